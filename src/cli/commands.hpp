@@ -24,8 +24,8 @@ Entry add_banks(CLI::App&);
 Entry add_equal(CLI::App&);
 Entry add_optimize(CLI::App&);
 
-// Exit statuses. A wrong result, or one that failed, outweighs a refusal.
-constexpr int success = 0, wrong = 1, refused = 2;
+// Exit statuses. A wrong result, or one that failed, outweighs a refusal; of `equal`, undecided outweighs one, too.
+constexpr int success = 0, wrong = 1, refused = 2, undecided = 3;
 
 // What --help calls the value of an option that writes; tests/cli/outputs_test.cpp looks for them.
 constexpr const char *output_file = "OUTFILE", *output_folder = "OUTFOLDER";

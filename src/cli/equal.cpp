@@ -25,8 +25,8 @@ using search::Answer;
 
 struct Arguments {
   std::string a, b, counterexample;
-  int index_a = 0, index_b = -1, trials = 4;
-  std::uint64_t seed = 1;
+  int index_a = 0, index_b = -1, trials = 1;
+  std::optional<std::uint64_t> seed;
   bool all = false, json = false, small = false, force = false;
 };
 
@@ -48,30 +48,39 @@ void keep(const Arguments& a, const search::Equality& e, run::Outputs& outputs) 
     outputs.rewrite(a.counterexample, search::to_json(*e.counterexample));
 }
 
-/// Every graph of B. One that was refused, or that cannot be compared, is undecided.
+int status(search::Answer answer) {
+  return answer == Answer::equal ? success : answer == Answer::different ? wrong : undecided;
+}
+
+/// Every graph of B. What was refused, or cannot be compared, is told on a line of its own.
 int compare_all(const Arguments& a, const graph::KernelGraph& program, run::Outputs& outputs) {
-  int same = 0, different = 0, undecided = 0;
+  int same = 0, different = 0, open = 0, refusals = 0;
   graph::Candidates others(a.b);
   Progress progress;
   while (const std::optional<graph::Loaded> other = others.next()) {
-    progress.show(same + different + undecided, others.count(),
+    progress.show(same + different + open + refusals, others.count(),
                   fmt::format("{} equal, {} different", same, different));
-    search::Equality e;
     try {
-      e = compare(a, program, *other);
+      const search::Equality e = compare(a, program, *other);
+      (e.answer == Answer::equal ? same : e.answer == Answer::different ? different : open) += 1;
+      progress.clear();
+      print(a, e, program.name, other->name);
+      if (different == 1) keep(a, e, outputs);
     } catch (const Error& error) {
-      e.why = error.what();
+      ++refusals;
+      progress.clear();
+      if (a.json)
+        fmt::print("{}\n", search::to_json(error.what(), program.name, other->name));
+      else
+        fmt::print("{} and {}: not compared\n  {}\n", program.name, other->name, error.what());
+      std::fflush(stdout);
     }
-    (e.answer == Answer::equal ? same : e.answer == Answer::different ? different : undecided) += 1;
-    progress.clear();
-    print(a, e, program.name, other->name);
-    if (different == 1) keep(a, e, outputs);
   }
   if (!a.json)
-    fmt::print("\n{} graphs: {} equal, {} different, {} undecided\n", others.count(), same, different,
-               undecided);
+    fmt::print("\n{} graphs: {} equal, {} different, {} undecided, {} not compared\n", others.count(), same,
+               different, open, refusals);
   outputs.commit();
-  return different ? wrong : undecided ? refused : success;
+  return different ? wrong : open ? undecided : refusals ? refused : success;
 }
 
 int equal(const Arguments& a) {
@@ -86,7 +95,7 @@ int equal(const Arguments& a) {
   print(a, e, program.name, other.name);
   keep(a, e, outputs);
   outputs.commit();
-  return e.answer == Answer::equal ? success : e.answer == Answer::different ? wrong : refused;
+  return status(e.answer);
 }
 
 }  // namespace
@@ -95,7 +104,7 @@ Entry add_equal(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command =
       app.add_subcommand("equal", "Tell whether two graphs compute the same, rounding ignored");
-  command->footer("\nExit status: 0 equal; 1 different; 2 undecided, or the graphs cannot be compared.");
+  command->footer("\nExit status: 0 equal; 1 different; 2 the graphs cannot be compared; 3 undecided.");
   command->add_option("A", a->a, "A graph file: Zellige's JSON or Mirage's")->required();
   command->add_option("B", a->b, "Another; its inputs are A's, by name or else by order")->required();
   command->add_option("--index-a", a->index_a, "Which graph of A")
@@ -104,13 +113,15 @@ Entry add_equal(CLI::App& app) {
   auto* index = command->add_option("--index", a->index_b, "Which graph of B (default: the first)");
   index->check(integer(0, most_index));
   command->add_flag("--all", a->all, "Every graph of B, one after another")->excludes(index);
-  command->add_option("--seed", a->seed, "Of the primes and inputs drawn")
-      ->check(integer(0, std::numeric_limits<std::uint64_t>::max()))
-      ->capture_default_str();
-  command->add_option("--trials", a->trials, "Finite fields that must agree")
-      ->check(integer(1, 100))
-      ->capture_default_str();
-  command->add_flag("--small", a->small, "Leave out the check at the given sizes, in float64");
+  command
+      ->add_option("--seed", a->seed,
+                   "Of the primes and inputs drawn (default: a random one, which is printed)")
+      ->check(integer(0, std::numeric_limits<std::uint64_t>::max()));
+  command
+      ->add_option("--trials", a->trials,
+                   "Finite fields that must agree, at least (default: what 2^-40 takes)")
+      ->check(integer(1, 100));
+  command->add_flag("--small", a->small, "Leave out the check at the given sizes");
   command
       ->add_option("--counterexample", a->counterexample,
                    "Write the (first) counterexample to this file: graphs, inputs, values")

@@ -9,7 +9,7 @@
 namespace zellige::search {
 namespace {
 
-constexpr long double infinite = std::numeric_limits<long double>::infinity();
+constexpr long double unbounded = std::numeric_limits<long double>::infinity();
 constexpr long double up = 1 + 0x1p-40L;    // radii are computed with roundings of their own,
 constexpr long double least = 0x1p-16000L;  // and none but 0 is less: they must not underflow
 
@@ -17,37 +17,44 @@ constexpr long double least = 0x1p-16000L;  // and none but 0 is less: they must
 long double above(const Real& x) {
   if (x.is_zero()) return 0;
   const std::int64_t e = x.backend().exponent() + 1;
-  return e > 16000 ? infinite : std::ldexp(1.0L, static_cast<int>(std::max<std::int64_t>(e, -16300)));
+  return e > 16000 ? unbounded : std::ldexp(1.0L, static_cast<int>(std::max<std::int64_t>(e, -16300)));
 }
 
 long double below(const Real& x) {
   const long double a = above(x);
-  return a == infinite ? 0x1p16000L : a <= 0x1p-16299L ? 0 : a / 2;
+  return a == unbounded ? 0x1p16000L : a <= 0x1p-16299L ? 0 : a / 2;
 }
 
 /// `ulps` units in the last place of x.
 long double rounding(const Real& x, long double ulps = 1) {
   const long double a = above(x);
-  return x.is_zero() || a == infinite ? a : std::max(least, a * ulps * std::ldexp(1.0L, -ball_bits));
+  return x.is_zero() || a == unbounded ? a : std::max(least, a * ulps * std::ldexp(1.0L, -ball_bits));
 }
 
 Ball ball(const Real& middle, long double radius) {
   Ball b;
   b.middle = middle;
-  b.radius = radius >= 0 && (boost::multiprecision::isfinite)(middle) ? radius * up : infinite;
+  b.radius = radius >= 0 && (boost::multiprecision::isfinite)(middle) ? radius * up : unbounded;
   return b;
 }
 
-Ball unknown() { return ball(0, infinite); }
+Ball unknown() { return ball(0, unbounded); }
 Ball undefined() {
   Ball b;
   b.nan = true;
   return b;
 }
+Ball infinity(int sign) {
+  Ball b;
+  b.infinite = sign;
+  return b;
+}
 
-bool negative(const Ball& x) { return x.middle < 0 && below(x.middle) > x.radius; }
-bool positive(const Ball& x) { return x.middle > 0 && below(x.middle) > x.radius; }
-bool zero(const Ball& x) { return x.middle.is_zero() && x.radius == 0; }
+bool negative(const Ball& x) { return x.infinite < 0 || (x.middle < 0 && below(x.middle) > x.radius); }
+bool positive(const Ball& x) { return x.infinite > 0 || (x.middle > 0 && below(x.middle) > x.radius); }
+bool zero(const Ball& x) { return x.middle.is_zero() && x.radius == 0 && x.infinite == 0; }
+/// Has it a class that is known?
+bool told(const Ball& x) { return x.nan || x.infinite != 0 || x.known(); }
 
 /// Functions of boost are taken to be right to this many units in the last place.
 constexpr long double library_ulps = 64;
@@ -61,10 +68,12 @@ Ball power(const BallArithmetic& a, Ball x, int n) {
 
 }  // namespace
 
-bool Ball::known() const { return !nan && radius < infinite; }
+bool Ball::known() const { return !nan && infinite == 0 && radius < unbounded; }
 
 bool disjoint(const Ball& a, const Ball& b) {
-  if (a.nan || b.nan) return a.nan != b.nan && (a.known() || b.known());
+  if (!told(a) || !told(b)) return false;
+  if (a.nan || b.nan || a.infinite != b.infinite) return a.nan != b.nan || a.infinite != b.infinite;
+  if (a.infinite != 0) return false;
   if (!a.known() || !b.known()) return false;
   const Real gap = boost::multiprecision::abs(a.middle - b.middle);
   return gap > Real((a.radius + b.radius) * up) + Real(rounding(gap, 4));
@@ -76,7 +85,8 @@ bool sharp(const Ball& x, int bits) {
 }
 
 double distance(const Ball& a, const Ball& b) {
-  if (a.nan || b.nan) return a.nan == b.nan ? 0 : std::numeric_limits<double>::infinity();
+  if (a.nan || b.nan || a.infinite != b.infinite)
+    return a.nan == b.nan && a.infinite == b.infinite ? 0 : std::numeric_limits<double>::infinity();
   const Real most = std::max(
       std::max(Real(boost::multiprecision::abs(a.middle)), Real(boost::multiprecision::abs(b.middle))),
       Real(0x1p-100));
@@ -85,6 +95,7 @@ double distance(const Ball& a, const Ball& b) {
 
 std::string to_string(const Ball& x) {
   if (x.nan) return "nan";
+  if (x.infinite != 0) return x.infinite > 0 ? "inf" : "-inf";
   if (!x.known()) return "unknown";
   return x.middle.str(17, std::ios_base::fmtflags(0));
 }
@@ -95,7 +106,8 @@ Ball BallArithmetic::integer(std::int64_t n) const { return ball(n, 0); }
 Ball BallArithmetic::constant(double c) {
   const auto at = constants_.find(c);
   if (at != constants_.end()) return at->second;
-  if (!std::isfinite(c)) fail("there is no infinity among the reals");
+  if (std::isnan(c)) return undefined();
+  if (std::isinf(c)) return infinity(c > 0 ? 1 : -1);
   const Fraction f = fraction(c);
   Ball b = div(ball(ldexp(Real(f.numerator), f.exponent), 0), integer(f.denominator));
   if (loose_.count(c)) b.radius = above(b.middle) * 0x1p-50L;
@@ -104,18 +116,24 @@ Ball BallArithmetic::constant(double c) {
 
 Ball BallArithmetic::add(const Ball& x, const Ball& y) const {
   if (x.nan || y.nan) return undefined();
+  if (x.infinite != 0 || y.infinite != 0) {
+    if (!told(x) || !told(y)) return unknown();
+    if (x.infinite * y.infinite < 0) return undefined();
+    return infinity(x.infinite != 0 ? x.infinite : y.infinite);
+  }
   const Real z = x.middle + y.middle;
   return ball(z, x.radius + y.radius + rounding(z));
 }
 
-Ball BallArithmetic::sub(const Ball& x, const Ball& y) const {
-  if (x.nan || y.nan) return undefined();
-  const Real z = x.middle - y.middle;
-  return ball(z, x.radius + y.radius + rounding(z));
-}
+Ball BallArithmetic::sub(const Ball& x, const Ball& y) const { return add(x, neg(y)); }
 
 Ball BallArithmetic::mul(const Ball& x, const Ball& y) const {
   if (x.nan || y.nan) return undefined();
+  if (x.infinite != 0 || y.infinite != 0) {
+    if (zero(x) || zero(y)) return undefined();
+    const int sign = (positive(x) - negative(x)) * (positive(y) - negative(y));
+    return told(x) && told(y) && sign != 0 ? infinity(sign) : unknown();
+  }
   if (!x.known() || !y.known()) return unknown();
   if (zero(x) || zero(y)) return ball(0, 0);
   const Real z = x.middle * y.middle;
@@ -127,7 +145,9 @@ Ball BallArithmetic::mul(const Ball& x, const Ball& y) const {
 }
 
 Ball BallArithmetic::div(const Ball& x, const Ball& y) const {
-  if (x.nan || y.nan) return undefined();
+  if (x.nan || y.nan || (zero(x) && zero(y)) || (x.infinite != 0 && y.infinite != 0)) return undefined();
+  if (y.infinite != 0) return x.known() ? ball(0, 0) : unknown();
+  if (x.infinite != 0) return mul(x, y.known() && zero(y) ? unknown() : y);
   const long double divisor = below(y.middle);
   if (!x.known() || !y.known() || divisor <= y.radius) return unknown();
   if (zero(x)) return ball(0, 0);
@@ -138,6 +158,7 @@ Ball BallArithmetic::div(const Ball& x, const Ball& y) const {
 
 Ball BallArithmetic::sqrt(const Ball& x) const {
   if (x.nan || negative(x)) return undefined();
+  if (x.infinite != 0) return x;
   if (!x.known()) return unknown();
   if (zero(x)) return x;
   if (!positive(x)) return ball(0, std::sqrt(above(x.middle) + x.radius) * up);
@@ -147,6 +168,7 @@ Ball BallArithmetic::sqrt(const Ball& x) const {
 
 Ball BallArithmetic::exp(const Ball& x) const {
   if (x.nan) return undefined();
+  if (x.infinite != 0) return x.infinite > 0 ? x : ball(0, 0);
   if (!x.known() || x.middle > 10000 || x.radius > 1) return unknown();
   if (x.middle < -10000) return ball(0, 0x1p-14000L);
   const Real z = boost::multiprecision::exp(x.middle);
@@ -155,6 +177,8 @@ Ball BallArithmetic::exp(const Ball& x) const {
 
 Ball BallArithmetic::log(const Ball& x) const {
   if (x.nan || negative(x)) return undefined();
+  if (x.infinite != 0) return x;
+  if (zero(x)) return infinity(-1);
   if (!x.known() || !positive(x)) return unknown();
   const Real z = boost::multiprecision::log(x.middle);
   return ball(z, x.radius / (below(x.middle) - x.radius) + rounding(z, library_ulps) +
@@ -164,6 +188,7 @@ Ball BallArithmetic::log(const Ball& x) const {
 /// 2/sqrt(pi) exp(-x^2) (x + 2 x^3/3 + 4 x^5/15 + ...): all terms have the sign of x.
 Ball BallArithmetic::erf(const Ball& x) const {
   if (x.nan) return undefined();
+  if (x.infinite != 0) return ball(x.infinite, 0);
   if (!x.known()) return unknown();
   if (boost::multiprecision::abs(x.middle) > 20)
     return ball(x.middle < 0 ? -1 : 1, 0x1p-250L + std::min(2.0L, 2 * x.radius));
@@ -182,7 +207,35 @@ Ball BallArithmetic::erf(const Ball& x) const {
 
 Ball BallArithmetic::max(const Ball& x, const Ball& y) const {
   if (x.nan || y.nan) return undefined();
+  if (x.infinite != 0 || y.infinite != 0) {
+    if (!told(x) || !told(y)) return unknown();
+    return x.infinite > 0 || y.infinite < 0 ? x : y;
+  }
   return ball(std::max(x.middle, y.middle), std::max(x.radius, y.radius));
+}
+
+Ball BallArithmetic::max_of(const std::vector<Ball>& all) const {
+  Ball most = all.front();
+  for (const Ball& x : all) most = max(most, x);
+  return most;
+}
+
+/// Cut off, if no whole number lies within, and the dtype has the result.
+Ball BallArithmetic::converted(const Ball& x, const graph::Attributes& a) const {
+  if (!graph::is_integer(a.dtype)) return x;
+  const Real most = ldexp(Real(1), 8 * graph::bytes(a.dtype) - 1) - 1, middle = trunc(x.middle);
+  if (!x.known() || boost::multiprecision::abs(x.middle) > most) return unknown();
+  if (x.radius == 0) return ball(middle, 0);
+  const Real low = trunc(Real(x.middle - Real(x.radius * up))),
+             high = trunc(Real(x.middle + Real(x.radius * up)));
+  return low == high ? ball(middle, 0) : unknown();
+}
+
+std::optional<std::int64_t> BallArithmetic::whole(const Ball& x) const {
+  if (!x.known() || x.radius != 0 || x.middle != trunc(x.middle) ||
+      boost::multiprecision::abs(x.middle) > 0x1p31)
+    return std::nullopt;
+  return x.middle.convert_to<std::int64_t>();
 }
 
 Ball BallArithmetic::pow(const Ball& x, const Ball& y) const {
@@ -199,12 +252,12 @@ Ball BallArithmetic::pow(const Ball& x, const Ball& y) const {
 
 Ball BallArithmetic::neg(const Ball& x) const {
   Ball y = x;
-  y.middle = -x.middle;
+  y.middle = -x.middle, y.infinite = -x.infinite;
   return y;
 }
 
 Ball BallArithmetic::sin(const Ball& x) const {
-  if (x.nan) return undefined();
+  if (x.nan || x.infinite != 0) return undefined();
   if (!x.known() || above(x.middle) > 0x1p64L) return unknown();
   // What the argument's reduction loses grows with it.
   return ball(boost::multiprecision::sin(x.middle),
@@ -212,7 +265,7 @@ Ball BallArithmetic::sin(const Ball& x) const {
 }
 
 Ball BallArithmetic::cos(const Ball& x) const {
-  if (x.nan) return undefined();
+  if (x.nan || x.infinite != 0) return undefined();
   if (!x.known() || above(x.middle) > 0x1p64L) return unknown();
   return ball(boost::multiprecision::cos(x.middle),
               x.radius + std::ldexp(library_ulps * std::max(1.0L, above(x.middle)), -ball_bits));
@@ -220,6 +273,7 @@ Ball BallArithmetic::cos(const Ball& x) const {
 
 Ball BallArithmetic::tanh(const Ball& x) const {
   if (x.nan) return undefined();
+  if (x.infinite != 0) return ball(x.infinite, 0);
   if (!x.known()) return unknown();
   const Ball e = exp(mul(integer(-2), abs(x)));  // never large
   const Ball y = div(sub(integer(1), e), add(integer(1), e));
@@ -236,13 +290,17 @@ Ball BallArithmetic::min(const Ball& x, const Ball& y) const { return neg(max(ne
 
 Ball BallArithmetic::less(const Ball& x, const Ball& y) const {
   if (x.nan || y.nan) return integer(0);
+  if (x.infinite != y.infinite && told(x) && told(y)) return integer(x.infinite < y.infinite);
   if (disjoint(x, y)) return integer(x.middle < y.middle);
+  if (x.infinite != y.infinite) return unknown();
   return x.radius == 0 && y.radius == 0 ? integer(x.middle < y.middle) : unknown();
 }
 
 Ball BallArithmetic::at_most(const Ball& x, const Ball& y) const {
   if (x.nan || y.nan) return integer(0);
+  if (x.infinite != y.infinite && told(x) && told(y)) return integer(x.infinite < y.infinite);
   if (disjoint(x, y)) return integer(x.middle < y.middle);
+  if (x.infinite != y.infinite) return unknown();
   return x.radius == 0 && y.radius == 0 ? integer(x.middle <= y.middle) : unknown();
 }
 

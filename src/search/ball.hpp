@@ -5,8 +5,8 @@
 //   Ball x = a.exact(0.75), y = a.sqrt(a.mul(x, x));
 //   disjoint(x, y)                    // false: they may be equal
 //
-// A value that is certainly undefined (the square root or logarithm of a negative number) is `nan`, and stays
-// so. One that nothing is known of (a division by what may be 0, an overflow) has an infinite radius.
+// NaN and infinities are classes of their own, as IEEE 754 has them: the square root of a negative number and 0 / 0 are
+// NaN, ln 0 is -inf. What nothing is known of (a division by what may be 0, an overflow) has an infinite radius.
 #pragma once
 #include <boost/multiprecision/cpp_bin_float.hpp>
 #include <map>
@@ -26,11 +26,12 @@ struct Ball {
   Real middle = 0;
   long double radius = 0;
   bool nan = false;
+  int infinite = 0;  // 1 or -1: +inf or -inf
 
   bool known() const;  // a number of finite radius
 };
 
-/// Certainly not the same: two numbers whose balls do not meet, or a number and none.
+/// Certainly not the same: two numbers whose balls do not meet, or two of different classes.
 bool disjoint(const Ball&, const Ball&);
 /// Is so little left open that agreement means something? 2^-bits of the value, or of 1 if that is more.
 bool sharp(const Ball&, int bits);
@@ -55,7 +56,7 @@ class BallArithmetic {
   Ball div(const Ball&, const Ball&) const;
   Ball sqrt(const Ball&) const;
   Ball neg(const Ball&) const;
-  Ball converted(const Ball& x, const graph::Attributes& a) const { return converted_or_refused(x, a); }
+  Ball converted(const Ball& x, const graph::Attributes& a) const;
   Ball exp(const Ball&) const;
   Ball log(const Ball&) const;
   Ball sin(const Ball&) const;
@@ -64,6 +65,7 @@ class BallArithmetic {
   Ball abs(const Ball&) const;
   Ball normal(const Ball&) const;
   Ball max(const Ball&, const Ball&) const;
+  Ball max_of(const std::vector<Ball>&) const;
   Ball min(const Ball&, const Ball&) const;
   Ball pow(const Ball&, const Ball&) const;
   // Unknown where the two may be equal, or a condition 0.
@@ -71,6 +73,9 @@ class BallArithmetic {
   Ball at_most(const Ball&, const Ball&) const;
   Ball same(const Ball&, const Ball&) const;
   Ball choose(const Ball& condition, const Ball&, const Ball&) const;
+  std::optional<std::int64_t> whole(const Ball&) const;
+  Ball marked(const Ball& x, const Ball&) const { return x; }
+  Ball one_of(const Ball& x, std::int64_t, std::uint64_t) const { return x; }
 
  private:
   Ball erf(const Ball&) const;

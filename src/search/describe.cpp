@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -27,12 +28,9 @@ std::string first_values(const Shown& s) {
 }
 
 std::string certainty(const Equality& e) {
-  const std::string power = fmt::format("2^{:.0f}", e.log2_chance);
-  return e.chance_proved ? fmt::format("wrong with a chance of at most {}", power)
-                         : fmt::format(
-                               "wrong with a chance of about {}, "
-                               "if exponentials, roots and unknown functions behave as random numbers",
-                               power);
+  return fmt::format(
+      "wrong with a chance of at most 2^{:.0f}{}", std::max(-999.0, *e.log2_chance),
+      e.chance_proved ? "" : ", if powers of random numbers and unknown functions are as random numbers");
 }
 
 /// A number, or the texts "nan" and the like that JSON lacks.
@@ -58,14 +56,13 @@ Json element(const Counterexample& c) {
 std::string describe(const Equality& e, const std::string& a, const std::string& b) {
   std::string text = fmt::format("{} and {}: {}", a, b, name(e.answer));
   if (!e.why.empty()) text += fmt::format("\n  {}", e.why);
-  if (!e.sizes.empty() && e.method != "float64")
+  if (!e.sizes.empty())
     text += fmt::format("\n  at {}sizes {}, inputs paired by {}", e.shrunk ? "small " : "the given ",
                         shapes(e.sizes), e.by_name ? "name" : "order");
-  if (e.answer == Answer::equal && e.method == "field") text += fmt::format("\n  {}", certainty(e));
-  if (e.answer == Answer::equal && e.method != "field")
-    text += fmt::format("\n  no chance is known: evidence, not a proof");
+  if (e.log2_chance) text += fmt::format("\n  {}", certainty(e));
   if (e.given_distance)
     text += fmt::format("\n  at the given sizes, in float64: {:.2g} apart", *e.given_distance);
+  text += fmt::format("\n  seed {}", e.seed);
   for (const std::string& note : e.notes) text += fmt::format("\n  note: {}", note);
   text += '\n';
   if (!e.counterexample) return text;
@@ -79,12 +76,10 @@ std::string describe(const Equality& e, const std::string& a, const std::string&
 
 std::string to_json(const Equality& e, const std::string& a, const std::string& b) {
   Json j{{"a", a}, {"b", b}, {"answer", name(e.answer)}, {"why", e.why}, {"method", e.method}};
-  if (e.answer == Answer::equal && e.method == "field") {
-    j["log2_chance"] = e.log2_chance;
-    j["chance_proved"] = e.chance_proved;
-  }
+  j["log2_chance"] = e.log2_chance ? Json(std::round(*e.log2_chance)) : Json();
+  j["chance_proved"] = e.chance_proved;
+  j["seed"] = e.seed;
   j["fields"] = e.fields;
-  j["points"] = e.points;
   j["sizes"] = shown(e.sizes, false);
   j["shrunk"] = e.shrunk;
   j["paired_by"] = e.by_name ? "name" : "order";
@@ -92,6 +87,11 @@ std::string to_json(const Equality& e, const std::string& a, const std::string& 
   j["notes"] = e.notes;
   if (e.counterexample) j["counterexample"] = element(*e.counterexample);
   j["seconds"] = e.seconds;
+  return j.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string to_json(const std::string& error, const std::string& a, const std::string& b) {
+  const Json j{{"a", a}, {"b", b}, {"answer", "not compared"}, {"why", error}};
   return j.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -1,6 +1,9 @@
 #include "search/equal.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <random>
 
 #include "graph/error.hpp"
 #include "graph/infer.hpp"
@@ -9,8 +12,11 @@
 #include "search/field_trials.hpp"
 #include "search/given_sizes.hpp"
 #include "search/match.hpp"
+#include "search/modular.hpp"
 #include "search/real_trials.hpp"
+#include "search/scalars.hpp"
 #include "search/shrink.hpp"
+#include "search/structure.hpp"
 
 namespace zellige::search {
 namespace {
@@ -21,6 +27,9 @@ using graph::OpKind;
 // Float64 loses some 1e-13 of a well-conditioned row; a graph that is another is off by far more.
 constexpr double same_in_float64 = 1e-9, other_in_float64 = 1e-5;
 
+// Products that all fields together may take: a second or so.
+constexpr double small_fields = 3e7, given_fields = 4e7;
+
 /// Does a number of the graph stand for an extent, perhaps: a scalar (1/4096 in a mean), or how often a loop
 /// adds the same? Then what differs at small sizes may be equal at the given ones.
 bool counts(const KernelGraph& g) {
@@ -30,53 +39,37 @@ bool counts(const KernelGraph& g) {
   });
 }
 
-bool takes_roots(const KernelGraph& g) {
-  return any_op(g, [](const auto& op, const graph::BlockGraph*) {
-    return op.kind == OpKind::sqrt || op.kind == OpKind::rsqrt || op.kind == OpKind::abs ||
-           op.kind == OpKind::rms_norm || op.kind == OpKind::layer_norm || op.kind == OpKind::accum_red_rms;
-  });
-}
-
 class Decision {
  public:
   Decision(const KernelGraph& a, const KernelGraph& b, const EqualOptions& options)
-      : a_(a), b_(b), options_(options), pairing_(match(a, b)) {}
+      : a_(a), b_(b), options_(options), pairing_(match(a, b)), given_products_(work(a) + work(b)) {
+    e_.seed = options.seed ? *options.seed
+                           : (std::uint64_t{std::random_device{}()} << 32 | std::random_device{}()) >> 11;
+    e_.by_name = pairing_.by_name;
+  }
 
   Equality run() {
-    e_.by_name = pairing_.by_name;
+    if (same_structure(a_, b_, pairing_)) {
+      at_sizes(a_);
+      return equal("structure", "the same operators on the same operands, which proves it");
+    }
     make_small();
-    const double products = work(small_.a) + work(small_.b);
-    // A field sees the sign of a root in one trial of two, so that more points have to.
-    const bool signs = takes_roots(a_) || takes_roots(b_);
-    const int more = !signs ? 0 : products <= 2e4 ? 32 : 8;
+    at_sizes(small_.a);
     try {
-      if (products <= options_.real_work)
-        real_ = real_trials(small_.a, small_.b, pairing_, options_.seed, more);
+      if (work(small_.a) + work(small_.b) <= options_.real_work)
+        real_ = real_trials(small_.a, small_.b, pairing_, e_.seed), points_tried_ = true;
     } catch (const Error& error) {
-      real_.refused = error.what();
+      e_.notes.push_back(error.what());
     }
-    if (real_.difference)
-      return different(*real_.difference, "real",
-                       "the values are proved to differ: further apart than what was lost in computing them");
-    if (real_.loose)
+    if (real_.loose && !real_.difference)
       e_.notes.push_back(
-          "the two have different scalars, "
-          "and are the same only if those are taken as rounded, known to 50 bits");
-    try {
-      if (products <= options_.field_work)
-        field_ = field_trials(small_.a, small_.b, pairing_, options_);
-      else
-        field_.refused = fmt::format("one field would take {:.2g} products", products);
-    } catch (const Error& error) {
-      field_.refused = error.what();
-    }
-    if (field_.differs_for_sure() && !real_.loose)
-      return different(*field_.difference, "field",
-                       "the values differ in a finite field, and no operator has a law that fields lack");
-    agree();
-    if (e_.answer == Answer::undecided) return in_float64();
-    if (e_.answer == Answer::equal && small_.shrunk && options_.given_sizes) check_given_sizes();
-    return std::move(e_);
+          "the two have different scalars, and are the same only if those are taken as rounded, known to 50 "
+          "bits");
+    if (real_.difference) return small_difference();
+    const FieldTrials fields = in_fields(small_.a, small_.b, options_.field_work, small_fields);
+    if (fields.agrees && !real_.unseen) return small_agreement(fields);
+    return no_agreement(real_.unseen ? "they are proved to differ, but by too little for float64 to see"
+                                     : fields.why_not);
   }
 
  private:
@@ -87,149 +80,171 @@ class Decision {
     } catch (const Error& error) {
       e_.notes.push_back(fmt::format("decided at the given sizes: {}", error.what()));
     }
-    e_.shrunk = small_.shrunk;
-    for (int t : small_.a.inputs)
-      e_.sizes.push_back({small_.a.tensors[t].name, small_.a.tensors[t].shape, {}});
   }
 
-  /// No difference was found: what does that say?
-  void agree() {
-    e_.points = real_.points;
-    if (field_.refused.empty() && !field_.difference && field_.fields > 0) {
-      e_.answer = Answer::equal;
-      e_.method = "field";
-      e_.fields = field_.fields;
-      e_.log2_chance = field_.log2_chance;
-      if (field_.roots)
-        e_.log2_chance = std::max(e_.log2_chance, -static_cast<double>(e_.fields + e_.points));
-      e_.chance_proved = !field_.roots && !field_.unknown && !field_.exponentials;
-      e_.why = fmt::format("the same in {} random finite fields", e_.fields);
-      return;
+  void at_sizes(const KernelGraph& g) {
+    e_.sizes.clear();
+    e_.shrunk = false;
+    for (std::size_t i = 0; i < g.inputs.size(); ++i) {
+      const graph::KernelTensor& t = g.tensors[static_cast<std::size_t>(g.inputs[i])];
+      e_.sizes.push_back({t.name, t.shape, {}});
     }
-    const std::string why_no_field =
-        !field_.refused.empty() ? field_.refused
-        : field_.difference ? "they differ in a finite field, but a law that fields lack may make them equal"
-                            : "no field was found that has the square roots";
-    if (real_.points >= 2) {
-      e_.answer = Answer::equal;
-      e_.method = "real";
-      e_.why = fmt::format("the same at {} points of several scales, to {} bits", real_.points,
-                           real_.loose ? 36 : 100);
-      e_.notes.push_back("not decided by finite fields: " + why_no_field);
-      return;
-    }
-    e_.why = fmt::format("{}; and {}", why_no_field,
-                         !real_.refused.empty() ? real_.refused
-                         : real_.unseen.empty()
-                             ? "one point over the reals would take too many products"
-                             : real_.unseen + " has no value that is known at enough of the points tried");
+    e_.shrunk = &g != &a_ && small_.shrunk;
   }
 
-  Equality different(const Counterexample& c, std::string method, std::string why) {
-    // Where numbers stand for extents, an answer far off at small sizes may be right at the given ones.
-    const bool may_count = counts(a_) || counts(b_) || work(a_) + work(b_) <= 2e7;
-    if (small_.shrunk && may_count && affordable() && c.distance > 1e-6) {
-      const GivenSizes given = at_given_sizes(real_.scale);
-      if (given.compared) e_.given_distance = given.distance;
-      if (given.compared && given.distance <= same_in_float64) {
-        e_.answer = Answer::equal;
-        e_.method = "float64";
-        e_.why =
-            "the same at the given sizes, in float64, though not at smaller ones: "
-            "a number in them stands for an extent";
-        return std::move(e_);
-      }
-      if (given.compared && given.distance < other_in_float64) {
-        e_.why = fmt::format(
-            "different at small sizes, where a number may stand for an extent, "
-            "and {:.2g} apart in float64 at the given ones, which does not tell",
-            given.distance);
-        return std::move(e_);
-      }
+  FieldTrials in_fields(const KernelGraph& a, const KernelGraph& b, double most_work, double products) const {
+    const double one = work(a) + work(b);
+    if (one > most_work) {
+      FieldTrials none;
+      none.why_not =
+          fmt::format("one finite field would take {:.2g} products, more than {:.2g}", one, most_work);
+      return none;
     }
-    const bool may_mean_more = (counts(a_) || counts(b_)) && !small_.kept;
-    if (small_.shrunk && may_mean_more && !affordable() && c.distance > 1e-6) {
-      e_.why = fmt::format(
-          "different at small sizes, but a number may stand for an extent, "
-          "and the given sizes take {:.2g} products, more than {:.2g}",
-          work(a_) + work(b_), options_.given_work);
-      return std::move(e_);
-    }
-    e_.answer = Answer::different;
-    e_.method = std::move(method);
-    e_.why = std::move(why);
-    e_.counterexample = c;
+    FieldOptions options{.seed = e_.seed, .trials = options_.trials, .products = products};
+    if (real_.loose) options.folded = folded(a_, b_);
+    options.ties_tried = points_tried_;
+    return field_trials(a, b, pairing_, options);
+  }
+
+  Equality equal(std::string method, std::string why) {
+    e_.answer = Answer::equal, e_.method = std::move(method), e_.why = std::move(why);
     return std::move(e_);
   }
 
-  /// All that is left where neither fields nor reals say anything.
-  Equality in_float64() {
-    if (!affordable()) return std::move(e_);
-    const GivenSizes given = at_given_sizes();
-    if (!given.compared) return std::move(e_);
-    e_.given_distance = given.distance;
-    e_.method = "float64";
-    e_.notes.push_back(e_.why);
-    e_.answer = given.distance <= same_in_float64    ? Answer::equal
-                : given.distance >= other_in_float64 ? Answer::different
-                                                     : Answer::undecided;
-    e_.why = fmt::format("{:.2g} apart in float64 at the given sizes", given.distance);
-    if (e_.answer == Answer::different) e_.counterexample = counterexample(given);
+  Equality equal(const FieldTrials& fields) {
+    e_.log2_chance = fields.log2_chance, e_.chance_proved = fields.proved, e_.fields = fields.fields;
+    return equal("field", fmt::format("the same in {} random finite field{}", fields.fields,
+                                      fields.fields == 1 ? "" : "s"));
+  }
+
+  Equality undecided(std::string why) {
+    e_.answer = Answer::undecided, e_.why = std::move(why);
     return std::move(e_);
   }
 
-  Counterexample counterexample(const GivenSizes& given) const {
-    return {a_,
-            b_,
-            {},
-            "float64",
-            given.output,
-            given.element,
-            fmt::format("{}", given.in_a),
-            fmt::format("{}", given.in_b),
-            given.distance};
+  Equality different(Counterexample c, std::string method, std::string why) {
+    e_.answer = Answer::different, e_.method = std::move(method), e_.why = std::move(why);
+    e_.counterexample = std::move(c);
+    return std::move(e_);
+  }
+
+  /// A point at small sizes shows a difference. Where a number stands for an extent it may be none at the given ones.
+  Equality small_difference() {
+    const auto proved = [&] {
+      return different(*real_.difference, "real",
+                       "the values are proved to differ: further apart than what was lost in computing them");
+    };
+    if (!small_.shrunk) return proved();
+    if (!options_.given_sizes || !affordable()) {
+      if (!(counts(a_) || counts(b_)) || small_.kept) return proved();
+      return undecided(fmt::format(
+          "different at small sizes, but a number may stand for an extent, and the given sizes {}",
+          affordable()
+              ? "are left out"
+              : fmt::format("take {:.2g} products, more than {:.2g}", given_products_, options_.given_work)));
+    }
+    const GivenSizes given = at_given_sizes(real_.scale, given_products_ <= 1e7 ? 4 : 1);
+    const double least = std::max(1e-12, 1e-3 * std::min(real_.difference->distance, 1e-2));
+    if (given.compared && given.distance >= least) return proved();
+    const FieldTrials fields = in_fields(a_, b_, options_.field_work, given_fields);
+    if (fields.agrees) {
+      at_sizes(a_);
+      e_.notes.push_back("the two differ at smaller sizes: a number in them stands for an extent");
+      return equal(fields);
+    }
+    return undecided("different at small sizes; at the given ones, no point tried shows it in float64");
+  }
+
+  Equality small_agreement(const FieldTrials& fields) {
+    if (!small_.shrunk || !options_.given_sizes) return equal(fields);
+    if (!affordable()) {
+      const std::string out_of_reach = fmt::format("the given sizes take {:.2g} products, more than {:.2g}",
+                                                   given_products_, options_.given_work);
+      if (has_order(a_) || has_order(b_))
+        return undecided("the same at small sizes, but they compare numbers, and " + out_of_reach);
+      e_.notes.push_back("not checked at the given sizes: " + out_of_reach);
+      return equal(fields);
+    }
+    const FieldTrials given = in_fields(a_, b_, options_.field_work, given_fields);
+    if (given.agrees) {
+      at_sizes(a_);
+      return equal(given);
+    }
+    const GivenSizes seen = at_given_sizes({}, given_products_ <= 1e7 ? 4 : 1);
+    if (seen.compared && seen.distance >= other_in_float64) return float64_difference(seen);
+    e_.notes.push_back("at the given sizes, not decided by finite fields: " + given.why_not);
+    if (!seen.compared || seen.distance > same_in_float64)
+      return undecided(fmt::format("the same at small sizes, but {} at the given ones",
+                                   seen.compared ? fmt::format("{:.2g} apart in float64", seen.distance)
+                                                 : "without a finite value in float64"));
+    return equal(fields);
+  }
+
+  /// Fields do not show that they are equal: is there a point where they differ?
+  Equality no_agreement(const std::string& why) {
+    if (!options_.given_sizes || !affordable()) return undecided(why);
+    const GivenSizes given = at_given_sizes({}, given_products_ <= 1e7 ? 8 : given_products_ <= 1e8 ? 2 : 1);
+    if (given.compared && given.distance >= other_in_float64) return float64_difference(given);
+    if (small_.shrunk && !real_.unseen) {
+      const FieldTrials fields = in_fields(a_, b_, options_.field_work, given_fields);
+      if (fields.agrees) {
+        at_sizes(a_);
+        return equal(fields);
+      }
+    }
+    return undecided(why);
+  }
+
+  Equality float64_difference(const GivenSizes& given) {
+    Counterexample c{a_,
+                     b_,
+                     shown(a_, given.inputs),
+                     "float64",
+                     given.output,
+                     given.element,
+                     fmt::format("{}", given.in_a),
+                     fmt::format("{}", given.in_b),
+                     given.distance};
+    at_sizes(a_);
+    return different(std::move(c), "float64",
+                     std::isinf(given.distance)
+                         ? "one is a number and the other none at the given sizes, in float64"
+                         : fmt::format("{:.2g} apart in float64 at the given sizes", given.distance));
   }
 
   /// What the reference refuses, for want of memory say, was not compared.
-  GivenSizes at_given_sizes(std::optional<Scale> also = {}) {
+  GivenSizes at_given_sizes(std::optional<Scale> also, int points) {
     try {
-      return given_sizes(a_, b_, pairing_, options_.seed, also);
+      GivenSizes given = given_sizes(a_, b_, pairing_, e_.seed, also, points, peaks());
+      if (given.compared) e_.given_distance = given.distance;
+      return given;
     } catch (const Error& error) {
       e_.notes.push_back(error.what());
       return {};
     }
   }
 
-  bool affordable() const { return work(a_) + work(b_) <= options_.given_work; }
-
-  void check_given_sizes() {
-    if (!affordable()) {
-      e_.notes.push_back(
-          fmt::format("not checked at the given sizes: that takes {:.2g} products, more than {:.2g}",
-                      work(a_) + work(b_), options_.given_work));
-      return;
+  /// Points at which each element of each row is the greatest once, and the least once, as far as that takes no second.
+  int peaks() const {
+    if (!has_order(a_) && !has_order(b_)) return 0;
+    std::int64_t longest = 1;
+    for (int t : a_.inputs) {
+      const graph::Shape& shape = a_.tensors[static_cast<std::size_t>(t)].shape;
+      longest =
+          std::max(longest, (shape.back() * shape.back() + graph::size(shape) - 1) / graph::size(shape));
     }
-    const GivenSizes given = at_given_sizes();
-    if (!given.compared) {
-      e_.notes.push_back(
-          "not checked at the given sizes: most values were not finite, or none could be computed");
-      return;
-    }
-    e_.given_distance = given.distance;
-    if (given.distance <= same_in_float64) return;
-    e_.answer = given.distance >= other_in_float64 ? Answer::different : Answer::undecided;
-    e_.method = "float64";
-    e_.why =
-        fmt::format("the same at small sizes, but {:.2g} apart in float64 at the given ones", given.distance);
-    if (e_.answer == Answer::different) e_.counterexample = counterexample(given);
+    return static_cast<int>(std::min(2.0 * static_cast<double>(longest), 2e7 / given_products_));
   }
+
+  bool affordable() const { return given_products_ <= options_.given_work; }
 
   const KernelGraph &a_, &b_;
   const EqualOptions& options_;
   Pairing pairing_;
+  double given_products_;
   SmallPair small_;
   RealTrials real_;
-  FieldTrials field_;
+  bool points_tried_ = false;
   Equality e_;
 };
 
@@ -237,6 +252,18 @@ class Decision {
 
 std::string_view name(Answer a) {
   return a == Answer::equal ? "equal" : a == Answer::different ? "different" : "undecided";
+}
+
+std::vector<Shown> shown(const KernelGraph& g, const std::vector<graph::Array>& inputs) {
+  std::size_t count = 0;
+  for (const graph::Array& x : inputs) count += x.values.size();
+  std::vector<Shown> all;
+  if (count > 4096) return all;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    all.push_back({g.tensors[static_cast<std::size_t>(g.inputs[i])].name, inputs[i].shape, {}});
+    for (double x : inputs[i].values) all.back().values.push_back(fmt::format("{}", x));
+  }
+  return all;
 }
 
 Equality equal(const KernelGraph& a, const KernelGraph& b, const EqualOptions& options) {

@@ -3,17 +3,15 @@
 //   Equality e = equal(A, B);
 //   if (e.answer == Answer::different) fmt::print("{}\n", describe(e));
 //
-// Both are evaluated at sizes as small as their structure allows: over real numbers with a proved error,
-// where values that do not meet prove a difference, and over random finite fields, where agreement is luck
-// with a chance that is known. What came out equal is checked once more in float64 at the sizes given.
-// docs/equal.md says how sure each answer is.
+// "equal" is proved, or holds in random finite fields, with a chance of error of at most 2^-40; "different" comes with a
+// point where the float64 reference sees it; all else is "undecided". docs/equal.md says what counts, and how sure it is.
 #pragma once
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "graph/graph.hpp"
+#include "graph/array.hpp"
 
 namespace zellige::search {
 
@@ -21,12 +19,12 @@ enum class Answer : std::uint8_t { equal, different, undecided };
 std::string_view name(Answer);
 
 struct EqualOptions {
-  std::uint64_t seed = 1;
-  int trials = 4;           // fields that must agree, for each element
-  bool given_sizes = true;  // check what came out equal at the given sizes, too
-  double given_work = 2e9;  // multiplications at the given sizes, at most
-  double real_work = 1e6;   // of one point over the reals
-  double field_work = 2e7;  // of one field
+  std::optional<std::uint64_t> seed{};  // of primes and points; without, a random one
+  int trials = 1;                       // fields that must agree, at least: more where 2^-40 takes more
+  bool given_sizes = true;              // else small sizes alone are looked at
+  double given_work = 2e9;              // multiplications at the given sizes, at most
+  double real_work = 1e6;               // of one point over the reals
+  double field_work = 2e7;              // of one field at small sizes
 };
 
 /// One tensor's values, as a counterexample shows them.
@@ -48,18 +46,24 @@ struct Counterexample {
 
 struct Equality {
   Answer answer = Answer::undecided;
-  std::string why;             // undecided: why; else what decided, in a sentence
-  std::string method;          // field, real, float64
-  double log2_chance = 0;      // equal by fields: of being wrong, at most 2^this
-  bool chance_proved = false;  // else exponentials, roots and unknown functions are taken for random numbers
-  int fields = 0, points = 0;  // trials that agreed, for the least tried element
-  std::vector<Shown> sizes;    // inputs and the shapes at which it was decided; without values
+  std::string why;     // undecided: why; else what decided, in a sentence
+  std::string method;  // structure, field, real, float64
+  std::optional<double>
+      log2_chance;  // equal by fields: of being wrong, at most 2^this; none where it is proved
+  bool chance_proved =
+      false;       // else powers of a random number and unknown functions are taken for random numbers
+  int fields = 0;  // in which the least tried element agreed
+  std::uint64_t seed = 0;    // gives the same answer again
+  std::vector<Shown> sizes;  // inputs and the shapes at which it was decided; without values
   bool by_name = false, shrunk = false;
   std::optional<double> given_distance;  // relative, of float64 at the given sizes
   std::vector<std::string> notes;
   std::optional<Counterexample> counterexample;
   double seconds = 0;
 };
+
+/// The values of all inputs, or none where they are too many to show.
+std::vector<Shown> shown(const graph::KernelGraph&, const std::vector<graph::Array>& inputs);
 
 /// Throws Error if the two have different numbers or shapes of inputs or outputs.
 Equality equal(const graph::KernelGraph& a, const graph::KernelGraph& b, const EqualOptions& = {});

@@ -101,7 +101,7 @@ class BlockRun {
     Values<N>&now = tiles_[op.outputs[0]], &difference = tiles_[op.outputs[1]];
     if (first) state = make_values(now.shape, lowest());
     now.at = state.at;
-    fold_max(a_, tiles_[op.inputs[0]], op.attributes.dim, now);
+    fold_max(a_, tiles_[op.inputs[0]], op.attributes.dim, false, now);
     for (std::size_t i = 0; i < now.at.size(); ++i)
       difference.at[i] = first ? a_.integer(0) : a_.sub(state.at[i], now.at[i]);
     state.at = now.at;
@@ -117,7 +117,7 @@ class BlockRun {
     }
     switch (op.kind) {
       case OpKind::accum_max:
-        return fold_max(a_, x, -1, state);
+        return fold_max(a_, x, -1, false, state);
       case OpKind::accum_rescale:
       case OpKind::accum_red_sum_rescale:
         if (!first) {  // acc * r of an acc that is still 0, whatever r is

@@ -11,21 +11,10 @@
 #include "graph/ops.hpp"
 #include "graph/pairs.hpp"
 #include "graph/view.hpp"
+#include "search/evaluate_rows.hpp"
 #include "search/values.hpp"
 
 namespace zellige::search {
-
-/// A shape around one dimension: outer x extent x inner.
-struct Around {
-  std::int64_t outer = 1, extent = 1, inner = 1;
-  Around(const graph::Shape& shape, int dim) : extent(shape[dim]) {
-    for (int d = 0; d < static_cast<int>(shape.size()); ++d)
-      if (d != dim) (d < dim ? outer : inner) *= shape[d];
-  }
-};
-
-template <Arithmetic A>
-using NumberOf = typename A::Number;
 
 /// An elementwise operator; dimensions are counted from the last, those of 1 and those that are missing broadcast.
 template <Arithmetic A>
@@ -68,10 +57,17 @@ void matmul(A& a, const Values<NumberOf<A>>& x, const Values<NumberOf<A>>& z, Va
   for (std::int64_t t = 0; t < batches.count(); ++t)
     for (std::int64_t i = 0; i < m; ++i)
       for (std::int64_t j = 0; j < n; ++j) {
-        NumberOf<A> sum = a.integer(0);
-        for (std::int64_t p = 0; p < k; ++p)
-          sum = a.add(sum, a.mul(x.at[(batches.a[t] * m + i) * k + p], z.at[(batches.b[t] * k + p) * n + j]));
-        y.at[(t * m + i) * n + j] = sum;
+        const auto* row = &x.at[(batches.a[t] * m + i) * k];
+        const auto* column = &z.at[batches.b[t] * k * n + j];
+        NumberOf<A>& result = y.at[(t * m + i) * n + j];
+        if constexpr (requires { typename A::Dot; }) {
+          typename A::Dot sum(a);
+          for (std::int64_t p = 0; p < k; ++p) sum.add(row[p], column[p * n]);
+          result = sum.value();
+        } else {
+          result = a.integer(0);
+          for (std::int64_t p = 0; p < k; ++p) result = a.add(result, a.mul(row[p], column[p * n]));
+        }
       }
 }
 
@@ -89,28 +85,19 @@ void fold(A& a, const Values<NumberOf<A>>& x, int dim, bool squared, Values<Numb
       }
 }
 
-/// y = max(y, max of x along `dim`); dim -1: element by element.
+/// y = max(y, max of x along `dim`), or, if `fresh`, without y; dim -1: element by element.
 template <Arithmetic A>
-void fold_max(A& a, const Values<NumberOf<A>>& x, int dim, Values<NumberOf<A>>& y) {
+void fold_max(A& a, const Values<NumberOf<A>>& x, int dim, bool fresh, Values<NumberOf<A>>& y) {
   const Around from = dim < 0 ? Around({1, 1, graph::size(x.shape)}, 1) : Around(x.shape, dim);
-  for (std::int64_t o = 0; o < from.outer; ++o)
-    for (std::int64_t e = 0; e < from.extent; ++e)
-      for (std::int64_t i = 0; i < from.inner; ++i) {
-        NumberOf<A>& most = y.at[o * from.inner + i];
-        most = a.max(most, x.at[(o * from.extent + e) * from.inner + i]);
-      }
-}
-
-/// The greatest along `dim`.
-template <Arithmetic A>
-void amax(A& a, const Values<NumberOf<A>>& x, int dim, Values<NumberOf<A>>& y) {
-  const Around from(x.shape, dim);
+  std::vector<NumberOf<A>> all;
   for (std::int64_t o = 0; o < from.outer; ++o)
     for (std::int64_t i = 0; i < from.inner; ++i) {
       NumberOf<A>& most = y.at[o * from.inner + i];
-      most = x.at[o * from.extent * from.inner + i];
-      for (std::int64_t e = 1; e < from.extent; ++e)
-        most = a.max(most, x.at[(o * from.extent + e) * from.inner + i]);
+      all.clear();
+      if (!fresh) all.push_back(most);
+      for (std::int64_t e = 0; e < from.extent; ++e)
+        all.push_back(x.at[(o * from.extent + e) * from.inner + i]);
+      most = a.max_of(all);
     }
 }
 
@@ -151,7 +138,7 @@ void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
     y.at.assign(y.at.size(), a.integer(0));
     fold(a, x, attributes.dim, false, y);
   } else if (graph::is_greatest(kind, attributes)) {
-    amax(a, x, attributes.dim, y);
+    fold_max(a, x, attributes.dim, true, y);
   } else if (graph::is_composed(kind)) {
     std::vector<graph::Shape> shapes;
     for (const auto* operand : in) shapes.push_back(operand->shape);
@@ -186,8 +173,11 @@ void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
     evaluate_op(a, OpKind::rotary, attributes, {&halves[0], &halves[1], &halves[2]}, {&z});
     graph::pairs_of_halves(n, graph::size(y.shape), z.at.data(), y.at.data());
   } else if (kind == OpKind::mask) {
-    if (in.size() > 1) fail("{}: lengths of a tensor have no meaning over the reals", graph::name(kind));
-    graph::apply_mask(attributes, y.shape, x.at.data(), a.constant(attributes.value), y.at.data());
+    const auto fill = a.constant(static_cast<double>(static_cast<float>(attributes.value)));
+    graph::apply_mask(attributes, y.shape, x.at.data(), fill, y.at.data());
+    if (in.size() > 1) apply_lengths(a, attributes, *in[1], fill, y);
+  } else if (graph::names_rows(kind)) {
+    evaluate_rows(a, kind, attributes, in, y);
   } else if (kind == OpKind::concat || kind == OpKind::split) {
     std::int64_t offset = 0;
     for (std::size_t i = 0; i < (kind == OpKind::concat ? in.size() : out.size()); ++i) {

@@ -1,118 +1,721 @@
 #include "search/field.hpp"
 
+#include <cfloat>
 #include <cmath>
 
 #include "graph/error.hpp"
 #include "search/fraction.hpp"
 #include "search/modular.hpp"
+#include "search/signs.hpp"
 
 namespace zellige::search {
 namespace {
 
-constexpr std::uint64_t unlucky = FieldNumber::unlucky, absent = FieldNumber::absent;
-
-/// Both parts by one rule; a part is missing where an operand's is.
-template <class F>
-FieldNumber by_parts(const FieldNumber& x, const FieldNumber& y, std::uint64_t p, std::uint64_t q,
-                     const F& f) {
-  const auto part = [&](std::uint64_t a, std::uint64_t b, std::uint64_t m) {
-    return a == absent || b == absent ? absent : a == unlucky || b == unlucky ? unlucky : f(a, b, m);
-  };
-  return {part(x.p, y.p, p), part(x.q, y.q, q)};
-}
+using Kind = FieldNumber::Kind;
+constexpr std::uint64_t absent = FieldNumber::absent;
+constexpr std::uint64_t rootless = absent - 1;  // in Z_q, what has no root there
+constexpr std::uint8_t below = FieldNumber::below, zero = FieldNumber::zero, above = FieldNumber::above;
 
 std::uint64_t modulo(std::int64_t n, std::uint64_t m) {
   const std::uint64_t size = static_cast<std::uint64_t>(n < 0 ? -n : n) % m;
   return n < 0 ? sub_mod(0, size, m) : size;
 }
 
-std::uint64_t quotient(std::uint64_t x, std::uint64_t y, std::uint64_t m) {
-  return y == 0 ? unlucky : mul_mod(x, inverse_mod(y, m), m);
+template <class F>
+std::uint64_t part(std::uint64_t a, std::uint64_t b, const F& f) {
+  if (a >= rootless || b >= rootless) return a == absent || b == absent ? absent : rootless;
+  return f(a, b);
 }
 
-/// The root that is a square itself, m being 3 modulo 4; unlucky for what is no square.
-std::uint64_t root(std::uint64_t x, std::uint64_t m) {
-  if (x >= absent) return x;
-  const std::uint64_t y = pow_mod(x, (m + 1) / 4, m);
-  return mul_mod(y, y, m) == x ? y : unlucky;
+/// Quadratic reciprocity: is the odd prime r a square modulo the prime m, which is 3 modulo 4?
+bool square_modulo(std::uint64_t r, std::uint64_t m) {
+  if (r == 2) return m % 8 == 7;
+  bool square = false;
+  for (std::uint64_t x = 1; x < r; ++x) square = square || x * x % r == m % r;
+  return square == (r % 4 == 1);
 }
+
+bool small_squares(std::uint64_t m) {
+  for (std::uint64_t r : {2, 3, 5, 7, 11})
+    if (m % r == 0 || !square_modulo(r, m)) return false;
+  return true;
+}
+
+bool is_square(std::uint64_t x, std::uint64_t m) { return pow_mod(x, (m - 1) / 2, m) == 1; }
 
 }  // namespace
 
-Field::Field(std::uint64_t seed) : seed_(seed) {
+Field::Field(std::uint64_t seed, Order order) : seed_(seed), order_(order) {
+  const bool squares = order != Order::unknown;
+  constexpr std::uint64_t least = std::uint64_t{1} << 53;
   for (std::uint64_t n = 0; p_ == 0; ++n) {
-    const std::uint64_t q = (std::uint64_t{1} << 53) + draw(seed, n) % (std::uint64_t{1} << 53) / 4 * 4 + 3;
-    if (!is_prime(q)) continue;
-    for (std::uint64_t k = 3; k < 256 && p_ == 0; k += 2)  // 2 q k + 1 is 3 modulo 4
-      if (is_prime(2 * q * k + 1)) q_ = q, p_ = 2 * q * k + 1;
+    const std::uint64_t q = least + draw(seed, n) % least / 4 * 4 + 3;
+    if ((squares && !small_squares(q)) || !is_prime(q)) continue;
+    for (std::uint64_t k = 3; k < 128 && p_ == 0; k += 2) {  // 2 q k + 1 is 3 modulo 4
+      const std::uint64_t p = 2 * q * k + 1;
+      if (p >> 62 == 0 && (!squares || small_squares(p)) && is_prime(p)) q_ = q, p_ = p;
+    }
   }
   for (std::uint64_t n = 0; w_ <= 1; ++n) w_ = pow_mod(draw(~seed, n) % (p_ - 2) + 2, (p_ - 1) / q_, p_);
+  constexpr int digits = 64;
+  std::uint64_t step = w_;
+  for (int place = 0; place < 9; ++place) {
+    std::uint64_t x = 1;
+    for (int d = 0; d < digits; ++d, x = mul_mod(x, step, p_)) powers_.push_back(x);
+    step = x;
+  }
 }
 
 FieldNumber Field::random(std::uint64_t n) const {
-  return {draw(seed_ + 1, 2 * n) % p_, draw(seed_ + 1, 2 * n + 1) % q_};
+  FieldNumber x;
+  x.p = draw(seed_ + 1, 2 * n) % p_, x.q = draw(seed_ + 1, 2 * n + 1) % q_;
+  x.numerator = 1;
+  return x;
 }
-FieldNumber Field::integer(std::int64_t n) const { return {modulo(n, p_), modulo(n, q_)}; }
+
+FieldNumber Field::known(FieldNumber z, double value) {
+  z.constant = true;
+  z.may = value < 0 ? below : value > 0 ? above : zero;
+  reals_[z.p] = value;
+  return z;
+}
+
+FieldNumber Field::integer(std::int64_t n) {
+  FieldNumber x;
+  x.p = modulo(n, p_), x.q = modulo(n, q_);
+  x.whole = true, x.boolean = n == 0 || n == 1;
+  if (n == 0 || n == 1) {  // by far the most of them
+    x.constant = true, x.may = n == 0 ? zero : above;
+    return x;
+  }
+  return known(x, static_cast<double>(n));
+}
+
+FieldNumber Field::drawn(std::int64_t n, std::int64_t range, std::uint64_t place) {
+  return one_of(integer(n), range, place);
+}
+
+FieldNumber Field::one_of(FieldNumber x, std::int64_t range, std::uint64_t place) {
+  const std::uint64_t element = draw(draw(seed_, 77), place);
+  ranges_[element] = static_cast<double>(range);
+  x.decisions = sets_.join(x.decisions, sets_.single(element));
+  x.boolean = false;
+  return x;
+}
+
+FieldNumber Field::marked(FieldNumber x, const FieldNumber& by) {
+  x.decisions = sets_.join(x.decisions, by.decisions);
+  return x;
+}
 
 FieldNumber Field::constant(double c) {
-  if (!std::isfinite(c)) fail("a field has no infinity");
   const auto at = constants_.find(c);
   if (at != constants_.end()) return at->second;
+  if (std::isnan(c)) return special(Kind::nan);
+  if (std::isinf(c)) return special(c > 0 ? Kind::plus : Kind::minus);
   const Fraction f = fraction(c);
-  const auto part = [&](std::uint64_t m) {
+  const auto residue = [&](std::uint64_t m) {
     const std::uint64_t two = f.exponent < 0 ? inverse_mod(2, m) : 2;
     const std::uint64_t x =
-        mul_mod(modulo(f.numerator, m), pow_mod(two, f.exponent < 0 ? -f.exponent : f.exponent, m), m);
-    return quotient(x, modulo(f.denominator, m), m);
+        mul_mod(modulo(f.numerator, m), pow_mod(two, static_cast<std::uint64_t>(std::abs(f.exponent)), m), m);
+    return mul_mod(x, inverse_mod(modulo(f.denominator, m), m), m);
   };
-  return constants_[c] = {part(p_), part(q_)};
+  FieldNumber x;
+  x.p = residue(p_), x.q = residue(q_);
+  x.whole = c == std::floor(c), x.boolean = c == 0 || c == 1;
+  return constants_[c] = known(x, c);
 }
 
-FieldNumber Field::add(const FieldNumber& x, const FieldNumber& y) const {
-  return by_parts(x, y, p_, q_, add_mod);
+double Field::real(const FieldNumber& x) const {
+  if (x.p <= 1) return static_cast<double>(x.p);
+  return reals_.at(x.p);
 }
-FieldNumber Field::sub(const FieldNumber& x, const FieldNumber& y) const {
-  return by_parts(x, y, p_, q_, sub_mod);
+
+FieldNumber Field::special(Kind kind) const {
+  FieldNumber x;
+  x.kind = kind;
+  return x;
 }
-FieldNumber Field::mul(const FieldNumber& x, const FieldNumber& y) const {
-  return by_parts(x, y, p_, q_, mul_mod);
+
+FieldNumber Field::residue(std::uint64_t hash) const {
+  FieldNumber x;
+  x.p = hash % p_, x.q = draw(hash, 0) % q_;
+  x.numerator = 1;
+  return x;
 }
-FieldNumber Field::div(const FieldNumber& x, const FieldNumber& y) const {
-  return by_parts(x, y, p_, q_, quotient);
+
+std::uint64_t Field::key(const FieldNumber& x) {
+  return draw(draw(x.p, x.domain + (x.fragile ? std::uint64_t{1} << 40 : 0)),
+              static_cast<std::uint64_t>(x.kind));
+}
+
+double Field::count(Sets::Index decisions) const {
+  return decisions == Sets::many ? INFINITY : static_cast<double>(sets_.elements(decisions).size());
+}
+
+Field::Cases Field::cases(Sets::Index decisions) const {
+  Cases c;
+  c.many = decisions == Sets::many;
+  for (std::uint64_t element : sets_.elements(decisions)) {
+    const auto range = ranges_.find(element);
+    if (range == ranges_.end())
+      ++c.decisions;
+    else
+      ++c.whole_numbers, c.whole *= range->second;
+  }
+  return c;
+}
+
+void Field::follow(FieldNumber& z, const FieldNumber& x) const {
+  z.domain = x.domain, z.decisions = x.decisions, z.piecewise = z.piecewise || x.piecewise;
+  z.signs = static_cast<float>(count(x.decisions));
+}
+
+FieldNumber Field::unknown(Unknown which, const FieldNumber& x, std::uint64_t key) {
+  took_unknown = true;
+  ++calls, argument_degree = std::max(argument_degree, double{x.numerator} + x.denominator);
+  FieldNumber z = residue(draw(draw(seed_, 100 * key + static_cast<std::uint64_t>(which) + 1), x.p));
+  follow(z, x);
+  if (x.fragile)
+    z.fragile = true, z.domain = sets_.single(draw(Field::key(x), static_cast<std::uint64_t>(which)));
+  return z;
+}
+
+FieldNumber Field::merged(Op op, const FieldNumber& x, const FieldNumber& y) {
+  FieldNumber z;
+  z.decisions = sets_.join(x.decisions, y.decisions);
+  z.piecewise = x.piecewise || y.piecewise;
+  z.rooted = x.rooted || y.rooted;
+  z.fragile = x.fragile || y.fragile;
+  if (!z.fragile) {
+    z.domain = sets_.join(x.domain, y.domain);
+    return z;
+  }
+  std::uint64_t a = key(x), b = key(y);
+  if ((op == Op::add || op == Op::mul || op == Op::max) && a > b) std::swap(a, b);
+  z.domain = sets_.single(draw(draw(a, b), static_cast<std::uint64_t>(op)));
+  return z;
+}
+
+/// Something that may be infinite, NaN or a number: the same where it was computed in the same way.
+FieldNumber Field::opaque(Op op, const FieldNumber& x, const FieldNumber& y) {
+  took_unknown = true, ++calls;
+  FieldNumber z = merged(op, x, y);
+  const bool commutes = op == Op::add || op == Op::mul || op == Op::max;
+  std::uint64_t a = key(x), b = key(y);
+  if (commutes && a > b) std::swap(a, b);
+  const FieldNumber r = residue(draw(draw(draw(seed_, 55), a), b + static_cast<std::uint64_t>(op)));
+  z.p = r.p, z.q = r.q, z.numerator = 1;
+  z.signs = static_cast<float>(count(z.decisions));
+  z.fragile = z.piecewise = true;
+  z.domain = sets_.single(draw(draw(a, b), 50 + static_cast<std::uint64_t>(op)));
+  return z;
+}
+
+int Field::sign(const FieldNumber& x) {
+  if (x.constant) return real(x) > 0 ? 1 : -1;
+  const int s = is_square(x.p, p_) ? 1 : -1;
+  if (!(x.may & (s > 0 ? above : below))) return 0;
+  return s;
+}
+
+void Field::decide(FieldNumber& z, const FieldNumber& by) {
+  took_order = true;
+  z.decisions = sets_.join(z.decisions, by.decisions);
+  if (!by.constant) z.decisions = sets_.join(z.decisions, sets_.single(std::min(by.p, p_ - by.p)));
+}
+
+// Sums and products.
+
+FieldNumber Field::add_special(const FieldNumber& x, const FieldNumber& y) {
+  for (Kind k : {Kind::missing, Kind::unclear, Kind::nan})
+    if (x.kind == k || y.kind == k) return marked(marked(special(k), x), y);
+  const bool both = x.kind != Kind::number && y.kind != Kind::number;
+  FieldNumber z = merged(Op::add, x, y);
+  if (z.fragile) {
+    z.kind = Kind::unclear;
+    return z;
+  }
+  if (both && x.kind != y.kind)
+    z.kind = Kind::nan;
+  else
+    z.kind = x.kind != Kind::number ? x.kind : y.kind;
+  return z;
+}
+
+FieldNumber Field::add(const FieldNumber& x, const FieldNumber& y) {
+  if (x.kind != Kind::number || y.kind != Kind::number) return add_special(x, y);
+  if (is(x, 0)) return y;
+  if (is(y, 0)) return x;
+  FieldNumber z = merged(Op::add, x, y);
+  z.p = add_mod(x.p, y.p, p_);
+  z.hashed = keeps_sums && (x.hashed || y.hashed || x.q == absent || y.q == absent);
+  z.q = part(exponent(x), exponent(y), [&](std::uint64_t a, std::uint64_t b) { return add_mod(a, b, q_); });
+  z.logs = log_terms(x.logs, y.logs);
+  if (x.denominator == 0 && y.denominator == 0)
+    z.numerator = std::max(x.numerator, y.numerator);
+  else
+    z.numerator = std::max(x.numerator + y.denominator, y.numerator + x.denominator),
+    z.denominator = x.denominator + y.denominator;
+  if (x.sign_denominator == 0 && y.sign_denominator == 0)
+    z.signs = std::max(x.signs, y.signs);
+  else
+    z.signs = std::max(x.signs + y.sign_denominator, y.signs + x.sign_denominator),
+    z.sign_denominator = x.sign_denominator + y.sign_denominator;
+  z.whole = x.whole && y.whole;
+  z.may = sum_signs(x.may, y.may);
+  if (x.constant && y.constant) return known(z, z.p == 0 ? 0.0 : real(x) + real(y));
+  if (z.p == 0 && (z.q == 0 || z.q == absent)) z.may = zero;
+  if ((x.graded || y.graded) && tells_logs) {
+    const Grade a = grade(x), b = grade(y);
+    z.graded = true;
+    grades_[z.p] = {add_mod(a.count_p, b.count_p, p_), add_mod(a.count_q, b.count_q, q_), add(a.sum, b.sum)};
+  }
+  return z;
+}
+
+FieldNumber Field::neg(const FieldNumber& x) {
+  FieldNumber z = x;
+  z.boolean = z.graded = false;
+  if (x.kind != Kind::number) {
+    if (x.kind == Kind::plus) z.kind = Kind::minus;
+    if (x.kind == Kind::minus) z.kind = Kind::plus;
+    return z;
+  }
+  z.p = sub_mod(0, x.p, p_);
+  z.hashed = keeps_sums && (x.hashed || x.q == absent);
+  z.q = exponent(x);
+  if (z.q < rootless) z.q = sub_mod(0, z.q, q_);
+  z.logs = log_times(x.logs, -1);
+  z.may = negated_signs(x.may);
+  if (x.constant) return known(z, -real(x));
+  return z;
+}
+
+FieldNumber Field::mul_special(const FieldNumber& x, const FieldNumber& y) {
+  for (Kind k : {Kind::missing, Kind::unclear, Kind::nan})
+    if (x.kind == k || y.kind == k) return marked(marked(special(k), x), y);
+  const FieldNumber &infinite = x.kind != Kind::number ? x : y, &other = x.kind != Kind::number ? y : x;
+  FieldNumber z = merged(Op::mul, x, y);
+  const auto signed_by = [&](bool positive) {
+    z.kind = positive == (infinite.kind == Kind::plus) ? Kind::plus : Kind::minus;
+    return z;
+  };
+  if (z.fragile) return opaque(Op::mul, x, y);
+  if (other.kind != Kind::number) return signed_by(other.kind == Kind::plus);
+  if (other.p == 0) {
+    z.kind = Kind::nan;
+    return z;
+  }
+  if (other.constant) return signed_by(real(other) > 0);
+  if (other.may == above || other.may == below) return signed_by(other.may == above);
+  if (!sides()) return opaque(Op::mul, x, y);
+  const int s = sign(other);
+  decide(z, other);
+  if (s == 0) z.kind = Kind::missing;
+  return s == 0 ? z : signed_by(s > 0);
+}
+
+FieldNumber Field::mul(const FieldNumber& x, const FieldNumber& y) {
+  if (x.kind != Kind::number || y.kind != Kind::number) return mul_special(x, y);
+  if (is(x, 1)) return y;
+  if (is(y, 1)) return x;
+  const bool same = x.p == y.p && x.q == y.q;
+  if (same && x.boolean) return x;
+  FieldNumber z = merged(Op::mul, x, y);
+  z.numerator = x.numerator + y.numerator, z.denominator = x.denominator + y.denominator;
+  z.signs = x.signs + y.signs, z.sign_denominator = x.sign_denominator + y.sign_denominator;
+  z.whole = x.whole && y.whole, z.boolean = x.boolean && y.boolean;
+  z.may = same ? square_signs(x.may) : product_signs(x.may, y.may);
+  if (same && !x.constant)
+    if (const auto root = roots_.find(x.p); root != roots_.end()) {
+      z.p = root->second.p, z.q = root->second.q, z.logs = root->second.logs;
+      return z;
+    }
+  z.p = mul_mod(x.p, y.p, p_);
+  const bool hashed = x.hashed || y.hashed || x.q == absent || y.q == absent;
+  z.hashed = keeps_sums && hashed && (plain(x) || plain(y));
+  z.q = hashed && !z.hashed ? absent : part(exponent(x), exponent(y), [&](std::uint64_t a, std::uint64_t b) {
+    return mul_mod(a, b, q_);
+  });
+  if (x.logs || y.logs) {
+    const FieldNumber &form = x.logs ? x : y, &factor = x.logs ? y : x;
+    const std::optional<std::int64_t> n = factor.logs ? std::nullopt : whole(factor);
+    if (n && std::abs(*n) <= 64)
+      z.logs = log_times(form.logs, *n);
+    else
+      z.q = absent;
+  }
+  if (x.constant && y.constant) return known(z, real(x) * real(y));
+  if (z.p == 0) z.may = zero;
+  if (x.may == above && y.may == above) power_law(z, x, y, 1);
+  if (same && tells_roots) squares_.try_emplace(z.p, x);
+  if ((x.graded || y.graded) && tells_logs) {
+    const Grade a = grade(x), b = grade(y);
+    z.graded = true;
+    const auto times = [&](const FieldNumber& sum, const Grade& g) { return mul(sum, count_of(g)); };
+    grades_[z.p] = {mul_mod(a.count_p, b.count_p, p_), mul_mod(a.count_q, b.count_q, q_),
+                    add(times(a.sum, b), times(b.sum, a))};
+  }
+  return z;
+}
+
+/// e^x e^y is e^(x+y).
+void Field::power_law(const FieldNumber& z, const FieldNumber& x, const FieldNumber& y, int times) {
+  if (!tells_logs && !tells_order) return;
+  const auto a = exponents_.find(x.p), b = exponents_.find(y.p);
+  if (a == exponents_.end() || b == exponents_.end()) return;
+  const FieldNumber sum = times > 0 ? add(a->second, b->second) : sub(a->second, b->second);
+  exponents_.try_emplace(z.p, sum);
+}
+
+/// What an exponential made is one number wherever it comes from, and none that sums of others would make.
+std::uint64_t Field::exponent(const FieldNumber& x) const {
+  if (x.p == 0) return 0;
+  return x.q == absent && keeps_sums ? draw(draw(seed_, 44), x.p) % q_ : x.q;
+}
+
+FieldNumber Field::div_special(const FieldNumber& x, const FieldNumber& y) {
+  for (Kind k : {Kind::missing, Kind::unclear, Kind::nan})
+    if (x.kind == k || y.kind == k) return marked(marked(special(k), x), y);
+  FieldNumber z = merged(Op::div, x, y);
+  if (z.fragile) return opaque(Op::div, x, y);
+  if (y.kind == Kind::number) {
+    if (y.p != 0) return mul_special(x, y);
+    z.kind = Kind::unclear;
+    return z;
+  }
+  if (x.kind != Kind::number) {
+    z.kind = Kind::nan;
+    return z;
+  }
+  z.may = zero;  // a number over an infinity
+  z.piecewise = true;
+  return z;
+}
+
+FieldNumber Field::div(const FieldNumber& x, const FieldNumber& y) {
+  if (x.kind != Kind::number || y.kind != Kind::number) return div_special(x, y);
+  if (is(y, 1)) return x;
+  FieldNumber z = merged(Op::div, x, y);
+  if (y.p == 0) {
+    z.kind = x.p == 0 && !z.fragile ? Kind::nan : Kind::unclear;
+    return z;
+  }
+  z.p = mul_mod(x.p, inverse_mod(y.p, p_), p_);
+  const bool hashed = x.hashed || y.hashed || x.q == absent || y.q == absent;
+  z.hashed = keeps_sums && hashed && plain(y);
+  z.q = hashed && !z.hashed ? absent : part(exponent(x), exponent(y), [&](std::uint64_t a, std::uint64_t b) {
+    return b == 0 ? absent : mul_mod(a, inverse_mod(b, q_), q_);
+  });
+  z.numerator = x.numerator + y.denominator, z.denominator = x.denominator + y.numerator;
+  z.signs = x.signs + y.sign_denominator, z.sign_denominator = x.sign_denominator + y.signs;
+  z.may = product_signs(x.may, static_cast<std::uint8_t>(y.may & ~zero));
+  if (x.logs || y.logs) {
+    const std::optional<std::int64_t> n = y.logs ? std::nullopt : whole(y);
+    if (n && *n == -1)
+      z.logs = log_times(x.logs, -1);
+    else
+      z.q = absent;
+  }
+  if (!sides() && y.piecewise && (y.may & zero) && !y.constant) {  // 0 on many points, perhaps
+    z.fragile = true;
+    z.domain = sets_.single(draw(draw(key(x), key(y)), static_cast<std::uint64_t>(Op::div)));
+  }
+  if (x.constant && y.constant) return known(z, real(x) / real(y));
+  if (z.p == 0) z.may = zero;
+  if (x.may == above && y.may == above) {
+    power_law(z, x, y, -1);
+    if (tells_logs) quotients_.try_emplace(z.p, x, y);
+  }
+  return z;
+}
+
+FieldNumber Field::power(FieldNumber x, int n) {
+  FieldNumber y = integer(1);
+  for (int i = std::abs(n); i > 0; i /= 2) {
+    if (i % 2) y = mul(y, x);
+    if (i > 1) x = mul(x, x);
+  }
+  return n < 0 ? div(integer(1), y) : y;
+}
+
+// Roots, exponentials, logarithms.
+
+/// Where x is negative, z is NaN: unless that cannot be, z's domain says so, or its sign is decided.
+void Field::require(FieldNumber& z, Unknown which, const FieldNumber& x) {
+  if (!(x.may & below)) return;
+  if (order_ == Order::unknown) {
+    if (z.fragile) return;
+    z.domain = sets_.join(z.domain, sets_.single(draw(draw(x.p, static_cast<std::uint64_t>(which)), 9)));
+    return;
+  }
+  const int s = sign(x);
+  decide(z, x);
+  z.signs = static_cast<float>(count(z.decisions));
+  if (s <= 0) z.kind = s == 0 ? Kind::missing : Kind::nan;
 }
 
 FieldNumber Field::sqrt(const FieldNumber& x) {
-  took_root_ = true;
-  return {root(x.p, p_), root(x.q, q_)};
+  if (x.kind != Kind::number) {
+    FieldNumber z = x;
+    if (x.kind == Kind::minus) z.kind = Kind::nan;
+    return z;
+  }
+  if (x.p == 0) return x;
+  if (within(x.may, below)) return marked(special(Kind::nan), x);
+  if (const auto u = squares_.find(x.p); u != squares_.end()) {
+    FieldNumber v = u->second;
+    v.domain = x.domain, v.fragile = x.fragile, v.decisions = x.decisions, v.piecewise = x.piecewise;
+    v.signs = std::max(v.signs, x.signs);
+    return abs(v);
+  }
+  const auto may = static_cast<std::uint8_t>((x.may & zero) | above);
+  if (order_ == Order::unknown || x.fragile) {
+    FieldNumber z = unknown(Unknown::sqrt, x);
+    z.may = may;
+    require(z, Unknown::sqrt, x);
+    if (x.constant && x.domain == Sets::empty) return known(z, std::sqrt(real(x)));
+    roots_.try_emplace(z.p, x);
+    return z;
+  }
+  FieldNumber z;
+  follow(z, x);
+  ++calls, argument_degree = std::max(argument_degree, double{x.numerator} + x.denominator);
+  z.numerator = 1, z.may = may;
+  z.p = pow_mod(x.p, (p_ + 1) / 4, p_);
+  if (mul_mod(z.p, z.p, p_) != x.p) {  // no square: negative, or no real point
+    decide(z, x);
+    z.kind = (x.may & below) && !x.constant ? Kind::nan : Kind::missing;
+    return z;
+  }
+  z.q = x.hashed ? absent : x.q >= rootless ? x.q : pow_mod(x.q, (q_ + 1) / 4, q_);
+  if (z.q < rootless && mul_mod(z.q, z.q, q_) != x.q) z.q = rootless;
+  z.rooted = true;
+  if (x.constant) return known(z, std::sqrt(real(x)));
+  decide(z, x);
+  z.signs = static_cast<float>(count(x.decisions) + 1);
+  return z;
 }
 
 FieldNumber Field::exp(const FieldNumber& x) {
-  took_exp_ = true;
-  if (x.q == unlucky) return {unlucky, absent};
-  if (x.q != absent) return {pow_mod(w_, x.q, p_), absent};
-  return unknown(Unknown::exp, x);
+  if (x.kind == Kind::minus) {
+    FieldNumber z;
+    z.domain = x.domain, z.decisions = x.decisions, z.may = zero, z.piecewise = true;
+    return z;
+  }
+  if (x.kind != Kind::number) return x;
+  if (is(x, 0)) return integer(1);
+  took_exp = true;
+  FieldNumber z;
+  took_nested = took_nested || x.q == absent || x.hashed;
+  if (x.fragile || exponent(x) >= rootless) {
+    if (x.q == rootless && !x.fragile) return marked(special(Kind::missing), x);
+    z = unknown(Unknown::exp, x);
+    z.q = absent;
+  } else {
+    ++calls, argument_degree = std::max(argument_degree, double{x.numerator} + x.denominator);
+    follow(z, x);
+    z.numerator = 1;
+    z.p = 1, z.q = absent;
+    std::uint64_t rest = exponent(x);
+    for (std::size_t place = 0; rest > 0; ++place, rest /= 64)
+      if (rest % 64) z.p = mul_mod(z.p, powers_[place * 64 + rest % 64], p_);
+    if (x.rooted)
+      for (std::uint64_t element : std::vector(sets_.elements(x.decisions)))
+        z.decisions = sets_.join(z.decisions, sets_.single(draw(element, 3)));
+    if (x.rooted) z.signs = static_cast<float>(count(z.decisions));
+    for (const auto& [log, times] : log_sums_[x.logs]) {
+      const std::uint64_t v = pow_mod(logged_[log], static_cast<std::uint64_t>(std::abs(times)), p_);
+      z.p = mul_mod(z.p, times < 0 ? inverse_mod(v, p_) : v, p_);
+      z.numerator += static_cast<float>(std::abs(times));
+    }
+  }
+  z.may = above;
+  if (x.constant && x.domain == Sets::empty) return known(z, std::exp(real(x)));
+  if (tells_logs || tells_order) exponents_.try_emplace(z.p, x);
+  if (tells_logs) z.graded = true, grades_[z.p] = {1, 1, x};
+  return z;
+}
+
+Field::Grade Field::grade(const FieldNumber& x) {
+  if (x.p == 0) return {0, 0, integer(0)};
+  if (!x.graded) return {1, 1, integer(0)};
+  return grades_.at(x.p);
+}
+
+FieldNumber Field::count_of(const Grade& g) {
+  FieldNumber n;
+  n.p = g.count_p, n.q = g.count_q;
+  return known(n, static_cast<double>(g.count_p));
+}
+
+FieldNumber Field::log(const FieldNumber& x) {
+  if (x.kind != Kind::number) {
+    FieldNumber z = x;
+    if (x.kind == Kind::minus) z.kind = Kind::nan;
+    return z;
+  }
+  if (x.p == 0) {
+    FieldNumber z = x;
+    z.kind = x.fragile ? Kind::unclear : Kind::minus;
+    return z;
+  }
+  if (within(x.may, below)) return marked(special(Kind::nan), x);
+  if (is(x, 1)) return integer(0);
+  if (!x.fragile) {
+    if (const auto u = exponents_.find(x.p); u != exponents_.end()) {
+      FieldNumber z = u->second;
+      z.domain = sets_.join(z.domain, x.domain), z.decisions = sets_.join(z.decisions, x.decisions);
+      return z;
+    }
+    if (const auto u = quotients_.find(x.p); u != quotients_.end()) {
+      const auto of = u->second;
+      FieldNumber z = sub(log(of.first), log(of.second));
+      z.domain = sets_.join(z.domain, x.domain), z.decisions = sets_.join(z.decisions, x.decisions);
+      return z;
+    }
+    if (const auto u = roots_.find(x.p); u != roots_.end()) {
+      const FieldNumber of = u->second;
+      FieldNumber z = div(log(of), integer(2));
+      z.domain = sets_.join(z.domain, x.domain), z.decisions = sets_.join(z.decisions, x.decisions);
+      return z;
+    }
+  }
+  // x = e^a y, a being the mean of the exponents: a + ln y, whatever x was multiplied with.
+  FieldNumber shift = integer(0);
+  std::uint64_t rest = x.p;
+  if (x.graded && !x.fragile) {
+    const Grade g = grade(x);
+    if (g.count_p != 0 && g.count_q != 0) {
+      shift = g.count_p == 1 && g.count_q == 1 ? g.sum : div(g.sum, count_of(g));
+      if (shift.kind == Kind::number && shift.q != rootless && shift.logs == 0)
+        rest = mul_mod(x.p, inverse_mod(exp(shift).p, p_), p_);
+      else
+        shift = integer(0);
+    }
+  }
+  FieldNumber of = x;
+  of.p = rest;
+  FieldNumber z = unknown(Unknown::log, of);
+  if (x.fragile) return z;
+  const auto [at, fresh] = logged_at_.try_emplace(rest, static_cast<std::uint32_t>(logged_.size()));
+  if (fresh) logged_.push_back(rest);
+  z.q = 0;
+  z.logs =
+      log_sum_at_.try_emplace({{at->second, 1}}, static_cast<std::uint32_t>(log_sums_.size())).first->second;
+  if (z.logs == log_sums_.size()) log_sums_.push_back({{at->second, 1}});
+  require(z, Unknown::log, x);
+  if (x.constant && x.domain == Sets::empty) return known(z, std::log(real(x)));
+  if (z.kind != Kind::number) return z;
+  FieldNumber sum = add(z, shift);
+  sum.domain = z.domain, sum.decisions = z.decisions, sum.signs = z.signs;
+  return sum;
+}
+
+std::uint32_t Field::log_terms(std::uint32_t a, std::uint32_t b) {
+  if (a == 0 || b == 0) return a + b;
+  std::map<std::uint32_t, std::int64_t> sum;
+  for (std::uint32_t side : {a, b})
+    for (const auto& [log, times] : log_sums_[side]) sum[log] += times;
+  std::vector<std::pair<std::uint32_t, std::int64_t>> terms;
+  for (const auto& term : sum)
+    if (term.second != 0) terms.push_back(term);
+  if (terms.empty()) return 0;
+  const auto at = log_sum_at_.try_emplace(terms, static_cast<std::uint32_t>(log_sums_.size())).first->second;
+  if (at == log_sums_.size()) log_sums_.push_back(std::move(terms));
+  return at;
+}
+
+std::uint32_t Field::log_times(std::uint32_t a, std::int64_t n) {
+  if (a == 0 || n == 0) return 0;
+  auto terms = log_sums_[a];
+  for (auto& term : terms) term.second *= n;
+  const auto at = log_sum_at_.try_emplace(terms, static_cast<std::uint32_t>(log_sums_.size())).first->second;
+  if (at == log_sums_.size()) log_sums_.push_back(std::move(terms));
+  return at;
+}
+
+// Other functions.
+
+FieldNumber Field::pow(const FieldNumber& x, const FieldNumber& y) {
+  if (y.kind == Kind::number && plain(y)) {
+    const double n = real(y);
+    if (n == 0) return integer(1);
+    if (n == std::floor(n) && std::fabs(n) <= 64) return power(x, static_cast<int>(n));
+    if (n == 0.5) return sqrt(x);
+    if (n == -0.5) return div(integer(1), sqrt(x));
+  }
+  if (x.kind != Kind::number || y.kind != Kind::number || x.fragile || y.fragile || x.p == 0) {
+    for (Kind k : {Kind::missing, Kind::unclear})
+      if (x.kind == k || y.kind == k) return special(k);
+    return marked(marked(special(Kind::unclear), x), y);
+  }
+  if (x.may == above) return exp(mul(y, log(x)));
+  FieldNumber both = merged(Op::function, x, y);
+  both.p = draw(x.p, y.p) % p_;
+  both.numerator = x.numerator + y.numerator, both.denominator = x.denominator + y.denominator;
+  FieldNumber z = unknown(Unknown::pow, both);
+  require(z, Unknown::pow, x);
+  return z;
+}
+
+FieldNumber Field::sin(const FieldNumber& x) {
+  if (x.kind != Kind::number) {
+    FieldNumber z = x;
+    if (x.kind == Kind::plus || x.kind == Kind::minus) z.kind = Kind::nan;
+    return z;
+  }
+  if (x.p == 0) return x;
+  // Of the tangent of half the angle, so that sin^2 + cos^2 = 1; it is odd.
+  const bool flipped = x.p > p_ - x.p;
+  FieldNumber t = unknown(Unknown::sin, flipped ? neg(x) : x);
+  if (flipped) t = neg(t);
+  return div(mul(integer(2), t), add(integer(1), mul(t, t)));
+}
+
+FieldNumber Field::cos(const FieldNumber& x) {
+  if (x.kind != Kind::number) return sin(x);
+  if (is(x, 0)) return integer(1);
+  const FieldNumber t = unknown(Unknown::sin, x.p > p_ - x.p ? neg(x) : x), square = mul(t, t);
+  return div(sub(integer(1), square), add(integer(1), square));
 }
 
 FieldNumber Field::tanh(const FieldNumber& x) {
+  if (x.kind == Kind::plus || x.kind == Kind::minus) return marked(integer(x.kind == Kind::plus ? 1 : -1), x);
   return sub(integer(1), div(integer(2), add(exp(add(x, x)), integer(1))));
 }
 
-FieldNumber Field::unknown(Unknown which, const FieldNumber& x) {
-  took_unknown_ = true;
-  if (x.p == unlucky) return {};
-  const std::uint64_t y = draw(draw(seed_, static_cast<std::uint64_t>(which) + 1), x.p);
-  return {y % p_, draw(y, 0) % q_};
+FieldNumber Field::normal(const FieldNumber& x) {
+  if (x.kind == Kind::plus || x.kind == Kind::minus) return marked(integer(x.kind == Kind::plus ? 1 : 0), x);
+  if (x.kind != Kind::number) return x;
+  // A half and an odd function.
+  const bool flipped = x.p > p_ - x.p;
+  FieldNumber t = unknown(Unknown::normal, flipped ? neg(x) : x);
+  if (x.p == 0) t = mul(t, integer(0));
+  FieldNumber z = add(constant(0.5), flipped ? neg(t) : t);
+  z.may = above;
+  return z;
 }
 
-FieldNumber Field::unknown(Unknown which, const FieldNumber& x, const FieldNumber& y) {
-  took_unknown_ = true;
-  if (x.p == unlucky || y.p == unlucky) return {};
-  const std::uint64_t z = draw(draw(draw(seed_, static_cast<std::uint64_t>(which) + 1), x.p), y.p);
-  return {z % p_, draw(z, 0) % q_};
+FieldNumber Field::converted(const FieldNumber& x, const graph::Attributes& a) {
+  if (!graph::is_integer(a.dtype)) return x;
+  if (x.kind == Kind::missing) return x;
+  if (x.kind != Kind::number || x.fragile || x.domain != Sets::empty)
+    return marked(special(Kind::unclear), x);
+  if (x.boolean || (x.whole && a.dtype == graph::DType::int32)) return x;
+  if (x.constant && std::fabs(real(x)) < 100) return marked(integer(static_cast<std::int64_t>(real(x))), x);
+  FieldNumber z = unknown(Unknown::cast, x, 2 * static_cast<std::uint64_t>(a.dtype) + a.saturate);
+  z.whole = z.piecewise = true;
+  z.may = static_cast<std::uint8_t>(x.may | zero);
+  return z;
 }
 
-FieldNumber Field::unordered(Unknown which, const FieldNumber& x, const FieldNumber& y) {
-  return x.p < y.p ? unknown(which, x, y) : unknown(which, y, x);
+std::optional<std::int64_t> Field::whole(const FieldNumber& x) const {
+  if (x.kind != Kind::number || !x.constant || x.domain != Sets::empty) return std::nullopt;
+  const double n = real(x);
+  if (n != std::floor(n) || std::fabs(n) > 0x1p31) return std::nullopt;
+  return static_cast<std::int64_t>(n);
 }
 
 }  // namespace zellige::search

@@ -1,84 +1,214 @@
-// Random finite fields: what is equal over the reals is equal there, and what is not comes out equal with a
-// chance of about degree / 2^61.
+// Random finite fields: what is equal over the reals is equal there, and what is not comes out equal with a chance that
+// each number carries.
 //
-// A number is a pair, one in Z_p and one in Z_q, where q divides p - 1: e^x becomes w^(x mod q), w of order
-// q, so that e^x e^y = e^(x+y) holds. What an exponential made has no part in Z_q.
+// A number is a pair, one in Z_p and one in Z_q, where q divides p - 1: e^x becomes w^(x mod q), w of order q, so that
+// e^x e^y = e^(x+y) holds. What an exponential made has no part in Z_q: where it is an exponent itself, it counts as a
+// random number there. A logarithm keeps what it is of, so that
+// ln e^x = x, e^(ln x) = x and ln(x e^y) = y + ln x hold.
 //
-//   p = 3 mod 4, so exactly one of a and -a is a square, and every square has one root that is itself a
-//   square: so sqrt(a b) = sqrt(a) sqrt(b), and sqrt(a a) is a or -a, as with absolute values. What is no
-//   square has no root here, and the part is missing; other inputs will have one.
+// Residues have no order. `Order` says what stands for it:
 //
-//   log, pow, sin, cos, the normal distribution, exponentials of exponentials, and whatever compares (max, min, less, ...)
-//   are unknown functions: the same arguments give the same random number. What is equal for every function is equal for
-//   these; what differs may still be equal.
+//   unknown  maxima are the normal form of lattice.hpp, and are shifted with their members; comparisons, roots, casts to
+//            integers, choices are unknown functions: equal arguments give equal random numbers. What is equal here is
+//            equal whatever these functions are.
+//   scaled   the same, and a maximum is scaled with its members. p = 3 mod 4, and small primes are squares, so that the
+//            squares stand for the positive numbers: their products are squares, and of x and -x one is. Roots are those
+//            that are squares themselves.
+//   ordered  two numbers compare as their difference is a square or none: relu(x) + relu(-x) = |x|. It is no order of
+//            three numbers, but each side that a comparison can take is met by chance: `decisions` counts them.
+//   ties     the same, but some of the numbers that are compared count as equal.
+//
+// Beside numbers stand NaN and infinities, as IEEE 754 has them. `unclear` is what nothing is known of, `missing` what no
+// real point looks like: a sum of squares that is no square.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <map>
-#include <string>
+#include <optional>
+#include <unordered_map>
+#include <vector>
 
+#include "search/lattice.hpp"
+#include "search/modular.hpp"
+#include "search/sets.hpp"
 #include "search/values.hpp"
 
 namespace zellige::search {
 
 struct FieldNumber {
-  static constexpr std::uint64_t unlucky =
-      ~std::uint64_t{0};  // missing here: a root or a quotient that does not exist
-  static constexpr std::uint64_t absent =
-      unlucky - 1;  // in Z_q of what an exponential made: missing in any field
-  std::uint64_t p = unlucky, q = unlucky;
+  enum class Kind : std::uint8_t { number, nan, plus, minus, unclear, missing };
+  static constexpr std::uint64_t absent = ~std::uint64_t{0};  // in Z_q of what an exponential made
+  static constexpr std::uint8_t below = 1, zero = 2, above = 4, anything = 7;  // which signs it may have
+
+  std::uint64_t p = 0, q = 0;
+  float numerator = 0, denominator = 0;   // their degrees, at most
+  float signs = 0, sign_denominator = 0;  // likewise, in the sides that comparisons took
+  Sets::Index domain = Sets::empty;       // what must hold for it to be no NaN
+  Sets::Index decisions = Sets::empty;    // the comparisons and whole numbers that it depends on
+  std::uint32_t logs = 0;                 // logarithms that it holds whole multiples of
+  Kind kind = Kind::number;
+  std::uint8_t may = anything;
+  bool constant = false;
+  bool piecewise = false;  // a comparison is behind it: it may be 0 on more than a few points
+  bool fragile = false;    // may be infinite: equal only to what was computed in the same way
+  bool boolean = false;    // 0 or 1
+  bool whole = false;      // an integer
+  bool graded = false;     // an exponential is behind it
+  bool hashed = false;     // its part in Z_q is made of random numbers
+  bool rooted = false;     // a root is behind it, whose sign in Z_q is another one's than in Z_p
 };
 
 class Field {
  public:
   using Number = FieldNumber;
+  using Kind = FieldNumber::Kind;
+  enum class Order : std::uint8_t { unknown, scaled, ordered, ties };
 
   /// Primes drawn by `seed`: q of 54 bits, p of 55 to 62.
-  explicit Field(std::uint64_t seed);
+  explicit Field(std::uint64_t seed, Order = Order::unknown);
 
   FieldNumber random(std::uint64_t draw) const;  // an input
-  FieldNumber integer(std::int64_t n) const;
+  /// A whole number that is drawn below `range`: one of so many cases. `place` tells it from others.
+  FieldNumber drawn(std::int64_t n, std::int64_t range, std::uint64_t place);
+  FieldNumber integer(std::int64_t n);
   FieldNumber constant(double c);
-  FieldNumber add(const FieldNumber&, const FieldNumber&) const;
-  FieldNumber sub(const FieldNumber&, const FieldNumber&) const;
-  FieldNumber mul(const FieldNumber&, const FieldNumber&) const;
-  FieldNumber div(const FieldNumber&, const FieldNumber&) const;
+  /// Reads a scalar as the product, quotient or sum of two others.
+  void alias(double scalar, const FieldNumber& meaning) { constants_[scalar] = meaning; }
+
+  FieldNumber add(const FieldNumber&, const FieldNumber&);
+  FieldNumber sub(const FieldNumber& x, const FieldNumber& y) { return add(x, neg(y)); }
+  FieldNumber neg(const FieldNumber&);
+  FieldNumber mul(const FieldNumber&, const FieldNumber&);
+  FieldNumber div(const FieldNumber&, const FieldNumber&);
   FieldNumber sqrt(const FieldNumber&);
   FieldNumber exp(const FieldNumber&);
-  FieldNumber converted(const FieldNumber& x, const graph::Attributes& a) const {
-    return converted_or_refused(x, a);
-  }
-  FieldNumber neg(const FieldNumber& x) const { return sub(integer(0), x); }
-  FieldNumber log(const FieldNumber& x) { return unknown(Unknown::log, x); }
-  FieldNumber sin(const FieldNumber& x) { return unknown(Unknown::sin, x); }
-  FieldNumber cos(const FieldNumber& x) { return unknown(Unknown::cos, x); }
-  FieldNumber normal(const FieldNumber& x) { return unknown(Unknown::normal, x); }
+  FieldNumber log(const FieldNumber&);
+  FieldNumber pow(const FieldNumber&, const FieldNumber&);
+  FieldNumber sin(const FieldNumber&);
+  FieldNumber cos(const FieldNumber&);
   FieldNumber tanh(const FieldNumber&);  // 1 - 2 / (e^2x + 1)
-  FieldNumber abs(const FieldNumber& x) { return sqrt(mul(x, x)); }
-  FieldNumber pow(const FieldNumber& x, const FieldNumber& y) { return unknown(Unknown::pow, x, y); }
-  FieldNumber max(const FieldNumber& x, const FieldNumber& y) { return unordered(Unknown::max, x, y); }
+  FieldNumber abs(const FieldNumber&);
+  FieldNumber normal(const FieldNumber&);
+  FieldNumber converted(const FieldNumber&, const graph::Attributes&);
+  FieldNumber max(const FieldNumber&, const FieldNumber&);
   FieldNumber min(const FieldNumber& x, const FieldNumber& y) { return neg(max(neg(x), neg(y))); }
-  FieldNumber less(const FieldNumber& x, const FieldNumber& y) { return unknown(Unknown::less, x, y); }
-  FieldNumber at_most(const FieldNumber& x, const FieldNumber& y) { return unknown(Unknown::at_most, x, y); }
-  FieldNumber same(const FieldNumber& x, const FieldNumber& y) { return unordered(Unknown::same, x, y); }
-  FieldNumber choose(const FieldNumber& c, const FieldNumber& x, const FieldNumber& y) {
-    return unknown(Unknown::choose, c, unknown(Unknown::choose, x, y));
-  }
+  FieldNumber max_of(std::vector<FieldNumber>);
+  FieldNumber less(const FieldNumber&, const FieldNumber&);
+  FieldNumber at_most(const FieldNumber&, const FieldNumber&);
+  FieldNumber same(const FieldNumber& x, const FieldNumber& y) { return mul(at_most(x, y), at_most(y, x)); }
+  FieldNumber choose(const FieldNumber& c, const FieldNumber& x, const FieldNumber& y);
+  std::optional<std::int64_t> whole(const FieldNumber&) const;
+  FieldNumber marked(FieldNumber x, const FieldNumber& by);                    // x, which `by` chose
+  FieldNumber one_of(FieldNumber x, std::int64_t range, std::uint64_t place);  // x, one of so many cases
+
+  /// A sum of products, most of them of plain numbers.
+  class Dot;
 
   std::uint64_t p() const { return p_; }
   std::uint64_t q() const { return q_; }
-  bool took_root() const { return took_root_; }        // a square root was taken
-  bool took_exp() const { return took_exp_; }          // an exponential was taken
-  bool took_unknown() const { return took_unknown_; }  // an unknown function was taken
+  /// What comparisons and whole numbers a set of decisions holds.
+  struct Cases {
+    double decisions = 0;  // two sides each
+    double whole = 1;      // cases of the whole numbers
+    int whole_numbers = 0;
+    bool many = false;
+  };
+  Cases cases(Sets::Index decisions) const;
+  Sets::Index both(Sets::Index a, Sets::Index b) { return sets_.join(a, b); }
+
+  /// What is kept for the laws of operators that a graph has none of costs time.
+  bool tells_logs = true, tells_order = true, tells_roots = true;
+  /// What an exponential made is, as an exponent, an unknown function of the whole exponent, or a random number that sums
+  /// and multiples keep: both are right, and tell other laws.
+  bool keeps_sums = false;
+  bool took_nested = false;  // an exponential of what one made
+  /// The graph that is evaluated, 0 or 1: do the two take equals for different sides of a comparison?
+  int graph = 0;
+  bool ties_clash() const;
+
+  bool took_exp = false, took_unknown = false, took_order = false;  // what was met on the way
+  double argument_degree = 0, calls = 0;                            // of what exp and unknown functions take
 
  private:
-  enum class Unknown : std::uint8_t { exp, log, sin, cos, normal, pow, max, less, at_most, same, choose };
-  FieldNumber unknown(Unknown, const FieldNumber& x);
-  FieldNumber unknown(Unknown, const FieldNumber& x, const FieldNumber& y);
-  FieldNumber unordered(Unknown, const FieldNumber& x, const FieldNumber& y);  // the same of y and x
+  enum class Unknown : std::uint8_t { exp, log, sqrt, sin, normal, pow, max, less, choose, cast, opaque };
+  struct Grade {
+    std::uint64_t count_p = 1, count_q = 1;
+    FieldNumber sum;  // of the exponents
+  };
 
+  bool plain(const FieldNumber& x) const {
+    return x.constant && x.decisions == Sets::empty && x.domain == Sets::empty && !x.fragile;
+  }
+  bool is(const FieldNumber& x, std::uint64_t n) const { return plain(x) && x.p == n && x.q == n; }
+  double real(const FieldNumber& x) const;
+  FieldNumber special(Kind) const;
+  FieldNumber residue(std::uint64_t hash) const;
+  void follow(FieldNumber& z, const FieldNumber& x) const;  // z is a function of x
+  FieldNumber unknown(Unknown, const FieldNumber& x, std::uint64_t key = 0);
+  enum class Op : std::uint8_t { add, mul, div, max, less, choose, exp, function };
+  FieldNumber opaque(Op, const FieldNumber& x, const FieldNumber& y);
+  FieldNumber merged(Op, const FieldNumber& x, const FieldNumber& y);
+  FieldNumber known(FieldNumber z, double value);
+  static std::uint64_t key(const FieldNumber& x);
+  double count(Sets::Index decisions) const;
+  bool sides() const { return order_ == Order::ordered || order_ == Order::ties; }
+  bool tied(const FieldNumber& difference) const;
+  int sign(const FieldNumber& x);  // as squares have it: 1 or -1, or 0 where no real point looks so
+  void decide(FieldNumber& z, const FieldNumber& by);
+  void require(FieldNumber& z, Unknown, const FieldNumber& x);  // x at least 0, or it is NaN
+  FieldNumber add_special(const FieldNumber&, const FieldNumber&);
+  FieldNumber mul_special(const FieldNumber&, const FieldNumber&);
+  FieldNumber div_special(const FieldNumber&, const FieldNumber&);
+  FieldNumber power(FieldNumber x, int n);
+  bool certainly_at_most(const FieldNumber& x, const FieldNumber& y) const;
+  std::optional<bool> certainly_less(const FieldNumber& x, const FieldNumber& y) const;
+  FieldNumber greater(const FieldNumber& x, const FieldNumber& y);  // ordered
+  FieldNumber greatest(const Lattice&, FieldNumber like);
+  Lattice lattice(const FieldNumber&);
+  KnownOrder order();
+  std::uint32_t log_terms(std::uint32_t a, std::uint32_t b);
+  std::uint32_t log_times(std::uint32_t a, std::int64_t n);
+  Grade grade(const FieldNumber&);
+  FieldNumber count_of(const Grade&);
+
+  void power_law(const FieldNumber& z, const FieldNumber& x, const FieldNumber& y, int times);
+  std::uint64_t exponent(const FieldNumber& x) const;  // its part in Z_q, or what stands for it
+  void tie(const FieldNumber& difference, int sides);
+
+  std::map<std::uint64_t, std::array<int, 2>> ties_;  // by a difference, the side that each graph takes 0 for
   std::uint64_t seed_, p_ = 0, q_ = 0, w_ = 0;
-  bool took_root_ = false, took_exp_ = false, took_unknown_ = false;
-  std::map<double, FieldNumber> constants_;
+  Order order_;
+  std::vector<std::uint64_t> powers_;  // of w, by six bits of the exponent
+  Sets sets_;
+  std::unordered_map<double, FieldNumber> constants_;
+  std::unordered_map<std::uint64_t, double> reals_;   // of constants
+  std::unordered_map<std::uint64_t, double> ranges_;  // of whole numbers that were drawn, by their element
+  std::unordered_map<std::uint64_t, FieldNumber> members_;    // of lattices
+  std::unordered_map<std::uint64_t, Lattice> lattices_;       // what a maximum is the maximum of
+  std::unordered_map<std::uint64_t, FieldNumber> squares_;    // x by x^2
+  std::unordered_map<std::uint64_t, FieldNumber> roots_;      // x^2 by |x|, or x by its root
+  std::unordered_map<std::uint64_t, FieldNumber> exponents_;  // x by e^x
+  std::unordered_map<std::uint64_t, std::pair<FieldNumber, FieldNumber>> quotients_;
+  std::unordered_map<std::uint64_t, Grade> grades_;
+  std::vector<std::uint64_t> logged_;  // what each logarithm is of
+  std::unordered_map<std::uint64_t, std::uint32_t> logged_at_;
+  std::vector<std::vector<std::pair<std::uint32_t, std::int64_t>>> log_sums_{{}};
+  std::map<std::vector<std::pair<std::uint32_t, std::int64_t>>, std::uint32_t> log_sum_at_;
+};
+
+/// Reduces the sum modulo p and q once in a few terms; what is not a plain number is added term by term.
+class Field::Dot {
+ public:
+  explicit Dot(Field& field) : f_(field) {}
+  void add(const FieldNumber& x, const FieldNumber& y);
+  FieldNumber value();
+
+ private:
+  Field& f_;
+  Wide p_ = 0, q_ = 0;
+  int terms_ = 0;
+  bool fast_ = false, slow_ = false;
+  FieldNumber sum_, rest_;  // flags and degrees of the fast terms; the others
 };
 
 }  // namespace zellige::search

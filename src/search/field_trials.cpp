@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/inputs.hpp"
 #include "graph/ops.hpp"
+#include "graph/view.hpp"
 #include "search/any_op.hpp"
-#include "search/degree.hpp"
 #include "search/evaluate_graph.hpp"
-#include "search/field.hpp"
-#include "search/modular.hpp"
 #include "search/shrink.hpp"
 
 namespace zellige::search {
@@ -16,101 +15,285 @@ namespace {
 
 using graph::KernelGraph;
 using graph::OpKind;
+using Order = Field::Order;
 
-/// The first operator that compares: no field has an order.
-std::string ordering_operator(const KernelGraph& g) {
-  std::string found;
-  any_op(g, [&](const auto& op, const graph::BlockGraph*) {
-    const bool orders = op.kind == OpKind::reduction_max || op.kind == OpKind::accum_max;
-    if (orders) found = graph::name(op.kind);
-    return orders;
+bool has_any(const KernelGraph& g, std::initializer_list<OpKind> kinds) {
+  return any_op(g, [&](const auto& op, const graph::BlockGraph*) {
+    return std::ranges::find(kinds, op.kind) != kinds.end();
   });
-  return found;
 }
 
-template <class N>
-std::vector<Values<N>> paired(const std::vector<Values<N>>& inputs, const Pairing& pairing) {
-  std::vector<Values<N>> result(inputs.size());
-  for (std::size_t i = 0; i < inputs.size(); ++i) result[pairing.inputs[i]] = inputs[i];
-  return result;
+bool takes_maxima(const KernelGraph& g) {
+  return has_any(g, {OpKind::amax, OpKind::amin, OpKind::softmax, OpKind::safe_softmax, OpKind::log_softmax,
+                     OpKind::logsumexp, OpKind::reduction_max, OpKind::accum_max, OpKind::clamp,
+                     OpKind::maximum, OpKind::minimum, OpKind::relu});
 }
 
-/// The degree of a difference of two outputs, at most.
-double degree(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing) {
-  DegreeArithmetic degrees;
-  std::vector<Values<Degree>> inputs;
-  for (int t : a.inputs) inputs.push_back(make_values(a.tensors[t].shape, Degree{1, 0}));
-  const auto ya = evaluate_graph(degrees, a, inputs),
-             yb = evaluate_graph(degrees, b, paired(inputs, pairing));
-  double most = 1;
-  for (std::size_t o = 0; o < ya.size(); ++o)
-    for (std::size_t i = 0; i < ya[o].at.size(); ++i) {
-      const Degree d = degrees.sub(ya[o].at[i], yb[o].at[i]);
-      most = std::max(most, d.numerator + d.denominator);
+bool takes_sides(const KernelGraph& g) {
+  return has_any(g, {OpKind::eq, OpKind::ne, OpKind::lt, OpKind::le, OpKind::gt, OpKind::ge, OpKind::where});
+}
+
+bool takes_roots(const KernelGraph& g) {
+  return has_any(g, {OpKind::sqrt, OpKind::rsqrt, OpKind::abs, OpKind::rms_norm, OpKind::layer_norm,
+                     OpKind::accum_red_rms, OpKind::pow});
+}
+
+bool takes_logs(const KernelGraph& g) {
+  return has_any(g, {OpKind::log, OpKind::log_softmax, OpKind::logsumexp, OpKind::pow});
+}
+
+/// What is known of one element of an output, over all fields.
+struct Element {
+  int compared = 0, in_turn = 0, at_random = 0,
+      missing = 0;  // whole numbers one after the other, or at random
+  bool valued = false;
+  double degree = 1, sides = 0;
+  Field::Cases cases;
+};
+
+/// The fields of one way to put order into them.
+class Tier {
+ public:
+  Tier(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing, const FieldOptions& options,
+       Order order, bool keeps_sums)
+      : a_(a), b_(b), pairing_(pairing), options_(options), order_(order), keeps_sums_(keeps_sums) {
+    numbers_ = drawn_numbers(a, b, pairing);
+    for (const graph::Numbers& n : numbers_)
+      if (n.bound > 0) range_ = std::max(range_, n.bound), distinct_ = distinct_ || n.distinct;
+    for (int t : a.outputs) elements_.emplace_back(static_cast<std::size_t>(graph::size(a.tensors[t].shape)));
+  }
+
+  FieldTrials run() {
+    const double work = search::work(a_) + search::work(b_);
+    const auto most = static_cast<int>(std::clamp(options_.products / work, 2.0, 4000.0));
+    for (int n = 0; n < most; ++n) {
+      if (!one_field(n)) return result_;
+      result_.log2_chance = chance();
+      if (n + 1 >= options_.trials && result_.log2_chance <= log2_most_chance) {
+        result_.agrees = any_value_;
+        if (!any_value_) result_.why_not = "no element of the outputs has a value anywhere";
+        return result_;
+      }
+      if (!result_.why_not.empty() || hopeless(most)) break;
     }
-  return most + 2 * degrees.argument();
-}
+    if (result_.why_not.empty())
+      result_.why_not = fmt::format("they agree in {} random finite fields, but {}", result_.fields, reason_);
+    return result_;
+  }
+
+ private:
+  FieldNumber input(Field& field, std::size_t i, std::size_t e, int n, std::uint64_t place,
+                    const std::vector<double>& whole) {
+    const graph::KernelTensor& t = a_.tensors[static_cast<std::size_t>(a_.inputs[i])];
+    if (numbers_[i].bound > 0) {
+      const std::int64_t bound = numbers_[i].bound;
+      std::int64_t value = in_turn(n) ? n % bound : static_cast<std::int64_t>(draw(field.p(), place) % bound);
+      if (numbers_[i].distinct) value = static_cast<std::int64_t>(whole[e]);
+      return field.drawn(value, bound, place);
+    }
+    FieldNumber x = field.random(place);
+    x.whole = graph::is_integer(t.dtype);
+    return x;
+  }
+
+  bool in_turn(int n) const { return range_ > 0 && !distinct_ && n / range_ % 2 == 0; }
+
+  void fold(Field& field) const {
+    for (const Folded& f : options_.folded) {
+      const FieldNumber x = field.constant(f.x), y = field.constant(f.y);
+      field.alias(f.scalar, f.op == '*' ? field.mul(x, y) : f.op == '/' ? field.div(x, y) : field.add(x, y));
+    }
+  }
+
+  /// False, and why, if an element differs or cannot be told.
+  bool one_field(int n) {
+    Field field(
+        draw(options_.seed, static_cast<std::uint64_t>(n) + (static_cast<std::uint64_t>(order_) << 32)),
+        order_);
+    field.tells_logs = takes_logs(a_) || takes_logs(b_);
+    field.tells_order = has_order(a_) || has_order(b_);
+    field.tells_roots = takes_roots(a_) || takes_roots(b_);
+    field.keeps_sums = keeps_sums_;
+    fold(field);
+    std::vector<Values<FieldNumber>> inputs;
+    std::uint64_t place = 0;
+    for (std::size_t i = 0; i < a_.inputs.size(); ++i) {
+      const graph::Shape& shape = a_.tensors[static_cast<std::size_t>(a_.inputs[i])].shape;
+      inputs.push_back(make_values(shape, FieldNumber{}));
+      std::vector<double> whole(inputs.back().at.size());
+      if (numbers_[i].distinct)
+        graph::draw_numbers(numbers_[i], draw(field.p(), i), 0, graph::size(shape), whole.data());
+      for (std::size_t e = 0; e < inputs.back().at.size(); ++e)
+        inputs.back().at[e] = input(field, i, e, n, place++, whole);
+    }
+    const auto ya = evaluate_graph(field, a_, inputs);
+    field.graph = 1;
+    const auto yb = evaluate_graph(field, b_, paired(inputs, pairing_));
+    result_.ties_clash = result_.ties_clash || field.ties_clash();
+    result_.proved = !field.took_exp && !field.took_unknown && (n == 0 || result_.proved);
+    result_.nested = result_.nested || field.took_nested;
+    result_.orders = result_.orders || field.took_order;
+    arguments_ = std::max(arguments_, field.argument_degree), calls_ = std::max(calls_, field.calls);
+    for (std::size_t o = 0; o < ya.size(); ++o)
+      for (std::size_t i = 0; i < ya[o].at.size(); ++i)
+        if (!compare(field, ya[o].at[i], yb[o].at[i], n, elements_[o][i])) {
+          result_.why_not =
+              fmt::format("element {} of {} {}",
+                          graph::to_string(graph::coordinates(static_cast<std::int64_t>(i), ya[o].shape)),
+                          a_.tensors[static_cast<std::size_t>(a_.outputs[o])].name, reason_);
+          return false;
+        }
+    return true;
+  }
+
+  bool compare(Field& field, const FieldNumber& x, const FieldNumber& y, int n, Element& e) {
+    using Kind = FieldNumber::Kind;
+    if (x.kind == Kind::missing || y.kind == Kind::missing) {
+      ++e.missing;
+      return true;
+    }
+    reason_ = "may be infinite, and nothing is known of its sign";
+    if (x.kind == Kind::unclear || y.kind == Kind::unclear) return false;
+    reason_ = "differs in a finite field";
+    if (x.kind != y.kind || (x.kind == Kind::number && x.p != y.p)) return false;
+    reason_ = "is no number under other conditions, as far as finite fields tell";
+    if (x.kind != Kind::nan && (x.domain != y.domain || x.fragile != y.fragile || x.domain == Sets::many))
+      return false;
+    ++e.compared;
+    ++(in_turn(n) ? e.in_turn : e.at_random);
+    e.valued = e.valued || x.kind == Kind::number;
+    any_value_ = any_value_ || e.valued;
+    const double degree = std::max(double{x.numerator} + y.denominator, double{y.numerator} + x.denominator) +
+                          x.denominator + y.denominator;
+    e.degree = std::max(e.degree, degree);
+    const double sides =
+        std::max(double{x.signs} + y.sign_denominator, double{y.signs} + x.sign_denominator) +
+        x.sign_denominator + y.sign_denominator;
+    const Field::Cases cases = field.cases(field.both(x.decisions, y.decisions));
+    e.sides = std::max(e.sides, cases.many ? sides : std::min(sides, cases.decisions));
+    e.cases.many = e.cases.many || cases.many;
+    e.cases.whole = std::max(e.cases.whole, cases.whole);
+    e.cases.whole_numbers = std::max(e.cases.whole_numbers, cases.whole_numbers);
+    return true;
+  }
+
+  /// That an element agreed everywhere by luck. What is zero in a field and not over the reals: a polynomial at one of its
+  /// roots (degree / 2^53), one whose coefficients p divides (few of some 2^46 primes), two arguments that fall together.
+  double chance(const Element& e) {
+    const double primes = order_ == Order::unknown ? 0x1p-45 : 0x1p-39;
+    const double luck = (e.degree + 2 * arguments_) * primes + calls_ * calls_ * (1 + arguments_) * 0x1p-53;
+    if (!(luck < 0.5)) return reason_ = "their degree is too high for the fields to tell", 0;
+    if (e.cases.many && range_ > 0) return reason_ = "it depends on too many whole numbers", 0;
+    if (e.sides == 0 && e.cases.whole_numbers == 0) return e.compared * std::log2(luck);
+    double hit = std::exp2(-e.sides), n = e.compared;
+    if (e.cases.whole_numbers == 1 && !distinct_ && e.missing == 0)
+      n = std::floor(e.in_turn / e.cases.whole);  // each of them once
+    else if (e.cases.whole_numbers > 0)
+      hit /= e.cases.whole, n = e.at_random;
+    reason_ =
+        "a chance of error of 2^-40 takes more of them: comparisons, roots or whole numbers have many cases";
+    if (hit == 1) return n * std::log2(luck);
+    if (hit < 100 * luck) return 0;
+    sides_needed_ = std::max(sides_needed_, log2_most_chance / std::log2(1 - 0.98 * hit));
+    return n * std::log2(1 - 0.98 * hit);
+  }
+
+  double chance() {
+    double worst = -1e9;
+    result_.fields = 1 << 30;
+    std::string reason = "nothing was compared";
+    sides_needed_ = 0;
+    for (const std::vector<Element>& output : elements_)
+      for (const Element& e : output) {
+        const double c = e.compared == 0 ? 0 : chance(e);
+        if (c > worst || e.compared == 0)
+          worst = c,
+          reason = e.compared == 0 ? "no field was found that has all roots of an element" : reason_;
+        result_.fields = std::min(result_.fields, e.compared);
+      }
+    reason_ = reason;
+    return worst;
+  }
+
+  /// Would it take more fields than there may be?
+  bool hopeless(int most) const { return sides_needed_ > most; }
+
+  const KernelGraph &a_, &b_;
+  const Pairing& pairing_;
+  const FieldOptions& options_;
+  Order order_;
+  bool keeps_sums_;
+  std::vector<graph::Numbers> numbers_;
+  std::int64_t range_ = 0;
+  bool distinct_ = false, any_value_ = false;
+  std::vector<std::vector<Element>> elements_;
+  double arguments_ = 0, calls_ = 0, sides_needed_ = 0;
+  std::string reason_ = "nothing was compared";
+  FieldTrials result_;
+};
 
 }  // namespace
 
-FieldTrials field_trials(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
-                         const EqualOptions& options) {
-  FieldTrials result;
-  for (const KernelGraph* g : {&a, &b})
-    if (const std::string op = ordering_operator(*g); !op.empty()) {
-      result.refused =
-          fmt::format("{} of {} compares numbers, and no finite field has an order", op, g->name);
-      return result;
+bool has_order(const KernelGraph& g) {
+  return takes_maxima(g) || takes_sides(g) || has_any(g, {OpKind::abs});
+}
+
+bool compares_computed(const KernelGraph& g) {
+  const auto compares = [](OpKind kind) {
+    return kind == OpKind::eq || kind == OpKind::ne || kind == OpKind::lt || kind == OpKind::le ||
+           kind == OpKind::gt || kind == OpKind::ge;
+  };
+  std::vector<bool> input(g.tensors.size(), false), compared(g.tensors.size(), false);
+  for (int t : g.inputs) input[static_cast<std::size_t>(t)] = true;
+  for (const graph::KernelOp& op : g.ops) {
+    if (op.block)
+      for (const graph::BlockOp& inner : op.block->ops)
+        if (compares(inner.kind) || inner.kind == OpKind::where) return true;
+    const bool inputs =
+        std::ranges::all_of(op.inputs, [&](int t) { return input[static_cast<std::size_t>(t)]; });
+    if (compares(op.kind) && !inputs) return true;
+    if (op.kind == OpKind::where && !input[static_cast<std::size_t>(op.inputs[0])] &&
+        !compared[static_cast<std::size_t>(op.inputs[0])])
+      return true;
+    for (int t : op.outputs) {
+      input[static_cast<std::size_t>(t)] = inputs && graph::is_view(op.kind);
+      compared[static_cast<std::size_t>(t)] = compares(op.kind);
     }
-  std::vector<std::vector<int>> agreed;
-  for (int t : a.outputs)
-    agreed.push_back(std::vector<int>(static_cast<std::size_t>(graph::size(a.tensors[t].shape)), 0));
-  // Where an element takes k square roots, one attempt in 2^k has them all.
-  const auto most_attempts =
-      static_cast<int>(std::clamp(2e8 / (work(a) + work(b)), double(options.trials), 400.0));
-  for (int attempt = 0; attempt < most_attempts && result.fields < options.trials; ++attempt) {
-    Field field(draw(options.seed, static_cast<std::uint64_t>(attempt)));
-    std::vector<Values<FieldNumber>> inputs;
-    std::uint64_t n = 0;
-    for (int t : a.inputs) {
-      inputs.push_back(make_values(a.tensors[t].shape, FieldNumber{}));
-      for (FieldNumber& x : inputs.back().at) x = field.random(n++);
-    }
-    const auto ya = evaluate_graph(field, a, inputs), yb = evaluate_graph(field, b, paired(inputs, pairing));
-    result.roots |= field.took_root(), result.unknown |= field.took_unknown(),
-        result.exponentials |= field.took_exp();
-    result.fields = options.trials;
-    for (std::size_t o = 0; o < ya.size(); ++o)
-      for (std::size_t i = 0; i < ya[o].at.size(); ++i) {
-        const std::uint64_t x = ya[o].at[i].p, y = yb[o].at[i].p;
-        const bool both = x != FieldNumber::unlucky && y != FieldNumber::unlucky;
-        if (both && x != y) {
-          Counterexample c{a,
-                           b,
-                           {},
-                           fmt::format("numbers modulo {}, in exponents modulo {}", field.p(), field.q()),
-                           a.tensors[a.outputs[o]].name,
-                           graph::coordinates(static_cast<std::int64_t>(i), ya[o].shape),
-                           std::to_string(x),
-                           std::to_string(y),
-                           1};
-          for (std::size_t k = 0; k < inputs.size(); ++k) {
-            Shown shown{a.tensors[a.inputs[k]].name, inputs[k].shape, {}};
-            for (const FieldNumber& v : inputs[k].at) shown.values.push_back(fmt::format("{}, {}", v.p, v.q));
-            c.inputs.push_back(std::move(shown));
-          }
-          result.difference = std::move(c);
-          return result;
-        }
-        agreed[o][i] += both;
-        result.fields = std::min(result.fields, agreed[o][i]);
-      }
   }
-  // A nonzero polynomial vanishes at a random point of Z_q with a chance of degree / 2^53. All its
-  // coefficients vanish if p divides them: few of the 2^46 primes that are drawn from do. 2^-45 a degree is
-  // above both together.
-  result.log2_chance = result.fields * std::min(0.0, std::log2(degree(a, b, pairing)) - 45);
-  return result;
+  return false;
+}
+
+FieldTrials field_trials(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
+                         const FieldOptions& options) {
+  const bool maxima = takes_maxima(a) || takes_maxima(b);
+  const bool sides =
+      has_order(a) || has_order(b) || takes_roots(a) || takes_roots(b) || takes_logs(a) || takes_logs(b);
+  FieldTrials first;
+  const auto tier = [&](Order order, bool keeps_sums) {
+    FieldTrials found;
+    try {
+      found = Tier(a, b, pairing, options, order, keeps_sums).run();
+      if (found.agrees && found.ties_clash) {  // where two of the compared are equal it may be another story
+        const bool simple = options.ties_tried && !compares_computed(a) && !compares_computed(b);
+        found.agrees = simple || Tier(a, b, pairing, options, Order::ties, keeps_sums).run().agrees;
+        if (!found.agrees) found.why_not = "they may differ where two numbers that are compared are the same";
+      }
+    } catch (const Error& error) {
+      found.why_not = error.what();
+    }
+    return found;
+  };
+  for (const Order order : {Order::unknown, Order::ordered, Order::scaled}) {
+    if ((order == Order::scaled && !maxima) || (order == Order::ordered && !sides)) continue;
+    FieldTrials found = tier(order, false);
+    if (!found.agrees && found.nested) {
+      const FieldTrials other = tier(order, true);
+      if (other.agrees) found = other;
+    }
+    if (found.agrees) return found;
+    if (order == Order::unknown || !found.why_not.starts_with("element")) first = found;
+  }
+  return first;
 }
 
 }  // namespace zellige::search

@@ -1,23 +1,53 @@
 // Two graphs over random finite fields.
+//
+//   FieldTrials t = field_trials(A, B, pairing, {.seed = 7});
+//   t.agrees                 // as often as it takes for a chance of error of at most 2^-40
 #pragma once
-#include "search/equal.hpp"
+#include <map>
+#include <string>
+
+#include "search/field.hpp"
 #include "search/match.hpp"
+#include "search/point.hpp"
 
 namespace zellige::search {
 
-struct FieldTrials {
-  std::string refused;  // no field allows it: why
-  std::optional<Counterexample> difference;
-  int fields = 0;                                             // that agreed, for the least tried element
-  bool roots = false, unknown = false, exponentials = false;  // what was taken on the way
-  double log2_chance = 0;
+/// Equal is said with a chance of error of at most this.
+constexpr double log2_most_chance = -40;
 
-  /// Is a difference here one over the reals? Not if a root could have another sign or a function have laws
-  /// of its own.
-  bool differs_for_sure() const { return difference && !roots && !unknown; }
+/// A scalar of one graph that is the product, quotient or sum of two others, but for its rounding.
+struct Folded {
+  double scalar, x, y;
+  char op;  // '*', '/', '+'
+};
+
+struct FieldOptions {
+  std::uint64_t seed = 1;
+  int trials = 1;         // at least
+  double products = 3e7;  // of all trials
+  std::vector<Folded> folded;
+  bool ties_tried =
+      false;  // points have shown what becomes of equals, where inputs are compared with one another
+};
+
+struct FieldTrials {
+  bool agrees = false;
+  std::string why_not;     // an element that differs, an operator that has no meaning, ...
+  double log2_chance = 0;  // of agreeing by luck, at most
+  bool proved = false;  // else powers of a random number, and unknown functions, are taken for random numbers
+  bool nested = false;  // exponentials of exponentials
+  bool ties_clash = false;  // the two take equals for different sides of a comparison
+  bool orders = false;      // comparisons or roots took sides
+  int fields = 0;           // in which the least tried element agreed
 };
 
 FieldTrials field_trials(const graph::KernelGraph& a, const graph::KernelGraph& b, const Pairing&,
-                         const EqualOptions&);
+                         const FieldOptions&);
+
+/// Does a graph compare anything but inputs and scalars with one another?
+bool compares_computed(const graph::KernelGraph&);
+
+/// Does a graph compare numbers, or take the greatest?
+bool has_order(const graph::KernelGraph&);
 
 }  // namespace zellige::search

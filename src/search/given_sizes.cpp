@@ -5,6 +5,7 @@
 
 #include "graph/inputs.hpp"
 #include "graph/reference.hpp"
+#include "search/modular.hpp"
 
 namespace zellige::search {
 namespace {
@@ -12,11 +13,10 @@ namespace {
 using graph::Array;
 using graph::KernelGraph;
 
-/// Elements where one is not finite say nothing: float64 may have overflowed on the way. But where a number
-/// and none were proved to stand at small sizes (`nan_counts`), they are as far apart as can be. False if
-/// most elements say nothing.
-bool measure(const KernelGraph& a, const std::vector<Array>& ya, const std::vector<Array>& yb,
-             bool nan_counts, GivenSizes& result) {
+/// Where one element is not finite float64 may have overflowed on the way, which says nothing; but if `classes` count, NaN,
+/// infinities and numbers are as far apart as can be. False if most elements say nothing.
+bool measure(const KernelGraph& a, const std::vector<Array>& ya, const std::vector<Array>& yb, bool classes,
+             const std::vector<Array>& inputs, GivenSizes& result) {
   std::size_t seen = 0, all = 0;
   GivenSizes found = result;
   for (std::size_t o = 0; o < ya.size(); ++o) {
@@ -26,9 +26,9 @@ bool measure(const KernelGraph& a, const std::vector<Array>& ya, const std::vect
       std::size_t worst = row;
       for (std::size_t i = row; i < row + n; ++i, ++all) {
         const double x = ya[o].values[i], y = yb[o].values[i];
-        const bool apart =
-            nan_counts && std::isnan(x) != std::isnan(y) && std::isfinite(x) != std::isfinite(y);
-        if (!apart && !(std::isfinite(x) && std::isfinite(y))) continue;
+        const bool finite = std::isfinite(x) && std::isfinite(y);
+        const bool apart = classes && !finite && x != y && !(std::isnan(x) && std::isnan(y));
+        if (!apart && !finite) continue;
         ++seen;
         const double d = apart ? INFINITY : std::fabs(x - y);
         difference += d * d;
@@ -44,10 +44,11 @@ bool measure(const KernelGraph& a, const std::vector<Array>& ya, const std::vect
                a.tensors[a.outputs[o]].name,
                graph::coordinates(static_cast<std::int64_t>(worst), ya[o].shape),
                ya[o].values[worst],
-               yb[o].values[worst]};
+               yb[o].values[worst],
+               inputs};
     }
   }
-  if (2 * seen <= all) return false;
+  if (2 * seen <= all && !std::isinf(found.distance)) return false;
   result = found;
   return result.compared = true;
 }
@@ -55,27 +56,25 @@ bool measure(const KernelGraph& a, const std::vector<Array>& ya, const std::vect
 }  // namespace
 
 GivenSizes given_sizes(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing, std::uint64_t seed,
-                       std::optional<Scale> also) {
+                       std::optional<Scale> also, int points, int peaks) {
   graph::ReferenceOptions exact;
   exact.round = false;
   GivenSizes result;
-  const std::vector<graph::Numbers> numbers = graph::drawn_numbers(a);
-  const auto at = [&](const Scale& scale, bool nan_counts) {
-    std::vector<Array> inputs, in_b(a.inputs.size());
-    for (std::size_t i = 0; i < a.inputs.size(); ++i) {
-      const graph::Shape& shape = a.tensors[a.inputs[i]].shape;
-      inputs.push_back({shape, draw_values(shape, scale, draw(seed, i))});
-      if (numbers[i].bound > 0)
-        graph::draw_numbers(numbers[i], seed + i, 0, graph::size(shape), inputs.back().values.data());
-      in_b[pairing.inputs[i]] = inputs[i];
-    }
-    return measure(a, graph::run_reference(a, inputs, exact), graph::run_reference(b, in_b, exact),
-                   nan_counts, result);
+  const std::vector<graph::Numbers> numbers = drawn_numbers(a, b, pairing);
+  const auto at = [&](const Scale& scale, bool classes, std::uint64_t n) {
+    const std::vector<Array> inputs = draw_point(a, numbers, scale, draw(seed, n));
+    return measure(a, graph::run_reference(a, inputs, exact),
+                   graph::run_reference(b, paired(inputs, pairing), exact), classes, inputs, result);
   };
-  if (also) at(*also, true);
-  for (const Scale& usual :
-       {Scale{1, Scale::Kind::rows}, {0.125, Scale::Kind::rows}, {0.5, Scale::Kind::positive}})
-    if (at(usual, false)) break;
+  std::uint64_t n = 0;
+  for (int turn = 0; turn < peaks; ++turn) at({1, Scale::Kind::peaks, turn}, false, n++);
+  for (int point = 0; point < points; ++point) {
+    if (also) at(*also, std::fabs(also->scale) <= 1, n++);
+    at({0x1p-10, Scale::Kind::plain}, true, n++);
+    for (const Scale& usual :
+         {Scale{1, Scale::Kind::rows}, {0.125, Scale::Kind::rows}, {0.5, Scale::Kind::positive}})
+      if (at(usual, false, n++)) break;
+  }
   return result;
 }
 

@@ -1,34 +1,36 @@
 // Where graphs are evaluated: inputs of a scale, easy to read and exact in any binary number.
 #pragma once
-#include <cmath>
-
-#include "search/modular.hpp"
-#include "search/values.hpp"
+#include "graph/array.hpp"
+#include "graph/rows.hpp"
+#include "search/match.hpp"
 
 namespace zellige::search {
 
 struct Scale {
-  // rows: each of another magnitude; zeros: half of the values are 0 or 1, the others small integers
-  enum class Kind : std::uint8_t { plain, rows, positive, zeros };
+  // rows: each of another magnitude; zeros: half of the values are 0 or 1, the others small integers; same: all of a tensor
+  // are one number; ones: next to 1; peaks: of each row another element is the greatest, or the least, in turn
+  enum class Kind : std::uint8_t { plain, rows, positive, zeros, same, ones, peaks };
   double scale = 1;
   Kind kind = Kind::plain;
+  int turn = 0;  // of peaks
 };
 
-/// Multiples of 1/8 of the scale, up to twice it; 0 is left out but where zeros are asked for.
-inline std::vector<double> draw_values(const graph::Shape& shape, const Scale& s, std::uint64_t seed) {
-  const auto row = static_cast<std::size_t>(shape.back());
-  std::vector<double> values(static_cast<std::size_t>(graph::size(shape)));
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::uint64_t r = draw(seed, i);
-    if (s.kind == Scale::Kind::zeros) {
-      values[i] = static_cast<double>((r >> 8) % 2 ? static_cast<std::int64_t>(r % 5) - 2 : r % 2) * s.scale;
-      continue;
-    }
-    double x = static_cast<double>(r % 16 + 1) / 8;
-    if (s.kind == Scale::Kind::rows) x = std::ldexp(x, static_cast<int>(i / row % 5) - 2);
-    values[i] = s.kind != Scale::Kind::positive && (r >> 32) % 2 ? -x * s.scale : x * s.scale;
-  }
-  return values;
+/// How integers must be drawn that name rows or are lengths in either graph; by input of A.
+std::vector<graph::Numbers> drawn_numbers(const graph::KernelGraph& a, const graph::KernelGraph& b,
+                                          const Pairing&);
+
+/// Multiples of 1/8 of the scale, up to twice it; 0 is left out but where zeros are asked for. Integers are whole numbers;
+/// numbers of rows and lengths are drawn from all there are, the first and the last more often.
+std::vector<graph::Array> draw_point(const graph::KernelGraph&, const std::vector<graph::Numbers>&,
+                                     const Scale&, std::uint64_t seed);
+
+/// In the order of B's inputs.
+template <class T>
+std::vector<T> paired(const std::vector<T>& inputs, const Pairing& pairing) {
+  std::vector<T> result(inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    result[static_cast<std::size_t>(pairing.inputs[i])] = inputs[i];
+  return result;
 }
 
 }  // namespace zellige::search

@@ -5,9 +5,13 @@
 #include <set>
 
 #include "graph/elementwise.hpp"
+#include "graph/reference.hpp"
 #include "search/any_op.hpp"
 #include "search/ball.hpp"
 #include "search/evaluate_graph.hpp"
+#include "search/field_trials.hpp"
+#include "search/modular.hpp"
+#include "search/scalars.hpp"
 #include "search/shrink.hpp"
 
 namespace zellige::search {
@@ -15,52 +19,17 @@ namespace {
 
 using graph::KernelGraph;
 using graph::OpKind;
-using Inputs = std::vector<Values<double>>;
-
-/// The scalars of one operator: factors, summands and bounds.
-template <class Op>
-std::vector<double> scalars(const Op& op) {
-  if (has_scalar(op.kind, op.inputs.size())) return {op.attributes.scalar};
-  if (op.kind == OpKind::clamp) return {op.attributes.lo, op.attributes.hi};
-  return {};
-}
-
-std::set<double> scalars(const KernelGraph& g) {
-  std::set<double> found;
-  any_op(g, [&](const auto& op, const graph::BlockGraph*) {
-    for (double s : scalars(op)) found.insert(s);
-    return false;
-  });
-  return found;
-}
-
-/// Does it matter whether two numbers are the same? Points with many zeros show both ways.
-bool tells_zeros(const KernelGraph& g) {
-  return any_op(g, [](const auto& op, const graph::BlockGraph*) {
-    return graph::is_elementwise(op.kind) && (graph::elementwise(op.kind).spread == graph::Spread::step ||
-                                              graph::elementwise(op.kind).spread == graph::Spread::choice);
-  });
-}
-
-/// Has it more digits than anyone would write? A half or 1 is what it is.
-bool may_be_rounded(double scalar) { return static_cast<double>(static_cast<float>(scalar)) != scalar; }
-
-/// What only one of the two has: folded, perhaps, from scalars of the other.
-std::set<double> of_one_alone(const KernelGraph& a, const KernelGraph& b) {
-  const std::set<double> in_a = scalars(a), in_b = scalars(b);
-  std::set<double> result;
-  std::ranges::set_symmetric_difference(in_a, in_b, std::inserter(result, result.end()));
-  std::erase_if(result, [](double s) { return !may_be_rounded(s); });
-  return result;
-}
+using Inputs = std::vector<graph::Array>;
 
 using Kind = Scale::Kind;
 
 /// The first is easy to read; the others reach what bends elsewhere: saturations, zeros, and each bound of a clamp.
 std::vector<Scale> scales(const KernelGraph& a, const KernelGraph& b) {
-  std::vector<Scale> result = {{1, Kind::plain}, {1, Kind::positive}, {0.125, Kind::rows},
-                               {4, Kind::plain}, {1, Kind::rows},     {64, Kind::plain}};
+  std::vector<Scale> result = {{1, Kind::plain}, {1, Kind::positive}, {0.125, Kind::rows}, {4, Kind::plain},
+                               {1, Kind::rows},  {64, Kind::plain},   {1, Kind::zeros},    {1, Kind::zeros},
+                               {0, Kind::plain}, {1, Kind::same},     {1, Kind::ones},     {1, Kind::plain}};
   std::set<int> bounds;
+  std::set<double> equals;
   for (const KernelGraph* g : {&a, &b})
     any_op(*g, [&](const auto& op, const graph::BlockGraph*) {
       const bool compares = op.kind == OpKind::clamp ||
@@ -68,22 +37,21 @@ std::vector<Scale> scales(const KernelGraph& a, const KernelGraph& b) {
                              op.kind != OpKind::sub && op.kind != OpKind::div && op.kind != OpKind::pow);
       if (compares)
         for (double c : scalars(op))
-          if (c != 0 && std::isfinite(c)) bounds.insert(std::clamp(std::ilogb(c), -1000, 1000));
+          if (c != 0 && std::isfinite(c)) {
+            bounds.insert(std::clamp(std::ilogb(c), -1000, 1000));
+            equals.insert(static_cast<double>(static_cast<float>(c)));
+          }
       return false;
     });
-  if (tells_zeros(a) || tells_zeros(b)) result.insert(result.end(), 4, {1, Kind::zeros});
-  for (int e : bounds)
-    if (result.size() < 20) result.push_back({std::ldexp(1.0, e + 2), Kind::plain});
-  return result;
-}
-
-Inputs point(const KernelGraph& g, const Scale& s, std::uint64_t seed) {
-  Inputs inputs;
-  for (int t : g.inputs) {
-    const graph::Shape& shape = g.tensors[t].shape;
-    inputs.push_back({shape, draw_values(shape, s, draw(seed, inputs.size()))});
+  if (has_order(a) || has_order(b)) {
+    result.insert(result.end(), 12, {1, Kind::zeros});
+    result.insert(result.end(), 8, {1, Kind::plain});
   }
-  return inputs;
+  for (int e : bounds)
+    if (result.size() < 60) result.push_back({std::ldexp(1.0, e + 2), Kind::plain});
+  for (double c : equals)  // 0, c and multiples of it
+    if (result.size() < 80) result.insert(result.end(), 3, {c, Kind::zeros});
+  return result;
 }
 
 std::vector<Values<Ball>> evaluate(BallArithmetic& balls, const KernelGraph& g, const Inputs& inputs,
@@ -92,54 +60,61 @@ std::vector<Values<Ball>> evaluate(BallArithmetic& balls, const KernelGraph& g, 
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     Values<Ball>& v = exact[place[i]];
     v.shape = inputs[i].shape;
-    for (double x : inputs[i].at) v.at.push_back(balls.exact(x));
+    for (double x : inputs[i].values) v.at.push_back(balls.exact(x));
   }
   return evaluate_graph(balls, g, exact);
 }
 
 class Run {
  public:
-  Run(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing, std::uint64_t seed, int more)
-      : a_(a), b_(b), pairing_(pairing), seed_(seed), scales_(scales(a, b)) {
-    scales_.resize(scales_.size() + static_cast<std::size_t>(more), {1, Kind::plain});
+  Run(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing, std::uint64_t seed)
+      : a_(a), b_(b), pairing_(pairing), seed_(seed), numbers_(drawn_numbers(a, b, pairing)) {
     for (std::size_t i = 0; i < a.inputs.size(); ++i) same_place_.push_back(static_cast<int>(i));
-    for (int t : a.outputs)
-      seen_.push_back(std::vector<int>(static_cast<std::size_t>(graph::size(a.tensors[t].shape)), 0));
   }
 
   RealTrials run() {
     BallArithmetic strict, loose(of_one_alone(a_, b_));
     std::uint64_t number = 0;
-    for (const Scale& s : scales_) {
-      const Inputs inputs = point(a_, s, draw(seed_, number++));
+    for (const Scale& s : scales(a_, b_)) {
+      const Inputs inputs = draw_point(a_, numbers_, s, draw(seed_, number++));
       if (!result_.loose && compare(strict, inputs)) continue;
-      result_.loose = true;  // or different even so
+      const bool has_loose = !of_one_alone(a_, b_).empty();
+      result_.loose = has_loose;  // or different even so
       result_.scale = s;
-      if (!compare(loose, inputs)) {
-        simplify(loose, inputs);
+      if (!compare(has_loose ? loose : strict, inputs)) {
+        if (!seen(inputs)) {
+          result_.unseen = true;
+          result_.difference.reset();
+          continue;
+        }
+        result_.unseen = false;
+        simplify(has_loose ? loose : strict, inputs);
         return result_;
       }
       result_.difference.reset();
     }
-    result_.points = 1 << 30;
-    for (std::size_t o = 0; o < seen_.size(); ++o)
-      for (std::size_t i = 0; i < seen_[o].size(); ++i)
-        if (seen_[o][i] < result_.points) {
-          result_.points = seen_[o][i];
-          result_.unseen = fmt::format("element {} of {}",
-                                       graph::to_string(graph::coordinates(static_cast<std::int64_t>(i),
-                                                                           a_.tensors[a_.outputs[o]].shape)),
-                                       a_.tensors[a_.outputs[o]].name);
-        }
     return result_;
   }
 
  private:
+  /// Whether the reference, in float64, sees the difference that was proved.
+  bool seen(const Inputs& inputs) const {
+    graph::ReferenceOptions exact;
+    exact.round = false;
+    const auto ya = graph::run_reference(a_, inputs, exact),
+               yb = graph::run_reference(b_, paired(inputs, pairing_), exact);
+    const double x = ya[output_].values[element_], y = yb[output_].values[element_];
+    if (!std::isfinite(x) || !std::isfinite(y))
+      return std::isnan(x) != std::isnan(y) || (!std::isnan(x) && x != y);
+    const double apart = std::fabs(x - y) / std::max(std::fabs(x), std::fabs(y));
+    return x != y && apart >= 0.25 * std::min(result_.difference->distance, 1.0);
+  }
+
   /// 0 for as many inputs as can be, and 1 for the others: ever smaller stretches of them, while the two
   /// still differ.
   void simplify(BallArithmetic& balls, Inputs inputs) {
     std::size_t count = 0;
-    for (const Values<double>& v : inputs) count += v.at.size();
+    for (const graph::Array& v : inputs) count += v.values.size();
     double left = 4e5 / (work(a_) + work(b_));  // evaluations: a tenth of a second
     for (const double simple : {0.0, 1.0})
       for (std::size_t stretch = count; stretch > 0; stretch /= 2)
@@ -147,17 +122,19 @@ class Run {
           const Inputs before = inputs;
           std::size_t at = 0;
           bool changed = false;
-          for (Values<double>& v : inputs)
-            for (double& x : v.at) {
-              if (at >= from && at < from + stretch && x != 0 && x != simple) x = simple, changed = true;
+          for (std::size_t i = 0; i < inputs.size(); ++i)
+            for (double& x : inputs[i].values) {
+              if (at >= from && at < from + stretch && x != 0 && x != simple && numbers_[i].bound == 0)
+                x = simple, changed = true;
               ++at;
             }
           if (!changed) continue;
           --left;
           const std::optional<Counterexample> last = result_.difference;
-          if (!compare(balls, inputs)) continue;
+          const std::size_t output = output_, element = element_;
+          if (!compare(balls, inputs) && seen(inputs)) continue;
           inputs = before;
-          result_.difference = last;
+          result_.difference = last, output_ = output, element_ = element;
         }
   }
 
@@ -166,29 +143,22 @@ class Run {
     const auto ya = evaluate(balls, a_, inputs, same_place_),
                yb = evaluate(balls, b_, inputs, pairing_.inputs);
     double most = -1;
-    std::size_t output = 0, element = 0;
     for (std::size_t o = 0; o < ya.size(); ++o)
       for (std::size_t i = 0; i < ya[o].at.size(); ++i) {
         const Ball &x = ya[o].at[i], &y = yb[o].at[i];
-        if (disjoint(x, y) && distance(x, y) > most) most = distance(x, y), output = o, element = i;
-        const int bits = result_.loose ? 36 : 100;
-        seen_[o][i] += !x.nan && !y.nan && sharp(x, bits) && sharp(y, bits);
+        if (disjoint(x, y) && distance(x, y) > most) most = distance(x, y), output_ = o, element_ = i;
       }
     if (most < 0) return true;
     Counterexample c{a_,
                      b_,
                      {},
                      "real numbers",
-                     a_.tensors[a_.outputs[output]].name,
-                     graph::coordinates(static_cast<std::int64_t>(element), ya[output].shape),
-                     to_string(ya[output].at[element]),
-                     to_string(yb[output].at[element]),
+                     a_.tensors[a_.outputs[output_]].name,
+                     graph::coordinates(static_cast<std::int64_t>(element_), ya[output_].shape),
+                     to_string(ya[output_].at[element_]),
+                     to_string(yb[output_].at[element_]),
                      most};
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      Shown shown{a_.tensors[a_.inputs[i]].name, inputs[i].shape, {}};
-      for (double x : inputs[i].at) shown.values.push_back(fmt::format("{}", x));
-      c.inputs.push_back(std::move(shown));
-    }
+    c.inputs = shown(a_, inputs);
     result_.difference = std::move(c);
     return false;
   }
@@ -196,17 +166,17 @@ class Run {
   const KernelGraph &a_, &b_;
   const Pairing& pairing_;
   std::uint64_t seed_;
-  std::vector<Scale> scales_;
+  std::vector<graph::Numbers> numbers_;
   std::vector<int> same_place_;
-  std::vector<std::vector<int>> seen_;  // at how many points each element was compared
+  std::size_t output_ = 0, element_ = 0;  // of the difference
   RealTrials result_;
 };
 
 }  // namespace
 
-RealTrials real_trials(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing, std::uint64_t seed,
-                       int more) {
-  return Run(a, b, pairing, seed, more).run();
+RealTrials real_trials(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
+                       std::uint64_t seed) {
+  return Run(a, b, pairing, seed).run();
 }
 
 }  // namespace zellige::search

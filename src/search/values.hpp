@@ -5,6 +5,8 @@
 //   Values<Ball> y = ...;                       // dense, row-major
 #pragma once
 #include <concepts>
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "graph/graph.hpp"
@@ -53,11 +55,19 @@ concept Arithmetic = requires(A& a, const typename A::Number& x, double c, std::
     a.normal(x)
     } -> std::same_as<typename A::Number>;  // the distribution function of the normal distribution
   { a.max(x, x) } -> std::same_as<typename A::Number>;
+  { a.max_of(std::vector<typename A::Number>{}) } -> std::same_as<typename A::Number>;
   { a.min(x, x) } -> std::same_as<typename A::Number>;
   { a.less(x, x) } -> std::same_as<typename A::Number>;  // 1 or 0
   { a.at_most(x, x) } -> std::same_as<typename A::Number>;
   { a.same(x, x) } -> std::same_as<typename A::Number>;
   { a.choose(x, x, x) } -> std::same_as<typename A::Number>;  // the second where the first is not 0
+  {
+    a.whole(x)
+    } -> std::same_as<std::optional<std::int64_t>>;  // which whole number it is, if it is known to be one
+  { a.marked(x, x) } -> std::same_as<typename A::Number>;  // the first, which the second chose
+  {
+    a.one_of(x, n, std::uint64_t{})
+    } -> std::same_as<typename A::Number>;  // it, one of so many cases of a place
 };
 
 }  // namespace zellige::search

@@ -1,0 +1,97 @@
+// Operators that whole numbers steer, over any kind of number: rows by their numbers, and masks by lengths. What such a
+// number chose is marked by it.
+#pragma once
+#include "graph/error.hpp"
+#include "graph/kept.hpp"
+#include "graph/rows.hpp"
+#include "search/values.hpp"
+
+namespace zellige::search {
+
+/// A shape around one dimension: outer x extent x inner.
+struct Around {
+  std::int64_t outer = 1, extent = 1, inner = 1;
+  Around(const graph::Shape& shape, int dim) : extent(shape[dim]) {
+    for (int d = 0; d < static_cast<int>(shape.size()); ++d)
+      if (d != dim) (d < dim ? outer : inner) *= shape[d];
+  }
+};
+
+template <Arithmetic A>
+using NumberOf = typename A::Number;
+
+template <Arithmetic A>
+std::int64_t whole_number(A& a, graph::OpKind kind, const NumberOf<A>& x) {
+  const std::optional<std::int64_t> n = a.whole(x);
+  if (!n) fail("{}: a number that is computed from inputs has no meaning over the reals", graph::name(kind));
+  return *n;
+}
+
+/// What lengths take away; they broadcast to the shape.
+template <Arithmetic A>
+void apply_lengths(A& a, const graph::Attributes& attributes, const Values<NumberOf<A>>& lengths,
+                   const NumberOf<A>& fill, Values<NumberOf<A>>& y) {
+  const std::size_t j = graph::mask_dims(attributes, y.shape.size()).second;
+  const std::size_t skip = y.shape.size() - lengths.shape.size();
+  const graph::Strides steps = graph::row_major(lengths.shape);
+  for (std::size_t e = 0; e < y.at.size(); ++e) {
+    const graph::Shape at = graph::coordinates(static_cast<std::int64_t>(e), y.shape);
+    std::int64_t from = 0;
+    for (std::size_t d = 0; d < lengths.shape.size(); ++d)
+      if (lengths.shape[d] != 1) from += at[d + skip] * steps[d];
+    const NumberOf<A>& length = lengths.at[static_cast<std::size_t>(from)];
+    const bool kept = at[j] + attributes.start < whole_number(a, graph::OpKind::mask, length);
+    y.at[e] = a.marked(kept ? y.at[e] : fill, length);
+  }
+}
+
+template <Arithmetic A>
+void evaluate_rows(A& a, graph::OpKind kind, const graph::Attributes& attributes,
+                   const std::vector<const Values<NumberOf<A>>*>& in, Values<NumberOf<A>>& y) {
+  using graph::OpKind;
+  const Values<NumberOf<A>>& x = *in[0];
+  const std::int64_t rows = x.shape[0], row = graph::size(x.shape) / rows;
+  const auto number = [&](const NumberOf<A>& v, std::int64_t bound) {
+    const std::int64_t n = whole_number(a, kind, v);
+    if (n < 0 || n >= bound) fail("{}: there is no row {} of {}", graph::name(kind), n, bound);
+    return n;
+  };
+  if (kind == OpKind::gather) {
+    for (std::size_t i = 0; i < in[1]->at.size(); ++i) {
+      const std::int64_t n = number(in[1]->at[i], rows);
+      for (std::int64_t k = 0; k < row; ++k)
+        y.at[i * static_cast<std::size_t>(row) + static_cast<std::size_t>(k)] =
+            a.marked(x.at[static_cast<std::size_t>(n * row + k)], in[1]->at[i]);
+    }
+    return;
+  }
+  if (kind == OpKind::scatter) {
+    y.at = x.at;
+    std::vector<bool> written(static_cast<std::size_t>(rows), false);
+    for (std::size_t i = 0; i < in[1]->at.size(); ++i) {
+      const std::int64_t n = number(in[1]->at[i], rows);
+      written[static_cast<std::size_t>(n)] = true;
+      for (std::int64_t k = 0; k < row; ++k)
+        y.at[static_cast<std::size_t>(n * row + k)] = a.marked(
+            in[2]->at[i * static_cast<std::size_t>(row) + static_cast<std::size_t>(k)], in[1]->at[i]);
+    }
+    for (std::int64_t r = 0; r < rows; ++r)  // written by none: one row of so many, at least
+      for (std::int64_t k = 0; k < row && !written[static_cast<std::size_t>(r)]; ++k)
+        y.at[static_cast<std::size_t>(r * row + k)] =
+            a.one_of(y.at[static_cast<std::size_t>(r * row + k)], rows, static_cast<std::uint64_t>(r));
+    return;
+  }
+  const Values<NumberOf<A>>& part = *in[1];
+  const Around whole(y.shape, attributes.dim), piece(part.shape, attributes.dim);
+  const std::int64_t start =
+      in.size() > 2 ? number(in[2]->at[0], whole.extent - piece.extent + 1) : attributes.start;
+  y.at = x.at;
+  for (std::int64_t o = 0; o < whole.outer; ++o)
+    for (std::int64_t i = 0; i < piece.extent * piece.inner; ++i)
+      y.at[static_cast<std::size_t>((o * whole.extent + start) * whole.inner + i)] =
+          part.at[static_cast<std::size_t>(o * piece.extent * piece.inner + i)];
+  if (in.size() > 2)
+    for (NumberOf<A>& v : y.at) v = a.marked(v, in[2]->at[0]);
+}
+
+}  // namespace zellige::search

@@ -1,0 +1,95 @@
+#include "search/lattice.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace zellige::search {
+namespace {
+
+using Clause = Lattice::Clause;
+
+constexpr std::size_t most_clauses = 64;  // of those that a dual is multiplied out to
+
+/// Is the minimum `c` at most the minimum `d`: does each member of d lie above one of c?
+bool covered(const Clause& c, const Clause& d, const KnownOrder& order) {
+  return std::ranges::all_of(d, [&](std::uint64_t y) {
+    return std::ranges::any_of(c, [&](std::uint64_t x) { return x == y || order.at_most(x, y); });
+  });
+}
+
+/// Without members that another member lies below.
+Clause reduced(Clause c, const KnownOrder& order) {
+  std::ranges::sort(c);
+  c.erase(std::unique(c.begin(), c.end()), c.end());
+  if (std::ranges::none_of(c, order.constant)) return c;
+  for (std::size_t i = 0; i < c.size();) {
+    const bool needless = std::ranges::any_of(c, [&](std::uint64_t x) {
+      return x != c[i] && order.at_most(x, c[i]) && !(order.at_most(c[i], x) && x > c[i]);
+    });
+    if (needless)
+      c.erase(c.begin() + static_cast<std::ptrdiff_t>(i));
+    else
+      ++i;
+  }
+  return c;
+}
+
+/// Without clauses that another one covers.
+Lattice normal(std::vector<Clause> clauses, const KnownOrder& order) {
+  std::ranges::sort(clauses);
+  clauses.erase(std::unique(clauses.begin(), clauses.end()), clauses.end());
+  std::vector<std::size_t> telling;  // clauses that may cover or be covered
+  for (std::size_t i = 0; i < clauses.size(); ++i)
+    if (clauses[i].size() > 1 || order.constant(clauses[i].front())) telling.push_back(i);
+  std::vector<bool> gone(clauses.size(), false);
+  const auto compare = [&](std::size_t i, std::size_t j) {
+    if (i != j && !gone[i] && !gone[j]) gone[i] = covered(clauses[i], clauses[j], order);
+  };
+  for (std::size_t t : telling)
+    for (std::size_t i = 0; i < clauses.size(); ++i) compare(t, i), compare(i, t);
+  Lattice result;
+  for (std::size_t i = 0; i < clauses.size(); ++i)
+    if (!gone[i]) result.clauses.push_back(std::move(clauses[i]));
+  return result;
+}
+
+}  // namespace
+
+Lattice join(const std::vector<Lattice>& parts, const KnownOrder& order) {
+  std::vector<Clause> clauses;
+  for (const Lattice& part : parts) clauses.insert(clauses.end(), part.clauses.begin(), part.clauses.end());
+  return normal(std::move(clauses), order);
+}
+
+std::optional<Lattice> dual(const Lattice& l, const std::function<std::uint64_t(std::uint64_t)>& negated,
+                            const KnownOrder& order) {
+  std::vector<Clause> products{{}};
+  if (l.clauses.size() == 1) {  // a minimum becomes a maximum, however large
+    products.clear();
+    for (std::uint64_t member : l.clauses.front()) products.push_back({negated(member)});
+    return normal(std::move(products), order);
+  }
+  // The minimum of maxima, multiplied out: one member of each clause.
+  for (const Clause& clause : l.clauses) {
+    if (products.size() * clause.size() > most_clauses) return std::nullopt;
+    std::vector<Clause> longer;
+    for (const Clause& p : products)
+      for (std::uint64_t member : clause) {
+        longer.push_back(p);
+        longer.back().push_back(negated(member));
+      }
+    products = std::move(longer);
+  }
+  for (Clause& p : products) p = reduced(std::move(p), order);
+  return normal(std::move(products), order);
+}
+
+std::vector<std::uint64_t> members(const Lattice& l) {
+  std::vector<std::uint64_t> all;
+  for (const Clause& c : l.clauses) all.insert(all.end(), c.begin(), c.end());
+  std::ranges::sort(all);
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+}  // namespace zellige::search

@@ -1,0 +1,90 @@
+#include "search/point.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "graph/inputs.hpp"
+#include "search/modular.hpp"
+
+namespace zellige::search {
+namespace {
+
+using Kind = Scale::Kind;
+
+/// The peaks of all rows of one point lie side by side, and those of the next point behind them.
+bool is_peak(const Scale& s, std::size_t e, std::size_t row, std::size_t rows) {
+  return e % row == (static_cast<std::size_t>(s.turn / 2) * rows + e / row) % row;
+}
+
+double draw_value(const Scale& s, std::uint64_t r, std::size_t row) {
+  switch (s.kind) {
+    case Kind::peaks:
+      return s.scale * (static_cast<double>(r % 4096) - 2047.5) * 0x1p-11;
+    case Kind::zeros:
+      return s.scale * ((r >> 8) % 2 ? static_cast<double>(r % 5) - 2 : static_cast<double>(r % 2));
+    case Kind::ones:
+      return 1 + (static_cast<double>(r % 16) - 7.5) * 0x1p-20 * s.scale;
+    default:
+      break;
+  }
+  double x = static_cast<double>(r % 16 + 1) / 8;
+  if (s.kind == Kind::rows) x = std::ldexp(x, static_cast<int>(row % 5) - 2);
+  return s.kind != Kind::positive && (r >> 32) % 2 ? -x * s.scale : x * s.scale;
+}
+
+void draw_whole(const graph::Numbers& numbers, std::uint64_t seed, graph::Array& to) {
+  const auto count = static_cast<std::int64_t>(to.values.size());
+  if (numbers.distinct) return graph::draw_numbers(numbers, seed, 0, count, to.values.data());
+  for (std::size_t i = 0; i < to.values.size(); ++i) {
+    const std::uint64_t r = draw(seed, i);
+    const std::uint64_t n = r % 4 == 0   ? 0
+                            : r % 4 == 1 ? static_cast<std::uint64_t>(numbers.bound - 1)
+                                         : (r >> 8) % static_cast<std::uint64_t>(numbers.bound);
+    to.values[i] = static_cast<double>(n);
+  }
+}
+
+}  // namespace
+
+std::vector<graph::Numbers> drawn_numbers(const graph::KernelGraph& a, const graph::KernelGraph& b,
+                                          const Pairing& pairing) {
+  std::vector<graph::Numbers> numbers = graph::drawn_numbers(a);
+  const std::vector<graph::Numbers> other = graph::drawn_numbers(b);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const graph::Numbers& n = other[static_cast<std::size_t>(pairing.inputs[i])];
+    if (numbers[i].bound == 0)
+      numbers[i] = n;
+    else if (n.bound > 0)  // rows of the smaller table, lengths of the longer tensor
+      numbers[i].bound = numbers[i].rows > 0 || n.rows > 0 ? std::min(numbers[i].bound, n.bound)
+                                                           : std::max(numbers[i].bound, n.bound);
+    numbers[i].distinct = numbers[i].distinct || n.distinct;
+  }
+  return numbers;
+}
+
+std::vector<graph::Array> draw_point(const graph::KernelGraph& g, const std::vector<graph::Numbers>& numbers,
+                                     const Scale& scale, std::uint64_t seed) {
+  std::vector<graph::Array> inputs;
+  for (std::size_t i = 0; i < g.inputs.size(); ++i) {
+    const graph::KernelTensor& t = g.tensors[static_cast<std::size_t>(g.inputs[i])];
+    graph::Array x = graph::make_array(t.shape);
+    const std::uint64_t of_input = draw(seed, i);
+    const auto row = static_cast<std::size_t>(t.shape.back());
+    if (numbers[i].bound > 0) {
+      draw_whole(numbers[i], of_input, x);
+    } else {
+      for (std::size_t e = 0; e < x.values.size(); ++e)
+        x.values[e] = draw_value(scale, draw(of_input, scale.kind == Kind::same ? 0 : e), e / row);
+      if (scale.kind == Kind::peaks)
+        for (std::size_t e = 0; e < x.values.size(); ++e)
+          if (is_peak(scale, e, row, x.values.size() / row))
+            x.values[e] = (scale.turn % 2 ? -2 : 2) * scale.scale;
+      if (graph::is_integer(t.dtype))
+        for (double& v : x.values) v = std::clamp(std::round(8 * v), -127.0, 127.0);
+    }
+    inputs.push_back(std::move(x));
+  }
+  return inputs;
+}
+
+}  // namespace zellige::search

@@ -1,0 +1,43 @@
+// Which signs a number may have, as a set: bit 0 negative, bit 1 zero, bit 2 positive.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace zellige::search {
+
+using Signs = std::uint8_t;
+
+/// The signs of f(x, y), from those that x and y may have; f(s, t) of -1, 0 and 1 gives a set.
+template <class F>
+constexpr std::array<std::array<Signs, 8>, 8> sign_table(const F& f) {
+  std::array<std::array<Signs, 8>, 8> table{};
+  for (int x = 0; x < 8; ++x)
+    for (int y = 0; y < 8; ++y)
+      for (int s = -1; s <= 1; ++s)
+        for (int t = -1; t <= 1; ++t)
+          if ((x >> (s + 1) & 1) && (y >> (t + 1) & 1))
+            table[x][y] = static_cast<Signs>(table[x][y] | f(s, t));
+  return table;
+}
+
+constexpr Signs sign_bit(int s) { return static_cast<Signs>(1 << (s + 1)); }
+
+inline constexpr auto sums_of_signs =
+    sign_table([](int s, int t) { return s * t < 0 ? Signs{7} : sign_bit(s == 0 ? t : s); });
+inline constexpr auto products_of_signs = sign_table([](int s, int t) { return sign_bit(s * t); });
+inline constexpr auto maxima_of_signs = sign_table([](int s, int t) { return sign_bit(std::max(s, t)); });
+inline constexpr auto minima_of_signs = sign_table([](int s, int t) { return sign_bit(std::min(s, t)); });
+
+constexpr Signs sum_signs(Signs x, Signs y) { return sums_of_signs[x][y]; }
+constexpr Signs product_signs(Signs x, Signs y) { return products_of_signs[x][y]; }
+constexpr Signs max_signs(Signs x, Signs y) { return maxima_of_signs[x][y]; }
+constexpr Signs min_signs(Signs x, Signs y) { return minima_of_signs[x][y]; }
+constexpr Signs square_signs(Signs x) { return static_cast<Signs>((x & 2) | (x & 5 ? 4 : 0)); }
+constexpr Signs negated_signs(Signs x) {
+  return static_cast<Signs>((x & 1 ? 4 : 0) | (x & 2) | (x & 4 ? 1 : 0));
+}
+/// Are all of these among `signs`?
+constexpr bool within(Signs x, int signs) { return (x & ~signs) == 0; }
+
+}  // namespace zellige::search

@@ -1,0 +1,106 @@
+#include "search/structure.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+
+#include "graph/elementwise.hpp"
+
+namespace zellige::search {
+namespace {
+
+using graph::OpKind;
+
+/// Gives what is computed alike one number, over both graphs.
+class Numbering {
+ public:
+  using Key = std::vector<std::int64_t>;
+
+  int number(const Key& key) {
+    return numbers_.try_emplace(key, static_cast<int>(numbers_.size())).first->second;
+  }
+
+  std::vector<int> outputs(const graph::KernelGraph& g, const std::vector<int>& inputs) {
+    std::vector<int> of(g.tensors.size(), -1);
+    for (std::size_t i = 0; i < g.inputs.size(); ++i) {
+      const graph::KernelTensor& t = g.tensors[static_cast<std::size_t>(g.inputs[i])];
+      of[static_cast<std::size_t>(g.inputs[i])] =
+          number({-1, inputs[i], graph::is_integer(t.dtype) ? static_cast<int>(t.dtype) : -1});
+    }
+    for (const graph::KernelOp& op : g.ops) {
+      Key key = common(op, of);
+      if (op.block) body(*op.block, key);
+      name(op, key, of);
+    }
+    std::vector<int> result;
+    for (int t : g.outputs) result.push_back(of[static_cast<std::size_t>(t)]);
+    return result;
+  }
+
+ private:
+  static void put(Key& key, double x) { key.push_back(std::bit_cast<std::int64_t>(x)); }
+  static void put(Key& key, const std::vector<std::int64_t>& list) {
+    key.push_back(static_cast<std::int64_t>(list.size()));
+    key.insert(key.end(), list.begin(), list.end());
+  }
+
+  static void attributes(const graph::Attributes& a, Key& key) {
+    for (double x : {a.scalar, a.lo, a.hi, a.eps, a.value}) put(key, x);
+    for (std::int64_t n : {std::int64_t{a.dim}, a.to, std::int64_t{a.keepdim}, a.start, a.end,
+                           static_cast<std::int64_t>(a.dtype), std::int64_t{a.saturate}})
+      key.push_back(n);
+    put(key, a.sizes);
+    for (const auto& n : {a.kept.tril, a.kept.triu, a.kept.length})
+      key.push_back(n ? 1 : 0), key.push_back(n.value_or(0));
+  }
+
+  template <class Op>
+  static Key common(const Op& op, const std::vector<int>& of) {
+    Key key{static_cast<std::int64_t>(op.kind)};
+    attributes(op.attributes, key);
+    std::vector<std::int64_t> operands;
+    for (int t : op.inputs) operands.push_back(of[static_cast<std::size_t>(t)]);
+    if (op.kind == OpKind::add || op.kind == OpKind::mul || op.kind == OpKind::maximum ||
+        op.kind == OpKind::minimum || op.kind == OpKind::eq || op.kind == OpKind::ne)
+      std::ranges::sort(operands);
+    put(key, operands);
+    return key;
+  }
+
+  template <class Op>
+  void name(const Op& op, Key& key, std::vector<int>& of) {
+    for (std::size_t i = 0; i < op.outputs.size(); ++i) {
+      key.push_back(static_cast<std::int64_t>(i));
+      of[static_cast<std::size_t>(op.outputs[i])] = number(key);
+    }
+  }
+
+  /// Of a custom operator, numbered as a graph of its own: tiles by how they were computed.
+  void body(const graph::BlockGraph& b, Key& key) {
+    for (std::int64_t n : {b.grid.x, b.grid.y, b.grid.z, b.loop}) key.push_back(n);
+    std::vector<int> of(b.tensors.size(), -1);
+    for (const graph::BlockOp& op : b.ops) {
+      Key inner = common(op, of);
+      inner.insert(inner.end(), {op.kernel_tensor, op.map[0], op.map[1], op.map[2], op.loop_dim});
+      if (!op.outputs.empty()) put(inner, b.tensors[static_cast<std::size_t>(op.outputs[0])].shape);
+      if (op.kind == OpKind::output) key.push_back(number(inner));
+      name(op, inner, of);
+    }
+  }
+
+  std::map<Key, int> numbers_;
+};
+
+}  // namespace
+
+bool same_structure(const graph::KernelGraph& a, const graph::KernelGraph& b, const Pairing& pairing) {
+  Numbering numbering;
+  std::vector<int> in_a(a.inputs.size()), in_b(b.inputs.size());
+  for (std::size_t i = 0; i < in_a.size(); ++i) {
+    in_a[i] = static_cast<int>(i);
+    in_b[static_cast<std::size_t>(pairing.inputs[i])] = static_cast<int>(i);
+  }
+  return numbering.outputs(a, in_a) == numbering.outputs(b, in_b);
+}
+
+}  // namespace zellige::search

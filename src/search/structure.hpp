@@ -1,0 +1,11 @@
+// Are two graphs the same operators on the same operands, up to names, order and what is computed twice? Then they are
+// equal, whatever the operators mean.
+#pragma once
+#include "graph/graph.hpp"
+#include "search/match.hpp"
+
+namespace zellige::search {
+
+bool same_structure(const graph::KernelGraph& a, const graph::KernelGraph& b, const Pairing&);
+
+}  // namespace zellige::search
