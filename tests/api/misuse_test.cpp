@@ -299,7 +299,7 @@ TEST_F(Misuse, NumbersOutOfRange) {
   }
   for (const int which : {8, 1 << 30, -1})
     EXPECT_EQ(said(zellige_program_text(program, static_cast<zellige_text>(which), &text)),
-              "zellige_program_text: expected 0 to 7, found " + std::to_string(which));
+              "zellige_program_text: expected 0 to 8, found " + std::to_string(which));
   for (const int bits : {0, -1, 3, 1 << 30})
     EXPECT_NE(said(zellige_layout_svg("4:1", bits, &text)), "accepted");
 }

@@ -222,7 +222,7 @@ inline std::string evaluate_tma(Tape& t, std::string_view op, Args const& a) {
   if (t.failed()) return "";
   if (shared.is(ValueKind::composed) && !shared[0].is(ValueKind::swizzle))
     return t.refuse(Rule::composed_operand, 4, static_cast<long long>(a.size())), "";
-  TmaRequest const request{global, without_swizzle(shared), modes, bits, bits};
+  TmaRequest const request{global, algebra::without_swizzle(shared), modes, bits, bits};
   Value const box = tma_basis(t, request);
   if (t.failed()) return "";
   TmaNumbers const n = tma_numbers(t, request, box, cluster.v);
