@@ -27,8 +27,8 @@ using graph::OpKind;
 // Float64 loses some 1e-13 of a well-conditioned row; a graph that is another is off by far more.
 constexpr double same_in_float64 = 1e-9, other_in_float64 = 1e-5;
 
-// Products that all fields together may take: a second or so.
-constexpr double small_fields = 3e7, given_fields = 4e7;
+// Operations that all fields of one kind may take: a second or so.
+constexpr double small_fields = 6e6, given_fields = 1e7;
 
 /// Does a number of the graph stand for an extent, perhaps: a scalar (1/4096 in a mean), or how often a loop
 /// adds the same? Then what differs at small sizes may be equal at the given ones.
@@ -92,7 +92,7 @@ class Decision {
     e_.shrunk = &g != &a_ && small_.shrunk;
   }
 
-  FieldTrials in_fields(const KernelGraph& a, const KernelGraph& b, double most_work, double products) const {
+  FieldTrials in_fields(const KernelGraph& a, const KernelGraph& b, double most_work, double steps) const {
     const double one = work(a) + work(b);
     if (one > most_work) {
       FieldTrials none;
@@ -100,7 +100,7 @@ class Decision {
           fmt::format("one finite field would take {:.2g} products, more than {:.2g}", one, most_work);
       return none;
     }
-    FieldOptions options{.seed = e_.seed, .trials = options_.trials, .products = products};
+    FieldOptions options{.seed = e_.seed, .trials = options_.trials, .steps = steps};
     if (real_.loose) options.folded = folded(a_, b_);
     options.ties_tried = points_tried_;
     return field_trials(a, b, pairing_, options);

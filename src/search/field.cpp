@@ -173,7 +173,7 @@ void Field::follow(FieldNumber& z, const FieldNumber& x) const {
 
 FieldNumber Field::unknown(Unknown which, const FieldNumber& x, std::uint64_t key) {
   took_unknown = true;
-  ++calls, argument_degree = std::max(argument_degree, double{x.numerator} + x.denominator);
+  ++steps, ++calls, argument_degree = std::max(argument_degree, double{x.numerator} + x.denominator);
   FieldNumber z = residue(draw(draw(seed_, 100 * key + static_cast<std::uint64_t>(which) + 1), x.p));
   follow(z, x);
   if (x.fragile)
@@ -183,6 +183,7 @@ FieldNumber Field::unknown(Unknown which, const FieldNumber& x, std::uint64_t ke
 
 FieldNumber Field::merged(Op op, const FieldNumber& x, const FieldNumber& y) {
   FieldNumber z;
+  ++steps;
   z.decisions = sets_.join(x.decisions, y.decisions);
   z.piecewise = x.piecewise || y.piecewise;
   z.rooted = x.rooted || y.rooted;
@@ -506,7 +507,7 @@ FieldNumber Field::exp(const FieldNumber& x) {
   }
   if (x.kind != Kind::number) return x;
   if (is(x, 0)) return integer(1);
-  took_exp = true;
+  took_exp = true, ++steps;
   FieldNumber z;
   took_nested = took_nested || x.q == absent || x.hashed;
   if (x.fragile || exponent(x) >= rootless) {

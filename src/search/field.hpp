@@ -127,7 +127,8 @@ class Field {
   bool ties_clash() const;
 
   bool took_exp = false, took_unknown = false, took_order = false;  // what was met on the way
-  double argument_degree = 0, calls = 0;                            // of what exp and unknown functions take
+  double steps = 0;                       // operations so far; a matrix product's are cheap
+  double argument_degree = 0, calls = 0;  // of what exp and unknown functions take
 
  private:
   enum class Unknown : std::uint8_t { exp, log, sqrt, sin, normal, pow, max, less, choose, cast, opaque };

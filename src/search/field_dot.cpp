@@ -21,6 +21,7 @@ void Field::Dot::add(const FieldNumber& x, const FieldNumber& y) {
     slow_ = true;
     return;
   }
+  f_.steps += 0.05;
   p_ += static_cast<Wide>(x.p) * y.p;
   const bool has_q = x.q != rootless && y.q != rootless && (!fast_ || sum_.q != rootless);
   if (x.hashed || y.hashed || x.q == FieldNumber::absent || y.q == FieldNumber::absent) {

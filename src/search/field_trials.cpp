@@ -64,10 +64,9 @@ class Tier {
   }
 
   FieldTrials run() {
-    const double work = search::work(a_) + search::work(b_);
-    const auto most = static_cast<int>(std::clamp(options_.products / work, 2.0, 4000.0));
-    for (int n = 0; n < most; ++n) {
+    for (int n = 0, most = 1; n < most; ++n) {
       if (!one_field(n)) return result_;
+      most = static_cast<int>(std::clamp(options_.steps / steps_, 2.0, 4000.0));
       result_.log2_chance = chance();
       if (n + 1 >= options_.trials && result_.log2_chance <= log2_most_chance) {
         result_.agrees = any_value_;
@@ -131,6 +130,7 @@ class Tier {
     const auto yb = evaluate_graph(field, b_, paired(inputs, pairing_));
     result_.ties_clash = result_.ties_clash || field.ties_clash();
     result_.proved = !field.took_exp && !field.took_unknown && (n == 0 || result_.proved);
+    steps_ = std::max(steps_, field.steps);
     result_.nested = result_.nested || field.took_nested;
     result_.orders = result_.orders || field.took_order;
     arguments_ = std::max(arguments_, field.argument_degree), calls_ = std::max(calls_, field.calls);
@@ -182,18 +182,23 @@ class Tier {
   double chance(const Element& e) {
     const double primes = order_ == Order::unknown ? 0x1p-45 : 0x1p-39;
     const double luck = (e.degree + 2 * arguments_) * primes + calls_ * calls_ * (1 + arguments_) * 0x1p-53;
-    if (!(luck < 0.5)) return reason_ = "their degree is too high for the fields to tell", 0;
-    if (e.cases.many && range_ > 0) return reason_ = "it depends on too many whole numbers", 0;
+    const auto never = [&](std::string why) {
+      reason_ = std::move(why), sides_needed_ = INFINITY;
+      return 0.0;
+    };
+    if (!(luck < 0.5)) return never("their degree is too high for the fields to tell");
+    if (e.cases.many && range_ > 0) return never("it depends on too many whole numbers");
     if (e.sides == 0 && e.cases.whole_numbers == 0) return e.compared * std::log2(luck);
     double hit = std::exp2(-e.sides), n = e.compared;
     if (e.cases.whole_numbers == 1 && !distinct_ && e.missing == 0)
       n = std::floor(e.in_turn / e.cases.whole);  // each of them once
     else if (e.cases.whole_numbers > 0)
       hit /= e.cases.whole, n = e.at_random;
-    reason_ =
-        "a chance of error of 2^-40 takes more of them: comparisons, roots or whole numbers have many cases";
+    const char* more =
+        "a chance of error of 2^-40 takes more: comparisons, roots or whole numbers have many cases";
     if (hit == 1) return n * std::log2(luck);
-    if (hit < 100 * luck) return 0;
+    if (hit < 100 * luck) return never(more);
+    reason_ = more;
     sides_needed_ = std::max(sides_needed_, log2_most_chance / std::log2(1 - 0.98 * hit));
     return n * std::log2(1 - 0.98 * hit);
   }
@@ -227,7 +232,7 @@ class Tier {
   std::int64_t range_ = 0;
   bool distinct_ = false, any_value_ = false;
   std::vector<std::vector<Element>> elements_;
-  double arguments_ = 0, calls_ = 0, sides_needed_ = 0;
+  double steps_ = 1, arguments_ = 0, calls_ = 0, sides_needed_ = 0;
   std::string reason_ = "nothing was compared";
   FieldTrials result_;
 };

@@ -23,8 +23,8 @@ struct Folded {
 
 struct FieldOptions {
   std::uint64_t seed = 1;
-  int trials = 1;         // at least
-  double products = 3e7;  // of all trials
+  int trials = 1;      // at least
+  double steps = 6e6;  // operations of all fields of one kind
   std::vector<Folded> folded;
   bool ties_tried =
       false;  // points have shown what becomes of equals, where inputs are compared with one another
