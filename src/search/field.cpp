@@ -266,6 +266,10 @@ FieldNumber Field::add(const FieldNumber& x, const FieldNumber& y) {
   z.whole = x.whole && y.whole;
   z.may = sum_signs(x.may, y.may);
   if (x.constant && y.constant) return known(z, z.p == 0 ? 0.0 : real(x) + real(y));
+  if (tells_order && plain(x) != plain(y) && !sides()) {
+    const FieldNumber &maximum = plain(x) ? y : x, &shift = plain(x) ? x : y;
+    move_members(z, maximum, [&](const FieldNumber& m) { return add(m, shift); });
+  }
   if (z.p == 0 && (z.q == 0 || z.q == absent)) z.may = zero;
   if ((x.graded || y.graded) && tells_logs) {
     const Grade a = grade(x), b = grade(y);
@@ -348,6 +352,10 @@ FieldNumber Field::mul(const FieldNumber& x, const FieldNumber& y) {
       z.q = absent;
   }
   if (x.constant && y.constant) return known(z, real(x) * real(y));
+  if (order_ == Order::scaled && plain(x) != plain(y)) {
+    const FieldNumber &maximum = plain(x) ? y : x, &factor = plain(x) ? x : y;
+    if (factor.may == above) move_members(z, maximum, [&](const FieldNumber& m) { return mul(m, factor); });
+  }
   if (z.p == 0) z.may = zero;
   if (x.may == above && y.may == above) power_law(z, x, y, 1);
   if (same && tells_roots) squares_.try_emplace(z.p, x);

@@ -21,6 +21,7 @@
 // Beside numbers stand NaN and infinities, as IEEE 754 has them. `unclear` is what nothing is known of, `missing` what no
 // real point looks like: a sum of squares that is no square.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -166,6 +167,27 @@ class Field {
   FieldNumber greater(const FieldNumber& x, const FieldNumber& y);  // ordered
   FieldNumber greatest(const Lattice&, FieldNumber like);
   Lattice lattice(const FieldNumber&);
+  /// z is the maximum x, shifted or scaled by a constant: that of its members shifted or scaled.
+  template <class Move>
+  void move_members(const FieldNumber& z, const FieldNumber& x, const Move& move) {
+    constexpr std::size_t most = 64;
+    const auto at = lattices_.find(x.p);
+    if (at == lattices_.end() || lattices_.count(z.p)) return;
+    Lattice l = at->second;
+    std::size_t count = 0;
+    for (const Lattice::Clause& c : l.clauses) count += c.size();
+    if (count > most) return;
+    for (Lattice::Clause& c : l.clauses) {
+      for (std::uint64_t& m : c) {
+        const FieldNumber y = move(FieldNumber(members_.at(m)));
+        members_.try_emplace(y.p, y);
+        m = y.p;
+      }
+      std::sort(c.begin(), c.end());
+    }
+    std::sort(l.clauses.begin(), l.clauses.end());
+    lattices_.emplace(z.p, std::move(l));
+  }
   KnownOrder order();
   std::uint32_t log_terms(std::uint32_t a, std::uint32_t b);
   std::uint32_t log_times(std::uint32_t a, std::int64_t n);

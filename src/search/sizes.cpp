@@ -141,6 +141,8 @@ class SizesOfGraph {
         return;
       }
       case OpKind::expand:
+        at.parts = y;
+        return alike(x, y);
       case OpKind::slice:
       case OpKind::rotary:
       case OpKind::rotary_interleaved:
@@ -148,9 +150,10 @@ class SizesOfGraph {
       case OpKind::scatter:
       case OpKind::slice_scatter:
         fail("{} names sizes of its own", graph::name(kind));
-      case OpKind::mask:  // tril 0 means the same at every size
-        if (attributes.kept != graph::Kept{.tril = 0} || in.size() > 1)
+      case OpKind::mask:  // tril 0 means the same at every size, and so do lengths from 0 to all
+        if (attributes.kept != graph::Kept{.tril = 0} && attributes.kept != graph::Kept{})
           fail("{} names sizes of its own", graph::name(kind));
+        if (in.size() > 1) alike(in[1], y);
         return alike(x, y);
       case OpKind::concat:
       case OpKind::split: {

@@ -235,6 +235,16 @@ std::vector<Rule> rules() {
   add(
       "maximum_distributes", [](In in) { return maximum(in.x, minimum(in.y, 1.0)); },
       [](In in) { return minimum(maximum(in.x, in.y), maximum(in.x, 1.0)); });
+  add(
+      "amax_of_multiples_of_maxima", [](In in) { return in.y * amax(2.0 * maximum(in.x, 0.5), 1, true); },
+      [](In in) { return in.y * (2.0 * maximum(amax(in.x, 1, true), 0.5)); });
+  // Views.
+  add(
+      "softmax_of_an_expanded_row",
+      [](In in) {
+        return softmax(in.x + expand(sum(in.y, 1, true), {in.m, in.n}), 1);
+      },
+      [](In in) { return softmax(in.x, 1); });
   // Roots and absolute values.
   add(
       "root_of_a_square", [](In in) { return sqrt(square(in.x)); }, [](In in) { return abs(in.x); });
