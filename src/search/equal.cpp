@@ -135,13 +135,12 @@ class Decision {
                        "the values are proved to differ: further apart than what was lost in computing them");
     };
     if (!small_.shrunk) return proved();
-    if (!options_.given_sizes || !affordable()) {
+    if (!affordable()) {
       if (!(counts(a_) || counts(b_)) || small_.kept) return proved();
-      return undecided(fmt::format(
-          "different at small sizes, but a number may stand for an extent, and the given sizes {}",
-          affordable()
-              ? "are left out"
-              : fmt::format("take {:.2g} products, more than {:.2g}", given_products_, options_.given_work)));
+      return undecided(
+          fmt::format("different at small sizes, but a number may stand for an extent, and the given sizes "
+                      "take {:.2g} products, more than {:.2g}",
+                      given_products_, options_.given_work));
     }
     const GivenSizes given = at_given_sizes(real_.scale, given_products_ <= 1e7 ? 4 : 1);
     const double least = std::max(1e-12, 1e-3 * std::min(real_.difference->distance, 1e-2));
