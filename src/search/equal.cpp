@@ -135,8 +135,9 @@ class Decision {
                        "the values are proved to differ: further apart than what was lost in computing them");
     };
     if (!small_.shrunk) return proved();
+    const bool may_count = (counts(a_) || counts(b_)) && !small_.kept;
+    if (!may_count && (!affordable() || !options_.given_sizes)) return proved();
     if (!affordable()) {
-      if (!(counts(a_) || counts(b_)) || small_.kept) return proved();
       return undecided(
           fmt::format("different at small sizes, but a number may stand for an extent, and the given sizes "
                       "take {:.2g} products, more than {:.2g}",

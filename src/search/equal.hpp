@@ -23,7 +23,7 @@ struct EqualOptions {
   int trials = 1;                       // fields that must agree, at least: more where 2^-40 takes more
   bool given_sizes = true;              // else small sizes alone are looked at
   double given_work = 2e9;              // multiplications at the given sizes, at most
-  double real_work = 1e6;               // of one point over the reals
+  double real_work = 3e5;               // of one point over the reals
   double field_work = 2e7;              // of one field at small sizes
 };
 

@@ -76,7 +76,7 @@ class Run {
     BallArithmetic strict, loose(of_one_alone(a_, b_));
     std::uint64_t number = 0;
     std::vector<Scale> points = scales(a_, b_);
-    const double most = 2e6 / (work(a_) + work(b_));  // points that take a second or two
+    const double most = 1e6 / (work(a_) + work(b_));  // points that take a second or two
     if (most < static_cast<double>(points.size()))
       points.resize(static_cast<std::size_t>(std::max(most, 3.0)));
     for (const Scale& s : points) {

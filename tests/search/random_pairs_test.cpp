@@ -64,7 +64,8 @@ TEST(RandomPairs, IdentitiesAreAccepted) {
     ++methods[e.method];
     slowest = std::max(slowest, e.seconds);
   }
-  EXPECT_LE(undecided, seen / 4);  // maxima, roots and lengths of large graphs have more cases than fields can try
+  EXPECT_LE(undecided,
+            seen / 4);  // maxima, roots and lengths of large graphs have more cases than fields can try
   EXPECT_GE(rewritten.size(), 12u);
   std::printf("%d pairs, %d undecided, slowest %.2f s; by", seen, undecided, slowest);
   for (const auto& [method, count] : methods) std::printf(" %s %d", method.c_str(), count);
