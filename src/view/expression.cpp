@@ -173,6 +173,11 @@ class Expression : public Parser {
     }
     while (i < links.size()) {
       const Argument a = valued(v, start), b = valued(links[i], start);
+      // A o 0 o Sw o 4 o B: a swizzle is no right side by itself, but the left one of what follows.
+      if (i + 2 < links.size() && is_middle(links[i]) && links[i + 1].is(ValueKind::swizzle)) {
+        const Value rest = joined({links.begin() + static_cast<std::ptrdiff_t>(i) + 1, links.end()}, start);
+        return call("make_composed_layout", {a, b, valued(rest, start)}, start);
+      }
       if (i + 1 < links.size() && is_middle(links[i])) {
         v = call("make_composed_layout", {a, b, valued(links[i + 1], start)}, start);
         i += 2;

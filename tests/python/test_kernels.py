@@ -40,7 +40,7 @@ INSTANCES = [
     ("attention", "attention_sm90<Attention<half_t, 64, 128, true>>", {"causal": True}, "sm_90a", [spec(2, 4, 300, 64, dtype="f16"), *[spec(2, 4, 300, 64, dtype="f16")] * 2]),
     ("decode_attention", "decode_attention<DecodePlan<bfloat16_t, 128, 8, 4, 3, 8>>", {}, "sm_90a", [spec(1, 32, 128), *[spec(1, 8, 4096, 128)] * 2]),
     ("decode_attention", "decode_attention<DecodePlan<bfloat16_t, 64, 8, 4, 3, 4>>", {"scale": 0.1}, "sm_90a", [spec(4, 8, 64), *[spec(4, 8, 600, 64)] * 2]),
-    ("decode_attention", "decode_attention<DecodePlan<bfloat16_t, 128, 8, 8, 3, 1>>", {}, "sm_80", [spec(2, 32, 128), *[spec(2, 8, 777, 128)] * 2]),
+    ("decode_attention", "decode_attention<DecodePlan<bfloat16_t, 64, 8, 8, 3, 1>>", {}, "sm_80", [spec(2, 32, 64), *[spec(2, 8, 777, 64)] * 2]),
 ]  # fmt: skip
 
 
