@@ -80,7 +80,8 @@ void run_on(std::vector<Split>& splits) {
 
 BlockProgram copy_lines(const Program& program, LineCopies copies, const std::string& name) {
   // What no earlier work writes is brought before that has ended.
-  std::ranges::stable_partition(copies, [&](const LineCopy& c) { return program.tensors[c.from].constant; });
+  std::stable_partition(copies.begin(), copies.end(),
+                        [&](const LineCopy& c) { return program.tensors[c.from].constant; });
   std::int64_t all = 0, blocks = 1;
   for (const LineCopy& c : copies) all += graph::size(program.shape(c.into));
   std::vector<std::vector<Split>> cuts;

@@ -214,8 +214,8 @@ class Search {
       }
       // Of one set that was reached in several orders the lowest peak, then the lowest last task.
       std::ranges::sort(larger);
-      const auto again = std::ranges::unique(larger, {}, &Sets::value_type::first);
-      larger.erase(again.begin(), again.end());
+      const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
+      larger.erase(std::unique(larger.begin(), larger.end(), same), larger.end());
       if (!larger.empty()) grown.push_back(std::move(larger));
     }
     for (std::size_t size = 1; size < grown.size(); ++size) {
