@@ -39,6 +39,7 @@ namespace zellige::search {
 struct FieldNumber {
   enum class Kind : std::uint8_t { number, nan, plus, minus, unclear, missing };
   static constexpr std::uint64_t absent = ~std::uint64_t{0};  // in Z_q of what an exponential made
+  static constexpr std::uint64_t rootless = absent - 1;       // in Z_q, what has no root there
   static constexpr std::uint8_t below = 1, zero = 2, above = 4, anything = 7;  // which signs it may have
 
   std::uint64_t p = 0, q = 0;

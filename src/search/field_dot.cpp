@@ -6,7 +6,7 @@
 namespace zellige::search {
 namespace {
 
-constexpr std::uint64_t rootless = FieldNumber::absent - 1;
+constexpr std::uint64_t rootless = FieldNumber::rootless;
 
 bool plain_number(const FieldNumber& x) {
   return x.kind == FieldNumber::Kind::number && x.domain == Sets::empty && !x.fragile && !x.graded &&

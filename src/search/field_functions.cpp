@@ -9,7 +9,7 @@ namespace {
 
 using Kind = FieldNumber::Kind;
 constexpr std::uint64_t absent = FieldNumber::absent;
-constexpr std::uint64_t rootless = absent - 1;  // in Z_q, what has no root there
+constexpr std::uint64_t rootless = FieldNumber::rootless;
 constexpr std::uint8_t below = FieldNumber::below, zero = FieldNumber::zero, above = FieldNumber::above;
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace zellige::search {
 namespace {
 
-constexpr std::uint64_t rootless = FieldNumber::absent - 1;
+constexpr std::uint64_t rootless = FieldNumber::rootless;
 constexpr std::uint8_t below = FieldNumber::below, zero = FieldNumber::zero, above = FieldNumber::above;
 
 /// Constants are kept as doubles beside their residues: two so near may be either way.
