@@ -64,12 +64,12 @@ class Sweep:
     def __init__(self, found, column="", peer=None):
         self.ratios = sorted((row.speed(column, peer), row.name) for row in found)
         self.mean, self.count = mean([r for r, _ in self.ratios]), len(self.ratios)
-        (self.least, self.worst), self.most = self.ratios[0], self.ratios[-1][0]
+        self.least, self.worst = self.ratios[0]
         self.slower = [(r, name) for r, name in self.ratios if r < 0.995]
 
     def sentence(self):
         text = f"geometric mean {self.mean:.3f}, least {self.least:.3f} ({self.worst})"
-        return text + (f"; {len(self.slower)} of {self.count} below 0.995" if self.slower else f"; none of {self.count} below 0.995")
+        return f"{text}; {len(self.slower) or 'none'} of {self.count} below 0.995"
 
     def behind(self):
         """The rows that are slower than their peer, as a list in prose."""

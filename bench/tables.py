@@ -29,9 +29,8 @@ def models():
     for product in dict.fromkeys(row.name.rsplit("_", 1)[0] for row in LLAMA):
         found = [by_name[f"{product}_{m}"] for m in columns]
         lines.append([product.removeprefix("llama_")] + [f"{row.us['emitted/apart']:.1f} us, {row.speed('/apart', 'cublas'):.2f}" for row in found])
-    sweep = raw.Sweep(LLAMA, "/apart", "cublas")
-    text = f"Speed against cuBLAS: {sweep.sentence()}" + (f": {sweep.behind()}." if sweep.slower else ".")
-    return "\n\n".join([table(["product"] + [f"{m} row{'s' if m > 1 else ''}" for m in columns], lines), text])
+    return "\n\n".join([table(["product"] + [f"{m} row{'s' if m > 1 else ''}" for m in columns], lines),
+                        sweep_of(LLAMA, "/apart", "cublas", "cuBLAS")])
 
 
 def odd():
@@ -39,7 +38,7 @@ def odd():
     lines = [[name(row), f"{row.floor:.1f}", row.text("emitted/apart", 1), row.text("hand/apart", 1), row.text("cublas", 1), f"{row.speed('/apart', 'cublas'):.2f}"]
              for row in ODD]
     return "\n\n".join([table(["product, f16", "floor, us", "emitted, us", "by hand, us", "cuBLAS, us", "speed against it"], lines),
-                        f"Speed against cuBLAS: {raw.Sweep(ODD, '/apart', 'cublas').sentence()}."])
+                        sweep_of(ODD, "/apart", "cublas", "cuBLAS")])
 
 
 def against_best(found):
@@ -51,9 +50,9 @@ def against_best(found):
 BEST = ["workload", "floor, us", "emitted, us", "apart, us", "floor / emitted", "best peer, us", "speed against it", "apart", "others, us"]
 
 
-def sweep_of(found):
-    sweep = raw.Sweep(found)
-    return f"Speed against the best peer: {sweep.sentence()}" + (f": {sweep.behind()}." if sweep.slower else ".")
+def sweep_of(found, column="", peer=None, name="the best peer"):
+    sweep = raw.Sweep(found, column, peer)
+    return f"Speed against {name}: {sweep.sentence()}" + (f": {sweep.behind()}." if sweep.slower else ".")
 
 
 def saved():
