@@ -57,18 +57,35 @@ void Block::check_parts() {
   }
 }
 
-// Arrivals in a phase, or in a round, that never ends: their number is not the one that was waited for.
+static std::string lacking_bytes(const MBarrier& b) {
+  return b.bytes > 0 ? fmt::format("{} announced bytes have not come", b.bytes)
+                     : fmt::format("{} bytes have come that were not announced", -b.bytes);
+}
+
+// Arrivals in a phase, or in a round, that never ends: their number, or that of the bytes, is not the one that was waited for. Of bytes
+// that are still on their way leave() speaks.
 void Block::check_barriers() {
   if (cluster.live) return;  // it has been given up
   const auto add = [&](Finding::Kind kind, const char* tensor, Site site, std::string text) {
     if (findings.fresh(kind, tensor, site.address))
       findings.add({kind, tensor ? tensor : "", std::move(text), {{site.address}}, linear});
   };
-  for (const auto& [at, b] : mbarriers)
-    if (b.valid && b.pending != b.count)
+  const auto on_their_way = [&](std::uint32_t barrier) {
+    return std::any_of(cluster.ops.begin(), cluster.ops.end(), [&](const AsyncOp& op) {
+      return op.block == this && op.barrier == barrier && !op.landed;
+    });
+  };
+  for (const auto& [at, b] : mbarriers) {
+    if (!b.valid || b.pending == b.count) continue;
+    if (b.pending > 0)
       add(Finding::Kind::instruction, b.tensor, b.last,
           fmt::format("in {}: mbarrier {} is left in phase {} with {} of {} arrivals, the last at \1",
                       spell_block(linear), b.name, b.phase, b.count - b.pending, b.count));
+    else if (!on_their_way(at))
+      add(Finding::Kind::instruction, b.tensor, b.last,
+          fmt::format("in {}: mbarrier {} is left in phase {}: {}; the last arrival is at \1",
+                      spell_block(linear), b.name, b.phase, lacking_bytes(b)));
+  }
   for (unsigned id = 0; id < 16; ++id)
     if (const Barrier& b = barrier_[id]; b.arrived)
       add(Finding::Kind::barrier_divergence, nullptr, b.first,
@@ -291,11 +308,7 @@ void Block::leave(Fiber& f) {
 static std::string lacking(const MBarrier& b, unsigned parity, const char* line) {
   std::string missing;
   if (b.pending) missing = fmt::format("{} of {} arrivals are missing", b.pending, b.count);
-  if (b.bytes) {
-    if (!missing.empty()) missing += " and ";
-    missing += b.bytes > 0 ? fmt::format("{} announced bytes have not come", b.bytes)
-                           : fmt::format("{} bytes have come that were not announced", -b.bytes);
-  }
+  if (b.bytes) missing += (missing.empty() ? "" : " and ") + lacking_bytes(b);
   return fmt::format("waits at mbarrier {} for parity {} (it is in phase {}: {}) at {}", b.name, parity,
                      b.phase, missing, line);
 }

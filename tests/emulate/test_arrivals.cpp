@@ -78,6 +78,22 @@ TEST(Arrivals, OneTooFewIsLeftAtTheEnd) {
                       at("gives back")}));
 }
 
+__global__ void announces(In, Out) {
+  const auto full = shared<uint64_t>("full", 0, 1);
+  if (threadIdx.x != 0) return;
+  zellige::mbarrier_init(full, 1);
+  fence_mbarrier_init();
+  zellige::mbarrier_arrive_expect_tx(full, 64);  // <announces>
+}
+
+TEST(Arrivals, BytesThatNothingBringsAreNamed) {
+  EXPECT_EQ(
+      messages(report_of<announces>()),
+      (Messages{"instruction in block (0,0,0): mbarrier full is left in phase 0: 64 announced bytes have not "
+                "come; the last arrival is at " +
+                at("announces")}));
+}
+
 template <unsigned Threads>
 __global__ void meets(In, Out) {
   for (int i = 0; i < 3; ++i)
