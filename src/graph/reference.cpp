@@ -298,8 +298,8 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
         const int t = op.outputs[o];
         if (options.around) r.errors[t] = options.around->before[t], own[o] = options.around->own[t];
         const DType stated = options.stated ? options.stated->tensors[t].dtype : g.tensors[t].dtype;
-        const bool left_out =
-            stated != g.tensors[t].dtype && !is_view(op.kind);  // a view rounds nothing anew
+        // A view rounds nothing anew, and every dtype holds a comparison's 0 and 1.
+        const bool left_out = stated != g.tensors[t].dtype && !is_view(op.kind) && !jumps(op.kind);
         if (left_out && !options.around) add_rounding(stated, *out[o], r.errors[t]);
         double* y = out[o]->values.data();
         const auto count = static_cast<std::int64_t>(out[o]->values.size());

@@ -327,7 +327,7 @@ void Noise::round(DType dtype, double* x, std::int64_t count) {
   const Format f = format(dtype);
   for (std::int64_t i = 0; i < count; ++i) {
     const double part = static_cast<double>(next()) * 0x1p-63 - 1;  // from -1 to 1
-    if (std::isfinite(x[i])) x[i] += part * most_rounded(f, x[i]);
+    if (std::isfinite(x[i]) && x[i] != 0) x[i] += part * most_rounded(f, x[i]);
   }
 }
 

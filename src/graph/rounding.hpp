@@ -62,7 +62,7 @@ class Noise {
   /// an order of summing would.
   void move(double* x, const double* own, std::int64_t count);
 
-  /// Moves x as its rounding to a dtype might: by up to most_rounded(), each element by itself.
+  /// Moves x as its rounding to a dtype might: by up to most_rounded(), each element by itself; 0 stays 0.
   void round(DType, double* x, std::int64_t count);
 
   /// Of comparisons: every other result that may be either, given how far its operands may lie, is turned over. In the first two

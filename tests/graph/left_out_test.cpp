@@ -90,6 +90,31 @@ TEST(LeftOut, NoMoreThanTheRoundingIsExcused) {
   EXPECT_FALSE(j.fused.compare(j.y, one).correct);
 }
 
+/// T = X * 1.0004 lies about 1; where it is past 1, Y is X, else it is Z.
+TEST(LeftOut, AComparisonMayGoEitherWayWithinTheRounding) {
+  Builder b("choice");
+  const Tensor X = b.input("X", {4, 64}), Z = b.input("Z", {4, 64});
+  const Tensor t = X * 1.0004;
+  b.output(where(gt(t, 1.0), X, Z), "Y");
+  const KernelGraph g = b.build();
+  std::vector<bool> stored(g.tensors.size(), true);
+  for (int i = 0; i < 2; ++i) stored[g.ops[i].outputs[0]] = false;
+  const KernelGraph exact = left_out(g, stored);
+  ASSERT_EQ(exact.tensors[g.ops[1].outputs[0]].dtype, DType::f32) << "of the comparison, too";
+  const std::vector<Array> inputs{{{4, 64}, std::vector<double>(256, 1.0)},
+                                  {{4, 64}, std::vector<double>(256, -0.25)}};
+  const Reference rounded = run(g, inputs), without = run(exact, inputs);
+  const int y = g.outputs[0];
+  ASSERT_EQ(without.tensors[y].values[5], 1.0);
+  Judge judge(exact, inputs, without, 0, &g, &rounded);
+  Array one = without.tensors[y];
+  one.values[5] = -0.25;
+  const Comparison other = judge.compare(y, one);
+  EXPECT_TRUE(!other.correct && other.explained) << to_string(other);
+  one.values[5] = 0.5;
+  EXPECT_FALSE(judge.compare(y, one).explained) << "neither of the two";
+}
+
 TEST(LeftOut, WhatOverflowedOnlyWithTheRoundingMayBeFinite) {
   const Array exact{{2, 2}, {1, 2, 3, 4}}, rounded{{2, 2}, {1, INFINITY, NAN, 4}};
   EXPECT_TRUE(compare(exact, exact, DType::f16, nullptr, &rounded).correct);
