@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "fuse/writer.hpp"
 #include "graph/error.hpp"
 
 namespace zellige::fuse {
@@ -14,10 +15,15 @@ using graph::BlockOp;
 using graph::DType;
 using Kind = Held::Kind;
 
-class Emission {
+class Emission : BlockWriter {
  public:
   Emission(const graph::KernelGraph& g, const Steps& steps, const Axes& axes, const Tiles& tiles)
-      : g_(g), steps_(steps), axes_(axes), tiles_(tiles), held_(steps.values.size()) {
+      : BlockWriter(body_.block),
+        g_(g),
+        steps_(steps),
+        axes_(axes),
+        tiles_(tiles),
+        held_(steps.values.size()) {
     graph::BlockGraph& b = body_.block;
     b.grid = {tiles.grid[0].blocks, tiles.grid[1].blocks, tiles.grid[2].blocks};
     b.block = {tiles.threads, 1, 1};
@@ -99,20 +105,11 @@ class Emission {
     fail("{} ({}) would read inside the loop what is known after it", graph::name(s.kind), called(s.output));
   }
 
-  int tile(const std::string& name = {}) {
-    body_.block.tensors.push_back({.name = names_.insert(name).second ? name : std::string()});
-    return static_cast<int>(body_.block.tensors.size()) - 1;
-  }
   void name(int t, int v) {
-    std::string& n = body_.block.tensors[t].name;
-    if (steps_.values[v].tensor >= 0 && n.empty() && names_.insert(called(v)).second) n = called(v);
+    if (steps_.values[v].tensor >= 0) BlockWriter::name(t, called(v));
   }
-  int emit(OpKind kind, std::vector<int> in, const Attributes& a = {}) {
-    const int out = tile();
-    body_.block.ops.push_back({kind, std::move(in), {out}, a});
-    return out;
-  }
-  int cast(int t, DType from, DType to) { return from == to ? t : emit(OpKind::cast, {t}, {.dtype = to}); }
+  /// A value's tile as a product reads it, or as it is stored.
+  int rounded(int t, int v) { return cast(t, steps_.values[v].dtype); }
 
   std::array<int, 3> map_of(int v) const { return tiles_.map_of(axes_, v); }
   Shape covered(int v, Shape s) const { return tiles_.covered(axes_, v, std::move(s)); }
@@ -144,7 +141,7 @@ class Emission {
         held_[v] = {.tile = other.outputs[0], .varies = varies, .inner = is_inner(v)};
         return;
       }
-    op.outputs = {tile(called(v) + "_tile")};
+    op.outputs = {tile(steps_.values[v].dtype, called(v) + "_tile")};
     held_[v] = {.tile = op.outputs[0], .varies = varies, .inner = is_inner(v)};
     body_.block.ops.push_back(op);
   }
@@ -153,7 +150,7 @@ class Emission {
     if (held_[v].varies) fail("{} would be stored from inside the loop", called(v));
     BlockOp op;
     op.kind = OpKind::output;
-    op.inputs = {known(v)};
+    op.inputs = {rounded(known(v), v)};
     op.map = map_of(v);
     for (int g = 0; g < 3; ++g)
       if (op.map[g] < 0 && tiles_.grid[g].blocks > 1)
@@ -225,8 +222,7 @@ class Emission {
     Shape kept = shape(r.like);
     kept[r.dim] = 1;
     const int last = one_tile() ? r.maximum : emit(OpKind::accum_max, {r.maximum});
-    const int end = cast(last, steps_.values[r.like].dtype, DType::f32);
-    const int at = add_partial({.value = r.like, .dim = r.dim, .shape = kept}, end);
+    const int at = add_partial({.value = r.like, .dim = r.dim, .shape = kept}, cast(last, DType::f32));
     partial_runnings_[at] = running;
     return at;
   }
@@ -254,17 +250,11 @@ class Emission {
     for (const Step& s : h.monotone) {
       if (s.kind == OpKind::maximum && s.inputs.size() == 1 && s.attributes.scalar == -FLT_MAX && !one_tile())
         continue;  // a running maximum starts there
-      x = mapped_once(s.kind, s.attributes,
-                      s.inputs.size() == 1 ? std::vector{x} : std::vector{x, held_[s.inputs[1]].tile});
+      x = emit_once(s.kind, s.inputs.size() == 1 ? std::vector{x} : std::vector{x, held_[s.inputs[1]].tile},
+                    s.attributes);
     }
     return x;
   }
-  int mapped_once(OpKind kind, const Attributes& a, const std::vector<int>& in) {
-    for (const BlockOp& op : body_.block.ops)
-      if (op.kind == kind && op.attributes == a && op.inputs == in) return op.outputs[0];
-    return emit(kind, in, a);
-  }
-
   int running_of(const Held& h) {
     const int x = inner(h);
     for (std::size_t i = 0; i < runnings_.size(); ++i)
@@ -273,7 +263,7 @@ class Emission {
       const int maximum = emit(OpKind::amax, {x}, {.dim = h.dim, .keepdim = true});
       runnings_.push_back({x, h.dim, emit(OpKind::maximum, {maximum}, {.scalar = -FLT_MAX}), -1, h.of});
     } else {
-      const int maximum = emit(OpKind::reduction_max, {x}, {.dim = h.dim}), fallen = tile();
+      const int maximum = emit(OpKind::reduction_max, {x}, {.dim = h.dim}), fallen = tile(dtype(maximum));
       body_.block.ops.back().outputs.push_back(fallen);
       runnings_.push_back({x, h.dim, maximum, fallen, h.of});
     }
@@ -283,10 +273,9 @@ class Emission {
   /// What sums so far are multiplied with, in float32.
   int rescale_of(const Held& h) {
     const Running& r = runnings_[h.running];
-    const int fallen = cast(r.fallen, steps_.values[r.like].dtype, DType::f32);
-    const int by =
-        h.coefficient == -1 ? fallen : mapped_once(OpKind::mul_scalar, {.scalar = -h.coefficient}, {fallen});
-    return mapped_once(OpKind::exp, {}, {by});
+    const int fallen = cast(r.fallen, DType::f32);
+    if (h.coefficient == -1) return emit_once(OpKind::exp, {fallen});
+    return emit_once(OpKind::exp, {emit_once(OpKind::mul_scalar, {fallen}, {.scalar = -h.coefficient})});
   }
 
   /// A step on what the block's loop brings, where that runs along another axis: sums over it come first.
@@ -342,6 +331,10 @@ class Emission {
 
   /// With where a mask's tile lies.
   int placed(const Step& s, std::vector<int> in) {
+    if (s.kind == OpKind::matmul)
+      for (std::size_t i = 0; i < 2; ++i) in[i] = rounded(in[i], s.inputs[i]);
+    if (s.kind == OpKind::cast && s.attributes.dtype == DType::f32 && dtype(in[0]) == DType::f32)
+      return in[0];
     const int t = emit(s.kind, std::move(in), s.attributes);
     if (s.kind == OpKind::mask) {
       body_.block.ops.back().map = map_of(s.inputs[0]);
@@ -420,10 +413,9 @@ class Emission {
       x.tile = emit(s.kind, {x.tile}, s.attributes);
       return x;
     }
-    DType dtype = steps_.values[v].dtype;
-    if (x.kind == Kind::scaled) x.tile = cast(x.tile, std::exchange(dtype, DType::f32), DType::f32);
+    if (x.kind == Kind::scaled) x.tile = cast(x.tile, DType::f32);
     if (!last) x.tile = emit(s.kind, {x.tile}, s.attributes);
-    return settled(s, x, dtype, last ? OpKind::accum_red_sum : OpKind::accum);
+    return settled(s, x, last ? OpKind::accum_red_sum : OpKind::accum);
   }
 
   Held product(const Step& s) {
@@ -431,20 +423,19 @@ class Emission {
     if (x.waits() || y.waits() || x.kind == Kind::offset || y.kind == Kind::offset || !passes(x, 0) ||
         !passes(y, 1))
       refuse(s);
-    const int product = emit(s.kind, {x.tile, y.tile}, s.attributes);
+    const int product = placed(s, {x.tile, y.tile});
     const bool along = loop_dim(s.inputs[0]) == static_cast<int>(shape(s.inputs[0]).size()) - 1;
     Step times;
     times.kind = OpKind::mul, times.inputs = s.inputs;
     if (!through(times, x, y)) refuse(s);
     x.tile = product, x.varies = true;
     if (!along) return x;
-    DType dtype = steps_.values[s.output].dtype;
-    if (x.kind == Kind::scaled) x.tile = cast(x.tile, std::exchange(dtype, DType::f32), DType::f32);
-    return settled(s, x, dtype, OpKind::accum);
+    if (x.kind == Kind::scaled) x.tile = cast(x.tile, DType::f32);
+    return settled(s, x, OpKind::accum);
   }
 
   /// The sum over the loop, and then what waited for its end.
-  Held settled(const Step& s, const Held& x, DType dtype, OpKind sum) {
+  Held settled(const Step& s, const Held& x, OpKind sum) {
     int t = x.tile;
     if (one_tile()) {
       if (sum != OpKind::accum) t = emit(OpKind::reduction, {t}, {.dim = s.attributes.dim});
@@ -457,17 +448,11 @@ class Emission {
     if (tiles_.split >= 0) {
       Partial p{s.output, -1, -1, x.coefficient, x.factors, shape(s.output)};
       if (x.kind == Kind::scaled) p.below = partial_of(x.running);
-      body_.sums[s.output] = add_partial(std::move(p), cast(t, dtype, DType::f32));
+      body_.sums[s.output] = add_partial(std::move(p), cast(t, DType::f32));
       return {.after = true};
     }
-    for (const Factor& f : x.factors) {
-      const DType other = steps_.values[f.value].dtype;
-      const int by = cast(known(f.value), other, dtype == other ? dtype : DType::f32);
-      t = cast(t, dtype, dtype == other ? dtype : DType::f32);
-      if (dtype != other) dtype = DType::f32;
-      t = emit(f.divide ? OpKind::div : OpKind::mul, {t, by});
-    }
-    return {.tile = cast(t, dtype, steps_.values[s.output].dtype), .after = true};
+    for (const Factor& f : x.factors) t = emit(f.divide ? OpKind::div : OpKind::mul, {t, known(f.value)});
+    return {.tile = t, .after = true};
   }
 
   const graph::KernelGraph& g_;
@@ -477,7 +462,6 @@ class Emission {
   Body body_;
   std::vector<Held> held_;
   std::vector<Running> runnings_;
-  std::set<std::string> names_{""};
   std::map<int, std::vector<Factor>> factors_;  // by value that is summed over the loop
   std::vector<int> partial_tiles_;
   std::map<int, int> partial_runnings_;

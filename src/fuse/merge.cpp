@@ -42,9 +42,6 @@ class Merge {
     Value out{shape(in[0]), dtype(in[0])};
     return add(kind, std::move(in), a, std::move(out));
   }
-  int cast(int v, DType to) {
-    return dtype(v) == to ? v : add(OpKind::cast, {v}, {.dtype = to}, {shape(v), to});
-  }
   int over_parts(OpKind kind, int v) {
     Shape s = shape(v);
     s[0] = 1;
@@ -57,7 +54,7 @@ class Merge {
     return m;
   }
 
-  int sum(int partial, int v) {
+  int sum(int partial) {
     const Partial& p = first_.partials[partial];
     int s = loaded_[partial];
     if (p.below >= 0) {
@@ -66,9 +63,8 @@ class Merge {
       s = map(OpKind::mul, {s, map(OpKind::exp, {fallen})});
     }
     s = over_parts(OpKind::reduction, s);
-    for (const Factor& f : p.factors)
-      s = map(f.divide ? OpKind::div : OpKind::mul, {s, cast(want(f.value), DType::f32)});
-    return cast(s, steps_.values[v].dtype);
+    for (const Factor& f : p.factors) s = map(f.divide ? OpKind::div : OpKind::mul, {s, want(f.value)});
+    return s;
   }
 
   int want(int v) {
@@ -76,15 +72,16 @@ class Merge {
     const Value& whole = steps_.values[v];
     int made = -1;
     if (const auto s = first_.sums.find(v); s != first_.sums.end()) {
-      made = sum(s->second, v);
+      made = sum(s->second);
     } else if (const auto m = first_.maxima.find(v); m != first_.maxima.end()) {
-      made = cast(maximum(m->second), whole.dtype);
+      made = maximum(m->second);
     } else if (whole.loaded) {
       made = value(whole);
     } else {
       made = again(*std::ranges::find_if(steps_.steps, [&](const Step& s) { return s.output == v; }));
     }
     result_.values[made].tensor = whole.tensor;
+    result_.values[made].dtype = whole.dtype;  // as products read it, and as it is stored
     return made_[v] = made;
   }
 

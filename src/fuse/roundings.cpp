@@ -100,9 +100,9 @@ class Roundings {
     bool products = true;
     for (const BlockOp& reader : block.ops)
       for (std::size_t i = 0; i < reader.inputs.size(); ++i) {
-        if (reader.kind == OpKind::output && reader.inputs[i] == cast.inputs[0]) return true;
-        if (reader.inputs[i] != cast.outputs[0]) continue;
-        products = products && (reader.kind == OpKind::output || is_factor(reader.kind, i));
+        const bool reads = reader.inputs[i] == cast.outputs[0];
+        if (reader.kind == OpKind::output && (reads || reader.inputs[i] == cast.inputs[0])) return true;
+        if (reads) products = products && is_factor(reader.kind, i);
       }
     return products;
   }

@@ -4,7 +4,7 @@
 //
 // A block's values are float32 and unrounded, but a tensor of the kernel level is rounded to its dtype, and the plain operators' tensors
 // have those of the tiles. Fused, most of them are not stored, and what is not stored is not rounded, but where the fuser says so by a
-// cast: of sums that it puts together from parts. So
+// cast: of what a group stores and reads on, and of a softmax's part (beside.hpp). So
 //
 // - what is stored between kernels must be a tensor of the given graph's kernel level in the same dtype, what products alone read, which
 //   round it anyway, what a cast of the graph makes, or float32;
