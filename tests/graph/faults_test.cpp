@@ -262,6 +262,20 @@ TEST(FactorOfAFusedAttention, IsNamed) {
       << to_string(c);
 }
 
+TEST(ExactResult, OneStepInOneElementIsWrong) {
+  for (const DType dtype : floats) {
+    Builder b("copy");
+    b.output(relu(b.input("X", {rows, columns}, dtype)), "Y");
+    Subject s(b.build(), false, 1);
+    Array found = s.without.tensors[static_cast<std::size_t>(s.output())];
+    EXPECT_TRUE(s.compare(found).correct);
+    double& x = *std::ranges::find_if(found.values, [](double v) { return v > 0.5; });
+    x = round_to(dtype, x * (1 + 1.5 * std::ldexp(1.0, -format(dtype).mantissa - 1)));
+    const Comparison c = s.compare(found);
+    EXPECT_FALSE(c.correct || c.explained) << graph::name(dtype) << ": " << to_string(c);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Kinds, Faults, testing::ValuesIn(kinds),
                          [](const auto& kind) { return std::string(kind.param.name); });
 
