@@ -1,5 +1,6 @@
 #include "search/ball.hpp"
 
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -109,7 +110,9 @@ Ball BallArithmetic::constant(double c) {
   if (std::isnan(c)) return undefined();
   if (std::isinf(c)) return infinity(c > 0 ? 1 : -1);
   const Fraction f = fraction(c);
-  Ball b = div(ball(ldexp(Real(f.numerator), f.exponent), 0), integer(f.denominator));
+  const auto numerator = [&](int exponent) { return ball(ldexp(Real(f.numerator), exponent), 0); };
+  Ball b = f.dyadic() ? numerator(f.exponent - std::countr_zero(static_cast<std::uint64_t>(f.denominator)))
+                      : div(numerator(f.exponent), integer(f.denominator));
   if (loose_.count(c)) b.radius = above(b.middle) * 0x1p-50L;
   return constants_[c] = b;
 }

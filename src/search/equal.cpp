@@ -57,7 +57,7 @@ class Decision {
     at_sizes(small_.a);
     try {
       if (work(small_.a) + work(small_.b) <= options_.real_work)
-        real_ = real_trials(small_.a, small_.b, pairing_, e_.seed), points_tried_ = true;
+        real_ = real_trials(small_.a, small_.b, pairing_, e_.seed);
     } catch (const Error& error) {
       e_.notes.push_back(error.what());
     }
@@ -102,7 +102,7 @@ class Decision {
     }
     FieldOptions options{.seed = e_.seed, .trials = options_.trials, .steps = steps};
     if (real_.loose) options.folded = folded(a_, b_);
-    options.ties_tried = points_tried_;
+    options.ties_tried = real_.all;
     return field_trials(a, b, pairing_, options);
   }
 
@@ -244,7 +244,6 @@ class Decision {
   double given_products_;
   SmallPair small_;
   RealTrials real_;
-  bool points_tried_ = false;
   Equality e_;
 };
 

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/elementwise.hpp"
 #include "graph/inputs.hpp"
 #include "graph/ops.hpp"
 #include "graph/view.hpp"
 #include "search/any_op.hpp"
 #include "search/evaluate_graph.hpp"
+#include "search/fraction.hpp"
 #include "search/shrink.hpp"
 
 namespace zellige::search {
@@ -243,29 +245,36 @@ bool has_order(const KernelGraph& g) {
   return takes_maxima(g) || takes_sides(g) || has_any(g, {OpKind::abs});
 }
 
-bool compares_computed(const KernelGraph& g) {
+bool compares_inputs(const KernelGraph& g) {
+  constexpr int most = 3;
   const auto compares = [](OpKind kind) {
     return kind == OpKind::eq || kind == OpKind::ne || kind == OpKind::lt || kind == OpKind::le ||
            kind == OpKind::gt || kind == OpKind::ge;
   };
   std::vector<bool> input(g.tensors.size(), false), compared(g.tensors.size(), false);
   for (int t : g.inputs) input[static_cast<std::size_t>(t)] = true;
+  int comparisons = 0;
   for (const graph::KernelOp& op : g.ops) {
     if (op.block)
       for (const graph::BlockOp& inner : op.block->ops)
-        if (compares(inner.kind) || inner.kind == OpKind::where) return true;
+        if (compares(inner.kind) || inner.kind == OpKind::where) return false;
     const bool inputs =
         std::ranges::all_of(op.inputs, [&](int t) { return input[static_cast<std::size_t>(t)]; });
-    if (compares(op.kind) && !inputs) return true;
+    if (compares(op.kind)) {
+      if (!inputs || ++comparisons > most) return false;
+      const double c = op.attributes.scalar;
+      if (graph::takes_scalar(op.kind, op.inputs.size()) && std::isfinite(c) && !fraction(c).dyadic())
+        return false;
+    }
     if (op.kind == OpKind::where && !input[static_cast<std::size_t>(op.inputs[0])] &&
         !compared[static_cast<std::size_t>(op.inputs[0])])
-      return true;
+      return false;
     for (int t : op.outputs) {
       input[static_cast<std::size_t>(t)] = inputs && graph::is_view(op.kind);
       compared[static_cast<std::size_t>(t)] = compares(op.kind);
     }
   }
-  return false;
+  return true;
 }
 
 FieldTrials field_trials(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
@@ -279,7 +288,7 @@ FieldTrials field_trials(const KernelGraph& a, const KernelGraph& b, const Pairi
     try {
       found = Tier(a, b, pairing, options, order, keeps_sums).run();
       if (found.agrees && found.ties_clash) {  // where two of the compared are equal it may be another story
-        const bool simple = options.ties_tried && !compares_computed(a) && !compares_computed(b);
+        const bool simple = options.ties_tried && compares_inputs(a) && compares_inputs(b);
         found.agrees = simple || Tier(a, b, pairing, options, Order::ties, keeps_sums).run().agrees;
         if (!found.agrees) found.why_not = "they may differ where two numbers that are compared are the same";
       }

@@ -44,8 +44,9 @@ struct FieldTrials {
 FieldTrials field_trials(const graph::KernelGraph& a, const graph::KernelGraph& b, const Pairing&,
                          const FieldOptions&);
 
-/// Does a graph compare anything but inputs and scalars with one another?
-bool compares_computed(const graph::KernelGraph&);
+/// Does a graph compare inputs alone, with one another and with scalars that have an end in binary digits, and three times at most? Points
+/// that are drawn then meet what becomes of equals.
+bool compares_inputs(const graph::KernelGraph&);
 
 /// Does a graph compare numbers, or take the greatest?
 bool has_order(const graph::KernelGraph&);

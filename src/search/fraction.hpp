@@ -4,6 +4,7 @@
 //   fraction(0.1)           // {1, 10, 0}
 //   fraction(1.1e-300)      // no short fraction rounds to it: its own digits, numerator 2^exponent
 #pragma once
+#include <bit>
 #include <cstdint>
 
 namespace zellige::search {
@@ -12,6 +13,9 @@ namespace zellige::search {
 struct Fraction {
   std::int64_t numerator = 0, denominator = 1;
   int exponent = 0;
+
+  /// Has it an end in binary digits?
+  bool dyadic() const { return std::has_single_bit(static_cast<std::uint64_t>(denominator)); }
 };
 
 /// `x` must be finite.

@@ -24,6 +24,11 @@ double draw_value(const Scale& s, std::uint64_t r, std::size_t row) {
       return s.scale * ((r >> 8) % 2 ? static_cast<double>(r % 5) - 2 : static_cast<double>(r % 2));
     case Kind::ones:
       return 1 + (static_cast<double>(r % 16) - 7.5) * 0x1p-20 * s.scale;
+    case Kind::among: {
+      const double c = s.numbers[(r >> 8) % s.numbers.size()];
+      const std::uint64_t how = (r >> 40) % 8;
+      return how < 5 ? c : how == 5 ? -c : how == 6 ? 2 * c : static_cast<double>(r % 5) - 2;
+    }
     default:
       break;
   }

@@ -1,5 +1,7 @@
 // Where graphs are evaluated: inputs of a scale, easy to read and exact in any binary number.
 #pragma once
+#include <vector>
+
 #include "graph/array.hpp"
 #include "graph/rows.hpp"
 #include "search/match.hpp"
@@ -8,11 +10,13 @@ namespace zellige::search {
 
 struct Scale {
   // rows: each of another magnitude; zeros: half of the values are 0 or 1, the others small integers; same: all of a tensor
-  // are one number; ones: next to 1; peaks: of each row another element is the greatest, or the least, in turn
-  enum class Kind : std::uint8_t { plain, rows, positive, zeros, same, ones, peaks };
+  // are one number; ones: next to 1; peaks: of each row another element is the greatest, or the least, in turn; among: most
+  // are one of those numbers, each for itself, the others such a number times 2, its negative, or a small integer
+  enum class Kind : std::uint8_t { plain, rows, positive, zeros, same, ones, peaks, among };
   double scale = 1;
   Kind kind = Kind::plain;
-  int turn = 0;  // of peaks
+  int turn = 0;                      // of peaks
+  std::vector<double> numbers = {};  // of among
 };
 
 /// How integers must be drawn that name rows or are lengths in either graph; by input of A.

@@ -408,6 +408,29 @@ void expect_error(const KernelGraph& a, const KernelGraph& b, const std::string&
   }
 }
 
+// An input may be the very number that it is compared with, alone or while another is past its own.
+TEST(Equal, InputsOnABoundCount) {
+  expect(
+      Answer::different, {{4, 64}}, [](const Inputs& x) { return eq(x[0], 3.25); },
+      [](const Inputs& x) { return x[0] * 0.0; }, "real");
+  expect(
+      Answer::different, {{4, 64}}, [](const Inputs& x) { return gt(x[0], 100.0); },
+      [](const Inputs& x) { return gt(x[0], 101.0); }, "real");
+  expect(
+      Answer::different, {{4, 64}}, [](const Inputs& x) { return x[0] * lt(x[0], 0.375); },
+      [](const Inputs& x) { return x[0] * le(x[0], 0.375); }, "real");
+  expect(
+      Answer::different, {{4, 64}, {4, 64}},
+      [](const Inputs& x) { return eq(x[0], 3.25) * gt(x[1], 1000.0); },
+      [](const Inputs& x) { return x[0] * 0.0 * x[1]; }, "real");
+  expect(
+      Answer::undecided, {{4, 64}}, [](const Inputs& x) { return ge(x[0], 0.1) * x[0]; },
+      [](const Inputs& x) { return gt(x[0], 0.1) * x[0]; });
+  expect(
+      Answer::equal, {{4, 64}}, [](const Inputs& x) { return where(ge(x[0], 0.5), x[0], x[0] * 0.0 + 0.5); },
+      [](const Inputs& x) { return where(gt(x[0], 0.5), x[0], x[0] * 0.0 + 0.5); });
+}
+
 TEST(Equal, WhatCannotBeComparedIsOneSentence) {
   const auto one = [](const Shape& s) {
     return make({s}, [](Builder&, const Inputs& x) { return square(x[0]); });
