@@ -1,20 +1,22 @@
 // zellige_random: random graphs through the whole pipeline on the emulator or on a GPU, against the reference.
 //
-//   zellige_random --count 2000 --seed 1 --jobs 2 [--target both] [--chains | --plain | --products | --soak] [--on gpu]
-//                  [--machine-code] [--keep FOLDER] [--coverage] [--print SEED]
+//   zellige_random --count 2000 --seed 1 --jobs 2 --target both
+//   zellige_random --plain --print 17
 //
 // A graph is called by its kind and its seed; with --chains every seed is one that draws a chain; with --plain it is one of plain
 // operators, which run as they were fused; --products are products of few rows; --soak draws all four kinds in turn. On a GPU each
 // graph runs in a process of its own, whose context is looked at afterwards. --machine-code compiles by NVRTC and reads what it made
-// (run/machine_code.hpp), and needs no GPU. Exit status 1 where anything is wrong, failed, or a plan that the proof rejects. What is not correct is printed and kept as JSON. docs/random_graphs.md says what is drawn.
+// (run/machine_code.hpp), and needs no GPU. What is not correct is printed and kept as JSON. docs/random_graphs.md says what is drawn.
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "disassembly.hpp"
@@ -107,49 +109,48 @@ struct Tally {
   }
 };
 
-Arguments parse(int count, char** words) {
+/// Nothing where it was asked for help, which is printed.
+std::optional<Arguments> parse(int count, char** words) {
   Arguments a;
-  for (int i = 1; i < count; ++i) {
-    const std::string word = words[i];
-    const auto next = [&]() -> std::string {
-      if (i + 1 >= count) fail("{}: expected a value behind it", word);
-      return words[++i];
-    };
-    if (word == "--count")
-      a.count = std::stoi(next());
-    else if (word == "--seed")
-      a.seed = std::stoull(next());
-    else if (word == "--jobs")
-      a.jobs = std::stoi(next());
-    else if (word == "--target") {
-      const std::string name = next();
-      if (name == "both")
-        a.targets = {"sm_80", "sm_90a"};
-      else
-        a.targets = {std::string(target::find(name).name)};
-    } else if (const auto flag = std::ranges::find(flags, word); flag != std::end(flags))
-      a.kind = static_cast<Kind>(flag - std::begin(flags));
-    else if (word == "--on") {
-      const std::string where = next();
-      if (where != "gpu" && where != "emulator") fail("--on: expected gpu or emulator, found {}", where);
-      a.gpu = where == "gpu";
-    } else if (word == "--machine-code")
-      a.machine_code = true;
-    else if (word == "--keep")
-      a.keep = next();
-    else if (word == "--coverage")
-      a.coverage_only = true;
-    else if (word == "--verbose")
-      a.verbose = true;
-    else if (word == "--print")
-      a.print = true, a.seed = std::stoull(next());
-    else
-      fail(
-          "{}: no such option; there are --count --seed --jobs --target --chains --plain --products --soak "
-          "--on "
-          "--machine-code --keep --coverage --verbose --print",
-          word);
+  std::string target = "sm_80", on = "emulator";
+  std::optional<std::uint64_t> print;
+  CLI::App app("Random graphs through the whole pipeline, against the reference.", "zellige_random");
+  app.add_option("--count", a.count, "How many graphs")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--seed", a.seed, "Of the first; the next has the next")->capture_default_str();
+  app.add_option("--jobs", a.jobs, "Graphs at a time")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--target", target, "A target's name, or both: sm_80 and sm_90a")->capture_default_str();
+  auto* kinds = app.add_option_group("kind", "What is drawn; custom operators and chains if none is named")
+                    ->require_option(0, 1);
+  constexpr std::string_view drawn[] = {"Custom operators and chains", "Chains alone",
+                                        "Plain operators, fused", "Products of few rows",
+                                        "All four kinds in turn"};
+  for (std::size_t k = 0; k < std::size(flags); ++k)
+    kinds->add_flag_callback(
+        std::string(flags[k]), [&a, k] { a.kind = static_cast<Kind>(k); }, std::string(drawn[k]));
+  app.add_option("--on", on, "Where they run")
+      ->check(CLI::IsMember({"emulator", "gpu"}))
+      ->capture_default_str();
+  app.add_flag("--machine-code", a.machine_code, "Compile by NVRTC and read what it made; nothing runs");
+  app.add_option("--keep", a.keep, "Folder for the JSON of what is not correct")->capture_default_str();
+  app.add_flag("--coverage", a.coverage_only, "Only tell what is drawn");
+  app.add_flag("--verbose", a.verbose, "A line a graph");
+  app.add_option("--print", print, "Print the graph of this seed, and run nothing");
+  app.footer(
+      "Exit status: 0 all right; 1 something is wrong, failed, or a plan that the proof rejects; 2 a wrong "
+      "call.");
+  try {
+    app.parse(count, words);
+  } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() != 0) throw;
+    app.exit(e);
+    return std::nullopt;
   }
+  a.gpu = on == "gpu";
+  if (print) a.print = true, a.seed = *print;
+  if (target == "both")
+    a.targets = {"sm_80", "sm_90a"};
+  else
+    a.targets = {std::string(target::find(target).name)};
   return a;
 }
 
@@ -302,7 +303,9 @@ int run_all(const Arguments& a) {
 
 int main(int count, char** words) {
   try {
-    const Arguments a = parse(count, words);
+    const std::optional<Arguments> parsed = parse(count, words);
+    if (!parsed) return 0;
+    const Arguments& a = *parsed;
     if (a.print) {
       std::printf("%s\n", graph::to_json(a.graph_of(0)).c_str());
       return 0;
