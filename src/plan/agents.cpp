@@ -397,8 +397,7 @@ class Builder {
     work(meanwhile, scores_), work(behind, sums);
     close();
     const bool some_whole = plan_.trips && plan_.trips->all;
-    for (const bool whole : {true, false}) {
-      if (whole && !some_whole) continue;
+    for (const bool whole : some_whole ? std::vector{true, false} : std::vector{false}) {
       Step& begin = iterations(!whole && some_whole ? n : 1, n);
       begin.bounded = plan_.trips.has_value(), begin.whole = whole;
       multiply(first, scores_), multiply(last, sums);
@@ -456,7 +455,7 @@ class Builder {
       if (i > 0) {
         settle();
         // What threads wrote becomes visible to TMA's stores.
-        if (std::any_of(phase.begin(), phase.end(), [&](int t) { return !copies(t) && boxed(t); }))
+        if (std::ranges::any_of(phase, [&](int t) { return !copies(t) && boxed(t); }))
           step(StepKind::fence_proxy);
         barrier();
       }
@@ -486,9 +485,8 @@ class Builder {
   Agent agent_;
   bool waited_ = false;  // the agent at hand, for the kernels before
   int barrier_ = 0;      // among the agent's threads
-  int cp_async_ = -1, stores_ = -1, resident_ = -1,
-      peers_ = -1;                 // channels behind the loop, where the kernel has agents to name
-  int scores_ = -1, second_ = -1;  // of a chain
+  // Channels behind the loop, where the kernel has agents to name, and of a chain.
+  int cp_async_ = -1, stores_ = -1, resident_ = -1, peers_ = -1, scores_ = -1, second_ = -1;
 };
 
 }  // namespace
