@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "fuse/writer.hpp"
+#include "graph/block_writer.hpp"
 #include "graph/error.hpp"
 
 namespace zellige::fuse {
@@ -15,7 +15,7 @@ using graph::BlockOp;
 using graph::DType;
 using Kind = Held::Kind;
 
-class Emission : BlockWriter {
+class Emission : graph::BlockWriter {
  public:
   Emission(const graph::KernelGraph& g, const Steps& steps, const Axes& axes, const Tiles& tiles)
       : BlockWriter(body_.block),
@@ -86,7 +86,7 @@ class Emission : BlockWriter {
   void step(const Step& s) {
     for (int v : s.inputs) load(v);
     const Held h = held_[s.output] = lower(s);
-    if (h.tile >= 0 && h.itself()) name(h.tile, s.output);
+    if (h.tile >= 0 && h.itself()) name_after(s.output, h.tile);
   }
   const Step& maker(int v) const {
     return *std::ranges::find_if(steps_.steps, [&](const Step& s) { return s.output == v; });
@@ -105,8 +105,8 @@ class Emission : BlockWriter {
     fail("{} ({}) would read inside the loop what is known after it", graph::name(s.kind), called(s.output));
   }
 
-  void name(int t, int v) {
-    if (steps_.values[v].tensor >= 0) BlockWriter::name(t, called(v));
+  void name_after(int v, int t) {
+    if (steps_.values[v].tensor >= 0) name(t, called(v));
   }
   /// A value's tile as a product reads it, or as it is stored.
   int rounded(int t, int v) { return cast(t, steps_.values[v].dtype); }
@@ -255,6 +255,7 @@ class Emission : BlockWriter {
     }
     return x;
   }
+
   int running_of(const Held& h) {
     const int x = inner(h);
     for (std::size_t i = 0; i < runnings_.size(); ++i)

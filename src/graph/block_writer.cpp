@@ -1,15 +1,10 @@
-#include "fuse/writer.hpp"
+#include "graph/block_writer.hpp"
 
 #include <algorithm>
 
 #include "graph/infer.hpp"
 
-namespace zellige::fuse {
-
-using graph::Attributes;
-using graph::BlockOp;
-using graph::DType;
-using graph::OpKind;
+namespace zellige::graph {
 
 int BlockWriter::tile(DType dtype, const std::string& name) {
   block_.tensors.push_back({.dtype = dtype, .name = names_.insert(name).second ? name : std::string()});
@@ -22,14 +17,14 @@ void BlockWriter::name(int tile, const std::string& name) {
 }
 
 int BlockWriter::emit(OpKind kind, std::vector<int> in, const Attributes& a) {
-  in = alike(kind, std::move(in));
-  const int out = tile(graph::result_dtype(kind, a, dtype(in[0])));
+  in = promoted(kind, std::move(in));
+  const int out = tile(result_dtype(kind, a, dtype(in[0])));
   block_.ops.push_back({kind, std::move(in), {out}, a});
   return out;
 }
 
 int BlockWriter::emit_once(OpKind kind, std::vector<int> in, const Attributes& a) {
-  in = alike(kind, std::move(in));
+  in = promoted(kind, std::move(in));
   for (const BlockOp& op : block_.ops)
     if (op.kind == kind && op.attributes == a && op.inputs == in) return op.outputs[0];
   return emit(kind, std::move(in), a);
@@ -39,12 +34,12 @@ int BlockWriter::cast(int tile, DType to) {
   return dtype(tile) == to ? tile : emit_once(OpKind::cast, {tile}, {.dtype = to});
 }
 
-std::vector<int> BlockWriter::alike(OpKind kind, std::vector<int> in) {
+std::vector<int> BlockWriter::promoted(OpKind kind, std::vector<int> in) {
   const auto is_wide = [&](int t) { return dtype(t) == DType::f32; };
   if (kind == OpKind::matmul || kind == OpKind::cast || std::ranges::none_of(in, is_wide)) return in;
   for (int& t : in)
-    if (!graph::is_integer(dtype(t))) t = cast(t, DType::f32);
+    if (!is_integer(dtype(t))) t = cast(t, DType::f32);
   return in;
 }
 
-}  // namespace zellige::fuse
+}  // namespace zellige::graph
