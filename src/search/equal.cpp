@@ -102,7 +102,7 @@ class Decision {
     }
     FieldOptions options{.seed = e_.seed, .trials = options_.trials, .steps = steps};
     if (real_.loose) options.folded = folded(a_, b_);
-    options.ties_tried = real_.all;
+    options.ties_tried = real_.complete;
     return field_trials(a, b, pairing_, options);
   }
 

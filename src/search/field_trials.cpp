@@ -6,6 +6,7 @@
 #include "graph/elementwise.hpp"
 #include "graph/inputs.hpp"
 #include "graph/ops.hpp"
+#include "graph/rounding.hpp"
 #include "graph/view.hpp"
 #include "search/any_op.hpp"
 #include "search/evaluate_graph.hpp"
@@ -246,22 +247,18 @@ bool has_order(const KernelGraph& g) {
 }
 
 bool compares_inputs(const KernelGraph& g) {
-  constexpr int most = 3;
-  const auto compares = [](OpKind kind) {
-    return kind == OpKind::eq || kind == OpKind::ne || kind == OpKind::lt || kind == OpKind::le ||
-           kind == OpKind::gt || kind == OpKind::ge;
-  };
+  constexpr int max_comparisons = 3;
   std::vector<bool> input(g.tensors.size(), false), compared(g.tensors.size(), false);
   for (int t : g.inputs) input[static_cast<std::size_t>(t)] = true;
   int comparisons = 0;
   for (const graph::KernelOp& op : g.ops) {
     if (op.block)
       for (const graph::BlockOp& inner : op.block->ops)
-        if (compares(inner.kind) || inner.kind == OpKind::where) return false;
+        if (graph::jumps(inner.kind) || inner.kind == OpKind::where) return false;
     const bool inputs =
         std::ranges::all_of(op.inputs, [&](int t) { return input[static_cast<std::size_t>(t)]; });
-    if (compares(op.kind)) {
-      if (!inputs || ++comparisons > most) return false;
+    if (graph::jumps(op.kind)) {
+      if (!inputs || ++comparisons > max_comparisons) return false;
       const double c = op.attributes.scalar;
       if (graph::takes_scalar(op.kind, op.inputs.size()) && std::isfinite(c) && !fraction(c).dyadic())
         return false;
@@ -271,7 +268,7 @@ bool compares_inputs(const KernelGraph& g) {
       return false;
     for (int t : op.outputs) {
       input[static_cast<std::size_t>(t)] = inputs && graph::is_view(op.kind);
-      compared[static_cast<std::size_t>(t)] = compares(op.kind);
+      compared[static_cast<std::size_t>(t)] = graph::jumps(op.kind);
     }
   }
   return true;

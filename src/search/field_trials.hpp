@@ -44,8 +44,8 @@ struct FieldTrials {
 FieldTrials field_trials(const graph::KernelGraph& a, const graph::KernelGraph& b, const Pairing&,
                          const FieldOptions&);
 
-/// Does a graph compare inputs alone, with one another and with scalars that have an end in binary digits, and three times at most? Points
-/// that are drawn then meet what becomes of equals.
+/// Does a graph compare only inputs, with each other or with scalars that are exact in binary, in at most three comparisons? Then the points
+/// of real_trials.hpp include the inputs at which two compared numbers are equal.
 bool compares_inputs(const graph::KernelGraph&);
 
 /// Does a graph compare numbers, or take the greatest?

@@ -14,7 +14,7 @@ struct Fraction {
   std::int64_t numerator = 0, denominator = 1;
   int exponent = 0;
 
-  /// Has it an end in binary digits?
+  /// Is it exact in binary?
   bool dyadic() const { return std::has_single_bit(static_cast<std::uint64_t>(denominator)); }
 };
 

@@ -10,8 +10,8 @@ namespace zellige::search {
 
 struct Scale {
   // rows: each of another magnitude; zeros: half of the values are 0 or 1, the others small integers; same: all of a tensor
-  // are one number; ones: next to 1; peaks: of each row another element is the greatest, or the least, in turn; among: most
-  // are one of those numbers, each for itself, the others such a number times 2, its negative, or a small integer
+  // are one number; ones: next to 1; peaks: of each row another element is the greatest, or the least, in turn; among: each
+  // element is drawn from `numbers`, as it is, negated or doubled, or is a small integer; `scale` is not less than any of them
   enum class Kind : std::uint8_t { plain, rows, positive, zeros, same, ones, peaks, among };
   double scale = 1;
   Kind kind = Kind::plain;

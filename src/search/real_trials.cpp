@@ -51,8 +51,10 @@ std::vector<Scale> scales(const KernelGraph& a, const KernelGraph& b) {
     if (result.size() < 60) result.push_back({std::ldexp(1.0, e + 2), Kind::plain});
   for (double c : equals)  // 0, c and multiples of it
     if (result.size() < 80) result.insert(result.end(), 3, {c, Kind::zeros});
+  double greatest = 0;
+  for (double c : equals) greatest = std::max(greatest, std::fabs(c));
   if (!equals.empty())  // one input on one bound, another on another
-    result.insert(result.end(), 32, {1, Kind::among, 0, {equals.begin(), equals.end()}});
+    result.insert(result.end(), 32, {2 * greatest, Kind::among, 0, {equals.begin(), equals.end()}});
   return result;
 }
 
@@ -79,8 +81,8 @@ class Run {
     std::uint64_t number = 0;
     std::vector<Scale> points = scales(a_, b_);
     const double most = 1e6 / (work(a_) + work(b_));  // points that take a second or two
-    result_.all = most >= static_cast<double>(points.size());
-    if (!result_.all) points.resize(static_cast<std::size_t>(std::max(most, 3.0)));
+    result_.complete = most >= static_cast<double>(points.size());
+    if (!result_.complete) points.resize(static_cast<std::size_t>(std::max(most, 3.0)));
     for (const Scale& s : points) {
       const Inputs inputs = draw_point(a_, numbers_, s, draw(seed_, number++));
       if (!result_.loose && compare(strict, inputs)) continue;

@@ -9,7 +9,7 @@ namespace zellige::search {
 struct RealTrials {
   std::optional<Counterexample> difference;  // proved, and seen in float64 by the reference
   bool unseen = false;                       // proved, but float64 does not see it
-  bool all = false;                          // points were tried, and not the first of them alone
+  bool complete = false;                     // no point was dropped to save time
   Scale scale;                               // of the point that shows it
   bool loose = false;  // agree only when scalars of one graph alone are known to 50 bits
 };
