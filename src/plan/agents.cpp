@@ -397,14 +397,14 @@ class Builder {
     work(meanwhile, scores_), work(behind, sums);
     close();
     const bool some_whole = plan_.trips && plan_.trips->all;
-    for (const bool whole : some_whole ? std::vector{true, false} : std::vector{false}) {
+    for (const bool whole : {true, false}) {
+      if (whole && !some_whole) continue;
       Step& begin = iterations(!whole && some_whole ? n : 1, n);
       begin.bounded = plan_.trips.has_value(), begin.whole = whole;
       multiply(first, scores_), multiply(last, sums);
       done(1, scores_, ring);
       work(meanwhile, scores_);
-      done(0, sums, second_);
-      work(behind, sums);
+      done(0, sums, second_), work(behind, sums);
       close();
     }
     if (order_.blocks > 0) step(StepKind::release).channel = resident_;
