@@ -37,7 +37,14 @@ namespace {
 using namespace zellige;
 
 enum class Kind { graphs, chains, plain, products, soak };
-constexpr std::string_view flags[] = {"--graphs", "--chains", "--plain", "--products", "--soak"};
+struct KindOption {
+  const char *flag, *help;
+};
+constexpr KindOption kind_options[] = {{"--graphs", "Custom operators and chains (default)"},
+                                       {"--chains", "Chains alone"},
+                                       {"--plain", "Plain operators, fused"},
+                                       {"--products", "Products of few rows"},
+                                       {"--soak", "All four kinds in turn"}};
 constexpr int kinds_of_a_soak = 4;
 constexpr int graphs_per_refusal =
     100;                     // of a soak: one in so many may need more shared memory than a target has
@@ -69,7 +76,8 @@ struct Arguments {
   bool fused(int i) const { return kind_of(i) == Kind::plain || kind_of(i) == Kind::products; }
   /// What reproduces the i-th graph: "--plain --seed 17".
   std::string call(int i) const {
-    const std::string_view flag = kind_of(i) == Kind::graphs ? "" : flags[static_cast<int>(kind_of(i))];
+    const std::string_view flag =
+        kind_of(i) == Kind::graphs ? "" : kind_options[static_cast<int>(kind_of(i))].flag;
     const std::uint64_t s = kind_of(i) == Kind::chains ? seed_of(i) / random_graphs::chain_every : seed_of(i);
     return fmt::format("{}{}--seed {}", flag, flag.empty() ? "" : " ", s);
   }
@@ -119,14 +127,10 @@ std::optional<Arguments> parse(int count, char** words) {
   app.add_option("--seed", a.seed, "Of the first; the next has the next")->capture_default_str();
   app.add_option("--jobs", a.jobs, "Graphs at a time")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--target", target, "A target's name, or both: sm_80 and sm_90a")->capture_default_str();
-  auto* kinds = app.add_option_group("kind", "What is drawn; custom operators and chains if none is named")
-                    ->require_option(0, 1);
-  constexpr std::string_view drawn[] = {"Custom operators and chains", "Chains alone",
-                                        "Plain operators, fused", "Products of few rows",
-                                        "All four kinds in turn"};
-  for (std::size_t k = 0; k < std::size(flags); ++k)
+  auto* kinds = app.add_option_group("kind", "What is drawn")->require_option(0, 1);
+  for (std::size_t k = 0; k < std::size(kind_options); ++k)
     kinds->add_flag_callback(
-        std::string(flags[k]), [&a, k] { a.kind = static_cast<Kind>(k); }, std::string(drawn[k]));
+        kind_options[k].flag, [&a, k] { a.kind = static_cast<Kind>(k); }, kind_options[k].help);
   app.add_option("--on", on, "Where they run")
       ->check(CLI::IsMember({"emulator", "gpu"}))
       ->capture_default_str();
