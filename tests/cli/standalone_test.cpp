@@ -36,7 +36,10 @@ TEST_F(Standalone, CompilesAsTheDocsSay) {
   for (const std::string target : {"sm_80", "sm_90a"}) {
     std::vector<std::string> all(std::begin(examples), std::end(examples));
     if (target == "sm_90a") all.push_back("layers/gpt_mlp");  // with warpgroups and tensor maps
-    for (const std::string& example : all) {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const std::string& example = all[i];
+      if (!std::getenv("ZELLIGE_ALL") && i % 2 == (target == "sm_80"))
+        continue;  // nvcc takes seconds for each
       std::string words =
           std::regex_replace(command.substr(command.find(' ')), std::regex("_90a"), "_" + target.substr(3));
       words.replace(words.find("lora_0.cu"), 9, write(example, target));

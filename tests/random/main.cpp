@@ -295,7 +295,8 @@ int run_all(const Arguments& a) {
     std::printf("%llu %s read\n", static_cast<unsigned long long>(n), what.c_str());
   std::printf("%s", tally.table().c_str());
   const bool chains_drawn = a.kind != Kind::plain && a.kind != Kind::products;
-  const int allowed = chains_drawn ? a.runs() / graphs_per_refusal : 0;
+  const int hundreds = (a.count + graphs_per_refusal - 1) / graphs_per_refusal;
+  const int allowed = chains_drawn ? hundreds * static_cast<int>(a.targets.size()) : 0;
   if (tally.of("refused") > allowed)
     std::printf("%d refused, where at most %d may be\n", tally.of("refused"), allowed);
   return tally.of("wrong") + tally.of("failed") + tally.rejected == 0 && tally.of("refused") <= allowed &&

@@ -37,6 +37,9 @@ class Composed : public testing::TestWithParam<DType> {
 
 TEST_P(Composed, AlongAnyDimension) {
   for (const Shape& shape : {Shape{77}, Shape{5, 131}, Shape{3, 33, 9}}) {
+    // Of the 16-bit dtypes every rank is compiled for one only: bf16 and f16 differ in nothing that depends on it.
+    const bool half = GetParam() == DType::f16 || GetParam() == DType::bf16;
+    if (half && !std::getenv("ZELLIGE_ALL") && (shape.size() == 3) != (GetParam() == DType::bf16)) continue;
     graph::Builder b(fmt::format("rank_{}", shape.size()));
     const Tensor X = b.input("X", shape, GetParam());
     const int rank = static_cast<int>(shape.size());

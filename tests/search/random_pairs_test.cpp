@@ -21,7 +21,7 @@ using namespace test;
 /// More on demand: ZELLIGE_EQUAL_PAIRS.
 int pairs() {
   const char* text = std::getenv("ZELLIGE_EQUAL_PAIRS");
-  return text ? std::atoi(text) : 40;
+  return text ? std::atoi(text) : 24;
 }
 
 /// Does it cut off fractions? A number next to an integer goes either way, by whatever is rounded before.
@@ -106,7 +106,7 @@ TEST(RandomPairs, EditsAreRefusedUnlessEqual) {
     same += e.answer == Answer::equal, different += e.answer == Answer::different,
         undecided += e.answer == Answer::undecided;
   }
-  EXPECT_GE(edits.size(), 12u);
+  EXPECT_GE(edits.size(), 10u);
   EXPECT_GE(different, pairs() / 4);
   std::printf("%d different, %d equal, %d undecided, slowest %.2f s\n", different, same, undecided, slowest);
 }
