@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Builds and runs the whole test suite, without a GPU. test.sh [ctest arguments]
+# ZELLIGE_ALL=1 runs all cases of the tests that take some of theirs by default.
 # With arguments only the tests that they choose run, and the parts beside CTest are left out. In CI (CI=true) warnings are
 # errors, and the headers that most sources include are precompiled, since no cache of compiled sources is there.
 set -euo pipefail

@@ -255,7 +255,7 @@ TEST_P(SavedApart, TheyAreEqual) {
   const std::string path = graph::test::mugraph_file(std::string(GetParam()) + ".json");
   if (path.empty())
     GTEST_SKIP() << GetParam() << ".json is not here: set ZELLIGE_MUGRAPHS to the folder that has it";
-  const bool all = std::getenv("ZELLIGE_APART_ALL") != nullptr;
+  const bool all = std::getenv("ZELLIGE_ALL") != nullptr;
   const std::vector<KernelGraph> graphs = graph::load(path);
   int taken = 0, whole = 0, count = 0;
   for (const KernelGraph& g : graphs) {

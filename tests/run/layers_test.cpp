@@ -1,6 +1,6 @@
 // Parts of transformers as graphs of plain operators: at the sizes of examples/layers they are planned and written, at small
 // ones (tests/run/layers, made by the same program) they run on the emulator and are right. So are those of other models: some of
-// examples/parts at the sizes of tests/run/parts, all of them with ZELLIGE_ALL_PARTS=1.
+// examples/parts at the sizes of tests/run/parts, all of them with ZELLIGE_ALL=1.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -54,7 +54,7 @@ TEST(Parts, AreRightAtSmallSizes) {
   for (const graph::KernelGraph& g : graphs_of("tests/run/parts", 49)) {
     const bool small = std::ranges::all_of(
         g.inputs, [&](int input) { return graph::size(g.tensors[input].shape) <= most_elements; });
-    if (!(small && some.count(g.name)) && !std::getenv("ZELLIGE_ALL_PARTS")) continue;
+    if (!(small && some.count(g.name)) && !std::getenv("ZELLIGE_ALL")) continue;
     ++run_here;
     const RunResult r =
         run(g, {.on = Engine::emulator, .target = "sm_90a", .workers = 2, .fuse = true}, cache);
