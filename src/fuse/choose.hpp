@@ -1,8 +1,8 @@
 // Which groups: every operator in one of them, at the least price.
 //
-// Exact over the groups that were found: the cheapest way through the sets of operators that can be done so far. Where these are too
-// many, the cheapest so many of each size go on, and a note says so. Groups are estimated first, and those of the best way planned,
-// until all of it is planned.
+// The cheapest cover of the operators by the groups that were found (cover.hpp), whose places are the operators branch by branch. Groups
+// that are alike are one kind: found, estimated and planned once. Kinds are estimated first, and those of the best cover planned, until
+// all of it is planned. Where groups of a cover would wait for each other, one of them is taken no more. A note says where a limit was met.
 #pragma once
 #include "fuse/kernel.hpp"
 
@@ -13,12 +13,21 @@ constexpr double tie = 0.05;
 
 struct Group {
   std::vector<int> ops;
-  std::vector<Kernel> kernels;  // that make it, the best first; none: the operator stays as it is
+  std::vector<Kernel> kernels;  // one that makes it; none: the operator stays as it is
   double us = 0;
+};
+
+/// What choosing took.
+struct Work {
+  std::size_t groups = 0;  // looked at
+  std::size_t kinds = 0;   // of them that differ in more than names: each found kernels for once
+  std::size_t plans = 0;   // kinds that were planned
+  std::size_t states = 0;  // of all covers
 };
 
 struct Choice {
   std::vector<Group> groups;  // in an order in which each follows what it reads
+  Work work{};
   std::vector<std::string> notes;
 };
 

@@ -46,6 +46,7 @@ std::string name_of(const KernelGraph& g, const std::vector<int>& ops) {
 
 Optimized optimized(const KernelGraph& g, const Choice& choice, const target::Target& target) {
   Optimized o;
+  o.work = choice.work;
   const Assembled whole = assemble(g, choice.groups);
   o.graph = whole.graph;
   for (std::size_t i = 0; i < choice.groups.size(); ++i) {
@@ -82,7 +83,7 @@ bool plans(const KernelGraph& g, const target::Target& target, Prices& known, Re
 /// A group taken back: each of its operators by itself.
 Choice without(const Choice& c, std::size_t at) {
   Choice r;
-  r.notes = c.notes;
+  r.notes = c.notes, r.work = c.work;
   for (std::size_t i = 0; i < c.groups.size(); ++i)
     if (i != at)
       r.groups.push_back(c.groups[i]);

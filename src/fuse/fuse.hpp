@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "fuse/choose.hpp"
 #include "graph/graph.hpp"
 #include "plan/rejections.hpp"
 #include "target/target.hpp"
@@ -31,6 +32,7 @@ struct Optimized {
   graph::KernelGraph graph;
   std::vector<FusedKernel> kernels;
   std::vector<std::string> notes;
+  Work work{};                  // of choosing the groups
   plan::Rejections rejected{};  // plans of other ways
   bool apart = false;           // of its custom operators, taken apart (custom.hpp)
 };

@@ -2,13 +2,24 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <numeric>
-#include <set>
 
 #include "fuse/steps.hpp"
 #include "graph/view.hpp"
 
 namespace zellige::fuse {
+namespace {
+
+/// By tensor, the operator that makes it; -1: an input.
+std::vector<int> makers(const graph::KernelGraph& g) {
+  std::vector<int> maker(g.tensors.size(), -1);
+  for (std::size_t i = 0; i < g.ops.size(); ++i)
+    for (int t : g.ops[i].outputs) maker[t] = static_cast<int>(i);
+  return maker;
+}
+
+}  // namespace
 
 std::size_t Set::count() const {
   std::size_t n = 0;
@@ -18,15 +29,14 @@ std::size_t Set::count() const {
 
 std::vector<int> Set::list() const {
   std::vector<int> result;
-  for (std::size_t i = 0; i < 64 * words_.size(); ++i)
-    if (has(static_cast<int>(i))) result.push_back(static_cast<int>(i));
+  for (std::size_t w = 0; w < words_.size(); ++w)
+    for (std::uint64_t left = words_[w]; left != 0; left &= left - 1)
+      result.push_back(static_cast<int>(64 * w) + std::countr_zero(left));
   return result;
 }
 
 Order order_of(const graph::KernelGraph& g) {
-  std::vector<int> maker(g.tensors.size(), -1);
-  for (std::size_t i = 0; i < g.ops.size(); ++i)
-    for (int t : g.ops[i].outputs) maker[t] = static_cast<int>(i);
+  const std::vector<int> maker = makers(g);
   Order o;
   for (const graph::KernelOp& op : g.ops) {
     Set direct(g.ops.size()), all(g.ops.size());
@@ -37,32 +47,74 @@ Order order_of(const graph::KernelGraph& g) {
   return o;
 }
 
+std::vector<int> branch_by_branch(const graph::KernelGraph& g) {
+  const std::vector<int> maker = makers(g);
+  std::vector<int> order;
+  std::vector<std::size_t> looked(g.ops.size());  // at so many inputs
+  std::vector<bool> done(g.ops.size());
+  const auto add = [&](int op) {
+    for (std::vector<int> open{op}; !open.empty();) {
+      const int at = open.back();
+      if (done[at] || looked[at] == g.ops[at].inputs.size()) {
+        if (!done[at]) order.push_back(at);
+        done[at] = true;
+        open.pop_back();
+      } else if (const int by = maker[g.ops[at].inputs[looked[at]++]]; by >= 0 && !done[by]) {
+        open.push_back(by);
+      }
+    }
+  };
+  for (int t : g.outputs)
+    if (maker[t] >= 0) add(maker[t]);
+  for (std::size_t i = 0; i < g.ops.size(); ++i) add(static_cast<int>(i));
+  return order;
+}
+
 bool is_convex(const Set& s, const Order& o) {
-  for (std::size_t i = 0; i < o.all.size(); ++i) {
-    const int x = static_cast<int>(i);
-    if (s.has(x) || !o.all[i].meets(s)) continue;
-    for (int y : s.list())
-      if (o.all[y].has(x)) return false;
-  }
+  const std::vector<int> group = s.list();
+  Set before(o.all.size());
+  for (int y : group) before.add(o.all[y]);
+  for (int x : before.list())
+    if (x > group.front() && !s.has(x) && o.all[x].meets(s)) return false;
   return true;
 }
 
-std::vector<int> neighbours(const graph::KernelGraph& g, const Set& s, const Order& o) {
+Neighbours::Neighbours(const graph::KernelGraph& g) : of_each_(g.ops.size()) {
   std::vector<int> shown(g.tensors.size());  // what a view shows
   std::iota(shown.begin(), shown.end(), 0);
   for (const graph::KernelOp& op : g.ops)
     if (graph::is_view(op.kind)) shown[op.outputs[0]] = shown[op.inputs[0]];
-  std::set<int> read;
-  for (int i : s.list())
-    for (int t : g.ops[i].inputs) read.insert(shown[t]);
-  std::vector<int> result;
+  const auto meet = [&](int a, int b) {
+    if (a == b) return;
+    of_each_[a].push_back(b), of_each_[b].push_back(a);
+  };
+  const std::vector<int> maker = makers(g);
+  std::map<int, std::vector<int>> readers;  // by what is shown
   for (std::size_t i = 0; i < g.ops.size(); ++i) {
     const int x = static_cast<int>(i);
-    if (s.has(x) || !fusable(g, x)) continue;
-    const bool makes = std::ranges::any_of(s.list(), [&](int y) { return o.direct[y].has(x); });
-    const bool shares = std::ranges::any_of(g.ops[i].inputs, [&](int t) { return read.count(shown[t]) > 0; });
-    if (makes || shares || o.direct[i].meets(s)) result.push_back(x);
+    if (!fusable(g, x)) continue;
+    for (int t : g.ops[i].inputs) {
+      if (maker[t] >= 0 && fusable(g, maker[t])) meet(maker[t], x);
+      std::vector<int>& of = readers[shown[t]];
+      if (of.empty() || of.back() != x) of.push_back(x);
+    }
   }
+  for (const auto& [tensor, of] : readers)
+    for (std::size_t i = 0; i < of.size(); ++i)
+      for (std::size_t j = i + 1; j < (of.size() > few_readers ? std::min(i + 2, of.size()) : of.size()); ++j)
+        meet(of[i], of[j]);
+  for (std::vector<int>& of : of_each_) {
+    std::ranges::sort(of);
+    of.erase(std::ranges::unique(of).begin(), of.end());
+  }
+}
+
+std::vector<int> Neighbours::of(const std::vector<int>& group) const {
+  std::vector<int> result;
+  for (int x : group) result.insert(result.end(), of_each_[x].begin(), of_each_[x].end());
+  std::ranges::sort(result);
+  result.erase(std::ranges::unique(result).begin(), result.end());
+  std::erase_if(result, [&](int x) { return std::ranges::binary_search(group, x); });
   return result;
 }
 

@@ -30,7 +30,6 @@ class Set {
   }
   std::size_t count() const;
   std::vector<int> list() const;
-  std::span<const std::uint64_t> words() const { return words_; }
   auto operator<=>(const Set&) const = default;
 
  private:
@@ -45,9 +44,22 @@ struct Order {
 };
 Order order_of(const graph::KernelGraph&);
 
+/// Every operator behind what it reads, and what is made for one reader side by side: branches lie one behind the other.
+std::vector<int> branch_by_branch(const graph::KernelGraph&);
+
 /// Is there no operator outside that lies between two of the group?
 bool is_convex(const Set&, const Order&);
-/// What may join a group.
-std::vector<int> neighbours(const graph::KernelGraph&, const Set&, const Order&);
+
+/// What may join a group: makers of what it reads, readers of what it makes, and readers of the same tensor. Of a tensor that more than
+/// `few_readers` read, each has those next to it alone, in the graph's order: sets of them would be as many as they have subsets.
+class Neighbours {
+ public:
+  static constexpr std::size_t few_readers = 4;
+  explicit Neighbours(const graph::KernelGraph&);
+  std::vector<int> of(const std::vector<int>& group) const;
+
+ private:
+  std::vector<std::vector<int>> of_each_;
+};
 
 }  // namespace zellige::fuse

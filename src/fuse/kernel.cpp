@@ -193,7 +193,8 @@ class Making {
       shape.insert(shape.begin(), t.grid[t.split].blocks);
       const int of = steps.values[p.value].tensor;
       std::string name = of >= 0 ? g.tensors[of].name : g.tensors[g.ops[ops_.back()].outputs[0]].name;
-      name += p.dim >= 0 ? "_parts_max" : "_parts";
+      name += parts_suffix;
+      if (p.dim >= 0) name += "_max";
       while (std::ranges::any_of(g.tensors, [&](const KernelTensor& other) { return other.name == name; }))
         name += '_';
       tensors.push_back(static_cast<int>(g.tensors.size()));

@@ -17,6 +17,9 @@
 
 namespace zellige::fuse {
 
+/// What follows a tensor's name in those of its parts, which lie between two kernels.
+constexpr const char* parts_suffix = "_parts";
+
 /// One launch.
 struct Part {
   std::shared_ptr<const graph::BlockGraph> block;

@@ -36,7 +36,7 @@ std::vector<int> random_group(const graph::KernelGraph& g, const Order& order, r
   s.add(rng.pick(starts));
   while (s.count() < most) {
     std::vector<Set> larger;
-    for (int x : neighbours(g, s, order)) {
+    for (int x : Neighbours(g).of(s.list())) {
       larger.push_back(s);
       larger.back().add(x);
       if (!is_convex(larger.back(), order)) larger.pop_back();
