@@ -59,11 +59,15 @@ std::vector<int> min_fill_order(const Problem& p, int* width) {
     for (int a : f.variables)
       for (int b : f.variables)
         if (a != b) near[a].insert(b);
+  const auto common = [&](const std::set<int>& a, const std::set<int>& b) {
+    const auto& [few, many] = a.size() < b.size() ? std::tie(a, b) : std::tie(b, a);
+    return static_cast<int>(std::ranges::count_if(few, [&](int v) { return many.count(v) > 0; }));
+  };
   auto fill_of = [&](int v) {
-    int fill = 0;
-    for (auto a = near[v].begin(); a != near[v].end(); ++a)
-      for (auto b = std::next(a); b != near[v].end(); ++b) fill += !near[*a].count(*b);
-    return fill;
+    const int degree = static_cast<int>(near[v].size());
+    int linked = 0;  // pairs of neighbours, from both ends
+    for (int a : near[v]) linked += common(near[a], near[v]);
+    return (degree * (degree - 1) - linked) / 2;
   };
   std::vector<int> fill(n), order;
   std::set<std::tuple<int, int, int>> next;  // of those that are left: fill, domain, number
@@ -73,6 +77,19 @@ std::vector<int> min_fill_order(const Problem& p, int* width) {
     const int best = std::get<2>(*next.begin());
     next.erase(next.begin());
     *width = std::max(*width, static_cast<int>(near[best].size()));
+    order.push_back(best);
+    const auto refill = [&](int v, int now) {
+      next.erase({fill[v], p.domain[v], v});
+      fill[v] = now;
+      next.emplace(now, p.domain[v], v);
+    };
+    if (fill[best] == 0) {  // no edge is new, and only its neighbours lose one: a tree is linear
+      for (int a : near[best]) {
+        near[a].erase(best);
+        refill(a, fill[a] - static_cast<int>(near[a].size()) + common(near[a], near[best]));
+      }
+      continue;
+    }
     std::set<int> stale;
     for (int a : near[best]) {
       near[a].erase(best);
@@ -83,12 +100,7 @@ std::vector<int> min_fill_order(const Problem& p, int* width) {
       stale.insert(a);
       stale.insert(near[a].begin(), near[a].end());
     }
-    order.push_back(best);
-    for (int v : stale) {
-      next.erase({fill[v], p.domain[v], v});
-      fill[v] = fill_of(v);
-      next.emplace(fill[v], p.domain[v], v);
-    }
+    for (int v : stale) refill(v, fill_of(v));
   }
   return order;
 }

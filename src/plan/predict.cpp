@@ -1,6 +1,7 @@
 #include "plan/predict.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "plan/banks.hpp"
@@ -56,21 +57,53 @@ void load(Counts& counts, const Instruction& row, const Operand& o, Shape at, st
     }
 }
 
+/// What a block of the grid's axis finds of a dimension of a load's tile before the tensor's end.
+std::uint64_t found_along(const Node& n, std::size_t d, std::int64_t tile, std::int64_t loop,
+                          std::int64_t iteration) {
+  const Split& s = n.splits[d];
+  if (s.loop) tile = tile * loop + iteration;
+  return static_cast<std::uint64_t>(std::clamp<std::int64_t>(s.extent - tile * s.tile, 0, n.shape[d]));
+}
+
 /// Of the dimensions that follow one axis of the grid (-1: none), how much of a load's tile the axis' blocks find before the
 /// tensor's end, in elements.
 std::uint64_t found(const Node& n, int axis, std::int64_t blocks, std::int64_t loop, std::int64_t iteration) {
-  std::uint64_t sum = 0;
+  // Dimensions by the digit of the block's number that they follow. Where the digits are those of one number, each meets each of the
+  // others equally often: the sum over all blocks is a product of sums over digits.
+  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::size_t>> digits;  // by div and mod
+  for (std::size_t d = 0; d < n.splits.size(); ++d)
+    if (n.splits[d].axis == axis)
+      digits[axis < 0 ? std::pair<std::int64_t, std::int64_t>{1, 1}
+                      : std::pair{n.splits[d].div, n.splits[d].mod}]
+          .push_back(d);
+  const auto product = [&](const std::vector<std::size_t>& dims, std::int64_t tile) {
+    std::uint64_t all = 1;
+    for (std::size_t d : dims) all *= found_along(n, d, tile, loop, iteration);
+    return all;
+  };
+  std::int64_t least = 1;  // what the next digit's div is a multiple of
+  bool apart = true;
+  std::uint64_t sum = 1;
+  std::int64_t times = blocks;
+  for (const auto& [digit, dims] : digits) {
+    const auto [div, mod] = digit;
+    const std::int64_t range = mod > 0 ? mod : std::max<std::int64_t>(blocks / div, 1);
+    apart = apart && div % least == 0 && times % range == 0 && blocks % (div * range) == 0;
+    if (!apart) break;
+    least = div * range, times /= range;
+    std::uint64_t here = 0;
+    for (std::int64_t tile = 0; tile < range; ++tile) here += product(dims, tile);
+    sum *= here;
+  }
+  if (apart) return sum * static_cast<std::uint64_t>(times);
+  sum = 0;
   for (std::int64_t block = 0; block < blocks; ++block) {
-    std::uint64_t product = 1;
-    for (std::size_t d = 0; d < n.splits.size(); ++d) {
-      const Split& s = n.splits[d];
-      if (s.axis != axis) continue;
-      std::int64_t tile = axis < 0 ? 0 : block / s.div;
-      if (s.mod > 0) tile %= s.mod;
-      if (s.loop) tile = tile * loop + iteration;
-      product *= std::clamp<std::int64_t>(s.extent - tile * s.tile, 0, n.shape[d]);
+    std::uint64_t all = 1;
+    for (const auto& [digit, dims] : digits) {
+      const std::int64_t tile = block / digit.first;
+      all *= product(dims, digit.second > 0 ? tile % digit.second : tile);
     }
-    sum += product;
+    sum += all;
   }
   return sum;
 }
