@@ -60,7 +60,8 @@ std::vector<int> min_fill_order(const Problem& p, int* width) {
       for (int b : f.variables)
         if (a != b) near[a].insert(b);
   const auto common = [&](const std::set<int>& a, const std::set<int>& b) {
-    const auto& [few, many] = a.size() < b.size() ? std::tie(a, b) : std::tie(b, a);
+    const bool fewer = a.size() < b.size();
+    const std::set<int>&few = fewer ? a : b, &many = fewer ? b : a;
     return static_cast<int>(std::ranges::count_if(few, [&](int v) { return many.count(v) > 0; }));
   };
   auto fill_of = [&](int v) {
