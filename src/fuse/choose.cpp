@@ -1,6 +1,7 @@
 #include "fuse/choose.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 #include <optional>
@@ -19,7 +20,7 @@ namespace zellige::fuse {
 namespace {
 
 constexpr std::size_t most_ops = 16;      // of a group
-constexpr std::size_t most_groups = 400;  // whose first operator is the same
+constexpr std::size_t most_groups = 800;  // whose first operator is the same
 constexpr std::size_t widest = 2000;      // states of a cover's place
 /// A custom operator takes a plain one's place alone only where it is clearly faster by price.
 constexpr double alone_gain = 0.85;
@@ -107,9 +108,7 @@ class Choosing {
 
   std::shared_ptr<Kind> kind_of(const std::vector<int>& ops) {
     Excerpt e = excerpts_.of(ops);
-    const std::string text = key(e);
-    std::shared_ptr<Kind> made;
-    std::shared_ptr<Kind>& kind = text.empty() ? made : kinds_[text];
+    std::shared_ptr<Kind>& kind = kinds_[key(e)];
     if (kind) return kind;
     kind = std::make_shared<Kind>(Kind{std::move(e), {}});
     ++choice_.work.kinds;
@@ -118,30 +117,57 @@ class Choosing {
     return kind;
   }
 
+  /// What a group saves, by estimate, of what its operators take alone; a difference that is less than nothing.
+  double change(const Kind& kind, const std::vector<int>& ops) const {
+    double us = kind.kernels.empty() ? 0 : kind.us;
+    for (int x : ops) us -= candidates_[static_cast<std::size_t>(x)].us();
+    return us;
+  }
+
+  /// How many places a group spans.
+  int span(const std::vector<int>& ops) const {
+    const auto [first, last] = std::ranges::minmax(ops, {}, [&](int x) { return place_[x]; });
+    return place_[last] - place_[first];
+  }
+
+  /// Those of few places before others, and those that save most, by turns: a limit drops what is far apart and saves little.
   void grow() {
     std::set<Set> seen;
-    std::vector<std::vector<int>> open;
+    std::vector<std::vector<int>> grown;
+    using Rank = std::pair<double, std::size_t>;  // and which of the grown
+    std::array<std::priority_queue<Rank, std::vector<Rank>, std::greater<>>, 2> next;
     std::vector<std::size_t> tried(g_.ops.size());
     const auto visit = [&](const std::vector<int>& ops) {
       const Set s = set(ops);
       if (ops.size() > most_ops || !seen.insert(s).second || !is_convex(s, order_)) return;
       ++choice_.work.groups;
-      if (tried[ops.front()]++ == most_groups) {
+      if (tried[ops.front()]++ >= most_groups) {
         cut_short_ = true;
         return;
       }
       std::shared_ptr<Kind> kind = kind_of(ops);
       if (!kind->kernels.empty()) candidates_.push_back({s, before(s), ops, kind});
-      if (!kind->kernels.empty() || ops.size() == 1) open.push_back(ops);
+      if (kind->kernels.empty() && ops.size() > 1) return;
+      next[0].emplace(span(ops), grown.size());
+      next[1].emplace(change(*kind, ops), grown.size());
+      grown.push_back(ops);
     };
     for (std::size_t i = 0; i < g_.ops.size(); ++i)
       if (!free(static_cast<int>(i))) visit({static_cast<int>(i)});
-    for (std::size_t at = 0; at < open.size(); ++at)
-      for (int x : neighbours_.of(open[at])) {
-        std::vector<int> ops = open[at];
+    std::vector<bool> done;
+    for (std::size_t turn = 0; !next[turn % 2].empty(); ++turn) {
+      const std::size_t at = next[turn % 2].top().second;
+      next[turn % 2].pop();
+      done.resize(grown.size());
+      if (done[at]) continue;
+      done[at] = true;
+      const std::vector<int> group = grown[at];
+      for (int x : neighbours_.of(group)) {
+        std::vector<int> ops = group;
         ops.insert(std::ranges::lower_bound(ops, x), x);
         visit(ops);
       }
+    }
     if (cut_short_)
       choice_.notes.push_back(
           fmt::format("of more than {} groups that begin with the same operator the first {} were looked at",
@@ -160,7 +186,7 @@ class Choosing {
       std::ranges::sort(piece.places);
     }
     Cover found = cheapest_cover(static_cast<std::size_t>(places_), pieces, widest);
-    choice_.work.states += found.states;
+    choice_.work.states = std::max(choice_.work.states, found.states);
     return found;
   }
 

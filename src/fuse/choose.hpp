@@ -22,7 +22,7 @@ struct Work {
   std::size_t groups = 0;  // looked at
   std::size_t kinds = 0;   // of them that differ in more than names: each found kernels for once
   std::size_t plans = 0;   // kinds that were planned
-  std::size_t states = 0;  // of all covers
+  std::size_t states = 0;  // of the largest cover
 };
 
 struct Choice {

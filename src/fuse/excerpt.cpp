@@ -1,10 +1,12 @@
 #include "fuse/excerpt.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
 
-#include "graph/json.hpp"
+#include "graph/structure.hpp"
 #include "graph/view.hpp"
 
 namespace zellige::fuse {
@@ -83,17 +85,10 @@ Excerpt Excerpts::of(const std::vector<int>& ops) const {
 
 std::string key(const Excerpt& e) {
   KernelGraph g = e.graph;
-  for (std::size_t t = 0; t < g.tensors.size(); ++t) g.tensors[t].name = fmt::format("t{}", t);
   std::ranges::sort(g.outputs);
-  try {
-    std::string text = graph::to_json(g);
-    for (int i : e.ops) text += fmt::format(" {}", i);
-    return text;
-  } catch (const Fault&) {
-    throw;
-  } catch (const Error&) {
-    return {};
-  }
+  std::string text = graph::structure(g);
+  for (int i : e.ops) text += fmt::format(" {}", i);
+  return text;
 }
 
 Kernel whole(const Kernel& made, const Excerpt& of, const Excerpt& like, const std::vector<int>& ops,

@@ -34,7 +34,7 @@ class Excerpts {
   std::vector<bool> is_output_;
 };
 
-/// Equal for groups of which one is the other under other names. Empty of what no file could say.
+/// Equal for groups of which one is the other under other names.
 std::string key(const Excerpt&);
 
 /// A kernel of the excerpt `of` as one of operators of the whole graph, whose excerpt `like` has the same key: by their tensors and names.

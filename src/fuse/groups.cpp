@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <map>
 #include <numeric>
 
@@ -49,17 +50,24 @@ Order order_of(const graph::KernelGraph& g) {
 
 std::vector<int> branch_by_branch(const graph::KernelGraph& g) {
   const std::vector<int> maker = makers(g);
+  std::vector<std::vector<int>> operands(g.ops.size());  // their makers, the deepest first
+  std::vector<int> depth(g.ops.size());
+  for (std::size_t i = 0; i < g.ops.size(); ++i) {
+    for (int t : g.ops[i].inputs)
+      if (maker[t] >= 0) operands[i].push_back(maker[t]), depth[i] = std::max(depth[i], depth[maker[t]] + 1);
+    std::ranges::stable_sort(operands[i], std::greater{}, [&](int by) { return depth[by]; });
+  }
   std::vector<int> order;
-  std::vector<std::size_t> looked(g.ops.size());  // at so many inputs
+  std::vector<std::size_t> looked(g.ops.size());  // at so many operands
   std::vector<bool> done(g.ops.size());
   const auto add = [&](int op) {
     for (std::vector<int> open{op}; !open.empty();) {
       const int at = open.back();
-      if (done[at] || looked[at] == g.ops[at].inputs.size()) {
+      if (done[at] || looked[at] == operands[at].size()) {
         if (!done[at]) order.push_back(at);
         done[at] = true;
         open.pop_back();
-      } else if (const int by = maker[g.ops[at].inputs[looked[at]++]]; by >= 0 && !done[by]) {
+      } else if (const int by = operands[at][looked[at]++]; !done[by]) {
         open.push_back(by);
       }
     }

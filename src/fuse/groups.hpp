@@ -44,7 +44,8 @@ struct Order {
 };
 Order order_of(const graph::KernelGraph&);
 
-/// Every operator behind what it reads, and what is made for one reader side by side: branches lie one behind the other.
+/// Every operator behind what it reads, and next to its reader what is made for one reader alone: branches lie one behind the other, and
+/// a short one at its end, not before the long one that it meets.
 std::vector<int> branch_by_branch(const graph::KernelGraph&);
 
 /// Is there no operator outside that lies between two of the group?

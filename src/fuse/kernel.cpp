@@ -11,8 +11,8 @@
 #include "fuse/tiles.hpp"
 #include "fuse/turn.hpp"
 #include "graph/infer.hpp"
-#include "graph/json.hpp"
 #include "graph/ops.hpp"
+#include "graph/structure.hpp"
 #include "graph/view.hpp"
 #include "plan/estimate.hpp"
 #include "plan/price.hpp"
@@ -248,29 +248,6 @@ std::vector<Kernel> kernels_of(const KernelGraph& g, const std::vector<int>& ops
 
 namespace {
 
-/// The graph with names that say nothing: equal texts are equal plans.
-KernelGraph nameless(KernelGraph a) {
-  for (std::size_t t = 0; t < a.tensors.size(); ++t) a.tensors[t].name = fmt::format("t{}", t);
-  for (graph::KernelOp& op : a.ops) {
-    if (!op.block) continue;
-    auto block = std::make_shared<graph::BlockGraph>(*op.block);
-    for (std::size_t t = 0; t < block->tensors.size(); ++t) block->tensors[t].name = fmt::format("s{}", t);
-    op.block = std::move(block);
-  }
-  return a;
-}
-
-/// Empty of what no file could say: an expanded view, seen as an input.
-std::string text_of(const KernelGraph& a) {
-  try {
-    return graph::to_json(nameless(graph::infer(a)));
-  } catch (const Fault&) {
-    throw;
-  } catch (const Error&) {
-    return {};
-  }
-}
-
 std::optional<double> plan_alone(const KernelGraph& a, const target::Target& target, Prices& known,
                                  Refusal& refusal) {
   try {
@@ -289,11 +266,10 @@ std::optional<double> plan_alone(const KernelGraph& a, const target::Target& tar
 std::optional<double> planned(const KernelGraph& given, const target::Target& target, Prices& known,
                               Refusal& refusal) {
   const KernelGraph a = in_one_order(given);
-  const std::string text = text_of(a);
-  if (!text.empty())
-    if (const std::optional<double> us = known.find(text)) return us;
+  const std::string text = graph::structure(a);
+  if (const std::optional<double> us = known.find(text)) return us;
   const std::optional<double> us = plan_alone(a, target, known, refusal);
-  if (!text.empty() && us) known.add(text, *us);  // a refusal names its own tensors
+  if (us) known.add(text, *us);  // a refusal names its own tensors
   return us;
 }
 
