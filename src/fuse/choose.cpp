@@ -22,6 +22,7 @@ namespace {
 constexpr std::size_t most_ops = 16;      // of a group
 constexpr std::size_t most_groups = 800;  // whose first operator is the same
 constexpr std::size_t widest = 2000;      // states of a cover's place
+constexpr std::size_t plans_each = 16;    // kinds planned, for each kind of a single operator and four more
 /// A custom operator takes a plain one's place alone only where it is clearly faster by price.
 constexpr double alone_gain = 0.85;
 /// What a kernel costs beside its price, so that of equals the fewer are taken.
@@ -154,6 +155,7 @@ class Choosing {
     };
     for (std::size_t i = 0; i < g_.ops.size(); ++i)
       if (!free(static_cast<int>(i))) visit({static_cast<int>(i)});
+    most_plans_ = plans_each * (choice_.work.kinds + 4);
     std::vector<bool> done;
     for (std::size_t turn = 0; !next[turn % 2].empty(); ++turn) {
       const std::size_t at = next[turn % 2].top().second;
@@ -324,8 +326,20 @@ class Choosing {
     }
   }
 
-  /// Plans what of the way has been estimated alone; true where that changed a price. With it what may be of the next ways: as many as
-  /// the graph has operators, those first with which ways are cheapest.
+  /// No other kind is planned from here on, nor taken.
+  void drop_unplanned() {
+    for (const Candidate& c : candidates_) {
+      if (!c.kind || c.kind->planned) continue;
+      c.kind->planned = true, c.kind->us = never;
+      c.kind->why = "others were planned before it";
+    }
+    choice_.notes.push_back(
+        fmt::format("of {} kinds of groups {} were planned, those first that are cheapest by estimate",
+                    choice_.work.kinds, choice_.work.plans));
+  }
+
+  /// Plans what of the way has been estimated alone; true where that changed a price. With it what may be of the next ways: at most as
+  /// many as the graph has operators, those first with which ways are cheapest.
   bool plan(const std::vector<std::size_t>& way) {
     std::vector<Kind*> open;
     const auto add = [&](std::size_t c) {
@@ -334,11 +348,15 @@ class Choosing {
     };
     std::ranges::for_each(way, add);
     if (open.empty()) return false;
+    if (choice_.work.plans >= most_plans_) {
+      drop_unplanned();
+      return true;
+    }
     std::vector<std::size_t> others;
     for (std::size_t c = 0; c < candidates_.size(); ++c)
       if (candidates_[c].kind && !candidates_[c].kind->planned && with_[c] < never) others.push_back(c);
     std::ranges::stable_sort(others, {}, [&](std::size_t c) { return with_[c]; });
-    const std::size_t most = open.size() + g_.ops.size();
+    const std::size_t most = open.size() + std::min(g_.ops.size(), most_plans_ / 8);
     for (std::size_t i = 0; i < others.size() && open.size() < most; ++i) add(others[i]);
     choice_.work.plans += open.size();
     graph::parallel_for(std::ssize(open), graph::hardware_threads(),
@@ -418,6 +436,7 @@ class Choosing {
   Prices& prices_;
   Refusal alone_;  // of an operator as it is, which the proof rejects
   bool cut_short_ = false, beam_ = false;
+  std::size_t most_plans_ = 0;  // kinds, each of any number of tilings
   Choice choice_;
 };
 

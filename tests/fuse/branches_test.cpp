@@ -1,0 +1,106 @@
+// Independent branches: n of them cost n times one, however many there are and whether they share an input or not.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "fuse/fuse.hpp"
+#include "graph/builder.hpp"
+
+namespace zellige::fuse {
+namespace {
+
+using graph::Builder;
+using graph::Tensor;
+
+constexpr std::int64_t rows = 64, columns = 512;
+
+/// What a branch does, one kind of operator after the other.
+std::vector<int> random_branch(std::mt19937_64& random) {
+  std::vector<int> steps(1 + random() % 4);
+  for (int& s : steps) s = static_cast<int>(random() % 6);
+  return steps;
+}
+
+Tensor appended(Builder& b, Tensor x, const std::vector<int>& steps, const std::string& weight) {
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    switch (steps[i]) {
+      case 0:
+        x = exp(x);
+        break;
+      case 1:
+        x = mul_scalar(x, 0.5);
+        break;
+      case 2:
+        x = x + silu(x);
+        break;
+      case 3:
+        x = softmax(x, 1);
+        break;
+      case 4:
+        x = matmul(x, b.input(weight + std::to_string(i), {columns, columns}));
+        break;
+      default:
+        x = rms_norm(x, 1e-5);
+        break;
+    }
+  }
+  return x;
+}
+
+Optimized planned(const std::vector<int>& steps, int branches, bool shared) {
+  Builder b("branches");
+  Tensor all{};
+  if (shared) all = b.input("x", {rows, columns});
+  for (int i = 0; i < branches; ++i) {
+    const std::string n = std::to_string(i);
+    const Tensor x = shared ? all : b.input("x" + n, {rows, columns});
+    b.output(appended(b, x, steps, "w" + n + "_"), "y" + n);
+  }
+  return optimize(b.build(), target::find("sm_90a"));
+}
+
+double price(const Optimized& o) {
+  double us = 0;
+  for (const FusedKernel& k : o.kernels) us += k.price_us;
+  return us;
+}
+
+class Branches : public testing::TestWithParam<int> {};
+
+TEST_P(Branches, CostNTimesOne) {
+  std::mt19937_64 random(static_cast<std::uint64_t>(GetParam()));
+  const std::vector<int> steps = random_branch(random);
+  for (const bool shared : {false, true}) {
+    const Optimized one = planned(steps, 1, shared);
+    std::map<int, Work> of;
+    // Branches of one input join each other's groups, and more than a few of them take their time.
+    const int most = shared && steps.size() > 1 && !std::getenv("ZELLIGE_ALL") ? 16 : 64;
+    for (int n = 2; n <= most; n *= 2) {
+      const Optimized o = planned(steps, n, shared);
+      of[n] = o.work;
+      const std::string what = fmt::format("{} branches, {}", n, shared ? "one input" : "an input each");
+      EXPECT_LE(price(o), n * price(one) * 1.001) << what;
+      if (price(o) > n * price(one) * (1 - tie))
+        EXPECT_LE(o.kernels.size(), static_cast<std::size_t>(n) * one.kernels.size()) << what;
+      fmt::print("{}: {} groups, {} kinds, {} plans, {} states, {} kernels, {:.1f} us\n", what, o.work.groups,
+                 o.work.kinds, o.work.plans, o.work.states, o.kernels.size(), price(o));
+    }
+    EXPECT_LE(of[most].plans, 20 * (steps.size() + 4));
+    if (most < 64) continue;  // a group may span all of them
+    const Work &few = of[most / 4], &twice = of[most / 2], &all = of[most];
+    const auto expect_linear = [&](const char* what, std::size_t Work::*count) {
+      const std::size_t more = twice.*count - std::min(few.*count, twice.*count);
+      const std::size_t steady = twice.*count + 2 * more;
+      EXPECT_LE(all.*count, steady + steady / 10) << what << (shared ? ", one input" : "");
+    };
+    expect_linear("groups", &Work::groups);
+    expect_linear("states", &Work::states);
+    if (!shared) EXPECT_EQ(all.kinds, of[2].kinds);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, Branches, testing::Range(1, std::getenv("ZELLIGE_ALL") ? 41 : 7));
+
+}  // namespace
+}  // namespace zellige::fuse
