@@ -6,6 +6,7 @@
 #include "graph/error.hpp"
 #include "plan/wishes.hpp"
 #include "run/nvrtc.hpp"
+#include "run/plan_cache.hpp"
 #include "run/run.hpp"
 #include "target/target.hpp"
 
@@ -38,7 +39,9 @@ emit::Program compile(graph::KernelGraph graph, const Options& o, const run::Cac
   graph::declare_constant(graph, o.constants);
   plan::Wishes asked = plan::tiling_wish(o.tiling, target);
   if (asked.tiles == plan::Tiles::stated) plan::state(asked, o.tiling, "tiling");
-  fuse::Optimized fused = fuse::as_wished(graph, target, !o.as_given, asked);
+  run::PlanCache kept(cache, target);
+  fuse::Optimized fused = fuse::as_wished(graph, target, !o.as_given, asked, kept.prices());
+  kept.keep();
   graph = std::move(fused.graph);
   plan::Rejections rejected = std::move(fused.rejected);
   if (o.tune > 0) {

@@ -15,6 +15,7 @@
 #include "graph/json.hpp"
 #include "plan/wishes.hpp"
 #include "run/outputs.hpp"
+#include "run/plan_cache.hpp"
 #include "target/target.hpp"
 
 namespace zellige::cli {
@@ -43,7 +44,9 @@ int optimize(const Arguments& a) {
   if (!chosen.error.empty()) throw Error(chosen.error);
   graph::declare_constant(chosen.graph, a.constants);
   plan::Wishes wished = plan::tiling_wish("", target);  // as of `transpile` without --tiling
-  const fuse::Optimized o = fuse::as_wished(chosen.graph, target, true, wished);
+  run::PlanCache kept(target);
+  const fuse::Optimized o = fuse::as_wished(chosen.graph, target, true, wished, kept.prices());
+  kept.keep();
   if (!a.output.empty()) {
     outputs.put(a.output, graph::to_json(o.graph) + "\n");
     outputs.commit();

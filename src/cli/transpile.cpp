@@ -21,6 +21,7 @@
 #include "run/files.hpp"
 #include "run/nvrtc.hpp"
 #include "run/outputs.hpp"
+#include "run/plan_cache.hpp"
 #include "run/shared_object.hpp"
 #include "run/standalone.hpp"
 #include "run/wishes.hpp"
@@ -68,7 +69,9 @@ int transpile(const Arguments& a) {
   if (!chosen.error.empty()) throw Error(chosen.error);
   graph::declare_constant(chosen.graph, a.constants);
   plan::Wishes wished = run::wishes(a.tiling, target);
-  const fuse::Optimized fused = fuse::as_wished(chosen.graph, target, !a.as_given, wished);
+  run::PlanCache kept(target);
+  const fuse::Optimized fused = fuse::as_wished(chosen.graph, target, !a.as_given, wished, kept.prices());
+  kept.keep();
   emit::Program program = emit::transpile(fused.graph, target, wished);
   plan::Rejections rejected = fused.rejected;
   plan::add(rejected, program.plan.rejected);

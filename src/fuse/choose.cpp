@@ -331,7 +331,7 @@ class Choosing {
     for (const Candidate& c : candidates_) {
       if (!c.kind || c.kind->planned) continue;
       c.kind->planned = true, c.kind->us = never;
-      c.kind->why = "others were planned before it";
+      c.kind->why = std::string("others were planned before it");
     }
     choice_.notes.push_back(
         fmt::format("of {} kinds of groups {} were planned, those first that are cheapest by estimate",

@@ -20,11 +20,11 @@ struct Way {
   plan::Rejections rejected{};  // on the way, where it is not taken
 };
 
-Way taken_apart(const KernelGraph& g, const target::Target& target) {
+Way taken_apart(const KernelGraph& g, const target::Target& target, Prices& known) {
   try {
     const std::optional<KernelGraph> plain = apart(g);
     if (!plain) return {{}, {"they are not proved to be plain operators in blocks"}};
-    Optimized o = optimize(*plain, target);
+    Optimized o = optimize(*plain, target, known);
     if (const auto name = added_rounding(g, *plain, o.graph))
       return {{}, {fmt::format("{} would be rounded", *name)}, std::move(o.rejected)};
     o.apart = true;
@@ -38,9 +38,9 @@ Way taken_apart(const KernelGraph& g, const target::Target& target) {
   }
 }
 
-Way kept_as_they_are(const KernelGraph& g, const target::Target& target) {
+Way kept_as_they_are(const KernelGraph& g, const target::Target& target, Prices& known) {
   try {
-    return {optimize(g, target)};
+    return {optimize(g, target, known)};
   } catch (const Rejected& e) {
     return {{}, {e.what(), true}};
   }
@@ -77,16 +77,21 @@ Optimized instead(Way way, std::string_view what, const Way& other) {
 }  // namespace
 
 Optimized optimize(const KernelGraph& g, const target::Target& target, Custom custom) {
+  Prices known;
+  return optimize(g, target, custom, known);
+}
+
+Optimized optimize(const KernelGraph& g, const target::Target& target, Custom custom, Prices& known) {
   const bool none = retile::tiling_of(g).empty();
-  if (custom == Custom::kept || (custom == Custom::cheaper && none)) return optimize(g, target);
-  Way apart = taken_apart(g, target);
+  if (custom == Custom::kept || (custom == Custom::cheaper && none)) return optimize(g, target, known);
+  Way apart = taken_apart(g, target, known);
   if (custom == Custom::apart) {
     if (!apart.taken && apart.not_taken.rejected) raise(apart.not_taken);
     if (!apart.taken)
       fail("{}: expected custom operators that can be taken apart; {}", g.name, apart.not_taken.why);
     return std::move(*apart.taken);
   }
-  Way kept = kept_as_they_are(g, target);
+  Way kept = kept_as_they_are(g, target, known);
   if (!kept.taken && !apart.taken) raise(kept.not_taken);
   if (!kept.taken) return instead(std::move(apart), "taken apart", kept);
   if (!apart.taken) return instead(std::move(kept), "kept", apart);
@@ -106,7 +111,8 @@ Optimized optimize(const KernelGraph& g, const target::Target& target, Custom cu
   return std::move(taken);
 }
 
-Optimized as_wished(const KernelGraph& g, const target::Target& target, bool fuse, plan::Wishes& wishes) {
+Optimized as_wished(const KernelGraph& g, const target::Target& target, bool fuse, plan::Wishes& wishes,
+                    Prices& known) {
   if (!fuse && wishes.apart)
     fail("{}: expected a tiling of the graph as it is given, found one of its custom operators taken apart",
          g.name);
@@ -114,9 +120,14 @@ Optimized as_wished(const KernelGraph& g, const target::Target& target, bool fus
   const Custom custom = wishes.tiles == plan::Tiles::chosen ? Custom::cheaper
                         : wishes.apart                      ? Custom::apart
                                                             : Custom::kept;
-  Optimized o = optimize(g, target, custom);
+  Optimized o = optimize(g, target, custom, known);
   wishes.apart = o.apart;
   return o;
+}
+
+Optimized as_wished(const KernelGraph& g, const target::Target& target, bool fuse, plan::Wishes& wishes) {
+  Prices known;
+  return as_wished(g, target, fuse, wishes, known);
 }
 
 }  // namespace zellige::fuse

@@ -135,10 +135,14 @@ std::pair<double, int> cost(const Choice& c) {
 
 }  // namespace
 
-Optimized optimize(const KernelGraph& given, const target::Target& target) {
+Optimized optimize(const KernelGraph& g, const target::Target& target) {
+  Prices known;
+  return optimize(g, target, known);
+}
+
+Optimized optimize(const KernelGraph& given, const target::Target& target, Prices& known) {
   KernelGraph g = heads_first(with_copies(live(given)));
   if (std::optional<KernelGraph> apart = softmax_apart(g)) g = std::move(*apart);
-  Prices known;
   Choice choice = choose(g, target, known);
   if (std::optional<KernelGraph> apart = pairs_apart(g)) {
     // It asks for products in batches, which not all instructions like.
@@ -174,7 +178,7 @@ Optimized optimize(const KernelGraph& given, const target::Target& target) {
   }
   o.notes.insert(o.notes.end(), choice.notes.begin(), choice.notes.end());
   o.notes.insert(o.notes.end(), notes.begin(), notes.end());
-  o.rejected = known.rejected();
+  o.rejected = known.take_rejected();
   return o;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "fuse/alike.hpp"
 #include "fuse/lay_out.hpp"
@@ -280,15 +281,17 @@ void raise(const Refusal& refusal) {
   throw Error(refusal.why);
 }
 
-std::optional<double> Prices::find(const std::string& text) const {
-  const std::lock_guard lock(mutex_);
-  const auto at = known_.find(text);
-  return at == known_.end() ? std::nullopt : std::optional(at->second);
+std::optional<double> Prices::find(const std::string& structure) const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto at = added_.find(structure); at != added_.end()) return at->second;
+  }
+  return before_ ? before_(structure) : std::nullopt;
 }
 
-void Prices::add(const std::string& text, double us) {
+void Prices::add(const std::string& structure, double us) {
   const std::lock_guard lock(mutex_);
-  known_.insert_or_assign(text, us);
+  added_.insert_or_assign(structure, us);
 }
 
 void Prices::drop(const Rejected& plan) {
@@ -296,9 +299,9 @@ void Prices::drop(const Rejected& plan) {
   plan::drop(plan, rejected_);
 }
 
-plan::Rejections Prices::rejected() const {
+plan::Rejections Prices::take_rejected() {
   const std::lock_guard lock(mutex_);
-  return rejected_;
+  return std::exchange(rejected_, {});
 }
 
 std::optional<double> planned_us(const KernelGraph& g, const Kernel& k, const target::Target& target,

@@ -4,6 +4,7 @@
 //   ks[0].us                               // by estimate, until somebody plans it
 //   ks[0].parts[0].block                   // its block graph
 #pragma once
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -48,18 +49,26 @@ struct Refusal {
 /// As Rejected, or as Error.
 [[noreturn]] void raise(const Refusal&);
 
-/// What plans came to, in microseconds, by the text of what was planned: layers repeat. Many threads may ask.
+/// What plans came to, in microseconds, by the structure of what was planned: layers repeat. Many threads may ask.
 class Prices {
  public:
-  std::optional<double> find(const std::string& text) const;
-  void add(const std::string& text, double us);
+  /// What was found before, by a structure; many threads ask.
+  using Before = std::function<std::optional<double>(const std::string& structure)>;
+  explicit Prices(Before before = {}) : before_(std::move(before)) {}
+
+  std::optional<double> find(const std::string& structure) const;
+  void add(const std::string& structure, double us);
+  /// What was added, once nobody adds any more.
+  const std::map<std::string, double>& added() const { return added_; }
   /// Keeps what the proof said of a plan that is dropped.
   void drop(const Rejected&);
-  plan::Rejections rejected() const;
+  /// What it said since the last time.
+  plan::Rejections take_rejected();
 
  private:
   mutable std::mutex mutex_;
-  std::map<std::string, double> known_;
+  std::map<std::string, double> added_;
+  Before before_;
   plan::Rejections rejected_;
 };
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
@@ -141,6 +142,44 @@ fs::path Cache::adopt(const Key& key, std::string_view suffix, const fs::path& f
   std::error_code ignored;
   fs::remove(file, ignored);
   return at;
+}
+
+std::vector<Cache::Entry> Cache::entries() const {
+  const auto is_hex = [](const std::string& s) {
+    return s.find_first_not_of("0123456789abcdef") == std::string::npos;
+  };
+  std::vector<Entry> found;
+  std::error_code error;
+  if (!fs::exists(root_, error)) return found;
+  folder(".");
+  for (const auto& two : fs::directory_iterator(root_, error)) {
+    const std::string name = two.path().filename().string();
+    if (name.size() != 2 || !is_hex(name) || !two.is_directory(error)) continue;
+    for (const auto& file : fs::directory_iterator(two.path(), error)) {
+      if (!file.is_regular_file(error)) continue;
+      const std::uintmax_t bytes = file.file_size(error);
+      if (!error) found.push_back({file.path(), bytes});  // another process may delete it meanwhile
+    }
+  }
+  std::ranges::sort(found, [](const Entry& a, const Entry& b) {
+    return std::pair(b.bytes, a.file) < std::pair(a.bytes, b.file);
+  });
+  return found;
+}
+
+Cache::Entry Cache::clear() const {
+  Entry all{root_, 0};
+  std::vector<Entry> found = entries();
+  std::error_code error;
+  if (fs::exists(root_ / "scratch", error))
+    for (const auto& file : fs::directory_iterator(root_ / "scratch", error))
+      if (file.is_regular_file(error)) found.push_back({file.path(), file.file_size(error)});
+  for (const Entry& e : found) {
+    if (!fs::remove(e.file, error) && error)
+      fail("{}: cannot be deleted: {}", graph::shown(e.file.string()), error.message());
+    all.bytes += e.bytes;
+  }
+  return all;
 }
 
 fs::path Cache::scratch(std::string_view suffix) const { return folder("scratch") / unique_name(suffix); }

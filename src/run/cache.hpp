@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace zellige::run {
 
@@ -50,6 +51,16 @@ class Cache {
   std::filesystem::path store(const Key&, std::string_view suffix, std::string_view content) const;
   /// Seals a file that a compiler wrote (at a path from `scratch`) and moves it into place.
   std::filesystem::path adopt(const Key&, std::string_view suffix, const std::filesystem::path& file) const;
+  struct Entry {
+    std::filesystem::path file;
+    std::uintmax_t bytes = 0;
+  };
+  /// The entries of all keys, the largest first. Empty where there is no folder yet.
+  std::vector<Entry> entries() const;
+  /// Deletes entries and what runs that were cut off left behind; what Zellige remembers of files that it wrote elsewhere stays. Returns
+  /// what was deleted.
+  Entry clear() const;
+
   /// A path in the cache that no other process or thread uses.
   std::filesystem::path scratch(std::string_view suffix) const;
   /// A folder in the cache, created where it is not there.

@@ -22,6 +22,7 @@
 #include "run/gpu.hpp"
 #include "run/host_compiler.hpp"
 #include "run/nvrtc.hpp"
+#include "run/plan_cache.hpp"
 #include "run/pool.hpp"
 #include "run/storage.hpp"
 #include "run/tune.hpp"
@@ -118,7 +119,9 @@ void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult&
     plan::Wishes wishes = o.wishes;
     auto start = Clock::now();
     const target::Target& target = target::find(o.target);
-    const fuse::Optimized optimized = fuse::as_wished(g, target, o.fuse, wishes);
+    PlanCache kept(cache, target);
+    const fuse::Optimized optimized = fuse::as_wished(g, target, o.fuse, wishes, kept.prices());
+    kept.keep();
     const graph::KernelGraph& fused = optimized.graph;
     plan::add(r.rejected, optimized.rejected);
     const double fuse_ms = ms_since(start);

@@ -1,0 +1,79 @@
+// zellige cache: what is kept on disk of what was compiled and planned.
+#include "run/cache.hpp"
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "cli/terminal.hpp"
+#include "graph/shown.hpp"
+
+namespace zellige::cli {
+namespace {
+
+struct Arguments {
+  bool list = false, clear = false;
+};
+
+struct Sum {
+  std::size_t count = 0;
+  std::uintmax_t bytes = 0;
+};
+
+/// By the end of an entry's name.
+std::string_view what_is(const std::string& suffix) {
+  static const std::map<std::string_view, std::string_view> known = {
+      {".cubin", "kernels that NVRTC compiled"},
+      {".so", "kernels that the host's compiler compiled for the emulator"},
+      {".ms", "how long that took"},
+      {".tiling", "tilings that were measured"},
+      {".prices", "prices of kernels that were planned"}};
+  const auto at = known.find(suffix);
+  return at == known.end() ? "of another version" : at->second;
+}
+
+std::string size(std::uintmax_t bytes) {
+  if (bytes < 10'000) return fmt::format("{} bytes", bytes);
+  if (bytes < 10'000'000) return fmt::format("{:.1f} KB", static_cast<double>(bytes) / 1e3);
+  return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
+}
+
+int show(const Arguments& a) {
+  const run::Cache cache = run::Cache::standard();
+  const std::vector<run::Cache::Entry> entries = cache.entries();
+  Sum all;
+  std::map<std::string, Sum> kinds;
+  for (const run::Cache::Entry& e : entries) {
+    for (Sum* sum : {&all, &kinds[e.file.extension().string()]}) ++sum->count, sum->bytes += e.bytes;
+    if (a.list) say(stdout, "{:>12}  {}\n", size(e.bytes), e.file.lexically_relative(cache.root()).string());
+  }
+  if (a.clear) {
+    const run::Cache::Entry cleared = cache.clear();
+    say(stdout, "{}: {} entries deleted, {}\n", graph::shown(cache.root().string()), all.count,
+        size(cleared.bytes));
+    return success;
+  }
+  say(stdout, "{}: {} entries, {}\n", graph::shown(cache.root().string()), all.count, size(all.bytes));
+  for (const auto& [suffix, sum] : kinds)
+    say(stdout, "{:>12}  {:6} {:8} {}\n", size(sum.bytes), sum.count, suffix, what_is(suffix));
+  return success;
+}
+
+}  // namespace
+
+Entry add_cache(CLI::App& app) {
+  auto a = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand(
+      "cache", "Show how much is kept on disk of what was compiled and planned, and where; or delete it");
+  command->add_flag("--list", a->list, "Every entry, the largest first");
+  command
+      ->add_flag("--clear", a->clear,
+                 "Delete all entries; what was planned and compiled is planned and compiled again")
+      ->excludes("--list");
+  return {command, [a] { return show(*a); }};
+}
+
+}  // namespace zellige::cli

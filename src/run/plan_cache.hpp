@@ -1,0 +1,47 @@
+// Prices of kernels that earlier runs planned, on disk: a graph like one that was planned before is fused without planning its kernels.
+//
+//   PlanCache kept(Cache::standard(), target);
+//   fuse::Optimized o = fuse::as_wished(graph, target, true, wishes, kept.prices());
+//   kept.keep();                             // what is new; whole or not at all, so that ctrl-C leaves no half of it
+//
+// One entry of the cache for each target and each build of Zellige (its version, and the size and time of the file that runs): another
+// build starts anew. A price only orders ways to fuse; what comes out is planned and proved as ever, so an entry of another build could
+// make a program slower, and never wrong. At most `most_prices`, of 24 bytes each: beyond that, those of the last graph are kept alone.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "fuse/kernel.hpp"
+#include "run/cache.hpp"
+
+namespace zellige::run {
+
+class PlanCache {
+ public:
+  static constexpr std::size_t most_prices = 200'000;
+
+  PlanCache(const Cache&, const target::Target&);
+  /// In Cache::standard(), or in none where there is none.
+  explicit PlanCache(const target::Target&);
+  PlanCache(const PlanCache&) = delete;
+
+  fuse::Prices& prices() { return prices_; }
+  /// How many were read.
+  std::size_t size() const { return before_.size(); }
+  /// Writes them all where there are new ones. A folder that cannot be written keeps none.
+  void keep() const;
+
+ private:
+  using Hash = std::pair<std::uint64_t, std::uint64_t>;  // of a structure
+  static Hash hash(const std::string& structure);
+  void read();
+
+  std::optional<Cache> cache_;
+  Key key_;
+  std::map<Hash, double> before_;
+  fuse::Prices prices_;
+};
+
+}  // namespace zellige::run

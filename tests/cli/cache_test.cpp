@@ -1,0 +1,50 @@
+// zellige cache: how much is kept, where, and its end.
+#include <fmt/format.h>
+
+#include "command.hpp"
+#include "run/files.hpp"
+
+namespace {
+
+constexpr const char* graph = R"({"zellige_graph": 1, "name": "rows",
+  "inputs": [{"name": "X", "dtype": "f16", "shape": [64, 96]}],
+  "operators": [{"op": "exp", "inputs": ["X"], "outputs": ["Y"]}],
+  "outputs": ["Y"]})";
+
+struct CacheCommand : Command {
+  CacheCommand() { zellige::run::write_whole(path("rows.json"), graph); }
+  std::string root() const { return path("cache"); }
+};
+
+TEST_F(CacheCommand, TellsListsAndDeletes) {
+  expect({"cache"}, 0, fmt::format("{}: 0 entries, 0 bytes\n", root()));
+  ASSERT_EQ(run({"transpile", path("rows.json"), "-o", path("out")}).status, 0);
+  const auto told = run({"cache"});
+  EXPECT_TRUE(told.output.starts_with(root() + ": 1 entries, ")) << told.output;
+  EXPECT_TRUE(told.output.ends_with(".prices  prices of kernels that were planned\n")) << told.output;
+  const auto listed = run({"cache", "--list"});
+  EXPECT_NE(listed.output.find(".prices\n" + root() + ": 1 entries, "), listed.output.npos) << listed.output;
+  const auto cleared = run({"cache", "--clear"});
+  EXPECT_TRUE(cleared.output.starts_with(root() + ": 1 entries deleted, ")) << cleared.output;
+  expect({"cache"}, 0, fmt::format("{}: 0 entries, 0 bytes\n", root()));
+  // What it remembers of the files that it wrote is no entry: they may be replaced.
+  EXPECT_EQ(run({"transpile", path("rows.json"), "-o", path("out")}).status, 0);
+}
+
+TEST_F(CacheCommand, RefusesAFolderThatOthersMayWrite) {
+  std::filesystem::create_directory(root());
+  std::filesystem::permissions(root(), std::filesystem::perms::all);
+  expect({"cache"}, 2,
+         fmt::format(
+             "zellige: kernel cache {}: its mode is 0777, expected 0700: others may put code there that this "
+             "process runs; make it this user's alone (chmod 700), or set ZELLIGE_CACHE to another folder\n",
+             root()));
+}
+
+TEST_F(CacheCommand, ListingWhatIsDeletedIsAMistake) {
+  const auto f = run({"cache", "--list", "--clear"});
+  EXPECT_EQ(f.status, 2);
+  EXPECT_NE(f.output.find("--clear"), f.output.npos) << f.output;
+}
+
+}  // namespace

@@ -1,0 +1,95 @@
+// A graph like one that was planned before is fused the same way without planning its kernels.
+#include "run/plan_cache.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "folder.hpp"
+#include "fuse/fuse.hpp"
+#include "graph/builder.hpp"
+#include "graph/json.hpp"
+
+namespace zellige::run {
+namespace {
+
+const target::Target& sm_90a() { return target::find("sm_90a"); }
+
+graph::KernelGraph rows(const std::string& named) {
+  graph::Builder b(named);
+  b.output(softmax(exp(b.input(named + "_in", {64, 512})), 1), named + "_out");
+  return b.build();
+}
+
+TEST(PlanCache, AlikeGraphsArePlannedOnce) {
+  const Folder folder;
+  std::string first;
+  {
+    PlanCache kept(Cache(folder.path), sm_90a());
+    EXPECT_EQ(kept.size(), 0u);
+    first = graph::to_json(fuse::optimize(rows("a"), sm_90a(), kept.prices()).graph);
+    EXPECT_GT(kept.prices().added().size(), 0u);
+    kept.keep();
+  }
+  PlanCache kept(Cache(folder.path), sm_90a());
+  EXPECT_GT(kept.size(), 0u);
+  EXPECT_EQ(graph::to_json(fuse::optimize(rows("a"), sm_90a(), kept.prices()).graph), first);
+  EXPECT_EQ(kept.prices().added().size(), 0u);
+  fuse::optimize(rows("b"), sm_90a(), kept.prices());
+  EXPECT_EQ(kept.prices().added().size(), 0u) << "it differs by names alone";
+  EXPECT_EQ(PlanCache(Cache(folder.path), target::find("sm_80")).size(), 0u);
+}
+
+TEST(PlanCache, NewPricesJoinThoseBefore) {
+  const Folder folder;
+  for (const std::size_t planned : {1u, 2u, 3u}) {
+    PlanCache kept(Cache(folder.path), sm_90a());
+    EXPECT_EQ(kept.size(), planned - 1);
+    kept.prices().add(std::to_string(planned), static_cast<double>(planned));
+    kept.keep();
+  }
+  PlanCache kept(Cache(folder.path), sm_90a());
+  EXPECT_EQ(kept.prices().find("1"), 1.0);
+  EXPECT_EQ(kept.prices().find("3"), 3.0);
+  EXPECT_EQ(kept.prices().find("4"), std::nullopt);
+}
+
+TEST(PlanCache, IsBounded) {
+  const Folder folder;
+  for (const char* half : {"a", "b"}) {
+    PlanCache kept(Cache(folder.path), sm_90a());
+    for (std::size_t i = 0; i <= PlanCache::most_prices / 2; ++i)
+      kept.prices().add(half + std::to_string(i), 1);
+    kept.keep();
+  }
+  PlanCache kept(Cache(folder.path), sm_90a());
+  EXPECT_EQ(kept.size(), PlanCache::most_prices / 2 + 1);
+  EXPECT_TRUE(kept.prices().find("b7"));
+  EXPECT_FALSE(kept.prices().find("a7"));
+}
+
+TEST(PlanCache, ADamagedEntryIsMadeAgain) {
+  const Folder folder;
+  const Cache cache(folder.path);
+  {
+    PlanCache kept(cache, sm_90a());
+    kept.prices().add("x", 1);
+    kept.keep();
+  }
+  ASSERT_EQ(cache.entries().size(), 1u);
+  std::fstream(cache.entries()[0].file, std::ios::in | std::ios::out).put('?');
+  PlanCache kept(cache, sm_90a());
+  EXPECT_EQ(kept.size(), 0u);
+  kept.prices().add("x", 2);
+  kept.keep();
+  EXPECT_EQ(PlanCache(cache, sm_90a()).size(), 1u);
+}
+
+TEST(PlanCache, AFolderThatCannotBeMadeKeepsNothing) {
+  PlanCache kept(Cache("/dev/null/cache"), sm_90a());
+  kept.prices().add("x", 1);
+  EXPECT_NO_THROW(kept.keep());
+}
+
+}  // namespace
+}  // namespace zellige::run
