@@ -8,6 +8,8 @@ graph that needs gradients is left alone. `reports` tells of every graph what wa
 import collections
 import math
 import operator
+import sys
+import time
 import warnings
 from dataclasses import dataclass, field
 
@@ -40,6 +42,7 @@ class Report:
     left: dict = field(default_factory=dict)  # by operator: why it was left
     rejected: list = field(default_factory=list)  # what the proof said of plans that it rejected: faults of Zellige's
     faults: list = field(default_factory=list)  # sentences: what was left because Zellige is at fault
+    seconds: dict = field(default_factory=dict)  # by phase: "tracing" (torch's and ours), "programs" (planned and compiled)
 
     def leave(self, name, why: Error) -> None:
         """States why an operator or a part is left to torch. Warns of a fault of ours."""
@@ -54,6 +57,8 @@ class Report:
         lines += [f"  note: {p.name}: {note}" for p in self.parts for note in p.notes]
         lines += [f"  rejected: {sentence}" for sentence in self.rejected]
         lines += [f"  left: {name}: {why}" for name, why in self.left.items()]
+        if self.seconds:
+            lines.append("  seconds: " + ", ".join(f"{phase} {s:.1f}" for phase, s in self.seconds.items()))
         return "\n".join(lines)
 
 
@@ -214,18 +219,44 @@ def _device(graph):
     return devices.most_common(1)[0][0] if devices else torch.device("cpu")
 
 
-def _compiled(graph_module, constants, report):
-    """The graph with its parts in their places."""
+class _Progress:
+    """A line on a terminal's stderr, from two seconds on."""
+
+    def __init__(self, parts, operators):
+        self.start, self.parts, self.operators, self.shown = time.monotonic(), parts, operators, False
+
+    def show(self, part, done):
+        seconds = time.monotonic() - self.start
+        if seconds < 2 or not sys.stderr.isatty():
+            return
+        self.shown = True
+        sys.stderr.write(f"\r\x1b[Kzellige: part {part} of {self.parts}, {done} of {self.operators} operators, {seconds:.0f} s")
+        sys.stderr.flush()
+
+    def clear(self):
+        if self.shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+
+def _compiled(graph_module, constants, report, deadline=None, bound=None):
+    """The graph with its parts in their places. Those that are not begun at the deadline, `bound` seconds from the start, stay torch's."""
     known = _Known(report, _device(graph_module.graph))
     nodes = [n for n in graph_module.graph.nodes if n.op == "call_function"]
     report.operators = len(nodes)
     partitioner = CapabilityBasedPartitioner(graph_module, known, allows_single_node_partition=True)
     partitions = [p for p in partitioner.propose_partitions() if any(n.target not in aten.VIEWS for n in p.nodes)]
     fused = partitioner.fuse_partitions(partitions)
-    for node in list(fused.graph.nodes):
-        if node.op != "call_module":
-            continue
+    begun, done = time.monotonic(), 0
+    modules = [n for n in fused.graph.nodes if n.op == "call_module"]
+    progress = _Progress(len(modules), len(nodes))
+    for i, node in enumerate(modules):
         module = fused.get_submodule(node.target)
+        if deadline is not None and time.monotonic() > deadline:
+            report.left[node.target] = f"not begun within {bound:g} seconds"
+            continue
+        progress.show(i + 1, done)
+        done += sum(n.op == "call_function" for n in module.graph.nodes)
         inside = [n for n in module.graph.nodes if n.op == "placeholder"]
         weights = {i.name for i, outer in zip(inside, node.args) if outer.name in constants}
         changes = _changes(node)
@@ -247,6 +278,8 @@ def _compiled(graph_module, constants, report):
         fused.set_submodule(node.target, part)
         report.parts.append(part.program)
         report.taken += sum(n.op == "call_function" for n in module.graph.nodes)
+    progress.clear()
+    report.seconds["programs"] = time.monotonic() - begun
     for node in fused.graph.find_nodes(op="call_function", target=_UPDATE):
         report.left[str(_UPDATE)] = f"{node.args[1]} does not become {node.args[0]} in the part that makes it"
     fused.recompile()
@@ -290,8 +323,20 @@ def _plain(query, key, value, mask, causal, grouped) -> bool:
     return not causal and broadcasts and mask.dtype in (torch.bool, query.dtype)
 
 
-def backend(graph_module, example_inputs):
-    """The entry point of torch.compile."""
+def _bound(options):
+    """The seconds of `options`, or none."""
+    wrong = [k for k in options or {} if k != "seconds"]
+    if wrong:
+        raise ValueError(f"zellige: options: expected seconds, found {', '.join(map(repr, wrong))}")
+    seconds = (options or {}).get("seconds")
+    if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0):
+        raise ValueError(f"zellige: options: seconds: expected a number above 0, found {seconds!r}")
+    return seconds
+
+
+def backend(graph_module, example_inputs, *, options=None):
+    """The entry point of torch.compile. options={"seconds": 30}: parts that are not begun by then stay torch's."""
+    start, bound = time.monotonic(), _bound(options)
     report = Report()
     reports.append(report)
     if torch.is_grad_enabled() and any(isinstance(x, torch.Tensor) and x.requires_grad for x in example_inputs):
@@ -314,7 +359,9 @@ def backend(graph_module, example_inputs):
         aten_stated.correct(module.graph)
         in_our_numbers(module)
         constants = {n.name for i, n in enumerate(placeholders) if i in weights}
-        return _compiled(module, constants, report)
+        made = _compiled(module, constants, report, None if bound is None else start + bound, bound)
+        report.seconds = {"tracing": time.monotonic() - start - report.seconds["programs"], **report.seconds}
+        return made
 
     decompositions = {k: v for k, v in core_aten_decompositions().items() if k not in _KEPT}
     with _KeptAttention():

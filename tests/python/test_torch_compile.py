@@ -261,3 +261,46 @@ def test_the_example_runs_at_small_size():
     done = subprocess.run([sys.executable, example, *size], capture_output=True, text=True, check=True).stdout
     assert "tokens/s" in done and " in 1 part(s)" in done
     assert float(done.split("differs from eager by ")[1].split()[0]) < 2e-2
+
+
+def _two_parts(x):
+    """A determinant is torch's, and lies between."""
+    return torch.exp(x * torch.linalg.det(torch.sigmoid(x)))
+
+
+def test_seconds_are_told_by_phase(compiled):
+    difference, (report,) = compiled(_two_parts, torch.randn(16, 16))
+    assert difference < 1e-4 and len(report.parts) == 2
+    assert list(report.seconds) == ["tracing", "programs"] and all(s > 0 for s in report.seconds.values())
+    assert str(report).endswith(f"seconds: tracing {report.seconds['tracing']:.1f}, programs {report.seconds['programs']:.1f}")
+
+
+def test_parts_that_are_not_begun_in_time_stay_torchs():
+    from zellige import torch_backend
+
+    torch._dynamo.reset()
+    torch_backend.reports.clear()
+    x = torch.randn(16, 16)
+    fast = torch.compile(_two_parts, backend=torch_backend.backend, options={"seconds": 1e-6})
+    with torch.no_grad():
+        assert torch.equal(fast(x), _two_parts(x))
+    (report,) = torch_backend.reports
+    assert report.taken == 0 and report.parts == []
+    assert set(report.left.values()) >= {"not begun within 1e-06 seconds"}
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"second": 3}, "zellige: options: expected seconds, found 'second'"),
+        ({"seconds": 0}, "zellige: options: seconds: expected a number above 0, found 0"),
+        ({"seconds": "3"}, "zellige: options: seconds: expected a number above 0, found '3'"),
+        ({"seconds": True}, "zellige: options: seconds: expected a number above 0, found True"),
+    ],
+)
+def test_options_that_are_wrong(options, message):
+    from zellige import torch_backend
+
+    with pytest.raises(ValueError) as found:
+        torch_backend.backend(None, [], options=options)
+    assert str(found.value) == message
