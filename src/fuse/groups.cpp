@@ -113,7 +113,7 @@ Neighbours::Neighbours(const graph::KernelGraph& g) : of_each_(g.ops.size()) {
         meet(of[i], of[j]);
   for (std::vector<int>& of : of_each_) {
     std::ranges::sort(of);
-    of.erase(std::ranges::unique(of).begin(), of.end());
+    of.erase(std::unique(of.begin(), of.end()), of.end());
   }
 }
 
@@ -121,7 +121,7 @@ std::vector<int> Neighbours::of(const std::vector<int>& group) const {
   std::vector<int> result;
   for (int x : group) result.insert(result.end(), of_each_[x].begin(), of_each_[x].end());
   std::ranges::sort(result);
-  result.erase(std::ranges::unique(result).begin(), result.end());
+  result.erase(std::unique(result.begin(), result.end()), result.end());
   std::erase_if(result, [&](int x) { return std::ranges::binary_search(group, x); });
   return result;
 }
