@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::size_t most_ops = 16;      // of a group
 constexpr std::size_t most_groups = 800;  // whose first operator is the same
+constexpr std::size_t most_tilings = 32;  // of a kind that are planned, the least by estimate
 constexpr std::size_t widest = 2000;      // states of a cover's place
 constexpr std::size_t plans_each = 16;    // kinds planned, for each kind of a single operator and four more
 /// A custom operator takes a plain one's place alone only where it is clearly faster by price.
@@ -115,6 +116,9 @@ class Choosing {
     ++choice_.work.kinds;
     kind->kernels = kernels_of(kind->first.graph, kind->first.ops, target_, kind->why);
     if (!kind->kernels.empty()) kind->us = std::ranges::min_element(kind->kernels, {}, &Kernel::least)->least;
+    if (kind->kernels.size() > most_tilings)
+      kind->kernels.erase(kind->kernels.begin() + most_tilings, kind->kernels.end());
+    kind->kernels.shrink_to_fit();
     return kind;
   }
 
@@ -367,7 +371,7 @@ class Choosing {
   void plan(Kind& kind) const {
     kind.planned = true;
     // Sums one by one are planned slowly, since all that they read of shared memory is counted, and estimates order them well.
-    const std::size_t tried = kind.kernels[0].one_by_one ? 3 : 32;
+    const std::size_t tried = kind.kernels[0].one_by_one ? 3 : most_tilings;
     Refusal refusal;
     kind.us = never;
     for (std::size_t k = 0; k < std::min(tried, kind.kernels.size()); ++k) {
