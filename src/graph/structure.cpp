@@ -34,10 +34,6 @@ class Bytes {
 };
 
 void put(Bytes& to, const Attributes& a) {
-  static const Attributes none;
-  const bool any = a != none;  // most operators have none; a scalar that is not a number differs from itself
-  to.put(std::int64_t{any});
-  if (!any) return;
   to.put(a.scalar), to.put(a.lo), to.put(a.hi), to.put(a.eps), to.put(a.value);
   to.put(std::int64_t{a.dim}), to.put(a.to), to.put(a.start), to.put(a.end);
   to.put(a.sizes);

@@ -57,6 +57,7 @@ TEST(Structure, EverythingElseCounts) {
       [](KernelGraph& g) { g.ops[1].attributes.scalar = 2; },
       [](KernelGraph& g) { g.ops[1].attributes.lo = 2; },
       [](KernelGraph& g) { g.ops[1].attributes.hi = 2; },
+      [](KernelGraph& g) { g.ops[1].attributes.hi = -0.0; },
       [](KernelGraph& g) { g.ops[1].attributes.dim = 2; },
       [](KernelGraph& g) { g.ops[1].attributes.to = 2; },
       [](KernelGraph& g) { g.ops[1].attributes.sizes = {2}; },
