@@ -239,8 +239,8 @@ class _Progress:
             sys.stderr.flush()
 
 
-def _compiled(graph_module, constants, report, deadline=None, bound=None):
-    """The graph with its parts in their places. Those that are not begun at the deadline, `bound` seconds from the start, stay torch's."""
+def _compiled(graph_module, constants, report, start, bound):
+    """The graph with its parts in their places. Those that are not begun `bound` seconds (None: any) from the start on stay torch's."""
     known = _Known(report, _device(graph_module.graph))
     nodes = [n for n in graph_module.graph.nodes if n.op == "call_function"]
     report.operators = len(nodes)
@@ -252,11 +252,12 @@ def _compiled(graph_module, constants, report, deadline=None, bound=None):
     progress = _Progress(len(modules), len(nodes))
     for i, node in enumerate(modules):
         module = fused.get_submodule(node.target)
-        if deadline is not None and time.monotonic() > deadline:
+        if bound is not None and time.monotonic() - start > bound:
             report.left[node.target] = f"not begun within {bound:g} seconds"
             continue
         progress.show(i + 1, done)
-        done += sum(n.op == "call_function" for n in module.graph.nodes)
+        operators = sum(n.op == "call_function" for n in module.graph.nodes)
+        done += operators
         inside = [n for n in module.graph.nodes if n.op == "placeholder"]
         weights = {i.name for i, outer in zip(inside, node.args) if outer.name in constants}
         changes = _changes(node)
@@ -277,9 +278,9 @@ def _compiled(graph_module, constants, report, deadline=None, bound=None):
         report.taken += len(changes)
         fused.set_submodule(node.target, part)
         report.parts.append(part.program)
-        report.taken += sum(n.op == "call_function" for n in module.graph.nodes)
+        report.taken += operators
     progress.clear()
-    report.seconds["programs"] = time.monotonic() - begun
+    report.seconds = {"tracing": begun - start, "programs": time.monotonic() - begun}
     for node in fused.graph.find_nodes(op="call_function", target=_UPDATE):
         report.left[str(_UPDATE)] = f"{node.args[1]} does not become {node.args[0]} in the part that makes it"
     fused.recompile()
@@ -359,9 +360,7 @@ def backend(graph_module, example_inputs, *, options=None):
         aten_stated.correct(module.graph)
         in_our_numbers(module)
         constants = {n.name for i, n in enumerate(placeholders) if i in weights}
-        made = _compiled(module, constants, report, None if bound is None else start + bound, bound)
-        report.seconds = {"tracing": time.monotonic() - start - report.seconds["programs"], **report.seconds}
-        return made
+        return _compiled(module, constants, report, start, bound)
 
     decompositions = {k: v for k, v in core_aten_decompositions().items() if k not in _KEPT}
     with _KeptAttention():
