@@ -39,9 +39,7 @@ emit::Program compile(graph::KernelGraph graph, const Options& o, const run::Cac
   graph::declare_constant(graph, o.constants);
   plan::Wishes asked = plan::tiling_wish(o.tiling, target);
   if (asked.tiles == plan::Tiles::stated) plan::state(asked, o.tiling, "tiling");
-  run::PlanCache kept(cache, target);
-  fuse::Optimized fused = fuse::as_wished(graph, target, !o.as_given, asked, kept.prices());
-  kept.keep();
+  fuse::Optimized fused = run::as_wished(graph, target, !o.as_given, asked, cache);
   graph = std::move(fused.graph);
   plan::Rejections rejected = std::move(fused.rejected);
   if (o.tune > 0) {

@@ -44,9 +44,7 @@ int optimize(const Arguments& a) {
   if (!chosen.error.empty()) throw Error(chosen.error);
   graph::declare_constant(chosen.graph, a.constants);
   plan::Wishes wished = plan::tiling_wish("", target);  // as of `transpile` without --tiling
-  run::PlanCache kept(target);
-  const fuse::Optimized o = fuse::as_wished(chosen.graph, target, true, wished, kept.prices());
-  kept.keep();
+  const fuse::Optimized o = run::as_wished(chosen.graph, target, true, wished, run::standard_cache());
   if (!a.output.empty()) {
     outputs.put(a.output, graph::to_json(o.graph) + "\n");
     outputs.commit();

@@ -69,9 +69,8 @@ int transpile(const Arguments& a) {
   if (!chosen.error.empty()) throw Error(chosen.error);
   graph::declare_constant(chosen.graph, a.constants);
   plan::Wishes wished = run::wishes(a.tiling, target);
-  run::PlanCache kept(target);
-  const fuse::Optimized fused = fuse::as_wished(chosen.graph, target, !a.as_given, wished, kept.prices());
-  kept.keep();
+  const fuse::Optimized fused =
+      run::as_wished(chosen.graph, target, !a.as_given, wished, run::standard_cache());
   emit::Program program = emit::transpile(fused.graph, target, wished);
   plan::Rejections rejected = fused.rejected;
   plan::add(rejected, program.plan.rejected);

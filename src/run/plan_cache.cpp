@@ -29,18 +29,10 @@ std::string build() {
   return fmt::format("{} {} {}", ZELLIGE_VERSION, size, time);
 }
 
-std::optional<Cache> standard() {
-  try {
-    return Cache::standard();
-  } catch (const Error&) {
-    return std::nullopt;
-  }
-}
-
 }  // namespace
 
-PlanCache::PlanCache(const Cache& cache, const target::Target& target)
-    : cache_(cache),
+PlanCache::PlanCache(std::optional<Cache> cache, const target::Target& target)
+    : cache_(std::move(cache)),
       key_(Key{}.add("prices 1").add(build()).add(target.name)),
       prices_([this](const std::string& structure) -> std::optional<double> {
         const auto at = before_.find(hash(structure));
@@ -49,15 +41,12 @@ PlanCache::PlanCache(const Cache& cache, const target::Target& target)
   read();
 }
 
-PlanCache::PlanCache(const target::Target& target) : PlanCache(standard().value_or(Cache("")), target) {}
-
 PlanCache::Hash PlanCache::hash(const std::string& structure) {
   const XXH128_hash_t h = XXH3_128bits(structure.data(), structure.size());
   return {h.low64, h.high64};
 }
 
 void PlanCache::read() {
-  if (cache_->root().empty()) cache_.reset();
   if (!cache_) return;
   try {
     const std::string text = cache_->read(key_, "prices").value_or("");
@@ -85,6 +74,23 @@ void PlanCache::keep() const {
     cache_->store(key_, "prices", text);
   } catch (const Error&) {
     // The graph is planned; the next run plans it again.
+  }
+}
+
+fuse::Optimized as_wished(const graph::KernelGraph& g, const target::Target& target, bool fused,
+                          plan::Wishes& wishes, const std::optional<Cache>& cache) {
+  if (!fused) return fuse::as_wished(g, target, false, wishes);
+  PlanCache kept(cache, target);
+  fuse::Optimized o = fuse::as_wished(g, target, true, wishes, kept.prices());
+  kept.keep();
+  return o;
+}
+
+std::optional<Cache> standard_cache() {
+  try {
+    return Cache::standard();
+  } catch (const Error&) {
+    return std::nullopt;
   }
 }
 

@@ -1,7 +1,9 @@
 // Prices of kernels that earlier runs planned, on disk: a graph like one that was planned before is fused without planning its kernels.
 //
-//   PlanCache kept(Cache::standard(), target);
-//   fuse::Optimized o = fuse::as_wished(graph, target, true, wishes, kept.prices());
+//   fuse::Optimized o = as_wished(graph, target, true, wishes, standard_cache());   // reads prices, and keeps new ones
+//
+//   PlanCache kept(cache, target);           // the same, step by step
+//   fuse::optimize(graph, target, kept.prices());
 //   kept.keep();                             // what is new; whole or not at all, so that ctrl-C leaves no half of it
 //
 // One entry of the cache for each target and each build of Zellige (its version, and the size and time of the file that runs): another
@@ -13,6 +15,7 @@
 #include <optional>
 #include <utility>
 
+#include "fuse/custom.hpp"
 #include "fuse/kernel.hpp"
 #include "run/cache.hpp"
 
@@ -22,9 +25,8 @@ class PlanCache {
  public:
   static constexpr std::size_t most_prices = 200'000;
 
-  PlanCache(const Cache&, const target::Target&);
-  /// In Cache::standard(), or in none where there is none.
-  explicit PlanCache(const target::Target&);
+  /// Without a cache, none is read or kept.
+  PlanCache(std::optional<Cache>, const target::Target&);
   PlanCache(const PlanCache&) = delete;
 
   fuse::Prices& prices() { return prices_; }
@@ -43,5 +45,12 @@ class PlanCache {
   std::map<Hash, double> before_;
   fuse::Prices prices_;
 };
+
+/// fuse::as_wished with what the cache keeps for graphs that are fused.
+fuse::Optimized as_wished(const graph::KernelGraph&, const target::Target&, bool fused, plan::Wishes&,
+                          const std::optional<Cache>&);
+
+/// Cache::standard(), or none where the environment names none.
+std::optional<Cache> standard_cache();
 
 }  // namespace zellige::run

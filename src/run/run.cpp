@@ -119,9 +119,7 @@ void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult&
     plan::Wishes wishes = o.wishes;
     auto start = Clock::now();
     const target::Target& target = target::find(o.target);
-    PlanCache kept(cache, target);
-    const fuse::Optimized optimized = fuse::as_wished(g, target, o.fuse, wishes, kept.prices());
-    kept.keep();
+    const fuse::Optimized optimized = as_wished(g, target, o.fuse, wishes, cache);
     const graph::KernelGraph& fused = optimized.graph;
     plan::add(r.rejected, optimized.rejected);
     const double fuse_ms = ms_since(start);
