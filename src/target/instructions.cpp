@@ -5,23 +5,56 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <tuple>
 #include <zellige/atom/instruction_table.hpp>
 
 namespace zellige::target {
 
-const std::vector<const Instruction*>& instructions_of(const Target& t) {
-  static std::mutex mutex;
-  static std::map<int, std::vector<const Instruction*>> known;
-  const std::lock_guard lock(mutex);
-  const auto [entry, fresh] = known.try_emplace(t.compute_capability);
-  if (fresh)
-    for (const Instruction& row : zellige::instructions()) {
-      const bool has = row.only_of_its_architecture ? row.compute_capability == t.compute_capability
-                                                    : row.compute_capability <= t.compute_capability;
-      if (has) entry->second.push_back(&row);
+namespace {
+
+/// A target's rows, and its products by their types.
+struct Rows {
+  using Types = std::tuple<std::string_view, std::string_view, std::string_view>;  // of a, b and d
+  std::vector<const Instruction*> all;
+  std::map<Types, const Instruction*> of_warps;  // of those, the one with the longest sums
+  std::map<std::tuple<std::int64_t, bool, Types>, const Instruction*>
+      of_warpgroups;  // by columns, and whether a is in registers
+};
+
+constexpr int either_way = 3;  // majors: along K, or along M or N
+
+Rows rows_of(const Target& t) {
+  Rows rows;
+  for (const Instruction& row : zellige::instructions()) {
+    const bool has = row.only_of_its_architecture ? row.compute_capability == t.compute_capability
+                                                  : row.compute_capability <= t.compute_capability;
+    if (!has) continue;
+    rows.all.push_back(&row);
+    if (row.kind != Instruction::Kind::mma) continue;
+    const Rows::Types types{row.a.type, row.b.type, row.c.type};
+    if (row.issuers == 32) {
+      const Instruction*& most = rows.of_warps[types];
+      if (!most || row.k > most->k) most = &row;
+    } else if (row.issuers == 128 && row.b.majors == either_way) {
+      const bool in_registers = row.a.space == Instruction::Space::rmem;
+      const bool in_memory = row.a.space == Instruction::Space::smem && row.a.majors == either_way;
+      if (in_registers || in_memory) rows.of_warpgroups.insert({{row.n, in_registers, types}, &row});
     }
-  return entry->second;
+  }
+  return rows;
 }
+
+const Rows& known_rows(const Target& t) {
+  static std::mutex mutex;
+  static std::map<int, Rows> known;
+  const std::lock_guard lock(mutex);
+  const auto found = known.find(t.compute_capability);
+  return found != known.end() ? found->second : known.emplace(t.compute_capability, rows_of(t)).first->second;
+}
+
+}  // namespace
+
+const std::vector<const Instruction*>& instructions_of(const Target& t) { return known_rows(t).all; }
 
 const Instruction* find_instruction(const Target& t, std::string_view name) {
   for (const Instruction* row : instructions_of(t))
@@ -30,24 +63,16 @@ const Instruction* find_instruction(const Target& t, std::string_view name) {
 }
 
 const Instruction* find_mma(const Target& t, std::string_view a, std::string_view b, std::string_view d) {
-  const Instruction* most = nullptr;
-  for (const Instruction* row : instructions_of(t))
-    if (row->kind == Instruction::Kind::mma && row->issuers == 32 && row->a.type == a && row->b.type == b &&
-        row->c.type == d && (!most || row->k > most->k))
-      most = row;
-  return most;
+  const auto& rows = known_rows(t).of_warps;
+  const auto row = rows.find({a, b, d});
+  return row == rows.end() ? nullptr : row->second;
 }
 
 const Instruction* find_warpgroup_mma(const Target& t, std::string_view a, std::string_view b,
                                       std::string_view d, std::int64_t n, bool a_in_registers) {
-  constexpr int either_way = 3;  // along K, or along M or N
-  for (const Instruction* row : instructions_of(t))
-    if (row->kind == Instruction::Kind::mma && row->issuers == 128 && row->n == n && row->a.type == a &&
-        row->b.type == b && row->c.type == d && row->b.majors == either_way &&
-        (a_in_registers ? row->a.space == Instruction::Space::rmem
-                        : row->a.space == Instruction::Space::smem && row->a.majors == either_way))
-      return row;
-  return nullptr;
+  const auto& rows = known_rows(t).of_warpgroups;
+  const auto row = rows.find({n, a_in_registers, {a, b, d}});
+  return row == rows.end() ? nullptr : row->second;
 }
 
 const Instruction* find_tensor_load(const Target& t, int dimensions) {
