@@ -1,6 +1,7 @@
 #include "graph/view.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "graph/ops.hpp"
 
@@ -33,6 +34,28 @@ std::optional<Strides> reshaped(const Shape& from, const Strides& strides, const
   return steps;
 }
 
+/// Where a part begins, by the steps of another shape of it: along a dimension of 1, whose step is free, else along one whose step
+/// divides the way there. False where there is none.
+bool begin_at(Viewed& v, const Shape& result, const Shape& starts, const Strides& strides) {
+  for (std::size_t d = 0; d < starts.size(); ++d) {
+    const std::int64_t way = starts[d] * strides[d];
+    if (way == 0) continue;
+    std::size_t along = 0;
+    while (along < result.size() && (result[along] != 1 || v.starts[along] != 0)) ++along;
+    if (along < result.size()) {
+      v.steps[along] = strides[d], v.starts[along] = starts[d];
+      continue;
+    }
+    for (std::size_t to = 0; to < result.size(); ++to)
+      if (result[to] != 1 && v.steps[to] != 0 && way % v.steps[to] == 0 &&
+          (along == result.size() || v.steps[to] > v.steps[along]))
+        along = to;
+    if (along == result.size()) return false;
+    v.starts[along] += way / v.steps[along];
+  }
+  return true;
+}
+
 }  // namespace
 
 bool is_view(OpKind kind) { return family(kind) == OpFamily::view; }
@@ -50,11 +73,11 @@ std::optional<Viewed> viewed(OpKind kind, const Attributes& a, const Shape& oper
       return v;
     case OpKind::expand: {
       const std::size_t more = result.size() - operand.size();
+      Shape repeated = from;  // of one row of many, again and again
       for (std::size_t d = 0; d < operand.size(); ++d)
         if (operand[d] == result[d + more])
-          v.steps[d + more] = strides[d], v.starts[d + more] = from[d];
-        else if (from[d] != 0)
-          return std::nullopt;  // one row of many, again and again
+          v.steps[d + more] = strides[d], v.starts[d + more] = std::exchange(repeated[d], 0);
+      if (!begin_at(v, result, repeated, strides)) return std::nullopt;
       return v;
     }
     case OpKind::slice:
@@ -62,10 +85,10 @@ std::optional<Viewed> viewed(OpKind kind, const Attributes& a, const Shape& oper
       v.starts[static_cast<std::size_t>(a.dim)] += a.start;
       return v;
     case OpKind::reshape: {
-      if (std::ranges::any_of(from, [](std::int64_t s) { return s != 0; })) return std::nullopt;
       const std::optional<Strides> steps = reshaped(operand, strides, result);
       if (!steps) return std::nullopt;
       v.steps = *steps;
+      if (!begin_at(v, result, from, strides)) return std::nullopt;
       return v;
     }
     default:

@@ -11,14 +11,14 @@ namespace zellige::graph {
 bool is_view(OpKind);
 
 /// Element (i, j, ...) of the result lies at i steps[0] + j steps[1] + ... of an operand of such strides; before that come
-/// `starts`, in elements of each dimension.
+/// `starts`, in elements of each dimension. A dimension of 1 may have any step.
 struct Viewed {
   Strides steps;
   Shape starts;
 };
 
 /// Of an operand that is itself seen from `starts` on (empty: from its first element). Empty where no steps say it: a reshape of
-/// an operand whose dimensions do not lie in each other, or of a part.
+/// an operand whose dimensions do not lie in each other, or of a part that begins where no step of the result leads.
 std::optional<Viewed> viewed(OpKind, const Attributes&, const Shape& operand, const Strides&,
                              const Shape& result, const Shape& starts = {});
 

@@ -3,8 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 #include <random>
+#include <tuple>
 
 #include "graph/builder.hpp"
 #include "graph/json.hpp"
@@ -128,6 +132,92 @@ TEST(Views, AReshapeIsALayoutOrNone) {
   }
   EXPECT_GT(layouts, 1500);
   EXPECT_GT(none, 500);
+}
+
+/// What is seen of memory: of each element, in row-major order, where it lies.
+struct Seen {
+  Shape shape;
+  std::vector<std::int64_t> at;
+};
+
+/// A random view of it, and what is seen then.
+std::tuple<OpKind, Attributes, Seen> random_view(const Seen& x, std::mt19937& random) {
+  const auto below = [&](std::size_t n) { return static_cast<std::int64_t>(random() % n); };
+  const std::size_t rank = x.shape.size();
+  OpKind kind = std::vector{OpKind::slice, OpKind::permute, OpKind::reshape, OpKind::expand}[random() % 4];
+  Attributes a;
+  Shape shape = x.shape;
+  std::function<Shape(const Shape&)> from;  // the operand's coordinates of a result's
+  if (kind == OpKind::slice) {
+    a.dim = static_cast<int>(below(rank));
+    a.start = below(static_cast<std::size_t>(shape[a.dim]));
+    a.end = a.start + 1 + below(static_cast<std::size_t>(shape[a.dim] - a.start));
+    shape[a.dim] = a.end - a.start;
+    from = [a](Shape c) { return c[a.dim] += a.start, c; };
+  } else if (kind == OpKind::permute) {
+    Shape dims(rank);
+    std::iota(dims.begin(), dims.end(), 0);
+    std::ranges::shuffle(dims, random);
+    for (std::size_t d = 0; d < rank; ++d) shape[d] = x.shape[dims[d]];
+    from = [dims](const Shape& c) {
+      Shape of(c.size());
+      for (std::size_t d = 0; d < c.size(); ++d) of[dims[d]] = c[d];
+      return of;
+    };
+    a.sizes = dims;
+  } else if (kind == OpKind::reshape) {
+    shape.clear();
+    for (std::int64_t left = size(x.shape); left > 1;) {
+      const std::int64_t e = 1 + below(static_cast<std::size_t>(left));
+      if (left % e == 0) shape.push_back(e), left /= e;
+    }
+    if (shape.empty() || below(3) == 0) shape.insert(shape.begin() + below(shape.size() + 1), 1);
+    from = [before = x.shape, shape](const Shape& c) { return coordinates(index(c, shape), before); };
+  } else {
+    for (std::int64_t& e : shape)
+      if (e == 1 && below(2)) e = 2;
+    from = [before = x.shape](Shape c) {
+      for (std::size_t d = 0; d < c.size(); ++d) c[d] = before[d] == 1 ? 0 : c[d];
+      return c;
+    };
+  }
+  if (a.sizes.empty()) a.sizes = shape;
+  Seen y{shape, {}};
+  for (std::int64_t i = 0; i < size(shape); ++i)
+    y.at.push_back(x.at[static_cast<std::size_t>(index(from(coordinates(i, shape)), x.shape))]);
+  return {kind, a, y};
+}
+
+/// Views of views, each with the steps and starts of the one before it; of dense memory a part has steps in any shape of one row.
+TEST(Views, AChainIsALayoutOrNone) {
+  std::mt19937 random(3);
+  int layouts = 0, none = 0, reshaped_parts = 0;
+  for (int trial = 0; trial < 3000; ++trial) {
+    Seen x{{4, 6, 2}, {}};
+    for (std::int64_t i = 0; i < size(x.shape); ++i) x.at.push_back(i);
+    Viewed v{row_major(x.shape), Shape(3, 0)};
+    for (int step = 0; step < 5; ++step) {
+      const auto [kind, attributes, y] = random_view(x, random);
+      const auto next = viewed(kind, attributes, x.shape, v.steps, y.shape, v.starts);
+      (next ? layouts : none) += 1;
+      if (!next) {
+        EXPECT_TRUE(kind == OpKind::reshape || kind == OpKind::expand);
+        break;
+      }
+      reshaped_parts +=
+          kind == OpKind::reshape && std::ranges::any_of(v.starts, [](auto s) { return s != 0; });
+      for (std::size_t i = 0; i < y.at.size(); ++i) {
+        const Shape c = coordinates(static_cast<std::int64_t>(i), y.shape);
+        std::int64_t found = 0;
+        for (std::size_t d = 0; d < c.size(); ++d) found += (c[d] + next->starts[d]) * next->steps[d];
+        ASSERT_EQ(found, y.at[i]) << name(kind) << " " << to_string(x.shape) << " to " << to_string(y.shape);
+      }
+      x = y, v = *next;
+    }
+  }
+  EXPECT_GT(layouts, 5000);
+  EXPECT_GT(reshaped_parts, 500);
+  EXPECT_GT(none, 100);
 }
 
 TEST(Casts, RoundAsPyTorchDoes) {
