@@ -58,6 +58,7 @@ bool place_buffers(KernelPlan& plan, const target::Target& target) {
 }
 
 DevicePlacement place_tensors(const Program& program) {
+  constexpr std::int64_t effort = 20'000;  // whole programs are placed for each of their tilings
   const int n = static_cast<int>(program.tensors.size());
   DevicePlacement result{std::vector<std::int64_t>(n, -1), std::vector<std::int64_t>(n, 0), 0};
   std::vector<Lifetime> lives;
@@ -88,7 +89,7 @@ DevicePlacement place_tensors(const Program& program) {
     lives.push_back(life);
     which.push_back(t);
   }
-  const Packing packing = pack(lives);
+  const Packing packing = pack(lives, effort);
   for (std::size_t i = 0; i < which.size(); ++i) result.offset[which[i]] = packing.offset[i];
   result.total = (packing.peak + 255) / 256 * 256;
   return result;

@@ -59,6 +59,8 @@ i64 live_bound(const std::vector<Lifetime>& objects) {
 }
 
 constexpr std::size_t many = 2000;
+constexpr i64 node =
+    1024;  // objects that one unit of effort looks at: those of a node of the search among some 14
 
 // For many objects: in the order of their begins, each into the lowest gap that what is alive leaves. One walk over time.
 i64 place_in_time(const std::vector<Lifetime>& objects, std::vector<i64>& offset) {
@@ -132,7 +134,7 @@ i64 place(const std::vector<Lifetime>& objects, const std::vector<int>& order, F
 // order.
 struct Search {
   const std::vector<Lifetime>& objects;
-  i64 effort;
+  i64 effort;  // objects that may still be looked at
   Packing& best;
   std::vector<std::vector<int>> met;      // met[i]: the objects whose lifetimes meet i's
   std::vector<std::vector<int>> live_at;  // at every begin: the objects alive
@@ -141,9 +143,10 @@ struct Search {
 
   // What the unplaced objects alive at one time must still stand on. `floor` is the last offset: none goes
   // lower.
-  i64 bound(i64 floor) const {
+  i64 bound(i64 floor) {
     i64 b = 0;
     for (const auto& live : live_at) {
+      effort -= std::ssize(live);
       i64 top = 0, rest = 0;
       for (int i : live)
         if (placed[i])
@@ -157,13 +160,14 @@ struct Search {
 
   // Returns false when the effort is spent.
   bool descend(std::size_t count, i64 floor, int last, i64 peak) {
-    if ((effort -= 1 + static_cast<i64>(objects.size() * objects.size() / 256)) < 0) return false;
+    if (effort < 0) return false;
     if (count == objects.size()) {
       best.peak = peak, best.offset = offset;
       return true;
     }
     std::vector<std::tuple<i64, i64, int>> choices;
     for (int i = 0; i < static_cast<int>(objects.size()); ++i) {
+      effort -= 1 + std::ssize(met[i]);
       if (placed[i]) continue;
       i64 at = 0;
       for (int j : met[i])
@@ -225,11 +229,15 @@ Packing pack_proper(const std::vector<Lifetime>& objects, i64 effort) {
       if (best.peak < 0 || peak < best.peak) best.peak = peak, best.offset = offset;
     }
   best.optimal = best.peak == best.lower_bound;
-  if (best.optimal || 1 + static_cast<i64>(n) * n / 256 > effort)
-    return best;  // the search has not one step to spend
+  if (best.optimal || effort <= 0) return best;
 
-  Search search{
-      objects, effort, best, std::vector<std::vector<int>>(n), {}, std::vector<i64>(n), std::vector<char>(n)};
+  Search search{objects,
+                effort * node,
+                best,
+                std::vector<std::vector<int>>(n),
+                {},
+                std::vector<i64>(n),
+                std::vector<char>(n)};
   for (int i = 0; i < n; ++i) {
     std::vector<int> live;
     for (int j = 0; j < n; ++j) {
