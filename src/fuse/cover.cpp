@@ -1,121 +1,276 @@
 #include "fuse/cover.hpp"
 
 #include <algorithm>
-#include <map>
+#include <bit>
+#include <cstdint>
+#include <numeric>
 #include <optional>
+#include <span>
 
 namespace zellige::fuse {
 namespace {
 
-using Places = std::vector<int>;
+/// Places behind one place: bit i is the one i + 1 behind it.
+using Word = std::uint64_t;
+using Ahead = std::span<const Word>;
+constexpr std::size_t word_bits = 64;
 
-/// Of one first place that is not covered: by what is covered behind it, the cheapest way there.
-struct Reached {
-  double cost = never, rest = never;  // to here; from here to the end
-  std::size_t by = 0;                 // the last piece
-  int from = -1;                      // the first place before it
-  Places ahead{};                     // what was covered behind that
-};
-using Level = std::map<Places, Reached>;
-
-struct Next {
-  int first;
-  Places ahead;
-};
-
-/// What is covered once a piece is laid on its first place, with `ahead` covered behind it; none where they meet.
-std::optional<Next> laid(const Places& piece, const Places& ahead) {
-  Next next{piece[0] + 1, {}};
-  next.ahead.reserve(piece.size() + ahead.size());
-  auto a = ahead.begin();
-  for (std::size_t i = 1; i < piece.size(); ++i) {
-    while (a != ahead.end() && *a < piece[i]) next.ahead.push_back(*a++);
-    if (a != ahead.end() && *a == piece[i]) return std::nullopt;
-    next.ahead.push_back(piece[i]);
+std::vector<Word> ahead_of(const Piece& piece, std::size_t words) {
+  std::vector<Word> bits(words);
+  for (std::size_t i = 1; i < piece.places.size(); ++i) {
+    const auto at = static_cast<std::size_t>(piece.places[i] - piece.places[0] - 1);
+    bits[at / word_bits] |= Word{1} << (at % word_bits);
   }
-  next.ahead.insert(next.ahead.end(), a, ahead.end());
-  auto covered = next.ahead.begin();
-  while (covered != next.ahead.end() && *covered == next.first) ++covered, ++next.first;
-  next.ahead.erase(next.ahead.begin(), covered);
-  return next;
+  return bits;
+}
+
+/// By their ascending places, as words of a dictionary are.
+bool is_before(Ahead a, Ahead b) {
+  for (std::size_t w = 0; w < a.size(); ++w) {
+    const Word differ = a[w] ^ b[w];
+    if (differ == 0) continue;
+    const int at = std::countr_zero(differ);
+    const bool in_a = (a[w] >> at & 1) != 0;
+    // The other has no such place: it ends here, or goes on with a later one.
+    const Ahead other = in_a ? b : a;
+    bool goes_on = at + 1 < static_cast<int>(word_bits) && other[w] >> (at + 1) != 0;
+    for (std::size_t v = w + 1; v < other.size(); ++v) goes_on = goes_on || other[v] != 0;
+    return in_a == goes_on;
+  }
+  return false;
+}
+
+/// A way to a state: its first free place, and what is covered behind that.
+struct Reached {
+  double cost = never, over = never;  // to here; of that, beside what its places cost at least
+  double rest = never;                // from here to the end
+  std::size_t by = 0;                 // the last piece
+  int from = -1;                      // the first free place before it
+  std::size_t state = 0;              // of that place
+};
+
+/// The states with one first free place, found by what is covered behind it.
+class Level {
+ public:
+  explicit Level(std::size_t words = 1) : words_(words) {}
+
+  std::size_t size() const { return reached_.size(); }
+  Ahead ahead(std::size_t state) const { return {bits_.data() + state * words_, words_}; }
+  Reached& operator[](std::size_t state) { return reached_[state]; }
+  const Reached& operator[](std::size_t state) const { return reached_[state]; }
+
+  std::optional<std::size_t> find(Ahead ahead) const {
+    if (slots_.empty()) return std::nullopt;
+    const std::uint32_t in = slots_[slot(ahead)];
+    if (in == 0) return std::nullopt;
+    return in - 1;
+  }
+  /// Added where it is new.
+  Reached& at(Ahead ahead) {
+    if (2 * (size() + 1) > slots_.size()) rebuild(std::max<std::size_t>(16, 4 * size()));
+    std::uint32_t& in = slots_[slot(ahead)];
+    if (in == 0) {
+      bits_.insert(bits_.end(), ahead.begin(), ahead.end());
+      reached_.emplace_back();
+      in = static_cast<std::uint32_t>(size());
+    }
+    return reached_[in - 1];
+  }
+  /// Keeps these states alone, in this order.
+  void keep(const std::vector<std::size_t>& states) {
+    Level kept(words_);
+    for (std::size_t s : states) {
+      kept.bits_.insert(kept.bits_.end(), ahead(s).begin(), ahead(s).end());
+      kept.reached_.push_back(reached_[s]);
+    }
+    *this = std::move(kept);
+    rebuild(std::max<std::size_t>(16, 2 * size()));
+  }
+
+ private:
+  /// Where it is, or where it would be.
+  std::size_t slot(Ahead ahead) const {
+    Word h = 0;
+    for (Word w : ahead) h = (h ^ w) * 0x9e3779b97f4a7c15, h ^= h >> 29;
+    std::size_t i = h & (slots_.size() - 1);
+    while (slots_[i] != 0 && !std::ranges::equal(this->ahead(slots_[i] - 1), ahead))
+      i = (i + 1) & (slots_.size() - 1);
+    return i;
+  }
+  void rebuild(std::size_t room) {
+    slots_.assign(std::bit_ceil(room), 0);
+    for (std::size_t s = 0; s < size(); ++s) slots_[slot(ahead(s))] = static_cast<std::uint32_t>(s + 1);
+  }
+
+  std::size_t words_;
+  std::vector<Word> bits_;
+  std::vector<Reached> reached_;
+  std::vector<std::uint32_t> slots_;  // a state's number and one; 0: none
+};
+
+/// What each place costs at least: the places of no piece come to more than it costs.
+std::vector<double> least_of(std::size_t places, const std::vector<Piece>& pieces) {
+  std::vector<std::vector<std::size_t>> of(places);  // the pieces of a place
+  std::vector<double> least(places, never), over(pieces.size());
+  for (std::size_t p = 0; p < pieces.size(); ++p)
+    for (int at : pieces[p].places) {
+      of[static_cast<std::size_t>(at)].push_back(p);
+      double& share = least[static_cast<std::size_t>(at)];
+      share = std::min(share, pieces[p].cost / static_cast<double>(pieces[p].places.size()));
+    }
+  for (std::size_t p = 0; p < pieces.size(); ++p) {
+    over[p] = pieces[p].cost;
+    for (int at : pieces[p].places) over[p] -= least[static_cast<std::size_t>(at)];
+  }
+  for (std::size_t at = 0; at < places; ++at) {  // the first takes what all of its pieces leave
+    double more = never;
+    for (std::size_t p : of[at]) more = std::min(more, over[p]);
+    if (of[at].empty() || more <= 0) continue;
+    least[at] += more;
+    for (std::size_t p : of[at]) over[p] -= more;
+  }
+  return least;
 }
 
 class Covering {
  public:
   Covering(std::size_t places, const std::vector<Piece>& pieces)
-      : pieces_(pieces), by_first_(places), share_(places, never), levels_(places + 1) {
+      : pieces_(pieces), by_first_(places), over_(pieces.size()), ahead_(pieces.size()) {
+    std::vector<Piece> used = pieces;
+    std::erase_if(used, [](const Piece& p) { return p.cost == never; });
+    const std::vector<double> least = least_of(places, used);
+    int span = 0;
+    for (const Piece& p : used) span = std::max(span, p.places.back() - p.places[0]);
+    words_ = static_cast<std::size_t>(span) / word_bits + 1;
+    next_.resize(words_);
     for (std::size_t p = 0; p < pieces.size(); ++p) {
       if (pieces[p].cost == never) continue;
       by_first_[static_cast<std::size_t>(pieces[p].places[0])].push_back(p);
-      for (int at : pieces[p].places) {
-        double& least = share_[static_cast<std::size_t>(at)];
-        least = std::min(least, pieces[p].cost / static_cast<double>(pieces[p].places.size()));
-      }
+      ahead_[p] = ahead_of(pieces[p], words_);
+      over_[p] = pieces[p].cost;
+      for (int at : pieces[p].places) over_[p] -= least[static_cast<std::size_t>(at)];
+      over_[p] = std::max(over_[p], 0.0);
     }
+    for (std::vector<std::size_t>& list : by_first_)
+      std::ranges::stable_sort(list, {}, [&](std::size_t p) { return over_[p]; });
   }
 
   Cover run(std::size_t widest) {
+    const Cover some = search(std::min(widest, first_widest), never);
+    if (some.pieces.empty()) return search(widest, never);
+    double limit = 0, most = 0;
+    for (std::size_t p : some.pieces) limit += over_[p], most = std::max(most, pieces_[p].cost);
+    return search(widest, (limit + most) * (1 + rounding));
+  }
+
+ private:
+  static constexpr std::size_t first_widest = 16;
+  static constexpr double rounding = 1e-9;        // of sums
+  static constexpr std::size_t most_waiting = 8;  // times the widest: states of a place that wait for others
+
+  /// Covers whose pieces cost at most `limit` more than their places do at least.
+  Cover search(std::size_t widest, double limit) {
     Cover cover;
     cover.with.assign(pieces_.size(), never);
-    levels_[0][{}].cost = 0;
+    levels_.assign(by_first_.size() + 1, Level(words_));
+    std::ranges::fill(next_, 0);
+    levels_[0].at(next_) = {0, 0};
     for (std::size_t at = 0; at + 1 < levels_.size(); ++at) {
-      cover.exact = narrow(levels_[at], widest) && cover.exact;
-      for (const auto& [ahead, reached] : levels_[at])
-        for (std::size_t p : by_first_[at])
-          if (std::optional<Next> next = laid(pieces_[p].places, ahead)) {
-            Reached& r = levels_[static_cast<std::size_t>(next->first)][std::move(next->ahead)];
-            const double cost = reached.cost + pieces_[p].cost;
-            if (cost < r.cost) r = {cost, never, p, static_cast<int>(at), ahead};
-          }
-      cover.states += levels_[at].size();
+      Level& level = levels_[at];
+      cover.exact = narrow(level, widest) && cover.exact;
+      cover.states += level.size();
+      for (std::size_t s = 0; s < level.size(); ++s)
+        for (std::size_t p : by_first_[at]) {
+          const double over = level[s].over + over_[p];
+          if (over > limit) break;
+          const std::size_t first = lay(at, level.ahead(s), p);
+          if (first == 0) continue;
+          Level& then = levels_[first];
+          Reached& r = then.at(next_);
+          const double cost = level[s].cost + pieces_[p].cost;
+          if (cost < r.cost) r = {cost, over, never, p, static_cast<int>(at), s};
+          if (then.size() >= most_waiting * widest && first + 1 < levels_.size())
+            cover.exact = narrow(then, widest) && cover.exact;
+        }
     }
-    if (levels_.back().empty()) return cover;
-    Reached& end = levels_.back().begin()->second;
+    if (levels_.back().size() == 0) return cover;
+    Reached& end = levels_.back()[0];
     cover.cost = end.cost, end.rest = 0;
-    weigh(cover.with);
-    for (const Reached* r = &end; r->from >= 0; r = &levels_[static_cast<std::size_t>(r->from)].at(r->ahead))
+    weigh(cover.with, limit);
+    for (const Reached* r = &end; r->from >= 0; r = &levels_[static_cast<std::size_t>(r->from)][r->state])
       cover.pieces.push_back(r->by);
     std::ranges::reverse(cover.pieces);
     return cover;
   }
 
- private:
-  /// False where states had to be dropped.
-  bool narrow(Level& states, std::size_t widest) const {
-    if (states.size() <= widest) return true;
-    const auto rank = [&](const auto& state) {
-      double ahead = 0;
-      for (int at : state.first) ahead += share_[static_cast<std::size_t>(at)];
-      return state.second.cost - ahead;
+  /// Lays a piece on its first place: the next free place, and next_ is what is covered behind it; 0 where they meet.
+  std::size_t lay(std::size_t at, Ahead ahead, std::size_t piece) {
+    const std::vector<Word>& mask = ahead_[piece];
+    for (std::size_t w = 0; w < words_; ++w)
+      if ((ahead[w] & mask[w]) != 0) return 0;
+    std::size_t full = 0;  // places covered without a gap
+    for (std::size_t w = 0; w < words_; ++w) {
+      const int ones = std::countr_one(ahead[w] | mask[w]);
+      full += static_cast<std::size_t>(ones);
+      if (ones < static_cast<int>(word_bits)) break;
+    }
+    const std::size_t shift = full + 1;
+    for (std::size_t w = 0; w < words_; ++w) {
+      const std::size_t from = w + shift / word_bits, by = shift % word_bits;
+      const auto both = [&](std::size_t i) { return i < words_ ? ahead[i] | mask[i] : 0; };
+      next_[w] = both(from) >> by;
+      if (by > 0) next_[w] |= both(from + 1) << (word_bits - by);
+    }
+    return at + shift;
+  }
+
+  /// Puts the states in the order of what they cover; of more than the widest, those that cost least beside what their places do at
+  /// least. False where some were dropped.
+  static bool narrow(Level& level, std::size_t widest) {
+    const auto before = [&](std::size_t a, std::size_t b) {
+      return is_before(level.ahead(a), level.ahead(b));
     };
-    std::vector<double> ranks;
-    for (const auto& state : states) ranks.push_back(rank(state));
-    const auto last = ranks.begin() + static_cast<std::ptrdiff_t>(widest) - 1;
-    std::ranges::nth_element(ranks, last);
-    std::erase_if(states, [&, most = *last](const auto& state) { return rank(state) > most; });
-    return false;
+    std::vector<std::size_t> states(level.size());
+    std::iota(states.begin(), states.end(), std::size_t{0});
+    const bool dropped = states.size() > widest;
+    if (dropped) {
+      std::ranges::nth_element(states, states.begin() + static_cast<std::ptrdiff_t>(widest),
+                               [&](std::size_t a, std::size_t b) {
+                                 if (level[a].over != level[b].over) return level[a].over < level[b].over;
+                                 return before(a, b);
+                               });
+      states.resize(widest);
+    }
+    std::ranges::sort(states, before);
+    level.keep(states);
+    return !dropped;
   }
 
   /// What is left from each state, and with each piece.
-  void weigh(std::vector<double>& with) {
+  void weigh(std::vector<double>& with, double limit) {
     for (std::size_t at = levels_.size() - 1; at-- > 0;)
-      for (auto& [ahead, reached] : levels_[at])
+      for (std::size_t s = 0; s < levels_[at].size(); ++s) {
+        Reached& reached = levels_[at][s];
         for (std::size_t p : by_first_[at]) {
-          const std::optional<Next> next = laid(pieces_[p].places, ahead);
-          if (!next) continue;
-          const Level& then = levels_[static_cast<std::size_t>(next->first)];
-          const auto to = then.find(next->ahead);
-          if (to == then.end()) continue;  // dropped
-          const double rest = pieces_[p].cost + to->second.rest;
+          if (reached.over + over_[p] > limit) break;
+          const std::size_t first = lay(at, levels_[at].ahead(s), p);
+          if (first == 0) continue;
+          const std::optional<std::size_t> to = levels_[first].find(next_);
+          if (!to) continue;  // dropped
+          const double rest = pieces_[p].cost + levels_[first][*to].rest;
           reached.rest = std::min(reached.rest, rest);
           with[p] = std::min(with[p], reached.cost + rest);
         }
+      }
   }
 
   const std::vector<Piece>& pieces_;
-  std::vector<std::vector<std::size_t>> by_first_;
-  std::vector<double> share_;  // by place: the least share of a piece's cost that it can have
-  std::vector<Level> levels_;  // by the first place that is not covered
+  std::size_t words_ = 1;
+  std::vector<std::vector<std::size_t>> by_first_;  // those that cost least beside their places first
+  std::vector<double> over_;              // by piece: what it costs beside what its places do at least
+  std::vector<std::vector<Word>> ahead_;  // by piece
+  std::vector<Level> levels_;             // by the first free place
+  std::vector<Word> next_;                // what lay() found
 };
 
 }  // namespace
