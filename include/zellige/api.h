@@ -13,8 +13,8 @@
  *
  * No argument crashes a function. Handles are looked up in a table: one that is NULL, freed or of another kind is refused, and what is
  * freed while it runs ends when it has run. Addresses that are NULL, misaligned, unmapped, read-only where something is written, or
- * unknown to CUDA where a GPU's are wanted are refused before anything is read or written. What remains the caller's: a stream and the
- * functions of an exchange table must be valid, and nobody may unmap memory while a function uses it. */
+ * unknown to CUDA where a GPU's are wanted are refused before anything is read or written. What remains the caller's: a stream, a
+ * watch and the functions of an exchange table must be valid, and nobody may unmap memory while a function uses it. */
 #ifndef ZELLIGE_API_H
 #define ZELLIGE_API_H
 
@@ -32,7 +32,7 @@ extern "C" {
 #endif
 
 /* Of this header; zellige_api_version() tells the library's, which serves every header of its number or an earlier one. */
-#define ZELLIGE_API_VERSION 4
+#define ZELLIGE_API_VERSION 5
 ZELLIGE_EXPORT int zellige_api_version(void);
 ZELLIGE_EXPORT const char* zellige_version(void);
 
@@ -113,6 +113,10 @@ typedef struct zellige_options {
   int32_t constant_count;
   int32_t workers;  /* threads of the emulator, at most 1024; 0: one a core */
   int32_t as_given; /* 1: kernels as the graph's operators stand; 0: what fuses is fused (docs/fusion.md) */
+  /* Called on the caller's thread while groups of operators are looked for: of a phase, how much is done of what is known to come.
+   * 0 ends the search: the best of what is planned by then is taken. NULL: nobody watches. Since version 5. */
+  int32_t (*watch)(void* watcher, const char* phase, int64_t done, int64_t of);
+  void* watcher;
 } zellige_options;
 
 ZELLIGE_EXPORT zellige_status zellige_program_new(const zellige_graph* graph, const zellige_options* options,
@@ -140,8 +144,8 @@ typedef enum zellige_text {
   ZELLIGE_PRICE = 4,      /* what each kernel is expected to take, in words */
   ZELLIGE_GRAPH = 5,      /* the graph that the kernels compute, in JSON: as it was tiled */
   ZELLIGE_TARGET = 6,
-  /* What was done when it was compiled for the GPU and changes no result, a line each: compiled again without cache hints. "" before
-   * its first launch. Since version 3. */
+  /* A line each. Limits that the search for groups of operators met; and, once it was launched, what was done when it was compiled for
+   * the GPU and changes no result: compiled again without cache hints. Since version 3. */
   ZELLIGE_NOTES = 7,
   /* What the proof said of plans that it rejected while others were searched for, a line each: Zellige's own faults, which the program
    * does not share. "" where there were none. Since version 4. */

@@ -9,12 +9,16 @@
 #pragma once
 #include <zellige/api.h>
 
+#include <cstdint>
+#include <exception>
 #include <fstream>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -84,6 +88,8 @@ struct ProgramOptions {
   std::vector<std::string> constants = {};
   int tune = 0, workers = 0;
   bool as_given = false;  // kernels as the graph's operators stand, not fused
+  /// Of a phase of the search for groups, how much is done of what is known to come; false ends it. What it throws is thrown again.
+  std::function<bool(std::string_view phase, std::int64_t done, std::int64_t of)> watch = {};
 };
 
 class Program {
@@ -97,9 +103,13 @@ class Program {
     options.target = o.target.empty() ? nullptr : o.target.c_str();
     options.tiling = o.tiling.empty() ? nullptr : o.tiling.c_str();
     options.constants = names.data(), options.constant_count = static_cast<int32_t>(names.size());
+    Watcher watcher{o.watch, nullptr};
+    if (o.watch) options.watch = &Watcher::call, options.watcher = &watcher;
     zellige_program* made = nullptr;
-    detail::check(zellige_program_new(graph.handle(), &options, &made));
+    const zellige_status status = zellige_program_new(graph.handle(), &options, &made);
     handle_.reset(made);
+    if (watcher.thrown) std::rethrow_exception(watcher.thrown);
+    detail::check(status);
   }
 
   /// What `zellige transpile --emit cubin` wrote: NAME.manifest.json, and NAME.cubin beside it.
@@ -162,6 +172,20 @@ class Program {
 
  private:
   explicit Program(zellige_program* made) { handle_.reset(made); }
+  /// A watch as the C ABI calls it, which no exception crosses.
+  struct Watcher {
+    decltype(ProgramOptions::watch) watch;
+    std::exception_ptr thrown;
+    static int32_t call(void* watcher, const char* phase, int64_t done, int64_t of) {
+      auto& own = *static_cast<Watcher*>(watcher);
+      try {
+        return own.watch(phase, done, of);
+      } catch (...) {
+        own.thrown = std::current_exception();
+        return 0;
+      }
+    }
+  };
   template <class Get>
   std::vector<zellige_tensor_info> all(int count, Get get) const {
     std::vector<zellige_tensor_info> list(static_cast<std::size_t>(detail::counted(count)));

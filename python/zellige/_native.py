@@ -47,6 +47,9 @@ class _Info(ctypes.Structure):
     ]
 
 
+_WATCH = ctypes.CFUNCTYPE(c_int32, c_void_p, c_char_p, c_int64, c_int64)
+
+
 class _Options(ctypes.Structure):
     _fields_ = [
         ("size", c_size_t),
@@ -58,6 +61,8 @@ class _Options(ctypes.Structure):
         ("constant_count", c_int32),
         ("workers", c_int32),
         ("as_given", c_int32),
+        ("watch", _WATCH),
+        ("watcher", c_void_p),
     ]
 
 
@@ -93,7 +98,7 @@ _SIGNATURES = {
     "zellige_layout_operations": (c_int, [_TEXTS]),
     "zellige_layout_svg": (c_int, [c_char_p, c_int, _TEXTS]),
 }
-_API_VERSION = 4
+_API_VERSION = 5
 _library = None
 
 
@@ -194,10 +199,25 @@ TEXTS = {"source": 0, "standalone": 1, "manifest": 2, "plan": 3, "price": 4, "gr
 ON = {"auto": 0, "gpu": 1, "emulator": 2, "reference": 3}
 
 
-class Program:
-    """A compiled graph."""
+class _Watched:
+    """A function of (phase, done, of) as the ABI calls it: what it raises, ctrl-C too, ends the search, and is raised again behind it."""
 
-    def __init__(self, graph: Graph, *, on, target, tiling, tune, constants, workers, fuse):
+    def __init__(self, watch):
+        self._watch, self.raised = watch, None
+        self.function = _WATCH(self._call) if watch else _WATCH()
+
+    def _call(self, _, phase, done, of):
+        try:
+            return int(self._watch(phase.decode(), done, of))
+        except BaseException as e:  # no exception crosses the ABI
+            self.raised = e
+            return 0
+
+
+class Program:
+    """A compiled graph. `watch`: a function of (phase, done, of), called while groups of operators are looked for; false ends that."""
+
+    def __init__(self, graph: Graph, *, on, target, tiling, tune, constants, workers, fuse, watch=None):
         names = (c_char_p * max(1, len(constants)))(*[c.encode() for c in constants])
         options = _Options(
             ctypes.sizeof(_Options),
@@ -210,9 +230,15 @@ class Program:
             workers,
             not fuse,
         )
+        watched = _Watched(watch)
+        options.watch = watched.function
         _find_nvrtc()
         handle = c_void_p()
-        checked(library().zellige_program_new(graph.handle, byref(options), byref(handle)))
+        status = library().zellige_program_new(graph.handle, byref(options), byref(handle))
+        if watched.raised:
+            library().zellige_program_free(handle)
+            raise watched.raised
+        checked(status)
         self._take(handle)
 
     def _take(self, handle):

@@ -56,7 +56,8 @@ class Program:
     inputs, outputs: TensorInfo of each, in order.
     source: the CUDA text.  standalone: the same with Zellige's headers in it.  manifest: docs/manifest.md's, as a dict.
     plan: what each pass decided, in words.  price: microseconds that it is expected to take.
-    notes: what was done when it was compiled for a GPU and changes no result (compiled again without cache hints); empty before.
+    notes: limits that the search for groups of operators met, and what was done when it was compiled for a GPU and changes no result
+        (compiled again without cache hints).
     rejected: what the proof said of plans that it rejected while the planner searched: faults of Zellige's that the program does not share.
     graph: what the kernels compute, as a dict.  target: sm_80, ...  workspace: bytes of device memory beside the tensors.
     """

@@ -117,8 +117,8 @@ class _Known(OperatorSupportBase):
 class Part(torch.nn.Module):
     """A part of a graph as a program. Its operators are kept beside it."""
 
-    def __init__(self, name, module, constants, updates):
-        """`updates`: by a result's number, the placeholder whose tensor it becomes."""
+    def __init__(self, name, module, constants, updates, watch):
+        """`updates`: by a result's number, the placeholder whose tensor it becomes. `watch`: as of a program."""
         super().__init__()
         self.module, self.updates = module, {}
         trace, arrays, self.order = Trace(name), {}, []
@@ -155,7 +155,7 @@ class Part(torch.nn.Module):
             raise Left("computes nothing")
         form, read = trace.form([trace.arrays[m] for m in made], names, strides)
         native = _native.Program(
-            _native.Graph(form, name), on="auto", target=None, tiling=None, tune=0, constants=[], workers=0, fuse=True
+            _native.Graph(form, name), on="auto", target=None, tiling=None, tune=0, constants=[], workers=0, fuse=True, watch=watch
         )
         self.program = Program(native, name)
         self.read = [self.order.index(n) for n in read]
@@ -225,12 +225,14 @@ class _Progress:
     def __init__(self, parts, operators):
         self.start, self.parts, self.operators, self.shown = time.monotonic(), parts, operators, False
 
-    def show(self, part, done):
+    def show(self, part, done, inside=""):
+        """`inside`: how far the part is."""
         seconds = time.monotonic() - self.start
         if seconds < 2 or not sys.stderr.isatty():
             return
         self.shown = True
-        sys.stderr.write(f"\r\x1b[Kzellige: part {part} of {self.parts}, {done} of {self.operators} operators, {seconds:.0f} s")
+        text = f"zellige: part {part} of {self.parts}, {done} of {self.operators} operators{inside}, {seconds:.0f} s"
+        sys.stderr.write(f"\r\x1b[K{text}")
         sys.stderr.flush()
 
     def clear(self):
@@ -240,7 +242,8 @@ class _Progress:
 
 
 def _compiled(graph_module, constants, report, start, bound):
-    """The graph with its parts in their places. Those that are not begun `bound` seconds (None: any) from the start on stay torch's."""
+    """The graph with its parts in their places. `bound` seconds (None: any) from the start on, the part that is planned takes what has
+    been planned of it, and those that are not begun stay torch's."""
     known = _Known(report, _device(graph_module.graph))
     nodes = [n for n in graph_module.graph.nodes if n.op == "call_function"]
     report.operators = len(nodes)
@@ -256,6 +259,11 @@ def _compiled(graph_module, constants, report, start, bound):
             report.left[node.target] = f"not begun within {bound:g} seconds"
             continue
         progress.show(i + 1, done)
+
+        def watch(phase, part_done, part_of, part=i + 1, before=done):
+            progress.show(part, before, f", {phase}: {part_done} of {part_of}")
+            return bound is None or time.monotonic() - start <= bound
+
         operators = sum(n.op == "call_function" for n in module.graph.nodes)
         done += operators
         inside = [n for n in module.graph.nodes if n.op == "placeholder"]
@@ -264,11 +272,11 @@ def _compiled(graph_module, constants, report, start, bound):
         updates = {i: inside[node.args.index(c.args[0])] for i, c in changes.items()}
         try:
             try:
-                part = Part(node.target, module, weights, updates)
+                part = Part(node.target, module, weights, updates, watch)
             except Error as why:
                 if not updates or isinstance(why, Fault):
                     raise
-                part, changes = Part(node.target, module, weights, {}), {}
+                part, changes = Part(node.target, module, weights, {}, watch), {}
         except Error as why:
             report.leave(node.target, why)
             continue
@@ -336,7 +344,7 @@ def _bound(options):
 
 
 def backend(graph_module, example_inputs, *, options=None):
-    """The entry point of torch.compile. options={"seconds": 30}: parts that are not begun by then stay torch's."""
+    """The entry point of torch.compile. options={"seconds": 30}: what is planned by then is taken."""
     start, bound = time.monotonic(), _bound(options)
     report = Report()
     reports.append(report)

@@ -26,7 +26,7 @@ const Gpu& gpu() {
   return found;
 }
 
-emit::Program compile(graph::KernelGraph graph, const Options& o, const run::Cache& cache) {
+Compiled compile(graph::KernelGraph graph, const Options& o, const run::Cache& cache) {
   if (o.on == On::gpu && !gpu().why_not.empty()) fail("on gpu: {}", gpu().why_not);
   const bool asks_gpu = o.on == On::gpu || (o.on == On::any && (o.target.empty() || o.tune > 0));
   if (asks_gpu) run::require_named_nvrtc();
@@ -39,7 +39,7 @@ emit::Program compile(graph::KernelGraph graph, const Options& o, const run::Cac
   graph::declare_constant(graph, o.constants);
   plan::Wishes asked = plan::tiling_wish(o.tiling, target);
   if (asked.tiles == plan::Tiles::stated) plan::state(asked, o.tiling, "tiling");
-  fuse::Optimized fused = run::as_wished(graph, target, !o.as_given, asked, cache);
+  fuse::Optimized fused = run::as_wished(graph, target, !o.as_given, asked, cache, o.watch);
   graph = std::move(fused.graph);
   plan::Rejections rejected = std::move(fused.rejected);
   if (o.tune > 0) {
@@ -53,7 +53,7 @@ emit::Program compile(graph::KernelGraph graph, const Options& o, const run::Cac
   emit::Program program = emit::transpile(graph, target, asked);
   plan::add(rejected, program.plan.rejected);
   program.plan.rejected = std::move(rejected);
-  return program;
+  return {std::move(program), std::move(fused.limits)};
 }
 
 }  // namespace zellige::api

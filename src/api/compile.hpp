@@ -1,11 +1,13 @@
 // From a graph to a program as users ask for it: the one way that a compilation takes, from C, C++ and Python alike.
 //
-//   const emit::Program p = compile(graph, {.target = "sm_90a", .constants = {"W"}}, cache);
+//   const Compiled c = compile(graph, {.target = "sm_90a", .constants = {"W"}}, cache);
+//   c.program.source      // CUDA text
 #pragma once
 #include <string>
 #include <vector>
 
 #include "emit/emit.hpp"
+#include "fuse/watch.hpp"
 #include "run/cache.hpp"
 
 namespace zellige::api {
@@ -21,10 +23,16 @@ struct Options {
   int workers = 0;  // of the emulator; 0: one a core
   bool as_given =
       false;  // a kernel for each operator that needs one, as the graph has them; else what fuses is fused
+  fuse::Watch watch{};  // while groups are looked for
+};
+
+struct Compiled {
+  emit::Program program;
+  std::vector<std::string> limits{};  // that the search for groups met
 };
 
 /// Throws Error where the graph, the options or the machine is at fault. `graph` is validated.
-emit::Program compile(graph::KernelGraph graph, const Options&, const run::Cache&);
+Compiled compile(graph::KernelGraph graph, const Options&, const run::Cache&);
 
 /// The target of the GPU here, or "" and why there is none to run on. It touches the GPU; asked once.
 struct Gpu {

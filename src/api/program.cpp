@@ -11,7 +11,8 @@ Program::Program(const graph::KernelGraph& graph, const Options& options)
     : graph_(graph),
       options_(options),
       cache_(run::Cache::standard()),
-      emitted_(compile(graph, options, cache_)),
+      compiled_(compile(graph, options, cache_)),
+      emitted_(compiled_.program),
       signature_(emitted_.manifest) {
   run::check(emitted_.manifest);
   if (options_.on == On::gpu) launcher();
@@ -20,7 +21,8 @@ Program::Program(const graph::KernelGraph& graph, const Options& options)
 Program::Program(emit::Manifest m, run::Cubin cubin)
     : options_({.on = On::gpu}),
       cache_(run::Cache::standard()),
-      emitted_{.source = {}, .plan = {}, .price = {}, .graph = {}, .manifest = std::move(m)},
+      compiled_{{.source = {}, .plan = {}, .price = {}, .graph = {}, .manifest = std::move(m)}},
+      emitted_(compiled_.program),
       loaded_(std::move(cubin)),
       signature_(emitted_.manifest) {
   try {
@@ -48,7 +50,9 @@ Launcher& Program::launcher() {
 
 std::string Program::notes() const {
   const std::lock_guard lock(compiling_);
-  return notes_;
+  std::string lines;
+  for (const std::string& line : compiled_.limits) lines += line + "\n";
+  return lines + notes_;
 }
 
 void Program::launch(void* const* inputs, void* const* outputs, void* workspace, void* stream) {

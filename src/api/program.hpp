@@ -25,8 +25,9 @@ class Program {
   void call(std::span<const zellige_tensor> inputs, std::span<const zellige_tensor> outputs, void* stream,
             ReadablePages* untrusted);
   void launch(void* const* inputs, void* const* outputs, void* workspace, void* stream);
-  double time() const;        // microseconds, on the standard device
-  std::string notes() const;  // of compiling; "" before the first launch or call
+  double time() const;  // microseconds, on the standard device
+  std::string notes()
+      const;  // of the search for groups, and of compiling, once it was launched or called: a line each
 
  private:
   const emit::TensorPlace& place(int i) const {
@@ -37,7 +38,8 @@ class Program {
   const graph::KernelGraph graph_;  // as it was given
   const Options options_;
   const run::Cache cache_;
-  const emit::Program emitted_;
+  const Compiled compiled_;
+  const emit::Program& emitted_;
   const run::Cubin loaded_;  // empty where the text is compiled here
   const Signature signature_;
   mutable std::mutex compiling_;

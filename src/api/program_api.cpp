@@ -63,6 +63,11 @@ Options options(const zellige_options& o, std::size_t inputs) {
     made.constants.push_back(text_at(name, fmt::format("constants[{}]", made.constants.size())));
   made.workers = o.workers;
   made.as_given = o.as_given != 0;
+  if (o.watch)
+    made.watch = [watch = o.watch, watcher = o.watcher](const fuse::Progress& p) {
+      return watch(watcher, std::string(p.phase).c_str(), static_cast<std::int64_t>(p.done),
+                   static_cast<std::int64_t>(p.of)) != 0;
+    };
   return made;
 }
 

@@ -8,6 +8,7 @@
 #include "cli/choose.hpp"
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
+#include "cli/progress.hpp"
 #include "cli/tell.hpp"
 #include "cli/terminal.hpp"
 #include "fuse/custom.hpp"
@@ -44,7 +45,10 @@ int optimize(const Arguments& a) {
   if (!chosen.error.empty()) throw Error(chosen.error);
   graph::declare_constant(chosen.graph, a.constants);
   plan::Wishes wished = plan::tiling_wish("", target);  // as of `transpile` without --tiling
-  const fuse::Optimized o = run::as_wished(chosen.graph, target, true, wished, run::standard_cache());
+  Progress progress;
+  const fuse::Optimized o = run::as_wished(chosen.graph, target, true, wished, run::standard_cache(),
+                                           watch(progress, chosen.graph.name));
+  progress.clear();
   if (!a.output.empty()) {
     outputs.put(a.output, graph::to_json(o.graph) + "\n");
     outputs.commit();

@@ -33,6 +33,13 @@ void Progress::clear() {
   shown_ = false;
 }
 
+fuse::Watch watch(Progress& progress, const std::string& graph) {
+  return [&progress, graph](const fuse::Progress& p) {
+    progress.show(static_cast<int>(p.done), static_cast<int>(p.of), fmt::format("{}: {}", graph, p.phase));
+    return true;
+  };
+}
+
 std::string clock_time(std::chrono::steady_clock::duration d) {
   const auto s = std::chrono::duration_cast<std::chrono::seconds>(d).count();
   return fmt::format("{}:{:02}", s / 60, s % 60);

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <string>
 
+#include "fuse/watch.hpp"
+
 namespace zellige::cli {
 
 class Progress {
@@ -21,6 +23,9 @@ class Progress {
   bool terminal_, shown_ = false;
   Clock::time_point start_, next_;
 };
+
+/// Shows how far a graph's fusion is, and lets it go on. The progress must live as long.
+fuse::Watch watch(Progress&, const std::string& graph);
 
 /// "0:07", "12:34"
 std::string clock_time(std::chrono::steady_clock::duration);

@@ -10,6 +10,7 @@
 #include "cli/choose.hpp"
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
+#include "cli/progress.hpp"
 #include "cli/tell.hpp"
 #include "cli/terminal.hpp"
 #include "cli/tiling.hpp"
@@ -69,8 +70,10 @@ int transpile(const Arguments& a) {
   if (!chosen.error.empty()) throw Error(chosen.error);
   graph::declare_constant(chosen.graph, a.constants);
   plan::Wishes wished = run::wishes(a.tiling, target);
-  const fuse::Optimized fused =
-      run::as_wished(chosen.graph, target, !a.as_given, wished, run::standard_cache());
+  Progress progress;
+  const fuse::Optimized fused = run::as_wished(chosen.graph, target, !a.as_given, wished,
+                                               run::standard_cache(), watch(progress, chosen.graph.name));
+  progress.clear();
   emit::Program program = emit::transpile(fused.graph, target, wished);
   plan::Rejections rejected = fused.rejected;
   plan::add(rejected, program.plan.rejected);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <functional>
 #include <map>
 #include <optional>
@@ -20,9 +21,10 @@ namespace zellige::fuse {
 namespace {
 
 constexpr std::size_t most_ops = 16;      // of a group
-constexpr std::size_t most_groups = 800;  // whose first operator is the same
+constexpr std::size_t most_groups = 200;  // whose first operator is the same
 constexpr std::size_t most_tilings = 32;  // of a kind that are planned, the least by estimate
-constexpr std::size_t widest = 2000;      // states of a cover's place
+constexpr std::size_t widest = 100;       // states of a cover's place
+constexpr std::size_t at_once = 16;       // groups that are grown side by side
 constexpr std::size_t plans_each = 16;    // kinds planned, for each kind of a single operator and four more
 /// A custom operator takes a plain one's place alone only where it is clearly faster by price.
 constexpr double alone_gain = 0.85;
@@ -54,14 +56,15 @@ struct Candidate {
 
 class Choosing {
  public:
-  Choosing(const graph::KernelGraph& g, const target::Target& target, Prices& known)
+  Choosing(const graph::KernelGraph& g, const target::Target& target, Prices& known, const Watch& watch)
       : g_(g),
         target_(target),
         order_(order_of(g)),
         neighbours_(g),
         excerpts_(g),
         place_(g.ops.size(), -1),
-        prices_(known) {}
+        prices_(known),
+        watch_(watch) {}
 
   Choice run() {
     singles();
@@ -71,7 +74,13 @@ class Choosing {
     join(way);
     way = *in_order(way);
     for (std::size_t c : way) choice_.groups.push_back(group(candidates_[c]));
-    explain(way);
+    choice_.ended = ended_;
+    if (ended_)
+      choice_.limits.push_back(
+          fmt::format("the search was ended with {} groups looked at, and {} of their {} kinds planned",
+                      choice_.work.groups, choice_.work.plans, choice_.work.kinds));
+    else
+      explain(way);
     return std::move(choice_);
   }
 
@@ -89,6 +98,10 @@ class Choosing {
     return b;
   }
   bool free(int op) const { return place_[op] < 0; }
+  bool goes_on(std::string_view phase, std::size_t done, std::size_t of) {
+    if (!ended_ && watch_ && !watch_({phase, done, of})) ended_ = true;
+    return !ended_;
+  }
 
   /// Every operator as it is. What nobody can fuse costs the same in any choice.
   void singles() {
@@ -96,6 +109,7 @@ class Choosing {
       if (fusable(g_, op)) place_[op] = places_++;
     for (std::size_t i = 0; i < g_.ops.size(); ++i) {
       const int op = static_cast<int>(i);
+      goes_on("operators priced", i, g_.ops.size());
       Candidate c{set({op}), order_.direct[i], {op}};
       if (!graph::is_view(g_.ops[i].kind)) {
         Refusal refusal;
@@ -108,18 +122,40 @@ class Choosing {
     }
   }
 
-  std::shared_ptr<Kind> kind_of(const std::vector<int>& ops) {
-    Excerpt e = excerpts_.of(ops);
-    std::shared_ptr<Kind>& kind = kinds_[key(e)];
-    if (kind) return kind;
-    kind = std::make_shared<Kind>(Kind{std::move(e), {}});
-    ++choice_.work.kinds;
-    kind->kernels = kernels_of(kind->first.graph, kind->first.ops, target_, kind->why);
-    if (!kind->kernels.empty()) kind->us = std::ranges::min_element(kind->kernels, {}, &Kernel::least)->least;
-    if (kind->kernels.size() > most_tilings)
-      kind->kernels.erase(kind->kernels.begin() + most_tilings, kind->kernels.end());
-    kind->kernels.shrink_to_fit();
-    return kind;
+  struct Found {
+    std::vector<int> ops;
+    Set set;
+    std::shared_ptr<Kind> kind{};
+  };
+
+  /// Gives groups their kinds; those that are new are found side by side.
+  void find_kinds(std::vector<Found>& groups) {
+    std::vector<std::optional<Excerpt>> excerpts(groups.size());
+    std::vector<std::string> keys(groups.size());
+    const auto each = [](std::size_t count, const auto& body) {
+      graph::parallel_for(static_cast<std::int64_t>(count), graph::hardware_threads(),
+                          [&](std::int64_t i, int) { body(static_cast<std::size_t>(i)); });
+    };
+    each(groups.size(), [&](std::size_t i) {
+      excerpts[i] = excerpts_.of(groups[i].ops);
+      keys[i] = key(*excerpts[i]);
+    });
+    std::vector<Kind*> open;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      std::shared_ptr<Kind>& kind = kinds_[std::move(keys[i])];
+      if (!kind) open.push_back((kind = std::make_shared<Kind>(Kind{*std::move(excerpts[i]), {}})).get());
+      groups[i].kind = kind;
+    }
+    choice_.work.kinds += open.size();
+    each(open.size(), [&](std::size_t i) { find_kernels(*open[i]); });
+  }
+
+  void find_kernels(Kind& kind) const {
+    kind.kernels = kernels_of(kind.first.graph, kind.first.ops, target_, kind.why);
+    if (!kind.kernels.empty()) kind.us = std::ranges::min_element(kind.kernels, {}, &Kernel::least)->least;
+    if (kind.kernels.size() > most_tilings)
+      kind.kernels.erase(kind.kernels.begin() + most_tilings, kind.kernels.end());
+    kind.kernels.shrink_to_fit();
   }
 
   /// What a group saves, by estimate, of what its operators take alone; a difference that is less than nothing.
@@ -139,43 +175,50 @@ class Choosing {
   void grow() {
     std::set<Set> seen;
     std::vector<std::vector<int>> grown;
+    std::vector<bool> done;
     using Rank = std::pair<double, std::size_t>;  // and which of the grown
     std::array<std::priority_queue<Rank, std::vector<Rank>, std::greater<>>, 2> next;
     std::vector<std::size_t> tried(g_.ops.size());
-    const auto visit = [&](const std::vector<int>& ops) {
-      const Set s = set(ops);
-      if (ops.size() > most_ops || !seen.insert(s).second || !is_convex(s, order_)) return;
+    const auto is_new = [&](const std::vector<int>& ops, const Set& s) {
+      if (ops.size() > most_ops || !seen.insert(s).second || !is_convex(s, order_)) return false;
       ++choice_.work.groups;
-      if (tried[ops.front()]++ >= most_groups) {
-        cut_short_ = true;
-        return;
-      }
-      std::shared_ptr<Kind> kind = kind_of(ops);
-      if (!kind->kernels.empty()) candidates_.push_back({s, before(s), ops, kind});
-      if (kind->kernels.empty() && ops.size() > 1) return;
-      next[0].emplace(span(ops), grown.size());
-      next[1].emplace(change(*kind, ops), grown.size());
-      grown.push_back(ops);
+      const bool taken = tried[ops.front()]++ < most_groups;
+      cut_short_ = cut_short_ || !taken;
+      return taken;
     };
-    for (std::size_t i = 0; i < g_.ops.size(); ++i)
-      if (!free(static_cast<int>(i))) visit({static_cast<int>(i)});
-    most_plans_ = plans_each * (choice_.work.kinds + 4);
-    std::vector<bool> done;
-    for (std::size_t turn = 0; !next[turn % 2].empty(); ++turn) {
-      const std::size_t at = next[turn % 2].top().second;
-      next[turn % 2].pop();
-      done.resize(grown.size());
-      if (done[at]) continue;
-      done[at] = true;
-      const std::vector<int> group = grown[at];
-      for (int x : neighbours_.of(group)) {
-        std::vector<int> ops = group;
-        ops.insert(std::ranges::lower_bound(ops, x), x);
-        visit(ops);
+    const auto look_at = [&](std::vector<Found> groups) {
+      find_kinds(groups);
+      for (Found& f : groups) {
+        if (!f.kind->kernels.empty()) candidates_.push_back({f.set, before(f.set), f.ops, f.kind});
+        if (f.kind->kernels.empty() && f.ops.size() > 1) continue;
+        next[0].emplace(span(f.ops), grown.size());
+        next[1].emplace(change(*f.kind, f.ops), grown.size());
+        grown.push_back(std::move(f.ops)), done.push_back(false);
       }
+    };
+    std::vector<Found> first;
+    for (std::size_t i = 0; i < g_.ops.size(); ++i)
+      if (const std::vector<int> op{static_cast<int>(i)}; !free(op[0]) && is_new(op, set(op)))
+        first.push_back({op, set(op)});
+    look_at(std::move(first));
+    most_plans_ = plans_each * (choice_.work.kinds + 4);
+    for (std::size_t turn = 0, looked_at = 0; goes_on("groups grown", looked_at, grown.size()); ++turn) {
+      std::vector<std::size_t> groups;
+      for (auto& queue = next[turn % 2]; !queue.empty() && groups.size() < at_once; queue.pop())
+        if (const std::size_t at = queue.top().second; !done[at]) groups.push_back(at), done[at] = true;
+      if (groups.empty()) break;
+      looked_at += groups.size();
+      std::vector<Found> larger;
+      for (std::size_t at : groups)
+        for (int x : neighbours_.of(grown[at])) {
+          std::vector<int> ops = grown[at];
+          ops.insert(std::ranges::lower_bound(ops, x), x);
+          if (Set s = set(ops); is_new(ops, s)) larger.push_back({std::move(ops), std::move(s)});
+        }
+      look_at(std::move(larger));
     }
     if (cut_short_)
-      choice_.notes.push_back(
+      choice_.limits.push_back(
           fmt::format("of more than {} groups that begin with the same operator the first {} were looked at",
                       most_groups, most_groups));
     for (std::size_t c = 0; c < candidates_.size(); ++c)
@@ -202,7 +245,7 @@ class Choosing {
       Cover found = cover();
       if (found.cost == never) raise(alone_);
       if (!found.exact && !beam_)
-        choice_.notes.push_back(
+        choice_.limits.push_back(
             fmt::format("groups were chosen by a beam of {} states, not exactly", widest));
       beam_ = beam_ || !found.exact;
       with_ = std::move(found.with);
@@ -317,6 +360,7 @@ class Choosing {
           us += candidates_[p].us(), launches += candidates_[p].launches();
         }
         if (!whole || one.us() > (1 + tie) * us) continue;
+        if (!one.kind->planned && ended_) continue;
         if (!one.kind->planned) ++choice_.work.plans, plan(*one.kind);
         if (one.us() > (1 + tie) * us || one.launches() >= launches) continue;
         std::vector<std::size_t> rest{c};
@@ -337,9 +381,10 @@ class Choosing {
       c.kind->planned = true, c.kind->us = never;
       c.kind->why = std::string("others were planned before it");
     }
-    choice_.notes.push_back(
-        fmt::format("of {} kinds of groups {} were planned, those first that are cheapest by estimate",
-                    choice_.work.kinds, choice_.work.plans));
+    if (!ended_)
+      choice_.limits.push_back(
+          fmt::format("of {} kinds of groups {} were planned, those first that are cheapest by estimate",
+                      choice_.work.kinds, choice_.work.plans));
   }
 
   /// Plans what of the way has been estimated alone; true where that changed a price. With it what may be of the next ways: at most as
@@ -352,7 +397,7 @@ class Choosing {
     };
     std::ranges::for_each(way, add);
     if (open.empty()) return false;
-    if (choice_.work.plans >= most_plans_) {
+    if (ended_ || choice_.work.plans >= most_plans_) {
       drop_unplanned();
       return true;
     }
@@ -362,9 +407,13 @@ class Choosing {
     std::ranges::stable_sort(others, {}, [&](std::size_t c) { return with_[c]; });
     const std::size_t most = open.size() + std::min(g_.ops.size(), most_plans_ / 8);
     for (std::size_t i = 0; i < others.size() && open.size() < most; ++i) add(others[i]);
-    choice_.work.plans += open.size();
-    graph::parallel_for(std::ssize(open), graph::hardware_threads(),
-                        [&](std::int64_t i, int) { plan(*open[static_cast<std::size_t>(i)]); });
+    std::atomic<std::size_t> planned = 0;
+    graph::parallel_for(std::ssize(open), graph::hardware_threads(), [&](std::int64_t i, int worker) {
+      if (worker == 0)
+        goes_on("kernels planned", choice_.work.plans + planned, choice_.work.plans + open.size());
+      if (!ended_) plan(*open[static_cast<std::size_t>(i)]), ++planned;
+    });
+    choice_.work.plans += planned;
     return true;
   }
 
@@ -438,7 +487,9 @@ class Choosing {
   std::map<Set, std::size_t> by_ops_;
   std::vector<double> with_;  // by candidate: what the cheapest way with it costs
   Prices& prices_;
-  Refusal alone_;  // of an operator as it is, which the proof rejects
+  const Watch& watch_;
+  std::atomic<bool> ended_ = false;  // by who watches
+  Refusal alone_;                    // of an operator as it is, which the proof rejects
   bool cut_short_ = false, beam_ = false;
   std::size_t most_plans_ = 0;  // kinds, each of any number of tilings
   Choice choice_;
@@ -446,8 +497,8 @@ class Choosing {
 
 }  // namespace
 
-Choice choose(const graph::KernelGraph& g, const target::Target& target, Prices& known) {
-  return Choosing(g, target, known).run();
+Choice choose(const graph::KernelGraph& g, const target::Target& target, Prices& known, const Watch& watch) {
+  return Choosing(g, target, known, watch).run();
 }
 
 }  // namespace zellige::fuse

@@ -5,6 +5,7 @@
 // all of it is planned. Where groups of a cover would wait for each other, one of them is taken no more. A note says where a limit was met.
 #pragma once
 #include "fuse/kernel.hpp"
+#include "fuse/watch.hpp"
 
 namespace zellige::fuse {
 
@@ -29,8 +30,10 @@ struct Choice {
   std::vector<Group> groups;  // in an order in which each follows what it reads
   Work work{};
   std::vector<std::string> notes;
+  std::vector<std::string> limits;  // of the search that were met
+  bool ended = false;               // by who watches
 };
 
-Choice choose(const graph::KernelGraph&, const target::Target&, Prices& known);
+Choice choose(const graph::KernelGraph&, const target::Target&, Prices& known, const Watch& = {});
 
 }  // namespace zellige::fuse

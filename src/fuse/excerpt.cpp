@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "graph/structure.hpp"
 #include "graph/view.hpp"
@@ -27,7 +28,7 @@ Excerpts::Excerpts(const KernelGraph& g)
 }
 
 Excerpt Excerpts::of(const std::vector<int>& ops) const {
-  std::set<int> taken(ops.begin(), ops.end()), copied;  // operators; tensors that others read
+  std::set<int> taken(ops.begin(), ops.end()), before, copied;  // operators; tensors that others read
   std::vector<int> seen, shown;  // operands whose views are wanted; results whose readers are
   for (int i : ops) {
     seen.insert(seen.end(), g_.ops[i].inputs.begin(), g_.ops[i].inputs.end());
@@ -35,8 +36,10 @@ Excerpt Excerpts::of(const std::vector<int>& ops) const {
   }
   for (std::size_t at = 0; at < seen.size(); ++at)
     if (const int by = maker_[seen[at]];
-        by >= 0 && graph::is_view(g_.ops[by].kind) && taken.insert(by).second)
+        by >= 0 && graph::is_view(g_.ops[by].kind) && taken.insert(by).second) {
+      before.insert(by);
       seen.insert(seen.end(), g_.ops[by].inputs.begin(), g_.ops[by].inputs.end());
+    }
   const std::size_t results = shown.size();
   for (std::size_t at = 0; at < shown.size(); ++at)
     for (int r : readers_[shown[at]]) {
@@ -63,6 +66,8 @@ Excerpt Excerpts::of(const std::vector<int>& ops) const {
   };
   for (int i : taken) {  // in the graph's order
     KernelOp op = g_.ops[i];
+    if (op.kind == OpKind::slice && before.count(i) > 0)
+      op.attributes.end -= std::exchange(op.attributes.start, 0);
     for (int& t : op.inputs) t = tensor(t, false);
     for (int& t : op.outputs) t = tensor(t, true);
     if (std::ranges::binary_search(ops, i)) e.ops.push_back(static_cast<int>(e.graph.ops.size()));

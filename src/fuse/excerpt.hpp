@@ -6,7 +6,8 @@
 //   whole(kernel, e, e, {4, 5}, graph)            // one of them by the graph's own
 //
 // Besides the operators: the views that their operands are seen through, and who reads their results. Of a reader that is no view
-// only that it reads counts: a copy stands for it.
+// only that it reads counts: a copy stands for it. Of a slice of an operand only its strides count, so that it begins at 0 here: the
+// steps of a loop that was written out, each of its own row, are alike.
 #pragma once
 #include <string>
 #include <vector>

@@ -83,7 +83,7 @@ bool plans(const KernelGraph& g, const target::Target& target, Prices& known, Re
 /// A group taken back: each of its operators by itself.
 Choice without(const Choice& c, std::size_t at) {
   Choice r;
-  r.notes = c.notes, r.work = c.work;
+  r.notes = c.notes, r.limits = c.limits, r.work = c.work;
   for (std::size_t i = 0; i < c.groups.size(); ++i)
     if (i != at)
       r.groups.push_back(c.groups[i]);
@@ -140,14 +140,15 @@ Optimized optimize(const KernelGraph& g, const target::Target& target) {
   return optimize(g, target, known);
 }
 
-Optimized optimize(const KernelGraph& given, const target::Target& target, Prices& known) {
+Optimized optimize(const KernelGraph& given, const target::Target& target, Prices& known,
+                   const Watch& watch) {
   KernelGraph g = heads_first(with_copies(live(given)));
   if (std::optional<KernelGraph> apart = softmax_apart(g)) g = std::move(*apart);
-  Choice choice = choose(g, target, known);
-  if (std::optional<KernelGraph> apart = pairs_apart(g)) {
+  Choice choice = choose(g, target, known, watch);
+  if (std::optional<KernelGraph> apart = choice.ended ? std::nullopt : pairs_apart(g)) {
     // It asks for products in batches, which not all instructions like.
     try {
-      Choice other = choose(*apart, target, known);
+      Choice other = choose(*apart, target, known, watch);
       const auto [us, kernels] = cost(choice);
       const auto [other_us, other_kernels] = cost(other);
       if (other_us < us || (other_kernels < kernels && other_us < (1 + tie) * us))
@@ -176,7 +177,9 @@ Optimized optimize(const KernelGraph& given, const target::Target& target, Price
       text += fmt::format("{} {}", &op == k.operators.data() ? "" : ",", op);
     o.notes.push_back(std::move(text));
   }
-  o.notes.insert(o.notes.end(), choice.notes.begin(), choice.notes.end());
+  o.limits = choice.limits;
+  for (const std::vector<std::string>& list : {choice.notes, choice.limits})
+    o.notes.insert(o.notes.end(), list.begin(), list.end());
   o.notes.insert(o.notes.end(), notes.begin(), notes.end());
   o.rejected = known.take_rejected();
   return o;

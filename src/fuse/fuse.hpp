@@ -32,14 +32,15 @@ struct Optimized {
   graph::KernelGraph graph;
   std::vector<FusedKernel> kernels;
   std::vector<std::string> notes;
-  Work work{};                  // of choosing the groups
-  plan::Rejections rejected{};  // plans of other ways
-  bool apart = false;           // of its custom operators, taken apart (custom.hpp)
+  std::vector<std::string> limits{};  // of the search that were met; among the notes, too
+  Work work{};                        // of choosing the groups
+  plan::Rejections rejected{};        // plans of other ways
+  bool apart = false;                 // of its custom operators, taken apart (custom.hpp)
 };
 
 /// Of a validated graph. Throws Error where the planner takes not even the graph as given: Rejected where the proof rejects its plan.
 Optimized optimize(const graph::KernelGraph&, const target::Target&);
 /// The same with the prices of graphs planned before, for this target; new ones are added.
-Optimized optimize(const graph::KernelGraph&, const target::Target&, Prices& known);
+Optimized optimize(const graph::KernelGraph&, const target::Target&, Prices& known, const Watch& = {});
 
 }  // namespace zellige::fuse

@@ -78,10 +78,10 @@ void PlanCache::keep() const {
 }
 
 fuse::Optimized as_wished(const graph::KernelGraph& g, const target::Target& target, bool fused,
-                          plan::Wishes& wishes, const std::optional<Cache>& cache) {
+                          plan::Wishes& wishes, const std::optional<Cache>& cache, const fuse::Watch& watch) {
   if (!fused) return fuse::as_wished(g, target, false, wishes);
   PlanCache kept(cache, target);
-  fuse::Optimized o = fuse::as_wished(g, target, true, wishes, kept.prices());
+  fuse::Optimized o = fuse::as_wished(g, target, true, wishes, kept.prices(), watch);
   kept.keep();
   return o;
 }

@@ -48,7 +48,7 @@ class PlanCache {
 
 /// fuse::as_wished with what the cache keeps for graphs that are fused.
 fuse::Optimized as_wished(const graph::KernelGraph&, const target::Target&, bool fused, plan::Wishes&,
-                          const std::optional<Cache>&);
+                          const std::optional<Cache>&, const fuse::Watch& = {});
 
 /// Cache::standard(), or none where the environment names none.
 std::optional<Cache> standard_cache();

@@ -117,9 +117,13 @@ void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult&
   if (o.on != Engine::reference) {
     o.say("planning");
     plan::Wishes wishes = o.wishes;
+    const auto watch = [&](const fuse::Progress& p) {
+      o.say(fmt::format("planning: {} of {} {}", p.done, p.of, p.phase));
+      return true;
+    };
     auto start = Clock::now();
     const target::Target& target = target::find(o.target);
-    const fuse::Optimized optimized = as_wished(g, target, o.fuse, wishes, cache);
+    const fuse::Optimized optimized = as_wished(g, target, o.fuse, wishes, cache, watch);
     const graph::KernelGraph& fused = optimized.graph;
     plan::add(r.rejected, optimized.rejected);
     const double fuse_ms = ms_since(start);

@@ -251,7 +251,7 @@ TEST_F(Misuse, OptionsOutOfRange) {
     return said(zellige_program_new(graph, &options, &made_program));
   };
   EXPECT_EQ(refused([](auto& o) { o.size = 0; }),
-            "options, size: expected sizeof(zellige_options), which is 56, found 0");
+            "options, size: expected sizeof(zellige_options), which is 72, found 0");
   EXPECT_EQ(refused([](auto& o) { o.on = -1; }), "on: expected 0 to 3, found -1");
   EXPECT_EQ(refused([](auto& o) { o.on = 4; }), "on: expected 0 to 3, found 4");
   EXPECT_EQ(refused([](auto& o) { o.tune = -2147483647 - 1; }),
@@ -285,7 +285,7 @@ TEST_F(Misuse, OptionsOutOfRange) {
   auto* const cut = reinterpret_cast<zellige_options*>(pages.absent() - 8);
   mprotect(pages.read_only(), Pages::page, PROT_READ | PROT_WRITE);
   cut->size = sizeof(zellige_options);
-  EXPECT_EQ(at(cut), "options: expected 56 bytes that can be read, found memory at " +
+  EXPECT_EQ(at(cut), "options: expected 72 bytes that can be read, found memory at " +
                          in_hex(pages.absent()) + " that cannot");
 }
 

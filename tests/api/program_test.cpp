@@ -224,6 +224,36 @@ TEST(Api, TellsOfItself) {
   EXPECT_EQ(zellige_api_version(), ZELLIGE_API_VERSION);
 }
 
+/// exp(X) + X, twice.
+constexpr const char* sums = R"({"zellige_graph": 1, "name": "sums",
+  "inputs": [{"name": "X", "dtype": "f32", "shape": [4, 8]}],
+  "operators": [{"op": "exp", "inputs": ["X"], "outputs": ["E"]}, {"op": "add", "inputs": ["E", "X"], "outputs": ["S"]},
+                {"op": "exp", "inputs": ["S"], "outputs": ["F"]}, {"op": "add", "inputs": ["F", "S"], "outputs": ["Y"]}],
+  "outputs": ["Y"]})";
+
+TEST(Api, AWatchSeesTheSearchAndMayEndIt) {
+  std::vector<std::string> phases;
+  zellige::ProgramOptions o{.on = ZELLIGE_ON_EMULATOR, .target = "sm_90a"};
+  o.watch = [&](std::string_view phase, std::int64_t done, std::int64_t of) {
+    EXPECT_LE(done, of) << phase;
+    if (phases.empty() || phases.back() != phase) phases.emplace_back(phase);
+    return true;
+  };
+  const auto kernels = [](const Program& p) {
+    const std::string text = p.text(ZELLIGE_SOURCE);
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = text.find("__global__", at)) != text.npos; ++at) ++count;
+    return count;
+  };
+  const Graph g = Graph::from_json(sums);
+  EXPECT_EQ(kernels(Program(g, o)), 1u);
+  EXPECT_EQ(phases, (std::vector<std::string>{"operators priced", "groups grown", "kernels planned"}));
+  o.watch = [](std::string_view, std::int64_t, std::int64_t) { return false; };
+  EXPECT_EQ(kernels(Program(g, o)), 4u);
+  o.watch = [](std::string_view, std::int64_t, std::int64_t) -> bool { throw std::runtime_error("enough"); };
+  EXPECT_THROW(Program(g, o), std::runtime_error);
+}
+
 TEST(Api, AStructureMayBeOfAnEarlierHeader) {
   const Graph g = Graph::from_json(scaled);
   zellige_options early{};

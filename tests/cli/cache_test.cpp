@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include "command.hpp"
+#include "graph/builder.hpp"
+#include "graph/json.hpp"
 #include "run/files.hpp"
 
 namespace {
@@ -45,6 +47,33 @@ TEST_F(CacheCommand, ListingWhatIsDeletedIsAMistake) {
   const auto f = run({"cache", "--list", "--clear"});
   EXPECT_EQ(f.status, 2);
   EXPECT_NE(f.output.find("--clear"), f.output.npos) << f.output;
+}
+
+/// A loop of so many steps, written out: it takes seconds to plan.
+zellige::graph::KernelGraph scan(std::int64_t steps) {
+  using namespace zellige::graph;
+  Builder b("scan");
+  const Tensor a = b.input("a", {steps, 256, 16}), c = b.input("c", {steps, 16});
+  Tensor h = b.input("h", {256, 16});
+  for (std::int64_t step = 0; step < steps; ++step) {
+    h = reshape(slice(a, 0, step, step + 1), {256, 16}) * h + silu(h);
+    b.output(matmul(h, reshape(slice(c, 0, step, step + 1), {16, 1})), fmt::format("y{}", step));
+  }
+  return b.build();
+}
+
+// 130: ended by the interrupt; 137: still there four seconds later.
+TEST_F(CacheCommand, AnInterruptEndsAPlanAndKeepsNoHalfOfIt) {
+  zellige::run::write_whole(path("scan.json"), zellige::graph::to_json(scan(400)));
+  const auto f = zellige::run::run_process({"timeout", "--preserve-status", "-s", "INT", "-k", "4", "1",
+                                            ZELLIGE_EXECUTABLE, "optimize", path("scan.json")});
+  EXPECT_EQ(f.status, 130) << f.output;
+  EXPECT_EQ(f.output, "");
+  if (std::filesystem::exists(root()))
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root()))
+      EXPECT_TRUE(entry.is_directory()) << entry.path();
+  expect({"cache"}, 0, fmt::format("{}: 0 entries, 0 bytes\n", root()));
+  EXPECT_EQ(run({"optimize", path("rows.json")}).status, 0);
 }
 
 }  // namespace

@@ -289,6 +289,50 @@ def test_parts_that_are_not_begun_in_time_stay_torchs():
     assert set(report.left.values()) >= {"not begun within 1e-06 seconds"}
 
 
+def _row_steps(x):
+    """A loop that is written out."""
+    h = torch.zeros_like(x[0])
+    for row in x:
+        h = torch.tanh(row) * h + torch.sigmoid(row + h)
+    return h
+
+
+def test_of_a_part_that_is_planned_what_is_ready_in_time_is_taken(monkeypatch):
+    from zellige import torch_backend
+
+    now = [0.0]
+
+    def clock():
+        """A second each time that somebody looks."""
+        now[0] += 1
+        return now[0]
+
+    monkeypatch.setattr(torch_backend.time, "monotonic", clock)
+    torch._dynamo.reset()
+    torch_backend.reports.clear()
+    x = torch.randn(6, 64)
+    fast = torch.compile(_row_steps, backend=torch_backend.backend, options={"seconds": 40})
+    with torch.no_grad():
+        assert torch.allclose(fast(x), _row_steps(x), atol=1e-4)
+    (report,) = torch_backend.reports
+    assert report.taken > 0 and len(report.parts) == 1
+    assert report.parts[0].notes[-1].startswith("the search was ended with ")
+    assert f"  note: {report.parts[0].name}: the search was ended with " in str(report)
+
+
+def test_an_interrupt_while_a_part_is_planned_reaches_the_caller(monkeypatch):
+    from zellige import torch_backend
+
+    def interrupted(self, part, done, inside=""):
+        if inside:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(torch_backend._Progress, "show", interrupted)
+    torch._dynamo.reset()
+    with pytest.raises(KeyboardInterrupt), torch.no_grad():
+        torch.compile(_row_steps, backend=torch_backend.backend)(torch.randn(6, 64))
+
+
 @pytest.mark.parametrize(
     "options, message",
     [

@@ -1,0 +1,79 @@
+// Whoever watches a graph being fused sees how far it is, and may end the search at any point.
+#include "fuse/watch.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "fuse/fuse.hpp"
+#include "graph/builder.hpp"
+#include "graph/validate.hpp"
+
+namespace zellige::fuse {
+namespace {
+
+using graph::Builder;
+using graph::Tensor;
+
+graph::KernelGraph mlp() {
+  Builder b("mlp");
+  const Tensor x = b.input("x", {64, 256}), up = b.input("up", {256, 512}),
+               down = b.input("down", {512, 256});
+  b.output(x + matmul(silu(matmul(rms_norm(x, 1e-5), up)), down), "y");
+  return b.build();
+}
+
+Optimized watched(const graph::KernelGraph& g, const Watch& watch) {
+  Prices none;
+  return optimize(g, target::find("sm_90a"), none, watch);
+}
+
+double price(const Optimized& o) {
+  double us = 0;
+  for (const FusedKernel& k : o.kernels) us += k.price_us;
+  return us;
+}
+
+TEST(Watch, SeesPhasesInTheirOrder) {
+  const graph::KernelGraph g = mlp();
+  std::vector<std::string> phases;
+  const std::thread::id caller = std::this_thread::get_id();
+  watched(g, [&](const Progress& p) {
+    EXPECT_EQ(std::this_thread::get_id(), caller);
+    EXPECT_LE(p.done, p.of) << p.phase;
+    if (phases.empty() || phases.back() != p.phase) phases.emplace_back(p.phase);
+    return true;
+  });
+  EXPECT_EQ(phases, (std::vector<std::string>{"operators priced", "groups grown", "kernels planned"}));
+}
+
+TEST(Watch, MayEndTheSearchAtAnyPoint) {
+  const graph::KernelGraph g = mlp();
+  std::size_t calls = 0;
+  const auto ended_at = [&](std::size_t last) {
+    calls = 0;
+    return watched(g, [&](const Progress&) { return calls++ < last; });
+  };
+  const Optimized whole = ended_at(1'000'000);
+  const std::size_t all = calls;
+  ASSERT_GT(all, 10u);
+  for (std::size_t last = 0; last < all; last += std::max<std::size_t>(1, all / 12)) {
+    const Optimized o = ended_at(last);
+    EXPECT_EQ(calls, last + 1) << "called again behind the end";
+    EXPECT_NO_THROW(graph::validate(o.graph)) << last;
+    EXPECT_GE(price(o) * 1.001, price(whole)) << last;
+    EXPECT_LE(o.work.plans, whole.work.plans) << last;
+    std::size_t operators = 0;
+    for (const FusedKernel& k : o.kernels) operators += k.operators.size();
+    EXPECT_EQ(operators, g.ops.size()) << last;
+    EXPECT_TRUE(std::ranges::any_of(o.notes, [](const std::string& note) {
+      return note.find("the search was ended with") == 0;
+    })) << last;
+  }
+  EXPECT_EQ(ended_at(0).kernels.size(), g.ops.size()) << "nothing was planned";
+  EXPECT_LT(whole.kernels.size(), g.ops.size());
+}
+
+}  // namespace
+}  // namespace zellige::fuse
