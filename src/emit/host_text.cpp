@@ -14,6 +14,11 @@ bool asks(const Manifest& m) {
   return std::any_of(m.kernels.begin(), m.kernels.end(), [](const KernelLaunch& k) { return asks(k); });
 }
 
+/// Does no launch before it have the same function?
+bool is_first(const Manifest& m, const KernelLaunch& k) {
+  return &*std::ranges::find(m.kernels, k.name, &KernelLaunch::name) == &k;
+}
+
 bool maps(const Manifest& m) {
   return std::any_of(m.kernels.begin(), m.kernels.end(),
                      [](const KernelLaunch& k) { return !k.maps.empty(); });
@@ -38,7 +43,7 @@ void ask(const Manifest& m, Text& out) {
   out.open("if (device >= 64 || !prepared[device].load(std::memory_order_acquire)) {{");
   out.line("cudaError_t error = cudaSuccess;");
   for (const KernelLaunch& k : m.kernels) {
-    if (asks(k))
+    if (asks(k) && is_first(m, k))
       out.line(
           "if (!error) error = cudaFuncSetAttribute({}, cudaFuncAttributeMaxDynamicSharedMemorySize, {});",
           k.name, k.shared_bytes);
@@ -122,8 +127,9 @@ void host_entry(const Manifest& m, Text& out) {
   out.line("");
   out.line("#if defined(ZELLIGE_EMULATE)");
   for (const KernelLaunch& k : m.kernels)
-    out.line("extern \"C\" void {}(emulate::Launch& launch) {{ emulate::call(launch, {}); }}",
-             Names::emulated(k.name), k.name);
+    if (is_first(m, k))
+      out.line("extern \"C\" void {}(emulate::Launch& launch) {{ emulate::call(launch, {}); }}",
+               Names::emulated(k.name), k.name);
   out.line("#elif !defined(__CUDACC_RTC__)");
   out.line("#include <cuda_runtime.h>");
   if (asks(m)) out.line("#include <atomic>");

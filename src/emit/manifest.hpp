@@ -33,7 +33,7 @@ struct TensorPlace {
 /// One launch. The kernel takes one parameter a tensor, in the order of `tensors`: its pointer, or a TMA descriptor. Where a tensor is -1
 /// the parameter is a constant; kernels that were not emitted have such.
 struct KernelLaunch {
-  std::string name;  // the extern "C" name of the __global__ function
+  std::string name;  // the extern "C" name of the __global__ function, which several launches may have
   graph::Dim3 grid, block;
   std::int64_t shared_bytes = 0;              // dynamic
   std::vector<int> tensors;                   // indices into Manifest::tensors
