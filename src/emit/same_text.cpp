@@ -35,7 +35,8 @@ std::string unnamed(std::string_view kernel, std::string_view function) {
     }
     if (kernel[at] == '"') {
       end = end_of_literal(kernel, at);
-      const bool of_a_tile = result.ends_with(">(");  // shared_tile<...>("x", ...)
+      // shared_tile<...>("x", ...), and of a ring {"x", "w"}
+      const bool of_a_tile = result.ends_with(">(") || result.ends_with('{') || result.ends_with("\"\", ");
       result += of_a_tile ? "\"\"" : kernel.substr(at, end - at);
     } else if (in_word(kernel[at])) {
       while (end < kernel.size() && in_word(kernel[end])) ++end;

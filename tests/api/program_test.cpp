@@ -242,7 +242,7 @@ TEST(Api, AWatchSeesTheSearchAndMayEndIt) {
   const auto kernels = [](const Program& p) {
     const std::string text = p.text(ZELLIGE_MANIFEST);
     std::size_t count = 0;
-    for (std::size_t at = 0; (at = text.find("\"grid\"", at)) != text.npos; ++at) ++count;
+    for (std::size_t at = 0; (at = text.find("\"shared_bytes\"", at)) != text.npos; ++at) ++count;
     return count;
   };
   const Graph g = Graph::from_json(sums);

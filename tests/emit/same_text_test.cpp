@@ -17,6 +17,7 @@ namespace {
 constexpr const char* kernel = R"(// Grid 4 x 1 x 1
 extern "C" __global__ void two_k0(gmem<const float> pX, gmem<float> p_y) {
   const auto gX = global_tile<Layout<Shape<Int<4>>, Stride<Int<1>>>>(pX);
+  const auto ring = Ring<2, Tiles<64, 64>>::at({0, 64}, 128, {"X", "w"});
   const auto sX = shared_tile<float, Layout<Shape<Int<4>>, Stride<Int<1>>>>("X", 0, 4);  // of X
   write<1>(p_y(0), gX(0) + sX(1) * 2.0f);
 }
@@ -34,6 +35,7 @@ TEST(SameText, NamesAndCommentsAreNoPartOfIt) {
   EXPECT_EQ(unnamed(changed("two_k0", "two_k17"), "two_k17"), whole);
   EXPECT_EQ(unnamed(changed("pX", "p_weights_2"), "two_k0"), whole);
   EXPECT_EQ(unnamed(changed("\"X\"", "\"a \\\" b\""), "two_k0"), whole);
+  EXPECT_EQ(unnamed(changed("\"w\"", "\"v\""), "two_k0"), whole);
   EXPECT_EQ(unnamed(changed("// of X", "// of Y"), "two_k0"), whole);
   EXPECT_EQ(unnamed(changed("p_y", "p_X"), "two_k0"), whole);
 }
@@ -45,6 +47,7 @@ TEST(SameText, WhatItDoesIs) {
                                                         {"gX(0)", "gX(1)"},
                                                         {"gX(0)", "sX(0)"},
                                                         {"Int<4>", "Int<8>"},
+                                                        {"{0, 64}", "{0, 32}"},
                                                         {"gmem<float> p_y", "gmem<half_t> p_y"},
                                                         {"write<1>(p_y", "write<1>(pX"},
                                                         {"\"C\"", "\"D\""},
