@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t most_ops = 16;      // of a group
 constexpr std::size_t most_groups = 200;  // whose first operator is the same
 constexpr std::size_t most_tilings = 32;  // of a kind that are planned, the least by estimate
-constexpr std::size_t widest = 100;       // states of a cover's place
+constexpr std::size_t widest = 64;        // states of a cover's place
 constexpr std::size_t at_once = 16;       // groups that are grown side by side
 constexpr std::size_t plans_each = 16;    // kinds planned, for each kind of a single operator and four more
 /// A custom operator takes a plain one's place alone only where it is clearly faster by price.
