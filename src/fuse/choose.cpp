@@ -132,11 +132,7 @@ class Choosing {
   void find_kinds(std::vector<Found>& groups) {
     std::vector<std::optional<Excerpt>> excerpts(groups.size());
     std::vector<std::string> keys(groups.size());
-    const auto each = [](std::size_t count, const auto& body) {
-      graph::parallel_for(static_cast<std::int64_t>(count), graph::hardware_threads(),
-                          [&](std::int64_t i, int) { body(static_cast<std::size_t>(i)); });
-    };
-    each(groups.size(), [&](std::size_t i) {
+    graph::on_all_cores(groups.size(), [&](std::size_t i) {
       excerpts[i] = excerpts_.of(groups[i].ops);
       keys[i] = key(*excerpts[i]);
     });
@@ -147,14 +143,13 @@ class Choosing {
       groups[i].kind = kind;
     }
     choice_.work.kinds += open.size();
-    each(open.size(), [&](std::size_t i) { find_kernels(*open[i]); });
+    graph::on_all_cores(open.size(), [&](std::size_t i) { find_kernels(*open[i]); });
   }
 
   void find_kernels(Kind& kind) const {
     kind.kernels = kernels_of(kind.first.graph, kind.first.ops, target_, kind.why);
     if (!kind.kernels.empty()) kind.us = std::ranges::min_element(kind.kernels, {}, &Kernel::least)->least;
-    if (kind.kernels.size() > most_tilings)
-      kind.kernels.erase(kind.kernels.begin() + most_tilings, kind.kernels.end());
+    kind.kernels.resize(std::min(kind.kernels.size(), most_tilings));
     kind.kernels.shrink_to_fit();
   }
 

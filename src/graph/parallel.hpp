@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <mutex>
@@ -42,6 +43,13 @@ void parallel_for(std::int64_t count, int threads, const Body& body) {
   work(0);
   for (std::thread& t : others) t.join();
   if (error) std::rethrow_exception(error);
+}
+
+/// Calls body(index) for every index below `count`, by as many threads as the machine has.
+template <class Body>
+void on_all_cores(std::size_t count, const Body& body) {
+  parallel_for(static_cast<std::int64_t>(count), hardware_threads(),
+               [&](std::int64_t i, int) { body(static_cast<std::size_t>(i)); });
 }
 
 }  // namespace zellige::graph

@@ -32,13 +32,13 @@ graph::KernelGraph scan(std::int64_t steps) {
 TEST(Unrolled, StepsAreAlikeWhereverTheirRowsBegin) {
   std::array<Work, 3> of;
   for (std::size_t i = 0; i < of.size(); ++i) {
-    of[i] = optimize(scan(std::int64_t{16} << i), target::find("sm_90a")).work;
-    fmt::print("{} steps: {} groups, {} kinds, {} plans, {} states\n", 16 << i, of[i].groups, of[i].kinds,
+    of[i] = optimize(scan(std::int64_t{8} << i), target::find("sm_90a")).work;
+    fmt::print("{} steps: {} groups, {} kinds, {} plans, {} states\n", 8 << i, of[i].groups, of[i].kinds,
                of[i].plans, of[i].states);
   }
   const auto more = [](std::size_t few, std::size_t many) { return many - std::min(few, many); };
   EXPECT_LE(more(of[1].kinds, of[2].kinds), of[1].kinds / 5) << "the last steps' kinds alone are others";
-  EXPECT_LE(of[2].plans, of[1].plans * 5 / 4);
+  for (const Work& w : of) EXPECT_LE(w.plans, 200u);  // 16 for each kind of a single operator and four more
   EXPECT_LE(of[2].groups, of[1].groups + 2 * more(of[0].groups, of[1].groups) + of[1].groups / 10);
   EXPECT_LE(of[2].states, of[1].states + 2 * more(of[0].states, of[1].states) + of[1].states / 10);
 }
