@@ -192,9 +192,10 @@ class Choosing {
       }
     };
     std::vector<Found> first;
-    for (std::size_t i = 0; i < g_.ops.size(); ++i)
-      if (const std::vector<int> op{static_cast<int>(i)}; !free(op[0]) && is_new(op, set(op)))
-        first.push_back({op, set(op)});
+    for (std::size_t i = 0; i < g_.ops.size(); ++i) {
+      const std::vector<int> op{static_cast<int>(i)};
+      if (Set s = set(op); !free(op[0]) && is_new(op, s)) first.push_back({op, std::move(s)});
+    }
     look_at(std::move(first));
     most_plans_ = plans_each * (choice_.work.kinds + 4);
     for (std::size_t turn = 0, looked_at = 0; goes_on("groups grown", looked_at, grown.size()); ++turn) {

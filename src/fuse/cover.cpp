@@ -112,13 +112,16 @@ class Level {
 std::vector<double> least_of(std::size_t places, const std::vector<Piece>& pieces) {
   std::vector<std::vector<std::size_t>> of(places);  // the pieces of a place
   std::vector<double> least(places, never), over(pieces.size());
-  for (std::size_t p = 0; p < pieces.size(); ++p)
+  for (std::size_t p = 0; p < pieces.size(); ++p) {
+    if (pieces[p].cost == never) continue;
     for (int at : pieces[p].places) {
       of[static_cast<std::size_t>(at)].push_back(p);
       double& share = least[static_cast<std::size_t>(at)];
       share = std::min(share, pieces[p].cost / static_cast<double>(pieces[p].places.size()));
     }
+  }
   for (std::size_t p = 0; p < pieces.size(); ++p) {
+    if (pieces[p].cost == never) continue;
     over[p] = pieces[p].cost;
     for (int at : pieces[p].places) over[p] -= least[static_cast<std::size_t>(at)];
   }
@@ -136,11 +139,10 @@ class Covering {
  public:
   Covering(std::size_t places, const std::vector<Piece>& pieces)
       : pieces_(pieces), by_first_(places), over_(pieces.size()), ahead_(pieces.size()) {
-    std::vector<Piece> used = pieces;
-    std::erase_if(used, [](const Piece& p) { return p.cost == never; });
-    const std::vector<double> least = least_of(places, used);
+    const std::vector<double> least = least_of(places, pieces);
     int span = 0;
-    for (const Piece& p : used) span = std::max(span, p.places.back() - p.places[0]);
+    for (const Piece& p : pieces)
+      if (p.cost != never) span = std::max(span, p.places.back() - p.places[0]);
     words_ = static_cast<std::size_t>(span) / word_bits + 1;
     next_.resize(words_);
     for (std::size_t p = 0; p < pieces.size(); ++p) {
@@ -157,10 +159,13 @@ class Covering {
 
   Cover run(std::size_t widest) {
     const Cover some = search(std::min(widest, first_widest), never);
-    if (some.pieces.empty()) return search(widest, never);
-    double limit = 0, most = 0;
-    for (std::size_t p : some.pieces) limit += over_[p], most = std::max(most, pieces_[p].cost);
-    return search(widest, (limit + most) * (1 + rounding));
+    double over = 0, most = 0;
+    for (std::size_t p : some.pieces) over += over_[p], most = std::max(most, pieces_[p].cost);
+    const double limit = some.pieces.empty() ? never : (over + most) * (1 + rounding);
+    Cover cover = search(widest, limit);
+    cover.with.assign(pieces_.size(), never);
+    if (cover.cost != never) weigh(cover.with, limit);
+    return cover;
   }
 
  private:
@@ -168,10 +173,9 @@ class Covering {
   static constexpr double rounding = 1e-9;        // of sums
   static constexpr std::size_t most_waiting = 8;  // times the widest: states of a place that wait for others
 
-  /// Covers whose pieces cost at most `limit` more than their places do at least.
+  /// Covers whose pieces cost at most `limit` more than their places do at least. Leaves the levels to weigh().
   Cover search(std::size_t widest, double limit) {
     Cover cover;
-    cover.with.assign(pieces_.size(), never);
     levels_.assign(by_first_.size() + 1, Level(words_));
     std::ranges::fill(next_, 0);
     levels_[0].at(next_) = {0, 0};
@@ -194,9 +198,8 @@ class Covering {
         }
     }
     if (levels_.back().size() == 0) return cover;
-    Reached& end = levels_.back()[0];
-    cover.cost = end.cost, end.rest = 0;
-    weigh(cover.with, limit);
+    const Reached& end = levels_.back()[0];
+    cover.cost = end.cost;
     for (const Reached* r = &end; r->from >= 0; r = &levels_[static_cast<std::size_t>(r->from)][r->state])
       cover.pieces.push_back(r->by);
     std::ranges::reverse(cover.pieces);
@@ -248,6 +251,7 @@ class Covering {
 
   /// What is left from each state, and with each piece.
   void weigh(std::vector<double>& with, double limit) {
+    levels_.back()[0].rest = 0;
     for (std::size_t at = levels_.size() - 1; at-- > 0;)
       for (std::size_t s = 0; s < levels_[at].size(); ++s) {
         Reached& reached = levels_[at][s];
