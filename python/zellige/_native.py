@@ -200,7 +200,7 @@ ON = {"auto": 0, "gpu": 1, "emulator": 2, "reference": 3}
 
 
 class _Watched:
-    """A function of (phase, done, of) as the ABI calls it: what it raises, ctrl-C too, ends the search, and is raised again behind it."""
+    """A function of (phase, done, of) as the ABI calls it: what it raises, ctrl-C too, ends the search, and is raised again after it."""
 
     def __init__(self, watch):
         self._watch, self.raised = watch, None

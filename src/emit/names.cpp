@@ -28,6 +28,11 @@ std::string Names::form(char letter, const std::string& name) {
   return std::string(1, letter) + (capital ? "" : "_") + of;
 }
 
+bool Names::is_formed(std::string_view identifier) {
+  return identifier.size() > 1 && std::string_view("pgsm").find(identifier[0]) != std::string_view::npos &&
+         (identifier[1] == '_' || (identifier[1] >= 'A' && identifier[1] <= 'Z'));
+}
+
 std::string printable(const std::string& name) {
   std::string text = name;
   for (char& c : text)

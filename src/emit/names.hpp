@@ -23,6 +23,9 @@ class Names {
   std::string map(const std::string& name) { return form('m', name); }      // its tensor map, a parameter
   std::string shared(const std::string& name) { return form('s', name); }   // a tile in shared memory
 
+  /// Has an identifier the form of these?
+  static bool is_formed(std::string_view identifier);
+
   static std::string entry(const std::string& program) { return "launch_" + program; }
   static std::string ordered(const std::string& program) { return "ordered_" + program; }
   static std::string start(const std::string& program) {

@@ -5,15 +5,12 @@
 #include <cctype>
 #include <map>
 
+#include "emit/names.hpp"
+
 namespace zellige::emit {
 namespace {
 
 bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
-bool is_users(std::string_view word) {
-  return word.size() > 1 && std::string_view("pgsm").find(word[0]) != std::string_view::npos &&
-         (word[1] == '_' || (word[1] >= 'A' && word[1] <= 'Z'));
-}
 
 /// The end of what begins with a quotation mark.
 std::size_t end_of_literal(std::string_view text, std::size_t at) {
@@ -43,7 +40,7 @@ std::string unnamed(std::string_view kernel, std::string_view function) {
       const std::string_view word = kernel.substr(at, end - at);
       if (word == function)
         result += "$";
-      else if (is_users(word))
+      else if (Names::is_formed(word))
         result += fmt::format("${}", numbers.try_emplace(word, numbers.size()).first->second);
       else
         result += word;

@@ -12,10 +12,10 @@ namespace {
 
 /// Places behind one place: bit i is the one i + 1 behind it.
 using Word = std::uint64_t;
-using Ahead = std::span<const Word>;
+using Covered = std::span<const Word>;
 constexpr std::size_t word_bits = 64;
 
-std::vector<Word> ahead_of(const Piece& piece, std::size_t words) {
+std::vector<Word> covered_by(const Piece& piece, std::size_t words) {
   std::vector<Word> bits(words);
   for (std::size_t i = 1; i < piece.places.size(); ++i) {
     const auto at = static_cast<std::size_t>(piece.places[i] - piece.places[0] - 1);
@@ -25,14 +25,14 @@ std::vector<Word> ahead_of(const Piece& piece, std::size_t words) {
 }
 
 /// By their ascending places, as words of a dictionary are.
-bool is_before(Ahead a, Ahead b) {
+bool is_before(Covered a, Covered b) {
   for (std::size_t w = 0; w < a.size(); ++w) {
     const Word differ = a[w] ^ b[w];
     if (differ == 0) continue;
     const int at = std::countr_zero(differ);
     const bool in_a = (a[w] >> at & 1) != 0;
     // The other has no such place: it ends here, or goes on with a later one.
-    const Ahead other = in_a ? b : a;
+    const Covered other = in_a ? b : a;
     bool goes_on = at + 1 < static_cast<int>(word_bits) && other[w] >> (at + 1) != 0;
     for (std::size_t v = w + 1; v < other.size(); ++v) goes_on = goes_on || other[v] != 0;
     return in_a == goes_on;
@@ -55,22 +55,22 @@ class Level {
   explicit Level(std::size_t words = 1) : words_(words) {}
 
   std::size_t size() const { return reached_.size(); }
-  Ahead ahead(std::size_t state) const { return {bits_.data() + state * words_, words_}; }
+  Covered covered(std::size_t state) const { return {bits_.data() + state * words_, words_}; }
   Reached& operator[](std::size_t state) { return reached_[state]; }
   const Reached& operator[](std::size_t state) const { return reached_[state]; }
 
-  std::optional<std::size_t> find(Ahead ahead) const {
+  std::optional<std::size_t> find(Covered covered) const {
     if (slots_.empty()) return std::nullopt;
-    const std::uint32_t in = slots_[slot(ahead)];
+    const std::uint32_t in = slots_[slot(covered)];
     if (in == 0) return std::nullopt;
     return in - 1;
   }
   /// Added where it is new.
-  Reached& at(Ahead ahead) {
+  Reached& at(Covered covered) {
     if (2 * (size() + 1) > slots_.size()) rebuild(std::max<std::size_t>(16, 4 * size()));
-    std::uint32_t& in = slots_[slot(ahead)];
+    std::uint32_t& in = slots_[slot(covered)];
     if (in == 0) {
-      bits_.insert(bits_.end(), ahead.begin(), ahead.end());
+      bits_.insert(bits_.end(), covered.begin(), covered.end());
       reached_.emplace_back();
       in = static_cast<std::uint32_t>(size());
     }
@@ -80,7 +80,7 @@ class Level {
   void keep(const std::vector<std::size_t>& states) {
     Level kept(words_);
     for (std::size_t s : states) {
-      kept.bits_.insert(kept.bits_.end(), ahead(s).begin(), ahead(s).end());
+      kept.bits_.insert(kept.bits_.end(), covered(s).begin(), covered(s).end());
       kept.reached_.push_back(reached_[s]);
     }
     *this = std::move(kept);
@@ -89,17 +89,17 @@ class Level {
 
  private:
   /// Where it is, or where it would be.
-  std::size_t slot(Ahead ahead) const {
+  std::size_t slot(Covered covered) const {
     Word h = 0;
-    for (Word w : ahead) h = (h ^ w) * 0x9e3779b97f4a7c15, h ^= h >> 29;
+    for (Word w : covered) h = (h ^ w) * 0x9e3779b97f4a7c15, h ^= h >> 29;
     std::size_t i = h & (slots_.size() - 1);
-    while (slots_[i] != 0 && !std::ranges::equal(this->ahead(slots_[i] - 1), ahead))
+    while (slots_[i] != 0 && !std::ranges::equal(this->covered(slots_[i] - 1), covered))
       i = (i + 1) & (slots_.size() - 1);
     return i;
   }
   void rebuild(std::size_t room) {
     slots_.assign(std::bit_ceil(room), 0);
-    for (std::size_t s = 0; s < size(); ++s) slots_[slot(ahead(s))] = static_cast<std::uint32_t>(s + 1);
+    for (std::size_t s = 0; s < size(); ++s) slots_[slot(covered(s))] = static_cast<std::uint32_t>(s + 1);
   }
 
   std::size_t words_;
@@ -138,7 +138,7 @@ std::vector<double> least_of(std::size_t places, const std::vector<Piece>& piece
 class Covering {
  public:
   Covering(std::size_t places, const std::vector<Piece>& pieces)
-      : pieces_(pieces), by_first_(places), over_(pieces.size()), ahead_(pieces.size()) {
+      : pieces_(pieces), by_first_(places), over_(pieces.size()), masks_(pieces.size()) {
     const std::vector<double> least = least_of(places, pieces);
     int span = 0;
     for (const Piece& p : pieces)
@@ -148,7 +148,7 @@ class Covering {
     for (std::size_t p = 0; p < pieces.size(); ++p) {
       if (pieces[p].cost == never) continue;
       by_first_[static_cast<std::size_t>(pieces[p].places[0])].push_back(p);
-      ahead_[p] = ahead_of(pieces[p], words_);
+      masks_[p] = covered_by(pieces[p], words_);
       over_[p] = pieces[p].cost;
       for (int at : pieces[p].places) over_[p] -= least[static_cast<std::size_t>(at)];
       over_[p] = std::max(over_[p], 0.0);
@@ -187,7 +187,7 @@ class Covering {
         for (std::size_t p : by_first_[at]) {
           const double over = level[s].over + over_[p];
           if (over > limit) break;
-          const std::size_t first = lay(at, level.ahead(s), p);
+          const std::size_t first = lay(at, level.covered(s), p);
           if (first == 0) continue;
           Level& then = levels_[first];
           Reached& r = then.at(next_);
@@ -207,20 +207,20 @@ class Covering {
   }
 
   /// Lays a piece on its first place: the next free place, and next_ is what is covered behind it; 0 where they meet.
-  std::size_t lay(std::size_t at, Ahead ahead, std::size_t piece) {
-    const std::vector<Word>& mask = ahead_[piece];
+  std::size_t lay(std::size_t at, Covered covered, std::size_t piece) {
+    const std::vector<Word>& mask = masks_[piece];
     for (std::size_t w = 0; w < words_; ++w)
-      if ((ahead[w] & mask[w]) != 0) return 0;
+      if ((covered[w] & mask[w]) != 0) return 0;
     std::size_t full = 0;  // places covered without a gap
     for (std::size_t w = 0; w < words_; ++w) {
-      const int ones = std::countr_one(ahead[w] | mask[w]);
+      const int ones = std::countr_one(covered[w] | mask[w]);
       full += static_cast<std::size_t>(ones);
       if (ones < static_cast<int>(word_bits)) break;
     }
     const std::size_t shift = full + 1;
     for (std::size_t w = 0; w < words_; ++w) {
       const std::size_t from = w + shift / word_bits, by = shift % word_bits;
-      const auto both = [&](std::size_t i) { return i < words_ ? ahead[i] | mask[i] : 0; };
+      const auto both = [&](std::size_t i) { return i < words_ ? covered[i] | mask[i] : 0; };
       next_[w] = both(from) >> by;
       if (by > 0) next_[w] |= both(from + 1) << (word_bits - by);
     }
@@ -231,7 +231,7 @@ class Covering {
   /// least. False where some were dropped.
   static bool narrow(Level& level, std::size_t widest) {
     const auto before = [&](std::size_t a, std::size_t b) {
-      return is_before(level.ahead(a), level.ahead(b));
+      return is_before(level.covered(a), level.covered(b));
     };
     std::vector<std::size_t> states(level.size());
     std::iota(states.begin(), states.end(), std::size_t{0});
@@ -257,7 +257,7 @@ class Covering {
         Reached& reached = levels_[at][s];
         for (std::size_t p : by_first_[at]) {
           if (reached.over + over_[p] > limit) break;
-          const std::size_t first = lay(at, levels_[at].ahead(s), p);
+          const std::size_t first = lay(at, levels_[at].covered(s), p);
           if (first == 0) continue;
           const std::optional<std::size_t> to = levels_[first].find(next_);
           if (!to) continue;  // dropped
@@ -272,7 +272,7 @@ class Covering {
   std::size_t words_ = 1;
   std::vector<std::vector<std::size_t>> by_first_;  // those that cost least beside their places first
   std::vector<double> over_;              // by piece: what it costs beside what its places do at least
-  std::vector<std::vector<Word>> ahead_;  // by piece
+  std::vector<std::vector<Word>> masks_;  // by piece
   std::vector<Level> levels_;             // by the first free place
   std::vector<Word> next_;                // what lay() found
 };

@@ -7,7 +7,7 @@
 // The first place that is not covered yet gets each of its pieces in turn. So a state is that place and what is covered behind it, and
 // what is independent multiplies no states as long as it does not lie mixed: their number grows with the places times what pieces reach
 // across one of them. Each place costs at least some share of its pieces, so that a cover costs the sum of these and what its pieces
-// cost beyond it. Covers are not followed once they cost more than one that a narrow search found and its dearest piece, and what they cost is
+// cost beyond it. Covers are not followed once they cost more than one that a narrow search found and its most expensive piece, and what they cost is
 // exact up to there. Exact unless more than `widest` states have the same first place; then those go on whose pieces cost least beyond their shares.
 #pragma once
 #include <cstddef>
