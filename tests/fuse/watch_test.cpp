@@ -48,29 +48,39 @@ TEST(Watch, SeesPhasesInTheirOrder) {
   EXPECT_EQ(phases, (std::vector<std::string>{"operators priced", "groups grown", "kernels planned"}));
 }
 
+// While kernels are planned on all cores, how often who watches is called hangs on what share of them its own thread gets: a later
+// point may not come at all.
 TEST(Watch, MayEndTheSearchAtAnyPoint) {
   const graph::KernelGraph g = mlp();
   std::size_t calls = 0;
+  bool ended = false;
   const auto ended_at = [&](std::size_t last) {
-    calls = 0;
-    return watched(g, [&](const Progress&) { return calls++ < last; });
+    calls = 0, ended = false;
+    return watched(g, [&](const Progress&) {
+      EXPECT_FALSE(ended) << "called again after the end at " << last;
+      ended = calls++ == last;
+      return !ended;
+    });
   };
   const Optimized whole = ended_at(1'000'000);
   const std::size_t all = calls;
   ASSERT_GT(all, 10u);
+  std::size_t ends = 0;
   for (std::size_t last = 0; last < all; last += std::max<std::size_t>(1, all / 12)) {
     const Optimized o = ended_at(last);
-    EXPECT_EQ(calls, last + 1) << "called again behind the end";
+    ends += ended;
     EXPECT_NO_THROW(graph::validate(o.graph)) << last;
     EXPECT_GE(price(o) * 1.001, price(whole)) << last;
     EXPECT_LE(o.work.plans, whole.work.plans) << last;
     std::size_t operators = 0;
     for (const FusedKernel& k : o.kernels) operators += k.operators.size();
     EXPECT_EQ(operators, g.ops.size()) << last;
-    EXPECT_TRUE(std::ranges::any_of(o.notes, [](const std::string& note) {
-      return note.find("the search was ended with") == 0;
-    })) << last;
+    const bool noted = std::ranges::any_of(
+        o.notes, [](const std::string& note) { return note.find("the search was ended with") == 0; });
+    EXPECT_EQ(noted, ended) << last;
+    if (!ended) EXPECT_EQ(o.kernels.size(), whole.kernels.size()) << last;
   }
+  EXPECT_GE(ends, 6u) << "of " << all << " calls";
   EXPECT_EQ(ended_at(0).kernels.size(), g.ops.size()) << "nothing was planned";
   EXPECT_LT(whole.kernels.size(), g.ops.size());
 }
