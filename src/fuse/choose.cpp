@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <functional>
 #include <map>
 #include <optional>
 #include <queue>
 #include <set>
 
 #include "fuse/cover.hpp"
-#include "fuse/excerpt.hpp"
 #include "fuse/groups.hpp"
+#include "fuse/kinds.hpp"
 #include "fuse/steps.hpp"
+#include "fuse/waits.hpp"
 #include "graph/error.hpp"
 #include "graph/parallel.hpp"
 #include "graph/view.hpp"
@@ -20,28 +20,14 @@
 namespace zellige::fuse {
 namespace {
 
-constexpr std::size_t most_ops = 16;      // of a group
+constexpr std::size_t most_ops = 16;      // of a group that is grown
+constexpr std::size_t most_joined = 64;   // of a group that two of a way make
 constexpr std::size_t most_groups = 200;  // whose first operator is the same
-constexpr std::size_t most_tilings = 32;  // of a kind that are planned, the least by estimate
 constexpr std::size_t widest = 64;        // states of a cover's place
 constexpr std::size_t at_once = 16;       // groups that are grown side by side
 constexpr std::size_t plans_each = 16;    // kinds planned, for each kind of a single operator and four more
-/// A custom operator takes a plain one's place alone only where it is clearly faster by price.
-constexpr double alone_gain = 0.85;
 /// What a kernel costs beside its price, so that of equals the fewer are taken.
 constexpr double each = 0.01;
-
-/// Groups that are alike, and the kernels that make one of them: found and planned once for all.
-struct Kind {
-  Excerpt first;                // of the first of them
-  std::vector<Kernel> kernels;  // of the excerpt, the least by estimate first; none: refused
-  std::size_t best = 0;         // of the kernels, once they are planned
-  double us = never;            // by estimate, until they are planned
-  bool planned = false;
-  std::string why{};  // the planner refuses it
-  bool one() const { return first.ops.size() == 1; }
-  std::size_t launches() const { return kernels[best].parts.size(); }
-};
 
 struct Candidate {
   Set ops, before;  // before: who must be done
@@ -61,7 +47,7 @@ class Choosing {
         target_(target),
         order_(order_of(g)),
         neighbours_(g),
-        excerpts_(g),
+        kinds_(g, target, known),
         place_(g.ops.size(), -1),
         prices_(known),
         watch_(watch) {}
@@ -69,8 +55,8 @@ class Choosing {
   Choice run() {
     singles();
     grow();
-    std::vector<std::size_t> way = cheapest();
-    while (plan(way)) way = cheapest();
+    std::vector<std::size_t> way = planned_way();
+    while (add_unions(way)) way = planned_way();
     join(way);
     way = *in_order(way);
     for (std::size_t c : way) choice_.groups.push_back(group(candidates_[c]));
@@ -128,29 +114,12 @@ class Choosing {
     std::shared_ptr<Kind> kind{};
   };
 
-  /// Gives groups their kinds; those that are new are found side by side.
   void find_kinds(std::vector<Found>& groups) {
-    std::vector<std::optional<Excerpt>> excerpts(groups.size());
-    std::vector<std::string> keys(groups.size());
-    graph::on_all_cores(groups.size(), [&](std::size_t i) {
-      excerpts[i] = excerpts_.of(groups[i].ops);
-      keys[i] = key(*excerpts[i]);
-    });
-    std::vector<Kind*> open;
-    for (std::size_t i = 0; i < groups.size(); ++i) {
-      std::shared_ptr<Kind>& kind = kinds_[std::move(keys[i])];
-      if (!kind) open.push_back((kind = std::make_shared<Kind>(Kind{*std::move(excerpts[i]), {}})).get());
-      groups[i].kind = kind;
-    }
-    choice_.work.kinds += open.size();
-    graph::on_all_cores(open.size(), [&](std::size_t i) { find_kernels(*open[i]); });
-  }
-
-  void find_kernels(Kind& kind) const {
-    kind.kernels = kernels_of(kind.first.graph, kind.first.ops, target_, kind.why);
-    if (!kind.kernels.empty()) kind.us = std::ranges::min_element(kind.kernels, {}, &Kernel::least)->least;
-    kind.kernels.resize(std::min(kind.kernels.size(), most_tilings));
-    kind.kernels.shrink_to_fit();
+    std::vector<std::vector<int>> ops;
+    for (const Found& f : groups) ops.push_back(f.ops);
+    std::vector<std::shared_ptr<Kind>> kinds = kinds_.of(ops);
+    for (std::size_t i = 0; i < groups.size(); ++i) groups[i].kind = std::move(kinds[i]);
+    choice_.work.kinds = kinds_.count();
   }
 
   /// What a group saves, by estimate, of what its operators take alone; a difference that is less than nothing.
@@ -168,14 +137,13 @@ class Choosing {
 
   /// Those of few places before others, and those that save most, by turns: a limit drops what is far apart and saves little.
   void grow() {
-    std::set<Set> seen;
     std::vector<std::vector<int>> grown;
     std::vector<bool> done;
     using Rank = std::pair<double, std::size_t>;  // and which of the grown
     std::array<std::priority_queue<Rank, std::vector<Rank>, std::greater<>>, 2> next;
     std::vector<std::size_t> tried(g_.ops.size());
     const auto is_new = [&](const std::vector<int>& ops, const Set& s) {
-      if (ops.size() > most_ops || !seen.insert(s).second || !is_convex(s, order_)) return false;
+      if (ops.size() > most_ops || !seen_.insert(s).second || !is_convex(s, order_)) return false;
       ++choice_.work.groups;
       const bool taken = tried[ops.front()]++ < most_groups;
       cut_short_ = cut_short_ || !taken;
@@ -213,12 +181,49 @@ class Choosing {
         }
       look_at(std::move(larger));
     }
+    index();
     if (cut_short_)
       choice_.limits.push_back(
           fmt::format("of more than {} groups that begin with the same operator the first {} were looked at",
                       most_groups, most_groups));
+  }
+
+  void index() {
     for (std::size_t c = 0; c < candidates_.size(); ++c)
       by_ops_[candidates_[c].ops] = c;  // the last: a kernel
+  }
+
+  std::vector<std::size_t> planned_way() {
+    std::vector<std::size_t> way = cheapest();
+    while (plan(way)) way = cheapest();
+    return way;
+  }
+
+  /// Two of the way one of which reads the other may be one group, which no step by single operators came to. Whether there is a
+  /// new one that may cost less.
+  bool add_unions(const std::vector<std::size_t>& way) {
+    std::vector<Found> unions;
+    std::vector<double> alone;
+    for (const auto& [i, j] : readers(way)) {
+      const Candidate &a = candidates_[i], &b = candidates_[j];
+      Found both{a.list, a.ops};
+      both.ops.insert(both.ops.end(), b.list.begin(), b.list.end());
+      std::ranges::sort(both.ops);
+      both.set.add(b.ops);
+      if (both.ops.size() > most_joined || !seen_.insert(both.set).second || !is_convex(both.set, order_))
+        continue;
+      alone.push_back(a.us() + b.us());
+      unions.push_back(std::move(both));
+    }
+    if (ended_ || unions.empty()) return false;
+    choice_.work.groups += unions.size();
+    find_kinds(unions);
+    const std::size_t before_them = candidates_.size();
+    for (std::size_t u = 0; u < unions.size(); ++u)
+      if (Found& f = unions[u]; !f.kind->kernels.empty() && f.kind->us < alone[u] + each)
+        candidates_.push_back({f.set, before(f.set), f.ops, f.kind});
+    index();
+    return candidates_.size() > before_them;
   }
 
   Cover cover() {
@@ -254,7 +259,9 @@ class Choosing {
   void ban_one(const std::vector<std::size_t>& way) {
     std::size_t worst = way.size();
     double least = never;
-    for (std::size_t c : waiting(way)) {
+    const Waiting w = waiting(way);
+    for (std::size_t n : w.waits.circle()) {
+      const std::size_t c = w.nodes[n];
       if (candidates_[c].list.size() == 1) continue;
       candidates_[c].banned = true;
       const double cost = cover().cost;
@@ -264,74 +271,45 @@ class Choosing {
     candidates_[worst].banned = true;
   }
 
-  /// Who waits for how many others, of a way and of what nobody can fuse.
-  struct Waits {
-    std::vector<std::size_t> nodes;               // candidates
-    std::vector<std::vector<std::size_t>> after;  // of each node, those that wait for it
-    std::vector<std::size_t> left;                // of each node, for how many
+  /// Of a way and of the operators that none of its groups has: who waits for whom.
+  struct Waiting {
+    std::vector<std::size_t> nodes;  // candidates, those of the way first
+    Waits waits;
   };
-  Waits waits(const std::vector<std::size_t>& way) const {
-    Waits w{way, {}, {}};
+  Waiting waiting(const std::vector<std::size_t>& way) const {
+    std::vector<std::size_t> nodes = way;
+    Set all(g_.ops.size());
+    for (std::size_t c : way) all.add(candidates_[c].ops);
     for (std::size_t i = 0; i < g_.ops.size(); ++i)
-      if (free(static_cast<int>(i))) w.nodes.push_back(i);
-    std::vector<std::size_t> owner(g_.ops.size());
-    for (std::size_t n = 0; n < w.nodes.size(); ++n)
-      for (int op : candidates_[w.nodes[n]].list) owner[op] = n;
-    w.after.resize(w.nodes.size()), w.left.resize(w.nodes.size());
-    for (std::size_t n = 0; n < w.nodes.size(); ++n) {
-      std::set<std::size_t> of;
-      for (int op : candidates_[w.nodes[n]].before.list()) of.insert(owner[op]);
-      for (std::size_t o : of) w.after[o].push_back(n);
-      w.left[n] = of.size();
-    }
-    return w;
+      if (!all.has(static_cast<int>(i))) nodes.push_back(i);
+    std::vector<Waits::Piece> pieces;
+    for (std::size_t c : nodes) pieces.push_back({&candidates_[c].list, &candidates_[c].before});
+    return {std::move(nodes), Waits(pieces, g_.ops.size())};
   }
 
   /// Each behind what it reads, and what nobody can fuse as soon as it can; none where two would wait for each other.
   std::optional<std::vector<std::size_t>> in_order(const std::vector<std::size_t>& way) const {
-    Waits w = waits(way);
-    using Next = std::tuple<bool, int, std::size_t>;
-    std::priority_queue<Next, std::vector<Next>, std::greater<>> ready;
-    const auto add = [&](std::size_t n) {
-      const int first = candidates_[w.nodes[n]].list[0];
-      ready.push({!free(first), first, n});
-    };
-    for (std::size_t n = 0; n < w.nodes.size(); ++n)
-      if (w.left[n] == 0) add(n);
-    std::vector<std::size_t> result;
-    while (!ready.empty()) {
-      const std::size_t n = std::get<2>(ready.top());
-      ready.pop();
-      result.push_back(w.nodes[n]);
-      for (std::size_t next : w.after[n])
-        if (--w.left[next] == 0) add(next);
+    const Waiting w = waiting(way);
+    std::vector<int> ranks;
+    for (std::size_t c : w.nodes) {
+      const int first = candidates_[c].list[0];
+      ranks.push_back(free(first) ? first - static_cast<int>(g_.ops.size()) : first);
     }
-    if (result.size() < w.nodes.size()) return std::nullopt;
-    return result;
+    std::optional<std::vector<std::size_t>> order = w.waits.in_order(ranks);
+    if (order)
+      for (std::size_t& n : *order) n = w.nodes[n];
+    return order;
   }
 
-  /// Some that wait for each other.
-  std::vector<std::size_t> waiting(const std::vector<std::size_t>& way) const {
-    const Waits w = waits(way);
-    std::vector<int> seen(w.nodes.size());  // 1: under way, 2: none behind it
-    std::vector<std::size_t> path, cycle;
-    const std::function<bool(std::size_t)> follow = [&](std::size_t n) {
-      seen[n] = 1;
-      path.push_back(n);
-      for (std::size_t next : w.after[n]) {
-        if (seen[next] == 1) {
-          for (auto at = std::ranges::find(path, next); at != path.end(); ++at) cycle.push_back(w.nodes[*at]);
-          return true;
-        }
-        if (seen[next] == 0 && follow(next)) return true;
-      }
-      path.pop_back();
-      seen[n] = 2;
-      return false;
-    };
-    for (std::size_t n = 0; n < w.nodes.size(); ++n)
-      if (seen[n] == 0 && follow(n)) break;
-    return cycle;
+  /// Pairs of the way the second of which reads the first.
+  std::vector<std::pair<std::size_t, std::size_t>> readers(const std::vector<std::size_t>& way) const {
+    const Waiting w = waiting(way);
+    std::vector<std::pair<std::size_t, std::size_t>> pairs;
+    for (std::size_t i = 0; i < way.size(); ++i)
+      for (std::size_t j : w.waits.after()[i])
+        if (j < way.size() && !free(candidates_[way[i]].list[0]) && !free(candidates_[way[j]].list[0]))
+          pairs.emplace_back(way[i], way[j]);
+    return pairs;
   }
 
   /// Prices that differ by less than they err are a tie, and the fewer kernels are taken: joins some groups of the way.
@@ -357,7 +335,7 @@ class Choosing {
         }
         if (!whole || one.us() > (1 + tie) * us) continue;
         if (!one.kind->planned && ended_) continue;
-        if (!one.kind->planned) ++choice_.work.plans, plan(*one.kind);
+        if (!one.kind->planned) ++choice_.work.plans, kinds_.plan(*one.kind);
         if (one.us() > (1 + tie) * us || one.launches() >= launches) continue;
         std::vector<std::size_t> rest{c};
         for (std::size_t w : way)
@@ -407,45 +385,21 @@ class Choosing {
     graph::parallel_for(std::ssize(open), graph::hardware_threads(), [&](std::int64_t i, int worker) {
       if (worker == 0)
         goes_on("kernels planned", choice_.work.plans + planned, choice_.work.plans + open.size());
-      if (!ended_) plan(*open[static_cast<std::size_t>(i)]), ++planned;
+      if (!ended_) kinds_.plan(*open[static_cast<std::size_t>(i)]), ++planned;
     });
     choice_.work.plans += planned;
     return true;
   }
 
-  void plan(Kind& kind) const {
-    kind.planned = true;
-    // Sums one by one are planned slowly, since all that they read of shared memory is counted, and estimates order them well.
-    const std::size_t tried = kind.kernels[0].one_by_one ? 3 : most_tilings;
-    Refusal refusal;
-    kind.us = never;
-    for (std::size_t k = 0; k < std::min(tried, kind.kernels.size()); ++k) {
-      if (kind.kernels[k].least > kind.us) continue;
-      if (const auto us = planned_us(kind.first.graph, kind.kernels[k], target_, prices_, refusal);
-          us && *us < kind.us)
-        kind.us = *us, kind.best = k;
-    }
-    if (kind.us == never) kind.why = refusal.why;
-    if (kind.one()) kind.us /= alone_gain;
-  }
-
   Group group(const Candidate& c) const {
     if (!c.kind) return {c.list, {}, c.us()};
-    const Excerpt own = excerpts_.of(c.list);
-    return {c.list, {whole(c.kind->kernels[c.kind->best], c.kind->first, own, c.list, g_)}, c.us()};
+    return {c.list, {kinds_.kernel(*c.kind, c.list)}, c.us()};
   }
 
   /// Two kernels one of which reads the other: why they are not one.
   void explain(const std::vector<std::size_t>& way) {
-    std::vector<std::size_t> owner(g_.ops.size());  // of the way
-    for (std::size_t w = 0; w < way.size(); ++w)
-      for (int op : candidates_[way[w]].list) owner[op] = w;
-    std::set<std::pair<std::size_t, std::size_t>> pairs;
-    for (std::size_t j = 0; j < way.size(); ++j)
-      for (int op : candidates_[way[j]].before.list())
-        if (!free(op) && !free(candidates_[way[j]].list[0])) pairs.insert({owner[op], j});
-    for (const auto& [i, j] : pairs) {
-      const Candidate &a = candidates_[way[i]], &b = candidates_[way[j]];
+    for (const auto& [i, j] : readers(way)) {
+      const Candidate &a = candidates_[i], &b = candidates_[j];
       Set both = a.ops;
       both.add(b.ops);
       const std::string what = fmt::format("{} and {} stay apart: ", last(a), last(b));
@@ -456,29 +410,19 @@ class Choosing {
       else if (!is_convex(both, order_))
         choice_.notes.push_back(what + "others come between");
       else
-        choice_.notes.push_back(what + reason(both.list()));
+        choice_.notes.push_back(what + kinds_.reason(both.list(), found != by_ops_.end()));
     }
   }
   std::string last(const Candidate& c) const { return g_.tensors[g_.ops[c.list.back()].outputs[0]].name; }
-  /// In the words of these operators: one that is alike has other names.
-  std::string reason(const std::vector<int>& ops) const {
-    Kind kind{excerpts_.of(ops), {}};
-    kind.kernels = kernels_of(kind.first.graph, kind.first.ops, target_, kind.why);
-    if (kind.kernels.empty()) return kind.why;
-    const double estimated = kind.kernels[0].us;
-    if (const auto known = by_ops_.find(set(ops)); known != by_ops_.end()) plan(kind);
-    return kind.planned && kind.us == never ? kind.why
-                                            : fmt::format("{:.1f} us together, by estimate", estimated);
-  }
 
   const graph::KernelGraph& g_;
   const target::Target& target_;
+  std::set<Set> seen_;  // groups
   Order order_;
   Neighbours neighbours_;
-  Excerpts excerpts_;
+  Kinds kinds_;
   std::vector<int> place_;  // of an operator in the cover; -1: of no group but its own
   int places_ = 0;
-  std::map<std::string, std::shared_ptr<Kind>> kinds_;
   std::vector<Candidate> candidates_;  // first every operator by itself
   std::map<Set, std::size_t> by_ops_;
   std::vector<double> with_;  // by candidate: what the cheapest way with it costs

@@ -1,0 +1,79 @@
+#include "fuse/kinds.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "graph/parallel.hpp"
+
+namespace zellige::fuse {
+namespace {
+
+constexpr std::size_t most_tilings =
+    32;  // of a kind that are planned, those first that cost least by estimate
+/// A custom operator takes a plain one's place alone only where it is clearly faster by price.
+constexpr double alone_gain = 0.85;
+
+}  // namespace
+
+Kinds::Kinds(const graph::KernelGraph& g, const target::Target& target, Prices& known)
+    : g_(g), target_(target), prices_(known), excerpts_(g) {}
+
+std::vector<std::shared_ptr<Kind>> Kinds::of(const std::vector<std::vector<int>>& groups) {
+  std::vector<std::optional<Excerpt>> excerpts(groups.size());
+  std::vector<std::string> keys(groups.size());
+  graph::on_all_cores(groups.size(), [&](std::size_t i) {
+    excerpts[i] = excerpts_.of(groups[i]);
+    keys[i] = key(*excerpts[i]);
+  });
+  std::vector<std::shared_ptr<Kind>> result;
+  std::vector<Kind*> open;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    std::shared_ptr<Kind>& kind = kinds_[std::move(keys[i])];
+    if (!kind) open.push_back((kind = std::make_shared<Kind>(Kind{*std::move(excerpts[i]), {}})).get());
+    result.push_back(kind);
+  }
+  graph::on_all_cores(open.size(), [&](std::size_t i) { find_kernels(*open[i]); });
+  return result;
+}
+
+void Kinds::find_kernels(Kind& kind) const {
+  kind.kernels = kernels_of(kind.first.graph, kind.first.ops, target_, kind.why);
+  if (!kind.kernels.empty()) kind.us = std::ranges::min_element(kind.kernels, {}, &Kernel::least)->least;
+  kind.kernels.resize(std::min(kind.kernels.size(), most_tilings));
+  kind.kernels.shrink_to_fit();
+}
+
+void Kinds::plan(Kind& kind) const {
+  kind.planned = true;
+  // Sums one by one are planned slowly, since all that they read of shared memory is counted, and estimates order them well.
+  const std::size_t tried = kind.kernels[0].one_by_one ? 3 : most_tilings;
+  Refusal refusal;
+  kind.us = never;
+  for (std::size_t k = 0; k < std::min(tried, kind.kernels.size()); ++k) {
+    if (kind.kernels[k].least > kind.us) continue;
+    if (const auto us = planned_us(kind.first.graph, kind.kernels[k], target_, prices_, refusal);
+        us && *us < kind.us)
+      kind.us = *us, kind.best = k;
+  }
+  if (kind.us == never) kind.why = refusal.why;
+  if (kind.first.ops.size() == 1) kind.us /= alone_gain;
+}
+
+Kernel Kinds::kernel(const Kind& kind, const std::vector<int>& ops) const {
+  return whole(kind.kernels[kind.best], kind.first, excerpts_.of(ops), ops, g_);
+}
+
+std::string Kinds::reason(const std::vector<int>& ops, bool plan_it) const {
+  Kind kind{excerpts_.of(ops), {}};
+  kind.kernels = kernels_of(kind.first.graph, kind.first.ops, target_, kind.why);
+  if (kind.kernels.empty()) return kind.why;
+  const double estimated = kind.kernels[0].us;
+  if (plan_it) plan(kind);
+  return kind.planned && kind.us == never ? kind.why
+                                          : fmt::format("{:.1f} us together, by estimate", estimated);
+}
+
+}  // namespace zellige::fuse

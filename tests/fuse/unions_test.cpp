@@ -1,0 +1,62 @@
+// Kernels of more operators than groups are grown to: two groups of a choice are tried as one.
+#include <gtest/gtest.h>
+
+#include "fuse/fuse.hpp"
+#include "graph/builder.hpp"
+#include "graph/load.hpp"
+
+namespace zellige::fuse {
+namespace {
+
+using graph::Builder;
+using graph::Tensor;
+
+std::size_t kernels(const Optimized& o) {
+  std::size_t parts = 0;
+  for (const FusedKernel& k : o.kernels) parts += k.parts;
+  return parts;
+}
+
+/// RMSNorm as torch writes it down: eight operators.
+Tensor norm(const Tensor& x, const Tensor& weight) {
+  const Tensor wide = cast(x, graph::DType::f32);
+  const Tensor mean = graph::mean(square(wide), 1, true);
+  return cast(wide * rsqrt(mean + 1e-6) * (cast(weight, graph::DType::f32) + 1.0), graph::DType::bf16);
+}
+
+// Three norms one after the other, with residuals between them (Gemma's layers have two such pairs), are 30 operators and one kernel.
+TEST(Unions, NormsOneAfterTheOtherAreOneKernel) {
+  Builder b("norms");
+  const auto row = [&](const char* name) { return b.input(name, {1, 2304}, graph::DType::bf16); };
+  const Tensor x = b.input("x", {512, 2304}, graph::DType::bf16),
+               y = b.input("y", {512, 2304}, graph::DType::bf16);
+  const Tensor h = x + norm(y, row("u"));
+  const Tensor g = h + norm(h, row("v"));
+  b.output(g, "g");
+  b.output(norm(g, row("w")), "z");
+  const graph::KernelGraph graph = b.build();
+  ASSERT_GT(graph.ops.size(), 25u);
+  EXPECT_EQ(kernels(optimize(graph, target::find("sm_90a"))), 1u);
+}
+
+struct Model {
+  const char* file;
+  std::size_t most_kernels, most_groups, most_plans;
+};
+class Models : public testing::TestWithParam<Model> {};
+
+TEST_P(Models, TwoLayers) {
+  const std::string path = std::string(ZELLIGE_SOURCE_DIR) + "/tests/fuse/models/" + GetParam().file;
+  const Optimized o = optimize(graph::load(path).at(0), target::find("sm_90a"));
+  EXPECT_LE(kernels(o), GetParam().most_kernels);
+  EXPECT_LE(o.work.groups, GetParam().most_groups);
+  EXPECT_LE(o.work.plans, GetParam().most_plans);
+}
+
+INSTANTIATE_TEST_SUITE_P(Gemma, Models,
+                         testing::Values(Model{"gemma2_two_layers.json", 28, 4'000, 600},
+                                         Model{"gemma3_two_layers.json", 24, 5'000, 800}),
+                         [](const auto& info) { return std::string(info.param.file).substr(0, 6); });
+
+}  // namespace
+}  // namespace zellige::fuse
