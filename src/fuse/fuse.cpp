@@ -14,6 +14,7 @@
 #include "graph/validate.hpp"
 #include "graph/view.hpp"
 #include "plan/plan.hpp"
+#include "plan/write_through.hpp"
 
 namespace zellige::fuse {
 namespace {
@@ -92,22 +93,16 @@ Choice without(const Choice& c, std::size_t at) {
   return r;
 }
 
-/// Views of what a custom operator makes are where that is, and it can make it where the caller wants them.
-bool is_of_custom(const KernelGraph& g, const KernelOp& view) {
-  const KernelOp* by = &view;
-  while (by && (by->kind == graph::OpKind::permute || by->kind == graph::OpKind::reshape))
-    by = maker(g, by->inputs[0]);
-  return by && by->kind == graph::OpKind::custom;
-}
-
-/// A view that the caller gets is copied; as an operator, the copy may share a kernel.
+/// A view that the caller gets is copied, unless who makes what it is of writes it there; as an operator, the copy may share a kernel.
 KernelGraph with_copies(KernelGraph g) {
+  std::set<int> written;
+  for (const plan::WrittenAs& w : plan::written_as(g)) written.insert(g.ops[w.view].outputs[0]);
   std::set<std::string> names;
   for (const graph::KernelTensor& t : g.tensors) names.insert(t.name);
   for (std::size_t i = 0; i < g.ops.size(); ++i) {
     const int to = g.ops[i].outputs[0];
     if (!graph::is_view(g.ops[i].kind) || std::ranges::count(g.outputs, to) == 0) continue;
-    if (is_of_custom(g, g.ops[i])) continue;
+    if (written.count(to) > 0) continue;
     graph::KernelTensor seen = g.tensors[to];
     seen.strides.clear();
     do seen.name += "_view";

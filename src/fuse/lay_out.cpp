@@ -15,25 +15,29 @@ graph::Strides lay_out(const graph::KernelGraph& g, int tensor) {
     const auto view = std::ranges::find_if(g.ops, [&](const graph::KernelOp& op) {
       return (op.kind == graph::OpKind::permute || op.kind == graph::OpKind::reshape) && op.inputs[0] == at;
     });
-    if (view == g.ops.end()) return {};  // all of them are layouts
+    if (view == g.ops.end()) {
+      if (chain.empty() || !is_output(g, at)) return {};  // all of them are layouts
+      break;
+    }
     chain.push_back(&*view);
     const auto seen = graph::viewed(view->kind, view->attributes, g.tensors[at].shape, strides,
                                     g.tensors[view->outputs[0]].shape);
     strides = seen ? seen->steps : graph::Strides{};
   }
-  strides = graph::row_major(g.tensors[chain.back()->outputs[0]].shape);
+  const graph::KernelTensor& last = g.tensors[chain.back()->outputs[0]];
+  strides = last.strides.empty() ? graph::row_major(last.shape) : last.strides;
   for (; !chain.empty(); chain.pop_back()) {
     const graph::KernelOp& op = *chain.back();
-    graph::Attributes back;
-    back.sizes.resize(op.attributes.sizes.size());
-    for (std::size_t d = 0; op.kind == graph::OpKind::permute && d < back.sizes.size(); ++d)
-      back.sizes[op.attributes.sizes[d]] = static_cast<std::int64_t>(d);
     const auto seen =
-        graph::viewed(op.kind, back, g.tensors[op.outputs[0]].shape, strides, g.tensors[op.inputs[0]].shape);
+        graph::operand_strides(op, g.tensors[op.inputs[0]].shape, g.tensors[op.outputs[0]].shape, strides);
     if (!seen) return {};
-    strides = seen->steps;
+    strides = *seen;
   }
-  return strides;
+  const graph::Shape& shape = g.tensors[tensor].shape;
+  const graph::Strides usual = graph::row_major(shape);
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    if (shape[d] != 1 && strides[d] != usual[d]) return strides;
+  return {};
 }
 
 }  // namespace zellige::fuse

@@ -1,4 +1,5 @@
-// Where views behind a tensor come to one that is no layout of its row-major memory: the strides of which all of them are.
+// Where views of a tensor come to one that is no layout of its row-major memory, or to one that the caller gets: the strides of which all
+// of them are.
 //
 //   heads (8, 2048, 128) -> permute -> (2048, 8, 128) -> reshape -> (2048, 1024)      heads in strides (128, 1024, 1)
 #pragma once

@@ -22,4 +22,8 @@ struct Viewed {
 std::optional<Viewed> viewed(OpKind, const Attributes&, const Shape& operand, const Strides&,
                              const Shape& result, const Shape& starts = {});
 
+/// The strides of the operand of a permute or reshape, so that its result lies in `strides`; empty where no strides do that.
+std::optional<Strides> operand_strides(const KernelOp&, const Shape& operand, const Shape& result,
+                                       const Strides&);
+
 }  // namespace zellige::graph

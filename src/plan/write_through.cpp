@@ -24,6 +24,32 @@ struct Made {
   const Lying& first() const { return way.back(); }
 };
 
+bool is_output(const graph::KernelGraph& g, int t) { return std::ranges::count(g.outputs, t) > 0; }
+
+int maker(const graph::KernelGraph& g, int t) {
+  for (std::size_t i = 0; i < g.ops.size(); ++i)
+    if (std::ranges::count(g.ops[i].outputs, t) > 0) return static_cast<int>(i);
+  return -1;
+}
+
+bool is_moved(const KernelOp& op) { return op.kind == OpKind::reshape || op.kind == OpKind::permute; }
+
+/// From a tensor that lies in these strides.
+Made made(const graph::KernelGraph& g, int tensor, Strides strides) {
+  Made m{{{tensor, std::move(strides)}}, {}, maker(g, tensor)};
+  while (m.maker >= 0 && is_moved(g.ops[m.maker])) {
+    const KernelOp& view = g.ops[m.maker];
+    const int from = view.inputs[0];
+    const auto seen = graph::operand_strides(view, g.tensors[from].shape, g.tensors[m.first().tensor].shape,
+                                             m.first().strides);
+    if (!seen) break;
+    m.views.push_back(m.maker);
+    m.way.push_back({from, *seen});
+    m.maker = maker(g, from);
+  }
+  return m;
+}
+
 class WriteThrough {
  public:
   WriteThrough(Program& program, const graph::KernelGraph& g, const std::vector<int>& order,
@@ -33,8 +59,7 @@ class WriteThrough {
   }
 
   std::set<int> run() {
-    for (int i = 0; i < size(); ++i)
-      if (is_moved(g_.ops[i]) && is_output(g_.ops[i].outputs[0])) as_the_caller_gets_it(i);
+    for (const WrittenAs& w : written_as(g_)) as_the_caller_gets_it(w);
     for (int i = 0; i < size(); ++i)
       if (g_.ops[i].kind == OpKind::slice_scatter) into_memory(i);
     return std::move(done_);
@@ -42,60 +67,24 @@ class WriteThrough {
 
  private:
   int size() const { return static_cast<int>(g_.ops.size()); }
-  bool is_output(int t) const { return std::ranges::count(g_.outputs, t) > 0; }
-  static bool is_moved(const KernelOp& op) {
-    return op.kind == OpKind::reshape || op.kind == OpKind::permute;
-  }
   std::vector<int> readers(int t) const {
     std::vector<int> result;
     for (int i = 0; i < size(); ++i)
       if (std::ranges::count(g_.ops[i].inputs, t) > 0) result.push_back(i);
     return result;
   }
-  int maker(int t) const {
-    for (int i = 0; i < size(); ++i)
-      if (std::ranges::count(g_.ops[i].outputs, t) > 0) return i;
-    return -1;
-  }
-
-  /// From a tensor that lies in these strides.
-  Made made(int tensor, Strides strides) const {
-    Made m{{{tensor, std::move(strides)}}, {}, maker(tensor)};
-    while (m.maker >= 0 && is_moved(g_.ops[m.maker])) {
-      const KernelOp& view = g_.ops[m.maker];
-      const int from = view.inputs[0];
-      const Shape& shape = g_.tensors[from].shape;
-      graph::Attributes back;
-      back.sizes.resize(shape.size());
-      for (std::size_t d = 0; view.kind == OpKind::permute && d < back.sizes.size(); ++d)
-        back.sizes[static_cast<std::size_t>(view.attributes.sizes[d])] = static_cast<std::int64_t>(d);
-      const auto seen =
-          graph::viewed(view.kind, back, g_.tensors[m.first().tensor].shape, m.first().strides, shape);
-      if (!seen) break;
-      m.views.push_back(m.maker);
-      m.way.push_back({from, seen->steps});
-      m.maker = maker(from);
-    }
-    return m;
-  }
-
   /// May what is made lie elsewhere?
   bool is_free(const Made& m) const {
     const int t = m.first().tensor;
-    return m.maker >= 0 && g_.ops[m.maker].kind == OpKind::custom && !is_output(t) &&
+    return m.maker >= 0 && g_.ops[m.maker].kind == OpKind::custom && !is_output(g_, t) &&
            program_.views.count(t) == 0;
   }
 
-  void as_the_caller_gets_it(int op) {
-    const int to = g_.ops[op].outputs[0];
-    const graph::KernelTensor& got = g_.tensors[to];
-    const Made m = made(to, got.strides.empty() ? graph::row_major(got.shape) : got.strides);
-    const auto& [tensor, strides] = m.first();
-    const Strides& stated = g_.tensors[tensor].strides;
-    if (tensor == to || !is_free(m) || !(stated.empty() || stated == strides)) return;
-    const Shape& shape = g_.tensors[tensor].shape;
+  void as_the_caller_gets_it(const WrittenAs& w) {
+    const int to = g_.ops[w.view].outputs[0];
+    const Shape& shape = g_.tensors[w.tensor].shape;
     settle_strides(program_, to, true, target_);
-    make_view(program_, tensor, to, shape, strides, Shape(shape.size(), 0));
+    make_view(program_, w.tensor, to, shape, w.strides, Shape(shape.size(), 0));
   }
 
   void into_memory(int op) {
@@ -103,7 +92,7 @@ class WriteThrough {
     const int y = scatter.outputs[0], old = scatter.inputs[0];
     if (g_.tensors[y].memory < 0 || g_.tensors[y].memory != old) return;
     const Strides strides = program_.tensors[old].strides;
-    const Made m = made(scatter.inputs[1], strides);
+    const Made m = made(g_, scatter.inputs[1], strides);
     if (!is_free(m) || !is_alone(m) || !read_before(old, m.maker, op)) return;
     if (scatter.inputs.size() > 2 && !comes_before(scatter.inputs[2], m.maker)) return;
     make_view(program_, y, old, g_.tensors[old].shape, strides, program_.starts(old));
@@ -115,7 +104,7 @@ class WriteThrough {
   /// Is it seen on its way and nowhere else? Where it lies is then nobody else's matter.
   bool is_alone(const Made& m) const {
     return std::ranges::all_of(
-        m.way, [&](const Lying& l) { return readers(l.tensor).size() == 1 && !is_output(l.tensor); });
+        m.way, [&](const Lying& l) { return readers(l.tensor).size() == 1 && !is_output(g_, l.tensor); });
   }
 
   /// A part of an input's memory, which begins where it does along a dimension of its own in front.
@@ -138,19 +127,19 @@ class WriteThrough {
 
   /// Is a tensor there when an operator runs?
   bool comes_before(int t, int op) const {
-    int by = maker(t);
-    while (by >= 0 && graph::is_view(g_.ops[by].kind)) by = maker(g_.ops[by].inputs[0]);
+    int by = maker(g_, t);
+    while (by >= 0 && graph::is_view(g_.ops[by].kind)) by = maker(g_, g_.ops[by].inputs[0]);
     return by < 0 || place_[static_cast<std::size_t>(by)] < place_[static_cast<std::size_t>(op)];
   }
 
   /// Has all that reads the old value run when the maker does, which reads none of it?
   bool read_before(int old, int maker, int scatter) const {
-    if (is_output(old)) return false;
+    if (is_output(g_, old)) return false;
     std::set<int> seen{old};
     for (int i = 0; i < size(); ++i)
       if (graph::is_view(g_.ops[i].kind) && seen.count(g_.ops[i].inputs[0])) {
         seen.insert(g_.ops[i].outputs[0]);
-        if (is_output(g_.ops[i].outputs[0])) return false;
+        if (is_output(g_, g_.ops[i].outputs[0])) return false;
       }
     for (int i = 0; i < size(); ++i) {
       const KernelOp& op = g_.ops[i];
@@ -170,6 +159,23 @@ class WriteThrough {
 };
 
 }  // namespace
+
+std::vector<WrittenAs> written_as(const graph::KernelGraph& g) {
+  std::vector<WrittenAs> result;
+  std::set<int> taken;
+  for (std::size_t i = 0; i < g.ops.size(); ++i) {
+    const int to = g.ops[i].outputs[0];
+    if (!is_moved(g.ops[i]) || !is_output(g, to) || g.tensors[to].memory >= 0) continue;
+    const graph::KernelTensor& got = g.tensors[to];
+    const Made m = made(g, to, got.strides.empty() ? graph::row_major(got.shape) : got.strides);
+    const auto& [tensor, strides] = m.first();
+    if (tensor == to || m.maker < 0 || graph::is_view(g.ops[m.maker].kind) || is_output(g, tensor)) continue;
+    const graph::KernelTensor& t = g.tensors[tensor];
+    if (t.memory >= 0 || !(t.strides.empty() || t.strides == strides)) continue;
+    if (taken.insert(tensor).second) result.push_back({tensor, strides, static_cast<int>(i)});
+  }
+  return result;
+}
 
 std::set<int> write_through(Program& program, const graph::KernelGraph& g, const std::vector<int>& order,
                             const target::Target& target) {

@@ -1,10 +1,15 @@
 // Views cost nothing where they are layouts: no kernel of theirs is launched, and who reads them reads the right elements.
 // Casts, and products whose batches broadcast, at both levels.
+#include <algorithm>
+#include <functional>
+#include <numeric>
 #include <random>
 
 #include "emulate_graph.hpp"
+#include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
 #include "graph/dtype.hpp"
+#include "plan/write_through.hpp"
 
 namespace zellige::run {
 namespace {
@@ -58,6 +63,65 @@ TEST(Views, OfIntermediatesAndIntoBlocks) {
   EXPECT_EQ(launches(g), 3u);
   for (const char* target : {"sm_80", "sm_90a"})
     expect_as_reference(g, {random({8, 48}, 1), random({4, 12, 8}, 2)}, 0x1p-9, 2e-3, target);
+}
+
+/// A few permutes and reshapes of a tensor, one after the other.
+Tensor random_views(Tensor t, std::mt19937& random) {
+  for (std::size_t count = 1 + random() % 3; count > 0; --count) {
+    Shape shape = t.shape();
+    if (random() % 2 == 0) {
+      std::vector<std::int64_t> dims(shape.size());
+      std::iota(dims.begin(), dims.end(), 0);
+      std::ranges::shuffle(dims, random);
+      t = permute(t, dims);
+      continue;
+    }
+    const std::size_t d = random() % shape.size();
+    if (random() % 2 == 0 && d + 1 < shape.size()) {
+      shape[d] *= shape[d + 1];
+      shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(d) + 1);
+    } else if (shape[d] % 2 == 0) {
+      shape[d] /= 2;
+      shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(d), 2);
+    }
+    t = reshape(t, shape);
+  }
+  return t;
+}
+
+// What the caller gets as a view is what it was made as, of every kind of operator, as given and fused; where it is permuted or reshaped
+// alone, who makes it writes it there, and nothing is copied.
+TEST(Views, OfResultsAreWrittenWhereTheCallerGetsThem) {
+  int written = 0, copied = 0;
+  for (unsigned seed = 1; seed <= 16; ++seed) {
+    std::mt19937 random(seed);
+    graph::Builder b("results");
+    const Tensor X = b.input("X", {2, 4, 24, 16}), W = b.input("W", {2, 4, 16, 8});
+    const std::vector<std::function<Tensor()>> makers{
+        [&] { return exp(X); },
+        [&] { return matmul(X, W); },
+        [&] { return softmax(X, 3); },
+        [&] { return X + X; },
+        [&] { return sum(X, 2, true); },
+        [&] { return cast(X, DType::f32); },
+        [&] {
+          return matmul(softmax(matmul(X, permute(X, {0, 1, 3, 2})), 3), X);
+        }};
+    const Tensor made = makers[seed % makers.size()]();
+    b.output(random_views(made, random), "Y");
+    if (random() % 3 == 0) b.output(random_views(made, random), "Z");
+    if (random() % 4 == 0) b.output(exp(made), "E");
+    const graph::KernelGraph g = b.build();
+    (plan::written_as(g).empty() ? copied : written) += 1;
+    const std::vector<graph::Array> inputs{zellige::run::random({2, 4, 24, 16}, seed),
+                                           zellige::run::random({2, 4, 16, 8}, seed)};
+    for (const char* target : {"sm_80", "sm_90a"}) {
+      expect_as_reference(g, inputs, 0x1p-7, 4e-2, target);
+      expect_as_reference(fuse::optimize(g, target::find(target)).graph, inputs, 0x1p-7, 4e-2, target);
+    }
+  }
+  EXPECT_GT(written, 10);
+  EXPECT_GT(copied, 0);
 }
 
 TEST(Views, AreCopiedWhereTheyAreNone) {

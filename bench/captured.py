@@ -1,0 +1,74 @@
+"""Graphs that torch captured, one in a folder: model.py with a class GraphModule, weight_meta.py and input_meta.py with a class a tensor (name,
+shape, dtype, mean, std; of integers the data or the range). The public repository PaddlePaddle/GraphNet holds thousands under samples/.
+
+  model, arguments = captured.load(folder, "cuda", seed=1)
+  model(*arguments)
+"""
+import importlib.util, inspect, os, random, sys
+import torch
+
+
+def folders(root):
+    """Those of graphs under root, sorted."""
+    return sorted(os.path.relpath(at, root) for at, _, files in os.walk(root) if "model.py" in files and "weight_meta.py" in files)
+
+
+def draw(root, count, seed):
+    """So many of them at random."""
+    found = folders(root)
+    if count > len(found):
+        raise SystemExit(f"{root}: expected at least {count} folders with model.py and weight_meta.py, found {len(found)}")
+    return random.Random(seed).sample(found, count)
+
+
+def _module(path, name, device):
+    """A file as a module; what names a GPU names the device."""
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    with open(path) as f:
+        text = f.read()
+    if device == "cpu":
+        for wording in ("device(type='cuda', index=0)", "device(type=\"cuda\", index=0)", "device(type='cuda')"):
+            text = text.replace(wording, "torch.device('cpu')")
+        text = text.replace("'cuda:0'", "'cpu'").replace("'cuda'", "'cpu'")
+    exec(compile(text, path, "exec"), module.__dict__)
+    return module
+
+
+def _tensor(meta, device, generator):
+    """As the class says it; numbers have its mean and deviation, and stay in its range."""
+    dtype, shape = getattr(torch, meta.dtype.removeprefix("torch.")), list(meta.shape)
+    data = getattr(meta, "data", None)
+    low, high = getattr(meta, "min_val", None), getattr(meta, "max_val", None)
+    if data is not None:
+        return torch.tensor(data, dtype=dtype).reshape(shape).to(device)
+    if dtype == torch.bool:
+        return (torch.rand(shape, generator=generator) < 0.5).to(device)
+    if not dtype.is_floating_point:
+        low, high = low or 0, high if high is not None else 1
+        return torch.randint(int(low), int(high) + 1, shape, generator=generator, dtype=dtype).to(device)
+    known = lambda value, otherwise: otherwise if value is None or value != value else value
+    values = torch.randn(shape, generator=generator) * known(meta.std, 1.0) + known(meta.mean, 0.0)
+    if low is not None or high is not None:
+        values = values.clamp(low, high)
+    return values.to(dtype).to(device)
+
+
+def load(folder, device, seed):
+    """The module and its arguments, in the order of its parameters; weights are torch's parameters."""
+    made, metas = _module(os.path.join(folder, "model.py"), "captured_model", device).GraphModule(), {}
+    for file in ("weight_meta.py", "input_meta.py"):
+        path = os.path.join(folder, file)
+        if os.path.exists(path):
+            for value in vars(_module(path, "captured_" + file[:-3], "")).values():
+                if inspect.isclass(value) and hasattr(value, "name"):
+                    metas[value.name] = value
+    generator, arguments = torch.Generator().manual_seed(seed), []
+    for name, parameter in inspect.signature(made.forward).parameters.items():
+        if name not in metas:
+            raise ValueError(f"{folder}: argument {name} of the model is in neither weight_meta.py nor input_meta.py")
+        tensor = _tensor(metas[name], device, generator)
+        is_weight = parameter.annotation is torch.nn.parameter.Parameter
+        arguments.append(torch.nn.Parameter(tensor, requires_grad=False) if is_weight else tensor)
+    return made.eval(), arguments

@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+"""Whole models, compiled and called as a user does: eager, torch.compile with backend="eager" (what guards cost), Inductor's default, and Zellige.
+
+  bench/models.py --captured DIR (--draw N --seed S | --only NAME,...)   graphs in folders (captured.py), such as GraphNet's samples
+  bench/models.py --zoo FILE [--only NAME,...] [--layers N]              a Python file with ZOO and build(name, layers) -> model, arguments, keywords
+     [--rounds N] [--limit S] [--json FILE] [--options JSON] [--no-time] [--jobs N] [--device cpu]
+
+A process a model. Each is called from Python and, where it can be captured, in a CUDA graph: microseconds a call, medians of interleaved rounds.
+Results are held against the model in float64, or float32 where float64 has no room: Zellige's rms error may be twice the larger of eager's and
+Inductor's, or four steps of the dtype. --no-time compiles and compares alone, N models at a time. A row of JSON a model, a table at the end; exit status 1
+where something is wrong or fails that runs eager.
+"""
+import argparse, concurrent.futures, copy, importlib.util, json, math, os, statistics, subprocess, sys, time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+
+
+def tensors(result):
+    """Of floating point, in what a model gives."""
+    import torch
+    if isinstance(result, torch.Tensor):
+        return [result] if result.is_floating_point() else []
+    values = result.values() if hasattr(result, "values") else result if isinstance(result, (list, tuple)) else []
+    return [t for value in values for t in tensors(value)]
+
+
+def prepared(a, name):
+    """The model as a function without arguments, and as one in another dtype."""
+    import torch
+    if a.captured:
+        import captured
+        model, arguments = captured.load(os.path.join(a.captured, name), a.device, a.seed)
+        keywords = {}
+    else:
+        spec = importlib.util.spec_from_file_location("zoo", a.zoo)
+        zoo = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(zoo)
+        model, arguments, keywords = zoo.build(name, a.layers)
+
+    def calls(compiled):
+        own = copy.deepcopy(keywords)  # a cache is advanced by every call
+        return lambda: compiled(*arguments, **own)
+
+    def exact():
+        own = copy.deepcopy(keywords)
+        for dtype in (torch.float64, torch.float32):
+            try:
+                wide = lambda t: t.to(dtype) if isinstance(t, torch.Tensor) and t.is_floating_point() else t
+                return tensors(copy.deepcopy(model).to(dtype)(*map(wide, arguments), **own))
+            except Exception as error:  # a dtype that the model names, or memory
+                why = f"{type(error).__name__}: {error}"
+        raise RuntimeError(why)
+
+    return model, calls, exact
+
+
+def error(found, exact):
+    """The largest rms error of an output, as a share of that output's rms."""
+    worst = 0.0
+    for f, e in zip(found, exact):
+        e = e.double()
+        scale = e.pow(2).mean().sqrt().item() or 1.0
+        worst = max(worst, (f.double() - e).pow(2).mean().sqrt().item() / scale)
+    return worst
+
+
+def in_cuda_graph(call):
+    import torch
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        for _ in range(3):
+            call()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        call()
+    return graph.replay
+
+
+def interleaved(runs, rounds):
+    """Microseconds a call, the median of rounds that take turns; a round lasts some 20 ms."""
+    import torch
+    times, counts = {who: [] for who in runs}, {}
+    for who, call in runs.items():
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        call(), torch.cuda.synchronize()
+        counts[who] = max(3, min(200, math.ceil(0.02 / max(time.perf_counter() - start, 1e-5))))
+    for turn in range(rounds):
+        for who in (list(runs) if turn % 2 == 0 else list(runs)[::-1]):
+            torch.cuda.synchronize()
+            start = time.perf_counter()
+            for _ in range(counts[who]):
+                runs[who]()
+            torch.cuda.synchronize()
+            times[who].append((time.perf_counter() - start) / counts[who] * 1e6)
+    return {who: round(statistics.median(t), 1) for who, t in times.items()}
+
+
+def row_of(a, name):
+    import torch
+    import zellige
+    from zellige import torch_backend
+    row, on_gpu = {"model": name}, a.device == "cuda"
+    torch.manual_seed(a.seed)
+    with torch.no_grad():
+        model, calls, exact = prepared(a, name)
+        runs, results = {"eager": calls(model)}, {}
+        results["eager"] = tensors(runs["eager"]())
+        ways = {"zellige": dict(backend="zellige", options=json.loads(a.options) if a.options else None)}
+        if not a.no_time:
+            ways.update({"guards": dict(backend="eager"), "inductor": dict()})
+        for who, how in ways.items():
+            torch._dynamo.reset()
+            call = calls(torch.compile(model, **how))
+            start = time.perf_counter()
+            try:
+                results[who] = tensors(call())
+                if on_gpu:
+                    torch.cuda.synchronize()
+                row[f"seconds_{who}"] = round(time.perf_counter() - start, 1)
+                runs[who] = call
+            except Exception as problem:
+                row[f"failed_{who}"] = f"{type(problem).__name__}: {problem}"[:400]
+        reports = torch_backend.reports
+        row["operators"], row["taken"] = sum(r.operators for r in reports), sum(r.taken for r in reports)
+        row["parts"] = sum(len(r.parts) for r in reports)
+        row["kernels"] = sum(len(p.manifest["kernels"]) for r in reports for p in r.parts)
+        row["left"] = {k: v[:80] for r in reports for k, v in r.left.items()}
+        row["faults"] = [f for r in reports for f in r.faults + r.rejected]
+        row["phases"] = {k: round(sum(r.seconds.get(k, 0) for r in reports), 1) for k in ("tracing", "programs")}
+        try:
+            right = exact()
+            row["error"] = {who: error(found, right) for who, found in results.items()}
+            steps = [torch.finfo(t.dtype).eps for t in results["eager"]]
+            peers = max(row["error"].get(who, 0) for who in ("eager", "inductor"))
+            row["right"] = row["error"].get("zellige", math.inf) <= max(2 * peers, 4 * max(steps, default=0)) or peers != peers
+        except Exception as problem:
+            row["exact"] = f"{type(problem).__name__}: {problem}"[:200]
+        if on_gpu and not a.no_time:
+            row["us"] = interleaved(runs, a.rounds)
+            graphs = {}
+            for who, call in runs.items():
+                try:
+                    graphs[who] = in_cuda_graph(call)
+                except Exception as problem:
+                    row[f"no_graph_{who}"] = f"{type(problem).__name__}: {problem}"[:120]
+            if "zellige" in graphs:
+                row["us_graph"] = interleaved(graphs, a.rounds)
+    return row
+
+
+def ratio(row, peer, where="us"):
+    us = row.get(where, {})
+    return us[peer] / us["zellige"] if peer in us and "zellige" in us else None
+
+
+def table(rows):
+    mean = lambda values: math.exp(statistics.fmean(map(math.log, values))) if values else math.nan
+    cell = lambda value: "-" if value is None else f"{value:.2f}"
+    lines = ["| model | s | taken | parts | kernels | right | eager / ours | Inductor / ours | the same in CUDA graphs | slower of eager and guards / ours |", "|---|---|---|---|---|---|---|---|---|---|"]
+    all_of = {"eager": [], "inductor": [], "graph": [], "guards": []}
+    for row in rows:
+        if "failed" in row:
+            lines.append(f"| {row['model']} | {row['failed'][:60]} | | | | | | | | |")
+            continue
+        slower = [r for r in (ratio(row, "eager"), ratio(row, "guards")) if r is not None]
+        found = {"eager": ratio(row, "eager"), "inductor": ratio(row, "inductor"), "graph": ratio(row, "inductor", "us_graph"), "guards": max(slower, default=None)}
+        for peer, value in found.items():
+            if value is not None:
+                all_of[peer].append(value)
+        right = {True: "yes", False: "**no**", None: "?"}[row.get("right")]
+        lines.append(f"| {row['model']} | {row.get('seconds_zellige', '-')} | {row['taken']} of {row['operators']} | {row['parts']} | {row['kernels']} | {right} | " + " | ".join(cell(found[p]) for p in all_of) + " |")
+    lines.append(f"\n{len(rows)} models; geometric means: " + ", ".join(f"{peer} {mean(v):.3f} (least {min(v, default=math.nan):.2f})" for peer, v in all_of.items()))
+    seconds = sorted(r["seconds_zellige"] for r in rows if "seconds_zellige" in r)
+    if seconds:
+        lines.append(f"compiled in {statistics.median(seconds)} s (median), at most {seconds[-1]} s")
+    return "\n".join(lines)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--captured", metavar="DIR")
+    p.add_argument("--zoo", metavar="FILE")
+    p.add_argument("--only", default="", metavar="NAME,...")
+    p.add_argument("--draw", type=int, metavar="N")
+    p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--layers", type=int)
+    p.add_argument("--rounds", type=int, default=9)
+    p.add_argument("--limit", type=int, default=300, metavar="S", help="seconds a model")
+    p.add_argument("--json", metavar="FILE")
+    p.add_argument("--options", metavar="JSON", help="of the backend")
+    p.add_argument("--no-time", action="store_true")
+    p.add_argument("--jobs", type=int, default=1)
+    p.add_argument("--device", default="cuda", choices=("cuda", "cpu"))
+    p.add_argument("--one", help=argparse.SUPPRESS)
+    a = p.parse_args()
+    if bool(a.captured) == bool(a.zoo):
+        p.error("expected --captured DIR or --zoo FILE")
+    if a.jobs > 1 and not a.no_time:
+        p.error("--jobs: times are taken one at a time; expected --no-time with it")
+    if a.device == "cpu":
+        a.no_time = True  # the emulator's
+    if a.one:
+        print("ROW " + json.dumps(row_of(a, a.one)), flush=True)
+        return
+    names = [n for n in a.only.split(",") if n]
+    if a.captured and not names:
+        import captured
+        names = captured.draw(a.captured, a.draw, a.seed) if a.draw else captured.folders(a.captured)
+    elif not names:
+        spec = importlib.util.spec_from_file_location("zoo", a.zoo)
+        zoo = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(zoo)
+        names = list(zoo.ZOO)
+
+    def one(name):
+        try:
+            run = subprocess.run([sys.executable, os.path.abspath(__file__), *sys.argv[1:], "--one", name], capture_output=True, text=True, timeout=a.limit)
+        except subprocess.TimeoutExpired:
+            return {"model": name, "failed": f"over {a.limit} s"}
+        rows = [line[4:] for line in run.stdout.splitlines() if line.startswith("ROW ")]
+        return json.loads(rows[-1]) if rows else {"model": name, "failed": (run.stderr.strip().splitlines() or ["no output"])[-1][:400]}
+
+    rows = []
+    with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
+        for done in concurrent.futures.as_completed([pool.submit(one, name) for name in names]):
+            rows.append(done.result())
+            print("ROW " + json.dumps(rows[-1]), flush=True)
+            if a.json:
+                with open(a.json, "w") as f:
+                    json.dump({"seed": a.seed, "rows": rows}, f, indent=1)
+    print(table(sorted(rows, key=lambda r: r["model"])))
+    if any(r.get("right") is False or r.get("failed_zellige") or r.get("faults") for r in rows):
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
