@@ -16,10 +16,9 @@ from dataclasses import dataclass, field
 import torch
 from torch._decomp import core_aten_decompositions
 from torch._functorch.aot_autograd import aot_module_simplified
-from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
-from torch.fx.passes.operator_support import OperatorSupportBase
+from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
-from . import _native, aten, aten_schema, aten_stated, dtypes, torch_sizes
+from . import _native, aten, aten_schema, aten_stated, dtypes, torch_parts, torch_sizes
 from . import operators as op
 from ._native import Error, Fault
 from .aten_rows import Rows
@@ -74,14 +73,14 @@ def _input(trace, name, value, constant=False, strides=True):
     return trace.input(name, aten.dtype_of(value), aten.shape_of(value), (tuple(value.stride()) or (1,)) if strides else None, constant)
 
 
-class _Known(OperatorSupportBase):
+class _Known:
     """Whether a node by itself can be traced, found by tracing it."""
 
     def __init__(self, report, device):
         self.report, self.device = report, device
         self.known = {}  # by node: what it gives, of a trace of its own
 
-    def is_node_supported(self, submodules, node) -> bool:
+    def __call__(self, node) -> bool:
         if node.op != "call_function" or node.target is _UPDATE:  # _changes finds the parts that take these
             return False
         if node not in self.known:
@@ -100,7 +99,7 @@ class _Known(OperatorSupportBase):
         for n in node.all_input_nodes:
             value = n.meta.get("val")
             if isinstance(value, (list, tuple)):  # a split's parts
-                if not (n.op == "call_function" and self.is_node_supported(None, n)):
+                if not (n.op == "call_function" and self(n)):
                     raise Left("its operand is left")
                 arrays[n] = [_input(trace, f"{n.name}_{i}", v) for i, v in enumerate(value)]
             else:
@@ -247,9 +246,7 @@ def _compiled(graph_module, constants, report, start, bound):
     known = _Known(report, _device(graph_module.graph))
     nodes = [n for n in graph_module.graph.nodes if n.op == "call_function"]
     report.operators = len(nodes)
-    partitioner = CapabilityBasedPartitioner(graph_module, known, allows_single_node_partition=True)
-    partitions = [p for p in partitioner.propose_partitions() if any(n.target not in aten.VIEWS for n in p.nodes)]
-    fused = partitioner.fuse_partitions(partitions)
+    fused = fuse_by_partitions(graph_module, [dict.fromkeys(part) for part in torch_parts.parts(graph_module.graph, known)])
     begun, done = time.monotonic(), 0
     modules = [n for n in fused.graph.nodes if n.op == "call_module"]
     progress = _Progress(len(modules), len(nodes))
