@@ -271,11 +271,14 @@ class Program:
         count = _counted(library().zellige_program_outputs(self._handle))
         return [_info(library().zellige_program_output, self._handle, i) for i in range(count)]
 
+    def objects(self):
+        """The C function that call_objects calls, and the handle that it takes. It gives a status."""
+        return _locked().zellige_program_call_objects, self._handle.value
+
     def call_objects(self, exchange: int, inputs, outputs, stream=None) -> None:
         """On objects, by their framework's table of C functions. It keeps the interpreter's lock, and so is for launches."""
         if self._objects is None:  # looked up once: a call is short
-            run = _locked().zellige_program_call_objects
-            self._objects = run, self._handle.value, ctypes.py_object * len(inputs), ctypes.py_object * len(outputs)
+            self._objects = *self.objects(), ctypes.py_object * len(inputs), ctypes.py_object * len(outputs)
         run, handle, ins, outs = self._objects
         status = run(handle, exchange, ins(*inputs), len(inputs), outs(*outputs), len(outputs), stream)
         if status:

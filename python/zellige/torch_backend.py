@@ -7,8 +7,6 @@ graph that needs gradients is left alone. `reports` tells of every graph what wa
 
 import collections
 import math
-import operator
-import sys
 import time
 import warnings
 from dataclasses import dataclass, field
@@ -16,19 +14,15 @@ from dataclasses import dataclass, field
 import torch
 from torch._decomp import core_aten_decompositions
 from torch._functorch.aot_autograd import aot_module_simplified
-from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
-from . import _native, aten, aten_schema, aten_stated, dtypes, torch_parts, torch_sizes
-from . import operators as op
+from . import aten, aten_schema, aten_stated, torch_around, torch_parts, torch_sizes, torch_take
 from ._native import Error, Fault
-from .aten_rows import Rows
 from .aten_schema import Left
-from .program import Program
+from .torch_part import input_of
 from .torch_numbers import in_our_numbers
 from .tracing import Trace
 
 _KEPT = [torch.ops.aten.silu.default]  # known here as one operator
-_UPDATE = torch.ops.aten.copy_.default
 
 
 @dataclass
@@ -64,15 +58,6 @@ class Report:
 reports: list[Report] = []
 
 
-def _input(trace, name, value, constant=False, strides=True):
-    """`strides`: as torch has them, else a matter of whoever calls."""
-    if not isinstance(value, torch.Tensor) or value.layout != torch.strided:
-        raise Left(f"expected tensors with strides, found {value}")
-    if any(not isinstance(n, int) for n in value.shape):
-        raise Left(f"expected sizes that do not depend on data, found {tuple(value.shape)}")
-    return trace.input(name, aten.dtype_of(value), aten.shape_of(value), (tuple(value.stride()) or (1,)) if strides else None, constant)
-
-
 class _Known:
     """Whether a node by itself can be traced, found by tracing it."""
 
@@ -81,7 +66,7 @@ class _Known:
         self.known = {}  # by node: what it gives, of a trace of its own
 
     def __call__(self, node) -> bool:
-        if node.op != "call_function" or node.target is _UPDATE:  # _changes finds the parts that take these
+        if node.op != "call_function" or node.target is torch_take.UPDATE:  # _changes finds the parts that take these
             return False
         if node not in self.known:
             try:
@@ -101,114 +86,15 @@ class _Known:
             if isinstance(value, (list, tuple)):  # a split's parts
                 if not (n.op == "call_function" and self(n)):
                     raise Left("its operand is left")
-                arrays[n] = [_input(trace, f"{n.name}_{i}", v) for i, v in enumerate(value)]
+                arrays[n] = [input_of(trace, f"{n.name}_{i}", v) if i == node.args[1] else None for i, v in enumerate(value)]
             else:
-                arrays[n] = _input(trace, n.name, value, strides=False)  # strides are a matter of the part's inputs
-            self._stays(value)
+                arrays[n] = input_of(trace, n.name, value, strides=False)  # strides are a matter of the part's inputs
+            self._stays(value if isinstance(value, torch.Tensor) else value[node.args[1]])
         aten.evaluate(node, arrays)
 
     def _stays(self, value) -> None:
-        for v in value if isinstance(value, (list, tuple)) else [value]:
-            if v.device != self.device:
-                raise Left(f"expected tensors on {self.device}, where most of the graph is, found {v.device}")
-
-
-class Part(torch.nn.Module):
-    """A part of a graph as a program. Its operators are kept beside it."""
-
-    def __init__(self, name, module, constants, updates, watch):
-        """`updates`: by a result's number, the placeholder whose tensor it becomes. `watch`: as of a program."""
-        super().__init__()
-        self.module, self.updates = module, {}
-        trace, arrays, self.order = Trace(name), {}, []
-        rows = Rows(module.graph)
-        outputs = ()
-        for node in module.graph.nodes:
-            if node.op == "placeholder":
-                arrays[node] = _input(trace, node.name, node.meta["val"], node.name in constants)
-                self.order.append(arrays[node]._name)
-            elif node.op == "output":
-                outputs = node.args[0]
-            else:
-                arrays[node] = rows.evaluate(node, arrays)
-        self.single = not isinstance(outputs, (tuple, list))
-        nodes = [outputs] if self.single else list(outputs)
-        for i, x in updates.items():
-            op.in_place(arrays[nodes[i]], arrays[x])
-            self.updates[i] = self.order.index(arrays[x]._name)
-        made, strides, self.which = [], [], []  # the latter of each result: which output it is, or which argument (complemented)
-        self.shapes = [tuple(n.meta["val"].shape) for n in nodes]
-        for n in nodes:
-            value, array = n.meta["val"], arrays[n]
-            if array._name in self.order:
-                self.which.append(~self.order.index(array._name))
-                continue
-            if value.is_contiguous():
-                array = rows.matrices.get(array._name, array)
-            if array._name not in made:
-                made.append(array._name)
-                strides.append(tuple(value.stride()) or (1,) if array is arrays[n] else (array.shape[1], 1))
-            self.which.append(made.index(array._name))
-        names = [trace.fresh(f"Y{i}") for i in range(len(made))]
-        if not made:
-            raise Left("computes nothing")
-        form, read = trace.form([trace.arrays[m] for m in made], names, strides)
-        native = _native.Program(
-            _native.Graph(form, name), on="auto", target=None, tiling=None, tune=0, constants=[], workers=0, fuse=True, watch=watch
-        )
-        self.program = Program(native, name)
-        self.read = [self.order.index(n) for n in read]
-        self.inputs = [(i, info) for i, info in zip(self.read, self.program.inputs)]
-        self.dtypes = [dtypes.torch_dtype(info.dtype) for info in self.program.inputs]
-
-    def forward(self, *args):
-        for (i, info), dtype in zip(self.inputs, self.dtypes):
-            if args[i].dtype != dtype or aten.shape_of(args[i]) != info.shape:
-                return self._torchs(args)
-        given = [_laid_out(args[i], info) for i, info in self.inputs]
-        device, outs = given[0].device, []
-        for o in self.program.outputs:
-            if o.memory is None:
-                outs.append(torch.empty_strided(o.shape, o.strides, dtype=dtypes.torch_dtype(o.dtype), device=device))
-        self.program(*given, out=outs)
-        made, own = [], iter(outs)
-        for o in self.program.outputs:
-            made.append(next(own) if o.memory is None else args[self.read[o.memory]])
-            if o.memory is not None and made[-1] is not given[o.memory]:
-                made[-1].copy_(given[o.memory].view(made[-1].shape))
-        results = [args[~i].clone() if i < 0 else made[i] for i in self.which]
-        results = [r if r.shape == s else r.view(s) for r, s in zip(results, self.shapes)]
-        return results[0] if self.single else tuple(results)
-
-    def _torchs(self, args):
-        """The same by torch's kernels, where an operator that was left made another dtype or shape than torch had stated."""
-        made = self.module(*args)
-        for i, x in self.updates.items():
-            args[x].copy_(made if self.single else made[i])
-        return made
-
-
-def _laid_out(x, info):
-    """A tensor in the strides and the alignment that the program was compiled for; a copy where it lies otherwise."""
-    x = x if x.ndim else x.view(1)
-    if x.data_ptr() % info.alignment == 0 and all(s == w for n, s, w in zip(info.shape, x.stride(), info.strides) if n > 1):
-        return x
-    return torch.empty_strided(info.shape, info.strides, dtype=x.dtype, device=x.device).copy_(x)
-
-
-def _changes(part) -> dict:
-    """By a result's number, the copy_ that puts it into an argument which nothing but the part reads: the part may change it where it
-    lies."""
-    changes, results = {}, {0: part}
-    getters = [u for u in part.users if u.target is operator.getitem]
-    if getters:
-        results = {g.args[1]: g for g in getters}
-    for i, result in results.items():
-        copies = [u for u in result.users if u.target is _UPDATE and u.args[1] is result]
-        returned = any(u.op == "output" for u in result.users)
-        if len(copies) == 1 and not returned and set(copies[0].args[0].users) == {part, copies[0]}:
-            changes[i] = copies[0]
-    return changes
+        if value.device != self.device:
+            raise Left(f"expected tensors on {self.device}, where most of the graph is, found {value.device}")
 
 
 def _device(graph):
@@ -218,78 +104,20 @@ def _device(graph):
     return devices.most_common(1)[0][0] if devices else torch.device("cpu")
 
 
-class _Progress:
-    """A line on a terminal's stderr, from two seconds on."""
-
-    def __init__(self, parts, operators):
-        self.start, self.parts, self.operators, self.shown = time.monotonic(), parts, operators, False
-
-    def show(self, part, done, inside=""):
-        """`inside`: how far the part is."""
-        seconds = time.monotonic() - self.start
-        if seconds < 2 or not sys.stderr.isatty():
-            return
-        self.shown = True
-        text = f"zellige: part {part} of {self.parts}, {done} of {self.operators} operators{inside}, {seconds:.0f} s"
-        sys.stderr.write(f"\r\x1b[K{text}")
-        sys.stderr.flush()
-
-    def clear(self):
-        if self.shown:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
-
-
-def _compiled(graph_module, constants, report, start, bound):
-    """The graph with its parts in their places. `bound` seconds (None: any) from the start on, the part that is planned takes what has
-    been planned of it, and those that are not begun stay torch's."""
+def _compiled(graph_module, constants, report, options):
+    """The graph with its parts in their places, as a function."""
     known = _Known(report, _device(graph_module.graph))
-    nodes = [n for n in graph_module.graph.nodes if n.op == "call_function"]
-    report.operators = len(nodes)
-    fused = fuse_by_partitions(graph_module, [dict.fromkeys(part) for part in torch_parts.parts(graph_module.graph, known)])
-    begun, done = time.monotonic(), 0
-    modules = [n for n in fused.graph.nodes if n.op == "call_module"]
-    progress = _Progress(len(modules), len(nodes))
-    for i, node in enumerate(modules):
-        module = fused.get_submodule(node.target)
-        if bound is not None and time.monotonic() - start > bound:
-            report.left[node.target] = f"not begun within {bound:g} seconds"
-            continue
-        progress.show(i + 1, done)
-
-        def watch(phase, part_done, part_of, part=i + 1, before=done):
-            progress.show(part, before, f", {phase}: {part_done} of {part_of}")
-            return bound is None or time.monotonic() - start <= bound
-
-        operators = sum(n.op == "call_function" for n in module.graph.nodes)
-        done += operators
-        inside = [n for n in module.graph.nodes if n.op == "placeholder"]
-        weights = {i.name for i, outer in zip(inside, node.args) if outer.name in constants}
-        changes = _changes(node)
-        updates = {i: inside[node.args.index(c.args[0])] for i, c in changes.items()}
-        try:
-            try:
-                part = Part(node.target, module, weights, updates, watch)
-            except Error as why:
-                if not updates or isinstance(why, Fault):
-                    raise
-                part, changes = Part(node.target, module, weights, {}, watch), {}
-        except Error as why:
-            report.leave(node.target, why)
-            continue
-        report.rejected += [f"{node.target}: {sentence}" for sentence in part.program.rejected]
-        for copy in changes.values():
-            fused.graph.erase_node(copy)
-        report.taken += len(changes)
-        fused.set_submodule(node.target, part)
-        report.parts.append(part.program)
-        report.taken += operators
-    progress.clear()
-    report.seconds = {"tracing": begun - start, "programs": time.monotonic() - begun}
-    for node in fused.graph.find_nodes(op="call_function", target=_UPDATE):
-        report.left[str(_UPDATE)] = f"{node.args[1]} does not become {node.args[0]} in the part that makes it"
-    fused.recompile()
-    return fused
+    parts = torch_parts.parts(graph_module.graph, known)
+    report.operators = sum(n.op == "call_function" and torch_parts.AGAIN not in n.meta for n in graph_module.graph.nodes)
+    cheaper = options.take == "cheaper" or (options.take is None and known.device.type == "cuda")
+    work = torch_take.Taking(graph_module, constants, report, options, cheaper)
+    begun = time.monotonic()
+    work.take(parts)
+    report.seconds = {"tracing": begun - options.start, "programs": time.monotonic() - begun}
+    for node in graph_module.graph.find_nodes(op="call_function", target=torch_take.UPDATE):
+        report.left[str(torch_take.UPDATE)] = f"{node.args[1]} does not become {node.args[0]} in the part that makes it"
+    torch_around.straighten(graph_module)
+    return graph_module.forward
 
 
 _ATTENTION = (torch.nn.functional.scaled_dot_product_attention, torch._C._nn.scaled_dot_product_attention)
@@ -329,20 +157,32 @@ def _plain(query, key, value, mask, causal, grouped) -> bool:
     return not causal and broadcasts and mask.dtype in (torch.bool, query.dtype)
 
 
-def _bound(options):
-    """The seconds of `options`, or none."""
-    wrong = [k for k in options or {} if k != "seconds"]
-    if wrong:
-        raise ValueError(f"zellige: options: expected seconds, found {', '.join(map(repr, wrong))}")
-    seconds = (options or {}).get("seconds")
-    if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0):
-        raise ValueError(f"zellige: options: seconds: expected a number above 0, found {seconds!r}")
-    return seconds
+@dataclass
+class _Options:
+    """`options` of torch.compile: the keys, and what each may be."""
+
+    seconds: float = None  # the search for groups ends after so many; None: when it is done
+    take: str = None  # "cheaper": parts that cost less than torch's kernels; "all"; None: all on the CPU
+    start: float = 0.0
+
+    @staticmethod
+    def of(given):
+        given = given or {}
+        wrong = [k for k in given if k not in ("seconds", "take")]
+        if wrong:
+            raise ValueError(f"zellige: options: expected seconds or take, found {', '.join(map(repr, wrong))}")
+        seconds, take = given.get("seconds"), given.get("take")
+        if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0):
+            raise ValueError(f"zellige: options: seconds: expected a number above 0, found {seconds!r}")
+        if take not in (None, "cheaper", "all"):
+            raise ValueError(f"zellige: options: take: expected 'cheaper' or 'all', found {take!r}")
+        return _Options(seconds, take, time.monotonic())
 
 
 def backend(graph_module, example_inputs, *, options=None):
-    """The entry point of torch.compile. options={"seconds": 30}: what is planned by then is taken."""
-    start, bound = time.monotonic(), _bound(options)
+    """The entry point of torch.compile. options={"seconds": 30}: what is planned by then is taken; {"take": "all"}: also what costs more
+    than torch's kernels."""
+    options = _Options.of(options)
     report = Report()
     reports.append(report)
     if torch.is_grad_enabled() and any(isinstance(x, torch.Tensor) and x.requires_grad for x in example_inputs):
@@ -365,10 +205,11 @@ def backend(graph_module, example_inputs, *, options=None):
         aten_stated.correct(module.graph)
         in_our_numbers(module)
         constants = {n.name for i, n in enumerate(placeholders) if i in weights}
-        return _compiled(module, constants, report, start, bound)
+        return _compiled(module, constants, report, options)
 
     decompositions = {k: v for k, v in core_aten_decompositions().items() if k not in _KEPT}
     with _KeptAttention():
-        return aot_module_simplified(
+        made = aot_module_simplified(
             graph_module, example_inputs, fw_compiler=compiler, decompositions=decompositions, keep_inference_input_mutations=True
         )
+    return made if report.parts else graph_module  # torch's own operators, not taken apart

@@ -10,9 +10,12 @@ other may share a part, which is called once for all of it.
 
 import operator
 
+import torch
+
 from . import aten
 
 _GIVEN = ("placeholder", "get_attr")
+AGAIN = "zellige: a view made where it is read"  # a key of such a node's meta
 
 
 def parts(graph, is_known) -> list:
@@ -25,7 +28,51 @@ def parts(graph, is_known) -> list:
     for n in nodes:
         if n in known:
             found.setdefault(number[n], []).append(n)
-    return [found[i] for i in sorted(found) if any(n.target not in aten.VIEWS for n in found[i])]
+    _peel(graph, found)
+    return [found[i] for i in sorted(found) if any(not _is_view(n) for n in found[i])]
+
+
+_COPY = torch.ops.aten.clone.default  # known here as a view; torch copies
+
+
+def _is_view(n) -> bool:
+    if n.target is operator.getitem:
+        return n.args[0].target in aten.VIEWS
+    return n.target in aten.VIEWS
+
+
+def _peel(graph, found) -> None:
+    """Views that others than their part read are made where they are read: the part gives what they are of, once. A view of a piece
+    (a slice) stays, unless all that is read is views: else all of it would have to be stored."""
+    part_of = {n: i for i, part in found.items() for n in part}
+    for n in [n for i in sorted(found, reverse=True) for n in reversed(found[i])]:
+        if not _is_view(n) or n.target is _COPY:
+            continue
+        own, of = part_of[n], n.all_input_nodes[0]
+        if n.target is operator.getitem:
+            of = of.all_input_nodes[0]
+        whole = _numel(n) >= _numel(of) or all(_is_view(u) and u.target is not _COPY for u in of.users if part_of.get(u) == own)
+        readers = {}  # by part; None: torch's
+        for u in n.users:
+            if part_of.get(u) != own:
+                readers.setdefault(part_of.get(u), []).append(u)
+        for reader, users in readers.items() if whole else ():
+            with graph.inserting_after(n):
+                again = graph.node_copy(n)
+            again.meta[AGAIN] = True
+            for u in users:
+                u.replace_input_with(n, again)
+            if reader is not None:
+                found[reader].insert(0, again)
+                part_of[again] = reader
+        if not n.users:
+            found[own].remove(n)
+            graph.erase_node(n)
+
+
+def _numel(n) -> int:
+    value = n.meta.get("val")
+    return value.numel() if isinstance(value, torch.Tensor) else 0
 
 
 def _numbers(nodes, known) -> dict:

@@ -121,7 +121,7 @@ MODELS = {
     "sliding window": (Hf, hf(window=4), False, 0, 1, 0),
     "soft cap": (lambda: Hf(cap=30.0), hf(), False, 0, 1, 0),
     "qk norm": (lambda: Hf(norms=True), hf(), False, 0, 1, 0),
-    "alibi": (lambda: Hf(alibi=True), hf(), False, 9, 1, 0),  # what makes the slopes
+    "alibi": (lambda: Hf(alibi=True), hf(), False, 7, 1, 0),  # what makes the slopes
     "gpt-j": (GptJ, rows(half_angles, half_angles), False, 0, 1, 0),
     "gpt-neox": (GptNeoX, rows(half_angles, half_angles), False, 0, 1, 0),
     "meta": (Meta, rows(lambda: torch.polar(torch.ones(TOKENS, SIZE // 2), half_angles()), half_angles), False, 1, 1, 0),
@@ -137,7 +137,7 @@ MODELS = {
     "tied": (Tied, words, False, 1, 1, 0),
     "t5": (Biased, rows(), False, 7, 1, 0),
     "padded": (Padded, rows(torch.arange(TOKENS)[None] < torch.tensor([[TOKENS], [5]])), False, 16, 1, 0),
-    "nanogpt": (NanoGpt, rows(), False, 4, 1, 0),
+    "nanogpt": (NanoGpt, rows(), False, 2, 1, 0),
     "modulated": (Modulated, rows(lambda: torch.randn(2, WIDTH), lambda: torch.randn(2, WIDTH)), False, 0, 1, 0),
 }
 

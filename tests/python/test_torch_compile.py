@@ -321,13 +321,13 @@ def test_of_a_part_that_is_planned_what_is_ready_in_time_is_taken(monkeypatch):
 
 
 def test_an_interrupt_while_a_part_is_planned_reaches_the_caller(monkeypatch):
-    from zellige import torch_backend
+    from zellige import torch_backend, torch_take
 
     def interrupted(self, part, done, inside=""):
         if inside:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(torch_backend._Progress, "show", interrupted)
+    monkeypatch.setattr(torch_take._Progress, "show", interrupted)
     torch._dynamo.reset()
     with pytest.raises(KeyboardInterrupt), torch.no_grad():
         torch.compile(_row_steps, backend=torch_backend.backend)(torch.randn(6, 64))
@@ -336,7 +336,8 @@ def test_an_interrupt_while_a_part_is_planned_reaches_the_caller(monkeypatch):
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"second": 3}, "zellige: options: expected seconds, found 'second'"),
+        ({"second": 3}, "zellige: options: expected seconds or take, found 'second'"),
+        ({"take": "some"}, "zellige: options: take: expected 'cheaper' or 'all', found 'some'"),
         ({"seconds": 0}, "zellige: options: seconds: expected a number above 0, found 0"),
         ({"seconds": "3"}, "zellige: options: seconds: expected a number above 0, found '3'"),
         ({"seconds": True}, "zellige: options: seconds: expected a number above 0, found True"),
@@ -348,3 +349,28 @@ def test_options_that_are_wrong(options, message):
     with pytest.raises(ValueError) as found:
         torch_backend.backend(None, [], options=options)
     assert str(found.value) == message
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("shape", [(2, 6, 5, 7), (3, 8), (2, 4, 9)])
+@pytest.mark.parametrize("affine", [True, False])
+def test_a_batch_norm_by_given_statistics_is_taken(dtype, shape, affine):
+    from zellige import torch_backend
+
+    torch.manual_seed(1)
+    channels = shape[1]
+    norm = {2: torch.nn.BatchNorm1d, 3: torch.nn.BatchNorm1d, 4: torch.nn.BatchNorm2d}[len(shape)](channels, affine=affine)
+    norm.running_mean.normal_(), norm.running_var.uniform_(0.5, 2)
+    if affine:
+        norm.weight.data.normal_(), norm.bias.data.normal_()
+    norm = norm.eval().to(dtype)
+    x = torch.randn(shape).to(dtype)
+    function = lambda t: torch.relu(norm(t)) * 2  # noqa: E731
+    torch._dynamo.reset()
+    with torch.no_grad():
+        found = torch.compile(function, backend=torch_backend.backend)(x)
+        expected = torch.relu(norm.double()(x.double())) * 2
+    report = torch_backend.reports[-1]
+    assert report.taken == report.operators and len(report.parts) == 1, report
+    eps = torch.finfo(dtype).eps
+    torch.testing.assert_close(found.double(), expected, rtol=8 * eps, atol=16 * eps)

@@ -105,3 +105,69 @@ def test_a_long_graph_takes_linear_time():
         torch_parts.parts(graph, is_known)
         looked.append(seen / count)
     assert looked[1] <= looked[0] * 1.1
+
+
+def traced(function, *arguments):
+    """A graph of ATen's operators, with what each gives."""
+    from torch._subclasses import FakeTensorMode
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    with FakeTensorMode() as mode:
+        return make_fx(function, tracing_mode="fake")(*[mode.from_tensor(x) for x in arguments]).graph
+
+
+def targets(part):
+    return sorted(str(n.target).split(".")[1] for n in part)
+
+
+def only(*left):
+    return lambda n: n.op == "call_function" and str(n.target).split(".")[1] not in left
+
+
+def test_views_that_others_read_are_made_there():
+    def function(x, w):
+        y = torch.relu(x) + 1
+        return torch.ops.aten.convolution(y.view(1, 2, 8, 8), w.permute(1, 0, 2, 3), None, [1], [0], [1], False, [0], 1), y.view(16, 8)
+
+    graph = traced(function, torch.randn(2, 64), torch.randn(2, 4, 3, 3))
+    (part,) = torch_parts.parts(graph, only("convolution"))
+    assert targets(part) == ["add", "relu"]
+    graph.lint()
+    assert [str(n.target) for n in graph.nodes].count("aten.view.default") == 2
+
+
+def test_a_view_between_parts_is_the_later_ones():
+    def function(x, w, v):
+        y = torch.relu(x) + 1
+        z = torch.ops.aten.convolution(y, w, None, [1], [0], [1], False, [0], 1)
+        return torch.mm(y.view(2, 128), v) + z.sum() * 2
+
+    graph = traced(function, torch.randn(1, 4, 8, 8), torch.randn(4, 4, 3, 3), torch.randn(128, 8))
+    first, second = torch_parts.parts(graph, only("convolution"))
+    assert targets(first) == ["add", "relu"] and "view" in targets(second)
+
+
+def test_a_slice_of_what_the_part_reads_stays():
+    def function(x):
+        y = torch.relu(x) + 1
+        return y[:, :3], (y * 2).sum(1)
+
+    graph = traced(function, torch.randn(4, 8))
+    (part,) = torch_parts.parts(graph, only())
+    assert "slice" in targets(part)
+
+
+def test_slices_alone_are_made_of_the_whole():
+    def function(x):
+        y = torch.relu(x) + 1
+        return y[:, :3], y[:, 3:]
+
+    graph = traced(function, torch.randn(4, 8))
+    (part,) = torch_parts.parts(graph, only())
+    assert targets(part) == ["add", "relu"]
+
+
+def test_a_copy_is_no_view():
+    graph = traced(lambda x: (torch.relu(x) + 1).permute(1, 0).clone(memory_format=torch.contiguous_format), torch.randn(4, 8))
+    (part,) = torch_parts.parts(graph, only())
+    assert targets(part) == ["add", "clone", "permute", "relu"]

@@ -1,0 +1,72 @@
+"""The graph around the parts, as Python that calls functions one after the other: parts are functions, and what is left to torch is called
+by torch's own bindings, without modules in between."""
+
+import torch
+
+
+def call(module, node, part) -> None:
+    """A node that calls a submodule calls the part's function instead."""
+    with module.graph.inserting_before(node):
+        made = module.graph.call_function(part.call, node.args)
+    made.meta = dict(node.meta)
+    node.replace_all_uses_with(made)
+    module.graph.erase_node(node)
+    module.delete_submodule(node.target)
+
+
+def straighten(module) -> None:
+    """Submodules that are left become their operators again, these torch's bindings; and the module is compiled."""
+    for node in module.graph.find_nodes(op="call_module"):
+        inline(module, node)
+    for node in module.graph.nodes:
+        if node.op == "call_function":
+            node.target = _binding(node)
+    module.recompile()
+
+
+def inline(module, node) -> list:
+    """A submodule's operators in its place: these."""
+    inside, here, given = module.get_submodule(node.target), {}, iter(node.args)
+    for n in inside.graph.nodes:
+        if n.op == "placeholder":
+            here[n] = next(given)
+        elif n.op != "output":
+            with module.graph.inserting_before(node):
+                here[n] = module.graph.node_copy(n, here.__getitem__)
+        elif isinstance(n.args[0], torch.fx.Node):
+            node.replace_all_uses_with(here[n.args[0]])
+        else:
+            for getter in list(node.users):  # operator.getitem, as the cut made them
+                getter.replace_all_uses_with(here[n.args[0][getter.args[1]]])
+                module.graph.erase_node(getter)
+    module.graph.erase_node(node)
+    module.delete_submodule(node.target)
+    return [here[n] for n in inside.graph.nodes if n.op == "call_function"]
+
+
+def _binding(node):
+    """An operator of ATen's is looked up by name and its arguments are taken by its schema each time that it is called; torch's own
+    function of that name does the same in a third of the time. Taken where it gives tensors like those that torch stated."""
+    target = node.target
+    if not isinstance(target, torch._ops.OpOverload) or target.namespace != "aten" or target._schema.is_mutable:
+        return target
+    function = getattr(torch._C._VariableFunctions, target._schema.name.removeprefix("aten::"), None)
+    stated, mode = node.meta.get("val"), torch._guards.detect_fake_mode([n.meta.get("val") for n in (node, *node.all_input_nodes)])
+    if function is None or stated is None or mode is None:
+        return target
+    fake = lambda n: n.meta["val"]  # noqa: E731
+    try:
+        with mode, torch.no_grad():
+            made = function(*torch.fx.map_arg(node.args, fake), **torch.fx.map_arg(node.kwargs, fake))
+    except Exception:  # of another signature
+        return target
+    return function if _alike(made, stated) else target
+
+
+def _alike(made, stated) -> bool:
+    if isinstance(stated, (tuple, list)):
+        return isinstance(made, (tuple, list)) and len(made) == len(stated) and all(map(_alike, made, stated))
+    if not isinstance(stated, torch.Tensor):
+        return made == stated
+    same = isinstance(made, torch.Tensor) and made.shape == stated.shape and made.dtype == stated.dtype
+    return same and made.device == stated.device and made.stride() == stated.stride()

@@ -1,0 +1,169 @@
+"""A part of a graph of torch's as a program, and the function that calls it with as little of Python as a call takes."""
+
+import sys
+
+import torch
+
+from . import _native, aten, dtypes, exchange
+from . import operators as op
+from .aten_rows import Rows
+from .aten_schema import Left
+from .program import Program
+from .tracing import Trace
+
+
+def input_of(trace, name, value, constant=False, strides=True):
+    """`strides`: as torch has them, else a matter of whoever calls."""
+    if not isinstance(value, torch.Tensor) or value.layout != torch.strided:
+        raise Left(f"expected tensors with strides, found {value}")
+    if any(not isinstance(n, int) for n in value.shape):
+        raise Left(f"expected sizes that do not depend on data, found {tuple(value.shape)}")
+    return trace.input(name, aten.dtype_of(value), aten.shape_of(value), (tuple(value.stride()) or (1,)) if strides else None, constant)
+
+
+class Part:
+    """A part of a graph as a program. Its operators are kept beside it."""
+
+    def __init__(self, name, module, constants, updates, watch):
+        """`updates`: by a result's number, the placeholder whose tensor it becomes. `watch`: as of a program."""
+        self.name, self.module, self.updates = name, module, {}
+        trace, arrays, self.order = Trace(name), {}, []
+        rows = Rows(module.graph)
+        outputs = ()
+        for node in module.graph.nodes:
+            if node.op == "placeholder":
+                arrays[node] = input_of(trace, node.name, node.meta["val"], node.name in constants)
+                self.order.append(arrays[node]._name)
+            elif node.op == "output":
+                outputs = node.args[0]
+            else:
+                arrays[node] = rows.evaluate(node, arrays)
+        self.single = not isinstance(outputs, (tuple, list))
+        nodes = [outputs] if self.single else list(outputs)
+        for i, x in updates.items():
+            op.in_place(arrays[nodes[i]], arrays[x])
+            self.updates[i] = self.order.index(arrays[x]._name)
+        made, strides, self.which = [], [], []  # the latter of each result: which output it is, or which argument (complemented)
+        self.shapes = [tuple(n.meta["val"].shape) for n in nodes]
+        for n in nodes:
+            value, array = n.meta["val"], arrays[n]
+            if array._name in self.order:
+                self.which.append(~self.order.index(array._name))
+                continue
+            if value.is_contiguous():
+                array = rows.matrices.get(array._name, array)
+            if array._name not in made:
+                made.append(array._name)
+                strides.append(tuple(value.stride()) or (1,) if array is arrays[n] else (array.shape[1], 1))
+            self.which.append(made.index(array._name))
+        names = [trace.fresh(f"Y{i}") for i in range(len(made))]
+        if not made:
+            raise Left("computes nothing")
+        form, read = trace.form([trace.arrays[m] for m in made], names, strides)
+        native = _native.Program(
+            _native.Graph(form, name), on="auto", target=None, tiling=None, tune=0, constants=[], workers=0, fuse=True, watch=watch
+        )
+        self.program = Program(native, name)
+        self.read = [self.order.index(n) for n in read]
+        self.inputs = list(zip(self.read, self.program.inputs))
+        self.dtypes = [dtypes.torch_dtype(info.dtype) for info in self.program.inputs]
+        first = next((n.meta["val"].device for n in module.graph.nodes if n.op == "placeholder"), torch.device("cpu"))
+        self.call = self.direct(first) if first.type == "cuda" and self.inputs else self.checked
+
+    def checked(self, *args):
+        """By way of `Program`, with copies of what lies otherwise; by torch where an operator that was left made another dtype or
+        shape than torch had stated."""
+        if any(args[i].dtype != dtype or aten.shape_of(args[i]) != info.shape for (i, info), dtype in zip(self.inputs, self.dtypes)):
+            return self._torchs(args)
+        given = [laid_out(args[i], info) for i, info in self.inputs]
+        device, outs = given[0].device, []
+        for o in self.program.outputs:
+            if o.memory is None:
+                outs.append(torch.empty_strided(o.shape, o.strides, dtype=dtypes.torch_dtype(o.dtype), device=device))
+        self.program(*given, out=outs)
+        made, own = [], iter(outs)
+        for o in self.program.outputs:
+            made.append(next(own) if o.memory is None else args[self.read[o.memory]])
+            if o.memory is not None and made[-1] is not given[o.memory]:
+                made[-1].copy_(given[o.memory].view(made[-1].shape))
+        results = [args[~i].clone() if i < 0 else made[i] for i in self.which]
+        results = [r if r.shape == s else r.view(s) for r, s in zip(results, self.shapes)]
+        return results[0] if self.single else tuple(results)
+
+    def _torchs(self, args):
+        made = self.module(*args)
+        for i, x in self.updates.items():
+            args[x].copy_(made if self.single else made[i])
+        return made
+
+    def direct(self, device):
+        """A function that calls the program at once, all of whose checks are the program's own. Where these refuse, `checked` answers,
+        and what has to be copied is copied from then on."""
+        table = exchange.exchange_table(torch.Tensor)
+        if table is None or sys.implementation.name != "cpython":
+            return self.checked
+        copied = set()
+        run, handle = self.program._native.objects()
+        scope = {"__name__": __name__, "run": run, "handle": handle, "table": table, "laid_out": laid_out}
+        if device.type == "cuda":
+            scope["empty"] = torch._C._dynamo.guards._empty_strided_cuda  # on the current device; of another the program refuses it
+        else:
+            scope["empty"] = lambda shape, strides, dtype: torch.empty_strided(shape, strides, dtype=dtype)
+        function = self._function(scope, copied)
+
+        def refused(*args):
+            before = len(copied)
+            for i, info in self.inputs:
+                x = args[i]
+                if x.dtype == dtypes.torch_dtype(info.dtype) and aten.shape_of(x) == info.shape and laid_out(x, info) is not x:
+                    copied.add(i)
+            if len(copied) > before:
+                function.__code__ = self._function(scope, copied).__code__
+            return self.checked(*args)
+
+        scope["refused"] = refused
+        return function
+
+    def _function(self, scope, copied):
+        """Python's text of it, compiled."""
+        names = [f"a{i}" for i in range(len(self.order))]
+        given, lines = [], []
+        changed = {o.memory for o in self.program.outputs if o.memory is not None}
+        for at, (i, info) in enumerate(self.inputs):
+            if i in copied and at in changed:  # what is changed where it lies is copied back
+                lines.append(f"return refused({', '.join(names)})")
+            scope[f"info{at}"] = info
+            given.append(f"laid_out({names[i]}, info{at})" if i in copied else names[i])
+        outs = []
+        for at, o in enumerate(self.program.outputs):
+            if o.memory is not None:
+                outs.append(names[self.read[o.memory]])
+                continue
+            scope[f"dtype{at}"] = dtypes.torch_dtype(o.dtype)
+            lines.append(f"o{at} = empty({o.shape}, {o.strides}, dtype{at})")
+            outs.append(f"o{at}")
+        lines.append(f"ins, outs = ({', '.join(given)},), ({', '.join(outs)},)")
+        ins, outs_at = (f"id({t}) + {tuple.__basicsize__}" for t in ("ins", "outs"))  # where CPython has a tuple's objects
+        lines.append(f"if run(handle, table, {ins}, {len(given)}, {outs_at}, {len(outs)}, None):")
+        lines.append(f"    return refused({', '.join(names)})")
+        results = []
+        for which, shape in zip(self.which, self.shapes):
+            if which < 0:
+                results.append(f"{names[~which]}.clone()")
+                continue
+            o = self.program.outputs[which]
+            as_made = o.shape == shape or o.memory is not None and self.program.inputs[o.memory].shape == shape
+            results.append(outs[which] if as_made else f"{outs[which]}.view({shape})")
+        lines.append("return " + (results[0] if self.single else f"({', '.join(results)},)"))
+        text = f"def {self.name}({', '.join(names)}):\n" + "".join(f"    {line}\n" for line in lines)
+        made = {}
+        exec(compile(text, f"<zellige {self.name}>", "exec"), scope, made)
+        return made[self.name]
+
+
+def laid_out(x, info):
+    """A tensor in the strides and the alignment that the program was compiled for; a copy where it lies otherwise."""
+    x = x if x.ndim else x.view(1)
+    if x.data_ptr() % info.alignment == 0 and all(s == w for n, s, w in zip(info.shape, x.stride(), info.strides) if n > 1):
+        return x
+    return torch.empty_strided(info.shape, info.strides, dtype=x.dtype, device=x.device).copy_(x)

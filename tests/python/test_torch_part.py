@@ -1,0 +1,161 @@
+"""The function that calls a part at once, which a GPU's tensors go through, here on the emulator; and the Python around the parts."""
+
+import pytest
+
+torch = pytest.importorskip("torch")
+from zellige import torch_backend, torch_part  # noqa: E402
+
+
+@pytest.fixture
+def parts(monkeypatch):
+    """Parts as they are made; on the CPU, too, they are called at once."""
+    made, init = [], torch_part.Part.__init__
+
+    def direct(self, *arguments):
+        init(self, *arguments)
+        self.call = self.direct(torch.device("cpu"))
+        self.refusals, checked = 0, self.checked
+
+        def counted(*given):
+            self.refusals += 1
+            return checked(*given)
+
+        self.checked = counted
+        made.append(self)
+
+    monkeypatch.setattr(torch_part.Part, "__init__", direct)
+    torch._dynamo.reset()
+    return made
+
+
+def compiled(function, *arguments):
+    with torch.no_grad():
+        run = torch.compile(function, backend=torch_backend.backend)
+        run(*arguments)
+    return run
+
+
+def close(found, expected):
+    for f, e in zip(found, expected, strict=True):
+        torch.testing.assert_close(f, e, rtol=1e-3, atol=1e-3)
+
+
+def layer(x, w, g):
+    h = torch.relu(x @ w)
+    return h * g, h.view(-1), x, h.sum(-1)
+
+
+def layers_tensors(seed):
+    torch.manual_seed(seed)
+    return torch.randn(8, 16), torch.randn(16, 32), torch.randn(32)
+
+
+def test_results_of_all_kinds(parts):
+    run = compiled(layer, *layers_tensors(1))
+    given = layers_tensors(2)
+    with torch.no_grad():
+        close(run(*given), layer(*given))
+    assert [p.refusals for p in parts] == [0]
+
+
+def test_what_lies_otherwise_is_copied_from_then_on(parts):
+    run = compiled(layer, *layers_tensors(1))
+    x, w, g = layers_tensors(3)
+    transposed = w.t().contiguous().t()
+    apart = torch.randn(17 * 32)[1:].as_strided((16, 32), (33, 1))
+    (part,) = parts
+    with torch.no_grad():
+        for other in (transposed, transposed, apart, w):
+            close(part.call(*in_order(part, x, other, g)), in_part(part, x, other, g))
+    assert part.refusals == 1
+    with torch.no_grad():
+        close(run(x, w, g), layer(x, w, g))
+
+
+def in_order(part, *tensors):
+    """Arguments in the part's order, by their shapes."""
+    shapes = [tuple(n.meta["val"].shape) for n in part.module.graph.nodes if n.op == "placeholder"]
+    return [next(t for t in tensors if tuple(t.shape) == s) for s in shapes]
+
+
+def in_part(part, *tensors):
+    return part.module(*in_order(part, *tensors))
+
+
+def test_another_dtype_or_shape_is_torchs(parts):
+    compiled(layer, *layers_tensors(1))
+    (part,) = parts
+    for x, w, g in ([t.double() for t in layers_tensors(4)], (torch.randn(4, 16), *layers_tensors(4)[1:])):
+        given = [dict(zip(("x", "w", "g"), (x, w, g)))[n] for n in arguments_of(part)]
+        with torch.no_grad():
+            close(part.call(*given), part.module(*given))
+    assert part.refusals == 2
+
+
+def arguments_of(part):
+    shapes = {(8, 16): "x", (16, 32): "w", (32,): "g"}
+    return [shapes[tuple(n.meta["val"].shape)] for n in part.module.graph.nodes if n.op == "placeholder"]
+
+
+def test_numbers_without_dimensions(parts):
+    function = lambda x, s: torch.relu(x * s).sum()  # noqa: E731
+    run = compiled(function, torch.randn(8, 8), torch.tensor(2.0))
+    for value in (3.0, 4.0):
+        x = torch.randn(8, 8)
+        with torch.no_grad():
+            close([run(x, torch.tensor(value))], [function(x, torch.tensor(value))])
+
+
+class Cache(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("rows", torch.zeros(4, 16, 8))
+
+    def forward(self, x):
+        self.rows[:, 3:4] = torch.relu(x) * 2
+        return self.rows.sum(1)
+
+
+def test_a_cache_is_changed_where_it_lies(parts):
+    model, own = Cache(), Cache()
+    run = compiled(model, torch.randn(4, 1, 8))
+    for seed in (1, 2):
+        torch.manual_seed(seed)
+        x = torch.randn(4, 1, 8)
+        with torch.no_grad():
+            close([run(x)], [own(x)])
+        close([model.rows], [own.rows])
+    assert any(p.updates for p in parts) and [p.refusals for p in parts] == [0] * len(parts)
+    model.rows = torch.zeros(4, 8, 16).transpose(1, 2)  # lies otherwise: copied there and back
+    model.rows.copy_(own.rows)
+    for part in parts:
+        if part.updates:
+            rows, x = model.rows, torch.randn(4, 1, 8)
+            given = [rows if tuple(n.meta["val"].shape) == (4, 16, 8) else x for n in part.module.graph.nodes if n.op == "placeholder"]
+            with torch.no_grad():
+                part.call(*given)
+                own(x)
+            close([rows], [own.rows])
+
+
+def test_around_the_parts_are_functions_alone(parts, monkeypatch):
+    from zellige import torch_around
+
+    modules, straighten = [], torch_around.straighten
+    monkeypatch.setattr(torch_around, "straighten", lambda module: (straighten(module), modules.append(module)))
+
+    def function(x, w):
+        y = torch.nn.functional.conv2d(torch.relu(x) * 2, w)
+        values, rows = torch.topk(torch.sigmoid(y) + 1, 2)
+        return values * 3 - 1, rows
+
+    given = torch.randn(1, 2, 8, 8), torch.randn(4, 2, 3, 3)
+    run = compiled(function, *given)
+    (module,) = modules
+    assert [n.op for n in module.graph.nodes if n.op == "call_module"] == []
+    assert "torch.convolution(" in module.code and "fused_" in module.code
+    with torch.no_grad():
+        (values, rows), (values_own, rows_own) = run(*given), function(*given)
+    close([values], [values_own])
+    assert torch.equal(rows, rows_own)
+    assert len(parts) == len(torch_backend.reports[-1].parts) > 1

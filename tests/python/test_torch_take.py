@@ -1,0 +1,87 @@
+"""Parts are taken where they cost less than torch's kernels; the estimates of these, and what the report says."""
+
+import pytest
+
+torch = pytest.importorskip("torch")
+from zellige import torch_backend, torch_costs  # noqa: E402
+
+
+def report(function, *arguments, **options):
+    torch._dynamo.reset()
+    with torch.no_grad():
+        found = torch.compile(function, backend=torch_backend.backend, options=options)(*arguments)
+        expected = function(*arguments)
+    for f, e in zip(found if isinstance(found, tuple) else (found,), expected if isinstance(expected, tuple) else (expected,), strict=True):
+        torch.testing.assert_close(f, e, rtol=1e-3, atol=1e-3)
+    return torch_backend.reports[-1]
+
+
+def norms(x, g):
+    return [x := torch.nn.functional.rms_norm(torch.relu(x) + 1, g.shape, g) * 2 for _ in range(4)][-1]
+
+
+def test_a_chain_of_norms_is_taken():
+    r = report(norms, torch.randn(8, 64), torch.randn(64), take="cheaper")
+    assert len(r.parts) == 1 and r.taken == r.operators
+
+
+def test_one_operator_stays_torchs():
+    r = report(lambda x: torch.relu(x), torch.randn(8, 64), take="cheaper")
+    assert r.parts == [] and r.left == {"aten.relu.default": "stays by itself, and torch's kernel costs no more"}
+
+
+def test_all_is_taken_where_asked_and_on_the_cpu():
+    for options in ({"take": "all"}, {}):
+        assert len(report(lambda x: torch.relu(x), torch.randn(8, 64), **options).parts) == 1
+
+
+def test_what_saves_less_than_calling_it_apart_is_not_taken():
+    r = report(lambda x: torch.relu(x) + 1, torch.randn(8, 64), take="cheaper")
+    assert r.parts == [] and r.taken == 0
+    assert r.left["the graph"].startswith("its parts save ") and r.left["the graph"].endswith("are what calling them apart takes")
+
+
+def test_products_that_cost_more_stay_and_the_rest_is_taken(monkeypatch):
+    """As if programs with products were slow."""
+    of_part = torch_costs.of_part
+
+    def slow(program, tensors):
+        has_product = any(o["op"] == "custom" and "matmul" in str(o) for o in program.graph["operators"])
+        return torch_costs.Cost(1e6, 5.0) if has_product else of_part(program, tensors)
+
+    monkeypatch.setattr(torch_costs, "of_part", slow)
+
+    def function(x, w, g):
+        for _ in range(3):
+            x = norms(x, g) @ w
+        return x
+
+    r = report(function, torch.randn(64, 256), torch.randn(256, 256) / 16, torch.randn(256), take="cheaper")
+    assert len(r.parts) == 3 and r.taken == r.operators - 3
+    assert r.left["fused_0"].startswith("as a program 1000000.0 us of the GPU and 5.0 of the host, as torch's kernels ")
+
+
+def cost(function, *arguments):
+    from torch._subclasses import FakeTensorMode
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    with FakeTensorMode() as mode:
+        graph = make_fx(function, tracing_mode="fake")(*[mode.from_tensor(x) for x in arguments]).graph
+    return torch_costs.of_torch(graph.nodes)
+
+
+def test_estimates():
+    half = lambda *shape: torch.empty(*shape, dtype=torch.float16)  # noqa: E731
+    big = cost(torch.mm, half(4096, 4096), half(4096, 4096))
+    assert 190 < big.gpu < 250 and big.host == torch_costs.OPERATOR  # cuBLAS: 216 us
+    wide = cost(torch.mm, torch.empty(2048, 2048), torch.empty(2048, 2048))
+    assert 300 < wide.gpu < 400  # cuBLAS: 352 us
+    assert cost(torch.mm, half(257, 1023), half(1023, 2047)).gpu > 2 * cost(torch.mm, half(257, 1024), half(1024, 2048)).gpu
+    moved = cost(torch.relu, torch.empty(4096, 4096))
+    assert 30 < moved.gpu < 40
+    views = cost(lambda x: x.view(-1).view(2, -1), torch.empty(4, 4))
+    assert views.gpu == 0 and views.host == pytest.approx(2 * torch_costs.VIEW)
+
+
+def test_the_slower_of_host_and_gpu_counts():
+    assert torch_costs.Cost(10, 2).total() == torch_costs.Cost(2, 10).total() == 10 + torch_costs.WAITS * 2
