@@ -6,7 +6,7 @@ import operator
 
 import torch
 
-from . import dtypes, numpy_face
+from . import dtypes, numpy_face, torch_masks  # noqa: F401 (the latter registers zellige::mask)
 from . import operators as op
 from .aten_attention import attention, attended
 from .aten_rotary import added, cat
@@ -267,6 +267,9 @@ OPERATORS = VIEWS | {
     aten.copy.default: _copied,
     aten.embedding.default: lambda weight, rows, *_: op.gather(weight, rows),
     aten._to_copy.default: _to_copy,
+    aten.tril.default: lambda x, diagonal=0: op.mask(x, tril=diagonal, value=0.0),
+    aten.triu.default: lambda x, diagonal=0: op.mask(x, triu=diagonal, value=0.0),
+    torch.ops.zellige.mask.default: lambda x, tril, triu, value: op.mask(x, tril=tril, triu=triu, value=value),
     torch.ops.zellige.attention.default: attention,
     torch.ops.zellige.choose.default: op.where,
     torch.ops.zellige.fill.default: lambda condition, x, value: op.where(condition, value, x),

@@ -36,16 +36,16 @@ def attention(q, k, v, mask, causal, scale, grouped):
     return _attention(q, k, v, chain, causal=causal, alone=mask is None)
 
 
-def _attention(q, k, v, chain, causal=False, alone=False, softmax=op.safe_softmax):
+def _attention(q, k, v, chain, causal=False, alone=False, masked=False, softmax=op.safe_softmax):
     """`chain` makes of scores what softmax takes, and gives operands of (..., heads, queries, keys) to its second argument; `alone`:
-    there are none."""
+    there are none; `masked`: it masks by position, so that queries stay rows."""
     shape, pair = q.shape, (_unrepeated(k), _unrepeated(v))
     if pair[0] is not None and pair[1] is not None and pair[0].shape[1] == pair[1].shape[1]:
         k, v = pair
     heads, beside = k.shape[1], lambda x: x
     if heads != shape[1]:
         group = shape[1] // heads
-        if not causal and (alone or shape[2] == 1):
+        if not causal and not masked and (alone or shape[2] == 1):
             q = op.reshape(q, (shape[0], heads, group * shape[2], shape[3]))
 
             def beside(x):
@@ -79,7 +79,7 @@ def _unrepeated(x):
     return numpy_face._squeeze(narrow, 2)
 
 
-_BETWEEN = {"cast", "mul_scalar", "add", "sub", "mul", "div", "neg", "tanh", "where", "maximum", "minimum", "clamp"}
+_BETWEEN = {"cast", "mask", "mul_scalar", "add", "sub", "mul", "div", "neg", "tanh", "where", "maximum", "minimum", "clamp"}
 _SOFTMAX = {"softmax": op.softmax, "safe_softmax": op.safe_softmax}
 
 
@@ -96,8 +96,8 @@ def attended(p, v):
     found = _scores(trace, made["inputs"][0], p.shape)
     if found is None:
         return None
-    q, k, chain = found
-    made = _attention(q, k, v, chain, softmax=_SOFTMAX[made["op"]])
+    q, k, chain, masked = found
+    made = _attention(q, k, v, chain, masked=masked, softmax=_SOFTMAX[made["op"]])
     return op.reshape(made, (-1, *made.shape[2:]))
 
 
@@ -111,7 +111,7 @@ def _by_heads(x):
 
 
 def _scores(trace, name, shape, deep=12):
-    """(q, k, what is done to their product) of what an elementwise chain makes of q kT; None of anything else."""
+    """(q, k, what is done to their product, whether a mask by position is) of what a chain element by element makes of q kT; None of anything else."""
     made = trace.maker(name)
     if not made or deep == 0 or trace.arrays[name].shape != shape:
         return None
@@ -120,7 +120,7 @@ def _scores(trace, name, shape, deep=12):
         if not product or product["op"] != "matmul":
             return None
         q, k = (_by_heads(trace.arrays[n]) for n in product["inputs"])
-        return None if q is None or k is None else (q, _transposed(k), lambda scores, beside: scores)
+        return None if q is None or k is None else (q, _transposed(k), lambda scores, beside: scores, False)
     if made["op"] not in _BETWEEN:
         return None
     for at, operand in enumerate(made["inputs"]):
@@ -129,14 +129,17 @@ def _scores(trace, name, shape, deep=12):
             break
     else:
         return None
-    q, k, before = found
+    q, k, before, masked = found
+    if made["op"] == "mask" and (made["dims"] != [2, 3] or len(made["inputs"]) > 1):
+        return None
     attributes = {key: value for key, value in made.items() if key not in ("op", "inputs", "outputs")}
 
     def chain(scores, beside):
         operands = [before(scores, beside) if i == at else beside(trace.arrays[n]) for i, n in enumerate(made["inputs"])]
-        return trace.append(made["op"], operands, attributes)[0]
+        own = {"dims": [operands[0].ndim - 2, operands[0].ndim - 1]} if made["op"] == "mask" else {}
+        return trace.append(made["op"], operands, attributes | own)[0]
 
-    return q, k, chain
+    return q, k, chain, masked or made["op"] == "mask"
 
 
 def _transposed(k):

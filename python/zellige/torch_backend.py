@@ -15,7 +15,7 @@ import torch
 from torch._decomp import core_aten_decompositions
 from torch._functorch.aot_autograd import aot_module_simplified
 
-from . import aten, aten_schema, aten_stated, torch_around, torch_parts, torch_sizes, torch_take
+from . import aten, aten_schema, aten_stated, torch_around, torch_masks, torch_parts, torch_sizes, torch_take
 from ._native import Error, Fault
 from .aten_schema import Left
 from .torch_part import input_of
@@ -203,6 +203,7 @@ def backend(graph_module, example_inputs, *, options=None):
         torch_sizes.fix(module.graph, aten.OPERATORS)
         aten_schema.bind(module.graph)
         aten_stated.correct(module.graph)
+        torch_masks.positional(module.graph)
         in_our_numbers(module)
         constants = {n.name for i, n in enumerate(placeholders) if i in weights}
         return _compiled(module, constants, report, options)

@@ -1,0 +1,157 @@
+"""Masks by position in many spellings become one operator that reads no tensor; what is no band of positions stays a tensor."""
+
+import math
+
+import pytest
+
+torch = pytest.importorskip("torch")
+import torch.nn.functional as F  # noqa: E402
+from zellige import torch_backend, torch_masks  # noqa: E402
+
+QUERIES, KEYS, WINDOW = 24, 40, 7
+
+
+def apart():
+    return torch.arange(KEYS)[None, :] - torch.arange(QUERIES)[:, None]
+
+
+def ones():
+    return torch.ones(QUERIES, KEYS, dtype=torch.bool)
+
+
+def added(kept, value, dtype):
+    return torch.zeros(QUERIES, KEYS, dtype=dtype).masked_fill(~kept, value)
+
+
+# By name: what is done to scores, and what it is.
+CAUSAL, BACK, BAND = {"tril": 0}, {"triu": 0}, {"tril": 0, "triu": -WINDOW}
+SPELLINGS = {
+    "masked_fill by triu": (lambda s: s.masked_fill(ones().triu(1), -math.inf), CAUSAL),
+    "masked_fill by tril == 0": (lambda s: s.masked_fill(torch.tril(torch.ones(QUERIES, KEYS)) == 0, -math.inf), CAUSAL),
+    "where": (lambda s: torch.where(ones().tril(), s, -math.inf), CAUSAL),
+    "where of a tensor": (lambda s: torch.where(ones().tril(), s, torch.full((), -1e9, dtype=s.dtype)), CAUSAL),
+    "positions compared": (lambda s: s.masked_fill(apart() > 0, -math.inf), CAUSAL),
+    "rows of the heads": (lambda s: s.masked_fill(ones().triu(1)[None, None], -math.inf), CAUSAL),
+    "added": (lambda s: s + added(ones().tril(), -math.inf, s.dtype), CAUSAL),
+    "added, the least number": (lambda s: s + added(ones().tril(), torch.finfo(torch.float32).min, s.dtype), CAUSAL),
+    "added from the left": (lambda s: added(ones().tril(), -math.inf, s.dtype) + s, CAUSAL),
+    "the other side": (lambda s: s.masked_fill(apart() < 0, -math.inf), BACK),
+    "a window": (lambda s: s.masked_fill((apart() > 0) | (apart() < -WINDOW), -math.inf), BAND),
+    "a window by product": (lambda s: torch.where((apart() <= 0) & (apart() >= -WINDOW), s, -math.inf), BAND),
+    "two masks": (lambda s: s.masked_fill(apart() > 0, -math.inf).masked_fill(apart() < -WINDOW, -math.inf), None),
+}
+
+
+def masks_of(graphs):
+    return [o for g in graphs for o in g["operators"] if o["op"] == "mask"]
+
+
+@pytest.fixture
+def graphs(monkeypatch):
+    from zellige import _native
+
+    seen, init = [], _native.Graph.__init__
+
+    def keep(self, form, *rest):
+        if isinstance(form, dict) and form["name"].startswith("fused"):
+            seen.append(form)
+        init(self, form, *rest)
+
+    monkeypatch.setattr(_native.Graph, "__init__", keep)
+    torch._dynamo.reset()
+    return seen
+
+
+def attend(mask, kv_heads=2):
+    def function(q, k, v):
+        if kv_heads != q.shape[1]:
+            k, v = (t.repeat_interleave(q.shape[1] // kv_heads, 1) for t in (k, v))
+        scores = mask(q @ k.transpose(-1, -2) * 0.25)
+        return F.softmax(scores, -1) @ v
+
+    return function
+
+
+def tensors(heads=2, kv_heads=2, dtype=torch.float32):
+    torch.manual_seed(1)
+    return torch.randn(1, heads, QUERIES, 16).to(dtype), torch.randn(1, kv_heads, KEYS, 16).to(dtype), torch.randn(1, kv_heads, KEYS, 16).to(dtype)
+
+
+def compare(function, given, tolerance=2e-3):
+    with torch.no_grad():
+        found, expected = torch.compile(function, backend=torch_backend.backend)(*given), function(*given)
+    torch.testing.assert_close(found, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
+    return torch_backend.reports[-1]
+
+
+@pytest.mark.parametrize("name", SPELLINGS)
+@pytest.mark.parametrize("heads", [(2, 2), (4, 2)])
+def test_a_spelling_is_a_mask_by_position(name, heads, graphs):
+    mask, expected = SPELLINGS[name]
+    report = compare(attend(mask, heads[1]), tensors(*heads))
+    assert len(report.parts) == 1 and not report.left, report
+    found = masks_of(graphs)
+    assert found and all(len(m["inputs"]) == 1 for m in found)
+    if expected is not None:
+        assert [{k: m[k] for k in ("tril", "triu") if k in m} for m in found] == [expected]
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_halves(dtype, graphs):
+    compare(attend(SPELLINGS["added"][0]), tensors(dtype=dtype), 8 * torch.finfo(dtype).eps)
+    assert len(masks_of(graphs)) == 1
+
+
+NO_BANDS = {
+    "holes": lambda s: s.masked_fill(apart() % 3 == 0, -math.inf),
+    "added, not far below 0": lambda s: s + added(ones().tril(), -5.0, s.dtype),
+    "two numbers": lambda s: s + torch.where(apart() > 3, -math.inf, torch.where(apart() > 0, -1e32, 0.0)).to(s.dtype),
+    "the same keys for all queries": lambda s: s.masked_fill(torch.arange(KEYS) >= QUERIES, -math.inf),
+    "nothing masked": lambda s: s.masked_fill(apart() > KEYS, -math.inf),
+}
+
+
+@pytest.mark.parametrize("name", NO_BANDS)
+def test_what_is_no_band_stays(name, graphs):
+    compare(attend(NO_BANDS[name]), tensors())
+    assert masks_of(graphs) == []
+
+
+def test_a_mask_that_is_given_stays(graphs):
+    function = lambda s, m: s.masked_fill(m, -math.inf).softmax(-1) * 2  # noqa: E731
+    compare(function, (torch.randn(2, QUERIES, KEYS), ones().triu(1)))
+    assert masks_of(graphs) == []
+
+
+def test_attention_with_a_causal_mask_as_a_tensor(graphs):
+    """Torch's own operator, masks of bool and of numbers."""
+    for made in (lambda s: ones().tril(), lambda s: added(ones().tril(), -math.inf, s.dtype)):
+        compare(lambda q, k, v, made=made: F.scaled_dot_product_attention(q, k, v, attn_mask=made(q)), tensors())
+    assert [(m.get("tril"), "triu" in m) for m in masks_of(graphs)] == [(0, False)] * 2
+
+
+@pytest.mark.parametrize("diagonal", [-3, 0, 2])
+def test_tril_and_triu_of_numbers(diagonal, graphs):
+    report = compare(lambda x: (torch.tril(x, diagonal) + 1) * torch.triu(x, diagonal), (torch.randn(3, 12, 20),))
+    assert not report.left and len(masks_of(graphs)) == 2
+
+
+def test_a_band_against_every_element():
+    """All bands of a few shapes, and each of them with one element turned over."""
+    for rows, columns in ((1, 5), (4, 4), (3, 6), (6, 3)):
+        apart = torch.arange(columns)[None] - torch.arange(rows)[:, None]
+        for low in range(1 - rows, columns):
+            for high in range(low, columns):
+                kept = (apart >= low) & (apart <= high)
+                band = torch_masks.band_of(kept, (rows, columns))
+                if kept.all():
+                    assert band is None
+                    continue
+                assert torch.equal(torch_masks._within(torch.empty(rows, columns), band.tril, band.triu), kept)
+                for i in range(rows):
+                    for j in range(columns):
+                        turned = kept.clone()
+                        turned[i, j] = ~turned[i, j]
+                        other = torch_masks.band_of(turned, (rows, columns))
+                        if other is not None:
+                            assert torch.equal(torch_masks._within(torch.empty(rows, columns), other.tril, other.triu), turned)
