@@ -63,12 +63,14 @@ class _Constants:
     """Of nodes that no input of the graph goes into, their values, on the CPU."""
 
     def __init__(self, graph):
-        self.found = set()
+        self.found, self.values = set(), {}
         for n in graph.nodes:
-            if n.op == "call_function" and isinstance(n.target, torch._ops.OpOverload) and not n.target._schema.is_mutable:
+            if n.op == "get_attr" and all(u.target is aten.lift_fresh_copy.default for u in n.users):  # a tensor that is written down
+                self.found.add(n)
+                self.values[n] = getattr(graph.owning_module, n.target, None)
+            elif n.op == "call_function" and isinstance(n.target, torch._ops.OpOverload) and not n.target._schema.is_mutable:
                 if torch.Tag.nondeterministic_seeded not in n.target.tags and all(m in self.found for m in n.all_input_nodes):
                     self.found.add(n)
-        self.values = {}
 
     def __contains__(self, n) -> bool:
         return n in self.found and isinstance(n.meta.get("val"), torch.Tensor) and n.meta["val"].numel() <= MOST
@@ -80,7 +82,8 @@ class _Constants:
                 args, kwargs = torch.fx.map_arg((n.args, n.kwargs), self._operand)
                 if "device" in kwargs:
                     kwargs = {**kwargs, "device": "cpu"}
-                self.values[n] = n.target(*args, **kwargs)
+                made = n.target(*args, **kwargs)
+                self.values[n] = made.cpu() if isinstance(made, torch.Tensor) else made
             except Exception:  # of an operator without a kernel for the CPU
                 self.values[n] = None
         return self.values[n]

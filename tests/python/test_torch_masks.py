@@ -35,6 +35,7 @@ SPELLINGS = {
     "added": (lambda s: s + added(ones().tril(), -math.inf, s.dtype), CAUSAL),
     "added, the least number": (lambda s: s + added(ones().tril(), torch.finfo(torch.float32).min, s.dtype), CAUSAL),
     "added from the left": (lambda s: added(ones().tril(), -math.inf, s.dtype) + s, CAUSAL),
+    "a tensor that is written down": (lambda s: s + torch.where(ones().tril(), torch.tensor(0.0), torch.finfo(s.dtype).min), CAUSAL),
     "the other side": (lambda s: s.masked_fill(apart() < 0, -math.inf), BACK),
     "a window": (lambda s: s.masked_fill((apart() > 0) | (apart() < -WINDOW), -math.inf), BAND),
     "a window by product": (lambda s: torch.where((apart() <= 0) & (apart() >= -WINDOW), s, -math.inf), BAND),
