@@ -186,6 +186,10 @@ class Outcome:
     faults: tuple = ()
 
 
+def _all_taken(graph_module, inputs):
+    return torch_backend.backend(graph_module, inputs, options={"take": "all"})
+
+
 def _pipeline(graph_module, inputs):
     """torch's own pipeline with the backend's decompositions, and no programs."""
     from torch._decomp import core_aten_decompositions
@@ -253,7 +257,7 @@ def run(case):
             wide = None
         torch_backend.reports.clear()
         try:
-            found = _evaluated(compiled(torch_backend.backend), _again(inputs))
+            found = _evaluated(compiled(_all_taken), _again(inputs))
         except Exception as raised:
             says, kind = f"{type(raised).__name__}: {raised}", "error"
             with contextlib.suppress(Exception):

@@ -180,6 +180,38 @@ def test_a_layer_by_torch_compile_on_the_gpu():
     torch._dynamo.reset()
     torch_backend.reports.clear()
     with torch.no_grad():
-        found, expected = torch.compile(model, backend=torch_backend.backend)(*inputs), model(*inputs)
+        run = torch.compile(model, backend=torch_backend.backend, options={"take": "all"})
+        found, expected = [run(*inputs) for _ in range(2)][1], model(*inputs)
     assert (found - expected).abs().max() <= 4e-2
     assert torch_backend.reports[0].taken == torch_backend.reports[0].operators
+
+
+def test_small_graphs_stay_torchs_on_the_gpu():
+    from zellige import torch_backend
+
+    torch._dynamo.reset()
+    torch_backend.reports.clear()
+    x = torch.randn(8, 64, device="cuda")
+    with torch.no_grad():
+        found = torch.compile(lambda x: torch.relu(x) + 1, backend=torch_backend.backend)(x)
+    assert torch.equal(found, torch.relu(x) + 1)
+    assert torch_backend.reports[0].parts == [] and "the graph" in torch_backend.reports[0].left
+
+
+def test_parts_and_what_is_left_on_the_gpu():
+    """Tensors that lie otherwise than when it was compiled, too."""
+    from zellige import torch_backend
+
+    def function(x, w, g):
+        y = torch.nn.functional.conv2d(torch.relu(x) * g, w)
+        return torch.sigmoid(y) * 2 - 1, y.mean((2, 3)) + 1
+
+    torch._dynamo.reset()
+    torch_backend.reports.clear()
+    run = torch.compile(function, backend=torch_backend.backend, options={"take": "all"})
+    g, w = torch.rand(4, 1, 1, device="cuda"), torch.randn(6, 4, 3, 3, device="cuda")
+    for x in (torch.randn(2, 4, 16, 16, device="cuda"), torch.randn(2, 4, 16, 16, device="cuda")):
+        with torch.no_grad():
+            for found, expected in zip(run(x, w, g), function(x, w, g), strict=True):
+                torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
+    assert len(torch_backend.reports) == 1 and len(torch_backend.reports[0].parts) == 2
