@@ -187,6 +187,8 @@ class Outcome:
 
 
 def _all_taken(graph_module, inputs):
+    from zellige import torch_backend
+
     return torch_backend.backend(graph_module, inputs, options={"take": "all"})
 
 
