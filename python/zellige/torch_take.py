@@ -31,7 +31,7 @@ class Taking:
             self._round(torch_parts.parts(self.module.graph, light.__contains__))
         self.progress.clear()
         if self.cheaper and self.report.parts and self.saved < torch_costs.AROUND:
-            self.report.left["the graph"] = f"its parts save {self.saved:.1f} us, and {torch_costs.AROUND:.0f} are what calling them apart takes"
+            self.report.left["the graph"] = f"its parts save {self.saved:.1f} us, and a graph with parts costs {torch_costs.AROUND:.0f} us more"
             self.report.parts.clear()
             self.report.taken = 0
 
