@@ -92,9 +92,20 @@ def _batch_norm(x, weight, bias, mean, variance, momentum, eps):
 
 
 def _variance(x, dim=None, *, correction=1, keepdim=False):
-    if correction != 0:
-        raise Left(f"expected a variance without correction, found {correction}")
-    return _reduced(numpy_face._var, x, dim, keepdim)
+    count = math.prod(x.shape[d] for d in (dim or range(x.ndim)))
+    if not count > correction:
+        raise Left(f"expected more elements than the correction, found {count} and {correction}")
+    made = _reduced(numpy_face._var, op.cast(x, "f32"), dim, keepdim)
+    return made if correction == 0 else op.mul(made, count / (count - correction))
+
+
+def _logsumexp(x, dim, keepdim=False):
+    def along(x, dims, keepdim):
+        if len(dims) != 1:
+            raise Left(f"expected one dimension, found {dims}")
+        return op.logsumexp(x, dims[0], keepdim)
+
+    return _reduced(along, x, dim, keepdim)
 
 
 def _clamp(x, lo=None, hi=None):
@@ -259,6 +270,7 @@ OPERATORS = VIEWS | {
     aten.amax.default: _reduction(op.amax),
     aten.amin.default: _reduction(op.amin),
     aten.var.correction: _variance,
+    aten.logsumexp.default: _logsumexp,
     aten.native_layer_norm.default: _layer_norm,
     aten._native_batch_norm_legit_no_training.default: _batch_norm,
     aten.cat.default: cat,

@@ -22,7 +22,7 @@ from .torch_part import input_of
 from .torch_numbers import in_our_numbers
 from .tracing import Trace
 
-_KEPT = [torch.ops.aten.silu.default]  # known here as one operator
+_KEPT = [torch.ops.aten.silu.default, torch.ops.aten.logsumexp.default]  # known here as one operator
 
 
 @dataclass

@@ -1,5 +1,7 @@
 """torch.compile(backend="zellige"), on the CPU through the emulator, at small sizes."""
 
+import math
+
 import pytest
 import zellige  # noqa: F401
 
@@ -374,3 +376,41 @@ def test_a_batch_norm_by_given_statistics_is_taken(dtype, shape, affine):
     assert report.taken == report.operators and len(report.parts) == 1, report
     eps = torch.finfo(dtype).eps
     torch.testing.assert_close(found.double(), expected, rtol=8 * eps, atol=16 * eps)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: torch.logsumexp(x.float(), -1),
+        lambda x: torch.logsumexp(x, 0, keepdim=True),
+        lambda x: torch.logsumexp(x * 2, 1) + 1,
+        lambda x: torch.var(x, -1),
+        lambda x: torch.var(x.float(), 1, keepdim=True),
+        lambda x: torch.var(x, (0, 1), correction=0),
+        lambda x: torch.std(x * 3, -1, correction=2),
+        lambda x: torch.var(x),
+    ],
+)
+def test_sums_of_exponentials_and_variances_are_taken_whole(function, dtype):
+    from zellige import torch_backend
+
+    torch.manual_seed(1)
+    x = torch.randn(6, 40).to(dtype)
+    torch._dynamo.reset()
+    with torch.no_grad():
+        found = torch.compile(function, backend=torch_backend.backend)(x)
+        expected = function(x.double())
+    report = torch_backend.reports[-1]
+    assert report.taken == report.operators and len(report.parts) == 1, report
+    torch.testing.assert_close(found.double(), expected.double(), rtol=8 * torch.finfo(dtype).eps, atol=1e-5 if dtype == torch.float32 else 4e-3)
+
+
+def test_sums_of_exponentials_of_infinities_are_torchs():
+    from zellige import torch_backend
+
+    x = torch.tensor([[-math.inf, -math.inf], [math.inf, 0.0], [-math.inf, 1.0], [math.inf, -math.inf]])
+    torch._dynamo.reset()
+    with torch.no_grad():
+        found = torch.compile(lambda x: torch.logsumexp(x, 1), backend=torch_backend.backend)(x)
+    torch.testing.assert_close(found, torch.logsumexp(x, 1))
