@@ -32,7 +32,7 @@ extern "C" {
 #endif
 
 /* Of this header; zellige_api_version() tells the library's, which serves every header of its number or an earlier one. */
-#define ZELLIGE_API_VERSION 5
+#define ZELLIGE_API_VERSION 6
 ZELLIGE_EXPORT int zellige_api_version(void);
 ZELLIGE_EXPORT const char* zellige_version(void);
 
@@ -182,6 +182,10 @@ ZELLIGE_EXPORT zellige_status zellige_program_call_objects(zellige_program* prog
  * for each stream. May be captured in a CUDA graph: what that uses stays loaded when the program is freed, until the process ends. */
 ZELLIGE_EXPORT zellige_status zellige_program_launch(zellige_program* program, void* const* inputs,
                                                      void* const* outputs, void* workspace, void* stream);
+
+/* Compiles now what the first launch would compile, for the GPU of the current context, else the standard device; several programs may be
+ * compiled side by side by threads of the caller's. Since version 6. */
+ZELLIGE_EXPORT zellige_status zellige_program_compile(zellige_program* program);
 
 /* Microseconds of one evaluation, measured on the standard device ($ZELLIGE_DEVICE, else 0): on random inputs, rotated past the L2,
  * the median of 15 rounds. */

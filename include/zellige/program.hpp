@@ -163,6 +163,8 @@ class Program {
                          " and " + std::to_string(outputs.size()));
     detail::check(zellige_program_launch(handle_.get(), inputs.data(), outputs.data(), workspace, stream));
   }
+  /// Compiles now what the first launch would compile; from several threads, several programs side by side.
+  void compile() { detail::check(zellige_program_compile(handle_.get())); }
   /// Microseconds of one evaluation, measured on the standard device.
   double time() const {
     double us = 0;

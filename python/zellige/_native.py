@@ -92,13 +92,14 @@ _SIGNATURES = {
     "zellige_program_input": (c_int, [c_void_p, c_int, POINTER(_Info)]),
     "zellige_program_output": (c_int, [c_void_p, c_int, POINTER(_Info)]),
     "zellige_program_call": (c_int, [c_void_p, c_void_p, c_int, c_void_p, c_int, c_void_p]),
+    "zellige_program_compile": (c_int, [c_void_p]),
     "zellige_program_time": (c_int, [c_void_p, POINTER(c_double)]),
     "zellige_gpu": (c_int, [_TEXTS, _TEXTS]),
     "zellige_layout": (c_int, [c_char_p, _TEXTS]),
     "zellige_layout_operations": (c_int, [_TEXTS]),
     "zellige_layout_svg": (c_int, [c_char_p, c_int, _TEXTS]),
 }
-_API_VERSION = 5
+_API_VERSION = 6
 _library = None
 
 
@@ -254,6 +255,9 @@ class Program:
 
     def price(self) -> float:
         return library().zellige_program_price(self._handle)
+
+    def compile(self) -> None:
+        checked(library().zellige_program_compile(self._handle))
 
     def time(self) -> float:
         us = c_double()

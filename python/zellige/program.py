@@ -131,6 +131,10 @@ class Program:
         """The plan and the price of each kernel, in words."""
         return self._native.text("plan") + self._native.text("price")
 
+    def compile(self) -> None:
+        """Compiles for the GPU now, in place of at the first call; several programs may be compiled side by side, by threads."""
+        self._native.compile()
+
     def time(self) -> float:
         """Microseconds of one evaluation, measured on the GPU: on random inputs, rotated past the L2, the median of 15 rounds."""
         return self._native.time()

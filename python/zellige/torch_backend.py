@@ -110,7 +110,7 @@ def _compiled(graph_module, constants, report, options):
     parts = torch_parts.parts(graph_module.graph, known)
     report.operators = sum(n.op == "call_function" and torch_parts.AGAIN not in n.meta for n in graph_module.graph.nodes)
     cheaper = options.take == "cheaper" or (options.take is None and known.device.type == "cuda")
-    work = torch_take.Taking(graph_module, constants, report, options, cheaper)
+    work = torch_take.Taking(graph_module, constants, report, options, known.device, cheaper)
     begun = time.monotonic()
     work.take(parts)
     report.seconds = {"tracing": begun - options.start, "programs": time.monotonic() - begun}

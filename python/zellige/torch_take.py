@@ -1,6 +1,9 @@
 """Which parts of a graph become programs: each is planned, and where torch's own kernels cost less, its operators stay torch's."""
 
+import concurrent.futures
+import contextlib
 import operator
+import os
 import sys
 import time
 
@@ -15,8 +18,9 @@ UPDATE = torch.ops.aten.copy_.default
 
 
 class Taking:
-    def __init__(self, graph_module, constants, report, options, cheaper):
+    def __init__(self, graph_module, constants, report, options, device, cheaper):
         """`constants`: names of placeholders that nobody writes. `cheaper`: only what costs less than torch's kernels."""
+        self.device = device
         self.module, self.constants, self.report, self.options, self.cheaper = graph_module, constants, report, options, cheaper
         self.progress = _Progress(report.operators)
         self.done = 0  # operators
@@ -29,11 +33,25 @@ class Taking:
         light = {n for n in lost if not torch_costs.heavy(n)}
         if 0 < len(light) < len(lost):
             self._round(torch_parts.parts(self.module.graph, light.__contains__))
-        self.progress.clear()
         if self.cheaper and self.report.parts and self.saved < torch_costs.AROUND:
             self.report.left["the graph"] = f"its parts save {self.saved:.1f} us, and a graph with parts costs {torch_costs.AROUND:.0f} us more"
             self.report.parts.clear()
             self.report.taken = 0
+        if self.device.type == "cuda":
+            self._compile()
+        self.progress.clear()
+
+    def _compile(self) -> None:
+        """All programs side by side; what fails here says so when it is called."""
+
+        def one(program):
+            torch.cuda.set_device(self.device)
+            with contextlib.suppress(Error):
+                program.compile()
+
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as threads:
+            for done, _ in enumerate(threads.map(one, self.report.parts)):
+                self.progress.show(done + 1, self.done, ", compiled")
 
     def _round(self, parts) -> list:
         """The nodes of parts that cost more than torch's kernels, back in the graph."""

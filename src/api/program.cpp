@@ -11,7 +11,7 @@ Program::Program(const graph::KernelGraph& graph, const Options& options)
     : graph_(graph),
       options_(options),
       cache_(run::Cache::standard()),
-      compiled_(compile(graph, options, cache_)),
+      compiled_(api::compile(graph, options, cache_)),
       emitted_(compiled_.program),
       signature_(emitted_.manifest) {
   run::check(emitted_.manifest);
@@ -100,6 +100,15 @@ void Program::call(std::span<const zellige_tensor> inputs, std::span<const zelli
   if (note.empty()) return;
   const std::lock_guard lock(compiling_);
   notes_ = note;
+}
+
+void Program::compile() {
+  const emit::Manifest& m = emitted_.manifest;
+  if (options_.on == On::emulator || options_.on == On::reference)
+    fail("program {}: was made for the {}; only what runs on a GPU is compiled for one", m.name,
+         options_.on == On::emulator ? "emulator" : "reference");
+  if (!gpu().why_not.empty()) fail("program {}: compiled for a GPU: {}", m.name, gpu().why_not);
+  launcher();
 }
 
 double Program::time() const {

@@ -25,6 +25,8 @@ class Program {
   void call(std::span<const zellige_tensor> inputs, std::span<const zellige_tensor> outputs, void* stream,
             ReadablePages* untrusted);
   void launch(void* const* inputs, void* const* outputs, void* workspace, void* stream);
+  /// For the GPU of the current context, else the standard device.
+  void compile();
   double time() const;  // microseconds, on the standard device
   std::string notes()
       const;  // of the search for groups, and of compiling, once it was launched or called: a line each

@@ -249,6 +249,9 @@ zellige_status zellige_program_call_objects(zellige_program* p, const void* exch
     program->call(in, out, stream, nullptr);
   });
 }
+zellige_status zellige_program_compile(zellige_program* p) {
+  return guarded([&] { program_of(p)->compile(); });
+}
 zellige_status zellige_program_launch(zellige_program* p, void* const* inputs, void* const* outputs,
                                       void* workspace, void* stream) {
   return guarded([&] {

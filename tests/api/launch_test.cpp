@@ -34,6 +34,18 @@ TEST_F(Launch, PassesAddressesAndStreamOn) {
       "program scaled, input X: expected memory that begins at a multiple of 16 bytes, found 8 past one");
 }
 
+TEST_F(Launch, WhatWasCompiledBeforeIsOnlyLoaded) {
+  Program program(Graph::from_json(scaled)), emulated(Graph::from_json(scaled), {ZELLIGE_ON_EMULATOR});
+  std::thread([&] { program.compile(); }).join();
+  program.compile();
+  EXPECT_EQ(gpu().modules_loaded, 0);
+  program.launch({address(0x1000)}, {address(0x2000)}, nullptr);
+  EXPECT_EQ(gpu().modules_loaded, 1);
+  EXPECT_EQ(gpu().launches.size(), 1u);
+  EXPECT_EQ(why([&] { emulated.compile(); }),
+            "program scaled: was made for the emulator; only what runs on a GPU is compiled for one");
+}
+
 TEST_F(Launch, AFaultOfTheAssemblerIsNeverLaunchedAndEndsNoProcess) {
   gpu().faulty = true;
   const std::string other =

@@ -132,6 +132,7 @@ TEST_F(Misuse, EveryFunctionRefusesWhatIsNoHandle) {
     EXPECT_EQ(said(zellige_program_call(p, &in, 1, &out, 1, nullptr)), why);
     EXPECT_EQ(said(zellige_program_call_objects(p, addresses, addresses, 1, addresses, 1, nullptr)), why);
     EXPECT_EQ(said(zellige_program_launch(p, addresses, addresses, nullptr, nullptr)), why);
+    EXPECT_EQ(said(zellige_program_compile(p)), why);
     EXPECT_EQ(said(zellige_program_time(p, &us)), why);
     if (p) EXPECT_EQ(freed([&] { zellige_program_free(p); }), why);
   };

@@ -230,6 +230,7 @@ class Sequence {
       case 13:
         good(zellige_program_input(handle_as<Program>(), number(0), place<zellige_tensor_info>()));
         good(zellige_program_output(handle_as<Program>(), number(0), place<zellige_tensor_info>()));
+        good(zellige_program_compile(handle_as<Program>()));
         return;
       case 14:
       case 15:

@@ -85,3 +85,30 @@ def test_estimates():
 
 def test_the_slower_of_host_and_gpu_counts():
     assert torch_costs.Cost(10, 2).total() == torch_costs.Cost(2, 10).total() == 10 + torch_costs.WAITS * 2
+
+
+def test_programs_are_compiled_side_by_side(monkeypatch):
+    """One that cannot be says so when it is called, and keeps no other from being compiled."""
+    import threading
+
+    from zellige import torch_take
+    from zellige._native import Error
+
+    together = threading.Barrier(3, timeout=20)
+    compiled = []
+
+    class Program:
+        def __init__(self, name):
+            self.name = name
+
+        def compile(self):
+            together.wait()
+            if self.name == "faulty":
+                raise Error("no")
+            compiled.append(self.name)
+
+    monkeypatch.setattr(torch.cuda, "set_device", lambda device: None)
+    monkeypatch.setattr(torch_take.os, "cpu_count", lambda: 3)
+    r = torch_backend.Report(parts=[Program("a"), Program("faulty"), Program("b")])
+    torch_take.Taking(None, set(), r, None, torch.device("cuda", 0), True)._compile()
+    assert sorted(compiled) == ["a", "b"]
