@@ -12,9 +12,6 @@ where something is wrong or fails.
 """
 import argparse, concurrent.futures, copy, importlib.util, json, math, os, statistics, subprocess, sys, time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
-
 
 def tensors(result):
     """Of floating point, in what a model gives."""

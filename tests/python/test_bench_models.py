@@ -1,5 +1,6 @@
 """bench/models.py and bench/captured.py on small graphs of the folder form, without a GPU: what is compared, told and drawn."""
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -10,9 +11,17 @@ import zellige
 
 torch = pytest.importorskip("torch")
 BENCH = os.path.join(os.path.dirname(__file__), "..", "..", "bench")
-sys.path.insert(0, BENCH)
-import captured  # noqa: E402
-import models  # noqa: E402
+
+
+def bench(name):
+    """By its path: tests/python has a models.py, too."""
+    spec = importlib.util.spec_from_file_location("bench_" + name, os.path.join(BENCH, name + ".py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+captured, models = bench("captured"), bench("models")
 
 MODEL = """
 import torch
