@@ -50,7 +50,8 @@ def _binding(node):
     target = node.target
     if not isinstance(target, torch._ops.OpOverload) or target.namespace != "aten" or target._schema.is_mutable:
         return target
-    function = getattr(torch._C._VariableFunctions, target._schema.name.removeprefix("aten::"), None)
+    name = target._schema.name.removeprefix("aten::")
+    function = getattr(torch._C._VariableFunctions, name, None) or getattr(torch._C.TensorBase, name, None)  # a function or a method
     stated, mode = node.meta.get("val"), torch._guards.detect_fake_mode([n.meta.get("val") for n in (node, *node.all_input_nodes)])
     if function is None or stated is None or mode is None:
         return target
