@@ -319,7 +319,8 @@ void Noise::move(double* x, const double* own, std::int64_t count) {
 
 std::optional<bool> Noise::first_side() {
   const std::uint64_t one = mix(element_ += mix_step) % 2;
-  if (sample_ > 2) return std::nullopt;
+  if (sample_ > 4) return std::nullopt;
+  if (sample_ > 2) return sample_ == 3;
   return (sample_ + one) % 2 == 1;
 }
 

@@ -66,7 +66,8 @@ class Noise {
   void round(DType, double* x, std::int64_t count);
 
   /// Of comparisons: every other result that may be either, given how far its operands may lie, is turned over. In the first two
-  /// samples each is 0 in one and 1 in the other: of hundreds, chance alone leaves one as it is in all twelve.
+  /// samples each is 0 in one and 1 in the other: of hundreds, chance alone leaves one as it is in all twelve. In the third all are
+  /// 1, in the fourth 0: who rounds less than the graph turns all of them one way.
   void turn(double* x, const double* error, std::int64_t count);
 
   /// Of casts to an integer, y of x: where x, given how far it may lie, is on either side of one, y goes to a side as comparisons do.
@@ -78,7 +79,7 @@ class Noise {
 
  private:
   std::uint64_t next();
-  /// Of the next element that may be either: in the first two samples whether it is the greater, true in one and false in the other.
+  /// Of the next element that may be either: in the first four samples whether it is the greater, true in two and false in two.
   std::optional<bool> first_side();
   std::uint64_t state_ = 0;
   std::uint64_t sample_ = 0, element_ = 0;  // stored: the same for all samples

@@ -227,6 +227,22 @@ TEST(Rounding, AComparisonThatMayBeEitherIsBothInTheFirstTwoSamples) {
   EXPECT_LT(ones, count - count / 3);
 }
 
+/// gelu(x) < x of numbers for which f16 rounds one to the other: a kernel that leaves that rounding out turns all of them one way, and a
+/// sum behind them, clamped, shows all of it or nothing.
+TEST(Rounding, ComparisonsThatMayBeEitherAreAllOneWayInTheNextTwo) {
+  constexpr std::int64_t count = 100;
+  std::vector<double> third(count, 1), fourth(count, 0);
+  std::vector<double> error(count, 1);
+  error[7] = 0;
+  third[9] = 0, fourth[9] = 1;
+  Noise(3, 3, 0).turn(third.data(), error.data(), count);
+  Noise(4, 3, 0).turn(fourth.data(), error.data(), count);
+  for (std::int64_t i = 0; i < count; ++i) {
+    EXPECT_EQ(third[i], 1) << "element " << i;
+    EXPECT_EQ(fourth[i], 0) << "element " << i;
+  }
+}
+
 /// A sigmoid of 17, which float32 rounds to 1 or to the number before it, cut to an integer: 1 or 0.
 TEST(Rounding, ACutThatMayBeEitherIsBothInTheFirstTwoSamples) {
   constexpr std::int64_t count = 1000;
