@@ -22,6 +22,13 @@ def tensors(result):
     return [t for value in values for t in tensors(value)]
 
 
+def zoo_of(path):
+    spec = importlib.util.spec_from_file_location("zoo", path)
+    zoo = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(zoo)
+    return zoo
+
+
 def prepared(a, name):
     """The model as a function without arguments, and as one in another dtype."""
     import torch
@@ -30,10 +37,7 @@ def prepared(a, name):
         model, arguments = captured.load(os.path.join(a.captured, name), a.device, a.seed)
         keywords = {}
     else:
-        spec = importlib.util.spec_from_file_location("zoo", a.zoo)
-        zoo = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(zoo)
-        model, arguments, keywords = zoo.build(name, a.layers)
+        model, arguments, keywords = zoo_of(a.zoo).build(name, a.layers)
 
     def calls(compiled):
         own = copy.deepcopy(keywords)  # a cache is advanced by every call
@@ -130,8 +134,8 @@ def row_of(a, name):
             right = exact()
             row["error"] = {who: error(found, right) for who, found in results.items()}
             steps = [torch.finfo(t.dtype).eps for t in results["eager"]]
-            peers = max(row["error"].get(who, 0) for who in ("eager", "inductor"))
-            row["right"] = row["error"].get("zellige", math.inf) <= max(2 * peers, 4 * max(steps, default=0)) or peers != peers
+            baseline = max(row["error"].get(who, 0) for who in ("eager", "inductor"))
+            row["right"] = row["error"].get("zellige", math.inf) <= max(2 * baseline, 4 * max(steps, default=0)) or baseline != baseline
         except Exception as problem:
             row["exact"] = f"{type(problem).__name__}: {problem}"[:200]
         if on_gpu and not a.no_time:
@@ -147,9 +151,9 @@ def row_of(a, name):
     return row
 
 
-def ratio(row, peer, where="us"):
+def ratio(row, baseline, where="us"):
     us = row.get(where, {})
-    return us[peer] / us["zellige"] if peer in us and "zellige" in us else None
+    return us[baseline] / us["zellige"] if baseline in us and "zellige" in us else None
 
 
 def table(rows):
@@ -206,10 +210,7 @@ def main():
         import captured
         names = captured.draw(a.captured, a.draw, a.seed) if a.draw else captured.folders(a.captured)
     elif not names:
-        spec = importlib.util.spec_from_file_location("zoo", a.zoo)
-        zoo = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(zoo)
-        names = list(zoo.ZOO)
+        names = list(zoo_of(a.zoo).ZOO)
 
     def one(name):
         try:

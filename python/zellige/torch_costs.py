@@ -5,6 +5,7 @@ of a program it is its price. Microseconds, of the GPU and of the host.
 """
 
 import math
+import operator
 from dataclasses import dataclass
 
 import torch
@@ -67,8 +68,7 @@ def _bytes(tensors) -> int:
 
 
 def _of_node(node) -> Cost:
-    name = getattr(node.target, "__name__", "")
-    if name == "getitem":
+    if node.target is operator.getitem:
         return Cost()
     if node.target in known.VIEWS:
         return Cost(host=VIEW)

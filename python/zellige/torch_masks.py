@@ -14,7 +14,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 aten, own = torch.ops.aten, torch.ops.zellige
 
-MOST = 1 << 27  # elements of a mask that is looked at
+MAX_ELEMENTS = 1 << 27  # of a mask that is looked at
 HUGE = -1e30  # what is added to a score and less than that stands for minus infinity: the score does not show in it
 
 
@@ -73,7 +73,7 @@ class _Constants:
                     self.found.add(n)
 
     def __contains__(self, n) -> bool:
-        return n in self.found and isinstance(n.meta.get("val"), torch.Tensor) and n.meta["val"].numel() <= MOST
+        return n in self.found and isinstance(n.meta.get("val"), torch.Tensor) and n.meta["val"].numel() <= MAX_ELEMENTS
 
     def value(self, n):
         """None where it cannot be computed here."""
@@ -135,9 +135,9 @@ def _same(x, node) -> bool:
 
 def _where(graph, node, constants):
     condition, x, y = node.args
-    if condition not in constants or condition in constants and constants.value(condition) is None:
+    kept = constants.value(condition) if condition in constants else None
+    if kept is None:
         return
-    kept = constants.value(condition)
     for tensor, other, holds in ((x, y, kept), (y, x, ~kept)):
         value = constants.number(other)
         if value is not None and not math.isnan(value) and tensor not in constants and _same(tensor, node):

@@ -73,7 +73,7 @@ class Part:
     def checked(self, *args):
         """By way of `Program`, with copies of what lies otherwise; by torch where an operator that was left made another dtype or
         shape than torch had stated."""
-        if any(args[i].dtype != dtype or aten.shape_of(args[i]) != info.shape for (i, info), dtype in zip(self.inputs, self.dtypes)):
+        if not all(_is_of(args[i], info, dtype) for (i, info), dtype in zip(self.inputs, self.dtypes)):
             return self._torchs(args)
         given = [laid_out(args[i], info) for i, info in self.inputs]
         device, outs = given[0].device, []
@@ -113,9 +113,8 @@ class Part:
 
         def refused(*args):
             before = len(copied)
-            for i, info in self.inputs:
-                x = args[i]
-                if x.dtype == dtypes.torch_dtype(info.dtype) and aten.shape_of(x) == info.shape and laid_out(x, info) is not x:
+            for (i, info), dtype in zip(self.inputs, self.dtypes):
+                if _is_of(args[i], info, dtype) and not (args[i].ndim and _lies_as(args[i], info)):
                     copied.add(i)
             if len(copied) > before:
                 function.__code__ = self._function(scope, copied).__code__
@@ -161,9 +160,18 @@ class Part:
         return made[self.name]
 
 
+def _is_of(x, info, dtype) -> bool:
+    return x.dtype == dtype and aten.shape_of(x) == info.shape
+
+
+def _lies_as(x, info) -> bool:
+    """In the strides and the alignment that the program was compiled for?"""
+    return x.data_ptr() % info.alignment == 0 and all(s == w for n, s, w in zip(info.shape, x.stride(), info.strides) if n > 1)
+
+
 def laid_out(x, info):
-    """A tensor in the strides and the alignment that the program was compiled for; a copy where it lies otherwise."""
+    """A tensor as the program was compiled for it; a copy where it lies otherwise."""
     x = x if x.ndim else x.view(1)
-    if x.data_ptr() % info.alignment == 0 and all(s == w for n, s, w in zip(info.shape, x.stride(), info.strides) if n > 1):
+    if _lies_as(x, info):
         return x
     return torch.empty_strided(info.shape, info.strides, dtype=x.dtype, device=x.device).copy_(x)

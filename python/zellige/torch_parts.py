@@ -24,11 +24,12 @@ def parts(graph, is_known) -> list:
     known = {n for n in nodes if is_known(n)}
     number = _numbers(nodes, known)
     _sink(nodes, known, number)
+    part_of = {n: number[n] for n in nodes if n in known}
+    _peel(graph, part_of)
     found = {}
-    for n in nodes:
-        if n in known:
-            found.setdefault(number[n], []).append(n)
-    _peel(graph, found)
+    for n in graph.nodes:
+        if n in part_of:
+            found.setdefault(part_of[n], []).append(n)
     return [found[i] for i in sorted(found) if any(not _is_view(n) for n in found[i])]
 
 
@@ -41,11 +42,10 @@ def _is_view(n) -> bool:
     return n.target in aten.VIEWS
 
 
-def _peel(graph, found) -> None:
+def _peel(graph, part_of) -> None:
     """Views that others than their part read are made where they are read: the part gives what they are of, once. A view of a piece
     (a slice) stays, unless all that is read is views: else all of it would have to be stored."""
-    part_of = {n: i for i, part in found.items() for n in part}
-    for n in [n for i in sorted(found, reverse=True) for n in reversed(found[i])]:
+    for n in reversed(list(part_of)):  # readers before what they read
         if not _is_view(n) or n.target is _COPY:
             continue
         own, of = part_of[n], n.all_input_nodes[0]
@@ -63,10 +63,9 @@ def _peel(graph, found) -> None:
             for u in users:
                 u.replace_input_with(n, again)
             if reader is not None:
-                found[reader].insert(0, again)
                 part_of[again] = reader
         if not n.users:
-            found[own].remove(n)
+            del part_of[n]
             graph.erase_node(n)
 
 

@@ -74,7 +74,7 @@ class Taking:
 
     def _may_win(self, part) -> bool:
         """One operator's kernel has nothing to save."""
-        kernels = [n for n in part if n.target not in aten.VIEWS and n.target is not operator.getitem]
+        kernels = [n for n in part if n.target not in aten.VIEWS]
         if len(kernels) > 1 or any(map(torch_costs.heavy, kernels)):
             return True
         self.report.left.setdefault(str(kernels[0].target), "stays by itself, and torch's kernel costs no more")

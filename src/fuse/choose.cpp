@@ -181,16 +181,12 @@ class Choosing {
         }
       look_at(std::move(larger));
     }
-    index();
+    for (std::size_t c = 0; c < candidates_.size(); ++c)
+      by_ops_[candidates_[c].ops] = c;  // the last: a kernel
     if (cut_short_)
       choice_.limits.push_back(
           fmt::format("of more than {} groups that begin with the same operator the first {} were looked at",
                       most_groups, most_groups));
-  }
-
-  void index() {
-    for (std::size_t c = 0; c < candidates_.size(); ++c)
-      by_ops_[candidates_[c].ops] = c;  // the last: a kernel
   }
 
   std::vector<std::size_t> planned_way() {
@@ -220,9 +216,10 @@ class Choosing {
     find_kinds(unions);
     const std::size_t before_them = candidates_.size();
     for (std::size_t u = 0; u < unions.size(); ++u)
-      if (Found& f = unions[u]; !f.kind->kernels.empty() && f.kind->us < alone[u] + each)
+      if (Found& f = unions[u]; !f.kind->kernels.empty() && f.kind->us < alone[u] + each) {
+        by_ops_[f.set] = candidates_.size();
         candidates_.push_back({f.set, before(f.set), f.ops, f.kind});
-    index();
+      }
     return candidates_.size() > before_them;
   }
 

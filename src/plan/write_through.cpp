@@ -73,6 +73,7 @@ class WriteThrough {
       if (std::ranges::count(g_.ops[i].inputs, t) > 0) result.push_back(i);
     return result;
   }
+
   /// May what is made lie elsewhere?
   bool is_free(const Made& m) const {
     const int t = m.first().tensor;
