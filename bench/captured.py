@@ -4,7 +4,7 @@ shape, dtype, mean, std; of integers the data or the range). The public reposito
   model, arguments = captured.load(folder, "cuda", seed=1)
   model(*arguments)
 """
-import importlib.util, inspect, os, random, sys
+import importlib.util, inspect, os, random, re, sys
 import torch
 
 
@@ -21,17 +21,18 @@ def draw(root, count, seed):
     return random.Random(seed).sample(found, count)
 
 
-def _module(path, name, device):
-    """A file as a module; what names a GPU names the device."""
+_DEVICE = re.compile(r"""\b(?:torch\.)?device\(type=(['"])(?:cpu|cuda)\1(?:, index=\d+)?\)|(['"])(?:cpu|cuda(?::\d+)?)\2""")
+
+
+def _module(path, name, device=None):
+    """A file as a module; where it names a device, it names the one given."""
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     with open(path) as f:
         text = f.read()
-    if device == "cpu":
-        for wording in ("device(type='cuda', index=0)", "device(type=\"cuda\", index=0)", "device(type='cuda')"):
-            text = text.replace(wording, "torch.device('cpu')")
-        text = text.replace("'cuda:0'", "'cpu'").replace("'cuda'", "'cpu'")
+    if device:
+        text = _DEVICE.sub(lambda found: f"torch.device('{device}')" if found[1] else f"'{device}'", text)
     exec(compile(text, path, "exec"), module.__dict__)
     return module
 
@@ -56,19 +57,24 @@ def _tensor(meta, device, generator):
 
 
 def load(folder, device, seed):
-    """The module and its arguments, in the order of its parameters; weights are torch's parameters."""
-    made, metas = _module(os.path.join(folder, "model.py"), "captured_model", device).GraphModule(), {}
+    """The module and its arguments, in the order of its parameters; weights are torch's parameters. All of it lies on the device, but for what a
+    graph of a GPU keeps on the host."""
+    metas = {}
     for file in ("weight_meta.py", "input_meta.py"):
         path = os.path.join(folder, file)
         if os.path.exists(path):
-            for value in vars(_module(path, "captured_" + file[:-3], "")).values():
+            for value in vars(_module(path, "captured_" + file[:-3])).values():
                 if inspect.isclass(value) and hasattr(value, "name"):
                     metas[value.name] = value
+    on_gpu = any("cuda" in getattr(m, "device", "cuda") for m in metas.values())
+    moved = None if on_gpu and device == "cuda" else device
+    made = _module(os.path.join(folder, "model.py"), "captured_model", moved).GraphModule()
     generator, arguments = torch.Generator().manual_seed(seed), []
     for name, parameter in inspect.signature(made.forward).parameters.items():
         if name not in metas:
             raise ValueError(f"{folder}: argument {name} of the model is in neither weight_meta.py nor input_meta.py")
-        tensor = _tensor(metas[name], device, generator)
+        stated = getattr(metas[name], "device", device)
+        tensor = _tensor(metas[name], moved or ("cpu" if stated == "cpu" else device), generator)
         is_weight = parameter.annotation is torch.nn.parameter.Parameter
         arguments.append(torch.nn.Parameter(tensor, requires_grad=False) if is_weight else tensor)
     return made.eval(), arguments

@@ -5,12 +5,13 @@
   bench/models.py --zoo FILE [--only NAME,...] [--layers N]              a Python file with ZOO and build(name, layers) -> model, arguments, keywords
      [--rounds N] [--limit S] [--json FILE] [--options JSON] [--no-time] [--jobs N] [--device cpu]
 
-A process a model. Each is called from Python and, where it can be captured, in a CUDA graph: microseconds a call, medians of interleaved rounds.
+A process a model; --jobs N: N at a time are built, compiled and compared side by side, then timed one after the other, when none compiles. Each is
+called from Python and, where it can be captured, in a CUDA graph: microseconds a call, medians of interleaved rounds.
 Results are held against the model in float64, or float32 where float64 has no room: Zellige's rms error may be twice the larger of eager's and
-Inductor's, or four steps of the dtype. --no-time compiles and compares alone, N models at a time. A row of JSON a model, a table at the end; exit status 1
-where something is wrong or fails.
+Inductor's, or four steps of the dtype. --no-time compiles and compares alone. A row of JSON a model, a table at the end; exit status 1 where something is
+wrong or fails.
 """
-import argparse, concurrent.futures, copy, importlib.util, json, math, os, statistics, subprocess, sys, time
+import argparse, concurrent.futures, contextlib, copy, importlib.util, json, math, os, statistics, subprocess, sys, tempfile, threading, time
 
 
 def tensors(result):
@@ -112,7 +113,6 @@ def row_of(a, name):
         if not a.no_time:
             ways.update({"guards": dict(backend="eager"), "inductor": dict()})
         for who, how in ways.items():
-            torch._dynamo.reset()
             call = calls(torch.compile(model, **how))
             start = time.perf_counter()
             try:
@@ -139,6 +139,8 @@ def row_of(a, name):
         except Exception as problem:
             row["exact"] = f"{type(problem).__name__}: {problem}"[:200]
         if on_gpu and not a.no_time:
+            print("READY", flush=True)
+            sys.stdin.readline()  # our turn on the GPU
             row["us"] = interleaved(runs, a.rounds)
             graphs = {}
             for who, call in runs.items():
@@ -179,6 +181,47 @@ def table(rows):
     return "\n".join(lines)
 
 
+class Measured:
+    """A model in a process of its own, that waits for its turn between compiling and taking times."""
+
+    def __init__(self, name, limit):
+        self.name, self.limit, self.row, self.failed = name, limit, None, None
+        self.errors = tempfile.TemporaryFile("w+")
+        command = [sys.executable, os.path.abspath(__file__), *sys.argv[1:], "--one", name]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True)
+
+    def _until(self, word):
+        """Reads its lines up to one that begins so, or to the end."""
+        late = threading.Timer(self.limit, self._late)
+        late.start()
+        for line in self.process.stdout:
+            if line.startswith("ROW "):
+                self.row = json.loads(line[4:])
+            if line.startswith(word):
+                break
+        late.cancel()
+
+    def _late(self):
+        self.failed = f"over {self.limit} s"
+        self.process.kill()
+
+    def compile(self):
+        self._until("READY")
+
+    def time(self):
+        if self.process.poll() is None:
+            with contextlib.suppress(BrokenPipeError):
+                self.process.stdin.write("\n")
+                self.process.stdin.flush()
+            self._until("ROW ")
+        self.process.kill()
+        self.process.wait()
+        if self.row:
+            return self.row
+        self.errors.seek(0)
+        return {"model": self.name, "failed": self.failed or (self.errors.read().strip().splitlines() or ["no output"])[-1][:400]}
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--captured", metavar="DIR")
@@ -198,8 +241,6 @@ def main():
     a = p.parse_args()
     if bool(a.captured) == bool(a.zoo):
         p.error("expected --captured DIR or --zoo FILE")
-    if a.jobs > 1 and not a.no_time:
-        p.error("--jobs: times are taken one at a time; expected --no-time with it")
     if a.device == "cpu":
         a.no_time = True  # the emulator's
     if a.one:
@@ -212,22 +253,21 @@ def main():
     elif not names:
         names = list(zoo_of(a.zoo).ZOO)
 
-    def one(name):
-        try:
-            run = subprocess.run([sys.executable, os.path.abspath(__file__), *sys.argv[1:], "--one", name], capture_output=True, text=True, timeout=a.limit)
-        except subprocess.TimeoutExpired:
-            return {"model": name, "failed": f"over {a.limit} s"}
-        rows = [line[4:] for line in run.stdout.splitlines() if line.startswith("ROW ")]
-        return json.loads(rows[-1]) if rows else {"model": name, "failed": (run.stderr.strip().splitlines() or ["no output"])[-1][:400]}
-
     rows = []
-    with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
-        for done in concurrent.futures.as_completed([pool.submit(one, name) for name in names]):
-            rows.append(done.result())
-            print("ROW " + json.dumps(rows[-1]), flush=True)
-            if a.json:
-                with open(a.json, "w") as f:
-                    json.dump({"seed": a.seed, "rows": rows}, f, indent=1)
+
+    def done(row):
+        rows.append(row)
+        print("ROW " + json.dumps(row), flush=True)
+        if a.json:
+            with open(a.json, "w") as f:
+                json.dump({"seed": a.seed, "rows": rows}, f, indent=1)
+
+    for at in range(0, len(names), a.jobs):
+        some = [Measured(name, a.limit) for name in names[at : at + a.jobs]]
+        with concurrent.futures.ThreadPoolExecutor(len(some)) as pool:
+            list(pool.map(Measured.compile, some))
+        for one in some:
+            done(one.time())
     print(table(sorted(rows, key=lambda r: r["model"])))
     if any(r.get("right") is False or r.get("failed") or r.get("failed_zellige") or r.get("faults") for r in rows):
         sys.exit(1)

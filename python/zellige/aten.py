@@ -6,7 +6,7 @@ import operator
 
 import torch
 
-from . import dtypes, numpy_face, torch_masks  # noqa: F401 (the latter registers zellige::mask)
+from . import dtypes, numpy_face, torch_own
 from . import operators as op
 from .aten_attention import attention, attended
 from .aten_rotary import added, cat
@@ -14,28 +14,6 @@ from .aten_schema import Left, call
 from .tracing import Array
 
 aten = torch.ops.aten
-
-
-@torch.library.custom_op("zellige::choose", mutates_args=())
-def choose(condition: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    """torch.where of a condition that is a number, 0 where it does not hold."""
-    return torch.where(condition != 0, x, y)
-
-
-@choose.register_fake
-def _(condition, x, y):
-    return torch.where(condition != 0, x, y)
-
-
-@torch.library.custom_op("zellige::fill", mutates_args=())
-def fill(condition: torch.Tensor, x: torch.Tensor, value: float) -> torch.Tensor:
-    """masked_fill by such a condition."""
-    return torch.where(condition != 0, value, x)
-
-
-@fill.register_fake
-def _(condition, x, value):
-    return torch.where(condition != 0, value, x)
 
 
 def _scaled(function):
@@ -281,10 +259,12 @@ OPERATORS = VIEWS | {
     aten._to_copy.default: _to_copy,
     aten.tril.default: lambda x, diagonal=0: op.mask(x, tril=diagonal, value=0.0),
     aten.triu.default: lambda x, diagonal=0: op.mask(x, triu=diagonal, value=0.0),
-    torch.ops.zellige.mask.default: lambda x, tril, triu, value: op.mask(x, tril=tril, triu=triu, value=value),
-    torch.ops.zellige.attention.default: attention,
-    torch.ops.zellige.choose.default: op.where,
-    torch.ops.zellige.fill.default: lambda condition, x, value: op.where(condition, value, x),
+    torch_own.MASK: lambda x, tril, triu, value: op.mask(x, tril=tril, triu=triu, value=value),
+    torch_own.ATTENTION: attention,
+    torch_own.CHOOSE: op.where,
+    torch_own.FILL: lambda condition, x, value: op.where(condition, value, x),
+    torch_own.COMPARE: lambda x, y, kind: getattr(op, kind)(x, y),
+    torch_own.COMPARE_NUMBER: lambda x, y, kind: getattr(op, kind)(x, y),
 }
 
 

@@ -4,26 +4,8 @@ Queries of heads that share keys are rows of one product, which reads the keys o
 and a reshape) are read as they were before.
 """
 
-import torch
-
 from . import numpy_face
 from . import operators as op
-
-
-@torch.library.custom_op("zellige::attention", mutates_args=())
-def _kept(
-    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor | None, causal: bool, scale: float | None, grouped: bool
-) -> torch.Tensor:
-    """torch's scaled_dot_product_attention as one operator: what is not taken keeps torch's kernels."""
-    made = torch.nn.functional.scaled_dot_product_attention(
-        q, k, v, attn_mask=mask, is_causal=causal, scale=scale, enable_gqa=grouped
-    )
-    return made.contiguous()
-
-
-@_kept.register_fake
-def _(q, k, v, mask, causal, scale, grouped):
-    return q.new_empty((*q.shape[:-1], v.shape[-1]))
 
 
 def attention(q, k, v, mask, causal, scale, grouped):

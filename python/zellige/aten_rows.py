@@ -8,7 +8,7 @@ import math
 
 import torch
 
-from . import aten
+from . import aten, torch_own
 from . import operators as op
 from .tracing import Array
 
@@ -19,7 +19,7 @@ _PRODUCTS = (_ATEN.mm.default, _ATEN.addmm.default)
 _ALONG = (_ATEN._softmax.default, _ATEN._log_softmax.default, _ATEN._safe_softmax.default, _ATEN.mean.dim, _ATEN.sum.dim_IntList,
           _ATEN.amax.default, _ATEN.amin.default, _ATEN.var.correction)  # fmt: skip
 _NOT_BY_ROWS = aten.VIEWS.keys() | {*_PRODUCTS, _ATEN.bmm.default, _ATEN.cat.default, _ATEN.slice_scatter.default, _ATEN.copy.default, _ATEN.index_put.default,
-                                    _ATEN.embedding.default, torch.ops.zellige.attention.default}  # fmt: skip
+                                    _ATEN.embedding.default, torch_own.ATTENTION}  # fmt: skip
 _BY_ROWS = aten.OPERATORS.keys() - _NOT_BY_ROWS
 
 

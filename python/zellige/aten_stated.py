@@ -29,10 +29,29 @@ def correct(graph) -> None:
                     values[i] = values[i].to(dtype)
                     changed.add(node)
             node.meta["val"] = tuple(values)
-        elif node.op == "call_function" and not changed.isdisjoint(node.all_input_nodes):
-            before = node.meta.get("val")
-            args, kwargs = torch.fx.map_arg((node.args, node.kwargs), lambda n: n.meta["val"])
+    follow(graph, changed)
+
+
+def follow(graph, changed) -> None:
+    """States anew what follows from nodes whose results are stated otherwise now."""
+    for node in graph.nodes if changed else ():
+        if node.op != "call_function" or node in changed or changed.isdisjoint(node.all_input_nodes):
+            continue
+        before = node.meta.get("val")
+        args, kwargs = torch.fx.map_arg((node.args, node.kwargs), lambda n: n.meta["val"])
+        try:
             after = node.target(*args, **kwargs)
-            if not isinstance(before, torch.Tensor) or before.dtype != after.dtype:
-                node.meta["val"] = after
-                changed.add(node)
+        except Exception:
+            if node.target not in (_ATEN.view.default, _ATEN._unsafe_view.default):
+                raise
+            node.target = _ATEN.reshape.default  # of what is no view any more
+            after = node.target(*args, **kwargs)
+        if _differs(before, after):
+            node.meta["val"] = after
+            changed.add(node)
+
+
+def _differs(before, after) -> bool:
+    if not isinstance(before, torch.Tensor) or not isinstance(after, torch.Tensor):
+        return True
+    return before.dtype != after.dtype or before.stride() != after.stride()

@@ -3,6 +3,8 @@ by torch's own bindings, without modules in between."""
 
 import torch
 
+from . import torch_own
+
 
 def call(module, node, part) -> None:
     """A node that calls a submodule calls the part's function instead."""
@@ -48,6 +50,8 @@ def _binding(node):
     """An operator of ATen's is looked up by name and its arguments are taken by its schema each time that it is called; torch's own
     function of that name does the same in a third of the time. Taken where it gives tensors like those that torch stated."""
     target = node.target
+    if target in torch_own.FUNCTIONS:
+        return torch_own.FUNCTIONS[target]
     if not isinstance(target, torch._ops.OpOverload) or target.namespace != "aten" or target._schema.is_mutable:
         return target
     name = target._schema.name.removeprefix("aten::")

@@ -1,6 +1,6 @@
 """torch.compile(model, backend="zellige").
 
-What torch traced is decomposed into ATen's core operators and cut into the largest convex parts of those that are known here; each
+What torch traced is taken apart where that ends in operators that are known here, and cut into the largest convex parts of these; each
 part becomes a program, and all else stays as it is. Symbolic sizes are specialised, so that each size gets a program of its own. A
 graph that needs gradients is left alone. `reports` tells of every graph what was taken and what was not, and why.
 """
@@ -12,17 +12,15 @@ import warnings
 from dataclasses import dataclass, field
 
 import torch
-from torch._decomp import core_aten_decompositions
 from torch._functorch.aot_autograd import aot_module_simplified
 
-from . import aten, aten_schema, aten_stated, torch_around, torch_masks, torch_parts, torch_sizes, torch_take
+from . import aten, aten_schema, aten_stated, torch_around, torch_attention, torch_constants, torch_costs, torch_masks, torch_own, torch_parts, torch_sizes, torch_take
 from ._native import Error, Fault
 from .aten_schema import Left
+from .torch_decompositions import decompositions
 from .torch_part import input_of
 from .torch_numbers import in_our_numbers
 from .tracing import Trace
-
-_KEPT = [torch.ops.aten.silu.default, torch.ops.aten.logsumexp.default]  # known here as one operator
 
 
 @dataclass
@@ -32,6 +30,7 @@ class Report:
     operators: int = 0
     taken: int = 0
     parts: list = field(default_factory=list)  # the programs
+    kept: bool = False  # whether the graph runs as it was made here; else as torch traced it
     left: dict = field(default_factory=dict)  # by operator: why it was left
     rejected: list = field(default_factory=list)  # what the proof said of plans that it rejected: faults of Zellige's
     faults: list = field(default_factory=list)  # sentences: what was left because Zellige is at fault
@@ -104,13 +103,13 @@ def _device(graph):
     return devices.most_common(1)[0][0] if devices else torch.device("cpu")
 
 
-def _compiled(graph_module, constants, report, options):
-    """The graph with its parts in their places, as a function."""
+def _compiled(graph_module, constants, report, options, saved):
+    """The graph with its parts in their places, as a function. `saved`: what the passes before this one did."""
     known = _Known(report, _device(graph_module.graph))
     parts = torch_parts.parts(graph_module.graph, known)
     report.operators = sum(n.op == "call_function" and torch_parts.AGAIN not in n.meta for n in graph_module.graph.nodes)
     cheaper = options.take == "cheaper" or (options.take is None and known.device.type == "cuda")
-    work = torch_take.Taking(graph_module, constants, report, options, known.device, cheaper)
+    work = torch_take.Taking(graph_module, constants, report, options, known.device, cheaper, saved)
     begun = time.monotonic()
     work.take(parts)
     report.seconds = {"tracing": begun - options.start, "programs": time.monotonic() - begun}
@@ -123,13 +122,32 @@ def _compiled(graph_module, constants, report, options):
 _ATTENTION = (torch.nn.functional.scaled_dot_product_attention, torch._C._nn.scaled_dot_product_attention)
 
 
-class _KeptAttention(torch.overrides.TorchFunctionMode):
-    """torch's attention as one operator, wherever it is called while a graph is traced; torch would take it apart."""
+class _KeptWhole(torch.overrides.TorchFunctionMode):
+    """What torch would take apart before it asks for decompositions stays one operator while a graph is traced: its attention, and
+    interpolation."""
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         if function in _ATTENTION:
             return self._attention(function, *args, **(kwargs or {}))
+        if function is torch.nn.functional.interpolate:
+            return self._interpolate(function, *args, **(kwargs or {}))
         return function(*args, **(kwargs or {}))
+
+    @staticmethod
+    def _interpolate(function, input, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None, antialias=False):
+        n = input.ndim - 2
+        tuple_of = lambda x: None if x is None else tuple(x) if isinstance(x, (tuple, list)) else (x,) * n  # noqa: E731
+        names = {"nearest": "upsample_nearest{}d", "nearest-exact": "_upsample_nearest_exact{}d", "linear": "upsample_linear{}d",
+                 "bilinear": "upsample_bilinear{}d", "bicubic": "upsample_bicubic{}d", "trilinear": "upsample_trilinear{}d"}  # fmt: skip
+        name = names.get(mode, "").format(n)
+        operator = getattr(torch.ops.aten, f"_{name}_aa" if antialias else name, None) if name else None
+        if operator is None or recompute_scale_factor or (size is None) == (scale_factor is None):
+            return function(input, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias)
+        scales, size = tuple_of(scale_factor), tuple_of(size)
+        size = size or [int(i * s) for i, s in zip(input.shape[2:], scales)]
+        aligned = () if "nearest" in mode else (bool(align_corners),)
+        with torch._C._AutoDispatchBelowAutograd():  # whose kernels take it apart
+            return operator.default(input, size, *aligned, *(scales or [None] * n))
 
     @staticmethod
     def _attention(function, query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
@@ -137,7 +155,7 @@ class _KeptAttention(torch.overrides.TorchFunctionMode):
             return function(query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
         if attn_mask is not None and attn_mask.dtype == torch.bool:
             attn_mask = torch.where(attn_mask, 0.0, -math.inf).to(query.dtype)
-        return torch.ops.zellige.attention(query, key, value, attn_mask, is_causal, scale, enable_gqa)
+        return torch_own.ATTENTION(query, key, value, attn_mask, is_causal, scale, enable_gqa)
 
 
 def _plain(query, key, value, mask, causal, grouped) -> bool:
@@ -200,17 +218,18 @@ def backend(graph_module, example_inputs, *, options=None):
 
     def compiler(module, inputs):
         placeholders = [n for n in module.graph.nodes if n.op == "placeholder"]
+        before = torch_costs.of_torch(module.graph.nodes)
         torch_sizes.fix(module.graph, aten.OPERATORS)
         aten_schema.bind(module.graph)
         aten_stated.correct(module.graph)
         torch_masks.positional(module.graph)
+        torch_attention.whole(module.graph)
         in_our_numbers(module)
-        constants = {n.name for i, n in enumerate(placeholders) if i in weights}
-        return _compiled(module, constants, report, options)
+        constants = {n.name for i, n in enumerate(placeholders) if i in weights} | torch_constants.fold(module)
+        return _compiled(module, constants, report, options, before - torch_costs.of_torch(module.graph.nodes))
 
-    decompositions = {k: v for k, v in core_aten_decompositions().items() if k not in _KEPT}
-    with _KeptAttention():
+    with _KeptWhole():
         made = aot_module_simplified(
-            graph_module, example_inputs, fw_compiler=compiler, decompositions=decompositions, keep_inference_input_mutations=True
+            graph_module, example_inputs, fw_compiler=compiler, decompositions=decompositions(), keep_inference_input_mutations=True
         )
-    return made if report.parts else graph_module  # torch's own operators, not taken apart
+    return made if report.kept else graph_module  # torch's own operators, not taken apart

@@ -11,19 +11,40 @@ from dataclasses import dataclass
 import torch
 
 from . import aten as known
+from . import torch_own
 
 aten = torch.ops.aten
 
-KERNEL = 2.0  # of a kernel beside what it moves: its launch, and the latency of its first and last bytes
-BYTES = 3.9e6  # a microsecond, that torch's elementwise kernels and norms move
 PRODUCT = 2.5  # of a product, beside its multiplications
 RATES = {torch.float16: 650e6, torch.bfloat16: 650e6, torch.float32: 50e6}  # cuBLAS's floating-point operations a microsecond (no TF32)
+BYTES = 3.9e6  # a microsecond, of the GPU's memory
 ODD, ODD_PRODUCT = 3.0, 17.0  # cuBLAS's products of 16 bits whose lines are no multiple of 16 bytes: so much longer, and beside that
 ATTENTION = {torch.float16: 450e6, torch.bfloat16: 450e6, torch.float32: 25e6}
-OPERATOR, VIEW = 4.0, 1.2  # of the host, of an operator and of a view, called by torch's own bindings
-PART, LAUNCH, TENSOR = 3.0, 2.5, 0.05  # of the host, of a call of a part, of each of its kernels, and of each tensor
+VIEW = 1.2  # of the host, called by torch's own bindings
+PART, LAUNCH, TENSOR = 3.0, 7.0, 0.05  # of the host, of a call of a part, of each of its kernels, and of each tensor
 WAITS = 0.25  # how much of what the faster one of host and GPU does shows
-AROUND = 15.0  # of the host, what a graph with parts takes beside them
+AROUND = 8.0  # of the host, what a graph with parts takes beside them
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Of torch's kernels: microseconds beside what they move, bytes a microsecond, and microseconds of the host."""
+
+    kernel: float
+    bytes: float
+    host: float
+
+
+SIMPLE, ALONG, NORM = Kind(1.4, BYTES, 7.0), Kind(2.3, 3.0e6, 8.0), Kind(2.8, 1.8e6, 15.0)
+CAST, TURNED = Kind(1.4, 2.5e6, 8.0), Kind(1.8, 0.7e6, 7.0)  # the latter: copies that change which dimension is the contiguous one
+HEAVY = {"product": 11.5, "attention": 15.5}  # of the host
+KINDS = {
+    aten.native_layer_norm.default: NORM,
+    aten._native_batch_norm_legit_no_training.default: NORM,
+    aten._to_copy.default: CAST,
+    **dict.fromkeys((aten._softmax.default, aten._log_softmax.default, aten._safe_softmax.default, aten.logsumexp.default, aten.sum.dim_IntList,
+                     aten.mean.dim, aten.mean.default, aten.amax.default, aten.amin.default, aten.var.correction), ALONG),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -33,6 +54,9 @@ class Cost:
 
     def __add__(self, other):
         return Cost(self.gpu + other.gpu, self.host + other.host)
+
+    def __sub__(self, other):
+        return Cost(self.gpu - other.gpu, self.host - other.host)
 
     def total(self) -> float:
         """The host runs ahead of the GPU, and who is slower counts; the other one where it waits."""
@@ -54,7 +78,7 @@ def of_part(program, tensors: int) -> Cost:
 
 def heavy(node) -> bool:
     """Products and attention: what is left of a part without them may win where all of it does not."""
-    return node.target in _PRODUCTS or node.target is torch.ops.zellige.attention.default
+    return node.target in _PRODUCTS or node.target is torch_own.ATTENTION
 
 
 def _tensors(value) -> list:
@@ -70,17 +94,26 @@ def _bytes(tensors) -> int:
 def _of_node(node) -> Cost:
     if node.target is operator.getitem:
         return Cost()
-    if node.target in known.VIEWS:
-        return Cost(host=VIEW)
     made = _tensors(node.meta.get("val"))
     read = [t for n in node.all_input_nodes for t in _tensors(n.meta.get("val"))]
+    if node.target is aten.clone.default:
+        kind = SIMPLE if _innermost(read[0]) == _innermost(made[0]) else TURNED
+        return Cost(kind.kernel + _bytes(read + made) / kind.bytes, kind.host)
+    if node.target in known.VIEWS:
+        return Cost(host=VIEW)
     if node.target in _PRODUCTS:
-        return Cost(_product(made[0], read), OPERATOR)
-    if node.target is torch.ops.zellige.attention.default:
-        return Cost(_attention(made[0], *read[:2], node.args[4]), OPERATOR)
+        return Cost(_product(made[0], read), HEAVY["product"])
+    if node.target is torch_own.ATTENTION:
+        return Cost(_attention(made[0], *read[:2], node.args[4]), HEAVY["attention"])
     if node.target is aten.embedding.default:  # what it takes of the table
         read = made
-    return Cost(KERNEL + _bytes(read + made) / BYTES, OPERATOR)
+    kind = KINDS.get(node.target, SIMPLE)
+    return Cost(kind.kernel + _bytes(read + made) / kind.bytes, kind.host)
+
+
+def _innermost(x):
+    """Which dimension is contiguous."""
+    return next((d for d in reversed(range(x.ndim)) if x.stride(d) == 1 and x.shape[d] > 1), None)
 
 
 _PRODUCTS = (aten.mm.default, aten.bmm.default, aten.addmm.default, aten.baddbmm.default)

@@ -12,9 +12,11 @@ from dataclasses import dataclass
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
-aten, own = torch.ops.aten, torch.ops.zellige
+from . import torch_own
+from .torch_constants import Constants
 
-MAX_ELEMENTS = 1 << 27  # of a mask that is looked at
+aten = torch.ops.aten
+
 HUGE = -1e30  # what is added to a score and less than that stands for minus infinity: the score does not show in it
 
 
@@ -26,82 +28,18 @@ class Band:
     triu: int | None
 
 
-def _within(x, tril, triu):
-    apart = torch.arange(x.shape[-1], device=x.device) - torch.arange(x.shape[-2], device=x.device)[:, None]
-    kept = torch.ones_like(apart, dtype=torch.bool)
-    if tril is not None:
-        kept &= apart <= tril
-    return kept if triu is None else kept & (apart >= triu)
-
-
-@torch.library.custom_op("zellige::mask", mutates_args=())
-def mask(x: torch.Tensor, tril: int | None, triu: int | None, value: float) -> torch.Tensor:
-    """x in a band, else the value."""
-    return torch.where(_within(x, tril, triu), x, value)
-
-
-@mask.register_fake
-def _(x, tril, triu, value):
-    return torch.empty(x.shape, dtype=x.dtype, device=x.device)
-
-
 def positional(graph) -> None:
     """Replaces such masks in a graph of ATen's operators."""
     with _disable_current_modes(), torch.no_grad():  # what torch computes here are values
-        constants = _Constants(graph)
+        constants = Constants(graph)
         for node in list(graph.nodes):
             if node.target is aten.where.self:
                 _where(graph, node, constants)
             elif node.target is aten.add.Tensor and not node.kwargs:
                 _added(graph, node, constants)
-            elif node.target is own.attention.default and node.args[3] is not None:
+            elif node.target is torch_own.ATTENTION and node.args[3] is not None:
                 _attention(graph, node, constants)
     graph.eliminate_dead_code()
-
-
-class _Constants:
-    """Of nodes that no input of the graph goes into, their values, on the CPU."""
-
-    def __init__(self, graph):
-        self.found, self.values = set(), {}
-        for n in graph.nodes:
-            if n.op == "get_attr" and all(u.target is aten.lift_fresh_copy.default for u in n.users):  # a tensor that is written down
-                self.found.add(n)
-                self.values[n] = getattr(graph.owning_module, n.target, None)
-            elif n.op == "call_function" and isinstance(n.target, torch._ops.OpOverload) and not n.target._schema.is_mutable:
-                if torch.Tag.nondeterministic_seeded not in n.target.tags and all(m in self.found for m in n.all_input_nodes):
-                    self.found.add(n)
-
-    def __contains__(self, n) -> bool:
-        return n in self.found and isinstance(n.meta.get("val"), torch.Tensor) and n.meta["val"].numel() <= MAX_ELEMENTS
-
-    def value(self, n):
-        """None where it cannot be computed here."""
-        if n not in self.values:
-            try:
-                args, kwargs = torch.fx.map_arg((n.args, n.kwargs), self._operand)
-                if "device" in kwargs:
-                    kwargs = {**kwargs, "device": "cpu"}
-                made = n.target(*args, **kwargs)
-                self.values[n] = made.cpu() if isinstance(made, torch.Tensor) else made
-            except Exception:  # of an operator without a kernel for the CPU
-                self.values[n] = None
-        return self.values[n]
-
-    def _operand(self, n):
-        value = self.value(n)
-        if value is None:
-            raise ValueError(n.name)
-        return value
-
-    def number(self, x):
-        """What is one number everywhere; None of anything else."""
-        if isinstance(x, (int, float)):
-            return float(x)
-        value = self.value(x) if isinstance(x, torch.fx.Node) and x in self else None
-        if value is None or value.numel() == 0 or not bool((value == value.flatten()[0]).all()):
-            return None
-        return float(value.flatten()[0])
 
 
 def band_of(kept, shape):
@@ -122,7 +60,7 @@ def band_of(kept, shape):
 
 def _replace(graph, node, x, band, value):
     with graph.inserting_before(node):
-        made = graph.call_function(own.mask.default, (x, band.tril, band.triu, value))
+        made = graph.call_function(torch_own.MASK, (x, band.tril, band.triu, value))
     made.meta["val"] = node.meta["val"]
     node.replace_all_uses_with(made)
 

@@ -1,13 +1,19 @@
 """What a graph of torch says in int64, bool and complex numbers, said in those that are known here, by small operators of torch's own.
 
-Rows of an embedding, and where a cache is written, are named by int32; a condition of bool becomes a number, 0 where it does not hold;
+Rows of an embedding, and where a cache is written, are named by int32; a condition of bool becomes a number, 0 where it does not hold,
+and so does what it is computed from, back to comparisons of numbers;
 a product of complex numbers becomes the four of their parts, which is a rotary embedding where `aten_rotary` knows it.
 """
 
-
 import torch
 
-_ATEN, _OWN = torch.ops.aten, torch.ops.zellige
+from . import torch_own
+
+_ATEN = torch.ops.aten
+# Comparisons of numbers, as conditions of numbers.
+_COMPARISONS = {getattr(getattr(_ATEN, kind), form): kind for kind in ("eq", "ne", "lt", "le", "gt", "ge") for form in ("Scalar", "Tensor")}
+CONDITIONS = (*_COMPARISONS, _ATEN.logical_not.default, _ATEN.logical_and.default, _ATEN.logical_or.default,
+              _ATEN.bitwise_not.default, _ATEN.bitwise_and.Tensor, _ATEN.bitwise_or.Tensor)  # fmt: skip
 
 
 def in_our_numbers(module):
@@ -24,7 +30,8 @@ class Numbers:
 
     def run(self):
         rewrites = {_ATEN.embedding.default: self._embedding, _ATEN.index_put.default: self._index_put,
-                    _ATEN.where.self: self._where, _ATEN.view_as_real.default: self._product}  # fmt: skip
+                    _ATEN.where.self: self._where, _ATEN._to_copy.default: self._copied,
+                    _ATEN.view_as_real.default: self._product}  # fmt: skip
         for node in list(self.graph.nodes):
             if node.target in rewrites:
                 rewrites[node.target](node)
@@ -64,15 +71,52 @@ class Numbers:
         if not kept or any(_value(a).dtype != value.dtype for a in kept):
             return
         if len(kept) == 2:
-            made = self._call(node, _OWN.choose.default, self._cast(node, condition, value.dtype), x, y)
+            made = self._call(node, torch_own.CHOOSE, self._holds(node, condition, value.dtype), x, y)
         elif _value(kept[0]).shape != value.shape:
             return
         else:
             if number[1] is not None:  # where it does not hold
                 condition = self._call(node, _ATEN.logical_not.default, condition)
             number = number[0] if number[1] is None else number[1]
-            made = self._call(node, _OWN.fill.default, self._cast(node, condition, value.dtype), kept[0], number)
+            made = self._call(node, torch_own.FILL, self._holds(node, condition, value.dtype), kept[0], number)
         node.replace_all_uses_with(made)
+
+    def _copied(self, node):
+        """A condition as numbers."""
+        x, to = node.args[0], _value(node).dtype
+        if _value(x).dtype == torch.bool and to.is_floating_point and set(node.kwargs) <= {"dtype"}:
+            made = self._number_of(node, x, to)
+            if made is not None:
+                node.replace_all_uses_with(made)
+
+    def _holds(self, before, condition, dtype):
+        """A condition as 1 or 0."""
+        made = self._number_of(before, condition, dtype)
+        return self._cast(before, condition, dtype) if made is None else made
+
+    def _number_of(self, before, condition, dtype):
+        """None where it is no comparison of such numbers as are known here, and none of conditions that are."""
+        args = condition.args
+        if condition.target in _COMPARISONS:
+            kind, (x, y) = _COMPARISONS[condition.target], args
+            if not _value(x).dtype.is_floating_point or _value(x).ndim == 0:
+                return None
+            if not isinstance(y, torch.fx.Node):
+                made = self._call(before, torch_own.COMPARE_NUMBER, x, float(y), kind)
+            elif _value(y).dtype == _value(x).dtype:
+                made = self._call(before, torch_own.COMPARE, x, y, kind)
+            else:
+                return None
+            return made if _value(made).dtype == dtype else self._cast(before, made, dtype)
+        if condition.target not in CONDITIONS or any(_value(c) is None or _value(c).dtype != torch.bool for c in args):
+            return None
+        numbers = [self._number_of(before, c, dtype) for c in args]
+        if any(n is None for n in numbers):
+            return None
+        if len(numbers) == 1:
+            return self._call(before, torch_own.COMPARE_NUMBER, numbers[0], 0.0, "eq")
+        both = condition.target in (_ATEN.logical_and.default, _ATEN.bitwise_and.Tensor)
+        return self._call(before, _ATEN.minimum.default if both else _ATEN.maximum.default, *numbers)
 
     def _product(self, node):
         """view_as_real(view_as_complex(a) * f)"""

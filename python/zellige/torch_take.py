@@ -1,4 +1,5 @@
-"""Which parts of a graph become programs: each is planned, and where torch's own kernels cost less, its operators stay torch's."""
+"""Which parts of a graph become programs: each is planned, and where torch's own kernels cost less, its operators stay torch's. On a GPU both are
+measured; parts that are alike are planned, compiled and measured once."""
 
 import concurrent.futures
 import contextlib
@@ -6,43 +7,75 @@ import operator
 import os
 import sys
 import time
+from dataclasses import dataclass
 
 import torch
 from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
-from . import aten, torch_around, torch_costs, torch_parts
+from . import aten, torch_around, torch_costs, torch_measure, torch_parts
 from ._native import Error, Fault
 from .torch_part import Part
 
 UPDATE = torch.ops.aten.copy_.default
+HOPELESS = 4.0  # times the estimate of torch's kernels
+
+
+@dataclass
+class Planned:
+    """A part of the graph that has a program."""
+
+    node: object  # that calls the part's operators, a submodule
+    module: object
+    part: Part
+    changes: dict  # by a result's number, the copy_ that it replaces
+
+    def torchs(self) -> torch_costs.Cost:
+        """Torch's kernels, estimated."""
+        return torch_costs.of_torch([*self.module.graph.nodes, *self.changes.values()])
+
+    def own(self) -> torch_costs.Cost:
+        return torch_costs.of_part(self.part.program, len(self.part.inputs) + len(self.part.program.outputs))
+
+    def values(self) -> list:
+        return [n.meta["val"] for n in self.module.graph.nodes if n.op == "placeholder"]
 
 
 class Taking:
-    def __init__(self, graph_module, constants, report, options, device, cheaper):
-        """`constants`: names of placeholders that nobody writes. `cheaper`: only what costs less than torch's kernels."""
+    def __init__(self, graph_module, constants, report, options, device, cheaper, saved=torch_costs.Cost()):
+        """`constants`: names of placeholders that nobody writes. `cheaper`: only what costs less than torch's kernels. `saved`: by what
+        was made of the graph before."""
         self.device = device
         self.module, self.constants, self.report, self.options, self.cheaper = graph_module, constants, report, options, cheaper
         self.progress = _Progress(report.operators)
         self.done = 0  # operators
-        self.saved = 0.0  # microseconds
+        self.saved = saved
         self.cuts = 0
+        self.made, self.measured = {}, {}  # parts by their structure, and microseconds of the GPU by part: torch's kernels and the program
 
     def take(self, parts) -> None:
         """Of those that cost more than torch's kernels, what is left without their products may cost less."""
+        whole = torch_costs.of_torch(self.module.graph.nodes)
         lost = self._round(parts)
         light = {n for n in lost if not torch_costs.heavy(n)}
         if 0 < len(light) < len(lost):
             self._round(torch_parts.parts(self.module.graph, light.__contains__))
-        if self.cheaper and self.report.parts and self.saved < torch_costs.AROUND:
-            self.report.left["the graph"] = f"its parts save {self.saved:.1f} us, and a graph with parts costs {torch_costs.AROUND:.0f} us more"
-            self.report.parts.clear()
-            self.report.taken = 0
-        if self.device.type == "cuda":
-            self._compile()
+        self._whole(whole)
+        self._compile(self.report.parts)
         self.progress.clear()
 
-    def _compile(self) -> None:
+    def _whole(self, torchs) -> None:
+        """A graph of ours costs the host some time more, which is worth it where it saves as much, or the GPU's."""
+        gains = self.saved.host + self.saved.gpu >= torch_costs.AROUND or self.saved.gpu >= 0.05 * torchs.gpu
+        self.report.kept = gains or (bool(self.report.parts) and not self.cheaper)
+        if self.report.parts and not self.report.kept:
+            self.report.left["the graph"] = f"it saves {self.saved}, and costs the host {torch_costs.AROUND:.0f} us more"
+            self.report.parts.clear()
+            self.report.taken = 0
+
+    def _compile(self, programs) -> None:
         """All programs side by side; what fails here says so when it is called."""
+        if self.device.type != "cuda":
+            return
 
         def one(program):
             torch.cuda.set_device(self.device)
@@ -50,7 +83,7 @@ class Taking:
                 program.compile()
 
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as threads:
-            for done, _ in enumerate(threads.map(one, self.report.parts)):
+            for done, _ in enumerate(threads.map(one, {id(p): p for p in programs}.values())):
                 self.progress.show(done + 1, self.done, ", compiled")
 
     def _round(self, parts) -> list:
@@ -61,33 +94,39 @@ class Taking:
         fuse_by_partitions(self.module, [dict.fromkeys(part) for part in parts], prefix=prefix)
         nodes = [n for n in self.module.graph.nodes if n.op == "call_module" and n.target.startswith(prefix)]
         self.progress.parts = len(nodes)
-        lost = []
+        planned, lost = [], []
         for at, node in enumerate(nodes):
             if self.options.seconds is not None and time.monotonic() - self.options.start > self.options.seconds:
                 self.report.left[node.target] = f"not begun within {self.options.seconds:g} seconds"
                 continue
-            why = self._try(at, node)
+            planned.append(self._plan(at, node))
+        planned = [p for p in planned if p is not None]
+        if self.cheaper:
+            self._compile(p.part.program for p in planned if not self._hopeless(p))
+        for p in planned:
+            why = self._why_not(p) if self.cheaper else None
             if why:
-                self.report.left[node.target] = why
-                lost += torch_around.inline(self.module, node)
+                self.report.left[p.node.target] = why
+                lost += torch_around.inline(self.module, p.node)
+            else:
+                self._accept(p)
         return lost
 
     def _may_win(self, part) -> bool:
-        """One operator's kernel has nothing to save."""
+        """The kernel of one operator that is computed element by element has nothing to save."""
         kernels = [n for n in part if n.target not in aten.VIEWS]
-        if len(kernels) > 1 or any(map(torch_costs.heavy, kernels)):
+        if len(kernels) > 1 or torch_costs.heavy(kernels[0]) or kernels[0].target in torch_costs.KINDS:
             return True
         self.report.left.setdefault(str(kernels[0].target), "stays by itself, and torch's kernel costs no more")
         return False
 
-    def _try(self, at, node):
-        """Takes a part; or says what torch's kernels cost, where that is less."""
+    def _plan(self, at, node):
+        """None where that failed."""
         module = self.module.get_submodule(node.target)
         inside = [n for n in module.graph.nodes if n.op == "placeholder"]
-        operators = sum(n.op == "call_function" and torch_parts.AGAIN not in n.meta for n in module.graph.nodes)
         self.progress.show(at + 1, self.done)
         before = self.done
-        self.done += operators
+        self.done += _operators(module)
 
         def watch(phase, done, of):
             self.progress.show(at + 1, before, f", {phase}: {done} of {of}")
@@ -96,6 +135,11 @@ class Taking:
         weights = {i.name for i, outer in zip(inside, node.args) if outer.name in self.constants}
         changes = _changes(node)
         updates = {i: inside[node.args.index(c.args[0])] for i, c in changes.items()}
+        own_values = any(n.op == "get_attr" for n in module.graph.nodes)
+        key = node if own_values else _structure(module, weights, updates)
+        if key in self.made:
+            part, in_place = self.made[key]
+            return Planned(node, module, part, changes if in_place else {})
         try:
             try:
                 part = Part(node.target, module, weights, updates, watch)
@@ -106,19 +150,60 @@ class Taking:
         except Error as why:
             self.report.leave(node.target, why)
             return None
+        self.made[key] = part, bool(changes)
         self.report.rejected += [f"{node.target}: {sentence}" for sentence in part.program.rejected]
-        if self.cheaper:
-            torchs = torch_costs.of_torch([*module.graph.nodes, *changes.values()])
-            own = torch_costs.of_part(part.program, len(part.inputs) + len(part.program.outputs))
-            if own.total() >= torchs.total():
-                return f"as a program {own}, as torch's kernels {torchs}"
-            self.saved += torchs.total() - own.total()
-        for copy in changes.values():
-            self.module.graph.erase_node(copy)
-        torch_around.call(self.module, node, part)
-        self.report.parts.append(part.program)
-        self.report.taken += operators + len(changes)
+        return Planned(node, module, part, changes)
+
+    def _hopeless(self, p) -> bool:
+        """Not worth compiling to measure it."""
+        return p.own().gpu > HOPELESS * p.torchs().gpu
+
+    def _why_not(self, p):
+        """None where a part is to be taken: where neither the GPU nor the host loses, and one of them gains."""
+        torchs, own, how = p.torchs(), p.own(), "estimated"
+        if self.device.type == "cuda" and not self._hopeless(p):
+            found = self._measure(p, torchs.host)
+            if None not in found:
+                torchs, own, how = torch_costs.Cost(found[0], torchs.host), torch_costs.Cost(found[1], own.host), "measured"
+        loses = own.gpu > 1.02 * torchs.gpu + 0.2 or own.host > torchs.host + torch_costs.PART
+        gains = own.gpu < 0.95 * torchs.gpu or own.total() < torchs.total()
+        if loses or not gains:
+            return f"as a program {own}, as torch's kernels {torchs} ({how})"
+        self.saved += torch_costs.Cost(torchs.gpu - own.gpu, torchs.host - own.host)
         return None
+
+    def _measure(self, p, host):
+        if id(p.part) not in self.measured:
+            kernels = sum(n.op == "call_function" and n.target not in aten.VIEWS for n in p.module.graph.nodes)
+            times = torch_measure.gpu_time(p.module, p.values(), kernels), torch_measure.gpu_time(p.part.call, p.values(), len(p.part.program.manifest["kernels"]))
+            self.measured[id(p.part)] = times
+        return self.measured[id(p.part)]
+
+    def _accept(self, p) -> None:
+        for copy in p.changes.values():
+            self.module.graph.erase_node(copy)
+        torch_around.call(self.module, p.node, p.part)
+        self.report.parts.append(p.part.program)
+        self.report.taken += _operators(p.module) + len(p.changes)
+
+
+def _operators(module) -> int:
+    return sum(n.op == "call_function" and torch_parts.AGAIN not in n.meta for n in module.graph.nodes)
+
+
+def _structure(module, weights, updates):
+    """Of parts that are alike, the same: what a program is made of."""
+    number = {n: i for i, n in enumerate(module.graph.nodes)}
+    numbered = lambda args: torch.fx.map_arg(args, lambda n: f"%{number[n]}")  # noqa: E731
+
+    def stated(value):
+        if isinstance(value, torch.Tensor):
+            return (tuple(value.shape), value.stride(), value.dtype, value.device)
+        return tuple(map(stated, value)) if isinstance(value, (tuple, list)) else value
+
+    nodes = tuple((n.op, n.name in weights, str(n.target) if n.op == "call_function" else "", repr((numbered(n.args), numbered(n.kwargs))),
+                   repr(stated(n.meta.get("val")))) for n in module.graph.nodes)  # fmt: skip
+    return nodes, tuple((i, number[x]) for i, x in updates.items())
 
 
 def _changes(part) -> dict:

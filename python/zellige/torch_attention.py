@@ -1,0 +1,147 @@
+"""Attention that a graph writes out, as one operator: what is left to torch is then its fused kernel, and not a dozen of others.
+
+    softmax(mask(q kT * scale)) v      zellige::attention(q, k, v, None, causal, scale, grouped)
+
+of (batch, heads, tokens, size) in 16 bits; the mask is causal or none; keys and values that are repeated for each head of a group are taken
+as they were before. Scores are not rounded between, as little as in a kernel of ours.
+"""
+
+import math
+
+import torch
+
+from . import aten_stated, torch_own
+from .torch_masks import HUGE
+
+aten = torch.ops.aten
+_RESHAPED = (aten.view.default, aten._unsafe_view.default, aten.reshape.default)
+_SAME = (*_RESHAPED, aten.clone.default, aten.expand.default)
+
+
+def whole(graph) -> None:
+    """Replaces such attention in a graph of ATen's operators."""
+    changed = set()
+    for node in graph.find_nodes(op="call_function", target=aten.bmm.default):
+        found = _attention(graph, node)
+        if found is None:
+            continue
+        for view in [u for u in node.users if u.target in _RESHAPED and _shape(u) == _shape(found)]:
+            view.replace_all_uses_with(found)
+        if node.users:
+            with graph.inserting_after(found):
+                rows = graph.call_function(aten.reshape.default, (found, list(_shape(node))))
+            rows.meta["val"] = found.meta["val"].reshape(_shape(node))
+            node.replace_all_uses_with(rows)
+            changed.add(rows)
+        changed.add(found)
+    if changed:
+        graph.eliminate_dead_code()
+        aten_stated.follow(graph, changed)
+        _drop_copies(graph)
+
+
+def _shape(n) -> tuple:
+    value = n.meta.get("val") if isinstance(n, torch.fx.Node) else None
+    return tuple(value.shape) if isinstance(value, torch.Tensor) else ()
+
+
+def _as(n, shape, through=_SAME):
+    """The tensor of a shape that a node is a view or a copy of, the first that is neither; None where there is none."""
+    best = n if _shape(n) == shape else None
+    while n.target in through and len(n.users) >= 1 and isinstance(n.args[0], torch.fx.Node):
+        if n.target is aten.expand.default and _shape(n) != _shape(n.args[0]):
+            break
+        n = n.args[0]
+        best = n if _shape(n) == shape else best
+        if best is None and math.prod(_shape(n)) != math.prod(shape):
+            return None
+    return best
+
+
+def _attention(graph, second):
+    p, v = second.args
+    if second.meta["val"].dtype not in (torch.float16, torch.bfloat16):
+        return None
+    softmax = p
+    while softmax.target in (*_SAME, aten._to_copy.default) and len(softmax.users) == 1:
+        softmax = softmax.args[0]
+    if softmax.target not in (aten._softmax.default, aten._safe_softmax.default) or len(softmax.users) > 1:
+        return None
+    shape = _shape(softmax)
+    if len(shape) != 4 or softmax.args[1] not in (3, -1) or _shape(p) != (shape[0] * shape[1], *shape[2:]):
+        return None
+    found = _scores(softmax.args[0])
+    if found is None:
+        return None
+    first, scale, causal = found
+    batch, heads, tokens, keys = shape
+    q, k = first.args
+    size, width = _shape(q)[-1], _shape(v)[-1]
+    q, k, v = _as(q, (batch, heads, tokens, size)), _as(k, (batch, heads, size, keys)), _as(v, (batch, heads, keys, width))
+    if q is None or k is None or v is None or len({n.meta["val"].dtype for n in (q, k, v, second)}) > 1:
+        return None
+    with graph.inserting_before(second):
+        k = _transposed(graph, k)
+        narrow = _unrepeated(k), _unrepeated(v)
+        grouped = None not in narrow and _shape(narrow[0])[1] == _shape(narrow[1])[1]
+        k, v = narrow if grouped else (k, v)
+        made = graph.call_function(torch_own.ATTENTION, (q, k, v, None, causal, scale, grouped))
+        made.meta["val"] = made.target(*(n.meta["val"] for n in (q, k, v)), *made.args[3:])
+    return made
+
+
+def _scores(n):
+    """(the product, scale, whether a causal mask) of which a chain element by element makes what softmax takes."""
+    scale, causal = 1.0, False
+    while len(n.users) == 1:
+        if n.target is aten.bmm.default:
+            return (n, scale, causal) if scale > 0 else None
+        if n.target is torch_own.MASK:
+            if causal or n.args[1] != 0 or n.args[2] is not None or not n.args[3] < HUGE:
+                return None
+            causal = True
+        elif n.target in (aten.mul.Tensor, aten.mul.Scalar, aten.div.Tensor, aten.div.Scalar) and isinstance(n.args[1], (int, float)):
+            if n.args[1] == 0:
+                return None
+            scale *= 1 / n.args[1] if n.target in (aten.div.Tensor, aten.div.Scalar) else n.args[1]
+        elif n.target not in (*_SAME, aten._to_copy.default) or not n.meta["val"].dtype.is_floating_point:
+            return None
+        elif n.target is aten.expand.default and _shape(n) != _shape(n.args[0]):
+            return None
+        n = n.args[0]
+        if not isinstance(n, torch.fx.Node):
+            return None
+    return None
+
+
+def _transposed(graph, k):
+    if k.target is aten.permute.default and [d % 4 for d in k.args[1]] == [0, 1, 3, 2]:
+        return k.args[0]
+    if k.target is aten.transpose.int and {d % 4 for d in k.args[1:]} == {2, 3}:
+        return k.args[0]
+    made = graph.call_function(aten.permute.default, (k, [0, 1, 3, 2]))
+    made.meta["val"] = k.meta["val"].permute(0, 1, 3, 2)
+    return made
+
+
+def _unrepeated(x):
+    """What is repeated for each head of a group: of (batch, heads, keys, size). None of anything else."""
+    batch, heads, keys, size = _shape(x)
+    wide = x
+    while wide.target in (*_RESHAPED, aten.clone.default):
+        wide = wide.args[0]
+    if wide.target is not aten.expand.default or wide is x:
+        return None
+    one, shape = wide.args[0], _shape(wide)
+    if len(shape) != 5 or shape[0] != batch or shape[1] * shape[2] != heads or shape[3:] != (keys, size) or _shape(one) != (*shape[:2], 1, *shape[3:]):
+        return None
+    return one.args[0] if one.target is aten.unsqueeze.default and one.args[1] % 5 == 2 else None
+
+
+def _drop_copies(graph) -> None:
+    """Copies of what lies already as they make it. A graph of AOT's writes to nothing but its arguments, at its end."""
+    for n in graph.find_nodes(op="call_function", target=aten.clone.default):
+        x = n.args[0]
+        if x.op == "call_function" and x.meta["val"].stride() == n.meta["val"].stride() and all(u.op != "output" for u in n.users):
+            n.replace_all_uses_with(x)
+    graph.eliminate_dead_code()

@@ -1,0 +1,116 @@
+"""What no input of a graph goes into: positions, masks, tables of indices. It is the same at every call, and is computed once.
+
+    constants = Constants(graph)
+    node in constants; constants.value(node)      its value, on the CPU
+    fold(module)                                  such tensors become attributes of the module
+"""
+
+import torch
+from torch.utils._python_dispatch import _disable_current_modes
+
+from . import aten as known
+
+aten = torch.ops.aten
+
+MAX_ELEMENTS = 1 << 27  # of a constant that is looked at
+MAX_BYTES = 256 << 20  # of all constants that a graph keeps
+
+
+class Constants:
+    """The nodes of a graph that none of its inputs goes into, and their values."""
+
+    def __init__(self, graph, on_cpu=True):
+        """`on_cpu`: values are computed there, wherever the graph's tensors lie."""
+        self.found, self.values, self.on_cpu = set(), {}, on_cpu
+        for n in graph.nodes:
+            if n.op == "get_attr" and all(u.target is aten.lift_fresh_copy.default for u in n.users):  # a tensor that is written down
+                self.found.add(n)
+                self.values[n] = getattr(graph.owning_module, n.target, None)
+            elif n.op == "call_function" and isinstance(n.target, torch._ops.OpOverload) and not n.target._schema.is_mutable:
+                if torch.Tag.nondeterministic_seeded not in n.target.tags and all(m in self.found for m in n.all_input_nodes):
+                    self.found.add(n)
+
+    def __contains__(self, n) -> bool:
+        return n in self.found and isinstance(n.meta.get("val"), torch.Tensor) and n.meta["val"].numel() <= MAX_ELEMENTS
+
+    def value(self, n):
+        """None where it cannot be computed here."""
+        if n not in self.values:
+            try:
+                args, kwargs = torch.fx.map_arg((n.args, n.kwargs), self._operand)
+                if self.on_cpu and "device" in kwargs:
+                    kwargs = {**kwargs, "device": "cpu"}
+                made = n.target(*args, **kwargs)
+                self.values[n] = made.cpu() if self.on_cpu and isinstance(made, torch.Tensor) else made
+            except Exception:  # of an operator without a kernel there
+                self.values[n] = None
+        return self.values[n]
+
+    def _operand(self, n):
+        value = self.value(n)
+        if value is None:
+            raise ValueError(n.name)
+        return value
+
+    def number(self, x):
+        """What is one number everywhere; None of anything else."""
+        if isinstance(x, (int, float)):
+            return float(x)
+        value = self.value(x) if isinstance(x, torch.fx.Node) and x in self else None
+        if value is None or value.numel() == 0 or not bool((value == value.flatten()[0]).all()):
+            return None
+        return float(value.flatten()[0])
+
+
+
+def fold(module) -> set:
+    """The names of the attributes. Outputs are copies of them, since a graph's caller may write to what it gets."""
+    graph, kept, names = module.graph, 0, set()
+    with _disable_current_modes(), torch.no_grad():
+        constants = Constants(graph, on_cpu=False)
+        for n in _read(graph, constants):
+            value = constants.value(n)
+            if value is None or value.device != n.meta["val"].device or kept + value.nbytes > MAX_BYTES:
+                continue
+            kept += value.nbytes
+            name = f"constant_{len(names)}"
+            module.register_buffer(name, value)
+            with graph.inserting_before(n):
+                attribute = graph.get_attr(name)
+            attribute.meta["val"] = n.meta["val"]
+            n.replace_all_uses_with(attribute)
+            names.add(attribute.name)
+            _copy_outputs(graph, attribute)
+    graph.eliminate_dead_code()
+    return names
+
+
+def _is_view(n) -> bool:
+    return n.target in known.VIEWS and n.target is not aten.clone.default
+
+
+def _read(graph, constants) -> list:
+    """The constants that others than constants read. A view is made where it is read, of what it views."""
+    found, shown = [], set()  # the latter: views that others read
+    for n in reversed(graph.nodes):
+        if n.op != "call_function" or n not in constants or all(u in constants and u not in shown for u in n.users):
+            continue
+        if _is_view(n) and all(m in constants for m in n.all_input_nodes):
+            shown.add(n)
+        else:
+            found.append(n)
+    return found[::-1]
+
+
+def _copy_outputs(graph, attribute) -> None:
+    """A view of a constant that is an output, too."""
+    output = next(iter(graph.find_nodes(op="output")))
+    reached = [attribute]
+    for n in reached:
+        reached += [u for u in n.users if _is_view(u)]
+    for n in reached:
+        if output in n.users:
+            with graph.inserting_before(output):
+                copy = graph.call_function(aten.clone.default, (n,))
+            copy.meta["val"] = n.meta["val"]
+            output.replace_input_with(n, copy)

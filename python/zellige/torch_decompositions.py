@@ -1,0 +1,93 @@
+"""Which of torch's decompositions are used: those that end in operators that are known here, and in nothing else.
+
+    aot_module_simplified(..., decompositions=decompositions())
+
+An operator that is left to torch anyway costs more in pieces: bicubic interpolation is one kernel of torch's, and some 200 operators on
+indices. What is known here as one operator stays one.
+"""
+
+import torch
+from torch._decomp import core_aten_decompositions, decomposition_table
+from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from . import aten, dtypes, torch_numbers
+
+_KEPT = [torch.ops.aten.silu.default, torch.ops.aten.logsumexp.default]  # known here as one operator
+_DTYPES = set(map(dtypes.torch_dtype, dtypes.NAMES))
+_MADE_KNOWN = {torch.ops.aten.where.self, torch.ops.aten.scalar_tensor.default, torch.ops.aten.full.default, *torch_numbers.CONDITIONS}  # by torch_numbers
+
+
+def _var_mean(x, dim=None, *, correction=None, keepdim=False):
+    dims = list(range(x.ndim)) if dim is None else dim
+    return torch.ops.aten.var.correction(x, dims, correction=correction, keepdim=keepdim), torch.ops.aten.mean.dim(x, dims, keepdim)
+
+
+_OWN = {torch.ops.aten.var_mean.correction: _var_mean}  # torch's are by its `prims`
+
+
+def decompositions() -> dict:
+    """By operator: a function that gives its result by others, or NotImplemented where one of these is not known."""
+    core = core_aten_decompositions()
+    table = {op: f for op, f in {**decomposition_table, **core, **_OWN}.items() if op not in aten.OPERATORS or (op in core and op not in _KEPT)}
+    known = {}
+    return {op: f if op in aten.OPERATORS else _where_known(op, f, table, known) for op, f in table.items()}
+
+
+def _where_known(op, function, table, known):
+    def decomposed(*args, **kwargs):
+        key = (op, *_kinds(args), *_kinds(tuple(sorted(kwargs.items()))))
+        if key not in known:
+            known[key] = _ends_in_known(function, table, args, kwargs)
+        return function(*args, **kwargs) if known[key] else NotImplemented
+
+    return decomposed
+
+
+def _kinds(x):
+    """Of arguments, what the operators of a decomposition depend on."""
+    if isinstance(x, torch.Tensor):
+        return ("tensor", x.dtype, x.ndim)
+    return tuple(map(_kinds, x)) if isinstance(x, (tuple, list)) else (repr(x),)
+
+
+def _ends_in_known(function, table, args, kwargs) -> bool:
+    try:
+        with disable_proxy_modes_tracing(), _OnlyKnown(table):
+            made = function(*args, **kwargs)
+        return made is not NotImplemented and all(t.dtype in _DTYPES for t in _tensors(made))
+    except Exception:  # _Unknown, or what torch's own function says of these arguments
+        return False
+
+
+class _Unknown(Exception):
+    pass
+
+
+class _OnlyKnown(TorchDispatchMode):
+    """Runs operators, and raises _Unknown at the first that is not known and has no decomposition that is."""
+
+    def __init__(self, table):
+        super().__init__()
+        self.table = table
+
+    def __torch_dispatch__(self, op, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if op in _MADE_KNOWN or op.namespace == "prim":
+            return op(*args, **kwargs)
+        if op in aten.OPERATORS:
+            made = op(*args, **kwargs)
+            if any(t.dtype not in _DTYPES for t in _tensors((args, made))):
+                raise _Unknown(op)
+            return made
+        with self:
+            made = self.table[op](*args, **kwargs) if op in self.table else op.decompose(*args, **kwargs)
+        if made is NotImplemented:
+            raise _Unknown(op)
+        return made
+
+
+def _tensors(value) -> list:
+    if isinstance(value, torch.Tensor):
+        return [value]
+    return [t for v in value for t in _tensors(v)] if isinstance(value, (tuple, list)) else []

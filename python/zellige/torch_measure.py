@@ -1,0 +1,56 @@
+"""Microseconds of the GPU that a call takes, measured on it.
+
+    us = gpu_time(call, values)        values: what it is called with, as torch states it; None where it cannot be measured
+
+The calls are put into the stream behind a kernel that does nothing for a while, so that they run one right after the other, however long the
+host takes for a launch.
+"""
+
+import statistics
+import time
+
+import torch
+from torch.utils._python_dispatch import _disable_current_modes
+
+ROUNDS, WAITS = 5, 2000  # the latter: clocks of a microsecond that the kernel waits
+MAX_SECONDS, MAX_QUEUED = 0.05, 400
+
+
+def gpu_time(call, values, launches):
+    """`launches`: about how many kernels a call is."""
+    try:
+        with _disable_current_modes(), torch.no_grad():
+            return _measured(call, [_like(v) for v in values], launches)
+    except Exception:  # memory, or an operator that this torch has no kernel for
+        return None
+
+
+def _like(v):
+    """A tensor as stated, of random numbers; indices are 0."""
+    x = torch.empty_strided(v.shape, v.stride(), dtype=v.dtype, device=v.device)
+    if not v.dtype.is_floating_point or v.element_size() == 1:
+        return x.zero_()
+    generator = torch.Generator(v.device)  # torch's own is the user's
+    return x.normal_(generator=generator)
+
+
+def _measured(call, inputs, launches):
+    call(*inputs)
+    torch.cuda.synchronize()
+    begun = time.perf_counter()
+    call(*inputs)
+    host = time.perf_counter() - begun
+    torch.cuda.synchronize()
+    both = time.perf_counter() - begun
+    count = max(1, min(10, MAX_QUEUED // max(launches, 1), int(MAX_SECONDS / ROUNDS / both)))
+    times = []
+    for _ in range(ROUNDS):
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        torch.cuda._sleep(int((host * 1e6 * count * 1.5 + 20) * WAITS))
+        begin.record()
+        for _ in range(count):
+            call(*inputs)
+        end.record()
+        torch.cuda.synchronize()
+        times.append(begin.elapsed_time(end) * 1e3 / count)
+    return statistics.median(times)

@@ -1,0 +1,75 @@
+"""Operators that graphs of torch do not have, and that are known here: those that our passes put into them.
+
+Each is a function on torch's tensors, so that a graph means something wherever it is run; FUNCTIONS has it by operator, since a call by way
+of torch.library takes the host ten times as long.
+"""
+
+import operator
+
+import torch
+
+FUNCTIONS = {}
+
+
+def _operator(function, stated=None):
+    """`stated`: what it gives, without its values, where the function cannot be run for that."""
+    name = f"zellige::{function.__name__}"
+    made = torch.library.custom_op(name, mutates_args=())(function)
+    made.register_fake(stated or function)
+    target = getattr(torch.ops.zellige, function.__name__).default
+    FUNCTIONS[target] = function
+    return target
+
+
+def choose(condition: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """torch.where of a condition that is a number, 0 where it does not hold."""
+    return torch.where(condition != 0, x, y)
+
+
+def fill(condition: torch.Tensor, x: torch.Tensor, value: float) -> torch.Tensor:
+    """masked_fill by such a condition."""
+    return torch.where(condition != 0, value, x)
+
+
+def compare(x: torch.Tensor, y: torch.Tensor, kind: str) -> torch.Tensor:
+    """Such a condition: 1 where x and y compare so, a function's name in the module operator; of x's dtype, which is y's."""
+    return getattr(operator, kind)(x, y).to(x.dtype)
+
+
+def compare_number(x: torch.Tensor, y: float, kind: str) -> torch.Tensor:
+    return getattr(operator, kind)(x, y).to(x.dtype)
+
+
+def mask(x: torch.Tensor, tril: int | None, triu: int | None, value: float) -> torch.Tensor:
+    """x where triu <= column - row <= tril, as far as these are given, else the value."""
+    apart = torch.arange(x.shape[-1], device=x.device) - torch.arange(x.shape[-2], device=x.device)[:, None]
+    kept = torch.ones_like(apart, dtype=torch.bool)
+    if tril is not None:
+        kept = kept & (apart <= tril)
+    if triu is not None:
+        kept = kept & (apart >= triu)
+    return torch.where(kept, x, value)
+
+
+def attention(
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor | None, causal: bool, scale: float | None, grouped: bool
+) -> torch.Tensor:
+    """torch's scaled_dot_product_attention, whose result lies as q does: torch's kernels make it so for the heads of a model, which are a
+    transposed view of its tokens."""
+    made = torch._C._nn.scaled_dot_product_attention(q, k, v, mask, 0.0, causal, scale=scale, enable_gqa=grouped)
+    if made.stride() == q.stride() and q.shape == made.shape:
+        return made
+    expected = _as_q(q, v)
+    return made if made.stride() == expected.stride() else expected.copy_(made)
+
+
+def _as_q(q, v):
+    return torch.empty_like(q) if q.shape[-1] == v.shape[-1] else q.new_empty((*q.shape[:-1], v.shape[-1]))
+
+
+def _attention_stated(q, k, v, mask, causal, scale, grouped):
+    return _as_q(q, v)
+
+
+CHOOSE, FILL, COMPARE, COMPARE_NUMBER, MASK = map(_operator, (choose, fill, compare, compare_number, mask))
+ATTENTION = _operator(attention, _attention_stated)
