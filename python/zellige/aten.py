@@ -91,6 +91,15 @@ def _clamp(x, lo=None, hi=None):
     return x if hi is None else op.minimum(x, hi)
 
 
+def _pow(x, y):
+    """As torch's kernels: roots, and a few whole powers by products."""
+    if y in (0.5, -0.5):
+        return op.sqrt(x) if y > 0 else op.rsqrt(x)
+    if y == 3:
+        return op.mul(op.mul(x, x), x)
+    return op.div(1, op.square(x) if y == -2 else x) if y in (-1, -2) else op.pow(x, y)
+
+
 def _to_copy(x, *, dtype=None, layout=None, device=None, pin_memory=None, non_blocking=False, memory_format=None):
     if device is not None:
         raise Left(f"expected no change of device, found {device}")
@@ -234,7 +243,7 @@ OPERATORS = VIEWS | {
     aten.silu.default: op.silu,
     aten.relu.default: op.relu,
     aten.gelu.default: lambda x, *, approximate="none": op.gelu(x, approximate),
-    aten.pow.Tensor_Scalar: op.pow,
+    aten.pow.Tensor_Scalar: _pow,
     aten.pow.Tensor_Tensor: op.pow,
     aten.maximum.default: op.maximum,
     aten.minimum.default: op.minimum,

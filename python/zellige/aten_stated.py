@@ -32,8 +32,9 @@ def correct(graph) -> None:
     follow(graph, changed)
 
 
-def follow(graph, changed) -> None:
-    """States anew what follows from nodes whose results are stated otherwise now."""
+def follow(graph, changed, real=None) -> None:
+    """States anew what follows from nodes whose results are stated otherwise now. `real(node, value)`: what a kernel makes in place of what
+    torch states."""
     for node in graph.nodes if changed else ():
         if node.op != "call_function" or node in changed or changed.isdisjoint(node.all_input_nodes):
             continue
@@ -46,6 +47,7 @@ def follow(graph, changed) -> None:
                 raise
             node.target = _ATEN.reshape.default  # of what is no view any more
             after = node.target(*args, **kwargs)
+        after = real(node, after) if real and isinstance(after, torch.Tensor) else after
         if _differs(before, after):
             node.meta["val"] = after
             changed.add(node)

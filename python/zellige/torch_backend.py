@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import torch
 from torch._functorch.aot_autograd import aot_module_simplified
 
-from . import aten, aten_schema, aten_stated, torch_around, torch_attention, torch_constants, torch_costs, torch_masks, torch_own, torch_parts, torch_sizes, torch_take
+from . import aten, aten_schema, aten_stated, torch_around, torch_attention, torch_constants, torch_costs, torch_layout, torch_masks, torch_own, torch_parts, torch_sizes, torch_take
 from ._native import Error, Fault
 from .aten_schema import Left
 from .torch_decompositions import decompositions
@@ -222,6 +222,7 @@ def backend(graph_module, example_inputs, *, options=None):
         torch_sizes.fix(module.graph, aten.OPERATORS)
         aten_schema.bind(module.graph)
         aten_stated.correct(module.graph)
+        torch_layout.last(module.graph)
         torch_masks.positional(module.graph)
         torch_attention.whole(module.graph)
         in_our_numbers(module)

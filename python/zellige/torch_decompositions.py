@@ -23,7 +23,19 @@ def _var_mean(x, dim=None, *, correction=None, keepdim=False):
     return torch.ops.aten.var.correction(x, dims, correction=correction, keepdim=keepdim), torch.ops.aten.mean.dim(x, dims, keepdim)
 
 
-_OWN = {torch.ops.aten.var_mean.correction: _var_mean}  # torch's are by its `prims`
+def _group_norm(x, weight, bias, batch, channels, spatial, groups, eps):
+    wide = x.to(torch.promote_types(x.dtype, torch.float32)).reshape(batch, groups, -1)
+    mean = wide.mean(-1, keepdim=True)
+    rstd = torch.rsqrt(torch.ops.aten.var.correction(wide, [-1], correction=0, keepdim=True) + eps)
+    made = ((wide - mean) * rstd).reshape(x.shape)
+    each = (channels, *[1] * (x.ndim - 2))
+    made = made if weight is None else made * weight.reshape(each)
+    made = made if bias is None else made + bias.reshape(each)
+    return made.to(x.dtype), mean.reshape(batch, groups).to(x.dtype), rstd.reshape(batch, groups).to(x.dtype)
+
+
+# torch's are by its `prims`, and by strides.
+_OWN = {torch.ops.aten.var_mean.correction: _var_mean, torch.ops.aten.native_group_norm.default: _group_norm}
 
 
 def decompositions() -> dict:

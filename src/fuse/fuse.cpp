@@ -7,6 +7,8 @@
 #include "fuse/beside.hpp"
 #include "fuse/heads.hpp"
 #include "fuse/live.hpp"
+#include "fuse/memory_order.hpp"
+#include "fuse/normalize.hpp"
 #include "fuse/pairs.hpp"
 #include "fuse/rewrite.hpp"
 #include "graph/elementwise.hpp"
@@ -137,7 +139,7 @@ Optimized optimize(const KernelGraph& g, const target::Target& target) {
 
 Optimized optimize(const KernelGraph& given, const target::Target& target, Prices& known,
                    const Watch& watch) {
-  KernelGraph g = heads_first(with_copies(live(given)));
+  KernelGraph g = heads_first(with_copies(normalize(in_memory_order(live(given)))));
   if (std::optional<KernelGraph> apart = softmax_apart(g)) g = std::move(*apart);
   Choice choice = choose(g, target, known, watch);
   if (std::optional<KernelGraph> apart = choice.ended ? std::nullopt : pairs_apart(g)) {

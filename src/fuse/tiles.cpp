@@ -133,19 +133,20 @@ class Tilings {
     return std::exchange(result_, {});
   }
 
-  /// Of partial sums, also fewer elements a block where else most multiprocessors have none.
+  /// Also fewer elements a block where else most multiprocessors have none.
   std::vector<Tiles> run_sums() {
     std::vector<Tiles> all = run();
-    const auto few = [&](const Tiles& t) {
-      return 2 * t.grid[0].blocks * t.grid[1].blocks * t.grid[2].blocks < target_.multiprocessors;
-    };
-    if (products_ || all.empty() || !few(all.back())) return all;
+    if (products_ || all.empty() || !leaves_most_idle(all.back())) return all;
     rows(512);
     all.insert(all.end(), result_.begin(), result_.end());
     return all;
   }
 
  private:
+  bool leaves_most_idle(const Tiles& t) const {
+    return 2 * t.grid[0].blocks * t.grid[1].blocks * t.grid[2].blocks < target_.multiprocessors;
+  }
+
   std::int64_t whole(int axis) const { return axes_.axes[axis].extent; }
 
   /// The extent of a product's rows or columns that this cut has; batches have one element a block.
@@ -235,7 +236,9 @@ class Tilings {
         grid.emplace_back(blocks, c);
       }
       if (may_pass && past.empty()) break;
-      finish(std::move(grid), 2048, elements > 2048 ? 256 : 128, std::move(past));
+      // A long line keeps more threads busy; where there are few lines, it takes them for the time that it takes.
+      for (const int threads : {elements > 2048 ? 256 : 128, 512, 1024})
+        if (threads <= 256 || fixed >= 4 * threads) finish(grid, 2048, threads, past);
     }
   }
 
@@ -312,7 +315,7 @@ std::vector<int> loop_axes(const Steps& s, const Axes& a) {
 }
 
 std::vector<Tiles> tilings(const Steps& s, const Axes& a, int loop_axis, const target::Target& target) {
-  return Tilings(s, a, loop_axis, target).run();
+  return Tilings(s, a, loop_axis, target).run_sums();
 }
 
 std::vector<Tiles> tilings_of_sums(const Steps& s, const Axes& a, const target::Target& target) {

@@ -358,6 +358,14 @@ class KernelLowering {
     return kernels;
   }
 
+  /// Of a block that works along lines: a long one takes more threads, and the sooner where there are few blocks.
+  std::int64_t threads_along(std::int64_t line, std::int64_t blocks) const {
+    const std::int64_t each = blocks < target_.multiprocessors ? 8 : 32;
+    std::int64_t threads = 128;
+    while (line > 4096 && threads < 1024 && threads * each < line) threads *= 2;
+    return threads;
+  }
+
   /// What works along some dimensions: a block holds whole lines of them.
   BlockProgram rows(const std::vector<int>& dims) const {
     const Shape x = shape(op_.inputs[0]);  // a copy: views move the tensors
@@ -369,8 +377,8 @@ class KernelLowering {
     const Shape tile = tile_of(extent, lines), steps = steps_of(extent, tile);
     BlockProgram p;
     p.name = name_;
-    p.block = {128, 1, 1};
     p.grid = {graph::size(steps), 1, 1};
+    p.block = {threads_along(line, p.grid.count()), 1, 1};
     const auto whole = [&](Shape size) {
       const Shape of = size;
       for (int d : dims) size[d] = 1;

@@ -22,6 +22,8 @@ double in_sectors(double run) {
 }
 
 // exp and its kin go through the special function unit, a quarter as wide.
+constexpr double reads_at_a_time = 4;  // of loads where they are used: writes between them keep more apart
+
 double slots_of(OpKind op) {
   switch (op) {
     case OpKind::mul_scalar:
@@ -257,8 +259,13 @@ class Pricing {
     for (const auto& [node, copy] : plan_.copies) {
       const auto direct = plan_.direct.find(node);
       const Node& n = plan_.program.nodes[static_cast<std::size_t>(node)];
-      if (n.kind != NodeKind::load || copy.row || (direct != plan_.direct.end() && direct->second)) continue;
+      if (n.kind != NodeKind::load || copy.row) continue;
       const double each = static_cast<double>(graph::size(n.shape)) / (copy.vector * threads_);
+      if (direct != plan_.direct.end() && direct->second) {
+        // Read where it is used, a few at a time; the first ones are waited for by all alike.
+        k.rounds += std::max(0.0, std::ceil(each / reads_at_a_time) - 1) * trips_of(n);
+        continue;
+      }
       k.rounds += std::ceil(each / loads_at_a_time) * trips_of(n);
     }
   }

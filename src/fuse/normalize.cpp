@@ -1,0 +1,207 @@
+#include "fuse/normalize.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "graph/elementwise.hpp"
+#include "graph/infer.hpp"
+
+namespace zellige::fuse {
+namespace {
+
+using graph::KernelGraph;
+using graph::KernelOp;
+using graph::OpKind;
+using graph::Shape;
+
+bool broadcast(const Known& g, const KernelOp& op, Rewrite& out) {
+  if (!graph::is_elementwise(op.kind) || op.inputs.size() < 2) return false;
+  const Shape& whole = g.shape(op.outputs[0]);
+  KernelOp anew = op;
+  for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+    const KernelOp* wide = g.made_by(op.inputs[i], OpKind::expand);
+    if (!wide || g.shape(wide->inputs[0]).size() != whole.size()) continue;
+    const bool others = std::ranges::any_of(
+        anew.inputs, [&](const int& t) { return &t != &anew.inputs[i] && g.shape(t) == whole; });
+    if (others) anew.inputs[i] = wide->inputs[0];
+  }
+  if (anew.inputs == op.inputs) return false;
+  out.keep(anew);
+  return true;
+}
+
+/// The extents of `split` that each dimension of `merged` is made of; empty where one is not made of whole ones.
+std::vector<Shape> pieces(const Shape& split, const Shape& merged) {
+  std::vector<Shape> result;
+  std::size_t at = 0;
+  for (const std::int64_t extent : merged) {
+    Shape piece;
+    std::int64_t product = 1;
+    while (at < split.size() && (product < extent || (product == extent && split[at] == 1 && extent != 1)))
+      product *= split[at], piece.push_back(split[at++]);
+    if (piece.empty() && at < split.size() && split[at] == 1) piece.push_back(split[at++]);
+    if (product != extent || piece.empty()) return {};
+    result.push_back(std::move(piece));
+  }
+  return at == split.size() ? result : std::vector<Shape>{};
+}
+
+/// A broadcast operand's shape where its dimensions are split likewise; empty where it has none.
+Shape split_as(const Shape& operand, const std::vector<Shape>& split, const Shape& merged) {
+  Shape result;
+  const std::size_t missing = merged.size() - operand.size();
+  for (std::size_t d = 0; d < operand.size(); ++d) {
+    const Shape& piece = split[missing + d];
+    if (operand[d] == merged[missing + d])
+      result.insert(result.end(), piece.begin(), piece.end());
+    else
+      result.insert(result.end(), piece.size(), 1);  // of one element
+  }
+  return result;
+}
+
+bool reshape_behind(const Known& g, const KernelOp& op, Rewrite& out) {
+  if (!graph::is_elementwise(op.kind)) return false;
+  const Shape& merged = g.shape(op.outputs[0]);
+  const KernelOp* view = nullptr;
+  for (const int t : op.inputs) {
+    const KernelOp* made = g.made_by(t, OpKind::reshape);
+    if (g.shape(t) != merged) continue;
+    if (!made || g.shape(made->inputs[0]).size() <= merged.size() ||
+        (view && g.shape(view->inputs[0]) != g.shape(made->inputs[0])))
+      return false;
+    if (g.readers[t] != 1 || !g.maker[made->inputs[0]]) return false;
+    view = made;
+  }
+  if (!view) return false;
+  const Shape& split = g.shape(view->inputs[0]);
+  const std::vector<Shape> of = pieces(split, merged);
+  if (of.empty()) return false;
+  KernelOp anew = op;
+  for (int& t : anew.inputs) {
+    const KernelOp* made = g.made_by(t, OpKind::reshape);
+    if (g.shape(t) == merged)
+      t = made->inputs[0];
+    else if (g.shape(t).size() > merged.size())
+      return false;
+    else
+      t = out.add(OpKind::reshape, {t}, {.sizes = split_as(g.shape(t), of, merged)},
+                  g.graph.tensors[t].name + "_split");
+  }
+  const int made = out.make(
+      {g.graph.tensors[op.outputs[0]].dtype, split, {}, g.graph.tensors[op.outputs[0]].name + "_split"});
+  anew.outputs = {made};
+  out.keep(anew);
+  out.add(OpKind::reshape, {made}, {.sizes = merged}, "", op.outputs[0]);
+  return true;
+}
+
+bool view_of_input(const Known& g, const KernelOp& op, Rewrite& out) {
+  if (op.kind != OpKind::reshape && op.kind != OpKind::permute) return false;
+  const KernelOp* made = g.maker[op.inputs[0]];
+  if (!made || !graph::is_elementwise(made->kind) || made->inputs.size() != 1 || g.maker[made->inputs[0]] ||
+      g.readers[op.inputs[0]] != 1)
+    return false;
+  KernelOp anew = *made;
+  anew.inputs = {
+      out.add(op.kind, made->inputs, op.attributes, g.graph.tensors[made->inputs[0]].name + "_view")};
+  anew.outputs = op.outputs;
+  out.keep(anew);
+  return true;
+}
+
+bool kept_dimensions(const Known& g, const KernelOp& op, Rewrite& out) {
+  const bool reduces = op.kind == OpKind::sum || op.kind == OpKind::mean || op.kind == OpKind::amax ||
+                       op.kind == OpKind::amin || op.kind == OpKind::logsumexp;
+  const int made = op.outputs[0];
+  if (!reduces || op.attributes.keepdim || is_output(g.graph, made)) return false;
+  const bool read = std::ranges::any_of(g.graph.ops, [&](const KernelOp& o) {
+    return graph::is_elementwise(o.kind) && o.inputs == std::vector{made};
+  });
+  if (!read) return false;
+  graph::Attributes kept = op.attributes;
+  kept.keepdim = true;
+  const int wide = out.add(op.kind, op.inputs, kept, g.graph.tensors[made].name + "_kept");
+  out.add(OpKind::reshape, {wide}, {.sizes = g.shape(made)}, "", made);
+  return true;
+}
+
+/// What an operator before makes of the same is computed once. What the caller gets is made where it is.
+KernelGraph once(const KernelGraph& g) {
+  std::map<std::pair<OpKind, std::vector<int>>, std::vector<const KernelOp*>> before;
+  std::vector<int> as(g.tensors.size());
+  std::iota(as.begin(), as.end(), 0);
+  Rewrite out(g);
+  bool changed = false;
+  std::vector<KernelOp> kept;
+  kept.reserve(g.ops.size());
+  for (KernelOp op : g.ops) {
+    for (int& t : op.inputs) t = as[t];
+    const graph::KernelTensor& made = g.tensors[op.outputs[0]];
+    const bool may = op.kind != OpKind::custom && op.outputs.size() == 1 && made.memory < 0;
+    if (may) {
+      auto& alike = before[{op.kind, op.inputs}];
+      const auto same = std::ranges::find_if(alike, [&](const KernelOp* o) {
+        return o->attributes == op.attributes && g.tensors[o->outputs[0]].dtype == made.dtype;
+      });
+      if (same != alike.end() && !is_output(g, op.outputs[0])) {
+        as[op.outputs[0]] = (*same)->outputs[0], changed = true;
+        continue;
+      }
+      kept.push_back(op);
+      alike.push_back(&kept.back());
+    }
+    out.keep(op);
+  }
+  return changed ? out.finished() : g;
+}
+
+constexpr Rule table[] = {
+    {"kept dimensions",
+     "a sum, mean, maximum or minimum along dimensions that it drops, read by an operator of one operand",
+     kept_dimensions},
+    {"broadcast", "an operand is expanded to the result's shape, and another one has it", broadcast},
+    {"reshape behind",
+     "each operand of the result's shape is a reshape that merges dimensions of one split shape, and nobody "
+     "else reads it",
+     reshape_behind},
+    {"view of an input",
+     "a reshape or permute of what one operator makes of an input, element by element, and nobody else reads "
+     "that",
+     view_of_input},
+};
+
+}  // namespace
+
+Known::Known(const KernelGraph& g) : graph(g), maker(g.tensors.size()), readers(g.tensors.size()) {
+  for (const KernelOp& op : g.ops) {
+    for (const int t : op.inputs) ++readers[t];
+    for (const int t : op.outputs) maker[t] = &op;
+  }
+  for (const int t : g.outputs) ++readers[t];
+}
+const KernelOp* Known::made_by(int tensor, OpKind kind) const {
+  return maker[tensor] && maker[tensor]->kind == kind ? maker[tensor] : nullptr;
+}
+
+std::span<const Rule> rules() { return table; }
+
+graph::KernelGraph normalize(KernelGraph g) {
+  g = once(g);
+  for (bool changed = true; changed;) {
+    changed = false;
+    const Known known(g);
+    Rewrite out(g);
+    for (const KernelOp& op : g.ops) {
+      const bool fits =
+          std::ranges::any_of(table, [&](const Rule& rule) { return rule.apply(known, op, out); });
+      if (!fits) out.keep(op);
+      changed = changed || fits;
+    }
+    if (changed) g = out.finished();
+  }
+  return g;
+}
+
+}  // namespace zellige::fuse

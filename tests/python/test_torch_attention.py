@@ -1,0 +1,102 @@
+"""Attention in many spellings is one operator, whether a program or torch's kernel computes it."""
+
+import itertools
+import math
+
+import pytest
+
+torch = pytest.importorskip("torch")
+import torch.nn.functional as F  # noqa: E402
+from zellige import torch_backend, torch_costs, torch_own, torch_take  # noqa: E402
+
+SCALE = 0.3
+
+
+def above(n):
+    return torch.ones(n, n).triu(1).bool()
+
+
+# What is done between the products, and whether that is causal.
+BETWEEN = {
+    "plain": (lambda s: torch.softmax(s * SCALE, -1), False),
+    "divided": (lambda s: torch.softmax(s / (1 / SCALE), -1), False),
+    "in f32": (lambda s: torch.softmax((s * SCALE).float(), -1).to(s.dtype), False),
+    "of dtype f32": (lambda s: F.softmax(s * SCALE, dim=-1, dtype=torch.float32).to(s.dtype), False),
+    "masked_fill": (lambda s: torch.softmax((s * SCALE).masked_fill(above(s.shape[-1]), -math.inf), -1), True),
+    "masked before it is scaled": (lambda s: torch.softmax(s.masked_fill(above(s.shape[-1]), -math.inf) * SCALE, -1), True),
+    "where": (lambda s: torch.softmax(torch.where(above(s.shape[-1]), -math.inf, s * SCALE), -1), True),
+}
+
+
+def heads(shared):
+    generator = torch.Generator().manual_seed(3)
+    return [torch.randn(2, 16, h, 8, generator=generator).half() for h in (4, 4 // shared, 4 // shared)]
+
+
+def attention(between, shared):
+    def function(q, k, v):
+        q, k, v = (x.transpose(1, 2) for x in (q, k, v))
+        if shared > 1:
+            k, v = (x.repeat_interleave(shared, 1) for x in (k, v))
+        return (between(q @ k.transpose(-1, -2)) @ v).transpose(1, 2).reshape(2, 16, 32)
+
+    return function
+
+
+@pytest.fixture
+def graphs(monkeypatch):
+    """The attention nodes of each graph, as parts are cut."""
+    found, take = [], torch_take.Taking.take
+
+    def kept(self, parts):
+        found.append([n for n in self.module.graph.nodes if n.target is torch_own.ATTENTION])
+        take(self, parts)
+
+    monkeypatch.setattr(torch_take.Taking, "take", kept)
+    return found
+
+
+@pytest.mark.parametrize("name, shared", list(itertools.product(BETWEEN, (1, 2))))
+def test_a_spelling_is_one_operator(graphs, name, shared):
+    between, causal = BETWEEN[name]
+    function, inputs = attention(between, shared), heads(shared)
+    torch._dynamo.reset()
+    with torch.no_grad():
+        found = torch.compile(function, backend=torch_backend.backend)(*inputs)
+    torch.testing.assert_close(found.double(), function(*(x.double() for x in inputs)), rtol=4e-3, atol=4e-3)
+    (nodes,) = graphs
+    (node,) = nodes
+    assert node.args[3:5] == (None, causal) and node.args[5] == pytest.approx(SCALE) and node.args[6] == (shared > 1)
+
+
+def test_left_to_torch_it_is_its_fused_kernel(graphs, monkeypatch):
+    """As if programs were slow: the graph is kept for what torch's kernel saves beside the same written out."""
+    monkeypatch.setattr(torch_costs, "of_part", lambda program, tensors: torch_costs.Cost(1e6, 5.0))
+    function, inputs = attention(BETWEEN["masked_fill"][0], 2), heads(2)
+    called = []
+    monkeypatch.setitem(torch_own.FUNCTIONS, torch_own.ATTENTION, lambda *a: called.append(a) or torch_own.attention(*a))
+    torch._dynamo.reset()
+    with torch.no_grad():
+        found = torch.compile(function, backend=torch_backend.backend, options={"take": "cheaper"})(*inputs)
+    torch.testing.assert_close(found.double(), function(*(x.double() for x in inputs)), rtol=4e-3, atol=4e-3)
+    assert len(called) == 1 and torch_backend.reports[-1].parts == [] and torch_backend.reports[-1].kept
+
+
+@pytest.mark.parametrize("what", ["float32", "probabilities", "a window"])
+def test_what_is_not_that_stays_written_out(graphs, what):
+    q, k, v = heads(1)
+
+    def function(q, k, v):
+        q, k, v = (x.transpose(1, 2) for x in (q, k, v))
+        scores = q @ k.transpose(-1, -2) * SCALE
+        if what == "a window":
+            scores = scores.masked_fill(above(16) | above(16).T.tril(-4), -math.inf)
+        p = torch.softmax(scores, -1)
+        return (p @ v, p) if what == "probabilities" else p @ v
+
+    if what == "float32":
+        q, k, v = (x.float() for x in (q, k, v))
+    torch._dynamo.reset()
+    with torch.no_grad():
+        torch.compile(function, backend=torch_backend.backend)(q, k, v)
+    assert graphs == [[]]
