@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """What the host takes to call something on 8 small tensors of torch, the driver's launch included: microseconds.
 
-  bench/launch.py [--rounds N]    (needs torch with a GPU)
+  bench/launch.py [--rounds N] [--parts]    (needs torch with a GPU)
+
+--parts: parts of 4, 16, 64 and 256 tensors under torch.compile instead: what dynamo calls (`the part`), and all of it, guards included, beside Inductor's.
 
 Ours with `out=` and without, a kernel of Triton, torch.compile's, torch's own `add`, and the driver alone: cuLaunchKernel by ctypes on arguments that
 were packed before. The least and the median of the rounds, each of 200 calls that end before the next round begins; rounds take turns.
@@ -43,10 +45,58 @@ def driver_alone(source: str, kernel: str, addresses):
     return lambda: (launch(function, 1, 1, 1, 64, 1, 1, 0, stream, packed, None), values)
 
 
+def sum_of(*tensors):
+    total = tensors[0]
+    for t in tensors[1:]:
+        total = total + t
+    return total
+
+
+def host_us(run, rounds):
+    """The least and the median a call, of rounds of 200 calls that end before the next round begins."""
+    times = []
+    for _ in range(20):
+        run()
+    for _ in range(rounds):
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        for _ in range(200):
+            run()
+        times.append((time.perf_counter() - start) * 5e3)
+    torch.cuda.synchronize()
+    return f"{min(times):7.2f} us (median {statistics.median(times):.2f})"
+
+
+def parts(rounds):
+    from zellige import torch_backend
+
+    for count in (4, 16, 64, 256):
+        torch._dynamo.reset()
+        x, kept = [torch.randn(64, 64, device="cuda") for _ in range(count - 1)], []
+
+        def backend(module, inputs):
+            kept.append(torch_backend.backend(module, inputs, options={"take": "all"}))
+            return kept[-1]
+
+        with torch.no_grad():
+            ours, inductor = torch.compile(sum_of, backend=backend, dynamic=False), torch.compile(sum_of, dynamic=False)
+            assert torch.allclose(ours(*x), sum_of(*x), rtol=1e-4, atol=1e-3)
+            kernels = sum(len(p.manifest["kernels"]) for p in torch_backend.reports[-1].parts)
+            runs = {"the part": lambda: kept[0](*x), "torch.compile, zellige": lambda: ours(*x)}
+            if count <= 64:
+                runs["torch.compile, inductor"] = lambda: inductor(*x)
+            for name, run in runs.items():
+                print(f"{count:3} tensors, {kernels:2} kernels: {name:24} {host_us(run, rounds)}", flush=True)
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--rounds", type=int, default=40)
-    rounds = options.parse_args().rounds
+    options.add_argument("--parts", action="store_true")
+    given = options.parse_args()
+    rounds = given.rounds
+    if given.parts:
+        return parts(rounds)
     x = [torch.randn(8, 8, device="cuda") for _ in range(7)]
     y, program = torch.empty(8, 8, device="cuda"), zellige.compile(total, *[torch.empty(8, 8, device="cuda") for _ in range(7)], on="gpu")
     out, fast = [y], torch.compile(total)

@@ -1,7 +1,8 @@
 """What a part costs as torch's kernels and as a program: a part is taken where it wins.
 
-Of torch's kernels this is an estimate: their bytes and multiplications at the rates that were measured on an H200, and what a launch takes;
-of a program it is its price. Microseconds, of the GPU and of the host.
+Of torch's kernels this is an estimate: their bytes and multiplications at the rates that were measured on an H200, and what a launch takes
+(bench/torch_kernels.py); of a program it is its price. Microseconds, of the GPU and of the host. Where there is a GPU, its part of both is
+measured (torch_measure.py).
 """
 
 import math

@@ -9,14 +9,14 @@ make, the kernel's is taken: convolutions are run once for each shape.
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
-from . import aten_stated
+from . import aten_stated, torch_costs
 
 aten = torch.ops.aten
 
 
 def last(graph) -> None:
     convolutions = [n for n in graph.find_nodes(op="call_function", target=aten.convolution.default) if _may(n)]
-    if not convolutions:
+    if not _gains(convolutions):
         return
     output = next(iter(graph.find_nodes(op="output")))
     before = {n: _strides(n) for n in output.all_input_nodes}
@@ -24,7 +24,7 @@ def last(graph) -> None:
     for n in convolutions:
         for at in (0, 1):
             x = n.args[at]
-            if at == 1 and x.meta["val"].is_contiguous(memory_format=torch.channels_last):  # of one row and column, or of one channel a group
+            if at == 1 and _lies_alike(x):
                 continue
             if x not in made:
                 with graph.inserting_before(n):
@@ -55,6 +55,21 @@ def _may(n) -> bool:
     x, weight, _, _, _, _, transposed, _, groups = n.args
     x, weight = x.meta["val"], weight.meta["val"]
     return x.ndim == 4 and x.device.type == "cuda" and not transposed and x.dtype.is_floating_point and min(x.shape[1], weight.shape[0]) >= 4
+
+
+def _lies_alike(weight) -> bool:
+    """Of one row and column, or of one channel a group."""
+    return weight.meta["val"].is_contiguous(memory_format=torch.channels_last)
+
+
+MOVED = 2e6  # bytes a microsecond, of cuDNN's copies into its own layout and back
+
+
+def _gains(convolutions) -> bool:
+    """Whether the GPU saves more, by copies of activations, than the host takes to copy weights, at every call since they may change."""
+    bytes_of = lambda n: n.meta["val"].numel() * n.meta["val"].element_size()  # noqa: E731
+    saved = sum(2 * (bytes_of(n) + bytes_of(n.args[0])) for n in convolutions) / MOVED
+    return saved > torch_costs.SIMPLE.host * len({n.args[1] for n in convolutions if not _lies_alike(n.args[1])}) and saved > 0
 
 
 _REAL = {}

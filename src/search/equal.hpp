@@ -24,7 +24,7 @@ struct EqualOptions {
   bool given_sizes = true;              // else small sizes alone are looked at
   double given_work = 2e9;              // multiplications at the given sizes, at most
   double real_work = 3e5;               // of one point over the reals
-  double field_work = 2e7;              // of one field at small sizes
+  double field_work = 2.5e7;            // of one field at small sizes
 };
 
 /// One tensor's values, as a counterexample shows them.

@@ -24,7 +24,7 @@ using graph::OpKind;
 /// Products that a few points over the reals may take: some milliseconds.
 constexpr double small_enough = 2e4;
 
-constexpr double still_small = 3e6;
+constexpr double still_small = 2.5e7;  // where numbers stand for extents that have to stay
 
 /// Numbers that scalars may mean: 1/4096 is a mean over 4096, and a factor of 4 a sum of four.
 std::set<std::int64_t> numbers_meant(const KernelGraph& a, const KernelGraph& b) {
