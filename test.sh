@@ -45,8 +45,11 @@ packages() {
     "$here/python-venv/bin/pip" install -q --disable-pip-version-check --no-deps --target "$here/tools" -r $lists/tools.txt ||
     echo "test.sh: no tools from the registry: what needs them is skipped, and counted" >&2
 }
+# In CI what runs sanitized is built and run that way alone.
+apart=OFF
+[ -z "${CI:-}" ] || [ $# -gt 0 ] || apart=ON
 build() {
-  cmake --preset release -DZELLIGE_TESTS=ON -DCMAKE_EXPORT_COMPILE_COMMANDS=ON ${CI:+-DZELLIGE_WERROR=ON -DZELLIGE_PRECOMPILE=ON} &&
+  cmake --preset release -DZELLIGE_TESTS=ON -DCMAKE_EXPORT_COMPILE_COMMANDS=ON ${CI:+-DZELLIGE_WERROR=ON -DZELLIGE_PRECOMPILE=ON} -DZELLIGE_SANITIZED_APART=$apart &&
     cmake --build build
 }
 # The parsers' fuzz targets, briefly, and the tests without an emulator, under AddressSanitizer and UndefinedBehaviorSanitizer.
