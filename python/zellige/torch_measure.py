@@ -17,15 +17,22 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 ROUNDS, WAITS = 5, 2000  # the latter: clocks of a microsecond that the kernel waits
 MAX_SECONDS, MAX_QUEUED = 0.05, 400
+LARGE = 256 << 20  # bytes
 
 
 def gpu_time(call, values, launches):
-    """`launches`: about how many kernels a call is."""
+    """`launches`: about how many kernels a call is. What takes more than half of the memory that is free is not measured."""
+    taken = sum(v.numel() * v.element_size() for v in values)
+    if taken > torch.cuda.mem_get_info()[0] // 2:
+        return None
     try:
         with _disable_current_modes(), torch.no_grad(), _turn():
             return _measured(call, [_like(v) for v in values], launches)
     except Exception:  # memory, or an operator that this torch has no kernel for
         return None
+    finally:
+        if taken > LARGE:
+            torch.cuda.empty_cache()  # others take what is free
 
 
 @contextlib.contextmanager
