@@ -61,6 +61,11 @@ Shape split_as(const Shape& operand, const std::vector<Shape>& split, const Shap
   return result;
 }
 
+bool reduces(OpKind kind) {
+  return kind == OpKind::sum || kind == OpKind::mean || kind == OpKind::amax || kind == OpKind::amin ||
+         kind == OpKind::logsumexp;
+}
+
 bool reshape_behind(const Known& g, const KernelOp& op, Rewrite& out) {
   if (!graph::is_elementwise(op.kind)) return false;
   const Shape& merged = g.shape(op.outputs[0]);
@@ -71,7 +76,9 @@ bool reshape_behind(const Known& g, const KernelOp& op, Rewrite& out) {
     if (!made || g.shape(made->inputs[0]).size() <= merged.size() ||
         (view && g.shape(view->inputs[0]) != g.shape(made->inputs[0])))
       return false;
-    if (g.readers[t] != 1 || !g.maker[made->inputs[0]]) return false;
+    const KernelOp* inside = g.maker[made->inputs[0]];
+    if (g.readers[t] != 1 || !inside || !(graph::is_elementwise(inside->kind) || reduces(inside->kind)))
+      return false;
     view = made;
   }
   if (!view) return false;
@@ -112,10 +119,8 @@ bool view_of_input(const Known& g, const KernelOp& op, Rewrite& out) {
 }
 
 bool kept_dimensions(const Known& g, const KernelOp& op, Rewrite& out) {
-  const bool reduces = op.kind == OpKind::sum || op.kind == OpKind::mean || op.kind == OpKind::amax ||
-                       op.kind == OpKind::amin || op.kind == OpKind::logsumexp;
   const int made = op.outputs[0];
-  if (!reduces || op.attributes.keepdim || is_output(g.graph, made)) return false;
+  if (!reduces(op.kind) || op.attributes.keepdim || is_output(g.graph, made)) return false;
   const bool read = std::ranges::any_of(g.graph.ops, [&](const KernelOp& o) {
     return graph::is_elementwise(o.kind) && o.inputs == std::vector{made};
   });
@@ -163,8 +168,8 @@ constexpr Rule table[] = {
      kept_dimensions},
     {"broadcast", "an operand is expanded to the result's shape, and another one has it", broadcast},
     {"reshape behind",
-     "each operand of the result's shape is a reshape that merges dimensions of one split shape, and nobody "
-     "else reads it",
+     "each operand of the result's shape is a reshape that merges dimensions of one split shape, of what a "
+     "reduction or an operator element by element makes, and nobody else reads it",
      reshape_behind},
     {"view of an input",
      "a reshape or permute of what one operator makes of an input, element by element, and nobody else reads "
