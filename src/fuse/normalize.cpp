@@ -66,6 +66,12 @@ bool reduces(OpKind kind) {
          kind == OpKind::logsumexp;
 }
 
+/// What works along rows, and has no kernel that must be its own.
+bool along_rows(OpKind kind) {
+  return reduces(kind) || kind == OpKind::softmax || kind == OpKind::safe_softmax ||
+         kind == OpKind::rms_norm || kind == OpKind::layer_norm;
+}
+
 bool reshape_behind(const Known& g, const KernelOp& op, Rewrite& out) {
   if (!graph::is_elementwise(op.kind)) return false;
   const Shape& merged = g.shape(op.outputs[0]);
@@ -77,7 +83,7 @@ bool reshape_behind(const Known& g, const KernelOp& op, Rewrite& out) {
         (view && g.shape(view->inputs[0]) != g.shape(made->inputs[0])))
       return false;
     const KernelOp* inside = g.maker[made->inputs[0]];
-    if (g.readers[t] != 1 || !inside || !(graph::is_elementwise(inside->kind) || reduces(inside->kind)))
+    if (g.readers[t] != 1 || !inside || !(graph::is_elementwise(inside->kind) || along_rows(inside->kind)))
       return false;
     view = made;
   }
