@@ -10,7 +10,7 @@ import torch
 
 _ATEN = torch.ops.aten
 # By result: the argument whose dtype it has, or its dtype.
-_MADE = {
+MADE = {
     _ATEN._native_batch_norm_legit_functional.default: {3: 3, 4: 4},
     _ATEN._batch_norm_with_update_functional.default: {4: 3, 5: 4},
     _ATEN.unique_consecutive.default: {1: torch.int64, 2: torch.int64},
@@ -21,9 +21,9 @@ _MADE = {
 def correct(graph) -> None:
     changed = set()
     for node in graph.nodes:
-        if node.target in _MADE:
+        if node.target in MADE:
             values = list(node.meta["val"])
-            for i, of in _MADE[node.target].items():
+            for i, of in MADE[node.target].items():
                 dtype = of if isinstance(of, torch.dtype) else node.args[of].meta["val"].dtype
                 if values[i].dtype != dtype:
                     values[i] = values[i].to(dtype)

@@ -151,6 +151,8 @@ class _KeptWhole(torch.overrides.TorchFunctionMode):
 
     @staticmethod
     def _attention(function, query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
+        if attn_mask is not None and is_causal:  # the kernels that torch takes while it traces do not ask
+            raise RuntimeError("scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
         if dropout_p != 0 or not _plain(query, key, value, attn_mask, is_causal, enable_gqa):
             return function(query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
         if attn_mask is not None and attn_mask.dtype == torch.bool:

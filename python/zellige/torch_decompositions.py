@@ -11,10 +11,11 @@ from torch._decomp import core_aten_decompositions, decomposition_table
 from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from . import aten, dtypes, torch_numbers
+from . import aten, aten_stated, dtypes, torch_numbers
 
 _KEPT = [torch.ops.aten.silu.default, torch.ops.aten.logsumexp.default]  # known here as one operator
 _DTYPES = set(map(dtypes.torch_dtype, dtypes.NAMES))
+_BY_NUMBER = (torch.ops.aten.index_put.default, torch.ops.aten.embedding.default)  # of int64, which torch_numbers says in int32
 _MADE_KNOWN = {torch.ops.aten.where.self, torch.ops.aten.scalar_tensor.default, torch.ops.aten.full.default, *torch_numbers.CONDITIONS}  # by torch_numbers
 
 
@@ -41,7 +42,7 @@ _OWN = {torch.ops.aten.var_mean.correction: _var_mean, torch.ops.aten.native_gro
 def decompositions() -> dict:
     """By operator: a function that gives its result by others, or NotImplemented where one of these is not known."""
     core = core_aten_decompositions()
-    table = {op: f for op, f in {**decomposition_table, **core, **_OWN}.items() if op not in aten.OPERATORS or (op in core and op not in _KEPT)}
+    table = {op: f for op, f in {**decomposition_table, **core, **_OWN}.items() if op not in aten_stated.MADE and (op not in aten.OPERATORS or (op in core and op not in _KEPT))}
     known = {}
     return {op: f if op in aten.OPERATORS else _where_known(op, f, table, known) for op, f in table.items()}
 
@@ -89,7 +90,7 @@ class _OnlyKnown(TorchDispatchMode):
             return op(*args, **kwargs)
         if op in aten.OPERATORS:
             made = op(*args, **kwargs)
-            if any(t.dtype not in _DTYPES for t in _tensors((args, made))):
+            if any(t.dtype not in _DTYPES for t in _tensors(made if op in _BY_NUMBER else (args, made))):
                 raise _Unknown(op)
             return made
         with self:

@@ -122,7 +122,6 @@ def test_a_model_that_cannot_run_fails(folder):
 
 def test_wrong_calls():
     assert "expected --captured DIR or --zoo FILE" in run().stderr
-    assert "times are taken one at a time" in run("--captured", "x", "--jobs", "3").stderr
 
 
 def test_the_table():
