@@ -33,7 +33,7 @@ void expect_form(const KernelGraph& g, const std::string& expected) {
   EXPECT_EQ(search::equal(g, made).answer, search::Answer::equal) << kinds(g);
 }
 
-Tensor norm_of(Tensor x) { return sqrt(sum(square(x), {1}, true)); }
+Tensor norm_of(Tensor x) { return sqrt(sum(square(x), 1, true)); }
 
 TEST(FuseNormalize, Broadcast) {
   Builder b("g");
@@ -71,11 +71,11 @@ TEST(FuseNormalize, ViewOfAnInput) {
 
 TEST(FuseNormalize, KeptDimensions) {
   Builder b("g");
-  b.output(sum(square(b.input("x", {4, 6})), {1}) * 2.0, "y");
+  b.output(sum(square(b.input("x", {4, 6})), 1) * 2.0, "y");
   expect_form(b.build(), "square sum mul_scalar reshape");
 
   Builder given("given");  // the caller gets it as it is
-  given.output(sum(square(given.input("x", {4, 6})), {1}), "y");
+  given.output(sum(square(given.input("x", {4, 6})), 1), "y");
   expect_form(given.build(), "square sum");
 }
 
