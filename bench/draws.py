@@ -12,7 +12,6 @@ float64. --show prints the draws alone. A line a draw, then a family's geometric
 """
 import argparse, concurrent.futures, fcntl, json, math, os, random, statistics, subprocess, sys, tempfile
 
-FAMILIES = ("attention", "rows", "products")
 
 
 def attention(d):
@@ -221,7 +220,7 @@ def told(row):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--family", default=",".join(FAMILIES), metavar="NAME,...")
+    p.add_argument("--family", default=",".join(DRAWN), metavar="NAME,...")
     p.add_argument("--count", type=int, default=30)
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--jobs", type=int, default=1, help="processes that compile side by side; times are taken one at a time")
@@ -232,8 +231,8 @@ def main():
     p.add_argument("--one", help=argparse.SUPPRESS)
     a = p.parse_args()
     families = a.family.split(",")
-    if unknown := [f for f in families if f not in FAMILIES]:
-        p.error(f"--family: expected some of {', '.join(FAMILIES)}, found {', '.join(unknown)}")
+    if unknown := [f for f in families if f not in DRAWN]:
+        p.error(f"--family: expected some of {', '.join(DRAWN)}, found {', '.join(unknown)}")
     wanted = [(f, i) for f in families for i in range(a.count)]
     if a.one:
         for family, i in json.loads(a.one):

@@ -45,10 +45,10 @@ def _shape(n) -> tuple:
     return tuple(value.shape) if isinstance(value, torch.Tensor) else ()
 
 
-def _as(n, shape, through=_SAME):
+def _as(n, shape):
     """The tensor of a shape that a node is a view or a copy of, the first that is neither; None where there is none."""
     best = n if _shape(n) == shape else None
-    while n.target in through and len(n.users) >= 1 and isinstance(n.args[0], torch.fx.Node):
+    while n.target in _SAME and isinstance(n.args[0], torch.fx.Node):
         if n.target is aten.expand.default and _shape(n) != _shape(n.args[0]):
             break
         n = n.args[0]

@@ -60,7 +60,6 @@ class Taking:
         if 0 < len(light) < len(lost):
             self._round(torch_parts.parts(self.module.graph, light.__contains__))
         self._whole(whole)
-        self._compile(self.report.parts)
         self.progress.clear()
 
     def _whole(self, torchs) -> None:
@@ -101,8 +100,7 @@ class Taking:
                 continue
             planned.append(self._plan(at, node))
         planned = [p for p in planned if p is not None]
-        if self.cheaper:
-            self._compile(p.part.program for p in planned if not self._hopeless(p))
+        self._compile(p.part.program for p in planned if not (self.cheaper and self._hopeless(p)))
         for p in planned:
             why = self._why_not(p) if self.cheaper else None
             if why:
@@ -173,11 +171,11 @@ class Taking:
         return None
 
     def _measure(self, p, host):
-        if id(p.part) not in self.measured:
+        if p.part not in self.measured:
             kernels = sum(n.op == "call_function" and n.target not in aten.VIEWS for n in p.module.graph.nodes)
             times = torch_measure.gpu_time(p.module, p.values(), kernels), torch_measure.gpu_time(p.part.call, p.values(), len(p.part.program.manifest["kernels"]))
-            self.measured[id(p.part)] = times
-        return self.measured[id(p.part)]
+            self.measured[p.part] = times
+        return self.measured[p.part]
 
     def _accept(self, p) -> None:
         for copy in p.changes.values():

@@ -208,7 +208,7 @@ class Making {
     for (const KernelTensor& b : k.between) k.parts[0].stored.push_back(b.shape);
     const Axes axes = axes_of(second);
     std::vector<Kernel> ways;
-    for (const Tiles& after : tilings_of_sums(second, axes, target_)) {
+    for (const Tiles& after : tilings(second, axes, -1, target_)) {
       const Steps inside = masked_past(second, after.extents);
       Kernel way = k;
       way.parts.push_back(part(body_of(g, inside, after.extents.empty() ? axes : axes_of(inside), after)));

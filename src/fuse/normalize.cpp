@@ -96,8 +96,6 @@ bool reshape_behind(const Known& g, const KernelOp& op, Rewrite& out) {
     const KernelOp* made = g.made_by(t, OpKind::reshape);
     if (g.shape(t) == merged)
       t = made->inputs[0];
-    else if (g.shape(t).size() > merged.size())
-      return false;
     else
       t = out.add(OpKind::reshape, {t}, {.sizes = split_as(g.shape(t), of, merged)},
                   g.graph.tensors[t].name + "_split");
@@ -145,9 +143,8 @@ KernelGraph once(const KernelGraph& g) {
   std::iota(as.begin(), as.end(), 0);
   Rewrite out(g);
   bool changed = false;
-  std::vector<KernelOp> kept;
-  kept.reserve(g.ops.size());
-  for (KernelOp op : g.ops) {
+  for (const KernelOp& given : g.ops) {
+    KernelOp op = given;
     for (int& t : op.inputs) t = as[t];
     const graph::KernelTensor& made = g.tensors[op.outputs[0]];
     const bool may = op.kind != OpKind::custom && op.outputs.size() == 1 && made.memory < 0;
@@ -160,8 +157,7 @@ KernelGraph once(const KernelGraph& g) {
         as[op.outputs[0]] = (*same)->outputs[0], changed = true;
         continue;
       }
-      kept.push_back(op);
-      alike.push_back(&kept.back());
+      alike.push_back(&given);
     }
     out.keep(op);
   }

@@ -134,7 +134,7 @@ class Tilings {
   }
 
   /// Also fewer elements a block where else most multiprocessors have none.
-  std::vector<Tiles> run_sums() {
+  std::vector<Tiles> run_all() {
     std::vector<Tiles> all = run();
     if (products_ || all.empty() || !leaves_most_idle(all.back())) return all;
     rows(512);
@@ -315,11 +315,7 @@ std::vector<int> loop_axes(const Steps& s, const Axes& a) {
 }
 
 std::vector<Tiles> tilings(const Steps& s, const Axes& a, int loop_axis, const target::Target& target) {
-  return Tilings(s, a, loop_axis, target).run_sums();
-}
-
-std::vector<Tiles> tilings_of_sums(const Steps& s, const Axes& a, const target::Target& target) {
-  return Tilings(s, a, -1, target).run_sums();
+  return Tilings(s, a, loop_axis, target).run_all();
 }
 
 std::vector<Tiles> parted(const Steps& s, const Axes& a, int axis, const target::Target& target) {

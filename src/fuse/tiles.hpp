@@ -10,8 +10,6 @@ std::vector<int> loop_axes(const Steps&, const Axes&);
 
 /// Tilings that are worth a price, for one axis of the loop. Empty: nothing that blocks could share, and too large for one.
 std::vector<Tiles> tilings(const Steps&, const Axes&, int loop_axis, const target::Target&);
-/// Of what adds up the partial sums of blocks before it.
-std::vector<Tiles> tilings_of_sums(const Steps&, const Axes&, const target::Target&);
 
 /// Of a group with a product whose result has the axis: each block has one tile along it, and its loop sums the product. Such parts
 /// are put together by another kernel. Empty where a product sums over the axis.

@@ -360,9 +360,10 @@ class KernelLowering {
 
   /// Of a block that works along lines: a long one takes more threads, and the sooner where there are few blocks.
   std::int64_t threads_along(std::int64_t line, std::int64_t blocks) const {
-    const std::int64_t each = blocks < target_.multiprocessors ? 8 : 32;
     std::int64_t threads = 128;
-    while (line > 4096 && threads < 1024 && threads * each < line) threads *= 2;
+    if (line <= 4096) return threads;
+    const std::int64_t each = blocks < target_.multiprocessors ? 8 : 32;
+    while (threads < 1024 && threads * each < line) threads *= 2;
     return threads;
   }
 

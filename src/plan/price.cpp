@@ -21,9 +21,9 @@ double in_sectors(double run) {
   return static_cast<double>(sectors * sector) / static_cast<double>(starts);
 }
 
-// exp and its kin go through the special function unit, a quarter as wide.
 constexpr double reads_at_a_time = 4;  // of loads where they are used: writes between them keep more apart
 
+// exp and its kin go through the special function unit, a quarter as wide.
 double slots_of(OpKind op) {
   switch (op) {
     case OpKind::mul_scalar:
