@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "graph/ops.hpp"
+#include "plan/product_tiles.hpp"
 
 namespace zellige::fuse {
 namespace {
@@ -127,10 +128,27 @@ class Tilings {
     if (by_threads_)
       for (const auto& [m, n, k, threads] : products_by_threads) add({m, n}, k, threads);
     else if (products_)
-      for (const auto& [m, n, k, threads] : products) add({m, n}, k, threads);
+      of_products();
     else
       for (std::int64_t elements : {8192, 2048}) rows(elements);
     return std::exchange(result_, {});
+  }
+
+  void of_products() {
+    for (const auto& [m, n, k, threads] : products) add({m, n}, k, threads);
+    if (const std::int64_t m = rows_of_products(); m > 0)
+      for (const std::int64_t tile : plan::odd_rows(m))
+        for (const auto& [n, threads] : {std::pair{64, 128}, {128, 256}}) add({tile, n}, 64, threads);
+  }
+  /// 0: they are not all along one axis.
+  std::int64_t rows_of_products() const {
+    std::set<int> rows;
+    for (const Step& s : steps_.steps)
+      if (is_product(s)) {
+        const std::vector<int>& of = axes_.of[s.output];
+        rows.insert(of.size() < 2 ? -1 : of[of.size() - 2]);
+      }
+    return rows.size() == 1 && *rows.begin() >= 0 ? whole(*rows.begin()) : 0;
   }
 
   /// Also fewer elements a block where else most multiprocessors have none.

@@ -6,6 +6,7 @@
 
 #include "graph/elementwise.hpp"
 #include "plan/product_tiles.hpp"
+#include "target/instructions.hpp"
 
 namespace zellige::fuse {
 namespace {
@@ -15,12 +16,13 @@ using graph::BlockOp;
 using graph::OpKind;
 using graph::Shape;
 
-constexpr std::int64_t rows = 16;  // a wgmma's columns
+constexpr std::int64_t columns_unit = 16;  // of a wgmma
 constexpr std::int64_t warpgroup_rows = 64, warpgroup_threads = 128, most_columns = 128;
 
 class Turning {
  public:
-  explicit Turning(const BlockGraph& b) : from_(b), turned_(b.tensors.size(), -1) {
+  Turning(const BlockGraph& b, const target::Target& target)
+      : from_(b), target_(target), turned_(b.tensors.size(), -1) {
     to_.grid = b.grid, to_.block = b.block, to_.loop = b.loop;
     for (const graph::BlockTensor& t : b.tensors) to_.tensors.push_back({.name = t.name});
   }
@@ -59,6 +61,7 @@ class Turning {
     if (op.kind == OpKind::matmul) return !of_turned && product(op);
     if (op.kind == OpKind::output && of_turned) return store(op), true;
     if (op.kind == OpKind::input && op.loop_dim >= 0) brought_.insert(op.outputs[0]);
+    if (op.kind == OpKind::input && cuts_rows(op)) cut_.insert(op.outputs[0]);
     if (!of_turned) {
       to_.ops.push_back(op);
       return std::ranges::none_of(op.inputs, [&](int t) { return brought_.count(t) > 0; });
@@ -76,8 +79,11 @@ class Turning {
     if (op.inputs.size() != 2 || from_.tensors[op.outputs[0]].after_loop) return false;
     const Shape& out = shape(op.outputs[0]);
     const std::int64_t m = out[out.size() - 2], n = out.back();
-    if (m != rows || graph::size(out) != m * n || n % warpgroup_rows != 0 || n > most_columns ||
-        (columns_ > 0 && n != columns_))
+    // Rows that fill a warpgroup are as well off as they are, and few of those that the grid cuts are no better.
+    if (m % columns_unit != 0 || m % warpgroup_rows == 0 ||
+        (m < warpgroup_rows && cut_.count(op.inputs[0]) > 0) ||
+        !has_instruction(from_.tensors[op.inputs[0]].dtype, m) || graph::size(out) != m * n ||
+        n % warpgroup_rows != 0 || n > most_columns || (columns_ > 0 && n != columns_))
       return false;
     for (int t : op.inputs)  // warpgroups read what TMA has brought
       if (shape(t).size() != out.size() || brought_.count(t) == 0) return false;
@@ -95,9 +101,20 @@ class Turning {
     to_.ops.push_back(std::move(made));
   }
 
+  bool cuts_rows(const BlockOp& input) const {
+    const int rows = static_cast<int>(shape(input.outputs[0]).size()) - 2;
+    return std::ranges::count(input.map, rows) > 0 && rows >= 0;
+  }
+  bool has_instruction(graph::DType t, std::int64_t n) const {
+    return target::find_warpgroup_mma(target_, graph::name(t), graph::name(t), graph::name(graph::DType::f32),
+                                      n);
+  }
+
   const BlockGraph& from_;
+  const target::Target& target_;
   BlockGraph to_;
   std::set<int> brought_;  // tiles of each iteration
+  std::set<int> cut_;      // tiles whose rows the grid cuts
   std::vector<int>
       turned_;  // by tile: itself where it is turned, the permuted one where there is one, else -1
   std::int64_t columns_ = 0;
@@ -107,7 +124,7 @@ class Turning {
 
 std::optional<BlockGraph> turned(const BlockGraph& b, const target::Target& target) {
   if (static_cast<double>(b.grid.count()) < plan::drawing * target.multiprocessors) return std::nullopt;
-  return Turning(b).run();
+  return Turning(b, target).run();
 }
 
 }  // namespace zellige::fuse

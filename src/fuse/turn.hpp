@@ -1,4 +1,5 @@
-// Products of few rows, turned: the columns of the weights become the rows of wgmma's accumulator.
+// Products of few rows, or of rows that do not fill a warpgroup's, turned: the columns of the weights become the rows of wgmma's
+// accumulator.
 //
 //   if (auto block = turned(*part.block)) ...    // of a block graph whose tensors have shapes
 //
@@ -12,8 +13,9 @@
 
 namespace zellige::fuse {
 
-/// None where the rows are not 16 or the columns no 64 or 128, where so few blocks would not draw all that memory gives, where the loop does
-/// more than multiply what it loads, or where a step behind it is not elementwise.
+/// None where wgmma has no instruction of as many columns as there are rows; where the rows are a multiple of its own 64, or fewer and cut
+/// by the grid; where the columns are not 64 or 128; where so few blocks would not draw all that memory gives; where the loop does more
+/// than multiply what it loads; where a step after it is not elementwise.
 std::optional<graph::BlockGraph> turned(const graph::BlockGraph&, const target::Target&);
 
 }  // namespace zellige::fuse

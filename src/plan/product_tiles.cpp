@@ -35,6 +35,8 @@ constexpr ProductTile by_warpgroups[] = {
 constexpr ProductTile of_few_rows[] = {
     {64, 16, 64, 128, true}, {64, 32, 64, 128, true}, {64, 64, 64, 128, true}};
 constexpr std::int64_t few_rows = 9;  // fewer waste half of those columns
+/// So are more rows of which tiles of 128 would leave much empty, as of 300: columns come in sixteens.
+constexpr ProductTile of_odd_rows[] = {{64, 0, 64, 128, true}, {128, 0, 64, 256, true}};
 
 /// What products on warpgroups take. Of some 500 times of those of bench/emitted.py on an H200, the tiles that these constants put first
 /// were on average 1% slower than the fastest.
@@ -72,6 +74,10 @@ class Choice {
       for (const ProductTile& t : of_few_rows)
         if (size_.m <= t.n && size_.m > t.n / 2 && has_instruction(t))
           consider(t, t.n == rows_of_a_stream ? us_of_stream(t, 0.95, drawing) : us_of_warpgroups(t));
+    if (fits_warpgroups())
+      for (const std::int64_t rows : odd_rows(size_.m))
+        for (ProductTile t : of_odd_rows)
+          if (t.n = rows; size_.n % t.m == 0 && has_instruction(t)) consider(t, us_of_warpgroups(t));
     std::ranges::stable_sort(found_, {}, &Costed::us);
     std::vector<ProductTile> tiles;
     for (const Costed& c : found_) tiles.push_back(c.tile);
@@ -176,9 +182,10 @@ class Choice {
     const double stage = filled * static_cast<double>(t.k), out = blocks > each ? 2 * m * n : 0;
     const double stall =
         static_cast<double>(target_.shared_per_block) - out < few_stages * stage ? stalled : 1;
-    const double cycles = stall * std::max({(read + filled) / shared_bytes_a_cycle,
-                                            filled / (t.turned ? streamed_bytes_a_cycle : l2_bytes_a_cycle),
-                                            m * n / products_a_cycle});
+    const double brought =
+        m * 2 / (t.turned ? streamed_bytes_a_cycle : l2_bytes_a_cycle) + n * 2 / l2_bytes_a_cycle;
+    const double cycles =
+        stall * std::max({(read + filled) / shared_bytes_a_cycle, brought, m * n / products_a_cycle});
     const double one = k * cycles / (target_.costs.clock * boost) * 1e-3;
     const double together = k * m * n / (products_a_cycle * sustained * target_.costs.clock) * 1e-3;
     const double area = m * n / (128 * 128);
@@ -195,6 +202,17 @@ class Choice {
 };
 
 }  // namespace
+
+std::vector<std::int64_t> odd_rows(std::int64_t m) {
+  constexpr std::int64_t columns = 16, most = 256, block = 128, most_parts = 8;
+  const auto tile = [&](std::int64_t parts) { return ceil_div(ceil_div(m, parts), columns) * columns; };
+  std::vector<std::int64_t> result;
+  if (m <= block / 2) return result;
+  const std::int64_t least = ceil_div(m, most);
+  for (std::int64_t parts = least; parts <= std::min(least + 1, most_parts); ++parts)
+    if (const std::int64_t t = tile(parts); t * parts < ceil_div(m, block) * block) result.push_back(t);
+  return result;
+}
 
 ProductSize product_size(const graph::KernelGraph& g, int op) {
   const graph::KernelTensor &a = g.tensors[g.ops[op].inputs[0]], &b = g.tensors[g.ops[op].inputs[1]];

@@ -22,6 +22,10 @@ struct ProductSize {
 /// Of a matmul whose shapes have been inferred.
 ProductSize product_size(const graph::KernelGraph&, int op);
 
+/// Heights of tiles, multiples of 16 of at most 256, that leave fewer rows empty than tiles of 128 do; none for up to 64 rows, which have
+/// tiles of their own. 300: 160 and 112.
+std::vector<std::int64_t> odd_rows(std::int64_t m);
+
 /// Those that the target has instructions for, the one that is expected to take least first.
 std::vector<retile::ProductTile> product_tiles(const ProductSize&, const target::Target&);
 

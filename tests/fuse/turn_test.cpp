@@ -45,20 +45,28 @@ std::vector<Kernel> turned_kernels(const KernelGraph& g) {
 
 KernelGraph fused(const KernelGraph& g, const Kernel& k) { return assemble(g, {{k.ops, {k}, 0}}).graph; }
 
-void expect_turned(const KernelGraph& g) {
+/// `on`: with the instruction that the source names.
+KernelGraph one_turned(const KernelGraph& g, const std::string& on) {
   const std::vector<Kernel> found = turned_kernels(g);
   const auto by_warpgroups = std::ranges::find_if(found, [&](const Kernel& k) {
-    return emit::transpile(fused(g, k), target::find("sm_90a")).source.find("on wgmma m64n16k16") !=
-           std::string::npos;
+    return emit::transpile(fused(g, k), target::find("sm_90a")).source.find(on) != std::string::npos;
   });
-  ASSERT_NE(by_warpgroups, found.end()) << g.name;
-  const KernelGraph h = fused(g, *by_warpgroups);
-  EXPECT_NO_THROW(graph::validate(h)) << g.name;
-  const search::Equality e = search::equal(g, h);
-  EXPECT_EQ(search::name(e.answer), "equal") << search::describe(e, g.name, "turned") << graph::to_json(h);
+  EXPECT_NE(by_warpgroups, found.end()) << g.name;
+  return by_warpgroups == found.end() ? g : fused(g, *by_warpgroups);
+}
+
+void expect_right(const KernelGraph& h) {
+  EXPECT_NO_THROW(graph::validate(h)) << h.name;
   const run::RunResult r =
       run::run(h, {.on = run::Engine::emulator, .target = "sm_90a"}, run::Cache::standard());
-  EXPECT_EQ(r.status, run::Status::correct) << g.name << ": " << r.reason;
+  EXPECT_EQ(r.status, run::Status::correct) << h.name << ": " << r.reason;
+}
+
+void expect_turned(const KernelGraph& g) {
+  const KernelGraph h = one_turned(g, "on wgmma m64n16k16");
+  const search::Equality e = search::equal(g, h);
+  EXPECT_EQ(search::name(e.answer), "equal") << search::describe(e, g.name, "turned") << graph::to_json(h);
+  expect_right(h);
 }
 
 TEST(Turn, TwoProductsOfTheSameRows) {
@@ -74,8 +82,14 @@ TEST(Turn, WhatMeetsTheProductIsTurnedToo) {
   expect_turned(b.build());
 }
 
+TEST(Turn, OddRowsAreCutInSixteens) {
+  Builder b("odd");
+  b.output(gated(b, 72), "Y");
+  expect_right(one_turned(b.build(), "on wgmma m64n80k16"));
+}
+
 TEST(Turn, OnlyWhereItPays) {
-  for (const std::int64_t rows : {1, 8, 12, 17, 64}) {
+  for (const std::int64_t rows : {1, 8, 12, 64, 128}) {
     Builder b("rows");
     b.output(gated(b, rows), "Y");
     EXPECT_TRUE(turned_kernels(b.build()).empty()) << rows << " rows";
