@@ -24,7 +24,13 @@ Index KernelText::global_start(const plan::Split& s, bool far, const Index& give
                                             : Index::named(fmt::format("{}({})", wide, iteration));
   else if (s.loop)
     index = index * block_.loop + iteration;
-  return index * s.tile + s.offset;
+  return index * s.tile + offset_of(s);
+}
+
+/// A program's part is named, not numbered, so that programs of equal parts have one text.
+Index KernelText::offset_of(const plan::Split& s) const {
+  if (!s.of_part) return s.offset;
+  return Index::named("part_begin") + (s.offset - block_.part_begin);
 }
 
 /// Where in the tensor the tile's coordinate `at` lies.
@@ -97,13 +103,13 @@ KernelText::Existing KernelText::existing(const Node& n, const plan::Shape& padd
   for (int d = 0; d < c.rank(); ++d) {
     if (d == inner) continue;
     if (padded[d] > n.shape[d]) inside.push_back({at[d], n.shape[d]});
-    if (n.splits[d].overhang) inside.push_back({from[d], n.splits[d].extent + n.splits[d].offset});
+    if (n.splits[d].overhang) inside.push_back({from[d], global_end(n.splits[d])});
   }
   const plan::Split& s = n.splits[inner];
   std::string left;
   if (padded[inner] > n.shape[inner] || n.shape[inner] % V != 0) left = (n.shape[inner] - at[inner]).str();
   if (s.overhang) {
-    const Index rest = s.extent + s.offset - from[inner];
+    const Index rest = global_end(s) - from[inner];
     left = left.empty() ? rest.str() : fmt::format("at_most({}, {})", left, rest);
   }
   const bool whole = left.empty() && inside.empty();

@@ -382,7 +382,7 @@ void KernelText::to_global(const Item& item, const NestAt& nest) {
   if (n.splits[inner].overhang && n.splits[inner].extent % vector != 0) {
     // A chunk may straddle the tensor's edge: then each element is asked.
     w = 1;
-    limit = n.splits[inner].extent + n.splits[inner].offset - global_start(n, inner, iteration_);
+    limit = global_end(n.splits[inner]) - global_start(n, inner, iteration_);
   }
   write_pieces(r, nest, w, global(n.tensor) + "(", position(n, iteration_, nest.at), limit);
 }

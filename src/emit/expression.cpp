@@ -90,7 +90,7 @@ Condition KernelText::condition(const Item& guard, const NestAt& nest) const {
   std::set<Bound> within;
   for (const plan::Within& w : guard.within) {
     const Index at = global_start(w.split, w.far, iteration_) + nest.index(w.at);
-    within.insert({at, w.split.extent + w.split.offset});
+    within.insert({at, global_end(w.split)});
     if (w.split.offset < 0) within.insert({-1, at});
   }
   all.insert(all.end(), within.begin(), within.end());
@@ -240,7 +240,7 @@ Value KernelText::read_global(const Item& item, const NestAt& nest) {
     if (!item.zeros_past) continue;
     Condition inside;
     for (std::size_t d = 0; d < at.size(); ++d)
-      if (n.splits[d].overhang) inside.push_back({at[d], n.splits[d].offset + n.splits[d].extent});
+      if (n.splits[d].overhang) inside.push_back({at[d], global_end(n.splits[d])});
     parts.back() =
         fmt::format("({} ? {} : Vec<{}, {}>{{}})", text(inside), parts.back(), register_type(n.dtype), width);
   }

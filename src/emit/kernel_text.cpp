@@ -37,6 +37,21 @@ KernelText::KernelText(const plan::KernelPlan& plan, const plan::Program& progra
 
 void KernelText::emit() {
   signature();
+  body();
+}
+
+void KernelText::emit_part(const std::string& name) {
+  part_ = true;
+  grid_comment();
+  // Dozens of calls of one function, each inlined, take ptxas seconds.
+  out_.open(
+      "static __device__ __attribute__((noinline)) void {}({}, [[maybe_unused]] int block, [[maybe_unused]] "
+      "int part_begin) {{",
+      name, parameter_list());
+  body();
+}
+
+void KernelText::body() {
   declarations();
   const std::vector<plan::Step>& steps = plan_.schedule.agents.at(0).steps;
   if (parted())
@@ -46,25 +61,29 @@ void KernelText::emit() {
   out_.close();
 }
 
-void KernelText::signature() {
-  std::string list;
-  for (const Parameter& p : parameters(plan_)) {
-    const auto& tensor = program_.tensors[p.tensor];
-    list += list.empty() ? "" : ", ";
-    if (p.node >= 0)
-      list += fmt::format("const __grid_constant__ TmaDescriptor {}", map_name(p.node));
-    else
-      list += fmt::format("gmem<{}{}> {}", p.writes ? "" : "const ", type_name(tensor.dtype),
-                          names_.pointer(tensor.name));
-  }
+void KernelText::grid_comment() {
   out_.line("// Grid {} x {} x {}, {} bytes of shared memory{}.", block_.grid.x, block_.grid.y, block_.grid.z,
             plan_.shared_bytes,
             looped() ? fmt::format(", {} iterations, {} stage{}", plan_.trips_of_rank(), stages(),
                                    stages() > 1 ? "s" : "")
                      : "");
+}
+
+std::string KernelText::parameter_list() const {
+  std::string list;
+  for (const Parameter& p : parameters(plan_)) {
+    list += list.empty() ? "" : ", ";
+    list += p.node >= 0 ? fmt::format("const __grid_constant__ TmaDescriptor {}", map_name(p.node))
+                        : pointer_text(p, program_, names_);
+  }
+  return list;
+}
+
+void KernelText::signature() {
+  grid_comment();
   const std::string together = plan_.together > 0 ? fmt::format(", {}", plan_.together) : "";
   out_.open("extern \"C\" __global__ void __launch_bounds__({}{}) {}({}) {{", plan_.schedule.threads,
-            together, block_.name, list);
+            together, block_.name, parameter_list());
 }
 
 std::string KernelText::thread_index() const {
@@ -73,6 +92,15 @@ std::string KernelText::thread_index() const {
   if (block_.block.y > 1) text += fmt::format(" + {} * threadIdx.y", block_.block.x);
   if (block_.block.z > 1) text += fmt::format(" + {} * threadIdx.z", block_.block.x * block_.block.y);
   return text;
+}
+
+/// A block's place along an axis. In a launch of several programs, whose grid has one dimension, it is taken from the block's number.
+std::string KernelText::block_index(int axis) const {
+  if (!part_) return fmt::format("blockIdx.{}", "xyz"[axis]);
+  std::int64_t before = 1, behind = 1;
+  for (int a = 0; a < 3; ++a)
+    if (a != axis) (a < axis ? before : behind) *= block_.grid[a];
+  return digit(Index::named("block"), before, block_.grid[axis], behind == 1).str();
 }
 
 void KernelText::declarations() {
@@ -87,7 +115,7 @@ void KernelText::declarations() {
   }
   if (plan_.schedule.ranks > 1) out_.line("const int rank = cluster_ctarank();");
   if (plan_.blocks == 0)  // blocks that stay name a tile's place where they take it
-    for (int a : axes) out_.line("const int b{} = blockIdx.{};", "xyz"[a], "xyz"[a]);
+    for (int a : axes) out_.line("const int b{} = {};", "xyz"[a], block_index(a));
   if (plan_.blocks == 0) begin_of_trips();
   for (int t : tensors) {
     const auto& tensor = program_.tensors[t];

@@ -60,6 +60,8 @@ class KernelText {
   KernelText(const plan::KernelPlan& plan, const plan::Program& program, Names& names, Text& out);
 
   void emit();
+  /// As a device function of this name, which the launch calls with the number of a block among the program's own and its part_begin.
+  void emit_part(const std::string& name);
 
  private:
   using Node = plan::Node;
@@ -69,6 +71,9 @@ class KernelText {
 
   // kernel_text.cpp
   void signature();
+  void grid_comment();
+  std::string parameter_list() const;
+  void body();
   void declarations();
   void run(const std::vector<plan::Step>&, std::size_t first, std::size_t last);
   void start(const Task&);
@@ -81,8 +86,11 @@ class KernelText {
   int stages() const;                        // of the loop's rings
   Index global_start(const plan::Split&, bool far, const Index& iteration) const;
   Index global_start(const Node&, int dim, const Index& iteration) const;
+  Index offset_of(const plan::Split&) const;
+  Index global_end(const plan::Split& s) const { return offset_of(s) + s.extent; }
   void begin_of_trips();
   std::string thread_index() const;
+  std::string block_index(int axis) const;
 
   // role_text.cpp
   void rings();
@@ -191,6 +199,7 @@ class KernelText {
   std::vector<bool> of_rows_;       // which of them are one for each row of the accumulators
   int agent_ = 0;                   // whose steps are being emitted
   int counter_ = 0;
+  bool part_ = false;                             // of a launch
   plan::Section section_ = plan::Section::after;  // being emitted
   std::set<int> started_;  // sums and operands that a step began, for tasks in an inner loop
   Index iteration_ = 0;    // the open loop's counter

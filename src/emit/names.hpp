@@ -7,7 +7,7 @@
 // Collisions are excluded by form, not by a list. What a user named is p, g, s or m, then a capital letter or an underscore.
 // No keyword of C++ or CUDA, no macro and no function that the headers bring, and nothing that the emitter itself
 // declares has that form; and a name's stem is never another name's. The functions of a program are NAME_k0, NAME_k1, ...
-// emulate_NAME_k0, ..., launch_NAME, ordered_NAME, start_NAME and run_NAME. tests/emit/names_test.cpp holds all of this against the headers.
+// part_NAME_k0, ..., emulate_NAME_k0, ..., launch_NAME, ordered_NAME, start_NAME and run_NAME. tests/emit/names_test.cpp holds all of this against the headers.
 #pragma once
 #include <map>
 #include <set>
@@ -32,6 +32,7 @@ class Names {
     return "start_" + program;
   }  // what both of these call
   static std::string function(const std::string& program) { return "run_" + program; }  // of NAME.h
+  static std::string part(const std::string& program) { return "part_" + program; }     // of a launch
   static std::string emulated(const std::string& kernel) { return "emulate_" + kernel; }
 
  private:

@@ -1,6 +1,9 @@
 #include "emit/parameters.hpp"
 
+#include <algorithm>
 #include <set>
+
+#include "emit/text.hpp"
 
 namespace zellige::emit {
 
@@ -20,6 +23,23 @@ std::vector<Parameter> parameters(const plan::KernelPlan& plan) {
     if (!writes.count(t)) list.push_back({t, false, -1});
   for (int t : writes) list.push_back({t, true, -1});
   return list;
+}
+
+std::vector<Parameter> parameters(std::span<const plan::KernelPlan> programs) {
+  std::vector<Parameter> list;
+  for (const bool writes : {false, true})
+    for (const plan::KernelPlan& plan : programs)
+      for (const Parameter& p : parameters(plan)) {
+        const auto same = [&](const Parameter& other) { return other.tensor == p.tensor; };
+        if (p.writes == writes && std::ranges::none_of(list, same)) list.push_back(p);
+      }
+  return list;
+}
+
+std::string pointer_text(const Parameter& p, const plan::Program& program, Names& names) {
+  const graph::KernelTensor& tensor = program.tensors[p.tensor];
+  return fmt::format("gmem<{}{}> {}", p.writes ? "" : "const ", type_name(tensor.dtype),
+                     names.pointer(tensor.name));
 }
 
 }  // namespace zellige::emit

@@ -1,8 +1,11 @@
 // A kernel's parameters, in order: tensor maps of what TMA brings and takes, then pointers to what threads read, and to what
 // they write. The signature, the manifest and the host entry follow this one list.
 #pragma once
+#include <span>
+#include <string>
 #include <vector>
 
+#include "emit/names.hpp"
 #include "plan/kernel_plan.hpp"
 
 namespace zellige::emit {
@@ -14,5 +17,9 @@ struct Parameter {
 };
 
 std::vector<Parameter> parameters(const plan::KernelPlan&);
+/// Of a launch of several programs, none of which has a tensor map: each pointer once.
+std::vector<Parameter> parameters(std::span<const plan::KernelPlan>);
+/// A pointer as it is declared.
+std::string pointer_text(const Parameter&, const plan::Program&, Names&);
 
 }  // namespace zellige::emit

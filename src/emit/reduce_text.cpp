@@ -120,7 +120,7 @@ void KernelText::staged_store(const Task& task) {
   Condition inside;
   for (std::size_t d = 0; d < to.size(); ++d)
     if (n.splits[d].overhang) {
-      inside.push_back({to[d], n.splits[d].extent + n.splits[d].offset});
+      inside.push_back({to[d], global_end(n.splits[d])});
       if (n.splits[d].offset < 0) inside.push_back({-1, to[d]});
     }
   out_.line("{}store({}({}), load<{}>({}({})));", inside.empty() ? "" : fmt::format("if ({}) ", text(inside)),

@@ -6,6 +6,7 @@
 #include "graph/matrices.hpp"
 #include "graph/view.hpp"
 #include "plan/align.hpp"
+#include "plan/launches.hpp"
 #include "plan/lower.hpp"
 #include "plan/product_tiles.hpp"
 #include "plan/views.hpp"
@@ -243,7 +244,7 @@ class KernelLowering {
     return p;
   }
 
-  /// concat and split: one copying kernel a part.
+  /// concat and split: one copying program per part, all of them in one launch.
   std::vector<BlockProgram> pieces() const {
     std::vector<BlockProgram> kernels;
     std::int64_t start = 0;
@@ -255,8 +256,10 @@ class KernelLowering {
       kernels.push_back(split ? elementwise({op_.inputs[0]}, parts[i], dim, {start, 0}, extent)
                               : elementwise({parts[i]}, op_.outputs[0], dim, {0, start}, extent));
       if (i > 0) kernels.back().name += fmt::format("_{}", i);
+      set_part_begin(kernels.back(), split ? NodeKind::load : NodeKind::store, dim, start);
       start += extent[dim];
     }
+    launch_together(kernels);
     return kernels;
   }
 

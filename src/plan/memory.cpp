@@ -65,19 +65,22 @@ DevicePlacement place_tensors(const Program& program) {
   std::vector<int> which;
   constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
   std::vector<Lifetime> used(n, {0, never, 0, 256});
-  for (std::size_t k = 0; k < program.kernels.size(); ++k)
-    for (const Node& node : program.kernels[k].nodes) {
+  std::int64_t launch = -1;  // programs of one launch run at one time
+  for (const BlockProgram& kernel : program.kernels) {
+    if (!kernel.same_launch || launch < 0) ++launch;
+    for (const Node& node : kernel.nodes) {
       if (node.tensor < 0) continue;
       Lifetime& life = used[program.memory_of(node.tensor)];
-      life.begin = std::min(life.begin, static_cast<std::int64_t>(k)),
-      life.end = static_cast<std::int64_t>(k) + 1;
+      life.begin = std::min(life.begin, launch), life.end = launch + 1;
     }
+  }
   std::vector<bool> callers(n, false);  // memory, not the workspace
   for (const auto* list : {&program.inputs, &program.outputs})
     for (int t : *list) callers[t] = true;
   for (int t = 0; t < n; ++t) {
     const auto& tensor = program.tensors[t];
     if (program.views.count(t)) continue;
+    if (used[t].begin == never && !callers[t]) continue;  // no kernel touches it
     std::int64_t elements = 1;
     for (std::size_t d = 0; d < tensor.shape.size(); ++d)
       elements += (tensor.shape[d] - 1) * tensor.strides[d];

@@ -5,6 +5,7 @@
 #include "plan/dependence.hpp"
 #include "plan/hoist.hpp"
 #include "plan/index_width.hpp"
+#include "plan/launches.hpp"
 #include "plan/layouts.hpp"
 #include "plan/lower.hpp"
 #include "plan/predict.hpp"
@@ -76,6 +77,7 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, co
     verify_bounds(kernel, plan.program);
     if (wishes.registers_proved) verify_registers(kernel);
   }
+  verify_launches(plan.kernels, plan.program);
   plan.device = place_tensors(plan.program);
   return plan;
 }

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include "plan/copies.hpp"
+#include "plan/launches.hpp"
 #include "plan/predict.hpp"
 #include "plan/registers.hpp"
 #include "plan/warpgroup_chain.hpp"
@@ -102,7 +104,8 @@ class Pricing {
 
   KernelPrice k;
 
-  void run(const std::set<int>& made_here) {
+  /// What it needs, before times are made of that.
+  void count(const std::set<int>& made_here) {
     const BlockProgram& p = plan_.program;
     launched_ = static_cast<double>(plan_.blocks > 0 ? plan_.blocks : p.grid.count());
     k.parted = plan_.schedule.parted();
@@ -114,9 +117,27 @@ class Pricing {
     counted();
     latencies();
     busiest();
+  }
+  /// With the blocks of other programs of its launch: sums of what the launch needs, means of what a block does, and the longest chain.
+  void join(const Pricing& other) {
+    const double all = launched_ + other.launched_;
+    const auto mean = [&](double& each, double others) {
+      each = (each * launched_ + others * other.launched_) / all;
+    };
+    k.dram_bytes += other.k.dram_bytes, k.l2_bytes += other.k.l2_bytes;
+    mean(k.wavefronts, other.k.wavefronts), mean(k.tensor_cycles, other.k.tensor_cycles);
+    mean(k.slots, other.k.slots);
+    for (double KernelPrice::*longest :
+         {&KernelPrice::trips, &KernelPrice::chain, &KernelPrice::barriers, &KernelPrice::rounds})
+      k.*longest = std::max(k.*longest, other.k.*longest);
+    k.in_flight = std::min(k.in_flight, other.k.in_flight);
+    k.blocks_each = std::min(k.blocks_each, other.k.blocks_each);
+    launched_ = all;
+  }
+  void settle() {
     // Of what passes the L2 by little, much is still found there.
     const double kept = 0.6 * static_cast<double>(target_.costs.l2_bytes) / program_bytes();
-    settle(k, target_, launched_, first_kernel_, hot_ ? std::max(0.0, 1 - kept) : 1);
+    plan::settle(k, target_, launched_, first_kernel_, hot_ ? std::max(0.0, 1 - kept) : 1);
   }
 
  private:
@@ -299,17 +320,24 @@ class Pricing {
 Price price(const Plan& plan, const target::Target& target, bool hot) {
   Price all;
   std::set<int> made;  // what an earlier kernel left in the L2
-  for (const KernelPlan& kernel : plan.kernels) {
-    Pricing pricing(kernel, plan.program, target, hot, all.kernels.empty());
-    pricing.run(made);
-    for (const Node& n : kernel.program.nodes) {
-      const int memory = n.tensor < 0 ? -1 : plan.program.memory_of(n.tensor);
-      const bool part =
-          std::ranges::count(plan.program.inputs, memory) > 0;  // of a cache that is written in place
-      if (n.kind == NodeKind::load || (n.kind == NodeKind::store && !part)) made.insert(memory);
+  for (const Launch& l : launches(plan.kernels)) {
+    std::optional<Pricing> pricing;
+    for (std::size_t i = l.first; i < l.last; ++i) {
+      const KernelPlan& kernel = plan.kernels[i];
+      Pricing one(kernel, plan.program, target, hot, all.kernels.empty());
+      one.count(made);
+      pricing ? pricing->join(one) : void(pricing.emplace(std::move(one)));
     }
-    all.us += pricing.k.us;
-    all.kernels.push_back(std::move(pricing.k));
+    pricing->settle();
+    for (std::size_t i = l.first; i < l.last; ++i)
+      for (const Node& n : plan.kernels[i].program.nodes) {
+        const int memory = n.tensor < 0 ? -1 : plan.program.memory_of(n.tensor);
+        const bool part =
+            std::ranges::count(plan.program.inputs, memory) > 0;  // of a cache that is written in place
+        if (n.kind == NodeKind::load || (n.kind == NodeKind::store && !part)) made.insert(memory);
+      }
+    all.us += pricing->k.us;
+    all.kernels.push_back(std::move(pricing->k));
   }
   return all;
 }

@@ -58,8 +58,9 @@ std::vector<int> BlockProgram::consumers(int node) const {
 }
 
 std::string print(const BlockProgram& program, const Program& whole) {
-  std::string out = fmt::format("{}: grid {}x{}x{}, {} threads, loop {}\n", program.name, program.grid.x,
-                                program.grid.y, program.grid.z, program.threads(), program.loop);
+  std::string out = fmt::format("{}: grid {}x{}x{}, {} threads, loop {}{}\n", program.name, program.grid.x,
+                                program.grid.y, program.grid.z, program.threads(), program.loop,
+                                program.same_launch ? ", in the launch of the program before it" : "");
   for (int i = 0; i < static_cast<int>(program.nodes.size()); ++i) {
     const Node& n = program.nodes[i];
     std::string what(name(n.kind));

@@ -60,6 +60,7 @@ struct Split {
   std::int64_t extent = 1;  // of the tensor, from offset: what lies past it is neither read nor written
   std::int64_t offset = 0;
   bool overhang = false;  // the last tile may pass `extent`
+  bool of_part = false;   // `offset` counts from the program's part_begin
   auto operator<=>(const Split&) const = default;
 };
 
@@ -98,6 +99,11 @@ struct BlockProgram {
   std::string name;
   graph::Dim3 grid, block;
   std::int64_t loop = 1;
+  // One launch runs several programs: the blocks of the first come first, and those of a program with this flag follow those of the
+  // program in front of it (launches.hpp).
+  bool same_launch = false;
+  // Where the program's part of a concatenation begins. Programs that differ in this and in their tensors have one text.
+  std::int64_t part_begin = 0;
   std::vector<Node> nodes;  // in a topological order
   int threads() const { return static_cast<int>(block.count()); }
   int warps() const { return threads() / 32; }

@@ -1,0 +1,72 @@
+#include "emit/launch_text.hpp"
+
+#include <algorithm>
+
+#include "emit/kernel_text.hpp"
+#include "emit/same_text.hpp"
+
+namespace zellige::emit {
+
+std::string LaunchText::add(const plan::Launch& l) {
+  const plan::KernelPlan& first = plan_.kernels[l.first];
+  const std::string& name = first.program.name;
+  Text text;
+  if (l.count() == 1) {
+    KernelText(first, plan_.program, names_, text).emit();
+    return once(text.str(), name, true);
+  }
+  std::vector<Program> programs;
+  std::int64_t blocks = 0, shared = 0;
+  for (std::size_t k = l.first; k < l.last; ++k) {
+    const plan::KernelPlan& plan = plan_.kernels[k];
+    programs.push_back({&plan, part(plan), blocks, blocks + plan.program.grid.count()});
+    blocks = programs.back().end, shared = std::max(shared, plan.shared_bytes);
+  }
+  std::string list;
+  for (const Parameter& p : parameters(std::span(&first, l.count())))
+    list += (list.empty() ? "" : ", ") + pointer_text(p, plan_.program, names_);
+  text.line("// Grid {} x 1 x 1, {} bytes of shared memory, {} programs: each block runs one.", blocks,
+            shared, l.count());
+  text.open("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{", first.schedule.threads, name,
+            list);
+  text.line("const int b = blockIdx.x;");
+  choose(programs, text);
+  text.close();
+  return once(text.str(), name, true);
+}
+
+std::string LaunchText::once(const std::string& text, const std::string& name, bool is_kernel) {
+  const auto [same, is_new] = functions_.try_emplace(unnamed(text, name), name);
+  if (is_new) text_.line(""), text_.raw(text), kernels_ += is_kernel;
+  return same->second;
+}
+
+std::string LaunchText::part(const plan::KernelPlan& plan) {
+  const std::string name = Names::part(plan.program.name);
+  Text text;
+  KernelText(plan, plan_.program, names_, text).emit_part(name);
+  return once(text.str(), name, false);
+}
+
+void LaunchText::call(const Program& p, Text& text) const {
+  std::string list;
+  for (const Parameter& parameter : parameters(*p.plan))
+    list += names_.pointer(plan_.program.tensors[parameter.tensor].name) + ", ";
+  text.line("return {}({}{}, {});", p.function, list, (Index::named("b") - p.begin).str(),
+            p.plan->program.part_begin);
+}
+
+/// By halves, since a block may come to any of dozens.
+void LaunchText::choose(std::span<const Program> programs, Text& text) const {
+  constexpr std::size_t few = 4;
+  while (programs.size() > 1) {
+    const std::size_t half = programs.size() > few ? programs.size() / 2 : 1;
+    text.open("if (b < {}) {{", programs[half - 1].end);
+    choose(programs.first(half), text);
+    text.close();
+    programs = programs.subspan(half);
+  }
+  call(programs[0], text);
+}
+
+}  // namespace zellige::emit

@@ -1,0 +1,88 @@
+// Programs of one launch: what is refused, and what a launch of several takes.
+#include "plan/launches.hpp"
+
+#include <gtest/gtest.h>
+
+#include "graph/builder.hpp"
+#include "plan/plan.hpp"
+#include "plan/price.hpp"
+
+namespace zellige::plan {
+namespace {
+
+using graph::Tensor;
+
+/// Two operands, (8, 16) and (8, 48), in one launch.
+Plan joined() {
+  graph::Builder b("joined");
+  const Tensor x = b.input("X", {8, 16}, graph::DType::f32), y = b.input("Y", {8, 48}, graph::DType::f32);
+  b.output(concat(x, y, 1), "Z");
+  return make_plan(b.build(), target::find("sm_90a"));
+}
+
+std::string message(const Plan& plan) {
+  try {
+    verify_launches(plan.kernels, plan.program);
+  } catch (const Rejected& e) {
+    return e.what();
+  }
+  return "";
+}
+
+Node& store_of(KernelPlan& k) { return *std::ranges::find(k.program.nodes, NodeKind::store, &Node::kind); }
+
+TEST(Launches, OfAConcatenationAreOne) {
+  const Plan plan = joined();
+  ASSERT_EQ(plan.kernels.size(), 2u);
+  ASSERT_EQ(launches(plan.kernels).size(), 1u);
+  EXPECT_EQ(launches(plan.kernels)[0].count(), 2u);
+  EXPECT_EQ(message(plan), "");
+  EXPECT_EQ(price(plan, target::find("sm_90a")).kernels.size(), 1u);
+}
+
+TEST(Launches, ProgramsThatWriteTheSameElementsAreRejected) {
+  Plan plan = joined();
+  store_of(plan.kernels[1]).splits[1].offset = 15;
+  EXPECT_EQ(
+      message(plan),
+      "joined_k0_1 writes elements of Z that joined_k0 writes in the same launch, whose blocks run in any "
+      "order");
+}
+
+TEST(Launches, AProgramThatReadsWhatAnotherWritesIsRejected) {
+  Plan plan = joined();
+  for (Node& n : plan.kernels[1].program.nodes)
+    if (n.kind == NodeKind::load) n.tensor = store_of(plan.kernels[0]).tensor;
+  EXPECT_EQ(
+      message(plan),
+      "joined_k0_1 reads elements of Z that joined_k0 writes in the same launch, whose blocks run in any "
+      "order");
+}
+
+TEST(Launches, ProgramsOfOtherThreadsAreRejected) {
+  Plan plan = joined();
+  plan.kernels[1].program.block = {512, 1, 1};
+  EXPECT_EQ(message(plan),
+            "joined_k0_1 has 512 threads a block, expected 128 as joined_k0 in the same launch");
+}
+
+TEST(Launches, ProgramsWhoseBlocksTakeSeveralTilesAreRejected) {
+  Plan plan = joined();
+  plan.kernels[1].blocks = 4;
+  EXPECT_EQ(message(plan),
+            "joined_k0_1 has blocks that take several tiles: it must have a launch of its own");
+}
+
+TEST(Launches, MoreThanALaunchHoldsAreSeveral) {
+  graph::Builder b("many");
+  std::vector<Tensor> x;
+  for (std::size_t i = 0; i < most_programs + 1; ++i)
+    x.push_back(b.input(fmt::format("x{}", i), {4}, graph::DType::f32));
+  b.output(concat(x, 0), "y");
+  const Plan plan = make_plan(b.build(), target::find("sm_80"));
+  ASSERT_EQ(launches(plan.kernels).size(), 2u);
+  EXPECT_EQ(launches(plan.kernels)[0].count(), most_programs);
+}
+
+}  // namespace
+}  // namespace zellige::plan
