@@ -30,6 +30,7 @@ class Assembly {
   }
 
   void fused(const Kernel& k) {
+    for (int op : concatenations(g_, k.ops)) plain(op);
     std::map<int, int> between;
     std::vector<KernelOp> views;
     for (const Part& part : k.parts) {

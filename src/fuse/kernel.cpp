@@ -20,6 +20,13 @@
 #include "target/instructions.hpp"
 
 namespace zellige::fuse {
+std::vector<int> concatenations(const graph::KernelGraph& g, const std::vector<int>& ops) {
+  std::vector<int> result;
+  for (int i : ops)
+    if (g.ops[i].kind == graph::OpKind::concat) result.push_back(i);
+  return result;
+}
+
 namespace {
 
 using graph::KernelGraph;
@@ -42,7 +49,7 @@ KernelTensor outside(const KernelGraph& g, int tensor) {
   return {t.dtype, t.shape, strides_of(g, tensor), t.name, -1, t.constant};
 }
 
-/// The kernel as a graph of its own.
+/// The kernel as a graph of its own, with the concatenations whose operands it reads.
 KernelGraph alone(const KernelGraph& g, const Kernel& k) {
   KernelGraph a;
   a.name = g.name;
@@ -51,6 +58,16 @@ KernelGraph alone(const KernelGraph& g, const Kernel& k) {
     a.tensors.push_back(std::move(tensor));
     return at[t] = static_cast<int>(a.tensors.size()) - 1;
   };
+  for (int i : concatenations(g, k.ops)) {
+    graph::KernelOp op = g.ops[i];
+    for (int& t : op.inputs) {
+      if (at.count(t) == 0) a.inputs.push_back(add(t, outside(g, t)));
+      t = at[t];
+    }
+    const KernelTensor& y = g.tensors[op.outputs[0]];
+    op.outputs = {add(op.outputs[0], {y.dtype, y.shape, {}, y.name})};
+    a.ops.push_back(std::move(op));
+  }
   for (const Part& part : k.parts) {
     graph::KernelOp op;
     op.kind = OpKind::custom;
@@ -134,9 +151,11 @@ class Making {
   Kernel finished(Kernel k) const {
     const KernelGraph a = graph::infer(alone(g_, k));
     k.us = -target_.costs.launch;
+    const std::size_t before = a.ops.size() - k.parts.size();  // concatenations
     for (std::size_t i = 0; i < k.parts.size(); ++i) {
-      k.parts[i].block = a.ops[i].block;
-      k.us += plan::estimate(a, static_cast<int>(i), target_) - target_.costs.launch + target_.costs.next;
+      k.parts[i].block = a.ops[before + i].block;
+      k.us += plan::estimate(a, static_cast<int>(before + i), target_) - target_.costs.launch +
+              target_.costs.next;
     }
     k.us += target_.costs.launch;
     const graph::BlockGraph& b = *k.parts[0].block;

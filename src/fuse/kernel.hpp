@@ -37,6 +37,9 @@ struct Kernel {
   bool one_by_one = false;                     // are there products of which each sum is one thread's?
 };
 
+/// Those of the operators that are concatenations, which stay operators of the graph in front of the kernel that reads their operands.
+std::vector<int> concatenations(const graph::KernelGraph&, const std::vector<int>& ops);
+
 /// Its tilings by estimate, the least first; none, with the reason, where no rule makes one block graph of the operators.
 std::vector<Kernel> kernels_of(const graph::KernelGraph&, const std::vector<int>& ops, const target::Target&,
                                std::string& why);

@@ -22,9 +22,14 @@ class Expansion {
  public:
   Expansion(const KernelGraph& g, Readers readers) : g_(g), readers_(readers) {}
 
-  Steps run(const std::vector<int>& ops) {
+  Steps run(const std::vector<int>& all) {
+    std::vector<int> ops;
+    for (int i : all)
+      if (g_.ops[i].kind != OpKind::concat) ops.push_back(i);
+    if (ops.size() < all.size()) check_concatenations(all);
+    if (ops.empty()) fail("nothing but copies");
     for (int i : ops)
-      if (leaves(ops, g_.ops[i].outputs[0])) left_.insert(g_.ops[i].outputs[0]);
+      if (leaves(all, g_.ops[i].outputs[0])) left_.insert(g_.ops[i].outputs[0]);
     for (int i : ops) add(i);
     for (int i : ops) {
       const int t = g_.ops[i].outputs[0];
@@ -90,6 +95,38 @@ class Expansion {
     result_.steps.push_back({OpKind::add, {}, {product, in[2]}, made_[op.outputs[0]]});
   }
 
+  /// The planner runs an elementwise kernel once per operand of what it reads (plan/by_parts.hpp), if all of that is cut at the same places.
+  void check_concatenations(const std::vector<int>& ops) const {
+    const KernelOp* first = nullptr;
+    for (int i : ops)
+      if (g_.ops[i].kind == OpKind::concat && !first) first = &g_.ops[i];
+    const Shape& shape = g_.tensors[first->outputs[0]].shape;
+    for (int i : ops) {
+      const KernelOp& op = g_.ops[i];
+      const graph::KernelTensor& y = g_.tensors[op.outputs[0]];
+      const bool is_concat = op.kind == OpKind::concat;
+      if (!is_concat && !graph::is_elementwise(op.kind))
+        fail("{} ({}) is not elementwise, and {} is a concatenation", y.name, graph::name(op.kind),
+             g_.tensors[first->outputs[0]].name);
+      if (!is_concat && leaves(ops, op.outputs[0]) && y.shape != shape)
+        fail("{} {} lacks a dimension of the concatenation {}", y.name, graph::to_string(y.shape),
+             graph::to_string(shape));
+      if (!is_concat) continue;
+      if (leaves(ops, op.outputs[0]) || !y.strides.empty())
+        fail("{} is read outside of the kernel, too", y.name);
+      for (int t : op.inputs)
+        if (std::ranges::any_of(ops, [&](int by) { return g_.ops[by].outputs[0] == t; }))
+          fail("{} is an operand of {}, which the kernel reads operand by operand", g_.tensors[t].name,
+               y.name);
+      if (y.shape != shape || op.attributes.dim != first->attributes.dim || !same_parts(op, *first))
+        fail("{} and {} are concatenated at different places", y.name, g_.tensors[first->outputs[0]].name);
+    }
+  }
+  bool same_parts(const KernelOp& a, const KernelOp& b) const {
+    return std::ranges::equal(a.inputs, b.inputs,
+                              [&](int x, int y) { return g_.tensors[x].shape == g_.tensors[y].shape; });
+  }
+
   /// Does somebody outside read it, or the caller get it?
   bool leaves(const std::vector<int>& ops, int t) const {
     if (std::ranges::count(g_.outputs, t) > 0) return true;
@@ -122,7 +159,9 @@ class Expansion {
     const auto [at, is_new] = rounded_.insert({tensor, -1});
     if (is_new) {
       at->second = value({g_.tensors[tensor].shape, dtype});
-      result_.steps.push_back({OpKind::cast, {.dtype = dtype}, {v}, at->second});
+      Step rounds{OpKind::cast, {}, {v}, at->second};
+      rounds.attributes.dtype = dtype;
+      result_.steps.push_back(std::move(rounds));
     }
     return at->second;
   }
@@ -167,6 +206,8 @@ bool fusable(const KernelGraph& g, int index) {
     }
   for (int t : op.outputs)
     if (g.tensors[t].memory >= 0) return false;
+  if (op.kind == OpKind::concat)
+    return std::ranges::none_of(g.tensors, [](const graph::KernelTensor& t) { return t.memory >= 0; });
   switch (graph::family(op.kind)) {
     case OpFamily::matmul:
     case OpFamily::elementwise:

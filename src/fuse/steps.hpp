@@ -54,7 +54,7 @@ bool fusable(const graph::KernelGraph&, int op);
 /// Whether each reader of a tensor from outside sees a value of its own, whose dimensions run for themselves.
 enum class Readers : bool { together, apart };
 
-/// Of operators in the graph's order. Throws Error where a reader in the group needs a dimension that was left out.
+/// Of operators in the graph's order; a concatenation is no step, and what it makes is loaded. Throws Error where a reader in the group needs a dimension that was left out.
 Steps steps_of(const graph::KernelGraph&, const std::vector<int>& ops, Readers = Readers::together);
 
 }  // namespace zellige::fuse

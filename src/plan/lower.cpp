@@ -1,55 +1,162 @@
 #include "plan/lower.hpp"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <set>
 
+#include "graph/elementwise.hpp"
 #include "graph/in_place.hpp"
 #include "graph/view.hpp"
 #include "plan/align.hpp"
+#include "plan/by_parts.hpp"
 #include "plan/identifier.hpp"
+#include "plan/views.hpp"
 #include "plan/write_through.hpp"
 
 namespace zellige::plan {
-Program lower(const graph::KernelGraph& graph, const target::Target& target, const retile::Tiling& stated) {
-  Program program;
-  program.name = identifier(graph.name);  // of files and of the kernels, and behind a prefix of the entry
-  if (program.name.empty() || (program.name[0] >= '0' && program.name[0] <= '9'))
-    program.name = program.name.empty() ? "g" : "g_" + program.name;
-  program.tensors = graph.tensors;
-  program.inputs = graph.inputs;
-  program.outputs = graph.outputs;
-  std::set<std::string> taken;
-  for (const auto& t : program.tensors) taken.insert(t.name);
-  for (std::size_t i = 0; i < program.tensors.size(); ++i)
-    if (auto& t = program.tensors[i]; t.name.empty()) {
-      t.name = fmt::format("t{}", i);
-      while (!taken.insert(t.name).second) t.name += '_';
+namespace {
+
+class Lowering {
+ public:
+  Lowering(const graph::KernelGraph& graph, const target::Target& target, const retile::Tiling& stated)
+      : graph_(graph), target_(target), stated_(stated) {}
+
+  Program run() {
+    begin();
+    const std::vector<int> order = graph::in_place_order(graph_);
+    const std::set<int> written = write_through(program_, graph_, order, target_);
+    for (int i : order) {
+      if (written.count(i) > 0) continue;
+      const graph::KernelOp& op = graph_.ops[static_cast<std::size_t>(i)];
+      if (is_made_by_its_reader(op)) continue;
+      if (op.kind == OpKind::custom)
+        custom(op);
+      else if (may_be_read_by_parts(graph_, i) && program_.views.count(op.outputs[0]) == 0)
+        unmade_[op.outputs[0]] = i;
+      else
+        plain(i);
     }
-  const std::vector<int> order = graph::in_place_order(graph);
-  const std::set<int> written = write_through(program, graph, order, target);
-  for (int i : order) {
-    if (written.count(i) > 0) continue;
-    const graph::KernelOp& op = graph.ops[static_cast<std::size_t>(i)];
-    const std::string name = fmt::format("{}_k{}", program.name, program.kernels.size());
-    if (op.kind == OpKind::custom) {
-      BlockProgram kernel = lower_block(program, op, name, target);
-      if (const LineCopies copies = align_operands(program, kernel, target); !copies.empty())
-        program.kernels.push_back(copy_lines(program, copies, name));
-      program.kernels.push_back(std::move(kernel));
-    } else {
-      std::optional<retile::ProductTile> product;
-      for (const retile::OpTiling& t : stated)
-        if (t.op == i) product = t.product;
-      if (product && op.kind != OpKind::matmul)
-        fail("graph {}: expected the tile of operator {} to be a product's, found {}", graph.name, i,
-             graph::name(op.kind));
-      for (BlockProgram& kernel : graph::is_view(op.kind) ? lower_view(program, op, name, target)
-                                                          : lower_kernel(program, op, name, target, product))
-        program.kernels.push_back(std::move(kernel));
-      if (product) program.products.push_back({.op = i, .product = product});
-    }
+    for (const auto& [tensor, op] : unmade_) settle_strides(program_, tensor, true, target_);
+    for (const auto& [tensor, kernel] : makers_) settle_strides(program_, tensor, true, target_);
+    return std::move(program_);
   }
-  return program;
+
+ private:
+  void begin() {
+    program_.name = identifier(graph_.name);  // of files and of the kernels, and behind a prefix of the entry
+    if (program_.name.empty() || (program_.name[0] >= '0' && program_.name[0] <= '9'))
+      program_.name = program_.name.empty() ? "g" : "g_" + program_.name;
+    program_.tensors = graph_.tensors;
+    program_.inputs = graph_.inputs;
+    program_.outputs = graph_.outputs;
+    std::set<std::string> taken;
+    for (const auto& t : program_.tensors) taken.insert(t.name);
+    for (std::size_t i = 0; i < program_.tensors.size(); ++i)
+      if (auto& t = program_.tensors[i]; t.name.empty()) {
+        t.name = fmt::format("t{}", i);
+        while (!taken.insert(t.name).second) t.name += '_';
+      }
+  }
+
+  std::string next_name() const { return fmt::format("{}_k{}", program_.name, program_.kernels.size()); }
+  void add(std::vector<BlockProgram> kernels) {
+    for (BlockProgram& kernel : kernels) program_.kernels.push_back(std::move(kernel));
+  }
+
+  void custom(const graph::KernelOp& op) {
+    BlockProgram kernel = lower_block(program_, op, next_name(), target_);
+    std::vector<Concatenation> read;
+    for (int t : std::set<int>(op.inputs.begin(), op.inputs.end()))
+      if (const auto c = unmade_.find(t); c != unmade_.end()) {
+        const graph::KernelOp& concat = graph_.ops[static_cast<std::size_t>(c->second)];
+        Concatenation& joined = read.emplace_back(Concatenation{t, concat.attributes.dim, concat.inputs, {}});
+        for (int x : concat.inputs) joined.makers.push_back(makers_.contains(x) ? &makers_.at(x) : nullptr);
+      }
+    if (std::optional<std::vector<BlockProgram>> programs = by_parts(program_, kernel, read))
+      return add(*std::move(programs));
+    if (!read.empty()) {
+      for (const Concatenation& c : read) {
+        const int made_by = unmade_.at(c.result);
+        unmade_.erase(c.result);
+        plain(made_by);
+      }
+      kernel = lower_block(program_, op, next_name(), target_);
+    }
+    if (const LineCopies copies = align_operands(program_, kernel, target_); !copies.empty())
+      program_.kernels.push_back(copy_lines(program_, copies, kernel.name));
+    program_.kernels.push_back(std::move(kernel));
+  }
+
+  /// An elementwise operator whose result is an operand of one concatenation, and of nothing else: the program of that operand makes it.
+  bool is_made_by_its_reader(const graph::KernelOp& op) {
+    const bool custom = op.kind == OpKind::custom;
+    const int x = op.outputs[0];
+    if (op.outputs.size() != 1 || !(custom || graph::is_elementwise(op.kind))) return false;
+    if (std::ranges::count(graph_.outputs, x) > 0 || !graph_.tensors[x].strides.empty() ||
+        program_.views.count(x) > 0)
+      return false;
+    if (std::ranges::any_of(op.inputs, [&](int t) { return unmade_.contains(t) || makers_.contains(t); }))
+      return false;
+    if (std::ranges::any_of(graph_.tensors, [](const graph::KernelTensor& t) { return t.memory >= 0; }))
+      return false;
+    const int reader = only_reader(x);
+    if (reader < 0 || graph_.ops[static_cast<std::size_t>(reader)].kind != OpKind::concat) return false;
+    const bool made_often = may_be_read_by_parts(graph_, reader) &&
+                            only_reader(graph_.ops[static_cast<std::size_t>(reader)].outputs[0]) < 0;
+    if (made_often) return false;
+    std::optional<retile::ProductTile> none;
+    BlockProgram kernel = custom ? lower_block(program_, op, next_name(), target_)
+                                 : lower_kernel(program_, op, next_name(), target_, none).at(0);
+    if (!is_elementwise(program_, kernel, x)) return false;
+    makers_.emplace(x, std::move(kernel));
+    return true;
+  }
+
+  /// The operator that reads a tensor, once; -1: none or several.
+  int only_reader(int tensor) const {
+    int reader = -1;
+    for (std::size_t i = 0; i < graph_.ops.size(); ++i)
+      for (int t : graph_.ops[i].inputs)
+        if (t == tensor) {
+          if (reader >= 0) return -1;
+          reader = static_cast<int>(i);
+        }
+    return reader;
+  }
+
+  void plain(int i) {
+    const graph::KernelOp& op = graph_.ops[static_cast<std::size_t>(i)];
+    std::optional<retile::ProductTile> product;
+    for (const retile::OpTiling& t : stated_)
+      if (t.op == i) product = t.product;
+    if (product && op.kind != OpKind::matmul)
+      fail("graph {}: expected the tile of operator {} to be a product's, found {}", graph_.name, i,
+           graph::name(op.kind));
+    const std::string name = next_name();
+    std::vector<BlockProgram> kernels = graph::is_view(op.kind)
+                                            ? lower_view(program_, op, name, target_)
+                                            : lower_kernel(program_, op, name, target_, product);
+    if (op.kind == OpKind::concat)
+      for (std::size_t k = 0; k < op.inputs.size(); ++k)
+        if (const auto maker = makers_.find(op.inputs[k]); maker != makers_.end())
+          kernels[k] = with_maker(kernels[k], maker->second, op.inputs[k]);
+    add(std::move(kernels));
+    if (product) program_.products.push_back({.op = i, .product = product});
+  }
+
+  const graph::KernelGraph& graph_;
+  const target::Target& target_;
+  const retile::Tiling& stated_;
+  Program program_;
+  std::map<int, BlockProgram> makers_;  // elementwise kernels that nobody has launched, by what they make
+  std::map<int, int> unmade_;           // concatenations that no kernel has made, by tensor: the operator
+};
+
+}  // namespace
+
+Program lower(const graph::KernelGraph& graph, const target::Target& target, const retile::Tiling& stated) {
+  return Lowering(graph, target, stated).run();
 }
 
 }  // namespace zellige::plan

@@ -1,0 +1,211 @@
+#include "plan/by_parts.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "plan/launches.hpp"
+#include "plan/lower.hpp"
+
+namespace zellige::plan {
+namespace {
+
+int rounded(BlockProgram& p, int value, const Node& reader) {
+  if (reader.dtype == DType::f32) return value;
+  return lower_operator(p, OpKind::cast, {.dtype = reader.dtype}, {value}, reader.section);
+}
+
+/// What the maker computes, on tiles of its reader: rounded as it would have been stored.
+int made(BlockProgram& p, const BlockProgram& maker, const Node& reader) {
+  std::vector<int> at;
+  for (Node n : maker.nodes) {
+    for (int& in : n.in) in = at[static_cast<std::size_t>(in)];
+    if (n.kind == NodeKind::store) return rounded(p, n.in[0], reader);
+    std::ranges::fill(n.shape, 1);
+    for (std::size_t d = 0; d < n.shape.size(); ++d) {
+      for (int in : n.in) n.shape[d] = std::max(n.shape[d], p.nodes[static_cast<std::size_t>(in)].shape[d]);
+      if (n.kind != NodeKind::load) continue;
+      const std::int64_t offset = n.splits[d].offset;
+      n.splits[d] = n.splits[d].extent > 1 ? reader.splits[d] : Split{};
+      n.splits[d].offset = offset;
+      n.shape[d] = n.splits[d].tile;
+    }
+    n.section = reader.section;
+    at.push_back(p.add(std::move(n)));
+  }
+  fail("{} stores nothing", maker.name);
+}
+
+/// A kernel along the dimension of the concatenations that it reads.
+class ByParts {
+ public:
+  ByParts(const Program& program, const BlockProgram& kernel, const std::vector<Concatenation>& read)
+      : program_(program), kernel_(kernel), read_(read), dim_(static_cast<std::size_t>(read[0].dim)) {}
+
+  std::optional<std::vector<BlockProgram>> run() {
+    if (!same_cuts() || !find_split()) return std::nullopt;
+    for (const Node& n : kernel_.nodes)
+      if (!goes_by_parts(n)) return std::nullopt;
+    std::vector<BlockProgram> programs;
+    std::int64_t begin = 0;
+    for (std::size_t i = 0; i < read_[0].operands.size(); begin += extent(i), ++i)
+      programs.push_back(part(i, begin));
+    launch_together(programs);
+    return programs;
+  }
+
+ private:
+  std::int64_t extent(std::size_t i) const { return program_.shape(read_[0].operands[i])[dim_]; }
+
+  bool same_cuts() const {
+    return std::ranges::all_of(read_, [&](const Concatenation& c) {
+      return c.dim == read_[0].dim && std::ranges::equal(c.operands, read_[0].operands, [&](int x, int y) {
+               return program_.shape(x)[dim_] == program_.shape(y)[dim_];
+             });
+    });
+  }
+
+  const Concatenation* read(const Node& n) const {
+    if (n.kind != NodeKind::load) return nullptr;
+    const auto at = std::ranges::find(read_, n.tensor, &Concatenation::result);
+    return at == read_.end() ? nullptr : &*at;
+  }
+
+  /// How the grid cuts the dimension: all of its loads alike.
+  bool find_split() {
+    for (const Node& n : kernel_.nodes) {
+      if (!read(n)) continue;
+      const Split& s = n.splits[dim_];
+      if (s.loop || s.mod != 0 || s.div != 1 || (split_ && *split_ != s)) return false;
+      split_ = s, rank_ = n.shape.size();
+    }
+    return split_.has_value();
+  }
+
+  bool is_along(const Split& s) const {
+    return split_->axis >= 0 ? s.axis == split_->axis
+                             : s.axis < 0 && s.extent == split_->extent && s.extent > 1;
+  }
+
+  /// Its rank is the concatenation's, its work elementwise, and it runs along the dimension with the concatenation or has one
+  /// element there.
+  bool goes_by_parts(const Node& n) const {
+    const bool moves = n.kind == NodeKind::load || n.kind == NodeKind::store;
+    if (n.shape.size() != rank_ || number_of(n) >= 0) return false;
+    if (!moves) return n.kind == NodeKind::map && n.op != OpKind::mask;
+    if (n.kind == NodeKind::load && !read(n) &&
+        std::ranges::count(read_, program_.memory_of(n.tensor), &Concatenation::result) > 0)
+      return false;  // a view of it
+    for (std::size_t d = 0; d < rank_; ++d)
+      if (d != dim_ && split_->axis >= 0 && n.splits[d].axis == split_->axis) return false;
+    const Split& s = n.splits[dim_];
+    if (is_along(s))  // all of it: a slice of what blocks leave begins elsewhere
+      return !s.loop && s.div == 1 && s.mod == 0 && s.tile == split_->tile && s.extent == split_->extent;
+    return n.kind == NodeKind::load && s.extent == 1 && s.axis < 0;
+  }
+
+  /// Equal tiles of a part, at most as large as the whole's: a divisor of at least half the size, if there is one.
+  std::int64_t tile_of(std::int64_t extent) const {
+    const std::int64_t most = std::min(split_->tile, extent);
+    for (std::int64_t t = most; 2 * t > most; --t)
+      if (extent % t == 0) return t;
+    return ceil_div(extent, ceil_div(extent, most));
+  }
+
+  BlockProgram part(std::size_t i, std::int64_t begin) const {
+    BlockProgram p = kernel_;
+    p.nodes.clear();
+    if (i > 0) p.name += fmt::format("_{}", i);
+    const std::int64_t extent = this->extent(i), tile = tile_of(extent), tiles = ceil_div(extent, tile);
+    if (split_->axis >= 0) (split_->axis == 0 ? p.grid.x : split_->axis == 1 ? p.grid.y : p.grid.z) = tiles;
+    const bool named = begin <= std::numeric_limits<std::int32_t>::max();
+    if (named) p.part_begin = begin;
+    std::vector<int> at;  // by the kernel's node
+    for (Node n : kernel_.nodes) {
+      for (int& in : n.in) in = at[static_cast<std::size_t>(in)];
+      if (n.shape[dim_] > 1) n.shape[dim_] = tile;
+      const bool along = !n.splits.empty() && is_along(n.splits[dim_]);
+      if (along) {
+        Split& s = n.splits[dim_];
+        s.tile = tile, s.extent = extent, s.overhang = extent % tile != 0;
+      }
+      const Concatenation* c = read(n);
+      if (!c && along) n.splits[dim_].offset += begin, n.splits[dim_].of_part = named;
+      at.push_back(c ? operand(p, *c, i, std::move(n)) : p.add(std::move(n)));
+    }
+    return p;
+  }
+
+  /// Reads an operand where the kernel reads the concatenation, or makes it there.
+  int operand(BlockProgram& p, const Concatenation& c, std::size_t i, Node n) const {
+    n.tensor = c.operands[i];
+    n.name = program_.tensors[n.tensor].name;
+    const Shape starts = program_.starts(n.tensor);
+    for (std::size_t d = 0; d < rank_; ++d) n.splits[d].offset = starts[d];
+    return c.makers[i] ? made(p, *c.makers[i], n) : p.add(std::move(n));
+  }
+
+  const Program& program_;
+  const BlockProgram& kernel_;
+  const std::vector<Concatenation>& read_;
+  std::size_t dim_, rank_ = 0;
+  std::optional<Split> split_;
+};
+
+}  // namespace
+
+bool may_be_read_by_parts(const graph::KernelGraph& g, int op) {
+  const graph::KernelOp& concat = g.ops[static_cast<std::size_t>(op)];
+  const int y = concat.outputs[0];
+  if (concat.kind != OpKind::concat || std::ranges::count(g.outputs, y) > 0 || !g.tensors[y].strides.empty())
+    return false;
+  if (std::ranges::any_of(g.tensors, [](const graph::KernelTensor& t) { return t.memory >= 0; }))
+    return false;
+  bool any = false;
+  for (const graph::KernelOp& reader : g.ops) {
+    if (std::ranges::count(reader.inputs, y) == 0) continue;
+    if (reader.kind != OpKind::custom) return false;
+    any = true;
+  }
+  return any;
+}
+
+bool is_elementwise(const Program& program, const BlockProgram& kernel, int tensor) {
+  const Shape& shape = program.shape(tensor);
+  const auto whole = [&](const Node& n) {  // of the tensor, or one element; a store of all of it
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      const Split& s = n.splits[d];
+      if (s.extent != shape[d] && (n.kind == NodeKind::store || s.extent != 1)) return false;
+      if (s.offset < 0) return false;
+    }
+    return true;
+  };
+  const bool last = kernel.nodes.back().kind == NodeKind::store && kernel.nodes.back().tensor == tensor;
+  const DType dtype = program.tensors[tensor].dtype;
+  return kernel.loop == 1 && last && (dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16) &&
+         std::ranges::count(kernel.nodes, NodeKind::store, &Node::kind) == 1 &&
+         std::ranges::all_of(kernel.nodes, [&](const Node& n) {
+           const bool moves = n.kind == NodeKind::load || n.kind == NodeKind::store;
+           return n.shape.size() == shape.size() && number_of(n) < 0 &&
+                  (moves ? whole(n) : (n.kind == NodeKind::map && n.op != OpKind::mask));
+         });
+}
+
+BlockProgram with_maker(const BlockProgram& reader, const BlockProgram& maker, int tensor) {
+  BlockProgram p = reader;
+  p.nodes.clear();
+  std::vector<int> at;
+  for (Node n : reader.nodes) {
+    for (int& in : n.in) in = at[static_cast<std::size_t>(in)];
+    const bool is_made = n.kind == NodeKind::load && n.tensor == tensor;
+    at.push_back(is_made ? made(p, maker, n) : p.add(std::move(n)));
+  }
+  return p;
+}
+
+std::optional<std::vector<BlockProgram>> by_parts(const Program& program, const BlockProgram& kernel,
+                                                  const std::vector<Concatenation>& read) {
+  if (read.empty() || kernel.loop > 1) return std::nullopt;
+  return ByParts(program, kernel, read).run();
+}
+
+}  // namespace zellige::plan
