@@ -2,6 +2,7 @@
 by torch's own bindings, without modules in between."""
 
 import torch
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
 from . import torch_own
 
@@ -57,7 +58,7 @@ def _binding(node):
     name = target._schema.name.removeprefix("aten::")
     function = getattr(torch._C._VariableFunctions, name, None) or getattr(torch._C.TensorBase, name, None)  # a function or a method
     stated, mode = node.meta.get("val"), torch._guards.detect_fake_mode([n.meta.get("val") for n in (node, *node.all_input_nodes)])
-    if function is None or stated is None or mode is None:
+    if function is None or stated is None or mode is None or free_unbacked_symbols(stated):  # sizes that depend on data compare with none
         return target
     fake = lambda n: n.meta["val"]  # noqa: E731
     try:

@@ -159,3 +159,13 @@ def test_around_the_parts_are_functions_alone(parts, monkeypatch):
     close([values], [values_own])
     assert torch.equal(rows, rows_own)
     assert len(parts) == len(torch_backend.reports[-1].parts) > 1
+
+
+@torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True)
+def test_sizes_that_depend_on_data_stay_torchs():
+    torch._dynamo.reset()
+    x, function = torch.tensor([0.0, 1.0, 0.0, 2.0]), lambda x: torch.nonzero(torch.relu(x)) * 2
+    run = compiled(function, x)
+    with torch.no_grad():
+        for given in (x, -x, x + 1):
+            assert torch.equal(run(given), function(given))
