@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import torch
 from torch._functorch.aot_autograd import aot_module_simplified
 
-from . import aten, aten_schema, aten_stated, torch_around, torch_attention, torch_constants, torch_costs, torch_layout, torch_masks, torch_own, torch_parts, torch_sizes, torch_take
+from . import aten, aten_schema, aten_stated, torch_around, torch_attention, torch_capturable, torch_constants, torch_costs, torch_cudagraphs, torch_layout, torch_masks, torch_own, torch_parts, torch_sizes, torch_take
 from ._native import Error, Fault
 from .aten_schema import Left
 from .torch_decompositions import decompositions
@@ -35,6 +35,8 @@ class Report:
     rejected: list = field(default_factory=list)  # what the proof said of plans that it rejected: faults of Zellige's
     faults: list = field(default_factory=list)  # sentences: what was left because Zellige is at fault
     seconds: dict = field(default_factory=dict)  # by phase: "tracing" (torch's and ours), "programs" (planned and compiled)
+    captured: int = 0  # CUDA graphs of its calls
+    uncaptured: str = ""  # why its calls are not captured, though that was asked for
 
     def leave(self, name, why: Error) -> None:
         """States why an operator or a part is left to torch. Warns of a fault of ours."""
@@ -49,6 +51,8 @@ class Report:
         lines += [f"  note: {p.name}: {note}" for p in self.parts for note in p.notes]
         lines += [f"  rejected: {sentence}" for sentence in self.rejected]
         lines += [f"  left: {name}: {why}" for name, why in self.left.items()]
+        lines += [f"  captured: {self.captured} CUDA graph(s)"] if self.captured else []
+        lines += [f"  not captured: {self.uncaptured}"] if self.uncaptured else []
         if self.seconds:
             lines.append("  seconds: " + ", ".join(f"{phase} {s:.1f}" for phase, s in self.seconds.items()))
         return "\n".join(lines)
@@ -103,13 +107,14 @@ def _device(graph):
     return devices.most_common(1)[0][0] if devices else torch.device("cpu")
 
 
-def _compiled(graph_module, constants, report, options, saved):
-    """The graph with its parts in their places, as a function. `saved`: what the passes before this one did."""
+def _compiled(graph_module, constants, report, options, saved, captured):
+    """The graph with its parts in their places, as a function. `saved`: what the passes before this one did. `captured`: whether its calls
+    will be replayed from a CUDA graph."""
     known = _Known(report, _device(graph_module.graph))
     parts = torch_parts.parts(graph_module.graph, known)
     report.operators = sum(n.op == "call_function" and torch_parts.AGAIN not in n.meta for n in graph_module.graph.nodes)
     cheaper = options.take == "cheaper" or (options.take is None and known.device.type == "cuda")
-    work = torch_take.Taking(graph_module, constants, report, options, known.device, cheaper, saved)
+    work = torch_take.Taking(graph_module, constants, report, options, known.device, cheaper, saved, captured)
     begun = time.monotonic()
     work.take(parts)
     report.seconds = {"tracing": begun - options.start, "programs": time.monotonic() - begun}
@@ -183,36 +188,48 @@ class _Options:
 
     seconds: float = None  # the search for groups ends after so many; None: when it is done
     take: str = None  # "cheaper": parts that cost less than torch's kernels; "all"; None: all on the CPU
+    cudagraphs: bool = False  # calls are captured in CUDA graphs
     start: float = 0.0
 
     @staticmethod
-    def of(given):
-        given = given or {}
-        wrong = [k for k in given if k not in ("seconds", "take")]
+    def of(given, mode):
+        given = dict(given or {})
+        wrong = [k for k in given if k not in ("seconds", "take", "cudagraphs")]
         if wrong:
-            raise ValueError(f"zellige: options: expected seconds or take, found {', '.join(map(repr, wrong))}")
-        seconds, take = given.get("seconds"), given.get("take")
+            raise ValueError(f"zellige: options: expected seconds, take or cudagraphs, found {', '.join(map(repr, wrong))}")
+        seconds, take, cudagraphs = given.get("seconds"), given.get("take"), given.get("cudagraphs", mode == "reduce-overhead")
+        if mode not in (None, "default", "reduce-overhead"):
+            raise ValueError(f"zellige: mode: expected 'default' or 'reduce-overhead', found {mode!r}")
         if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0):
             raise ValueError(f"zellige: options: seconds: expected a number above 0, found {seconds!r}")
         if take not in (None, "cheaper", "all"):
             raise ValueError(f"zellige: options: take: expected 'cheaper' or 'all', found {take!r}")
-        return _Options(seconds, take, time.monotonic())
+        if not isinstance(cudagraphs, bool):
+            raise ValueError(f"zellige: options: cudagraphs: expected True or False, found {cudagraphs!r}")
+        return _Options(seconds, take, cudagraphs, time.monotonic())
 
 
-def backend(graph_module, example_inputs, *, options=None):
+def _not_for_programs(graph_module, example_inputs):
+    """A sentence where a graph is left to torch as it is."""
+    if torch.is_grad_enabled() and any(isinstance(x, torch.Tensor) and x.requires_grad for x in example_inputs):
+        return "needs gradients; run it under torch.no_grad() or torch.inference_mode()"
+    if torch_sizes.marked(graph_module):
+        return "has sizes that mark_dynamic forbids to specialise, and programs are of fixed sizes; use maybe_mark_dynamic"
+    if torch_sizes.changes_shared(graph_module):
+        return "changes tensors that share their memory and have symbolic sizes, and programs are of fixed sizes"
+    return None
+
+
+def backend(graph_module, example_inputs, *, mode=None, options=None):
     """The entry point of torch.compile. options={"seconds": 30}: what is planned by then is taken; {"take": "all"}: also what costs more
-    than torch's kernels."""
-    options = _Options.of(options)
+    than torch's kernels; {"cudagraphs": True}, which mode="reduce-overhead" stands for: calls are replayed from CUDA graphs."""
+    options = _Options.of(options, mode)
     report = Report()
     reports.append(report)
-    if torch.is_grad_enabled() and any(isinstance(x, torch.Tensor) and x.requires_grad for x in example_inputs):
-        report.left["the graph"] = "needs gradients; run it under torch.no_grad() or torch.inference_mode()"
-        return graph_module
-    if torch_sizes.marked(graph_module):
-        report.left["the graph"] = "has sizes that mark_dynamic forbids to specialise, and programs are of fixed sizes; use maybe_mark_dynamic"
-        return graph_module
-    if torch_sizes.changes_shared(graph_module):
-        report.left["the graph"] = "changes tensors that share their memory and have symbolic sizes, and programs are of fixed sizes"
+    why = _not_for_programs(graph_module, example_inputs)
+    if why:
+        report.left["the graph"] = why
+        report.uncaptured = f"the graph {why}" if options.cudagraphs else ""
         return graph_module
     torch_sizes.specialize(graph_module)
     own = len(list(graph_module.parameters())) + len(list(graph_module.buffers()))
@@ -229,10 +246,41 @@ def backend(graph_module, example_inputs, *, options=None):
         torch_attention.whole(module.graph)
         in_our_numbers(module)
         constants = {n.name for i, n in enumerate(placeholders) if i in weights} | torch_constants.fold(module)
-        return _compiled(module, constants, report, options, before - torch_costs.of_torch(module.graph.nodes))
+        saved = before - torch_costs.of_torch(module.graph.nodes)
+        return captured(module, lambda asked: _compiled(module, constants, report, options, saved, asked))
 
-    with _KeptWhole():
-        made = aot_module_simplified(
-            graph_module, example_inputs, fw_compiler=compiler, decompositions=decompositions(), keep_inference_input_mutations=True
-        )
-    return made if report.kept else graph_module  # torch's own operators, not taken apart
+    def as_it_is(module, inputs):
+        """Torch's kernels alone, captured."""
+        torch_constants.fold(module)
+
+        def made(asked):
+            torch_around.straighten(module)
+            return module.forward
+
+        return captured(module, made)
+
+    def captured(module, made):
+        """`made(whether it will be captured)`: the function of a graph."""
+        if not options.cudagraphs:
+            return made(False)
+        static = weights | set(torch._guards.TracingContext.get().fw_metadata.static_input_indices)
+        report.uncaptured = torch_capturable.why_not(module.graph, static, _names(graph_module, module, own)) or ""
+        return made(False) if report.uncaptured else torch_cudagraphs.Replayed(made(True), module.graph, static, report)
+
+    def traced(compiler, table):
+        with _KeptWhole():
+            return aot_module_simplified(graph_module, example_inputs, fw_compiler=compiler, decompositions=table, keep_inference_input_mutations=True)
+
+    made = traced(compiler, decompositions())
+    if report.kept:
+        return made
+    return traced(as_it_is, {}) if options.cudagraphs and not report.uncaptured else graph_module  # torch's own operators, not taken apart
+
+
+def _names(graph_module, module, own) -> list:
+    """Of a traced graph's inputs, as the user's program has them."""
+    names = [n.name for n in module.graph.find_nodes(op="placeholder")]
+    given = [getattr(n, "_dynamo_source", None) for n in graph_module.graph.find_nodes(op="placeholder")]
+    if len(names) != own + len(given):
+        return names
+    return names[:own] + [name if source is None else source.name for name, source in zip(names[own:], given)]

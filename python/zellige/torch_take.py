@@ -41,10 +41,10 @@ class Planned:
 
 
 class Taking:
-    def __init__(self, graph_module, constants, report, options, device, cheaper, saved=torch_costs.Cost()):
+    def __init__(self, graph_module, constants, report, options, device, cheaper, saved=torch_costs.Cost(), captured=False):
         """`constants`: names of placeholders that nobody writes. `cheaper`: only what costs less than torch's kernels. `saved`: by what
-        was made of the graph before."""
-        self.device = device
+        was made of the graph before. `captured`: the host launches all of the graph at once, whatever it is made of."""
+        self.device, self.captured = device, captured
         self.module, self.constants, self.report, self.options, self.cheaper = graph_module, constants, report, options, cheaper
         self.progress = _Progress(report.operators)
         self.done = 0  # operators
@@ -65,9 +65,11 @@ class Taking:
     def _whole(self, torchs) -> None:
         """A graph of ours costs the host some time more, which is worth it where it saves as much, or the GPU's."""
         gains = self.saved.host + self.saved.gpu >= torch_costs.AROUND or self.saved.gpu >= 0.05 * torchs.gpu
+        gains = self.saved.gpu > 0 if self.captured else gains
         self.report.kept = gains or (bool(self.report.parts) and not self.cheaper)
         if self.report.parts and not self.report.kept:
-            self.report.left["the graph"] = f"it saves {self.saved}, and costs the host {torch_costs.AROUND:.0f} us more"
+            costs = "" if self.captured else f", and costs the host {torch_costs.AROUND:.0f} us more"
+            self.report.left["the graph"] = f"it saves {self.saved}{costs}"
             self.report.parts.clear()
             self.report.taken = 0
 
@@ -163,6 +165,8 @@ class Taking:
             found = self._measure(p, torchs.host)
             if None not in found:
                 torchs, own, how = torch_costs.Cost(found[0], torchs.host), torch_costs.Cost(found[1], own.host), "measured"
+        if self.captured:
+            torchs, own = torch_costs.Cost(torchs.gpu), torch_costs.Cost(own.gpu)
         loses = own.gpu > 1.02 * torchs.gpu + 0.2 or own.host > torchs.host + torch_costs.PART
         gains = own.gpu < 0.95 * torchs.gpu or own.total() < torchs.total()
         if loses or not gains:

@@ -236,3 +236,45 @@ def test_parts_and_what_is_left_on_the_gpu():
             for found, expected in zip(run(x, w, g), function(x, w, g), strict=True):
                 torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
     assert len(torch_backend.reports) == 1 and len(torch_backend.reports[0].parts) == 2
+
+
+def test_calls_that_are_replayed_on_the_gpu():
+    """Outputs are overwritten by the next call; weights that change where they lie, and others in their place."""
+    from test_torch_compile import llama
+    from zellige import torch_backend
+
+    model, inputs = llama(torch.bfloat16)
+    model, inputs = model.cuda(), [i.cuda() for i in inputs]
+    torch._dynamo.reset()
+    torch_backend.reports.clear()
+    with torch.no_grad():
+        run = torch.compile(model, backend=torch_backend.backend, mode="reduce-overhead")
+        run(*inputs)
+        first = run(*inputs)
+        assert (first - model(*inputs)).abs().max() <= 4e-2
+        other = [torch.randn_like(inputs[0]), *inputs[1:]]
+        second = run(*other)
+        assert torch.equal(first, second) and (second - model(*other)).abs().max() <= 4e-2
+        weight = next(p for p in model.parameters() if p.ndim == 2)
+        weight.mul_(0.5)
+        torch.cuda.synchronize()
+        assert (run(*other) - model(*other)).abs().max() <= 4e-2
+        weight.data = weight.data * 2
+        torch.cuda.synchronize()
+        for _ in range(2):
+            assert (run(*other) - model(*other)).abs().max() <= 4e-2
+    assert torch_backend.reports[0].captured == 2 and torch_backend.reports[0].uncaptured == ""
+
+
+def test_a_capture_that_fails_leaves_the_gpu_as_it_was():
+    from zellige import torch_cudagraphs
+
+    gpu, x = torch_cudagraphs.Gpu(torch.device("cuda", torch.cuda.current_device())), torch.ones(4, device="cuda")
+    stream = gpu.new_stream()
+    with pytest.raises(RuntimeError):
+        gpu.capture(lambda x: (x.cpu(),), [x], stream)
+    assert torch.cuda.current_stream() != stream
+    outputs, replay = gpu.capture(lambda x: (x * 2,), [x], stream)
+    x.fill_(3)
+    replay()
+    assert torch.equal(outputs[0], torch.full_like(x, 6)) and torch.equal(x + torch.ones_like(x), torch.full_like(x, 4))

@@ -1,0 +1,113 @@
+"""What of a graph can be captured in a CUDA graph.
+
+    why_not(graph, static, names)      a sentence where it cannot be, else None
+    device(graph)                      the GPU that it runs on
+    overlaps(value)                    whether elements of a tensor share their memory, other than by dimensions that are expanded
+"""
+
+import operator
+
+import torch
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
+
+aten = torch.ops.aten
+
+DEVICE = "cuda"
+_SYNCHRONISES = (torch.Tag.dynamic_output_shape, torch.Tag.data_dependent_output, torch.Tag.cudagraph_unsafe)
+_BY_INDEX = (aten.index.Tensor, aten._unsafe_index.Tensor, aten.index_put.default, aten._unsafe_index_put.default)
+
+
+def why_not(graph, static, names):
+    """`static`: numbers of the inputs that are read where they lie, and may be changed there. `names`: of all inputs, for the sentence."""
+    gpus = sorted({str(t.device) for n in graph.nodes for t in tensors(n.meta.get("val")) if t.device.type == DEVICE})
+    if len(gpus) != 1:
+        return f"expected tensors on one GPU, found them on {', '.join(gpus) or 'none'}"
+    placeholders = {n: i for i, n in enumerate(graph.find_nodes(op="placeholder"))}
+    for n, i in placeholders.items():
+        why = _why_not_input(n.meta.get("val"), i in static) if n.users else None
+        if why:
+            return f"input {names[i]} {why}"
+    for n in graph.nodes:
+        if n.op == "call_function":
+            changed = [names[placeholders[x]] for x in _changed(n) if x in placeholders and placeholders[x] not in static]
+            why = f"input {changed[0]} is changed in place" if changed else _why_not_operator(n)
+            if why:
+                return why
+    return None
+
+
+def device(graph):
+    return next(t.device for n in graph.nodes for t in tensors(n.meta.get("val")) if t.device.type == DEVICE)
+
+
+def tensors(value) -> list:
+    if isinstance(value, torch.Tensor):
+        return [value]
+    return [t for v in value for t in tensors(v)] if isinstance(value, (tuple, list)) else []
+
+
+def overlaps(value) -> bool:
+    reach = 1  # beyond the elements of the dimensions before
+    for stride, n in sorted((s, n) for s, n in zip(value.stride(), value.shape) if n > 1 and s > 0):
+        if stride < reach:
+            return True
+        reach += stride * (n - 1)
+    return False
+
+
+def _why_not_input(value, static):
+    if not isinstance(value, torch.Tensor):
+        return "is a number, which may differ from call to call"
+    if value.device.type != DEVICE:
+        return f"lies on {value.device}"
+    if not static and (value.layout != torch.strided or overlaps(value)):
+        return "cannot be copied: its elements share memory, or it has no strides"
+    return None
+
+
+def _changed(n) -> list:
+    """The nodes whose tensors an operator changes."""
+    schema = getattr(n.target, "_schema", None)
+    if schema is None or not schema.is_mutable:
+        return []
+    given = {a.name: x for a, x in zip(schema.arguments, n.args)} | n.kwargs
+    return [x for a in schema.arguments if a.alias_info is not None and a.alias_info.is_write for x in _nodes(given.get(a.name))]
+
+
+def _nodes(x) -> list:
+    if isinstance(x, torch.fx.Node):
+        return [x]
+    return [n for v in x for n in _nodes(v)] if isinstance(x, (tuple, list)) else []
+
+
+def _why_not_operator(n):
+    target, value = n.target, n.meta.get("val")
+    if target is operator.getitem:
+        return None
+    if not isinstance(target, torch._ops.OpOverload):
+        return f"{getattr(target, '__name__', target)} is no operator of torch's"
+    if torch.Tag.nondeterministic_seeded in target.tags and not _without_dropout(n):
+        return f"{target} draws random numbers"
+    if free_unbacked_symbols(value) or (_by_condition(n.args[1]) if target in _BY_INDEX else any(tag in target.tags for tag in _SYNCHRONISES)):
+        return f"{target} waits for results of the GPU"
+    given, made = [t for m in n.all_input_nodes for t in tensors(m.meta.get("val"))], tensors(value)
+    return None if _stays(target, given, made) else f"{target} copies between the host and the GPU"
+
+
+def _stays(target, given, made) -> bool:
+    """On the host or on the GPU; tensors of the host without dimensions are numbers to the GPU's operators."""
+    host = [t for t in given + made if t.device.type != DEVICE]
+    if len(host) in (0, len(given) + len(made)):
+        return True
+    return torch.Tag.pointwise in target.tags and all(t.ndim == 0 for t in host) and all(t.device.type == DEVICE for t in made)
+
+
+def _without_dropout(n) -> bool:
+    given = {a.name: x for a, x in zip(n.target._schema.arguments, n.args)} | n.kwargs
+    default = {a.name: a.default_value for a in n.target._schema.arguments}
+    return (default | given).get("dropout_p") == 0
+
+
+def _by_condition(indices) -> bool:
+    """Of which the host counts how many hold."""
+    return any(i.meta["val"].dtype in (torch.bool, torch.uint8) for i in _nodes(indices))
