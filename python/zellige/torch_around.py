@@ -4,7 +4,7 @@ by torch's own bindings, without modules in between."""
 import torch
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
-from . import torch_own
+from . import torch_own, torch_sdpa
 
 
 def call(module, node, part) -> None:
@@ -51,6 +51,8 @@ def _binding(node):
     """An operator of ATen's is looked up by name and its arguments are taken by its schema each time that it is called; torch's own
     function of that name does the same in a third of the time. Taken where it gives tensors like those that torch stated."""
     target = node.target
+    if target is torch_own.ATTENTION:
+        return torch_sdpa.of(node).call
     if target in torch_own.FUNCTIONS:
         return torch_own.FUNCTIONS[target]
     if not isinstance(target, torch._ops.OpOverload) or target.namespace != "aten" or target._schema.is_mutable:

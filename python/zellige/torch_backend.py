@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import torch
 from torch._functorch.aot_autograd import aot_module_simplified
 
-from . import aten, aten_schema, aten_stated, torch_around, torch_attention, torch_capturable, torch_constants, torch_costs, torch_cudagraphs, torch_layout, torch_masks, torch_own, torch_parts, torch_sizes, torch_take
+from . import aten, aten_schema, aten_stated, torch_around, torch_attention, torch_capturable, torch_constants, torch_costs, torch_cudagraphs, torch_layout, torch_masks, torch_own, torch_parts, torch_sdpa, torch_sizes, torch_take
 from ._native import Error, Fault
 from .aten_schema import Left
 from .torch_decompositions import decompositions
@@ -35,6 +35,7 @@ class Report:
     rejected: list = field(default_factory=list)  # what the proof said of plans that it rejected: faults of Zellige's
     faults: list = field(default_factory=list)  # sentences: what was left because Zellige is at fault
     seconds: dict = field(default_factory=dict)  # by phase: "tracing" (torch's and ours), "programs" (planned and compiled)
+    attention: list = field(default_factory=list)  # sentences: which of torch's kernels is called where it is left, and what was measured
     captured: int = 0  # CUDA graphs of its calls
     uncaptured: str = ""  # why its calls are not captured, though that was asked for
 
@@ -51,6 +52,7 @@ class Report:
         lines += [f"  note: {p.name}: {note}" for p in self.parts for note in p.notes]
         lines += [f"  rejected: {sentence}" for sentence in self.rejected]
         lines += [f"  left: {name}: {why}" for name, why in self.left.items()]
+        lines += [f"  {sentence}" for sentence in self.attention]
         lines += [f"  captured: {self.captured} CUDA graph(s)"] if self.captured else []
         lines += [f"  not captured: {self.uncaptured}"] if self.uncaptured else []
         if self.seconds:
@@ -114,6 +116,9 @@ def _compiled(graph_module, constants, report, options, saved, captured):
     parts = torch_parts.parts(graph_module.graph, known)
     report.operators = sum(n.op == "call_function" and torch_parts.AGAIN not in n.meta for n in graph_module.graph.nodes)
     cheaper = options.take == "cheaper" or (options.take is None and known.device.type == "cuda")
+    for choice in torch_sdpa.choose(graph_module.graph, captured):
+        saved += choice.saves()
+        report.attention += [str(choice)] if str(choice) not in report.attention else []
     work = torch_take.Taking(graph_module, constants, report, options, known.device, cheaper, saved, captured)
     begun = time.monotonic()
     work.take(parts)
@@ -254,6 +259,7 @@ def backend(graph_module, example_inputs, *, mode=None, options=None):
         torch_constants.fold(module)
 
         def made(asked):
+            torch_sdpa.choose(module.graph, asked)
             torch_around.straighten(module)
             return module.forward
 

@@ -56,7 +56,11 @@ def attention(
 ) -> torch.Tensor:
     """torch's scaled_dot_product_attention, whose result lies as q does: torch's kernels make it so for the heads of a model, which are a
     transposed view of its tokens."""
-    made = torch._C._nn.scaled_dot_product_attention(q, k, v, mask, 0.0, causal, scale=scale, enable_gqa=grouped)
+    return as_q(torch._C._nn.scaled_dot_product_attention(q, k, v, mask, 0.0, causal, scale=scale, enable_gqa=grouped), q, v)
+
+
+def as_q(made, q, v):
+    """What a kernel made, laid out as q is."""
     if made.stride() == q.stride() and q.shape == made.shape:
         return made
     expected = _as_q(q, v)

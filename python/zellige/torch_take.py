@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
-from . import aten, torch_around, torch_costs, torch_measure, torch_parts
+from . import aten, torch_around, torch_costs, torch_measure, torch_parts, torch_sdpa
 from ._native import Error, Fault
 from .torch_part import Part
 
@@ -177,7 +177,7 @@ class Taking:
     def _measure(self, p, host):
         if p.part not in self.measured:
             kernels = sum(n.op == "call_function" and n.target not in aten.VIEWS for n in p.module.graph.nodes)
-            times = torch_measure.gpu_time(p.module, p.values(), kernels), torch_measure.gpu_time(p.part.call, p.values(), len(p.part.program.manifest["kernels"]))
+            times = torch_measure.gpu_time(torch_sdpa.in_place_of_torchs(p.module), p.values(), kernels), torch_measure.gpu_time(p.part.call, p.values(), len(p.part.program.manifest["kernels"]))
             self.measured[p.part] = times
         return self.measured[p.part]
 

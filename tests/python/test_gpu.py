@@ -278,3 +278,23 @@ def test_a_capture_that_fails_leaves_the_gpu_as_it_was():
     x.fill_(3)
     replay()
     assert torch.equal(outputs[0], torch.full_like(x, 6)) and torch.equal(x + torch.ones_like(x), torch.full_like(x, 4))
+
+
+@pytest.mark.parametrize("shared, causal, masked, size", [(1, False, False, 72), (1, True, False, 64), (4, True, False, 128), (1, False, True, 64), (4, False, True, 64)])
+def test_attention_that_is_left_calls_the_fastest_kernel(shared, causal, masked, size, capsys):
+    from zellige import torch_own, torch_sdpa
+
+    q, k, v = (torch.randn(2, 512, h, size, device="cuda", dtype=torch.float16).transpose(1, 2) for h in (8, 8 // shared, 8 // shared))
+    mask = torch.randn(512, 512, device="cuda", dtype=torch.float16) if masked else None
+    graph, given = torch.fx.Graph(), []
+    for t in (q, k, v, mask):
+        given.append(None if t is None else graph.placeholder(f"x{len(given)}"))
+        if t is not None:
+            given[-1].meta["val"] = t
+    graph.call_function(torch_own.ATTENTION, (*given, causal, None, shared > 1))
+    (choice,) = torch_sdpa.choose(graph, captured=True)
+    with capsys.disabled():
+        print(f"\n{choice}")
+    assert choice.costs[choice.name].gpu == min(cost.gpu for cost in choice.costs.values() if cost) or choice.name == torch_sdpa.DEFAULT
+    found, expected = choice.call(q, k, v, mask, causal, None, shared > 1), torch_own.attention(q, k, v, mask, causal, None, shared > 1)
+    assert found.stride() == expected.stride() and torch_sdpa._agrees(found, expected)

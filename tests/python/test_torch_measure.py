@@ -1,5 +1,6 @@
 """What is measured on a GPU, with one that is made up: what is too large, and what fails, is not."""
 
+import time
 import types
 
 import pytest
@@ -54,3 +55,8 @@ def test_what_fails_is_not_measured(gpu):
         raise RuntimeError("no kernel")
 
     assert torch_measure.gpu_time(fails, [torch.empty(4)], 1) is None
+
+
+def test_what_the_host_takes(gpu):
+    found = torch_measure.cost(lambda x: time.sleep(0.002), [torch.empty(4)], 1)
+    assert 2000 <= found.host < 20000 and found.gpu > 0

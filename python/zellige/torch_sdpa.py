@@ -1,0 +1,233 @@
+"""Which of torch's kernels computes an attention that is left to torch: cuDNN's, flash, memory-efficient, math, or what torch takes by itself.
+
+    choose(graph, captured)    measures for each zellige::attention in 16 bits on a GPU, once for its shapes, strides and mask
+    choice = of(node)
+    choice.call(q, k, v, mask, causal, scale, grouped), choice.name, choice.costs
+
+torch goes by a fixed order of its kernels. Here those that accept the inputs, and give what its own choice gives, are measured; another one is
+called, without asking again which accept, where the GPU takes 3% less and the host does not lose more.
+"""
+
+import copy
+from dataclasses import dataclass, field
+
+import torch
+from torch.backends.cuda import SDPAParams, can_use_cudnn_attention, can_use_efficient_attention, can_use_flash_attention
+from torch.utils._python_dispatch import _disable_current_modes
+
+from . import torch_costs, torch_measure, torch_own
+
+_torch = torch._C._VariableFunctions
+
+DEVICE = "cuda"
+DEFAULT = "torch's choice"
+_CHOICE = "zellige: torch's kernel"  # a key of such a node's meta
+CLEARLY = 0.97  # of torch's choice, what another kernel may take
+MAX_SCORES = 64 << 20  # bytes of float32, of what the math kernel keeps
+STEPS = 4  # of the dtype: how far a kernel's rms error may be from torch's choice
+
+
+# ---- The kernels: functions of (q, k, v, mask, causal, scale, grouped) ----
+
+
+def _cudnn(q, k, v, mask, causal, scale, grouped):
+    if (q.data_ptr() | k.data_ptr() | v.data_ptr() | (0 if mask is None else mask.data_ptr())) % 16:
+        raise RuntimeError("its plans are for tensors that begin at a multiple of 16 bytes")
+    if mask is not None and mask.ndim < 4:
+        mask = mask[(None,) * (4 - mask.ndim)]
+    return _torch._scaled_dot_product_cudnn_attention(q, k, v, mask, False, 0.0, causal, False, scale=scale)[0]
+
+
+def _flash(q, k, v, mask, causal, scale, grouped):
+    return _torch._scaled_dot_product_flash_attention(q, k, v, 0.0, causal, False, scale=scale)[0]
+
+
+def _efficient(q, k, v, mask, causal, scale, grouped):
+    if mask is not None:
+        mask = lines(mask, k.shape[2]).expand(*q.shape[:3], k.shape[2])
+    return _torch._scaled_dot_product_efficient_attention(q, k, v, mask, False, 0.0, causal, scale=scale)[0]
+
+
+def _repeated(q, k, v, mask, causal, scale, grouped):
+    k, v = _for_each_head(q, k, v)
+    return _efficient(q, k, v, mask, causal, scale, False)
+
+
+def _math(q, k, v, mask, causal, scale, grouped):
+    return _torch._scaled_dot_product_attention_math(q, k, v, mask, 0.0, causal, None, scale=scale, enable_gqa=grouped)[0]
+
+
+def lines(mask, keys):
+    """A mask whose lines begin at multiples of 16 bytes, as that kernel reads them; a copy where they do not."""
+    if mask.shape[-1] == keys and mask.stride(-1) == 1 and all(s % 8 == 0 for s in mask.stride()[:-1]):
+        return mask
+    return torch.nn.functional.pad(mask.expand(*mask.shape[:-1], keys), (0, 8 - keys % 8))[..., :keys]
+
+
+def _for_each_head(q, k, v):
+    shared = q.shape[1] // k.shape[1]
+    return k.repeat_interleave(shared, 1), v.repeat_interleave(shared, 1)
+
+
+# ---- What they accept ----
+
+
+def _square(q, k, causal) -> bool:
+    """A causal mask begins at the first key for torch; kernels differ where there are more keys or fewer."""
+    return not causal or q.shape[2] == k.shape[2]
+
+
+def _takes_cudnn(q, k, v, mask, causal, grouped):
+    return _square(q, k, causal) and can_use_cudnn_attention(SDPAParams(q, k, v, mask, 0.0, causal, grouped))
+
+
+def _takes_flash(q, k, v, mask, causal, grouped):
+    as_it_is = q.shape[3] == v.shape[3] and q.shape[3] % 8 == 0  # else torch pads them
+    return as_it_is and _square(q, k, causal) and can_use_flash_attention(SDPAParams(q, k, v, mask, 0.0, causal, grouped))
+
+
+def _takes_efficient(q, k, v, mask, causal, grouped):
+    return q.shape[1] == k.shape[1] and can_use_efficient_attention(SDPAParams(q, k, v, mask, 0.0, causal, False))
+
+
+def _takes_repeated(q, k, v, mask, causal, grouped):
+    return q.shape[1] != k.shape[1] and can_use_efficient_attention(SDPAParams(q, *_for_each_head(q, k, v), mask, 0.0, causal, False))
+
+
+def _takes_math(q, k, v, mask, causal, grouped):
+    return torch.backends.cuda.math_sdp_enabled() and 4 * q.shape[:3].numel() * k.shape[2] <= MAX_SCORES
+
+
+KERNELS = {
+    "cudnn": (_cudnn, _takes_cudnn),
+    "flash": (_flash, _takes_flash),
+    "efficient": (_efficient, _takes_efficient),
+    "efficient, keys repeated": (_repeated, _takes_repeated),
+    "math": (_math, _takes_math),
+}
+
+
+# ---- The choice ----
+
+
+@dataclass(frozen=True)
+class Choice:
+    name: str
+    call: object
+    costs: dict = field(default_factory=dict)  # by kernel; None: it does not take these inputs
+    what: str = ""
+
+    def saves(self) -> torch_costs.Cost:
+        """Beside torch's choice."""
+        return self.costs[DEFAULT] - self.costs[self.name] if self.costs else torch_costs.Cost()
+
+    def __str__(self) -> str:
+        told = [f"{name} " + ("not" if cost is None else f"{cost.gpu:.1f} and {cost.host:.1f}") for name, cost in self.costs.items() if name != self.name]
+        return f"{self.what}: {self.name} {self.costs[self.name]} ({', '.join(told)})"
+
+
+def of(node) -> Choice:
+    """Of a node that calls zellige::attention: as it was chosen, else torch's choice."""
+    return node.meta.get(_CHOICE) or Choice(DEFAULT, torch_own.FUNCTIONS[torch_own.ATTENTION])
+
+
+def choose(graph, captured) -> list:
+    """The choices of a graph that were measured. `captured`: the host's part does not count."""
+    found = []
+    for n in graph.find_nodes(op="call_function", target=torch_own.ATTENTION):
+        values = [x.meta["val"] for x in n.args[:4] if x is not None]
+        if values[0].device.type == DEVICE and values[0].dtype in (torch.float16, torch.bfloat16):
+            n.meta[_CHOICE] = _chosen(values, n.args[4], n.args[6], captured)
+            found += [n.meta[_CHOICE]] if n.meta[_CHOICE].costs else []
+    return found
+
+
+def in_place_of_torchs(module):
+    """A module with the chosen kernels called; the module itself where torch's choice stays everywhere."""
+    if all(of(n).name == DEFAULT for n in module.graph.find_nodes(op="call_function", target=torch_own.ATTENTION)):
+        return module
+    made = torch.fx.GraphModule(module, copy.deepcopy(module.graph))
+    for n in made.graph.find_nodes(op="call_function", target=torch_own.ATTENTION):
+        n.target = of(n).call
+    made.recompile()
+    return made
+
+
+def _chosen(values, causal, grouped, captured) -> Choice:
+    default = torch_own.FUNCTIONS[torch_own.ATTENTION]
+    calls = {name: _laid_out(call) for name, (call, _) in KERNELS.items()}
+    costs = _costs(default, calls, values, causal, grouped)
+    if costs[DEFAULT] is None:
+        return Choice(DEFAULT, default)
+    takes = (lambda cost: cost.gpu) if captured else torch_costs.Cost.total
+    may = [n for n, cost in costs.items() if cost is not None and cost.gpu <= CLEARLY * costs[DEFAULT].gpu and takes(cost) < takes(costs[DEFAULT])]
+    best = min(may, key=lambda n: takes(costs[n]), default=DEFAULT)
+    q, k = values[:2]
+    kind = (", causal" if causal else "") + (", masked" if len(values) > 3 else "") + f", {str(q.dtype).removeprefix('torch.')}"
+    return Choice(best, calls.get(best, default), costs, f"attention {tuple(q.shape)} of {k.shape[2]} keys in {k.shape[1]} heads{kind}")
+
+
+_COSTS = {}
+
+
+def _costs(default, calls, values, causal, grouped) -> dict:
+    """By kernel, measured; None of one that does not take such tensors."""
+    flags = tuple(getattr(torch.backends.cuda, f"{name}_sdp_enabled")() for name in ("cudnn", "flash", "mem_efficient", "math"))
+    key = (*((tuple(t.shape), t.stride(), t.dtype, t.device) for t in values), causal, grouped, flags)
+    if key not in _COSTS:
+        cost = lambda kernel: torch_measure.cost(lambda q, k, v, mask=None: kernel(q, k, v, mask, causal, None, grouped), values, 1)  # noqa: E731
+        found = {DEFAULT: cost(default), **dict.fromkeys(KERNELS)}
+        for name in _accepted(default, values, causal, grouped) if found[DEFAULT] else ():
+            found[name] = cost(calls[name])
+        _COSTS[key] = found
+    return _COSTS[key]
+
+
+def _laid_out(kernel):
+    """The result lies as q does, which the operators after it were traced with; what a kernel refuses, torch chooses for."""
+
+    def call(q, k, v, mask, causal, scale, grouped):
+        try:
+            made = kernel(q, k, v, mask, causal, scale, grouped)
+        except RuntimeError:
+            return torch_own.attention(q, k, v, mask, causal, scale, grouped)
+        return torch_own.as_q(made, q, v)
+
+    return call
+
+
+def _accepted(default, values, causal, grouped) -> list:
+    """The kernels that take such tensors and give what torch's choice gives, rows that are masked whole included."""
+    found = []
+    try:
+        with _disable_current_modes(), torch.no_grad():
+            q, k, v, *mask = map(torch_measure.like, values)
+            mask = _some_masked(mask[0]) if mask else None
+            expected = default(q, k, v, mask, causal, None, grouped)
+            for name, (kernel, takes) in KERNELS.items():
+                try:
+                    if takes(q, k, v, mask, causal, grouped) and _agrees(kernel(q, k, v, mask, causal, None, grouped), expected):
+                        found.append(name)
+                except RuntimeError:  # it does not, though it said so, or it lacks memory
+                    continue
+    except RuntimeError:  # memory
+        return []
+    return found
+
+
+def _some_masked(mask):
+    """Half of it, by columns, and all of the first row."""
+    if 0 in mask.stride():
+        mask = mask.contiguous()
+    mask[..., ::2] = -torch.inf
+    if mask.ndim > 1:
+        mask[..., 0, :] = -torch.inf
+    return mask
+
+
+def _agrees(found, expected) -> bool:
+    if found.shape != expected.shape or found.dtype != expected.dtype or not torch.equal(found.isnan(), expected.isnan()):
+        return False
+    exact = expected.float().nan_to_num()
+    apart = (found.float().nan_to_num() - exact).square().mean().sqrt()
+    return bool(apart <= STEPS * torch.finfo(expected.dtype).eps * exact.square().mean().sqrt())
