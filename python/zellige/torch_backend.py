@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import torch
 from torch._functorch.aot_autograd import aot_module_simplified
 
-from . import aten, aten_schema, aten_stated, torch_around, torch_attention, torch_capturable, torch_constants, torch_costs, torch_cudagraphs, torch_layout, torch_masks, torch_own, torch_parts, torch_sdpa, torch_sizes, torch_take
+from . import aten, aten_schema, aten_stated, torch_around, torch_attention, torch_call, torch_capturable, torch_constants, torch_costs, torch_cudagraphs, torch_layout, torch_masks, torch_own, torch_parts, torch_sdpa, torch_sizes, torch_take
 from ._native import Error, Fault
 from .aten_schema import Left
 from .torch_decompositions import decompositions
@@ -126,7 +126,7 @@ def _compiled(graph_module, constants, report, options, saved, captured):
     for node in graph_module.graph.find_nodes(op="call_function", target=torch_take.UPDATE):
         report.left[str(torch_take.UPDATE)] = f"{node.args[1]} does not become {node.args[0]} in the part that makes it"
     torch_around.straighten(graph_module)
-    return graph_module.forward
+    return torch_call.forward(graph_module)
 
 
 _ATTENTION = (torch.nn.functional.scaled_dot_product_attention, torch._C._nn.scaled_dot_product_attention)
@@ -235,7 +235,7 @@ def backend(graph_module, example_inputs, *, mode=None, options=None):
     if why:
         report.left["the graph"] = why
         report.uncaptured = f"the graph {why}" if options.cudagraphs else ""
-        return graph_module
+        return torch_call.forward(graph_module)
     torch_sizes.specialize(graph_module)
     own = len(list(graph_module.parameters())) + len(list(graph_module.buffers()))
     weights = set(range(own)) | {own + i for i, x in enumerate(example_inputs) if isinstance(x, torch.nn.Parameter)}
@@ -261,26 +261,32 @@ def backend(graph_module, example_inputs, *, mode=None, options=None):
         def made(asked):
             torch_sdpa.choose(module.graph, asked)
             torch_around.straighten(module)
-            return module.forward
+            return torch_call.forward(module)
 
         return captured(module, made)
 
+    compiled = []  # of the last trace
+
     def captured(module, made):
         """`made(whether it will be captured)`: the function of a graph."""
-        if not options.cudagraphs:
-            return made(False)
-        static = weights | set(torch._guards.TracingContext.get().fw_metadata.static_input_indices)
+        metadata = torch._guards.TracingContext.get().fw_metadata
+        function = _captured(module, made, weights | set(metadata.static_input_indices)) if options.cudagraphs else made(False)
+        compiled[:] = function, module, metadata
+        return function
+
+    def _captured(module, made, static):
         report.uncaptured = torch_capturable.why_not(module.graph, static, _names(graph_module, module, own)) or ""
         return made(False) if report.uncaptured else torch_cudagraphs.Replayed(made(True), module.graph, static, report)
 
     def traced(compiler, table):
         with _KeptWhole():
-            return aot_module_simplified(graph_module, example_inputs, fw_compiler=compiler, decompositions=table, keep_inference_input_mutations=True)
+            made = aot_module_simplified(graph_module, example_inputs, fw_compiler=compiler, decompositions=table, keep_inference_input_mutations=True)
+        return torch_call.unwrapped(made, *compiled, example_inputs)
 
     made = traced(compiler, decompositions())
     if report.kept:
         return made
-    return traced(as_it_is, {}) if options.cudagraphs and not report.uncaptured else graph_module  # torch's own operators, not taken apart
+    return traced(as_it_is, {}) if options.cudagraphs and not report.uncaptured else torch_call.forward(graph_module)  # torch's own operators, not taken apart
 
 
 def _names(graph_module, module, own) -> list:

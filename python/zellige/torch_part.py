@@ -1,6 +1,7 @@
 """A part of a graph of torch's as a program, and the function that calls it with as little of Python as a call takes."""
 
 import sys
+from ctypes import c_int, c_void_p
 
 import torch
 
@@ -104,7 +105,7 @@ class Part:
             return self.checked
         copied = set()
         run, handle = self.program._native.objects()
-        scope = {"__name__": __name__, "run": run, "handle": handle, "table": table, "laid_out": laid_out}
+        scope = {"__name__": __name__, "run": run, "handle": c_void_p(handle), "table": c_void_p(table), "laid_out": laid_out}
         if device.type == "cuda":
             scope["empty"] = torch._C._dynamo.guards._empty_strided_cuda  # on the current device; of another the program refuses it
         else:
@@ -143,7 +144,8 @@ class Part:
             outs.append(f"o{at}")
         lines.append(f"ins, outs = ({', '.join(given)},), ({', '.join(outs)},)")
         ins, outs_at = (f"id({t}) + {tuple.__basicsize__}" for t in ("ins", "outs"))  # where CPython has a tuple's objects
-        lines.append(f"if run(handle, table, {ins}, {len(given)}, {outs_at}, {len(outs)}, None):")
+        scope["in_count"], scope["out_count"] = c_int(len(given)), c_int(len(outs))  # made once, as the handle and the table are
+        lines.append(f"if run(handle, table, {ins}, in_count, {outs_at}, out_count, None):")
         lines.append(f"    return refused({', '.join(names)})")
         results = []
         for which, shape in zip(self.which, self.shapes):
