@@ -178,35 +178,26 @@ def row_of(a, family, i):
         row["right"] = "zellige" in results and row["error"]["zellige"] <= max(2 * other, 2 * torch.finfo(results["zellige"][0].dtype).eps)
         del right
         fcntl.flock(lock, fcntl.LOCK_EX)
-        row["us"] = times_of(torch, {who: (lambda run=run: run(*inputs)) for who, run in runs.items()}, a.rounds)
+        row["us"] = times_of({who: (lambda run=run: run(*inputs)) for who, run in runs.items()}, a.rounds)
     best = min((us for who, us in row["us"].items() if who != "zellige"), default=math.nan)
     row["ratio"] = best / row["us"].get("zellige", math.nan)
     return row
 
 
-def times_of(torch, runs, rounds):
+def times_of(runs, rounds):
     """Microseconds a call, of CUDA graphs of several calls."""
+    import torch, cuda_graph
     graphs, times = {}, {who: [] for who in runs}
     for who, run in runs.items():
-        side = torch.cuda.Stream()
-        with torch.cuda.stream(side):
-            run(), run()
-        torch.cuda.synchronize()
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record(), run(), end.record(), torch.cuda.synchronize()
-        calls = max(1, min(20, int(2000 / max(begin.elapsed_time(end) * 1e3, 1))))
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            for _ in range(calls):
-                run()
-        graphs[who] = graph, calls
+        run(), torch.cuda.synchronize()
+        calls = max(1, min(20, int(2000 / max(cuda_graph.gpu_us(run), 1))))
+        graphs[who] = cuda_graph.captured(run, calls), calls
     for turn in range(rounds + 1):
         for who in list(graphs)[:: 1 if turn % 2 else -1]:
-            graph, calls = graphs[who]
-            begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-            begin.record(), graph.replay(), end.record(), torch.cuda.synchronize()
+            replay, calls = graphs[who]
+            us = cuda_graph.gpu_us(replay) / calls
             if turn:
-                times[who].append(begin.elapsed_time(end) * 1e3 / calls)
+                times[who].append(us)
     return {who: round(statistics.median(t), 2) for who, t in times.items()}
 
 

@@ -67,19 +67,6 @@ def error(found, exact):
     return worst
 
 
-def in_cuda_graph(call):
-    import torch
-    side = torch.cuda.Stream()
-    with torch.cuda.stream(side):
-        for _ in range(3):
-            call()
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        call()
-    return graph.replay
-
-
 def interleaved(runs, rounds):
     """Microseconds a call, the median of rounds that take turns; a round lasts some 20 ms."""
     import torch
@@ -142,10 +129,11 @@ def row_of(a, name):
             print("READY", flush=True)
             sys.stdin.readline()  # our turn on the GPU
             row["us"] = interleaved(runs, a.rounds)
+            import cuda_graph
             graphs = {}
             for who, call in runs.items():
                 try:
-                    graphs[who] = in_cuda_graph(call)
+                    graphs[who] = cuda_graph.captured(call)
                 except Exception as problem:
                     row[f"no_graph_{who}"] = f"{type(problem).__name__}: {problem}"[:120]
             if "zellige" in graphs:

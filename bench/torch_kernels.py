@@ -9,27 +9,15 @@ host a call, on small tensors.
 import statistics
 import time
 
+import cuda_graph
 import torch
 import torch.nn.functional as F
 
 
 def gpu_us(run, calls=20, rounds=7):
-    side = torch.cuda.Stream()
-    with torch.cuda.stream(side):
-        for _ in range(3):
-            run()
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        for _ in range(calls):
-            run()
-    graph.replay()
-    times = []
-    for _ in range(rounds):
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record(), graph.replay(), end.record(), torch.cuda.synchronize()
-        times.append(begin.elapsed_time(end) * 1e3 / calls)
-    return statistics.median(times)
+    replay = cuda_graph.captured(run, calls)
+    replay()
+    return statistics.median(cuda_graph.gpu_us(replay) / calls for _ in range(rounds))
 
 
 def host_us(run, calls=300, rounds=7):
