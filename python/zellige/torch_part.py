@@ -10,7 +10,9 @@ from . import operators as op
 from .aten_rows import Rows
 from .aten_schema import Left
 from .program import Program
-from .tracing import Trace
+from .tracing import Array, Trace
+
+_CLONE = torch.ops.aten.clone.default
 
 
 def input_of(trace, name, value, constant=False, strides=True):
@@ -44,8 +46,8 @@ class Part:
         for i, x in updates.items():
             op.in_place(arrays[nodes[i]], arrays[x])
             self.updates[i] = self.order.index(arrays[x]._name)
-        made, strides, self.which = [], [], []  # the latter of each result: which output it is, or which argument (complemented)
-        self.shapes = [tuple(n.meta["val"].shape) for n in nodes]
+        made, strides, memories, self.which = [], [], [], []  # the last of each result: which output it is, or which argument (complemented)
+        self.shapes, self.strides = [tuple(n.meta["val"].shape) for n in nodes], [tuple(n.meta["val"].stride()) for n in nodes]
         for n in nodes:
             value, array = n.meta["val"], arrays[n]
             if array._name in self.order:
@@ -53,10 +55,14 @@ class Part:
                 continue
             if value.is_contiguous():
                 array = rows.matrices.get(array._name, array)
-            if array._name not in made:
+            memory = array._name, value.stride(), _copied(n, arrays)
+            if memory not in memories:
+                if array._name in made:
+                    array = op.reshape(array, array.shape)  # an output of its own: a copy, or another layout
+                memories.append(memory)
                 made.append(array._name)
-                strides.append(tuple(value.stride()) or (1,) if array is arrays[n] else (array.shape[1], 1))
-            self.which.append(made.index(array._name))
+                strides.append(tuple(value.stride()) or (1,) if array.shape == arrays[n].shape else (array.shape[1], 1))
+            self.which.append(memories.index(memory))
         names = [trace.fresh(f"Y{i}") for i in range(len(made))]
         if not made:
             raise Left("computes nothing")
@@ -87,7 +93,7 @@ class Part:
             made.append(next(own) if o.memory is None else args[self.read[o.memory]])
             if o.memory is not None and made[-1] is not given[o.memory]:
                 made[-1].copy_(given[o.memory].view(made[-1].shape))
-        results = [args[~i].clone() if i < 0 else made[i] for i in self.which]
+        results = [_clone(args[~i], strides) if i < 0 else made[i] for i, strides in zip(self.which, self.strides)]
         results = [r if r.shape == s else r.view(s) for r, s in zip(results, self.shapes)]
         return results[0] if self.single else tuple(results)
 
@@ -105,7 +111,7 @@ class Part:
             return self.checked
         copied = set()
         run, handle = self.program._native.objects()
-        scope = {"__name__": __name__, "run": run, "handle": c_void_p(handle), "table": c_void_p(table), "laid_out": laid_out}
+        scope = {"__name__": __name__, "run": run, "handle": c_void_p(handle), "table": c_void_p(table), "laid_out": laid_out, "clone": _clone}
         if device.type == "cuda":
             scope["empty"] = torch._C._dynamo.guards._empty_strided_cuda  # on the current device; of another the program refuses it
         else:
@@ -148,9 +154,9 @@ class Part:
         lines.append(f"if run(handle, table, {ins}, in_count, {outs_at}, out_count, None):")
         lines.append(f"    return refused({', '.join(names)})")
         results = []
-        for which, shape in zip(self.which, self.shapes):
+        for which, shape, strides in zip(self.which, self.shapes, self.strides):
             if which < 0:
-                results.append(f"{names[~which]}.clone()")
+                results.append(f"clone({names[~which]}, {strides})")
                 continue
             o = self.program.outputs[which]
             as_made = o.shape == shape or o.memory is not None and self.program.inputs[o.memory].shape == shape
@@ -160,6 +166,21 @@ class Part:
         made = {}
         exec(compile(text, f"<zellige {self.name}>", "exec"), scope, made)
         return made[self.name]
+
+
+def _copied(node, arrays):
+    """The clone that a result is a view of, with the same elements in the same order; None where torch makes no copy."""
+    while node.target in aten.VIEWS and node.target is not _CLONE:
+        of = node.args[0]
+        if not isinstance(arrays[of], Array) or arrays[of]._name != arrays[node]._name:
+            return None
+        node = of
+    return node if node.target is _CLONE else None
+
+
+def _clone(x, strides):
+    """An argument that is a result, in the strides of the result."""
+    return x.clone() if x.stride() == strides else torch.empty_strided(x.shape, strides, dtype=x.dtype, device=x.device).copy_(x)
 
 
 def _is_of(x, info, dtype) -> bool:

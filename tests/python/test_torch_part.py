@@ -169,3 +169,22 @@ def test_sizes_that_depend_on_data_stay_torchs():
     with torch.no_grad():
         for given in (x, -x, x + 1):
             assert torch.equal(run(given), function(given))
+
+
+def layouts(x):
+    y = torch.relu(x) + 1
+    return y, y.clone(memory_format=torch.contiguous_format), y.clone(), x.clone(memory_format=torch.contiguous_format), x.clone()
+
+
+def test_clones_are_tensors_of_their_own_in_their_layouts(parts):
+    """Also where the program finds them in one array, or in an argument."""
+    given = torch.randn(2, 8, 3, 5).to(memory_format=torch.channels_last)
+    run = compiled(layouts, given)
+    with torch.no_grad():
+        found, expected = run(given), layouts(given)
+    close(found, expected)
+    assert [f.stride() for f in found] == [e.stride() for e in expected] and expected[0].stride() != expected[1].stride()
+    assert len({f.data_ptr() for f in (given, *found)}) == 6 and [p.refusals for p in parts] == [0]
+    checked = parts[0].checked(given)
+    assert sorted(c.stride() for c in checked) == sorted(e.stride() for e in expected)
+    assert len({c.data_ptr() for c in (given, *checked)}) == 6
