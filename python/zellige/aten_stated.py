@@ -32,25 +32,33 @@ def correct(graph) -> None:
     follow(graph, changed)
 
 
-def follow(graph, changed, real=None) -> None:
+def follow(graph, changed, real=None, asked=()) -> None:
     """States anew what follows from nodes whose results are stated otherwise now. `real(node, value)`: what a kernel makes in place of what
-    torch states."""
-    for node in graph.nodes if changed else ():
-        if node.op != "call_function" or node in changed or changed.isdisjoint(node.all_input_nodes):
+    torch states. `asked`: nodes of which that is asked in any case."""
+    asked = set(asked)
+    for node in graph.nodes if changed or asked else ():
+        if node.op != "call_function" or node in changed:
             continue
-        before = node.meta.get("val")
-        args, kwargs = torch.fx.map_arg((node.args, node.kwargs), lambda n: n.meta["val"])
-        try:
-            after = node.target(*args, **kwargs)
-        except Exception:
-            if node.target not in (_ATEN.view.default, _ATEN._unsafe_view.default):
-                raise
-            node.target = _ATEN.reshape.default  # of what is no view any more
-            after = node.target(*args, **kwargs)
+        before = after = node.meta.get("val")
+        if not changed.isdisjoint(node.all_input_nodes):
+            after = _called(node)
+        elif node not in asked:
+            continue
         after = real(node, after) if real and isinstance(after, torch.Tensor) else after
         if _differs(before, after):
             node.meta["val"] = after
             changed.add(node)
+
+
+def _called(node):
+    args, kwargs = torch.fx.map_arg((node.args, node.kwargs), lambda n: n.meta["val"])
+    try:
+        return node.target(*args, **kwargs)
+    except Exception:
+        if node.target not in (_ATEN.view.default, _ATEN._unsafe_view.default):
+            raise
+        node.target = _ATEN.reshape.default  # of what is no view any more
+        return node.target(*args, **kwargs)
 
 
 def _differs(before, after) -> bool:

@@ -246,12 +246,14 @@ def backend(graph_module, example_inputs, *, mode=None, options=None):
         torch_sizes.fix(module.graph, aten.OPERATORS)
         aten_schema.bind(module.graph)
         aten_stated.correct(module.graph)
-        torch_layout.last(module.graph)
+        before -= torch_costs.of_torch(module.graph.nodes)
+        saved = before + torch_layout.last(module.graph)
+        before = torch_costs.of_torch(module.graph.nodes)
         torch_masks.positional(module.graph)
         torch_attention.whole(module.graph)
         in_our_numbers(module)
         constants = {n.name for i, n in enumerate(placeholders) if i in weights} | torch_constants.fold(module)
-        saved = before - torch_costs.of_torch(module.graph.nodes)
+        saved += before - torch_costs.of_torch(module.graph.nodes)
         return captured(module, lambda asked: _compiled(module, constants, report, options, saved, asked))
 
     def as_it_is(module, inputs):

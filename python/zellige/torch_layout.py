@@ -1,91 +1,220 @@
 """Convolutions on a GPU in channels-last, where torch's kernels need no copies into that layout and back.
 
-    last(graph)      convolutions of two dimensions read and make tensors in channels-last; the graph's outputs lie as they did
+    saved = last(graph)     convolutions of two dimensions read and make tensors in channels-last where that saves; the graph's outputs lie as they did
 
-What is computed element by element between them keeps the layout by torch's own rule. Where torch states another layout than its kernels
-make, the kernel's is taken: convolutions are run once for each shape.
+A region is what is connected without views: convolutions, and the operators between them, which keep the layout by torch's own rule. All
+of a region is in channels-last or none of it: what its convolutions take in both layouts is measured (torch_convolutions.py) and compared with copies at its border and of weights, at
+every call since these may change. Where torch states other strides than a convolution's kernel makes, the kernel's are taken.
 """
 
-import torch
-from torch.utils._python_dispatch import _disable_current_modes
+import operator
+import time
+from dataclasses import dataclass, field
 
-from . import aten_stated, torch_costs
+import torch
+
+from . import aten as known
+from . import aten_stated, torch_convolutions, torch_costs
 
 aten = torch.ops.aten
 
+SECONDS = 3.0  # that measuring a graph's convolutions may take
+SHARE = 0.03  # of the graph's time on the GPU: what saves so much may cost the host more
+IN_NCHW = (aten._adaptive_avg_pool2d.default,)  # operators whose kernels for channels-last take several times as long
+COPY = aten.clone.default
 
-def last(graph) -> None:
-    convolutions = [n for n in graph.find_nodes(op="call_function", target=aten.convolution.default) if _may(n)]
-    if not _gains(convolutions):
-        return
-    output = next(iter(graph.find_nodes(op="output")))
-    before = {n: _strides(n) for n in output.all_input_nodes}
-    changed, made = set(), {}
-    for n in convolutions:
-        for at in (0, 1):
-            x = n.args[at]
-            if at == 1 and _lies_alike(x):
+
+def last(graph) -> torch_costs.Cost:
+    """What it saves."""
+    all_of = graph.find_nodes(op="call_function", target=aten.convolution.default)
+    on_gpu = [n for n in all_of if n.meta["val"].device.type == "cuda"]
+    aten_stated.follow(graph, set(), real, on_gpu)
+    chosen, saved = _chosen(graph)
+    if chosen:
+        _lay(graph, chosen)
+    return saved
+
+
+def real(node, stated):
+    """A convolution's result in the strides that its kernel makes."""
+    if node.target is not aten.convolution.default or stated.device.type != "cuda":
+        return stated
+    strides = torch_convolutions.made(node, stated.stride())
+    return stated if strides == stated.stride() else stated.new_empty_strided(stated.shape, strides)
+
+
+@dataclass
+class _Region:
+    convolutions: list = field(default_factory=list)
+    nodes: list = field(default_factory=list)
+
+
+def _chosen(graph):
+    """The convolutions that are to be in channels-last, and what that saves."""
+    found = [r for r in _regions(graph) if r.convolutions]
+    deadline = time.monotonic() + SECONDS
+    chosen, saved = [], torch_costs.Cost()
+    for region in found:
+        taken, gain = _saved(region, deadline)
+        if gain.gpu + torch_costs.WAITS * min(gain.host, 0.0) > 0:
+            chosen += taken
+            saved += gain
+    if not chosen:
+        return [], saved
+    convolutions = sum(torch_convolutions.us(n, False, deadline) for r in found for n in r.convolutions)
+    graphs = torch_costs.of_torch(graph.nodes) + torch_costs.Cost(convolutions)
+    if saved.gpu >= SHARE * graphs.gpu or (graphs - saved).total() < graphs.total():
+        return chosen, saved
+    return [], torch_costs.Cost()
+
+
+def _regions(graph) -> list:
+    region_of = {}
+    for n in graph.nodes:
+        if not _carries(n):
+            continue
+        own = region_of[n] = _Region([n] if _may(n) else [], [n])
+        for m in _read(n):
+            other = region_of.get(m)
+            if other is None or other is own:
                 continue
-            if x not in made:
-                with graph.inserting_before(n):
-                    made[x] = graph.call_function(aten.clone.default, (x,), {"memory_format": torch.channels_last})
-                made[x].meta["val"] = x.meta["val"].clone(memory_format=torch.channels_last)
-                changed.add(made[x])
-            n.update_arg(at, made[x])
+            if len(other.nodes) < len(own.nodes):
+                own, other = other, own
+            other.convolutions += own.convolutions
+            other.nodes += own.nodes
+            region_of.update(dict.fromkeys(own.nodes, other))
+            own = other
+    return list({id(r): r for r in region_of.values()}.values())
+
+
+def _value(n):
+    value = n.meta.get("val")
+    return value[0] if isinstance(value, (tuple, list)) and value else value
+
+
+def _carries(n) -> bool:
+    """Whether what n gives may lie in channels-last: a tensor of four dimensions that is no view."""
+    value = _value(n)
+    if n.op != "call_function" or not isinstance(value, torch.Tensor) or value.ndim != 4 or value.device.type != "cuda":
+        return False
+    return n.target in (COPY, operator.getitem) or n.target not in known.VIEWS
+
+
+def _read(n) -> list:
+    """Tensors whose layout is n's."""
+    return [n.args[0]] if n.target is aten.convolution.default else n.all_input_nodes
+
+
+def _may(n) -> bool:
+    """A convolution of two dimensions with channels enough that they are a line."""
+    if n.target is not aten.convolution.default:
+        return False
+    x, weight, _, _, _, _, transposed, _, _ = n.args
+    x, weight = x.meta["val"], weight.meta["val"]
+    return x.ndim == 4 and x.device.type == "cuda" and not transposed and x.dtype.is_floating_point and weight.shape[0] >= 4
+
+
+def _lies_alike(n) -> bool:
+    """In both layouts, or in channels-last already."""
+    return _value(n).is_contiguous(memory_format=torch.channels_last)
+
+
+def _saved(region, deadline):
+    """The convolutions of a region that gain, or lose less than copies around them would cost, and what channels-last saves."""
+    taken, saved = [], torch_costs.Cost()
+    for n in region.convolutions:
+        gain = torch_convolutions.us(n, False, deadline) - torch_convolutions.us(n, True, deadline)
+        if gain > -_copy(n.args[0].meta["val"]).gpu - _copy(n.meta["val"]).gpu:
+            taken.append(n)
+            saved += torch_costs.Cost(gain)
+        else:
+            saved -= _copy(n.args[0].meta["val"]) + _copy(n.meta["val"])
+    for weight in dict.fromkeys(n.args[1] for n in taken):
+        if not _lies_alike(weight):
+            saved -= _copy(weight.meta["val"], _is_computed(weight))
+    return taken, saved - _at_border(region)
+
+
+def _is_computed(n) -> bool:
+    """By an operator that a part may take."""
+    while n.target in known.VIEWS and isinstance(n.args[0], torch.fx.Node):
+        n = n.args[0]
+    return n.target in known.OPERATORS
+
+
+def _copy(value, in_a_part=False) -> torch_costs.Cost:
+    """Into another layout; a part that makes the tensor stores it so at once."""
+    if in_a_part or value.is_contiguous() and value.is_contiguous(memory_format=torch.channels_last):
+        return torch_costs.Cost()
+    kind = torch_costs.TURNED
+    return torch_costs.Cost(kind.kernel + 2 * value.numel() * value.element_size() / kind.bytes, kind.host)
+
+
+def _at_border(region) -> torch_costs.Cost:
+    """Copies of what comes in from elsewhere and is as large as what is made of it, and of what goes out and has to be in NCHW."""
+    inside, copied = set(region.nodes), {}
+    for n in region.nodes:
+        for m in _read(n):
+            value = _value(m)
+            if m not in inside and isinstance(value, torch.Tensor) and value.ndim == 4 and not _lies_alike(m):
+                if n.target is aten.convolution.default or value.shape == _value(n).shape:
+                    copied[m] = value
+        value = _value(n)
+        if any(u not in inside and _needs_nchw(u, value) or u.target in IN_NCHW for u in n.users if u.target is not operator.getitem):
+            copied[n] = value
+    return sum(map(_copy, copied.values()), torch_costs.Cost())
+
+
+def _needs_nchw(user, value) -> bool:
+    if user.op == "output":
+        return True
+    if user.target not in (aten.view.default, aten._unsafe_view.default, aten.reshape.default):
+        return False
+    try:
+        torch.empty_strided(value.shape, torch_convolutions.in_channels_last(value.shape), device="meta").view(user.args[1])
+    except RuntimeError:  # no view
+        return True
+    return False
+
+
+def _lay(graph, chosen) -> None:
+    chosen, output = set(chosen), next(iter(graph.find_nodes(op="output")))
+    before = {n: _strides(n) for n in output.all_input_nodes}
+    changed, copies = set(), {}
+
+    def copied(n, at, layout):
+        x = n.args[at]
+        if (x, layout) not in copies:
+            with graph.inserting_before(n):
+                copies[x, layout] = graph.call_function(COPY, (x,), {"memory_format": layout})
+            copies[x, layout].meta["val"] = x.meta["val"].clone(memory_format=layout)
+            changed.add(copies[x, layout])
+        n.update_arg(at, copies[x, layout])
+
+    for n in list(graph.nodes):
+        if n in chosen:
+            copied(n, 0, torch.channels_last)
+            if not _lies_alike(n.args[1]):
+                copied(n, 1, torch.channels_last)
+        elif _may(n) and _value(n).is_contiguous() or n.target in IN_NCHW:
+            copied(n, 0, torch.contiguous_format)
     aten_stated.follow(graph, changed, real)
-    for x, copy in made.items():
-        if _strides(x) == _strides(copy):
+    for (x, _), copy in copies.items():
+        if _lies_as(x.meta["val"], copy.meta["val"]):
             copy.replace_all_uses_with(x)
             graph.erase_node(copy)
     for n, strides in before.items():
         if _strides(n) != strides:
             with graph.inserting_before(output):
-                copy = graph.call_function(aten.clone.default, (n,), {"memory_format": torch.contiguous_format})
+                copy = graph.call_function(COPY, (n,), {"memory_format": torch.contiguous_format})
             copy.meta["val"] = n.meta["val"].clone(memory_format=torch.contiguous_format)
             output.replace_input_with(n, copy)
+
+
+def _lies_as(x, y) -> bool:
+    return all(a == b for n, a, b in zip(x.shape, x.stride(), y.stride()) if n > 1)
 
 
 def _strides(n):
     value = n.meta.get("val")
     return value.stride() if isinstance(value, torch.Tensor) else None
-
-
-def _may(n) -> bool:
-    """Of two dimensions, in half or single precision, with channels enough that they are a line."""
-    x, weight, _, _, _, _, transposed, _, groups = n.args
-    x, weight = x.meta["val"], weight.meta["val"]
-    return x.ndim == 4 and x.device.type == "cuda" and not transposed and x.dtype.is_floating_point and min(x.shape[1], weight.shape[0]) >= 4
-
-
-def _lies_alike(weight) -> bool:
-    """Of one row and column, or of one channel a group."""
-    return weight.meta["val"].is_contiguous(memory_format=torch.channels_last)
-
-
-MOVED = 2e6  # bytes a microsecond, of cuDNN's copies into its own layout and back
-
-
-def _gains(convolutions) -> bool:
-    """Whether the GPU saves more, by copies of activations, than the host takes to copy weights, at every call since they may change."""
-    bytes_of = lambda n: n.meta["val"].numel() * n.meta["val"].element_size()  # noqa: E731
-    saved = sum(2 * (bytes_of(n) + bytes_of(n.args[0])) for n in convolutions) / MOVED
-    return saved > torch_costs.SIMPLE.host * len({n.args[1] for n in convolutions if not _lies_alike(n.args[1])}) and saved > 0
-
-
-_REAL = {}
-
-
-def real(node, stated):
-    """A convolution's result in the strides that its kernel makes, found by running it."""
-    if node.target is not aten.convolution.default or stated.device.type != "cuda":
-        return stated
-    values = [a.meta["val"] if isinstance(a, torch.fx.Node) else a for a in node.args]
-    key = tuple((tuple(v.shape), v.stride(), v.dtype) if isinstance(v, torch.Tensor) else str(v) for v in values)
-    if key not in _REAL:
-        try:
-            with _disable_current_modes(), torch.no_grad():
-                inputs = [torch.empty_strided(v.shape, v.stride(), dtype=v.dtype, device=v.device) if isinstance(v, torch.Tensor) else v for v in values]
-                _REAL[key] = aten.convolution.default(*inputs).stride()
-        except Exception:  # memory
-            _REAL[key] = stated.stride()
-    return stated if _REAL[key] == stated.stride() else stated.new_empty_strided(stated.shape, _REAL[key])

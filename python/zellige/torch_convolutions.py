@@ -1,0 +1,102 @@
+"""What torch's convolutions make and take on a GPU, found by running each once for its shapes, strides and dtype.
+
+    made(node, stated)          strides of the result; those stated where it cannot be run
+    us(node, last, deadline)    microseconds with its tensors in channels-last, or as they are
+    adds_bias(node)             whether the bias is a kernel of its own
+
+Without a GPU, or past the deadline, the time is an estimate: cuDNN's kernels for tensor cores read and write channels-last, so that tensors in
+another layout are copied into it and back.
+"""
+
+import time
+
+import torch
+from torch.utils._python_dispatch import _disable_current_modes
+
+from . import torch_costs, torch_measure
+
+CONVOLUTION = torch.ops.aten.convolution.default
+COPY = torch_costs.Kind(2.0, 2.0e6, 0.0)  # cuDNN's copies from one layout into another
+LAUNCHES = 4  # about: the kernel, and its copies
+
+_STRIDES, _US = {}, {}
+
+
+def made(node, stated) -> tuple:
+    if not torch.cuda.is_available():
+        return stated
+    values = _values(node)
+    key = _key(values)
+    if key not in _STRIDES:
+        try:
+            with _disable_current_modes(), torch.no_grad():
+                _STRIDES[key] = CONVOLUTION(*map(_empty, values)).stride()
+        except Exception:  # memory
+            _STRIDES[key] = stated
+    return _STRIDES[key]
+
+
+def us(node, last, deadline=None) -> float:
+    """`deadline`: of time.monotonic."""
+    values = _values(node)
+    if last:
+        values = [_in_channels_last(v) if isinstance(v, torch.Tensor) and v.ndim == 4 else v for v in values]
+    key = _key(values)
+    if key not in _US and (deadline is None or time.monotonic() < deadline) and torch.cuda.is_available():
+        _US[key] = torch_measure.gpu_time(lambda *given: CONVOLUTION(*_with(values, given)), _tensors(values), LAUNCHES)
+    found = _US.get(key)
+    return _estimated(values, node.meta["val"]) if found is None else found
+
+
+def adds_bias(node) -> bool:
+    """cuDNN's convolutions are called without it; the kernels for depthwise ones in NCHW add it themselves."""
+    values = _values(node)
+    if node.args[2] is None or values[0].device.type != "cuda":
+        return False
+    try:
+        chosen = torch._C._select_conv_backend(*values)
+    except Exception:  # of this torch's own
+        return False
+    return chosen in (torch._C._ConvBackend.Cudnn, torch._C._ConvBackend.CudnnTranspose)
+
+
+def in_channels_last(shape) -> tuple:
+    """Strides of a tensor of four dimensions."""
+    _, channels, rows, columns = shape
+    return rows * columns * channels, 1, columns * channels, channels
+
+
+def _values(node) -> list:
+    return [a.meta["val"] if isinstance(a, torch.fx.Node) else a for a in node.args]
+
+
+def _tensors(values) -> list:
+    return [v for v in values if isinstance(v, torch.Tensor)]
+
+
+def _with(values, given) -> list:
+    given = iter(given)
+    return [next(given) if isinstance(v, torch.Tensor) else v for v in values]
+
+
+def _key(values) -> tuple:
+    return tuple((tuple(v.shape), v.stride(), v.dtype, v.device) if isinstance(v, torch.Tensor) else str(v) for v in values)
+
+
+def _empty(v):
+    return torch.empty_strided(v.shape, v.stride(), dtype=v.dtype, device=v.device) if isinstance(v, torch.Tensor) else v
+
+
+def _in_channels_last(v):
+    return v.new_empty_strided(v.shape, in_channels_last(v.shape))
+
+
+def _estimated(values, result) -> float:
+    x, weight, groups = values[0], values[1], values[8]
+    bytes_of = lambda t: t.numel() * t.element_size()  # noqa: E731
+    us = torch_costs.SIMPLE.kernel + sum(map(bytes_of, (x, weight, result))) / torch_costs.BYTES
+    wide = x.dtype == torch.float32 and not torch.backends.cudnn.allow_tf32
+    if wide or x.ndim != 4 or groups == x.shape[1] > 1 or x.is_contiguous(memory_format=torch.channels_last):
+        return us
+    copied = [t for t in (x, weight, result) if t is result or not t.is_contiguous(memory_format=torch.channels_last)]
+    return us + sum(COPY.kernel + 2 * bytes_of(t) / COPY.bytes for t in copied)

@@ -1,0 +1,184 @@
+"""Which convolutions of a GPU are put into channels-last, by what is measured on one that is made up, and what becomes of the graph."""
+
+import pytest
+
+torch = pytest.importorskip("torch")
+from torch._subclasses import FakeTensorMode  # noqa: E402
+from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
+from zellige import aten_schema, torch_convolutions, torch_costs, torch_layout, torch_measure  # noqa: E402
+
+aten = torch.ops.aten
+LAST = torch.channels_last
+conv2d = torch.nn.functional.conv2d
+
+
+def is_last(v) -> bool:
+    return v.is_contiguous(memory_format=LAST) and not v.is_contiguous()
+
+
+@pytest.fixture(autouse=True)
+def kernels(monkeypatch):
+    """Convolutions give the layout of what they read; the calls that ask."""
+    asked = []
+
+    def made(node, stated):
+        asked.append(node.name)
+        values = [a.meta["val"] for a in node.args[:2]]
+        return torch_convolutions.in_channels_last(node.meta["val"].shape) if any(map(is_last, values)) else node.meta["val"].contiguous().stride()
+
+    monkeypatch.setattr(torch_convolutions, "made", made)
+    return asked
+
+
+@pytest.fixture
+def times(monkeypatch):
+    """By whether its input is in channels-last and its channels: the time of a convolution; 10 us of those that are not named."""
+    found = {}
+
+    def gpu_time(call, values, launches):
+        key = is_last(values[0]), values[0].shape[1]
+        found.setdefault("calls", []).append(key)
+        return found.get(key, 10.0)
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch_measure, "gpu_time", gpu_time)
+    monkeypatch.setattr(torch_convolutions, "_US", {})
+    return found
+
+
+def traced(function, *shapes):
+    with FakeTensorMode(), torch.no_grad():
+        graph = make_fx(function, tracing_mode="fake")(*[torch.empty(s, device="cuda") for s in shapes]).graph
+    aten_schema.bind(graph)
+    return graph
+
+
+def laid(graph):
+    saved = torch_layout.last(graph)
+    graph.lint()
+    return saved, {n.name: is_last(n.meta["val"]) for n in graph.find_nodes(op="call_function", target=aten.convolution.default)}
+
+
+def copies(graph) -> list:
+    return [(n.args[0].name, n.kwargs["memory_format"]) for n in graph.find_nodes(op="call_function", target=aten.clone.default)]
+
+
+def block(x, w, v, u):
+    """As a dense block has it."""
+    y = torch.relu(conv2d(x, w, padding=1))
+    z = torch.cat([y, conv2d(y, v, padding=1)], 1)
+    return conv2d(torch.relu(z) * 2, u, stride=4, padding=1), y.amax((2, 3))
+
+
+SHAPES = (2, 3, 64, 64), (64, 3, 3, 3), (32, 64, 3, 3), (64, 96, 3, 3)
+
+
+def test_a_region_is_in_channels_last_where_the_estimate_says_so():
+    """Of concatenations and a first convolution of three channels, too; the graph's outputs lie as they did."""
+    graph = traced(block, *SHAPES)
+    saved, found = laid(graph)
+    assert found == {"convolution": True, "convolution_1": True, "convolution_2": True}
+    assert copies(graph) == [*((f"{x}_1", LAST) for x in "xwvu"), ("convolution_2", torch.contiguous_format)]
+    assert saved.gpu > 0 and saved.host == -5 * torch_costs.TURNED.host
+    assert all(n.meta["val"].is_contiguous() for n in next(iter(graph.find_nodes(op="output"))).all_input_nodes)
+    assert is_last(next(n for n in graph.nodes if n.target is aten.cat.default).meta["val"])
+
+
+def test_what_is_measured_decides(times):
+    times.update({(True, 3): 5.0, (True, 64): 1.0, (True, 96): 1.0})
+    saved, found = laid(traced(block, *SHAPES))
+    weights = sum(torch_costs.TURNED.kernel + 8 * n / torch_costs.TURNED.bytes for n in (64 * 27, 32 * 64 * 9, 64 * 96 * 9))
+    tensors = sum(torch_costs.TURNED.kernel + 8 * n / torch_costs.TURNED.bytes for n in (2 * 3 * 4096, 2 * 64 * 256))
+    assert all(found.values()) and saved.gpu == pytest.approx(30 - 7 - weights - tensors)
+
+
+def test_what_loses_stays(times):
+    times.update({(True, 64): 12.0})
+    graph = traced(block, *SHAPES)
+    saved, found = laid(graph)
+    assert not any(found.values()) and copies(graph) == [] and saved == torch_costs.Cost()
+    assert len(times["calls"]) == 6
+
+
+def test_a_convolution_that_loses_more_than_copies_stays(times):
+    times.update({(False, 3): 90.0, (True, 64): 500.0, (False, 96): 90.0})
+    graph = traced(block, *SHAPES)
+    _, found = laid(graph)
+    assert found == {"convolution": True, "convolution_1": False, "convolution_2": True}
+    assert ("relu", torch.contiguous_format) in copies(graph) and ("arg2_1", LAST) not in copies(graph)
+
+
+def test_a_gain_that_copies_of_many_weights_cost_the_host_more_stays(times):
+    """Where it is little of the graph's time."""
+
+    def function(x, *weights):
+        for w in weights:
+            x = torch.relu(conv2d(x, w, padding=1))
+        return x.sum()
+
+    shapes = [(1, 64, 8, 8), *[(64, 64, 3, 3)] * 8]
+    times.update({(False, 64): 300.0, (True, 64): 296.0})
+    assert not any(laid(traced(function, *shapes))[1].values())
+    times.update({(True, 64): 200.0})
+    torch_convolutions._US.clear()
+    assert all(laid(traced(function, *shapes))[1].values())
+
+
+def test_each_shape_is_measured_once_and_no_longer_than_is_allowed(times, monkeypatch):
+    def function(x, *weights):
+        for w in weights:
+            x = conv2d(x, w, padding=1)
+        return x
+
+    shapes = [(1, 16, 8, 8), *[(16, 16, 3, 3)] * 5]
+    laid(traced(function, *shapes))
+    laid(traced(function, *shapes))
+    assert sorted(times["calls"]) == [(False, 16), (True, 16)]
+    monkeypatch.setattr(torch_layout, "SECONDS", 0.0)
+    laid(traced(function, (1, 8, 8, 8), (8, 8, 3, 3)))
+    assert len(times["calls"]) == 2
+
+
+def test_regions_are_decided_by_themselves(times):
+    def function(x, w, y, v):
+        return torch.relu(conv2d(x, w, padding=1)).sum(), torch.relu(conv2d(y, v, padding=1)).sum()
+
+    times.update({(False, 32): 200.0, (True, 16): 30.0})
+    assert laid(traced(function, (1, 16, 16, 16), (16, 16, 3, 3), (1, 32, 16, 16), (32, 32, 3, 3)))[1] == {"convolution": False, "convolution_1": True}
+
+
+def test_weights_that_a_part_computes_cost_no_copy(times):
+    def function(x, w):
+        return conv2d(x, (w.view(64, -1) * 2).view(64, 64, 3, 3), padding=1).sum()
+
+    times.update({(True, 64): 0.0})
+    saved, found = laid(traced(function, (1, 64, 8, 8), (64, 64, 3, 3)))
+    x = torch_costs.TURNED.kernel + 8 * 64 * 64 / torch_costs.TURNED.bytes
+    assert all(found.values()) and saved.gpu == pytest.approx(10 - x) and saved.host == -torch_costs.TURNED.host
+
+
+def test_pools_of_several_windows_are_in_nchw(times):
+    def function(x, w, v):
+        y = torch.relu(conv2d(x, w, padding=1))
+        pools = [torch.nn.functional.adaptive_avg_pool2d(y, n) for n in (2, 3)]
+        return conv2d(torch.cat([p.mean((2, 3), keepdim=True) * y for p in pools], 1), v).sum()
+
+    times.update({(True, 16): 1.0, (True, 64): 1.0, (False, 16): 99.0})
+    graph = traced(function, (1, 16, 16, 16), (32, 16, 3, 3), (16, 64, 3, 3))
+    assert all(laid(graph)[1].values()) and copies(graph).count(("relu", torch.contiguous_format)) == 1
+    assert all(n.args[0].meta["val"].is_contiguous() for n in graph.find_nodes(op="call_function", target=aten._adaptive_avg_pool2d.default))
+
+
+def test_what_kernels_make_is_followed(monkeypatch, kernels):
+    """Where torch states other strides; what is no view of them is a copy. Outputs lie as the kernels make them."""
+    monkeypatch.setattr(torch_convolutions, "made", lambda node, stated: (4 * 64, 64, 1, 8))
+
+    def function(x, w):
+        y = conv2d(x, w)
+        return torch.relu(y), y.view(1, 4, 64) * 2
+
+    graph = traced(function, (1, 2, 8, 8), (4, 2, 1, 1))
+    monkeypatch.setattr(torch_layout, "_chosen", lambda graph: ([], torch_costs.Cost()))
+    laid(graph)
+    relu, product = next(iter(graph.find_nodes(op="output"))).all_input_nodes
+    assert relu.meta["val"].stride() == (256, 64, 1, 8) and product.args[0].target is aten.reshape.default
