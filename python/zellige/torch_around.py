@@ -4,7 +4,7 @@ by torch's own bindings, without modules in between."""
 import torch
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
-from . import torch_own, torch_sdpa
+from . import torch_own, torch_sdpa, torch_speculation
 
 
 def call(module, node, part) -> None:
@@ -21,6 +21,7 @@ def straighten(module) -> None:
     """Submodules that are left become their operators again, these torch's bindings; and the module is compiled."""
     for node in module.graph.find_nodes(op="call_module"):
         inline(module, node)
+    torch_speculation.revert(module.graph)
     for node in module.graph.nodes:
         if node.op == "call_function":
             node.target = _binding(node)

@@ -1,0 +1,103 @@
+"""Speculative rewrites: operators that are left to torch become some that a part may take, and are put back where no part takes them.
+
+    rewrite(graph)      convolution(x, w, b)            -> convolution(x, w, None) + b, where torch adds b by a kernel of its own
+                        _adaptive_avg_pool2d(x, size)   -> a mean of a view, where all windows are of one size
+    revert(graph)       what of these is left in the graph, after parts have been taken out
+"""
+
+import torch
+
+from . import aten as known
+from . import torch_convolutions
+
+aten = torch.ops.aten
+
+POOL = aten._adaptive_avg_pool2d.default
+MARK = "zellige: a speculative rewrite"  # a key of the meta of the node that gives the result
+
+
+def rewrite(graph) -> None:
+    for n in graph.find_nodes(op="call_function", target=torch_convolutions.CONVOLUTION):
+        if _has_bias(n) and _read_by_known(n):
+            _split(graph, n)
+    for n in graph.find_nodes(op="call_function", target=POOL):
+        if _divides(n):
+            _as_mean(graph, n)
+
+
+def revert(graph) -> None:
+    for n in list(graph.nodes):
+        if MARK in n.meta and n.op == "call_function":
+            UNDONE[n.target](graph, n)
+
+
+def _has_bias(n) -> bool:
+    """A bias that is there before any convolution, in a kernel of its own."""
+    return isinstance(n.args[2], torch.fx.Node) and n.args[2].op in ("placeholder", "get_attr") and torch_convolutions.adds_bias(n)
+
+
+def _read_by_known(n) -> bool:
+    """Whether an operator that is no view and is known here reads n."""
+    return any(_read_by_known(u) if u.target in known.VIEWS else u.target in known.OPERATORS for u in n.users)
+
+
+def _split(graph, n) -> None:
+    bias, value = n.args[2], n.meta["val"]
+    shape = [value.shape[1], *[1] * (value.ndim - 2)]
+    users = list(n.users)
+    n.update_arg(2, None)
+    with graph.inserting_after(n):
+        each = graph.call_function(aten.view.default, (bias, shape))
+    with graph.inserting_after(each):
+        made = graph.call_function(aten.add.Tensor, (n, each))
+    each.meta["val"] = bias.meta["val"].view(shape)
+    made.meta = {"val": value, MARK: None}
+    for u in users:
+        u.replace_input_with(n, made)
+
+
+def _joined(graph, n) -> None:
+    convolution, each = n.args
+    convolution.update_arg(2, each.args[0])
+    n.replace_all_uses_with(convolution)
+    graph.erase_node(n)
+    _erase(graph, each)
+
+
+def _divides(n) -> bool:
+    value, made = n.args[0].meta["val"], n.meta["val"]
+    if value.ndim != 4 or value.numel() == 0 or made.numel() == 0 or any(of % size for of, size in zip(value.shape[2:], made.shape[2:])):
+        return False
+    return value.is_contiguous() or value.is_contiguous(memory_format=torch.channels_last)
+
+
+def _as_mean(graph, n) -> None:
+    x = n.args[0]
+    batch, channels, rows, columns = x.meta["val"].shape
+    _, _, r, c = n.meta["val"].shape
+    shape = [batch, channels, r, rows // r, c, columns // c]
+    with graph.inserting_before(n):
+        windows = graph.call_function(aten.view.default, (x, shape))
+        made = graph.call_function(aten.mean.dim, (windows, [3, 5], False))
+    windows.meta["val"] = x.meta["val"].view(shape)
+    made.meta = {"val": n.meta["val"], MARK: None}
+    n.replace_all_uses_with(made)
+    graph.erase_node(n)
+
+
+def _as_pool(graph, n) -> None:
+    windows, size = n.args[0], list(n.meta["val"].shape[2:])
+    with graph.inserting_before(n):
+        made = graph.call_function(POOL, (windows.args[0], size))
+    made.meta = {"val": n.meta["val"]}
+    n.replace_all_uses_with(made)
+    graph.erase_node(n)
+    _erase(graph, windows)
+
+
+def _erase(graph, n) -> None:
+    if not n.users:
+        graph.erase_node(n)
+
+
+UNDONE = {aten.add.Tensor: _joined, aten.mean.dim: _as_pool}
