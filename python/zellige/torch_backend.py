@@ -85,6 +85,8 @@ class _Known:
     def _try(self, node) -> None:
         if node.target not in aten.OPERATORS:
             raise Left("is not known")
+        if _turns_argument(node):
+            raise Left("copies an argument of the graph into another layout, as torch does")
         trace, arrays = Trace("node"), {}
         for n in node.all_input_nodes:
             value = n.meta.get("val")
@@ -100,6 +102,11 @@ class _Known:
     def _stays(self, value) -> None:
         if value.device != self.device:
             raise Left(f"expected tensors on {self.device}, where most of the graph is, found {value.device}")
+
+
+def _turns_argument(node) -> bool:
+    given = node.args[0] if node.target is torch_layout.COPY else node
+    return given.op in ("placeholder", "get_attr") and given.meta["val"].stride() != node.meta["val"].stride()
 
 
 def _device(graph):
