@@ -30,7 +30,7 @@ def last(graph) -> torch_costs.Cost:
     on_gpu = [n for n in all_of if n.meta["val"].device.type == "cuda"]
     aten_stated.follow(graph, set(), real, on_gpu)
     chosen, saved = _chosen(graph)
-    if chosen:
+    if chosen or any(n.target in IN_NCHW and not n.args[0].meta["val"].is_contiguous() for n in graph.nodes):
         _lay(graph, chosen)
     return saved
 
@@ -196,7 +196,7 @@ def _lay(graph, chosen) -> None:
             copied(n, 0, torch.channels_last)
             if not _lies_alike(n.args[1]):
                 copied(n, 1, torch.channels_last)
-        elif _may(n) and _value(n).is_contiguous() or n.target in IN_NCHW:
+        elif n.target in IN_NCHW or _may(n) and n.args[0].meta["val"].is_contiguous():
             copied(n, 0, torch.contiguous_format)
     aten_stated.follow(graph, changed, real)
     for (x, _), copy in copies.items():
@@ -206,9 +206,22 @@ def _lay(graph, chosen) -> None:
     for n, strides in before.items():
         if _strides(n) != strides:
             with graph.inserting_before(output):
-                copy = graph.call_function(COPY, (n,), {"memory_format": torch.contiguous_format})
-            copy.meta["val"] = n.meta["val"].clone(memory_format=torch.contiguous_format)
-            output.replace_input_with(n, copy)
+                output.replace_input_with(n, _restored(graph, n, strides))
+
+
+def _restored(graph, n, strides):
+    """A copy of n in dense strides: a contiguous one of its dimensions in their order."""
+
+    def called(target, x, *args, **kwargs):
+        made = graph.call_function(target, (x, *args), kwargs)
+        made.meta["val"] = target(x.meta["val"], *args, **kwargs)
+        return made
+
+    order = sorted(range(len(strides)), key=lambda d: -strides[d])
+    if order == sorted(order):
+        return called(COPY, n, memory_format=torch.contiguous_format)
+    copy = called(COPY, called(aten.permute.default, n, order), memory_format=torch.contiguous_format)
+    return called(aten.permute.default, copy, [order.index(d) for d in range(len(order))])
 
 
 def _lies_as(x, y) -> bool:

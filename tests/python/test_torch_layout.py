@@ -18,7 +18,7 @@ def is_last(v) -> bool:
 
 @pytest.fixture(autouse=True)
 def kernels(monkeypatch):
-    """Convolutions give the layout of what they read; the calls that ask."""
+    """Convolutions give the layout of what they read, and nothing is measured; the calls that ask."""
     asked = []
 
     def made(node, stated):
@@ -27,6 +27,7 @@ def kernels(monkeypatch):
         return torch_convolutions.in_channels_last(node.meta["val"].shape) if any(map(is_last, values)) else node.meta["val"].contiguous().stride()
 
     monkeypatch.setattr(torch_convolutions, "made", made)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     return asked
 
 
@@ -182,3 +183,27 @@ def test_what_kernels_make_is_followed(monkeypatch, kernels):
     laid(graph)
     relu, product = next(iter(graph.find_nodes(op="output"))).all_input_nodes
     assert relu.meta["val"].stride() == (256, 64, 1, 8) and product.args[0].target is aten.reshape.default
+
+
+def test_pools_of_what_lies_in_channels_last_by_itself_are_in_nchw():
+    """Their results lie in channels-last where the graph gives them."""
+    graph = traced(lambda x: torch.nn.functional.adaptive_avg_pool2d(torch.relu(x.to(memory_format=LAST)), 3), (2, 16, 9, 16))
+    pool = next(n for n in graph.nodes if n.target is aten._adaptive_avg_pool2d.default)
+    before = pool.meta["val"].stride()
+    laid(graph)
+    assert pool.args[0].meta["val"].is_contiguous() and pool.meta["val"].is_contiguous()
+    result = next(iter(graph.find_nodes(op="output"))).all_input_nodes[0]
+    assert before == (144, 1, 48, 16) == result.meta["val"].stride() and result.meta["val"].shape == (2, 16, 3, 3)
+
+
+def test_biases_that_are_kernels_of_their_own():
+    """cuDNN's; the kernel for depthwise convolutions in NCHW adds it itself."""
+    if not torch.backends.cuda.is_built():
+        pytest.skip("this torch knows no kernels of a GPU")
+
+    def function(x, w, b, v, c):
+        y = conv2d(x, w, b)
+        return conv2d(y, v, c, groups=8), conv2d(y.to(memory_format=LAST), v, c, groups=8), conv2d(y, w, None)
+
+    graph = traced(function, (1, 8, 16, 16), (8, 8, 3, 3), (8,), (8, 1, 3, 3), (8,))
+    assert [torch_convolutions.adds_bias(n) for n in graph.find_nodes(op="call_function", target=aten.convolution.default)] == [True, False, True, False]
