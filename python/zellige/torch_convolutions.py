@@ -17,6 +17,7 @@ from . import torch_costs, torch_measure
 
 CONVOLUTION = torch.ops.aten.convolution.default
 COPY = torch_costs.Kind(2.0, 2.0e6, 0.0)  # cuDNN's copies from one layout into another
+DEVICE = "cuda"  # whose convolutions these are
 LAUNCHES = 4  # about: the kernel, and its copies
 
 _STRIDES, _US = {}, {}
@@ -51,7 +52,7 @@ def us(node, last, deadline=None) -> float:
 def adds_bias(node) -> bool:
     """cuDNN's convolutions are called without it; the kernels for depthwise ones in NCHW add it themselves."""
     values = _values(node)
-    if node.args[2] is None or values[0].device.type != "cuda":
+    if node.args[2] is None or values[0].device.type != DEVICE:
         return False
     try:
         chosen = torch._C._select_conv_backend(*values)

@@ -27,17 +27,17 @@ COPY = aten.clone.default
 def last(graph) -> torch_costs.Cost:
     """What it saves."""
     all_of = graph.find_nodes(op="call_function", target=aten.convolution.default)
-    on_gpu = [n for n in all_of if n.meta["val"].device.type == "cuda"]
+    on_gpu = [n for n in all_of if n.meta["val"].device.type == torch_convolutions.DEVICE]
     aten_stated.follow(graph, set(), real, on_gpu)
     chosen, saved = _chosen(graph)
-    if chosen or any(n.target in IN_NCHW and not n.args[0].meta["val"].is_contiguous() for n in graph.nodes):
+    if chosen or any(_in_nchw(n) and not n.args[0].meta["val"].is_contiguous() for n in graph.nodes):
         _lay(graph, chosen)
     return saved
 
 
 def real(node, stated):
     """A convolution's result in the strides that its kernel makes."""
-    if node.target is not aten.convolution.default or stated.device.type != "cuda":
+    if node.target is not aten.convolution.default or stated.device.type != torch_convolutions.DEVICE:
         return stated
     strides = torch_convolutions.made(node, stated.stride())
     return stated if strides == stated.stride() else stated.new_empty_strided(stated.shape, strides)
@@ -95,7 +95,7 @@ def _value(n):
 def _carries(n) -> bool:
     """Whether what n gives may lie in channels-last: a tensor of four dimensions that is no view."""
     value = _value(n)
-    if n.op != "call_function" or not isinstance(value, torch.Tensor) or value.ndim != 4 or value.device.type != "cuda":
+    if n.op != "call_function" or not isinstance(value, torch.Tensor) or value.ndim != 4 or value.device.type != torch_convolutions.DEVICE:
         return False
     return n.target in (COPY, operator.getitem) or n.target not in known.VIEWS
 
@@ -111,7 +111,11 @@ def _may(n) -> bool:
         return False
     x, weight, _, _, _, _, transposed, _, _ = n.args
     x, weight = x.meta["val"], weight.meta["val"]
-    return x.ndim == 4 and x.device.type == "cuda" and not transposed and x.dtype.is_floating_point and weight.shape[0] >= 4
+    return x.ndim == 4 and x.device.type == torch_convolutions.DEVICE and not transposed and x.dtype.is_floating_point and weight.shape[0] >= 4
+
+
+def _in_nchw(n) -> bool:
+    return n.target in IN_NCHW and n.meta["val"].device.type == torch_convolutions.DEVICE
 
 
 def _lies_alike(n) -> bool:
@@ -160,7 +164,7 @@ def _at_border(region) -> torch_costs.Cost:
                 if n.target is aten.convolution.default or value.shape == _value(n).shape:
                     copied[m] = value
         value = _value(n)
-        if any(u not in inside and _needs_nchw(u, value) or u.target in IN_NCHW for u in n.users if u.target is not operator.getitem):
+        if any(u not in inside and _needs_nchw(u, value) or _in_nchw(u) for u in n.users if u.target is not operator.getitem):
             copied[n] = value
     return sum(map(_copy, copied.values()), torch_costs.Cost())
 
@@ -196,7 +200,7 @@ def _lay(graph, chosen) -> None:
             copied(n, 0, torch.channels_last)
             if not _lies_alike(n.args[1]):
                 copied(n, 1, torch.channels_last)
-        elif n.target in IN_NCHW or _may(n) and n.args[0].meta["val"].is_contiguous():
+        elif _in_nchw(n) or _may(n) and n.args[0].meta["val"].is_contiguous():
             copied(n, 0, torch.contiguous_format)
     aten_stated.follow(graph, changed, real)
     for (x, _), copy in copies.items():

@@ -207,3 +207,51 @@ def test_biases_that_are_kernels_of_their_own():
 
     graph = traced(function, (1, 8, 16, 16), (8, 8, 3, 3), (8,), (8, 1, 3, 3), (8,))
     assert [torch_convolutions.adds_bias(n) for n in graph.find_nodes(op="call_function", target=aten.convolution.default)] == [True, False, True, False]
+
+
+class Net(torch.nn.Module):
+    """Dense blocks with biases, grouped and depthwise convolutions, pools of both kinds, a head."""
+
+    def __init__(self):
+        super().__init__()
+        conv = torch.nn.Conv2d
+        self.first, self.dense, self.deep = conv(3, 8, 3, 2, 1), conv(8, 4, 3, padding=1), conv(12, 12, 3, padding=1, groups=12)
+        self.grouped, self.norm, self.head = conv(12, 8, 3, padding=1, groups=2, bias=False), torch.nn.BatchNorm2d(12), torch.nn.Linear(8, 5)
+        self.pooled = conv(8, 8, 1)
+
+    def forward(self, x):
+        y = torch.relu(self.first(x))
+        y = torch.relu(self.norm(torch.cat([y, torch.nn.functional.silu(self.dense(y))], 1)))
+        y = self.grouped(self.deep(y) + y)
+        pools = [torch.relu(self.pooled(torch.nn.functional.adaptive_avg_pool2d(y, n))) for n in (2, 3)]
+        return self.head(y.mean((2, 3))), *pools, torch.sigmoid(y) * 2, y.flatten(1) + 1
+
+
+@pytest.mark.parametrize("separate", [False, True])
+def test_a_network_in_channels_last_computes_the_same(monkeypatch, separate):
+    """On the CPU, as if that were a GPU: its convolutions keep that layout, too."""
+    from zellige import torch_backend
+
+    monkeypatch.undo()
+    monkeypatch.setattr(torch_convolutions, "DEVICE", "cpu")
+    monkeypatch.setattr(torch_convolutions, "adds_bias", lambda node: separate)
+    monkeypatch.setattr(torch_layout, "SHARE", 0.0)
+    laid_out, lay = [], torch_layout._lay
+
+    def kept(graph, chosen):
+        lay(graph, chosen)
+        laid_out.extend(is_last(n.meta["val"]) for n in chosen)
+
+    monkeypatch.setattr(torch_layout, "_lay", kept)
+    monkeypatch.setattr(torch_convolutions, "us", lambda node, last, deadline=None: 0.0 if last else 1e3)
+    torch._dynamo.reset()
+    torch.manual_seed(3)
+    net, x = Net().eval(), torch.randn(2, 3, 24, 24)
+    with torch.no_grad():
+        found, expected = torch.compile(net, backend=torch_backend.backend)(x), net(x)
+    assert len(laid_out) == 6 and all(laid_out)
+    for f, e in zip(found, expected, strict=True):
+        torch.testing.assert_close(f, e, rtol=1e-3, atol=1e-3)
+        assert f.stride() == e.stride()
+    report = torch_backend.reports[-1]
+    assert report.faults == [] and report.kept and len(report.parts) >= 4
