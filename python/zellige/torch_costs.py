@@ -103,13 +103,18 @@ def _of_node(node) -> Cost:
     if node.target in known.VIEWS:
         return Cost(host=VIEW)
     if node.target in _PRODUCTS:
-        return Cost(_product(made[0], read), HEAVY["product"])
+        return Cost(_product(made[0], *_operands(node)[-2:]), HEAVY["product"])
     if node.target is torch_own.ATTENTION:
-        return Cost(_attention(made[0], *read[:2], node.args[4]), HEAVY["attention"])
+        return Cost(_attention(made[0], *_operands(node)[:2], node.args[4]), HEAVY["attention"])
     if node.target is aten.embedding.default:  # what it takes of the table
         read = made
     kind = KINDS.get(node.target, SIMPLE)
     return Cost(kind.kernel + _bytes(read + made) / kind.bytes, kind.host)
+
+
+def _operands(node) -> list:
+    """Its tensors in the order of its arguments: all_input_nodes has one that is given twice once."""
+    return [a.meta["val"] for a in node.args if isinstance(a, torch.fx.Node)]
 
 
 def _innermost(x):
@@ -120,9 +125,9 @@ def _innermost(x):
 _PRODUCTS = (aten.mm.default, aten.bmm.default, aten.addmm.default, aten.baddbmm.default)
 
 
-def _product(made, read) -> float:
-    k = read[-2].shape[-1]
-    moved = _bytes([made, *read[-2:]]) / BYTES
+def _product(made, a, b) -> float:
+    k = a.shape[-1]
+    moved = _bytes([made, a, b]) / BYTES
     computed = 2 * made.numel() * k / RATES.get(made.dtype, RATES[torch.float32])
     if made.element_size() == 2 and any(n % 8 for n in (k, made.shape[-1])):
         return ODD_PRODUCT + max(moved, computed) * ODD

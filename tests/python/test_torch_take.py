@@ -130,3 +130,11 @@ def test_programs_are_compiled_side_by_side(monkeypatch):
     r = torch_backend.Report(parts=[Program("a"), Program("faulty"), Program("b")])
     torch_take.Taking(None, set(), r, None, torch.device("cuda", 0), True)._compile(r.parts)
     assert sorted(compiled) == ["a", "b"]
+
+
+@pytest.mark.parametrize("take", ["cheaper", "all"])
+def test_an_operand_that_is_given_twice(take):
+    attention = torch.nn.functional.scaled_dot_product_attention
+    for function, x in ((lambda x: x @ x + 1, torch.randn(16, 16)), (lambda x: torch.addmm(x, x, x) * 2, torch.randn(16, 16)),
+                        (lambda x: torch.bmm(x, x) + 1, torch.randn(2, 16, 16)), (lambda x: attention(x, x, x) * 2, torch.randn(1, 2, 16, 8))):  # fmt: skip
+        report(function, x, take=take)
