@@ -143,6 +143,10 @@ class _KeptWhole(torch.overrides.TorchFunctionMode):
     """What torch would take apart before it asks for decompositions stays one operator while a graph is traced: its attention, and
     interpolation."""
 
+    def __init__(self):
+        super().__init__()
+        self.kernels = torch_sdpa.allowed()
+
     def __torch_function__(self, function, types, args=(), kwargs=None):
         if function in _ATTENTION:
             return self._attention(function, *args, **(kwargs or {}))
@@ -166,11 +170,11 @@ class _KeptWhole(torch.overrides.TorchFunctionMode):
         with torch._C._AutoDispatchBelowAutograd():  # whose kernels take it apart
             return operator.default(input, size, *aligned, *(scales or [None] * n))
 
-    @staticmethod
-    def _attention(function, query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
+    def _attention(self, function, query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
         if attn_mask is not None and is_causal:  # the kernels that torch takes while it traces do not ask
             raise RuntimeError("scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
-        if dropout_p != 0 or not _plain(query, key, value, attn_mask, is_causal, enable_gqa):
+        named = torch_sdpa.allowed() != self.kernels  # by the model, `with sdpa_kernel(...)`: torch takes it while the graph is traced
+        if named or dropout_p != 0 or not _plain(query, key, value, attn_mask, is_causal, enable_gqa):
             return function(query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
         if attn_mask is not None and attn_mask.dtype == torch.bool:
             attn_mask = torch.where(attn_mask, 0.0, -math.inf).to(query.dtype)

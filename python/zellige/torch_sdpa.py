@@ -126,6 +126,11 @@ class Choice:
         return f"{self.what}: {self.name} {self.costs[self.name]} ({', '.join(told)})"
 
 
+def allowed() -> tuple:
+    """Which of torch's kernels its flags allow."""
+    return tuple(getattr(torch.backends.cuda, f"{name}_sdp_enabled")() for name in ("cudnn", "flash", "mem_efficient", "math"))
+
+
 def of(node) -> Choice:
     """Of a node that calls zellige::attention: as it was chosen, else torch's choice."""
     return node.meta.get(_CHOICE) or Choice(DEFAULT, torch_own.FUNCTIONS[torch_own.ATTENTION])
@@ -172,8 +177,7 @@ _COSTS = {}
 
 def _costs(default, calls, values, causal, grouped) -> dict:
     """By kernel, measured; None of one that does not take such tensors."""
-    flags = tuple(getattr(torch.backends.cuda, f"{name}_sdp_enabled")() for name in ("cudnn", "flash", "mem_efficient", "math"))
-    key = (*((tuple(t.shape), t.stride(), t.dtype, t.device) for t in values), causal, grouped, flags)
+    key = (*((tuple(t.shape), t.stride(), t.dtype, t.device) for t in values), causal, grouped, allowed())
     if key not in _COSTS:
         cost = lambda kernel: torch_measure.cost(lambda q, k, v, mask=None: kernel(q, k, v, mask, causal, None, grouped), values, 1)  # noqa: E731
         found = {DEFAULT: cost(default), **dict.fromkeys(KERNELS)}

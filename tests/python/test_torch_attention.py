@@ -7,6 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 import torch.nn.functional as F  # noqa: E402
+from torch.nn.attention import SDPBackend, sdpa_kernel  # noqa: E402
 from zellige import torch_backend, torch_costs, torch_own, torch_take  # noqa: E402
 
 SCALE = 0.3
@@ -100,3 +101,19 @@ def test_what_is_not_that_stays_written_out(graphs, what):
     with torch.no_grad():
         torch.compile(function, backend=torch_backend.backend)(q, k, v)
     assert graphs == [[]]
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_kernel_that_the_model_names_is_not_chosen_again(graphs, named):
+    def function(q):
+        if not named:
+            return F.scaled_dot_product_attention(q, q, q)
+        with sdpa_kernel(SDPBackend.MATH):
+            return F.scaled_dot_product_attention(q, q, q)
+
+    torch._dynamo.reset()
+    q = heads(1)[0].transpose(1, 2)
+    with torch.no_grad():
+        found = torch.compile(function, backend=torch_backend.backend)(q)
+        torch.testing.assert_close(found, function(q), rtol=4e-3, atol=4e-3)
+    assert [len(nodes) for nodes in graphs] == [0 if named else 1]
