@@ -97,7 +97,8 @@ def _carries(n) -> bool:
     value = _value(n)
     if n.op != "call_function" or not isinstance(value, torch.Tensor) or value.ndim != 4 or value.device.type != torch_convolutions.DEVICE:
         return False
-    return n.target in (COPY, operator.getitem) or n.target not in known.VIEWS
+    made_by = n.args[0] if n.target is operator.getitem else n
+    return made_by.target is COPY or made_by.target not in known.VIEWS
 
 
 def _read(n) -> list:
@@ -150,7 +151,7 @@ def _copy(value, in_a_part=False) -> torch_costs.Cost:
     """Into another layout; a part that makes the tensor stores it so at once."""
     if in_a_part or value.is_contiguous() and value.is_contiguous(memory_format=torch.channels_last):
         return torch_costs.Cost()
-    kind = torch_costs.TURNED
+    kind = torch_costs.SIMPLE if value.stride(1) == 1 else torch_costs.TURNED
     return torch_costs.Cost(kind.kernel + 2 * value.numel() * value.element_size() / kind.bytes, kind.host)
 
 

@@ -219,6 +219,38 @@ def test_convolutions_in_channels_last(shape, groups):
         assert f.stride() == e.stride()
 
 
+@pytest.mark.parametrize("last", [False, True])
+def test_a_network_in_the_layout_that_is_chosen(monkeypatch, last):
+    """As if the other layout took longer; results lie as eager's do."""
+    from test_torch_layout import Net
+    from zellige import torch_backend, torch_convolutions, torch_layout
+
+    chosen, choose = [], torch_layout._chosen
+    monkeypatch.setattr(torch_layout, "_chosen", lambda graph: chosen.append(choose(graph)) or chosen[-1])
+    monkeypatch.setattr(torch_convolutions, "us", lambda node, last_, deadline=None: 0.0 if last_ == last else 1e3)
+    torch._dynamo.reset()
+    torch.manual_seed(3)
+    net, x = Net().eval().cuda(), torch.randn(2, 3, 24, 24, device="cuda")
+    with torch.no_grad():
+        run = torch.compile(net, backend=torch_backend.backend)
+        found, again, expected = run(x), run(x), net(x)
+    assert len(chosen) == 1 and len(chosen[0][0]) == (6 if last else 0)
+    for f, a, e in zip(found, again, expected, strict=True):
+        torch.testing.assert_close(f, e, rtol=1e-2, atol=1e-2)  # cuDNN's in TF32
+        assert torch.equal(f, a) and f.stride() == e.stride()
+
+
+def test_convolutions_are_measured_in_both_layouts():
+    from zellige import torch_convolutions
+    from test_torch_layout import traced
+
+    graph = traced(lambda x, w: torch.nn.functional.conv2d(x, w, padding=1), (1, 64, 32, 32), (64, 64, 3, 3))
+    node = next(iter(graph.find_nodes(op="call_function", target=torch.ops.aten.convolution.default)))
+    before = len(torch_convolutions._US)
+    assert 0 < torch_convolutions.us(node, True) < 1e4 and 0 < torch_convolutions.us(node, False) < 1e4
+    assert len(torch_convolutions._US) == before + 2 and None not in torch_convolutions._US.values()
+
+
 def test_parts_and_what_is_left_on_the_gpu():
     """Tensors that lie otherwise than when it was compiled, too."""
     from zellige import torch_backend

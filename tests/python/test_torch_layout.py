@@ -148,6 +148,21 @@ def test_regions_are_decided_by_themselves(times):
     assert laid(traced(function, (1, 16, 16, 16), (16, 16, 3, 3), (1, 32, 16, 16), (32, 32, 3, 3)))[1] == {"convolution": False, "convolution_1": True}
 
 
+def test_pieces_of_a_tensor_are_views_at_the_border(times):
+    """Torch's kernels copy what is not dense, as the graph would."""
+
+    def function(x, w, v):
+        a, b = x.to(memory_format=LAST).split([16, 48], 1)
+        return conv2d(a, w, padding=1).sum(), conv2d(b, v, padding=1).sum()
+
+    times.update({(False, 16): 50.0})
+    graph = traced(function, (2, 64, 16, 16), (16, 16, 1, 1), (48, 48, 1, 1))
+    assert sorted(len(r.convolutions) for r in torch_layout._regions(graph) if r.convolutions) == [1, 1]
+    saved, _ = laid(graph)
+    piece = torch_costs.SIMPLE.kernel + 2 * 4 * 2 * 16 * 256 / torch_costs.SIMPLE.bytes
+    assert saved.gpu == pytest.approx(40 - piece) and copies(graph) == [("getitem", LAST)]
+
+
 def test_weights_that_a_part_computes_cost_no_copy(times):
     def function(x, w):
         return conv2d(x, (w.view(64, -1) * 2).view(64, 64, 3, 3), padding=1).sum()
