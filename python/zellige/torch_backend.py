@@ -85,7 +85,7 @@ class _Known:
     def _try(self, node) -> None:
         if node.target not in aten.OPERATORS:
             raise Left("is not known")
-        if _turns_argument(node):
+        if _moves_argument(node):
             raise Left("copies an argument of the graph into another layout, as torch does")
         trace, arrays = Trace("node"), {}
         for n in node.all_input_nodes:
@@ -104,9 +104,12 @@ class _Known:
             raise Left(f"expected tensors on {self.device}, where most of the graph is, found {value.device}")
 
 
-def _turns_argument(node) -> bool:
-    given = node.args[0] if node.target is torch_layout.COPY else node
-    return given.op in ("placeholder", "get_attr") and given.meta["val"].stride() != node.meta["val"].stride()
+def _moves_argument(node) -> bool:
+    """Copies an argument of the graph into other strides."""
+    if node.target is not torch_layout.COPY or node.args[0].op not in ("placeholder", "get_attr"):
+        return False
+    value = node.args[0].meta.get("val")
+    return isinstance(value, torch.Tensor) and value.stride() != node.meta["val"].stride()
 
 
 def _device(graph):

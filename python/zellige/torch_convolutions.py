@@ -1,7 +1,7 @@
 """What torch's convolutions make and take on a GPU, found by running each once for its shapes, strides and dtype.
 
-    made(node, stated)          strides of the result; those stated where it cannot be run
-    us(node, last, deadline)    microseconds with its tensors in channels-last, or as they are
+    made(node, otherwise)       strides of the result; `otherwise` where it cannot be run
+    us(node, deadline)          microseconds with its tensors as they are, and in channels-last
     adds_bias(node)             whether the bias is a kernel of its own
 
 Without a GPU, or past the deadline, the time is an estimate: cuDNN's kernels for tensor cores read and write channels-last, so that tensors in
@@ -23,9 +23,9 @@ LAUNCHES = 4  # about: the kernel, and its copies
 _STRIDES, _US = {}, {}
 
 
-def made(node, stated) -> tuple:
+def made(node, otherwise) -> tuple:
     if not torch.cuda.is_available():
-        return stated
+        return otherwise
     values = _values(node)
     key = _key(values)
     if key not in _STRIDES:
@@ -33,20 +33,23 @@ def made(node, stated) -> tuple:
             with _disable_current_modes(), torch.no_grad():
                 _STRIDES[key] = CONVOLUTION(*map(_empty, values)).stride()
         except Exception:  # memory
-            _STRIDES[key] = stated
+            _STRIDES[key] = otherwise
     return _STRIDES[key]
 
 
-def us(node, last, deadline=None) -> float:
-    """`deadline`: of time.monotonic."""
+def us(node, deadline) -> tuple:
+    """Both are measured, or both are estimates. `deadline`: of time.monotonic."""
     values = _values(node)
-    if last:
-        values = [_in_channels_last(v) if isinstance(v, torch.Tensor) and v.ndim == 4 else v for v in values]
+    both = values, [_in_channels_last(v) if isinstance(v, torch.Tensor) and v.ndim == 4 else v for v in values]
+    found = [_measured(v, deadline) for v in both]
+    return tuple(_estimated(v, node.meta["val"]) for v in both) if None in found else tuple(found)
+
+
+def _measured(values, deadline):
     key = _key(values)
-    if key not in _US and (deadline is None or time.monotonic() < deadline) and torch.cuda.is_available():
+    if key not in _US and time.monotonic() < deadline and torch.cuda.is_available():
         _US[key] = torch_measure.gpu_time(lambda *given: CONVOLUTION(*_with(values, given)), _tensors(values), LAUNCHES)
-    found = _US.get(key)
-    return _estimated(values, node.meta["val"]) if found is None else found
+    return _US.get(key)
 
 
 def adds_bias(node) -> bool:

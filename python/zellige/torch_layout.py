@@ -61,7 +61,7 @@ def _chosen(graph):
             saved += gain
     if not chosen:
         return [], saved
-    convolutions = sum(torch_convolutions.us(n, False, deadline) for r in found for n in r.convolutions)
+    convolutions = sum(torch_convolutions.us(n, deadline)[0] for r in found for n in r.convolutions)
     graphs = torch_costs.of_torch(graph.nodes) + torch_costs.Cost(convolutions)
     if saved.gpu >= SHARE * graphs.gpu or (graphs - saved).total() < graphs.total():
         return chosen, saved
@@ -119,7 +119,7 @@ def _in_nchw(n) -> bool:
     return n.target in IN_NCHW and n.meta["val"].device.type == torch_convolutions.DEVICE
 
 
-def _lies_alike(n) -> bool:
+def _needs_no_copy(n) -> bool:
     """In both layouts, or in channels-last already."""
     return _value(n).is_contiguous(memory_format=torch.channels_last)
 
@@ -128,14 +128,15 @@ def _saved(region, deadline):
     """The convolutions of a region that gain, or lose less than copies around them would cost, and what channels-last saves."""
     taken, saved = [], torch_costs.Cost()
     for n in region.convolutions:
-        gain = torch_convolutions.us(n, False, deadline) - torch_convolutions.us(n, True, deadline)
+        before, after = torch_convolutions.us(n, deadline)
+        gain = before - after
         if gain > -_copy(n.args[0].meta["val"]).gpu - _copy(n.meta["val"]).gpu:
             taken.append(n)
             saved += torch_costs.Cost(gain)
         else:
             saved -= _copy(n.args[0].meta["val"]) + _copy(n.meta["val"])
     for weight in dict.fromkeys(n.args[1] for n in taken):
-        if not _lies_alike(weight):
+        if not _needs_no_copy(weight):
             saved -= _copy(weight.meta["val"], _is_computed(weight))
     return taken, saved - _at_border(region)
 
@@ -161,7 +162,7 @@ def _at_border(region) -> torch_costs.Cost:
     for n in region.nodes:
         for m in _read(n):
             value = _value(m)
-            if m not in inside and isinstance(value, torch.Tensor) and value.ndim == 4 and not _lies_alike(m):
+            if m not in inside and isinstance(value, torch.Tensor) and value.ndim == 4 and not _needs_no_copy(m):
                 if n.target is aten.convolution.default or value.shape == _value(n).shape:
                     copied[m] = value
         value = _value(n)
@@ -199,7 +200,7 @@ def _lay(graph, chosen) -> None:
     for n in list(graph.nodes):
         if n in chosen:
             copied(n, 0, torch.channels_last)
-            if not _lies_alike(n.args[1]):
+            if not _needs_no_copy(n.args[1]):
                 copied(n, 1, torch.channels_last)
         elif _in_nchw(n) or _may(n) and n.args[0].meta["val"].is_contiguous():
             copied(n, 0, torch.contiguous_format)

@@ -1,5 +1,7 @@
 """Which convolutions of a GPU are put into channels-last, by what is measured on one that is made up, and what becomes of the graph."""
 
+import types
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -21,7 +23,7 @@ def kernels(monkeypatch):
     """Convolutions give the layout of what they read, and nothing is measured; the calls that ask."""
     asked = []
 
-    def made(node, stated):
+    def made(node, otherwise):
         asked.append(node.name)
         values = [a.meta["val"] for a in node.args[:2]]
         return torch_convolutions.in_channels_last(node.meta["val"].shape) if any(map(is_last, values)) else node.meta["val"].contiguous().stride()
@@ -93,7 +95,7 @@ def test_what_is_measured_decides(times):
     assert all(found.values()) and saved.gpu == pytest.approx(30 - 7 - weights - tensors)
 
 
-def test_what_loses_stays(times):
+def test_what_loses_is_left_as_it_is(times):
     times.update({(True, 64): 12.0})
     graph = traced(block, *SHAPES)
     saved, found = laid(graph)
@@ -101,7 +103,7 @@ def test_what_loses_stays(times):
     assert len(times["calls"]) == 6
 
 
-def test_a_convolution_that_loses_more_than_copies_stays(times):
+def test_a_convolution_that_loses_more_than_copies_is_left(times):
     times.update({(False, 3): 90.0, (True, 64): 500.0, (False, 96): 90.0})
     graph = traced(block, *SHAPES)
     _, found = laid(graph)
@@ -109,7 +111,7 @@ def test_a_convolution_that_loses_more_than_copies_stays(times):
     assert ("relu", torch.contiguous_format) in copies(graph) and ("arg2_1", LAST) not in copies(graph)
 
 
-def test_a_gain_that_copies_of_many_weights_cost_the_host_more_stays(times):
+def test_a_gain_that_copies_of_many_weights_cost_the_host_more_is_left(times):
     """Where it is little of the graph's time."""
 
     def function(x, *weights):
@@ -138,6 +140,15 @@ def test_each_shape_is_measured_once_and_no_longer_than_is_allowed(times, monkey
     monkeypatch.setattr(torch_layout, "SECONDS", 0.0)
     laid(traced(function, (1, 8, 8, 8), (8, 8, 3, 3)))
     assert len(times["calls"]) == 2
+
+
+def test_a_convolution_that_is_measured_in_one_layout_alone_is_estimated(times, monkeypatch):
+    clock = iter([0.0, 9.0])
+    graph = traced(lambda x, w: conv2d(x, w), (1, 16, 8, 8), (16, 16, 3, 3))
+    node = next(iter(graph.find_nodes(op="call_function", target=aten.convolution.default)))
+    monkeypatch.setattr(torch_convolutions, "time", types.SimpleNamespace(monotonic=clock.__next__))
+    before, after = torch_convolutions.us(node, 1.0)
+    assert times["calls"] == [(False, 16)] and after < before < 10.0
 
 
 def test_regions_are_decided_by_themselves(times):
@@ -187,7 +198,7 @@ def test_pools_of_several_windows_are_in_nchw(times):
 
 def test_what_kernels_make_is_followed(monkeypatch, kernels):
     """Where torch states other strides; what is no view of them is a copy. Outputs lie as the kernels make them."""
-    monkeypatch.setattr(torch_convolutions, "made", lambda node, stated: (4 * 64, 64, 1, 8))
+    monkeypatch.setattr(torch_convolutions, "made", lambda node, otherwise: (4 * 64, 64, 1, 8))
 
     def function(x, w):
         y = conv2d(x, w)
@@ -258,7 +269,7 @@ def test_a_network_in_channels_last_computes_the_same(monkeypatch, separate):
         laid_out.extend(is_last(n.meta["val"]) for n in chosen)
 
     monkeypatch.setattr(torch_layout, "_lay", kept)
-    monkeypatch.setattr(torch_convolutions, "us", lambda node, last, deadline=None: 0.0 if last else 1e3)
+    monkeypatch.setattr(torch_convolutions, "us", lambda node, deadline: (1e3, 0.0))
     torch._dynamo.reset()
     torch.manual_seed(3)
     net, x = Net().eval(), torch.randn(2, 3, 24, 24)

@@ -69,7 +69,7 @@ def test_a_convolution_keeps_its_bias_where_no_part_reads_it(left):
     assert next(args for name, args in left if name == "convolution")[2] is not None
 
 
-def test_a_bias_that_is_computed_stays(left):
+def test_a_bias_that_is_computed_is_left(left):
     run(lambda x, w, b: torch.relu(torch.nn.functional.conv2d(x, w, b * 2)) * 2, *tensors(8, 8), take="all")
     assert next(args for name, args in left if name == "convolution")[2] is not None
 
