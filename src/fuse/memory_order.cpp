@@ -80,11 +80,12 @@ class MemoryOrder {
   /// The operator on tensors as they lie, and its result as it was; false where they do not lie alike.
   bool turn(const KernelOp& op) {
     const bool reduction = reduces(op.kind) && op.attributes.keepdim;
-    if (!reduction && !graph::is_elementwise(op.kind)) return false;
+    const bool joins = op.kind == OpKind::concat;
+    if (!reduction && !joins && !graph::is_elementwise(op.kind)) return false;
     const Shape& whole = g_.tensors[reduction ? op.inputs[0] : op.outputs[0]].shape;
     const Order* order = nullptr;
     for (const int t : op.inputs) {
-      if (g_.tensors[t].shape != whole) continue;
+      if (!joins && g_.tensors[t].shape != whole) continue;
       const auto found = order_.find(t);
       if (found == order_.end() || (order && *order != found->second)) return false;
       order = &found->second;
@@ -93,9 +94,9 @@ class MemoryOrder {
     const Order own = *order, back = inverse(own);
     KernelOp anew = op;
     for (int& t : anew.inputs) t = as_it_lies(t, own);
+    if ((reduction || joins) && anew.attributes.dim >= 0)
+      anew.attributes.dim = static_cast<int>(back[static_cast<std::size_t>(anew.attributes.dim)]);
     if (reduction) {
-      if (anew.attributes.dim >= 0)
-        anew.attributes.dim = static_cast<int>(back[static_cast<std::size_t>(anew.attributes.dim)]);
       for (std::int64_t& d : anew.attributes.sizes) d = back[static_cast<std::size_t>(d)];
       std::ranges::sort(anew.attributes.sizes);
     }

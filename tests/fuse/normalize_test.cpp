@@ -119,6 +119,14 @@ TEST(FuseMemoryOrder, ReductionsAlongItsDimensions) {
   }
 }
 
+TEST(FuseMemoryOrder, ConcatenationsAlongEachDimension) {
+  for (const int dim : {0, 1, 2, 3}) {
+    Builder b("g");
+    b.output(relu(concat(channels_last(b, "x"), channels_last(b, "y"), dim)), "z");
+    expect_in_memory_order(b.build(), "permute permute concat relu permute");
+  }
+}
+
 TEST(FuseMemoryOrder, OtherLayoutsStay) {
   Builder mixed("mixed");
   mixed.output(channels_last(mixed, "x") + mixed.input("y", {n, c, h, w}), "z");
