@@ -185,17 +185,37 @@ void KernelText::sweep_nest(const std::vector<int>& tasks) {
   const char* counter = index_type(c.items(0) / c.vector() + threads());
   constexpr int few = 8;
   const bool whole = registers || c.steps(0) <= few;
+  const std::optional<Share> lines =
+      c.axes() > 1 ? std::optional(share(c, 1, {counter, "l", "line"})) : std::nullopt;
+  const std::vector<Index> line =
+      lines ? coordinate(counter, lines->item, c, 1) : std::vector<Index>(c.domain.size());
+  prepare(items, {&c, line, 0});
   std::optional<Share> s;
+  std::int64_t first = 0, last = c.steps(0);
   const auto each = [&] {
-    s = share(c, 0, {counter, "i", "c", whole ? "" : " 4"});
-    return NestAt{&c, coordinate(counter, s->item, c, 0), s->step};
+    s = share(c, 0,
+              {.type = counter,
+               .counter = "i",
+               .item = "c",
+               .unroll = whole ? "" : " 4",
+               .from = first,
+               .to = last});
+    NestAt nest{&c, line, s->step};
+    const std::vector<Index> at = coordinate(counter, s->item, c, 0);
+    for (std::size_t d = 0; d < at.size(); ++d)
+      if (c.axes() == 1 || static_cast<int>(d) == c.inner()) nest.at[d] = at[d];
+    return nest;
   };
   if (c.steps(0) > 1 && c.steps(0) <= few && reads_and_writes(plan_, items)) {
     held_back(items, c, "i", static_cast<int>(c.steps(0)), each, [&] { close(*s); });
   } else {
-    evaluate(items, each());
-    close(*s);
+    in_full_steps(c, whole, [&](std::int64_t from, std::int64_t to) {
+      first = from, last = to;
+      evaluate(items, each());
+      close(*s);
+    });
   }
+  if (lines) close(*lines);
 }
 
 NestAt KernelText::fragment_at(const Context& c) {
@@ -216,6 +236,7 @@ void KernelText::fragment_nest(const std::vector<int>& tasks) {
   const std::vector<Item> items = plan::evaluate(plan_, tasks);
   const std::string type = fragment_type(c);
   const bool some = open_threads(c);
+  prepare(items, {&c, {}, 0});
   out_.line("#pragma unroll");
   if (c.row && reads_and_writes(plan_, items)) {
     constexpr int most = 16;

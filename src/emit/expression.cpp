@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cctype>
+
 #include "emit/formula.hpp"
 #include "emit/kernel_text.hpp"
 
@@ -20,67 +23,102 @@ std::vector<Index> NestAt::index(const std::vector<plan::Place>& places) const {
   return all;
 }
 
-/// What the items of a nest come to, one text behind another.
-void KernelText::evaluate(const std::vector<Item>& items, const NestAt& nest) {
+/// Begins a nest: what does not change along its loop, in front of it. A divisor of what does change is inverted there.
+void KernelText::prepare(const std::vector<Item>& items, const NestAt& nest) {
   values_.assign(items.size(), {});
   of_rows_.assign(items.size(), false);
+  divisors_.assign(items.size(), "");
+  std::vector<bool> divides(items.size(), false), read(items.size(), false);
+  for (const Item& item : items)
+    for (std::size_t k = 0; !item.invariant && k < item.in.size(); ++k) {
+      const bool divisor = k == 1 && item.in.size() == 2 && item.kind == Kind::apply &&
+                           block_.nodes[item.node].op == OpKind::div;
+      (divisor ? divides : read)[static_cast<std::size_t>(item.in[k])] = true;
+    }
   for (std::size_t i = 0; i < items.size(); ++i) {
-    const Item& item = items[i];
-    switch (item.kind) {
-      case Kind::read_shared:
-        values_[i] = read_shared(item, nest);
-        break;
-      case Kind::read_global:
-        values_[i] = read_global(item, nest);
-        break;
-      case Kind::in_registers:
-        if (block_.nodes[item.node].kind == plan::NodeKind::load) {
-          values_[i] = joined({fmt::format("widened(acc{}[{}].value())", item.node, nest.chunk)}, item.vector,
-                              register_type(block_.nodes[item.node].dtype));
-          break;
-        }
-        values_[i] = {accumulator(item.node, nest, item.vector, item.other), item.vector > 1, "",
-                      register_type(block_.nodes[item.node].dtype)};
-        break;
-      case Kind::in_lines:
-        of_rows_[i] = true;
-        values_[i] = {
-            fmt::format("acc{}[{}::line({})][0]", item.node, fragment_type(*nest.context), nest.chunk), false,
-            "", register_type(block_.nodes[item.node].dtype)};
-        break;
-      case Kind::apply:
-        values_[i] = apply(item, nest);
-        break;
-      case Kind::choose: {
-        const std::string name = fresh("r"), type = register_type(block_.nodes[item.node].dtype);
-        out_.line("Vec<{}, {}> {};", type, item.vector, name);
-        values_[i] = held_by(name, item.vector, type);
+    if (!items[i].invariant) continue;
+    evaluate_one(items, i, nest);
+    if (divides[i]) divisors_[i] = divisor(values_[i].text);
+    if (read[i] && items[i].kind == Kind::apply) values_[i] = named(values_[i]);
+  }
+}
+
+/// What the others of a nest's items come to, one text behind another.
+void KernelText::evaluate(const std::vector<Item>& items, const NestAt& nest) {
+  for (std::size_t i = 0; i < items.size(); ++i)
+    if (!items[i].invariant) evaluate_one(items, i, nest);
+}
+
+void KernelText::evaluate_one(const std::vector<Item>& items, std::size_t i, const NestAt& nest) {
+  const Item& item = items[i];
+  switch (item.kind) {
+    case Kind::read_shared:
+      values_[i] = read_shared(item, nest);
+      break;
+    case Kind::read_global:
+      values_[i] = read_global(item, nest);
+      break;
+    case Kind::in_registers:
+      if (block_.nodes[item.node].kind == plan::NodeKind::load) {
+        values_[i] = joined({fmt::format("widened(acc{}[{}].value())", item.node, nest.chunk)}, item.vector,
+                            register_type(block_.nodes[item.node].dtype));
         break;
       }
-      case Kind::part:
-        if (item.part.last)
-          out_.open("{}{{", item.part.first ? "" : "} else ");
-        else
-          out_.open("{}if ({} < {}) {{", item.part.first ? "" : "} else ", nest.index(item.part.at),
-                    item.part.end);
-        break;
-      case Kind::take:
-        out_.line("{}{}[{}] = {};", counted("v", item.vector).head, values_[item.in[0]].name,
-                  item.part.alone >= 0 ? Index(item.part.alone) : one_of(item.vector),
-                  values_[item.in[1]].text);
-        out_.close(item.part.last ? "}" : "");
-        break;
-      case Kind::guard:
-        out_.open("if ({}) {{", text(condition(item, nest)));
-        break;
-      case Kind::guarded:
-        out_.close();
-        break;
-      case Kind::leave:
-        leave(item, nest);
-        break;
+      values_[i] = {accumulator(item.node, nest, item.vector, item.other), item.vector > 1, "",
+                    register_type(block_.nodes[item.node].dtype)};
+      break;
+    case Kind::in_lines:
+      of_rows_[i] = true;
+      values_[i] = {
+          fmt::format("acc{}[{}::line({})][0]", item.node, fragment_type(*nest.context), nest.chunk), false,
+          "", register_type(block_.nodes[item.node].dtype)};
+      break;
+    case Kind::apply:
+      values_[i] = apply(item, nest);
+      break;
+    case Kind::choose: {
+      const std::string name = fresh("r"), type = register_type(block_.nodes[item.node].dtype);
+      out_.line("Vec<{}, {}> {};", type, item.vector, name);
+      values_[i] = held_by(name, item.vector, type);
+      break;
     }
+    case Kind::part:
+      if (item.part.last)
+        out_.open("{}{{", item.part.first ? "" : "} else ");
+      else
+        out_.open("{}if ({} < {}) {{", item.part.first ? "" : "} else ", nest.index(item.part.at),
+                  item.part.end);
+      break;
+    case Kind::take:
+      out_.line("{}{}[{}] = {};", counted("v", item.vector).head, values_[item.in[0]].name,
+                item.part.alone >= 0 ? Index(item.part.alone) : one_of(item.vector),
+                values_[item.in[1]].text);
+      out_.close(item.part.last ? "}" : "");
+      break;
+    case Kind::guard:
+      out_.open("if ({}) {{", text(condition(item, nest)));
+      break;
+    case Kind::guarded:
+      out_.close();
+      break;
+    case Kind::leave:
+      leave(item, nest);
+      break;
   }
+}
+
+std::string KernelText::divisor(const std::string& text) {
+  const std::string name = fresh("d");
+  out_.line("const Divisor {}({});", name, text);
+  return name;
+}
+
+/// The same as a variable, where it is more than a name.
+Value KernelText::named(const Value& v) {
+  if (std::ranges::all_of(v.text, [](unsigned char c) { return std::isalnum(c) || c == '_'; })) return v;
+  const std::string name = fresh("r");
+  out_.line("const {} {} = {};", v.type, name, v.text);
+  return {name, false, "", v.type};
 }
 
 Condition KernelText::condition(const Item& guard, const NestAt& nest) const {
@@ -128,26 +166,26 @@ Value KernelText::apply(const Item& item, const NestAt& nest) {
     result.vector = result.vector || (item.vector > 1 && (inner == n.dim || inner == n.key));
     result.text = masked(item, in, nest);
   } else {
-    // One divisor of several neighbours is inverted once.
-    if (n.op == OpKind::div && in.size() == 2 && result.vector && !values_[item.in[1]].vector) {
-      const std::string name = fresh("d");
-      out_.line("const Divisor {}({});", name, in[1]);
-      in[1] = name;
+    // One divisor of several neighbours, or of a loop's steps, is inverted once.
+    if (n.op == OpKind::div && in.size() == 2) {
+      if (!divisors_[static_cast<std::size_t>(item.in[1])].empty())
+        in[1] = divisors_[static_cast<std::size_t>(item.in[1])];
+      else if (result.vector && !values_[item.in[1]].vector)
+        in[1] = divisor(in[1]);
     }
     result.text = formula(n, in, block_.nodes[n.in[0]].dtype);
     terms(item, in, nest, result);
   }
-  // A value with several readers, or a long one, is computed once.
-  if (uses_[item.node] <= 1 && result.text.size() <= 160) return result;
+  // A value with several readers, a long one, or one for several neighbours is computed once.
+  const Context& c = *nest.context;
+  const bool for_several = !result.vector && c.vector() > 1 && !c.row && !item.invariant;
+  if (uses_[item.node] <= 1 && result.text.size() <= 160 && !for_several) return result;
   if (result.vector) {
     Value held = held_by(store_value(result, item.vector), item.vector, result.type);
     held.terms = std::move(result.terms);
     return held;
   }
-  const std::string name = fresh("r");
-  out_.line("const {} {} = {};", result.type, name, result.text);
-  result.text = name;
-  return result;
+  return named(result);
 }
 
 /// Over accumulators, e to the scaled sum less a number of its row takes two instructions; what a product rounds hides that the

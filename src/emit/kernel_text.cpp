@@ -179,7 +179,7 @@ void KernelText::sum_declaration(const Task& t) {
   const Context& c = plan_.contexts[t.context];
   const bool max = n.kind == NodeKind::reduce && n.op == OpKind::reduction_max;
   const std::string type = register_type(n.dtype);
-  const char* start = type == "int" ? max ? least_int : "0" : max ? "-1.0f / 0.0f" : "0.0f";
+  const char* start = type == "int" ? max ? least_int : "0" : max ? "-zellige::infinity" : "0.0f";
   if (c.row) {
     const std::string fragment = fragment_type(c);
     out_.line("Vec<{}, {}::lines> sum{};", type, fragment, t.node);

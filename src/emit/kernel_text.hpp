@@ -128,10 +128,16 @@ class KernelText {
   /// How the loop over a thread's items is written: its counter's type and name, the item's, and what stands before it.
   struct Loop {
     const char *type, *counter, *item, *unroll = "";
-    bool scaled = false;  // the item counts elements, not vectors
-    bool guarded = true;  // past the last item nothing is done
-    int within = 0;       // so many of a thread's items, from "first" on, and not all
+    bool scaled = false;             // the item counts elements, not vectors
+    bool guarded = true;             // past the last item nothing is done
+    int within = 0;                  // so many of a thread's items, from "first" on, and not all
+    std::int64_t from = 0, to = -1;  // the steps [from, to); -1: to the last
   };
+  /// Steps along an axis, from the first on, at which every thread has an item.
+  static std::int64_t full_steps(const Context&, int axis);
+  /// Calls each(from, to) for the steps along axis 0: at once where they are unrolled, else the full ones before the others.
+  static void in_full_steps(const Context&, bool unrolled,
+                            const std::function<void(std::int64_t, std::int64_t)>& each);
   /// Opens the loop over a thread's items along an axis of a context, vector by vector.
   Share share(const Context&, int axis, const Loop&);
   void close(const Share&);
@@ -160,7 +166,9 @@ class KernelText {
                     const std::vector<Index>& at, const std::optional<Index>& limit);
 
   // expression.cpp
+  void prepare(const std::vector<plan::Item>&, const NestAt&);
   void evaluate(const std::vector<plan::Item>&, const NestAt&);
+  void evaluate_one(const std::vector<plan::Item>&, std::size_t, const NestAt&);
   Value apply(const plan::Item&, const NestAt&);
   void terms(const plan::Item&, const std::vector<std::string>& in, const NestAt&, Value& result) const;
   std::string rotated(const plan::Item&, const std::vector<std::string>& in, const NestAt&);
@@ -170,6 +178,8 @@ class KernelText {
   Value joined(const std::vector<std::string>& parts, int vector, const std::string& type);
   Condition condition(const plan::Item& guard, const NestAt&) const;
   Condition in_slices(const Task&) const;
+  std::string divisor(const std::string& text);
+  Value named(const Value&);
   std::string store_value(const Value&, int vector);  // a Vec of `vector` holding it
   std::string accumulator(int node, const NestAt&, int vector,
                           bool other = false) const;  // of one of the neighbours
@@ -193,11 +203,12 @@ class KernelText {
   const plan::BlockProgram& block_;
   Names& names_;
   Text& out_;
-  std::vector<std::string> tiles_;  // the buffers' names in the text
-  std::vector<int> uses_;           // how often each node is an operand
-  std::vector<Value> values_;       // of the items of the nest that is being printed
-  std::vector<bool> of_rows_;       // which of them are one for each row of the accumulators
-  int agent_ = 0;                   // whose steps are being emitted
+  std::vector<std::string> tiles_;     // the buffers' names in the text
+  std::vector<int> uses_;              // how often each node is an operand
+  std::vector<Value> values_;          // of the items of the nest that is being printed
+  std::vector<bool> of_rows_;          // which of them are one for each row of the accumulators
+  std::vector<std::string> divisors_;  // of the items that divide others in the open nest: their names
+  int agent_ = 0;                      // whose steps are being emitted
   int counter_ = 0;
   bool part_ = false;                             // of a launch
   plan::Section section_ = plan::Section::after;  // being emitted

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "emit/kernel_text.hpp"
 
 namespace zellige::emit {
@@ -28,9 +30,9 @@ std::vector<Digit> digits(View threads, int axis) {
 
 Share KernelText::share(const Context& c, int axis, const Loop& how) {
   const std::int64_t unit = axis == 0 ? c.vector() : 1, scale = how.scaled ? unit : 1;
-  const std::int64_t total = c.items(axis) / unit, trips = c.steps(axis);
+  const std::int64_t total = c.items(axis) / unit, trips = c.steps(axis), to = how.to < 0 ? trips : how.to;
   const bool part = how.within > 0 && how.within < trips;
-  Counted loop = counted(how.counter, how.within > 0 ? how.within : trips, how.type);
+  Counted loop = counted(how.counter, how.within > 0 ? how.within : to, how.type, how.from);
   const Index step = loop.at;
   if (part) loop.at = Index::named("first") + loop.at;
   Index item;
@@ -44,20 +46,45 @@ Share KernelText::share(const Context& c, int axis, const Loop& how) {
   for (std::size_t i = 1; i < values.size(); ++i)  // behind the vector
     if (values[i].extent > 1 && values[i].basis == axis) {
       item = item + loop.at * (values[i].stride / unit);
-      last += (values[i].extent - 1) * values[i].stride / unit;
+      last += (values[i].extent - 1 - (trips - to)) * values[i].stride / unit;
     }
   if (part && trips % how.within != 0) last = total;
   const bool ragged = how.guarded && last >= total;
   Share s{how.within > 0 ? step : loop.at, item * scale, 0};
   const bool declared = !s.item.is_name() && !s.item.is_constant();
-  if (trips > 1) out_.line("#pragma unroll{}", how.unroll);
-  if (trips > 1 || declared || !ragged) out_.open("{}{{", loop.head), ++s.open;
+  const bool loops = to - how.from > 1;
+  if (loops) out_.line("#pragma unroll{}", how.unroll);
+  if (loops || declared || !ragged) out_.open("{}{{", loop.head), ++s.open;
   if (declared) {
     out_.line("const {} {} = {};", how.type, how.item, s.item);
     s.item = Index::named(how.item);
   }
-  if (ragged) out_.open("if ({} < {}) {{", s.item, total * scale), ++s.open;
+  if (ragged) {
+    const std::int64_t full = loops && *how.unroll == 0 && !part && how.within == 0 ? full_steps(c, axis) : 0;
+    const std::string always = full > 0 ? fmt::format("{} < {} || ", how.counter, full) : "";
+    out_.open("if ({}{} < {}) {{", always, s.item, total * scale), ++s.open;
+  }
   return s;
+}
+
+std::int64_t KernelText::full_steps(const Context& c, int axis) {
+  std::int64_t last = 0, step = 0;  // of the threads; from one step to the next
+  for (const Digit& d : digits(View(c.share)[0], axis)) last += (d.extent - 1) * d.stride;
+  const std::vector<plan::Mode> values = plan::modes(View(c.share)[1]);
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    if (values[i].extent == 1 || values[i].basis != axis) continue;
+    if (step > 0) return 0;
+    step = values[i].stride;
+  }
+  const std::int64_t left = c.items(axis) - last - (axis == 0 ? c.vector() : 1);
+  return left < 0 ? 0 : step == 0 ? c.steps(axis) : std::min(c.steps(axis), left / step + 1);
+}
+
+void KernelText::in_full_steps(const Context& c, bool unrolled,
+                               const std::function<void(std::int64_t, std::int64_t)>& each) {
+  const std::int64_t full = unrolled ? 0 : full_steps(c, 0), all = c.steps(0);
+  if (full > 0 && full < all) each(0, full);
+  each(full < all ? full : 0, all);
 }
 
 void KernelText::close(const Share& s) {

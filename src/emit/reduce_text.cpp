@@ -21,24 +21,31 @@ void KernelText::lanes_nest(const Task& task) {
   const char* counter = index_type(c.items(1) + c.threads() / group);
   const Share o = share(c, 1, {counter, "i", "o"});
   NestAt nest{&c, coordinate(counter, o.item, c, 1)};
+  const std::vector<plan::Item> items = plan::evaluate(plan_, {static_cast<int>(&task - plan_.tasks.data())});
+  prepare(items, nest);
   const std::int64_t to = product ? 1 : n.to;
   const char* along = index_type(c.items(0) * to + group * c.vector());
-  const Share k = share(
-      c, 0,
-      {.type = along, .counter = "j", .item = "k", .unroll = c.steps(0) > 16 ? " 8" : "", .scaled = true});
   nest.sum = fmt::format("sum{}[{}]", task.node, o.step);
-  if (product) {
-    nest.at.back() = k.item;
-  } else {
-    Index& at = nest.at[c.inner()];
-    at = at + k.item * to;
-    if (!at.is_name() && !at.is_constant()) {
+  const bool unrolled = c.steps(0) <= 16;
+  in_full_steps(c, unrolled, [&](std::int64_t first, std::int64_t last) {
+    const Share k = share(c, 0,
+                          {.type = along,
+                           .counter = "j",
+                           .item = "k",
+                           .unroll = unrolled ? "" : " 8",
+                           .scaled = true,
+                           .from = first,
+                           .to = last});
+    NestAt here = nest;
+    Index& at = product ? here.at.back() : here.at[c.inner()];
+    at = product ? k.item : at + k.item * to;
+    if (!product && !at.is_name() && !at.is_constant()) {
       out_.line("const {} kk = {};", along, at);
       at = Index::named("kk");
     }
-  }
-  evaluate(plan::evaluate(plan_, {static_cast<int>(&task - plan_.tasks.data())}), nest);
-  close(k);
+    evaluate(items, here);
+    close(k);
+  });
   close(o);
   if (some) out_.close();
 }

@@ -36,7 +36,7 @@ std::string int_literal(double value) {
 
 std::string float_literal(double value) {
   const float f = static_cast<float>(value);
-  if (std::isinf(f)) return f > 0 ? "(1.0f / 0.0f)" : "(-1.0f / 0.0f)";
+  if (std::isinf(f)) return f > 0 ? "zellige::infinity" : "(-zellige::infinity)";
   if (std::isnan(f)) return "(0.0f / 0.0f)";
   std::string text = fmt::format("{:.9g}", f);
   for (int digits = 1; digits < 9; ++digits) {

@@ -197,15 +197,29 @@ void Held::find(int thread, int value, int turn, Shape& at, bool sum) const {
                         of_turn_[static_cast<std::size_t>(turn) * axes_ + a];
     if (item >= sizes_[a]) return at.clear();
     if (sum && a == 0) continue;
-    for (const auto& [m, shift] : tile_[a]) {
-      std::int64_t& coordinate = at[static_cast<std::size_t>(m.basis)];
-      if (shift >= 0) {
-        coordinate += (item & (m.extent - 1)) * m.stride;
-        item >>= shift;
-      } else {
-        coordinate += item % m.extent * m.stride;
-        item /= m.extent;
-      }
+    add_coordinates(a, item, at);
+  }
+}
+
+void Held::find_line(int thread, int value, Shape& at) const {
+  at.assign(static_cast<std::size_t>(rank_), 0);
+  for (std::size_t a = 1; a < axes_; ++a) {
+    const std::int64_t item = of_thread_[static_cast<std::size_t>(thread) * axes_ + a] +
+                              of_value_[static_cast<std::size_t>(value) * axes_ + a];
+    if (item >= sizes_[a]) return at.clear();
+    add_coordinates(a, item, at);
+  }
+}
+
+void Held::add_coordinates(std::size_t axis, std::int64_t item, Shape& at) const {
+  for (const auto& [m, shift] : tile_[axis]) {
+    std::int64_t& coordinate = at[static_cast<std::size_t>(m.basis)];
+    if (shift >= 0) {
+      coordinate += (item & (m.extent - 1)) * m.stride;
+      item >>= shift;
+    } else {
+      coordinate += item % m.extent * m.stride;
+      item /= m.extent;
     }
   }
 }
@@ -282,7 +296,7 @@ std::string print(const Context& c) {
   if (c.replicated()) return fmt::format("rows of {}, each in {} lanes", to_string(c.domain), c.holders());
   if (c.axes() == 1)
     return fmt::format("sweep of {} by {} along dimension {}", to_string(c.domain), c.vector(), c.inner());
-  return fmt::format("{} lanes{} a sum of {} in {}, by {}", c.lanes(),
+  return fmt::format("{} lanes{} a line of {} in {}, by {}", c.lanes(),
                      c.parts() > 1 ? fmt::format(" in each of {} warps", c.parts()) : "", c.items(0),
                      to_string(c.domain), c.vector());
 }

@@ -103,11 +103,14 @@ class Held {
   void find(int thread, int value, int turn, Shape& at) const { find(thread, value, turn, at, false); }
   /// Of which sum it is: the same with its place along axis 0 left out.
   void find_sum(int thread, int value, int turn, Shape& at) const { find(thread, value, turn, at, true); }
+  /// The same for every thread that adds up the sum, whether or not its first summand is there.
+  void find_line(int thread, int value, Shape& at) const;
   /// Whether a value is the first that a thread adds to its sum in a turn.
   bool starts_sum(int value) const { return of_value_[static_cast<std::size_t>(value) * axes_] == 0; }
 
  private:
   void find(int thread, int value, int turn, Shape& at, bool sum) const;
+  void add_coordinates(std::size_t axis, std::int64_t item, Shape& at) const;
 
   /// A mode of the tile. Extents are mostly powers of two, and a shift is many times as fast as a division.
   struct Step {

@@ -32,12 +32,16 @@ std::int64_t digit(const std::vector<Mode>& modes, int thread, const Which& whic
   return number;
 }
 
-std::vector<Warp> warps_of(const Context& c, bool sums) {
+/// Which of a nest's places its warps come to: each item, each sum by the first of its lanes, or each line in front of its loop.
+enum class Visits : std::uint8_t { items, sums, lines };
+
+std::vector<Warp> warps_of(const Context& c, Visits which) {
+  const bool sums = which != Visits::items;
   const Held held(c);
   const std::vector<Mode> threads = modes(values::View(c.share)[0]);
   const int step = sums ? 1 : c.vector();
   std::vector<bool> first(static_cast<std::size_t>(held.threads()));
-  for (int thread = 0; sums && thread < held.threads(); ++thread)
+  for (int thread = 0; which == Visits::sums && thread < held.threads(); ++thread)
     first[static_cast<std::size_t>(thread)] = c.first_lane(thread) == thread;
   std::vector<Warp> warps(static_cast<std::size_t>(ceil_div(held.threads(), 32)));
   for (int thread = 0; thread < held.threads(); ++thread) {
@@ -51,8 +55,10 @@ std::vector<Warp> warps_of(const Context& c, bool sums) {
         if (sums && !held.starts_sum(value)) continue;
         if (i == warp.iterations.size()) warp.iterations.emplace_back(32);
         Shape& at = warp.iterations[i++][static_cast<std::size_t>(thread % 32)];
-        if (!sums)
+        if (which == Visits::items)
           held.find(thread, value, turn, at);
+        else if (which == Visits::lines)
+          held.find_line(thread, value, at);
         else if (first[static_cast<std::size_t>(thread)])
           held.find_sum(thread, value, turn, at);
       }
@@ -145,8 +151,8 @@ class Count {
     constexpr std::int64_t row = 128;  // bytes of all banks
     const Buffer& b = plan_.buffers[a.buffer];
     Known::Key key = key_;
-    key.insert(key.end(), {a.load, a.bytes, a.part, graph::bytes(b.dtype), b.inner, b.span, b.partial_stride,
-                           b.offset % row, b.swizzle.B, b.swizzle.M, b.swizzle.S});
+    key.insert(key.end(), {a.invariant, a.load, a.bytes, a.part, graph::bytes(b.dtype), b.inner, b.span,
+                           b.partial_stride, b.offset % row, b.swizzle.B, b.swizzle.M, b.swizzle.S});
     key.insert(key.end(), b.padded.begin(), b.padded.end());
     key.insert(key.end(), b.strides.begin(), b.strides.end());
     const auto place = [&](const Place& p) {
@@ -159,7 +165,9 @@ class Count {
   }
 
   SharedCounts counted(const SharedAccess& a) {
-    if (warps_.empty()) warps_ = warps_of(context_, sums_);
+    std::vector<Warp>& warps = a.invariant ? lines_ : warps_;
+    if (warps.empty())
+      warps = warps_of(context_, a.invariant ? Visits::lines : sums_ ? Visits::sums : Visits::items);
     const bool replicated = context_.replicated();
     const Counter first = a.load ? Counter::shared_load_1 : Counter::shared_store_1;
     const Counter wavefronts = a.load ? Counter::shared_load_wavefronts : Counter::shared_store_wavefronts;
@@ -168,7 +176,7 @@ class Count {
     int ideally = 0;
     std::uint64_t done = 0, total = 0, ideal_total = 0;
     SharedCounts one;
-    for (const Warp& warp : warps_) {
+    for (const Warp& warp : warps) {
       std::uint32_t all = ~0u, most = 0;  // lanes that have done it every time; the first time
       for (const WarpAccess& lanes : warp.iterations) {
         std::uint32_t active = 0;
@@ -212,7 +220,7 @@ class Count {
   const Context& context_;
   bool sums_;
   Known::Key key_;
-  std::vector<Warp> warps_;
+  std::vector<Warp> warps_, lines_;
   Shape element_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "plan/carry.hpp"
+#include "plan/invariance.hpp"
 #include "plan/leaves.hpp"
 
 namespace zellige::plan {
@@ -26,16 +27,6 @@ namespace {
 
 using Kind = Item::Kind;
 
-Place moved(Place p, std::int64_t by) {
-  (p.last < 0 && p.what == Place::Of::itself ? p.offset : p.behind) += by;
-  return p;
-}
-Place at_most(Place p, std::int64_t last) {
-  if (p.from < 0) return {-1, std::min(p.offset, last)};
-  p.last = last;
-  return p;
-}
-
 /// The shape that a task in a fragment fills: a padded operand takes zeros beyond the tile.
 const Shape& written(const KernelPlan& plan, const Task& t) {
   const bool operand = t.kind == TaskKind::to_shared && plan.program.nodes[t.node].kind == NodeKind::round;
@@ -53,7 +44,11 @@ struct Point {
 
 class Nest {
  public:
-  Nest(const KernelPlan& plan, const Context& c) : plan_(plan), p_(plan.program), c_(c) {}
+  Nest(const KernelPlan& plan, const std::vector<int>& tasks)
+      : plan_(plan),
+        p_(plan.program),
+        c_(plan.contexts[plan.tasks[tasks.front()].context]),
+        invariance_(plan, tasks) {}
 
   std::vector<Item> run(const std::vector<int>& tasks) {
     for (int t : tasks) {
@@ -204,6 +199,7 @@ class Nest {
   }
 
   int add(Item item) {
+    item.invariant = invariance_(item, items_);
     items_.push_back(std::move(item));
     return static_cast<int>(items_.size()) - 1;
   }
@@ -284,7 +280,7 @@ class Nest {
       result = add(std::move(item));
     } else if (n.kind == NodeKind::slice) {
       Point q = p;
-      q.at[n.dim] = moved(q.at[n.dim], n.start);
+      q.at[n.dim] = q.at[n.dim].moved(n.start);
       if (q.limit[n.dim] > 0) q.limit[n.dim] += n.start;
       if (n.dim == q.inner) q.shift += n.start;
       q.own = At::elsewhere;
@@ -304,7 +300,8 @@ class Nest {
     } else {
       result = leaf(node, p);
     }
-    order_.push_back(known_.emplace(std::move(key), result).first);
+    const auto at = known_.emplace(std::move(key), result).first;
+    if (!items_[static_cast<std::size_t>(result)].invariant) order_.push_back(at);
     return result;
   }
 
@@ -319,15 +316,15 @@ class Nest {
     const std::size_t before = order_.size();
     for (int v = 0; v < (apart ? p.vector : 1); ++v) {
       Point at = p;
-      if (apart) at.at[p.inner] = moved(at.at[p.inner], v), at.vector = 1, at.shift = 0;
-      if (p.limit[n.dim] > 0) at.at[n.dim] = at_most(at.at[n.dim], p.limit[n.dim] - 1), at.limit[n.dim] = 0;
+      if (apart) at.at[p.inner] = at.at[p.inner].moved(v), at.vector = 1, at.shift = 0;
+      if (p.limit[n.dim] > 0) at.at[n.dim] = at.at[n.dim].at_most(p.limit[n.dim] - 1), at.limit[n.dim] = 0;
       std::int64_t from = 0;
       for (std::size_t i = 0; i < n.in.size(); ++i) {
         const std::int64_t extent = p_.nodes[n.in[i]].shape[n.dim];
         Point q = at;
         if (n.dim == q.inner) q.shift -= from;
         q.own = At::elsewhere;
-        q.at[n.dim] = moved(at.at[n.dim], -from);
+        q.at[n.dim] = at.at[n.dim].moved(-from);
         const Part part{apart ? v : -1, at.at[n.dim], from + extent, i == 0, i + 1 == n.in.size()};
         Item open{.kind = Kind::part, .vector = at.vector}, close{.kind = Kind::take, .vector = at.vector};
         open.part = close.part = part;
@@ -347,7 +344,7 @@ class Nest {
     Point q = narrowed(n.in[which], node, p);
     q.own = which == 0 ? plan::turned(p.own, n, what == Place::Of::itself) : At::elsewhere,
     q.limit[n.dim] = 0;
-    q.at[n.dim] = p.limit[n.dim] > 0 ? at_most(p.at[n.dim], p.limit[n.dim] - 1) : p.at[n.dim];
+    q.at[n.dim] = p.limit[n.dim] > 0 ? p.at[n.dim].at_most(p.limit[n.dim] - 1) : p.at[n.dim];
     q.at[n.dim].what = what;
     if (n.dim == p.inner) q.vector = vector, q.shift = what == Place::Of::pair ? p.shift / 2 : p.shift;
     return value(n.in[which], q);
@@ -379,7 +376,7 @@ class Nest {
     const std::size_t before = order_.size();
     for (int v = 0; v < p.vector; ++v) {  // each neighbour alone
       Point q = p;
-      q.at[n.dim] = moved(q.at[n.dim], v), q.vector = 1, q.shift = 0;
+      q.at[n.dim] = q.at[n.dim].moved(v), q.vector = 1, q.shift = 0;
       Item open{.kind = Kind::part}, close{.kind = Kind::take};
       open.part = close.part = {v, q.at[n.dim], extent, true, true};
       add(std::move(open));
@@ -439,9 +436,9 @@ class Nest {
     item.width = width;
     for (int v = 0; v < item.vector; v += step) {
       std::vector<Place> at = p.at;
-      at[p.inner] = moved(at[p.inner], v);
+      at[p.inner] = at[p.inner].moved(v);
       for (std::size_t d = 0; d < shape.size(); ++d)
-        at[d] = shape[d] == 1 ? Place{} : p.limit[d] > 0 ? at_most(at[d], p.limit[d] - 1) : at[d];
+        at[d] = shape[d] == 1 ? Place{} : p.limit[d] > 0 ? at[d].at_most(p.limit[d] - 1) : at[d];
       item.pieces.push_back(std::move(at));
     }
     return add(std::move(item));
@@ -463,7 +460,8 @@ class Nest {
   std::vector<Item> items_;
   std::map<Key, int> known_;  // values at hand in the open scopes
   std::vector<std::map<Key, int>::iterator>
-      order_;                  // of their computation: a scope that closes takes its own along
+      order_;  // of their computation: a scope that closes takes its own along
+  Invariance invariance_;
   std::vector<Guard> guards_;  // that stand open, and what was known before them
   std::vector<Within> within_;
   bool within_end_ = false;  // a guard keeps from what passes the end of a tensor
@@ -494,7 +492,7 @@ std::vector<Guard> guards(const KernelPlan& plan, const Task& t) {
 }
 
 std::vector<Item> evaluate(const KernelPlan& plan, const std::vector<int>& tasks) {
-  return Nest(plan, plan.contexts[plan.tasks[tasks.front()].context]).run(tasks);
+  return Nest(plan, tasks).run(tasks);
 }
 
 }  // namespace zellige::plan

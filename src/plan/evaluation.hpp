@@ -5,8 +5,10 @@
 //
 // The emitter prints one item after another (expression.cpp, evaluate_text.cpp) and predict counts them (shared_access.cpp): how a
 // value comes about is decided here and nowhere else. A value is evaluated once for each coordinate at which it is wanted, and
-// again in another scope: behind another guard, or in a branch of a concatenation.
+// again in another scope: behind another guard, or in a branch of a concatenation. What does not change along a nest's loop, as a mean
+// or a scale of the row that the loop runs along, is invariant: it is evaluated in front of the loop, by every thread that runs it.
 #pragma once
+#include <algorithm>
 #include <vector>
 
 #include "plan/kernel_plan.hpp"
@@ -24,6 +26,17 @@ struct Place {
     const std::int64_t here = (from < 0 ? 0 : at[static_cast<std::size_t>(from)]) + offset;
     const std::int64_t bound = last >= 0 && here > last ? last : here;
     return (what == Of::pair ? bound / 2 : what == Of::other ? bound ^ 1 : bound) + behind;
+  }
+  Place moved(std::int64_t by) const {
+    Place p = *this;
+    (last < 0 && what == Of::itself ? p.offset : p.behind) += by;
+    return p;
+  }
+  Place at_most(std::int64_t bound) const {
+    Place p = *this;
+    if (from < 0) return {-1, std::min(offset, bound)};
+    p.last = bound;
+    return p;
   }
 };
 
@@ -67,6 +80,7 @@ struct Item {
     leave,  // what `task` does with the values `in`
   };
   Kind kind{};
+  bool invariant = false;  // the same at each step along axis 0: evaluated in front of that loop
   int node = -1, buffer = -1, task = -1;
   std::vector<int> in;                     // items
   bool other = false;                      // in_registers

@@ -15,7 +15,7 @@ class Collection {
   void add(const Item& item) {
     switch (item.kind) {
       case Kind::read_shared:
-        past_edge = past_edge || edges_ > 0;
+        past_edge = past_edge || (edges_ > 0 && !item.invariant);
         for (const std::vector<Place>& at : item.pieces)
           for (int part = 0; part < plan_.buffers[item.buffer].partials; ++part) add(item, true, part, at);
         return;
@@ -66,7 +66,8 @@ class Collection {
 
   void add(const Item& item, bool load, int part, std::vector<Place> at) {
     const Buffer& b = plan_.buffers[item.buffer];
-    accesses.push_back({item.buffer, load, item.width * graph::bytes(b.dtype), part, std::move(at), where_});
+    accesses.push_back({item.buffer, load, item.width * graph::bytes(b.dtype), part, std::move(at),
+                        item.invariant ? std::vector<Branch>{} : where_, item.invariant});
   }
 
   const KernelPlan& plan_;

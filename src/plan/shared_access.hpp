@@ -26,6 +26,7 @@ struct SharedAccess {
   int part = 0;           // partial result; own_part: of the warps that hold one each, their own
   std::vector<Place> at;  // by dimension of the buffer
   std::vector<Branch> where;
+  bool invariant = false;  // done once in front of the loop along axis 0
 };
 
 /// nullopt where it depends on the block or iteration: what lies past a tensor's edge is neither evaluated nor stored.

@@ -68,7 +68,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
       multiply<half_t, 64, true, false>(acc3, view<Swizzled<3, 3, 3, Layout<Shape<Int<1>, Int<32>, Int<64>>, Stride<Int<2048>, Int<64>, Int<1>>>>>(sQ), view<Swizzled<3, 3, 3, Layout<Shape<Int<1>, Int<64>, Int<64>>, Stride<Int<4096>, Int<64>, Int<1>>>>>(sK.shift(stage * 4096)), warp, lane);
     }
     Vec<float, Fragment<1, 32, 64, 1, 2, 1, 1>::lines> sum5;
-    for (int i = 0; i < Fragment<1, 32, 64, 1, 2, 1, 1>::lines; ++i) sum5[i] = -1.0f / 0.0f;
+    for (int i = 0; i < Fragment<1, 32, 64, 1, 2, 1, 1>::lines; ++i) sum5[i] = -zellige::infinity;
     if (warp < 2) {
       #pragma unroll
       for (int i = 0; i < Fragment<1, 32, 64, 1, 2, 1, 1>::pairs; ++i) {

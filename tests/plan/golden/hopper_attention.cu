@@ -50,7 +50,7 @@ extern "C" __global__ void __launch_bounds__(288) hopper_attention_k0(const __gr
       wgmma_commit();
       wgmma_wait<0>();
       Vec<float, Fragment<1, 128, 128, 1, 8, 1, 1>::lines> sum5;
-      for (int i = 0; i < Fragment<1, 128, 128, 1, 8, 1, 1>::lines; ++i) sum5[i] = -1.0f / 0.0f;
+      for (int i = 0; i < Fragment<1, 128, 128, 1, 8, 1, 1>::lines; ++i) sum5[i] = -zellige::infinity;
       #pragma unroll
       for (int i = 0; i < Fragment<1, 128, 128, 1, 8, 1, 1>::pairs; ++i) {
         const FragmentAt at = Fragment<1, 128, 128, 1, 8, 1, 1>::at(i, warp, lane);
@@ -120,7 +120,7 @@ extern "C" __global__ void __launch_bounds__(288) hopper_attention_k0(const __gr
       wgmma_commit();
       wgmma_wait<1>();
       Vec<float, Fragment<1, 128, 128, 1, 8, 1, 1>::lines> sum5;
-      for (int i = 0; i < Fragment<1, 128, 128, 1, 8, 1, 1>::lines; ++i) sum5[i] = -1.0f / 0.0f;
+      for (int i = 0; i < Fragment<1, 128, 128, 1, 8, 1, 1>::lines; ++i) sum5[i] = -zellige::infinity;
       #pragma unroll
       for (int i = 0; i < Fragment<1, 128, 128, 1, 8, 1, 1>::pairs; ++i) {
         const FragmentAt at = Fragment<1, 128, 128, 1, 8, 1, 1>::at(i, warp, lane);

@@ -1,0 +1,73 @@
+// What is evaluated in front of a nest's loop is the same at each of its steps, by enumeration, and all that is so is evaluated there.
+#include "plan/invariance.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "plan/nests.hpp"
+#include "random_plans.hpp"
+
+namespace zellige::plan {
+namespace {
+
+/// Whether a thread finds every place of `item` at one coordinate for all steps that it makes along axis 0 of the same line.
+bool same_at_all_steps(const Held& held, const Context& c, const Item& item) {
+  bool same = true;
+  std::map<std::pair<int, Shape>, std::vector<Shape>> found;  // by thread and line
+  Shape line;
+  for_each(held, [&](int thread, int value, const Shape& at) {
+    if (at.empty() || value % c.vector() != 0) return;
+    held.find_line(thread, value, line);
+    std::vector<Shape> here;
+    for (const std::vector<Place>& piece : item.pieces) {
+      here.emplace_back();
+      for (const Place& p : piece) here.back().push_back(p.of(at));
+    }
+    same = same && found.try_emplace({thread, line}, here).first->second == here;
+  });
+  return same;
+}
+
+TEST(Invariance, OfANestIsWhatEnumerationFinds) {
+  int invariant = 0, varying = 0, lines = 0;
+  for_each_kernel([&](const std::string& name, const KernelPlan& k, const Plan&) {
+    for (std::size_t t = 0; t < k.tasks.size(); ++t) {
+      const Task& task = k.tasks[t];
+      if (!in_nest(k, task) && task.kind != TaskKind::reduce) continue;
+      const Context& c = k.contexts[task.context];
+      const bool loop = !c.row && !c.replicated() && c.steps(0) > 1;
+      const Held held(c);
+      const std::vector<Item> items = evaluate(k, {static_cast<int>(t)});
+      for (const Item& item : items) {
+        const std::string where =
+            fmt::format("{}: task {}, {} %{}", name, t, plan::name(task.kind), item.node);
+        if (!loop) {
+          EXPECT_FALSE(item.invariant) << where;
+        } else if (item.kind == Item::Kind::apply && item.pieces.empty()) {
+          const bool known = std::ranges::all_of(
+              item.in, [&](int i) { return items[static_cast<std::size_t>(i)].invariant; });
+          EXPECT_EQ(item.invariant,
+                    known && item.vector == 1 && k.program.nodes[item.node].kind == NodeKind::map)
+              << where;
+        } else if (item.kind == Item::Kind::read_shared && graph::size(c.domain) < 1 << 16) {
+          const bool same = same_at_all_steps(held, c, item);
+          if (item.invariant) {
+            EXPECT_TRUE(same) << where;
+            EXPECT_NE(item.buffer, task.buffer) << where;
+          } else if (c.axes() > 1 && item.vector == 1 && item.buffer != task.buffer) {
+            EXPECT_FALSE(same) << where;
+          }
+          (item.invariant ? invariant : varying) += 1;
+          lines += item.invariant && c.axes() > 1;
+        }
+      }
+    }
+  });
+  EXPECT_GE(invariant, 20);
+  EXPECT_GE(lines, 5);
+  EXPECT_GE(varying, 200);
+}
+
+}  // namespace
+}  // namespace zellige::plan
