@@ -49,9 +49,11 @@ bool read_in_place(const KernelPlan& plan, const Program& program, const target:
   if (too_big || loads == Loads::in_place) return true;
   const Copy wide = widest_copy(n, tensor, inner, target);
   return reads.size() == 1 && std::ranges::all_of(reads, [&](const auto& read) {
-           const Context& c = plan.contexts[plan.tasks[read.first].context];
+           const Task& task = plan.tasks[read.first];
+           const Context& c = plan.contexts[task.context];
+           const bool stores = task.kind == TaskKind::to_global && !c.row;
            const bool whole_access =
-               c.inner() == inner && (read.second || n.shape[inner] == 1 || c.axes() == 1) &&
+               c.inner() == inner && (read.second || n.shape[inner] == 1 || c.axes() == 1 || stores) &&
                c.vector() <= wide.vector && c.vector() * graph::bytes(n.dtype) == target.access_bytes;
            return whole_access || (read.second && summed_once(plan, n, plan.tasks[read.first], inner));
          });

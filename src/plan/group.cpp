@@ -6,6 +6,7 @@
 #include "plan/copies.hpp"
 #include "plan/layouts.hpp"
 #include "plan/leaves.hpp"
+#include "plan/line_sweep.hpp"
 #include "plan/same_thread.hpp"
 #include "plan/sliced.hpp"
 #include "plan/tensor_map.hpp"
@@ -359,7 +360,7 @@ class Grouping {
       buffer_reads_.push_back({out, b});
       return;
     }
-    const int where = c >= 0 ? c : sweep(n.shape, inner, copy.vector);
+    const int where = c >= 0 ? c : context(store_sweep(program_, n, inner, copy.vector));
     evaluate(task(TaskKind::to_global, Section::after, i, where), n.in[0]);
   }
 

@@ -1,0 +1,44 @@
+// Line by line every element is somebody's once, and it takes at most an eighth more steps than chunks dealt out in turn.
+#include "plan/line_sweep.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+namespace zellige::plan {
+namespace {
+
+TEST(LineSweep, OfRandomTilesTakesEachElementOnceInFewSteps) {
+  std::mt19937 random(5);
+  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  int taken = 0;
+  for (int i = 0; i < 400; ++i) {
+    const int vector = 1 << below(4), threads = 32 << below(5);
+    const Shape domain{1 + below(3), 1 + below(40), std::int64_t{vector} * (1 + below(100))};
+    const std::optional<Context> c = line_sweep(domain, 2, vector, 2, threads);
+    if (domain[0] * domain[1] == 1) EXPECT_FALSE(c);
+    if (!c) continue;
+    ++taken;
+    const std::string where =
+        fmt::format("{} by {} in {} threads: {}", graph::to_string(domain), vector, threads, layouts(*c));
+    EXPECT_EQ(c->threads(), threads) << where;
+    const std::int64_t chunks = graph::size(domain) / vector, dealt = ceil_div(chunks, threads);
+    EXPECT_LE(8 * c->steps(0) * c->steps(1), 9 * dealt) << where;
+    std::vector<int> times(static_cast<std::size_t>(graph::size(domain)), 0);
+    for_each(Held(*c), [&](int, int, const Shape& at) {
+      if (!at.empty()) ++times.at(static_cast<std::size_t>(linear(at, domain)));
+    });
+    EXPECT_TRUE(std::ranges::all_of(times, [](int n) { return n == 1; })) << where;
+  }
+  EXPECT_GE(taken, 100);
+}
+
+// Of a few lines that divide no chunks evenly, threads that keep to a line would stand idle.
+TEST(LineSweep, IsNoneWhereItTakesClearlyMoreSteps) {
+  EXPECT_FALSE(line_sweep({3, 264}, 1, 8, 2, 128));
+  EXPECT_TRUE(line_sweep({4, 256}, 1, 8, 2, 128));
+}
+
+}  // namespace
+}  // namespace zellige::plan

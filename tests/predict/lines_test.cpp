@@ -1,0 +1,118 @@
+// What is one for each row is evaluated as often as planned: once for each thread and row, not once for each element.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "emit/emit.hpp"
+#include "fuse/fuse.hpp"
+#include "graph/builder.hpp"
+#include "plan/evaluation.hpp"
+#include "plan/nests.hpp"
+#include "run/emulated.hpp"
+#include "target/target.hpp"
+
+namespace zellige::plan {
+namespace {
+
+using emulate::Counter;
+using graph::Tensor;
+
+/// Sums, a square root and a logarithm of rows.
+graph::KernelGraph rows(std::int64_t count, std::int64_t width, graph::DType dtype, bool norm, bool weight) {
+  graph::Builder b("rows");
+  Tensor x = b.input("x", {count, width}, dtype);
+  const double each = 1.0 / static_cast<double>(width);
+  if (norm) {
+    const Tensor d = x - sum(x, 1, true) * each;
+    x = d / sqrt(sum(square(d), 1, true) * each + 1e-5);
+  } else {
+    x = x - log(sum(exp(x), 1, true));
+  }
+  if (weight) x = x * b.input("w", {1, width}, dtype);
+  b.output(x, "y");
+  return b.build();
+}
+
+/// How often the threads of all blocks evaluate `op`, one a row, in one nest.
+std::uint64_t evaluations(const KernelPlan& k, const std::vector<int>& nest, graph::OpKind op) {
+  const Context& c = k.contexts[k.tasks[nest.front()].context];
+  const Held held(c);
+  std::uint64_t n = 0;
+  Shape at;
+  for (const Item& item : evaluate(k, nest)) {
+    if (item.kind != Item::Kind::apply || k.program.nodes[item.node].op != op) continue;
+    EXPECT_EQ(item.vector, 1) << print(c);
+    EXPECT_EQ(item.invariant, c.steps(0) > 1) << print(c);
+    for (int thread = 0; thread < held.threads(); ++thread)
+      for (int value = 0; value < held.values(); value += c.vector()) {
+        if (item.invariant && !held.starts_sum(value)) continue;
+        item.invariant ? held.find_line(thread, value, at) : held.find(thread, value, 0, at);
+        n += !at.empty();
+      }
+  }
+  return n * static_cast<std::uint64_t>(k.program.grid.count());
+}
+
+std::uint64_t planned(const KernelPlan& k, graph::OpKind op) {
+  const std::vector<Step>& steps = k.schedule.agents.at(0).steps;
+  std::uint64_t n = 0;
+  for (std::size_t at = 0; at < steps.size(); ++at) {
+    if (steps[at].kind != StepKind::work || steps[at].task < 0) continue;
+    const std::vector<int> tasks = side_by_side(k, steps, at, steps.size());
+    for (const std::vector<int>& nest : nests(k, tasks)) {
+      const Task& t = k.tasks[nest.front()];
+      if (in_nest(k, t) || t.kind == TaskKind::reduce) n += evaluations(k, nest, op);
+    }
+    at += tasks.size() - 1;
+  }
+  return n;
+}
+
+/// A program whose kernels count how often they call `function`, in the counter of a call that has no effect here.
+std::uint64_t counted(emit::Program program, const std::string& function) {
+  const std::string used = "using namespace zellige;\n", call = "zellige::" + function + "(";
+  const std::string counting = "inline float counted(float x) { griddep_launch_dependents(); return x; }\n";
+  std::string& s = program.source;
+  for (std::size_t at = s.find(call); at != std::string::npos; at = s.find(call, at + call.size() + 8))
+    s.insert(at, "counted(0.0f) + ");
+  s.insert(s.find(used) + used.size(), counting);
+  std::vector<run::Bytes> storage;
+  for (const emit::TensorPlace& t : program.manifest.tensors)
+    storage.push_back(
+        t.role == emit::Role::input
+            ? run::pack(t, std::vector<double>(static_cast<std::size_t>(graph::size(t.shape)), 0.5))
+            : run::poisoned(t));
+  std::uint64_t n = 0;
+  for (const run::EmulatedKernel& k : run::run_emulated(program, storage, run::Cache::standard(), 1).kernels)
+    n += k.counters[Counter::griddep_launch_dependents];
+  return n;
+}
+
+TEST(PredictLines, ASpecialFunctionOfARowRunsOncePerThreadAndRow) {
+  std::mt19937 random(11);
+  const auto pick = [&](int first, int last) {
+    return first + static_cast<int>(random() % static_cast<unsigned>(last - first + 1));
+  };
+  const target::Target& target = target::find("sm_90a");
+  int loops = 0;
+  for (int i = 0; i < 8; ++i) {
+    const std::int64_t count = pick(1, 40), width = i % 2 ? pick(16, 400) * 2 + 1 : pick(4, 300) * 8;
+    const bool norm = pick(0, 1) > 0;
+    const graph::DType dtype = pick(0, 1) ? graph::DType::f16 : graph::DType::f32;
+    const graph::KernelGraph g =
+        fuse::optimize(rows(count, width, dtype, norm, pick(0, 1) > 0), target).graph;
+    const emit::Program program = emit::transpile(g, target);
+    const std::string where =
+        fmt::format("{} of ({}, {}) {}", norm ? "norm" : "log_softmax", count, width, graph::name(dtype));
+    std::uint64_t expected = 0, elements = static_cast<std::uint64_t>(count * width);
+    for (const KernelPlan& k : program.plan.kernels)
+      expected += planned(k, norm ? graph::OpKind::sqrt : graph::OpKind::log);
+    EXPECT_GT(expected, 0u) << where;
+    EXPECT_EQ(counted(program, norm ? "sqrt" : "log"), expected) << where << "\n" << program.source;
+    loops += 2 * expected <= elements;
+  }
+  EXPECT_GE(loops, 4) << "kernels that evaluate it for at most every second element";
+}
+
+}  // namespace
+}  // namespace zellige::plan
