@@ -107,7 +107,7 @@ class _Capture:
             self._inputs = _Inputs(values)
             self._inputs.copy(inputs)
             self._outputs, self._replay = gpu.capture(call, [self._inputs.own.get(i, x) for i, x in enumerate(inputs)], stream)
-        self.addresses = [inputs[i].data_ptr() for i in static]
+        self.addresses = [x.data_ptr() if i in static else None for i, x in enumerate(inputs)]  # torch looks them up by the same numbers
 
     def __call__(self, inputs) -> list:
         self._inputs.copy(inputs)

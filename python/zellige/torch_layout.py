@@ -3,8 +3,8 @@
     saved = last(graph)     convolutions of two dimensions read and make tensors in channels-last where that saves; the graph's outputs lie as they did
 
 A region is what is connected without views: convolutions, and the operators between them, which keep the layout by torch's own rule. All
-of a region is in channels-last or none of it: what its convolutions take in both layouts is measured (torch_convolutions.py) and compared with copies at its border and of weights, at
-every call since these may change. Where torch states other strides than a convolution's kernel makes, the kernel's are taken.
+of a region is in channels-last or none of it: what its convolutions take in both layouts is measured (torch_convolutions.py) and compared with
+copies at its border and of weights, at every call since these may change. Where torch states other strides than a convolution's kernel makes, the kernel's are taken.
 """
 
 import operator
@@ -178,7 +178,7 @@ def _needs_nchw(user, value) -> bool:
         return False
     try:
         torch.empty_strided(value.shape, torch_convolutions.in_channels_last(value.shape), device="meta").view(user.args[1])
-    except RuntimeError:  # no view
+    except (RuntimeError, ValueError):  # no view; the second on tensors without memory
         return True
     return False
 

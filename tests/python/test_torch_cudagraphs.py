@@ -91,6 +91,25 @@ def test_the_first_call_is_captured_and_later_ones_are_replayed(captures):
     assert report.captured == 1 and report.uncaptured == "" and "  captured: 1 CUDA graph(s)" in str(report).splitlines()
 
 
+def test_weights_may_stand_anywhere_among_the_inputs(captures, monkeypatch):
+    weight = torch.randn(4, 4)
+    graph = torch.fx.Graph()
+    for name in ("x", "weight"):
+        graph.placeholder(name).meta["val"] = torch.empty(4, 4)
+    graph.output([graph.call_function(torch.mm, tuple(graph.nodes))])
+    report = types.SimpleNamespace(captured=0, uncaptured="")
+    monkeypatch.setattr(torch_capturable, "device", lambda graph: None)
+    run = torch_cudagraphs.Replayed(lambda x, w: [x @ w], graph, {1}, report)
+    with torch.no_grad():
+        for calls in range(3):
+            x = torch.randn(4, 4)
+            close(run([x, weight]), [x @ weight])
+            assert report.captured == 1 and captures[0].replays == calls
+        other = torch.randn(4, 4)
+        close(run([x, other]), [x @ other])
+    assert report.captured == 2
+
+
 def test_outputs_are_overwritten_by_the_next_call(captures):
     run = captured(lambda x: torch.relu(x) * 2)
     with torch.no_grad():
