@@ -46,6 +46,9 @@ def _split(graph, n) -> None:
     shape = [value.shape[1], *[1] * (value.ndim - 2)]
     users = list(n.users)
     n.update_arg(2, None)
+    if torch_convolutions.made(n, value.stride()) != value.stride():  # another kernel, and what reads it has been laid out for this one
+        n.update_arg(2, bias)
+        return
     with graph.inserting_after(n):
         each = graph.call_function(aten.view.default, (bias, shape))
     with graph.inserting_after(each):
