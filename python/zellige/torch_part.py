@@ -84,9 +84,9 @@ class Part:
             return self._torchs(args)
         given = [laid_out(args[i], info) for i, info in self.inputs]
         device, outs = given[0].device, []
-        for o in self.program.outputs:
+        for at, o in enumerate(self.program.outputs):
             if o.memory is None:
-                outs.append(torch.empty_strided(o.shape, o.strides, dtype=dtypes.torch_dtype(o.dtype), device=device))
+                outs.append(torch.empty_strided(o.shape, self._strides_of(at), dtype=dtypes.torch_dtype(o.dtype), device=device))
         self.program(*given, out=outs)
         made, own = [], iter(outs)
         for o in self.program.outputs:
@@ -94,8 +94,14 @@ class Part:
             if o.memory is not None and made[-1] is not given[o.memory]:
                 made[-1].copy_(given[o.memory].view(made[-1].shape))
         results = [_clone(args[~i], strides) if i < 0 else made[i] for i, strides in zip(self.which, self.strides)]
-        results = [r if r.shape == s else r.view(s) for r, s in zip(results, self.shapes)]
+        results = [r if r.shape == s else _viewed(r, s, strides) for r, s, strides in zip(results, self.shapes, self.strides)]
         return results[0] if self.single else tuple(results)
+
+    def _strides_of(self, at):
+        """Of an output. torch's kernels look at the strides of dimensions of one element, too, when they choose a layout for what they make."""
+        o = self.program.outputs[at]
+        stated = next((s for which, shape, s in zip(self.which, self.shapes, self.strides) if which == at and shape == o.shape), o.strides)
+        return tuple(s if n == 1 else own for n, s, own in zip(o.shape, stated, o.strides))
 
     def _torchs(self, args):
         made = self.module(*args)
@@ -111,7 +117,7 @@ class Part:
             return self.checked
         copied = set()
         run, handle = self.program._native.objects()
-        scope = {"__name__": __name__, "run": run, "handle": c_void_p(handle), "table": c_void_p(table), "laid_out": laid_out, "clone": _clone}
+        scope = {"__name__": __name__, "run": run, "handle": c_void_p(handle), "table": c_void_p(table), "laid_out": laid_out, "clone": _clone, "viewed": _viewed}
         if device.type == "cuda":
             scope["empty"] = torch._C._dynamo.guards._empty_strided_cuda  # on the current device; of another the program refuses it
         else:
@@ -146,7 +152,7 @@ class Part:
                 outs.append(names[self.read[o.memory]])
                 continue
             scope[f"dtype{at}"] = dtypes.torch_dtype(o.dtype)
-            lines.append(f"o{at} = empty({o.shape}, {o.strides}, dtype{at})")
+            lines.append(f"o{at} = empty({o.shape}, {self._strides_of(at)}, dtype{at})")
             outs.append(f"o{at}")
         lines.append(f"ins, outs = ({', '.join(given)},), ({', '.join(outs)},)")
         ins, outs_at = (f"id({t}) + {tuple.__basicsize__}" for t in ("ins", "outs"))  # where CPython has a tuple's objects
@@ -160,7 +166,8 @@ class Part:
                 continue
             o = self.program.outputs[which]
             as_made = o.shape == shape or o.memory is not None and self.program.inputs[o.memory].shape == shape
-            results.append(outs[which] if as_made else f"{outs[which]}.view({shape})")
+            stays = as_made or o.memory is not None or torch.empty_strided(o.shape, o.strides, device="meta").view(shape).stride() == strides
+            results.append(outs[which] if as_made else f"{outs[which]}.view({shape})" if stays else f"viewed({outs[which]}, {shape}, {strides})")
         lines.append("return " + (results[0] if self.single else f"({', '.join(results)},)"))
         text = f"def {self.name}({', '.join(names)}):\n" + "".join(f"    {line}\n" for line in lines)
         made = {}
@@ -181,6 +188,13 @@ def _copied(node, arrays):
 def _clone(x, strides):
     """An argument that is a result, in the strides of the result."""
     return x.clone() if x.stride() == strides else torch.empty_strided(x.shape, strides, dtype=x.dtype, device=x.device).copy_(x)
+
+
+def _viewed(x, shape, strides):
+    """A view in the strides that torch stated, where those of dimensions of one element are all that differs."""
+    made = x.view(shape)
+    same = made.stride() == strides or any(a != b for n, a, b in zip(shape, made.stride(), strides) if n > 1)
+    return made if same else made.as_strided(shape, strides)
 
 
 def _is_of(x, info, dtype) -> bool:

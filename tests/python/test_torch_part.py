@@ -1,5 +1,7 @@
 """The function that calls a part at once, which a GPU's tensors go through, here on the emulator; and the Python around the parts."""
 
+import types
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -188,6 +190,35 @@ def test_clones_are_tensors_of_their_own_in_their_layouts(parts):
     checked = parts[0].checked(given)
     assert sorted(c.stride() for c in checked) == sorted(e.stride() for e in expected)
     assert len({c.data_ptr() for c in (given, *checked)}) == 5
+
+
+def batch_of_one(x, w):
+    y = torch.relu(x @ w) + 1
+    return y, y.transpose(1, 2) * 2, y.view(8, 1, 16) * 3, y.permute(1, 0, 2).relu() - y.view(8, 1, 16), y[:, 1:].transpose(1, 2)
+
+
+def test_dimensions_of_one_element_have_torchs_strides(parts):
+    """Convolutions choose the layout of what they make by them."""
+    given = torch.randn(1, 8, 12), torch.randn(12, 16)
+    run = compiled(batch_of_one, *given)
+    with torch.no_grad():
+        found, expected = run(*given), batch_of_one(*given)
+        checked = parts[0].checked(*given)
+    close(found, expected)
+    assert [f.stride() for f in found] == [e.stride() for e in expected] and [p.refusals for p in parts] == [0]
+    assert [c.stride() for c in checked] == [e.stride() for e in expected[: len(checked)]]
+
+
+def test_strides_of_dimensions_of_one_element_are_the_stated_ones():
+    """Where a program's own are others."""
+    output = types.SimpleNamespace(shape=(1, 8, 16), strides=(16, 16, 1))
+    part = types.SimpleNamespace(program=types.SimpleNamespace(outputs=[output]), which=[0, 0], shapes=[(8, 16), (1, 8, 16)], strides=[(16, 1), (200, 16, 1)])
+    assert torch_part.Part._strides_of(part, 0) == (200, 16, 1)
+    part.shapes = [(8, 16), (8, 1, 16)]
+    assert torch_part.Part._strides_of(part, 0) == (16, 16, 1)
+    made = torch.empty_strided((8, 16), (16, 1))
+    assert torch_part._viewed(made, (1, 8, 16), (200, 16, 1)).stride() == (200, 16, 1)
+    assert torch_part._viewed(made, (1, 8, 16), (200, 1, 8)).stride() == (128, 16, 1)  # another order is no matter of such a dimension
 
 
 def test_an_argument_in_another_layout_is_torchs_copy(parts):
