@@ -46,7 +46,7 @@ ZELLIGE_HOST_DEVICE constexpr void copy_unpack(Copy_Traits<UniversalCopy<S, D>> 
 template <int bits, tensor_like TS, tensor_like TD>
 ZELLIGE_HOST_DEVICE constexpr void copy_unpack(
     Copy_Traits<AutoVectorizingCopyWithAssumedAlignment<bits>> const&, TS const& src, TD&& dst) {
-  dst(0) = src(0);
+  detail::copy_element(src, dst, 0);
 }
 
 #if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
@@ -228,7 +228,7 @@ ZELLIGE_HOST_DEVICE constexpr void copy_each_mode(C const& c, S const& src, D& d
       auto to = group_modes<1, rank>(dst);
       require_same_size<Algorithm::copy>(size<1>(from), size<1>(to));
       ZELLIGE_UNROLL
-      for (int i = 0; i < int(size<1>(from)); ++i)
+      for (int i = 0; i < int(static_one(size<1>(from), size<1>(to))); ++i)
         copy_one(c, pred(i), from(Underscore{}, i), to(Underscore{}, i));
     }
   }
@@ -270,12 +270,12 @@ ZELLIGE_HOST_DEVICE constexpr void copy_where(C const& c, P const& pred, S const
       if constexpr (!is_constant<1, decltype(cosize<1>(holds.layout()))>::value)
         require_as_many<Algorithm::copy_if>(size<1>(holds), size<1>(from));
       ZELLIGE_UNROLL
-      for (int i = 0; i < int(size<1>(from)); ++i)
+      for (int i = 0; i < int(static_one(size<1>(from), size<1>(to))); ++i)
         copy_values_where(c, holds(Underscore{}, i), from(Underscore{}, i), to(Underscore{}, i));
     } else {
       require_as_many<Algorithm::copy_if>(size(pred), size<1>(from));
       ZELLIGE_UNROLL
-      for (int i = 0; i < int(size<1>(from)); ++i)
+      for (int i = 0; i < int(static_one(size<1>(from), size<1>(to))); ++i)
         copy_one(c, pred(i), from(Underscore{}, i), to(Underscore{}, i));
     }
   }
@@ -331,7 +331,7 @@ ZELLIGE_HOST_DEVICE constexpr void copy_if(AutoCopyAsync const&, P const& pred, 
       continue;
     }
 #endif
-    dst(i) = src(i);
+    detail::copy_element(src, dst, i);
   }
 }
 template <tensor_like S, tensor_like D>

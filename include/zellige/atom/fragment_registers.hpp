@@ -91,8 +91,8 @@ requires requires(It it) {
   it.region;
 }
 ZELLIGE_HOST_DEVICE constexpr It instruction_address(It const& p) { return p; }
-template <class M, class It>
-ZELLIGE_HOST_DEVICE constexpr auto instruction_address(memory_ptr<M, It> const& p) {
+template <memory_pointer P>
+ZELLIGE_HOST_DEVICE constexpr auto instruction_address(P const& p) {
   return instruction_address(p.p);
 }
 template <class Sw, class It>

@@ -31,6 +31,12 @@ enum class TiledOp : short {
   gmma_descriptor,
 };
 
+/// Of a layout of coordinates these are layouts of coordinates again: see ends_in_user_module.
+ZELLIGE_ALGEBRA constexpr bool is_of_the_right_part(TiledOp op) {
+  return op == TiledOp::thrfrg || op == TiledOp::mma_partition || op == TiledOp::tidfrg ||
+         op == TiledOp::copy_partition || op == TiledOp::tile_to_threads || op == TiledOp::retile;
+}
+
 namespace algebra {
 
 /// The arguments (part, tv, shape, vmnk, permutation) from a place on.

@@ -151,7 +151,9 @@ template <class A, class O, class L, int n>
 struct lie_of<ComposedLayout<A, O, L>, n> {
   using modes_of = L;
   ZELLIGE_ALGEBRA static constexpr Lie ask() {
-    if constexpr (is_static_v<ComposedLayout<A, O, L>> && n <= 1024)
+    if constexpr (ends_in_user_module<ComposedLayout<A, O, L>>)
+      return Lie::unknown;
+    else if constexpr (is_static_v<ComposedLayout<A, O, L>> && n <= 1024)
       return evaluates_in_order<ComposedLayout<A, O, L>, n>() ? Lie::in_order : Lie::apart;
     else
       return Lie::unknown;
@@ -180,8 +182,8 @@ template <class It>
 inline constexpr long long bits_kept_together = 1LL << 60;
 template <int B, int M, int S, class It>
 inline constexpr long long bits_kept_together<swizzle_ptr<Swizzle<B, M, S>, It>> = 8LL << M;
-template <class M, class It>
-inline constexpr long long bits_kept_together<memory_ptr<M, It>> = bits_kept_together<It>;
+template <memory_pointer P>
+inline constexpr long long bits_kept_together<P> = bits_kept_together<typename P::iterator>;
 
 /// Of an access of one element there is nothing to ask.
 template <class X, int bits>
@@ -351,7 +353,7 @@ ZELLIGE_ALGEBRA consteval bool swizzle_keeps_all() {
 }
 template <class X, int bits, int alignment>
 ZELLIGE_ALGEBRA consteval long long step_out_of_line_of() {
-  if constexpr (bits == 0 || !stands_on_memory<X>)
+  if constexpr (bits == 0 || !stands_on_memory<X> || ends_in_user_module<typename X::layout_type>)
     return 0;
   else
     return step_out_of_line<typename X::layout_type, alignment / sizeof_bits_v<typename X::value_type>>();

@@ -210,6 +210,39 @@ template <int N, class L>
 requires(layout_like<L> || swizzle_like<L>) ZELLIGE_HOST_DEVICE constexpr auto upcast(L const& l) {
   return invoke<Op::upcast>(l, Int<N>{});
 }
+/// Of an offset; and of a shape with strides, mode by mode: strides of the user's are divided by their own safe_div.
+template <int N, integral T>
+ZELLIGE_HOST_DEVICE constexpr auto upcast(T const& offset) {
+  return safe_div(offset, Int<N>{});
+}
+namespace detail {
+template <int N, class S, class D, int... I>
+ZELLIGE_HOST_DEVICE constexpr auto upcast_modes(S const& shape, D const& stride, seq<I...>);
+}
+template <int N, class S, class D>
+ZELLIGE_HOST_DEVICE constexpr auto upcast(S const& shape, D const& stride) {
+  if constexpr (tuple_like<S>) {
+    return detail::upcast_modes<N>(shape, stride, make_seq<tuple_size_v<S>>{});
+  } else if constexpr (detail::is_own_stride<D>) {
+    return upcast<N>(make_layout(shape, stride));
+  } else if constexpr (requires { safe_div(stride, Int<N>{}); }) {
+    return make_layout(shape, safe_div(stride, Int<N>{}));
+  } else {
+    strides_of_a_user_module_cannot_be_compared_or_divided<Op::upcast, Layout<S, D>>();
+    return Layout<Int<1>, Int<0>>{};
+  }
+}
+namespace detail {
+template <int N, class S, class D, int... I>
+ZELLIGE_HOST_DEVICE constexpr auto upcast_modes(S const& shape, D const& stride, seq<I...>) {
+  return make_layout(upcast<N>(get<I>(shape), get<I>(stride))...);
+}
+}  // namespace detail
+template <int N, class S, class D>
+requires(detail::of_user_module<Layout<S, D>>) ZELLIGE_HOST_DEVICE
+    constexpr auto upcast(Layout<S, D> const& l) {
+  return upcast<N>(l.shape(), l.stride());
+}
 template <int N, class L>
 requires(layout_like<L> || swizzle_like<L>) ZELLIGE_HOST_DEVICE constexpr auto downcast(L const& l) {
   return invoke<Op::downcast>(l, Int<N>{});

@@ -44,6 +44,8 @@ struct ArithmeticTuple : tuple<T...> {
   ZELLIGE_HOST_DEVICE constexpr ArithmeticTuple(tuple<T...> const& t) : tuple<T...>(t) {}
 };
 template <class... T>
+ArithmeticTuple(T const&...) -> ArithmeticTuple<T...>;
+template <class... T>
 inline constexpr bool is_own_tuple_v<ArithmeticTuple<T...>> = true;
 template <class... T>
 inline constexpr int tuple_size_v<ArithmeticTuple<T...>> = sizeof...(T);

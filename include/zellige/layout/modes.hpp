@@ -20,6 +20,10 @@ template <layout_like T, layout_like X>
 ZELLIGE_HOST_DEVICE constexpr auto append(T const& t, X const& x) {
   return invoke<Op::append>(t, x);
 }
+template <layout_like T>
+ZELLIGE_HOST_DEVICE constexpr auto append(T const& t) {
+  return append(t, Layout<Int<1>, Int<0>>{});
+}
 template <int N, layout_like T>
 ZELLIGE_HOST_DEVICE constexpr auto append(T const& t) {
   return invoke<Op::append_to>(t, Int<N>{});
@@ -31,6 +35,10 @@ ZELLIGE_HOST_DEVICE constexpr auto append(T const& t, X const& x) {
 template <layout_like T, layout_like X>
 ZELLIGE_HOST_DEVICE constexpr auto prepend(T const& t, X const& x) {
   return invoke<Op::prepend>(t, x);
+}
+template <layout_like T>
+ZELLIGE_HOST_DEVICE constexpr auto prepend(T const& t) {
+  return prepend(t, Layout<Int<1>, Int<0>>{});
 }
 template <int N, layout_like T>
 ZELLIGE_HOST_DEVICE constexpr auto prepend(T const& t) {

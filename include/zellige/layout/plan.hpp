@@ -419,11 +419,17 @@ ZELLIGE_STEP constexpr auto invoke_general([[maybe_unused]] T const&... args) {
 }
 }  // namespace detail
 
+namespace detail {
+template <auto op, class First, class... Rest>
+ZELLIGE_STEP constexpr auto invoke_before_user_module(First const& first, Rest const&... rest);
+}
 /// The operation on layouts, tuples and numbers as types.
 template <auto op, class... T>
 ZELLIGE_STEP constexpr auto invoke([[maybe_unused]] T const&... args) {
   if constexpr ((detail::of_user_module<T> || ...)) {
     return detail::invoke_on_user_module<op>(args...);
+  } else if constexpr ((detail::ends_in_user_module<T> || ...)) {
+    return detail::invoke_before_user_module<op>(args...);
   } else if constexpr ((__is_empty(T) && ...)) {
     using P = detail::static_plan<op, T...>;
     if constexpr (P::outcome == detail::Outcome::layout)
@@ -466,6 +472,21 @@ ZELLIGE_STEP constexpr auto invoke_on_user_module(First const& first, Rest const
   } else {
     return invoke_on_coordinates<op>(strides_before<First, Rest...>(make_seq<1 + int(sizeof...(Rest))>{}),
                                      tuple_cat(user_strides(first), user_strides(rest)...), first, rest...);
+  }
+}
+/// On the part before the user's strides; see ends_in_user_module.
+template <auto op, class First, class... Rest>
+ZELLIGE_STEP constexpr auto invoke_before_user_module(First const& first, Rest const&... rest) {
+  if constexpr (counts_elements_together(op)) {
+    return Int<1>{};
+  } else if constexpr (is_same_v<decltype(op), Op> && int(op) == int(Op::slice_and_offset)) {
+    return before((rest, ...), slice_and_offset(first, (rest, ...).layout_b()));
+  } else if constexpr (ends_in_user_module<First> && !(ends_in_user_module<Rest> || ...) &&
+                       is_of_the_right_part(op)) {
+    return before(first, invoke<op>(first.layout_b(), rest...));
+  } else {
+    strides_of_a_user_module_cannot_be_compared_or_divided<op, First>();
+    return Layout<Int<1>, Int<0>>{};
   }
 }
 }  // namespace detail

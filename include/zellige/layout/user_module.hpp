@@ -28,6 +28,14 @@ template <class Other>
 ZELLIGE_ALGEBRA constexpr bool keeps_strides(Other) {
   return false;
 }
+/// What is done on the right part of a composed layout, and what asks of its domain alone.
+ZELLIGE_ALGEBRA constexpr bool is_of_the_right_part(Op op) {
+  return (keeps_strides(op) && composed_of(op) == Composed::inside) || family_of(op) == Family::query;
+}
+template <class Other>
+ZELLIGE_ALGEBRA constexpr bool is_of_the_right_part(Other) {
+  return false;
+}
 ZELLIGE_ALGEBRA constexpr bool chooses_coordinates(Op op) {
   Family const f = family_of(op);
   return f == Family::reshape || f == Family::compose || f == Family::divide;
@@ -156,5 +164,29 @@ ZELLIGE_STEP constexpr auto back_from_coordinates(R const& r, All const& all) {
 
 template <auto op, class First, class... Rest>
 ZELLIGE_STEP constexpr auto invoke_on_user_module(First const& first, Rest const&... rest);
+
+/// A composed layout whose left part has the user's strides. They need not be linear (an index that is looked up is
+/// not), so nothing is known of the elements: operations are on the right part, whose result the left part is put on.
+template <class T>
+inline constexpr bool ends_in_user_module = false;
+template <class A, class O, class B>
+inline constexpr bool ends_in_user_module<ComposedLayout<A, O, B>> = of_user_module<A>;
+/// A layout of coordinates, or (layout, where it begins), with the left part put on: the beginning is a coordinate, too.
+template <class C, class R>
+ZELLIGE_STEP constexpr auto before(C const& c, R const& r) {
+  if constexpr (layout_like<R>)
+    return make_composed_layout(c.layout_a(), c.offset(), r);
+  else if constexpr (tuple_like<R>)
+    return make_tuple(make_composed_layout(c.layout_a(), c.offset() + get<1>(r), get<0>(r)), Int<0>{});
+  else
+    return r;
+}
+ZELLIGE_ALGEBRA constexpr bool counts_elements_together(Op op) {
+  return op == Op::max_common_vector || op == Op::max_alignment;
+}
+template <class Other>
+ZELLIGE_ALGEBRA constexpr bool counts_elements_together(Other) {
+  return false;
+}
 }  // namespace detail
 }  // namespace zellige

@@ -126,15 +126,39 @@ ZELLIGE_ALGEBRA consteval int vector_bits() {
   if constexpr (!alike_in_memory<A, B> || is_volatile<typename A::element_type> ||
                 is_volatile<typename B::element_type> || A::rank == 0)
     return 0;
+  else if constexpr (ends_in_user_module<typename A::layout_type> ||
+                     ends_in_user_module<typename B::layout_type>)
+    return 0;
   else
     return widest<common_bits<max_bits, A, B>(), sizeof_bits_v<typename A::value_type>,
                   typename A::layout_type, typename B::layout_type>();
 }
 
+/// How many elements a copy goes through: the static number of two, so that the loop is unrolled.
+template <class A, class B>
+ZELLIGE_HOST_DEVICE constexpr auto static_one(A const& a, B const& b) {
+  if constexpr (is_static_integer_v<A> && !is_static_integer_v<B>)
+    return a;
+  else
+    return b;
+}
+/// dst(i) = src(i), cast where the types of the elements differ.
+template <class S, class D, class I>
+ZELLIGE_HOST_DEVICE constexpr void copy_element(S const& src, D& dst, I const& i) {
+  using From = typename S::value_type;
+  using To = typename remove_cvref_t<D>::value_type;
+  constexpr bool casts = requires { static_cast<To>(static_cast<From>(src(i))); };
+  constexpr bool assigns = requires { dst(i) = src(i); };
+  static_assert(casts || assigns, "copy(src, dst): the elements of src convert to none of dst's");
+  if constexpr (is_same_v<From, To> || !casts)
+    dst(i) = src(i);
+  else
+    dst(i) = static_cast<To>(static_cast<From>(src(i)));
+}
 template <class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void copy_each(S const& src, D& dst) {
   ZELLIGE_UNROLL
-  for (int i = 0; i < int(src.size()); ++i) dst(i) = src(i);
+  for (int i = 0; i < int(static_one(src.size(), dst.size())); ++i) copy_element(src, dst, i);
 }
 template <int bytes, class It>
 ZELLIGE_HOST_DEVICE constexpr bool lies_at_multiple_of([[maybe_unused]] It const& it) {
@@ -212,8 +236,8 @@ ZELLIGE_HOST_DEVICE constexpr void copy_if(P const& pred, S const& src, D&& dst)
   detail::require_same_count<Algorithm::copy_if>(src, dst);
   if constexpr (tensor_like<P>) detail::require_as_many<Algorithm::copy_if>(pred.size(), src.size());
   ZELLIGE_UNROLL
-  for (int i = 0; i < int(src.size()); ++i) {
-    if (pred(i)) dst(i) = src(i);
+  for (int i = 0; i < int(detail::static_one(src.size(), dst.size())); ++i) {
+    if (pred(i)) detail::copy_element(src, dst, i);
   }
 }
 template <int MaxVecBits, tensor_like S, tensor_like D>

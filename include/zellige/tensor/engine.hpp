@@ -56,14 +56,19 @@ inline constexpr bool has_an_end = names_memory<It>;
 }  // namespace detail
 
 /// Of units that check and units that do not, a view is another type: they do not link.
-template <class It, bool remembers = ZELLIGE_CHECK_EVERYWHERE&& detail::has_an_end<It>>
+#if ZELLIGE_CHECK_EVERYWHERE
+inline namespace checked {
+#else
+inline namespace unchecked {
+#endif
+template <class It>
 struct ViewEngine {
   using iterator = It;
   using reference = iter_reference_t<It>;
   using element_type = iter_element_t<It>;
   using value_type = iter_value_t<It>;
   using memory = typename detail::memory_of<It>::type;
-  using Over = conditional_t<remembers, Overhang, NoOverhang>;
+  using Over = conditional_t<ZELLIGE_CHECK_EVERYWHERE && detail::has_an_end<It>, Overhang, NoOverhang>;
 
   [[no_unique_address]] Over over = {};  // first, as tensor.hpp says of the layout
   It storage = {};
@@ -74,6 +79,7 @@ struct ViewEngine {
   ZELLIGE_HOST_DEVICE constexpr It const& begin() const { return storage; }
   ZELLIGE_HOST_DEVICE constexpr It& begin() { return storage; }
 };
+}  // namespace checked or unchecked
 template <class It>
 struct ConstViewEngine {
   using iterator = It;
@@ -83,6 +89,9 @@ struct ConstViewEngine {
   using memory = typename detail::memory_of<It>::type;
 
   It storage = {};
+
+  ConstViewEngine() = default;
+  ZELLIGE_HOST_DEVICE constexpr ConstViewEngine(It const& it) : storage(it) {}
   ZELLIGE_HOST_DEVICE constexpr It const& begin() const { return storage; }
 };
 

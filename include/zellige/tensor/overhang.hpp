@@ -257,7 +257,7 @@ ZELLIGE_HOST_DEVICE constexpr Overhang cut_thread(Overhang const& had, S const& 
       if (last + tv(thread, v) / inner % taken >= room) found = {taken, size};
   };
   long long inner = 1;
-  ((mode(I, product(get<I>(shape)), get<I>(tile), inner), inner *= get<I>(tile)), ...);
+  ((mode(I, product(get<I>(shape)), get<I>(tile), inner), inner = inner * get<I>(tile)), ...);
   return found;
 }
 }  // namespace detail

@@ -15,40 +15,63 @@ struct smem_tag {};
 struct rmem_tag {};
 struct tmem_tag {};
 
-/// A pointer (or iterator) into a memory.
-template <class Memory, class It>
-struct memory_ptr {
+namespace detail {
+/// A pointer (or iterator) into a memory, of which there is a class template `Pointer`.
+template <template <class> class Pointer, class Memory, class It>
+struct memory_iterator {
   using memory = Memory;
   using iterator = It;
   using reference = iter_reference_t<It>;
   using element_type = iter_element_t<It>;
   using value_type = iter_value_t<It>;
+  template <class Other>
+  using rebound = Pointer<Other>;
 
   It p = {};
 
+  memory_iterator() = default;
+  ZELLIGE_STEP constexpr memory_iterator(It const& it) : p(it) {}
   ZELLIGE_HOST_DEVICE constexpr decltype(auto) operator*() const { return *p; }
   template <class I>
   ZELLIGE_HOST_DEVICE constexpr decltype(auto) operator[](I const& i) const {
     return p[i];
   }
   template <class I>
-  ZELLIGE_HOST_DEVICE constexpr memory_ptr operator+(I const& i) const {
-    return {p + i};
+  ZELLIGE_HOST_DEVICE constexpr Pointer<It> operator+(I const& i) const {
+    return Pointer<It>(p + i);
   }
   ZELLIGE_HOST_DEVICE constexpr It get() const { return p; }
-  ZELLIGE_HOST_DEVICE friend constexpr bool operator==(memory_ptr const& a, memory_ptr const& b) {
+  ZELLIGE_HOST_DEVICE friend constexpr bool operator==(Pointer<It> const& a, Pointer<It> const& b) {
     return a.p == b.p;
   }
-  ZELLIGE_HOST_DEVICE friend constexpr bool operator<(memory_ptr const& a, memory_ptr const& b) {
+  ZELLIGE_HOST_DEVICE friend constexpr bool operator<(Pointer<It> const& a, Pointer<It> const& b) {
     return a.p < b.p;
   }
 };
+}  // namespace detail
 template <class It>
-using gmem_ptr = memory_ptr<gmem_tag, It>;
+struct gmem_ptr : detail::memory_iterator<gmem_ptr, gmem_tag, It> {
+  gmem_ptr() = default;
+  ZELLIGE_STEP constexpr gmem_ptr(It const& it)
+      : detail::memory_iterator<zellige::gmem_ptr, gmem_tag, It>(it) {}
+};
 template <class It>
-using smem_ptr = memory_ptr<smem_tag, It>;
+struct smem_ptr : detail::memory_iterator<smem_ptr, smem_tag, It> {
+  smem_ptr() = default;
+  ZELLIGE_STEP constexpr smem_ptr(It const& it)
+      : detail::memory_iterator<zellige::smem_ptr, smem_tag, It>(it) {}
+};
 template <class It>
-using rmem_ptr = memory_ptr<rmem_tag, It>;
+struct rmem_ptr : detail::memory_iterator<rmem_ptr, rmem_tag, It> {
+  rmem_ptr() = default;
+  ZELLIGE_STEP constexpr rmem_ptr(It const& it)
+      : detail::memory_iterator<zellige::rmem_ptr, rmem_tag, It>(it) {}
+};
+/// One of the three.
+template <class P>
+concept memory_pointer = requires {
+  typename P::template rebound<typename P::iterator>;
+};
 
 /// An address of tensor memory, which only instructions read: 32-bit words, 128 lanes by 512 columns.
 /// Smaller elements count in the unused high bits.
@@ -119,8 +142,8 @@ template <class T>
 inline constexpr bool names_memory<T*> = true;
 template <class T>
 inline constexpr bool names_memory<subbyte_iterator<T>> = true;
-template <class M, class It>
-inline constexpr bool names_memory<memory_ptr<M, It>> = names_memory<It>;
+template <memory_pointer P>
+inline constexpr bool names_memory<P> = names_memory<typename P::iterator>;
 }  // namespace detail
 
 /// Of pointers, engines and tensors. What is in neither global nor shared nor tensor memory is a thread's
@@ -146,11 +169,9 @@ template <class T>
 ZELLIGE_HOST_DEVICE constexpr T* raw_pointer_cast(T* p) {
   return p;
 }
-template <class M, class It>
-requires requires(It const& it) { raw_pointer_cast(it); }
-ZELLIGE_HOST_DEVICE constexpr auto raw_pointer_cast(memory_ptr<M, It> const& p) {
-  return raw_pointer_cast(p.p);
-}
+template <memory_pointer P>
+requires requires(typename P::iterator const& it) { raw_pointer_cast(it); }
+ZELLIGE_HOST_DEVICE constexpr auto raw_pointer_cast(P const& p) { return raw_pointer_cast(p.p); }
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr unsigned raw_pointer_cast(tmem_ptr<T> const& p) {
   return p.addr_;
@@ -192,31 +213,31 @@ template <class U, class T>
 ZELLIGE_HOST_DEVICE constexpr auto recast_ptr(tmem_ptr<T> const& p) {
   return tmem_ptr<U>{p.addr_};
 }
-template <class U, class M, class It>
-ZELLIGE_HOST_DEVICE constexpr auto recast_ptr(memory_ptr<M, It> const& p) {
-  return memory_ptr<M, decltype(recast_ptr<U>(p.p))>{recast_ptr<U>(p.p)};
+template <class U, memory_pointer P>
+ZELLIGE_HOST_DEVICE constexpr auto recast_ptr(P const& p) {
+  return typename P::template rebound<decltype(recast_ptr<U>(p.p))>(recast_ptr<U>(p.p));
 }
 
 namespace detail {
-template <class M, class It>
+template <class P, class It>
 ZELLIGE_HOST_DEVICE constexpr auto in_memory(It const& it) {
-  if constexpr (is_same_v<typename memory_of<It>::type, M>)
+  if constexpr (is_same_v<typename memory_of<It>::type, typename P::memory>)
     return it;
   else
-    return memory_ptr<M, It>{it};
+    return P(it);
 }
 }  // namespace detail
 template <class It>
 ZELLIGE_HOST_DEVICE constexpr auto make_gmem_ptr(It it) {
-  return detail::in_memory<gmem_tag>(it);
+  return detail::in_memory<gmem_ptr<It>>(it);
 }
 template <class It>
 ZELLIGE_HOST_DEVICE constexpr auto make_smem_ptr(It it) {
-  return detail::in_memory<smem_tag>(it);
+  return detail::in_memory<smem_ptr<It>>(it);
 }
 template <class It>
 ZELLIGE_HOST_DEVICE constexpr auto make_rmem_ptr(It it) {
-  return detail::in_memory<rmem_tag>(it);
+  return detail::in_memory<rmem_ptr<It>>(it);
 }
 // The same from a pointer without a type.
 template <class T>
@@ -261,8 +282,8 @@ template <class T>
 ZELLIGE_HOST_DEVICE constexpr Int<0> max_alignment(subbyte_iterator<T> const&) {
   return {};
 }
-template <class M, class It>
-ZELLIGE_HOST_DEVICE constexpr Int<0> max_alignment(memory_ptr<M, It> const&) {
+template <memory_pointer P>
+ZELLIGE_HOST_DEVICE constexpr Int<0> max_alignment(P const&) {
   return {};
 }
 

@@ -67,8 +67,8 @@ template <class T>
 inline constexpr bool is_sparse_ptr_v = false;
 template <int N, class It>
 inline constexpr bool is_sparse_ptr_v<sparse_ptr<N, It>> = true;
-template <class M, class It>
-inline constexpr bool is_sparse_ptr_v<memory_ptr<M, It>> = is_sparse_ptr_v<It>;
+template <memory_pointer P>
+inline constexpr bool is_sparse_ptr_v<P> = is_sparse_ptr_v<typename P::iterator>;
 template <class T>
 struct is_sparse_ptr : bool_constant<is_sparse_ptr_v<T>> {};
 

@@ -41,9 +41,9 @@ struct swizzle_ptr {
   ZELLIGE_HOST_DEVICE static constexpr subbyte_iterator<T> apply_swizzle(subbyte_iterator<T> p) {
     return {apply_swizzle(p.ptr_), p.idx_};
   }
-  template <class M, class P>
-  ZELLIGE_HOST_DEVICE static constexpr memory_ptr<M, P> apply_swizzle(memory_ptr<M, P> p) {
-    return {apply_swizzle(p.p)};
+  template <memory_pointer P>
+  ZELLIGE_HOST_DEVICE static constexpr P apply_swizzle(P const& p) {
+    return P(apply_swizzle(p.p));
   }
   /// A pointer whose address is not a number: the emulator's.
   template <class P>

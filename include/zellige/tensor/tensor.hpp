@@ -38,7 +38,13 @@ struct Tensor {
   ZELLIGE_HOST_DEVICE constexpr EngineT const& engine() const { return engine_; }
   ZELLIGE_HOST_DEVICE constexpr decltype(auto) data() { return engine_.begin(); }
   ZELLIGE_HOST_DEVICE constexpr decltype(auto) data() const { return engine_.begin(); }
-  ZELLIGE_HOST_DEVICE constexpr LayoutT const& layout() const { return layout_; }
+  /// A static layout by value, so that it is a constant of any tensor.
+  ZELLIGE_STEP constexpr decltype(auto) layout() const {
+    if constexpr (__is_empty(LayoutT))
+      return LayoutT{};
+    else
+      return static_cast<LayoutT const&>(layout_);
+  }
   template <int... I>
   ZELLIGE_HOST_DEVICE constexpr auto shape() const {
     return layout_.template shape<I...>();

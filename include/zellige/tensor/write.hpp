@@ -37,9 +37,9 @@ ZELLIGE_HOST_DEVICE void write_at(Sink const& s, subbyte_iterator<T> const& it) 
   s.number(static_cast<long long>(it.idx_));
   s.text(")");
 }
-template <class Sink, class M, class It>
-ZELLIGE_HOST_DEVICE void write_at(Sink const& s, memory_ptr<M, It> const& it) {
-  s.text(is_same_v<M, gmem_tag> ? "gmem_" : is_same_v<M, smem_tag> ? "smem_" : "rmem_");
+template <class Sink, memory_pointer P>
+ZELLIGE_HOST_DEVICE void write_at(Sink const& s, P const& it) {
+  s.text(is_gmem_v<P> ? "gmem_" : is_smem_v<P> ? "smem_" : "rmem_");
   write_iterator(s, it.p);
 }
 template <class Sink, class T>
@@ -98,8 +98,8 @@ ZELLIGE_HOST_DEVICE void write_iterator(Sink const& s, It const& it) {
 
 template <class It>
 inline constexpr bool is_written_iterator = false;
-template <class M, class It>
-inline constexpr bool is_written_iterator<memory_ptr<M, It>> = true;
+template <memory_pointer P>
+inline constexpr bool is_written_iterator<P> = true;
 template <class T>
 inline constexpr bool is_written_iterator<tmem_ptr<T>> = true;
 template <class T>
