@@ -26,7 +26,8 @@ template <int N, Number D, Number A, Number B, bool a_in_registers = false, Majo
           Major major_b = Major::K, ScaleIn scale_a = ScaleIn::One, ScaleIn scale_b = ScaleIn::One,
           bool saturate = false>
 struct Mma {
-  static constexpr int n = N;
+  static constexpr bool warpgroup_tag = true;
+  static constexpr int n = N, k = 256 / bits_of(A);
   static constexpr Major a_major = major_a;
   static constexpr Major b_major = major_b;
   static constexpr ScaleIn a_scale = scale_a;
@@ -40,6 +41,7 @@ struct Mma {
   using BRegisters = uint64_t[1];
   using CRegisters =
       conditional_t<D == Number::f32, float[N / 2], uint32_t[D == Number::f16 ? N / 4 : N / 2]>;
+  using TypeD = number_t<D>;
   using TypeA = number_t<A>;
   using TypeB = number_t<B>;
   /// fma(a..., b, c..., scale_D): the registers of the sums one by one, as CuTe has it.
@@ -49,7 +51,7 @@ struct Mma {
   }
 
   ZELLIGE_ALGEBRA static constexpr MmaRow row() {
-    MmaRow r{90, 64, N, short(256 / bits_of(A)), D, A, B, D, Issuer::warpgroup};
+    MmaRow r{90, 64, N, short(k), D, A, B, D, Issuer::warpgroup};
     r.a_from_smem = !a_in_registers;
     if (saturate) r.ending = MmaRow::Ending::saturate;
     return r;
@@ -65,6 +67,20 @@ struct Mma {
 template <int N, Number A, Number B, bool a_in_registers, bool saturate>
 using IntegerMma =
     Mma<N, Number::s32, A, B, a_in_registers, Major::K, Major::K, ScaleIn::One, ScaleIn::One, saturate>;
+
+/// The class of CuTe's name for an instruction, where a header with its name is included; else the instruction itself.
+template <class Instruction>
+struct named {
+  using type = Instruction;
+};
+template <class Instruction>
+using named_t = typename named<Instruction>::type;
+
+/// An instruction of a warpgroup: Mma, or a class of CuTe's name, which derives from it.
+template <class Op>
+concept warpgroup_operation = requires {
+  Op::warpgroup_tag;
+};
 
 }  // namespace zellige::SM90::GMMA
 

@@ -46,25 +46,22 @@ ZELLIGE_DEVICE inline auto& registers_in_place(X& x) {
 
 }  // namespace detail
 
-template <int N, Number D, Number A, Number B, bool registers, Major major_a, Major major_b,
-          SM90::GMMA::ScaleIn scale_a, SM90::GMMA::ScaleIn scale_b, bool saturate, tensor_like TD,
-          tensor_like TA, tensor_like TB, tensor_like TC>
-ZELLIGE_DEVICE inline void mma_unpack(
-    MMA_Traits<SM90::GMMA::Mma<N, D, A, B, registers, major_a, major_b, scale_a, scale_b, saturate>> const&
-        traits,
-    TD&& d, TA const& a, TB const& b, TC const& c) {
-  using T = number_t<A>;
-  using U = number_t<B>;
+template <SM90::GMMA::warpgroup_operation Op, tensor_like TD, tensor_like TA, tensor_like TB, tensor_like TC>
+ZELLIGE_DEVICE inline void mma_unpack(MMA_Traits<Op> const& traits, TD&& d, TA const& a, TB const& b,
+                                      TC const& c) {
+  using T = typename Op::TypeA;
+  using U = typename Op::TypeB;
+  constexpr int sa = int(Op::a_scale), sb = int(Op::b_scale);
   (void)c;  // d itself: the instruction adds in place
-  auto& sums = detail::registers_in_place<typename detail::accumulator_register<number_t<D>>::type>(d);
+  auto& sums = detail::registers_in_place<typename detail::accumulator_register<typename Op::TypeD>::type>(d);
   bool const accumulate = traits.accumulate_ == SM90::GMMA::ScaleOut::One;
   unsigned long long const db = b(0);
-  if constexpr (registers) {
+  if constexpr (Op::a_registers) {
     auto& ra = detail::registers_in_place<uint32_t>(a);
-    wgmma<T, major_b, U, int(scale_a), int(scale_b), saturate>(sums, ra, db, accumulate);
+    wgmma<T, Op::b_major, U, sa, sb, Op::saturates>(sums, ra, db, accumulate);
   } else {
     unsigned long long const da = a(0);
-    wgmma<T, major_a, major_b, U, int(scale_a), int(scale_b), saturate>(sums, da, db, accumulate);
+    wgmma<T, Op::a_major, Op::b_major, U, sa, sb, Op::saturates>(sums, da, db, accumulate);
   }
 }
 

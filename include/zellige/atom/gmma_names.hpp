@@ -2,28 +2,28 @@
 //
 //   SM90::GMMA::MMA_64x128x16_F32F16F16_SS<Major::K, Major::MN>      SM90_64x128x16_F32F16F16_SS<...>
 //
-// All stand for one template, GMMA::Mma of gmma.hpp, which kernels may use as it is. The other N: gmma_names_ext.hpp.
+// The classes derive from one template, GMMA::Mma of gmma.hpp, which kernels may use as it is. The other N: gmma_names_ext.hpp.
 #pragma once
 
 #include <zellige/atom/gmma_families.hpp>
 
 // clang-format off
-#define ZELLIGE_GMMA_EVERY_N(prefix) \
-  ZELLIGE_GMMA_NAMES(prefix, 8) \
-  ZELLIGE_GMMA_NAMES(prefix, 16) \
-  ZELLIGE_GMMA_NAMES(prefix, 32) \
-  ZELLIGE_GMMA_NAMES(prefix, 64) \
-  ZELLIGE_GMMA_NAMES(prefix, 96) \
-  ZELLIGE_GMMA_NAMES(prefix, 128) \
-  ZELLIGE_GMMA_NAMES(prefix, 192) \
-  ZELLIGE_GMMA_NAMES(prefix, 256)
+#define ZELLIGE_GMMA_EVERY_N(what) \
+  ZELLIGE_GMMA_NAMES(what, 8) \
+  ZELLIGE_GMMA_NAMES(what, 16) \
+  ZELLIGE_GMMA_NAMES(what, 32) \
+  ZELLIGE_GMMA_NAMES(what, 64) \
+  ZELLIGE_GMMA_NAMES(what, 96) \
+  ZELLIGE_GMMA_NAMES(what, 128) \
+  ZELLIGE_GMMA_NAMES(what, 192) \
+  ZELLIGE_GMMA_NAMES(what, 256)
 // clang-format on
 
 namespace zellige {
 namespace SM90::GMMA {
-ZELLIGE_GMMA_EVERY_N(MMA_)
+ZELLIGE_GMMA_EVERY_N(CLASS)
 }
-ZELLIGE_GMMA_EVERY_N(SM90_)
+ZELLIGE_GMMA_EVERY_N(ALIAS)
 }  // namespace zellige
 
 #undef ZELLIGE_GMMA_EVERY_N

@@ -45,7 +45,8 @@ ZELLIGE_HOST_DEVICE constexpr auto select_gmma() {
   static_assert(any_family_admits(row),
                 "GMMA selector: no warpgroup instruction multiplies these types into this accumulator");
   static_assert(k % row.k == 0, "GMMA selector: K of the tile is a multiple of 32 bytes of A");
-  return SM90::GMMA::Mma<greatest_n(c, n), c, a, b, a_in_registers, major_a, major_b, scale_a, scale_b>{};
+  return SM90::GMMA::named_t<
+      SM90::GMMA::Mma<greatest_n(c, n), c, a, b, a_in_registers, major_a, major_b, scale_a, scale_b>>{};
 }
 
 }  // namespace detail

@@ -62,22 +62,21 @@ struct MMA_Traits {
   using Operation = Op;
 };
 
-template <int N, Number D, Number A, Number B, bool registers, SM90::GMMA::Major major_a,
-          SM90::GMMA::Major major_b, SM90::GMMA::ScaleIn scale_a, SM90::GMMA::ScaleIn scale_b, bool saturate>
-struct MMA_Traits<SM90::GMMA::Mma<N, D, A, B, registers, major_a, major_b, scale_a, scale_b, saturate>> {
-  using Operation = SM90::GMMA::Mma<N, D, A, B, registers, major_a, major_b, scale_a, scale_b, saturate>;
-  using ValTypeD = number_t<D>;
-  using ValTypeA = number_t<A>;
-  using ValTypeB = number_t<B>;
-  using ValTypeC = number_t<D>;
-  using FrgTypeA = conditional_t<registers, ValTypeA, SM90::GMMA::smem_desc<major_a>>;
-  using FrgTypeB = SM90::GMMA::smem_desc<major_b>;
+template <SM90::GMMA::warpgroup_operation Op>
+struct MMA_Traits<Op> {
+  using Operation = Op;
+  using ValTypeD = typename Op::TypeD;
+  using ValTypeA = typename Op::TypeA;
+  using ValTypeB = typename Op::TypeB;
+  using ValTypeC = ValTypeD;
+  using FrgTypeA = conditional_t<Op::a_registers, ValTypeA, SM90::GMMA::smem_desc<Op::a_major>>;
+  using FrgTypeB = SM90::GMMA::smem_desc<Op::b_major>;
 
-  using Shape_MNK = Shape<_64, Int<N>, Int<256 / bits_of(A)>>;
+  using Shape_MNK = Shape<_64, Int<Op::n>, Int<Op::k>>;
   using ThrID = Layout<_128>;
-  using ALayout = detail::mma_layout_t<Operation, MmaPart::a>;
-  using BLayout = detail::mma_layout_t<Operation, MmaPart::b>;
-  using CLayout = detail::mma_layout_t<Operation, MmaPart::c>;
+  using ALayout = detail::mma_layout_t<Op, MmaPart::a>;
+  using BLayout = detail::mma_layout_t<Op, MmaPart::b>;
+  using CLayout = detail::mma_layout_t<Op, MmaPart::c>;
 
   SM90::GMMA::ScaleOut accumulate_ = SM90::GMMA::ScaleOut::One;
 };

@@ -164,12 +164,12 @@ ZELLIGE_HOST_DEVICE auto load_with(TmaDescriptor const* descriptor, Barrier& bar
 }
 
 template <class Op, class Bits, class Aux>
-template <class Barrier>
+template <no_tma_descriptor Barrier>
 ZELLIGE_HOST_DEVICE auto tma_traits<Op, Bits, Aux>::with(Barrier&& barrier, uint16_t mask) const {
   return load_with<Op, Bits>(&tma_desc_, barrier, mask, NoHint{});
 }
 template <class Op, class Bits, class Aux>
-template <class Barrier>
+template <no_tma_descriptor Barrier>
 ZELLIGE_HOST_DEVICE auto tma_traits<Op, Bits, Aux>::with(Barrier&& barrier, uint16_t mask,
                                                          CacheHint hint) const {
   return load_with<Op, Bits>(&tma_desc_, barrier, mask, hint);

@@ -62,6 +62,11 @@ struct LargerElements : private tuple<T> {
   }
 };
 
+/// What `with` takes for a barrier: anything but the pointer to a descriptor.
+template <class T>
+concept no_tma_descriptor =
+    !is_same_v<remove_cvref_t<T>, TmaDescriptor*> && !is_same_v<remove_cvref_t<T>, TmaDescriptor const*>;
+
 template <class Op, class Bits, class Aux>
 struct tma_traits {
   using ThrID = Layout<_1>;
@@ -88,9 +93,9 @@ struct tma_traits {
   }
   /// Of a load: the copy that completes on a barrier, into the CTAs of a mask, with a word to the L2; by this
   /// descriptor or another. See tma_call.hpp.
-  template <class Barrier>
+  template <no_tma_descriptor Barrier>
   ZELLIGE_HOST_DEVICE auto with(Barrier&& barrier, uint16_t mask = 0) const;
-  template <class Barrier>
+  template <no_tma_descriptor Barrier>
   ZELLIGE_HOST_DEVICE auto with(Barrier&& barrier, uint16_t mask, CacheHint hint) const;
   template <class Barrier>
   ZELLIGE_HOST_DEVICE auto with(TmaDescriptor const* descriptor, Barrier&& barrier, uint16_t mask = 0) const;
@@ -303,7 +308,7 @@ auto make_tma_copy_B_sm90(Op const& op, X const& global, SLayout const& shared, 
 }
 template <class Internal = void, class Op, tensor_like X, class SLayout, class Tiler>
 auto make_tma_copy_C_sm90(Op const& op, X const& global, SLayout const& shared, Tiler const& tiler) {
-  return make_tma_copy<Internal>(op, global, shared, remove<2>(tiler), Int<1>{});
+  return make_tma_copy<Internal>(op, global, shared, take<0, 2>(tiler), Int<1>{});
 }
 
 /// Extents and strides of the global tensor as the descriptor has them, in elements of the box.

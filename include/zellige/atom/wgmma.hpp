@@ -19,10 +19,11 @@
 // d[4 i] and d[4 i + 1] row 16 (t / 32) + t % 32 / 4, columns 8 i + 2 (t % 4) and the next; in d[4 i + 2] and
 // d[4 i + 3] the same, eight rows below. Descriptors: smem_descriptor.hpp.
 //
-// A unit may be compiled for older GPUs too: there a wgmma traps, and its PTX, which is long, is not read.
+// Only sm_90a has these instructions. A unit may be compiled for other GPUs too, sm_90 among them: there a call
+// traps, and the PTX, which is long, is not read.
 #pragma once
 
 #include <zellige/atom/wgmma_call.hpp>
-#if !defined(ZELLIGE_EMULATE) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#if !defined(ZELLIGE_EMULATE) && defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #include <zellige/atom/wgmma_b32.hpp>
 #endif

@@ -10,13 +10,13 @@
 #include <zellige/atom/wgmma_type.hpp>
 #if defined(ZELLIGE_EMULATE)
 #include <zellige/atom/wgmma_emulated.hpp>
-#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#elif defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #include <zellige/atom/wgmma_f32.hpp>
 #endif
 
 namespace zellige {
 
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 namespace detail {
 template <int Registers>
 struct wgmma_b32;  // wgmma.hpp has it
@@ -27,15 +27,19 @@ struct wgmma_b32;  // wgmma.hpp has it
 ZELLIGE_CALL void wgmma_fence() {
 #if defined(ZELLIGE_EMULATE)
   emulate::wgmma_fence();
-#else
+#elif defined(__CUDA_ARCH_FEAT_SM90_ALL)
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+#elif defined(__CUDA_ARCH__)
+  __trap();
 #endif
 }
 ZELLIGE_CALL void wgmma_commit() {
 #if defined(ZELLIGE_EMULATE)
   emulate::wgmma_commit();
-#else
+#elif defined(__CUDA_ARCH_FEAT_SM90_ALL)
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+#elif defined(__CUDA_ARCH__)
+  __trap();
 #endif
 }
 /// Until at most the Groups newest groups are running.
@@ -44,8 +48,10 @@ ZELLIGE_CALL void wgmma_wait() {
   static_assert(Groups >= 0 && Groups <= 7, "wgmma_wait: at most 7 groups may be left running");
 #if defined(ZELLIGE_EMULATE)
   emulate::wgmma_wait(Groups);
-#else
+#elif defined(__CUDA_ARCH_FEAT_SM90_ALL)
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Groups) : "memory");
+#elif defined(__CUDA_ARCH__)
+  __trap();
 #endif
 }
 
@@ -73,7 +79,7 @@ ZELLIGE_CALL void wgmma([[maybe_unused]] D (&d)[R], [[maybe_unused]] uint64_t a,
   wgmma_check<T, N, A, B, SignA, SignB, Saturate, D>();
 #if defined(ZELLIGE_EMULATE)
   wgmma_emulated<T, U, N, Saturate>(d, nullptr, a, b, A, B, SignA, SignB, accumulate);
-#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#elif defined(__CUDA_ARCH_FEAT_SM90_ALL)
   if constexpr (is_float_register<D>)
     detail::wgmma_f32<R>::template ss<D, wgmma_digits<N>, Type, wgmma_tail<T, SignA, SignB, true, A, B> >(
         d, a, b, accumulate);
@@ -95,7 +101,7 @@ ZELLIGE_CALL void wgmma([[maybe_unused]] D (&d)[R], [[maybe_unused]] const uint3
   wgmma_check<T, N, Major::K, B, SignA, SignB, Saturate, D>();
 #if defined(ZELLIGE_EMULATE)
   wgmma_emulated<T, U, N, Saturate>(d, a, 0, b, Major::K, B, SignA, SignB, accumulate);
-#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#elif defined(__CUDA_ARCH_FEAT_SM90_ALL)
   if constexpr (is_float_register<D>)
     detail::wgmma_f32<R>::template rs<D, wgmma_digits<N>, Type,
                                       wgmma_tail<T, SignA, SignB, false, Major::K, B> >(d, a, b, accumulate);
