@@ -62,6 +62,66 @@ TEST(CompatHeaders, OperationsAreCalledByTheirStaticFunctions) {
   EXPECT_GE(found, 25);
 }
 
+// A TMA copy out of a tensor whose extents come at run time into a static one: one load a stage, and no loop.
+TEST(CompatHeaders, TmaCopiesAreUnrolledOverTheStaticTensor) {
+  if (!have_nvcc()) GTEST_SKIP() << "no nvcc";
+  std::string const unit = file_of("unrolled.cu", R"(#include <cute/tensor.hpp>
+using namespace cute;
+using Stages = decltype(tile_to_shape(GMMA::Layout_K_SW128_Atom<half_t>{}, Shape<_64, _64, _5>{}));
+using Global = decltype(make_tensor(make_gmem_ptr((half_t*)nullptr), make_layout(make_shape(1, 1), LayoutRight{})));
+using Tma = decltype(make_tma_copy(SM90_TMA_LOAD{}, Global{}, Stages{}(_, _, 0)));
+__global__ void unrolled(CUTE_GRID_CONSTANT Tma const tma, int m, int n, uint64_t* full, half_t* to) {
+  Tensor tiles = local_tile(tma.get_tma_tensor(make_shape(m, n)), Shape<_64, _64>{}, make_coord(0, _));
+  Tensor stages = make_tensor(make_smem_ptr(to), Stages{});
+  auto [from, into] = tma_partition(tma, group_modes<0, 2>(stages), group_modes<0, 2>(tiles));
+  copy(tma.with(*full), from, into);
+}
+)");
+  std::string const ptx = testing::TempDir() + "zellige_compat_unrolled.ptx";
+  Said const said =
+      run("nvcc" + flags + "-gencode arch=compute_90a,code=sm_90a --ptx -o " + ptx + " " + unit);
+  ASSERT_EQ(said.status, 0) << said.text;
+  std::stringstream all;
+  all << std::ifstream(ptx).rdbuf();
+  std::string const text = all.str();
+  int loads = 0;
+  for (std::size_t at = 0; (at = text.find("cp.async.bulk.tensor", at)) != std::string::npos; ++at) ++loads;
+  EXPECT_EQ(loads, 5);
+  EXPECT_EQ(text.find("bra"), std::string::npos) << text;
+}
+
+// wgmma is sm_90a's: in a unit for other GPUs too, sm_90 among them, a call traps there.
+TEST(CompatHeaders, WarpgroupProductsCompileForGpusWithoutThem) {
+  if (!have_nvcc()) GTEST_SKIP() << "no nvcc";
+  std::string const unit = file_of("others.cu", R"(#include <cute/tensor.hpp>
+using namespace cute;
+__global__ void multiply(float* out) {
+  extern __shared__ half_t memory[];
+  Tensor tile = make_tensor(make_smem_ptr(memory), tile_to_shape(GMMA::Layout_K_SW128_Atom<half_t>{}, Shape<_64, _64>{}));
+  auto mma = make_tiled_mma(SM90_64x64x16_F32F16F16_SS<GMMA::Major::K, GMMA::Major::K>());
+  auto mine = mma.get_slice(threadIdx.x);
+  Tensor sums = partition_fragment_C(mma, Shape<_64, _64>{});
+  warpgroup_arrive();
+  gemm(mma, mine.partition_fragment_A(tile), mine.partition_fragment_B(tile), sums);
+  warpgroup_commit_batch();
+  warpgroup_wait<0>();
+  out[threadIdx.x] = sums(0);
+}
+int main() { multiply<<<1, 128>>>(nullptr); }
+)");
+  for (std::string const& others :
+       {" -gencode arch=compute_90,code=sm_90", " -gencode arch=compute_80,code=sm_80", ""}) {
+    std::string const program = testing::TempDir() + "zellige_compat_others";
+    Said const said = run("nvcc" + flags + "-gencode arch=compute_90a,code=sm_90a" + others + " -c -o " +
+                          program + ".o " + unit + " && nvcc -o " + program + " " + program + ".o");
+    EXPECT_EQ(said.status, 0) << others << ": " << said.text;
+  }
+  for (auto const& [architecture, found] : {std::pair{"90a", true}, std::pair{"90", false}}) {
+    Said const said = run("nvcc" + flags + "-arch=compute_" + architecture + " --ptx -o - " + unit);
+    EXPECT_EQ(said.text.find("wgmma.mma_async") != std::string::npos, found) << architecture << said.text;
+  }
+}
+
 // What Zellige has no instructions of is CUTLASS's own where it stands behind on the path, else nothing.
 TEST(CompatHeaders, HeadersOfOtherArchitecturesFallThrough) {
   for (std::string const header : {"cute/arch/mma_sm100_umma.hpp", "cute/arch/tmem_allocator_sm100.hpp",
@@ -108,6 +168,53 @@ TEST(CompatHeaders, NumberTypesAreThoseOfTheCutlassBehind) {
     Said const alone = run(ZELLIGE_CXX + flags + "-fsyntax-only " + unit);
     EXPECT_NE(alone.status, 0) << n.ours << " without a CUTLASS behind has members of CUTLASS's";
     std::filesystem::remove_all(root);
+  }
+}
+
+// Headers of traits bring the pointers that their instructions' operands have; what a copy cannot cast is refused.
+TEST(CompatHeaders, TraitsBringFlaggedAndSparsePointers) {
+  for (std::string const header : {"cute/atom/mma_traits_sm90_gmma.hpp", "cute/arch/mma_sm90_gmma.hpp",
+                                   "cute/atom/copy_traits_sm90_tma.hpp", "cute/atom/mma_traits_sm80.hpp"}) {
+    Said const said = run(ZELLIGE_CXX + flags + "-fsyntax-only " +
+                          file_of("pointers.cpp", "#include <" + header + ">\n" + R"(
+static_assert(cute::smem_ptr_flag_bits<8>::value == 0 && cute::smem_sparse_ptr_flag_bits<2, 8>::value == 0);
+static_assert(cute::is_sparse<cute::sparse_elem<2, uint8_t>>::value);
+)"));
+    EXPECT_EQ(said.status, 0) << header << ": " << said.text;
+  }
+}
+// A user's strides need not be linear: what would compare or divide them is refused.
+TEST(CompatHeaders, StridesOfAUserAreNotDividedUnlessTheySayHow) {
+  for (std::string const call : {"right_inverse(l)", "upcast<4>(l)", "cosize(l)", "upcast<4>(outer)"}) {
+    Said const said =
+        run(ZELLIGE_CXX + flags + "-fsyntax-only " + file_of("strides.cpp", R"(#include <cute/tensor.hpp>
+struct LookedUp { int const* at; };
+constexpr int operator*(int i, LookedUp const& s) { return s.at[i]; }
+using namespace cute;
+void f(int const* at) {
+  auto outer = make_layout(Shape<_1, _1>{}, make_stride(LookedUp{at}, _1{}));
+  ComposedLayout l{outer, make_arithmetic_tuple(0, 0), make_identity_layout(Shape<_8, _8>{})};
+  )" + call + ";\n}\n"));
+    EXPECT_NE(said.status, 0) << call;
+    EXPECT_NE(said.text.find("strides_of_a_user_module_cannot_be_compared_or_divided"), std::string::npos)
+        << call << ": " << said.text;
+  }
+}
+TEST(CompatHeaders, CopiesOfElementsThatDoNotConvertAreRefused) {
+  for (std::string const call :
+       {"copy(a, b)", "copy(AutoVectorizingCopy{}, a, b)", "copy_if([](int) { return true; }, a, b)"}) {
+    Said const said =
+        run(ZELLIGE_CXX + flags + "-fsyntax-only " + file_of("casts.cpp", R"(#include <cute/tensor.hpp>
+struct Pixel { int x, y; };
+using namespace cute;
+void f(Pixel* from, float* to) {
+  Tensor a = make_tensor(from, Layout<_4>{});
+  Tensor b = make_tensor(to, Layout<_4>{});
+  )" + call + ";\n}\n"));
+    EXPECT_NE(said.status, 0) << call;
+    EXPECT_NE(said.text.find("copy(src, dst): the elements of src convert to none of dst's"),
+              std::string::npos)
+        << call << ": " << said.text;
   }
 }
 

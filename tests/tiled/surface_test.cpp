@@ -67,6 +67,8 @@ TEST(Prefetch, ByADescriptor) {
   using Ahead = Copy_Traits<SM90_TMA_LOAD::PREFETCH, Int<16 * 8 * 32>>;
   EXPECT_EQ(Ahead(tma).descriptor, tma.get_tma_descriptor());
   EXPECT_EQ(Ahead(nullptr).with(tma.get_tma_descriptor()).descriptor, tma.get_tma_descriptor());
+  auto* const changeable = const_cast<TmaDescriptor*>(tma.get_tma_descriptor());
+  EXPECT_EQ(Ahead(nullptr).with(changeable).descriptor, tma.get_tma_descriptor());
   EXPECT_EQ(int(size<1>(Ahead::SrcLayout{})), 16 * 8 * 32);
 }
 

@@ -1,12 +1,10 @@
 // Warpgroup matrix instructions, their operands in shared memory, and what waits for them.
 #pragma once
 #include <cute/atom/mma_atom.hpp>
+#include <cute/pointer_flagged.hpp>
 #include <zellige/atom/gmma_descriptor.hpp>
 #include <zellige/atom/gmma_names.hpp>
 #include <zellige/atom/gmma_selector.hpp>
-#if defined(CUTE_SM90_EXTENDED_MMA_SHAPES_ENABLED)
-#include <zellige/atom/gmma_names_ext.hpp>
-#endif
 
 #if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
 #include <zellige/atom/gmma_call.hpp>
@@ -105,3 +103,7 @@ CUTE_HOST_DEVICE void print(GmmaDescriptor const& d) {
          to_string(static_cast<SM90::GMMA::LayoutType>(d.bitfield.layout_type_)));
 }
 }  // namespace zellige
+
+#if defined(CUTE_SM90_EXTENDED_MMA_SHAPES_ENABLED)
+#include <cute/atom/mma_traits_sm90_gmma_ext.hpp>
+#endif

@@ -80,9 +80,11 @@ CUTE_HOST_DEVICE constexpr void fill_tma_gmem_shape_stride(Copy const&, X const&
   fill_tma_gmem_shape_stride(x, stride(typename Copy::AuxParams::TmaGmemBasis{}), box_shape, box_stride);
 }
 template <class Copy, tensor_like X, class S, size_t N>
-requires requires { typename Copy::Traits::AuxParams; }
-CUTE_HOST_DEVICE constexpr void fill_tma_gmem_shape_stride(Copy const&, X const& x, array<S, N>& box_shape,
-                                                           array<uint64_t, N>& box_stride) {
+requires(
+    requires { typename Copy::Traits::AuxParams; } &&
+    !requires { typename Copy::AuxParams; }) CUTE_HOST_DEVICE
+    constexpr void fill_tma_gmem_shape_stride(Copy const&, X const& x, array<S, N>& box_shape,
+                                              array<uint64_t, N>& box_stride) {
   fill_tma_gmem_shape_stride(x, stride(typename Copy::Traits::AuxParams::TmaGmemBasis{}), box_shape,
                              box_stride);
 }
