@@ -24,6 +24,7 @@ Entry add_banks(CLI::App&);
 Entry add_equal(CLI::App&);
 Entry add_optimize(CLI::App&);
 Entry add_cache(CLI::App&);
+Entry add_doctor(CLI::App&);
 
 // Exit statuses. A wrong result, or one that failed, outweighs a refusal; of `equal`, undecided outweighs one, too.
 constexpr int success = 0, wrong = 1, refused = 2, undecided = 3;

@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
       "Exit status: 0 done, and nothing is wrong; 1 some result is wrong, or Zellige failed; 2 the input or "
       "the machine is at fault; 3 undecided, of equal.");
   const std::vector<Entry> entries = {add_run(app),   add_transpile(app), add_optimize(app), add_layout(app),
-                                      add_banks(app), add_equal(app),     add_cache(app)};
+                                      add_banks(app), add_equal(app),     add_cache(app),    add_doctor(app)};
   try {
     app.parse(argc, argv);
     int status = refused;

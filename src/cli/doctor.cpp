@@ -1,0 +1,97 @@
+// zellige doctor: which of CuTe's headers and names a source uses, and whose they are with Zellige's compat.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "cli/commands.hpp"
+#include "cli/terminal.hpp"
+#include "graph/error.hpp"
+#include "port/report.hpp"
+
+namespace zellige::cli {
+namespace {
+
+struct Arguments {
+  std::string file;
+  std::vector<std::string> folders;
+  bool json = false;
+};
+
+std::string read(const std::string& name) {
+  std::error_code none;
+  if (std::filesystem::is_directory(name, none)) fail("{}: cannot be read: Is a directory", name);
+  std::ifstream file(name);
+  if (!file) fail("{}: cannot be read: {}", name, std::strerror(errno));
+  std::stringstream all;
+  all << file.rdbuf();
+  return all.str();
+}
+
+std::string verdict(const port::Use& u) {
+  switch (u.is) {
+    case port::Whose::ours:
+      return "ours";
+    case port::Whose::cutlass:
+      return fmt::format("CUTLASS's, {}", u.where);
+    default:
+      return u.nearest.empty() ? "missing" : fmt::format("missing; the nearest is {}", u.nearest);
+  }
+}
+nlohmann::ordered_json json(const std::vector<port::Use>& uses) {
+  auto all = nlohmann::ordered_json::array();
+  for (const port::Use& u : uses) {
+    const char* is = u.is == port::Whose::ours      ? "ours"
+                     : u.is == port::Whose::cutlass ? "cutlass"
+                                                    : "missing";
+    all.push_back(
+        {{"what", u.what}, {"line", u.line}, {"is", is}, {"where", u.where}, {"nearest", u.nearest}});
+  }
+  return all;
+}
+
+int doctor(const Arguments& a) {
+  const port::Ours ours = port::ours();
+  const port::Report r =
+      port::report(port::read_source(read(a.file)), ours, {a.folders.begin(), a.folders.end()});
+  if (a.json) {
+    const nlohmann::ordered_json out = {{"file", a.file},
+                                        {"follows", port::followed_version},
+                                        {"cutlass", {{"folder", r.cutlass}, {"version", r.version}}},
+                                        {"includes", json(r.includes)},
+                                        {"names", json(r.names)}};
+    say(stdout, "{}\n", out.dump());
+    return r.complete() ? success : refused;
+  }
+  if (!r.version.empty() && r.version != port::followed_version)
+    say(stdout, "{}: CUTLASS {}, where Zellige follows {}\n", r.cutlass, r.version, port::followed_version);
+  for (const port::Use& u : r.includes) say(stdout, "{}:{}: {}: {}\n", a.file, u.line, u.what, verdict(u));
+  for (const port::Use& u : r.names) say(stdout, "{}:{}: {}: {}\n", a.file, u.line, u.what, verdict(u));
+  return r.complete() ? success : refused;
+}
+
+}  // namespace
+
+Entry add_doctor(CLI::App& app) {
+  auto a = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand(
+      "doctor", "Tell which of CuTe's headers and names a source uses, and whether Zellige has them");
+  command
+      ->add_option(
+          "--cute", a->file,
+          "The source. A line for each include of cute/, cutlass/ and zellige/ and for each name of "
+          "cute:: says ours, CUTLASS's (where), or missing (with the nearest that there is). Status 2 if "
+          "one is missing")
+      ->required();
+  command->add_option("-I", a->folders, "Where CUTLASS's headers are looked for; may be given several times")
+      ->allow_extra_args(false);
+  command->add_flag("--json", a->json, "Print one line of JSON");
+  return {command, [a] { return doctor(*a); }};
+}
+
+}  // namespace zellige::cli

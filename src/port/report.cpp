@@ -1,0 +1,263 @@
+#include "port/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+#include <sstream>
+
+#include "graph/nearest.hpp"
+
+namespace zellige::port {
+namespace fs = std::filesystem;
+namespace {
+
+std::string text_of(const fs::path& file) {
+  std::stringstream all;
+  all << std::ifstream(file).rdbuf();
+  return all.str();
+}
+/// Zellige's own compat, which is no CUTLASS.
+bool is_compat(const fs::path& folder) {
+  return text_of(folder / "cute" / "config.hpp").find("#define cute zellige") != std::string::npos;
+}
+/// The CUTLASS on the path: CuTe's headers that are not Zellige's.
+fs::path cutlass_of(const std::vector<fs::path>& folders) {
+  for (const fs::path& f : folders) {
+    if (fs::exists(f / "cute" / "config.hpp") && !is_compat(f)) return f;
+  }
+  return {};
+}
+/// A header on the path that is not Zellige's, or "".
+fs::path header_of(const std::vector<fs::path>& folders, const std::string& path) {
+  for (const fs::path& f : folders) {
+    if (fs::exists(f / path) && !is_compat(f)) return f / path;
+  }
+  return {};
+}
+std::string version_of(const fs::path& cutlass) {
+  std::istringstream lines(text_of(cutlass / "cutlass" / "version.h"));
+  std::string part[3];
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string define, name, value;
+    words >> define >> name >> value;
+    if (define != "#define") continue;
+    for (int i = 0; i < 3; ++i) {
+      if (name == (i == 0 ? "CUTLASS_MAJOR" : i == 1 ? "CUTLASS_MINOR" : "CUTLASS_PATCH")) part[i] = value;
+    }
+  }
+  return part[0].empty() ? "" : fmt::format("{}.{}.{}", part[0], part[1], part[2]);
+}
+
+/// The names that CUTLASS's headers of CuTe declare, each with its file and line; read when first asked.
+class Cutlass {
+ public:
+  explicit Cutlass(fs::path folder) : folder_(std::move(folder)) {}
+
+  /// FILE:LINE of the declaration that a path of names leads to, or "".
+  std::string find(const std::string& path) {
+    if (folder_.empty()) return "";
+    if (!all_) read();
+    const std::string name = all_->find(path);
+    return name.empty() ? "" : fmt::format("{}:{}", file_of_.at(name), all_->names.at(name));
+  }
+
+ private:
+  void read() {
+    all_.emplace();
+    std::vector<fs::path> files;
+    for (const auto& e : fs::recursive_directory_iterator(folder_ / "cute")) {
+      if (e.path().extension() == ".hpp") files.push_back(e.path());
+    }
+    std::sort(files.begin(), files.end());
+    for (const fs::path& file : files) {
+      Declarations here = declared(read_source(text_of(file)), {"cute"});
+      for (const auto& [name, line] : here.names) {
+        if (all_->names.emplace(name, line).second) file_of_.emplace(name, file.string());
+      }
+      all_->namespaces.merge(here.namespaces);
+    }
+  }
+
+  fs::path folder_;
+  std::optional<Declarations> all_;
+  std::map<std::string, std::string> file_of_;
+};
+
+struct Path {
+  std::string names;
+  int line;
+};
+bool is(const std::vector<Token>& t, std::size_t i, std::string_view text) {
+  return i < t.size() && t[i].text == text;
+}
+
+/// A::b::c from the word at i on, and the place behind it.
+Path path_at(const std::vector<Token>& t, std::size_t& i) {
+  Path p{std::string(t[i].text), t[i].line};
+  for (++i; is(t, i, "::") && i + 1 < t.size() && is_word(t[i + 1].text) && t[i + 1].text != "template";
+       i += 2)
+    p.names += fmt::format("::{}", t[i + 1].text);
+  return p;
+}
+std::vector<Path> qualified(const std::vector<Token>& t) {
+  std::vector<Path> found;
+  for (std::size_t i = 0; i + 2 < t.size();) {
+    const bool outermost = i == 0 || t[i - 1].text != "::" || i == 1 || !is_word(t[i - 2].text);
+    if (t[i].text == "cute" && t[i + 1].text == "::" && is_word(t[i + 2].text) && outermost &&
+        !(i > 0 && t[i - 1].text == "namespace")) {
+      i += 2;
+      found.push_back(path_at(t, i));
+    } else {
+      ++i;
+    }
+  }
+  return found;
+}
+bool opens_the_namespace(const std::vector<Token>& t) {
+  for (std::size_t i = 0; i + 1 < t.size(); ++i) {
+    if (t[i].text == "namespace" && t[i + 1].text == "cute" && !is(t, i + 2, "::")) return true;
+  }
+  return false;
+}
+/// Names without `cute::`, but for those that the source itself declares.
+std::vector<Path> unqualified(const std::vector<Token>& t) {
+  std::set<std::string_view> own;
+  for (std::size_t i = 1; i + 1 < t.size(); ++i) {
+    const std::string_view before = t[i - 1].text, after = t[i + 1].text;
+    const bool declares =
+        (is_word(before) && before != "return" && before != "using" && before != "typename") ||
+        before == "&" || before == "*" || before == ">" || before == "...";
+    const bool ends = after == "=" || after == ";" || after == "," || after == ")" || after == "[" ||
+                      after == ":" || after == "{" || after == ">";
+    if (is_word(t[i].text) && ((declares && ends) || (before == "using" && after == "=")))
+      own.insert(t[i].text);
+  }
+  std::vector<Path> found;
+  for (std::size_t i = 0; i < t.size();) {
+    const bool member = i > 0 && (t[i - 1].text == "." || t[i - 1].text == "->" || t[i - 1].text == "::");
+    if (!is_word(t[i].text) || member || own.count(t[i].text)) {
+      ++i;
+      continue;
+    }
+    found.push_back(path_at(t, i));
+  }
+  return found;
+}
+
+std::vector<std::string> all_names(const Declarations& d) {
+  std::vector<std::string> all;
+  for (const auto& [name, line] : d.names) all.push_back(name);
+  return all;
+}
+
+class Writer {
+ public:
+  Writer(const Ours& ours, const std::vector<fs::path>& folders)
+      : ours_(ours),
+        folders_(folders),
+        folder_(cutlass_of(folders)),
+        cutlass_(folder_),
+        names_(all_names(ours.names)) {}
+
+  Report write(const Source& s) {
+    Report r;
+    r.cutlass = folder_.string();
+    if (!r.cutlass.empty()) r.version = version_of(folder_);
+    std::set<std::string> seen;
+    for (const Include& i : s.includes) {
+      if (i.path.starts_with("cute/") || i.path.starts_with("cutlass/") || i.path.starts_with("zellige/")) {
+        if (seen.insert("<" + i.path).second) r.includes.push_back(header(i));
+      }
+    }
+    for (const Path& p : qualified(s.tokens)) name(r, seen, p, true);
+    if (opens_the_namespace(s.tokens)) {
+      for (const Path& p : unqualified(s.tokens)) name(r, seen, p, false);
+    }
+    std::stable_sort(r.names.begin(), r.names.end(),
+                     [](const Use& a, const Use& b) { return a.line < b.line; });
+    return r;
+  }
+
+ private:
+  Use header(const Include& i) {
+    Use u{fmt::format("<{}>", i.path), i.line, Whose::missing, "", ""};
+    const auto at = ours_.headers.find(i.path);
+    const fs::path theirs = header_of(folders_, i.path);
+    const bool there = !theirs.empty();
+    // With CUTLASS on the path its own headers are taken, and ours pass on to it what they do not have.
+    const bool passes_on = i.path.starts_with("cutlass/") || (at != ours_.headers.end() && at->second);
+    if (there && (at == ours_.headers.end() || passes_on)) {
+      u.is = Whose::cutlass;
+      u.where = theirs.string();
+    } else if (at != ours_.headers.end() && !at->second) {
+      u.is = Whose::ours;
+    } else {
+      std::vector<std::string> known;
+      for (const auto& [path, next] : ours_.headers) {
+        if (!next) known.push_back(path);
+      }
+      const std::string near = nearest(i.path, known);
+      if (!near.empty()) u.nearest = fmt::format("<{}>", near);
+    }
+    return u;
+  }
+  void name(Report& r, std::set<std::string>& seen, const Path& p, bool qualified) {
+    const std::string known = ours_.names.find(p.names);
+    Use u{"", p.line, Whose::ours, "", ""};
+    if (known.empty()) {
+      u.where = cutlass_.find(p.names);
+      u.is = u.where.empty() ? Whose::missing : Whose::cutlass;
+      if (u.is == Whose::missing && (!qualified || is_namespace(p.names))) return;
+      if (u.is == Whose::missing) {
+        const std::string near = nearest(p.names, names_);
+        if (!near.empty()) u.nearest = fmt::format("cute::{}", near);
+      }
+    }
+    u.what = fmt::format("cute::{}", known.empty() ? p.names : known);
+    if (seen.insert(u.what).second) r.names.push_back(u);
+  }
+  bool is_namespace(const std::string& path) const {
+    const auto at = ours_.names.names.lower_bound(path + "::");
+    return ours_.names.namespaces.count(path) ||
+           (at != ours_.names.names.end() && at->first.starts_with(path + "::"));
+  }
+
+  const Ours& ours_;
+  std::vector<fs::path> folders_;
+  fs::path folder_;
+  Cutlass cutlass_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace
+
+bool Report::complete() const {
+  const auto there = [](const Use& u) { return u.is != Whose::missing; };
+  return std::all_of(includes.begin(), includes.end(), there) &&
+         std::all_of(names.begin(), names.end(), there);
+}
+
+Ours ours() {
+  Ours o;
+  std::istringstream lines{std::string(cute_names())};
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t equals = line.find(" = ");
+    if (line.empty()) continue;
+    if (line[0] == '<')
+      o.headers.emplace(line.substr(1, line.find('>') - 1), line.ends_with(" next"));
+    else if (equals != std::string::npos)
+      o.names.namespaces.emplace(line.substr(0, equals), line.substr(equals + 3));
+    else
+      o.names.names.emplace(line, 0);
+  }
+  return o;
+}
+
+Report report(const Source& s, const Ours& ours, const std::vector<fs::path>& folders) {
+  return Writer(ours, folders).write(s);
+}
+
+}  // namespace zellige::port

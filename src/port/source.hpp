@@ -1,0 +1,34 @@
+// A C++ source as a list of tokens, and what it includes: enough to tell which names it declares and uses. Nothing is
+// preprocessed: a name that a macro makes is not there unless a compiler's -E wrote the text.
+//
+//   const Source s = read_source("#include <cute/tensor.hpp>\nauto l = cute::Layout<cute::_4>{};");
+//   s.includes[0].path   is "cute/tensor.hpp", s.tokens[3].text is "cute", of line 2
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zellige::port {
+
+struct Token {
+  std::string_view text;  // of the source
+  int line = 0;
+};
+struct Include {
+  std::string path;
+  int line = 0;
+};
+struct Source {
+  std::shared_ptr<const std::string> text;
+  std::vector<Token> tokens;      // without comments, literals and directives
+  std::vector<Include> includes;  // in brackets or quotes
+};
+
+Source read_source(std::string text);
+
+inline bool is_word(std::string_view t) {
+  return !t.empty() && (t[0] == '_' || (t[0] >= 'a' && t[0] <= 'z') || (t[0] >= 'A' && t[0] <= 'Z'));
+}
+
+}  // namespace zellige::port
