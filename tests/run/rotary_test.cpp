@@ -117,6 +117,28 @@ TEST_P(Rotary, BesideProducts) {
   }
 }
 
+// Tables that are the same for all rows are read once for each column, and no element of them outside of a half's.
+TEST_P(Rotary, OfColumnsWhoseGreatestIsTaken) {
+  constexpr std::int64_t rows = 96, n = 8;
+  graph::Builder b("of_columns");
+  const Tensor X = b.input("X", {rows, n}), C = b.input("C", {1, n / 2}), S = b.input("S", {1, n / 2});
+  b.output(b.custom({.grid = {1}, .block = {256}},
+                    [&](graph::BlockBuilder& t) {
+                      t.store(amax(rotary(t.load(X), t.load(C), t.load(S)), 0, true), {});
+                    })
+               .at(0),
+           "Y");
+  const graph::Array x = random({rows, n}, 1), c = random({1, n / 2}, 2), s = random({1, n / 2}, 3);
+  const std::vector<double> q = turned(x.values, c.values, s.values, n, rows, n / 2, false);
+  const auto y = emulate_graph(b.build(), {x, c, s}, GetParam());
+  for (std::int64_t i = 0; i < n; ++i) {
+    double greatest = -1e9;
+    for (std::int64_t r = 0; r < rows; ++r)
+      greatest = std::max(greatest, q[static_cast<std::size_t>(r * n + i)]);
+    EXPECT_NEAR(y[0][static_cast<std::size_t>(i)], greatest, 0.01) << i;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Targets, Rotary, testing::Values("sm_80", "sm_90a"),
                          [](const auto& info) { return std::string(info.param); });
 
