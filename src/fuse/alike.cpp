@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "graph/in_place.hpp"
+
 namespace zellige::fuse {
 namespace {
 
@@ -132,9 +134,7 @@ int met(std::vector<int>& list, int t) {
 }  // namespace
 
 graph::KernelGraph in_one_order(graph::KernelGraph g) {
-  const bool in_place =
-      std::ranges::any_of(g.tensors, [](const graph::KernelTensor& t) { return t.memory >= 0; });
-  if (g.ops.size() != 1 || !g.ops[0].block || in_place) return g;
+  if (g.ops.size() != 1 || !g.ops[0].block || graph::writes_in_place(g)) return g;
   const graph::KernelOp& op = g.ops[0];
   const BlockGraph& block = *op.block;
   auto made = std::make_shared<BlockGraph>(BlockGraph{block.grid, block.block, block.loop, {}, {}});

@@ -8,6 +8,7 @@
 #include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/error.hpp"
+#include "graph/in_place.hpp"
 #include "graph/infer.hpp"
 #include "graph/ops.hpp"
 
@@ -206,8 +207,7 @@ bool fusable(const KernelGraph& g, int index) {
     }
   for (int t : op.outputs)
     if (g.tensors[t].memory >= 0) return false;
-  if (op.kind == OpKind::concat)
-    return std::ranges::none_of(g.tensors, [](const graph::KernelTensor& t) { return t.memory >= 0; });
+  if (op.kind == OpKind::concat) return !graph::writes_in_place(g);
   switch (graph::family(op.kind)) {
     case OpFamily::matmul:
     case OpFamily::elementwise:

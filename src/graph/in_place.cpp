@@ -103,6 +103,10 @@ class Ordering {
 
 }  // namespace
 
+bool writes_in_place(const KernelGraph& g) {
+  return std::ranges::any_of(g.tensors, [](const KernelTensor& t) { return t.memory >= 0; });
+}
+
 std::vector<int> in_place_order(const KernelGraph& g) { return Ordering(g).run(); }
 
 }  // namespace zellige::graph

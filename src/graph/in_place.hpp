@@ -7,6 +7,9 @@
 
 namespace zellige::graph {
 
+/// Whether any result takes an input's memory.
+bool writes_in_place(const KernelGraph&);
+
 /// Indices of the operators. Throws Error where a result cannot take the memory that it names.
 std::vector<int> in_place_order(const KernelGraph&);
 

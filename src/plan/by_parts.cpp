@@ -1,8 +1,9 @@
 #include "plan/by_parts.hpp"
 
 #include <algorithm>
-#include <limits>
 
+#include "graph/in_place.hpp"
+#include "plan/index_width.hpp"
 #include "plan/launches.hpp"
 #include "plan/lower.hpp"
 
@@ -117,7 +118,7 @@ class ByParts {
     if (i > 0) p.name += fmt::format("_{}", i);
     const std::int64_t extent = this->extent(i), tile = tile_of(extent), tiles = ceil_div(extent, tile);
     if (split_->axis >= 0) (split_->axis == 0 ? p.grid.x : split_->axis == 1 ? p.grid.y : p.grid.z) = tiles;
-    const bool named = begin <= std::numeric_limits<std::int32_t>::max();
+    const bool named = begin <= most_narrow;  // an int names it
     if (named) p.part_begin = begin;
     std::vector<int> at;  // by the kernel's node
     for (Node n : kernel_.nodes) {
@@ -158,8 +159,7 @@ bool may_be_read_by_parts(const graph::KernelGraph& g, int op) {
   const int y = concat.outputs[0];
   if (concat.kind != OpKind::concat || std::ranges::count(g.outputs, y) > 0 || !g.tensors[y].strides.empty())
     return false;
-  if (std::ranges::any_of(g.tensors, [](const graph::KernelTensor& t) { return t.memory >= 0; }))
-    return false;
+  if (graph::writes_in_place(g)) return false;
   bool any = false;
   for (const graph::KernelOp& reader : g.ops) {
     if (std::ranges::count(reader.inputs, y) == 0) continue;

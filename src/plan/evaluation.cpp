@@ -199,7 +199,9 @@ class Nest {
   }
 
   int add(Item item) {
-    item.invariant = invariance_(item, items_);
+    // What a part of a concatenation reads may lie outside of its operand where another part is taken: it stays in its branch.
+    item.invariant = open_parts_ == 0 && invariance_(item, items_);
+    open_parts_ += (item.kind == Kind::part) - (item.kind == Kind::take);
     items_.push_back(std::move(item));
     return static_cast<int>(items_.size()) - 1;
   }
@@ -458,10 +460,10 @@ class Nest {
   const Context& c_;
   const Task* task_ = nullptr;
   std::vector<Item> items_;
-  std::map<Key, int> known_;  // values at hand in the open scopes
-  std::vector<std::map<Key, int>::iterator>
-      order_;  // of their computation: a scope that closes takes its own along
+  std::map<Key, int> known_;                         // values at hand in the open scopes
+  std::vector<std::map<Key, int>::iterator> order_;  // as computed: a scope that closes takes its own
   Invariance invariance_;
+  int open_parts_ = 0;
   std::vector<Guard> guards_;  // that stand open, and what was known before them
   std::vector<Within> within_;
   bool within_end_ = false;  // a guard keeps from what passes the end of a tensor

@@ -3,16 +3,6 @@
 #include <algorithm>
 
 namespace zellige::plan {
-namespace {
-
-/// Whether a part of a concatenation is open: what it reads may lie outside of its operand where another part is taken.
-bool within_a_part(const std::vector<Item>& items) {
-  const auto count = [&](Item::Kind kind) { return std::ranges::count(items, kind, &Item::kind); };
-  return count(Item::Kind::part) > count(Item::Kind::take);
-}
-
-}  // namespace
-
 Invariance::Invariance(const KernelPlan& plan, const std::vector<int>& tasks) : program_(plan.program) {
   const Context& c = plan.contexts[plan.tasks[tasks.front()].context];
   loop_ = !c.row && !c.replicated() && c.steps(0) > 1;
@@ -28,7 +18,7 @@ bool Invariance::fixed(const std::vector<Place>& at) const {
 }
 
 bool Invariance::operator()(const Item& item, const std::vector<Item>& before) const {
-  if (!loop_ || item.vector > 1 || within_a_part(before)) return false;
+  if (!loop_ || item.vector > 1) return false;
   if (!std::ranges::all_of(item.pieces, [&](const std::vector<Place>& at) { return fixed(at); }))
     return false;
   const auto known = [&](int i) { return before[static_cast<std::size_t>(i)].invariant; };

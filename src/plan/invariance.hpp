@@ -6,8 +6,7 @@
 // The loop is that along axis 0 of the nest's context. Dimensions that axis 0 does not move along have one coordinate for all of its
 // steps: the rows of a reduction along a row, and every dimension of extent 1. A read at such a coordinate is invariant unless the
 // nest itself writes what it reads, and so is what operators on single elements make of invariant values. A nest of one step, or over
-// the accumulators of an instruction, has no invariant values; nor has a part of a concatenation, which may not be evaluated where another
-// is taken.
+// the accumulators of an instruction, has no invariant values.
 #pragma once
 #include "plan/evaluation.hpp"
 

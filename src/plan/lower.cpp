@@ -20,7 +20,13 @@ namespace {
 class Lowering {
  public:
   Lowering(const graph::KernelGraph& graph, const target::Target& target, const retile::Tiling& stated)
-      : graph_(graph), target_(target), stated_(stated) {}
+      : graph_(graph), target_(target), stated_(stated), only_reader_(graph.tensors.size(), none) {
+    for (std::size_t i = 0; i < graph.ops.size(); ++i)
+      for (int t : graph.ops[i].inputs) {
+        int& reader = only_reader_[static_cast<std::size_t>(t)];
+        reader = reader == none ? static_cast<int>(i) : several;
+      }
+  }
 
   Program run() {
     begin();
@@ -98,31 +104,18 @@ class Lowering {
       return false;
     if (std::ranges::any_of(op.inputs, [&](int t) { return unmade_.contains(t) || makers_.contains(t); }))
       return false;
-    if (std::ranges::any_of(graph_.tensors, [](const graph::KernelTensor& t) { return t.memory >= 0; }))
-      return false;
-    const int reader = only_reader(x);
+    const int reader = only_reader_[static_cast<std::size_t>(x)];
     if (reader < 0 || graph_.ops[static_cast<std::size_t>(reader)].kind != OpKind::concat) return false;
-    const bool made_often = may_be_read_by_parts(graph_, reader) &&
-                            only_reader(graph_.ops[static_cast<std::size_t>(reader)].outputs[0]) < 0;
-    if (made_often) return false;
-    std::optional<retile::ProductTile> none;
+    const int joined = graph_.ops[static_cast<std::size_t>(reader)].outputs[0];
+    const bool made_often =
+        may_be_read_by_parts(graph_, reader) && only_reader_[static_cast<std::size_t>(joined)] < 0;
+    if (made_often || graph::writes_in_place(graph_)) return false;
+    std::optional<retile::ProductTile> no_product;
     BlockProgram kernel = custom ? lower_block(program_, op, next_name(), target_)
-                                 : lower_kernel(program_, op, next_name(), target_, none).at(0);
+                                 : lower_kernel(program_, op, next_name(), target_, no_product).at(0);
     if (!is_elementwise(program_, kernel, x)) return false;
     makers_.emplace(x, std::move(kernel));
     return true;
-  }
-
-  /// The operator that reads a tensor, once; -1: none or several.
-  int only_reader(int tensor) const {
-    int reader = -1;
-    for (std::size_t i = 0; i < graph_.ops.size(); ++i)
-      for (int t : graph_.ops[i].inputs)
-        if (t == tensor) {
-          if (reader >= 0) return -1;
-          reader = static_cast<int>(i);
-        }
-    return reader;
   }
 
   void plain(int i) {
@@ -148,6 +141,8 @@ class Lowering {
   const graph::KernelGraph& graph_;
   const target::Target& target_;
   const retile::Tiling& stated_;
+  static constexpr int none = -1, several = -2;
+  std::vector<int> only_reader_;  // by tensor: the operator that reads it, once
   Program program_;
   std::map<int, BlockProgram> makers_;  // elementwise kernels that nobody has launched, by what they make
   std::map<int, int> unmade_;           // concatenations that no kernel has made, by tensor: the operator
