@@ -4,7 +4,7 @@
   bench/kernels.py [--only NAME,...] [--compile NAME,...] [--build DIR] [--json FILE] [--rounds N] [--variants]
 
 Builds bench/kernels/*.cu with nvcc into DIR (or takes what is there), checks every result against float32, then
-times ours and each peer interleaved in one process, with the clock of bench/clock.py. bench/report.py makes the table and the picture in docs/performance.md from the JSON.
+times ours and each peer interleaved in one process, with the clock of bench/clock.py. bench/report.py makes the table and the picture in docs/performance/index.md from the JSON.
 Peers: cuBLAS itself (cublasGemmEx), PyTorch eager and cuDNN / flash attention, and torch.compile where asked for.
 """
 import argparse, ctypes, math, os, sys
@@ -15,7 +15,7 @@ from clock import DEVICE, Cublas, Results, build, error, here, measure, median, 
 
 
 def gemm_config(m, n, k, e):
-    """(tile configuration, group, blocks): see include/zellige/kernels/gemm_sm90.hpp and bench/LOG.md."""
+    """(tile configuration, group, blocks): see include/zellige/kernels/gemm_sm90.hpp and docs/log.md."""
     if math.ceil(m / 256) * math.ceil(n / 192) <= 64:
         return 2, 4, 2 * math.ceil(m / 256) * math.ceil(n / 192)
     return 0, 2, 132

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes what README.md and docs/performance.md say of speed, from the raw samples in bench/results.
+"""Writes what README.md and docs/performance/index.md say of speed, from the raw samples in bench/results.
 
   bench/report.py             rewrites the parts between `<!-- NAME -->` and `<!-- end -->`, and the pictures
   bench/report.py --check     changes nothing; fails where a part is not what the samples say, or where a measured number stands outside of them

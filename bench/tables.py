@@ -1,4 +1,4 @@
-"""The parts of README.md and docs/performance.md that hold measured numbers, prose included, made of bench/results."""
+"""The parts of README.md and docs/performance/index.md that hold measured numbers, prose included, made of bench/results."""
 import raw
 
 
@@ -113,6 +113,6 @@ def bars(found, ours):
 
 
 PAGES = {"README.md": {"readme": readme},
-         "docs/performance.md": {"products": products, "models": models, "odd": odd, "saved": saved, "layers": layers, "kernels": kernels, "compile_time": compile_time}}
+         "docs/performance/index.md": {"products": products, "models": models, "odd": odd, "saved": saved, "layers": layers, "kernels": kernels, "compile_time": compile_time}}
 PICTURES = {"docs/pictures/kernels_h200.svg": lambda: bars(HAND, "ours"), "docs/pictures/emitted_h200.svg": lambda: bars(raw.rows(PRODUCTS, "gemm_"), "emitted"),
             "docs/pictures/layers_h200.svg": lambda: bars(WHOLE, "emitted")}

@@ -111,8 +111,9 @@ typedef struct zellige_options {
   const char* tiling;           /* given, chosen, or a manifest's text; NULL: the target's way */
   const char* const* constants; /* names of inputs that no earlier work on the stream writes */
   int32_t constant_count;
-  int32_t workers;  /* threads of the emulator, at most 1024; 0: one a core */
-  int32_t as_given; /* 1: kernels as the graph's operators stand; 0: what fuses is fused (docs/fusion.md) */
+  int32_t workers; /* threads of the emulator, at most 1024; 0: one a core */
+  int32_t
+      as_given; /* 1: kernels as the graph's operators stand; 0: what fuses is fused (docs/explanation/fusion.md) */
   /* Called on the caller's thread while groups of operators are looked for: of a phase, how much is done of what is known to come.
    * 0 ends the search: the best of what is planned by then is taken. NULL: nobody watches. Since version 5. */
   int32_t (*watch)(void* watcher, const char* phase, int64_t done, int64_t of);
@@ -126,7 +127,7 @@ ZELLIGE_EXPORT zellige_status zellige_program_new(const zellige_graph* graph, co
  * by the manifest's hashes and by what the cubin's kernels take, is refused. Since version 2. */
 ZELLIGE_EXPORT zellige_status zellige_program_load(const char* manifest, const char* name, const void* cubin,
                                                    size_t bytes, zellige_program** program);
-/* A manifest that was written by hand (docs/manifest.md) with the hashes that zellige_program_load compares: the cubin's and its own.
+/* A manifest that was written by hand (docs/reference/manifest.md) with the hashes that zellige_program_load compares: the cubin's and its own.
  * `sealed` is ended by zellige_text_free. Since version 4. */
 ZELLIGE_EXPORT zellige_status zellige_manifest_seal(const char* manifest, const char* name, const void* cubin,
                                                     size_t bytes, char** sealed);
@@ -139,7 +140,7 @@ ZELLIGE_EXPORT void zellige_program_free(zellige_program* program);
 typedef enum zellige_text {
   ZELLIGE_SOURCE = 0,     /* the CUDA text, which includes <zellige/block.hpp> */
   ZELLIGE_STANDALONE = 1, /* the same with Zellige's headers in it */
-  ZELLIGE_MANIFEST = 2,   /* docs/manifest.md */
+  ZELLIGE_MANIFEST = 2,   /* docs/reference/manifest.md */
   ZELLIGE_PLAN = 3,       /* what each pass decided, in words */
   ZELLIGE_PRICE = 4,      /* what each kernel is expected to take, in words */
   ZELLIGE_GRAPH = 5,      /* the graph that the kernels compute, in JSON: as it was tiled */

@@ -54,7 +54,7 @@ inline std::string whole(const std::string& path) {
 }
 }  // namespace detail
 
-/// A manifest that was written by hand (docs/manifest.md), with the hashes by which Program::load knows that it and the cubin belong
+/// A manifest that was written by hand (docs/reference/manifest.md), with the hashes by which Program::load knows that it and the cubin belong
 /// together; `name` is what messages call it.
 inline std::string sealed(const std::string& manifest, const std::string& cubin, const std::string& name) {
   char* text = nullptr;

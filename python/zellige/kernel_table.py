@@ -40,7 +40,7 @@ class Launch:
 
 @dataclass
 class Map:
-    """A tensor by a TMA descriptor: docs/manifest.md."""
+    """A tensor by a TMA descriptor: docs/reference/manifest.md."""
 
     tensor: str
     extent: list  # elements, innermost first

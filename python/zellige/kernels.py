@@ -39,7 +39,7 @@ def _text(launch) -> str:
 
 
 def _manifest(name, target, launch, function) -> dict:
-    """As docs/manifest.md has it."""
+    """As docs/reference/manifest.md has it."""
 
     def tensor(key, role, position, spec):
         strides = spec.strides or _row_major(spec.shape)

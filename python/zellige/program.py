@@ -54,7 +54,7 @@ class Program:
     device and alignment; what differs is an `Error` with both values.
 
     inputs, outputs: TensorInfo of each, in order.
-    source: the CUDA text.  standalone: the same with Zellige's headers in it.  manifest: docs/manifest.md's, as a dict.
+    source: the CUDA text.  standalone: the same with Zellige's headers in it.  manifest: docs/reference/manifest.md's, as a dict.
     plan: what each pass decided, in words.  price: microseconds that it is expected to take.
     notes: limits that the search for groups of operators met, and what was done when it was compiled for a GPU and changes no result
         (compiled again without cache hints).
@@ -213,7 +213,7 @@ def compile(function, *examples, target=None, on="auto", tune=0, constant=(), ti
     """A Program of a function in plain array code, or of a graph.
 
     function: a function of arrays, called once with arrays that have no values; or a graph: its JSON text, a dict in that form, or the
-        path of a file that holds it (docs/graph.md), and then without examples.
+        path of a file that holds it (docs/reference/graph-ir.md), and then without examples.
     examples: for each parameter an array as it will be called with, or a TensorSpec; tuples, lists and dicts of them are parameters,
         too. Shapes, dtypes and strides are taken from them, values are not looked at.
     target: sm_80, sm_86, sm_89 or sm_90a; None: the GPU's, else sm_80.

@@ -71,6 +71,6 @@ constexpr int manifest_version = 2;
 /// The sizes of a kernel's parameters, in order: 8 of a pointer, 128 of a TMA descriptor.
 std::vector<std::int64_t> parameter_bytes(const KernelLaunch&);
 
-std::string to_json(const Manifest&);  // documented in docs/manifest.md
+std::string to_json(const Manifest&);  // documented in docs/reference/manifest.md
 
 }  // namespace zellige::emit

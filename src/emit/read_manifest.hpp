@@ -1,4 +1,4 @@
-// A manifest's text as it was before it was written (docs/manifest.md): what a program is loaded by, with its cubin beside it.
+// A manifest's text as it was before it was written (docs/reference/manifest.md): what a program is loaded by, with its cubin beside it.
 #pragma once
 #include <string>
 

@@ -1,4 +1,4 @@
-// The hash by which a manifest notices that it was edited, and the hashes of the files that were written with it (docs/manifest.md).
+// The hash by which a manifest notices that it was edited, and the hashes of the files that were written with it (docs/reference/manifest.md).
 //
 //   std::string text = seal(std::move(json));          // "hash" is of everything else
 //   check_seal(parse_json(text, "mlp.manifest.json"), "mlp.manifest.json");

@@ -34,7 +34,7 @@ Box box_of(const TmaMap&, const int* at, const std::uint16_t* offsets);
 std::vector<unsigned char> loaded(const TmaMap&, const Box&, const unsigned char* tensor);
 
 /// What an H200 ends in an illegal instruction for, of a load's or a store's coordinates (measured:
-/// docs/hardware.md), as one clause; "" if it takes them.
+/// docs/reference/hardware.md), as one clause; "" if it takes them.
 std::string coordinate_error(const TmaMap&, const int* at, bool stores);
 
 /// Where the chunk at `offset` of a tile at `address` lies: bits 4.. are xored with bits 7...

@@ -7,7 +7,7 @@
 //
 // Operators meet in one kernel by rules whose conditions are decided on how they run through their dimensions (axes.hpp, body.hpp), and
 // groups are chosen by price (choose.hpp). Custom operators stay as they are, or are taken apart before (custom.hpp). The graph that comes out is valid, and the planner
-// takes it. docs/fusion.md says what is fused and what is not.
+// takes it. docs/explanation/fusion.md says what is fused and what is not.
 #pragma once
 #include <string>
 #include <vector>

@@ -6,7 +6,7 @@
 //
 // A kernel-level tensor is stored in device memory in its dtype. A block-level tensor is a tile that one block of
 // threads sees; what it is stored in, and whether at all, is the planner's choice. Meaning, rounding included, is
-// docs/graph.md and the reference (reference.hpp).
+// docs/reference/graph-ir.md and the reference (reference.hpp).
 #pragma once
 #include <array>
 #include <cstdint>

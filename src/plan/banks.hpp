@@ -8,7 +8,7 @@
 // each bank serves one of its words per wavefront; lanes in the same word share it. ldmatrix and stmatrix
 // give one 16-byte row address per lane, 8 rows a matrix: bytes = 16 and 8, 16 or 32 lanes say the same.
 // Two phases of a load become one where all their lanes agree in pairs, i with i ^ 1 or i with i ^ 2: counted on
-// hardware, docs/banks.md.
+// hardware, docs/reference/banks.md.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -96,7 +96,7 @@ class Choice {
 
   /// Where blocks have no second tile, pairs are worth setting a cluster up from some length of the loop on, and where what they share
   /// is two thirds of what they load, or lines straddle what memory brings at once: an H200 took 0.6 to 0.8 of the time
-  /// then, else 1.01 to 1.03 with rings as deep as they are (bench/LOG.md). One way alone is what was asked for.
+  /// then, else 1.01 to 1.03 with rings as deep as they are (docs/log.md). One way alone is what was asked for.
   bool pays(Blocks blocks, const KernelPlan& plan) const {
     constexpr std::int64_t long_loop = 64;
     if (ways_.size() == 1 || blocks == Blocks::a_tile || blocks == Blocks::split_k) return true;

@@ -10,7 +10,7 @@
 namespace zellige::plan {
 
 /// In which ways blocks may take the tiles of products on warpgroups, the first that fits before others. Where every block has
-/// several tiles, pairs lost to blocks that stay alone at every size that was measured (bench/LOG.md).
+/// several tiles, pairs lost to blocks that stay alone at every size that was measured (docs/log.md).
 inline const std::vector<Blocks> ways_of_blocks{Blocks::split_k, Blocks::stay, Blocks::pairs, Blocks::a_tile};
 
 /// Throws Error with the least that any of them needs, where none fits.

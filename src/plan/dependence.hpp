@@ -18,7 +18,7 @@ void dependence(KernelPlan&, const Program&, const target::Target&);
 
 /// Puts the step that lets the next kernel start behind the wait, where that pays; else it starts as this one's blocks end. Blocks that
 /// are placed while others still hold most multiprocessors pile up on those that have room, and stay there: up to 30% slower
-/// as measured (bench/LOG.md). So only a program of one kernel that has constants to read meanwhile, and of which two
+/// as measured (docs/log.md). So only a program of one kernel that has constants to read meanwhile, and of which two
 /// grids have room at a time, lets its like in early. After: agents, memory.
 void let_next_start(KernelPlan&, const Program&, const target::Target&);
 

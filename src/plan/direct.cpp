@@ -10,7 +10,7 @@ namespace zellige::plan {
 namespace {
 
 /// True where only sums of warpgroups meet the tile, element by element, or scores of a chain: each thread reads what it needs from
-/// global memory, two lanes' pairs of neighbouring columns a sector. A copy would take stages from the ring (bench/LOG.md).
+/// global memory, two lanes' pairs of neighbouring columns a sector. A copy would take stages from the ring (docs/log.md).
 bool beside_sums(const KernelPlan& plan, const Node& load, int gmem_inner, const LoadReads& reads) {
   if (plan.program.loop == 1 || !on_warpgroups(plan)) return false;
   if (load.section != Section::after && has_warpgroup_chain(plan)) return true;

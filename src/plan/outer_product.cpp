@@ -19,7 +19,7 @@ Share share(const Instruction& row, int side, int lane) {
                    : Share{corner / row.m, target::thread_columns(row)};
 }
 
-/// Whether a load's lanes agree in pairs, so that two phases go as one (docs/banks.md).
+/// Whether a load's lanes agree in pairs, so that two phases go as one (docs/reference/banks.md).
 bool in_pairs(const OuterLoad& load) {
   for (std::size_t mask : {1, 2}) {
     bool agree = true;

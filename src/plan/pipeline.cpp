@@ -83,7 +83,7 @@ int depth(const KernelPlan& plan, const target::Target& target, std::int64_t sta
            stages * stage_bytes + other_bytes <= target.shared_per_block;
   };
   // A loop that finds room whole is brought whole: nothing waits for a stage to be free. Two blocks that share a multiprocessor cover
-  // each other's waits, and lost by it (bench/LOG.md).
+  // each other's waits, and lost by it (docs/log.md).
   if (blocks == 1 && p.loop <= most_stages && fits(static_cast<int>(p.loop), 1))
     return static_cast<int>(p.loop);
   const int most = static_cast<int>(std::min<std::int64_t>(most_stages, p.loop));

@@ -5,7 +5,7 @@
 //   c.count(emulate::Counter::shuffle)         // 0: what the plan does not say exactly is not there
 //
 // Contexts, buffers and layouts are evaluated for it; nothing is estimated. tests/predict holds it against what the
-// emulator counts. docs/passes.md says what is left out, and why.
+// emulator counts. docs/explanation/planner.md says what is left out, and why.
 #pragma once
 #include <cstdint>
 #include <map>

@@ -47,7 +47,7 @@ TileWalk tile_walk(const KernelPlan& plan) {
     const bool two_axes = row.axis != column.axis && row.div == 1 && column.div == 1;
     if ((!one_axis && !two_axes) || walk.rows * walk.columns != p.grid.count()) return {};
     // Blocks in flight cover about a square of the output, in eights where there are so many rows (block/tile_scheduler.hpp). Those that
-    // split K are pairs, which the hardware deals out over the chip: a row after another was measured faster (bench/LOG.md).
+    // split K are pairs, which the hardware deals out over the chip: a row after another was measured faster (docs/log.md).
     const double square =
         std::sqrt(static_cast<double>(plan.blocks * m.columns()) / static_cast<double>(m.m));
     const std::int64_t rows = square < 8 ? std::llround(square) : 8 * std::llround(square / 8);

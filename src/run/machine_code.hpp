@@ -1,5 +1,5 @@
 // Reads a cubin without a GPU: what its kernels take, and the machine code of a cubin for a fault of the assembler ptxas that ends a kernel in an illegal instruction
-// (docs/hardware.md): a cache policy that lies in an odd uniform register.
+// (docs/reference/hardware.md): a cache policy that lies in an odd uniform register.
 //
 //   for (const Descriptor& d : odd_descriptors(cubin)) fmt::print("{}\n", to_string(d));
 //   // kernel linear_k0: the LDGSTS at byte 0x280 takes its descriptor from UR1

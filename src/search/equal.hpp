@@ -4,7 +4,7 @@
 //   if (e.answer == Answer::different) fmt::print("{}\n", describe(e));
 //
 // "equal" is proved, or holds in random finite fields, with a chance of error of at most 2^-40; "different" comes with a
-// point where the float64 reference sees it; all else is "undecided". docs/equal.md says what counts, and how sure it is.
+// point where the float64 reference sees it; all else is "undecided". docs/explanation/equivalence.md says what counts, and how sure it is.
 #pragma once
 #include <cstdint>
 #include <optional>

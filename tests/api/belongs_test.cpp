@@ -284,7 +284,7 @@ TEST_F(Loaded, MachineCodeWithAFaultOfTheAssemblerIsNotLoaded) {
       "program given: its machine code would end in an illegal instruction on the GPU, so it is not "
       "launched: "
       "kernel k: the LDGSTS at byte 0x0 takes its descriptor from UR1 (a known fault of the assembler ptxas, "
-      "docs/hardware.md); compile the program again, with this version of Zellige");
+      "docs/reference/hardware.md); compile the program again, with this version of Zellige");
 }
 
 TEST_F(Loaded, VersionsOtherThanTheSecondAreRefused) {

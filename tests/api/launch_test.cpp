@@ -56,7 +56,8 @@ TEST_F(Launch, AFaultOfTheAssemblerIsNeverLaunchedAndEndsNoProcess) {
   const std::string message =
       "kernel k: the LDGSTS at byte 0x0 takes its descriptor from UR1, also without cache hints: a known "
       "fault of NVRTC 13.0 "
-      "(docs/hardware.md), which ends in an illegal instruction on the GPU; the program is not launched";
+      "(docs/reference/hardware.md), which ends in an illegal instruction on the GPU; the program is not "
+      "launched";
   for (int again = 0; again < 2; ++again)
     EXPECT_EQ(why([&] { program.launch({address(0x1000)}, {address(0x2000)}, nullptr); }), message);
   EXPECT_EQ(gpu().launches.size(), 0u);

@@ -1,5 +1,5 @@
 // tests/atom/data/h200.tsv keeps what the programs hardware*.cu print on a GPU: every row of the tables must
-// be there, and hold; docs/hardware.md says of each program how many rows, how many bit for bit, how near the
+// be there, and hold; docs/reference/hardware.md says of each program how many rows, how many bit for bit, how near the
 // bound.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -61,7 +61,7 @@ TEST(HardwareTable, HasEveryRowAndEveryRowHolds) {
 
 TEST(HardwareTable, TheSummaryIsTheDatas) {
   std::ostringstream page;
-  page << std::ifstream(ZELLIGE_SOURCE_DIR "/docs/hardware.md").rdbuf();
+  page << std::ifstream(ZELLIGE_SOURCE_DIR "/docs/reference/hardware.md").rdbuf();
   struct Sum {
     int rows = 0, equal = 0;
     double nearest = 0;

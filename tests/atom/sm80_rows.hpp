@@ -1,4 +1,4 @@
-// The rows that hardware.cu proves, docs/instructions.md lists and the PTX has: sm80.hpp's copies, and the products
+// The rows that hardware.cu proves, docs/reference/instructions.md lists and the PTX has: sm80.hpp's copies, and the products
 // that mma.hpp issues.
 #pragma once
 #include <vector>

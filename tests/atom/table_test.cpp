@@ -84,14 +84,14 @@ TEST(InstructionTable, AgreesWithTheConformanceCorpus) {
   EXPECT_GE(met.size(), 14u);  // how many of our rows the corpus has
 }
 
-// docs/instructions.md and hardware.cu speak of every row.
+// docs/reference/instructions.md and hardware.cu speak of every row.
 TEST(InstructionTable, IsDocumentedAndProvedRowByRow) {
-  for (const char* file : {"docs/instructions.md", "tests/atom/hardware.cu"}) {
+  for (const char* file : {"docs/reference/instructions.md", "tests/atom/hardware.cu"}) {
     std::ostringstream text;
     text << std::ifstream(std::string(ZELLIGE_SOURCE_DIR "/") + file).rdbuf();
     for (const Instruction& row : sm80_rows()) {
       EXPECT_NE(text.str().find(row.name), std::string::npos) << row.name << " is missing from " << file;
-      if (std::string(file) == "docs/instructions.md") {
+      if (std::string(file) == "docs/reference/instructions.md") {
         EXPECT_NE(text.str().find("| `" + std::string(row.name) + "` | `" + row.ptx + "` | sm_" +
                                   std::to_string(row.compute_capability) + " | `" + row.call),
                   std::string::npos)

@@ -74,7 +74,7 @@ TEST_F(Emit, TheHeaderSaysWhatIsTaken) {
 
 TEST_F(Emit, TheTextDefinesWhatTheHeaderDeclares) {
   const std::string
-      docs = read_whole(ZELLIGE_SOURCE_DIR "/docs/deploy.md"),
+      docs = read_whole(ZELLIGE_SOURCE_DIR "/docs/how-to/deploy-aot.md"),
       command = "nvcc -std=c++20 -gencode arch=compute_90a,code=sm_90a -Xcompiler -Wall,-Wextra -c mlp.cu";
   EXPECT_NE(docs.find("\n" + command + "\n"), docs.npos);
   auto nvcc = zellige::run::find_program("nvcc");

@@ -1,4 +1,6 @@
-// docs/cli.md: what its console blocks show is what the executable prints.
+// The console blocks of docs/ show what the executable prints.
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 
 #include "cli/command.hpp"
@@ -8,9 +10,9 @@ namespace {
 struct Example {
   std::string command, output;
 };
-std::vector<Example> examples(const std::string& page) {
+std::vector<Example> examples(const std::filesystem::path& page) {
   std::vector<Example> all;
-  std::ifstream in(ZELLIGE_SOURCE_DIR "/docs/" + page);
+  std::ifstream in(page);
   bool inside = false;
   for (std::string line; std::getline(in, line);) {
     if (line.starts_with("```"))
@@ -23,8 +25,19 @@ std::vector<Example> examples(const std::string& page) {
   return all;
 }
 
-TEST_F(Command, TheExamplesOfThePageAreReal) {
-  const auto all = examples("cli.md");
+std::vector<Example> examples_of_all_pages() {
+  std::vector<std::filesystem::path> pages;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(ZELLIGE_SOURCE_DIR "/docs"))
+    if (entry.path().extension() == ".md") pages.push_back(entry.path());
+  std::sort(pages.begin(), pages.end());
+  std::vector<Example> all;
+  for (const auto& page : pages)
+    for (Example& e : examples(page)) all.push_back(std::move(e));
+  return all;
+}
+
+TEST_F(Command, ConsoleBlocksOfTheDocsShowWhatIsPrinted) {
+  const auto all = examples_of_all_pages();
   EXPECT_GT(all.size(), 15u);
   for (const Example& e : all) {
     std::string command = e.command;

@@ -1,4 +1,4 @@
-// docs/refusals.md is what it says: every mistake that it calls refused at compile time is an error of these
+// docs/reference/refusals.md is what it says: every mistake that it calls refused at compile time is an error of these
 // words, all of them in one compilation; every one of run time throws a LayoutError with its words.
 #include <map>
 #include <regex>
@@ -10,14 +10,14 @@ namespace compile_test {
 namespace {
 
 struct Row {
-  int line = 0;  // of docs/refusals.md
+  int line = 0;  // of docs/reference/refusals.md
   std::string guards, refused, mistake, said;
 };
 std::string without_ticks(std::string const& s) {
   return s.size() >= 2 && s.front() == '`' && s.back() == '`' ? s.substr(1, s.size() - 2) : s;
 }
 std::vector<Row> rows() {
-  std::ifstream page(ZELLIGE_SOURCE_DIR "/docs/refusals.md");
+  std::ifstream page(ZELLIGE_SOURCE_DIR "/docs/reference/refusals.md");
   std::vector<Row> all;
   int line = 0;
   for (std::string text; std::getline(page, text);) {
@@ -99,14 +99,14 @@ TEST(Refusals, AtCompileTime) {
     if (r.refused != "compile time") continue;
     auto const errors = found.find(r.line);
     if (errors == found.end()) {
-      ADD_FAILURE() << "docs/refusals.md:" << r.line << " compiles: " << r.mistake;
+      ADD_FAILURE() << "docs/reference/refusals.md:" << r.line << " compiles: " << r.mistake;
       continue;
     }
     EXPECT_NE(errors->second[0].find(r.said), std::string::npos)
-        << "docs/refusals.md:" << r.line << ": " << r.mistake << "\n  says " << errors->second[0]
+        << "docs/reference/refusals.md:" << r.line << ": " << r.mistake << "\n  says " << errors->second[0]
         << "\n  not " << r.said;
     EXPECT_FALSE(r.said.empty()) << r.line;
-    EXPECT_LE(errors->second.size(), 3u) << "docs/refusals.md:" << r.line << ": " << r.mistake;
+    EXPECT_LE(errors->second.size(), 3u) << "docs/reference/refusals.md:" << r.line << ": " << r.mistake;
   }
 }
 
@@ -137,7 +137,8 @@ TEST(Refusals, AtRunTime) {
     Row const& r = expected[std::atoi(line)];
     EXPECT_FALSE(r.said.empty()) << line;
     EXPECT_NE(std::string(line).find(r.said), std::string::npos)
-        << "docs/refusals.md:" << r.line << ": " << r.mistake << "\n  says " << line << "  not " << r.said;
+        << "docs/reference/refusals.md:" << r.line << ": " << r.mistake << "\n  says " << line << "  not "
+        << r.said;
     expected.erase(r.line);
   }
   EXPECT_EQ(pclose(out), 0);

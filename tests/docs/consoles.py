@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the commands that docs/cli.md shows on files of this project, and compares what they print with what the page shows; seconds are left out.
+"""Runs the commands that docs/reference/cli.md shows on files of this project, and compares what they print with what the page shows; seconds are left out.
 
   tests/docs/consoles.py ZELLIGE
 """
@@ -19,7 +19,7 @@ def without_seconds(text):
 
 
 def main():
-    zellige, page, wrong, count = os.path.abspath(sys.argv[1]), "docs/cli.md", [], 0
+    zellige, page, wrong, count = os.path.abspath(sys.argv[1]), "docs/reference/cli.md", [], 0
     with tempfile.TemporaryDirectory() as folder:
         for command, shown, line in blocks(open(os.path.join(ROOT, page)).read()):
             words = [os.path.join(ROOT, w) if w.startswith("examples/") else w for w in shlex.split(command)]

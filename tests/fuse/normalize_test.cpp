@@ -141,7 +141,7 @@ TEST(FuseMemoryOrder, OtherLayoutsStay) {
 
 TEST(FuseNormalize, RulesAreListedInTheDocs) {
   std::stringstream page;
-  page << std::ifstream(ZELLIGE_SOURCE_DIR "/docs/fusion.md").rdbuf();
+  page << std::ifstream(ZELLIGE_SOURCE_DIR "/docs/explanation/fusion.md").rdbuf();
   const std::string text = page.str();
   for (const Rule& rule : rules()) {
     EXPECT_NE(text.find("| " + std::string(rule.name) + " |"), std::string::npos) << rule.name;

@@ -1,4 +1,4 @@
-// docs/layouts.md: its code runs, its tables are what the library computes, its refusals are
+// docs/explanation/layouts.md: its code runs, its tables are what the library computes, its refusals are
 // refused, and the laws that it names are tests.
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ struct Block {
 };
 std::vector<Block> blocks() {
   std::vector<Block> all;
-  std::ifstream in(ZELLIGE_SOURCE_DIR "/docs/layouts.md");
+  std::ifstream in(ZELLIGE_SOURCE_DIR "/docs/explanation/layouts.md");
   bool inside = false;
   for (std::string line; std::getline(in, line);) {
     if (line.rfind("```", 0) == 0) {
@@ -85,7 +85,7 @@ std::string read(std::string const& file) {
 
 // Rows "| `layout` | its first row | its second row | ...".
 TEST(Docs, RowsOfTablesAreTheLayoutsRows) {
-  std::istringstream in(read(ZELLIGE_SOURCE_DIR "/docs/layouts.md"));
+  std::istringstream in(read(ZELLIGE_SOURCE_DIR "/docs/explanation/layouts.md"));
   int rows = 0;
   for (std::string line; std::getline(in, line);) {
     if (line.rfind("| `(", 0) != 0) continue;
@@ -111,7 +111,7 @@ TEST(Docs, RowsOfTablesAreTheLayoutsRows) {
 TEST(Docs, LawsAreTests) {
   std::string const folder = ZELLIGE_SOURCE_DIR "/tests/layout/";
   std::string const tests = read(folder + "property_test.cpp") + read(folder + "laws_test.cpp");
-  std::string const page = read(ZELLIGE_SOURCE_DIR "/docs/layouts.md");
+  std::string const page = read(ZELLIGE_SOURCE_DIR "/docs/explanation/layouts.md");
   std::regex const name("`([A-Za-z]*Laws)\\.([A-Za-z]+)`");
   int laws = 0;
   for (std::sregex_iterator law(page.begin(), page.end(), name), end; law != end; ++law, ++laws) {

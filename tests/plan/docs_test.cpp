@@ -1,4 +1,4 @@
-// docs/passes.md quotes the plan of examples/lora.json: it is the plan that `zellige transpile --explain` prints.
+// docs/explanation/planner.md quotes the plan of examples/lora.json: it is the plan that `zellige transpile --explain` prints.
 #include <gtest/gtest.h>
 
 #include "emit/emit.hpp"
@@ -9,7 +9,8 @@ namespace zellige::plan {
 namespace {
 
 TEST(Docs, QuoteThePlanOfLora) {
-  const std::string path = ZELLIGE_SOURCE_DIR "/docs/passes.md", open = "```plan\n", close = "```\n";
+  const std::string path = ZELLIGE_SOURCE_DIR "/docs/explanation/planner.md", open = "```plan\n",
+                    close = "```\n";
   const std::string page = read_file(path),
                     plan = print(emit::transpile(example("lora"), target::find("sm_80")).plan);
   const std::size_t begin = page.find(open);

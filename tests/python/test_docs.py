@@ -1,16 +1,16 @@
-"""What docs/python.md and the docstrings show is what is printed."""
+"""What docs/reference/python.md and the docstrings show is what is printed."""
 
 import doctest
 import pathlib
 
 from zellige import layout
 
-PAGE = pathlib.Path(__file__).parents[2] / "docs/python.md"
+PAGE = pathlib.Path(__file__).parents[2] / "docs/reference/python.md"
 
 
 def test_the_pages_console_blocks():
     blocks = "\n".join(PAGE.read_text().split("```")[1::2])  # without the fences
-    test = doctest.DocTestParser().get_doctest(blocks, {}, "python.md", str(PAGE), 0)
+    test = doctest.DocTestParser().get_doctest(blocks, {}, PAGE.name, str(PAGE), 0)
     result = doctest.DocTestRunner().run(test)
     assert result.attempted >= 4 and result.failed == 0
 

@@ -6,7 +6,7 @@
 // A graph is called by its kind and its seed; with --chains every seed is one that draws a chain; with --plain it is one of plain
 // operators, which run as they were fused; --products are products of few rows; --soak draws all four kinds in turn. On a GPU each
 // graph runs in a process of its own, whose context is looked at afterwards. --machine-code compiles by NVRTC and reads what it made
-// (run/machine_code.hpp), and needs no GPU. What is not correct is printed and kept as JSON. docs/random_graphs.md says what is drawn.
+// (run/machine_code.hpp), and needs no GPU. What is not correct is printed and kept as JSON. docs/explanation/random-graphs.md says what is drawn.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>

@@ -128,7 +128,8 @@ TEST(MachineCode, AProgramWithAnOddDescriptorIsNotLaunched) {
               "program linear: its machine code would end in an illegal instruction on the GPU, so it is not "
               "launched: kernel k: the LDGSTS at byte 0x0 takes its descriptor from UR{} (a known fault of "
               "the "
-              "assembler ptxas, docs/hardware.md); compile the program again, with this version of Zellige",
+              "assembler ptxas, docs/reference/hardware.md); compile the program again, with this version of "
+              "Zellige",
               line.uniform_register));
       EXPECT_THROW(require_even_descriptors(cubin_of(code_of(line)), "linear"), Fault);
     }

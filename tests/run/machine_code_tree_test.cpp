@@ -1,4 +1,4 @@
-// The machine code of the tree's own kernels: no descriptor in an odd register (docs/hardware.md). Random ones: zellige_random
+// The machine code of the tree's own kernels: no descriptor in an odd register (docs/reference/hardware.md). Random ones: zellige_random
 // --machine-code.
 #include <gtest/gtest.h>
 

@@ -113,7 +113,7 @@ TEST_F(Nvrtc, TheLogOfAFailureIsInTheMessage) {
   EXPECT_NE(message.find("identifier \"no_such_name\" is undefined"), std::string::npos) << message;
 }
 
-/// The smallest program that ptxas assembles wrongly (docs/hardware.md); with `guarded`, hints can be left out.
+/// The smallest program that ptxas assembles wrongly (docs/reference/hardware.md); with `guarded`, hints can be left out.
 std::string faulty(bool guarded) {
   const std::string copy =
       R"(    asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(
@@ -148,7 +148,8 @@ TEST_F(Nvrtc, AFaultOfTheAssemblerIsCompiledAgainWithoutHintsAndNoted) {
   EXPECT_TRUE(odd_descriptors(made.bytes).empty());
   EXPECT_TRUE(made.note.starts_with("kernel k: the LDGSTS at byte 0x")) << made.note;
   const std::string end = fmt::format(
-      ": a known fault of NVRTC {} (docs/hardware.md); compiled again without cache hints", nvrtc_version());
+      ": a known fault of NVRTC {} (docs/reference/hardware.md); compiled again without cache hints",
+      nvrtc_version());
   EXPECT_TRUE(made.note.ends_with(end)) << made.note;
   const Cubin again = compile_cubin(faulty(true), "sm_90a", cache);
   EXPECT_TRUE(again.cached);
@@ -162,7 +163,7 @@ TEST_F(Nvrtc, AFaultOfTheAssemblerThatStaysIsNeverLaunched) {
   const std::string message = message_of([&] { compile_cubin(faulty(false), "sm_90a", cache); });
   EXPECT_TRUE(message.starts_with("kernel k: the LDGSTS at byte 0x")) << message;
   EXPECT_TRUE(message.ends_with(
-      fmt::format(", also without cache hints: a known fault of NVRTC {} (docs/hardware.md), which "
+      fmt::format(", also without cache hints: a known fault of NVRTC {} (docs/reference/hardware.md), which "
                   "ends in an illegal instruction on the GPU; the program is not launched",
                   nvrtc_version())))
       << message;

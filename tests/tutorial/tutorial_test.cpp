@@ -144,12 +144,12 @@ TEST(Tutorial, MistakesAreRefusedInTheseWords) {
 }
 
 #if defined(ZELLIGE_COMMAND)
-// The pictures of docs/layouts.md are what the commands on that page draw; ZELLIGE_UPDATE_GOLDENS=1 draws
+// The pictures of docs/explanation/layouts.md are what the commands on that page draw; ZELLIGE_UPDATE_GOLDENS=1 draws
 // them anew.
 TEST(Pictures, AreWhatTheCommandsDraw) {
   fs::path const source = ZELLIGE_SOURCE_DIR;
   int pictures = 0;
-  for (Block const& b : blocks_of(source / "docs/layouts.md")) {
+  for (Block const& b : blocks_of(source / "docs/explanation/layouts.md")) {
     if (b.kind != "shell") continue;
     std::istringstream in(b.text);
     for (std::string line; std::getline(in, line); ++pictures) {
@@ -162,8 +162,9 @@ TEST(Pictures, AreWhatTheCommandsDraw) {
       Output const r = run("\"" ZELLIGE_COMMAND "\"" + line.substr(7, at) + "\"" + drawn + "\" 2>&1");
       ASSERT_EQ(r.status, 0) << line << "\n" << r.text;
       EXPECT_EQ(read(drawn), read(kept)) << line << "\nif that is right: ZELLIGE_UPDATE_GOLDENS=1";
-      EXPECT_NE(read(source / "docs/layouts.md").find("(pictures/" + kept.filename().string() + ")"),
-                std::string::npos)
+      EXPECT_NE(
+          read(source / "docs/explanation/layouts.md").find("(../pictures/" + kept.filename().string() + ")"),
+          std::string::npos)
           << kept << " is not shown";
     }
   }

@@ -5,7 +5,7 @@
 //
 // load_once is for global memory that no thread writes while the kernel runs; the emulator checks that. It
 // stays behind griddep_wait, and is a plain ld.global: nc with L1::no_allocate, L1::evict_first and an L2
-// policy each cost 4% of the time of a kernel that streams rows (bench/LOG.md).
+// policy each cost 4% of the time of a kernel that streams rows (docs/log.md).
 #pragma once
 
 #include <zellige/atom/pointer.hpp>

@@ -2,7 +2,7 @@
 // the constants that they are.
 //
 // -DZELLIGE_NO_CACHE_HINTS makes every instruction that takes a hint the one without: Zellige compiles a kernel so whose machine
-// code has ptxas's fault (docs/hardware.md). The hints change speed, not results.
+// code has ptxas's fault (docs/reference/hardware.md). The hints change speed, not results.
 #pragma once
 
 #include <zellige/atom/config.hpp>

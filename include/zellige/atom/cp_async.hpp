@@ -84,7 +84,7 @@ ZELLIGE_CALL void cp_async(void* to, const void* from, unsigned valid_bytes) {
 
 /// Returns the shared-memory address of `to` for a cp.async with a cache policy, in a form that ptxas cannot split into a part of the
 /// thread and a part that the warp shares. Beside a policy, ptxas of CUDA 12.0 to 13.3 encodes the wrong register for the shared part,
-/// and the GPU ends the kernel with an illegal instruction (docs/hardware.md). The address is ANDed with a value that only the thread
+/// and the GPU ends the kernel with an illegal instruction (docs/reference/hardware.md). The address is ANDed with a value that only the thread
 /// knows: 0xffffffff in odd threads, 0x7fffffff in even ones. No shared-memory address has bit 31, so it stays what it is.
 ZELLIGE_CALL uint32_t unsplit_smem_address(const void* to) {
   uint32_t keep;

@@ -1,6 +1,6 @@
 // What runs beside the threads: mbarriers, TMA and bulk copies, WGMMA, clusters. The calls of <zellige/atom/>
 // for SM90 end here; each becomes an agent of its own, so that an access too early, a missing fence or a wait
-// that never ends is found (docs/emulator.md).
+// that never ends is found (docs/explanation/emulator.md).
 #pragma once
 #include "zellige/emulate/pointer.hpp"
 #include "zellige/emulate/tma_map.hpp"

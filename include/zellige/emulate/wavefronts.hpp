@@ -1,6 +1,6 @@
 // How many passes one warp's access to shared memory takes. 32 banks serve 4 bytes each in a pass; an access
 // of up to 4 bytes a lane is one phase of 32 lanes, 8 bytes two phases of 16, 16 bytes four of 8; two phases
-// of a load become one where all their lanes agree in pairs, i with i ^ 1 or i with i ^ 2 (docs/banks.md has the
+// of a load become one where all their lanes agree in pairs, i with i ^ 1 or i with i ^ 2 (docs/reference/banks.md has the
 // counts). Lanes of a phase that want the same word share it; each further word of the same bank costs a further
 // pass.
 //

@@ -9,7 +9,7 @@
 // D of 64 rows x Tile::slab_columns. Any M, N and K that TMA can address: rows of 16-byte multiples.
 //
 // ClusterM blocks above one another share B by multicast. TileM = 64, for few rows: the warpgroups take half of the
-// columns each. Where the time goes on an H200: bench/LOG.md.
+// columns each. Where the time goes on an H200: docs/log.md.
 #pragma once
 #include <zellige/atom/cluster.hpp>
 #include <zellige/atom/griddepcontrol.hpp>

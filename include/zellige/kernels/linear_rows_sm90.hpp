@@ -8,7 +8,7 @@
 // the other way around, read 8. The sum is Y's transpose, and stmatrix turns it.
 //
 // Two rings, because they wait for different things: W streams from DRAM, and the first of it is asked for before the kernel that made X
-// has ended; X comes from the L2, whose latency under this load takes eight stages to hide. bench/LOG.md has what was tried.
+// has ended; X comes from the L2, whose latency under this load takes eight stages to hide. docs/log.md has what was tried.
 //
 // Descriptors: W boxes of 64 rows x 64 columns, X of Rows x 64, Y of Rows x 64, all with the 128-byte swizzle. N and K are multiples of 8.
 #pragma once

@@ -2,12 +2,12 @@
 """Compares the wavefronts that zellige banks predicts with those that the profiler counts on a GPU.
 
     nvcc -std=c++20 -gencode arch=compute_90a,code=sm_90a -cudart static tests/gpu/banks/banks.cu -o banks
-    python3 tests/gpu/banks/measure.py build/zellige ./banks --write docs/banks.md
+    python3 tests/gpu/banks/measure.py build/zellige ./banks --write docs/reference/banks.md
 
 Where the GPU's machine has no Zellige, count there and compare here:
 
     ncu --csv --log-file counts.csv --metrics l1tex__data_pipe_lsu_wavefronts_mem_shared.sum ./banks
-    python3 tests/gpu/banks/measure.py build/zellige ./banks --counts counts.csv --write docs/banks.md
+    python3 tests/gpu/banks/measure.py build/zellige ./banks --counts counts.csv --write docs/reference/banks.md
 
 Every prediction is the tool's own, of the layout and access that ./banks --list names; the addresses that the kernel uses
 must be those that the tool derives. Ends with "N of M patterns agree"; status 1 if one does not.
