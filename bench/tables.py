@@ -99,12 +99,12 @@ def readme():
     whole, hand = raw.Sweep(WHOLE), raw.Sweep(HAND)
     d = LAYERS
     return "\n\n".join([
-        f"Parts of transformers from plain math on one {d['device']} ({d['date']}, commit {d['commit']}), beside the fastest of torch.compile (max-autotune), eager and cuDNN in the same call:",
-        table(["part", "Zellige, us", "fastest peer, us", "speed against it"], lines),
+        f"Parts of transformers as plain PyTorch math on one {d['device']} ({d['date']}, commit {d['commit']}), against the fastest of torch.compile (max-autotune), eager and cuDNN of the same call:",
+        table(["part", "Zellige, us", "fastest baseline, us", "speedup"], lines),
         "\n".join([f"- All {whole.count} parts: {whole.sentence()}.",
-                   f"- Plain products against cuBLAS, each behind the end of the one before: {squares.count} sizes, {squares.sentence()}; {llama.count} products of Llama 3, "
-                   f"{llama.sentence()}; {odd_sizes.count} of sizes that divide nothing, {odd_sizes.sentence()}.",
-                   f"- {hand.count} kernels written by hand on the library, against the fastest peer: {hand.sentence()}."])])
+                   f"- Standalone matmuls against cuBLAS, without overlap of launches: {squares.count} sizes, {squares.sentence()}.",
+                   f"- {llama.count} matmuls of Llama 3: {llama.sentence()}. {odd_sizes.count} matmuls of sizes that no tile divides: {odd_sizes.sentence()}.",
+                   f"- {hand.count} hand-written kernels on the library, against the fastest baseline: {hand.sentence()}."])])
 
 
 def bars(found, ours):

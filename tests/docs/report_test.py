@@ -35,7 +35,7 @@ class Planted(unittest.TestCase):
         self.assertEqual(self.check(), (1, "docs/performance/index.md does not follow from bench/results: run bench/report.py"))
 
     def test_a_number_typed_into_prose_is_noticed(self):
-        self.edit("README.md", "## Build", "Products run at 1.47 of cuBLAS.\n\n## Build")
+        self.edit("README.md", "## Install", "Products run at 1.47 of cuBLAS.\n\n## Install")
         status, message = self.check()
         self.assertEqual(status, 1)
         self.assertRegex(message, r"^README.md:\d+: the number `1.47` is typed in; let bench/tables.py write it from bench/results, or leave it out$")

@@ -1,18 +1,57 @@
-"""What docs/reference/python.md and the docstrings show is what is printed."""
+"""What README.md, docs/ and the docstrings show of Python is what is printed.
 
+A block of `>>>` lines is a doctest. A block "```python run" is a program; the block "```text" that follows it is what it prints. Seconds may differ.
+"""
+
+import contextlib
 import doctest
+import io
 import pathlib
+import re
 
+import pytest
 from zellige import layout
 
-PAGE = pathlib.Path(__file__).parents[2] / "docs/reference/python.md"
+ROOT = pathlib.Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PROGRAM = re.compile(r"```python run\n(.*?)```\n\n?```text\n(.*?)```", re.S)
+PROGRAMS = [(page, *found) for page in PAGES for found in PROGRAM.findall(page.read_text())]
+
+
+def without_seconds(text):
+    return re.sub(r"\d+\.\d+(?= s\b)|(?<=tracing )\d+\.\d+|(?<=programs )\d+\.\d+", "_", text).rstrip()
 
 
 def test_the_pages_console_blocks():
-    blocks = "\n".join(PAGE.read_text().split("```")[1::2])  # without the fences
-    test = doctest.DocTestParser().get_doctest(blocks, {}, PAGE.name, str(PAGE), 0)
-    result = doctest.DocTestRunner().run(test)
-    assert result.attempted >= 4 and result.failed == 0
+    attempted = 0
+    for page in PAGES:
+        blocks = "\n".join(block for block in page.read_text().split("```")[1::2] if ">>> " in block)
+        test = doctest.DocTestParser().get_doctest(blocks, {}, page.name, str(page), 0)
+        result = doctest.DocTestRunner().run(test)
+        assert result.failed == 0
+        attempted += result.attempted
+    assert attempted >= 4
+
+
+@pytest.mark.parametrize("page, program, shown", PROGRAMS, ids=[f"{page.stem}{i}" for i, (page, _, _) in enumerate(PROGRAMS)])
+def test_the_pages_programs(page, program, shown, monkeypatch):
+    if "import torch" in program:
+        torch = pytest.importorskip("torch")
+        from zellige import torch_backend
+
+        torch.manual_seed(0)
+        torch._dynamo.reset()
+        if "zellige" not in torch._dynamo.list_backends(exclude_tags=()):
+            torch._dynamo.register_backend(torch_backend.backend, name="zellige")  # an installed package has an entry point
+    monkeypatch.chdir(ROOT)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(program, str(page), "exec"), {"__name__": "__main__"})
+    assert without_seconds(printed.getvalue()) == without_seconds(shown)
+
+
+def test_programs_are_found():
+    assert len(PROGRAMS) == sum(page.read_text().count("```python run") for page in PAGES) > 0
 
 
 def test_the_docstrings():
