@@ -1,0 +1,15 @@
+// Counts the blocks that the program has taken from the heap: a measure of work that needs no clock and no hardware counter.
+//
+//   const std::uint64_t before = heap_blocks();
+//   plan(...);
+//   heap_blocks() - before
+//
+// heap.cpp replaces the program's operator new. docs/testing.md says how the count compares with instructions.
+#pragma once
+#include <cstdint>
+
+namespace zellige::replay {
+
+std::uint64_t heap_blocks();
+
+}  // namespace zellige::replay

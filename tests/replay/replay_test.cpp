@@ -1,0 +1,127 @@
+// The net under changes that should change nothing: sources, prices, counters, shared memory and the work of planning of the saved graphs
+// and the examples, on both targets, are those that tests/replay/golden keeps.
+//
+// By default every tenth of the saved graphs and every fifth of examples/parts; ZELLIGE_ALL=1 takes all, some five minutes of one core.
+// ZELLIGE_REPLAY=NAME takes the records whose keys begin so. ZELLIGE_UPDATE_GOLDENS=1 writes all, or those of that name.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <thread>
+
+#include "graph/load.hpp"
+#include "graph/mugraphs.hpp"
+#include "record.hpp"
+#include "run/pool.hpp"
+
+namespace zellige::replay {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool asked(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value && *value == '1';
+}
+
+/// A folder of graphs: which of its graphs are taken by default, and what is kept of each.
+struct Set {
+  std::string name;
+  fs::path folder;
+  std::size_t step = 1;
+  std::vector<Way> ways{Way::chosen};
+  Counters counters = Counters::listed;
+};
+
+struct Case {
+  const graph::Loaded* graph;
+  const target::Target* target;
+  Way way;
+  bool by_default;
+  std::string key() const { return replay::key(graph->name, *target, way); }
+};
+
+std::vector<Case> cases_of(const std::vector<graph::Loaded>& graphs, const Set& set) {
+  std::vector<Case> cases;
+  for (std::size_t i = 0; i < graphs.size(); ++i)
+    for (const char* target : {"sm_80", "sm_90a"})
+      for (const Way way : set.ways)
+        cases.push_back({&graphs[i], &target::find(target), way, i % set.step == 0});
+  return cases;
+}
+
+/// Each in a process of its own, so that the order of cases changes nothing of what planning takes.
+void record_each(const std::vector<Case>& cases, Counters counters,
+                 const std::function<void(Record)>& ended) {
+  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  run::run_jobs(
+      static_cast<int>(cases.size()), cores,
+      [&](int i) {
+        const Case& c = cases[static_cast<std::size_t>(i)];
+        return record(c.graph->graph, c.graph->name, *c.target, c.way, counters).str();
+      },
+      [&](int i, const run::JobEnd& end) {
+        ASSERT_EQ(end.crash, "") << cases[static_cast<std::size_t>(i)].key();
+        ended(read(end.result).at(0));
+      });
+}
+
+void replay(const fs::path& file, const Set& set) {
+  const std::vector<graph::Loaded> graphs = graph::load_each(file.string());
+  ASSERT_FALSE(graphs.empty()) << file;
+  for (const graph::Loaded& l : graphs) ASSERT_EQ(l.error, "") << l.name;
+  const bool update = asked("ZELLIGE_UPDATE_GOLDENS"), all = update || asked("ZELLIGE_ALL");
+  const char* only = std::getenv("ZELLIGE_REPLAY");
+  std::vector<Case> taken;
+  std::vector<std::string> keys;
+  for (const Case& c : cases_of(graphs, set)) {
+    keys.push_back(c.key());
+    if (only ? c.key().starts_with(only) : all || c.by_default) taken.push_back(c);
+  }
+  Golden golden(
+      fmt::format("{}/tests/replay/golden/{}_{}.txt", ZELLIGE_SOURCE_DIR, set.name, file.stem().string()));
+  if (update) {
+    record_each(taken, set.counters, [&](Record now) { golden.put(std::move(now)); });
+    golden.keep(keys);
+    golden.write();
+    return;
+  }
+  EXPECT_EQ(golden.size(), keys.size()) << file << ": the records are of other graphs";
+  record_each(taken, set.counters, [&](const Record& now) {
+    EXPECT_EQ(golden.compare(now), "") << "where the change is meant, ZELLIGE_UPDATE_GOLDENS=1 writes it";
+  });
+}
+
+void replay(const Set& set) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(set.folder))
+    if (entry.path().extension() == ".json") files.push_back(entry.path());
+  std::ranges::sort(files);
+  ASSERT_FALSE(files.empty()) << set.folder;
+  for (const fs::path& file : files) replay(file, set);
+}
+
+TEST(Replay, SavedGraphsBecomeWhatTheyWere) {
+  const std::string lora = graph::test::mugraph_file("lora.json");
+  if (lora.empty()) GTEST_SKIP() << "the saved graphs are not here: ZELLIGE_MUGRAPHS names their folder";
+  const fs::path saved = fs::path(lora).parent_path();
+  replay({.name = "saved",
+          .folder = saved,
+          .step = 10,
+          .ways = {Way::given, Way::chosen},
+          .counters = Counters::hashed});
+  if (const fs::path faults = saved.parent_path() / "faults"; fs::exists(faults))
+    replay({.name = "faults", .folder = faults});
+}
+
+TEST(Replay, ExamplesBecomeWhatTheyWere) {
+  const fs::path examples = fs::path(ZELLIGE_SOURCE_DIR) / "examples";
+  replay({.name = "examples", .folder = examples});
+  replay({.name = "layers", .folder = examples / "layers"});
+  replay({.name = "parts", .folder = examples / "parts", .step = 5});
+}
+
+}  // namespace
+}  // namespace zellige::replay
