@@ -130,6 +130,20 @@ void climb(const Graph& g, const Preference& preference, int count, Phases& best
   }
 }
 
+/// The peak of the fewest barriers is at least this: in each phase a result is alive that is made then at the latest, and read then at the
+/// earliest. 0 where more barriers, or memory that is free within a phase, may lower it.
+i64 least_by_phases(const Graph& g, const Preference& preference) {
+  if (preference.bytes_per_barrier || preference.reuse == Reuse::at_once) return 0;
+  std::vector<i64> alive(g.barriers + 1);
+  for (int t : g.order) {
+    const int latest = g.barriers - g.height[t];
+    int last = g.tasks[t].kept ? g.barriers : latest;
+    for (int r : g.readers[t]) last = std::max(last, g.depth[r]);
+    for (int p = latest; p <= last; ++p) alive[p] += g.tasks[t].produces;
+  }
+  return std::ranges::max(alive);
+}
+
 // Exact search over the sets of finished tasks, one phase at a time.
 class Search {
  public:
@@ -174,6 +188,42 @@ class Search {
     auto operator<=>(const Partial&) const = default;
   };
   using Sets = std::vector<std::pair<Set, Partial>>;  // sorted
+  /// Of one set that is reached in several orders the lowest peak, then the lowest last task.
+  class Least {
+   public:
+    void clear() {
+      slots_.clear();
+      sets_.clear();
+    }
+    void add(Set s, const Partial& partial) {
+      if (2 * (sets_.size() + 1) > slots_.size()) rebuild();
+      std::uint32_t& at = slots_[slot(s)];
+      if (at == 0)
+        sets_.emplace_back(s, partial), at = static_cast<std::uint32_t>(sets_.size());
+      else if (Partial& known = sets_[at - 1].second; partial < known)
+        known = partial;
+    }
+    Sets sorted() const {
+      Sets result = sets_;
+      std::ranges::sort(result, {}, &Sets::value_type::first);
+      return result;
+    }
+
+   private:
+    std::size_t slot(Set s) const {
+      const Set mixed = s * 0x9e3779b97f4a7c15;
+      std::size_t i = (mixed ^ mixed >> 32) & (slots_.size() - 1);
+      while (slots_[i] != 0 && sets_[slots_[i] - 1].first != s) i = (i + 1) & (slots_.size() - 1);
+      return i;
+    }
+    void rebuild() {
+      slots_.assign(std::max<std::size_t>(64, 4 * slots_.size()), 0);
+      for (std::size_t i = 0; i < sets_.size(); ++i)
+        slots_[slot(sets_[i].first)] = static_cast<std::uint32_t>(i + 1);
+    }
+    Sets sets_;
+    std::vector<std::uint32_t> slots_;  // a set's number and one; 0: none
+  };
   static int last_of(const Sets& sets, Set s) {
     return std::ranges::lower_bound(sets, s, {}, &Sets::value_type::first)->second.last;
   }
@@ -197,26 +247,25 @@ class Search {
   bool expand(int s, int k, std::unordered_map<Set, int>& next) {
     const Set done = states_[s].done;
     const i64 base = alive(done), before = states_[s].peak;
+    Set can = all_ & ~done;  // what no task of this phase has to wait for
+    for (Set rest = can; rest; rest &= rest - 1)
+      if (const int t = std::countr_zero(rest); after_[t] & ~done) can &= ~(Set{1} << t);
     std::vector<Sets> grown{{{Set{0}, {before, -1}}}};  // by number of tasks
     for (std::size_t size = 0; size < grown.size(); ++size) {
-      Sets larger;
+      larger_.clear();
       for (const auto& [phase, partial] : grown[size]) {
         const Set all = done | phase;
         const i64 held = preference_.reuse == Reuse::at_once ? alive(all) : base + bytes(phase);
-        for (Set rest = all_ & ~all; rest; rest &= rest - 1) {
+        for (Set rest = can & ~phase; rest; rest &= rest - 1) {
           const int t = std::countr_zero(rest);
-          if ((after_[t] & ~done) || (same_[t] & ~all)) continue;
+          if (same_[t] & ~all) continue;
           if (--effort_ < 0) return false;
           const i64 peak = std::max(partial.peak, held + g_.tasks[t].produces);
           if (!better(preference_, std::max(k, g_.barriers), peak, best_)) continue;
-          larger.push_back({phase | Set{1} << t, {peak, t}});
+          larger_.add(phase | Set{1} << t, {peak, t});
         }
       }
-      // Of one set that was reached in several orders the lowest peak, then the lowest last task.
-      std::ranges::sort(larger);
-      const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
-      larger.erase(std::unique(larger.begin(), larger.end(), same), larger.end());
-      if (!larger.empty()) grown.push_back(std::move(larger));
+      if (Sets larger = larger_.sorted(); !larger.empty()) grown.push_back(std::move(larger));
     }
     for (std::size_t size = 1; size < grown.size(); ++size) {
       for (const auto& [phase, partial] : grown[size]) {
@@ -257,6 +306,7 @@ class Search {
   i64 effort_;
   Set all_ = 0;
   std::vector<Set> after_, same_, readers_;
+  Least larger_;  // sets of one task more
   std::vector<State> states_;
   std::unordered_map<Set, i64>
       least_;  // the lowest peak with which a set was finished, in at most so many phases
@@ -310,7 +360,8 @@ Phases order_tasks(const std::vector<Work>& tasks, const Preference& preference)
   const int n = static_cast<int>(tasks.size());
   const int most = preference.bytes_per_barrier ? std::min(n, g.barriers + 9) : g.barriers + 1;
   for (int count = g.barriers + 1; count <= most; ++count) climb(g, preference, count, best);
-  if (!better(preference, g.barriers, g.least_peak, best)) return best;
+  const i64 least_peak = std::max(g.least_peak, least_by_phases(g, preference));
+  if (!better(preference, g.barriers, least_peak, best)) return best;
   best.optimal = false;
   if (n <= most_exact) best.optimal = Search(g, preference, best).run();
   return best;

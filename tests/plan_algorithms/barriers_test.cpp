@@ -194,7 +194,7 @@ TEST(Barriers, BarriersAreTheLongestChainAlsoPastTheExactSearch) {
     }
     const Phases p = order_tasks(tasks, {.effort = 100'000});
     EXPECT_EQ(p.barriers, *std::max_element(depth.begin(), depth.end()));
-    EXPECT_TRUE(n < 60 || !p.optimal);
+    if (n == 90) EXPECT_TRUE(p.optimal) << "in every phase what must be alive reaches the peak";
     expect_consistent(tasks, p, {});
     // Better than doing everything as early as it can be done.
     std::vector<std::vector<int>> early(p.phases.size());
@@ -206,7 +206,7 @@ TEST(Barriers, BarriersAreTheLongestChainAlsoPastTheExactSearch) {
 TEST(Barriers, WithoutEffortOptimalIsOnlyClaimedWhenTheBoundIsMet) {
   std::mt19937 rng(13);
   int unproven = 0;
-  for (int i = 0; i < 100; ++i) {
+  for (int i = 0; i < 400; ++i) {
     const auto tasks = random_tasks(rng, 6);
     const Phases quick = order_tasks(tasks, {.effort = 0});
     const Phases exact = order_tasks(tasks);
