@@ -42,7 +42,8 @@ struct Candidate {
 
 class Choosing {
  public:
-  Choosing(const graph::KernelGraph& g, const target::Target& target, Prices& known, const Watch& watch)
+  Choosing(const graph::KernelGraph& g, const target::Target& target, Prices& known, const Watch& watch,
+           Reasons reasons)
       : g_(g),
         target_(target),
         order_(order_of(g)),
@@ -50,7 +51,8 @@ class Choosing {
         kinds_(g, target, known),
         place_(g.ops.size(), -1),
         prices_(known),
-        watch_(watch) {}
+        watch_(watch),
+        reasons_(reasons) {}
 
   Choice run() {
     singles();
@@ -65,7 +67,7 @@ class Choosing {
       choice_.limits.push_back(
           fmt::format("the search was ended with {} groups looked at, and {} of their {} kinds planned",
                       choice_.work.groups, choice_.work.plans, choice_.work.kinds));
-    else
+    else if (reasons_ == Reasons::told)
       explain(way);
     return std::move(choice_);
   }
@@ -395,20 +397,22 @@ class Choosing {
 
   /// Two kernels one of which reads the other: why they are not one.
   void explain(const std::vector<std::size_t>& way) {
-    for (const auto& [i, j] : readers(way)) {
-      const Candidate &a = candidates_[i], &b = candidates_[j];
-      Set both = a.ops;
-      both.add(b.ops);
-      const std::string what = fmt::format("{} and {} stay apart: ", last(a), last(b));
-      const auto found = by_ops_.find(both);
-      if (found != by_ops_.end() && candidates_[found->second].us() != never)
-        choice_.notes.push_back(fmt::format("{}{:.1f} us together, {:.1f} us in two", what,
-                                            candidates_[found->second].us(), a.us() + b.us()));
-      else if (!is_convex(both, order_))
-        choice_.notes.push_back(what + "others come between");
-      else
-        choice_.notes.push_back(what + kinds_.reason(both.list(), found != by_ops_.end()));
-    }
+    const auto pairs = readers(way);
+    choice_.notes.resize(pairs.size());
+    graph::on_all_cores(pairs.size(), [&](std::size_t i) {
+      const Candidate &a = candidates_[pairs[i].first], &b = candidates_[pairs[i].second];
+      choice_.notes[i] = fmt::format("{} and {} stay apart: {}", last(a), last(b), reason(a, b));
+    });
+  }
+  std::string reason(const Candidate& a, const Candidate& b) const {
+    Set both = a.ops;
+    both.add(b.ops);
+    const auto found = by_ops_.find(both);
+    if (found != by_ops_.end() && candidates_[found->second].us() != never)
+      return fmt::format("{:.1f} us together, {:.1f} us in two", candidates_[found->second].us(),
+                         a.us() + b.us());
+    if (!is_convex(both, order_)) return "others come between";
+    return kinds_.reason(both.list(), found != by_ops_.end());
   }
   std::string last(const Candidate& c) const { return g_.tensors[g_.ops[c.list.back()].outputs[0]].name; }
 
@@ -425,6 +429,7 @@ class Choosing {
   std::vector<double> with_;  // by candidate: what the cheapest way with it costs
   Prices& prices_;
   const Watch& watch_;
+  Reasons reasons_;
   std::atomic<bool> ended_ = false;  // by who watches
   Refusal alone_;                    // of an operator as it is, which the proof rejects
   bool cut_short_ = false, beam_ = false;
@@ -434,8 +439,9 @@ class Choosing {
 
 }  // namespace
 
-Choice choose(const graph::KernelGraph& g, const target::Target& target, Prices& known, const Watch& watch) {
-  return Choosing(g, target, known, watch).run();
+Choice choose(const graph::KernelGraph& g, const target::Target& target, Prices& known, const Watch& watch,
+              Reasons reasons) {
+  return Choosing(g, target, known, watch, reasons).run();
 }
 
 }  // namespace zellige::fuse

@@ -34,6 +34,10 @@ struct Choice {
   bool ended = false;               // by who watches
 };
 
-Choice choose(const graph::KernelGraph&, const target::Target&, Prices& known, const Watch& = {});
+/// Whether the notes say of every two kernels one of which reads the other why they are not one. That may take a plan for each two.
+enum class Reasons : bool { left_out, told };
+
+Choice choose(const graph::KernelGraph&, const target::Target&, Prices& known, const Watch& = {},
+              Reasons = Reasons::told);
 
 }  // namespace zellige::fuse

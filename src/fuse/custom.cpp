@@ -20,11 +20,12 @@ struct Way {
   plan::Rejections rejected{};  // on the way, where it is not taken
 };
 
-Way taken_apart(const KernelGraph& g, const target::Target& target, Prices& known, const Watch& watch) {
+Way taken_apart(const KernelGraph& g, const target::Target& target, Prices& known, const Watch& watch,
+                Reasons reasons) {
   try {
     const std::optional<KernelGraph> plain = apart(g);
     if (!plain) return {{}, {"they are not proved to be plain operators in blocks"}};
-    Optimized o = optimize(*plain, target, known, watch);
+    Optimized o = optimize(*plain, target, known, watch, reasons);
     if (const auto name = added_rounding(g, *plain, o.graph))
       return {{}, {fmt::format("{} would be rounded", *name)}, std::move(o.rejected)};
     o.apart = true;
@@ -38,9 +39,10 @@ Way taken_apart(const KernelGraph& g, const target::Target& target, Prices& know
   }
 }
 
-Way kept_as_they_are(const KernelGraph& g, const target::Target& target, Prices& known, const Watch& watch) {
+Way kept_as_they_are(const KernelGraph& g, const target::Target& target, Prices& known, const Watch& watch,
+                     Reasons reasons) {
   try {
-    return {optimize(g, target, known, watch)};
+    return {optimize(g, target, known, watch, reasons)};
   } catch (const Rejected& e) {
     return {{}, {e.what(), true}};
   }
@@ -82,17 +84,18 @@ Optimized optimize(const KernelGraph& g, const target::Target& target, Custom cu
 }
 
 Optimized optimize(const KernelGraph& g, const target::Target& target, Custom custom, Prices& known,
-                   const Watch& watch) {
+                   const Watch& watch, Reasons reasons) {
   const bool none = retile::tiling_of(g).empty();
-  if (custom == Custom::kept || (custom == Custom::cheaper && none)) return optimize(g, target, known, watch);
-  Way apart = taken_apart(g, target, known, watch);
+  if (custom == Custom::kept || (custom == Custom::cheaper && none))
+    return optimize(g, target, known, watch, reasons);
+  Way apart = taken_apart(g, target, known, watch, reasons);
   if (custom == Custom::apart) {
     if (!apart.taken && apart.not_taken.rejected) raise(apart.not_taken);
     if (!apart.taken)
       fail("{}: expected custom operators that can be taken apart; {}", g.name, apart.not_taken.why);
     return std::move(*apart.taken);
   }
-  Way kept = kept_as_they_are(g, target, known, watch);
+  Way kept = kept_as_they_are(g, target, known, watch, reasons);
   if (!kept.taken && !apart.taken) raise(kept.not_taken);
   if (!kept.taken) return instead(std::move(apart), "taken apart", kept);
   if (!apart.taken) return instead(std::move(kept), "kept", apart);
@@ -113,7 +116,7 @@ Optimized optimize(const KernelGraph& g, const target::Target& target, Custom cu
 }
 
 Optimized as_wished(const KernelGraph& g, const target::Target& target, bool fuse, plan::Wishes& wishes,
-                    Prices& known, const Watch& watch) {
+                    Prices& known, const Watch& watch, Reasons reasons) {
   if (!fuse && wishes.apart)
     fail("{}: expected a tiling of the graph as it is given, found one of its custom operators taken apart",
          g.name);
@@ -121,7 +124,7 @@ Optimized as_wished(const KernelGraph& g, const target::Target& target, bool fus
   const Custom custom = wishes.tiles == plan::Tiles::chosen ? Custom::cheaper
                         : wishes.apart                      ? Custom::apart
                                                             : Custom::kept;
-  Optimized o = optimize(g, target, custom, known, watch);
+  Optimized o = optimize(g, target, custom, known, watch, reasons);
   wishes.apart = o.apart;
   // Of what was fused out of plain operators, the tiles have been chosen by price with the groups.
   if (wishes.tiles == plan::Tiles::chosen && retile::tiling_of(g).empty()) wishes.tiles = plan::Tiles::given;

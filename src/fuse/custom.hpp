@@ -16,14 +16,14 @@ enum class Custom : std::uint8_t { kept, cheaper, apart };
 
 /// Throws Error where they are to be taken apart and cannot be.
 Optimized optimize(const graph::KernelGraph&, const target::Target&, Custom);
-Optimized optimize(const graph::KernelGraph&, const target::Target&, Custom, Prices& known,
-                   const Watch& = {});
+Optimized optimize(const graph::KernelGraph&, const target::Target&, Custom, Prices& known, const Watch& = {},
+                   Reasons = Reasons::told);
 
 /// What a user asks for: fused or as it is given; with tiles that are chosen, whatever is cheaper; with stated ones, the graph that they
 /// are of. The wishes then say whether it was taken apart, and ask for no other tiles where the graph had no custom operators: those of
 /// what was fused were chosen with the groups.
 Optimized as_wished(const graph::KernelGraph&, const target::Target&, bool fuse, plan::Wishes&, Prices& known,
-                    const Watch& = {});
+                    const Watch& = {}, Reasons = Reasons::told);
 Optimized as_wished(const graph::KernelGraph&, const target::Target&, bool fuse, plan::Wishes&);
 
 }  // namespace zellige::fuse

@@ -137,15 +137,15 @@ Optimized optimize(const KernelGraph& g, const target::Target& target) {
   return optimize(g, target, known);
 }
 
-Optimized optimize(const KernelGraph& given, const target::Target& target, Prices& known,
-                   const Watch& watch) {
+Optimized optimize(const KernelGraph& given, const target::Target& target, Prices& known, const Watch& watch,
+                   Reasons reasons) {
   KernelGraph g = heads_first(with_copies(normalize(in_memory_order(live(given)))));
   if (std::optional<KernelGraph> apart = softmax_apart(g)) g = std::move(*apart);
-  Choice choice = choose(g, target, known, watch);
+  Choice choice = choose(g, target, known, watch, reasons);
   if (std::optional<KernelGraph> apart = choice.ended ? std::nullopt : pairs_apart(g)) {
     // It asks for products in batches, which not all instructions like.
     try {
-      Choice other = choose(*apart, target, known, watch);
+      Choice other = choose(*apart, target, known, watch, reasons);
       const auto [us, kernels] = cost(choice);
       const auto [other_us, other_kernels] = cost(other);
       if (other_us < us || (other_kernels < kernels && other_us < (1 + tie) * us))

@@ -41,6 +41,7 @@ struct Optimized {
 /// Of a validated graph. Throws Error where the planner takes not even the graph as given: Rejected where the proof rejects its plan.
 Optimized optimize(const graph::KernelGraph&, const target::Target&);
 /// The same with the prices of graphs planned before, for this target; new ones are added.
-Optimized optimize(const graph::KernelGraph&, const target::Target&, Prices& known, const Watch& = {});
+Optimized optimize(const graph::KernelGraph&, const target::Target&, Prices& known, const Watch& = {},
+                   Reasons = Reasons::told);
 
 }  // namespace zellige::fuse

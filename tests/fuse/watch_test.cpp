@@ -8,6 +8,7 @@
 
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
+#include "graph/json.hpp"
 #include "graph/validate.hpp"
 
 namespace zellige::fuse {
@@ -46,6 +47,22 @@ TEST(Watch, SeesPhasesInTheirOrder) {
     return true;
   });
   EXPECT_EQ(phases, (std::vector<std::string>{"operators priced", "groups grown", "kernels planned"}));
+}
+
+TEST(Reasons, LeftOutChangeNoKernelAndPlanNothing) {
+  const graph::KernelGraph g = mlp();
+  const auto stay_apart = [](const Optimized& o) {
+    return std::ranges::count_if(
+        o.notes, [](const std::string& note) { return note.find(" stay apart: ") != std::string::npos; });
+  };
+  Prices with, without;
+  const Optimized told = optimize(g, target::find("sm_90a"), with),
+                  left = optimize(g, target::find("sm_90a"), without, {}, Reasons::left_out);
+  EXPECT_GT(stay_apart(told), 0);
+  EXPECT_EQ(stay_apart(left), 0);
+  EXPECT_EQ(graph::to_json(left.graph), graph::to_json(told.graph));
+  EXPECT_EQ(left.work.plans, told.work.plans);
+  EXPECT_LE(without.added().size(), with.added().size());
 }
 
 // While kernels are planned on all cores, how often who watches is called hangs on what share of them its own thread gets: a later
