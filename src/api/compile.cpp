@@ -39,7 +39,8 @@ Compiled compile(graph::KernelGraph graph, const Options& o, const run::Cache& c
   graph::declare_constant(graph, o.constants);
   plan::Wishes asked = plan::tiling_wish(o.tiling, target);
   if (asked.tiles == plan::Tiles::stated) plan::state(asked, o.tiling, "tiling");
-  fuse::Optimized fused = run::as_wished(graph, target, !o.as_given, asked, cache, o.watch);
+  fuse::Optimized fused =
+      run::as_wished(graph, target, !o.as_given, asked, cache, o.watch, fuse::Reasons::left_out);
   graph = std::move(fused.graph);
   plan::Rejections rejected = std::move(fused.rejected);
   if (o.tune > 0) {

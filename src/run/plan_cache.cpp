@@ -5,17 +5,16 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <cstring>
+#include <functional>
+#include <iterator>
+#include <mutex>
 
 #include "graph/error.hpp"
 
 namespace zellige::run {
 namespace {
-
-struct Record {
-  std::uint64_t low = 0, high = 0;
-  double us = 0;
-};
 
 /// Of the file that this code lies in: the executable or the library.
 std::string build() {
@@ -33,55 +32,57 @@ std::string build() {
 
 PlanCache::PlanCache(std::optional<Cache> cache, const target::Target& target)
     : cache_(std::move(cache)),
-      key_(Key{}.add("prices 1").add(build()).add(target.name)),
-      prices_([this](const std::string& structure) -> std::optional<double> {
-        const auto at = before_.find(hash(structure));
-        return at == before_.end() ? std::nullopt : std::optional(at->second);
-      }) {
-  read();
-}
-
-PlanCache::Hash PlanCache::hash(const std::string& structure) {
-  const XXH128_hash_t h = XXH3_128bits(structure.data(), structure.size());
-  return {h.low64, h.high64};
-}
-
-void PlanCache::read() {
-  if (!cache_) return;
+      key_(Key{}.add("prices 2").add(build()).add(target.name)),
+      prices_([this](const std::string& structure) { return find(structure); }) {
   try {
-    const std::string text = cache_->read(key_, "prices").value_or("");
-    for (std::size_t at = 0; at + sizeof(Record) <= text.size(); at += sizeof(Record)) {
-      Record r;
-      std::memcpy(&r, text.data() + at, sizeof r);
-      before_.emplace(Hash{r.low, r.high}, r.us);
-    }
+    before_ = read();
   } catch (const Error&) {
     cache_.reset();  // a folder that others may write: whoever compiles into it says so
   }
 }
 
+PlanCache::Record PlanCache::record(const std::string& structure, double us) {
+  const XXH128_hash_t h = XXH3_128bits(structure.data(), structure.size());
+  return {h.low64, h.high64, us};
+}
+
+std::optional<double> PlanCache::find(const std::string& structure) const {
+  const Record asked = record(structure);
+  const auto at = std::ranges::lower_bound(before_, asked, std::less{});
+  return at == before_.end() || asked < *at ? std::nullopt : std::optional(at->us);
+}
+
+std::vector<PlanCache::Record> PlanCache::read() const {
+  if (!cache_) return {};
+  const std::string text = cache_->read(key_, "prices").value_or("");
+  std::vector<Record> records(text.size() / sizeof(Record));
+  std::memcpy(records.data(), text.data(), records.size() * sizeof(Record));
+  return records;
+}
+
 void PlanCache::keep() const {
   if (!cache_ || prices_.added().empty()) return;
-  std::map<Hash, double> all;
-  for (const auto& [structure, us] : prices_.added()) all.emplace(hash(structure), us);
-  if (all.size() + before_.size() <= most_prices) all.insert(before_.begin(), before_.end());
-  std::string text;
-  for (const auto& [of, us] : all) {
-    const Record r{of.first, of.second, us};
-    text.append(reinterpret_cast<const char*>(&r), sizeof r);
-  }
+  std::vector<Record> added, all;
+  for (const auto& [structure, us] : prices_.added()) added.push_back(record(structure, us));
+  std::ranges::sort(added, std::less{});
+  static std::mutex writing;  // by threads that plan several graphs
+  const std::lock_guard lock(writing);
   try {
-    cache_->store(key_, "prices", text);
+    const std::vector<Record> before = read();
+    std::ranges::set_union(added, before, std::back_inserter(all), std::less{});
+    if (all.size() > most_prices) all = std::move(added);
+    cache_->store(key_, "prices", {reinterpret_cast<const char*>(all.data()), all.size() * sizeof(Record)});
   } catch (const Error&) {
     // The graph is planned; the next run plans it again.
   }
 }
 
 fuse::Optimized as_wished(const graph::KernelGraph& g, const target::Target& target, bool fused,
-                          plan::Wishes& wishes, const std::optional<Cache>& cache, const fuse::Watch& watch) {
+                          plan::Wishes& wishes, const std::optional<Cache>& cache, const fuse::Watch& watch,
+                          fuse::Reasons reasons) {
   if (!fused) return fuse::as_wished(g, target, false, wishes);
   PlanCache kept(cache, target);
-  fuse::Optimized o = fuse::as_wished(g, target, true, wishes, kept.prices(), watch);
+  fuse::Optimized o = fuse::as_wished(g, target, true, wishes, kept.prices(), watch, reasons);
   kept.keep();
   return o;
 }

@@ -11,9 +11,9 @@
 // make a program slower, and never wrong. At most `most_prices`, of 24 bytes each: beyond that, those of the last graph are kept alone.
 #pragma once
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "fuse/custom.hpp"
 #include "fuse/kernel.hpp"
@@ -32,23 +32,30 @@ class PlanCache {
   fuse::Prices& prices() { return prices_; }
   /// How many were read.
   std::size_t size() const { return before_.size(); }
-  /// Writes them all where there are new ones. A folder that cannot be written keeps none.
+  /// Adds the new ones to the file, which other threads may add to. A folder that cannot be written keeps none.
   void keep() const;
 
  private:
-  using Hash = std::pair<std::uint64_t, std::uint64_t>;  // of a structure
-  static Hash hash(const std::string& structure);
-  void read();
+  struct Record {
+    std::uint64_t low = 0, high = 0;  // the hash of a structure
+    double us = 0;
+    bool operator<(const Record& r) const { return std::pair(high, low) < std::pair(r.high, r.low); }
+  };
+  static Record record(const std::string& structure, double us = 0);
+  /// As the file has them now.
+  std::vector<Record> read() const;
+  std::optional<double> find(const std::string& structure) const;
 
   std::optional<Cache> cache_;
   Key key_;
-  std::map<Hash, double> before_;
+  std::vector<Record> before_;  // sorted
   fuse::Prices prices_;
 };
 
 /// fuse::as_wished with what the cache keeps for graphs that are fused.
 fuse::Optimized as_wished(const graph::KernelGraph&, const target::Target&, bool fused, plan::Wishes&,
-                          const std::optional<Cache>&, const fuse::Watch& = {});
+                          const std::optional<Cache>&, const fuse::Watch& = {},
+                          fuse::Reasons = fuse::Reasons::told);
 
 /// Cache::standard(), or none where the environment names none.
 std::optional<Cache> standard_cache();

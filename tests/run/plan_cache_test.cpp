@@ -54,6 +54,20 @@ TEST(PlanCache, NewPricesJoinThoseBefore) {
   EXPECT_EQ(kept.prices().find("4"), std::nullopt);
 }
 
+TEST(PlanCache, GraphsThatArePlannedSideBySideKeepThePricesOfAll) {
+  const Folder folder;
+  {
+    PlanCache first(Cache(folder.path), sm_90a()), second(Cache(folder.path), sm_90a());
+    first.prices().add("1", 1);
+    second.prices().add("2", 2);
+    first.keep(), second.keep();
+  }
+  PlanCache kept(Cache(folder.path), sm_90a());
+  EXPECT_EQ(kept.size(), 2u);
+  EXPECT_EQ(kept.prices().find("1"), 1.0);
+  EXPECT_EQ(kept.prices().find("2"), 2.0);
+}
+
 TEST(PlanCache, IsBounded) {
   const Folder folder;
   for (const char* half : {"a", "b"}) {
