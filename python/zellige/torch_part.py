@@ -25,10 +25,10 @@ def input_of(trace, name, value, constant=False, strides=True):
 
 
 class Part:
-    """A part of a graph as a program. Its operators are kept beside it."""
+    """A part of a graph as a program, once it is planned. Its operators are kept with it."""
 
-    def __init__(self, name, module, constants, updates, watch):
-        """`updates`: by a result's number, the placeholder whose tensor it becomes. `watch`: as of a program."""
+    def __init__(self, name, module, constants, updates):
+        """`updates`: by a result's number, the placeholder whose tensor it becomes."""
         self.name, self.module, self.updates = name, module, {}
         trace, arrays, self.order = Trace(name), {}, []
         rows = Rows(module.graph)
@@ -66,16 +66,21 @@ class Part:
         names = [trace.fresh(f"Y{i}") for i in range(len(made))]
         if not made:
             raise Left("computes nothing")
-        form, read = trace.form([trace.arrays[m] for m in made], names, strides)
-        native = _native.Program(
-            _native.Graph(form, name), on="auto", target=None, tiling=None, tune=0, constants=[], workers=0, fuse=True, watch=watch
-        )
-        self.program = Program(native, name)
+        self.form, read = trace.form([trace.arrays[m] for m in made], names, strides)
         self.read = [self.order.index(n) for n in read]
+        self.program = None
+
+    def plan(self, watch=None):
+        """Its program, by any thread. `watch`: as of a program."""
+        native = _native.Program(
+            _native.Graph(self.form, self.name), on="auto", target=None, tiling=None, tune=0, constants=[], workers=0, fuse=True, watch=watch
+        )
+        self.program = Program(native, self.name)
         self.inputs = list(zip(self.read, self.program.inputs))
         self.dtypes = [dtypes.torch_dtype(info.dtype) for info in self.program.inputs]
-        first = next((n.meta["val"].device for n in module.graph.nodes if n.op == "placeholder"), torch.device("cpu"))
+        first = next((n.meta["val"].device for n in self.module.graph.nodes if n.op == "placeholder"), torch.device("cpu"))
         self.call = self.direct(first) if first.type == "cuda" and self.inputs else self.checked
+        return self.program
 
     def checked(self, *args):
         """By way of `Program`, with copies of what lies otherwise; by torch where an operator that was left made another dtype or

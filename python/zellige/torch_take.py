@@ -1,10 +1,7 @@
 """Which parts of a graph become programs: each is planned, and where torch's own kernels cost less, its operators stay torch's. On a GPU both are
 measured; parts that are alike are planned, compiled and measured once."""
 
-import concurrent.futures
-import contextlib
 import operator
-import os
 import sys
 import time
 from dataclasses import dataclass
@@ -15,6 +12,7 @@ from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 from . import aten, torch_around, torch_costs, torch_measure, torch_parts, torch_sdpa
 from ._native import Error, Fault
 from .torch_part import Part
+from .torch_programs import Programs
 
 UPDATE = torch.ops.aten.copy_.default
 HOPELESS = 4.0  # times the estimate of torch's kernels
@@ -22,12 +20,16 @@ HOPELESS = 4.0  # times the estimate of torch's kernels
 
 @dataclass
 class Planned:
-    """A part of the graph that has a program."""
+    """A part of the graph that has a program, or will have."""
 
     node: object  # that calls the part's operators, a submodule
     module: object
-    part: Part
-    changes: dict  # by a result's number, the copy_ that it replaces
+    part: Part = None
+    changes: dict = None  # by a result's number, the copy_ that it replaces
+    like: "Planned" = None  # the first that is alike, whose program it shares
+    future: object = None  # of its program: None where it was not begun in time
+    again: object = None  # a function that makes the part anew, without changes
+    why: Error = None  # it has none
 
     def torchs(self) -> torch_costs.Cost:
         """Torch's kernels, estimated."""
@@ -73,20 +75,6 @@ class Taking:
             self.report.parts.clear()
             self.report.taken = 0
 
-    def _compile(self, programs) -> None:
-        """All programs side by side; what fails here says so when it is called."""
-        if self.device.type != "cuda":
-            return
-
-        def one(program):
-            torch.cuda.set_device(self.device)
-            with contextlib.suppress(Error):
-                program.compile()
-
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as threads:
-            for done, _ in enumerate(threads.map(one, {id(p): p for p in programs}.values())):
-                self.progress.show(done + 1, self.done, ", compiled")
-
     def _round(self, parts) -> list:
         """The nodes of parts that cost more than torch's kernels, back in the graph."""
         parts = [part for part in parts if not self.cheaper or self._may_win(part)]
@@ -95,14 +83,12 @@ class Taking:
         fuse_by_partitions(self.module, [dict.fromkeys(part) for part in parts], prefix=prefix)
         nodes = [n for n in self.module.graph.nodes if n.op == "call_module" and n.target.startswith(prefix)]
         self.progress.parts = len(nodes)
-        planned, lost = [], []
-        for at, node in enumerate(nodes):
-            if self.options.seconds is not None and time.monotonic() - self.options.start > self.options.seconds:
-                self.report.left[node.target] = f"not begun within {self.options.seconds:g} seconds"
-                continue
-            planned.append(self._plan(at, node))
-        planned = [p for p in planned if p is not None]
-        self._compile(p.part.program for p in planned if not (self.cheaper and self._hopeless(p)))
+        lost = []
+        with Programs(self.device) as programs:
+            begun = [self._begin(at, node, programs) for at, node in enumerate(nodes)]
+            planned = [p for p in begun if self._planned(p, programs)]
+            for done in programs.compiled():
+                self.progress.show(done, self.done, ", compiled")
         for p in planned:
             why = self._why_not(p) if self.cheaper else None
             if why:
@@ -120,39 +106,78 @@ class Taking:
         self.report.left.setdefault(str(kernels[0].target), "stays by itself, and torch's kernel costs no more")
         return False
 
-    def _plan(self, at, node):
-        """None where that failed."""
+    def _late(self) -> bool:
+        return self.options.seconds is not None and time.monotonic() - self.options.start > self.options.seconds
+
+    def _begin(self, at, node, programs) -> Planned:
+        """A part that is traced, and is planned by another thread from then on."""
         module = self.module.get_submodule(node.target)
         inside = [n for n in module.graph.nodes if n.op == "placeholder"]
-        self.progress.show(at + 1, self.done)
-        before = self.done
-        self.done += _operators(module)
-
-        def watch(phase, done, of):
-            self.progress.show(at + 1, before, f", {phase}: {done} of {of}")
-            return self.options.seconds is None or time.monotonic() - self.options.start <= self.options.seconds
-
         weights = {i.name for i, outer in zip(inside, node.args) if outer.name in self.constants}
         changes = _changes(node)
         updates = {i: inside[node.args.index(c.args[0])] for i, c in changes.items()}
         own_values = any(n.op == "get_attr" for n in module.graph.nodes)
         key = node if own_values else _structure(module, weights, updates)
-        if key in self.made:
-            part, in_place = self.made[key]
-            return Planned(node, module, part, changes if in_place else {})
+        p = Planned(node, module, changes=changes, like=self.made.get(key))
+        self.progress.show(at + 1, self.done)
+        if p.like is not None or self._late():
+            return p
+        p.again = lambda: Part(node.target, module, weights, {})
         try:
-            try:
-                part = Part(node.target, module, weights, updates, watch)
-            except Error as why:
-                if not updates or isinstance(why, Fault):
-                    raise
-                part, changes = Part(node.target, module, weights, {}, watch), {}
+            p.part = Part(node.target, module, weights, updates)
         except Error as why:
-            self.report.leave(node.target, why)
-            return None
-        self.made[key] = part, bool(changes)
-        self.report.rejected += [f"{node.target}: {sentence}" for sentence in part.program.rejected]
-        return Planned(node, module, part, changes)
+            p.why = why
+        self.made[key] = p
+        self._plan(p, at, programs)
+        return p
+
+    def _plan(self, p, at, programs) -> None:
+        if p.part is None:
+            return
+        operators, torchs = _operators(p.module), p.torchs().gpu
+
+        def watch(phase, done, of):
+            self.progress.show(at + 1, self.done, f", {phase}: {done} of {of}")
+            return not programs.ended and not self._late()
+
+        def plan():
+            made = None if programs.ended or self._late() else p.part.plan(watch)
+            self.done += operators
+            return made
+
+        p.future = programs.begin(plan, lambda program: not (self.cheaper and program.price > HOPELESS * torchs))
+
+    def _planned(self, p, programs) -> bool:
+        """Waits for its program. False, and the report says why, where it has none."""
+        first = p.like or p
+        if first is p:
+            self._result(p)
+            if p.why and p.changes and not isinstance(p.why, Fault):  # what it changes may be what the planner cannot do
+                p.changes, p.why = {}, None
+                try:
+                    p.part = p.again()
+                    self._plan(p, 0, programs)
+                except Error as why:
+                    p.why = why
+                self._result(p)
+        else:
+            p.part, p.why, p.changes = first.part, first.why, p.changes if first.changes else {}
+        if p.why:
+            self.report.leave(p.node.target, p.why)
+            return False
+        if p.part is None or p.part.program is None:
+            self.report.left[p.node.target] = f"not begun within {self.options.seconds:g} seconds"
+            return False
+        if first is p:
+            self.report.rejected += [f"{p.node.target}: {sentence}" for sentence in p.part.program.rejected]
+        return True
+
+    def _result(self, p) -> None:
+        if p.future is not None:
+            try:
+                p.future.result()
+            except Error as why:
+                p.why = why
 
     def _hopeless(self, p) -> bool:
         """Not worth compiling to measure it."""

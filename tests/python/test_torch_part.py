@@ -11,10 +11,10 @@ from zellige import torch_backend, torch_part  # noqa: E402
 @pytest.fixture
 def parts(monkeypatch):
     """Parts as they are made; on the CPU, too, they are called at once."""
-    made, init = [], torch_part.Part.__init__
+    made, plan = [], torch_part.Part.plan
 
     def direct(self, *arguments):
-        init(self, *arguments)
+        program = plan(self, *arguments)
         self.call = self.direct(torch.device("cpu"))
         self.refusals, checked = 0, self.checked
 
@@ -24,8 +24,9 @@ def parts(monkeypatch):
 
         self.checked = counted
         made.append(self)
+        return program
 
-    monkeypatch.setattr(torch_part.Part, "__init__", direct)
+    monkeypatch.setattr(torch_part.Part, "plan", direct)
     torch._dynamo.reset()
     return made
 

@@ -105,31 +105,73 @@ def test_the_slower_of_host_and_gpu_counts():
     assert torch_costs.Cost(10, 2).total() == torch_costs.Cost(2, 10).total() == 10 + torch_costs.WAITS * 2
 
 
-def test_programs_are_compiled_side_by_side(monkeypatch):
+class Compiled:
+    """A program that NVRTC compiles."""
+
+    def __init__(self, name, compile):
+        self.name, self.compile = name, compile
+
+
+@pytest.fixture
+def programs(monkeypatch):
+    from zellige import torch_programs
+
+    monkeypatch.setattr(torch.cuda, "set_device", lambda device: None)
+    monkeypatch.setattr(torch_programs.os, "cpu_count", lambda: 3)
+    return torch_programs.Programs(torch.device("cuda", 0))
+
+
+def test_programs_are_compiled_side_by_side(programs):
     """One that cannot be says so when it is called, and keeps no other from being compiled."""
     import threading
 
-    from zellige import torch_take
     from zellige._native import Error
 
-    together = threading.Barrier(3, timeout=20)
-    compiled = []
+    together, compiled = threading.Barrier(3, timeout=20), []
 
-    class Program:
-        def __init__(self, name):
-            self.name = name
+    def compile(name):
+        together.wait()
+        if name == "faulty":
+            raise Error("no")
+        compiled.append(name)
 
-        def compile(self):
-            together.wait()
-            if self.name == "faulty":
-                raise Error("no")
-            compiled.append(self.name)
-
-    monkeypatch.setattr(torch.cuda, "set_device", lambda device: None)
-    monkeypatch.setattr(torch_take.os, "cpu_count", lambda: 3)
-    r = torch_backend.Report(parts=[Program("a"), Program("faulty"), Program("b")])
-    torch_take.Taking(None, set(), r, None, torch.device("cuda", 0), True)._compile(r.parts)
+    with programs:
+        for name in ("a", "faulty", "b", "costs more"):
+            programs.begin(lambda name=name: Compiled(name, lambda: compile(name)), lambda p: p.name != "costs more")
     assert sorted(compiled) == ["a", "b"]
+
+
+def test_a_program_is_compiled_while_the_next_is_planned(programs):
+    import threading
+
+    compiling = threading.Event()
+
+    def second():
+        assert compiling.wait(20)
+        return Compiled("second", lambda: None)
+
+    with programs:
+        futures = [programs.begin(plan, lambda p: True) for plan in (lambda: Compiled("first", compiling.set), second)]
+        assert [f.result().name for f in futures] == ["first", "second"]
+        assert list(programs.compiled()) == [1, 2]
+
+
+def test_an_interrupt_leaves_out_what_has_not_begun(programs):
+    import threading
+
+    begun, done = threading.Event(), []
+
+    def until_ended():
+        begun.set()
+        while not programs.ended:
+            pass
+
+    with pytest.raises(KeyboardInterrupt), programs:
+        programs.begin(until_ended, lambda p: True)
+        waiting = programs.begin(lambda: done.append(1), lambda p: True)
+        begun.wait(20)
+        raise KeyboardInterrupt
+    assert waiting.cancelled() and done == []
 
 
 @pytest.mark.parametrize("take", ["cheaper", "all"])

@@ -1,0 +1,60 @@
+"""Parts are planned side by side by threads, and on a GPU NVRTC compiles those that are planned while others are being planned.
+
+    with Programs(device) as programs:
+        planned = programs.begin(part.plan, worth_compiling)   # a future
+        planned.result()                                       # what part.plan() returns or raises
+    # all that was begun is planned and compiled
+
+A program that fails to compile says so when it is called. Where the block ends with an exception, such as ctrl-C, what has not begun is left out, and `ended` is
+set: whoever plans asks it.
+"""
+
+import concurrent.futures
+import contextlib
+import os
+
+import torch
+
+from ._native import Error
+
+
+class Programs:
+    def __init__(self, device):
+        self.device, self.ended = device, False
+        cores = os.cpu_count()
+        self._planners = concurrent.futures.ThreadPoolExecutor(max(1, cores // 2))  # each has threads of its own where a part is large
+        self._compilers = concurrent.futures.ThreadPoolExecutor(cores) if device.type == "cuda" else None
+        self._compiled = {}  # futures by program
+
+    def begin(self, plan, worth_compiling):
+        """`plan()` gives a program, or None; `worth_compiling(program)`: else it is not compiled now."""
+
+        def one():
+            if self.device.type == "cuda":
+                torch.cuda.set_device(self.device)
+            program = plan()
+            if program is not None and self._compilers is not None and worth_compiling(program):
+                self._compiled[program] = self._compilers.submit(self._compile, program)
+            return program
+
+        return self._planners.submit(one)
+
+    def _compile(self, program):
+        torch.cuda.set_device(self.device)
+        with contextlib.suppress(Error):
+            program.compile()
+
+    def compiled(self):
+        """Waits for each program that is being compiled: how many are, one after the other."""
+        for done, future in enumerate(list(self._compiled.values())):
+            future.result()
+            yield done + 1
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        self.ended = kind is not None
+        for threads in (self._planners, self._compilers):
+            if threads is not None:
+                threads.shutdown(cancel_futures=self.ended)
