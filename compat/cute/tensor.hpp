@@ -24,3 +24,13 @@
 #include <cute/tensor_zip.hpp>
 #include <cute/util/print_latex.hpp>
 #include <cute/util/print_tensor.hpp>
+
+// The names of SM100 and SM120, which CuTe's header of this name brings along: CUTLASS's, where it stands behind on the
+// path. Reading them is a quarter of the time of a unit of nothing else; ZELLIGE_CUTE_WITHOUT_SM100 leaves them out.
+#if !defined(ZELLIGE_CUTE_WITHOUT_SM100)
+#include <cute/atom/copy_traits_sm100.hpp>
+#include <cute/atom/copy_traits_sm100_tma.hpp>
+#include <cute/atom/mma_traits_sm100.hpp>
+#include <cute/atom/mma_traits_sm120.hpp>
+#include <cute/atom/mma_traits_sm120_sparse.hpp>
+#endif

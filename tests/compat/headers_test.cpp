@@ -140,6 +140,35 @@ TEST(CompatHeaders, HeadersOfOtherArchitecturesFallThrough) {
   }
 }
 
+// cute/tensor.hpp brings the names of SM100 and SM120 along: of the CUTLASS behind, here one of a line a header.
+TEST(CompatHeaders, TensorsBringTheNamesOfSm100) {
+  std::filesystem::path const root = std::filesystem::path(testing::TempDir()) / "zellige_compat_sm100";
+  std::filesystem::create_directories(root / "cute/atom");
+  std::string uses;
+  for (std::string const header : {"mma_traits_sm100", "copy_traits_sm100", "copy_traits_sm100_tma",
+                                   "mma_traits_sm120", "mma_traits_sm120_sparse"}) {
+    std::ofstream(root / "cute/atom" / (header + ".hpp"))
+        << "#pragma once\n#include <cute/tensor_impl.hpp>\nnamespace cute { struct in_" << header
+        << " { Layout<_4> layout; }; }\n";
+    uses += "cute::in_" + header + " of_" + header + ";\n";
+  }
+  std::string const behind = "-I " + root.string() + " ";
+  for (std::string const first :
+       {"cute/tensor.hpp", "cute/algorithm/copy.hpp", "cute/atom/mma_traits_sm100.hpp"}) {
+    Said const said =
+        run(ZELLIGE_CXX + flags + behind + "-fsyntax-only " +
+            file_of("names.cpp", "#include <" + first + ">\n#include <cute/tensor.hpp>\n" + uses));
+    EXPECT_EQ(said.status, 0) << first << ": " << said.text;
+  }
+  std::string const unit = file_of("names.cpp", "#include <cute/tensor.hpp>\n" + uses);
+  for (std::string const without : {std::string(), behind + "-DZELLIGE_CUTE_WITHOUT_SM100 "}) {
+    Said const said = run(ZELLIGE_CXX + flags + without + "-fsyntax-only " + unit);
+    EXPECT_NE(said.status, 0) << without;
+    EXPECT_NE(said.text.find("in_copy_traits_sm100_tma"), std::string::npos) << said.text;
+  }
+  std::filesystem::remove_all(root);
+}
+
 // The number types are those of the CUTLASS behind us: here a CUTLASS of one header, for each of them.
 struct Number {
   char const* ours;
