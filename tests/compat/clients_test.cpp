@@ -53,6 +53,20 @@ TEST(CompatClients, CopiesCastElementByElement) {
   expect_casts<Fixed, float>();
   expect_casts<float, Fixed>();
 }
+// The low half holds the address and the low offset; a step changes nothing else, as CuTe's sum of 32 bits.
+TEST(CompatClients, DescriptorsMoveInTheirLowHalf) {
+  std::mt19937_64 random(3);
+  for (int i = 0; i < 1000; ++i) {
+    uint64_t const word = random();
+    int const step = int(random() % 0x8000) - 0x4000;
+    uint64_t const moved = *(GMMA::DescriptorIterator{word} + step);
+    ASSERT_EQ(moved >> 32, word >> 32) << word << " + " << step;
+    ASSERT_EQ(uint32_t(moved), uint32_t(word) + uint32_t(step)) << word << " + " << step;
+    ASSERT_EQ(uint64_t((GMMA::DescriptorIterator{word})[step]), moved);
+  }
+  constexpr uint64_t under = *(GMMA::DescriptorIterator{0x4000004000000000} + _1{} + (-2));
+  EXPECT_EQ(under, 0x40000040ffffffffu);
+}
 TEST(CompatClients, CopiesWriteOnlyWhereThePredicateHolds) {
   float from[9];
   bfloat16_t to[9];

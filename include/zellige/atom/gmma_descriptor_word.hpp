@@ -29,7 +29,8 @@ namespace SM90::GMMA {
 
 using zellige::GmmaDescriptor;
 
-/// A descriptor that moves through shared memory, in steps of 16 bytes.
+/// A descriptor that moves through shared memory, in steps of 16 bytes. Only the address moves, and it is in the low half:
+/// a sum of 32 bits, where one of 64 costs a carry for each instruction.
 struct DescriptorIterator {
   using reference = GmmaDescriptor;
   using element_type = GmmaDescriptor;
@@ -43,7 +44,8 @@ struct DescriptorIterator {
   }
   template <class I>
   ZELLIGE_HOST_DEVICE constexpr DescriptorIterator operator+(I const& i) const {
-    return {desc_.desc_ + static_cast<uint64_t>(i)};
+    uint32_t const low = static_cast<uint32_t>(desc_.desc_) + static_cast<uint32_t>(i);
+    return {(desc_.desc_ & 0xffffffff00000000u) | low};
   }
 };
 
