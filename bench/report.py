@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes what README.md and docs/performance/index.md say of speed, from the raw samples in bench/results.
+"""Writes what README.md and docs/performance say of speed, from the raw samples in bench/results.
 
   bench/report.py             rewrites the parts between `<!-- NAME -->` and `<!-- end -->`, and the pictures
   bench/report.py --check     changes nothing; fails where a part is not what the samples say, or where a measured number stands outside of them
@@ -10,13 +10,13 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 PART = r"(<!-- {} -->\n).*?(<!-- end -->)"
 # A number with a unit of measurement, or with two decimals (a ratio). Versions, sizes in code and links are cut out first.
 MEASURED = re.compile(r"\d[\d.,]*\s?(?:us|ms|TB/s|GB/s|TFLOP/s|MiB|GiB|%|times as fast|times the speed)(?!\w)|\b\d+\.\d{2,3}\b")
-NOT_MEASURED = re.compile(r"<!-- (\w+) -->\n.*?<!-- end -->|```.*?```|`[^`\n]*`|\]\([^)]*\)|CMake \d+\.\d+|Apache-2\.0", re.S)
+NOT_MEASURED = re.compile(r"<!-- (\w+) -->\n.*?<!-- end -->|```.*?```|`[^`\n]*`|\]\([^)]*\)|CMake \d+\.\d+|PyTorch \d+\.\d+|Apache-2\.0", re.S)
 
 
 def picture(bars):
     row, left, width = 30, 300, 400
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 120}" height="{row * len(bars) + 40}" font-family="sans-serif" font-size="12">',
-           f'<text x="{left}" y="14">share of the floor\'s speed (the larger of bytes and FLOPs); dark: ours, light: the best peer</text>']
+           f'<text x="{left}" y="14">share of the roofline bound (bytes or FLOPs, whichever takes longer); dark: ours, light: the best baseline</text>']
     for i, (name, ours, peer, best) in enumerate(bars):
         y = 24 + i * row
         out.append(f'<text x="{left - 8}" y="{y + 16}" text-anchor="end">{name}</text>')

@@ -1,4 +1,4 @@
-"""The parts of README.md and docs/performance/index.md that hold measured numbers, prose included, made of bench/results."""
+"""The parts of README.md and docs/performance that have measured numbers, prose included, made of bench/results."""
 import raw
 
 
@@ -17,9 +17,9 @@ def products():
     lines = [[row.name, f"{row.floor:.2f}", row.text("emitted"), row.text("emitted/apart"), row.text("hand"), row.text("hand/apart"),
               f"{row.text(row.best)} ({row.best})", f"{row.speed():.3f}", f"{row.speed('/apart'):.3f}"] for row in raw.rows(PRODUCTS, "gemm_")]
     overlap, apart = raw.Sweep(SQUARES), raw.Sweep(SQUARES, "/apart")
-    return "\n\n".join([raw.origin(PRODUCTS), table(["workload", "floor, us", "emitted, us", "apart, us", "by hand, us", "apart, us", "best peer, us",
-                                                      "speed against it", "apart"], lines),
-                        f"Without the last row: {overlap.sentence()}; apart {apart.sentence()}."])
+    return "\n\n".join([raw.origin(PRODUCTS), table(["workload", "roofline, us", "emitted, us", "no overlap, us", "hand-written, us", "no overlap, us", "best baseline, us",
+                                                      "speedup", "no overlap"], lines),
+                        f"Without the last row: {overlap.sentence()}; without overlap {apart.sentence()}."])
 
 
 def models():
@@ -29,7 +29,7 @@ def models():
     for product in dict.fromkeys(row.name.rsplit("_", 1)[0] for row in LLAMA):
         found = [by_name[f"{product}_{m}"] for m in columns]
         lines.append([product.removeprefix("llama_")] + [f"{row.us['emitted/apart']:.1f} us, {row.speed('/apart', 'cublas'):.2f}" for row in found])
-    return "\n\n".join([table(["product"] + [f"{m} row{'s' if m > 1 else ''}" for m in columns], lines),
+    return "\n\n".join([raw.origin(PRODUCTS), table(["matmul"] + [f"{m} row{'s' if m > 1 else ''}" for m in columns], lines),
                         sweep_of(LLAMA, "/apart", "cublas", "cuBLAS")])
 
 
@@ -37,7 +37,7 @@ def odd():
     name = lambda row: row.name.removeprefix("odd_")
     lines = [[name(row), f"{row.floor:.1f}", row.text("emitted/apart", 1), row.text("hand/apart", 1), row.text("cublas", 1), f"{row.speed('/apart', 'cublas'):.2f}"]
              for row in ODD]
-    return "\n\n".join([table(["product, f16", "floor, us", "emitted, us", "by hand, us", "cuBLAS, us", "speed against it"], lines),
+    return "\n\n".join([raw.origin(PRODUCTS), table(["matmul, f16", "roofline, us", "emitted, us", "hand-written, us", "cuBLAS, us", "speedup"], lines),
                         sweep_of(ODD, "/apart", "cublas", "cuBLAS")])
 
 
@@ -47,10 +47,10 @@ def against_best(found):
              ", ".join(f"{who} {row.us[who]:.1f}" for who in row.peers[1:] + [w for w in ("hand",) if w in row.us]) or "-"] for row in found]
 
 
-BEST = ["workload", "floor, us", "emitted, us", "apart, us", "floor / emitted", "best peer, us", "speed against it", "apart", "others, us"]
+BEST = ["workload", "roofline, us", "emitted, us", "no overlap, us", "roofline / emitted", "best baseline, us", "speedup", "no overlap", "others, us"]
 
 
-def sweep_of(found, column="", peer=None, name="the best peer"):
+def sweep_of(found, column="", peer=None, name="the best baseline"):
     sweep = raw.Sweep(found, column, peer)
     return f"Speed against {name}: {sweep.sentence()}" + (f": {sweep.behind()}." if sweep.slower else ".")
 
@@ -69,8 +69,8 @@ def kernels():
         ours = row.samples["ours"]
         lines.append([row.name, f"{row.floor:.2f}", f"{row.text('ours')} ({min(ours):.2f}, {max(ours):.2f})", f"{row.floor / row.us['ours']:.0%}",
                       f"{row.text(row.best)} ({row.best})", f"{row.speed():.3f}", ", ".join(f"{who} {row.us[who]:.1f}" for who in row.peers[1:]) or "-"])
-    return "\n\n".join([raw.origin(KERNELS), table(["workload", "floor, us", "ours, us (min, max)", "floor / ours", "best peer, us", "speed against it",
-                                                     "other peers, us"], lines), sweep_of(HAND)])
+    return "\n\n".join([raw.origin(KERNELS), table(["workload", "roofline, us", "ours, us (min, max)", "roofline / ours", "best baseline, us", "speedup",
+                                                     "other baselines, us"], lines), sweep_of(HAND)])
 
 
 def compile_time():
@@ -107,12 +107,36 @@ def readme():
                    f"- {hand.count} hand-written kernels on the library, against the fastest baseline: {hand.sentence()}."])])
 
 
+def overview():
+    """One row per sweep: how many rows, the geometric mean of the speedups, the least, and how many are slower than the baseline."""
+    sweeps = (("parts of transformers", "fastest of torch.compile, eager, cuDNN", raw.Sweep(WHOLE), LAYERS),
+              ("saved muGraphs", "fastest of torch.compile, eager", raw.Sweep(raw.rows(SAVED)), SAVED),
+              ("standalone matmuls, no overlap", "cuBLAS", raw.Sweep(SQUARES, "/apart"), PRODUCTS),
+              ("matmuls of Llama 3, no overlap", "cuBLAS", raw.Sweep(LLAMA, "/apart", "cublas"), PRODUCTS),
+              ("matmuls that no tile divides, no overlap", "cuBLAS", raw.Sweep(ODD, "/apart", "cublas"), PRODUCTS),
+              ("hand-written kernels", "fastest of cuBLAS, cuDNN, torch.compile, eager", raw.Sweep(HAND), KERNELS))
+    lines = [[what, str(sweep.count), against, f"{sweep.mean:.3f}", f"{sweep.least:.3f} ({sweep.worst})", str(len(sweep.slower)), d["date"]]
+             for what, against, sweep, d in sweeps]
+    return "\n\n".join([raw.origin(LAYERS), table(["what", "rows", "baseline", "speedup, geometric mean", "least", "below 0.995", "date"], lines)])
+
+
+def layer_steps():
+    """What docs/tutorials/torch-compile.md shows of a Llama layer."""
+    by_name = {row.name: row for row in WHOLE}
+    lines = [[what, row.text("emitted", 1), *(row.text(who, 1) for who in ("compile", "eager")), f"{row.speed():.2f}"]
+             for name, what in (("llama_decode", "1 sequence"), ("llama_decode_b8", "8 sequences"), ("llama_decode_b16", "16 sequences")) for row in [by_name[name]]]
+    return "\n\n".join([raw.origin(LAYERS), table(["decode of a Llama 3 8B layer", "Zellige, us", "torch.compile max-autotune, us", "eager, us", "speedup over the faster"], lines)])
+
+
 def bars(found, ours):
-    """What a picture shows: name, share of the floor's speed that is reached, the same of the best peer, and its name."""
+    """What a picture shows: name, share of the roofline bound that is reached, the same of the best baseline, and its name."""
     return [(row.name, row.floor / row.us[ours], row.floor / row.us[row.best], row.best) for row in found]
 
 
 PAGES = {"README.md": {"readme": readme},
-         "docs/performance/index.md": {"products": products, "models": models, "odd": odd, "saved": saved, "layers": layers, "kernels": kernels, "compile_time": compile_time}}
+         "docs/tutorials/torch-compile.md": {"layer": layer_steps},
+         "docs/performance/index.md": {"overview": overview},
+         "docs/performance/tables-h200.md": {"products": products, "models": models, "odd": odd, "saved": saved, "layers": layers, "kernels": kernels},
+         "docs/performance/compile-times.md": {"compile_time": compile_time}}
 PICTURES = {"docs/pictures/kernels_h200.svg": lambda: bars(HAND, "ours"), "docs/pictures/emitted_h200.svg": lambda: bars(raw.rows(PRODUCTS, "gemm_"), "emitted"),
             "docs/pictures/layers_h200.svg": lambda: bars(WHOLE, "emitted")}

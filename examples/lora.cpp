@@ -1,4 +1,4 @@
-// The README's program: X W + (X A) B as one kernel, written to lora.cu.
+// The program of docs/tutorials/first-graph.md: X W + (X A) B as one kernel, written to lora.cu.
 #include <fstream>
 
 #include "emit/emit.hpp"

@@ -9,7 +9,7 @@
 
 namespace zellige::fuse {
 
-/// The median error of prices (docs/explanation/retiling-and-cost-model.md): what differs by less is equal.
+/// The median error of prices (docs/reference/costs.md): what differs by less is equal.
 constexpr double tie = 0.05;
 
 struct Group {

@@ -61,7 +61,7 @@ Cost cost(const KernelGraph& g, const target::Target& target) {
 }
 
 /// A price says little of what lies between kernels: each one more must save a whole launch besides. What comes to one kernel is taken
-/// where prices are equal, too: on an H200 plain math was the faster there (docs/explanation/retiling-and-cost-model.md).
+/// where prices are equal, too: on an H200 plain math was the faster there (docs/explanation/retiling.md).
 bool less(const Cost& apart, const Cost& kept, const target::Target& target) {
   const double more = apart.kernels > kept.kernels ? static_cast<double>(apart.kernels - kept.kernels) : 0;
   const double least = apart.kernels == 1 ? 1 + tie : 1 - tie;

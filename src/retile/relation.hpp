@@ -12,7 +12,7 @@
 //
 // Elementwise functions keep `parts`, linear ones `sums`; a product whose K is in parts gives sums, an accumulator that adds over
 // all of them gives the same again. What rounds or bends a sum is refused: a stated rounding of a partial sum is part of
-// the meaning. docs/explanation/retiling-and-cost-model.md has the table.
+// the meaning. docs/explanation/retiling.md has the table.
 #pragma once
 #include <cstdint>
 #include <map>

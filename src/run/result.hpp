@@ -1,4 +1,4 @@
-// What became of one graph. Printed by the command line, written as one line of JSON (docs/reference/cli.md lists the
+// What became of one graph. Printed by the command line, written as one line of JSON (docs/reference/json-report.md lists the
 // fields), and read back from it: a graph runs in a process of its own, and the line is how its result comes
 // home.
 #pragma once

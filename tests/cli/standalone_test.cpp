@@ -1,4 +1,4 @@
-// What transpile --standalone writes: compiled as docs/reference/cli.md says, without a warning; and its host part, by
+// What transpile --standalone writes: compiled as docs/reference/cli-run.md says, without a warning; and its host part, by
 // the host's compiler against a stand-in of the CUDA runtime, on several devices and threads.
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -27,7 +27,7 @@ struct Standalone : Command {
 
 TEST_F(Standalone, CompilesAsTheDocsSay) {
   const std::string
-      docs = read_whole(ZELLIGE_SOURCE_DIR "/docs/reference/cli.md"),
+      docs = read_whole(ZELLIGE_SOURCE_DIR "/docs/reference/cli-run.md"),
       command = "nvcc -std=c++20 -gencode arch=compute_90a,code=sm_90a -Xcompiler -Wall,-Wextra -c lora_0.cu";
   EXPECT_NE(docs.find("\n" + command + "\n"), docs.npos);
   auto nvcc = find_program("nvcc");

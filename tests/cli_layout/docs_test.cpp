@@ -44,7 +44,10 @@ TEST_F(Command, ConsoleBlocksOfTheDocsShowWhatIsPrinted) {
     const auto at = command.find("zellige ");
     ASSERT_NE(at, std::string::npos) << command;
     command.replace(at, 7, ZELLIGE_EXECUTABLE);
-    EXPECT_EQ(zellige::run::run_process({"/bin/sh", "-c", command}).output, e.output) << e.command;
+    EXPECT_EQ(
+        zellige::run::run_process({"/bin/sh", "-c", "cd '" ZELLIGE_SOURCE_DIR "' && " + command}).output,
+        e.output)
+        << e.command;
   }
 }
 

@@ -2,7 +2,7 @@
 // emits the graph of each file, as it stands or fused and tiled as `zellige run` would, takes each
 // barrier, wait, commit and predicate out of the text in turn, and runs what is left on the emulator. Exit status 0 only
 // if the emulator reports every one of them. --verbose prints each report. --twice doubles the barriers first, so that
-// none of them is needed: none may be reported then. docs/explanation/deletions.md has more.
+// none of them is needed: none may be reported then. docs/explanation/fault-injection.md has more.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <unistd.h>

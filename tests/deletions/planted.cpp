@@ -1,7 +1,7 @@
 // planted [--verbose] [--target T]: plants bugs in the emitted text of small graphs, one at a time, and runs each on the
 // emulator. A bug is found by name (a finding says what was done wrong, where), by its numbers only, or not at all.
 // Exit status 0 only if each finds a place, none goes unseen and none of a kind that has a rule (`named`) is seen by its numbers alone.
-// docs/explanation/deletions.md has the table.
+// docs/explanation/fault-injection.md has the table.
 #include <fmt/format.h>
 
 #include <cstring>

@@ -1,35 +1,77 @@
 #!/usr/bin/env python3
-"""Runs the commands that docs/reference/cli.md shows on files of this project, and compares what they print with what the page shows; seconds are left out.
+"""Runs the commands that docs/ shows, and compares what they print with what the page shows; seconds may differ.
 
-  tests/docs/consoles.py ZELLIGE
+A block "```text" that begins with `$ zellige COMMAND ... examples/` is one command on files of this project; a block "```console" is any number of commands
+of the shell, each with its output.
+
+  tests/docs/consoles.py ZELLIGE [--update]      --update writes what is printed into the pages
 """
 import os, re, shlex, subprocess, sys, tempfile
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+TEXT = re.compile(r"(```text\n\$ zellige (\S+ examples/[^\n]*)\n)(.*?)(?=```)", re.S)
+CONSOLE = re.compile(r"```console\n(.*?)```", re.S)
+COMMAND = re.compile(r"^(\$ ([^\n]*)\n)((?:(?!\$ )[^\n]*\n)*)", re.M)
 
 
-def blocks(page):
-    """Each ```text block that is one command on examples/ and its output."""
-    for m in re.finditer(r"```text\n\$ zellige (\S+ examples/[^\n]*)\n(.*?)```", page, re.S):
-        yield m[1], m[2], page.count("\n", 0, m.start()) + 2
+def pages():
+    found = []
+    for folder, _, names in os.walk(os.path.join(ROOT, "docs")):
+        found += [os.path.relpath(os.path.join(folder, name), ROOT) for name in names if name.endswith(".md")]
+    return sorted(found)
 
 
 def without_seconds(text):
     return re.sub(r"  check \S+ s", "", re.sub(r"\d+\.\d+ s\b", "_ s", text)).rstrip()
 
 
+class Commands:
+    def __init__(self, zellige, folder):
+        self.zellige, self.folder, self.wrong, self.count = zellige, folder, [], 0
+        self.environment = {**os.environ, "ZELLIGE_CACHE": os.path.join(folder, "cache"), "PATH": os.path.dirname(zellige) + ":" + os.environ["PATH"]}
+
+    def compare(self, where, command, shown, done):
+        """What the page should show."""
+        self.count += 1
+        if without_seconds(done.stdout) == without_seconds(shown):
+            return shown
+        self.wrong.append(f"{where}: {command}\nshown:\n{shown}\nprinted (exit status {done.returncode}):\n{done.stdout}{done.stderr or ''}")
+        return done.stdout.rstrip("\n") + "\n"
+
+    def text(self, where, command, shown):
+        words = [os.path.join(ROOT, w) if w.startswith("examples/") else w for w in shlex.split(command)]
+        done = subprocess.run([self.zellige, *words], cwd=self.folder, capture_output=True, text=True, env=self.environment)
+        if done.returncode:
+            done.stdout += f"exit status {done.returncode}\n"
+        return self.compare(where, "zellige " + command, shown, done)
+
+    def console(self, where, block):
+        def one(m):
+            done = subprocess.run(["sh", "-c", m[2]], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=self.environment)
+            return m[1] + self.compare(where, m[2], m[3], done)
+        return COMMAND.sub(one, block)
+
+    def page(self, name, page):
+        where = lambda m: f"{name}:{page.count(chr(10), 0, m.start()) + 1}"
+        after = TEXT.sub(lambda m: m[1] + self.text(where(m), m[2], m[3]), page)
+        return CONSOLE.sub(lambda m: "```console\n" + self.console(where(m), m[1]) + "```", after)
+
+
 def main():
-    zellige, page, wrong, count = os.path.abspath(sys.argv[1]), "docs/reference/cli.md", [], 0
+    update = "--update" in sys.argv
     with tempfile.TemporaryDirectory() as folder:
-        for command, shown, line in blocks(open(os.path.join(ROOT, page)).read()):
-            words = [os.path.join(ROOT, w) if w.startswith("examples/") else w for w in shlex.split(command)]
-            done = subprocess.run([zellige, *words], cwd=folder, capture_output=True, text=True, env={**os.environ, "ZELLIGE_CACHE": folder})
-            count += 1
-            if done.returncode or without_seconds(done.stdout) != without_seconds(shown):
-                wrong.append(f"{page}:{line}: zellige {command}\nshown:\n{shown}\nprinted (exit status {done.returncode}):\n{done.stdout}{done.stderr}")
-    if count < 2:
-        wrong.append(f"{page}: expected two commands on examples/ or more, found {count}")
-    sys.exit("\n".join(wrong) if wrong else 0)
+        commands = Commands(os.path.abspath(sys.argv[1]), folder)
+        for name in pages():
+            path = os.path.join(ROOT, name)
+            with open(path) as f:
+                page = f.read()
+            after = commands.page(name, page)
+            if update and after != page:
+                with open(path, "w") as f:
+                    f.write(after)
+    if commands.count < 20:
+        sys.exit(f"docs/: expected 20 commands or more, found {commands.count}")
+    sys.exit("\n".join(commands.wrong) if commands.wrong and not update else 0)
 
 
 if __name__ == "__main__":

@@ -31,8 +31,8 @@ class Planted(unittest.TestCase):
         self.assertEqual(self.check(), (0, ""))
 
     def test_an_edited_table_is_noticed(self):
-        self.edit("docs/performance/index.md", "geometric mean 1", "geometric mean 2")
-        self.assertEqual(self.check(), (1, "docs/performance/index.md does not follow from bench/results: run bench/report.py"))
+        self.edit("docs/performance/tables-h200.md", "geometric mean 1", "geometric mean 2")
+        self.assertEqual(self.check(), (1, "docs/performance/tables-h200.md does not follow from bench/results: run bench/report.py"))
 
     def test_a_number_typed_into_prose_is_noticed(self):
         self.edit("README.md", "## Install", "Products run at 1.47 of cuBLAS.\n\n## Install")
@@ -49,7 +49,9 @@ class Planted(unittest.TestCase):
         with open(path, "w") as f:
             json.dump(raw, f)
         self.assertEqual(self.check(), (1, "README.md does not follow from bench/results: run bench/report.py\n"
+                                           "docs/tutorials/torch-compile.md does not follow from bench/results: run bench/report.py\n"
                                            "docs/performance/index.md does not follow from bench/results: run bench/report.py\n"
+                                           "docs/performance/tables-h200.md does not follow from bench/results: run bench/report.py\n"
                                            "docs/pictures/layers_h200.svg does not follow from bench/results: run bench/report.py"))
 
     def test_samples_that_do_not_say_where_they_come_from_are_refused(self):

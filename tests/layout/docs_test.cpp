@@ -1,5 +1,5 @@
-// docs/explanation/layouts.md: its code runs, its tables are what the library computes, its refusals are
-// refused, and the laws that it names are tests.
+// The pages on layouts: their code runs, their tables are what the library computes, their refusals are
+// refused, and the laws that they name are tests.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -16,9 +16,18 @@ struct Block {
   std::string kind;
   std::vector<std::string> lines;
 };
+std::string read(std::string const& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+std::string pages() {
+  std::string const docs = ZELLIGE_SOURCE_DIR "/docs/";
+  return read(docs + "explanation/layouts.md") + read(docs + "explanation/layouts-tiles-and-threads.md") +
+         read(docs + "reference/layout-laws.md");
+}
 std::vector<Block> blocks() {
   std::vector<Block> all;
-  std::ifstream in(ZELLIGE_SOURCE_DIR "/docs/explanation/layouts.md");
+  std::istringstream in(pages());
   bool inside = false;
   for (std::string line; std::getline(in, line);) {
     if (line.rfind("```", 0) == 0) {
@@ -78,14 +87,9 @@ TEST(Docs, RefusalsAreRefused) {
   EXPECT_EQ(lines, 5);
 }
 
-std::string read(std::string const& file) {
-  std::ifstream in(file);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 // Rows "| `layout` | its first row | its second row | ...".
 TEST(Docs, RowsOfTablesAreTheLayoutsRows) {
-  std::istringstream in(read(ZELLIGE_SOURCE_DIR "/docs/explanation/layouts.md"));
+  std::istringstream in(pages());
   int rows = 0;
   for (std::string line; std::getline(in, line);) {
     if (line.rfind("| `(", 0) != 0) continue;
@@ -107,11 +111,11 @@ TEST(Docs, RowsOfTablesAreTheLayoutsRows) {
   EXPECT_EQ(rows, 5);
 }
 
-// Every law that the page names is a test.
+// Every law that the pages name is a test.
 TEST(Docs, LawsAreTests) {
   std::string const folder = ZELLIGE_SOURCE_DIR "/tests/layout/";
   std::string const tests = read(folder + "property_test.cpp") + read(folder + "laws_test.cpp");
-  std::string const page = read(ZELLIGE_SOURCE_DIR "/docs/explanation/layouts.md");
+  std::string const page = pages();
   std::regex const name("`([A-Za-z]*Laws)\\.([A-Za-z]+)`");
   int laws = 0;
   for (std::sregex_iterator law(page.begin(), page.end(), name), end; law != end; ++law, ++laws) {
@@ -122,7 +126,7 @@ TEST(Docs, LawsAreTests) {
   std::regex const title("TEST\\(([A-Za-z]*Laws), ([A-Za-z]+)\\)");
   for (std::sregex_iterator test(tests.begin(), tests.end(), title), end; test != end; ++test) {
     std::string const law = "`" + (*test)[1].str() + "." + (*test)[2].str() + "`";
-    EXPECT_NE(page.find(law), std::string::npos) << "the page does not name " << law;
+    EXPECT_NE(page.find(law), std::string::npos) << "no page names " << law;
   }
 }
 
