@@ -10,7 +10,7 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), 
 LINES, CHARACTERS, PARAGRAPH, SENTENCE, README = 250, 400, 120, 35, 110
 GENERATED = r"<!-- \w+ -->\n.*?<!-- end -->"
 NOT_READ = {"docs/log.md"}
-CHECKED_TABLE = {"docs/reference/refusals.md"}  # a table that tests/compile compares with the compiler, row by row: as long as it must be
+CHECKED_TABLE = {"docs/reference/refusals.md"}  # a table that tests/compile compares with the compiler, row by row: as long, and as wide, as it must be
 
 
 def pages():
@@ -34,7 +34,8 @@ def pieces(prose):
             line = ""
         if not line.strip() or re.match(r"\s*([-*]|\d+\.|#+|<!--|!\[)\s?", line):
             yield block, start
-            block, start = "", number
+            block = ""
+        start = start if block else number
         block += (" " if block else "") + line.strip()
     yield block, start
 
@@ -50,7 +51,7 @@ def faults(name, text):
         yield f"{name}: {lines} lines, at most {most}: split the page"
     prose = blank(r"```.*?```", written)
     for number, line in enumerate(prose.split("\n"), 1):
-        if len(line) > CHARACTERS:
+        if len(line) > CHARACTERS and name not in CHECKED_TABLE:
             yield f"{name}:{number}: a line of {len(line)} characters, at most {CHARACTERS}"
     for piece, number in pieces(prose):
         piece = re.sub(r"\]\([^)]*\)", "]", re.sub(r"`[^`]*`", "x", piece))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bench/report.py --check and links.py notice what is planted: a number that the samples do not give, one typed in beside them, samples of nowhere, a dead link."""
+"""bench/report.py --check, links.py and limits.py notice what is injected: a number that the samples do not give, one typed in, samples of nowhere, a dead link, long text."""
 import json, os, shutil, subprocess, sys, tempfile, unittest
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
@@ -71,6 +71,19 @@ class Planted(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         where = os.path.relpath(page, ROOT)
         self.assertEqual(done.stdout.splitlines(), [f"{where}:2: `docs/nowhere.md` names a file that is not there", f"{where}:4: `#two` names no heading of {where}"])
+
+    def test_pages_that_are_too_long_are_noticed(self):
+        page = os.path.join(self.folder, "page.md")
+        words = lambda n: " ".join(["Word"] * n)
+        with open(page, "w") as f:
+            f.write(f"# Title\n\n{words(36)}.\n\n" + "\n".join(f"{words(24)}." for _ in range(6)) + f"\n\n{'w' * 401}\n" + "\n" * 250 + "end\n"
+                    f"<!-- made -->\n{words(500)}\n<!-- end -->\n```\n{words(500)}\n```\n")
+        done = subprocess.run([sys.executable, os.path.join(ROOT, "tests", "docs", "limits.py"), page], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        where = os.path.relpath(page, ROOT)
+        self.assertEqual([line.partition(": `")[0] for line in done.stdout.splitlines()],
+                         [f"{where}: 267 lines, at most 250: split the page", f"{where}:12: a line of 401 characters, at most 400",
+                          f"{where}:3: a sentence of 36 words, at most 35", f"{where}:5: a paragraph of 144 words, at most 120"])
 
 
 if __name__ == "__main__":
