@@ -99,7 +99,7 @@ def readme():
     whole, hand = raw.Sweep(WHOLE), raw.Sweep(HAND)
     d = LAYERS
     return "\n\n".join([
-        f"Parts of transformers as plain PyTorch math on one {d['device']} ({d['date']}, commit {d['commit']}), against the fastest of torch.compile (max-autotune), eager and cuDNN of the same call:",
+        f"Parts of transformers, written in PyTorch, on one {d['device']} ({d['date']}, commit {d['commit']}), against the fastest of torch.compile (max-autotune), eager and cuDNN of the same call:",
         table(["part", "Zellige, us", "fastest baseline, us", "speedup"], lines),
         "\n".join([f"- All {whole.count} parts: {whole.sentence()}.",
                    f"- Standalone matmuls against cuBLAS, without overlap of launches: {squares.count} sizes, {squares.sentence()}.",
