@@ -4,7 +4,7 @@
 //   plan(...);
 //   heap_blocks() - before
 //
-// heap.cpp replaces the program's operator new. docs/testing.md says how the count compares with instructions.
+// heap.cpp replaces the program's operator new. docs/explanation/testing.md says how the count compares with instructions.
 #pragma once
 #include <cstdint>
 
