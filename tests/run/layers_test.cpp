@@ -43,10 +43,8 @@ TEST(Layers, AreRightAtSmallSizes) {
 
 TEST(Parts, AreRightAtSmallSizes) {
   const std::set<std::string_view> some{
-      "soft_cap",        "sinks",         "sinks_apart",          "latent_decode",
-      "text_cross",      "prime_decode",  "low_rank_qkv",         "soft_experts",
-      "qk_norm_qkv",     "vit_mlp",       "capped_cross_entropy", "alibi",
-      "mask_of_numbers", "sliding_window"};
+      "sinks",   "latent_decode",        "text_cross",      "prime_decode",  "qk_norm_qkv",
+      "vit_mlp", "capped_cross_entropy", "mask_of_numbers", "sliding_window"};
   constexpr std::int64_t most_elements = 1
                                          << 20;  // of an input: the reference of larger ones takes 10 s each
   const Cache cache = Cache::temporary();
@@ -60,7 +58,7 @@ TEST(Parts, AreRightAtSmallSizes) {
         run(g, {.on = Engine::emulator, .target = "sm_90a", .workers = 2, .fuse = true}, cache);
     EXPECT_TRUE(r.status == Status::correct || r.status == Status::borderline) << g.name << ": " << r.reason;
   }
-  EXPECT_GE(run_here, 12);
+  EXPECT_GE(run_here, 8);
 }
 
 }  // namespace
