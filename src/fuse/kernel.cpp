@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "fuse/alike.hpp"
@@ -148,8 +150,9 @@ class Making {
     return p;
   }
 
-  Kernel finished(Kernel k) const {
-    const KernelGraph a = graph::infer(alone(g_, k));
+  Kernel finished(Kernel k) const { return finished(std::move(k), g_); }
+  Kernel finished(Kernel k, const KernelGraph& g) const {
+    const KernelGraph a = graph::infer(alone(g, k));
     k.us = -target_.costs.launch;
     const std::size_t before = a.ops.size() - k.parts.size();  // concatenations
     for (std::size_t i = 0; i < k.parts.size(); ++i) {
@@ -188,14 +191,18 @@ class Making {
     }
   }
 
+  /// The axes whose end tiles pass.
+  static std::vector<int> past(const Tiles& t) {
+    std::vector<int> axes;
+    for (const auto& [axis, extent] : t.extents) axes.push_back(axis);
+    return axes;
+  }
   /// With masks where tiles pass the end of an axis.
   const Steps& steps_of_tiles(const Tiles& t) { return masked(t).first; }
   const Axes& axes_of_tiles(const Tiles& t) { return masked(t).second; }
   const std::pair<Steps, Axes>& masked(const Tiles& t) {
-    std::vector<int> past;
-    for (const auto& [axis, extent] : t.extents) past.push_back(axis);
-    const auto [at, is_new] = masked_.try_emplace(past, steps_, axes_);
-    if (is_new && !past.empty()) {
+    const auto [at, is_new] = masked_.try_emplace(past(t), steps_, axes_);
+    if (is_new && !t.extents.empty()) {
       at->second.first = masked_past(steps_, t.extents);
       at->second.second = axes_of(at->second.first);
     }
@@ -221,19 +228,52 @@ class Making {
       k.between.push_back({graph::DType::f32, shape, {}, name});
       g.tensors.push_back(k.between.back());
     }
-    const Steps second = merged(steps, first, t.grid[t.split].blocks, tensors);
+    const After& after = after_split(t, first, g, tensors);
     k.parts.push_back(part(std::move(first)));
     k.parts[0].stores = tensors;
     for (const KernelTensor& b : k.between) k.parts[0].stored.push_back(b.shape);
+    if (!after.least) return;
+    k.parts.push_back(*after.least);
+    offer(finished(std::move(k)));
+  }
+
+  /// What makes the results of what a split loop has left: the least by estimate.
+  struct After {
+    std::optional<Part> least{};
+  };
+  /// The axes whose end tiles pass; numbers, and coefficients, of partial results; which of them a value's maximum is, and its sum.
+  using LeftBy = std::tuple<std::vector<int>, std::vector<std::int64_t>, std::vector<double>,
+                            std::map<int, int>, std::map<int, int>>;
+
+  /// Depends on what is left and in how many parts, not on the tiles that leave it. None where such a part cannot be made.
+  const After& after_split(const Tiles& t, const Body& first, const KernelGraph& g,
+                           const std::vector<int>& tensors) {
+    const auto [at, is_new] = after_.try_emplace(left_by(t, first));
+    if (!is_new) return at->second;
+    const Steps second = merged(steps_of_tiles(t), first, t.grid[t.split].blocks, tensors);
     const Axes axes = axes_of(second);
-    std::vector<Kernel> ways;
+    After found;
+    double us = 0;
     for (const Tiles& after : tilings(second, axes, -1, target_)) {
       const Steps inside = masked_past(second, after.extents);
-      Kernel way = k;
-      way.parts.push_back(part(body_of(g, inside, after.extents.empty() ? axes : axes_of(inside), after)));
-      ways.push_back(finished(std::move(way)));
+      Part way = part(body_of(g, inside, after.extents.empty() ? axes : axes_of(inside), after));
+      const double way_us = finished({ops_, {way}}, g).us;
+      if (!found.least || way_us < us) us = way_us, found.least = std::move(way);
     }
-    if (!ways.empty()) offer(std::move(*std::ranges::min_element(ways, {}, &Kernel::us)));
+    return at->second = std::move(found);
+  }
+
+  /// All that `merged` reads.
+  static LeftBy left_by(const Tiles& t, const Body& first) {
+    LeftBy key{past(t), {t.grid[t.split].blocks}, {}, first.maxima, first.sums};
+    for (const Partial& p : first.partials) {
+      auto& [axes, numbers, coefficients, maxima, sums] = key;
+      numbers.insert(numbers.end(), {p.value, p.dim, p.below, std::ssize(p.factors), std::ssize(p.shape)});
+      for (const Factor& f : p.factors) numbers.insert(numbers.end(), {f.value, std::int64_t{f.divide}});
+      numbers.insert(numbers.end(), p.shape.begin(), p.shape.end());
+      coefficients.push_back(p.coefficient);
+    }
+    return key;
   }
 
   const KernelGraph& g_;
@@ -242,6 +282,7 @@ class Making {
   Steps steps_;
   Axes axes_;
   std::map<std::vector<int>, std::pair<Steps, Axes>> masked_;  // by the axes whose end tiles pass
+  std::map<LeftBy, After> after_;
   std::vector<Kernel> found_;
 };
 
