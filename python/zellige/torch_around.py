@@ -22,9 +22,10 @@ def straighten(module) -> None:
     for node in module.graph.find_nodes(op="call_module"):
         inline(module, node)
     torch_speculation.revert(module.graph)
+    bindings = {}
     for node in module.graph.nodes:
         if node.op == "call_function":
-            node.target = _binding(node)
+            node.target = _binding_as_before(node, bindings)
     module.recompile()
 
 
@@ -46,6 +47,25 @@ def inline(module, node) -> list:
     module.graph.erase_node(node)
     module.delete_submodule(node.target)
     return [here[n] for n in inside.graph.nodes if n.op == "call_function"]
+
+
+def _binding_as_before(node, bindings):
+    """Of operators of ATen's that are called alike, as the layers of a model do, the first is tried."""
+    if not isinstance(node.target, torch._ops.OpOverload) or node.target.namespace != "aten":
+        return _binding(node)
+    of = lambda n: _stated(n.meta.get("val"))  # noqa: E731
+    called = repr((torch.fx.map_arg(node.args, of), torch.fx.map_arg(node.kwargs, of)))
+    key = node.target, called, repr(_stated(node.meta.get("val")))
+    if key not in bindings:
+        bindings[key] = _binding(node)
+    return bindings[key]
+
+
+def _stated(value):
+    """What tells a tensor from others that it may be called with."""
+    if isinstance(value, torch.Tensor):
+        return tuple(value.shape), value.stride() if value.layout == torch.strided else value.layout, value.dtype, value.device
+    return tuple(map(_stated, value)) if isinstance(value, (tuple, list)) else value
 
 
 def _binding(node):

@@ -46,6 +46,23 @@ def test_a_part_is_called_at_once():
         assert not any(f.endswith(("fx/_lazy_graph_module.py", "nn/modules/module.py", "fx/graph_module.py")) for f in files), files
 
 
+def test_operators_that_are_called_alike_are_looked_up_once(monkeypatch):
+    from zellige import torch_around
+
+    tried, binding = [], torch_around._binding
+    monkeypatch.setattr(torch_around, "_binding", lambda node: (tried.append(node.args[1]), binding(node))[1])
+
+    def function(x):
+        for _ in range(4):
+            x = torch.cumsum(x, 0)
+        return torch.cumsum(torch.cumsum(x, 1), 0)
+
+    x = torch.randn(4, 8)
+    with torch.no_grad():
+        found, _ = called(function, x)
+    assert torch.equal(found, function(x)) and tried == [0, 1]
+
+
 def test_parameters_and_several_results():
     model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.GELU())
     x = torch.randn(4, 8)
