@@ -7,6 +7,7 @@
 #include <mutex>
 #include <tuple>
 #include <zellige/atom/instruction_table.hpp>
+#include <zellige/atom/sm80_sync.hpp>
 
 namespace zellige::target {
 
@@ -25,12 +26,12 @@ constexpr int either_way = 3;  // majors: along K, or along M or N
 
 Rows rows_of(const Target& t) {
   Rows rows;
-  for (const Instruction& row : zellige::instructions()) {
+  const auto add = [&](const Instruction& row) {
     const bool has = row.only_of_its_architecture ? row.compute_capability == t.compute_capability
                                                   : row.compute_capability <= t.compute_capability;
-    if (!has) continue;
+    if (!has) return;
     rows.all.push_back(&row);
-    if (row.kind != Instruction::Kind::mma) continue;
+    if (row.kind != Instruction::Kind::mma) return;
     const Rows::Types types{row.a.type, row.b.type, row.c.type};
     if (row.issuers == 32) {
       const Instruction*& most = rows.of_warps[types];
@@ -40,7 +41,9 @@ Rows rows_of(const Target& t) {
       const bool in_memory = row.a.space == Instruction::Space::smem && row.a.majors == either_way;
       if (in_registers || in_memory) rows.of_warpgroups.insert({{row.n, in_registers, types}, &row});
     }
-  }
+  };
+  for (const Instruction& row : zellige::instructions()) add(row);
+  for (const Instruction& row : sm80_sync_instructions) add(row);
   return rows;
 }
 

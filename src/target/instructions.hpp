@@ -8,7 +8,7 @@
 
 namespace zellige::target {
 
-/// Rows that live as long as the program. What only its own architecture has (sm_90a's) is not of a later
+/// Rows that live as long as the program: those of instructions(), then those of sm80_sync.hpp. What only its own architecture has (sm_90a's) is not of a later
 /// one.
 const std::vector<const Instruction*>& instructions_of(const Target&);
 

@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 #include <zellige/atom/instruction_table.hpp>
+#include <zellige/atom/sm80_sync.hpp>
 
 namespace zellige {
 namespace {
@@ -91,7 +92,8 @@ TEST(Instructions, OfATarget) {
   EXPECT_EQ(count("sm_80", by_tma), 0);
   EXPECT_EQ(count("sm_90a", of_warpgroups), 32 * 24 + 18 * 16);
   EXPECT_EQ(count("sm_90a", by_tma), 54);
-  EXPECT_EQ(count("sm_90a", any), static_cast<int>(instructions().size()));
+  EXPECT_EQ(count("sm_90a", any),
+            static_cast<int>(instructions().size() + std::size(sm80_sync_instructions)));
   EXPECT_EQ(count("sm_89", any) - count("sm_80", any), 8);  // the products of 8-bit floats
 
   const Instruction* wgmma = find_instruction(find("sm_90a"), "SM90::GMMA::MMA_64x128x16_F32F16F16_SS");
@@ -108,6 +110,26 @@ TEST(Instructions, OfATarget) {
   EXPECT_EQ(load->c.space, Instruction::Space::smem);
   EXPECT_EQ(load->c.swizzles, 0b1111);
   EXPECT_TRUE(find_instruction(find("sm_90a"), "SM90_SETMAXNREG_INC")->only_of_its_architecture);
+}
+
+// __syncthreads is the compiler's own; the others have their mnemonics in cp_async.hpp.
+TEST(Instructions, ThatOrderABlocksThreads) {
+  std::ostringstream text;
+  text << std::ifstream(ZELLIGE_SOURCE_DIR "/include/zellige/atom/cp_async.hpp").rdbuf();
+  for (const Instruction& row : sm80_sync_instructions) {
+    EXPECT_EQ(zellige::find_instruction(row.name), nullptr) << "twice in the tables";
+    for (const target::Target& t : target::all())
+      EXPECT_EQ(target::find_instruction(t, row.name), &row) << t.name;
+    EXPECT_EQ(row.kind, Instruction::Kind::control) << row.name;
+    const std::string_view call = row.call;
+    EXPECT_TRUE(call == "__syncthreads()" ||
+                text.str().find("\"" + std::string(row.ptx)) != std::string::npos)
+        << row.name << ": " << row.ptx;
+    EXPECT_TRUE(call == "__syncthreads()" ||
+                text.str().find(std::string(call.substr(0, call.find_first_of("<("))) + "()") !=
+                    std::string::npos)
+        << row.name << ": " << call;
+  }
 }
 
 // What the passes choose by: the product with most K, copies from the widest on, and nothing where there is nothing.
