@@ -70,10 +70,8 @@ std::string KernelText::map_name(int node) const {
   return names_.map(name);
 }
 
-/// Rings are made ready by one thread, before the agents part.
 void KernelText::rings() {
   const plan::Schedule& s = plan_.schedule;
-  std::vector<std::string> ready;
   for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {
     const plan::Channel& channel = s.channels[c];
     if (channel.by == Synchronisation::mbarrier_peers) {
@@ -81,7 +79,6 @@ void KernelText::rings() {
       out_.line("const auto exchange = Exchange<{}, {}>::at({}, {}, \"{}\");", s.ranks,
                 fragment_type(plan_.contexts[plan_.context_of.at(b.node)]), b.offset, channel.offset,
                 in_literal(b.name));
-      ready.push_back(fmt::format("exchange.init({});", channel.arrivals));
     }
     if (!by_mbarriers(channel)) continue;
     std::string bytes, offsets, names;
@@ -94,20 +91,22 @@ void KernelText::rings() {
     if (carried(s, c).size() > 1) offsets = fmt::format("{{{}}}", offsets);
     out_.line("const auto {} = Ring<{}, Tiles<{}>{}>::at({}, {}, {{{}}});", ring(c), channel.stages, bytes,
               ranks_of(s, c) > 1 ? fmt::format(", {}", ranks_of(s, c)) : "", offsets, channel.offset, names);
-    ready.push_back(fmt::format("{}.init({});", ring(c), channel.arrivals));
   }
-  out_.open("if (threadIdx.x == 0) {{");
-  for (const Parameter& p : parameters(plan_))
-    if (p.node >= 0) out_.line("prefetch_tma_descriptor({});", map_name(p.node));
-  for (const std::string& line : ready) out_.line("{}", line);
-  out_.line("fence_mbarrier_init();");
-  out_.close();
-  out_.line("{}", plan_.schedule.ranks > 1 ? "cluster_sync();" : "__syncthreads();");
 }
 
 void KernelText::roles() {
   rings();
   const plan::Schedule& s = plan_.schedule;
+  const auto all = std::ranges::find_if(s.setup, [](const plan::Step& step) {
+    return step.kind != StepKind::init && step.kind != StepKind::fence_init;
+  });
+  out_.open("if (threadIdx.x == 0) {{");
+  for (const Parameter& p : parameters(plan_))
+    if (p.node >= 0) out_.line("prefetch_tma_descriptor({});", map_name(p.node));
+  const std::vector<plan::Step> of_one(s.setup.begin(), all), of_all(all, s.setup.end());
+  run(of_one, 0, of_one.size());
+  out_.close();
+  run(of_all, 0, of_all.size());
   for (std::size_t a = 0; a < s.agents.size(); ++a) {
     const plan::Agent& agent = s.agents[a];
     agent_ = static_cast<int>(a);
@@ -119,17 +118,9 @@ void KernelText::roles() {
       out_.open("{}", role);
     cursors();
     run(agent.steps, 0, agent.steps.size());
-    for (int c = 0; c < static_cast<int>(s.channels.size()); ++c)
-      if (ranks_of(s, c) > 1 && s.channels[c].producer == agent_)
-        out_.line("{}.drain({}_next);  // until then others arrive at this block's barriers", ring(c),
-                  ring(c));
     out_.close(a + 1 == s.agents.size() ? "}));" : "}),");
   }
-  bool multicast = false;
-  for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) multicast = multicast || ranks_of(s, c) > 1;
-  if (!multicast) return;
-  out_.line("__syncwarp();");
-  out_.line("cluster_sync();  // nobody leaves while others write here");
+  run(s.teardown, 0, s.teardown.size());
 }
 
 /// Where in each of its rings the agent is: a producer at the next stage to fill, a consumer at the next to be filled and at
@@ -236,6 +227,20 @@ void KernelText::handover(const plan::Step& step) {
       if (s.channels[step.channel].by == Synchronisation::mbarrier_peers)
         return out_.line("exchange.release(rank);");
       return out_.line("{0}.release({0}_used++);", ring(step.channel));
+    case StepKind::init:
+      return out_.line(
+          "{}.init({});",
+          s.channels[step.channel].by == Synchronisation::mbarrier_peers ? "exchange" : ring(step.channel),
+          step.arrivals);
+    case StepKind::fence_init:
+      return out_.line("fence_mbarrier_init();");
+    case StepKind::drain:
+      return out_.line("{0}.drain({0}_next);  // until then others arrive at this block's barriers",
+                       ring(step.channel));
+    case StepKind::warp_barrier:
+      return out_.line("__syncwarp();");
+    case StepKind::cluster_barrier:
+      return out_.line("cluster_sync();{}", step.what.empty() ? "" : "  // " + step.what);
     case StepKind::fence_proxy:
       return out_.line("fence_proxy_async_shared();");
     case StepKind::griddep_wait:

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "plan/arrivals.hpp"
+#include "plan/set_up.hpp"
 #include "plan/warpgroup_chain.hpp"
 
 namespace zellige::plan {
@@ -493,7 +493,7 @@ class Builder {
 
 Schedule build_schedule(const KernelPlan& plan, const Order& order) {
   Schedule schedule = Builder(plan, order).run();
-  count_arrivals(schedule);
+  set_up(schedule);
   return schedule;
 }
 

@@ -140,7 +140,7 @@ class Prediction {
     for (Counter c : shared_wavefronts) counts_[c] = 0;
     blocks_ = plan_.blocks > 0 ? plan_.blocks : plan_.program.grid.count();
     std::map<int, std::uint64_t> barriers;  // agents that name one meet there
-    if (plan_.schedule.parted()) parting(barriers[0]);
+    barriers[0] = outside_agents(plan_.schedule.setup) + outside_agents(plan_.schedule.teardown);
     for (const Agent& agent : plan_.schedule.agents) {
       met_.clear(), unsynced_.clear(), ragged_.clear();
       steps(agent, 0, agent.steps.size(), 0, 1);
@@ -188,6 +188,8 @@ class Prediction {
         counts_[Counter::mbarrier_arrive] +=  // a lane of each
             blocks_ * agent.warps *
             (peers ? plan_.schedule.ranks - 1 : ranks_of(plan_.schedule, step.channel));
+      } else if (step.kind == StepKind::drain) {
+        counts_[Counter::mbarrier_wait] += blocks_ * plan_.schedule.channels[step.channel].stages;
       } else if (depends(step.kind)) {
         counts_[step.kind == StepKind::griddep_wait ? Counter::griddep_wait
                                                     : Counter::griddep_launch_dependents] +=
@@ -220,27 +222,20 @@ class Prediction {
     return blocks * static_cast<std::uint64_t>(p.grid.count() / p.grid[axis]);
   }
 
-  /// Rings are made ready before the agents part. Blocks of a cluster wait for each other then, and before they leave, when a
-  /// producer has seen its ring empty.
-  void parting(std::uint64_t& barrier) {
-    for (const Channel& c : plan_.schedule.channels) {  // one thread writes every mbarrier
-      const std::uint64_t words = blocks_ * static_cast<std::uint64_t>(barrier_bytes(c) / 8);
-      for (Counter counter : {Counter::shared_store_8, Counter::shared_store_wavefronts,
-                              Counter::shared_store_wavefronts_ideal})
-        counts_[counter] += words;
-    }
-    if (plan_.schedule.ranks == 1) {
-      barrier = blocks_;
-      return;
-    }
-    counts_[Counter::cluster_barrier] += blocks_ / plan_.schedule.ranks;
-    bool multicast = false;
-    for (std::size_t c = 0; c < plan_.schedule.channels.size(); ++c)
-      if (ranks_of(plan_.schedule, static_cast<int>(c)) > 1) {
-        multicast = true;
-        counts_[Counter::mbarrier_wait] += blocks_ * plan_.schedule.channels[c].stages;
-      }
-    if (multicast) counts_[Counter::cluster_barrier] += blocks_ / plan_.schedule.ranks;
+  /// One thread writes the words of mbarriers; of a cluster all blocks meet together.
+  std::uint64_t outside_agents(const std::vector<Step>& steps) {
+    std::uint64_t barriers = 0;
+    for (const Step& step : steps)
+      if (step.kind == StepKind::init)
+        for (Counter counter : {Counter::shared_store_8, Counter::shared_store_wavefronts,
+                                Counter::shared_store_wavefronts_ideal})
+          counts_[counter] +=
+              blocks_ * static_cast<std::uint64_t>(barrier_bytes(plan_.schedule.channels[step.channel]) / 8);
+      else if (step.kind == StepKind::barrier)
+        barriers += blocks_;
+      else if (step.kind == StepKind::cluster_barrier)
+        counts_[Counter::cluster_barrier] += blocks_ / plan_.schedule.ranks;
+    return barriers;
   }
 
   /// All threads of a consumer wait; a producer's one thread, which then announces the stage's bytes.

@@ -34,6 +34,13 @@ class Ranks {
       if (among_peers(c)) channels_of_peers(c);
     for (int r = 0; r < n_; ++r)
       for (const Agent& a : s_.agents) agent(a, r);
+    for (int r = 0; r < n_; ++r)
+      for (Step step : s_.setup) {
+        if (step.kind != StepKind::init || among_peers(step.channel)) continue;
+        if (shared_.count(step.channel)) step.arrivals *= n_;
+        step.channel = channel_of(step.channel, r);
+        all_.setup.push_back(std::move(step));
+      }
     return std::move(all_);
   }
 
@@ -75,7 +82,6 @@ class Ranks {
       for (int consumer : c.consumers)
         if (r == rank || everywhere) consumers.push_back(agent_of(consumer, r));
     c.name = said(c.name, rank);
-    if (everywhere) c.arrivals *= n_;
     c.producer = agent_of(c.producer, rank);
     c.consumers = std::move(consumers);
     if (c.tensor >= 0) c.tensor = first_.at({c.tensor, rank});

@@ -69,8 +69,10 @@ std::string print(const Schedule& s, const Step& step, bool in_loop) {
     case StepKind::arrive:
       if (step.id != 0) text += fmt::format(" {}", step.id);
       break;
+    case StepKind::init:
     case StepKind::acquire:
     case StepKind::release:
+    case StepKind::drain:
       text += " " + channel_name(s, step.channel);
       break;
     default:
@@ -81,7 +83,9 @@ std::string print(const Schedule& s, const Step& step, bool in_loop) {
   if (!step.writes.empty()) text += " writes " + accesses(s, step.writes, in_loop);
   if (step.to_peers) text += " of the other ranks";
   if (step.multicast) text += fmt::format(" of {} ranks, a part each", s.ranks);
-  const bool named = step.kind == StepKind::acquire || step.kind == StepKind::release;
+  const bool named = step.kind == StepKind::acquire || step.kind == StepKind::release ||
+                     step.kind == StepKind::init || step.kind == StepKind::drain;
+  if (step.arrivals > 0) text += fmt::format(" for {} arrivals", step.arrivals);
   if (step.channel >= 0 && !named) text += " through " + channel_name(s, step.channel);
   if (step.guard_lag != 0)
     text += in_loop ? fmt::format(" while i+{} < trips", step.guard_lag)
@@ -137,6 +141,16 @@ std::string_view name(StepKind kind) {
       return "griddep_wait";
     case StepKind::griddep_launch_dependents:
       return "griddep_launch_dependents";
+    case StepKind::init:
+      return "init";
+    case StepKind::fence_init:
+      return "fence_init";
+    case StepKind::drain:
+      return "drain";
+    case StepKind::warp_barrier:
+      return "warp_barrier";
+    case StepKind::cluster_barrier:
+      return "cluster_barrier";
     case StepKind::loop_begin:
       return "loop_begin";
     case StepKind::loop_end:
@@ -158,6 +172,12 @@ int ranks_of(const Schedule& s, int channel) {
   return 1;
 }
 
+int arrivals_of(const Schedule& s, int channel) {
+  for (const Step& step : s.setup)
+    if (step.kind == StepKind::init && step.channel == channel) return step.arrivals;
+  return 0;
+}
+
 bool consumes(const Channel& c, int agent) {
   return std::find(c.consumers.begin(), c.consumers.end(), agent) != c.consumers.end();
 }
@@ -165,7 +185,7 @@ bool consumes(const Channel& c, int agent) {
 bool fills_only(const Agent& agent) {
   return std::all_of(agent.steps.begin(), agent.steps.end(), [](const Step& s) {
     const bool loop = s.kind == StepKind::loop_begin || s.kind == StepKind::loop_end;
-    return loop || s.kind == StepKind::acquire || depends(s.kind) ||
+    return loop || s.kind == StepKind::acquire || s.kind == StepKind::drain || depends(s.kind) ||
            (s.kind == StepKind::copy && s.channel >= 0 && s.reads.empty());
   });
 }
@@ -219,10 +239,16 @@ std::string print(const Schedule& s) {
     text += t.stages > 1 ? fmt::format(", {} stages of {}\n", t.stages, t.bytes / t.stages) : "\n";
   }
   for (const Channel& c : s.channels) text += print(s, c) + "\n";
+  const auto of_all = [&](std::string_view title, const std::vector<Step>& steps) {
+    if (!steps.empty()) text += fmt::format("{}\n", title);
+    for (const Step& step : steps) text += "  " + print(s, step, false) + "\n";
+  };
+  of_all("setup", s.setup);
   for (const Agent& a : s.agents) {
     text += heading(a) + "\n";
     text += print(a, [&](const Step& step, bool in_loop) { return print(s, step, in_loop); });
   }
+  of_all("teardown", s.teardown);
   return text;
 }
 

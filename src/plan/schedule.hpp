@@ -35,9 +35,6 @@ struct Channel {
   Synchronisation by{};
   std::int64_t offset =
       -1;  // mbarrier_bytes: of the full barriers of its stages, then the empty ones, in bytes
-  // What mbarriers are initialised for (count_arrivals): the empty ones for so many warps of each rank that gives stages back; the one
-  // of mbarrier_peers for so many warps of the other ranks together.
-  int arrivals = 0;
 };
 bool consumes(const Channel&, int agent);
 /// Bytes that a channel's barriers take of shared memory.
@@ -64,6 +61,11 @@ enum class StepKind : std::uint8_t {
   fence_proxy,   // ordinary writes become visible to the asynchronous proxy
   griddep_wait,  // until the kernels before have ended, and what they wrote is visible
   griddep_launch_dependents,  // the kernel behind may start; it waits for this one's end by itself
+  init,                       // setup: one thread makes the channel's mbarriers, for `arrivals`
+  fence_init,                 // setup: that becomes visible to the asynchronous proxy and the cluster
+  drain,                      // the producer waits until all stages of its channel have been given back
+  warp_barrier,               // teardown: __syncwarp
+  cluster_barrier,            // setup, teardown: all threads of all ranks meet
   loop_begin,
   loop_end,
 };
@@ -71,6 +73,11 @@ std::string_view name(StepKind);
 /// Whether a step orders this kernel and its neighbours on the stream.
 inline bool depends(StepKind kind) {
   return kind == StepKind::griddep_wait || kind == StepKind::griddep_launch_dependents;
+}
+/// Whether a step is one of all threads, before the agents or after them.
+inline bool outside_agents(StepKind kind) {
+  return kind == StepKind::init || kind == StepKind::fence_init || kind == StepKind::warp_barrier ||
+         kind == StepKind::cluster_barrier;
 }
 /// Whether a step counts at a barrier.
 inline bool meets(StepKind kind) { return kind == StepKind::barrier || kind == StepKind::arrive; }
@@ -103,7 +110,8 @@ struct Step {
   int channel = -1;
   int pending = 0;         // wait_group
   int id = 0;              // barrier: 0 is __syncthreads
-  int threads = 0;         // barrier, arrive: of a round of a named barrier (count_arrivals)
+  int threads = 0;         // barrier, arrive: of a round of a named barrier
+  int arrivals = 0;        // init: of warps at an empty barrier, or at that of peers
   std::int64_t trips = 1;  // loop_begin: it ends before this iteration
   std::int64_t from = 0;   // loop_begin: its first iteration
   bool bounded = false;    // loop_begin: some blocks make fewer trips, at least one (KernelPlan::trips)
@@ -140,11 +148,14 @@ struct Schedule {
   std::vector<SharedTensor> tensors;
   std::vector<Agent> agents;
   std::vector<Channel> channels;
+  std::vector<Step> setup, teardown;  // of all threads, before the agents and after them
   bool parted() const { return agents.size() > 1; }
 };
 
 /// Blocks that fill a channel's stages together, and all of whose consumers give them back.
 int ranks_of(const Schedule&, int channel);
+/// What setup initialises the channel's mbarriers for; 0 where it does not.
+int arrivals_of(const Schedule&, int channel);
 
 std::string print(const Schedule&);
 /// One step of it: 'copy load A writes sA[i+2]', 'wait_group 1'.

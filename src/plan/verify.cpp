@@ -244,6 +244,11 @@ class Simulation {
     return true;
   }
 
+  static bool drained(const ChannelState& channel) {
+    return std::ranges::all_of(channel.consumers,
+                               [&](const auto& c) { return c.second.released >= channel.produced; });
+  }
+
   static void learn(AgentState& me, const Clock& own, const Clock& fenced) {
     join(me.seen, own), join(me.own, own);
     join(me.fenced, fenced), join(me.fenced_own, fenced);
@@ -331,6 +336,7 @@ class Simulation {
     const Event& e = s.lines[a][me.at];
     if (meets(e.step->kind)) return barrier(a, e);
     if (e.step->kind == StepKind::acquire && !try_acquire(a, e)) return false;
+    if (e.step->kind == StepKind::drain && !drained(s.channels[e.step->channel])) return false;
     const std::int64_t now = ++me.own[s.component(a)];
     switch (e.step->kind) {
       case StepKind::start:
@@ -378,18 +384,18 @@ class Simulation {
   }
 
   /// Every phase of a channel's empty barriers gets the arrivals that it waits for: a warp of an agent that gives the stage back, one.
-  void check_arrivals(const Channel& c, const ChannelState& channel) const {
+  void check_arrivals(const Channel& c, const ChannelState& channel, int expected) const {
     std::int64_t phases = 0;
     for (const auto& [agent, consumer] : channel.consumers) phases = std::max(phases, consumer.released);
     for (std::int64_t phase = 0; phase < phases; ++phase) {
       int arrivals = 0;
       for (const auto& [agent, consumer] : channel.consumers)
         if (phase < consumer.released) arrivals += s.schedule.agents[agent].warps;
-      if (arrivals == c.arrivals) continue;
+      if (arrivals == expected) continue;
       reject(
           "{}: the empty barrier of {}[{}] of channel {} waits for {} arrivals in phase {}, and gets {}; "
           "initialise it for as many warps as release the stage, in every phase",
-          s.kernel, s.schedule.tensors[c.tensor].name, phase % c.stages, c.name, c.arrivals, phase / c.stages,
+          s.kernel, s.schedule.tensors[c.tensor].name, phase % c.stages, c.name, expected, phase / c.stages,
           arrivals);
     }
   }
@@ -413,7 +419,8 @@ class Simulation {
               s.kernel, s.schedule.agents[c.producer].name, s.schedule.tensors[c.tensor].name,
               consumer.acquired % c.stages, c.name, s.schedule.agents[agent].name,
               channel.produced - consumer.acquired);
-      if (c.by == Synchronisation::mbarrier_bytes) check_arrivals(c, channel);
+      if (c.by == Synchronisation::mbarrier_bytes)
+        check_arrivals(c, channel, arrivals_of(s.schedule, static_cast<int>(k)));
     }
   }
 };

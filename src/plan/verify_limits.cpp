@@ -67,7 +67,8 @@ void check_channels(const Schedule& s, const std::string& kernel) {
 void check_channel_of(const Schedule& s, const std::string& kernel, int agent, std::size_t index) {
   const Agent& a = s.agents[agent];
   const Step& step = a.steps[index];
-  const bool needed = step.kind == StepKind::acquire || step.kind == StepKind::release;
+  const bool needed =
+      step.kind == StepKind::acquire || step.kind == StepKind::release || step.kind == StepKind::drain;
   if (step.channel == -1 && !needed) return;
   if (step.channel < 0 || step.channel >= static_cast<int>(s.channels.size()))
     reject("{}: {}, names channel {}; the schedule has {} channels, numbered from 0", kernel, at(a, index),
@@ -127,6 +128,8 @@ void check_steps(const Schedule& s, const std::string& kernel, int agent) {
           "step",
           kernel, at(a, k), s.tensors[step.writes[0].tensor].name);
     check_channel_of(s, kernel, agent, k);
+    if (outside_agents(step.kind))
+      reject("{}: {}, is a {}; only setup and teardown have such steps", kernel, at(a, k), name(step.kind));
     if (step.pending < 0)
       reject("{}: {}, leaves {} groups pending; the fewest is 0", kernel, at(a, k), step.pending);
     if (step.kind == StepKind::arrive && step.id == 0)
@@ -345,6 +348,51 @@ static void check_ranks(const Schedule& s, const std::string& kernel) {
     }
 }
 
+static std::string kinds(const std::vector<Step>& steps) {
+  std::string text;
+  for (const Step& step : steps) text += fmt::format("{}{}", text.empty() ? "" : ", ", name(step.kind));
+  return text.empty() ? "empty" : text;
+}
+
+/// Each mbarrier is made once, before anybody uses it. No rank ends while others may arrive at its barriers.
+static void check_setup(const Schedule& s, const std::string& kernel) {
+  std::vector<StepKind> setup, teardown;
+  for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {
+    const Channel& channel = s.channels[c];
+    const auto of_channel = [&](const Step& x) { return x.channel == c; };
+    const bool has = barrier_bytes(channel) > 0, shared = ranks_of(s, c) > 1;
+    if (const auto times = std::ranges::count_if(s.setup, of_channel); times != has)
+      reject("{}: setup initialises the mbarriers of channel {} {} times; it {}", kernel, channel.name, times,
+             has ? "must once" : "has none");
+    if (has) setup.push_back(StepKind::init);
+    if (shared) teardown = {StepKind::warp_barrier, StepKind::cluster_barrier};
+    for (const Agent& a : s.agents) {
+      const auto last = std::find_if(a.steps.rbegin(), a.steps.rend(), of_channel);
+      const bool drains = last != a.steps.rend() && last->kind == StepKind::drain;
+      const auto times = std::ranges::count_if(
+          a.steps, [&](const Step& x) { return of_channel(x) && x.kind == StepKind::drain; });
+      const bool must = shared && &a == &s.agents[channel.producer];
+      if (times == must && drains == must) continue;
+      reject("{}: agent {} drains channel {} {} times{}; {}", kernel, a.name, channel.name, times,
+             times == 1 && must ? ", not as its last step of it" : "",
+             must ? "its producer must once, last, since other ranks arrive at its barriers"
+                  : "only the producer of a channel that is multicast does");
+    }
+  }
+  if (!setup.empty())
+    setup.push_back(StepKind::fence_init),
+        setup.push_back(s.ranks > 1 ? StepKind::cluster_barrier : StepKind::barrier);
+  const auto expect = [&](const char* title, const std::vector<Step>& steps,
+                          const std::vector<StepKind>& of) {
+    if (std::ranges::equal(steps, of, {}, &Step::kind)) return;
+    std::vector<Step> right(of.size());
+    for (std::size_t k = 0; k < of.size(); ++k) right[k].kind = of[k];
+    reject("{}: {} is {}; it must be {}", kernel, title, kinds(steps), kinds(right));
+  };
+  expect("setup", s.setup, setup);
+  expect("teardown", s.teardown, teardown);
+}
+
 void check_other_arrivals(const Schedule& s, const std::string& kernel) {
   for (std::size_t c = 0; c < s.channels.size(); ++c) {
     const Channel& channel = s.channels[c];
@@ -353,18 +401,19 @@ void check_other_arrivals(const Schedule& s, const std::string& kernel) {
       for (const Step& step : a.steps)
         if (step.kind == StepKind::release && step.channel == static_cast<int>(c)) releasing += a.warps;
     for (int consumer : channel.consumers) consuming += s.agents[consumer].warps;
-    if (channel.by == Synchronisation::mbarrier_bytes && releasing == 0 && channel.arrivals != consuming)
+    if (channel.by == Synchronisation::mbarrier_bytes && releasing == 0 &&
+        arrivals_of(s, static_cast<int>(c)) != consuming)
       reject(
           "{}: the empty barriers of channel {}, none of whose stages is given back, wait for {} arrivals; "
           "its "
           "consumers have {} warps: initialise them for as many",
-          kernel, channel.name, channel.arrivals, consuming);
+          kernel, channel.name, arrivals_of(s, static_cast<int>(c)), consuming);
     const int arriving = (s.ranks - 1) * releasing;
-    if (channel.by == Synchronisation::mbarrier_peers && channel.arrivals != arriving)
+    if (channel.by == Synchronisation::mbarrier_peers && arrivals_of(s, static_cast<int>(c)) != arriving)
       reject(
           "{}: the barrier of channel {} waits for {} arrivals, and gets {}: {} from each of {} other ranks; "
           "initialise it for as many",
-          kernel, channel.name, channel.arrivals, arriving, releasing, s.ranks - 1);
+          kernel, channel.name, arrivals_of(s, static_cast<int>(c)), arriving, releasing, s.ranks - 1);
   }
 }
 
@@ -374,6 +423,7 @@ void check_structure(const Schedule& s, const std::string& kernel) {
   check_channels(s, kernel);
   for (std::size_t i = 0; i < s.agents.size(); ++i) check_steps(s, kernel, static_cast<int>(i));
   check_ranks(s, kernel);
+  check_setup(s, kernel);
 }
 
 void check_limits(const Schedule& s, const std::string& kernel, const target::Target& t) {

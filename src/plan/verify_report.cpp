@@ -193,10 +193,10 @@ void report_deadlock(const State& s) {
       const auto slow =
           std::min_element(state.consumers.begin(), state.consumers.end(),
                            [](auto& x, auto& y) { return x.second.released < y.second.released; });
+      const std::int64_t needed = state.produced - (e.step->kind == StepKind::drain ? 0 : c.stages - 1);
       text += fmt::format(" for {} to release {}[{}] of channel {} ({} more needed)",
                           s.schedule.agents[slow->first].name, s.schedule.tensors[c.tensor].name,
-                          state.produced % c.stages, c.name,
-                          state.produced - c.stages + 1 - slow->second.released);
+                          (needed - 1) % c.stages, c.name, needed - slow->second.released);
     } else {
       text += fmt::format(" for {} to fill {}[{}] of channel {} ({} more needed)",
                           s.schedule.agents[c.producer].name, s.schedule.tensors[c.tensor].name,

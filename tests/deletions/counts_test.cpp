@@ -111,14 +111,14 @@ void expect_proved(const plan::KernelPlan& kernel, const std::string& where) {
     }
   };
   plan::Schedule s = kernel.schedule;
-  for (plan::Channel& c : s.channels)
+  for (plan::Step& init : s.setup)
     for (const int by : {-1, 1}) {
-      if (c.arrivals == 0) continue;
-      c.arrivals += by;
-      const bool all = c.by == plan::Synchronisation::mbarrier_bytes;
-      const int ranks = all ? plan::ranks_of(s, static_cast<int>(&c - s.channels.data())) : 1;
-      expect_rejected(s, ranks * c.arrivals);
-      c.arrivals -= by;
+      if (init.kind != plan::StepKind::init) continue;
+      init.arrivals += by;
+      const bool all = s.channels[init.channel].by == plan::Synchronisation::mbarrier_bytes;
+      const int ranks = all ? plan::ranks_of(s, init.channel) : 1;
+      expect_rejected(s, ranks * init.arrivals);
+      init.arrivals -= by;
     }
   for (plan::Agent& agent : s.agents)
     for (plan::Step& step : agent.steps)
@@ -242,8 +242,8 @@ TEST(BarrierCounts, OfTheTextAreThePlans) {
     std::vector<int> planned;
     std::set<int> threads;
     for (const plan::KernelPlan& k : p.plan.kernels) {
-      for (const plan::Channel& c : k.schedule.channels)
-        if (c.arrivals > 0) planned.push_back(c.arrivals);
+      for (const plan::Step& init : k.schedule.setup)
+        if (init.arrivals > 0) planned.push_back(init.arrivals);
       for (const plan::Agent& a : k.schedule.agents)
         for (const plan::Step& step : a.steps)
           if (step.threads > 0) threads.insert(step.threads);

@@ -1,17 +1,25 @@
 // What barriers wait for is what comes: counts that the planner gives, one more and one less.
-#include "plan/arrivals.hpp"
-
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "plan/set_up.hpp"
 #include "schedules.hpp"
 
 namespace zellige::plan {
 namespace {
 
 Schedule counted(Schedule s) {
-  count_arrivals(s);
+  set_up(s);
   return s;
 }
+
+/// The step that initialises the channel's mbarriers.
+Step& init(Schedule& s, int channel) {
+  return *std::ranges::find_if(
+      s.setup, [&](const Step& x) { return x.kind == StepKind::init && x.channel == channel; });
+}
+int last(const Schedule& s) { return static_cast<int>(s.channels.size()) - 1; }
 
 Schedule cluster(int ranks) { return counted(cluster_matmul(12, ranks)); }
 Schedule peers(int ranks) { return counted(split_k_matmul(12, ranks)); }
@@ -20,19 +28,19 @@ TEST(Arrivals, AreCountedAsTheyCome) {
   for (const Schedule& s :
        {counted(hopper_matmul(12)), counted(ping_pong(12)), cluster(2), cluster(4), peers(2), peers(4)}) {
     EXPECT_EQ(verdict(s), "");
-    for (const Channel& c : s.channels)
-      EXPECT_EQ(c.arrivals > 0,
-                c.by == Synchronisation::mbarrier_bytes || c.by == Synchronisation::mbarrier_peers);
+    for (int c = 0; c <= last(s); ++c)
+      EXPECT_EQ(arrivals_of(s, c) > 0, s.channels[c].by == Synchronisation::mbarrier_bytes ||
+                                           s.channels[c].by == Synchronisation::mbarrier_peers);
   }
-  EXPECT_EQ(counted(hopper_matmul(12)).channels[0].arrivals, 8);
-  EXPECT_EQ(counted(ping_pong(12)).channels[0].arrivals, 8);  // of two agents
-  EXPECT_EQ(cluster(4).channels[0].arrivals, 8);              // of each rank
-  EXPECT_EQ(peers(4).channels.back().arrivals, 24);
+  EXPECT_EQ(arrivals_of(counted(hopper_matmul(12)), 0), 8);
+  EXPECT_EQ(arrivals_of(counted(ping_pong(12)), 0), 8);  // of two agents
+  EXPECT_EQ(arrivals_of(cluster(4), 0), 8);              // of each rank
+  EXPECT_EQ(arrivals_of(peers(4), last(peers(4))), 24);
 }
 
 TEST(Arrivals, OneLessOfARing) {
   Schedule s = counted(hopper_matmul(12));
-  --s.channels[0].arrivals;
+  --init(s, 0).arrivals;
   EXPECT_EQ(verdict(s),
             "kernel: the empty barrier of sA[0] of channel ring waits for 7 arrivals in phase 0, and gets 8; "
             "initialise it for "
@@ -41,7 +49,7 @@ TEST(Arrivals, OneLessOfARing) {
 
 TEST(Arrivals, OneMoreOfARing) {
   Schedule s = counted(hopper_matmul(12));
-  ++s.channels[0].arrivals;
+  ++init(s, 0).arrivals;
   EXPECT_EQ(verdict(s),
             "kernel: the empty barrier of sA[0] of channel ring waits for 9 arrivals in phase 0, and gets 8; "
             "initialise it for "
@@ -50,7 +58,7 @@ TEST(Arrivals, OneMoreOfARing) {
 
 TEST(Arrivals, OneLessOfARingThatRanksShare) {
   Schedule s = cluster(2);
-  --s.channels[0].arrivals;
+  --init(s, 0).arrivals;
   EXPECT_EQ(verdict(s),
             "kernel: the empty barrier of sA of rank 0[0] of channel ring of rank 0 waits for 14 "
             "arrivals in phase 0, "
@@ -60,9 +68,9 @@ TEST(Arrivals, OneLessOfARingThatRanksShare) {
 TEST(Arrivals, OneLessOfARingThatIsFilledOnce) {
   Schedule s = hopper_matmul(3);
   std::erase_if(s.agents[1].steps, [](const Step& step) { return step.kind == StepKind::release; });
-  count_arrivals(s);
+  set_up(s);
   EXPECT_EQ(verdict(s), "");
-  --s.channels[0].arrivals;
+  --init(s, 0).arrivals;
   EXPECT_EQ(verdict(s),
             "kernel: the empty barriers of channel ring, none of whose stages is given back, wait for 7 "
             "arrivals; its "
@@ -71,7 +79,7 @@ TEST(Arrivals, OneLessOfARingThatIsFilledOnce) {
 
 TEST(Arrivals, OneMoreOfPeers) {
   Schedule s = peers(4);
-  ++s.channels.back().arrivals;
+  ++init(s, last(s)).arrivals;
   EXPECT_EQ(verdict(s),
             "kernel: the barrier of channel peers waits for 25 arrivals, and gets 24: 8 from each of 3 other "
             "ranks; initialise "
@@ -80,7 +88,7 @@ TEST(Arrivals, OneMoreOfPeers) {
 
 TEST(Arrivals, OneLessOfPeers) {
   Schedule s = peers(2);
-  --s.channels.back().arrivals;
+  --init(s, last(s)).arrivals;
   EXPECT_EQ(verdict(s),
             "kernel: the barrier of channel peers waits for 7 arrivals, and gets 8: 8 from each of 1 other "
             "ranks; initialise "
@@ -118,6 +126,86 @@ TEST(Arrivals, AnAgentThatGivesBackOneStageLess) {
   for (Step& step : steps)
     if (step.kind == StepKind::release) step = fence();
   EXPECT_EQ(verdict(s).substr(0, 17), "kernel: deadlock:");
+}
+
+// ---- what stands before and after the agents ----
+
+TEST(Setup, AnyStepLeftOutIsRejected) {
+  for (const Schedule& s :
+       {counted(hopper_matmul(12)), counted(ping_pong(12)), cluster(2), cluster(4), peers(2)})
+    for (const auto list : {&Schedule::setup, &Schedule::teardown})
+      for (std::size_t k = 0; k < (s.*list).size(); ++k) {
+        Schedule without = s;
+        (without.*list).erase((without.*list).begin() + static_cast<std::ptrdiff_t>(k));
+        EXPECT_NE(verdict(without), "") << name((s.*list)[k].kind);
+        Schedule twice = s;
+        (twice.*list).push_back((s.*list)[k]);
+        EXPECT_NE(verdict(twice), "") << name((s.*list)[k].kind);
+      }
+}
+
+TEST(Setup, SaysWhatIsMissing) {
+  const auto after = [](auto change, Schedule s) {
+    change(s);
+    return verdict(s);
+  };
+  const Schedule ring = counted(hopper_matmul(12));
+  EXPECT_EQ(after([](Schedule& s) { s.setup.erase(s.setup.begin()); }, ring),
+            "kernel: setup initialises the mbarriers of channel ring 0 times; it must once");
+  EXPECT_EQ(after([](Schedule& s) { s.setup[0].channel = 1; }, ring),
+            "kernel: setup initialises the mbarriers of channel ring 0 times; it must once");
+  EXPECT_EQ(after([](Schedule& s) { s.setup.push_back(s.setup[0]), s.setup.back().channel = 1; }, ring),
+            "kernel: setup initialises the mbarriers of channel sums 1 times; it has none");
+  EXPECT_EQ(after([](Schedule& s) { std::swap(s.setup[1], s.setup[2]); }, ring),
+            "kernel: setup is init, barrier, fence_init; it must be init, fence_init, barrier");
+  EXPECT_EQ(after([](Schedule& s) { s.setup[2].kind = StepKind::barrier; }, cluster(2)),
+            "kernel: setup is init, fence_init, barrier; it must be init, fence_init, cluster_barrier");
+  EXPECT_EQ(after([](Schedule& s) { s.teardown.clear(); }, cluster(2)),
+            "kernel: teardown is empty; it must be warp_barrier, cluster_barrier");
+}
+
+TEST(Setup, AProducerThatDoesNotDrainIsRejected) {
+  const auto after = [](auto change) {
+    Schedule s = cluster(2);
+    change(s.agents[0].steps);
+    return verdict(s);
+  };
+  using Steps = std::vector<Step>;
+  ASSERT_EQ(cluster(2).agents[0].steps.back().kind, StepKind::drain);
+  EXPECT_EQ(after([](Steps& steps) { steps.pop_back(); }),
+            "kernel: agent producer drains channel ring 0 times; its producer must once, last, since other "
+            "ranks arrive at its barriers");
+  EXPECT_EQ(
+      after([](Steps& steps) { steps.insert(steps.begin(), steps.back()), steps.pop_back(); }),
+      "kernel: agent producer drains channel ring 1 times, not as its last step of it; its producer must "
+      "once, last, since other ranks arrive at its barriers");
+}
+
+TEST(Setup, ADrainOfWhatIsNotMulticastIsRejected) {
+  Schedule s = counted(hopper_matmul(12));
+  s.agents[0].steps.push_back({.kind = StepKind::drain, .channel = 0});
+  EXPECT_EQ(verdict(s),
+            "kernel: agent producer drains channel ring 1 times; only the producer of a channel that is "
+            "multicast does");
+}
+
+TEST(Setup, AStepOfAllThreadsInAnAgentIsRejected) {
+  Schedule s = counted(hopper_matmul(12));
+  s.agents[1].steps.insert(s.agents[1].steps.begin(), {.kind = StepKind::fence_init});
+  EXPECT_EQ(
+      verdict(s),
+      "kernel: consumer, step 0 (fence_init), is a fence_init; only setup and teardown have such steps");
+}
+
+/// A stage that is never given back keeps the producer waiting at the end.
+TEST(Setup, ADrainWaitsForTheLastStages) {
+  Schedule s = cluster(2);
+  std::vector<Step>& steps = s.agents[1].steps;
+  const auto last =
+      std::find_if(steps.rbegin(), steps.rend(), [](const Step& x) { return x.kind == StepKind::release; });
+  ASSERT_NE(last, steps.rend());
+  steps.erase(last.base() - 1);
+  EXPECT_EQ(verdict(s).substr(0, 17), "kernel: deadlock:") << verdict(s);
 }
 
 }  // namespace

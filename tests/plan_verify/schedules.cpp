@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "graph/error.hpp"
-#include "plan/arrivals.hpp"
+#include "plan/set_up.hpp"
 #include "plan/verify.hpp"
 
 namespace zellige::plan {
@@ -149,19 +149,19 @@ Schedule ping_pong(std::int64_t trips) {
   return s;
 }
 
-/// Whether the schedule says its arrivals itself, or names agents that it lacks.
-static bool counted(const Schedule& s) {
+/// Whether the schedule has what set_up adds, or names agents that it lacks.
+static bool is_set_up(const Schedule& s) {
   const auto lacks = [&](int agent) { return agent < 0 || agent >= std::ssize(s.agents); };
   for (const Channel& c : s.channels)
-    if (c.arrivals != 0 || lacks(c.producer) || std::ranges::any_of(c.consumers, lacks)) return true;
+    if (lacks(c.producer) || std::ranges::any_of(c.consumers, lacks)) return true;
   for (const Agent& a : s.agents)
     if (std::ranges::any_of(a.steps, [](const Step& x) { return x.threads != 0; })) return true;
-  return false;
+  return !s.setup.empty();
 }
 
 std::string verdict(const Schedule& given, const char* target) {
   Schedule s = given;
-  if (!counted(s)) count_arrivals(s);
+  if (!is_set_up(s)) set_up(s);
   try {
     verify(s, "kernel", target::find(target));
   } catch (const Error& e) {

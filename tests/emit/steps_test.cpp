@@ -1,0 +1,199 @@
+// Nothing orders threads that is no step: the barriers, waits, arrivals, fences and initialisations of a kernel's text are those of its
+// schedule, in its order.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <filesystem>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "emit/emit.hpp"
+#include "fuse/fuse.hpp"
+#include "graph/error.hpp"
+#include "graph/load.hpp"
+#include "plan/graphs.hpp"
+#include "plan/launches.hpp"
+#include "plan/verify_limits.hpp"
+#include "target/instructions.hpp"
+
+namespace zellige::emit {
+namespace {
+
+using plan::StepKind;
+
+/// The calls of the text that order threads, a line each, without their arguments but for numbers.
+std::string calls_of(const std::string& text) {
+  static const std::regex call(
+      R"((__syncthreads|__syncwarp|cluster_sync|named_barrier_sync|named_barrier_arrive|cp_async_commit|cp_async_wait<\d+>|wgmma_commit|wgmma_wait<\d+>|tma_store_commit|tma_store_wait\w*<\d+>|fence_\w+|wgmma_fence|griddep_\w+|mbarrier_\w+|cluster_\w+|(?:ring\d*|exchange)\.(?:init|acquire|wait|wait_empty|release|drain))\((\d*(?:, \d+)?))");
+  std::string calls;
+  for (std::sregex_iterator at(text.begin(), text.end(), call), end; at != end; ++at) {
+    if ((*at)[1] == "cluster_ctarank") continue;
+    calls += (*at)[1].str() + "(" + (*at)[2].str() + ")\n";
+  }
+  return calls;
+}
+
+/// What each step that orders threads is called in the text.
+class Calls {
+ public:
+  explicit Calls(const plan::Schedule& s) : s_(s) {}
+
+  std::string str() {
+    for (const plan::Step& step : s_.setup) add(s_.agents[0], step);
+    for (const plan::Agent& agent : s_.agents)
+      for (const plan::Step& step : agent.steps) add(agent, step);
+    for (const plan::Step& step : s_.teardown) add(s_.agents[0], step);
+    return calls_;
+  }
+
+ private:
+  std::string channel(int index) const {
+    if (s_.channels[index].by == plan::Synchronisation::mbarrier_peers) return "exchange";
+    int before = 0;
+    for (int c = 0; c < index; ++c) before += s_.channels[c].by == plan::Synchronisation::mbarrier_bytes;
+    return before ? fmt::format("ring{}", before) : "ring";
+  }
+  bool fills(const plan::Agent& agent, const plan::Step& step) const {
+    const plan::Channel& c = s_.channels[step.channel];
+    return c.by == plan::Synchronisation::mbarrier_bytes && &s_.agents[c.producer] == &agent;
+  }
+  std::string call_of(const plan::Agent& agent, const plan::Step& step) const {
+    const auto groups = [&] { return static_cast<int>(plan::groups_of(s_, "k", agent, step)); };
+    switch (step.kind) {
+      case StepKind::init:
+        return fmt::format("{}.init({})", channel(step.channel), step.arrivals);
+      case StepKind::fence_init:
+        return "fence_mbarrier_init()";
+      case StepKind::warp_barrier:
+        return "__syncwarp()";
+      case StepKind::cluster_barrier:
+        return "cluster_sync()";
+      case StepKind::barrier:
+        return step.id == 0 ? "__syncthreads()"
+                            : fmt::format("named_barrier_sync({}, {})", step.id, step.threads);
+      case StepKind::arrive:
+        return fmt::format("named_barrier_arrive({}, {})", step.id, step.threads);
+      case StepKind::commit:
+        return std::array{"cp_async_commit()", "wgmma_commit()", "tma_store_commit()"}.at(groups());
+      case StepKind::wait_group:
+        return fmt::format("{}<{}>()",
+                           std::array{"cp_async_wait", "wgmma_wait", "tma_store_wait_read"}.at(groups()),
+                           step.pending);
+      case StepKind::acquire:
+        return channel(step.channel) + (fills(agent, step) ? ".acquire()" : ".wait()");
+      case StepKind::release:
+        return channel(step.channel) + ".release()";
+      case StepKind::drain:
+        return channel(step.channel) + ".drain()";
+      case StepKind::fence_proxy:
+        return "fence_proxy_async_shared()";
+      case StepKind::griddep_wait:
+        return "griddep_wait()";
+      case StepKind::griddep_launch_dependents:
+        return "griddep_launch_dependents()";
+      default:
+        return "";
+    }
+  }
+  void add(const plan::Agent& agent, const plan::Step& step) {
+    if (const std::string call = call_of(agent, step); !call.empty()) calls_ += call + "\n";
+  }
+
+  const plan::Schedule& s_;
+  std::string calls_;
+};
+
+/// The text of the kernel or, of a launch of several programs, of the program's function.
+std::string body_of(const std::string& source, const std::string& name) {
+  const std::size_t begin = source.find(" " + name + "("), end = source.find("\n}\n", begin);
+  return begin == source.npos ? "" : source.substr(begin, end - begin);
+}
+
+/// What the calls are named that no row of the target has; those of rings and peers, and the meeting of a cluster, are made of several.
+std::string without_row(const std::string& calls, const target::Target& target) {
+  const auto named = [](std::string_view call) { return call.substr(0, call.find_first_of("<(")); };
+  std::set<std::string_view> rows{"__syncwarp", "cluster_sync"};
+  for (const Instruction* row : target::instructions_of(target)) rows.insert(named(row->call));
+  std::string missing;
+  std::istringstream lines(calls);
+  for (std::string line; std::getline(lines, line);)
+    if (line.find('.') == line.npos && !rows.contains(named(line))) missing += line + "\n";
+  return missing;
+}
+
+/// Of every launch of one program; how many there are. Kernels that differ in names alone have one text.
+int compare(const graph::KernelGraph& g, const target::Target& target, std::set<StepKind>& met,
+            const plan::Wishes& wishes = {}) {
+  const Program p = transpile(g, target, wishes);
+  int compared = 0;
+  const std::vector<plan::Launch> launches = plan::launches(p.plan.kernels);
+  for (std::size_t k = 0; k < launches.size(); ++k) {
+    if (launches[k].count() > 1) continue;
+    const plan::Schedule& s = p.plan.kernels[launches[k].first].schedule;
+    const std::string name = p.manifest.kernels[k].name, text = body_of(p.source, name);
+    EXPECT_NE(text, "") << name;
+    EXPECT_EQ(calls_of(text), Calls(s).str()) << name << " for " << target.name << "\n" << plan::print(s);
+    EXPECT_EQ(without_row(calls_of(text), target), "") << name << " for " << target.name;
+    for (const auto* list : {&s.setup, &s.teardown})
+      for (const plan::Step& step : *list) met.insert(step.kind);
+    for (const plan::Agent& agent : s.agents)
+      for (const plan::Step& step : agent.steps) met.insert(step.kind);
+    ++compared;
+  }
+  return compared;
+}
+
+std::vector<graph::Loaded> examples() {
+  std::vector<graph::Loaded> graphs;
+  for (const auto& entry : std::filesystem::directory_iterator(ZELLIGE_SOURCE_DIR "/examples"))
+    if (entry.path().extension() == ".json")
+      for (graph::Loaded& l : graph::load_each(entry.path().string())) graphs.push_back(std::move(l));
+  return graphs;
+}
+
+// In every way in which the planner makes agents, rings and clusters: the graphs of its goldens, and the examples, fused and with constants.
+TEST(Steps, AreAllThatOrdersThreads) {
+  std::set<StepKind> met;
+  int compared = 0;
+  std::vector<plan::Wishes> wishes(1);
+  for (const plan::Blocks blocks : plan::ways_of_blocks) wishes.push_back({.blocks = {blocks}});
+  for (const char* target : {"sm_80", "sm_90a"}) {
+    for (const plan::GoldenGraph& g : plan::golden_graphs())
+      for (const plan::Wishes& wish : wishes) {
+        if (&wish != &wishes[0] && !g.name.starts_with("hopper_")) continue;
+        try {
+          compared += compare(g.graph(), target::find(target), met, wish);
+        } catch (const Fault&) {
+          throw;
+        } catch (const Error&) {  // it asks for more than the target has, or no block of it can go that way
+        }
+      }
+    for (graph::Loaded& l : examples()) {
+      compared += compare(fuse::optimize(l.graph, target::find(target)).graph, target::find(target), met);
+      for (const int input : l.graph.inputs) l.graph.tensors[input].constant = true;
+      compared += compare(l.graph, target::find(target), met);
+    }
+  }
+  EXPECT_GE(compared, 100);
+  for (int k = 0; k <= static_cast<int>(StepKind::loop_end); ++k) {
+    const auto kind = static_cast<StepKind>(k);
+    if (kind != StepKind::arrive)  // of ping-pong, which the planner does not use
+      EXPECT_TRUE(met.contains(kind)) << plan::name(kind) << " is in no schedule here";
+  }
+}
+
+TEST(Steps, ThatAreMissingAreSeen) {
+  EXPECT_EQ(
+      calls_of(
+          "  ring1.init(8);\n  fence_mbarrier_init();\n  named_barrier_sync(1, 256);\n  ring.wait(ring_at);\n"
+          "  wgmma_wait<1>();\n  const auto x = ring.tile(ring_at, 1);\n  exchange.release(rank);\n"),
+      "ring1.init(8)\nfence_mbarrier_init()\nnamed_barrier_sync(1, 256)\nring.wait()\nwgmma_wait<1>()\n"
+      "exchange.release()\n");
+  EXPECT_EQ(calls_of("if (x) __syncthreads();"), "__syncthreads()\n");
+  EXPECT_EQ(without_row("ring.wait()\n__syncthreads()\nwgmma_wait<1>()\n", target::find("sm_80")),
+            "wgmma_wait<1>()\n");
+}
+
+}  // namespace
+}  // namespace zellige::emit
