@@ -288,7 +288,7 @@ void KernelText::box(const plan::Step& step) {
             : load || !by_spans ? ""
                                 : fmt::format(" of each of {} ranks", plan_.schedule.ranks));
   if (load) {
-    const std::int64_t bytes = graph::size(b.padded) * graph::bytes(b.dtype);
+    const std::int64_t bytes = b.elements * graph::bytes(b.dtype);
     const Index offset =
         span * (bytes / plan::boxes(b)) + (by_spans ? Index(0) : rank * (bytes / plan_.schedule.ranks));
     const bool once = plan::passes_once(plan_, task.node);
@@ -341,9 +341,9 @@ void KernelText::multiply_by_warpgroups(const plan::Step& step) {
             printable(block_.nodes[n.in[0]].name), printable(block_.nodes[n.in[1]].name), m.m, m.columns(),
             m.k, row.m, row.n, row.k, step.peeled ? ", the first" : "");
   if (!n.carried) out_.line("{} acc{};", fragment_type(plan_.contexts[task.context]), task.node);
-  out_.line("issue_wgmma<{}, {}>(acc{}, {}, {}{});", type_name(block_.nodes[n.in[1]].dtype), m.k / row.k,
-            task.node, m.a_from >= 0 ? fmt::format("op{}", n.in[0]) : operand(0), operand(1),
-            n.carried && !step.peeled ? "" : ", false");
+  out_.line("issue_wgmma<{}, {}>(acc{}, {}, {}{});", type_name(block_.nodes[n.in[1]].dtype),
+            plan::ceil_div(m.k, row.k), task.node, m.a_from >= 0 ? fmt::format("op{}", n.in[0]) : operand(0),
+            operand(1), n.carried && !step.peeled ? "" : ", false");
 }
 
 }  // namespace zellige::emit

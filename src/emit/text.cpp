@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "plan/index_width.hpp"
+#include "plan/tensor_map.hpp"
 
 namespace zellige::emit {
 
@@ -69,7 +70,7 @@ static std::string spans_text(const plan::Buffer& b) {
   for (int i = 0; i < static_cast<int>(b.padded.size()); ++i) {
     const char* comma = i ? ", " : "";
     if (i == b.inner) {
-      s += fmt::format("{}Shape<Int<{}>, Int<{}>>", comma, b.span, b.padded[i] / b.span);
+      s += fmt::format("{}Shape<Int<{}>, Int<{}>>", comma, b.span, plan::boxes(b));
       d += fmt::format("{}Stride<Int<1>, Int<{}>>", comma, rows * b.span);
     } else {
       s += fmt::format("{}Int<{}>", comma, b.padded[i]);

@@ -137,6 +137,14 @@ InFlight& in_flight(Fiber& f) {
   return *f.in_flight;
 }
 
+// By chunk of 16 bytes, whether any of it lies inside the tensor: what a box has outside goes nowhere.
+std::vector<bool> chunks_inside(const Box* box, std::uint32_t bytes) {
+  std::vector<bool> inside(bytes / 16, box == nullptr);
+  for (const BoxRun& run : box ? box->runs : std::vector<BoxRun>{})
+    for (std::uint32_t i = run.to / 16; 16 * i < run.to + run.bytes; ++i) inside[i] = true;
+  return inside;
+}
+
 // A store reads shared memory now; what it read lands at its thread's wait.
 void issue_store(Fiber& f, OpKind kind, const char* verb, Place from, std::uint32_t bytes, unsigned swizzle,
                  const Box* box, StoreInFlight store, Site site) {
@@ -152,7 +160,9 @@ void issue_store(Fiber& f, OpKind kind, const char* verb, Place from, std::uint3
   store.site = {site.address, 0};
   store.data.resize(bytes);
   const std::uint32_t at = std::uint32_t(from.p - b.memory);
+  const std::vector<bool> inside = chunks_inside(box, bytes);
   for (std::uint32_t i = 0; i < bytes; i += 16) {
+    if (!inside[i / 16]) continue;
     const std::uint32_t p = swizzled(at + (box ? box->place(i) : i), swizzle);
     std::memcpy(store.data.data() + i, b.memory + p, 16);
     Clash c = b.shadow.proxy_read(p, 16, a);

@@ -88,7 +88,7 @@ Shape operand_padding(const KernelPlan& plan, int i) {
   for (int reader : p.consumers(i)) {
     if (p.nodes[reader].kind != NodeKind::matmul) continue;
     const MatmulChoice& choice = plan.matmuls.at(reader);
-    if (!choice.row || !(choice.load || choice.by_threads())) continue;
+    if (!choice.row || !(choice.load || choice.by_threads() || choice.by_warpgroup())) continue;
     for (int side = 0; side < 2; ++side) {
       if (p.nodes[reader].in[side] != i) continue;
       const int k = side == 0 ? last : last - 1;

@@ -146,13 +146,14 @@ class Estimate {
     };
     const DType dtype = block_.tensors[op.inputs[0]].dtype;
     const std::string_view a = graph::name(dtype);
-    const Instruction* group = target::find_warpgroup_mma(target_, a, a, "f32", batch * n);
+    const Instruction* group =
+        target::find_warpgroup_mma(target_, a, a, "f32", of_chain() ? ceil_div(n, 16) * 16 : batch * n);
     const bool rows_shared = batch == 1 || graph::size(shape(op.inputs[0])) == m * k;
     if (!group || block_.loop < 2 || !rows_shared || op.inputs[0] == op.inputs[1]) return nullptr;
     const auto warps = static_cast<std::int64_t>(warps_);
     if (warps % warps_of(*group) != 0 || m * warps_of(*group) != group->m * warps) return nullptr;
     if (!loaded(op.inputs[1])) return nullptr;
-    if (!loaded(op.inputs[0])) return of_chain() && batch == 1 && k % group->k == 0 ? group : nullptr;
+    if (!loaded(op.inputs[0])) return of_chain() && batch == 1 && k % 8 == 0 ? group : nullptr;
     return summed && k * graph::bytes(dtype) == span_bytes ? group : nullptr;
   }
 

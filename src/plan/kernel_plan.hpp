@@ -45,10 +45,10 @@ struct Buffer {
   int partials = 1;  // float32 sums that its readers add; an outermost dimension where > 1
   int stages = 1;    // of the software pipeline
   bool matmul_operand = false;
-  int inner = 0;    // the dimension of stride 1
-  Strides strides;  // in elements
-  std::int64_t span =
-      0;  // elements of `inner` side by side, all rows of the next behind them; 0: a row is whole
+  int inner = 0;          // the dimension of stride 1
+  Strides strides;        // in elements
+  std::int64_t span = 0;  // elements of `inner` side by side, followed by all rows of the next span; the last
+                          // span has room past the row's end; 0: each row lies in one piece
   std::int64_t partial_stride = 0, stage_stride = 0;
   Swizzle swizzle;
   std::int64_t elements = 0;  // of one stage, partials included

@@ -58,13 +58,14 @@ class Arrangement {
     const int size = graph::bytes(buffer_.dtype), chunk = target_.access_bytes / size;
     const std::int64_t line = span_bytes / size;
     buffer_.strides = padded_strides(buffer_.padded, buffer_.inner, chunk);
-    buffer_.span = buffer_.padded[buffer_.inner] > line ? line : 0;
+    buffer_.span = buffer_.shape[buffer_.inner] != line ? line : 0;
     set_pitch(line);
     int bits = 0;
     while (1 << bits < chunk) ++bits;
     buffer_.swizzle = {.B = 3, .M = bits, .S = 3};
     buffer_.swizzle_reason = "spans of 128 bytes, as TMA swizzles them";
-    buffer_.partial_stride = buffer_.elements = buffer_.stage_stride = graph::size(buffer_.padded);
+    const std::int64_t rows = graph::size(buffer_.padded) / buffer_.padded[buffer_.inner];
+    buffer_.partial_stride = buffer_.elements = boxes(buffer_) * rows * line;
     buffer_.stage_stride = round_up(buffer_.elements * size, 8 * span_bytes) / size;
     buffer_.bytes = buffer_.elements * size;
   }

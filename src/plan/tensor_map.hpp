@@ -34,7 +34,8 @@ std::string no_tensor_map(const Node&, const graph::KernelTensor&, int inner);
 /// Of a load or store that travels by TMA into or out of its buffer.
 TensorMap tensor_map(const KernelPlan&, const Program&, int node);
 
-/// Boxes of one tile, or of a rank's part of it: they lie side by side along the contiguous dimension.
+/// Boxes of one tile, or of a rank's part of it: they lie side by side along the contiguous dimension. The last one may pass the
+/// tile's end.
 std::int64_t boxes(const Buffer&);
 std::int64_t boxes_of_rank(const KernelPlan&, int node, const Buffer&);
 

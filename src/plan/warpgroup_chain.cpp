@@ -62,18 +62,34 @@ class Chain {
   std::string row_of(int product, MatmulChoice& choice, bool a_in_registers) const {
     const Node& n = p_.nodes[product];
     const auto type = [&](int side) { return graph::name(p_.nodes[n.in[side]].dtype); };
+    const std::int64_t columns = in_pairs_of_tiles(choice.n);
     const Instruction* row = target::find_warpgroup_mma(target_, type(0), type(1), graph::name(DType::f32),
-                                                        choice.n, a_in_registers);
-    if (!row) return fmt::format("no row multiplies {} by {} in {} columns", type(0), type(1), choice.n);
+                                                        columns, a_in_registers);
+    if (!row) return fmt::format("no row multiplies {} by {} in {} columns", type(0), type(1), columns);
     if (choice.batch != 1) return fmt::format("a block multiplies {} matrices", choice.batch);
     choice.warps = {.b = 1, .m = p_.warps(), .n = 1, .k = 1};
     if (p_.threads() % row->issuers != 0 || choice.m * warps_of(*row) != row->m * p_.warps())
       return fmt::format("{} rows are not {} for each four of {} warps", choice.m, row->m, p_.warps());
-    if (choice.k % row->k != 0)
-      return fmt::format("an iteration's K of {} is no multiple of {}", choice.k, row->k);
+    if (std::string why = filled_up(n, choice, *row, a_in_registers); !why.empty()) return why;
     if (!leaves_as(*row, *choice.row, n.shape, choice.warps))
       return fmt::format("{} leaves {} columns otherwise than {}", row->name, choice.n, choice.row->name);
     choice.row = row, choice.load = nullptr, choice.a_from = -1;
+    return "";
+  }
+
+  /// A plain product's sums, which its readers expect, are in pairs of tiles of 8 columns.
+  static std::int64_t in_pairs_of_tiles(std::int64_t columns) { return ceil_div(columns, 16) * 16; }
+
+  /// Why the instruction would read what TMA does not fill with zeros: K, or columns, that end within a step, of an operand whose lines
+  /// do not run along them.
+  std::string filled_up(const Node& n, const MatmulChoice& choice, const Instruction& row,
+                        bool a_in_registers) const {
+    const int last = static_cast<int>(n.shape.size()) - 1;
+    const auto lines_along = [&](int side, int dim) { return plan_.inner.at(n.in[side]) == dim; };
+    if (choice.k % row.k != 0 && (a_in_registers || !lines_along(0, last) || !lines_along(1, last - 1)))
+      return fmt::format("an iteration's K of {} is no multiple of {}", choice.k, row.k);
+    if (choice.n % 16 != 0 && !lines_along(1, last))
+      return fmt::format("{} columns, which are lines of the operand, are no multiple of 16", choice.n);
     return "";
   }
 

@@ -258,6 +258,26 @@ TEST(WarpgroupChains, AreAttention) {
   expect_attention({.warps = 4});
 }
 
+// Lines that TMA fills up with zeros, and columns that are filled up to pairs of tiles.
+class HeadDimensions : public testing::TestWithParam<std::int64_t> {};
+TEST_P(HeadDimensions, ComeInStepsOfEight) {
+  const std::int64_t dim = GetParam();
+  expect_attention({.dim = dim,
+                    .tile = 64,
+                    .heads = 1,
+                    .tiles = 2,
+                    .warps = 4,
+                    .tril = dim % 16 == 0 ? std::optional<std::int64_t>{} : 3,
+                    .dtype = dim % 24 == 0 ? DType::bf16 : DType::f16});
+}
+INSTANTIATE_TEST_SUITE_P(WarpgroupChains, HeadDimensions, testing::Range<std::int64_t>(16, 257, 8));
+
+// Lines along the keys: K of the first product ends with the tile's last line.
+TEST(WarpgroupChains, TakeKeysByLinesWhereTheHeadDimensionIsWholeSteps) {
+  for (std::int64_t dim : {48, 80, 112})
+    expect_attention({.dim = dim, .tile = 64, .heads = 1, .tiles = 2, .keys_along_d = false, .warps = 4});
+}
+
 std::string verdict(const plan::KernelPlan& plan) {
   try {
     plan::verify(plan.schedule, "attention", target::find("sm_90a"));
@@ -385,10 +405,9 @@ TEST(WarpgroupChains, StayOnWarpsAndSayWhy) {
   };
   const std::string begin = "note: products on warpgroups: ";
   for (const auto& [a, why] :
-       {std::pair{Attended{.dim = 32}, "a line of Q's tile has 64 bytes, no multiple of 128\n"},
-        {Attended{.tile = 72},
-         "SM90::GMMA::MMA_64x72x16_F32F16F16_SS leaves 72 columns otherwise than "
-         "SM80_16x8x16_F32F16F16F32_TN\n"},
+       {std::pair{Attended{.dim = 36}, "a line of Q's tile has 72 bytes, no multiple of 16\n"},
+        {Attended{.dim = 72, .keys_along_d = false}, "an iteration's K of 72 is no multiple of 16\n"},
+        {Attended{.tile = 72}, "72 columns, which are lines of the operand, are no multiple of 16\n"},
         {Attended{.warps = 6}, "96 rows are not 64 for each four of 6 warps\n"}}) {
     const std::string text = said(a);
     EXPECT_NE(text.find(begin + why), text.npos) << text;

@@ -14,13 +14,14 @@
 namespace zellige {
 
 /// d = a b + (accumulate ? d : 0), `Steps` times 32 bytes of K; a is the warpgroup's own 64 rows. Matrices of a batch share it, and
-/// lie side by side in b. Not yet a group.
+/// lie side by side in b. Not yet a group. N may end within the last unit of 16 columns, of which b then has all.
 template <class T, int Steps, int Batch, int M, int N, int WM, class A, class B>
 ZELLIGE_CALL void issue_wgmma(Fragment<Batch, M, N, 1, WM, 1, 1>& d, const A& a, const B& b,
                               bool accumulate = true) {
-  static_assert(M == 16 * WM && WM % 4 == 0 && (N % 16 == 0 || N == 8),
-                "issue_wgmma: each four warps take 64 rows, columns come in units of 16, or are 8");
-  issue_wgmma<T, Steps>(reinterpret_cast<float(&)[Batch * N / 2]>(d.d), a, b, accumulate);
+  static_assert(
+      M == 16 * WM && WM % 4 == 0 && (N % 16 == 0 || Batch == 1),
+      "issue_wgmma: each four warps take 64 rows, matrices side by side come in units of 16 columns");
+  issue_wgmma<T, Steps>(reinterpret_cast<float(&)[sizeof(d.d) / sizeof(float)]>(d.d), a, b, accumulate);
 }
 
 /// The same of the accumulators of another product, rounded.
