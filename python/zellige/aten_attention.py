@@ -1,11 +1,13 @@
 """Attention as one chain of operators: torch's own, and the same written out, with heads that share their keys.
 
-Queries of heads that share keys are rows of one product, which reads the keys once; keys that were repeated for each head (an expand
-and a reshape) are read as they were before.
+Queries of heads that share keys are rows of one product, which reads the keys once, where no copy makes them so; else keys are repeated
+for each head by an expand and a reshape, which the planner sees through. Keys that the graph repeats itself are read as they were before.
 """
 
 from . import numpy_face
 from . import operators as op
+
+ROWS = 64  # of a warpgroup's instruction; fewer queries than that share them with the other heads of their group
 
 
 def attention(q, k, v, mask, causal, scale, grouped):
@@ -26,14 +28,14 @@ def _attention(q, k, v, chain, causal=False, alone=False, masked=False, softmax=
         k, v = pair
     heads, beside = k.shape[1], lambda x: x
     if heads != shape[1]:
-        group = shape[1] // heads
-        if not causal and not masked and (alone or shape[2] == 1):
+        group, few = shape[1] // heads, shape[2] < ROWS
+        if not causal and not masked and (alone or shape[2] == 1) and (few or not _permuted(q)):
             q = op.reshape(q, (shape[0], heads, group * shape[2], shape[3]))
 
             def beside(x):
                 return x if x.ndim < 3 or x.shape[-3] == 1 else op.reshape(x, (*x.shape[:-3], heads, group, x.shape[-1]))
 
-        else:
+        elif few:
             q = op.reshape(q, (shape[0], heads, group, *shape[2:]))
             k, v = numpy_face._unsqueeze(k, 2), numpy_face._unsqueeze(v, 2)
 
@@ -42,11 +44,26 @@ def _attention(q, k, v, chain, causal=False, alone=False, masked=False, softmax=
                     return x
                 return op.reshape(x, (*x.shape[:-3], *((heads, group) if x.shape[-3] != 1 else (1, 1)), *x.shape[-2:]))
 
-    scores = chain(op.matmul(q, numpy_face._swap(k, -1, -2)), beside)
+    keys, values = numpy_face._swap(k, -1, -2), v
+    if q.ndim == 4 and q.shape[1] != heads:
+        keys, values = (_repeated(x, shape[1] // heads) for x in (keys, values))
+    scores = chain(op.matmul(q, keys), beside)
     if causal:
         scores = op.mask(scores, tril=0)
-    made = op.matmul(op.cast(softmax(scores, -1), v._dtype), v)
+    made = op.matmul(op.cast(softmax(scores, -1), v._dtype), values)
     return op.reshape(made, (*shape[:-1], v.shape[-1]))
+
+
+def _permuted(x):
+    made = x._trace.maker(x)
+    return bool(made) and made["op"] == "permute"
+
+
+def _repeated(x, times):
+    """For each head of a group: of (batch, heads, m, n), (batch, heads times, m, n)."""
+    batch, heads, *matrix = x.shape
+    wide = op.expand(numpy_face._unsqueeze(x, 2), (batch, heads, times, *matrix))
+    return op.reshape(wide, (batch, heads * times, *matrix))
 
 
 def _unrepeated(x):

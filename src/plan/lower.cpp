@@ -11,6 +11,7 @@
 #include "plan/align.hpp"
 #include "plan/by_parts.hpp"
 #include "plan/identifier.hpp"
+#include "plan/repeats.hpp"
 #include "plan/views.hpp"
 #include "plan/write_through.hpp"
 
@@ -127,6 +128,7 @@ class Lowering {
       fail("graph {}: expected the tile of operator {} to be a product's, found {}", graph_.name, i,
            graph::name(op.kind));
     const std::string name = next_name();
+    if (see_repeated(program_, graph_, op)) return;
     std::vector<BlockProgram> kernels = graph::is_view(op.kind)
                                             ? lower_view(program_, op, name, target_)
                                             : lower_kernel(program_, op, name, target_, product);

@@ -6,6 +6,7 @@
 #include "graph/matrices.hpp"
 #include "plan/lower.hpp"
 #include "plan/lower_permute.hpp"
+#include "plan/repeats.hpp"
 #include "plan/views.hpp"
 
 namespace zellige::plan {
@@ -248,16 +249,22 @@ class BlockLowering {
       for (std::int64_t& d : a.sizes) d = dim(op.inputs[0], static_cast<int>(d));
     switch (op.kind) {
       case OpKind::input: {
-        const int tensor = seen(op_.inputs[op.kernel_tensor]);
+        const int given = op_.inputs[op.kernel_tensor];
+        const Shape times = padded_rank(repeats(whole_, given), rank_);
+        const int tensor = seen(repeated(whole_, given));
         const bool invariant = looped() && op.loop_dim < 0;
         const int id = add(NodeKind::load, {}, shape, invariant ? Section::before : section);
         Node& n = program_.nodes[id];
         n.tensor = tensor;
         n.dtype = whole_.tensors[tensor].dtype;
-        n.splits =
-            splits(shape, whole_.shape(tensor), map_of(op, op.outputs[0]), dim(op.outputs[0], op.loop_dim));
+        Shape whole = whole_.shape(tensor);
+        for (std::size_t d = 0; d < rank_; ++d) whole[d] *= times[d];
+        n.splits = splits(shape, whole, map_of(op, op.outputs[0]), dim(op.outputs[0], op.loop_dim));
         const Shape starts = whole_.starts(tensor);
-        for (std::size_t d = 0; d < starts.size(); ++d) n.splits[d].offset = starts[d];
+        for (std::size_t d = 0; d < starts.size(); ++d) {
+          n.splits[d] = of_repeated(n.splits[d], times[d]);
+          n.splits[d].offset = starts[d];
+        }
         n.name = whole_.tensors[tensor].name;
         return id;
       }

@@ -39,9 +39,6 @@ void make_view(Program& program, int tensor, int from, const Shape& shape, const
   program.views[tensor] = {program.memory_of(from), shape, starts, program.value_of(from)};
 }
 
-namespace {
-
-/// A view of the tensor's memory, or one that is there already and says the same.
 int view_of(Program& program, int tensor, const Shape& shape, const Strides& strides, const Shape& starts) {
   const int base = program.memory_of(tensor), value = program.value_of(tensor);
   for (const auto& [view, v] : program.views)
@@ -53,8 +50,6 @@ int view_of(Program& program, int tensor, const Shape& shape, const Strides& str
   make_view(program, view, tensor, shape, strides, starts);
   return view;
 }
-
-}  // namespace
 
 int seen_as(Program& program, int tensor, const Shape& shape, const target::Target& target) {
   const Shape from = program.shape(tensor), first = program.starts(tensor);

@@ -19,6 +19,9 @@ void settle_strides(Program&, int tensor, bool dense, const target::Target&);
 /// Makes entry `tensor` a view of what `from` is a view of, or is.
 void make_view(Program&, int tensor, int from, const Shape&, const Strides&, const Shape& starts);
 
+/// A view of the tensor's memory, or one that is there already and says the same.
+int view_of(Program&, int tensor, const Shape&, const Strides&, const Shape& starts);
+
 /// A new tensor whose name begins with `name`; its index.
 int add_tensor(Program&, DType, const Shape&, const Strides&, const std::string& name);
 
