@@ -117,3 +117,22 @@ def test_a_kernel_that_the_model_names_is_not_chosen_again(graphs, named):
         found = torch.compile(function, backend=torch_backend.backend)(q)
         torch.testing.assert_close(found, function(q), rtol=4e-3, atol=4e-3)
     assert [len(nodes) for nodes in graphs] == [0 if named else 1]
+
+
+@pytest.mark.parametrize("causal, heads_last", list(itertools.product((False, True), (False, True))))
+def test_shared_keys_are_read_where_they_lie(causal, heads_last):
+    """One kernel: neither queries nor keys are copied, wherever the heads lie."""
+    generator = torch.Generator().manual_seed(5)
+    q, k, v = (torch.randn(2, *((72, h) if heads_last else (h, 72)), 24, generator=generator).half() for h in (6, 2, 2))
+
+    def function(q, k, v):
+        if heads_last:
+            q, k, v = (x.transpose(1, 2) for x in (q, k, v))
+        return F.scaled_dot_product_attention(q, k, v, is_causal=causal, enable_gqa=True)
+
+    torch._dynamo.reset()
+    with torch.no_grad():
+        found = torch.compile(function, backend=torch_backend.backend, options={"take": "all"})(q, k, v)
+    torch.testing.assert_close(found.double(), function(*(x.double() for x in (q, k, v))), rtol=4e-3, atol=4e-3)
+    (part,) = torch_backend.reports[-1].parts
+    assert len(part.manifest["kernels"]) == 1
