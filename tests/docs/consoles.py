@@ -22,6 +22,7 @@ def pages():
 
 
 def without_seconds(text):
+    text = re.sub(r"^\[\d+/\d+\] \d+:\d\d .*\n", "", text, flags=re.M)  # progress, of what takes longer than two seconds
     return re.sub(r"  check \S+ s", "", re.sub(r"\d+\.\d+ s\b", "_ s", text)).rstrip()
 
 
@@ -36,7 +37,7 @@ class Commands:
         if without_seconds(done.stdout) == without_seconds(shown):
             return shown
         self.wrong.append(f"{where}: {command}\nshown:\n{shown}\nprinted (exit status {done.returncode}):\n{done.stdout}{done.stderr or ''}")
-        return done.stdout.rstrip("\n") + "\n"
+        return re.sub(r"^\[\d+/\d+\] \d+:\d\d .*\n", "", done.stdout, flags=re.M).rstrip("\n") + "\n"
 
     def text(self, where, command, shown):
         words = [os.path.join(ROOT, w) if w.startswith("examples/") else w for w in shlex.split(command)]
