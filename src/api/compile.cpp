@@ -34,8 +34,7 @@ Compiled compile(graph::KernelGraph graph, const Options& o, const run::Cache& c
   const target::Target& target = target::find(!o.target.empty() ? o.target : !here.empty() ? here : "sm_80");
   if (o.tune < 0) fail("tune: expected 0 or how many tilings to measure, found {}", o.tune);
   if (o.tune > 0 && here.empty())
-    fail("tune: only a GPU's time means anything; {}",
-         o.on == On::any ? gpu().why_not : "this runs on the host");
+    fail("tune: needs a GPU; {}", o.on == On::any ? gpu().why_not : "this runs on the host");
   graph::declare_constant(graph, o.constants);
   plan::Wishes asked = plan::tiling_wish(o.tiling, target);
   if (asked.tiles == plan::Tiles::stated) plan::state(asked, o.tiling, "tiling");

@@ -115,7 +115,7 @@ double Program::time() const {
   if (!loaded_.bytes.empty())
     fail("program {}: was loaded by its manifest; only what is compiled here from a graph is timed",
          emitted_.manifest.name);
-  if (!gpu().why_not.empty()) fail("time: only a GPU's time means anything; {}", gpu().why_not);
+  if (!gpu().why_not.empty()) fail("time: needs a GPU; {}", gpu().why_not);
   const KeptContext kept;
   // The graph as it was fused and tiled makes the same program again.
   const run::RunResult r = run::run(emitted_.graph,

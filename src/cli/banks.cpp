@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/options.hpp"
 #include "cli/terminal.hpp"
 #include "run/outputs.hpp"
 #include "view/bank_picture.hpp"
@@ -152,17 +153,18 @@ int banks(const Arguments& a) {
 Entry add_banks(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand(
-      "banks", "Bank conflicts of accesses to shared memory, and the swizzle that removes them");
-  command->add_option("EXPR", a->expression, "The tensor's layout in shared memory, as of zellige layout")
+      "banks", "Predict bank conflicts of accesses to shared memory, and find the swizzle that removes them");
+  add_example(command, "zellige banks \"(64,64):(64,1)\" --type f16 --access ldmatrix.x4");
+  command->add_option("EXPR", a->expression, "Layout of the tensor in shared memory, as for zellige layout")
       ->required();
-  command->add_option("--type", a->type, "Of its elements: f16, f32, e4m3, ... or bits")
+  command->add_option("--type", a->type, "Type of its elements: f16, f32, e4m3, ... or bits")
       ->capture_default_str();
   command
       ->add_option(
           "--access", a->accesses,
-          "ldmatrix.x4, stmatrix.x2.trans, st.shared.v4, ld.shared.b32, ... wherever it fits; with a layout "
-          "behind it (\"ld.shared.b32 32:32\"), lane l at the element of that index; or any layout "
-          "(thread, value). May be given several times: the remedy serves all of them")
+          "What a warp does: ldmatrix.x4, stmatrix.x2.trans, st.shared.v4, ld.shared.b32, ... wherever it "
+          "fits; followed by a layout (\"ld.shared.b32 32:32\"), lane l takes the element of that index; or "
+          "any thread-value layout. Repeatable: the remedy serves all accesses")
       ->required()
       ->allow_extra_args(false);
   command->add_option("--svg", a->svg, "Draw lanes and banks into this file")->type_name(output_file);

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "cli/options.hpp"
 #include "cli/terminal.hpp"
 #include "graph/shown.hpp"
 
@@ -66,12 +67,11 @@ int show(const Arguments& a) {
 
 Entry add_cache(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand(
-      "cache", "Show how much is kept on disk of what was compiled and planned, and where; or delete it");
-  command->add_flag("--list", a->list, "Every entry, the largest first");
-  command
-      ->add_flag("--clear", a->clear,
-                 "Delete all entries; what was planned and compiled is planned and compiled again")
+  CLI::App* command =
+      app.add_subcommand("cache", "Show or delete the compiled kernels and plans that are kept on disk");
+  add_example(command, "zellige cache --list");
+  command->add_flag("--list", a->list, "List every entry, the largest first");
+  command->add_flag("--clear", a->clear, "Delete all entries; kernels are then planned and compiled again")
       ->excludes("--list");
   return {command, [a] { return show(*a); }};
 }

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "cli/commands.hpp"
+#include "cli/options.hpp"
 #include "cli/terminal.hpp"
 #include "graph/error.hpp"
 #include "port/report.hpp"
@@ -80,15 +81,16 @@ int doctor(const Arguments& a) {
 Entry add_doctor(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand(
-      "doctor", "Tell which of CuTe's headers and names a source uses, and whether Zellige has them");
+      "doctor", "List the headers and names of CuTe that a source uses, and whether Zellige has them");
+  add_example(command, "zellige doctor --cute kernel.cu -I cutlass/include");
   command
-      ->add_option(
-          "--cute", a->file,
-          "The source. A line for each include of cute/, cutlass/ and zellige/ and for each name of "
-          "cute:: says ours, CUTLASS's (where), or missing (with the nearest that there is). Status 2 if "
-          "one is missing")
+      ->add_option("--cute", a->file,
+                   "The source file. Prints a line per include of cute/, cutlass/ and zellige/ and per name "
+                   "of cute::, "
+                   "which is ours, CUTLASS's (and where) or missing (with the nearest name). Status 2 if one "
+                   "is missing")
       ->required();
-  command->add_option("-I", a->folders, "Where CUTLASS's headers are looked for; may be given several times")
+  command->add_option("-I", a->folders, "Folder in which CUTLASS's headers are looked for. Repeatable")
       ->allow_extra_args(false);
   command->add_flag("--json", a->json, "Print one line of JSON");
   return {command, [a] { return doctor(*a); }};

@@ -103,31 +103,32 @@ int equal(const Arguments& a) {
 Entry add_equal(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command =
-      app.add_subcommand("equal", "Tell whether two graphs compute the same, rounding ignored");
+      app.add_subcommand("equal", "Decide whether two graphs compute the same, rounding ignored");
   command->footer("\nExit status: 0 equal; 1 different; 2 the graphs cannot be compared; 3 undecided.");
+  add_example(command, "zellige equal before.json after.json --counterexample different.json");
   command->add_option("A", a->a, "A graph file: Zellige's JSON or Mirage's")->required();
-  command->add_option("B", a->b, "Another; its inputs are A's, by name or else by order")->required();
-  command->add_option("--index-a", a->index_a, "Which graph of A")
+  command->add_option("B", a->b, "The other file; inputs are paired by name, or else by order")->required();
+  command->add_option("--index-a", a->index_a, "Number of the graph in A")
       ->check(integer(0, most_index))
       ->capture_default_str();
-  auto* index = command->add_option("--index", a->index_b, "Which graph of B (default: the first)");
+  auto* index = command->add_option("--index", a->index_b, "Number of the graph in B (default: the first)");
   index->check(integer(0, most_index));
   command->add_flag("--all", a->all, "Every graph of B, one after another")->excludes(index);
   command
       ->add_option("--seed", a->seed,
-                   "Of the primes and inputs drawn (default: a random one, which is printed)")
+                   "Seed of the primes and inputs (default: a random one, which is printed)")
       ->check(integer(0, std::numeric_limits<std::uint64_t>::max()));
   command
       ->add_option("--trials", a->trials,
-                   "Finite fields that must agree, at least (default: what 2^-40 takes)")
+                   "Least number of finite fields that must agree (default: enough for 2^-40)")
       ->check(integer(1, 100));
-  command->add_flag("--small", a->small, "Leave out the check at the given sizes");
+  command->add_flag("--small", a->small, "Skip the check at the given sizes");
   command
       ->add_option("--counterexample", a->counterexample,
                    "Write the (first) counterexample to this file: graphs, inputs, values")
       ->type_name(output_file);
   command->add_flag("--force", a->force, force_help);
-  command->add_flag("--json", a->json, "Print one line of JSON a pair");
+  command->add_flag("--json", a->json, "Print one line of JSON per pair");
   return {command, [a] { return equal(*a); }};
 }
 

@@ -92,33 +92,34 @@ int layout(const Arguments& a) {
 Entry add_layout(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("layout", "Evaluate and draw layout expressions");
+  add_example(command, "zellige layout \"logical_divide((8,8):(8,1), (2,2))\" --table --svg divide.svg");
   command->add_option("EXPR", a->expression,
-                      "\"logical_divide((8,8):(8,1), (2,2))\", \"Sw<3,3,3> o (_8,_64):(_64,_1)\", "
-                      "\"(8,8):(8,1)(_,3)\", ...");
+                      "A layout expression: \"logical_divide((8,8):(8,1), (2,2))\", "
+                      "\"Sw<3,3,3> o (_8,_64):(_64,_1)\", \"(8,8):(8,1)(_,3)\", ...");
   command->add_flag(
       "--table", a->table,
-      "Print it as a grid: the first mode down, the second across, one grid for each coordinate of the "
-      "other modes");
+      "Print it as a grid: the first mode down, the second across, one grid per coordinate of the other "
+      "modes");
   command->add_option("--svg", a->svg, "Draw it into this file")->type_name(output_file);
   command
-      ->add_option("--html", a->html, "Draw it into this page, which tells of each element under the mouse")
+      ->add_option("--html", a->html, "Draw it into this page, which describes the element under the mouse")
       ->type_name(output_file);
   command
       ->add_option("--color,--colour", a->colour,
-                   "bank of shared memory, value (the index modulo 8), or thread: the layout is one of "
-                   "(thread, value), "
-                   "and the picture shows who holds what")
+                   "What a colour means: bank of shared memory, value (the index modulo 8), or thread (of a "
+                   "thread-value layout, the owner of each element)")
       ->check(one_of({"bank", "thread", "value"}))
       ->capture_default_str();
-  command->add_option("--type", a->type, "Of the elements, for their banks: f16, f32, e4m3, ... or bits")
+  command->add_option("--type", a->type, "Type of the elements, for their banks: f16, f32, e4m3, ... or bits")
       ->capture_default_str();
   command->add_option("--shape", a->shape,
                       "With --color thread: the shape (M,N) that the layout's indices count");
   command->add_option(
       "--jsonl", a->records,
-      "Answer the records {\"id\",\"op\",\"args\"} of a file or of - (stdin), one a line, with "
-      "{\"id\",\"result\"} or {\"id\",\"error\"}. Status 2 if one could not be read; that an operation is "
-      "refused is an answer");
+      "Answer the records {\"id\",\"op\",\"args\"} of a file or of - (stdin), one per line, with "
+      "{\"id\",\"result\"} or {\"id\",\"error\"}. Status 2 if one could not be read; a refused operation is "
+      "an "
+      "answer");
   command->add_flag("--force", a->force, force_help);
   command->add_flag("--list", a->list, "Print the operations");
   return {command, [a] { return layout(*a); }};

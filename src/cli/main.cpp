@@ -18,13 +18,13 @@
 int main(int argc, char** argv) {
   using namespace zellige::cli;
   know_words(argc, argv);
-  CLI::App app("Tensor graphs to verified CUDA kernels.\n", "zellige");
+  CLI::App app("Compiles tensor graphs to verified CUDA kernels, and evaluates layouts.\n", "zellige");
   app.set_version_flag("--version", "zellige " ZELLIGE_VERSION);
   app.require_subcommand(1);
   app.footer(
-      "\nzellige COMMAND --help tells a command's options.\n"
-      "Exit status: 0 done, and nothing is wrong; 1 some result is wrong, or Zellige failed; 2 the input or "
-      "the machine is at fault; 3 undecided, of equal.");
+      "\nzellige COMMAND --help shows the options of a command.\n"
+      "Exit status: 0 done, and nothing is wrong; 1 a result is wrong, or Zellige failed; 2 the input or "
+      "the machine is at fault; 3 undecided (equal only).");
   const std::vector<Entry> entries = {add_run(app),   add_transpile(app), add_optimize(app), add_layout(app),
                                       add_banks(app), add_equal(app),     add_cache(app),    add_doctor(app)};
   try {

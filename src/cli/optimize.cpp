@@ -64,13 +64,14 @@ Entry add_optimize(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand(
       "optimize",
-      "Fuse a graph's plain operators into few kernels, and say why; for sm_90a custom operators "
-      "are taken apart first where that is cheaper");
+      "Fuse a graph's operators into few kernels and say why; on sm_90a custom operators are decomposed "
+      "first if that is cheaper");
+  add_example(command, "zellige optimize examples/layers/gpt_mlp.json -o gpt_mlp.fused.json");
   command->add_option("FILE", a->file, "A graph file: Zellige's JSON or Mirage's; - is stdin")->required();
-  command->add_option("--index", a->index, "Which graph of the file")
+  command->add_option("--index", a->index, "Number of the graph in the file")
       ->check(integer(0, most_index))
       ->capture_default_str();
-  command->add_option("-o,--output", a->output, "Write the graph that comes out to this file, as JSON")
+  command->add_option("-o,--output", a->output, "Write the fused graph to this file, as JSON")
       ->type_name(output_file);
   command->add_option("--target", a->target, "sm_80, sm_86, sm_89 or sm_90a")->capture_default_str();
   add_constants(command, a->constants);

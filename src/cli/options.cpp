@@ -57,20 +57,22 @@ CLI::Validator one_of(std::vector<std::string> words) {
 }
 
 void add_as_given(CLI::App* command, bool& as_given) {
-  command->add_flag(
-      "--as-given", as_given,
-      "Leave operators as they are, each plain one a kernel; else they are fused as `optimize` does");
+  command->add_flag("--as-given", as_given,
+                    "Do not fuse: a kernel per operator. Default: operators are fused as by `optimize`");
 }
 
 void add_constants(CLI::App* command, std::vector<std::string>& names) {
   command
       ->add_option("--constant", names,
                    "An input that no earlier work on the stream writes, such as a weight: kernels may read "
-                   "it before that work has "
-                   "ended. May be given again")
+                   "it before that work has ended. Repeatable")
       ->type_name("NAME")
       ->expected(1)
       ->take_all();
+}
+
+void add_example(CLI::App* command, const std::string& example) {
+  command->footer(fmt::format("\nExample:\n  {}\n{}", example, command->get_footer()));
 }
 
 std::string mistake(const CLI::App& app, const CLI::ParseError& e) {
@@ -83,7 +85,7 @@ std::string mistake(const CLI::App& app, const CLI::ParseError& e) {
         if (&command == &app)
           return fmt::format("{} is no command{}; zellige --help lists them", word,
                              did_you_mean(word, commands(app)));
-        return fmt::format("{} is one argument too many ({} tells how it is used)", word, help);
+        return fmt::format("unexpected argument {} ({} shows the usage)", word, help);
       }
       const std::string name = word.substr(0, word.find('='));
       return fmt::format("{} is no option{} ({} lists them)", name, did_you_mean(name, options(command)),
@@ -92,10 +94,10 @@ std::string mistake(const CLI::App& app, const CLI::ParseError& e) {
   }
   if (e.get_exit_code() == static_cast<int>(CLI::ExitCodes::ArgumentMismatch)) {
     const std::string what = e.what();
-    return fmt::format("{}: expected a value, found none ({} tells how it is used)",
+    return fmt::format("{}: expected a value, found none ({} shows the usage)",
                        what.substr(0, what.find(':')), help);
   }
-  return fmt::format("{} ({} tells how it is used)", e.what(), help);
+  return fmt::format("{} ({} shows the usage)", e.what(), help);
 }
 
 }  // namespace zellige::cli

@@ -85,11 +85,9 @@ run::Options options(const Arguments& a) {
   for (const run::Timing t : {run::Timing::rotated, run::Timing::hot})
     if (on_gpu && a.time == run::name(t)) o.time = t;
   o.tune = a.tune;
-  if (a.tune > 0 && !on_gpu)
-    fail("--tune: only a GPU's time means anything; this runs on the {}", run::name(o.on));
+  if (a.tune > 0 && !on_gpu) fail("--tune: needs a GPU; this runs on the {}", run::name(o.on));
   if (!a.time.empty() && !on_gpu) {
-    const std::string why =
-        fmt::format("--time: only a GPU's time means anything; this runs on the {}", run::name(o.on));
+    const std::string why = fmt::format("--time: needs a GPU; this runs on the {}", run::name(o.on));
     if (a.on != "auto") throw Error(why);
     say(stderr, "{}, so nothing is timed\n", why);
   }
@@ -235,9 +233,12 @@ int run(const Arguments& a) {
 
 Entry add_run(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("run", "Run graphs and compare them with their reference");
+  CLI::App* command =
+      app.add_subcommand("run", "Compile and run graphs, and compare them with their reference");
+  add_example(command, "zellige run examples/attention.json --on emulator");
   command->add_option("FILE", a->files, "Graph files: Zellige's JSON or Mirage's; - is stdin")->required();
-  auto* index = command->add_option("--index", a->index, "Which graph of each file (default: the first)");
+  auto* index =
+      command->add_option("--index", a->index, "Number of the graph in each file (default: the first)");
   index->check(integer(0, most_index));
   command->add_flag("--all", a->all, "Every graph of each file")->excludes(index);
   command
@@ -250,39 +251,39 @@ Entry add_run(CLI::App& app) {
   add_tiling(*command, a->tiling);
   command
       ->add_option("--tune", a->tune,
-                   "Measure so many tilings on the GPU, those that are expected to take least, and take the "
-                   "fastest; it is "
-                   "remembered in the cache")
+                   "Measure the N best tilings on the GPU and take the fastest; the cache remembers it")
       ->check(integer(1, 1000));
-  command->add_option("--seed", a->seed, "Of the random inputs")
+  command->add_option("--seed", a->seed, "Seed of the random inputs")
       ->check(integer(0, std::numeric_limits<std::uint64_t>::max()))
       ->capture_default_str();
   command
-      ->add_option(
-          "--check", a->check,
-          "full (whole tensors), sampled (tiles chosen at random) or none (default: sampled where the "
-          "reference takes 4e10 operations or more, some ten seconds on two cores; else full)")
+      ->add_option("--check", a->check,
+                   "How much is compared: full (complete tensors), sampled (random tiles) or none. Default: "
+                   "sampled if "
+                   "the reference takes 4e10 operations or more, some ten seconds on two cores; else full")
       ->check(one_of({"full", "sampled", "none"}));
   command
       ->add_option("--input", a->inputs,
-                   "An input's values, as NAME=FILE.npy; may be given again. Others are random")
+                   "Values of an input, as NAME=FILE.npy; the others are random. Repeatable")
       ->expected(1)
       ->take_all();
   add_constants(command, a->constants);
-  command->add_option("--json", a->json, "Write one line a graph to this file")->type_name(output_file);
+  command->add_option("--json", a->json, "Write one line of JSON per graph to this file")
+      ->type_name(output_file);
   command
       ->add_option("--dump", a->dump,
-                   "Write inputs, kernel-level tensors, outputs (.npy) and kernels to this folder")
+                   "Write inputs, stored tensors, outputs (.npy) and kernels to this folder")
       ->type_name(output_folder);
-  command->add_option("--jobs", a->jobs, "Graphs at a time (default: one a core)")->check(integer(1, 4096));
+  command->add_option("--jobs", a->jobs, "Graphs that run in parallel (default: one per core)")
+      ->check(integer(1, 4096));
   command->add_flag("--force", a->force, force_help);
   command
       ->add_flag(
           "--time{rotated}", a->time,
-          "Time the program on the GPU: inputs rotated past the L2, CUDA graphs, medians of 15 rounds; "
-          "--time=hot: one set of buffers, median of 200")
+          "Time the program on the GPU, with a cold L2: inputs rotate, CUDA graphs, median of 15 rounds; "
+          "--time=hot: with a warm L2, one set of buffers, median of 200")
       ->check(one_of({"rotated", "hot"}));
-  command->add_flag("--no-cache", a->no_cache, "Compile anew, and leave the kernel cache alone");
+  command->add_flag("--no-cache", a->no_cache, "Compile again, and do not use the kernel cache");
   return {command, [a] { return run(*a); }};
 }
 

@@ -5,9 +5,10 @@ namespace zellige::cli {
 void add_tiling(CLI::App& command, std::string& tiling) {
   command.add_option(
       "--tiling", tiling,
-      "Tiles of custom operators: given (the graph's own), chosen (those that are expected to "
-      "take clearly less; custom operators are taken apart and fused anew where that takes less still), or a "
-      "file: a manifest, or its list (default: chosen for sm_90a, given for others)");
+      "Tile sizes of custom operators: given (as in the graph), chosen (by the cost model, which may also "
+      "decompose and re-fuse custom operators), or FILE (replay a manifest). Default: chosen on sm_90a, "
+      "given "
+      "elsewhere");
 }
 
 }  // namespace zellige::cli

@@ -97,12 +97,13 @@ Entry add_transpile(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand(
       "transpile",
-      "Write a graph's CUDA text NAME.cu, or what --emit names, and its manifest NAME.manifest.json");
+      "Write a graph's CUDA source NAME.cu (or the files that --emit names) and NAME.manifest.json");
+  add_example(command, "zellige transpile examples/lora.json --target sm_90a --explain -o out");
   command->add_option("FILE", a->file, "A graph file: Zellige's JSON or Mirage's; - is stdin")->required();
-  command->add_option("--index", a->index, "Which graph of the file")
+  command->add_option("--index", a->index, "Number of the graph in the file")
       ->check(integer(0, most_index))
       ->capture_default_str();
-  command->add_option("-o,--output", a->folder, "The folder to write into")
+  command->add_option("-o,--output", a->folder, "Folder to write into")
       ->type_name(output_folder)
       ->capture_default_str();
   command->add_option("--target", a->target, "sm_80, sm_86, sm_89 or sm_90a")->capture_default_str();
@@ -112,16 +113,17 @@ Entry add_transpile(CLI::App& app) {
   command
       ->add_option(
           "--emit", a->emit,
-          "What to write beside the manifest: cu, the CUDA text; h, a header that declares the program as "
-          "one "
-          "function of C, which cu then defines; cubin; so, a shared object with that function and the cubin")
+          "Files to write next to the manifest: cu, the CUDA source; h, a C header that declares the program "
+          "as one function, which cu then defines; cubin; so, a shared object with that function and the "
+          "cubin")
       ->delimiter(',')
       ->type_name("LIST")
       ->check(one_of({"cu", "h", "cubin", "so"}))
       ->capture_default_str();
-  command->add_flag("--standalone", a->one_file, "Put Zellige's headers into NAME.cu");
+  command->add_flag("--standalone", a->one_file,
+                    "Include Zellige's headers in NAME.cu, so that it compiles alone");
   command->add_flag("--force", a->force, force_help);
-  command->add_flag("--explain", a->explain, "Print the plan in words");
+  command->add_flag("--explain", a->explain, "Print the plan and the expected time of each kernel");
   return {command, [a] { return transpile(*a); }};
 }
 

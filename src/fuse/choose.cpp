@@ -401,7 +401,7 @@ class Choosing {
     choice_.notes.resize(pairs.size());
     graph::on_all_cores(pairs.size(), [&](std::size_t i) {
       const Candidate &a = candidates_[pairs[i].first], &b = candidates_[pairs[i].second];
-      choice_.notes[i] = fmt::format("{} and {} stay apart: {}", last(a), last(b), reason(a, b));
+      choice_.notes[i] = fmt::format("{} and {} are not fused: {}", last(a), last(b), reason(a, b));
     });
   }
   std::string reason(const Candidate& a, const Candidate& b) const {

@@ -92,12 +92,12 @@ Optimized optimize(const KernelGraph& g, const target::Target& target, Custom cu
   if (custom == Custom::apart) {
     if (!apart.taken && apart.not_taken.rejected) raise(apart.not_taken);
     if (!apart.taken)
-      fail("{}: expected custom operators that can be taken apart; {}", g.name, apart.not_taken.why);
+      fail("{}: expected custom operators that can be decomposed; {}", g.name, apart.not_taken.why);
     return std::move(*apart.taken);
   }
   Way kept = kept_as_they_are(g, target, known, watch, reasons);
   if (!kept.taken && !apart.taken) raise(kept.not_taken);
-  if (!kept.taken) return instead(std::move(apart), "taken apart", kept);
+  if (!kept.taken) return instead(std::move(apart), "decomposed", kept);
   if (!apart.taken) return instead(std::move(kept), "kept", apart);
   const auto words = [](const Cost& c) {
     return fmt::format("{:.1f} us in {} kernel{}", c.us, c.kernels, c.kernels == 1 ? "" : "s");
@@ -110,15 +110,15 @@ Optimized optimize(const KernelGraph& g, const target::Target& target, Custom cu
   Optimized& taken = is_less ? *apart.taken : *kept.taken;
   taken.rejected = std::move(rejected);
   taken.notes.push_back(
-      is_less ? fmt::format("custom operators are taken apart: {}, and {} kept", words(parts), words(whole))
-              : fmt::format("custom operators are kept: {}, and {} taken apart", words(whole), words(parts)));
+      is_less ? fmt::format("custom operators are decomposed: {}, and {} kept", words(parts), words(whole))
+              : fmt::format("custom operators are kept: {}, and {} decomposed", words(whole), words(parts)));
   return std::move(taken);
 }
 
 Optimized as_wished(const KernelGraph& g, const target::Target& target, bool fuse, plan::Wishes& wishes,
                     Prices& known, const Watch& watch, Reasons reasons) {
   if (!fuse && wishes.apart)
-    fail("{}: expected a tiling of the graph as it is given, found one of its custom operators taken apart",
+    fail("{}: expected a tiling of the graph as it is given, found one of its custom operators decomposed",
          g.name);
   if (!fuse) return {.graph = g};
   const Custom custom = wishes.tiles == plan::Tiles::chosen ? Custom::cheaper

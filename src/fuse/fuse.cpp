@@ -162,8 +162,7 @@ Optimized optimize(const KernelGraph& given, const target::Target& target, Price
     for (std::size_t i = 0; i < choice.groups.size(); ++i)
       if (!choice.groups[i].kernels.empty()) last = i;
     if (last == choice.groups.size()) raise(refusal);
-    notes.push_back(
-        fmt::format("{} is taken apart again: {}", name_of(g, choice.groups[last].ops), refusal.why));
+    notes.push_back(fmt::format("{} is split again: {}", name_of(g, choice.groups[last].ops), refusal.why));
     choice = without(choice, last);
     o = optimized(g, choice, target);
   }

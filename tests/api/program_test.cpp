@@ -173,7 +173,7 @@ TEST(Api, WhatCannotBeMadeIsOneSentence) {
   EXPECT_EQ(why([&] {
               Program(g, {ZELLIGE_ON_EMULATOR, "sm_80", "", {}, 4});
             }),
-            "tune: only a GPU's time means anything; this runs on the host");
+            "tune: needs a GPU; this runs on the host");
   EXPECT_EQ(why([&] {
               Program(g, {ZELLIGE_ON_EMULATOR, "sm_80", "", {}, -1});
             }),

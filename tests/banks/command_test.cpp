@@ -65,7 +65,7 @@ TEST_F(Command, PicturesOfBanks) {
 
 TEST_F(Command, WrongUseOfBanksIsOneMessageAndStatus2) {
   expect({"banks", "(8,64):(64,1)"}, 2,
-         "zellige: --access is required (zellige banks --help tells how it is used)\n");
+         "zellige: --access is required (zellige banks --help shows the usage)\n");
   expect({"banks", "(8,64", "--access", "ldmatrix"}, 2, "zellige: ) is expected\n  (8,64\n       ^\n");
   expect({"banks", "(8,64):(64,1)", "--access", "ldmatrix", "--type", "f13"}, 2,
          "zellige: type f13: unknown; f16, bf16, f32, f64, e4m3, i8, ... or 4, 8, 16, 32, 64 or 128 bits are "

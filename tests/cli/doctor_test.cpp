@@ -199,7 +199,7 @@ TEST_F(Porting, JsonHasTheSame) {
 TEST_F(Porting, WhatCannotBeReadIsToldInOneLine) {
   expect({"doctor", "--cute", path("none.cu")}, 2,
          "zellige: " + path("none.cu") + ": cannot be read: No such file or directory\n");
-  expect({"doctor"}, 2, "zellige: --cute is required (zellige doctor --help tells how it is used)\n");
+  expect({"doctor"}, 2, "zellige: --cute is required (zellige doctor --help shows the usage)\n");
 }
 
 }  // namespace

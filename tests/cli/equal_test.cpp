@@ -187,7 +187,7 @@ TEST_F(Command, EqualAsJson) {
 }
 
 TEST_F(Command, WrongUseOfEqual) {
-  expect({"equal", "x.json"}, 2, "zellige: B is required (zellige equal --help tells how it is used)\n");
+  expect({"equal", "x.json"}, 2, "zellige: B is required (zellige equal --help shows the usage)\n");
   const auto f = run({"equal", "absent.json", "absent.json"});
   EXPECT_EQ(f.status, 2);
   EXPECT_EQ(f.output.find("zellige: absent.json: expected a graph file"), 0u) << f.output;

@@ -261,8 +261,7 @@ TEST_F(Run, TimeWithoutAGpuSaysSo) {
   const auto f = run({"run", path("three.json"), "--index", "0", "--on", "auto", "--time"});
   EXPECT_EQ(f.status, 0);
   if (f.output.find("on the emulator: ") == f.output.npos) GTEST_SKIP() << "there is a GPU";
-  EXPECT_NE(f.output.find(
-                "--time: only a GPU's time means anything; this runs on the emulator, so nothing is timed\n"),
+  EXPECT_NE(f.output.find("--time: needs a GPU; this runs on the emulator, so nothing is timed\n"),
             f.output.npos)
       << f.output;
 }
@@ -310,8 +309,8 @@ TEST_F(Run, WithoutACheckNothingIsCalledCorrect) {
   expect({"run", path("three.json"), "--on", "reference", "--check", "none"}, 2,
          "zellige: --check none: --on reference runs the reference alone, so there is nothing to check\n");
   expect({"run", path("three.json"), "--check", "half"}, 2,
-         "zellige: --check: expected one of full, sampled, none, found half (zellige run --help tells how it "
-         "is used)\n");
+         "zellige: --check: expected one of full, sampled, none, found half (zellige run --help shows the "
+         "usage)\n");
 }
 
 // A mask of -inf among the inputs: what is given is what the run sees, and NaN where all is masked agrees with NaN.

@@ -38,10 +38,10 @@ TEST_F(Command, TilingsThatAreNoneAreRefused) {
   expect({"transpile", graph, "--tiling", path("empty.json"), "-o", path("out")}, 2,
          "zellige: graph rmsnorm[0]: expected a tiling of its custom operators (0), found one of none\n");
   expect({"run", graph, "--on", "emulator", "--tune", "4"}, 2,
-         "zellige: --tune: only a GPU's time means anything; this runs on the emulator\n");
-  expect({"run", graph, "--tune", "0"}, 2,
-         "zellige: --tune: expected an integer from 1 to 1000, found 0 (zellige run --help tells how it is "
-         "used)\n");
+         "zellige: --tune: needs a GPU; this runs on the emulator\n");
+  expect(
+      {"run", graph, "--tune", "0"}, 2,
+      "zellige: --tune: expected an integer from 1 to 1000, found 0 (zellige run --help shows the usage)\n");
 }
 
 }  // namespace

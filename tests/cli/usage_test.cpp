@@ -13,19 +13,18 @@ TEST_F(Command, VersionAndHelp) {
 }
 
 TEST_F(Command, WrongUseIsOneLineAndStatus2) {
-  expect({}, 2, "zellige: A subcommand is required (zellige --help tells how it is used)\n");
+  expect({}, 2, "zellige: A subcommand is required (zellige --help shows the usage)\n");
   expect({"bogus"}, 2, "zellige: bogus is no command; zellige --help lists them\n");
-  expect({"run"}, 2, "zellige: FILE is required (zellige run --help tells how it is used)\n");
+  expect({"run"}, 2, "zellige: FILE is required (zellige run --help shows the usage)\n");
   expect({"run", "x.json", "--index", "1", "--all"}, 2,
-         "zellige: --index excludes --all (zellige run --help tells how it is used)\n");
+         "zellige: --index excludes --all (zellige run --help shows the usage)\n");
   expect({"run", "x.json", "--on", "fpga"}, 2,
          "zellige: --on: expected one of auto, gpu, emulator, reference, found fpga (zellige run --help "
-         "tells how it "
-         "is used)\n");
+         "shows the usage)\n");
   expect({"run", "x.json", "--on", "emulator", "--target", "sm_75"}, 2,
          "zellige: target sm_75: unknown; known targets are sm_80, sm_86, sm_89, sm_90a\n");
   expect({"run", "x.json", "--on", "emulator", "--time"}, 2,
-         "zellige: --time: only a GPU's time means anything; this runs on the emulator\n");
+         "zellige: --time: needs a GPU; this runs on the emulator\n");
 }
 
 // Every number that an option takes has its range, in words.
@@ -43,7 +42,7 @@ TEST_F(Command, NumbersOutOfRange) {
       words.push_back(bad);
       expect(words, 2,
              "zellige: " + words[2] + ": expected an integer from " + o.range + ", found " + bad +
-                 " (zellige " + words[0] + " --help tells how it is used)\n");
+                 " (zellige " + words[0] + " --help shows the usage)\n");
     }
   }
 }
@@ -58,7 +57,7 @@ TEST_F(Command, NamesThatNobodyKnowsHaveANearestOne) {
   expect({"layout", "4:1", "--color", "thraed"}, 2,
          "zellige: --color: expected one of bank, thread, value, found thraed; did you mean thread? (zellige "
          "layout "
-         "--help tells how it is used)\n");
+         "--help shows the usage)\n");
   expect({"layout", "logical_divid(4:1, 2)"}, 2,
          "zellige: logical_divid is no operation; zellige layout --list shows them; did you mean "
          "logical_divide?\n"

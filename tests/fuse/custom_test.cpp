@@ -46,7 +46,7 @@ TEST(Custom, IsTakenApartWhereThatIsCheaper) {
   const Optimized o = optimize(g, sm_90a(), Custom::cheaper), kept = optimize(g, sm_90a(), Custom::kept);
   EXPECT_TRUE(o.apart);
   EXPECT_LT(o.kernels.size(), kept.kernels.size());
-  EXPECT_NE(last_note(o).find("custom operators are taken apart: "), std::string::npos) << last_note(o);
+  EXPECT_NE(last_note(o).find("custom operators are decomposed: "), std::string::npos) << last_note(o);
   EXPECT_FALSE(kept.apart);
   EXPECT_EQ(graph::to_json(kept.graph), graph::to_json(optimize(g, sm_90a()).graph));
 }
@@ -69,7 +69,7 @@ TEST(Custom, IsKeptWhereItIsNotCheaper) {
   const Optimized o = optimize(squares({{4096, 256}, {2048, 512}}), sm_90a(), Custom::cheaper);
   EXPECT_FALSE(o.apart);
   EXPECT_NE(last_note(o).find("custom operators are kept: "), std::string::npos) << last_note(o);
-  EXPECT_NE(last_note(o).find(" taken apart"), std::string::npos) << last_note(o);
+  EXPECT_NE(last_note(o).find(" decomposed"), std::string::npos) << last_note(o);
 }
 
 TEST(Custom, IsTakenApartAtTheSamePriceWhereOneKernelComesOfIt) {
@@ -92,7 +92,7 @@ TEST(Custom, ThatCannotBeTakenApartIsKept) {
   } catch (const Error& e) {
     EXPECT_STREQ(
         e.what(),
-        "greatest: expected custom operators that can be taken apart; they are not proved to be plain "
+        "greatest: expected custom operators that can be decomposed; they are not proved to be plain "
         "operators in blocks");
   }
 }
@@ -180,10 +180,9 @@ TEST(Replay, RefusesTheGraphAsGiven) {
     as_wished(attention(), sm_90a(), false, w);
     FAIL();
   } catch (const Error& e) {
-    EXPECT_STREQ(
-        e.what(),
-        "attention: expected a tiling of the graph as it is given, found one of its custom operators taken "
-        "apart");
+    EXPECT_STREQ(e.what(),
+                 "attention: expected a tiling of the graph as it is given, found one of its custom "
+                 "operators decomposed");
   }
   try {
     plan::state(w, R"({"apart": 1, "tiling": []})", "m");
