@@ -12,10 +12,21 @@ TEST_F(Command, VersionAndHelp) {
   }
 }
 
+TEST_F(Command, HelpOfEachCommandHasAnExample) {
+  for (const std::string command :
+       {"run", "transpile", "optimize", "layout", "banks", "equal", "cache", "doctor"}) {
+    const auto f = run({command, "--help"});
+    EXPECT_EQ(f.status, 0);
+    EXPECT_NE(f.output.find("\nExample:\n  zellige " + command + " "), std::string::npos) << f.output;
+    EXPECT_NE(f.output.find("\nExit status: 0 "), std::string::npos) << f.output;
+  }
+}
+
 TEST_F(Command, WrongUseIsOneLineAndStatus2) {
   expect({}, 2, "zellige: A subcommand is required (zellige --help shows the usage)\n");
   expect({"bogus"}, 2, "zellige: bogus is no command; zellige --help lists them\n");
   expect({"run"}, 2, "zellige: FILE is required (zellige run --help shows the usage)\n");
+  expect({"cache", "x"}, 2, "zellige: unexpected argument x (zellige cache --help shows the usage)\n");
   expect({"run", "x.json", "--index", "1", "--all"}, 2,
          "zellige: --index excludes --all (zellige run --help shows the usage)\n");
   expect({"run", "x.json", "--on", "fpga"}, 2,
