@@ -27,8 +27,8 @@ def origin(d):
     rounds = {len(samples) for w in d["workloads"].values() for samples in w["microseconds"].values()}
     clock = d["clocks"]
     return (f"{d['device']}, driver {d['driver']}, SM clock {clock['before']['clocks.sm']} MHz at the start and {clock['after']['clocks.sm']} at the end "
-            f"(at most {clock['after']['clocks.max.sm']}), torch {d['torch']}; {d['date']}, commit {d['commit']}; copy {d['copy_bandwidth'] / 1e12:.2f} TB/s and cuBLAS "
-            f"bf16 8192^3 {d['matrix_rate'] / 1e12:.0f} TFLOP/s in the same call; {'/'.join(map(str, sorted(rounds)))} interleaved rounds.")
+            f"(at most {clock['after']['clocks.max.sm']}), torch {d['torch']}; {d['date']}, commit {d['commit']}. In the same run a copy reached {d['copy_bandwidth'] / 1e12:.2f} TB/s and cuBLAS "
+            f"bf16 8192^3 {d['matrix_rate'] / 1e12:.0f} TFLOP/s; {'/'.join(map(str, sorted(rounds)))} interleaved rounds.")
 
 
 class Row:

@@ -81,7 +81,7 @@ def compile_time():
         lines.append([row["compiler"], row["unit"], f"{ours['cpu_s']:.2f}", f"{cute['cpu_s']:.2f}" if cute else "-", ratio("cpu_s"),
                       f"{ours['peak_mib']:.0f}", f"{cute['peak_mib']:.0f}" if cute else "-", ratio("peak_mib")])
     versions = "; ".join(f"{name}: {version}" for name, version in COMPILE["compilers"].items())
-    origin = (f"{COMPILE['device']}, load {COMPILE['load']:.1f} from other work; {COMPILE['date']}, commit {COMPILE['commit']}; CuTe of CUTLASS {COMPILE['cutlass']}; "
+    origin = (f"{COMPILE['device']}, load {COMPILE['load']:.1f} from other work; {COMPILE['date']}, commit {COMPILE['commit']}. CuTe of CUTLASS {COMPILE['cutlass']}; "
               f"median of {COMPILE['repeat']}. {versions}.")
     return "\n\n".join([origin, table(["compiler", "unit", "ours, s", "CuTe, s", "ratio", "ours, MiB", "CuTe, MiB", "ratio"], lines)])
 
@@ -103,7 +103,7 @@ def readme():
         table(["part", "Zellige, us", "fastest baseline, us", "speedup"], lines),
         "\n".join([f"- All {whole.count} parts: {whole.sentence()}.",
                    f"- Standalone matmuls against cuBLAS, without overlap of launches: {squares.count} sizes, {squares.sentence()}.",
-                   f"- {llama.count} matmuls of Llama 3: {llama.sentence()}. {odd_sizes.count} matmuls of sizes that no tile divides: {odd_sizes.sentence()}.",
+                   f"- {llama.count} matmuls of Llama 3: {llama.sentence()}. Of sizes that no tile divides, {odd_sizes.count} matmuls: {odd_sizes.sentence()}.",
                    f"- {hand.count} hand-written kernels on the library, against the fastest baseline: {hand.sentence()}."])])
 
 

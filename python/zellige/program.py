@@ -213,7 +213,7 @@ def compile(function, *examples, target=None, on="auto", tune=0, constant=(), ti
     """A Program of a function in plain array code, or of a graph.
 
     function: a function of arrays, called once with arrays that have no values; or a graph: its JSON text, a dict in that form, or the
-        path of a file that holds it (docs/reference/graph-ir.md), and then without examples.
+        path of a file that holds it (docs/reference/graph-json.md), and then without examples.
     examples: for each parameter an array as it will be called with, or a TensorSpec; tuples, lists and dicts of them are parameters,
         too. Shapes, dtypes and strides are taken from them, values are not looked at.
     target: sm_80, sm_86, sm_89 or sm_90a; None: the GPU's, else sm_80.

@@ -1,4 +1,4 @@
-// Our own JSON form of a kernel graph, version 1 (docs/reference/graph-ir.md). Tensors are called by name; the shapes of
+// Our own JSON form of a kernel graph, version 1 (docs/reference/graph-json.md). Tensors are called by name; the shapes of
 // what operators make are inferred, so that a graph has one text and a text one graph.
 //
 //   std::string text = to_json(g);                 // g valid

@@ -4,7 +4,7 @@
   layers_in_torch.py --zellige build/zellige [--graphs examples/layers] [--only NAME,NAME] [--on gpu] [--target sm_90a] [--work FOLDER]
 
 Each graph runs with --dump; its inputs go through the same function in PyTorch, once in float64 (exact, as it were) and once
-in the graph's dtypes (R, which rounds behind every operator). Zellige's outputs are held to what docs/reference/graph-ir.md says of programs that
+in the graph's dtypes (R, which rounds behind every operator). Zellige's outputs are held to what docs/reference/verdicts.md says of programs that
 round less often than the graph does, with the exact ones as E: in norm tolerance + |R - E|, each element its tolerance + 3 rms(R - E) of
 its row. A factor on PyTorch's distance would not do: where it is small, the tolerance is what counts, and both are chance.
 Exits 1 past that, 77 without PyTorch. `--graphs tests/run/layers --on emulator` does the same at small sizes.
@@ -127,7 +127,7 @@ def function_of(name):
 
 
 def distances(found, exact, f32, more=0.0):
-    """In norm, and the worst element over what docs/reference/graph-ir.md allows it, which is `more` than its tolerance."""
+    """In norm, and the worst element over what docs/reference/verdicts.md allows it, which is `more` than its tolerance."""
     norm = (found - exact).norm() / exact.norm()
     rms = exact.pow(2).mean(-1, keepdim=True).sqrt()
     floor = exact.pow(2).mean().sqrt() * (1e-2 if f32 else 1e-3)

@@ -37,7 +37,7 @@ class Case:
     results: int = 1
     out: str = None  # the results' dtype; None: the case's
     # How far from exact: units of float32's last place of the larger of the result and `mass` (of the operands' magnitudes). 0: not at all.
-    # A function of the operands where docs/reference/graph-ir.md's bound is one: exp's grows with |x|.
+    # A function of the operands where docs/reference/verdicts.md's bound is one: exp's grows with |x|.
     units: float | Callable = 0
     mass: Callable = None
     levels: str = "KB"

@@ -2,7 +2,7 @@
 
     python tests/python/op_samples.py --share 0.1 --seed 1 --dtypes float16 float32 --device cpu      # prints what fails, and counts
 
-A result is right where it is no farther from the float64 result than the contract of docs/reference/graph-ir.md and eager's own distance allow.
+A result is right where it is no farther from the float64 result than the contract of docs/reference/verdicts.md and eager's own distance allow.
 What fails is also run as torch has it after the same decompositions: a failure that is there as well is torch's.
 """
 

@@ -1,4 +1,4 @@
-// The README's program on layouts, from the installed headers alone.
+// A program on layouts, from the installed headers alone.
 #include <zellige/tensor.hpp>
 #include <zellige/tensor/print.hpp>
 using namespace zellige;
