@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks every relative link in the project's Markdown: the file is there, and so is the heading that an anchor names.
+"""Checks every relative link in the project's Markdown: the file is there, and so is the heading that an anchor names. Without files, also that each
+page of docs/ can be reached by links from docs/index.md.
 
   tests/docs/links.py [FILE...]    all pages that git tracks, by default
 """
@@ -42,12 +43,31 @@ def dead_links(path):
             yield f"{where}: `{m[1]}` names no heading of {os.path.relpath(there, ROOT)}"
 
 
+def links(path):
+    """The files that a page links."""
+    with open(path) as f:
+        targets = re.findall(r"\]\(([^)#\s]+)", prose(f.read()))
+    return {os.path.normpath(os.path.join(os.path.dirname(path), t)) for t in targets if not re.match(r"[a-z]+:", t)}
+
+
+def unreached(pages):
+    """The pages of docs/ to which no links lead from docs/index.md."""
+    docs = {page for page in pages if os.path.relpath(page, ROOT).startswith("docs" + os.sep)}
+    seen, open_ = set(), [os.path.join(ROOT, "docs", "index.md")]
+    while open_:
+        page = open_.pop()
+        if page not in seen and page.endswith(".md") and os.path.exists(page):
+            seen.add(page)
+            open_ += links(page)
+    return [f"{os.path.relpath(page, ROOT)}: no links lead here from docs/index.md" for page in sorted(docs - seen)]
+
+
 def main():
     pages = [os.path.abspath(p) for p in sys.argv[1:]]
     if not pages:
         listed = subprocess.run(["git", "-C", ROOT, "ls-files", "--cached", "--others", "--exclude-standard", "*.md"], capture_output=True, text=True, check=True)
         pages = [os.path.join(ROOT, name) for name in listed.stdout.split() if os.path.exists(os.path.join(ROOT, name))]
-    dead = [line for page in pages for line in dead_links(page)]
+    dead = [line for page in pages for line in dead_links(page)] + ([] if sys.argv[1:] else unreached(pages))
     print("\n".join(dead) if dead else f"{len(pages)} pages: every link leads somewhere")
     sys.exit(1 if dead or not pages else 0)
 

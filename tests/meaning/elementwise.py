@@ -33,7 +33,7 @@ def unary(op, in_torch, in_numpy, units=4.0, dtypes=FLOATS, **more):
     case(more.pop("name", op), op, [Operand(X, spread)], in_torch, in_numpy, dtypes, units=units, **more)
 
 
-# The units are docs/reference/verdicts.md's, under "Rounding".
+# The units are docs/reference/verdicts.md's, under "The reference".
 unary("exp", t("exp"), np.exp, lambda x: 4 + 2 * np.abs(x))
 unary("sqrt", t("sqrt"), np.sqrt, 2)
 for _name in "log tanh sin cos".split():
