@@ -145,7 +145,7 @@ class DumpFolders {
     job.dump = (std::filesystem::path(root_) / name).string();
     if (!first)
       job.loaded.error =
-          fmt::format("graph {}: --dump would write it to {}, where {} is written; run them apart",
+          fmt::format("graph {}: --dump would write it to {}, where {} is written; run them separately",
                       job.loaded.name, job.dump, at->second);
   }
 

@@ -217,7 +217,7 @@ void check_version(const Field& f, const std::string& source) {
   if (version == 1)
     fail(
         "{}: is a manifest of version 1, which has no hashes; `zellige transpile GRAPH --target {} --emit "
-        "cubin` writes it anew, of version {}",
+        "cubin` writes it again, of version {}",
         source, f["target"].text(), manifest_version);
   if (version != manifest_version) f["version"].wrong(fmt::format("{}", manifest_version));
 }

@@ -44,7 +44,7 @@ std::string how_far_waited(const State& s, const Touch& t, std::int64_t committe
                                          : fmt::format("{} groups were committed after its own", newer);
   return fmt::format(
       "{}, and {} {}", place, s.schedule.agents[t.agent].name,
-      left == committed ? "has waited for none" : fmt::format("leaves the newest {} under way", left));
+      left == committed ? "has waited for none" : fmt::format("leaves the newest {} in flight", left));
 }
 
 Groups groups_of(Via via) {
@@ -113,7 +113,7 @@ void report_race(const State& s, const Touch& first, const Touch& second) {
     const std::string_view verb = first.writes ? "write" : "read";
     if (committed < first.value)
       reject(
-          "{}, but {} of {} may still {} {}: no commit has closed its group; put a commit behind it and a "
+          "{}, but {} of {} may still {} {}: no commit has closed its group; put a commit after it and a "
           "wait_group "
           "before this step",
           head, operation(first.via), by, verb, what);
@@ -221,11 +221,11 @@ void report_left_in_flight(const State& s, const Touch& t) {
   const std::string on = t.cell < 0 ? "" : " of " + cell_name(s, t.cell);
   if (committed < t.value)
     reject(
-        "{}: {} ends while {}{} of {} may be under way: no commit has closed its group; put a commit behind "
+        "{}: {} ends while {}{} of {} may be in flight: no commit has closed its group; put a commit after "
         "it and "
-        "wait_group 0 behind that",
+        "wait_group 0 after that",
         s.kernel, agent, operation(t.via), on, describe(*t.event));
-  reject("{}: {} ends while {}{} of {} may be under way: {}; put wait_group {} behind it", s.kernel, agent,
+  reject("{}: {} ends while {}{} of {} may be in flight: {}; put wait_group {} after it", s.kernel, agent,
          operation(t.via), on, describe(*t.event), how_far_waited(s, t, committed), committed - t.value);
 }
 

@@ -138,7 +138,7 @@ TEST_F(Loaded, AnEditIsNamedWithBothHashes) {
   const std::string again = seal(edited.dump()), found = ordered_json::parse(again)["hash"];
   EXPECT_EQ(said_of(edited.dump()),
             ": its hash says " + stated + ", and that of what it holds is " + found +
-                ": it was edited after it was written; `zellige transpile` writes it anew, and "
+                ": it was edited after it was written; `zellige transpile` writes it again, and "
                 "zellige_manifest_seal seals one that was written by hand");
   EXPECT_EQ(said_of(again), "nothing was refused");
   EXPECT_NE(stated, found);
@@ -292,7 +292,7 @@ TEST_F(Loaded, VersionsOtherThanTheSecondAreRefused) {
   text.replace(text.find("\"version\": 2"), 12, "\"version\": 1");
   const std::string first =
       ": is a manifest of version 1, which has no hashes; `zellige transpile GRAPH "
-      "--target sm_90a --emit cubin` writes it anew, of version 2";
+      "--target sm_90a --emit cubin` writes it again, of version 2";
   EXPECT_EQ(said_of(text), first);
   EXPECT_EQ(said_of_sealing("\"version\": 2", "\"version\": 1"), first);
   EXPECT_EQ(said_of_sealing("\"version\": 2", "\"version\": 3"), ".version: expected 2, found 3");

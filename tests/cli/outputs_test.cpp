@@ -161,7 +161,7 @@ TEST_F(Outputs, GraphsOfOneNameAreNotDumpedIntoOneAnother) {
                       "reference", "--dump", path("dump")});
   EXPECT_EQ(f.status, 2);
   EXPECT_NE(f.output.find("graph scaled: --dump would write it to " + path("dump/scaled") + ", where " +
-                          path("graphs.json") + "[0] is written; run them apart"),
+                          path("graphs.json") + "[0] is written; run them separately"),
             f.output.npos)
       << f.output;
 }

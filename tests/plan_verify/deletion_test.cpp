@@ -70,7 +70,7 @@ TEST(Deletion, EveryPipelineDepthAndLength) {
     for (std::int64_t trips : {1, 2, 3, 4, 5, 16, 17, 18, 40, 1000, 1'000'000'007}) {
       EXPECT_EQ(verdict(sm80_matmul(stages, trips), "sm_80"), "")
           << stages << " stages, " << trips << " trips";
-      Schedule shallow = sm80_matmul(stages, trips);  // one group too many left under way
+      Schedule shallow = sm80_matmul(stages, trips);  // one group too many left in flight
       for (Step& step : shallow.agents[0].steps) step.pending += step.kind == StepKind::wait_group;
       EXPECT_NE(verdict(shallow, "sm_80"), "") << stages << " stages, " << trips << " trips";
     }

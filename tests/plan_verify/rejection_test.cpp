@@ -124,7 +124,7 @@ TEST(Rejection, CopyNobodyCommitted) {
   EXPECT_EQ(block({load("load", {0}), wait_group(0), barrier(), work("sum", {{0}}, {})}),
             "kernel: block reads sX[0] in step 'sum', but the cp.async copy of step 'load' may still write "
             "it: no commit has "
-            "closed its group; put a commit behind it and a wait_group before this step");
+            "closed its group; put a commit after it and a wait_group before this step");
 }
 
 TEST(Rejection, CopyReadByTheThreadThatMadeIt) {
@@ -138,9 +138,9 @@ TEST(Rejection, CopyReadByTheThreadThatMadeIt) {
 
 TEST(Rejection, CopyNobodyWaitedFor) {
   EXPECT_EQ(block({load("load", {0}), commit()}),
-            "kernel: block ends while the cp.async copy of sX[0] of step 'load' may be under way: its group "
+            "kernel: block ends while the cp.async copy of sX[0] of step 'load' may be in flight: its group "
             "is the newest, and "
-            "block has waited for none; put wait_group 0 behind it");
+            "block has waited for none; put wait_group 0 after it");
 }
 
 TEST(Rejection, CopyOverWhatIsRead) {
@@ -157,8 +157,8 @@ TEST(Rejection, GuardForgotten) {
     if (step.what == "load A ahead") step.guard_lag = 0;
   EXPECT_EQ(verdict(s, "sm_80"),
             "kernel: block ends while the cp.async copy of sA[2] of step 'load A ahead' of iteration 39 may "
-            "be under way: its "
-            "group is the newest, and block leaves the newest 2 under way; put wait_group 0 behind it");
+            "be in flight: its "
+            "group is the newest, and block leaves the newest 2 in flight; put wait_group 0 after it");
 }
 
 TEST(Rejection, StageOffByOne) {
@@ -168,7 +168,7 @@ TEST(Rejection, StageOffByOne) {
   EXPECT_EQ(verdict(s, "sm_80"),
             "kernel: block reads sB[1] in step 'mma' of iteration 0, but the cp.async copy of step 'load B' "
             "before the loop may "
-            "still write it: 1 group was committed after its own, and block leaves the newest 2 under way; "
+            "still write it: 1 group was committed after its own, and block leaves the newest 2 in flight; "
             "wait_group 1 and then a barrier or release "
             "must come before this step");
 }
