@@ -53,7 +53,7 @@ TEST(Reasons, LeftOutChangeNoKernelAndPlanNothing) {
   const graph::KernelGraph g = mlp();
   const auto stay_apart = [](const Optimized& o) {
     return std::ranges::count_if(
-        o.notes, [](const std::string& note) { return note.find(" stay apart: ") != std::string::npos; });
+        o.notes, [](const std::string& note) { return note.find(" are not fused: ") != std::string::npos; });
   };
   Prices with, without;
   const Optimized told = optimize(g, target::find("sm_90a"), with),
