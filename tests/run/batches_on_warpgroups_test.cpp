@@ -105,7 +105,7 @@ TEST(BatchesOnWarpgroups, AreRefusedInWords) {
   EXPECT_EQ(note(heads({.heads = 2, .turned = 2, .half = 64}, true)),
             "a block multiplies 2 matrices, each by its own");
   EXPECT_EQ(note(heads({.heads = 2, .turned = 2, .half = 32, .along_k = false})),
-            "a line of W's tile has 64 bytes, no multiple of 128");
+            "2 matrices of 64 bytes a line do not lie as one of 64 columns");
   EXPECT_EQ(note(heads({.heads = 2, .turned = 2, .half = 128, .along_k = false, .dtype = DType::f16})),
             "2 matrices of 256 bytes a line do not lie as one of 256 columns");
 }

@@ -363,7 +363,7 @@ TEST(WarpgroupChains, TakeFragmentsOfTheRightIteration) {
       }),
       "attention: consumer reads the registers of channel scores in step 'reduce %5' of iteration 1, but the "
       "wgmma of step 'mma s3' of iteration 1 may still write them: 1 group was committed after its own, and "
-      "consumer leaves the newest 2 under way; put wait_group 1 before this step");
+      "consumer leaves the newest 2 in flight; put wait_group 1 before this step");
 }
 
 // Iterations that a mask leaves nothing of, and those that it leaves whole, counted one query and key after another.
