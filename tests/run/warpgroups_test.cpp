@@ -61,6 +61,27 @@ TEST(Warpgroups, TakeBothMajorsOfBothOperands) {
     }
 }
 
+// All columns in one tile, whose lines end within 128 bytes: TMA fills them up with zeros.
+TEST(Warpgroups, TakeColumnsThatEndWithinALine) {
+  for (std::int64_t n : {32, 80, 96, 160})
+    for (Blocks way : {Blocks::a_tile, Blocks::stay}) {
+      const Case c{256, n, 192, false, false, DType::f16};
+      graph::Builder b("narrow");
+      const auto A = b.input("A", {c.m, c.k}), B = b.input("B", {c.k, c.n});
+      b.output(b.custom({.grid = {1, 2}, .block = {256}, .loop = 3},
+                        [&](graph::BlockBuilder& t) {
+                          t.store(accum(matmul(t.load(A, {.y = 0, .loop = 1}), t.load(B, {.loop = 0}))),
+                                  {.y = 0});
+                        })[0],
+               "C");
+      const graph::KernelGraph g = b.build();
+      const plan::Wishes wishes{{way}};
+      const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"), wishes);
+      ASSERT_EQ(plan.kernels[0].schedule.agents.size(), 2u) << plan::print(plan);
+      expect_as_reference(g, {integers({c.m, c.k}, 1), integers({c.k, c.n}, 2)}, 0, 0, "sm_90a", wishes);
+    }
+}
+
 // Few rows are the instruction's columns: 8, or what is filled up to 16 and 32; a row of another tensor is added, and B's columns
 // may lie either way.
 TEST(Warpgroups, MultiplyFewRowsTurned) {
