@@ -53,11 +53,10 @@ void KernelText::emit_part(const std::string& name) {
 
 void KernelText::body() {
   declarations();
-  const std::vector<plan::Step>& steps = plan_.schedule.agents.at(0).steps;
   if (parted())
     roles();
   else
-    run(steps, 0, steps.size());
+    run(plan_.schedule.agents.at(0).steps);
   out_.close();
 }
 
@@ -198,8 +197,8 @@ int KernelText::stages() const {
   return most;
 }
 
-void KernelText::run(const std::vector<plan::Step>& steps, std::size_t first, std::size_t last) {
-  for (std::size_t i = first; i < last; ++i) {
+void KernelText::run(const std::vector<plan::Step>& steps) {
+  for (std::size_t i = 0; i < steps.size(); ++i) {
     const plan::Step& step = steps[i];
     switch (step.kind) {
       case StepKind::start:
@@ -214,30 +213,26 @@ void KernelText::run(const std::vector<plan::Step>& steps, std::size_t first, st
           box(step);
           break;
         }
-        const std::vector<int> tasks = plan::side_by_side(plan_, steps, i, last);
+        const std::vector<int> tasks = plan::side_by_side(plan_, steps, i);
         plan::brings(plan_.tasks[step.task].kind) ? copy(tasks, step.guard_lag) : work(tasks);
         i += tasks.size() - 1;
         break;
       }
-      case StepKind::loop_begin: {
-        const std::size_t end = plan::closing(steps, i);
+      case StepKind::loop:
         if (step.loop == plan::Loop::slices)
-          slices(step, steps, i + 1, end);
+          slices(step);
         else if (step.loop == plan::Loop::tiles)
-          tiles(step, steps, i + 1, end);
+          tiles(step);
         else
-          loop(step, steps, i + 1, end);
-        i = end;
+          loop(step);
         break;
-      }
       default:
         handover(step);
     }
   }
 }
 
-void KernelText::loop(const plan::Step& begin, const std::vector<plan::Step>& steps, std::size_t first,
-                      std::size_t last) {
+void KernelText::loop(const plan::Step& begin) {
   const bool ring = begin.loop == plan::Loop::iterations && stages() > 1 && !parted();
   const bool round = ring && stages() < block_.loop;  // else all of them are filled in front
   if (round) out_.line("int stage = 0, next = {};", stages() - 1);
@@ -252,7 +247,7 @@ void KernelText::loop(const plan::Step& begin, const std::vector<plan::Step>& st
   from_ = begin.from, whole_ = begin.whole;
   section_ = begin.loop == plan::Loop::iterations ? Section::inside : Section::after;
   if (ring && !round) out_.line("const int stage = it;");
-  run(steps, first, last);
+  run(begin.body);
   iteration_ = 0;
   section_ = Section::after, whole_ = false;
   if (round) {
@@ -301,11 +296,10 @@ void KernelText::bounded(const plan::Step& begin) {
             begin.whole ? "whole" : "trips");
 }
 
-void KernelText::slices(const plan::Step& begin, const std::vector<plan::Step>& steps, std::size_t first,
-                        std::size_t last) {
+void KernelText::slices(const plan::Step& begin) {
   out_.line("#pragma unroll 1");
   out_.open("for (int slice = 0; slice < {}; ++slice) {{", begin.trips);
-  run(steps, first, last);
+  run(begin.body);
   out_.close();
 }
 

@@ -75,12 +75,12 @@ class KernelText {
   std::string parameter_list() const;
   void body();
   void declarations();
-  void run(const std::vector<plan::Step>&, std::size_t first, std::size_t last);
+  void run(const std::vector<plan::Step>&);
   void start(const Task&);
   bool overwritten(int node) const;
-  void loop(const plan::Step&, const std::vector<plan::Step>&, std::size_t first, std::size_t last);
+  void loop(const plan::Step&);
   void bounded(const plan::Step& begin);
-  void slices(const plan::Step&, const std::vector<plan::Step>&, std::size_t first, std::size_t last);
+  void slices(const plan::Step&);
   void copy(const std::vector<int>& tasks, int ahead);
   void work(const std::vector<int>& tasks);  // one behind another, of one nest where they share a context
   int stages() const;                        // of the loop's rings
@@ -98,7 +98,7 @@ class KernelText {
   void cursors();
   void handover(const plan::Step&);
   void box(const plan::Step&);
-  void tiles(const plan::Step&, const std::vector<plan::Step>&, std::size_t first, std::size_t last);
+  void tiles(const plan::Step&);
   void multiply_by_warpgroups(const plan::Step&);
   std::string ring(int channel) const;      // its name in the text
   std::string ring_tile(int buffer) const;  // at the stage that the agent holds

@@ -28,10 +28,13 @@ std::string hinted(std::string call) { return call.insert(call.rfind('_'), "_hin
 /// The channel's tensors in the order in which its producer fills them, each once.
 std::vector<int> carried(const plan::Schedule& s, int channel) {
   std::vector<int> tensors;
-  for (const plan::Step& step : s.agents[s.channels[channel].producer].steps)
-    if (step.kind == StepKind::copy && step.channel == channel)
-      for (const plan::Access& a : step.writes)
-        if (std::find(tensors.begin(), tensors.end(), a.tensor) == tensors.end()) tensors.push_back(a.tensor);
+  plan::walk(s.agents[s.channels[channel].producer].steps,
+             [&](const plan::Step& step, const plan::Position&) {
+               if (step.kind == StepKind::copy && step.channel == channel)
+                 for (const plan::Access& a : step.writes)
+                   if (std::find(tensors.begin(), tensors.end(), a.tensor) == tensors.end())
+                     tensors.push_back(a.tensor);
+             });
   return tensors;
 }
 
@@ -104,9 +107,9 @@ void KernelText::roles() {
   for (const Parameter& p : parameters(plan_))
     if (p.node >= 0) out_.line("prefetch_tma_descriptor({});", map_name(p.node));
   const std::vector<plan::Step> of_one(s.setup.begin(), all), of_all(all, s.setup.end());
-  run(of_one, 0, of_one.size());
+  run(of_one);
   out_.close();
-  run(of_all, 0, of_all.size());
+  run(of_all);
   for (std::size_t a = 0; a < s.agents.size(); ++a) {
     const plan::Agent& agent = s.agents[a];
     agent_ = static_cast<int>(a);
@@ -117,10 +120,10 @@ void KernelText::roles() {
     else
       out_.open("{}", role);
     cursors();
-    run(agent.steps, 0, agent.steps.size());
+    run(agent.steps);
     out_.close(a + 1 == s.agents.size() ? "}));" : "}),");
   }
-  run(s.teardown, 0, s.teardown.size());
+  run(s.teardown);
 }
 
 /// Where in each of its rings the agent is: a producer at the next stage to fill, a consumer at the next to be filled and at
@@ -136,8 +139,7 @@ void KernelText::cursors() {
 }
 
 /// One tile of the grid after another, or a block's only one, in the order that keeps operands in the L2.
-void KernelText::tiles(const plan::Step& begin, const std::vector<plan::Step>& steps, std::size_t first,
-                       std::size_t last) {
+void KernelText::tiles(const plan::Step& begin) {
   const plan::TileWalk walk = plan::tile_walk(plan_);
   const graph::Dim3& grid = block_.grid;
   const int cluster = plan_.schedule.ranks,
@@ -178,7 +180,7 @@ void KernelText::tiles(const plan::Step& begin, const std::vector<plan::Step>& s
     }
   }
   begin_of_trips();
-  run(steps, first, last);
+  run(begin.body);
   if (several) out_.close();
 }
 
@@ -309,11 +311,11 @@ void KernelText::box(const plan::Step& step) {
 /// Whether the first product of an agent's loop sets the sums: then nothing clears them. Cleared ones, of two products that share a
 /// group, are what ptxas (CUDA 13.0) fences by itself, and it serialises every wgmma of the kernel for it (its note C7520).
 bool KernelText::overwritten(int node) const {
-  for (const plan::Agent& agent : plan_.schedule.agents)
-    for (const plan::Step& step : agent.steps)
-      if (step.kind == StepKind::async_work && step.peeled && plan_.tasks[step.task].node == node)
-        return true;
-  return false;
+  return std::ranges::any_of(plan_.schedule.agents, [&](const plan::Agent& agent) {
+    return plan::find_step(agent.steps, [&](const plan::Step& step) {
+      return step.kind == StepKind::async_work && step.peeled && plan_.tasks[step.task].node == node;
+    });
+  });
 }
 
 /// An operand of wgmma: the ring's tile, of A the rows of the warpgroup.

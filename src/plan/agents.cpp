@@ -35,10 +35,11 @@ class Builder {
 
  private:
   Step& step(StepKind kind, std::string what = "") {
-    agent_.steps.push_back({});
-    agent_.steps.back().kind = kind;
-    agent_.steps.back().what = std::move(what);
-    return agent_.steps.back();
+    std::vector<Step>* open = &agent_.steps;
+    for (int loop = 0; loop < loops_; ++loop) open = &open->back().body;
+    Step& s = open->emplace_back();
+    s.kind = kind, s.what = std::move(what);
+    return s;
   }
   void barrier() { step(StepKind::barrier).id = barrier_; }
   void arrive(int pending = 0, int channel = -1) {
@@ -46,11 +47,13 @@ class Builder {
     s.pending = pending, s.channel = channel;
   }
   void commit(int channel = -1) { step(StepKind::commit).channel = channel; }
-  void open(Loop loop, std::int64_t trips) {
-    Step& begin = step(StepKind::loop_begin);
-    begin.loop = loop, begin.trips = trips;
+  Step& open(Loop loop, std::int64_t trips) {
+    Step& s = step(StepKind::loop);
+    s.loop = loop, s.trips = trips;
+    ++loops_;
+    return s;
   }
-  void close() { step(StepKind::loop_end); }
+  void close() { --loops_; }
 
   bool copies(int t) const { return brings(plan_.tasks[t].kind); }
   bool travels(int t) const { return copies(t) && plan_.copies.at(plan_.tasks[t].node).async(); }
@@ -116,7 +119,7 @@ class Builder {
   void prologue(int from, int to, const Body& body) {
     if (from >= to) return;
     const bool looped = to > 1;
-    if (looped) open(Loop::prologue, to), agent_.steps.back().from = from;
+    if (looped) open(Loop::prologue, to).from = from;
     body();
     if (looped) close();
   }
@@ -250,8 +253,7 @@ class Builder {
     tiles();
     if (resident_ >= 0) step(StepKind::acquire).channel = resident_;
     for (int t : resident) run(t).channel = resident_;
-    open(Loop::iterations, plan_.trips_of_rank());
-    agent_.steps.back().bounded = plan_.trips.has_value();
+    open(Loop::iterations, plan_.trips_of_rank()).bounded = plan_.trips.has_value();
     int filled = -1;
     for (int t : order_.loop_copies) {
       const int into = ring_of(t);
@@ -277,8 +279,7 @@ class Builder {
   /// Where blocks stay: what follows is done for one tile after another.
   void tiles() {
     if (order_.blocks == 0) return;
-    open(Loop::tiles, tiles_each());
-    agent_.steps.back().each = plan_.trips_of_rank();
+    open(Loop::tiles, tiles_each()).each = plan_.trips_of_rank();
   }
 
   void consume(const std::vector<int>& products) {
@@ -370,9 +371,9 @@ class Builder {
             .push_back(t);
     }
     const auto iterations = [&](std::int64_t from, std::int64_t trips) -> Step& {
-      open(Loop::iterations, trips);
-      agent_.steps.back().from = from;
-      return agent_.steps.back();
+      Step& s = open(Loop::iterations, trips);
+      s.from = from;
+      return s;
     };
     const auto multiply = [&](int product, int through) {
       const bool late = product == last;
@@ -485,6 +486,7 @@ class Builder {
   Agent agent_;
   bool waited_ = false;  // the agent at hand, for the kernels before
   int barrier_ = 0;      // among the agent's threads
+  int loops_ = 0;        // open ones
   // Channels behind the loop, where the kernel has agents to name, and of a chain.
   int cp_async_ = -1, stores_ = -1, resident_ = -1, peers_ = -1, scores_ = -1, second_ = -1;
 };

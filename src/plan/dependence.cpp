@@ -7,7 +7,7 @@
 namespace zellige::plan {
 namespace {
 
-std::string said(const Step& step, std::size_t index) {
+std::string said(const Step& step, int index) {
   return step.what.empty() ? fmt::format("step {} ({})", index, name(step.kind))
                            : fmt::format("step '{}'", step.what);
 }
@@ -18,28 +18,24 @@ bool full_after_wait(const Schedule& s, int agent, const Step& step) {
   if (step.kind != StepKind::acquire || step.channel < 0) return false;
   const Channel& c = s.channels[step.channel];
   if (!consumes(c, agent) || c.by != Synchronisation::mbarrier_bytes || c.producer < 0) return false;
-  for (const Step& of : s.agents[c.producer].steps) {
-    if (of.kind == StepKind::griddep_wait) return true;
-    if (of.channel == step.channel && of.kind != StepKind::acquire) return false;
-  }
-  return false;
+  const Step* first = find_step(s.agents[c.producer].steps, [&](const Step& of) {
+    return of.kind == StepKind::griddep_wait || (of.channel == step.channel && of.kind != StepKind::acquire);
+  });
+  return first && first->kind == StepKind::griddep_wait;
 }
 
 /// Whether the agent waits.
 bool verify_agent(const Schedule& s, std::size_t a, const std::string& kernel) {
   const Agent& agent = s.agents[a];
   bool waits = false, waited = false;  // itself; it, or who filled what it has found full
-  int depth = 0;
-  for (std::size_t i = 0; i < agent.steps.size(); ++i) {
-    const Step& step = agent.steps[i];
-    if (step.kind == StepKind::loop_begin) ++depth;
-    if (step.kind == StepKind::loop_end) --depth;
+  walk(agent.steps, [&](const Step& step, const Position& at) {
+    const int i = at.index;
     if (depends(step.kind) && !s.programmatic)
       reject(
           "{}: {}, {}, stands in a kernel that starts when the one before has ended; only one that is "
           "launched early waits or lets the next start",
           kernel, agent.name, said(step, i));
-    if (depends(step.kind) && depth > 0)
+    if (depends(step.kind) && at.in_loop())
       reject("{}: {}, {}, stands in a loop; once, in front of it, is enough", kernel, agent.name,
              said(step, i));
     if (step.kind == StepKind::griddep_launch_dependents && !waited)
@@ -56,7 +52,7 @@ bool verify_agent(const Schedule& s, std::size_t a, const std::string& kernel) {
           "griddep_wait; "
           "only constants may be read there: wait before this step",
           kernel, agent.name, said(step, i));
-  }
+  });
   return waits;
 }
 

@@ -22,20 +22,19 @@ std::vector<Lifetime> lifetimes(const KernelPlan& plan) {
   for (const Agent& agent : s.agents) {
     if (fills_only(agent)) continue;
     std::int64_t stretch = 0;
-    int depth = 0;
-    std::vector<int> loops;  // open ones, 0 where it is one tile's: no loop at all
-    for (const Step& step : agent.steps) {
-      if (step.kind == StepKind::loop_begin)
-        loops.push_back(step.loop == Loop::tiles && step.trips == 1 ? 0 : 1), depth += loops.back();
-      if (step.kind == StepKind::loop_end) depth -= loops.back(), loops.pop_back();
-      if (step.kind == StepKind::barrier && (step.id == 0 || others == 1) && depth == 0) ++stretch;
-      for (const auto* accesses : {&step.reads, &step.writes})
-        for (const Access& a : *accesses) {
-          Lifetime& life = lives[a.tensor];
-          life.begin = std::min(life.begin, stretch);
-          life.end = std::max(life.end, stretch + 1);
-        }
-    }
+    const auto touch = [&](const auto& self, const std::vector<Step>& steps, bool in_loop) -> void {
+      for (const Step& step : steps) {
+        if (step.kind == StepKind::barrier && (step.id == 0 || others == 1) && !in_loop) ++stretch;
+        for (const auto* accesses : {&step.reads, &step.writes})
+          for (const Access& a : *accesses) {
+            Lifetime& life = lives[a.tensor];
+            life.begin = std::min(life.begin, stretch);
+            life.end = std::max(life.end, stretch + 1);
+          }
+        self(self, step.body, in_loop || step.loop != Loop::tiles || step.trips > 1);  // of one tile: no loop
+      }
+    };
+    touch(touch, agent.steps, false);
   }
   for (Lifetime& life : lives)
     if (life.begin >= life.end) life.begin = 0, life.end = 1;

@@ -4,8 +4,7 @@
 
 namespace zellige::plan {
 
-std::vector<int> side_by_side(const KernelPlan& plan, const std::vector<Step>& steps, std::size_t first,
-                              std::size_t last) {
+std::vector<int> side_by_side(const KernelPlan& plan, const std::vector<Step>& steps, std::size_t first) {
   const auto copies = [&](const Step& s) { return brings(plan.tasks[s.task].kind); };
   const Step& one = steps[first];
   const bool parted = plan.schedule.parted();  // then what travels by itself stands by itself
@@ -14,7 +13,7 @@ std::vector<int> side_by_side(const KernelPlan& plan, const std::vector<Step>& s
            (s.kind == one.kind || !parted) && copies(s) == copies(one) && s.guard_lag == one.guard_lag;
   };
   std::vector<int> tasks;
-  for (std::size_t i = first; i < last && beside(steps[i]); ++i) tasks.push_back(steps[i].task);
+  for (std::size_t i = first; i < steps.size() && beside(steps[i]); ++i) tasks.push_back(steps[i].task);
   return tasks;
 }
 

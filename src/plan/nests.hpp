@@ -5,8 +5,7 @@
 namespace zellige::plan {
 
 /// The tasks of the steps from `first` on that nothing parts: copies, or other work, equally far ahead.
-std::vector<int> side_by_side(const KernelPlan&, const std::vector<Step>&, std::size_t first,
-                              std::size_t last);
+std::vector<int> side_by_side(const KernelPlan&, const std::vector<Step>&, std::size_t first);
 
 /// Whether a task is evaluated in a loop over its context's items that it may share.
 bool in_nest(const KernelPlan&, const Task&);

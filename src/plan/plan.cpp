@@ -34,14 +34,14 @@ void check_limits(const BlockProgram& p, const target::Target& target) {
 /// As blocks run it that make so many iterations, the first so many of them whole.
 Schedule with_trips(Schedule s, std::int64_t loop, std::int64_t trips, std::int64_t whole) {
   for (Agent& agent : s.agents)
-    for (Step& step : agent.steps) {
-      if (step.kind != StepKind::loop_begin) continue;
+    walk(agent.steps, [&](Step& step, const Position&) {
+      if (step.kind != StepKind::loop) return;
       if (step.loop == Loop::tiles) step.each = trips;
-      if (step.loop != Loop::iterations || (!step.bounded && step.from < loop)) continue;
+      if (step.loop != Loop::iterations || (!step.bounded && step.from < loop)) return;
       const std::int64_t last = step.trips - loop;  // what is behind the loop is behind the fewer trips, too
       if (step.from == loop) step.from = step.bounded ? whole : trips;
       step.trips = step.whole ? whole : trips + last;
-    }
+    });
   return s;
 }
 

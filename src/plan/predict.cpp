@@ -143,7 +143,7 @@ class Prediction {
     barriers[0] = outside_agents(plan_.schedule.setup) + outside_agents(plan_.schedule.teardown);
     for (const Agent& agent : plan_.schedule.agents) {
       met_.clear(), unsynced_.clear(), ragged_.clear();
-      steps(agent, 0, agent.steps.size(), 0, 1);
+      steps(agent, agent.steps, 0, 1);
       for (const auto& [id, n] : met_) barriers[id] = std::max(barriers[id], n);
     }
     for (const auto& [id, n] : barriers) counts_[Counter::barrier] += n;
@@ -159,28 +159,25 @@ class Prediction {
   }
 
  private:
-  /// The steps [first, last) in one iteration of a loop of so many trips.
-  void steps(const Agent& agent, std::size_t first, std::size_t last, std::int64_t iteration,
-             std::int64_t trips) {
-    std::size_t counted_until = first;
-    for (std::size_t at = first; at < last; ++at) {
-      const Step& step = agent.steps[at];
-      if (step.kind == StepKind::loop_begin) {
-        const std::size_t end = closing(agent.steps, at);
+  /// Steps in one iteration of a loop of so many trips.
+  void steps(const Agent& agent, const std::vector<Step>& list, std::int64_t iteration, std::int64_t trips) {
+    std::size_t counted_until = 0;
+    for (std::size_t at = 0; at < list.size(); ++at) {
+      const Step& step = list[at];
+      if (step.kind == StepKind::loop) {
         if (step.loop == Loop::tiles) {  // shared among the blocks
           const std::uint64_t each = std::exchange(blocks_, plan_.program.grid.count() * plan_.split_k);
-          steps(agent, at + 1, end, 0, 1);
+          steps(agent, step.body, 0, 1);
           blocks_ = each;
         } else if (step.loop == Loop::slices)  // a task of a slice is counted with all its slices
-          steps(agent, at + 1, end, iteration, trips);
+          steps(agent, step.body, iteration, trips);
         else
           for (std::int64_t i = step.from; i < step.trips; ++i) {
             const std::uint64_t all = blocks_;
             if (step.bounded) blocks_ = executing(i);
-            steps(agent, at + 1, end, i, step.trips);
+            steps(agent, step.body, i, step.trips);
             blocks_ = all;
           }
-        at = end;
       } else if (step.kind == StepKind::acquire) {
         acquire(agent, plan_.schedule.channels[step.channel]);
       } else if (step.kind == StepKind::release) {
@@ -205,7 +202,7 @@ class Prediction {
         task(step);
         // The first of the steps side by side stands for all of their texts.
         if (at < counted_until || step.kind == StepKind::async_work) continue;
-        const std::vector<int> tasks = side_by_side(plan_, agent.steps, at, last);
+        const std::vector<int> tasks = side_by_side(plan_, list, at);
         for (const std::vector<int>& nest : nests(plan_, tasks)) shared(nest, false);
         counted_until = at + tasks.size();
       }

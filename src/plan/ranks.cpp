@@ -15,11 +15,11 @@ class Ranks {
  public:
   explicit Ranks(const Schedule& s) : s_(s), n_(s.ranks) {
     for (const Agent& agent : s.agents)
-      for (const Step& step : agent.steps)
-        if (step.multicast) {
-          shared_.insert(step.channel);
-          for (const Access& a : step.writes) parted_.insert(a.tensor);
-        }
+      walk(agent.steps, [&](const Step& step, const Position&) {
+        if (!step.multicast) return;
+        shared_.insert(step.channel);
+        for (const Access& a : step.writes) parted_.insert(a.tensor);
+      });
     for (const Channel& c : s.channels)
       if (c.by == Synchronisation::mbarrier_peers) sent_.insert(c.tensor);
   }
@@ -33,7 +33,11 @@ class Ranks {
     for (int c = 0; c < static_cast<int>(s_.channels.size()); ++c)
       if (among_peers(c)) channels_of_peers(c);
     for (int r = 0; r < n_; ++r)
-      for (const Agent& a : s_.agents) agent(a, r);
+      for (Agent a : s_.agents) {
+        a.name = said(a.name, r);
+        a.steps = steps_of(a.steps, r);
+        all_.agents.push_back(std::move(a));
+      }
     for (int r = 0; r < n_; ++r)
       for (Step step : s_.setup) {
         if (step.kind != StepKind::init || among_peers(step.channel)) continue;
@@ -117,7 +121,7 @@ class Ranks {
   }
 
   /// What a step does by a channel among peers, for each of the others: holds its part, writes it, gives it over; or waits for its own.
-  void peers(Agent& x, const Step& step, int rank) {
+  void peers(std::vector<Step>& result, const Step& step, int rank) {
     const int index = step.to_peers ? filled_by(step) : step.channel;
     for (int other = 0; other < n_; ++other) {
       if (other == rank) continue;
@@ -131,11 +135,11 @@ class Ranks {
         Step holds;
         holds.kind = StepKind::acquire, holds.what = step.what,
         holds.channel = peers_.at({index, rank, other});
-        x.steps.push_back(std::move(holds));
+        result.push_back(std::move(holds));
         if (step.channel >= 0) y.channel = channel_of(step.channel, rank);
         y.writes = accesses(step.writes, other, part_from(rank, other));
       }
-      x.steps.push_back(std::move(y));
+      result.push_back(std::move(y));
     }
   }
 
@@ -151,13 +155,11 @@ class Ranks {
     return result;
   }
 
-  void agent(const Agent& a, int rank) {
-    Agent x = a;
-    x.name = said(a.name, rank);
-    x.steps.clear();
-    for (const Step& step : a.steps) {
+  std::vector<Step> steps_of(const std::vector<Step>& steps, int rank) {
+    std::vector<Step> result;
+    for (const Step& step : steps) {
       if (step.to_peers || among_peers(step.channel)) {
-        peers(x, step, rank);
+        peers(result, step, rank);
         continue;
       }
       const bool everywhere =
@@ -173,10 +175,11 @@ class Ranks {
         y.writes = accesses(step.writes, to, step.multicast ? rank : -1);
         if (meets(step.kind)) y.id += barriers_apart * rank;
         y.multicast = false;
-        x.steps.push_back(std::move(y));
+        y.body = steps_of(step.body, rank);
+        result.push_back(std::move(y));
       }
     }
-    all_.agents.push_back(std::move(x));
+    return result;
   }
 
   const Schedule& s_;

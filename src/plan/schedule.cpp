@@ -50,7 +50,7 @@ std::string agent_names(const Schedule& s, const std::vector<int>& agents) {
 std::string print(const Schedule& s, const Step& step, bool in_loop) {
   std::string text(name(step.kind));
   switch (step.kind) {
-    case StepKind::loop_begin:
+    case StepKind::loop:
       return fmt::format("{} < {}{}",
                          step.loop == Loop::slices  ? "slice"
                          : step.loop == Loop::tiles ? "tile t"
@@ -151,12 +151,10 @@ std::string_view name(StepKind kind) {
       return "warp_barrier";
     case StepKind::cluster_barrier:
       return "cluster_barrier";
-    case StepKind::loop_begin:
-      return "loop_begin";
-    case StepKind::loop_end:
-      return "loop_end";
+    case StepKind::loop:
+      return "loop";
   }
-  fail("schedule: {} is no kind of step; the last is loop_end", static_cast<int>(kind));
+  fail("schedule: {} is no kind of step; the last is loop", static_cast<int>(kind));
 }
 
 std::int64_t barrier_bytes(const Channel& c) {
@@ -167,8 +165,8 @@ std::int64_t barrier_bytes(const Channel& c) {
 
 int ranks_of(const Schedule& s, int channel) {
   for (const Agent& agent : s.agents)
-    for (const Step& step : agent.steps)
-      if (step.multicast && step.channel == channel) return s.ranks;
+    if (find_step(agent.steps, [&](const Step& x) { return x.multicast && x.channel == channel; }))
+      return s.ranks;
   return 1;
 }
 
@@ -183,33 +181,17 @@ bool consumes(const Channel& c, int agent) {
 }
 
 bool fills_only(const Agent& agent) {
-  return std::all_of(agent.steps.begin(), agent.steps.end(), [](const Step& s) {
-    const bool loop = s.kind == StepKind::loop_begin || s.kind == StepKind::loop_end;
-    return loop || s.kind == StepKind::acquire || s.kind == StepKind::drain || depends(s.kind) ||
-           (s.kind == StepKind::copy && s.channel >= 0 && s.reads.empty());
+  return !find_step(agent.steps, [](const Step& s) {
+    return s.kind != StepKind::loop && s.kind != StepKind::acquire && s.kind != StepKind::drain &&
+           !depends(s.kind) && (s.kind != StepKind::copy || s.channel < 0 || !s.reads.empty());
   });
-}
-
-std::size_t closing(const std::vector<Step>& steps, std::size_t begin) {
-  int depth = 0;
-  for (std::size_t k = begin; k < steps.size(); ++k) {
-    if (steps[k].kind == StepKind::loop_begin) ++depth;
-    if (steps[k].kind == StepKind::loop_end && --depth == 0) return k;
-  }
-  return steps.size();
 }
 
 std::string print(const Agent& agent, const std::function<std::string(const Step&, bool)>& line) {
   std::string text;
-  int depth = 0;
-  for (const Step& step : agent.steps) {
-    if (step.kind == StepKind::loop_end) {
-      depth = std::max(depth - 1, 0);
-      continue;
-    }
-    text += std::string(2 + 2 * static_cast<std::size_t>(depth), ' ') + line(step, depth > 0) + "\n";
-    if (step.kind == StepKind::loop_begin) ++depth;
-  }
+  walk(agent.steps, [&](const Step& step, const Position& at) {
+    text += std::string(2 + 2 * static_cast<std::size_t>(at.depth), ' ') + line(step, at.in_loop()) + "\n";
+  });
   return text;
 }
 

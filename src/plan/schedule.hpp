@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace zellige::plan {
@@ -66,8 +67,7 @@ enum class StepKind : std::uint8_t {
   drain,                      // the producer waits until all stages of its channel have been given back
   warp_barrier,               // teardown: __syncwarp
   cluster_barrier,            // setup, teardown: all threads of all ranks meet
-  loop_begin,
-  loop_end,
+  loop,
 };
 std::string_view name(StepKind);
 /// Whether a step orders this kernel and its neighbours on the stream.
@@ -112,24 +112,49 @@ struct Step {
   int id = 0;              // barrier: 0 is __syncthreads
   int threads = 0;         // barrier, arrive: of a round of a named barrier
   int arrivals = 0;        // init: of warps at an empty barrier, or at that of peers
-  std::int64_t trips = 1;  // loop_begin: it ends before this iteration
-  std::int64_t from = 0;   // loop_begin: its first iteration
-  bool bounded = false;    // loop_begin: some blocks make fewer trips, at least one (KernelPlan::trips)
+  std::int64_t trips = 1;  // loop: it ends before this iteration
+  std::int64_t from = 0;   // loop: its first iteration
+  bool bounded = false;    // loop: some blocks make fewer trips, at least one (KernelPlan::trips)
   Global global{};
-  Loop loop{};             // loop_begin
-  std::int64_t each = 0;   // loop_begin of tiles: the iterations that each has, so many stages of a ring on
+  Loop loop{};             // loop
+  std::int64_t each = 0;   // loop of tiles: the iterations that each has, so many stages of a ring on
   int guard_lag = 0;       // copy in a pipelined loop: runs only while iteration + guard_lag < trips
   bool multicast = false;  // copy: this rank's part of the tile, to every rank
   bool to_peers = false;   // work: writes into the other ranks' tensors, a part of each that is its own
   int held = -1;           // copy, release: the channel whose stage the agent holds meanwhile; -1: `channel`
   bool peeled = false;     // does what the first iteration of the loop behind it would
-  bool whole = false;      // loop_begin: of those trips only the ones in which the mask takes nothing away
+  bool whole = false;      // loop: of those trips only the ones in which the mask takes nothing away
   bool late = false;       // takes what the iteration before left in registers
   int task = -1;           // of the kernel's plan: what a copy or a work step does; -1: a schedule by hand
+  std::vector<Step> body;  // loop
 };
 
-/// The loop_end of the loop that steps[begin] opens; their number where none does.
-std::size_t closing(const std::vector<Step>& steps, std::size_t begin);
+/// Where a step stands in a list: its number in the order of the text, and how many loops are around it.
+struct Position {
+  int index = 0, depth = 0;
+  bool in_loop() const { return depth > 0; }
+};
+
+/// Calls visit(step, position) for each step in the order of the text: of a loop first the loop itself, then its body.
+template <class Steps, class V>
+void walk(Steps& steps, const V& visit, Position&& at = {}) {
+  for (auto& step : steps) {
+    visit(step, at);
+    ++at.index, ++at.depth;
+    walk(step.body, visit, std::move(at));
+    --at.depth;
+  }
+}
+
+/// The first step in that order for which it holds; nullptr where there is none.
+template <class P>
+const Step* find_step(const std::vector<Step>& steps, const P& holds) {
+  for (const Step& step : steps) {
+    if (holds(step)) return &step;
+    if (const Step* inner = find_step(step.body, holds)) return inner;
+  }
+  return nullptr;
+}
 
 struct Agent {
   std::string name;

@@ -1,7 +1,5 @@
 #include "plan/set_up.hpp"
 
-#include <algorithm>
-
 namespace zellige::plan {
 namespace {
 
@@ -23,16 +21,16 @@ int arrivals(const Schedule& s, const Channel& c) {
 
 void count_threads(Schedule& s) {
   const auto names = [](const Agent& agent, int id) {
-    return std::ranges::any_of(agent.steps, [id](const Step& x) { return meets(x.kind) && x.id == id; });
+    return find_step(agent.steps, [id](const Step& x) { return meets(x.kind) && x.id == id; }) != nullptr;
   };
   for (Agent& agent : s.agents)
-    for (Step& step : agent.steps) {
-      if (!meets(step.kind)) continue;
+    walk(agent.steps, [&](Step& step, const Position&) {
+      if (!meets(step.kind)) return;
       step.threads = 0;
-      if (step.id == 0) continue;
+      if (step.id == 0) return;
       for (const Agent& other : s.agents)
         if (names(other, step.id)) step.threads += warp * other.warps;
-    }
+    });
 }
 
 }  // namespace

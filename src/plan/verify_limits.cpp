@@ -13,8 +13,7 @@ constexpr int named_barriers = 16;  // 0 is __syncthreads
 constexpr int tma_alignment = 128;
 constexpr int warp = 32, warpgroup = 4;
 
-std::string at(const Agent& agent, std::size_t index) {
-  const Step& step = agent.steps[index];
+std::string at(const Agent& agent, const Step& step, int index) {
   if (step.what.empty()) return fmt::format("{}, step {} ({})", agent.name, index, name(step.kind));
   return fmt::format("{}, step '{}'", agent.name, step.what);
 }
@@ -64,14 +63,13 @@ void check_channels(const Schedule& s, const std::string& kernel) {
   }
 }
 
-void check_channel_of(const Schedule& s, const std::string& kernel, int agent, std::size_t index) {
+void check_channel_of(const Schedule& s, const std::string& kernel, int agent, const Step& step, int k) {
   const Agent& a = s.agents[agent];
-  const Step& step = a.steps[index];
   const bool needed =
       step.kind == StepKind::acquire || step.kind == StepKind::release || step.kind == StepKind::drain;
   if (step.channel == -1 && !needed) return;
   if (step.channel < 0 || step.channel >= static_cast<int>(s.channels.size()))
-    reject("{}: {}, names channel {}; the schedule has {} channels, numbered from 0", kernel, at(a, index),
+    reject("{}: {}, names channel {}; the schedule has {} channels, numbered from 0", kernel, at(a, step, k),
            step.channel, s.channels.size());
   const Channel& c = s.channels[step.channel];
   const bool loads = step.kind == StepKind::copy && step.reads.empty();
@@ -79,91 +77,94 @@ void check_channel_of(const Schedule& s, const std::string& kernel, int agent, s
     reject(
         "{}: {}, acquires or releases channel {}, which works by {}; only mbarrier_bytes has stages to "
         "acquire",
-        kernel, at(a, index), c.name, name(c.by));
+        kernel, at(a, step, k), c.name, name(c.by));
   if (needed && agent != c.producer && !consumes(c, agent))
     reject("{}: {}, acquires or releases channel {}, which joins {} and {}; only these two may", kernel,
-           at(a, index), c.name, s.agents[c.producer].name, s.agents[c.consumers[0]].name);
+           at(a, step, k), c.name, s.agents[c.producer].name, s.agents[c.consumers[0]].name);
   if (step.held >= static_cast<int>(s.channels.size()))
     reject("{}: {}, holds a stage of channel {}; the schedule has {} channels, numbered from 0", kernel,
-           at(a, index), step.held, s.channels.size());
+           at(a, step, k), step.held, s.channels.size());
   if (loads && agent != (step.held >= 0 ? s.channels[step.held] : c).producer)
     reject("{}: {}, copies through channel {}, whose producer is {}; only its producer may", kernel,
-           at(a, index), c.name, s.agents[c.producer].name);
+           at(a, step, k), c.name, s.agents[c.producer].name);
   if (loads && c.by != Synchronisation::mbarrier_bytes && c.by != Synchronisation::cp_async_group)
     reject(
         "{}: {}, loads through channel {}, which works by {}; a load completes by cp_async_group or "
         "mbarrier_bytes",
-        kernel, at(a, index), c.name, name(c.by));
+        kernel, at(a, step, k), c.name, name(c.by));
   if (loads && c.by == Synchronisation::mbarrier_bytes)
     for (const Access& w : step.writes)
       if (s.tensors[w.tensor].stages != c.stages)
         reject("{}: {}, fills tensor {} of {} stages through channel {} of {}; the two must agree", kernel,
-               at(a, index), s.tensors[w.tensor].name, s.tensors[w.tensor].stages, c.name, c.stages);
+               at(a, step, k), s.tensors[w.tensor].name, s.tensors[w.tensor].stages, c.name, c.stages);
 }
 
 void check_steps(const Schedule& s, const std::string& kernel, int agent) {
   const Agent& a = s.agents[agent];
-  int depth = 0;
-  for (std::size_t k = 0; k < a.steps.size(); ++k) {
-    const Step& step = a.steps[k];
+  int last_loop = -1;
+  walk(a.steps, [&](const Step& step, const Position& p) {
+    if (step.kind == StepKind::loop) last_loop = p.index;
+  });
+  walk(a.steps, [&](const Step& step, const Position& p) {
+    const int k = p.index;
     const bool touches = step.kind == StepKind::start || step.kind == StepKind::work ||
                          step.kind == StepKind::copy || step.kind == StepKind::async_work;
     for (const auto* list : {&step.reads, &step.writes})
       for (const Access& x : *list) {
         if (x.tensor < 0 || x.tensor >= static_cast<int>(s.tensors.size()))
-          reject("{}: {}, touches tensor {}; the schedule has {} tensors, numbered from 0", kernel, at(a, k),
-                 x.tensor, s.tensors.size());
+          reject("{}: {}, touches tensor {}; the schedule has {} tensors, numbered from 0", kernel,
+                 at(a, step, k), x.tensor, s.tensors.size());
         if (!touches)
           reject("{}: {}, is a {} and touches tensor {}; only start, work, copy and async_work do", kernel,
-                 at(a, k), name(step.kind), s.tensors[x.tensor].name);
+                 at(a, step, k), name(step.kind), s.tensors[x.tensor].name);
       }
     if (step.kind == StepKind::copy && step.reads.empty() == step.writes.empty())
       reject(
           "{}: {}, is a copy with {} reads and {} writes of shared memory; a load only writes, a store only "
           "reads",
-          kernel, at(a, k), step.reads.size(), step.writes.size());
+          kernel, at(a, step, k), step.reads.size(), step.writes.size());
     if (step.kind == StepKind::async_work && !step.writes.empty())
       reject(
           "{}: {}, is async_work and writes tensor {}; wgmma writes registers: store them in a later work "
           "step",
-          kernel, at(a, k), s.tensors[step.writes[0].tensor].name);
-    check_channel_of(s, kernel, agent, k);
+          kernel, at(a, step, k), s.tensors[step.writes[0].tensor].name);
+    check_channel_of(s, kernel, agent, step, k);
     if (outside_agents(step.kind))
-      reject("{}: {}, is a {}; only setup and teardown have such steps", kernel, at(a, k), name(step.kind));
+      reject("{}: {}, is a {}; only setup and teardown have such steps", kernel, at(a, step, k),
+             name(step.kind));
     if (step.pending < 0)
-      reject("{}: {}, leaves {} groups pending; the fewest is 0", kernel, at(a, k), step.pending);
+      reject("{}: {}, leaves {} groups pending; the fewest is 0", kernel, at(a, step, k), step.pending);
     if (step.kind == StepKind::arrive && step.id == 0)
       reject("{}: {}, arrives at barrier 0, which is __syncthreads; a named barrier is needed, 1 to {}",
-             kernel, at(a, k), named_barriers - 1);
+             kernel, at(a, step, k), named_barriers - 1);
     if (meets(step.kind) && (step.id < 0 || step.id >= named_barriers))
-      reject("{}: {}, uses barrier {}; the hardware has barriers 0 to {}", kernel, at(a, k), step.id,
+      reject("{}: {}, uses barrier {}; the hardware has barriers 0 to {}", kernel, at(a, step, k), step.id,
              named_barriers - 1);
     if (step.guard_lag != 0 && step.kind != StepKind::copy && step.kind != StepKind::work)
-      reject("{}: {}, is a {} with guard {}; only copy and work may be skipped", kernel, at(a, k),
+      reject("{}: {}, is a {} with guard {}; only copy and work may be skipped", kernel, at(a, step, k),
              name(step.kind), step.guard_lag);
     if (step.guard_lag < 0)
-      reject("{}: {}, has guard {}; a guard looks ahead, so at least 0", kernel, at(a, k), step.guard_lag);
-    const auto begins_loop = [](const Step& later) { return later.kind == StepKind::loop_begin; };
-    if (step.guard_lag > 0 && depth == 0 && std::none_of(a.steps.begin() + k, a.steps.end(), begins_loop))
+      reject("{}: {}, has guard {}; a guard looks ahead, so at least 0", kernel, at(a, step, k),
+             step.guard_lag);
+    if (step.guard_lag > 0 && !p.in_loop() && last_loop < k)
       reject(
           "{}: {}, has guard {} and no loop around or behind it; a guard compares with the trips of that "
           "loop",
-          kernel, at(a, k), step.guard_lag);
-    if (step.kind == StepKind::loop_begin && step.trips < 1)
-      reject("{}: {}, makes {} trips; a loop makes at least 1", kernel, at(a, k), step.trips);
-    const bool may_start_late = step.kind == StepKind::loop_begin && step.loop == Loop::iterations;
-    const bool prologue = step.kind == StepKind::loop_begin && step.loop == Loop::prologue;
+          kernel, at(a, step, k), step.guard_lag);
+    if (step.kind != StepKind::loop && !step.body.empty())
+      reject("{}: {}, is a {} with a body of {} steps; only a loop has one", kernel, at(a, step, k),
+             name(step.kind), step.body.size());
+    if (step.kind == StepKind::loop && step.trips < 1)
+      reject("{}: {}, makes {} trips; a loop makes at least 1", kernel, at(a, step, k), step.trips);
+    const bool may_start_late = step.kind == StepKind::loop && step.loop == Loop::iterations;
+    const bool prologue = step.kind == StepKind::loop && step.loop == Loop::prologue;
     if (step.from != 0 && ((!prologue && !may_start_late) || step.from < 0 || step.from > step.trips ||
                            (prologue && step.from == step.trips)))
       reject(
           "{}: {}, starts with iteration {} of {}; only a prologue, before its end, and a loop of iterations "
           "start past 0",
-          kernel, at(a, k), step.from, step.trips);
-    if (step.kind == StepKind::loop_begin) ++depth;
-    if (step.kind == StepKind::loop_end && --depth < 0)
-      reject("{}: {}, ends a loop that no loop_begin opened", kernel, at(a, k));
-  }
-  if (depth > 0) reject("{}: agent {} opens {} loops that no loop_end closes", kernel, a.name, depth);
+          kernel, at(a, step, k), step.from, step.trips);
+  });
 }
 
 void check_memory(const Schedule& s, const std::string& kernel, const target::Target& t) {
@@ -247,18 +248,19 @@ void check_instructions(const Schedule& s, const std::string& kernel, const targ
   std::set<int> with_block_barrier;
   for (std::size_t i = 0; i < s.agents.size(); ++i) {
     const Agent& a = s.agents[i];
-    for (std::size_t k = 0; k < a.steps.size(); ++k) {
-      const Step& step = a.steps[k];
+    walk(a.steps, [&](const Step& step, const Position& p) {
+      const int k = p.index;
       const bool tma = is_tma_load(s, step) || (step.kind == StepKind::copy && !step.reads.empty());
       if (step.kind == StepKind::barrier && step.id == 0) with_block_barrier.insert(static_cast<int>(i));
       if (tma && t.compute_capability < 90)
-        does_not_fit("{}: {}, is a TMA copy, which {} lacks; use cp_async_group, or sm_90a", kernel, at(a, k),
-                     t.name);
+        does_not_fit("{}: {}, is a TMA copy, which {} lacks; use cp_async_group, or sm_90a", kernel,
+                     at(a, step, k), t.name);
       if (step.kind == StepKind::async_work && t.compute_capability != 90)
-        does_not_fit("{}: {}, is wgmma, which {} lacks; use mma.sync, or sm_90a", kernel, at(a, k), t.name);
+        does_not_fit("{}: {}, is wgmma, which {} lacks; use mma.sync, or sm_90a", kernel, at(a, step, k),
+                     t.name);
       if (step.kind == StepKind::async_work && a.warps % warpgroup != 0)
-        reject("{}: {}, is wgmma on an agent of {} warps; it takes whole warpgroups of {}", kernel, at(a, k),
-               a.warps, warpgroup);
+        reject("{}: {}, is wgmma on an agent of {} warps; it takes whole warpgroups of {}", kernel,
+               at(a, step, k), a.warps, warpgroup);
       for (const auto* list : {&step.reads, &step.writes})
         for (const Access& x : *list) {
           const SharedTensor& tensor = s.tensors[x.tensor];
@@ -268,9 +270,9 @@ void check_instructions(const Schedule& s, const std::string& kernel, const targ
             reject(
                 "{}: {}, is a TMA copy of tensor {} at byte {} with stages of {} bytes; TMA takes multiples "
                 "of {}",
-                kernel, at(a, k), tensor.name, tensor.offset, stage, tma_alignment);
+                kernel, at(a, step, k), tensor.name, tensor.offset, stage, tma_alignment);
         }
-    }
+    });
   }
   if (with_block_barrier.empty() || with_block_barrier.size() == s.agents.size()) return;
   for (std::size_t i = 0; i < s.agents.size(); ++i)
@@ -304,9 +306,10 @@ Groups groups_of(const Schedule& s, const std::string& kernel, const Agent& agen
         kernel, agent.name, step.what, c.name, name(c.by));
   }
   std::set<Groups> started;
-  for (const Step& other : agent.steps)
+  walk(agent.steps, [&](const Step& other, const Position&) {
     if (other.kind == StepKind::async_work || (other.kind == StepKind::copy && !is_tma_load(s, other)))
       started.insert(groups_of(s, kernel, agent, other));
+  });
   if (started.size() > 1)
     reject(
         "{}: {}, step '{}' ({}), does not say which groups it means, and the agent has {} kinds of them; "
@@ -326,26 +329,26 @@ static void check_ranks(const Schedule& s, const std::string& kernel) {
   if (s.ranks < 1 || s.ranks > most_ranks || (s.ranks & (s.ranks - 1)) != 0)
     reject("{}: has {} ranks; a cluster has 1, 2, 4 or {} blocks", kernel, s.ranks, most_ranks);
   for (const Agent& a : s.agents)
-    for (std::size_t k = 0; k < a.steps.size(); ++k) {
-      const Step& step = a.steps[k];
+    walk(a.steps, [&](const Step& step, const Position& p) {
+      const int k = p.index;
       if (step.to_peers && (step.writes.size() != 1 || !filled_by_peers(s, step.writes[0].tensor)))
         reject(
             "{}: {}, writes to the other ranks through no channel of theirs; name one by mbarrier_peers that "
             "carries the one tensor",
-            kernel, at(a, k));
-      if (!step.multicast) continue;
+            kernel, at(a, step, k));
+      if (!step.multicast) return;
       if (s.ranks == 1)
-        reject("{}: {}, is multicast to one rank; a schedule of at least 2 has such", kernel, at(a, k));
+        reject("{}: {}, is multicast to one rank; a schedule of at least 2 has such", kernel, at(a, step, k));
       if (!is_tma_load(s, step))
-        reject("{}: {}, is multicast and a {} that no mbarrier counts; only TMA loads are", kernel, at(a, k),
-               name(step.kind));
+        reject("{}: {}, is multicast and a {} that no mbarrier counts; only TMA loads are", kernel,
+               at(a, step, k), name(step.kind));
       for (const Access& w : step.writes) {
         const SharedTensor& t = s.tensors[w.tensor];
         if (t.bytes / t.stages % (s.ranks * tma_alignment) != 0)
           reject("{}: {}, brings a stage of {} in {} parts; its {} bytes are not so many times {}", kernel,
-                 at(a, k), t.name, s.ranks, t.bytes / t.stages, tma_alignment);
+                 at(a, step, k), t.name, s.ranks, t.bytes / t.stages, tma_alignment);
       }
-    }
+    });
 }
 
 static std::string kinds(const std::vector<Step>& steps) {
@@ -367,10 +370,11 @@ static void check_setup(const Schedule& s, const std::string& kernel) {
     if (has) setup.push_back(StepKind::init);
     if (shared) teardown = {StepKind::warp_barrier, StepKind::cluster_barrier};
     for (const Agent& a : s.agents) {
-      const auto last = std::find_if(a.steps.rbegin(), a.steps.rend(), of_channel);
-      const bool drains = last != a.steps.rend() && last->kind == StepKind::drain;
-      const auto times = std::ranges::count_if(
-          a.steps, [&](const Step& x) { return of_channel(x) && x.kind == StepKind::drain; });
+      int times = 0;
+      bool drains = false;  // as its last step of the channel
+      walk(a.steps, [&](const Step& x, const Position&) {
+        if (of_channel(x)) drains = x.kind == StepKind::drain, times += drains;
+      });
       const bool must = shared && &a == &s.agents[channel.producer];
       if (times == must && drains == must) continue;
       reject("{}: agent {} drains channel {} {} times{}; {}", kernel, a.name, channel.name, times,
@@ -398,8 +402,9 @@ void check_other_arrivals(const Schedule& s, const std::string& kernel) {
     const Channel& channel = s.channels[c];
     int releasing = 0, consuming = 0;  // warps
     for (const Agent& a : s.agents)
-      for (const Step& step : a.steps)
+      walk(a.steps, [&](const Step& step, const Position&) {
         if (step.kind == StepKind::release && step.channel == static_cast<int>(c)) releasing += a.warps;
+      });
     for (int consumer : channel.consumers) consuming += s.agents[consumer].warps;
     if (channel.by == Synchronisation::mbarrier_bytes && releasing == 0 &&
         arrivals_of(s, static_cast<int>(c)) != consuming)

@@ -28,11 +28,10 @@ class Registers {
       if (const Task& task = plan_.tasks[t]; task.buffer >= 0 && task.kind != TaskKind::to_global)
         writer_[task.buffer] = static_cast<int>(t);
     for (const Agent& agent : plan_.schedule.agents) {
-      const bool loops = std::ranges::any_of(agent.steps, [](const Step& s) {
-        return s.loop == Loop::iterations && s.kind == StepKind::loop_begin;
-      });
+      const bool loops = find_step(
+          agent.steps, [](const Step& s) { return s.loop == Loop::iterations && s.kind == StepKind::loop; });
       section_ = loops ? Section::before : Section::after;
-      run(agent.steps, 0, agent.steps.size());
+      run(agent.steps);
       turn();
     }
   }
@@ -67,10 +66,9 @@ class Registers {
     late_rescaled_ = std::exchange(rescaled_, {});
   }
 
-  /// The steps [first, last): a loop's iterations twice, and nothing but what is carried from one to the next.
-  void run(const std::vector<Step>& steps, std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) {
-      const Step& step = steps[i];
+  /// A loop's iterations twice, and nothing but what is carried from one to the next.
+  void run(const std::vector<Step>& steps) {
+    for (const Step& step : steps) {
       if (step.kind == StepKind::start) declare(step.task);
       if (step.task >= 0 && step.kind != StepKind::start) {
         const Section outside = section_;
@@ -79,31 +77,29 @@ class Registers {
         task(step.task);
         section_ = outside;
       }
-      if (step.kind != StepKind::loop_begin) continue;
-      const std::size_t end = closing(steps, i);
+      if (step.kind != StepKind::loop) continue;
       if (step.loop == Loop::iterations) {
         section_ = Section::inside;
         const bool behind = step.bounded && step.from == step.trips;  // others make what this one is short of
         const std::int64_t times = behind ? 2 : std::min<std::int64_t>(2, step.trips - step.from);
         for (std::int64_t iteration = 0; iteration < times; ++iteration) {
           forget();
-          run(steps, i + 1, end);
+          run(step.body);
           turn();
         }
         forget();
         section_ = Section::after;
       } else if (step.loop == Loop::tiles) {
-        run(steps, i + 1, end);
+        run(step.body);
       } else {
         const std::map<int, Held> started = sums_;
-        run(steps, i + 1, end);
+        run(step.body);
         if (step.loop ==
             Loop::slices) {  // the next slice takes its registers, and begins what none before it began
-          accumulators_.erase(plan_.tasks[steps[i + 1].task].node);
+          accumulators_.erase(plan_.tasks[step.body.front().task].node);
           std::erase_if(sums_, [&](const auto& sum) { return !started.contains(sum.first); });
         }
       }
-      i = end;
     }
   }
 
@@ -268,8 +264,10 @@ class Registers {
   /// Whether a late product takes this operand.
   bool takes_late(int operand) const {
     for (const Agent& agent : plan_.schedule.agents)
-      for (const Step& step : agent.steps)
-        if (step.late && step.task >= 0 && node(plan_.tasks[step.task].node).in[0] == operand) return true;
+      if (find_step(agent.steps, [&](const Step& step) {
+            return step.late && step.task >= 0 && node(plan_.tasks[step.task].node).in[0] == operand;
+          }))
+        return true;
     return false;
   }
 

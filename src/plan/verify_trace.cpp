@@ -35,13 +35,12 @@ Shortening shortening(const Schedule& s) {
   for (const SharedTensor& t : s.tensors) result.modulus = std::lcm(result.modulus, std::int64_t{t.stages});
   for (const Channel& c : s.channels) result.modulus = std::lcm(result.modulus, std::int64_t{c.stages});
   for (const Agent& agent : s.agents)
-    for (const Step& step : agent.steps) {
-      if (step.kind == StepKind::loop_begin && step.loop != Loop::tiles && step.trips > 1)
-        trips.insert(step.trips);
+    walk(agent.steps, [&](const Step& step, const Position&) {
+      if (step.kind == StepKind::loop && step.loop != Loop::tiles && step.trips > 1) trips.insert(step.trips);
       reach = std::max<std::int64_t>({reach, step.guard_lag, step.pending});
       for (const auto* list : {&step.reads, &step.writes})
         for (const Access& a : *list) reach = std::max<std::int64_t>(reach, std::abs(a.lag));
-    }
+    });
   result.least = std::max(always_whole, 2 * result.modulus + 2 + 2 * reach);
   // Agents that meet in channels must stay in step: all their loops lose as much, where they are of one length, or of one
   // less where an agent does the first iteration before its loop.
@@ -50,63 +49,78 @@ Shortening shortening(const Schedule& s) {
   return result;
 }
 
+/// One iteration of the loop around some steps.
+struct Iteration {
+  std::int64_t at = 0, trips = 1, real = 1;  // its number, and those of all, shortened and not
+  bool in_loop = false;
+  std::int64_t base = 0;   // of the first iteration of its tile
+  std::int64_t next = -1;  // trips of the first loop after the one around the steps; -1: there is none
+};
+
 struct Unroller {
   const std::string& kernel;
   const Agent& agent;
   const Shortening& shorten;
   std::vector<Event> line;
 
-  /// The steps [begin, end) in one iteration of the loop around them, in the tile whose first iteration is `base`.
-  void run(int begin, int end, std::int64_t iteration, std::int64_t trips, std::int64_t real, bool in_loop,
-           std::int64_t base = 0) {
+  /// Steps of which the first has that number in the agent. Returns the number after the last.
+  int run(const std::vector<Step>& steps, int index, const Iteration& in) {
     bool loop_seen = false;
-    for (int k = begin; k < end; ++k) {
-      const Step& step = agent.steps[k];
-      if (step.kind == StepKind::loop_begin) {
-        const int close = static_cast<int>(closing(agent.steps, static_cast<std::size_t>(k)));
+    for (std::size_t k = 0; k < steps.size(); ++k, ++index) {
+      const Step& step = steps[k];
+      if (step.kind == StepKind::loop) {
+        const int begin = index + 1;
+        Iteration each = in;
+        each.next = next_trips(steps, k + 1, in.next);
         if (step.loop == Loop::slices) {  // twice in the same iteration: a slice and the one behind it
           for (std::int64_t i = 0; i < std::min<std::int64_t>(step.trips, 2); ++i)
-            run(k + 1, close, iteration, trips, real, in_loop, base);
-          k = close;
+            index = run(step.body, begin, each) - 1;
           continue;
         }
         if (step.loop == Loop::tiles) {  // enough of them to meet every stage first
-          const std::int64_t each = step.each - std::max<std::int64_t>(shorten.together, 0);
+          const std::int64_t length = step.each - std::max<std::int64_t>(shorten.together, 0);
           for (std::int64_t t = 0; t < std::min(step.trips, shorten.modulus + 2); ++t)
-            run(k + 1, close, 0, 1, 1, false, t * each);
-          k = close;
+            index = run(step.body, begin, {.base = t * length, .next = each.next}) - 1;
           continue;
         }
-        const std::int64_t count = shorten(step.trips);
-        for (std::int64_t i = shorten(step.from); i < count; ++i)
-          run(k + 1, close, i, count, step.trips, true, base);
+        each.trips = shorten(step.trips), each.real = step.trips, each.in_loop = true;
+        index += count(step.body);
+        for (each.at = shorten(step.from); each.at < each.trips; ++each.at) run(step.body, begin, each);
         loop_seen = true;
-        k = close;
         continue;
       }
       // A guard before the loop is about the loop that follows: a prologue copies only what the loop will
       // want.
-      const std::int64_t bound = in_loop ? trips : step.guard_lag > 0 ? next_trips(k) : 1;
-      if (iteration + step.guard_lag >= bound && step.guard_lag > 0) continue;
+      const std::int64_t bound = in.in_loop           ? in.trips
+                                 : step.guard_lag > 0 ? next_trips(steps, k, in.next)
+                                                      : 1;
+      if (in.at + step.guard_lag >= bound && step.guard_lag > 0) continue;
       using Place = Event::Place;
-      const Place place = in_loop              ? Place::in_loop
-                          : loop_seen          ? Place::after_loop
-                          : next_trips(k) >= 0 ? Place::before_loop
-                                               : Place::no_loop;
-      const std::int64_t shown = 2 * iteration < trips ? iteration : iteration + real - trips;
-      line.push_back({&step, k, base + iteration, shown, place});
+      const Place place = in.in_loop                           ? Place::in_loop
+                          : loop_seen                          ? Place::after_loop
+                          : next_trips(steps, k, in.next) >= 0 ? Place::before_loop
+                                                               : Place::no_loop;
+      const std::int64_t shown = 2 * in.at < in.trips ? in.at : in.at + in.real - in.trips;
+      line.push_back({&step, index, in.base + in.at, shown, place});
       if (static_cast<std::int64_t>(line.size()) > most_events)
         does_not_fit(
             "{}: agent {} runs more than {} steps even with its loops shortened; a proof takes at most that "
             "many",
             kernel, agent.name, most_events);
     }
+    return index;
   }
 
-  std::int64_t next_trips(int from) const {
-    for (int k = from; k < static_cast<int>(agent.steps.size()); ++k)
-      if (agent.steps[k].kind == StepKind::loop_begin) return shorten(agent.steps[k].trips);
-    return -1;
+  static int count(const std::vector<Step>& steps) {
+    int n = 0;
+    for (const Step& step : steps) n += 1 + count(step.body);
+    return n;
+  }
+
+  std::int64_t next_trips(const std::vector<Step>& steps, std::size_t from, std::int64_t behind) const {
+    const auto loop = std::find_if(steps.begin() + static_cast<std::ptrdiff_t>(from), steps.end(),
+                                   [](const Step& s) { return s.kind == StepKind::loop; });
+    return loop == steps.end() ? behind : shorten(loop->trips);
   }
 };
 
@@ -117,7 +131,7 @@ std::vector<std::vector<Event>> unroll(const Schedule& s, const std::string& ker
   std::vector<std::vector<Event>> lines;
   for (const Agent& agent : s.agents) {
     Unroller u{kernel, agent, shorten, {}};
-    u.run(0, static_cast<int>(agent.steps.size()), 0, 1, 1, false);
+    u.run(agent.steps, 0, {});
     lines.push_back(std::move(u.line));
   }
   return lines;

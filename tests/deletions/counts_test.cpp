@@ -121,13 +121,14 @@ void expect_proved(const plan::KernelPlan& kernel, const std::string& where) {
       init.arrivals -= by;
     }
   for (plan::Agent& agent : s.agents)
-    for (plan::Step& step : agent.steps)
+    plan::walk(agent.steps, [&](plan::Step& step, const plan::Position&) {
       for (const int by : {-32, 32}) {
         if (step.threads == 0) continue;
         step.threads += by;
         expect_rejected(s, step.threads);
         step.threads -= by;
       }
+    });
   EXPECT_GT(rejected, 0) << where;
 }
 
@@ -245,8 +246,9 @@ TEST(BarrierCounts, OfTheTextAreThePlans) {
       for (const plan::Step& init : k.schedule.setup)
         if (init.arrivals > 0) planned.push_back(init.arrivals);
       for (const plan::Agent& a : k.schedule.agents)
-        for (const plan::Step& step : a.steps)
+        plan::walk(a.steps, [&](const plan::Step& step, const plan::Position&) {
           if (step.threads > 0) threads.insert(step.threads);
+        });
     }
     std::vector<int> stated;
     std::set<int> stated_threads;

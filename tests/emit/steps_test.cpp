@@ -42,7 +42,7 @@ class Calls {
   std::string str() {
     for (const plan::Step& step : s_.setup) add(s_.agents[0], step);
     for (const plan::Agent& agent : s_.agents)
-      for (const plan::Step& step : agent.steps) add(agent, step);
+      plan::walk(agent.steps, [&](const plan::Step& step, const plan::Position&) { add(agent, step); });
     for (const plan::Step& step : s_.teardown) add(s_.agents[0], step);
     return calls_;
   }
@@ -138,7 +138,7 @@ int compare(const graph::KernelGraph& g, const target::Target& target, std::set<
     for (const auto* list : {&s.setup, &s.teardown})
       for (const plan::Step& step : *list) met.insert(step.kind);
     for (const plan::Agent& agent : s.agents)
-      for (const plan::Step& step : agent.steps) met.insert(step.kind);
+      plan::walk(agent.steps, [&](const plan::Step& step, const plan::Position&) { met.insert(step.kind); });
     ++compared;
   }
   return compared;
@@ -176,7 +176,7 @@ TEST(Steps, AreAllThatOrdersThreads) {
     }
   }
   EXPECT_GE(compared, 100);
-  for (int k = 0; k <= static_cast<int>(StepKind::loop_end); ++k) {
+  for (int k = 0; k <= static_cast<int>(StepKind::loop); ++k) {
     const auto kind = static_cast<StepKind>(k);
     if (kind != StepKind::arrive)  // of ping-pong, which the planner does not use
       EXPECT_TRUE(met.contains(kind)) << plan::name(kind) << " is in no schedule here";

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "flat_steps.hpp"
 #include "graph/builder.hpp"
 #include "plan/plan.hpp"
 
@@ -109,9 +110,9 @@ TEST(Ahead, LeavesALoopOfProductsAlone) {
   std::vector<TaskKind> before, inside;
   bool looped = false;
   int barriers = 0;
-  for (const Step& s : kernel.schedule.agents.at(0).steps) {
-    if (s.kind == StepKind::loop_begin && s.loop == Loop::iterations) looped = true;
-    if (s.kind == StepKind::loop_end && looped) break;
+  for (const Step& s : flat(kernel.schedule.agents.at(0).steps)) {
+    if (begins_loop(s) && s.loop == Loop::iterations) looped = true;
+    if (is_end(s) && looped) break;
     if (s.kind == StepKind::work)
       (looped ? inside : before).push_back(kernel.tasks[static_cast<std::size_t>(s.task)].kind);
     barriers += looped && s.kind == StepKind::barrier;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "flat_steps.hpp"
 #include "graph/builder.hpp"
 #include "plan/plan.hpp"
 
@@ -64,8 +65,8 @@ TEST(Hoist, NormsQueriesInFrontOfTheLoop) {
   const Plan plan = make_plan(b.build(), target::find("sm_90a"));
   const KernelPlan& kernel = plan.kernels.at(0);
   std::vector<TaskKind> ahead;
-  for (const Step& s : kernel.schedule.agents.at(0).steps) {
-    if (s.kind == StepKind::loop_begin && s.loop == Loop::iterations) break;
+  for (const Step& s : flat(kernel.schedule.agents.at(0).steps)) {
+    if (begins_loop(s) && s.loop == Loop::iterations) break;
     if (s.kind == StepKind::work) ahead.push_back(kernel.tasks[static_cast<std::size_t>(s.task)].kind);
   }
   EXPECT_EQ(ahead, (std::vector{TaskKind::reduce, TaskKind::finish, TaskKind::to_shared}));

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "chains.hpp"
+#include "flat_steps.hpp"
 #include "graphs.hpp"
 #include "plan/agents.hpp"
 #include "plan/group.hpp"
@@ -144,11 +145,12 @@ int task_of(const KernelPlan& k, TaskKind kind, int nth = 0) {
 
 /// Behind the other steps between the same two barriers.
 void move_last(KernelPlan& k, int task) {
-  auto& steps = k.schedule.agents.at(0).steps;
+  std::vector<Step> steps = flat(k.schedule.agents.at(0).steps);
   for (std::size_t i = 0; i < steps.size(); ++i)
     if (steps[i].task == task && steps[i].kind != StepKind::start)
       for (; i + 1 < steps.size() && steps[i + 1].kind == StepKind::work; ++i)
         std::swap(steps[i], steps[i + 1]);
+  k.schedule.agents[0].steps = nested(steps);
 }
 
 TEST(Mutated, PlansAreRefusedInWords) {
@@ -197,9 +199,10 @@ TEST(Mutated, LoopsAreRefusedInWords) {
   KernelPlan bad = good;  // the fragments of P behind the loop
   const int operand = task_of(good, TaskKind::to_operand);
   auto& steps = bad.schedule.agents.at(0).steps;
+  steps = flat(steps);
   const auto at = std::find_if(steps.begin(), steps.end(), [&](const Step& s) { return s.task == operand; });
-  const auto end = std::find_if(at, steps.end(), [](const Step& s) { return s.kind == StepKind::loop_end; });
-  std::rotate(at, at + 1, end + 1);
+  std::rotate(at, at + 1, std::find_if(at, steps.end(), is_end) + 1);
+  steps = nested(steps);
   EXPECT_EQ(
       verdict(bad),
       name + "'mma %13' takes %12 as fragments, which no task before it in this section leaves in registers");
@@ -328,7 +331,7 @@ TEST(Fetch, LoadsAllBeforeItStoresAny) {
   ASSERT_EQ(k.program.name, "odd_lines_k0_copy");
   EXPECT_EQ(k.shared_bytes, 0);
   std::string order;
-  for (const Step& s : k.schedule.agents.at(0).steps)
+  for (const Step& s : flat(k.schedule.agents.at(0).steps))
     order += s.task < 0 ? fmt::format("{}; ", name(s.kind)) : fmt::format("{}; ", name(k.tasks[s.task].kind));
   EXPECT_EQ(order, "griddep_wait; fetch; fetch; to global; to global; ");
 }
@@ -409,7 +412,7 @@ TEST(Mutated, SumsThatBeginInASliceAreRefused) {
     KernelPlan bad = good;
     auto& steps = bad.schedule.agents.at(0).steps;
     for (std::size_t i = 0; i + 1 < steps.size(); ++i)
-      if (steps[i].kind == StepKind::start && steps[i + 1].kind == StepKind::loop_begin &&
+      if (steps[i].kind == StepKind::start && begins_loop(steps[i + 1]) &&
           steps[i + 1].loop == Loop::slices) {
         steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(i));
         EXPECT_NE(verdict(bad).find("adds up sums that no task before it in this section leaves"),

@@ -7,22 +7,20 @@ namespace {
 
 class Run {
  public:
-  explicit Run(const KernelPlan& plan) : plan_(plan), steps_(plan.schedule.agents.at(0).steps) {
+  explicit Run(const KernelPlan& plan) : plan_(plan) {
     for (const Buffer& b : plan.buffers) stages_ = std::max(stages_, b.stages);
   }
 
   Timeline run() {
-    run(0, steps_.size(), 0, 1);
+    run(plan_.schedule.agents.at(0).steps, 0, 1);
     arrive(0);
     line_.barriers = stretch_;
     return std::move(line_);
   }
 
  private:
-  void run(std::size_t first, std::size_t last, std::int64_t iteration, std::int64_t trips) {
-    for (std::size_t i = first; i < last; ++i) {
-      const Step& step = steps_[i];
-      switch (step.kind) {
+  void run(const std::vector<Step>& steps, std::int64_t iteration, std::int64_t trips) {
+    for (const Step& step : steps) switch (step.kind) {
         case StepKind::barrier:
           ++stretch_;
           break;
@@ -37,20 +35,17 @@ class Run {
         case StepKind::work:
           if (step.guard_lag == 0 || iteration + step.guard_lag < trips) moment(step, iteration);
           break;
-        case StepKind::loop_begin: {
-          const std::size_t end = closing(steps_, i);
+        case StepKind::loop: {
           const std::int64_t count = shortened(step.trips, stages_);
           if (step.loop == Loop::slices)
-            run(i + 1, end, iteration, trips);
+            run(step.body, iteration, trips);
           else
-            for (std::int64_t it = step.from; it < count; ++it) run(i + 1, end, it, count);
-          i = end;
+            for (std::int64_t it = step.from; it < count; ++it) run(step.body, it, count);
           break;
         }
         default:
           break;
       }
-    }
   }
 
   void moment(const Step& step, std::int64_t iteration) {
@@ -74,7 +69,6 @@ class Run {
   }
 
   const KernelPlan& plan_;
-  const std::vector<Step>& steps_;
   int stages_ = 1;  // of the loop's rings
   Timeline line_;
   int stretch_ = 0;

@@ -8,6 +8,7 @@
 
 #include <map>
 
+#include "flat_steps.hpp"
 #include "random_plans.hpp"
 #include "touches.hpp"
 
@@ -133,13 +134,14 @@ TEST(Timeline, FindsAMissingBarrier) {
   for_each_kernel([&](const std::string& name, const KernelPlan& k, const Plan&) {
     KernelPlan without = k;
     auto& steps = without.schedule.agents.at(0).steps;
-    const auto loop = std::find_if(steps.rbegin(), steps.rend(),
-                                   [](const Step& s) { return s.kind == StepKind::loop_end; });
+    steps = flat(steps);
+    const auto loop = std::find_if(steps.rbegin(), steps.rend(), is_end);
     const auto barrier = [](const Step& s) { return s.kind == StepKind::barrier; };
     const auto behind = loop == steps.rend() ? steps.begin() : loop.base() + (barrier(*loop.base()) ? 1 : 0);
     const auto lost_one = std::find_if(behind, steps.end(), barrier);
     if (lost_one == steps.end() || lost >= 12) return;
     steps.erase(lost_one);
+    steps = nested(steps);
     testing::TestPartResultArray found;
     {
       testing::ScopedFakeTestPartResultReporter intercept(

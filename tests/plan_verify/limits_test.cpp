@@ -105,10 +105,11 @@ TEST(Structure, EachFault) {
             "kernel: block, step 'w', touches tensor 1; the schedule has 1 tensors, numbered from 0");
   EXPECT_EQ(of({work("w", {{-1}}, {})}),
             "kernel: block, step 'w', touches tensor -1; the schedule has 1 tensors, numbered from 0");
-  EXPECT_EQ(of({loop(2)}), "kernel: agent block opens 1 loops that no loop_end closes");
-  EXPECT_EQ(of({end()}), "kernel: block, step 0 (loop_end), ends a loop that no loop_begin opened");
-  EXPECT_EQ(of({loop(0), end()}),
-            "kernel: block, step 0 (loop_begin), makes 0 trips; a loop makes at least 1");
+  Step body = barrier();
+  body.body = {barrier(), barrier()};
+  EXPECT_EQ(of({body}),
+            "kernel: block, step 0 (barrier), is a barrier with a body of 2 steps; only a loop has one");
+  EXPECT_EQ(of({loop(0), end()}), "kernel: block, step 0 (loop), makes 0 trips; a loop makes at least 1");
   EXPECT_EQ(of({wait_group(-1)}),
             "kernel: block, step 0 (wait_group), leaves -1 groups pending; the fewest is 0");
   EXPECT_EQ(of({barrier(16)}),

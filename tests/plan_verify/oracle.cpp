@@ -229,9 +229,9 @@ Schedule written_out(const Schedule& s) {
     for (std::size_t k = 0; k < agent.steps.size(); ++k) {
       std::int64_t trips = 0;
       std::size_t begin = k, end = k + 1;
-      if (agent.steps[k].kind == StepKind::loop_begin) {
+      if (begins_loop(agent.steps[k])) {
         trips = agent.steps[k].trips, begin = k + 1, end = begin;
-        while (agent.steps[end].kind != StepKind::loop_end) ++end;
+        while (!is_end(agent.steps[end])) ++end;
       }
       for (std::int64_t i = 0; i < std::max<std::int64_t>(trips, 1); ++i)
         for (std::size_t j = begin; j < end; ++j) {

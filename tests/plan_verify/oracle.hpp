@@ -5,7 +5,7 @@
 // happens-before. It knows ordinary work, barriers, cp.async groups and TMA loads through mbarriers; proxies
 // it does not know.
 #pragma once
-#include "plan/schedule.hpp"
+#include "../plan/flat_steps.hpp"
 
 namespace zellige::plan {
 

@@ -126,7 +126,7 @@ void agree(const char* what, Make make, int cases, unsigned seed) {
     ASSERT_EQ(said.empty(), expected.empty())
         << what << " " << k << " of seed " << seed << ": brute force says '" << expected
         << "', the verifier '" << said << "'\n"
-        << print(s);
+        << print(nested(s));
   }
   std::string text;
   for (const auto& [outcome, n] : outcomes) text += outcome + " " + std::to_string(n) + ", ";
@@ -170,7 +170,7 @@ TEST(Oracle, ShortenedLoopsAreJudgedAsWhole) {
     s.agents = {{.name = "block", .warps = 2, .steps = steps}};
     const std::string shortened = verdict(s), whole = verdict(written_out(s));
     ASSERT_EQ(shortened.empty(), whole.empty()) << "shortened: " << shortened << "\nwhole: " << whole << "\n"
-                                                << print(s);
+                                                << print(nested(s));
     ++(whole.empty() ? right : wrong);
   }
   std::cout << "loops, seed 4: right " << right << ", wrong " << wrong << "\n";

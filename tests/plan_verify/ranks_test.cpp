@@ -93,12 +93,12 @@ TEST(Peers, MissEachStepOfTheExchange) {
     return verdict(s);
   };
   EXPECT_EQ(without(StepKind::release, nullptr),
-            "kernel: deadlock: producer of rank 0 has ended; consumer of rank 0 waits in step 14 (acquire) "
+            "kernel: deadlock: producer of rank 0 has ended; consumer of rank 0 waits in step 13 (acquire) "
             "after the loop for "
             "consumer of rank 1 to fill partial of rank 0[0] of channel peers of rank 0 from rank 1, which "
             "it has acquired but "
             "neither copies into nor releases; producer of rank 1 has ended; consumer of rank 1 waits in "
-            "step 14 (acquire) after "
+            "step 13 (acquire) after "
             "the loop for consumer of rank 0 to fill partial of rank 1[0] of channel peers of rank 1 from "
             "rank 0, which it has "
             "acquired but neither copies into nor releases; every acquire needs its copy or release, and "
@@ -111,7 +111,7 @@ TEST(Peers, MissEachStepOfTheExchange) {
             "0 wait for that, by a "
             "channel or a barrier");
   EXPECT_EQ(without(StepKind::work, "send"),
-            "kernel: consumer of rank 0 releases channel peers of rank 1 from rank 0 in step 12 (release) "
+            "kernel: consumer of rank 0 releases channel peers of rank 1 from rank 0 in step 11 (release) "
             "after the loop without "
             "holding a stage of it; acquire peers of rank 1 from rank 0 before this step");
   // Where the ring lies, another rank may still be reading.
@@ -146,7 +146,7 @@ TEST(Tiles, GoOnInTheRing) {
   const auto staying = [](std::int64_t tiles, std::int64_t trips, bool released) {
     Schedule s = hopper_matmul(trips);
     for (Agent& agent : s.agents) {
-      Step begin{.kind = StepKind::loop_begin, .trips = tiles, .loop = Loop::tiles};
+      Step begin{.kind = StepKind::loop, .trips = tiles, .loop = Loop::tiles};
       begin.each = trips;
       agent.steps.insert(agent.steps.begin(), begin);
       // The tile's store has left its buffer, as every thread knows.

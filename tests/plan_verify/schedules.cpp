@@ -160,7 +160,7 @@ static bool is_set_up(const Schedule& s) {
 }
 
 std::string verdict(const Schedule& given, const char* target) {
-  Schedule s = given;
+  Schedule s = nested(given);
   if (!is_set_up(s)) set_up(s);
   try {
     verify(s, "kernel", target::find(target));

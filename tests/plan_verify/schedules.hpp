@@ -1,6 +1,6 @@
-// Schedules written by hand, and the small words to write them with.
+// Schedules written by hand, and the small words to write them with. Their steps are one list (flat_steps.hpp), which verdict() nests.
 #pragma once
-#include "plan/schedule.hpp"
+#include "../plan/flat_steps.hpp"
 
 namespace zellige::plan {
 
@@ -36,8 +36,7 @@ inline Step arrive(int id) { return {.kind = StepKind::arrive, .id = id}; }
 inline Step acquire(int channel) { return {.kind = StepKind::acquire, .channel = channel}; }
 inline Step release(int channel) { return {.kind = StepKind::release, .channel = channel}; }
 inline Step fence() { return {.kind = StepKind::fence_proxy}; }
-inline Step loop(std::int64_t trips) { return {.kind = StepKind::loop_begin, .trips = trips}; }
-inline Step end() { return {.kind = StepKind::loop_end}; }
+inline Step loop(std::int64_t trips) { return {.kind = StepKind::loop, .trips = trips}; }
 
 /// One agent of four warps; tensors of 1024 bytes and one stage, side by side.
 Schedule one_agent(std::vector<std::string> tensors, std::vector<Step> steps);

@@ -7,6 +7,7 @@
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
 #include "plan/evaluation.hpp"
+#include "plan/flat_steps.hpp"
 #include "plan/nests.hpp"
 #include "run/emulated.hpp"
 #include "target/target.hpp"
@@ -54,11 +55,11 @@ std::uint64_t evaluations(const KernelPlan& k, const std::vector<int>& nest, gra
 }
 
 std::uint64_t planned(const KernelPlan& k, graph::OpKind op) {
-  const std::vector<Step>& steps = k.schedule.agents.at(0).steps;
+  const std::vector<Step> steps = flat(k.schedule.agents.at(0).steps);
   std::uint64_t n = 0;
   for (std::size_t at = 0; at < steps.size(); ++at) {
     if (steps[at].kind != StepKind::work || steps[at].task < 0) continue;
-    const std::vector<int> tasks = side_by_side(k, steps, at, steps.size());
+    const std::vector<int> tasks = side_by_side(k, steps, at);
     for (const std::vector<int>& nest : nests(k, tasks)) {
       const Task& t = k.tasks[nest.front()];
       if (in_nest(k, t) || t.kind == TaskKind::reduce) n += evaluations(k, nest, op);

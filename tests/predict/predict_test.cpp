@@ -17,6 +17,7 @@
 #include "graph/error.hpp"
 #include "graph/load.hpp"
 #include "graph/mugraphs.hpp"
+#include "plan/flat_steps.hpp"
 #include "plan/graphs.hpp"
 #include "plan/launches.hpp"
 #include "plan/plan.hpp"
@@ -229,14 +230,13 @@ TEST(Predict, WalksTheScheduleAndNothingElse) {
   Plan plan = lora();
   KernelPlan& kernel = plan.kernels.at(0);
   int copy = -1;
-  for (const Step& s : kernel.schedule.agents.at(0).steps)
+  for (const Step& s : flat(kernel.schedule.agents.at(0).steps))
     if (s.kind == StepKind::copy && copy < 0) copy = s.task;  // X0: 512 copies a block
   ASSERT_GE(copy, 0);
-  Step loop = step(StepKind::loop_begin), ahead = step(StepKind::copy, copy);
-  loop.trips = 10, ahead.guard_lag = 2;
-  kernel.schedule.agents[0].steps = {step(StepKind::copy, copy), loop,
-                                     step(StepKind::barrier),    ahead,
-                                     step(StepKind::loop_end),   step(StepKind::barrier)};
+  Step loop = step(StepKind::loop), ahead = step(StepKind::copy, copy);
+  ahead.guard_lag = 2;
+  loop.trips = 10, loop.body = {step(StepKind::barrier), ahead};
+  kernel.schedule.agents[0].steps = {step(StepKind::copy, copy), loop, step(StepKind::barrier)};
   const Counts counts = predict(kernel);
   EXPECT_EQ(counts.at(Counter::barrier), 64u * 11);
   EXPECT_EQ(counts.at(Counter::cp_async_16), 64u * 512 * (1 + 8))
@@ -249,6 +249,7 @@ TEST(Predict, LeavesOutWhatTheEmulatorWouldMixUp) {
   Plan plan = lora();
   KernelPlan& kernel = plan.kernels.at(0);
   std::vector<Step>& steps = kernel.schedule.agents.at(0).steps;
+  steps = flat(steps);
   const auto copy =
       std::find_if(steps.begin(), steps.end(), [](const Step& s) { return s.kind == StepKind::copy; });
   ASSERT_NE(copy, steps.end());

@@ -6,6 +6,7 @@
 #include <optional>
 #include <random>
 
+#include "../plan/flat_steps.hpp"
 #include "emulate_graph.hpp"
 #include "generate.hpp"
 #include "graph/builder.hpp"
@@ -173,7 +174,7 @@ TEST(Dependence, RandomGraphsMayHaveAnyConstants) {
     EXPECT_EQ(finding(*p, graph::random_inputs(g, 1).arrays), "") << "seed " << seed;
     for (const plan::KernelPlan& k : p->plan.kernels)
       for (const plan::Agent& agent : k.schedule.agents)
-        for (const plan::Step& step : agent.steps) {
+        for (const plan::Step& step : plan::flat(agent.steps)) {
           if (step.kind == plan::StepKind::griddep_wait) break;
           early += step.global == plan::Global::constants;
         }

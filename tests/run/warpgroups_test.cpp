@@ -1,6 +1,7 @@
 // Products on warpgroups, as they are emitted: every way of blocks, both majors of both operands, sizes that no tile divides.
 #include <gtest/gtest.h>
 
+#include "../plan/flat_steps.hpp"
 #include "emulate_graph.hpp"
 #include "graph/builder.hpp"
 #include "plan/plan.hpp"
@@ -318,24 +319,26 @@ TEST(WarpgroupChains, NeedEveryStep) {
   const auto needed = [&](const plan::Step& step) {
     using Kind = plan::StepKind;
     using Work = plan::TaskKind;
-    if (step.task < 0)
-      return step.kind != Kind::loop_begin && step.kind != Kind::loop_end && !plan::depends(step.kind);
+    if (step.task < 0) return step.kind != Kind::loop && !plan::depends(step.kind);
     const Work work = plan.tasks[static_cast<std::size_t>(step.task)].kind;
     return step.kind != Kind::start &&
            (work == Work::mma || work == Work::to_operand || work == Work::to_registers ||
             work == Work::to_lines || work == Work::rescale || work == Work::copy_in);
   };
   int tried = 0;
-  for (std::size_t a = 0; a < plan.schedule.agents.size(); ++a)
-    for (std::size_t k = 0; k < plan.schedule.agents[a].steps.size(); ++k) {
-      if (!needed(plan.schedule.agents[a].steps[k])) continue;
+  for (std::size_t a = 0; a < plan.schedule.agents.size(); ++a) {
+    const std::vector<plan::Step> all = plan::flat(plan.schedule.agents[a].steps);
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      if (!needed(all[k])) continue;
       plan::KernelPlan without = plan;
-      auto& steps = without.schedule.agents[a].steps;
+      std::vector<plan::Step> steps = all;
       steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(k));
+      without.schedule.agents[a].steps = plan::nested(steps);
       EXPECT_NE(verdict(without), "") << plan.schedule.agents[a].name << " without step " << k << ", "
-                                      << plan::print(plan.schedule, plan.schedule.agents[a].steps[k], true);
+                                      << plan::print(plan.schedule, all[k], true);
       ++tried;
     }
+  }
   EXPECT_GE(tried, 40);
 }
 
@@ -344,13 +347,11 @@ TEST(WarpgroupChains, RunWholeTilesAsTheOthers) {
   const plan::Plan made = plan::make_plan(attention({.tril = 0}), target::find("sm_90a"), {{Blocks::stay}});
   const plan::Schedule& s = made.kernels.at(0).schedule;
   std::vector<std::string> bodies;
-  const std::vector<plan::Step>& steps = s.agents.at(0).steps;
-  for (std::size_t k = 0; k < steps.size(); ++k) {
-    if (steps[k].kind != plan::StepKind::loop_begin || !steps[k].bounded) continue;
+  plan::walk(s.agents.at(0).steps, [&](const plan::Step& loop, const plan::Position&) {
+    if (loop.kind != plan::StepKind::loop || !loop.bounded) return;
     bodies.emplace_back();
-    for (std::size_t i = k + 1; i < plan::closing(steps, k); ++i)
-      bodies.back() += plan::print(s, steps[i], true) + "\n";
-  }
+    for (const plan::Step& step : loop.body) bodies.back() += plan::print(s, step, true) + "\n";
+  });
   ASSERT_EQ(bodies.size(), 2u);
   EXPECT_EQ(bodies[0], bodies[1]);
 }
@@ -359,8 +360,10 @@ TEST(WarpgroupChains, TakeFragmentsOfTheRightIteration) {
   const plan::Plan made = plan::make_plan(attention({}), target::find("sm_90a"));
   const auto changed = [&](const std::function<bool(plan::Step&)>& change) {
     plan::KernelPlan plan = made.kernels.at(0);
-    for (plan::Step& step : plan.schedule.agents.at(0).steps)
+    std::vector<plan::Step> steps = plan::flat(plan.schedule.agents.at(0).steps);
+    for (plan::Step& step : steps)
       if (change(step)) break;
+    plan.schedule.agents[0].steps = plan::nested(steps);
     return verdict(plan);
   };
   EXPECT_EQ(
