@@ -57,4 +57,5 @@ class Programs:
         self.ended = kind is not None
         for threads in (self._planners, self._compilers):
             if threads is not None:
-                threads.shutdown(cancel_futures=self.ended)
+                # NVRTC cannot be interrupted: who presses ctrl-C does not wait for it.
+                threads.shutdown(wait=not self.ended or threads is self._planners, cancel_futures=self.ended)
