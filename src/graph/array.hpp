@@ -1,4 +1,5 @@
-// A tensor's values on the host: float64, dense, row-major, whatever its dtype and strides in device memory.
+// A tensor's values on the host: float64, dense and row-major, independent of its dtype and strides in device
+// memory.
 #pragma once
 #include <vector>
 
@@ -23,7 +24,8 @@ struct Magnitude {
   bool within(double limit) const { return finite && greatest <= limit; }
 };
 
-/// What a mask may have put into a tensor (masked.hpp), which is no magnitude: NaN; or -inf too, and a maximum of nothing else.
+/// The values of a tensor that a mask may have produced (masked.hpp) and that do not count as magnitudes: NaN
+/// alone, or NaN and -inf, including a maximum over nothing but -inf.
 enum class Mask : std::uint8_t { none, nan, infinity };
 
 Magnitude magnitude(const double* values, std::int64_t count, Mask = Mask::none);

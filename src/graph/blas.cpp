@@ -13,9 +13,9 @@
 namespace zellige::graph {
 namespace {
 
-constexpr int row_major = 101, plain = 111;  // of cblas.h
+constexpr int row_major = 101, plain = 111;  // values of cblas.h
 
-/// Whether products of integers come out exactly, at shapes on and off every kernel's tile.
+/// Returns whether integer matmuls are exact, at shapes that are and are not multiples of any kernel's tile.
 bool multiplies_integers(const Blas& b) {
   constexpr std::int64_t shapes[][3] = {
       {128, 96, 64}, {131, 97, 259}, {5, 481, 300}, {67, 3, 1031}, {1, 50, 700}};
@@ -56,19 +56,20 @@ struct LoadedBlas {
   }
 
  private:
-  /// Says why it cannot be used; "" where it can.
+  /// Returns why it cannot be used; "" if it can.
   std::string load(const std::string& file) {
     void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) return ::dlerror();
     blas.dgemm_ = reinterpret_cast<Blas::Dgemm*>(::dlsym(library, "cblas_dgemm"));
     if (!blas.dgemm_) return file + " has no cblas_dgemm";
-    // The reference's own threads share out the work: then results do not depend on how many there are.
+    // The reference's own threads divide the work: then results do not depend on the number of threads.
     using Threads = void(int);
     if (auto* threads = reinterpret_cast<Threads*>(::dlsym(library, "openblas_set_num_threads"))) threads(1);
     using Config = char*();
     auto* config = reinterpret_cast<Config*>(::dlsym(library, "openblas_get_config"));
     description = config ? config() : file;
-    // Built for one thread it takes its buffers from a table that nobody locks: two threads may be given the same one.
+    // A single-threaded build takes its buffers from an unlocked table: two threads may be given the same
+    // buffer.
     using Parallel = int();
     auto* parallel = reinterpret_cast<Parallel*>(::dlsym(library, "openblas_get_parallel"));
     blas.one_at_a_time_ = parallel && parallel() == 0;

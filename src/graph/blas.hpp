@@ -1,10 +1,11 @@
-// The machine's BLAS, OpenBLAS, for the reference's products: two to three times as fast as our own loop (gemm.cpp).
+// Uses the machine's BLAS (OpenBLAS) for the reference's matmuls: two to three times as fast as our own loop
+// (gemm.cpp).
 //
 //   if (const Blas* b = blas()) b->multiply(m, n, k, a, lda, x, ldx, c, ldc);
 //
-// It is loaded at run time, as the GPU's driver is, so that one binary runs with and without it. Without it products take
-// longer and mean the same. What is found is tried first: it must multiply matrices of integers exactly, for there are
-// versions that go wrong on processors younger than they.
+// Loads the library at run time, like the GPU driver, so that one binary runs with and without it. Without a
+// BLAS, matmuls are slower and have the same meaning. A library is tried first: it must multiply integer
+// matrices exactly, because some versions compute wrong results on processors newer than they are.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -13,8 +14,8 @@ namespace zellige::graph {
 
 class Blas {
  public:
-  /// C = A B, float64, row-major, in one thread; many threads may call it at once, and wait for one another
-  /// where the library is built for one. Sums in an order of its own.
+  /// C = A B, float64, row-major, in one thread. Thread-safe; calls wait for one another if the library is
+  /// built single-threaded. The summation order is unspecified.
   void multiply(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda,
                 const double* b, std::int64_t ldb, double* c, std::int64_t ldc) const;
 
@@ -26,11 +27,11 @@ class Blas {
   bool one_at_a_time_ = false;
 };
 
-/// The library that $ZELLIGE_BLAS names, else libopenblas.so.0; nullptr where there is none, where it failed the trial, or where
-/// $ZELLIGE_BLAS is "none". Throws Error if the library that was named cannot be loaded.
+/// Returns the library that $ZELLIGE_BLAS names, else libopenblas.so.0. Returns nullptr if it does not exist,
+/// fails the trial, or $ZELLIGE_BLAS is "none". Throws Error if the library named cannot be loaded.
 const Blas* blas();
 
-/// "OpenBLAS 0.3.21 ... SkylakeX", or why products are our own: "no BLAS: libopenblas.so.0: cannot open ...".
+/// "OpenBLAS 0.3.21 ... SkylakeX", or why no BLAS is used: "no BLAS: libopenblas.so.0: cannot open ...".
 std::string describe_blas();
 
 }  // namespace zellige::graph

@@ -17,7 +17,7 @@
 namespace zellige::graph {
 namespace {
 
-/// What all blocks of a grid share.
+/// State shared by all blocks of a grid.
 struct Program {
   const BlockGraph& block;
   const std::vector<const Array*>& inputs;
@@ -25,10 +25,10 @@ struct Program {
   const Errors& errors;
   const ReferenceOptions& options;
   int op;                    // index into KernelGraph::ops
-  std::vector<bool> varies;  // changes with the iteration: computed in each, the rest once
-  std::vector<Mask> masked;  // what a mask may have put there
+  std::vector<bool> varies;  // changes with the iteration: computed in each; the others once
+  std::vector<Mask> masked;  // what a mask may have produced there
   std::vector<bool>
-      operand;  // computed here and read by a matmul, which sees it rounded; its other readers do not
+      operand;  // computed here and read by a matmul, which rounds it; its other consumers read it unrounded
 };
 
 Program make_program(const BlockGraph& block, const std::vector<const Array*>& inputs,
@@ -51,7 +51,8 @@ Program make_program(const BlockGraph& block, const std::vector<const Array*>& i
   return p;
 }
 
-/// Copies a tile between a whole tensor, at `origin`, and its dense own array, row by row, as far as it lies in the tensor.
+/// Copies a tile between a whole tensor, at `origin`, and the tile's own dense array, row by row, clipped to
+/// the tensor.
 template <class Copy>
 void copy_tile(const Shape& whole, const Shape& tile, const Shape& origin, const Copy& copy) {
   const Strides steps = row_major(whole);
@@ -116,7 +117,7 @@ class Worker {
   bool stopped() const { return stopped_; }
 
  private:
-  /// Does the operator see this operand rounded?
+  /// Returns whether the operator reads this operand rounded.
   bool rounds(const BlockOp& op, std::size_t operand) const {
     return op.kind == OpKind::matmul && operand < 2 && p_.operand[op.inputs[operand]];
   }
@@ -126,14 +127,14 @@ class Worker {
   bool errors() const { return p_.options.errors; }
   bool sampling() const { return p_.options.sample != 0; }
 
-  /// The errors of tiles and states, and of tiles as a matmul sees them; empty unless asked for.
+  /// The errors of tiles and states, and of tiles as rounded for a matmul; empty unless requested.
   struct Side {
     std::vector<Array> tiles, states;
     std::vector<std::vector<double>> rounded;
   };
   Uncertain uncertain(int t, const Side& e) const { return {operand(t), e.tiles[t].values.data()}; }
 
-  /// Moves a result by errors of its own operator alone: a kernel's, drawn at random.
+  /// Moves a result by random errors of its own operator, as a kernel might.
   void perturb(const BlockOp& op) {
     if (jumps(op.kind)) {
       std::vector<double>& y = tiles_[op.outputs[0]].values;
@@ -154,7 +155,7 @@ class Worker {
 
   void compute(const BlockOp& op, std::size_t index, const Dim3& block, std::int64_t iteration) {
     if (op.kind == OpKind::input) return load(op, block, iteration);
-    if (op.kind == OpKind::mask) {  // of this tile: its coordinates are the whole's
+    if (op.kind == OpKind::mask) {  // of this tile, in coordinates of the whole tensor
       BlockOp here = op;
       const Shape& tile = p_.block.tensors[op.outputs[0]].shape;
       here.attributes = mask_from(op.attributes, tile_origin(op, tile, block, iteration, p_.block.loop));
@@ -267,7 +268,7 @@ class Worker {
     });
   }
 
-  /// Results: the maximum so far, and how much it fell short of it before: old - new, 0 the first time.
+  /// Results: the running maximum, and old - new, 0 in the first iteration.
   void running_max(const BlockOp& op, std::size_t index, bool first) {
     Array &state = states_[index], &now = tiles_[op.outputs[0]], &difference = tiles_[op.outputs[1]];
     if (first) std::fill(state.values.begin(), state.values.end(), static_cast<double>(-FLT_MAX));
@@ -282,7 +283,7 @@ class Worker {
     state.values = now.values;
   }
 
-  /// Before the fold: the state is still that of the iteration before.
+  /// Called before the fold: the state is still that of the previous iteration.
   void running_max_error(const BlockOp& op, std::size_t index, bool first) {
     std::vector<double>&state = bound_.states[index].values, &difference = bound_.tiles[op.outputs[1]].values;
     if (first) std::fill(state.begin(), state.end(), 0.0);
@@ -321,7 +322,8 @@ class Worker {
     }
   }
 
-  /// Before the values: what is added and rescaled is the state of the iteration before.
+  /// Called before the values are updated: what is added to and rescaled is the state of the previous
+  /// iteration.
   void accumulate_error(const BlockOp& op, std::size_t index, bool first, Side& e) {
     const bool exact = is_integer(p_.block.tensors[op.inputs[0]].dtype);
     const Array& state = states_[index];
@@ -386,9 +388,10 @@ class Worker {
   std::vector<Array> tiles_;
   std::vector<std::vector<double>> rounded_;  // of the tiles that a matmul reads
   std::vector<Magnitude> magnitudes_;
-  std::vector<Array> states_;  // accumulators and running maxima, by operator
+  std::vector<Array> states_;  // accumulators and running maxima, per operator
   Side bound_,
-      own_;  // how far rounding may have moved values (rounding.hpp), and the part of the operator just computed
+      own_;  // rounding errors of the values (rounding.hpp), and the contribution of the operator just
+             // computed
   Noise noise_;
   std::vector<Operand> operands_;
   std::vector<Result> results_;

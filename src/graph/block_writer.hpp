@@ -1,11 +1,12 @@
-// Writes a block graph, operator by operator, with casts where dtypes meet.
+// Writes a block graph operator by operator and inserts casts where dtypes differ.
 //
 //   BlockWriter w(block);
 //   const int bias = w.tile(DType::f16, "bias_tile");        // of an input, whose operator the caller adds
 //   const int sum = w.emit(OpKind::add, {acc, bias});        // acc is f32: bias is cast, the sum is f32
 //
-// Between the operators of a block everything is float32 and not rounded, whatever its dtype. So if one operand is f32, all are, and so is the
-// result; only a cast to a narrower dtype rounds. The operands of a matmul are rounded: its caller casts them.
+// Between the operators of a block every value is an unrounded float32, whatever its dtype. So if one operand
+// is f32, all operands are, and so is the result; only a cast to a narrower dtype rounds. The operands of a
+// matmul are rounded: the caller casts them.
 #pragma once
 #include <set>
 #include <string>
@@ -21,17 +22,17 @@ class BlockWriter {
   BlockWriter(const BlockWriter&) = delete;
 
   DType dtype(int tile) const { return block_.tensors[tile].dtype; }
-  /// A new tile; nameless if the name is taken.
+  /// Adds a tile; unnamed if the name is taken.
   int tile(DType, const std::string& name = {});
-  /// Names a tile that has no name yet, unless the name is taken.
+  /// Names a tile that has no name yet; does nothing if the name is taken.
   void name(int tile, const std::string&);
 
-  /// The first result of a new operator.
+  /// Appends an operator and returns its first result.
   int emit(OpKind, std::vector<int> in, const Attributes& = {});
-  /// The result of the equal operator that is already there; else of a new one.
+  /// Returns the result of an equal existing operator, else appends one.
   int emit_once(OpKind, std::vector<int> in, const Attributes& = {});
   int cast(int tile, DType);
-  /// Operands of one dtype: all cast to f32 if one is f32. Integers and the operands of a matmul are not cast.
+  /// Casts all operands to f32 if one is f32. Integers and the operands of a matmul are not cast.
   std::vector<int> promoted(OpKind, std::vector<int> in);
 
  private:

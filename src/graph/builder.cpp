@@ -9,7 +9,7 @@
 namespace zellige::graph {
 namespace {
 
-/// Tensors for the results of an operator, of its operands' dtype.
+/// Makes tensors for the results of an operator, with its operands' dtype.
 template <class T>
 std::vector<int> add_results(const Where& where, OpKind kind, const Attributes& attributes,
                              const std::vector<int>& operands, std::vector<T>& tensors) {

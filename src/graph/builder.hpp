@@ -1,4 +1,4 @@
-// Building graphs as one writes mathematics. At the kernel level:
+// Builds graphs from expressions that look like the mathematics. At the kernel level:
 //
 //   Builder b("lora");
 //   Tensor X = b.input("X", {16, 256}), W = b.input("W", {256, 4096});
@@ -6,14 +6,14 @@
 //   b.output(matmul(X, W) + matmul(matmul(X, A), B), "Y");
 //   KernelGraph g = b.build();                                  // inferred and validated
 //
-// and with a block graph, which says what one block of threads does with its tiles:
+// With a block graph, which defines what one thread block does with its tiles:
 //
 //   Tensor Y = b.custom({.grid = {64}, .block = {128}, .loop = 4}, [&](BlockBuilder& t) {
 //     Tile x = t.load(X, {.loop = 1}), w = t.load(W, {.x = 1, .loop = 0});
 //     t.store(accum(matmul(x, w)), {.x = 1});
 //   }).at(0);
 //
-// Functions are called as the operators of OpKind. A mistake throws Error where it is made.
+// Functions are named after the operators of OpKind. A mistake throws Error at the call that makes it.
 #pragma once
 #include <functional>
 #include <initializer_list>
@@ -43,12 +43,12 @@ struct Handle {
 using Tensor = Handle<struct KernelLevel>;
 using Tile = Handle<struct BlockLevel>;
 
-/// Which dimension each grid axis and the loop split, or concatenate; -1: none.
+/// Dimensions that each grid axis and the loop split (load) or concatenate (store); -1: none.
 struct Split {
   int x = -1, y = -1, z = -1, loop = -1;
 };
 
-/// Of what all blocks leave together, the elements that are stored: from start up to, not including, end along dim; dim -1: all.
+/// The part that is stored of the blocks' combined result: elements [start, end) along dim; dim -1: all.
 struct Slice {
   int dim = -1;
   std::int64_t start = 0, end = 0;
@@ -65,10 +65,10 @@ class BlockBuilder : public Scope {
  public:
   Tile load(Tensor, Split = {}, std::string name = {});
   void store(Tile, Split = {}, std::string name = {}, Strides = {}, Slice = {});
-  /// A mask by index; the split says how the tile lies in the whole, as load's does.
+  /// Mask by index; `split` locates the tile in the whole tensor, as in load().
   Tile mask(Tile, const Kept&, Split = {}, double value = Attributes{}.value,
             std::vector<std::int64_t> dims = {});
-  /// With lengths, int32s that broadcast to the tile: keys below them are kept.
+  /// With lengths, an int32 tile that broadcasts to this tile: keys below the length are kept.
   Tile mask(Tile, Tile lengths, const Kept& = {}, Split = {}, double value = Attributes{}.value,
             std::vector<std::int64_t> dims = {});
 
@@ -82,7 +82,7 @@ class BlockBuilder : public Scope {
   Builder& kernel_;
   BlockGraph block_;
   std::vector<int> inputs_;           // kernel-level tensors that are loaded
-  std::vector<KernelTensor> stored_;  // results, as store() saw them
+  std::vector<KernelTensor> stored_;  // results, as passed to store()
 };
 
 class Builder : public Scope {
@@ -95,7 +95,8 @@ class Builder : public Scope {
   /// An input that no earlier work on the stream writes, such as a weight: kernels may read it before that work has ended.
   Tensor constant(std::string name, Shape, DType = DType::f16, Strides = {});
   Tensor output(Tensor, std::string name = {}, Strides = {});  // no strides: the planner's choice
-  /// y, made by scatter or slice_scatter of x or of what has x's memory already, takes the memory of input x.
+  /// y takes the memory of input x. y must be made by scatter or slice_scatter of x, or of a tensor that
+  /// already has x's memory.
   Tensor in_place(Tensor y, Tensor x);
   std::vector<Tensor> custom(const Launch&, const std::function<void(BlockBuilder&)>& body);
   KernelGraph build() const;
@@ -109,7 +110,7 @@ class Builder : public Scope {
   KernelGraph graph_;
 };
 
-/// One operator on handles of either level.
+/// Appends one operator, for handles of either level.
 template <class Level>
 std::vector<Handle<Level>> append(OpKind kind, const std::vector<Handle<Level>>& operands,
                                   const Attributes& a = {}) {
@@ -130,7 +131,7 @@ std::vector<Handle<Level>> append(OpKind kind, const std::vector<Handle<Level>>&
 template <class L> Handle<L> matmul(Handle<L> a, Handle<L> b, bool tf32 = false) {
   return append<L>(OpKind::matmul, {a, b}, {.tf32 = tf32})[0];
 }
-/// a b + bias, which broadcasts to the product.
+/// a b + bias; bias broadcasts to a b.
 template <class L> Handle<L> matmul(Handle<L> a, Handle<L> b, Handle<L> bias, bool tf32 = false) {
   return append<L>(OpKind::matmul, {a, b, bias}, {.tf32 = tf32})[0];
 }
@@ -170,17 +171,17 @@ template <class L> Handle<L> reshape(Handle<L> x, Shape shape) {
 template <class L> Handle<L> expand(Handle<L> x, Shape shape) {
   return append<L>(OpKind::expand, {x}, {.sizes = std::move(shape)})[0];
 }
-/// Elements start up to, not including, end along `dim`.
+/// Elements [start, end) along `dim`.
 template <class L> Handle<L> slice(Handle<L> x, int dim, std::int64_t start, std::int64_t end) {
   return append<L>(OpKind::slice, {x}, {.dim = dim, .start = start, .end = end})[0];
 }
 
-/// By index; in a block it is BlockBuilder::mask, which is told where the tile lies.
+/// Mask by index. In a block use BlockBuilder::mask, which also takes the position of the tile.
 inline Tensor mask(Tensor x, const Kept& kept, double value = Attributes{}.value, std::vector<std::int64_t> dims = {}) {
   return append<KernelLevel>(OpKind::mask, {x}, {.sizes = std::move(dims), .kept = kept, .value = value})[0];
 }
 
-/// With lengths, int32s that broadcast to x: keys below them are kept.
+/// With lengths, an int32 tensor that broadcasts to x: keys below the length are kept.
 inline Tensor mask(Tensor x, Tensor lengths, const Kept& kept = {}, double value = Attributes{}.value,
                    std::vector<std::int64_t> dims = {}) {
   return append<KernelLevel>(OpKind::mask, {x, lengths}, {.sizes = std::move(dims), .kept = kept, .value = value})[0];
@@ -223,7 +224,7 @@ template <class L> Handle<L> where(Handle<L> condition, Handle<L> x, double s) {
   return append<L>(OpKind::where, {condition, x}, {.scalar = s})[0];
 }
 
-/// Sum over `dim` down to `to` elements: y[j] sums x[j], x[j + to], x[j + 2 to], ...
+/// Sums over `dim` down to `to` elements: y[j] = x[j] + x[j + to] + x[j + 2 to] + ...
 template <class L> Handle<L> reduction(Handle<L> x, int dim, std::int64_t to = 1) {
   return append<L>(OpKind::reduction, {x}, {.dim = dim, .to = to})[0];
 }
@@ -259,7 +260,7 @@ template <class L> Handle<L> logsumexp(Handle<L> x, std::vector<std::int64_t> di
   return append<L>(OpKind::logsumexp, {x}, {.sizes = std::move(dims), .keepdim = keepdim})[0];
 }
 template <class L> Handle<L> softmax(Handle<L> x, int dim) { return append<L>(OpKind::softmax, {x}, {.dim = dim})[0]; }
-/// 0 where a row is -inf alone, as torch._safe_softmax has it.
+/// As torch._safe_softmax: 0 in rows that are entirely -inf.
 template <class L> Handle<L> safe_softmax(Handle<L> x, int dim) {
   return append<L>(OpKind::safe_softmax, {x}, {.dim = dim})[0];
 }
@@ -267,12 +268,12 @@ template <class L> Handle<L> log_softmax(Handle<L> x, int dim) {
   return append<L>(OpKind::log_softmax, {x}, {.dim = dim})[0];
 }
 
-/// What a norm with this weight works along; empty: the last dimension.
+/// Shape that a norm with this weight normalizes over; empty: the last dimension.
 inline Shape lines_of(Shape weight) {
   while (weight.size() > 1 && weight.front() == 1) weight.erase(weight.begin());
   return weight.size() > 1 ? weight : Shape{};
 }
-// Over the last dimension, the last ones that `shape` has, or those that the weight has.
+// Normalizes over the last dimension, the trailing dimensions that `shape` has, or those of the weight.
 template <class L> Handle<L> rms_norm(Handle<L> x, Shape shape, double eps) {
   return append<L>(OpKind::rms_norm, {x}, {.sizes = std::move(shape), .eps = eps})[0];
 }
@@ -290,7 +291,7 @@ template <class L> Handle<L> layer_norm(Handle<L> x, Handle<L> weight, Handle<L>
   return append<L>(OpKind::layer_norm, {x, weight, bias}, {.sizes = lines_of(weight.shape()), .eps = eps})[0];
 }
 
-/// The last dimension is one of pairs, in its two halves or side by side; cos and sin broadcast.
+/// The last dimension holds pairs, in two halves or interleaved; cos and sin broadcast.
 template <class L> Handle<L> rotary(Handle<L> x, Handle<L> cos, Handle<L> sin) {
   return append<L>(OpKind::rotary, {x, cos, sin})[0];
 }
@@ -307,7 +308,7 @@ template <class L> std::vector<Handle<L>> split(Handle<L> x, int dim, std::vecto
 }
 // clang-format on
 
-// Rows by their numbers; what writes them is of the kernel level.
+// Gather and scatter of rows by index. Scatter exists at the kernel level only.
 template <class L>
 Handle<L> gather(Handle<L> x, Handle<L> numbers) {
   return append<L>(OpKind::gather, {x, numbers})[0];
@@ -322,7 +323,7 @@ inline Tensor slice_scatter(Tensor x, Tensor part, int dim, Tensor start) {
   return append<KernelLevel>(OpKind::slice_scatter, {x, part, start}, {.dim = dim})[0];
 }
 
-/// The running maximum along `dim`, and how it changed: old minus new.
+/// The running maximum along `dim`, and its change: old minus new.
 inline std::pair<Tile, Tile> reduction_max(Tile x, int dim) {
   const std::vector<Tile> both = append<BlockLevel>(OpKind::reduction_max, {x}, {.dim = dim});
   return {both[0], both[1]};

@@ -15,9 +15,10 @@
 namespace zellige::graph {
 namespace {
 
-constexpr std::size_t most_bytes = std::size_t{1} << 28;  // of one graph's text
+constexpr std::size_t most_bytes = std::size_t{1} << 28;  // of one graph's JSON
 
-/// A file's name as the name of its graphs: blanks and whatever else a graph's name may not hold become underscores.
+/// Turns a file's name into the name of its graphs: characters that a graph's name may not have become
+/// underscores.
 std::string graph_name(const std::string& path) {
   std::string name = std::filesystem::path(path).stem().string().substr(0, 150);
   for (char& c : name)
@@ -34,7 +35,7 @@ std::string quoted(int c) {
 
 }  // namespace
 
-/// A file's or a text's characters, with where they stand.
+/// Reads the characters of a file or a string, and tracks their position.
 class Characters {
  public:
   explicit Characters(int fd, std::string source)
@@ -57,7 +58,7 @@ class Characters {
     while (blank(peek())) drop();
   }
 
-  /// One value, by its brackets and quotes alone; `into` may be null.
+  /// Skips or copies one value by brackets and quotes alone; `into` may be null.
   void value(std::string* into) {
     int depth = 0;
     bool quoted = false, escaped = false;
@@ -83,7 +84,7 @@ class Characters {
     }
   }
 
-  /// All that is left.
+  /// Appends the rest of the input.
   void all(std::string& into) {
     while (peek() >= 0) {
       if (into.size() + rest_.size() > most_bytes)
@@ -140,8 +141,8 @@ Candidates::~Candidates() = default;
 
 std::size_t Candidates::bytes_read() const { return in_->bytes; }
 
-// What a file is shows in its first characters: one graph of ours, a list of graphs, or (a list of operators)
-// one of Mirage's.
+// The first characters show what the file is: one graph of our form, a list of graphs, or one of Mirage's (a
+// list of operators).
 void Candidates::begin() {
   std::string text;
   for (const int mark : {0xef, 0xbb, 0xbf}) {
@@ -186,7 +187,7 @@ bool Candidates::advance() {
     ended_ = true;
     return false;
   }
-  ended_ = true;  // unless all is well
+  ended_ = true;  // stays true if something throws
   in_->skip_blanks();
   const int c = in_->peek();
   const std::size_t line = in_->line, column = in_->column;

@@ -1,5 +1,5 @@
-// The graphs of a file, one after the other: a file of any length is never in memory as a whole, and its
-// first graph is there as soon as its text has been read.
+// Reads the graphs of a file one at a time: the file is never in memory as a whole, and its first graph is
+// available as soon as that graph has been read.
 //
 //   Candidates file("graphs.json");                      // "-": stdin
 //   while (std::optional<Loaded> l = file.next()) ...     // each with its graph, or with why it is refused
@@ -20,17 +20,18 @@ class Characters;
 
 class Candidates {
  public:
-  /// Throws where there is no such file, or where it cannot be one of graphs as far as its first one.
+  /// Throws if the file does not exist, or if its beginning, up to the first graph, is invalid.
   explicit Candidates(const std::string& path);
-  /// The same from a text; `source` names it in messages, `stem` the graphs.
+  /// Reads from a string; `source` names it in messages, `stem` is the prefix of the graphs' names.
   Candidates(std::string_view text, std::string source, std::string stem);
   Candidates(Candidates&&) noexcept;
   ~Candidates();
 
-  /// The next graph, or nothing at the end. Throws where the text is no JSON; nothing comes after that.
+  /// Returns the next graph, or nothing at the end. Throws if the input is not JSON; nothing comes after
+  /// that.
   std::optional<Loaded> next();
   bool skip();
-  /// How many were given or passed over.
+  /// Number of graphs returned or skipped.
   int count() const { return count_; }
   std::size_t bytes_read() const;
   const std::string& stem() const { return stem_; }
@@ -42,7 +43,7 @@ class Candidates {
 
   std::unique_ptr<Characters> in_;
   std::string source_, stem_;
-  std::optional<Json> first_;  // what `begin` had to look at
+  std::optional<Json> first_;  // the element that `begin` has read ahead
   bool list_ = false, ended_ = false, mirage_ = false;
   int count_ = 0;
 };

@@ -11,7 +11,7 @@
 namespace zellige::graph {
 namespace {
 
-/// Appends steps; each function is one and gives the number of its result.
+/// Appends steps; each member function appends one and returns the index of its result.
 class Steps {
  public:
   Steps(std::size_t operands, std::vector<int> dims, std::int64_t count)
@@ -24,7 +24,7 @@ class Steps {
     for (int dim : dims_) x = add(OpKind::reduction, {x}, {.dim = dim});
     return x;
   }
-  /// Either half of the last dimension.
+  /// One half of the last dimension.
   int half(int x, const Shape& shape, bool second) {
     const std::int64_t n = shape.back() / 2;
     return add(
@@ -32,11 +32,12 @@ class Steps {
         {.dim = static_cast<int>(shape.size()) - 1, .start = second ? n : 0, .end = second ? 2 * n : n});
   }
   int joined(int x, int y) { return add(OpKind::concat, {x, y}, {.dim = dims_[0]}); }
-  /// Divided, as PyTorch's is: a product with 1/n, rounded, leaves something of a row of equal numbers minus its mean.
+  /// Divides as PyTorch does: multiplying by a rounded 1/n would leave a remainder of a row of equal numbers
+  /// minus its mean.
   int mean(int x) {
     const auto n = static_cast<double>(count_);
     return std::has_single_bit(static_cast<std::uint64_t>(count_))
-               ? scalar(OpKind::mul_scalar, {sum(x)}, 1 / n)  // the same, and cheaper
+               ? scalar(OpKind::mul_scalar, {sum(x)}, 1 / n)  // equal, and cheaper
                : scalar(OpKind::div, {sum(x)}, n);
   }
   int amax(int x) {
@@ -44,7 +45,7 @@ class Steps {
     return x;
   }
   int bounded(int x) { return add(OpKind::clamp, {x}, {.lo = -FLT_MAX, .hi = FLT_MAX}); }
-  /// With eps: 0 is left out.
+  /// Adds eps; a zero is omitted.
   int shifted(int x, double eps) { return eps == 0 ? x : scalar(OpKind::add, {x}, eps); }
 
   std::vector<Step> take() { return std::move(steps_); }
@@ -94,7 +95,7 @@ std::vector<Step> compose(OpKind kind, const Attributes& a, const std::vector<Sh
   for (int d : dims) count *= shape.at(static_cast<std::size_t>(d));
   const int x = 0;
   Steps s(operands.size(), dims, count);
-  // The factor and the summand that follow a norm, where they are given.
+  // The scale and the shift that follow a norm, if given.
   const auto scaled = [&](int y) {
     if (operands.size() > 1) y = s.binary(OpKind::mul, y, 1);
     if (operands.size() > 2) s.binary(OpKind::add, y, 2);
@@ -118,8 +119,8 @@ std::vector<Step> compose(OpKind kind, const Attributes& a, const std::vector<Sh
       break;
     }
     case OpKind::safe_softmax: {
-      // A row of -inf alone: less the lowest finite float32 it is still -inf, and 0 over the least normal float32 is 0. Any
-      // other row has a term of 1.
+      // A row that is entirely -inf: minus the lowest finite float32 it is still -inf, and 0 over the least
+      // normal float32 is 0. Any other row has a term of 1.
       const int off = s.scalar(OpKind::maximum, {s.amax(x)}, -FLT_MAX);
       const int e = s.unary(OpKind::exp, s.binary(OpKind::sub, x, off));
       s.binary(OpKind::div, e, s.scalar(OpKind::maximum, {s.sum(e)}, FLT_MIN));
@@ -131,7 +132,7 @@ std::vector<Step> compose(OpKind kind, const Attributes& a, const std::vector<Sh
       break;
     }
     case OpKind::logsumexp: {
-      // Of an infinite maximum the greatest finite float32 is taken off: -inf - -inf would be NaN.
+      // For an infinite maximum, the greatest finite float32 is subtracted instead: -inf - -inf would be NaN.
       const int off = s.bounded(s.amax(x));
       const int e = s.unary(OpKind::exp, s.binary(OpKind::sub, x, off));
       s.binary(OpKind::add, s.unary(OpKind::log, s.sum(e)), off);

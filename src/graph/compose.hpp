@@ -1,12 +1,12 @@
-// Operators made of others: what each of them means is a few steps, and the reference, its error analysis, `equal` and the
-// lowering all take those steps.
+// Composite operators, each defined as a few primitive steps, which the reference, its error analysis,
+// `equal` and the lowering all use.
 //
 //   for (const Step& step : compose(OpKind::softmax, {.dim = 1}, {{4, 8}})) ...   // amax, sub, exp, reduction, div
 //
-// amax along one dimension, kept, is itself a step; every other amax is made of such.
+// amax along one dimension with keepdim is a primitive; every other amax is composed of it.
 //
-// A step's inputs are counted through the operands first, then the results of the steps before it. The last step's result is
-// the operator's, but for the dimension that it leaves out where `keepdim` is false.
+// A step's inputs are numbered operands first, then the results of earlier steps. The last step's result is
+// the operator's, except that the reduced dimension is dropped if `keepdim` is false.
 #pragma once
 #include "graph/graph.hpp"
 
@@ -20,19 +20,20 @@ struct Step {
 
 bool is_composed(OpKind);
 
-/// Is it a step that nothing is made of further?
+/// Returns whether the operator is a primitive amax (one dimension, kept).
 bool is_greatest(OpKind, const Attributes&);
 
 /// The shapes are those of operands that infer_shapes has accepted.
 std::vector<Step> compose(OpKind, const Attributes&, const std::vector<Shape>& operands);
 
-/// The dimensions that a composed operator works along, the last one first: `dim`, those of `sizes`, or the last ones.
+/// The dimensions that a composite operator reduces or normalizes over, the last one first: `dim`, those of
+/// `sizes`, or the trailing ones.
 std::vector<int> composed_dims(OpKind, const Attributes&, const Shape& x);
 
-/// Does its result have one element along those dimensions, or none where `keepdim` is false?
+/// Returns whether its result has extent 1 along those dimensions (or drops them if `keepdim` is false).
 bool reduces(OpKind);
 
-/// Of the result of each step, the last one's with the dimension kept.
+/// Shapes of the steps' results; the last one keeps the reduced dimension.
 std::vector<Shape> step_shapes(const std::vector<Step>&, const std::vector<Shape>& operands);
 
 }  // namespace zellige::graph

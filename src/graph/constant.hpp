@@ -1,4 +1,4 @@
-// Inputs that are declared constant by name, as the command line does.
+// Declares inputs constant by name, as the command line does.
 //
 //   declare_constant(g, {"W"});  // no earlier work on the stream writes W: it is a weight
 #pragma once
@@ -6,7 +6,7 @@
 
 namespace zellige::graph {
 
-/// Fails where the graph has no input of such a name.
+/// Throws Error if the graph has no input of that name.
 void declare_constant(KernelGraph&, const std::vector<std::string>& names);
 
 }  // namespace zellige::graph

@@ -13,7 +13,8 @@
 namespace zellige::graph {
 namespace {
 
-/// Within a block graph: does what it computes depend on its operands alone, not on where in the grid it stands?
+/// Returns whether an operator of a block graph depends on its operands alone, not on the block's position in
+/// the grid.
 bool anywhere(const BlockOp& op) {
   switch (op.kind) {
     case OpKind::output:
@@ -29,7 +30,7 @@ bool anywhere(const BlockOp& op) {
     case OpKind::expand:
     case OpKind::slice:
     case OpKind::rotary_interleaved:
-    case OpKind::mask:  // moved by where the grid begins
+    case OpKind::mask:  // shifted by the origin of the grid
     case OpKind::concat:
     case OpKind::split:
     case OpKind::accum:
@@ -63,7 +64,7 @@ class Cutter {
   }
 
  private:
-  /// The tensor of the cut graph that holds a region of a tensor.
+  /// Returns the tensor of the extracted graph that holds a region of a tensor.
   int need(int t, const Region& r) {
     const auto at = made_.find({t, r});
     if (at != made_.end()) return at->second;
@@ -118,7 +119,7 @@ class Cutter {
     return everything(op, t, r);
   }
 
-  /// What a region needs of an operand that broadcasts to it.
+  /// The region needed of an operand that broadcasts.
   Region broadcast(const Region& r, int operand) const {
     const Shape& shape = g_.tensors[operand].shape;
     Region part = whole(shape);
@@ -146,11 +147,11 @@ class Cutter {
     KernelOp smaller{op.kind, {}, {}, op.attributes, nullptr};
     const auto shape_of = [&](std::size_t i) -> const Shape& { return g_.tensors[op.inputs[i]].shape; };
     const bool row = shape_of(0).size() > 1,
-               column = shape_of(1).size() > 1;  // else vectors: the result lacks it
+               column = shape_of(1).size() > 1;  // otherwise vectors: the result lacks it
     const std::size_t rank = r.extent.size(), batches = row || column ? rank - row - column : 0;
     for (std::size_t i = 0; i < 2; ++i) {
       const Shape& shape = shape_of(i);
-      Region part = whole(shape);  // all of the dimension that is summed over
+      Region part = whole(shape);  // the whole reduced dimension
       if (shape.size() > 1) {
         const std::size_t own = shape.size() - 2, outer = own + i, from = i == 0 ? batches : rank - 1;
         part.origin[outer] = r.origin[from], part.extent[outer] = r.extent[from];
@@ -164,7 +165,7 @@ class Cutter {
     return emit(std::move(smaller), t, r);
   }
 
-  /// An operator that reads the whole of some dimensions of its first operand and gives the whole of them.
+  /// An operator that reads and writes some dimensions as a whole.
   int along(const KernelOp& op, int t, const Region& r, const std::vector<int>& dims) {
     Region given = r, read = r;
     for (int dim : dims) {
@@ -176,7 +177,7 @@ class Cutter {
     for (std::size_t i = 1; i < op.inputs.size(); ++i) {
       Region part = broadcast(given, op.inputs[i]);
       const Shape& shape = g_.tensors[op.inputs[i]].shape;
-      for (int dim : dims) {  // of which all is read, too
+      for (int dim : dims) {  // which are read as a whole, too
         const auto own = static_cast<std::size_t>(dim) + shape.size() - r.extent.size();
         if (own < shape.size()) part.origin[own] = 0, part.extent[own] = shape[own];
       }
@@ -185,7 +186,7 @@ class Cutter {
     return slice(emit(std::move(smaller), t, given), t, given, r);
   }
 
-  /// An operator that reads the whole of some dimensions and leaves one element of each, or no such dimension.
+  /// An operator that reads some dimensions as a whole and reduces or drops them.
   int reduced(const KernelOp& op, int t, const Region& r, const std::vector<int>& dims) {
     const Shape& shape = g_.tensors[op.inputs[0]].shape;
     Region read = whole(shape);
@@ -198,7 +199,7 @@ class Cutter {
     return emit({op.kind, {need(op.inputs[0], read)}, {}, op.attributes, nullptr}, t, r);
   }
 
-  /// Rows by number: all rows of the table, in a part of their length.
+  /// Gather by index: all rows of the table, restricted along the row.
   int gathered(const KernelOp& op, int t, const Region& r) {
     Region table = whole(g_.tensors[op.inputs[0]].shape), numbers = whole(g_.tensors[op.inputs[1]].shape);
     const std::size_t front = numbers.extent.size();
@@ -270,7 +271,8 @@ class Cutter {
     return slice(emit(std::move(smaller), t, given), t, given, r);
   }
 
-  /// The same block graph on a grid of just the blocks that write the region: each operand is cut to what these load.
+  /// The same block graph on a grid of only the blocks that write the region; each operand is restricted to
+  /// what these load.
   int blocks(const KernelOp& op, int t, const Region& r) {
     const BlockGraph& b = *op.block;
     const auto position = static_cast<int>(std::ranges::find(op.outputs, t) - op.outputs.begin());
@@ -303,7 +305,7 @@ class Cutter {
     int index = -1;
     std::vector<Region> stored(op.outputs.size());
     for (BlockOp& inner : smaller->ops) {
-      if (inner.kind == OpKind::input) {  // a tensor that is loaded twice may be cut in two ways
+      if (inner.kind == OpKind::input) {  // a tensor that is loaded twice may be restricted in two ways
         const int tensor = op.inputs[inner.kernel_tensor];
         inner.kernel_tensor = static_cast<int>(custom.inputs.size());
         custom.inputs.push_back(need(tensor, cut_to_blocks(inner, tensor)));
@@ -336,7 +338,7 @@ class Cutter {
     return slice(index, t, whole(g_.tensors[t].shape), r);
   }
 
-  /// A region of one that is given, a split for each dimension that it is cut along.
+  /// Slices a given tensor to a region, with one split per dimension.
   int slice(int from, int t, Region given, const Region& r) {
     for (std::size_t d = 0; d < r.extent.size(); ++d) {
       if (given.extent[d] == r.extent[d]) continue;
@@ -364,7 +366,7 @@ class Cutter {
 
   const KernelGraph& g_;
   std::vector<bool> known_;
-  std::vector<int> producer_;  // of each tensor: the operator
+  std::vector<int> producer_;  // per tensor: the operator
   std::map<std::pair<int, Region>, int> made_;
   Cut cut_;
 };

@@ -1,12 +1,13 @@
-// What one part of a tensor takes: a graph like the one it is cut from, smaller, that computes just that part.
+// Extracts the subgraph that computes one part of a tensor.
 //
 //   Cut c = cut(g, Y, {{128, 0}, {128, 128}}, {});       // rows 128 to 255, columns 0 to 127 of Y
 //   c.inputs[0]                                          // tensor X of g, rows 128 to 255: what input 0 of c.graph must be
 //   run(c.graph, arrays).tensors[c.graph.outputs[0]]     // exactly that part of what run(g, ...) gives
 //
-// It walks the graph backwards, an operator at a time, by kind: an elementwise operator needs the same part of its operands, a
-// product rows and columns, a reduction the whole of its dimension, a custom operator the blocks that write the part. What is not
-// known here needs all of its operands. So the reference, its errors and the judge hold for a part as they do for the whole.
+// Traverses the graph backwards, one operator at a time, by kind: an elementwise operator needs the same part
+// of its operands, a matmul needs rows and columns, a reduction needs its whole dimension, a custom operator
+// needs the blocks that write the part. Any other operator needs all of its operands. So the reference, its
+// errors and the judge apply to a part as they do to the whole.
 #pragma once
 #include "graph/region.hpp"
 
@@ -18,19 +19,19 @@ struct Cut {
     Region region;
   };
   KernelGraph graph;         // its one output is the part
-  std::vector<Part> inputs;  // by input of `graph`
+  std::vector<Part> inputs;  // per input of `graph`
 };
 
-/// `known`: by tensor, whether its values are at hand beside the graph's inputs; empty: none is. `tensor` itself is computed in
-/// any case; it is not an input of the graph, which must be valid.
+/// `known`: per tensor, whether its values are available in addition to the graph's inputs; empty: none is.
+/// `tensor` itself is always computed and is not an input of the result. The graph must be valid.
 Cut cut(const KernelGraph&, int tensor, const Region&, const std::vector<bool>& known = {});
 
-/// How long the reference takes, in operations of a matrix product: 2 a multiply-add, `work_an_element` an element otherwise, those
-/// of the inputs among them, which are drawn.
+/// Cost of running the reference, in matmul operations: 2 per multiply-add, `work_an_element` per element of
+/// other operators and of the random inputs.
 double work(const KernelGraph&);
 constexpr double work_an_element = 200;
 
-/// The float64 values that the reference holds at once, in bytes.
+/// Bytes of the float64 values that the reference keeps at a time.
 double bytes(const KernelGraph&);
 
 }  // namespace zellige::graph

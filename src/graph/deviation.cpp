@@ -10,7 +10,7 @@ void raise(std::vector<double>& to, const std::vector<double>& from, double fact
   for (std::size_t i = 0; i < to.size(); ++i) to[i] = std::max(to[i], factor * from[i]);
 }
 
-/// The norms of the rows, of what is finite.
+/// The norms of the rows over their finite elements.
 std::vector<double> row_norms(const Array& a) {
   const auto n = static_cast<std::size_t>(a.shape.back());
   std::vector<double> norms(a.values.size() / n, 0);
@@ -31,7 +31,7 @@ Deviation deviation(const Array& found, const Array& expected) {
     const double x = found.values[i], y = expected.values[i], error = distance(x, y);
     d.elements[i] = error;
     if (std::isfinite(y)) square += y * y;
-    if (!std::isfinite(error)) continue;  // its element tells
+    if (!std::isfinite(error)) continue;  // its element is reported
     difference += error * error, d.rows[i / n] += error * error;
     if (error > 0) along += (x - y) * y;
   }

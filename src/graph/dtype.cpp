@@ -3,7 +3,7 @@
 namespace zellige::graph {
 namespace {
 
-/// f16 is the one format whose exponents are not float32's.
+/// f16 is the only of these formats whose exponent range differs from float32's.
 std::uint32_t half_bits(double x) {
   const std::uint32_t sign = std::signbit(x) ? 0x8000 : 0;
   const double magnitude = std::fabs(x);
@@ -26,11 +26,11 @@ double from_half(std::uint32_t bits) {
   return bits & 0x8000 ? -magnitude : magnitude;
 }
 
-/// e4m3: exponents from -6, and the last of them has a NaN where others have infinity.
+/// e4m3: exponents from -6; the last one has a NaN instead of infinity.
 std::uint32_t e4m3_bits(double x) {
   const std::uint32_t sign = std::signbit(x) ? 0x80 : 0;
   const double magnitude = std::fabs(x);
-  if (std::isnan(x)) return 0x7f;  // 0xff stands for what nobody has written
+  if (std::isnan(x)) return 0x7f;  // 0xff marks memory that was never written
   if (magnitude < 0x1p-6) return sign | static_cast<std::uint32_t>(magnitude * 0x1p9);
   int exponent;
   const double fraction = std::frexp(magnitude, &exponent);  // in [1/2, 1)

@@ -1,9 +1,9 @@
-// Rounding to the storage types: nearest, ties to even, straight from float64, so that nothing is rounded
+// Rounds to the storage types: to nearest, ties to even, directly from float64, so that nothing is rounded
 // twice.
 //
 //   round_to(DType::f16, 65520.0)   // infinity, as in IEEE 754;  round_to(DType::f16, 1.0 + 0x1p-11) == 1.0
-//   round_to(DType::e4m3, 465.0)    // NaN: e4m3 has no infinity;  464 lies in the middle and goes to 448
-//   round_to(DType::int8, -1.5)     // -1: what becomes an integer is cut off, as PyTorch does
+//   round_to(DType::e4m3, 465.0)    // NaN: e4m3 has no infinity;  464 is a tie and rounds to 448
+//   round_to(DType::int8, -1.5)     // -1: conversion to an integer truncates, as in PyTorch
 //   to_bits(DType::bf16, 1.0)       // 0x3f80
 #pragma once
 #include <bit>
@@ -19,9 +19,9 @@ namespace zellige::graph {
 struct Format {
   int mantissa;  // stored bits
   double least_normal;
-  double greatest;                                        // finite
-  double past = std::numeric_limits<double>::infinity();  // what a number past that becomes
-  int integer_bits = 0;                                   // of an integer; 0: a binary floating-point number
+  double greatest;                                        // largest finite number
+  double past = std::numeric_limits<double>::infinity();  // result of rounding a larger number
+  int integer_bits = 0;  // width of an integer; 0: a binary floating-point format
 };
 
 constexpr Format format(DType dtype) {
@@ -44,27 +44,27 @@ constexpr Format format(DType dtype) {
   }
 }
 
-/// The lower bits of an integer, in two's complement.
+/// The low `bits` bits of an integer, in two's complement.
 inline double wrapped(std::int64_t x, int bits) {
   return bits == 8 ? static_cast<std::int8_t>(x) : static_cast<std::int32_t>(x);
 }
 
-/// What becomes an integer loses its fraction. PyTorch leaves open what a number past int32 or a NaN becomes; here it is the
-/// nearest int32, a NaN 0, as on a GPU. int8 then has the lower 8 bits of it.
+/// Truncates to an integer. PyTorch leaves the result for a NaN or a number outside int32 undefined; here it
+/// saturates to int32 and NaN becomes 0, as on a GPU. int8 takes the low 8 bits of that.
 inline double to_integer(int bits, double x) {
   const double whole = x < 0 ? std::ceil(x) : std::floor(x);
   const double narrow = whole < -2147483648.0 ? -2147483648.0 : whole > 2147483647.0 ? 2147483647.0 : whole;
   return x != x ? 0 : wrapped(static_cast<std::int64_t>(narrow), bits);
 }
 
-/// The nearest value of a floating-point format; written without branches so that loops over arrays vectorise.
+/// The nearest value of a floating-point format; branch-free so that loops over arrays vectorize.
 inline double round_to_float(const Format& f, double x) {
   const int drop = 52 - f.mantissa;
   const std::uint64_t half = (std::uint64_t{1} << (drop - 1)) - 1, bits = std::bit_cast<std::uint64_t>(x);
   const double normal =
       std::bit_cast<double>((bits + half + ((bits >> drop) & 1)) & ~((std::uint64_t{1} << drop) - 1));
-  // Below the least normal the spacing is fixed: adding a number whose last place has that weight rounds to
-  // it.
+  // Below the least normal number the spacing is constant: adding a number whose last place has that weight
+  // rounds to it.
   const double pin = f.least_normal * 0x1.8p52 / static_cast<double>(std::uint64_t{1} << f.mantissa);
   const double magnitude = std::fabs(x);
   const double tiny = std::copysign((magnitude + pin) - pin, x);
@@ -79,19 +79,19 @@ inline double round_to(const Format& f, double x) {
 inline double round_to(DType dtype, double x) { return round_to(format(dtype), x); }
 void round_to(DType dtype, double* values, std::int64_t count);
 
-/// What a matmul with `tf32` reads of an f32: 10 bits of mantissa, ties away from zero, as cvt.rna rounds.
+/// How a matmul with `tf32` reads an f32: 10 bits of mantissa, ties away from zero, as cvt.rna rounds.
 inline double round_to_tf32(double x) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(static_cast<float>(x));
   if ((bits & 0x7f800000) == 0x7f800000) return x;  // an infinity or a NaN
   return std::bit_cast<float>((bits + 0x1000) & 0xffffe000);
 }
 
-/// The operator `cast` to the attributes' dtype: of a floating-point number, and of an integer, which PyTorch makes a float32 on
-/// its way to a narrower one.
+/// The operator `cast` to the attributes' dtype: from a floating-point number, or from an integer, which
+/// PyTorch converts to float32 on its way to a narrower type.
 double cast_number(double x, const Attributes&);
 double cast_integer(double x, const Attributes&);
 
-/// The stored bits of a value, rounded first; and back. Types of 16 and 8 bits use the low ones.
+/// The stored bits of a value, rounded first, and the inverse. Types of 16 and 8 bits use the low bits.
 std::uint32_t to_bits(DType, double);
 double from_bits(DType, std::uint32_t);
 

@@ -1,12 +1,14 @@
-// The elementwise operators, one row each: what it means, over any kind of number; its text in a kernel; how far
-// float32 arithmetic may lie from it. Everything that treats elementwise operators reads these rows.
+// The table of elementwise operators: the meaning of each over any kind of number, its source code in a
+// kernel, and the error of its float32 arithmetic. Everything that treats elementwise operators reads this
+// table.
 //
 //   const Elementwise& row = elementwise(OpKind::silu);           // row.operands == 1, row.text == "zellige::silu({0})"
 //   double y = apply(OpKind::div, {}, std::array{1.0, 2.0}.data());                         // 0.5, in float64
 //   with_elementwise(OpKind::exp, [&](const auto& f, auto) { z = f(arithmetic, attributes, x); });  // over any other number
 //
-// A meaning is written in the operations of an arithmetic `m` (Doubles below; search has finite fields and reals with a
-// proved error), so that the reference and `equal` cannot disagree. The last operand of some may be the attribute `scalar`.
+// A meaning is written in the operations of an arithmetic `m` (Doubles below; search has finite fields and
+// reals with a proved error), so that the reference and `equal` cannot disagree. The last operand of some
+// operators may be the attribute `scalar`.
 #pragma once
 #include <cmath>
 #include <numbers>
@@ -18,7 +20,7 @@
 
 namespace zellige::graph {
 
-/// float64, as C's library computes it.
+/// float64 arithmetic with the C library's functions.
 struct Doubles {
   using Number = double;
   static double integer(std::int64_t n) { return static_cast<double>(n); }
@@ -36,19 +38,19 @@ struct Doubles {
   static double cos(double x) { return std::cos(x); }
   static double tanh(double x) { return std::tanh(x); }
   static double abs(double x) { return std::fabs(x); }
-  /// The distribution function of the normal distribution; 1 + erf would cancel.
+  /// The normal cumulative distribution function; 1 + erf would cancel.
   static double normal(double x) { return std::erfc(-x / std::numbers::sqrt2) / 2; }
   static double max(double x, double y) { return x > y || x != x ? x : y; }  // NaN wins
   static double min(double x, double y) { return x < y || x != x ? x : y; }
   static double converted(double x, const Attributes& a) { return cast_number(x, a); }
-  static double less(double x, double y) { return x < y; }  // 1 or 0; of a NaN 0
+  static double less(double x, double y) { return x < y; }  // 1 or 0; 0 for a NaN
   static double at_most(double x, double y) { return x <= y; }
   static double same(double x, double y) { return x == y; }
   static double choose(double c, double x, double y) { return c != 0 ? x : y; }
 };
 
-/// int8 and int32 in doubles that hold them: two's complement, which wraps as PyTorch's does. Rows that have a text for integers
-/// use no other operation.
+/// int8 and int32 arithmetic in doubles: two's complement, which wraps as in PyTorch. Rows with source code
+/// for integers use no other operation.
 struct Integers : Doubles {
   int bits = 32;
   double wrap(std::int64_t x) const { return wrapped(x, bits); }
@@ -61,32 +63,33 @@ struct Integers : Doubles {
   static double converted(double x, const Attributes& a) { return cast_integer(x, a); }
 };
 
-/// How an error of the operands reaches the result (rounding.hpp).
+/// How errors of the operands propagate to the result (rounding.hpp).
 enum class Spread : std::uint8_t {
-  corners,   // monotone in each operand, or nearly: the values at the ends of their intervals
-  slope,     // no steeper than 1, but may turn inside
-  quotient,  // as corners, and unbounded where the divisor may be 0
-  step,      // jumps where the operands are equal
-  choice     // one operand says which of the others
+  corners,   // monotonic in each operand, or nearly: evaluate at the ends of the operands' intervals
+  slope,     // slope at most 1, but may be non-monotonic
+  quotient,  // as corners, and unbounded if the divisor may be 0
+  step,      // discontinuous where the operands are equal
+  choice     // one operand selects among the others
 };
 
 struct Elementwise {
   OpKind kind;
-  std::string_view name, mirage;  // as in OpInfo (ops.hpp); no stem: Mirage has no such operator
+  std::string_view name, mirage;  // as in OpInfo (ops.hpp); empty stem: Mirage has no such operator
   int operands;
-  bool scalar;  // may the last operand be the attribute `scalar`?
+  bool scalar;  // whether the last operand may be the attribute `scalar`
   std::string_view
-      text;  // in a kernel, of the operands {0}, {1}, {2} and the attributes {scalar}, {lo}, {hi}, {dtype}
+      text;  // source code in a kernel, with operands {0}, {1}, {2} and attributes {scalar}, {lo}, {hi},
+             // {dtype}
   Spread spread;
-  /// What a kernel adds to y = f(x) in float32: the error of CUDA's functions, and the rounding of an inner argument where
-  /// there is one. `r` is half a unit in the last place of y, `tiny` what may be flushed to zero.
+  /// The error that a kernel adds to y = f(x) in float32: that of CUDA's functions and of rounding an inner
+  /// argument, if any. `r` is half an ulp of y, `tiny` the largest number that may be flushed to zero.
   double (*own)(const double* x, double y, double r, double tiny);
-  std::string_view integers;  // the text of int32 operands; empty: of floating-point numbers only
+  std::string_view integers;  // source code for int32 operands; empty: floating point only
 };
 
 template <int N, class F>
 struct ElementwiseRow : Elementwise {
-  static constexpr std::integral_constant<int, N> count{};  // of the operands
+  static constexpr std::integral_constant<int, N> count{};  // number of operands
   F meaning;                                                // (arithmetic, attributes, operands)
 };
 
@@ -100,7 +103,7 @@ constexpr bool has_operands(std::string_view text, int count) {
   return true;
 }
 
-/// A row; a text that leaves one of its operands out does not compile.
+/// Makes a row; source code that does not use one of its operands does not compile.
 template <int N, class F>
 constexpr ElementwiseRow<N, F> row(OpKind kind, std::string_view name, std::string_view mirage, bool scalar,
                                    std::string_view text, Spread spread,
@@ -112,14 +115,14 @@ constexpr ElementwiseRow<N, F> row(OpKind kind, std::string_view name, std::stri
 }
 
 using enum Spread;
-constexpr bool tensors = false, or_scalar = true;  // what the last operand is
+constexpr bool tensors = false, or_scalar = true;  // kind of the last operand
 
 constexpr auto exact = [](const double*, double, double, double) { return 0.0; };
 constexpr auto rounded = [](const double*, double, double r, double tiny) { return r + tiny; };
 constexpr auto few_units = [](const double*, double, double r, double tiny) { return 4 * r + tiny; };
-/// A scalar's rounding to float32 is in it.
+/// Includes the rounding of a scalar to float32.
 constexpr auto with_scalar = [](const double*, double, double r, double tiny) { return 2 * r + tiny; };
-/// Of x e^-z: z rounded, and once more by log2 e, moves it by 3 z of its units.
+/// Error of x e^-z: z is rounded, and again when multiplied by log2 e, which moves it by 3 z of its units.
 inline double by_exponent(double x, double z, double units, double r, double tiny) {
   return (units + (x < 0 ? 3 * z : 0)) * r + (1 + std::fabs(x)) * tiny;
 }
@@ -245,15 +248,16 @@ inline constexpr std::tuple elementwise_rows{
 constexpr int max_operands = 3;  // of an elementwise operator
 
 bool is_elementwise(OpKind);
-const Elementwise& elementwise(OpKind);  // throws Error for what is none
-/// Is the last of an elementwise operator's operands its scalar, if it is given `tensors` tensors?
+const Elementwise& elementwise(OpKind);  // throws Error if the operator is not elementwise
+/// Returns whether the last operand of an elementwise operator is its scalar when it is given `tensors`
+/// tensors.
 bool takes_scalar(OpKind, std::size_t tensors);
-/// What the scalar is where it stands for a tensor of this dtype: the float32 or int32 that a kernel compares and adds.
+/// The scalar as an operand of this dtype: the float32 or int32 that a kernel uses.
 inline double scalar_operand(const Attributes& a, DType dtype) {
   return is_integer(dtype) ? a.scalar : static_cast<double>(static_cast<float>(a.scalar));
 }
 
-/// What an operator of operands of this dtype is computed in: calls use(arithmetic).
+/// Calls use(arithmetic) with the arithmetic in which an operator on operands of this dtype is computed.
 template <class Use>
 void with_arithmetic(DType operands, const Use& use) {
   if (!is_integer(operands)) return use(Doubles{});
@@ -262,11 +266,11 @@ void with_arithmetic(DType operands, const Use& use) {
   use(integers);
 }
 
-/// One value of all its operands, which are of this dtype.
+/// Evaluates the operator on one value of each operand; all are of this dtype.
 double apply(OpKind, const Attributes&, const double* operands, DType = DType::f32);
 
-/// Calls use(f, n) with the operator's meaning, f(arithmetic, attributes, operands), and the number of its operands as a
-/// type, so that a loop around f is compiled for it.
+/// Calls use(f, n) with the operator's meaning f(arithmetic, attributes, operands) and its operand count n as
+/// a type, so that a loop around f is specialized.
 template <class Use>
 void with_elementwise(OpKind kind, const Use& use) {
   const bool found = std::apply(

@@ -1,5 +1,6 @@
-// What every room throws when its input is at fault: one sentence that says what was wrong, where, the values that
-// clash and what would be right. The command line prints it and exits non-zero; nothing else is ever thrown on purpose.
+// The errors that every module throws when its input is at fault: one sentence with what is wrong, where, the
+// conflicting values and what would be right. The command line prints it and exits non-zero; nothing else is
+// thrown on purpose.
 #pragma once
 #include <fmt/format.h>
 
@@ -12,18 +13,19 @@ struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What is Zellige's own fault and not its input's: a text of its own that does not compile, for one.
+/// A fault of Zellige itself, not of its input, for example generated source code that does not compile.
 struct Fault : Error {
   using Error::Error;
 };
 
-/// A plan that the proof rejects: the planner is wrong, or the proof is. A search that has other plans goes on without it and tells
-/// (plan/rejections.hpp).
+/// A plan that the verifier rejects: either the planner or the verifier is wrong. A search that has other
+/// plans continues without it and reports it (plan/rejections.hpp).
 struct Rejected : Fault {
   using Fault::Fault;
 };
 
-/// What is right and more than the target has: shared memory, registers, threads, an instruction. A search drops it and says nothing.
+/// A valid plan that exceeds the target's shared memory, registers, threads or instructions. A search drops
+/// it silently.
 struct DoesNotFit : Error {
   using Error::Error;
 };
@@ -34,19 +36,19 @@ template <class... Args>
   throw Error(fmt::format(format, std::forward<Args>(args)...));
 }
 
-/// The same for what is Zellige's own fault.
+/// Throws Fault with a formatted message.
 template <class... Args>
 [[noreturn]] void fault(fmt::format_string<Args...> format, Args&&... args) {
   throw Fault(fmt::format(format, std::forward<Args>(args)...));
 }
 
-/// The same for a plan that the proof rejects.
+/// Throws Rejected with a formatted message.
 template <class... Args>
 [[noreturn]] void reject(fmt::format_string<Args...> format, Args&&... args) {
   throw Rejected(fmt::format(format, std::forward<Args>(args)...));
 }
 
-/// The same for what the target cannot hold.
+/// Throws DoesNotFit with a formatted message.
 template <class... Args>
 [[noreturn]] void does_not_fit(fmt::format_string<Args...> format, Args&&... args) {
   throw DoesNotFit(fmt::format(format, std::forward<Args>(args)...));

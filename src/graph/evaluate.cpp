@@ -33,7 +33,7 @@ Magnitude magnitude(const double* values, std::int64_t count, Mask mask) {
 
 namespace {
 
-/// A loop for each meaning and number of operands; rows whose elements all lie side by side vectorise.
+/// Instantiates a loop per meaning and operand count; rows with contiguous elements vectorize.
 template <int N, class M, class F>
 void map_row(const F& f, M m, const Attributes& a, std::int64_t n,
              const std::array<const double*, max_operands>& from,
@@ -91,7 +91,7 @@ void composed(OpKind kind, const Attributes& attributes, const std::vector<Opera
   std::copy_n(e.values.back().values, size(y.shape), y.values);
 }
 
-/// With its pairs in halves it is the other rotary embedding.
+/// Rotary embedding with interleaved pairs; with its pairs in halves it is the other one.
 void interleaved(const std::vector<Operand>& in, const Result& y) {
   const std::int64_t n = y.shape.back();
   std::vector<std::vector<double>> halves;
@@ -123,7 +123,7 @@ void view(OpKind kind, const Attributes& attributes, const Operand& x, const Res
   }
 }
 
-/// Copies a part along `dim` between a whole, at `offset`, and a tensor of its own.
+/// Copies a part along `dim` between a whole tensor, at `offset`, and a tensor of its own.
 template <class Copy>
 void copy_part(const Shape& whole, const Shape& part, int dim, std::int64_t offset, const Copy& copy) {
   const Around w(whole, dim), p(part, dim);
@@ -156,7 +156,7 @@ void add_bias(const Operand& bias, const Result& y) {
 }
 
 Batches::Batches(const Matrices& m) {
-  // As an elementwise operator's operands, a matrix being an element.
+  // Batches broadcast like an elementwise operator's operands, with matrices as elements.
   const auto of = [](const Shape& s) { return Shape(s.begin(), s.end() - 2); };
   Shape batch = of(m.product);
   batch.push_back(1);
@@ -229,7 +229,7 @@ void fold_max(const Operand& x, int dim, const Result& y) {
 
 namespace {
 
-/// A sum of integers, which a double holds exactly up to 2^53, in int32.
+/// Wraps a sum of integers, which a double holds exactly up to 2^53, to int32.
 void wrap(const Result& y) {
   const std::int64_t n = size(y.shape);
   for (std::int64_t i = 0; i < n; ++i) y.values[i] = wrapped(static_cast<std::int64_t>(y.values[i]), 32);
@@ -246,7 +246,7 @@ void evaluate(OpKind kind, const Attributes& attributes, const std::vector<Opera
     const std::vector<Operand> all = with_scalar(kind, in, scalar);
     if (!std::ranges::all_of(all, [&](const Operand& o) { return o.shape == y.shape; }))
       return with_arithmetic(dtype, [&](auto m) { map(kind, m, attributes, all, y); });
-    const Shape flat{size(y.shape)};  // without broadcast all is one row
+    const Shape flat{size(y.shape)};  // without broadcasting everything is one row
     std::vector<Operand> rows;
     for (const Operand& o : all) rows.push_back({flat, o.values});
     with_arithmetic(dtype, [&](auto m) { map(kind, m, attributes, rows, {flat, y.values}); });

@@ -10,10 +10,10 @@
 namespace zellige::graph {
 namespace {
 
-constexpr int mr = 4, nr = 12;    // a tile of C in registers: 4 x 12 doubles, 12 vectors of 4
-constexpr std::int64_t kc = 256;  // a panel of B, kc x nr doubles, stays in the first-level cache
+constexpr int mr = 4, nr = 12;    // register tile of C: 4 x 12 doubles, 12 vectors of 4
+constexpr std::int64_t kc = 256;  // a panel of B, kc x nr doubles, fits in the L1 cache
 
-constexpr std::int64_t for_blas = 1 << 15;  // multiply-adds from which a BLAS is worth its call
+constexpr std::int64_t for_blas = 1 << 15;  // multiply-adds from which a BLAS call pays off
 
 typedef double Register __attribute__((vector_size(32)));
 
@@ -82,7 +82,7 @@ Tiles* best() { return tiles_plain; }
 
 void gemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda, const double* b,
           std::int64_t ldb, double* c, std::int64_t ldc) {
-  constexpr std::int64_t most = std::numeric_limits<int>::max();  // what a BLAS counts with
+  constexpr std::int64_t most = std::numeric_limits<int>::max();  // range of a BLAS's integers
   const bool fits = std::max({m, n, k, lda, ldb, ldc}) <= most;
   if (const Blas* library = fits && m * n * k >= for_blas ? blas() : nullptr)
     library->multiply(m, n, k, a, lda, b, ldb, c, ldc);
@@ -94,7 +94,7 @@ void own_gemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, s
               const double* b, std::int64_t ldb, double* c, std::int64_t ldc) {
   static Tiles* const run = best();
   double panel[kc * nr];
-  std::vector<double> edge;  // a panel of C that is narrower than nr is computed here
+  std::vector<double> edge;  // panels of C narrower than nr are computed here
   for (std::int64_t j = 0; j < n; j += nr) {
     const std::int64_t width = std::min<std::int64_t>(nr, n - j);
     if (width < nr) edge.assign(m * nr, 0);

@@ -1,12 +1,12 @@
-// Tensor graphs as plain values: a kernel graph whose custom operators hold block graphs.
+// Tensor graphs as plain values: a kernel graph whose custom operators contain block graphs.
 //
 //   KernelGraph g = ...;                       // from the builder, our JSON, or the muGraph importer
 //   validate(g);                               // throws Error: which operator of which graph, expected, found
 //   for (const KernelOp& op : g.ops) ...       // operators in a topological order
 //
-// A kernel-level tensor is stored in device memory in its dtype. A block-level tensor is a tile that one block of
-// threads sees; what it is stored in, and whether at all, is the planner's choice. Meaning, rounding included, is
-// docs/reference/graph-ir.md and the reference (reference.hpp).
+// A kernel-level tensor is stored in device memory in its dtype. A block-level tensor is a tile of one thread
+// block; the planner decides where it is stored, and whether at all. The meaning, rounding included, is
+// defined by docs/reference/graph-ir.md and the reference (reference.hpp).
 #pragma once
 #include <array>
 #include <cstdint>
@@ -28,13 +28,13 @@ std::string_view name(DType);
 std::vector<DType> all_dtypes();
 constexpr bool is_integer(DType dtype) { return dtype == DType::int8 || dtype == DType::int32; }
 
-/// The operators of both levels. Which level admits which is a table in ops.hpp.
+/// The operators of both levels; the table in ops.hpp lists which level admits which.
 enum class OpKind : std::uint8_t {
   input,
   output,
   custom,
   matmul,  // over the last two dimensions; a third operand is added
-  // Elementwise: elementwise.hpp has their rows, in this order.
+  // Elementwise, in the order of the table in elementwise.hpp.
   exp,
   square,
   sqrt,
@@ -69,8 +69,8 @@ enum class OpKind : std::uint8_t {
   where,
   reduction,      // sum over `dim`, down to `to` elements (1 keeps the dimension)
   reduction_max,  // block: (new running maximum, old minus new)
-  amax,           // the greatest along `dim`
-  // Made of others: compose.hpp has their steps.
+  amax,           // maximum along `dim`
+  // Composite operators; compose.hpp defines their steps.
   sum,
   mean,
   amin,
@@ -81,10 +81,10 @@ enum class OpKind : std::uint8_t {
   rms_norm,  // x / sqrt(mean of squares over the last dimension + eps)
   layer_norm,
   rotary,              // pairs in the two halves of the last dimension
-  rotary_interleaved,  // pairs side by side: pairs.hpp
+  rotary_interleaved,  // interleaved pairs: pairs.hpp
   concat,
   split,  // along `dim`
-  // Rows by their numbers: rows.hpp says what they mean.
+  // Gather and scatter of rows by index: rows.hpp.
   gather,
   scatter,
   slice_scatter,
@@ -105,8 +105,8 @@ enum class OpKind : std::uint8_t {
 };
 std::string_view name(OpKind);
 
-using Shape = std::vector<std::int64_t>;    // outermost first, as people write matrices
-using Strides = std::vector<std::int64_t>;  // in elements; empty: left open, the planner chooses
+using Shape = std::vector<std::int64_t>;    // outermost dimension first
+using Strides = std::vector<std::int64_t>;  // in elements; empty: chosen by the planner
 
 /// A tensor in device memory.
 struct KernelTensor {
@@ -114,11 +114,11 @@ struct KernelTensor {
   Shape shape;
   Strides strides;
   std::string name;
-  int memory = -1;        // the input whose memory it takes (in_place.hpp); -1: it has its own
+  int memory = -1;        // the input whose memory it takes (in_place.hpp); -1: none
   bool constant = false;  // an input that no earlier work on the stream writes, such as a weight
 };
 
-/// A tile that a block of threads sees. `after_loop` tells which side of the accumulators it lies on.
+/// A tile of a thread block. `after_loop`: computed after the accumulators, once per block.
 struct BlockTensor {
   DType dtype = DType::f16;
   Shape shape;
@@ -133,8 +133,8 @@ struct Dim3 {
   bool operator==(const Dim3&) const = default;
 };
 
-/// What a mask by index keeps: the elements at i and j along its two dimensions for which all that is given holds. The names
-/// are torch's: tril 0 is causal, tril 0 with triu -1023 a sliding window of 1024.
+/// Bounds of a mask by index: element (i, j) along its two dimensions is kept if all the given bounds hold.
+/// The names are torch's: tril 0 is causal, tril 0 with triu -1023 a sliding window of 1024.
 struct Kept {
   std::optional<std::int64_t> tril;    // j - i <= tril
   std::optional<std::int64_t> triu;    // j - i >= triu
@@ -146,24 +146,23 @@ struct Kept {
 struct Attributes {
   double scalar = 1;      // mul_scalar, and in place of the last operand of most elementwise operators
   double lo = 0, hi = 0;  // clamp
-  int dim = -1;           // what works along one dimension: which; -1 where `sizes` has several
+  int dim = -1;           // the dimension of operators that work along one; -1 if `sizes` lists several
   std::int64_t to =
       1;  // reduction, accum_redtox_sum: how many elements remain; element j sums j, j+to, j+2*to, ...
-  // split: the size of each part along `dim`; permute: which dimension comes where; reshape, expand: the result's shape;
-  // mask: its dimensions i and j, the last two where there are none; sum, mean, amax, amin, logsumexp: their dimensions
-  // where they are several; rms_norm, layer_norm: the extents of those that they work along, the last one where none
+  // split: the size of each part along `dim`; permute: the permutation of the dimensions; reshape, expand:
+  // the result's shape; mask: its dimensions i and j (empty: the last two); sum, mean, amax, amin, logsumexp:
+  // their dimensions if several; rms_norm, layer_norm: the normalized shape (empty: the last dimension)
   std::vector<std::int64_t> sizes{};
   bool keepdim = false;  // amax, amin, sum, mean, logsumexp: keep `dim` as 1
   double eps = 0;        // rms_norm, layer_norm
   std::int64_t
       start = 0,
-      end =
-          0;  // slice: from start up to, not including, end; slice_scatter: from start on; a mask of a part: its first j
-  DType dtype = DType::f32;  // cast
-  bool tf32 = false;         // matmul of f32: operands rounded to tf32
-  bool saturate = false;     // cast: what is past the end of `dtype` becomes its last number
-  Kept kept{};               // mask
-  double value = -std::numeric_limits<double>::infinity();  // mask: what stands where nothing is kept
+      end = 0;  // slice: elements [start, end); slice_scatter: the first element; mask of a part: its first j
+  DType dtype = DType::f32;                                 // cast
+  bool tf32 = false;                                        // matmul of f32: operands rounded to tf32
+  bool saturate = false;                                    // cast: saturate at the largest number of `dtype`
+  Kept kept{};                                              // mask
+  double value = -std::numeric_limits<double>::infinity();  // mask: the value of masked elements
   bool operator==(const Attributes&) const = default;
 };
 
@@ -173,11 +172,13 @@ struct BlockOp {
   Attributes attributes;
   int kernel_tensor = -1;  // input: index into KernelOp::inputs; output: into KernelOp::outputs
   std::array<int, 3> map{-1, -1,
-                         -1};  // input, output and mask: which dimension grid axis x, y, z splits; -1: none
-  int loop_dim = -1;  // input and mask: which dimension the loop splits further; -1: loaded once, before it
+                         -1};  // input, output and mask: the dimension that grid axis x, y, z splits; -1:
+                               // none
+  int loop_dim = -1;  // input and mask: the dimension that the loop splits further; -1: loaded once, before
+                      // the loop
 };
 
-/// Runs once a block; what lies before the accumulators runs once an iteration.
+/// Runs once per block; the operators before the accumulators run once per iteration.
 struct BlockGraph {
   Dim3 grid, block;
   std::int64_t loop = 1;
@@ -189,20 +190,20 @@ struct KernelOp {
   OpKind kind{};
   std::vector<int> inputs, outputs;  // indices into KernelGraph::tensors
   Attributes attributes;
-  std::shared_ptr<const BlockGraph> block;  // custom only
+  std::shared_ptr<const BlockGraph> block;  // custom operators only
 };
 
 struct KernelGraph {
   std::string name;
   std::vector<KernelTensor> tensors;
-  std::vector<KernelOp> ops;         // without input and output operators: `inputs` and `outputs` say it
+  std::vector<KernelOp> ops;  // without input and output operators, which `inputs` and `outputs` replace
   std::vector<int> inputs, outputs;  // indices into tensors, in the caller's order
 };
 
 /// Row-major strides of a shape.
 Strides row_major(const Shape&);
 std::int64_t size(const Shape&);
-/// Of an element, from its index in row-major order.
+/// Coordinates of the element with this row-major index.
 Shape coordinates(std::int64_t index, const Shape&);
 std::string to_string(const Shape&);  // "(2, 4096)"
 

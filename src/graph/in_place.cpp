@@ -30,7 +30,8 @@ class Ordering {
   int size() const { return static_cast<int>(g_.ops.size()); }
   const std::string& name(int t) const { return g_.tensors[t].name; }
 
-  /// Tensor y takes its memory: what it may replace, and who must have read that.
+  /// Tensor y takes its input's memory: checks what y may replace, and orders all readers of the old value
+  /// before `maker`.
   void take(int y, int maker) {
     const KernelTensor& t = g_.tensors[y];
     const Where top{g_.name};
@@ -54,7 +55,7 @@ class Ordering {
     if (old != t.memory && std::ranges::count(g_.outputs, old))
       fail_at(where, "expected {} to be the only output in the memory of {}, found {} too", t.name,
               name(t.memory), name(old));
-    std::set<int> seen{old};  // what shows the old value
+    std::set<int> seen{old};  // tensors that view the old value
     for (int i = 0; i < size(); ++i)
       if (is_view(g_.ops[i].kind) && seen.count(g_.ops[i].inputs[0])) seen.insert(g_.ops[i].outputs[0]);
     for (std::size_t k = 1; k < op.inputs.size(); ++k)
@@ -66,7 +67,7 @@ class Ordering {
         before_[maker].insert(i);
   }
 
-  /// The first operator that may come, again and again.
+  /// Repeatedly takes the first operator whose predecessors are done.
   std::vector<int> sorted() const {
     std::vector<int> order;
     std::vector<bool> done(before_.size(), false);
@@ -98,7 +99,7 @@ class Ordering {
   }
 
   const KernelGraph& g_;
-  std::vector<std::set<int>> before_;  // by operator: who must have come
+  std::vector<std::set<int>> before_;  // per operator: its predecessors
 };
 
 }  // namespace

@@ -31,7 +31,7 @@ void check_shape(const Where& where, std::string_view what, const Shape& shape) 
 namespace {
 
 Shape broadcast_shape(const Where& where, const Shape& a, const Shape& b) {
-  // Dimensions are counted from the last; one that is missing is 1.
+  // Dimensions count from the last; a missing one is 1.
   const std::size_t rank = std::max(a.size(), b.size());
   Shape c(rank);
   for (std::size_t d = 0; d < rank; ++d) {
@@ -53,7 +53,7 @@ Shape matmul_shape(const Where& where, const Shape& a, const Shape& b) {
         "expected the last dimension of the left operand to equal the last but one of the right, found {} "
         "and {} in {} times {}",
         k, rows, to_string(a), to_string(b));
-  // The other dimensions are batches, and broadcast.
+  // The other dimensions are batches and broadcast.
   const Matrices m = matrices(a, b);
   const std::size_t rank = m.product.size() - 2;
   for (std::size_t d = 0; d < rank; ++d) {
@@ -94,7 +94,7 @@ Shape reduced(const Where& where, Shape shape, std::size_t dim, std::int64_t to)
   return shape;
 }
 
-/// Along one dimension or several, which are kept as 1 or left out.
+/// Reduces along one dimension or several, which become 1 or are dropped.
 Shape reduced_shape(const Where& where, OpKind kind, const Attributes& a, const Shape& x) {
   for (std::int64_t d : a.sizes) check_dim(where, static_cast<int>(d), x);
   if (a.sizes.empty()) check_dim(where, a.dim, x);
@@ -107,10 +107,10 @@ Shape reduced_shape(const Where& where, OpKind kind, const Attributes& a, const 
   }
   if (a.keepdim) return y;
   for (int d : dims) y.erase(y.begin() + d);
-  return y.empty() ? Shape{1} : y;  // of all of them one element is left
+  return y.empty() ? Shape{1} : y;  // a full reduction leaves one element
 }
 
-/// A norm's dimensions are the last ones; its weight and its bias have their extents.
+/// A norm works on the trailing dimensions; its weight and its bias have their extents.
 void check_norm(const Where& where, const Attributes& a, const std::vector<Shape>& operands) {
   const Shape& x = operands[0];
   const std::size_t count = std::max<std::size_t>(a.sizes.size(), 1);
@@ -121,7 +121,7 @@ void check_norm(const Where& where, const Attributes& a, const std::vector<Shape
   const Shape line(x.end() - static_cast<std::ptrdiff_t>(count), x.end());
   for (std::size_t i = 1; i < operands.size(); ++i) {
     const Shape& weight = operands[i];
-    Shape expected = line;  // and as many dimensions of 1 in front as it likes
+    Shape expected = line;  // with any number of leading dimensions of 1
     if (weight.size() > line.size()) expected.insert(expected.begin(), weight.size() - line.size(), 1);
     if (weight.size() > x.size() || weight != expected)
       fail_at(where, "expected a {} of the last dimension{} of {}, {}, found {}", i == 1 ? "weight" : "bias",
@@ -129,7 +129,7 @@ void check_norm(const Where& where, const Attributes& a, const std::vector<Shape
   }
 }
 
-/// The last dimension of cos and sin counts the pairs, or their elements; in the others they broadcast.
+/// The last dimension of cos and sin has one element per pair or per element; the others broadcast.
 void check_rotary(const Where& where, const Shape& x, const Shape& cos, const Shape& sin) {
   if (x.back() % 2 != 0)
     fail_at(where, "expected a last dimension of pairs, an even one, found {} of {}", x.back(), to_string(x));
@@ -148,7 +148,7 @@ void check_rotary(const Where& where, const Shape& x, const Shape& cos, const Sh
             to_string(sin));
 }
 
-/// Two dimensions of its own, and something that it asks of them.
+/// A mask needs two distinct dimensions and at least one bound.
 void check_mask(const Where& where, const Attributes& a, const std::vector<Shape>& operands) {
   const Shape& x = operands[0];
   const auto rank = static_cast<std::int64_t>(x.size());
@@ -319,7 +319,7 @@ std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attribute
 
 namespace {
 
-/// Of integers these are sums in int32.
+/// Operators that are sums in int32 for integers.
 bool adds_integers(OpKind kind) {
   return kind == OpKind::matmul || kind == OpKind::reduction || kind == OpKind::sum ||
          kind == OpKind::accum || kind == OpKind::accum_red_sum || kind == OpKind::accum_redtox_sum;

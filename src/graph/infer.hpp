@@ -1,10 +1,10 @@
-// Shapes, dtypes and the side of the loop, from the inputs down.
+// Infers shapes, dtypes and `after_loop` of all tensors from the inputs down.
 //
 //   KernelGraph g = infer(std::move(sketch));   // every tensor has its shape, dtype, name and after_loop
 //
-// A shape that is already there is kept and must agree; a clash is an Error that names the operator. Strides
-// are not touched. An operator runs after the loop when one of its operands does; its other operands must
-// then not vary with the iteration.
+// A shape that is already set is kept and must agree; a conflict is an Error that names the operator. Strides
+// are not changed. An operator runs after the loop if one of its operands does; its other operands must then
+// not vary with the iteration.
 #pragma once
 #include <optional>
 
@@ -19,33 +19,36 @@ constexpr std::int64_t max_elements = std::int64_t{1} << 40;
 
 KernelGraph infer(KernelGraph);
 
-/// The results of one computing operator (neither boundary nor custom), from its operands' shapes.
+/// Shapes of the results of one computing operator (neither boundary nor custom), from its operands' shapes.
 std::vector<Shape> infer_shapes(const Where&, OpKind, const Attributes&, const std::vector<Shape>& operands);
 
-/// Of an operator whose operands are all of one dtype. Products of e4m3 or e5m2 are f32.
+/// Dtype of the result of an operator whose operands have one dtype. Matmuls of e4m3 or e5m2 give f32.
 DType result_dtype(OpKind, const Attributes&, DType operands);
 
-/// Refuses integers where the operator has no meaning for them, and scalars that are none.
+/// Throws Error for integers where the operator is not defined on them, and for an invalid scalar.
 void check_dtype(const Where&, OpKind, const Attributes&, DType operands, std::size_t count);
 
-/// The tile that a block input sees in one iteration, of the tensor or of the larger shape that it names: zeros lie behind the tensor.
+/// The tile that a block input loads in one iteration, from the tensor or from the larger shape that it
+/// names; elements outside the tensor are zeros.
 Shape input_tile(const Where&, const BlockOp&, const Shape& whole, const Dim3& grid, std::int64_t loop);
 
-/// Where the tile of a block's iteration begins in the whole.
+/// Coordinates in the whole tensor at which the tile of one block and iteration begins.
 Shape tile_origin(const BlockOp&, const Shape& tile, const Dim3& block, std::int64_t iteration,
                   std::int64_t loop);
 
-/// The kernel-level tensor that the blocks' tiles make together, or what is stored of it: the smaller shape that the output names, a slice.
+/// Shape of the kernel-level tensor that the blocks' tiles form together, or of the stored part if the output
+/// names a smaller shape, a slice.
 Shape output_whole(const Where&, const BlockOp&, const Shape& tile, const Dim3& grid);
 
-/// Where a block's tile begins in that tensor; none where the tile is not of the slice.
+/// Coordinates at which a block's tile begins in that tensor; nothing if the tile is outside the slice.
 std::optional<Shape> stored_at(const BlockOp&, const Shape& tile, const Dim3& block);
 
-/// For every block tensor: does its value change from iteration to iteration? Never where the loop runs once.
+/// Returns, per block tensor, whether its value changes from iteration to iteration; never if the loop runs
+/// once.
 std::vector<bool> varies(const BlockGraph&);
 
-/// Refuses a shape that no tensor may have: rank 1 to max_rank, extents 1 to max_extent, at most
-/// max_elements.
+/// Throws Error unless the rank is 1 to max_rank, the extents are 1 to max_extent and there are at most
+/// max_elements elements.
 void check_shape(const Where&, std::string_view what, const Shape&);
 
 }  // namespace zellige::graph

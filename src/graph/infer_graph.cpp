@@ -11,11 +11,11 @@
 namespace zellige::graph {
 namespace {
 
-constexpr std::int64_t max_blocks = (std::int64_t{1} << 31) - 1;  // what one axis of a grid may hold
+constexpr std::int64_t max_blocks = (std::int64_t{1} << 31) - 1;  // limit of one grid axis
 constexpr std::int64_t min_threads = 32, max_threads = 1024;
 
-/// Which tensors a walk over the operators has seen made, and the checks that every operator of either level
-/// shares.
+/// Tracks the tensors made so far in a traversal of the operators, with the checks common to operators of
+/// both levels.
 struct Walk {
   std::vector<bool> made;
 
@@ -50,7 +50,7 @@ void check_arity(const Where& where, const OpInfo& row, std::size_t inputs, std:
   if (row.outputs < 0 && outputs == 0) fail_at(where, "expected at least 1 result, found 0");
 }
 
-/// Nothing that divides by zero or takes the root of what is negative by itself.
+/// eps must not cause a division by zero or the root of a negative number by itself.
 void check_eps(const Where& where, OpKind kind, const Attributes& a) {
   const bool norm = kind == OpKind::rms_norm || kind == OpKind::layer_norm;
   if (norm && !(std::isfinite(a.eps) && a.eps >= 0))
@@ -60,7 +60,7 @@ void check_eps(const Where& where, OpKind kind, const Attributes& a) {
 void check_scalars(const Where& where, OpKind kind, const Attributes& a, std::size_t operands) {
   check_eps(where, kind, a);
   if (takes_scalar(kind, operands)) {
-    // Of arithmetic it must be finite; a comparison or a choice takes infinities.
+    // In arithmetic a scalar must be finite; comparisons and selections accept infinities.
     const bool arithmetic =
         kind == OpKind::add || kind == OpKind::sub || kind == OpKind::div || kind == OpKind::pow;
     if (arithmetic ? !std::isfinite(a.scalar) : std::isnan(a.scalar))
@@ -73,7 +73,8 @@ void check_scalars(const Where& where, OpKind kind, const Attributes& a, std::si
     fail_at(where, "expected finite bounds lo <= hi, found {} and {}", a.lo, a.hi);
 }
 
-/// A grid's or block's extents; along one axis or another makes no difference, since lowering may number both along x.
+/// Checks a grid's or block's extents; all axes have the same limit, because lowering may number them all
+/// along x.
 void check_extents(const Where& where, std::string_view what, const Dim3& d, std::int64_t most,
                    std::string_view unit) {
   for (int axis = 0; axis < 3; ++axis)
@@ -95,8 +96,8 @@ void check_launch(const Where& where, const BlockGraph& b) {
     fail_at(where, "expected a loop of 1 to {} iterations, found {}", max_extent, b.loop);
 }
 
-/// The dtype of a computing operator: that of every operand but the numbers of rows, a mask's lengths, and a product's bias,
-/// which is like the product.
+/// The dtype of a computing operator: that of all operands except row indices, a mask's lengths, and a
+/// matmul's bias, which has the result's dtype.
 template <class Tensor>
 DType common_dtype(const Where& where, OpKind kind, std::vector<int> operands,
                    const std::vector<Tensor>& tensors) {
@@ -237,7 +238,8 @@ class BlockInference {
     }
   }
 
-  /// Of a mask, whose tile lies in a whole as an input's does. Does it change with the iteration?
+  /// Checks a mask, whose tile is located in the whole tensor as an input's is. Returns whether it changes
+  /// with the iteration.
   bool check_place(const Where& where, const BlockOp& op, const Shape& tile, bool after) const {
     const int rank = static_cast<int>(tile.size());
     for (int axis = 0; axis < 3; ++axis) {

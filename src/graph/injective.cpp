@@ -6,12 +6,12 @@
 namespace zellige::graph {
 namespace {
 
-__extension__ using Wide = __int128;  // a product of two strides
+__extension__ using Wide = __int128;  // holds the product of two strides
 
 std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return -floor_div(-a, b); }
 
-/// The inverse of a modulo m; they have no common divisor.
+/// The inverse of a modulo m; a and m are coprime.
 std::int64_t inverse(std::int64_t a, std::int64_t m) {
   std::int64_t r = m, next = a % m, x = 0, x_next = 1;
   while (next != 0) {
@@ -22,7 +22,7 @@ std::int64_t inverse(std::int64_t a, std::int64_t m) {
   return x < 0 ? x + m : x;
 }
 
-/// Solutions of a x + b y = c with |x| <= X and |y| <= Y, of which the one with x = y = 0 does not count.
+/// Solutions of a x + b y = c with |x| <= X and |y| <= Y, except x = y = 0.
 class TwoModes {
  public:
   TwoModes(std::int64_t a, std::int64_t X, std::int64_t b, std::int64_t Y)
@@ -40,7 +40,7 @@ class TwoModes {
       return std::pair{step_, -(a_ / g_)};
     }
     if (c % g_ != 0) return {};
-    // x is known modulo step_, and where y stays within its extent.
+    // x is known modulo step_, and the range in which y stays within its extent is known.
     std::int64_t x0 = static_cast<std::int64_t>(Wide{c / g_ % step_} * inverse_ % step_);
     const std::int64_t low = std::max(-X_, ceil_div(c - b_ * Y_, a_)),
                        high = std::min(X_, floor_div(c + b_ * Y_, a_));
@@ -58,7 +58,7 @@ struct Mode {
   std::size_t dim;
 };
 
-/// Walks the differences of all modes but the last two.
+/// Enumerates the differences of all modes except the last two.
 class Walk {
  public:
   explicit Walk(std::vector<Mode> modes)
@@ -71,13 +71,14 @@ class Walk {
       reach_[k] = reach_[k + 1] + (modes_[k].extent - 1) * modes_[k].stride;
   }
 
-  /// Is there a d whose modes from k on reach -sum? The first that is not 0 may be taken as positive.
+  /// Returns whether some d over the modes from k on sums to -sum. Its first nonzero entry may be assumed
+  /// positive.
   bool meets(std::size_t k = 0, std::int64_t sum = 0, bool zero = true) {
     if (k + 2 == modes_.size()) {
       const auto found = last_.solve(-sum);
       if (found) d_[k] = found->first, d_[k + 1] = found->second;
-      // With all before it 0 the pair must not be; solve() leaves that one out, but where a sum of 0 came about
-      // otherwise, 0 and 0 will do.
+      // If all earlier entries are 0, the pair must not be 0; solve() excludes that pair, but if a sum of 0
+      // arose otherwise, 0 and 0 are a solution.
       if (!found && sum == 0 && !zero) d_[k] = d_[k + 1] = 0;
       return found || (sum == 0 && !zero);
     }
@@ -98,7 +99,7 @@ class Walk {
 
  private:
   std::vector<Mode> modes_;
-  std::vector<std::int64_t> reach_, d_;  // how far the modes from k on reach; the differences
+  std::vector<std::int64_t> reach_, d_;  // the largest sum of the modes from k on; the differences
   TwoModes last_;
 };
 
@@ -117,14 +118,14 @@ std::optional<std::pair<Shape, Shape>> shared_address(const Shape& shape, const 
   }
   std::ranges::stable_sort(modes, {}, &Mode::stride);
   while (true) {
-    bool nests = true;  // each stride steps over all that the smaller ones reach
+    bool nests = true;  // each stride exceeds the largest sum of the smaller ones
     std::int64_t reach = 1;
     for (const Mode& m : modes) {
       nests = nests && m.stride >= reach;
       reach += (m.extent - 1) * m.stride;
     }
     if (nests) return {};
-    // The greatest stride may step over all the rest, which then must meet among themselves.
+    // If the largest stride exceeds the reach of the others, a collision must be among the others.
     reach -= (modes.back().extent - 1) * modes.back().stride;
     if (modes.back().stride < reach) break;
     modes.pop_back();

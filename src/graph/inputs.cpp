@@ -16,10 +16,10 @@ namespace {
 
 constexpr int least_exponent = -12;
 
-/// A counter's hash: each row draws from a stream of its own, in any order.
+/// Hash of a counter: each row draws from a stream of its own, in any order.
 std::uint64_t hash(std::uint64_t x) { return mix(x + mix_step); }
 
-/// Four 16-bit uniforms summed: bell-shaped, mean 0, variance 1, within 3.5.
+/// Sum of four 16-bit uniforms: bell-shaped, mean 0, variance 1, within 3.5.
 double bell(std::uint64_t bits) {
   const auto sum = (bits & 0xffff) + (bits >> 16 & 0xffff) + (bits >> 32 & 0xffff) + (bits >> 48);
   return (static_cast<double>(sum) - 131070.0) * (1.7320508075688772 / 65536.0);
@@ -33,7 +33,8 @@ void random_row(DType dtype, std::uint64_t key, int exponent, bool positive, std
                 std::int64_t from, std::int64_t count, double* to) {
   const Format f = format(dtype);
   const std::uint64_t stream = hash(key ^ hash(static_cast<std::uint64_t>(row)));
-  // 2^-2 to 2^2 in steps of 2^(1/16), written so that no libm can disagree: a power of two times a ratio.
+  // 2^-2 to 2^2 in steps of 2^(1/16), as a power of two times a ratio so that the result does not depend on
+  // libm.
   const auto step = static_cast<int>(stream % 65);
   const double factor = std::ldexp(1.0 + (step % 16) / 16.0, step / 16 - 2 + exponent);
   for (std::int64_t i = 0; i < count; ++i) {
@@ -41,7 +42,7 @@ void random_row(DType dtype, std::uint64_t key, int exponent, bool positive, std
     if (f.integer_bits)
       to[i] = cast_number(16 * (positive ? std::fabs(x) : x), {.dtype = dtype, .saturate = true});
     else
-      to[i] = round_to(f, positive ? std::fabs(x) + factor / 64 : x);  // off zero, for logarithms
+      to[i] = round_to(f, positive ? std::fabs(x) + factor / 64 : x);  // away from zero, for logarithms
   }
 }
 
@@ -59,20 +60,21 @@ void fill(Array& a, DType dtype, std::uint64_t key, int exponent, bool positive)
   });
 }
 
-/// A graph that one trial of the scales runs: the whole, or a part of it (cut.hpp).
+/// A graph that one trial of the scales runs: the whole graph, or a part of it (cut.hpp).
 struct Stage {
   KernelGraph graph;
-  std::vector<Cut::Part> parts;  // by input of `graph`: of which tensor of the whole
-  int makes = -1;                // of which tensor its output is a part; -1: it is the whole graph
+  std::vector<Cut::Part> parts;  // per input of `graph`: the tensor of the whole graph
+  int makes = -1;                // the tensor of which its output is a part; -1: the whole graph
   std::vector<Array> arrays = {};
-  std::vector<int> filled = {};  // with which exponent each array was filled
+  std::vector<int> filled = {};  // the exponent with which each array was filled
   Reference reference = {};
 
-  /// A region of the tensor that it makes a part of, for another stage to read: rows and columns of the part, again and again.
+  /// Extends the part that this stage computed to a region of that tensor for another stage, by repeating its
+  /// rows and columns.
   Array spread(const Shape& shape, const Region& r) const {
     const Array& one = reference.tensors[graph.outputs[0]];
     const std::int64_t n = one.shape.back(), rows = size(one.shape) / n, m = r.extent.back();
-    // Rows and columns by hashes of their own: or two such operands of a product would repeat in step.
+    // Independent hashes for rows and columns: otherwise two such operands of a matmul would repeat in step.
     const auto pick = [](std::uint64_t way, std::int64_t i, std::int64_t of) {
       return static_cast<std::int64_t>(hash(way + static_cast<std::uint64_t>(i)) %
                                        static_cast<std::uint64_t>(of));
@@ -93,9 +95,10 @@ std::vector<Stage> whole_graph(const KernelGraph& g) {
   return one;
 }
 
-/// One tile of each output; where that takes too much, of every tensor that an operator makes, from tiles of the tensors before.
+/// One tile of each output; if that costs too much, one of every tensor that an operator makes, computed from
+/// tiles of its operands.
 std::vector<Stage> parts_of(const KernelGraph& g, std::uint64_t seed) {
-  constexpr double most = 5e8;  // work of all tiles
+  constexpr double most = 5e8;  // total work of all tiles
   constexpr std::int64_t side = 64;
   const auto tile = [&](int t) {
     Region r = whole(g.tensors[t].shape);
@@ -129,7 +132,7 @@ std::vector<Stage> parts_of(const KernelGraph& g, std::uint64_t seed) {
 
 class Search {
  public:
-  /// `share` of the limits holds for what the stages show.
+  /// `share`: the fraction of the limits that the stages must stay within.
   Search(const KernelGraph& g, std::vector<Stage> stages, double share, std::uint64_t seed,
          const GivenInputs& given)
       : g_(g),
@@ -149,13 +152,13 @@ class Search {
 
   void run() {
     if (std::ranges::none_of(choice_.given, [](const auto& array) { return array == nullptr; })) {
-      tries(false, std::numeric_limits<double>::infinity(), false);  // as they are, whatever comes of it
+      tries(false, std::numeric_limits<double>::infinity(), false);  // unscaled, without limits
       return;
     }
     tile_limit_ = finite_limit;
     for (bool positive : {false, true})
       if (search(magnitude_limit, positive)) return;
-    // The limits cannot be kept: no more than four times what the smallest inputs come to.
+    // The limits cannot be met: allow at most four times the magnitudes of the smallest inputs.
     tile_limit_ = float32_limit;
     for (bool positive : {false, true}) {
       double least = std::numeric_limits<double>::infinity();
@@ -163,13 +166,14 @@ class Search {
         if (tries(small, float32_limit, positive)) least = std::min(least, greatest());
       if (least <= float32_limit && search(std::max(magnitude_limit, 4 * least), positive)) return;
     }
-    // Infinity is a value too: what passes the end of its dtype everywhere leaves something else to compare.
+    // Infinity is a valid value, too: what overflows its dtype everywhere may leave something else to
+    // compare.
     for (bool positive : {false, true})
       for (bool small : {false, true}) {
         tries(small, std::numeric_limits<double>::infinity(), positive);
         if (comparable()) return;
       }
-    tries(false, float32_limit, false);  // what to complain of
+    tries(false, float32_limit, false);  // find the magnitude to report
     fail_at({g_.name},
             "expected a scale of 2^{} to 1 at which random inputs keep every tensor finite, found none: {}; "
             "there is nothing to compare",
@@ -186,7 +190,7 @@ class Search {
   static constexpr double float32_limit = 0x1p127;
   static constexpr int unfilled = 1;  // no exponent is 1
 
-  /// Inputs within a limit: arguments of exp within theirs if that can be, too.
+  /// Finds inputs within a limit, with arguments of exp within theirs if possible.
   bool search(double limit, bool positive) {
     choice_.positive = positive, limit_ = limit;
     for (double exp_limit : {exponent_limit, std::numeric_limits<double>::infinity()}) {
@@ -197,7 +201,7 @@ class Search {
     return false;
   }
 
-  /// All inputs at the least scale or at 1.
+  /// Tries all inputs at the smallest scale or at 1.
   bool tries(bool small, double limit, bool positive) {
     choice_.positive = positive, limit_ = limit, exp_limit_ = std::numeric_limits<double>::infinity();
     return fits(std::vector<bool>(g_.inputs.size(), small), least_exponent);
@@ -212,7 +216,8 @@ class Search {
     return most;
   }
 
-  /// No NaN anywhere, unless inputs that are given make it, and something finite in every output.
+  /// Returns whether there is no NaN anywhere (unless given inputs cause it) and something finite in every
+  /// output.
   bool comparable() const {
     const bool given = std::ranges::any_of(choice_.given, [](const auto& array) { return array != nullptr; });
     return std::ranges::all_of(stages_, [&](const Stage& s) {
@@ -238,14 +243,14 @@ class Search {
     return false;
   }
 
-  /// Is the input's magnitude ours to choose?
+  /// Returns whether the input's magnitude may be chosen.
   bool scales(std::size_t input) const {
     return !choice_.given[input] && !is_integer(g_.tensors[g_.inputs[input]].dtype);
   }
 
   std::vector<bool> none() const { return std::vector<bool>(g_.inputs.size(), false); }
 
-  /// What a stage reads, of inputs with the exponents of this trial.
+  /// Fills a stage's inputs with the exponents of this trial.
   void fill_stage(Stage& s) {
     for (std::size_t p = 0; p < s.parts.size(); ++p) {
       const Cut::Part& from = s.parts[p];
@@ -292,7 +297,7 @@ class Search {
     return all;
   }
 
-  /// The greatest exponent that fits, by bisection; false if the least does not.
+  /// Finds the largest exponent that fits, by bisection; false if the smallest does not.
   bool bisect(const std::vector<bool>& chosen) {
     if (!fits(chosen, least_exponent)) return false;
     int good = least_exponent, bad = 0, last = good;
@@ -337,7 +342,7 @@ class Search {
   std::vector<Stage> stages_;
   const double share_;
   std::vector<int> exponents_;
-  std::vector<int> input_;  // by tensor: which of the graph's inputs it is
+  std::vector<int> input_;  // per tensor: the graph input, if it is one
   InputChoice choice_;
   double limit_ = magnitude_limit, exp_limit_ = exponent_limit, tile_limit_ = finite_limit;
 };

@@ -1,5 +1,5 @@
-// Our own JSON form of a kernel graph, version 1 (docs/reference/graph-json.md). Tensors are called by name; the shapes of
-// what operators make are inferred, so that a graph has one text and a text one graph.
+// Zellige's JSON form of a kernel graph, version 1 (docs/reference/graph-json.md). Tensors are referenced by
+// name; the shapes of results are inferred, so that graphs and their JSON correspond one to one.
 //
 //   std::string text = to_json(g);                 // g valid
 //   KernelGraph again = from_json(parse_json(text, "here"), "here");
@@ -12,7 +12,7 @@ namespace zellige::graph {
 constexpr int json_version = 1;
 
 std::string to_json(const KernelGraph&);
-/// Validated; throws Error. `name` serves where the text gives none.
+/// Returns the validated graph; throws Error. `name` is used if the JSON has none.
 KernelGraph from_json(const Json&, const std::string& name);
 bool is_own_form(const Json&);
 

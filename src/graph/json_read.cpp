@@ -13,8 +13,8 @@
 namespace zellige::graph {
 namespace {
 
-/// Names of one level's tensors, in the order in which they are made. `operators` is the text they are made
-/// by: it tells a name that comes too late from one that never comes.
+/// Names of one level's tensors in the order in which they are made. `operators` is the JSON that makes them:
+/// it distinguishes a name used too early from one that is never defined.
 class Names {
  public:
   explicit Names(const Json* operators) : operators_(operators) {}
@@ -72,21 +72,21 @@ DType read_dtype(const Where& where, const std::string& what, const Json& j) {
 
 Strides read_strides(const Where& where, const Json& j) {
   return integers(where, "strides", j, -(std::int64_t{1} << 40),
-                  std::int64_t{1} << 40);  // validate() judges them
+                  std::int64_t{1} << 40);  // validate() checks them
 }
 
 int read_dim(const Where& where, const char* what, const Json& j, int least) {
   return static_cast<int>(integer(where, what, j, least, max_rank - 1));
 }
 
-/// A scalar; what has no number in JSON is the text "inf" or "-inf".
+/// A scalar; infinities, which JSON lacks, are the strings "inf" and "-inf".
 double read_scalar(const Where& where, const char* what, const Json& j) {
   if (j == "inf" || j == "-inf")
     return j == "inf" ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity();
   return number(where, what, j);
 }
 
-/// The scalar in place of the last operand: there if and only if a tensor is missing.
+/// Returns whether a scalar replaces the last operand: present if and only if a tensor is missing.
 bool has_scalar(const Where& where, OpKind kind, const Json& j) {
   const bool given = find(where, j, "scalar");
   const std::size_t tensors = list(where, "inputs", member(where, j, "inputs")).size();

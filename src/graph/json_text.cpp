@@ -6,7 +6,7 @@
 namespace zellige::graph {
 namespace {
 
-/// nlohmann's message without its "[json.exception...]" prefix, cut to one line that a terminal can hold.
+/// nlohmann's message without its "[json.exception...]" prefix, cut to one line of reasonable length.
 std::string reason(const char* what) {
   std::string_view text = what;
   if (const auto close = text.find("] "); text.starts_with('[') && close != text.npos)
@@ -16,8 +16,9 @@ std::string reason(const char* what) {
   return line;
 }
 
-/// Takes a text in one walk: its value, its depth, keys that come twice with their path (graphs[2].operators[1].op), and
-/// where it is no JSON. (A parse that is followed by a callback compares each value with all of its list.)
+/// Parses in one pass: the value, its depth, the paths of duplicate keys (graphs[2].operators[1].op), and
+/// where the input is not JSON. (A parse with a callback would compare each value with all elements of its
+/// list.)
 class Reader : public nlohmann::json_sax<Json> {
  public:
   Reader(std::string_view source, const TextPlace& place) : source_(source), place_(place) {}
@@ -48,7 +49,7 @@ class Reader : public nlohmann::json_sax<Json> {
   }
 
   Json root;
-  std::string error;  // "" where the text is JSON
+  std::string error;  // "" if the input is JSON
 
  private:
   Json& add(Json v) {
@@ -85,8 +86,8 @@ class Reader : public nlohmann::json_sax<Json> {
 
   std::string_view source_;
   const TextPlace& place_;
-  std::vector<Json*> open_;  // lists and objects around the next value; none of them moves while it is open
-  std::vector<std::string> keys_;  // of each that is an object, the latest
+  std::vector<Json*> open_;        // lists and objects around the next value; they do not move while open
+  std::vector<std::string> keys_;  // the latest key of each open object
 };
 
 }  // namespace
@@ -96,7 +97,7 @@ Json parse_json(std::string_view text, std::string_view source, const TextPlace&
   if (Json::sax_parse(text.begin(), text.end(), &reader)) return std::move(reader.root);
   if (place.line == 1 && place.column == 1)
     fail("{}: expected JSON, found a {}", source, reason(reader.error.c_str()));
-  // Once more where it stands, for the message's line and column.
+  // Parses again with the original position, for the message's line and column.
   std::string placed(place.line - 1, '\n');
   placed.append(place.column - 1, ' ').append(text);
   return parse_json(placed, source, {1, 1, place.depth, place.path});
@@ -137,7 +138,7 @@ const Json& member(const Where& where, const Json& object, const char* key) {
 
 std::int64_t integer(const Where& where, std::string_view what, const Json& j, std::int64_t least,
                      std::int64_t most) {
-  // A number past int64 is kept as unsigned: compare before narrowing.
+  // Numbers beyond int64 are stored as unsigned: compare before narrowing.
   const bool fits = j.is_number_unsigned() ? j.get<std::uint64_t>() <= static_cast<std::uint64_t>(INT64_MAX)
                                            : j.is_number_integer();
   if (!fits || j.get<std::int64_t>() < least || j.get<std::int64_t>() > most)

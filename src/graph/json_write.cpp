@@ -16,7 +16,7 @@ Json names(const std::vector<int>& indices, const std::vector<Tensor>& tensors) 
   return list;
 }
 
-/// A result is its name, or an object where the graph fixes its strides or whose memory it takes.
+/// A result is its name, or an object if the graph fixes its strides or the input whose memory it takes.
 Json results(const KernelOp& op, const KernelGraph& g) {
   Json list = Json::array();
   for (int t : op.outputs) {
@@ -29,7 +29,7 @@ Json results(const KernelOp& op, const KernelGraph& g) {
   return list;
 }
 
-/// JSON has no number for an infinity.
+/// JSON has no infinities.
 Json scalar_text(double x) {
   if (std::isinf(x)) return x > 0 ? "inf" : "-inf";
   return x;
@@ -110,7 +110,7 @@ Json kernel_operator(const KernelOp& op, const KernelGraph& g) {
   return j;
 }
 
-/// The text is for people: one operator a line.
+/// Formats for readers: one operator per line.
 void put(std::string& out, const Json& list, std::string_view indent) {
   for (std::size_t i = 0; i < list.size(); ++i) {
     const bool last = i + 1 == list.size();

@@ -13,7 +13,7 @@
 namespace zellige::graph {
 namespace {
 
-/// The distance of a number of a dtype from the next one.
+/// The distance between a number of a dtype and the next one.
 double step_at(const Format& f, double x) {
   if (f.integer_bits || !std::isfinite(x)) return 0;
   int exponent;
@@ -21,13 +21,13 @@ double step_at(const Format& f, double x) {
   return std::ldexp(1.0, exponent - 1 - f.mantissa);
 }
 
-/// How many of so many elements float32 may put on the other side of a rounding boundary.
+/// How many of `count` elements float32 may put on the other side of a rounding boundary.
 std::int64_t may_be_next_to(const Format& f, std::int64_t count) {
   if (f.integer_bits) return 0;
   return static_cast<std::int64_t>(std::ldexp(static_cast<double>(count), std::min(f.mantissa - 19, -8)));
 }
 
-/// Where a result is further away than `most`; "" if nowhere.
+/// Where a result deviates by more than `most`; "" if nowhere.
 std::string past(const Deviation& d, const Deviation& most, const Shape& shape) {
   for (std::size_t i = 0; i < d.elements.size(); ++i)
     if (!(d.elements[i] <= most.elements[i]))
@@ -62,7 +62,8 @@ void Judge::sample() {
     const std::size_t rows = elements == 0 ? 0 : elements / static_cast<std::size_t>(a.shape.back());
     sampled_.push_back({std::vector<double>(elements), std::vector<double>(rows), 0, 0});
   }
-  // Side by side, as far as the memory goes: each holds its tensors, its errors and the differences.
+  // Run samples in parallel as far as the memory allows: each keeps its tensors, its errors and the
+  // differences.
   const double memory =
       static_cast<double>(::sysconf(_SC_PAGESIZE)) * static_cast<double>(::sysconf(_SC_PHYS_PAGES));
   const int threads = threads_ > 0 ? threads_ : hardware_threads();
@@ -75,7 +76,7 @@ void Judge::sample() {
     options.threads = std::max(1, threads / workers), options.around = &bounds_, options.stated = stated_;
     Reference moved = run(graph_, inputs_, options);
     for (std::size_t t = 0; t < moved.tensors.size(); ++t) {
-      if (moved.tensors[t].values.empty()) continue;  // an input, or what no rounding moves
+      if (moved.tensors[t].values.empty()) continue;  // an input, or unaffected by rounding
       const Deviation d = deviation(moved.tensors[t], reference_.tensors[t]);
       const std::lock_guard lock(guard);
       raise(sampled_[t], d, 1);
@@ -112,7 +113,7 @@ bool Judge::next_to(int tensor, const Array& found) const {
 Array Judge::limits(int tensor, const Array& found) const {
   const Array& expected = reference_.tensors[tensor];
   const Format f = format(graph_.tensors[tensor].dtype);
-  const std::vector<double>& before = bounds_.before[tensor].values;  // empty: of a custom operator
+  const std::vector<double>& before = bounds_.before[tensor].values;  // empty: made by a custom operator
   Array limits = bounds_.errors[tensor];
   std::int64_t left = may_be_next_to(f, size(expected.shape));
   for (std::size_t i = 0; i < limits.values.size() && left > 0; ++i) {
@@ -150,7 +151,7 @@ Comparison Judge::compare(int tensor, const Array& found, DType dtype) {
     c.correct = c.explained = false, c.limited = true;
     return c;
   }
-  // No element shows it, all together do: then all together are held to the samples.
+  // No single element is wrong, but the norm is: check it against the samples.
   c.explained = c.explained || (!c.correct && c.wrong == 0 && c.norm_error <= 2 * samples.norm);
   return c;
 }

@@ -1,20 +1,22 @@
-// Decides whether what a kernel computed is right: the one place where that is decided.
+// Decides whether the result of a kernel is right; no other code decides that.
 //
 //   Judge judge(g, inputs, reference);
 //   const Comparison c = judge.compare(tensor, found);   // correct; explained: borderline; neither: wrong
 //
-// Each element has a limit of its own, which no tolerance widens. Past any of the limits a result is wrong:
+// Each element has a limit of its own, which no tolerance widens. A result that exceeds any limit is wrong:
 //
-//   the bound    how far rounding may take a right kernel (rounding.hpp): one more run of the reference. Of n elements, n * 2^(m - 19)
-//                and at most n / 256 may lie one step of their dtype, which has m bits of mantissa, from the reference without it
-//                (those that float32 puts on the other side of a rounding boundary), unless the tensor is exact.
-//   the samples  how far it goes in runs that rounding has moved at random; what rounds the same way everywhere cancels there
-//                (softmax, x - 0.999 x), and what rounds at random averages out, which no bound sees. Elements that are past the
-//                close tolerance are held to four times the greatest of them.
+//   the bound    how far rounding may move a right kernel (rounding.hpp): one more run of the reference. Of n elements,
+//                n * 2^(m - 19) and at most n / 256 may lie one step of their dtype (m bits of mantissa) from the
+//                reference beyond the bound (float32 puts them on the other side of a rounding boundary), unless the
+//                tensor is exact.
+//   the samples  how far rounding moves runs in which it is random: correlated errors cancel there (softmax,
+//                x - 0.999 x) and independent ones average out, which no bound sees. Elements beyond the close
+//                tolerance are checked against four times the largest sample.
 //
-// Within its limits a result is correct if as many digits agree as the tolerance (compare.hpp) asks for, and borderline if rounding
-// explains why fewer do: each element that is past the tolerance is held to the samples; where each is within it and only the
-// norm is not, to twice the samples' greatest norm.
+// Within its limits a result is correct if as many digits agree as the tolerance (compare.hpp) asks for, and
+// borderline if rounding explains why fewer do: each element beyond the tolerance is checked against the
+// samples; if each element is within it and only the norm is not, the norm is checked against twice the
+// largest of the samples.
 #pragma once
 #include "graph/deviation.hpp"
 #include "graph/reference.hpp"
@@ -23,12 +25,14 @@ namespace zellige::graph {
 
 class Judge {
  public:
-  /// `reference` is the graph's on `inputs`; it takes so many threads, 0: all there are. Where roundings are left out of the graph
-  /// (left_out.hpp), `stated` asks for them and `rounded` is its reference. All of them outlive the judge.
+  /// `reference`: the run of the graph on `inputs`. `threads`: 0: all cores. If the graph omits roundings
+  /// (left_out.hpp), `stated` is the graph with them and `rounded` its reference. All of them must outlive
+  /// the judge.
   Judge(const KernelGraph&, const std::vector<Array>& inputs, const Reference& reference, int threads = 0,
         const KernelGraph* stated = nullptr, const Reference* rounded = nullptr);
 
-  /// A kernel-level tensor that an operator makes; held to its own dtype's tolerance, or to that of a narrower one.
+  /// Compares a kernel-level tensor that an operator makes, with its own dtype's tolerance or that of a
+  /// narrower one.
   Comparison compare(int tensor, const Array& found);
   Comparison compare(int tensor, const Array& found, DType held_to);
 
@@ -37,10 +41,10 @@ class Judge {
  private:
   void find_bounds();
   void sample();
-  /// Whether found is equal, or of a product or a custom operator and so few of its elements one step away, that no bound needs to
-  /// be found out.
+  /// Returns whether `found` is equal, or is the result of a matmul or custom operator with so few elements
+  /// one step away that no bound needs to be computed.
   bool next_to(int tensor, const Array& found) const;
-  /// The bounds of a tensor, with one step for as many elements as may lie that far without a reason.
+  /// The bounds of a tensor, widened to one step for as many elements as may deviate that far unexplained.
   Array limits(int tensor, const Array& found) const;
 
   const KernelGraph& graph_;
@@ -49,8 +53,8 @@ class Judge {
   int threads_;
   const KernelGraph* stated_;
   const Reference* rounded_;
-  Reference bounds_;                // once it is asked for, as what follows
-  std::vector<Deviation> sampled_;  // by tensor: the greatest of the samples
+  Reference bounds_;                // computed on demand, like the samples
+  std::vector<Deviation> sampled_;  // per tensor: the largest deviations of the samples
 };
 
 }  // namespace zellige::graph

@@ -2,7 +2,7 @@
 //
 //   Attributes causal{.kept = {.tril = 0}};  // keeps j <= i, and puts -inf elsewhere
 //   each_row(causal, {2, 3, 3}, [](std::int64_t first, std::int64_t from, std::int64_t to) { ... });
-//   // (0, 0, 1), (3, 0, 2), (6, 0, 3), ...: of the row that begins at element `first`, elements from up to, not including, to
+//   // (0, 0, 1), (3, 0, 2), (6, 0, 3), ...: elements [from, to) of the row that begins at element `first`
 #pragma once
 #include <algorithm>
 #include <utility>
@@ -25,7 +25,7 @@ inline Attributes mask_from(Attributes a, const Shape& origin) {
   if (a.kept.tril) a.kept.tril = within(*a.kept.tril + by, -max_extent);
   if (a.kept.triu) a.kept.triu = within(*a.kept.triu + by, -max_extent);
   if (a.kept.length) a.kept.length = within(*a.kept.length - origin[j], 0);
-  a.start += origin[j];  // what lengths are counted from
+  a.start += origin[j];  // where lengths count from
   return a;
 }
 
@@ -50,7 +50,7 @@ void each_row(const Attributes& a, const Shape& shape, const Visit& visit) {
     } else {
       if (k.tril) from = at_j - *k.tril;
       if (k.triu) to = at_j - *k.triu + 1;
-      if (last != i) {  // the whole row has one i, and one j
+      if (last != i) {  // all elements of a row have the same i and j
         const bool kept = (!k.tril || at_j - at_i <= *k.tril) && (!k.triu || at_j - at_i >= *k.triu);
         from = 0, to = kept ? n : 0;
       }
@@ -61,7 +61,7 @@ void each_row(const Attributes& a, const Shape& shape, const Visit& visit) {
   }
 }
 
-/// What becomes of `x`: itself where it is kept, else `fill`.
+/// Copies `x` where it is kept and writes `fill` elsewhere.
 template <class Number>
 void apply_mask(const Attributes& a, const Shape& shape, const Number* x, const Number& fill, Number* y) {
   each_row(a, shape, [&](std::int64_t first, std::int64_t from, std::int64_t to) {
@@ -71,7 +71,7 @@ void apply_mask(const Attributes& a, const Shape& shape, const Number* x, const 
   });
 }
 
-/// What a mask's lengths take away besides, one by one; they broadcast to the shape.
+/// Also writes `fill` where j is not below the mask's length; lengths broadcast to the shape.
 template <class Number, class Length>
 void apply_lengths(const Attributes& a, const Shape& shape, const Shape& of, const Length* lengths,
                    const Number& fill, Number* y) {

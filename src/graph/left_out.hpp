@@ -1,10 +1,11 @@
-// What a graph means where a program leaves roundings out.
+// Derives the graph that a program computes when it omits intermediate roundings.
 //
 //   const KernelGraph e = left_out(g, stored);   // stored[t]: the program stores tensor t as the graph states it
 //   run(e, inputs)                               // the reference without the other intermediates' rounding
 //
-// Fused operators keep in float32 what lay between them. So the tensors that nobody stores are f32 here; what is integer, an input
-// or an output keeps its dtype, a view has that of what it shows, and operators stay as they are: a cast rounds where it stands.
+// Fused operators keep intermediates in float32. So tensors that are not stored become f32 here; integers,
+// inputs and outputs keep their dtype, a view has the dtype of its operand, and operators are unchanged: a
+// cast still rounds.
 #pragma once
 #include <vector>
 
@@ -12,10 +13,10 @@
 
 namespace zellige::graph {
 
-/// A valid graph but for the dtypes of such tensors. `stored`: by tensor.
+/// Returns a graph that is valid except for the dtypes of such tensors. `stored`: per tensor.
 KernelGraph left_out(const KernelGraph&, const std::vector<bool>& stored);
 
-/// Whether two graphs of the same tensors round alike.
+/// Returns whether two graphs with the same tensors round in the same way.
 bool round_alike(const KernelGraph&, const KernelGraph&);
 
 }  // namespace zellige::graph

@@ -1,8 +1,8 @@
-// Graph files: our own JSON form or Mirage's, told apart by what they hold. One file is a list of candidates.
+// Loads graph files in our own JSON form or Mirage's, which are distinguished by their content. One file is a
+// list of candidates.
 //
-//   for (const KernelGraph& g : load("mugraphs/lora.json")) ...     // lora[0], lora[1], ...; throws at the
-//   first bad one for (const Loaded& l : load_each("mugraphs/lora.json")) ...     // each with its graph, or
-//   with why it is refused
+//   for (const KernelGraph& g : load("mugraphs/lora.json")) ...   // lora[0], lora[1], ...; throws at the first bad one
+//   for (const Loaded& l : load_each("mugraphs/lora.json")) ...   // each with its graph, or with why it is rejected
 #pragma once
 #include "graph/graph.hpp"
 
@@ -14,11 +14,11 @@ struct Loaded {
   std::string error;
 };
 
-/// Throws Error if there is no such file, or if it is not a list of graphs at all.
+/// Throws Error if the file does not exist, or if it is not a list of graphs.
 std::vector<Loaded> load_each(const std::string& path);
 std::vector<KernelGraph> load(const std::string& path);
 
-/// The same from a text; `source` names it in messages, `stem` the graphs.
+/// Loads from a string; `source` names it in messages, `stem` is the prefix of the graphs' names.
 std::vector<Loaded> load_text(std::string_view text, std::string_view source, const std::string& stem);
 
 }  // namespace zellige::graph

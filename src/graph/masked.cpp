@@ -8,7 +8,7 @@
 namespace zellige::graph {
 namespace {
 
-/// Does a -inf among what it reads come out again?
+/// Returns whether a -inf among the operands propagates to the result.
 bool keeps(OpKind kind) { return kind != OpKind::matmul && kind != OpKind::exp && kind != OpKind::sigmoid; }
 
 template <class Op>

@@ -1,20 +1,22 @@
-// What a mask may have put into which tensor: -inf, which is no overflow, and NaN where all of a row is masked.
+// Tracks what masks may have produced in each tensor: -inf, which is not an overflow, and NaN where a whole
+// row is masked.
 //
-//   std::vector<Mask> m = masked(g, {mask_in(array), ...});    // by tensor, from what the inputs hold
-//   magnitude(values, count, m[t])                             // leaves out what the mask put there
+//   std::vector<Mask> m = masked(g, {mask_in(array), ...});    // per tensor, from the inputs' values
+//   magnitude(values, count, m[t])                             // ignores what the mask produced
 //
-// A mask's -inf is no size that scaling the inputs could change. It goes through whatever keeps it: sums, products with
-// numbers, maxima, parts. exp ends it (it is 0 there), and a product of matrices is not excused. NaN comes of a -inf less a -inf or
-// of 0/0 behind it, and nothing ends it.
+// Scaling the inputs cannot change a mask's -inf. It propagates through sums, multiplications by numbers,
+// maxima and parts. exp ends it (the result is 0); a matmul is not excused. NaN arises from -inf minus -inf,
+// or from 0/0 after exp, and nothing ends it.
 #pragma once
 #include "graph/array.hpp"
 
 namespace zellige::graph {
 
-/// What an input holds that is not a number to be scaled.
+/// Returns which non-finite values an input contains.
 Mask mask_in(const Array&);
 
-/// By tensor of the kernel graph, and of a block graph; `inputs` says it of the graph's inputs or the custom operator's.
+/// Per tensor of the kernel graph, or of a block graph. `inputs`: the same for the graph's or the custom
+/// operator's inputs.
 std::vector<Mask> masked(const KernelGraph&, const std::vector<Mask>& inputs);
 std::vector<Mask> masked(const BlockGraph&, const std::vector<Mask>& inputs);
 

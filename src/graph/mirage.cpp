@@ -61,7 +61,7 @@ Dim3 read_dim3(const Where& where, const char* key, const Json& j) {
   return {axis("x"), axis("y"), axis("z")};
 }
 
-/// The tensors of one level by guid; a guid means one tensor, of one shape.
+/// The tensors of one level by guid; a guid denotes one tensor, of one shape.
 template <class Entry>
 class Table {
  public:
@@ -109,7 +109,7 @@ Recognised recognise(const Where& where, std::string_view type, std::string_view
             level == "kn_" ? "kernel" : "block", level, type);
   stem = stem.substr(level.size(), stem.size() - level.size() - 3);
   Recognised r;
-  // Newer files say forloop_accum and no_red where the saved ones say accum and nored; chunk is a split in
+  // Newer files write forloop_accum and no_red where older ones write accum and nored; chunk is a split into
   // equal parts.
   if (stem.starts_with("forloop_")) stem.erase(0, 8);
   if (const auto at = stem.find("no_red"); at != stem.npos) stem.erase(at + 2, 1);
@@ -180,7 +180,7 @@ class Importer {
     op.kind = r.kind;
     for (const Json& t : list(where, "input_tensors", member(where, j, "input_tensors"))) {
       const int tensor = known_.use(where, t);
-      // A custom operator lists a tensor once for each tile it loads; one kernel argument is enough.
+      // A custom operator lists a tensor once per tile that it loads; one kernel argument is enough.
       if (r.kind == OpKind::custom && std::ranges::find(op.inputs, tensor) != op.inputs.end()) continue;
       op.inputs.push_back(tensor);
     }
@@ -309,8 +309,8 @@ bool is_mirage_candidate(const Json& j) {
 
 KernelGraph from_mirage(const Json& candidate, const std::string& name) {
   KernelGraph stored = Importer(candidate, name).take();
-  // infer() names the tensors without a name and refuses stored dimensions that it contradicts; validate()
-  // then compares what the file says of dtype and side of the loop.
+  // infer() names unnamed tensors and rejects stored dimensions that it contradicts; validate() then compares
+  // dtype and side of the loop with the file's.
   KernelGraph inferred = infer(stored);
   for (std::size_t i = 0; i < stored.ops.size(); ++i) {
     if (!stored.ops[i].block) continue;

@@ -1,4 +1,4 @@
-// What a name that nobody knows may have meant.
+// Suggests the known name nearest to an unknown one.
 //
 //   fail("target {}: unknown{}", name, known_names("targets", names, name));
 //   // target sm_91: unknown; known targets are sm_80, sm_86, sm_89, sm_90a; did you mean sm_90a?
@@ -13,7 +13,7 @@
 
 namespace zellige {
 
-/// How many letters to change, add, drop or swap to come from one to the other; case costs nothing.
+/// Edit distance: letters to change, insert, delete or swap with a neighbour; case is ignored.
 inline std::size_t distance(std::string_view a, std::string_view b) {
   const auto letter = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
   std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
@@ -32,7 +32,7 @@ inline std::size_t distance(std::string_view a, std::string_view b) {
   return d[a.size()][b.size()];
 }
 
-/// The known name that is nearest, if a third of the letters or fewer differ; "" else.
+/// The nearest known name, if at most a third of the letters differ; else "".
 inline std::string nearest(std::string_view name, const std::vector<std::string>& known) {
   std::string best;
   std::size_t least = std::max<std::size_t>(1, name.size() / 3) + 1;
@@ -46,7 +46,7 @@ inline std::string nearest(std::string_view name, const std::vector<std::string>
   return best;
 }
 
-/// "; did you mean relu?", or "" where none is near.
+/// "; did you mean relu?", or "" if no name is near.
 inline std::string did_you_mean(std::string_view name, const std::vector<std::string>& known) {
   const std::string near = nearest(name, known);
   return near.empty() ? "" : fmt::format("; did you mean {}?", near);

@@ -1,8 +1,8 @@
-// The table of operators: what each is called, how many tensors it takes and gives, and which level admits
+// The table of operators: the name of each, the number of its operands and results, and the levels that admit
 // it.
 //
-//   const OpInfo& row = info(OpKind::matmul);   // row.name == "matmul", row.inputs == 2, row.kernel &&
-//   row.block std::optional<OpKind> kind = find_op("exp");
+//   const OpInfo& row = info(OpKind::matmul);   // row.name == "matmul", row.inputs == 2, row.kernel && row.block
+//   std::optional<OpKind> kind = find_op("exp");
 #pragma once
 #include <optional>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace zellige::graph {
 
-/// What family an operator belongs to: one family, one rule for shapes.
+/// The family of an operator; one family has one rule for shapes.
 enum class OpFamily : std::uint8_t {
   boundary,
   custom,
@@ -32,14 +32,15 @@ struct OpInfo {
   OpKind kind;
   std::string_view name;  // in our JSON, in messages and in the builder
   OpFamily family;
-  int inputs, outputs;  // how many tensors; -1: one or more, as the graph says; a scalar may stand for one
-  bool kernel, block;   // which levels admit it
-  /// The stem of Mirage's op_type: exp of kn_exp_op and tb_exp_op; '#' stands for a dimension. Empty: Mirage has none.
+  int inputs, outputs;  // number of tensors; -1: one or more, as in the graph; a scalar may replace one
+  bool kernel, block;   // levels that admit it
+  /// The stem of Mirage's op_type: exp of kn_exp_op and tb_exp_op; '#' represents a dimension. Empty: not in
+  /// Mirage.
   std::string_view mirage;
-  int optional = 0;  // how many of the last tensors may be missing
+  int optional = 0;  // how many of the last operands are optional
 };
 
-/// An attribute as our JSON calls it; what is not required has the default of Attributes.
+/// An attribute's name in our JSON; an optional attribute has the default of Attributes.
 struct AttributeKey {
   std::string_view name;
   bool required = true;
@@ -48,7 +49,7 @@ struct AttributeKey {
 const OpInfo& info(OpKind);
 std::vector<AttributeKey> attribute_keys(OpKind);
 std::optional<OpKind> find_op(std::string_view name);
-/// "; known operators of the block level are matmul, ...; did you mean exp?", for one that is not known.
+/// "; known operators of the block level are matmul, ...; did you mean exp?", for an unknown name.
 std::string known_operators(std::string_view name, bool block);
 /// Every operator, in the order of OpKind.
 std::vector<OpKind> all_ops();

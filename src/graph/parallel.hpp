@@ -1,4 +1,4 @@
-// A loop whose iterations are shared out among the machine's cores.
+// A parallel loop over the machine's cores.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -14,7 +14,7 @@ namespace zellige::graph {
 
 inline int hardware_threads() { return std::max(1u, std::thread::hardware_concurrency()); }
 
-/// Calls body(index, worker) for every index below `count`; the first exception is thrown again here.
+/// Calls body(index, worker) for every index below `count`; rethrows the first exception.
 template <class Body>
 void parallel_for(std::int64_t count, int threads, const Body& body) {
   threads = static_cast<int>(std::min<std::int64_t>(threads, count));
@@ -38,14 +38,14 @@ void parallel_for(std::int64_t count, int threads, const Body& body) {
   others.reserve(static_cast<std::size_t>(threads));
   try {
     for (int w = 1; w < threads; ++w) others.emplace_back(work, w);
-  } catch (const std::system_error&) {  // the machine has no more threads: those there are share the work
+  } catch (const std::system_error&) {  // no more threads are available: those that exist share the work
   }
   work(0);
   for (std::thread& t : others) t.join();
   if (error) std::rethrow_exception(error);
 }
 
-/// Calls body(index) for every index below `count`, by as many threads as the machine has.
+/// Calls body(index) for every index below `count`, on all cores.
 template <class Body>
 void on_all_cores(std::size_t count, const Body& body) {
   parallel_for(static_cast<std::int64_t>(count), hardware_threads(),

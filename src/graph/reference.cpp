@@ -22,8 +22,8 @@ namespace {
 
 constexpr std::int64_t chunk = 1 << 16;
 
-/// Rounds a kernel-level tensor to its dtype and measures it (integers have no scale to be too large for); and its errors, where
-/// there are any.
+/// Rounds a kernel-level tensor to its dtype and measures it (integers have no scale that could be too
+/// large); likewise its errors, if there are any.
 Magnitude settle(DType dtype, Array& a, Array* error, Noise* noise, bool round, Mask mask, int threads) {
   if (noise)
     noise->store(dtype, a.values.data(), error->values.data(), static_cast<std::int64_t>(a.values.size()));
@@ -55,7 +55,8 @@ void matmul(const Array& a, const Array& b, Array& c, int threads) {
   });
 }
 
-/// Parts of an operator's first dimension, each an operator of its own: of what works element by element, or along others.
+/// Divides an operator along its first dimension into independent operators: possible if it is elementwise,
+/// or works along other dimensions.
 struct Parts {
   Parts(const KernelOp& op, const std::vector<Operand>& in, const std::vector<Shape>& out)
       : op(op), in(in), out(out) {
@@ -69,13 +70,13 @@ struct Parts {
   }
   std::int64_t count() const { return (extent + step - 1) / step; }
 
-  /// Part p: the operands and shapes of it, and where it begins in each of them.
+  /// Part p: its operands and shapes, and its offset in each of them.
   struct Part {
     std::deque<Shape> shapes;
     std::vector<Operand> in;
-    std::vector<std::int64_t> from;  // by operand
+    std::vector<std::int64_t> from;  // per operand
     std::vector<const Shape*> out;
-    std::vector<std::int64_t> to;  // by result
+    std::vector<std::int64_t> to;  // per result
   };
   void part(std::int64_t p, Part& part) const {
     const auto of = [&](const Shape& shape, std::size_t rank) {
@@ -106,7 +107,7 @@ std::vector<Operand> operands(const std::vector<const Array*>& in) {
   return all;
 }
 
-/// Calls body(part) for each part of an operator, on so many threads.
+/// Calls body(part) for each part of an operator, on `threads` threads.
 template <class Body>
 void each_part(const KernelOp& op, const std::vector<const Array*>& in, const std::vector<Array*>& out,
                int threads, const Body& body) {
@@ -148,7 +149,7 @@ void propagate(const KernelOp& op, DType dtype, const std::vector<const Array*>&
   });
 }
 
-/// The part of the errors that is the operator's own: of operands that have none.
+/// The operator's own contribution to the errors: the errors for exact operands.
 std::vector<Array> own_errors(const KernelOp& op, DType dtype, const std::vector<const Array*>& in,
                               const std::vector<Array*>& out, int threads) {
   std::vector<Array> none, own;
@@ -173,8 +174,8 @@ void check_inputs(const KernelGraph& g, const std::vector<Array>& inputs) {
   }
 }
 
-/// Adds what the rounding to a dtype may move x by: of x, or of what a program rounds in its place, such as x times a factor of its
-/// row, whose place between two powers of two is another.
+/// Adds the largest change by rounding to a dtype: of x, or of what a program rounds instead, such as x times
+/// a factor of its row, which has another position between two powers of two.
 void add_rounding(DType dtype, const Array& x, Array& error) {
   const Format f = format(dtype);
   for (std::size_t i = 0; i < x.values.size(); ++i)
@@ -221,7 +222,7 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
   r.magnitudes.resize(g.tensors.size());
   std::vector<Array> rounded(inputs.size());
   std::vector<const Array*> at(g.tensors.size(), nullptr);
-  std::vector<Mask> given;  // by input
+  std::vector<Mask> given;  // per input
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const int t = g.inputs[i];
     const DType dtype = g.tensors[t].dtype;
@@ -248,7 +249,7 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
     const KernelOp& op = g.ops[i];
     const Reference* around = options.around;
     if (around && std::ranges::all_of(op.outputs, [&](int t) { return around->exact[t]; })) {
-      for (int t : op.outputs) {  // no run can move them: they stay empty here, as inputs do
+      for (int t : op.outputs) {  // rounding cannot move them: they stay empty here, as inputs do
         at[t] = &around->tensors[t];
         r.errors[t] = around->errors[t];
       }
@@ -298,7 +299,7 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
         const int t = op.outputs[o];
         if (options.around) r.errors[t] = options.around->before[t], own[o] = options.around->own[t];
         const DType stated = options.stated ? options.stated->tensors[t].dtype : g.tensors[t].dtype;
-        // A view rounds nothing anew, and every dtype holds a comparison's 0 and 1.
+        // A view does not round again, and every dtype represents a comparison's 0 and 1.
         const bool left_out = stated != g.tensors[t].dtype && !is_view(op.kind) && !jumps(op.kind);
         if (left_out && !options.around) add_rounding(stated, *out[o], r.errors[t]);
         double* y = out[o]->values.data();

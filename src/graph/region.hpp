@@ -1,4 +1,4 @@
-// A box of a tensor: where it begins and how far it goes, along each dimension.
+// A box of a tensor: origin and extent along each dimension.
 #pragma once
 #include "graph/array.hpp"
 
@@ -11,7 +11,8 @@ struct Region {
 
 inline Region whole(const Shape& shape) { return {Shape(shape.size(), 0), shape}; }
 
-/// Calls visit(row of the tensor, row of the region): rows lie along the last dimension and count in row-major order.
+/// Calls visit(row of the tensor, row of the region): rows run along the last dimension and are numbered in
+/// row-major order.
 template <class Visit>
 void each_row(const Shape& tensor, const Region& r, const Visit& visit) {
   const std::size_t rank = tensor.size();
@@ -27,7 +28,7 @@ void each_row(const Shape& tensor, const Region& r, const Visit& visit) {
   }
 }
 
-/// A part of an array, as an array of its own.
+/// Copies a part of an array.
 Array part(const Array&, const Region&);
 
 }  // namespace zellige::graph

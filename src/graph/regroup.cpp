@@ -3,15 +3,16 @@
 namespace zellige::graph {
 namespace {
 
-/// Some dimensions of a shape that go together, and a range of the elements that they count.
+/// A group of dimensions of a shape, and a range of their linear index.
 struct Range {
   std::int64_t from, to;
   bool operator==(const Range&) const = default;
 };
 
-/// The box of the dimensions [first, last) that holds a range and is a range itself, and which.
+/// Computes the box of the dimensions [first, last) that contains a range and is itself a range; returns that
+/// range.
 Range box_around(const Shape& shape, std::size_t first, std::size_t last, const Range& range, Region& box) {
-  std::int64_t below = 1;  // elements of what lies below a dimension
+  std::int64_t below = 1;  // number of elements of the inner dimensions
   for (std::size_t d = first; d < last; ++d) below *= shape[d];
   std::int64_t a = range.from, b = range.to - 1, base = 0;
   for (std::size_t d = first; d < last; ++d) {
@@ -34,7 +35,7 @@ Regrouped regroup(const Region& r, const Shape& seen, const Shape& from) {
   Regrouped both{whole(seen), whole(from)};
   std::size_t s = 0, f = 0;
   while (s < seen.size() || f < from.size()) {
-    // The next dimensions of each with the same number of elements.
+    // The next group of dimensions of each shape with the same number of elements.
     const std::size_t s0 = s, f0 = f;
     std::int64_t ns = s < seen.size() ? seen[s++] : 1, nf = f < from.size() ? from[f++] : 1;
     while (ns != nf)
@@ -42,7 +43,7 @@ Regrouped regroup(const Region& r, const Shape& seen, const Shape& from) {
         ns *= seen[s++];
       else
         nf *= from[f++];
-    Range range{0, 0};  // from the region's first element here to its last
+    Range range{0, 0};  // from the region's first element in this group to its last
     for (std::size_t d = s0; d < s; ++d) {
       range.from = range.from * seen[d] + r.origin[d];
       range.to = range.to * seen[d] + r.origin[d] + r.extent[d] - 1;

@@ -19,14 +19,14 @@
 namespace zellige::graph {
 namespace {
 
-constexpr double u = 0x1p-24;      // half a unit in the last place of float32
-constexpr double tiny = 0x1p-125;  // what is below may be flushed to zero
+constexpr double u = 0x1p-24;      // half an ulp of 1 in float32
+constexpr double tiny = 0x1p-125;  // smaller numbers may be flushed to zero
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// An infinite error where the arithmetic of errors has no number: anything may come out there.
+/// Replaces a NaN error by infinity: any result is possible there.
 double known(double e) { return e == e ? e : infinity; }
 
-/// The greatest distance of f from y at the corners of the operands' intervals.
+/// The largest distance of f from y at the corners of the operands' intervals.
 template <class Numbers, class Meaning>
 double corners(Numbers& m, const Meaning& f, const Attributes& a, const double* x, const double* e, int n,
                double y) {
@@ -39,11 +39,11 @@ double corners(Numbers& m, const Meaning& f, const Attributes& a, const double* 
   return spread;
 }
 
-/// How far errors e of the operands x move y = f(x), and what float32 adds; integers are exact.
+/// How far errors e of the operands x move y = f(x), plus the float32 error of f; integers are exact.
 template <int n, class Numbers, class Meaning>
 double elementwise_error(const Elementwise& row, Numbers& m, const Meaning& f, const Attributes& a,
                          DType dtype, const double* x, const double* e, double y) {
-  // An infinite operand is a limit, which every kernel takes exactly: exp(-inf) is 0.
+  // An infinite operand is a limit, which every kernel evaluates exactly: exp(-inf) is 0.
   const bool limit = std::any_of(x, x + n, [](double v) { return std::isinf(v); });
   const double r = std::isfinite(y) || !limit ? u * std::fabs(y) : 0;
   const double own = is_integer(dtype) ? 0 : limit ? 2 * r : row.own(x, y, r, tiny);
@@ -97,20 +97,21 @@ void elementwise_errors(OpKind kind, const Attributes& a, DType dtype, const std
   });
 }
 
-/// What float32 adds to a sum, given the square of its terms and the greatest of its partial sums in their order: another
-/// order has others, about as large where the terms are not arranged to cancel late.
+/// The float32 error of a sum, given the square of its terms and the largest of its partial sums in their
+/// order: another order has other partial sums, about as large unless the terms are arranged to cancel late.
 double own_sum_error(double share, double most, double squares) {
   return share * (most + std::sqrt(squares));
 }
 
-/// |A| eB + eA (|B| + eB), and the rounding of the sums themselves.
+/// |A| eB + eA (|B| + eB), and the rounding of the accumulators themselves.
 void matmul(DType dtype, const Uncertain& a, const Uncertain& b, double* error, std::int64_t repeats,
             int threads) {
   const Matrices of = matrices(a.at.shape, b.at.shape);
   const std::int64_t m = of.product[of.product.size() - 2], k = a.at.shape.back(), n = of.product.back();
   const Batches batches(of);
   const std::int64_t terms = k * repeats;
-  // Tensor cores cut off what float32 would round, eight terms or more at a time: that adds up one way.
+  // Tensor cores truncate where float32 would round, over eight terms or more at a time: a bias in one
+  // direction.
   const bool exact = is_integer(dtype);
   const double cut_off = dtype == DType::f32 ? 0 : u * static_cast<double>(terms) / 8;
   const double share = exact ? 0 : sum_error(terms) + cut_off;
@@ -154,7 +155,8 @@ void matmul(DType dtype, const Uncertain& a, const Uncertain& b, double* error, 
   });
 }
 
-/// Of a product and its bias: the error of the product, which stands in `error`, that of the bias, and one rounding.
+/// Adds the bias to a matmul: the error of the matmul, which is in `error`, that of the bias, and one
+/// rounding.
 void bias_error(const Uncertain& bias, const Operand& y, double unit, double* error) {
   const Broadcast walk(y.shape, {bias.at});
   for (std::int64_t row = 0; row < walk.rows(); ++row)
@@ -165,7 +167,7 @@ void bias_error(const Uncertain& bias, const Operand& y, double unit, double* er
     }
 }
 
-/// How far an operand that is rounded to tf32 may lie from what it is.
+/// The largest change of an operand by rounding to tf32.
 std::vector<double> tf32_error(const Uncertain& x) {
   std::vector<double> e(x.error, x.error + size(x.at.shape));
   for (std::size_t i = 0; i < e.size(); ++i) {
@@ -176,7 +178,7 @@ std::vector<double> tf32_error(const Uncertain& x) {
   return e;
 }
 
-/// Step by step.
+/// Propagates errors through the steps of a composite operator.
 void composed(OpKind kind, const Attributes& attributes, DType dtype, const std::vector<Uncertain>& in,
               double* error) {
   std::vector<Operand> operands;
@@ -196,7 +198,7 @@ void composed(OpKind kind, const Attributes& attributes, DType dtype, const std:
   std::copy_n(errors.back(), size(e.shapes.back()), error);
 }
 
-/// As with its pairs in halves.
+/// Rotary with interleaved pairs, by converting to halves.
 void interleaved(DType dtype, const std::vector<Uncertain>& in, const Shape& y, double* error) {
   const std::int64_t n = y.back(), count = size(y);
   std::deque<std::vector<double>> halves;
@@ -214,7 +216,7 @@ void interleaved(DType dtype, const std::vector<Uncertain>& in, const Shape& y, 
   pairs_of_halves(n, count, of_halves.data(), error);
 }
 
-/// The error of the greatest along `dim`.
+/// The error of the maximum along `dim`.
 void amax_error(const Uncertain& x, int dim, const Operand& y, double* error) {
   const std::vector<double> none(static_cast<std::size_t>(size(y.shape)), -infinity);
   std::fill_n(error, none.size(), 0.0);
@@ -363,7 +365,7 @@ void Noise::store(DType dtype, double* x, const double* error, std::int64_t coun
       continue;
     }
     const double low = round_to(f, x[i] - error[i]), high = round_to(f, x[i] + error[i]);
-    // By one step at most: a value that moves further than that does so by itself.
+    // By one step at most: larger moves come from the value's own error.
     const double step =
         f.integer_bits ? 1 : std::max(std::fabs(y), f.least_normal) * std::ldexp(1.0, -f.mantissa);
     x[i] = side == 1 && low < y    ? round_to(f, std::max(low, y - step))
@@ -400,13 +402,13 @@ void propagate(OpKind kind, const Attributes& attributes, DType dtype, const std
     composed(kind, attributes, dtype, in, errors[0]);
   } else if (kind == OpKind::rotary_interleaved) {
     interleaved(dtype, in, out[0].shape, errors[0]);
-  } else if (kind == OpKind::mask) {  // what it puts in is exact
+  } else if (kind == OpKind::mask) {  // the fill value is exact
     apply_mask(attributes, x.at.shape, x.error, 0.0, errors[0]);
     if (in.size() > 1) apply_lengths(attributes, x.at.shape, in[1].at.shape, in[1].at.values, 0.0, errors[0]);
-  } else {  // concat, split, views and rows by number move errors as they move values
+  } else {  // concat, split, views and gather/scatter move errors as they move values
     std::vector<Operand> from;
     std::vector<Result> to;
-    for (std::size_t i = 0; i < in.size(); ++i)  // numbers of rows are what they are
+    for (std::size_t i = 0; i < in.size(); ++i)  // row indices are exact
       from.push_back(
           {in[i].at.shape, static_cast<int>(i) == number_operand(kind) ? in[i].at.values : in[i].error});
     for (std::size_t i = 0; i < out.size(); ++i) to.push_back({out[i].shape, errors[i]});

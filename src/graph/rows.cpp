@@ -10,7 +10,7 @@
 namespace zellige::graph {
 namespace {
 
-/// A whole number from 0 up to, not including, `bound`.
+/// Reads an integer in [0, bound).
 std::int64_t number_of(OpKind kind, const Operand& numbers, std::int64_t i, std::int64_t bound) {
   const double n = numbers.values[i];
   if (!(n >= 0 && n < static_cast<double>(bound)) || n != std::floor(n))
@@ -103,7 +103,7 @@ void evaluate_rows(OpKind kind, const Attributes& a, const std::vector<Operand>&
 
 namespace {
 
-/// Which numbers the inputs behind `from` are drawn from; of several the fewest.
+/// Limits the integers drawn for the inputs in `from`; with several limits, the smallest applies.
 void draw_below(std::int64_t bound, bool distinct, bool rows, const std::set<int>& from,
                 std::vector<Numbers>& drawn) {
   const auto least = [&](std::int64_t n) { return n ? std::min(n, bound) : bound; };
@@ -115,13 +115,13 @@ void draw_below(std::int64_t bound, bool distinct, bool rows, const std::set<int
   }
 }
 
-/// Lengths: from none of the keys to all of them.
+/// Lengths: from no key to all keys.
 void draw_lengths(const Attributes& a, const Shape& whole, const std::set<int>& from,
                   std::vector<Numbers>& drawn) {
   draw_below(whole[mask_dims(a, whole.size()).second] + 1, false, false, from, drawn);
 }
 
-/// Of the tiles that a block loads.
+/// Collects the limits from the tiles that a block loads.
 void draw_of_block(const KernelOp& custom, const std::vector<std::set<int>>& from,
                    std::vector<Numbers>& drawn) {
   const BlockGraph& b = *custom.block;
@@ -145,7 +145,7 @@ void draw_of_block(const KernelOp& custom, const std::vector<std::set<int>>& fro
 }  // namespace
 
 std::vector<Numbers> drawn_numbers(const KernelGraph& g) {
-  std::vector<std::set<int>> from(g.tensors.size());  // inputs whose elements each tensor holds
+  std::vector<std::set<int>> from(g.tensors.size());  // the inputs whose elements each tensor holds
   for (std::size_t i = 0; i < g.inputs.size(); ++i) from[g.inputs[i]] = {static_cast<int>(i)};
   std::vector<Numbers> drawn(g.inputs.size());
   for (const KernelOp& op : g.ops) {

@@ -1,9 +1,10 @@
-// Rows of a tensor that integers name: an embedding, the pages of a cache, and what is written into one.
+// Operators that address rows by integer indices: embeddings, pages of a cache, and writes into one.
 //
 //   gather: y[i, ...] = x[numbers[i], ...]       scatter: y is x, but y[numbers[i], ...] = updates[i, ...]
 //   slice_scatter: y is x, but along `dim` from `start` on it is another tensor
 //
-// A number of no row is an Error here. Kernels take the nearest row there is, so that they never leave the tensor.
+// An index out of range is an Error here. Kernels clamp it to the nearest row, so that they never access
+// memory outside the tensor.
 #pragma once
 #include "graph/evaluate.hpp"
 #include "graph/where.hpp"
@@ -11,19 +12,20 @@
 namespace zellige::graph {
 
 bool names_rows(OpKind);
-/// Which operand of these, or of a mask, holds the integers; -1: none.
+/// Which operand of these operators, or of a mask, holds the integers; -1: none.
 int number_operand(OpKind);
 
 std::vector<Shape> rows_shapes(const Where&, OpKind, const Attributes&, const std::vector<Shape>& operands);
 void evaluate_rows(OpKind, const Attributes&, const std::vector<Operand>&, const Result&);
 
-/// How random integers of an input must be drawn so that they name rows, or are lengths: below `bound` (0: they are neither),
-/// each once. What is given must be below `rows` (0: anything, as lengths may be).
+/// How an input's random integers must be drawn to be valid row indices or lengths: below `bound` (0: they
+/// are neither), and distinct if required. Given integers must be below `rows` (0: unlimited, as for
+/// lengths).
 struct Numbers {
   std::int64_t bound = 0, rows = 0;
   bool distinct = false;
 };
-/// By input, seen through views, concat and split.
+/// Per input, traced through views, concat and split.
 std::vector<Numbers> drawn_numbers(const KernelGraph&);
 
 }  // namespace zellige::graph

@@ -8,7 +8,7 @@
 namespace zellige::graph {
 namespace {
 
-/// n of 0 .. count-1, the last one among them and any others with the same chance (Floyd's way).
+/// Draws n of 0 .. count-1: the last one, and others with equal probability (Floyd's algorithm).
 std::vector<std::int64_t> choose(std::int64_t n, std::int64_t count, std::uint64_t seed) {
   std::set<std::int64_t> chosen;
   const std::int64_t others = count - 1;

@@ -7,10 +7,10 @@ namespace {
 
 struct Character {
   char32_t code = 0;
-  std::size_t bytes = 0;  // 0: the text's next byte begins none
+  std::size_t bytes = 0;  // 0: the next byte begins no valid character
 };
 
-/// The first character of UTF-8.
+/// The first UTF-8 character.
 Character first(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned lead = byte(0);

@@ -5,7 +5,7 @@
 namespace zellige::graph {
 namespace {
 
-/// Seven bits a byte, the lowest first; small numbers of either sign are one byte.
+/// Variable-length encoding: seven bits per byte, lowest first; small numbers of either sign are one byte.
 class Bytes {
  public:
   void put(std::int64_t x) {

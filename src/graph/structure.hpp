@@ -1,8 +1,9 @@
-// A kernel graph without its names, as bytes: two graphs have equal ones where one is the other under other names.
+// Serializes a kernel graph without its names: two graphs give equal bytes if they differ in names only.
 //
 //   structure(a) == structure(b)     // tensors and operators by their places, every attribute, the blocks too
 //
-// Of any graph, finished or not: nothing is validated. For keys of what is known of a graph; nobody reads it back.
+// Accepts any graph, finished or not; validates nothing. Used as a key for what is known of a graph; it is
+// never parsed.
 #pragma once
 #include <string>
 

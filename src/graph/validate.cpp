@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t max_stride = std::int64_t{1} << 40;
 
-/// Strides that put every element at an address of its own. Along an extent of 1 nothing is stepped over: any stride will do.
+/// Checks that strides give every element its own address. An extent of 1 allows any stride.
 void check_strides(const Where& where, const KernelTensor& t) {
   if (t.strides.size() != t.shape.size())
     fail_at(where, "expected tensor {} to have {} strides, one a dimension of {}, found {}", t.name,

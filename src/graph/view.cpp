@@ -8,7 +8,8 @@
 namespace zellige::graph {
 namespace {
 
-/// Dimensions that lie in one another are joined to runs, and the result's take the runs apart, both from the last one on.
+/// Joins contiguous dimensions into runs, and splits the runs into the result's dimensions, both from the
+/// last dimension on.
 std::optional<Strides> reshaped(const Shape& from, const Strides& strides, const Shape& to) {
   struct Run {
     std::int64_t extent, step;
@@ -34,8 +35,8 @@ std::optional<Strides> reshaped(const Shape& from, const Strides& strides, const
   return steps;
 }
 
-/// Where a part begins, by the steps of another shape of it: along a dimension of 1, whose step is free, else along one whose step
-/// divides the way there. False where there is none.
+/// Expresses a part's origin in the steps of its other shape: along a dimension of 1, whose step is free,
+/// else along one whose step divides the offset. Returns false if there is none.
 bool begin_at(Viewed& v, const Shape& result, const Shape& starts, const Strides& strides) {
   for (std::size_t d = 0; d < starts.size(); ++d) {
     const std::int64_t way = starts[d] * strides[d];
@@ -73,7 +74,7 @@ std::optional<Viewed> viewed(OpKind kind, const Attributes& a, const Shape& oper
       return v;
     case OpKind::expand: {
       const std::size_t more = result.size() - operand.size();
-      Shape repeated = from;  // of one row of many, again and again
+      Shape repeated = from;  // one row repeated
       for (std::size_t d = 0; d < operand.size(); ++d)
         if (operand[d] == result[d + more])
           v.steps[d + more] = strides[d], v.starts[d + more] = std::exchange(repeated[d], 0);

@@ -1,4 +1,5 @@
-// Where in a graph a message points: "graph lora[0], operator 4 (custom), block operator 6 (matmul)".
+// The place in a graph that a message points to: "graph lora[0], operator 4 (custom), block operator 6
+// (matmul)".
 #pragma once
 #include <optional>
 #include <string>
@@ -10,7 +11,7 @@ namespace zellige::graph {
 struct Where {
   std::string graph;
   int op = -1;         // index into KernelGraph::ops; -1: the graph itself
-  std::string kind{};  // its name; a text, so that an operator nobody knows can be named too
+  std::string kind{};  // its name, as a string so that an unknown operator can be named too
   int block_op = -1;   // index into BlockGraph::ops; -1: the kernel-level operator itself
   std::string block_kind{};
 
@@ -25,7 +26,7 @@ inline std::string to_string(const Where& w) {
   return text;
 }
 
-/// fail() that says where first: fail_at(where, "expected {}, found {}", 2, 3).
+/// fail() with the place first: fail_at(where, "expected {}, found {}", 2, 3).
 template <class... Args>
 [[noreturn]] void fail_at(const Where& where, fmt::format_string<Args...> format, Args&&... args) {
   fail("{}: {}", to_string(where), fmt::format(format, std::forward<Args>(args)...));
