@@ -18,7 +18,7 @@ using graph::OpKind;
 using graph::Shape;
 using Kind = Relation::Kind;
 
-/// Walks the operators of both graphs together.
+/// Traverses the operators of both graphs in parallel.
 class Relating {
  public:
   Relating(const graph::Where& where, const BlockGraph& before, const BlockGraph& after, const Change& change)
@@ -68,11 +68,11 @@ class Relating {
     const Shape& s = g.tensors[tensor].shape;
     return back < static_cast<int>(s.size()) ? s[s.size() - 1 - static_cast<std::size_t>(back)] : 1;
   }
-  /// Whether a tile has one element along a dimension, in both graphs.
+  /// Returns whether a tile has extent 1 along a dimension, in both graphs.
   bool flat(int tensor, int back) const {
     return back < 0 || (extent(before_, tensor, back) == 1 && extent(after_, tensor, back) == 1);
   }
-  /// What divides the extents in both.
+  /// The common divisor of the extents in both graphs.
   std::int64_t common(int tensor, int back) const {
     return std::gcd(extent(before_, tensor, back), extent(after_, tensor, back));
   }
@@ -93,7 +93,7 @@ class Relating {
     return placed();
   }
 
-  /// What the maps of an input or a mask say of its tile.
+  /// The relation that the maps of an input or a mask imply for its tile.
   Relation placed() const {
     const int tile = op_->outputs[0];
     const bool iterated = op_->loop_dim >= 0 && looped_;
@@ -106,10 +106,10 @@ class Relating {
     return {};
   }
 
-  /// A mask by index must be told where its tile lies in the whole, along the dimensions that it looks at.
+  /// A mask by index needs the position of its tile along the dimensions that it tests.
   Relation masked() const {
     const Relation r = of(0), lies = placed();
-    if (op_->inputs.size() > 1) met(op_->inputs);  // or refuses
+    if (op_->inputs.size() > 1) met(op_->inputs);  // throws if they differ
     if (r.kind != Kind::sums && r == lies) return r;
     const int x = op_->inputs[0];
     const auto [i, j] = graph::mask_dims(op_->attributes, before_.tensors[x].shape.size());
@@ -140,13 +140,13 @@ class Relating {
     return Summed{rank(tile) - 1 - r.back, r.classes};
   }
 
-  /// Sums over what changed, once they are complete.
+  /// Partial sums once they are complete.
   static Relation settled(Relation r) {
     if (r.kind == Kind::sums && r.back < 0 && !r.loop && !r.blocks) return {};
     return r;
   }
 
-  /// Of a contraction or a sum along the dimension in which a tile is in parts.
+  /// A contraction or a sum along the dimension in which the tile is in parts.
   Relation summed(const Relation& parts) const {
     return settled({.kind = Kind::sums, .loop = change_.loop || parts.loop, .blocks = change_.axis >= 0});
   }
@@ -171,7 +171,7 @@ class Relating {
     if (op_->kind == OpKind::matmul) return op_->inputs.size() > 2 ? biased(product()) : product();
     if (graph::is_elementwise(op_->kind)) return met(op_->inputs);
     if (op_->kind == OpKind::permute) return permuted();
-    // What works along one dimension and leaves others alone.
+    // Operators that work along one dimension and leave others unchanged.
     std::vector<int> dims{op_->attributes.dim};
     const bool composed = graph::is_composed(op_->kind);
     if (!composed && op_->kind != OpKind::reduction_max && op_->kind != OpKind::concat &&
@@ -188,13 +188,13 @@ class Relating {
 
   Relation permuted() const {
     Relation r = of(0);
-    const std::vector<std::int64_t>& dims = op_->attributes.sizes;  // all_same and sums have gone by
+    const std::vector<std::int64_t>& dims = op_->attributes.sizes;  // all_same and sums are handled above
     const auto to = std::ranges::find(dims, rank(op_->inputs[0]) - 1 - r.back);
     r.back = static_cast<int>(dims.end() - to) - 1;
     return r;
   }
 
-  /// A product to which a bias is added.
+  /// A matmul with a bias.
   Relation biased(const Relation& product) const {
     const Relation& bias = of(2);
     if (product.kind == Kind::sums) refuse("its bias would be added to each of the partial sums");
@@ -210,7 +210,7 @@ class Relating {
     return product;
   }
 
-  /// Operands side by side: all in parts along one dimension, or with one element there.
+  /// Operands that are combined elementwise: all in parts along one dimension, or with extent 1 there.
   Relation met(const std::vector<int>& tensors) const {
     Relation r;
     for (int t : tensors) {
@@ -266,7 +266,7 @@ class Relating {
     return summed(r);
   }
 
-  /// An operator that meets sums must be linear in them.
+  /// An operator on partial sums must be linear in them.
   Relation linear() const {
     Relation r;
     int sums = 0;
@@ -288,8 +288,7 @@ class Relating {
       case OpKind::cast:
         fits = op_->attributes.dtype == graph::DType::f32;
         break;
-      case OpKind::
-          expand:  // dimensions of one element in front: what is counted from the last stays where it is
+      case OpKind::expand:  // leading dimensions of 1: dimensions counted from the last do not change
         fits = graph::size(before_.tensors[op_->inputs[0]].shape) ==
                graph::size(before_.tensors[op_->outputs[0]].shape);
         break;
@@ -337,14 +336,14 @@ class Relating {
     }
     if (r.kind == Kind::sums && (mean_of_squares || (mean && (r.loop || last))))
       refuse("it would see partial sums, and is not linear in them");
-    std::int64_t to = 0;  // how many sums of the last dimension are kept apart; 0: it is not summed
+    std::int64_t to = 0;  // number of sums of the last dimension that stay separate; 0: it is not reduced
     if (kind == OpKind::accum_redtox_sum) to = op_->attributes.to;
     if (kind == OpKind::accum_red_sum || mean) to = 1;
     if (r.kind == Kind::parts) {
       if (to > 0 && last) {
         if (common(x, 0) % to != 0)
           refuse("{} sums are kept apart, and its tile has {} elements", to, extent(after_, x, 0));
-        // A mean over a whole line is one over the loop: only then is its count the same.
+        // A mean over a whole row is a mean over the loop: only then is its count the same.
         if (mean && change_.axis >= 0)
           refuse("it takes the mean of the dimension of which the tile has a part");
         r = {.kind = Kind::sums, .blocks = change_.axis >= 0};

@@ -1,18 +1,20 @@
-// What becomes of every tile of a block graph when one of its extents changes: the proof that a retiled graph
-// computes the same.
+// Proves that a retiled block graph computes the same: relates every tile after the change of one extent to
+// those before it.
 //
 //   Relations r = relate(where, before, after, {.axis = 0});       // the grid's x; throws Error where the meaning would change
 //
-// `before` and `after` have the same operators; only tiles differ. A tile of the new graph is, to those of the old one,
+// `before` and `after` have the same operators; only tiles differ. A tile of the new graph is, relative to
+// the old ones,
 //
 //   same    the same tile
-//   parts   several old tiles side by side along a dimension, or a part of one
-//   sums    something whose sum over blocks, over iterations, or along a dimension (of every n-th element, for each n that
-//           divides `classes`) is what it was: what a reduction split otherwise leaves
+//   parts   several adjacent old tiles along a dimension, or a part of one
+//   sums    partial sums: its sum over blocks, over iterations, or along a dimension (of every n-th element, for each n
+//           that divides `classes`) equals the old tile's, as a reduction that is split otherwise leaves it
 //
-// Elementwise functions keep `parts`, linear ones `sums`; a product whose K is in parts gives sums, an accumulator that adds over
-// all of them gives the same again. What rounds or bends a sum is refused: a stated rounding of a partial sum is part of
-// the meaning. docs/explanation/retiling.md has the table.
+// Elementwise functions preserve `parts`, linear ones `sums`; a matmul whose K is in parts gives sums, and an
+// accumulator that adds all of them gives `same` again. An operator that rounds a sum or is not linear in it
+// is rejected: an explicit rounding of a partial sum is part of the meaning. docs/explanation/retiling.md has
+// the table.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -23,30 +25,31 @@
 
 namespace zellige::retile {
 
-/// Of one tile. Dimensions are counted from the last: operands of different rank meet there.
+/// The relation of one tile. Dimensions count from the last, so that operands of different rank align.
 struct Relation {
   enum class Kind : std::uint8_t { same, parts, sums } kind = Kind::same;
-  int back = -1;  // parts: along which dimension; sums: along which one they must be summed; -1: none
+  int back = -1;             // parts: along this dimension; sums: to be summed along this one; -1: none
   std::int64_t classes = 1;  // sums along `back`
-  bool loop = false;         // parts: the loop takes them, too; sums: over iterations
+  bool loop = false;         // parts: the loop iterates over them, too; sums: over iterations
   bool blocks = false;       // sums: over blocks
   bool operator==(const Relation&) const = default;
 };
 
-/// A kernel-level tensor of which only sums along a dimension are what they were.
+/// A kernel-level tensor of which only sums along a dimension are unchanged.
 struct Summed {
   int dim = -1;
   std::int64_t classes = 1;
 };
 
-/// What changes: one axis of the grid, the loop, or what some inputs hold.
+/// The change: one axis of the grid, the loop, or what some inputs contain.
 struct Change {
   int axis = -1;  // 0, 1, 2
   bool loop = false;
   std::map<int, Summed> inputs{};  // by index into KernelOp::inputs
 };
 
-/// By index into KernelOp::outputs: those that are no longer the same tensor. Throws Error where a value would not be what it was.
+/// Returns the outputs that are no longer the same tensor, by index into KernelOp::outputs. Throws Error if a
+/// value would change.
 std::map<int, Summed> relate(const graph::Where&, const graph::BlockGraph& before,
                              const graph::BlockGraph& after, const Change&);
 

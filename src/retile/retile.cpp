@@ -25,7 +25,7 @@ struct Step {
 
 std::int64_t& axis(graph::Dim3& d, int at) { return at == 0 ? d.x : at == 1 ? d.y : d.z; }
 
-/// Shapes are found again from the inputs down.
+/// Infers all shapes again from the inputs down.
 KernelGraph inferred(KernelGraph g) {
   for (std::size_t t = 0; t < g.tensors.size(); ++t)
     if (std::ranges::find(g.inputs, static_cast<int>(t)) == g.inputs.end()) g.tensors[t].shape.clear();
@@ -58,7 +58,7 @@ KernelGraph applied(const KernelGraph& g, const Step& step) {
     return h;
   }
 
-  std::map<int, Change> readers;  // by operator
+  std::map<int, Change> readers;  // per operator
   for (const auto& [result, summed] : sums) {
     const int tensor = g.ops[at].outputs[result];
     const std::string& name = g.tensors[tensor].name;
@@ -120,7 +120,8 @@ KernelGraph retile(const KernelGraph& g, const Tiling& stated) {
         steps.push_back({given[i].op, a, given[i].grid[a], tiling[i].grid[a]});
     if (given[i].loop != tiling[i].loop) steps.push_back({given[i].op, 3, given[i].loop, tiling[i].loop});
   }
-  // What gets fewer comes first, so that sizes divide on the way if they do at the end; what does not yet is tried again.
+  // Decreasing sizes come first, so that intermediate sizes divide if the final ones do; a change that does
+  // not divide yet is retried.
   std::ranges::stable_sort(steps, {}, [](const Step& s) { return s.to > s.from; });
   KernelGraph h = g;
   while (!steps.empty()) {

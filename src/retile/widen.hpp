@@ -1,13 +1,14 @@
-// A custom operator some of whose operands or results have become f32: casts where dtypes meet, so that it computes what it did.
+// Inserts casts into a custom operator some of whose operands or results have become f32, so that it computes
+// the same.
 //
-// Everything between is float32 already, whatever its dtype says; a cast to f32 changes nothing. What a product reads, and what
-// is stored in a narrower tensor, is cast back: that is where the graph rounded it.
+// Everything inside is float32 already, whatever its dtype; a cast to f32 changes nothing. The operands of a
+// matmul, and values stored in a narrower tensor, are cast back: the graph rounded them there.
 #pragma once
 #include "graph/graph.hpp"
 
 namespace zellige::retile {
 
-/// The dtypes of the graph's kernel-level tensors are as they shall be, those of the operator's tiles as they were.
+/// On entry the graph's kernel-level tensors have the new dtypes, and the operator's tiles the old ones.
 void widen(graph::KernelGraph&, int op);
 
 }  // namespace zellige::retile

@@ -1,10 +1,10 @@
-// Operators of both levels of a graph, asked one after the other.
+// Searches the operators of both levels of a graph.
 #pragma once
 #include "graph/elementwise.hpp"
 
 namespace zellige::search {
 
-/// Whether use(op, block) is true of one; block is null at the kernel level.
+/// Returns whether use(op, block) is true for some operator; block is null at the kernel level.
 template <class Use>
 bool any_op(const graph::KernelGraph& g, const Use& use) {
   for (const graph::KernelOp& op : g.ops) {
@@ -16,7 +16,7 @@ bool any_op(const graph::KernelGraph& g, const Use& use) {
   return false;
 }
 
-/// Has the operator the attribute `scalar`?
+/// Returns whether the operator has the attribute `scalar`.
 inline bool has_scalar(graph::OpKind kind, std::size_t operands) {
   return kind == graph::OpKind::mul_scalar || graph::takes_scalar(kind, operands);
 }

@@ -12,9 +12,9 @@ namespace {
 
 constexpr long double unbounded = std::numeric_limits<long double>::infinity();
 constexpr long double up = 1 + 0x1p-40L;    // radii are computed with roundings of their own,
-constexpr long double least = 0x1p-16000L;  // and none but 0 is less: they must not underflow
+constexpr long double least = 0x1p-16000L;  // and no radius but 0 is smaller: they must not underflow
 
-/// A power of two above |x|; half of it is not above |x|. 0 for 0.
+/// A power of two above |x|, at most 2 |x|. 0 for 0.
 long double above(const Real& x) {
   if (x.is_zero()) return 0;
   const std::int64_t e = x.backend().exponent() + 1;
@@ -54,10 +54,10 @@ Ball infinity(int sign) {
 bool negative(const Ball& x) { return x.infinite < 0 || (x.middle < 0 && below(x.middle) > x.radius); }
 bool positive(const Ball& x) { return x.infinite > 0 || (x.middle > 0 && below(x.middle) > x.radius); }
 bool zero(const Ball& x) { return x.middle.is_zero() && x.radius == 0 && x.infinite == 0; }
-/// Has it a class that is known?
+/// Returns whether its class is known.
 bool told(const Ball& x) { return x.nan || x.infinite != 0 || x.known(); }
 
-/// Functions of boost are taken to be right to this many units in the last place.
+/// Assumed error of boost's functions, in units in the last place.
 constexpr long double library_ulps = 64;
 
 Ball power(const BallArithmetic& a, Ball x, int n) {
@@ -223,7 +223,7 @@ Ball BallArithmetic::max_of(const std::vector<Ball>& all) const {
   return most;
 }
 
-/// Cut off, if no whole number lies within, and the dtype has the result.
+/// Truncated, if no integer lies within and the dtype can represent the result; else unknown.
 Ball BallArithmetic::converted(const Ball& x, const graph::Attributes& a) const {
   if (!graph::is_integer(a.dtype)) return x;
   const Real most = ldexp(Real(1), 8 * graph::bytes(a.dtype) - 1) - 1, middle = trunc(x.middle);
@@ -262,7 +262,7 @@ Ball BallArithmetic::neg(const Ball& x) const {
 Ball BallArithmetic::sin(const Ball& x) const {
   if (x.nan || x.infinite != 0) return undefined();
   if (!x.known() || above(x.middle) > 0x1p64L) return unknown();
-  // What the argument's reduction loses grows with it.
+  // The error of the argument reduction grows with the argument.
   return ball(boost::multiprecision::sin(x.middle),
               x.radius + std::ldexp(library_ulps * std::max(1.0L, above(x.middle)), -ball_bits));
 }

@@ -1,12 +1,12 @@
-// Real numbers with a proved error: a middle of 256 bits and a radius. Where two balls do not meet, the
-// numbers differ, whatever was lost on the way.
+// Real numbers with a proved error bound: a center of 256 bits and a radius. If two balls are disjoint, the
+// numbers differ, whatever the rounding errors.
 //
 //   BallArithmetic a;
 //   Ball x = a.exact(0.75), y = a.sqrt(a.mul(x, x));
 //   disjoint(x, y)                    // false: they may be equal
 //
-// NaN and infinities are classes of their own, as IEEE 754 has them: the square root of a negative number and 0 / 0 are
-// NaN, ln 0 is -inf. What nothing is known of (a division by what may be 0, an overflow) has an infinite radius.
+// NaN and infinities are classes of their own, as in IEEE 754: the square root of a negative number and 0 / 0
+// are NaN, ln 0 is -inf. An unknown result (a division by what may be 0, an overflow) has an infinite radius.
 #pragma once
 #include <boost/multiprecision/cpp_bin_float.hpp>
 #include <map>
@@ -31,9 +31,10 @@ struct Ball {
   bool known() const;  // a number of finite radius
 };
 
-/// Certainly not the same: two numbers whose balls do not meet, or two of different classes.
+/// Returns whether they certainly differ: numbers with disjoint balls, or different classes.
 bool disjoint(const Ball&, const Ball&);
-/// Is so little left open that agreement means something? 2^-bits of the value, or of 1 if that is more.
+/// Returns whether the radius is small enough for agreement to be meaningful: at most 2^-bits of the value,
+/// or of 1 if that is more.
 bool sharp(const Ball&, int bits);
 /// |a - b| / max(|a|, |b|, 2^-100), roughly.
 double distance(const Ball&, const Ball&);
@@ -43,13 +44,13 @@ class BallArithmetic {
  public:
   using Number = Ball;
 
-  /// Scalars in `loose` are known to 50 bits only: the digits of a double, less what folding a few of them
+  /// Scalars in `loose` are known to 50 bits only: the precision of a double, less what folding a few of them
   /// costs.
   explicit BallArithmetic(std::set<double> loose = {}) : loose_(std::move(loose)) {}
 
   Ball exact(double) const;  // an input
   Ball integer(std::int64_t n) const;
-  Ball constant(double c);  // a scalar: the fraction that it stands for
+  Ball constant(double c);  // a scalar: the fraction that it represents
   Ball add(const Ball&, const Ball&) const;
   Ball sub(const Ball&, const Ball&) const;
   Ball mul(const Ball&, const Ball&) const;
@@ -68,7 +69,7 @@ class BallArithmetic {
   Ball max_of(const std::vector<Ball>&) const;
   Ball min(const Ball&, const Ball&) const;
   Ball pow(const Ball&, const Ball&) const;
-  // Unknown where the two may be equal, or a condition 0.
+  // Unknown if the two may be equal, or the condition may be 0.
   Ball less(const Ball&, const Ball&) const;
   Ball at_most(const Ball&, const Ball&) const;
   Ball same(const Ball&, const Ball&) const;

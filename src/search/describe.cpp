@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t most_shown = 32;  // values of an input, as text
+constexpr std::size_t most_shown = 32;  // maximum number of an input's values to print
 
 std::string shapes(const std::vector<Shown>& sizes) {
   std::vector<std::string> words;
@@ -33,7 +33,7 @@ std::string certainty(const Equality& e) {
       e.chance_proved ? "" : ", if powers of random numbers and unknown functions are as random numbers");
 }
 
-/// A number, or the texts "nan" and the like that JSON lacks.
+/// A number, or the strings "nan" and the like for values that JSON lacks.
 Json number(double x) { return std::isfinite(x) ? Json(x) : Json(fmt::format("{}", x)); }
 
 Json shown(const std::vector<Shown>& tensors, bool values) {

@@ -24,14 +24,15 @@ namespace {
 using graph::KernelGraph;
 using graph::OpKind;
 
-// Float64 loses some 1e-13 of a well-conditioned row; a graph that is another is off by far more.
+// float64 loses about 1e-13 of a well-conditioned row; a different graph is off by far more.
 constexpr double same_in_float64 = 1e-9, other_in_float64 = 1e-5;
 
-// Operations that all fields of one kind may take: a second or so.
+// Limit of operations in all fields of one kind: about a second.
 constexpr double small_fields = 6e6, given_fields = 1e7;
 
-/// Does a number of the graph stand for an extent, perhaps: a scalar (1/4096 in a mean), or how often a loop
-/// adds the same? Then what differs at small sizes may be equal at the given ones.
+/// Returns whether a number of the graph may represent an extent: a scalar (1/4096 in a mean), or the trip
+/// count of a loop that adds the same value repeatedly. Then a difference at small sizes may vanish at the
+/// given ones.
 bool counts(const KernelGraph& g) {
   return any_op(g, [](const auto& op, const graph::BlockGraph* block) {
     if (has_scalar(op.kind, op.inputs.size())) return true;
@@ -128,7 +129,8 @@ class Decision {
     return std::move(e_);
   }
 
-  /// A point at small sizes shows a difference. Where a number stands for an extent it may be none at the given ones.
+  /// A point at small sizes shows a difference. If a number represents an extent, there may be none at the
+  /// given sizes.
   Equality small_difference() {
     const auto proved = [&] {
       return different(*real_.difference, "real",
@@ -180,7 +182,7 @@ class Decision {
     return equal(fields);
   }
 
-  /// Fields do not show that they are equal: is there a point where they differ?
+  /// Fields do not prove equality: looks for a point where the graphs differ.
   Equality no_agreement(const std::string& why) {
     if (!options_.given_sizes || !affordable()) return undecided(why);
     const GivenSizes given = at_given_sizes({}, given_products_ <= 1e7 ? 8 : given_products_ <= 1e8 ? 2 : 1);
@@ -212,7 +214,8 @@ class Decision {
                          : fmt::format("{:.2g} apart in float64 at the given sizes", given.distance));
   }
 
-  /// What the reference refuses, for want of memory say, was not compared.
+  /// Compares at the given sizes; if the reference throws, for lack of memory for example, they were not
+  /// compared.
   GivenSizes at_given_sizes(std::optional<Scale> also, int points) {
     try {
       GivenSizes given = given_sizes(a_, b_, pairing_, e_.seed, also, points, peaks());
@@ -224,7 +227,8 @@ class Decision {
     }
   }
 
-  /// Points at which each element of each row is the greatest once, and the least once, as far as that takes no second.
+  /// Number of points at which each element of each row is the largest once, and the smallest once, limited
+  /// to about a second.
   int peaks() const {
     if (!has_order(a_) && !has_order(b_)) return 0;
     std::int64_t longest = 1;

@@ -1,8 +1,8 @@
-// A whole graph over any kind of number, rounded nowhere: the kernel level, and every block and iteration of
-// its custom operators. Small sizes are its business; graph/reference.hpp does the same in float64 at large
-// ones.
+// Evaluates a whole graph over any kind of number without rounding: the kernel level, and every block and
+// iteration of its custom operators. Intended for small sizes; graph/reference.hpp does the same in float64
+// at large ones.
 //
-//   std::vector<Values<Ball>> y = evaluate_graph(balls, g, inputs);      // one a graph output
+//   std::vector<Values<Ball>> y = evaluate_graph(balls, g, inputs);      // one per graph output
 #pragma once
 #include <cfloat>
 
@@ -11,7 +11,7 @@
 
 namespace zellige::search {
 
-/// One block of a custom operator after another.
+/// Runs the blocks of a custom operator sequentially.
 template <Arithmetic A>
 class BlockRun {
  public:
@@ -96,7 +96,7 @@ class BlockRun {
 
   N lowest() { return a_.constant(-FLT_MAX); }
 
-  /// Results: the maximum so far, and how much it fell short of it before: old - new, 0 the first time.
+  /// Results: the running maximum, and old - new, 0 in the first iteration.
   void running_max(const graph::BlockOp& op, Values<N>& state, bool first) {
     Values<N>&now = tiles_[op.outputs[0]], &difference = tiles_[op.outputs[1]];
     if (first) state = make_values(now.shape, lowest());
@@ -162,7 +162,7 @@ class BlockRun {
   std::vector<Values<N>> tiles_, states_;
 };
 
-/// The graph must be valid. Inputs in the graph's order; the result in that of its outputs.
+/// The graph must be valid. `inputs` in the order of the graph's inputs, the result in that of its outputs.
 template <Arithmetic A>
 std::vector<Values<NumberOf<A>>> evaluate_graph(A& a, const graph::KernelGraph& g,
                                                 const std::vector<Values<NumberOf<A>>>& inputs) {

@@ -1,5 +1,6 @@
-// What each operator without a state means, over any kind of number. graph/evaluate.cpp defines the same in
-// float64, made for speed; numbers_test.cpp holds one to the other. Elementwise operators are the same rows there and here.
+// Defines each stateless operator over any kind of number. graph/evaluate.cpp defines the same in float64,
+// optimized for speed; numbers_test.cpp checks one against the other. Both share the table of elementwise
+// operators.
 #pragma once
 #include <algorithm>
 
@@ -16,7 +17,7 @@
 
 namespace zellige::search {
 
-/// An elementwise operator; dimensions are counted from the last, those of 1 and those that are missing broadcast.
+/// An elementwise operator; dimensions count from the last, missing ones and those of 1 broadcast.
 template <Arithmetic A>
 void map(A& a, graph::OpKind kind, const graph::Attributes& attributes,
          const std::vector<const Values<NumberOf<A>>*>& tensors, Values<NumberOf<A>>& y) {
@@ -85,7 +86,7 @@ void fold(A& a, const Values<NumberOf<A>>& x, int dim, bool squared, Values<Numb
       }
 }
 
-/// y = max(y, max of x along `dim`), or, if `fresh`, without y; dim -1: element by element.
+/// y = max(y, max of x along `dim`), or, if `fresh`, without y; dim -1: elementwise.
 template <Arithmetic A>
 void fold_max(A& a, const Values<NumberOf<A>>& x, int dim, bool fresh, Values<NumberOf<A>>& y) {
   const Around from = dim < 0 ? Around({1, 1, graph::size(x.shape)}, 1) : Around(x.shape, dim);
@@ -101,8 +102,7 @@ void fold_max(A& a, const Values<NumberOf<A>>& x, int dim, bool fresh, Values<Nu
     }
 }
 
-/// Calls copy(index in the whole, index in the part) for each element of a part that lies at `offset` along
-/// `dim`.
+/// Calls copy(index in the whole, index in the part) for each element of a part at `offset` along `dim`.
 template <class Copy>
 void each_of_part(const graph::Shape& whole, const graph::Shape& part, int dim, std::int64_t offset,
                   const Copy& copy) {
@@ -112,8 +112,8 @@ void each_of_part(const graph::Shape& whole, const graph::Shape& part, int dim, 
       copy((o * w.extent + offset) * w.inner + i, o * p.extent * p.inner + i);
 }
 
-/// Any operator without a state: neither boundary, custom, accumulator nor reduction_max. The results' shapes
-/// stand.
+/// Evaluates any stateless operator (not a boundary, custom, accumulator or reduction_max). The results'
+/// shapes are already set.
 template <Arithmetic A>
 void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
                  const std::vector<const Values<NumberOf<A>>*>& in,
@@ -121,7 +121,7 @@ void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
   using graph::OpKind;
   const Values<NumberOf<A>>& x = *in[0];
   Values<NumberOf<A>>& y = *out[0];
-  // An operator that has grown since is not taken for what it was.
+  // Rejects an operator that has gained operands since this was written.
   const auto operands = static_cast<std::size_t>(graph::info(kind).inputs);
   if (kind != OpKind::concat && in.size() != operands && !graph::takes_scalar(kind, in.size()) &&
       in.size() + static_cast<std::size_t>(graph::info(kind).optional) < operands)
@@ -161,7 +161,7 @@ void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
       for (std::size_t d = 0; d < at.size(); ++d) from += (at[d] + v.starts[d]) * v.steps[d];
       y.at[i] = x.at[static_cast<std::size_t>(from)];
     }
-  } else if (kind == OpKind::rotary_interleaved) {  // with its pairs in halves it is the other
+  } else if (kind == OpKind::rotary_interleaved) {  // with its pairs in halves it is the other operator
     const std::int64_t n = y.shape.back();
     std::vector<Values<NumberOf<A>>> halves;
     for (const auto* operand : in) {

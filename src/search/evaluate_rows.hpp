@@ -1,5 +1,5 @@
-// Operators that whole numbers steer, over any kind of number: rows by their numbers, and masks by lengths. What such a
-// number chose is marked by it.
+// Operators with integer operands, over any kind of number: gather and scatter by index, and masks by
+// lengths. Values that such an integer selects are marked by it.
 #pragma once
 #include "graph/error.hpp"
 #include "graph/kept.hpp"
@@ -27,7 +27,7 @@ std::int64_t whole_number(A& a, graph::OpKind kind, const NumberOf<A>& x) {
   return *n;
 }
 
-/// What lengths take away; they broadcast to the shape.
+/// Masks by lengths, which broadcast.
 template <Arithmetic A>
 void apply_lengths(A& a, const graph::Attributes& attributes, const Values<NumberOf<A>>& lengths,
                    const NumberOf<A>& fill, Values<NumberOf<A>>& y) {
@@ -75,7 +75,7 @@ void evaluate_rows(A& a, graph::OpKind kind, const graph::Attributes& attributes
         y.at[static_cast<std::size_t>(n * row + k)] = a.marked(
             in[2]->at[i * static_cast<std::size_t>(row) + static_cast<std::size_t>(k)], in[1]->at[i]);
     }
-    for (std::int64_t r = 0; r < rows; ++r)  // written by none: one row of so many, at least
+    for (std::int64_t r = 0; r < rows; ++r)  // not written: at least one row in this many
       for (std::int64_t k = 0; k < row && !written[static_cast<std::size_t>(r)]; ++k)
         y.at[static_cast<std::size_t>(r * row + k)] =
             a.one_of(y.at[static_cast<std::size_t>(r * row + k)], rows, static_cast<std::uint64_t>(r));

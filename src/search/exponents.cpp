@@ -25,15 +25,16 @@ int exponent(const Factors& f, std::int64_t prime) {
   return at == f.end() ? 0 : at->second;
 }
 
-/// The exponents of one prime. They rise from the least allowed until every product holds. None rises past
-/// the given one: the given ones fit, so where a product falls short some factor is still below its own.
+/// The exponents of one prime. They rise from the smallest allowed until every product holds. None exceeds
+/// the given one: the given exponents are a solution, so if a product falls short, some factor is still below
+/// its given exponent.
 class OnePrime {
  public:
   OnePrime(const Products& system, std::vector<int> least, const std::vector<int>& given,
            const std::vector<Products::Order>& orders, std::uint64_t seed)
       : system_(system), x_(std::move(least)), given_(given), orders_(orders), preference_(x_.size()) {
     for (const Products::Product& p : system.products)
-      for (int f : p.factors) preference_[f] += 16;  // who is in few products disturbs few
+      for (int f : p.factors) preference_[f] += 16;  // prefer values in few products
     for (std::size_t i = 0; i < x_.size(); ++i) preference_[i] += draw(seed, i) % (seed == 0 ? 1 : 32);
   }
 
@@ -59,7 +60,7 @@ class OnePrime {
       if (sum == x_[p.whole]) continue;
       for (int f : p.factors)
         if (x_[f] < given_[f] && (best < 0 || preference_[f] < preference_[best])) best = f;
-      if (best < 0) return false;  // cannot be: the given exponents are a solution
+      if (best < 0) return false;  // cannot happen: the given exponents are a solution
       ++x_[best];
       return true;
     }
@@ -73,7 +74,8 @@ class OnePrime {
   std::vector<std::uint64_t> preference_;
 };
 
-/// Which small prime stands for each: the smallest for the smallest, but for those that a fixed value holds.
+/// Assigns a small prime to each prime: the smallest to the smallest, except those that a fixed value
+/// contains.
 std::map<std::int64_t, std::int64_t> stand_ins(const std::set<std::int64_t>& primes,
                                                const std::set<std::int64_t>& held) {
   constexpr std::int64_t small[] = {2, 3, 5};

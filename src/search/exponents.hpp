@@ -1,5 +1,5 @@
-// Small numbers that keep a system of products: every value as a product of primes, and for each prime the
-// least exponents under which all products still hold.
+// Finds small numbers that satisfy a system of products: factors every value into primes, and for each prime
+// finds the least exponents under which all products still hold.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -14,10 +14,10 @@ struct Products {
   struct Order {
     int less, more;
   };
-  std::vector<std::int64_t> values;  // as given: the products hold for them
-  std::vector<bool> fixed;           // must stay as given
+  std::vector<std::int64_t> values;  // the given values, for which the products hold
+  std::vector<bool> fixed;           // must not change
   std::vector<Product> products;
-  std::vector<Order> orders;  // two values that differ, and are to differ still
+  std::vector<Order> orders;  // pairs of different values that must stay different
 };
 
 /// A value of 1 stays 1, and no other becomes 1.

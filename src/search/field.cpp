@@ -27,7 +27,7 @@ std::uint64_t part(std::uint64_t a, std::uint64_t b, const F& f) {
   return f(a, b);
 }
 
-/// Quadratic reciprocity: is the odd prime r a square modulo the prime m, which is 3 modulo 4?
+/// Quadratic reciprocity: returns whether the odd prime r is a square modulo the prime m, with m = 3 mod 4.
 bool square_modulo(std::uint64_t r, std::uint64_t m) {
   if (r == 2) return m % 8 == 7;
   bool square = false;
@@ -84,7 +84,7 @@ FieldNumber Field::integer(std::int64_t n) {
   FieldNumber x;
   x.p = modulo(n, p_), x.q = modulo(n, q_);
   x.whole = true, x.boolean = n == 0 || n == 1;
-  if (n == 0 || n == 1) {  // by far the most of them
+  if (n == 0 || n == 1) {  // the most frequent case
     x.constant = true, x.may = n == 0 ? zero : above;
     return x;
   }
@@ -198,7 +198,7 @@ FieldNumber Field::merged(Op op, const FieldNumber& x, const FieldNumber& y) {
   return z;
 }
 
-/// Something that may be infinite, NaN or a number: the same where it was computed in the same way.
+/// A result that may be infinite, NaN or a number: equal only if it was computed in the same way.
 FieldNumber Field::opaque(Op op, const FieldNumber& x, const FieldNumber& y) {
   took_unknown = true, ++calls;
   FieldNumber z = merged(op, x, y);
@@ -378,7 +378,8 @@ void Field::power_law(const FieldNumber& z, const FieldNumber& x, const FieldNum
   exponents_.try_emplace(z.p, sum);
 }
 
-/// What an exponential made is one number wherever it comes from, and none that sums of others would make.
+/// The result of an exponential as an exponent: a number of its own, the same wherever it occurs, which no
+/// sum of others makes.
 std::uint64_t Field::exponent(const FieldNumber& x) const {
   if (x.p == 0) return 0;
   return x.q == absent && keeps_sums ? draw(draw(seed_, 44), x.p) % q_ : x.q;
@@ -398,7 +399,7 @@ FieldNumber Field::div_special(const FieldNumber& x, const FieldNumber& y) {
     z.kind = Kind::nan;
     return z;
   }
-  z.may = zero;  // a number over an infinity
+  z.may = zero;  // a number divided by an infinity
   z.piecewise = true;
   return z;
 }
@@ -427,7 +428,7 @@ FieldNumber Field::div(const FieldNumber& x, const FieldNumber& y) {
     else
       z.q = absent;
   }
-  if (!sides() && y.piecewise && (y.may & zero) && !y.constant) {  // 0 on many points, perhaps
+  if (!sides() && y.piecewise && (y.may & zero) && !y.constant) {  // may be 0 at many points
     z.fragile = true;
     z.domain = sets_.single(draw(draw(key(x), key(y)), static_cast<std::uint64_t>(Op::div)));
   }

@@ -14,7 +14,8 @@ constexpr std::uint8_t below = FieldNumber::below, zero = FieldNumber::zero, abo
 
 }  // namespace
 
-/// Where x is negative, z is NaN: unless that cannot be, z's domain says so, or its sign is decided.
+/// z is NaN where x is negative, unless x cannot be negative, z's domain excludes it, or the sign of x is
+/// decided.
 void Field::require(FieldNumber& z, Unknown which, const FieldNumber& x) {
   if (!(x.may & below)) return;
   if (order_ == Order::unknown) {
@@ -56,7 +57,7 @@ FieldNumber Field::sqrt(const FieldNumber& x) {
   ++calls, argument_degree = std::max(argument_degree, double{x.numerator} + x.denominator);
   z.numerator = 1, z.may = may;
   z.p = pow_mod(x.p, (p_ + 1) / 4, p_);
-  if (mul_mod(z.p, z.p, p_) != x.p) {  // no square: negative, or no real point
+  if (mul_mod(z.p, z.p, p_) != x.p) {  // no square: negative, or not the value of a real point
     decide(z, x);
     z.kind = (x.may & below) && !x.constant ? Kind::nan : Kind::missing;
     return z;
@@ -154,7 +155,7 @@ FieldNumber Field::log(const FieldNumber& x) {
       return z;
     }
   }
-  // x = e^a y, a being the mean of the exponents: a + ln y, whatever x was multiplied with.
+  // x = e^a y, with a the mean of the exponents: ln x = a + ln y, for any factor in x.
   FieldNumber shift = integer(0);
   std::uint64_t rest = x.p;
   if (x.graded && !x.fragile) {
@@ -239,7 +240,7 @@ FieldNumber Field::sin(const FieldNumber& x) {
     return z;
   }
   if (x.p == 0) return x;
-  // Of the tangent of half the angle, so that sin^2 + cos^2 = 1; it is odd.
+  // From the tangent of half the angle, so that sin^2 + cos^2 = 1; odd.
   const bool flipped = x.p > p_ - x.p;
   FieldNumber t = unknown(Unknown::sin, flipped ? neg(x) : x);
   if (flipped) t = neg(t);
@@ -261,7 +262,7 @@ FieldNumber Field::tanh(const FieldNumber& x) {
 FieldNumber Field::normal(const FieldNumber& x) {
   if (x.kind == Kind::plus || x.kind == Kind::minus) return marked(integer(x.kind == Kind::plus ? 1 : 0), x);
   if (x.kind != Kind::number) return x;
-  // A half and an odd function.
+  // One half plus an odd function.
   const bool flipped = x.p > p_ - x.p;
   FieldNumber t = unknown(Unknown::normal, flipped ? neg(x) : x);
   if (x.p == 0) t = mul(t, integer(0));

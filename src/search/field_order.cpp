@@ -1,4 +1,4 @@
-// What stands for the order of numbers in a field: maxima, comparisons, choices.
+// Substitutes for the order of numbers in a field: maxima, comparisons, selections.
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
@@ -13,7 +13,8 @@ namespace {
 constexpr std::uint64_t rootless = FieldNumber::rootless;
 constexpr std::uint8_t below = FieldNumber::below, zero = FieldNumber::zero, above = FieldNumber::above;
 
-/// Constants are kept as doubles beside their residues: two so near may be either way.
+/// Constants are kept as doubles in addition to their residues: two that are very close may compare either
+/// way.
 bool apart(double x, double y) {
   return std::fabs(x - y) > 1e-12 * std::max(std::fabs(x), std::fabs(y)) && std::isfinite(x) &&
          std::isfinite(y);
@@ -21,7 +22,7 @@ bool apart(double x, double y) {
 
 }  // namespace
 
-/// x <= y, wherever both are numbers? The ends of float32 stand for infinity and 0.
+/// Returns whether x <= y wherever both are numbers. The limits of float32 stand for infinity and 0.
 bool Field::certainly_at_most(const FieldNumber& x, const FieldNumber& y) const {
   if (x.p == y.p && x.q == y.q) return true;
   if (x.constant && y.constant) return real(x) < real(y) && apart(real(x), real(y));
@@ -53,8 +54,8 @@ Lattice Field::lattice(const FieldNumber& x) {
   return {{{x.p}}};
 }
 
-/// The value of a normal form, with what is like `z` beside it: the mean of its members, and an unknown function of how
-/// they lie around it.
+/// The value of a normal form, with the other properties of `z`: the mean of its members plus an unknown
+/// function of their deviations from it.
 FieldNumber Field::greatest(const Lattice& l, FieldNumber z) {
   const std::vector<std::uint64_t> all = members(l);
   if (all.size() == 1) {
@@ -80,9 +81,9 @@ FieldNumber Field::greatest(const Lattice& l, FieldNumber z) {
   }
   mean_p = mul_mod(mean_p, inverse_mod(n, p_), p_), mean_q = mul_mod(mean_q, inverse_mod(n, q_), q_);
   std::uint64_t size_p = 1, size_q = 1;
-  if (order_ != Order::unknown) {  // the root of the squares' sum, or of minus that where it has none
+  if (order_ != Order::unknown) {  // the root of the sum of squares, or of its negative if it has none
     const auto root = [&](std::uint64_t sum, std::uint64_t m) {
-      const std::uint64_t r = pow_mod(sum, (m + 1) / 4, m);  // of -sum, too: -1 is no square
+      const std::uint64_t r = pow_mod(sum, (m + 1) / 4, m);  // or of -sum: -1 is no square
       return r == 0 ? std::uint64_t{1} : r;
     };
     std::uint64_t squares_p = 0, squares_q = 0;
@@ -118,7 +119,7 @@ FieldNumber Field::greatest(const Lattice& l, FieldNumber z) {
     }
     return h;
   };
-  // A form and its dual are each the other's negative.
+  // A form and its dual are each other's negative.
   const auto minus = [&](std::uint64_t m) {
     const FieldNumber x = neg(members_.at(m));
     members_.try_emplace(x.p, x);
@@ -145,7 +146,7 @@ FieldNumber Field::greatest(const Lattice& l, FieldNumber z) {
   return z;
 }
 
-/// Two numbers, by whether their difference is a square.
+/// The larger of two numbers, by whether their difference is a square.
 FieldNumber Field::greater(const FieldNumber& x, const FieldNumber& y) {
   FieldNumber z = merged(Op::max, x, y);
   const auto take = [&](FieldNumber t) {
@@ -209,7 +210,7 @@ FieldNumber Field::max_of(std::vector<FieldNumber> all) {
       return z;
     }
   }
-  // exp grows with its argument.
+  // exp is monotonic.
   std::vector<FieldNumber> arguments;
   for (const FieldNumber& x : numbers)
     if (const auto e = exponents_.find(x.p); e != exponents_.end()) arguments.push_back(e->second);
@@ -245,12 +246,13 @@ FieldNumber Field::abs(const FieldNumber& x) {
   return z;
 }
 
-/// Are two numbers of this difference to be taken for equal?
+/// Returns whether two numbers with this difference are to be considered equal.
 bool Field::tied(const FieldNumber& difference) const {
   return order_ == Order::ties && draw(draw(seed_, 33), std::min(difference.p, p_ - difference.p)) % 3 == 0;
 }
 
-/// Equals count as one side of the difference, 1 above and 2 below 0, or as none of them, 3.
+/// Records how a graph decides a comparison of equal numbers: as one side of the difference (1 above, 2 below
+/// 0), or as neither (3).
 void Field::tie(const FieldNumber& difference, int sides) {
   const std::uint64_t other = p_ - difference.p;
   const bool flipped = other < difference.p;

@@ -45,16 +45,16 @@ bool takes_logs(const KernelGraph& g) {
   return has_any(g, {OpKind::log, OpKind::log_softmax, OpKind::logsumexp, OpKind::pow});
 }
 
-/// What is known of one element of an output, over all fields.
+/// What is known of one element of an output over all fields.
 struct Element {
   int compared = 0, in_turn = 0, at_random = 0,
-      missing = 0;  // whole numbers one after the other, or at random
+      missing = 0;  // integers enumerated one by one, or drawn at random
   bool valued = false;
   double degree = 1, sides = 0;
   Field::Cases cases;
 };
 
-/// The fields of one way to put order into them.
+/// The fields with one kind of order.
 class Tier {
  public:
   Tier(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing, const FieldOptions& options,
@@ -107,7 +107,7 @@ class Tier {
     }
   }
 
-  /// False, and why, if an element differs or cannot be told.
+  /// Returns false, with the reason, if an element differs or cannot be decided.
   bool one_field(int n) {
     Field field(
         draw(options_.seed, static_cast<std::uint64_t>(n) + (static_cast<std::uint64_t>(order_) << 32)),
@@ -180,8 +180,9 @@ class Tier {
     return true;
   }
 
-  /// That an element agreed everywhere by luck. What is zero in a field and not over the reals: a polynomial at one of its
-  /// roots (degree / 2^53), one whose coefficients p divides (few of some 2^46 primes), two arguments that fall together.
+  /// log2 of the probability that an element agreed everywhere by chance, being zero in a field and not over
+  /// the reals: a polynomial at one of its roots (degree / 2^53), one whose coefficients are divisible by p
+  /// (few of about 2^46 primes), or two arguments that collide.
   double chance(const Element& e) {
     const double primes = order_ == Order::unknown ? 0x1p-45 : 0x1p-39;
     const double luck = (e.degree + 2 * arguments_) * primes + calls_ * calls_ * (1 + arguments_) * 0x1p-53;
@@ -194,7 +195,7 @@ class Tier {
     if (e.sides == 0 && e.cases.whole_numbers == 0) return e.compared * std::log2(luck);
     double hit = std::exp2(-e.sides), n = e.compared;
     if (e.cases.whole_numbers == 1 && !distinct_ && e.missing == 0)
-      n = std::floor(e.in_turn / e.cases.whole);  // each of them once
+      n = std::floor(e.in_turn / e.cases.whole);  // each case once
     else if (e.cases.whole_numbers > 0)
       hit /= e.cases.whole, n = e.at_random;
     const char* more =
@@ -223,7 +224,7 @@ class Tier {
     return worst;
   }
 
-  /// Would it take more fields than there may be?
+  /// Returns whether more fields would be needed than the limit allows.
   bool hopeless(int most) const { return sides_needed_ > most; }
 
   const KernelGraph &a_, &b_;
@@ -284,7 +285,7 @@ FieldTrials field_trials(const KernelGraph& a, const KernelGraph& b, const Pairi
     FieldTrials found;
     try {
       found = Tier(a, b, pairing, options, order, keeps_sums).run();
-      if (found.agrees && found.ties_clash) {  // where two of the compared are equal it may be another story
+      if (found.agrees && found.ties_clash) {  // the graphs may differ where two compared numbers are equal
         const bool simple = options.ties_tried && compares_inputs(a) && compares_inputs(b);
         found.agrees = simple || Tier(a, b, pairing, options, Order::ties, keeps_sums).run().agrees;
         if (!found.agrees) found.why_not = "they may differ where two numbers that are compared are the same";

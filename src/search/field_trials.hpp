@@ -1,7 +1,7 @@
-// Two graphs over random finite fields.
+// Compares two graphs over random finite fields.
 //
 //   FieldTrials t = field_trials(A, B, pairing, {.seed = 7});
-//   t.agrees                 // as often as it takes for a chance of error of at most 2^-40
+//   t.agrees                 // in as many fields as an error probability of at most 2^-40 takes
 #pragma once
 #include <map>
 #include <string>
@@ -12,10 +12,10 @@
 
 namespace zellige::search {
 
-/// Equal is said with a chance of error of at most this.
+/// log2 of the largest error probability of the answer "equal".
 constexpr double log2_most_chance = -40;
 
-/// A scalar of one graph that is the product, quotient or sum of two others, but for its rounding.
+/// A scalar of one graph that is the product, quotient or sum of two others, except for its rounding.
 struct Folded {
   double scalar, x, y;
   char op;  // '*', '/', '+'
@@ -23,32 +23,33 @@ struct Folded {
 
 struct FieldOptions {
   std::uint64_t seed = 1;
-  int trials = 1;      // at least
+  int trials = 1;      // minimum
   double steps = 6e6;  // operations of all fields of one kind
   std::vector<Folded> folded;
-  bool ties_tried =
-      false;  // points have shown what becomes of equals, where inputs are compared with one another
+  bool ties_tried = false;  // points have tested ties, if inputs are compared with one another
 };
 
 struct FieldTrials {
   bool agrees = false;
-  std::string why_not;     // an element that differs, an operator that has no meaning, ...
-  double log2_chance = 0;  // of agreeing by luck, at most
-  bool proved = false;  // else powers of a random number, and unknown functions, are taken for random numbers
-  bool nested = false;  // exponentials of exponentials
-  bool ties_clash = false;  // the two take equals for different sides of a comparison
-  bool orders = false;      // comparisons or roots took sides
-  int fields = 0;           // in which the least tried element agreed
+  std::string why_not;      // an element that differs, an operator that is undefined here, ...
+  double log2_chance = 0;   // log2 of the largest probability of agreeing by chance
+  bool proved = false;      // false: powers of a random number and unknown functions are assumed to be random
+                            // numbers
+  bool nested = false;      // exponentials of exponentials
+  bool ties_clash = false;  // the graphs decide comparisons of equal numbers differently
+  bool orders = false;      // comparisons or roots were decided
+  int fields = 0;           // number in which the least tried element agreed
 };
 
 FieldTrials field_trials(const graph::KernelGraph& a, const graph::KernelGraph& b, const Pairing&,
                          const FieldOptions&);
 
-/// Does a graph compare only inputs, with each other or with scalars that are exact in binary, in at most three comparisons? Then the points
-/// of real_trials.hpp include the inputs at which two compared numbers are equal.
+/// Returns whether a graph compares only inputs, with each other or with scalars that are exact in binary, in
+/// at most three comparisons. Then the points of real_trials.hpp include inputs at which two compared numbers
+/// are equal.
 bool compares_inputs(const graph::KernelGraph&);
 
-/// Does a graph compare numbers, or take the greatest?
+/// Returns whether a graph compares numbers or takes maxima.
 bool has_order(const graph::KernelGraph&);
 
 }  // namespace zellige::search

@@ -8,8 +8,8 @@ Fraction fraction(double x) {
   int e = 0;
   const double significand = std::frexp(std::fabs(x), &e);  // 0.5 to 1
   const auto sign = std::signbit(x) ? -1 : 1;
-  // Convergents of the continued fraction. Up to this denominator no other fraction can be as near as half a
-  // unit in the last place, unless it is one of them.
+  // Convergents of the continued fraction. Up to this denominator, any fraction within half an ulp is one of
+  // them.
   constexpr double most = 1 << 24;
   if (e <= 24 && e >= -24) {
     double h = 1, h1 = 0, k = 0, k1 = 1, rest = std::fabs(x);

@@ -13,8 +13,9 @@ namespace {
 using graph::Array;
 using graph::KernelGraph;
 
-/// Where one element is not finite float64 may have overflowed on the way, which says nothing; but if `classes` count, NaN,
-/// infinities and numbers are as far apart as can be. False if most elements say nothing.
+/// Measures the distance. An element that is not finite may be an overflow and is ignored, unless `classes`:
+/// then different classes (NaN, infinity, number) count as an infinite distance. Returns false if most
+/// elements are ignored.
 bool measure(const KernelGraph& a, const std::vector<Array>& ya, const std::vector<Array>& yb, bool classes,
              const std::vector<Array>& inputs, GivenSizes& result) {
   std::size_t seen = 0, all = 0;

@@ -1,4 +1,5 @@
-// Two graphs in float64 at the sizes they are given in, by the reference without its rounding: what shows a difference.
+// Compares two graphs in float64 at their given sizes, with the reference without rounding, to find a
+// difference.
 #pragma once
 #include "search/equal.hpp"
 #include "search/match.hpp"
@@ -7,17 +8,17 @@
 namespace zellige::search {
 
 struct GivenSizes {
-  bool compared = false;  // false: at no scale most of the elements were finite
-  double distance =
-      0;  // the greatest of any row's: the difference's norm over the row's; infinite: another class
-  std::string output;  // where it is
+  bool compared = false;  // false: most elements were infinite or NaN at every scale
+  double distance = 0;    // largest relative distance of a row, in norm; infinite: another class
+  std::string output;     // the output that has it
   graph::Shape element;
   double in_a = 0, in_b = 0;
-  std::vector<graph::Array> inputs;  // at which it is
+  std::vector<graph::Array> inputs;  // the inputs that show it
 };
 
-/// At the scale that is asked for, if one is, and at the first usual one that leaves most elements finite; NaN against a
-/// number counts where inputs are so small that nothing overflows. `points` of each, and so many `peaks`.
+/// Tries the requested scale, if any, and the first default scale that leaves most elements finite; a NaN in
+/// place of a number counts if inputs are so small that nothing overflows. Uses `points` points of each, and
+/// `peaks` of peaks.
 GivenSizes given_sizes(const graph::KernelGraph& a, const graph::KernelGraph& b, const Pairing&,
                        std::uint64_t seed, std::optional<Scale> also = {}, int points = 1, int peaks = 0);
 

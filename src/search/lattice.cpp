@@ -8,16 +8,16 @@ namespace {
 
 using Clause = Lattice::Clause;
 
-constexpr std::size_t most_clauses = 64;  // of those that a dual is multiplied out to
+constexpr std::size_t most_clauses = 64;  // limit when a dual is multiplied out
 
-/// Is the minimum `c` at most the minimum `d`: does each member of d lie above one of c?
+/// Returns whether the minimum `c` is at most the minimum `d`: each member of d is at least some member of c.
 bool covered(const Clause& c, const Clause& d, const KnownOrder& order) {
   return std::ranges::all_of(d, [&](std::uint64_t y) {
     return std::ranges::any_of(c, [&](std::uint64_t x) { return x == y || order.at_most(x, y); });
   });
 }
 
-/// Without members that another member lies below.
+/// Removes members that are at least another member.
 Clause reduced(Clause c, const KnownOrder& order) {
   std::ranges::sort(c);
   c.erase(std::unique(c.begin(), c.end()), c.end());
@@ -34,7 +34,7 @@ Clause reduced(Clause c, const KnownOrder& order) {
   return c;
 }
 
-/// Without clauses that another one covers.
+/// Removes clauses that another clause covers.
 Lattice normal(std::vector<Clause> clauses, const KnownOrder& order) {
   std::ranges::sort(clauses);
   clauses.erase(std::unique(clauses.begin(), clauses.end()), clauses.end());
@@ -64,7 +64,7 @@ Lattice join(const std::vector<Lattice>& parts, const KnownOrder& order) {
 std::optional<Lattice> dual(const Lattice& l, const std::function<std::uint64_t(std::uint64_t)>& negated,
                             const KnownOrder& order) {
   std::vector<Clause> products{{}};
-  if (l.clauses.size() == 1) {  // a minimum becomes a maximum, however large
+  if (l.clauses.size() == 1) {  // a minimum of any size becomes a maximum
     products.clear();
     for (std::uint64_t member : l.clauses.front()) products.push_back({negated(member)});
     return normal(std::move(products), order);

@@ -1,5 +1,6 @@
-// Maxima and minima in a normal form: the greatest of some minima, none of which another one covers. In it max and min are
-// associative, commutative and idempotent, absorb and distribute; what is known of the order of two members is used.
+// A normal form of maxima and minima: a maximum of minima, none of which covers another. max and min are
+// associative, commutative, idempotent, absorptive and distributive in it; the known order of two members is
+// used.
 //
 //   Lattice m = join(single(x), single(y));       // max(x, y)
 //   dual(m, negated)                              // -max(x, y) = min(-x, -y)
@@ -11,7 +12,7 @@
 
 namespace zellige::search {
 
-/// Members are called by their residues. A clause is a minimum; both clauses and their members are sorted.
+/// Members are identified by their residues. A clause is a minimum; clauses and their members are sorted.
 struct Lattice {
   using Clause = std::vector<std::uint64_t>;
   std::vector<Clause> clauses;
@@ -19,18 +20,18 @@ struct Lattice {
   bool operator==(const Lattice&) const = default;
 };
 
-/// What is known of the members' order. Of two that are no constants nothing is.
+/// The known order of the members; nothing is known of two that are not constants.
 struct KnownOrder {
   std::function<bool(std::uint64_t)> constant;
   std::function<bool(std::uint64_t, std::uint64_t)> at_most;  // wherever both are numbers
 };
 
-/// The greatest of all.
+/// The maximum of all.
 Lattice join(const std::vector<Lattice>&, const KnownOrder&);
-/// The least of minus its members' greatest and so on; none where it has too many clauses.
+/// The dual: a minimum of maxima of the negated members; nothing if it has too many clauses.
 std::optional<Lattice> dual(const Lattice&, const std::function<std::uint64_t(std::uint64_t)>& negated,
                             const KnownOrder&);
-/// All members, sorted, each once.
+/// All members, sorted, without duplicates.
 std::vector<std::uint64_t> members(const Lattice&);
 
 }  // namespace zellige::search

@@ -1,8 +1,8 @@
-// Which input of one graph is which of another.
+// Pairs the inputs and outputs of two graphs.
 //
 //   Pairing p = match(A, B);      // throws Error where the two cannot be compared
 //
-// Inputs go together by name if both graphs have the same names, else by order; outputs by order.
+// Inputs are paired by name if both graphs have the same names, else by order; outputs by order.
 #pragma once
 #include <vector>
 

@@ -23,7 +23,7 @@ std::uint64_t pow_mod(std::uint64_t a, std::uint64_t n, std::uint64_t m);
 std::uint64_t inverse_mod(std::uint64_t a, std::uint64_t m);
 bool is_prime(std::uint64_t);
 
-/// splitmix64: the n-th number of a sequence that `seed` names; the same on every machine.
+/// splitmix64: the n-th number of the sequence of `seed`; the same on every machine.
 inline std::uint64_t draw(std::uint64_t seed, std::uint64_t n) {
   return graph::mix(graph::mix(seed * 0xd1342543de82ef95 + (n + 1) * graph::mix_step));
 }

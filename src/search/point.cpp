@@ -11,7 +11,7 @@ namespace {
 
 using Kind = Scale::Kind;
 
-/// The peaks of all rows of one point lie side by side, and those of the next point behind them.
+/// The peaks of all rows of one point are contiguous, followed by those of the next point.
 bool is_peak(const Scale& s, std::size_t e, std::size_t row, std::size_t rows) {
   return e % row == (static_cast<std::size_t>(s.turn / 2) * rows + e / row) % row;
 }

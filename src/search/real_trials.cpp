@@ -23,7 +23,7 @@ using Inputs = std::vector<graph::Array>;
 
 using Kind = Scale::Kind;
 
-/// The first is easy to read; the others reach what bends elsewhere: saturations, zeros, and each bound of a clamp.
+/// The first is easy to read; the others reach other regimes: saturations, zeros, and each bound of a clamp.
 std::vector<Scale> scales(const KernelGraph& a, const KernelGraph& b) {
   std::vector<Scale> result = {{1, Kind::plain},  {1, Kind::zeros}, {0.125, Kind::rows}, {0, Kind::plain},
                                {64, Kind::plain}, {1, Kind::rows},  {1, Kind::positive}, {4, Kind::plain},
@@ -53,7 +53,7 @@ std::vector<Scale> scales(const KernelGraph& a, const KernelGraph& b) {
     if (result.size() < 80) result.insert(result.end(), 3, {c, Kind::zeros});
   double greatest = 0;
   for (double c : equals) greatest = std::max(greatest, std::fabs(c));
-  if (!equals.empty())  // one input on one bound, another on another
+  if (!equals.empty())  // one input at one bound, another at another
     result.insert(result.end(), 32, {2 * greatest, Kind::among, 0, {equals.begin(), equals.end()}});
   return result;
 }
@@ -80,14 +80,14 @@ class Run {
     BallArithmetic strict, loose(of_one_alone(a_, b_));
     std::uint64_t number = 0;
     std::vector<Scale> points = scales(a_, b_);
-    const double most = 1e6 / (work(a_) + work(b_));  // points that take a second or two
+    const double most = 1e6 / (work(a_) + work(b_));  // number of points that take a second or two
     result_.complete = most >= static_cast<double>(points.size());
     if (!result_.complete) points.resize(static_cast<std::size_t>(std::max(most, 3.0)));
     for (const Scale& s : points) {
       const Inputs inputs = draw_point(a_, numbers_, s, draw(seed_, number++));
       if (!result_.loose && compare(strict, inputs)) continue;
       const bool has_loose = !of_one_alone(a_, b_).empty();
-      result_.loose = has_loose;  // or different even so
+      result_.loose = has_loose;  // or different nevertheless
       result_.scale = s;
       if (!compare(has_loose ? loose : strict, inputs)) {
         if (!seen(inputs)) {
@@ -105,7 +105,7 @@ class Run {
   }
 
  private:
-  /// Whether the reference, in float64, sees the difference that was proved.
+  /// Returns whether the float64 reference sees the proved difference.
   bool seen(const Inputs& inputs) const {
     graph::ReferenceOptions exact;
     exact.round = false;
@@ -118,12 +118,12 @@ class Run {
     return x != y && apart >= 0.25 * std::min(result_.difference->distance, 1.0);
   }
 
-  /// 0 for as many inputs as can be, and 1 for the others: ever smaller stretches of them, while the two
-  /// still differ.
+  /// Replaces as many inputs as possible by 0, and the others by 1: ever smaller ranges of them, as long as
+  /// the two graphs still differ.
   void simplify(BallArithmetic& balls, Inputs inputs) {
     std::size_t count = 0;
     for (const graph::Array& v : inputs) count += v.values.size();
-    double left = 4e5 / (work(a_) + work(b_));  // evaluations: a tenth of a second
+    double left = 4e5 / (work(a_) + work(b_));  // work limit of about a tenth of a second
     for (const double simple : {0.0, 1.0})
       for (std::size_t stretch = count; stretch > 0; stretch /= 2)
         for (std::size_t from = 0; from < count && left > 0; from += stretch) {
@@ -146,7 +146,8 @@ class Run {
         }
   }
 
-  /// False, and a difference, if some element is proved to differ; the plainest such element is shown.
+  /// Returns false, and records a difference, if some element is proved to differ; chooses the simplest such
+  /// element.
   bool compare(BallArithmetic& balls, const Inputs& inputs) {
     const auto ya = evaluate(balls, a_, inputs, same_place_),
                yb = evaluate(balls, b_, inputs, pairing_.inputs);

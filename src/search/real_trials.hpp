@@ -1,4 +1,5 @@
-// Two graphs over real numbers with a proved error, at points of several scales: what shows a difference.
+// Compares two graphs over real numbers with a proved error bound, at points of several scales, to find a
+// difference.
 #pragma once
 #include "search/equal.hpp"
 #include "search/match.hpp"
@@ -7,11 +8,11 @@
 namespace zellige::search {
 
 struct RealTrials {
-  std::optional<Counterexample> difference;  // proved, and seen in float64 by the reference
-  bool unseen = false;                       // proved, but float64 does not see it
+  std::optional<Counterexample> difference;  // proved, and seen by the float64 reference
+  bool unseen = false;                       // proved, but not visible in float64
   bool complete = false;                     // no point was dropped to save time
-  Scale scale;                               // of the point that shows it
-  bool loose = false;  // agree only when scalars of one graph alone are known to 50 bits
+  Scale scale;                               // of the point that shows the difference
+  bool loose = false;  // agree only if scalars that one graph alone has are known to 50 bits
 };
 
 RealTrials real_trials(const graph::KernelGraph& a, const graph::KernelGraph& b, const Pairing&,

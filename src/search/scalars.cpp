@@ -18,7 +18,7 @@ std::set<double> scalars(const KernelGraph& g) {
   return found;
 }
 
-/// Has it more digits than anyone would write? A half or 1 is what it is.
+/// Returns whether it has more digits than anyone would write. One half or 1 is exact.
 bool may_be_rounded(double scalar) { return static_cast<double>(static_cast<float>(scalar)) != scalar; }
 
 bool near(double x, double y) { return std::fabs(x - y) <= 0x1p-50 * std::fabs(x) && std::isfinite(y); }
@@ -37,7 +37,7 @@ std::vector<Folded> folded(const KernelGraph& a, const KernelGraph& b) {
   std::set<double> all = scalars(a);
   for (double s : scalars(b)) all.insert(s);
   std::vector<Folded> found;
-  std::set<double> done;  // nothing is folded from what was folded itself
+  std::set<double> done;  // results of folding are not folded further
   for (double s : of_one_alone(a, b)) {
     const auto one = [&](double x, double y) -> std::optional<Folded> {
       if (near(s, x * y)) return Folded{s, x, y, '*'};

@@ -1,4 +1,4 @@
-// The scalars of a graph, and what one graph folded from those of another.
+// Finds the scalars of a graph, and those that one graph folded from those of the other.
 #pragma once
 #include <set>
 #include <vector>
@@ -16,7 +16,8 @@ std::vector<double> scalars(const Op& op) {
   return {};
 }
 
-/// What only one of the two has, and float32 cannot hold: folded, perhaps, from scalars of the other.
+/// Scalars that only one of the two graphs has and float32 cannot represent: possibly folded from scalars of
+/// the other.
 std::set<double> of_one_alone(const graph::KernelGraph& a, const graph::KernelGraph& b);
 
 /// How they may have been folded: x y, x / y or x + y, to 50 bits.

@@ -1,4 +1,5 @@
-// Small sets of numbers, each kept once and called by an index, so that two are the same if their indices are.
+// Interned small sets of numbers: each set is stored once and identified by an index, so that equal sets have
+// equal indices.
 //
 //   Sets sets;
 //   sets.join(sets.single(5), sets.single(7)) == sets.join(sets.single(7), sets.single(5))
@@ -12,14 +13,14 @@ namespace zellige::search {
 class Sets {
  public:
   using Index = std::uint32_t;
-  static constexpr Index empty = 0, many = ~Index{0};  // many: more than are told apart
+  static constexpr Index empty = 0, many = ~Index{0};  // many: larger than the limit
   static constexpr std::size_t most = 40;
 
   Sets() { kept_.emplace_back(); }
 
   Index single(std::uint64_t element) { return keep({element}); }
   Index join(Index a, Index b);
-  /// Of `many`, none.
+  /// Empty for `many`.
   const std::vector<std::uint64_t>& elements(Index a) const { return kept_[a == many ? empty : a]; }
 
  private:

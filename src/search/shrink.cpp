@@ -21,12 +21,12 @@ namespace {
 using graph::KernelGraph;
 using graph::OpKind;
 
-/// Products that a few points over the reals may take: some milliseconds.
+/// Limit of multiplications for a few points over the reals: some milliseconds.
 constexpr double small_enough = 2e4;
 
-constexpr double still_small = 2.5e7;  // where numbers stand for extents that have to stay
+constexpr double still_small = 2.5e7;  // limit if numbers represent extents, which must then be kept
 
-/// Numbers that scalars may mean: 1/4096 is a mean over 4096, and a factor of 4 a sum of four.
+/// Extents that scalars may represent: 1/4096 is a mean over 4096, and a factor of 4 a sum of four.
 std::set<std::int64_t> numbers_meant(const KernelGraph& a, const KernelGraph& b) {
   std::set<std::int64_t> numbers;
   const auto add = [&](const auto& op) {
@@ -45,7 +45,7 @@ std::set<std::int64_t> numbers_meant(const KernelGraph& a, const KernelGraph& b)
   return numbers;
 }
 
-/// What each graph cuts an extent into, and the pieces' pieces.
+/// The sizes into which each graph divides an extent, recursively.
 std::set<int> pieces(const Sizes& sizes, int whole, int owner) {
   std::set<int> found{whole};
   for (bool grew = true; grew;) {
@@ -59,7 +59,7 @@ std::set<int> pieces(const Sizes& sizes, int whole, int owner) {
   return found;
 }
 
-/// Pairs of sizes, one of each graph, that cut the same extent, and pairs of launch sizes.
+/// Pairs of sizes, one per graph, that divide the same extent, and pairs of launch sizes.
 std::set<std::pair<int, int>> related(const Sizes& sizes) {
   std::set<int> wholes;
   for (const Sizes::Product& p : sizes.products()) wholes.insert(sizes.find(p.whole));
@@ -75,8 +75,8 @@ std::set<std::pair<int, int>> related(const Sizes& sizes) {
   return pairs;
 }
 
-/// Sizes that are equal and cut the same extent are taken for the same: a sum of squares of partial sums
-/// depends on them.
+/// Sizes that are equal and divide the same extent are assumed to be the same: a sum of squares of partial
+/// sums depends on them.
 void tie(Sizes& sizes) {
   for (bool changed = true; changed;) {
     changed = false;
@@ -86,11 +86,10 @@ void tie(Sizes& sizes) {
   }
 }
 
-/// What of the different is kept different: everything that `related` finds, or only how far reductions go,
-/// or nothing.
+/// Which differences are preserved: all that `related` finds, only the sizes that reductions leave, or none.
 enum class Keep { all, reductions, nothing };
 
-/// The system that exponents.hpp solves, and what follows from its solution.
+/// The system that exponents.hpp solves, and the values that follow from its solution.
 class Shrinking {
  public:
   Shrinking(const Sizes& sizes, const std::set<std::int64_t>& kept) : sizes_(sizes), kept_(kept) {
@@ -151,8 +150,8 @@ class Shrinking {
     system_.products.push_back(product);
   }
 
-  /// A sum whose whole is cut otherwise, too: its parts' common measure may shrink, how often each holds it
-  /// may not.
+  /// A sum whose whole is also divided in another way: the common divisor of its parts may shrink, the ratios
+  /// of the parts to it may not.
   void measure(int whole, const std::vector<int>& parts) {
     std::int64_t common = 0;
     for (int part : parts) common = std::gcd(common, system_.values[part]);
@@ -162,7 +161,7 @@ class Shrinking {
     for (int u : all) system_.products.push_back({u, {unit, fresh(system_.values[u] / common, true)}});
   }
 
-  /// Any other whole is what its parts come to.
+  /// The value of any other whole is the sum of its parts.
   std::int64_t value(int u, std::vector<std::int64_t>& found, std::set<int>& summed) {
     const auto sum = sums_.find(u);
     if (sum == sums_.end() || !summed.insert(u).second) return found[u];
@@ -175,7 +174,7 @@ class Shrinking {
   const std::set<std::int64_t>& kept_;
   Products system_;
   std::map<int, int> index_;
-  std::map<int, std::set<std::vector<int>>> sums_;  // by their whole; several ways to cut it
+  std::map<int, std::set<std::vector<int>>> sums_;  // by whole; several ways to divide it
   std::set<int> in_products_, measured_;
 };
 
@@ -205,11 +204,11 @@ KernelGraph resized(KernelGraph g, const GraphSizes& sizes, const std::vector<st
   return graph::infer(std::move(g));
 }
 
-/// A function costs as much as some twenty products, in float64 and over the reals alike.
+/// A function costs about as much as twenty multiplications, in float64 and over the reals alike.
 double work_of(OpKind kind, const graph::Shape& x, const graph::Shape& y) {
   const auto elements = static_cast<double>(std::max(graph::size(x), graph::size(y)));
   if (kind == OpKind::matmul) return static_cast<double>(graph::size(y)) * static_cast<double>(x.back());
-  // A sum, a product or a comparison is exact, or nearly; a function is not.
+  // Additions, multiplications and comparisons are exact, or nearly; functions are not.
   const bool function = graph::is_elementwise(kind) && graph::elementwise(kind).text.find("zellige::") == 0;
   const bool cheap = kind == OpKind::square || kind == OpKind::relu || kind == OpKind::clamp ||
                      kind == OpKind::maximum || kind == OpKind::minimum || kind == OpKind::abs;

@@ -1,4 +1,4 @@
-// Which signs a number may have, as a set: bit 0 negative, bit 1 zero, bit 2 positive.
+// The possible signs of a number, as a set: bit 0 negative, bit 1 zero, bit 2 positive.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@ namespace zellige::search {
 
 using Signs = std::uint8_t;
 
-/// The signs of f(x, y), from those that x and y may have; f(s, t) of -1, 0 and 1 gives a set.
+/// The possible signs of f(x, y), given those of x and y; f(s, t) maps signs -1, 0 and 1 to a set.
 template <class F>
 constexpr std::array<std::array<Signs, 8>, 8> sign_table(const F& f) {
   std::array<std::array<Signs, 8>, 8> table{};
@@ -37,7 +37,7 @@ constexpr Signs square_signs(Signs x) { return static_cast<Signs>((x & 2) | (x &
 constexpr Signs negated_signs(Signs x) {
   return static_cast<Signs>((x & 1 ? 4 : 0) | (x & 2) | (x & 4 ? 1 : 0));
 }
-/// Are all of these among `signs`?
+/// Returns whether all of x are in `signs`.
 constexpr bool within(Signs x, int signs) { return (x & ~signs) == 0; }
 
 }  // namespace zellige::search

@@ -33,7 +33,7 @@ void Sizes::product(int whole, std::vector<int> factors) {
   products_.push_back({whole, std::move(factors), owner_});
 }
 
-/// Walks one graph.
+/// Collects the sizes of one graph.
 class SizesOfGraph {
  public:
   SizesOfGraph(Sizes& sizes, const graph::KernelGraph& g) : s_(sizes), g_(g) {}
@@ -64,9 +64,9 @@ class SizesOfGraph {
     return chosen;
   }
 
-  /// Equal but in `except`, and where one is 1 and is broadcast.
+  /// Equal extents, except along `except` and where an extent of 1 broadcasts.
   void alike(const Extents& x, const Extents& y, int except = -1) {
-    if (except < 0 && x.size() != y.size()) {  // dimensions are counted from the last
+    if (except < 0 && x.size() != y.size()) {  // dimensions count from the last
       const std::size_t rank = std::min(x.size(), y.size());
       return alike({x.end() - static_cast<std::ptrdiff_t>(rank), x.end()},
                    {y.end() - static_cast<std::ptrdiff_t>(rank), y.end()});
@@ -92,7 +92,7 @@ class SizesOfGraph {
         const auto batches = [](const Extents& e, std::size_t matrix) {
           return Extents{e.begin(), e.end() - static_cast<std::ptrdiff_t>(std::min(matrix, e.size()))};
         };
-        const bool row = x.size() > 1, column = in[1].size() > 1;  // else vectors: the result lacks it
+        const bool row = x.size() > 1, column = in[1].size() > 1;  // otherwise vectors: the result lacks it
         s_.same(x[last], in[1][column ? in[1].size() - 2 : 0]);
         if (row) s_.same(x[last - 1], y[y.size() - 1 - column]);
         if (column) s_.same(in[1].back(), y.back());
@@ -127,7 +127,7 @@ class SizesOfGraph {
         for (std::size_t d = 0; d < y.size(); ++d)
           s_.same(x[static_cast<std::size_t>(attributes.sizes[d])], y[d]);
         return;
-      case OpKind::reshape: {  // which adds and takes dimensions of 1 alone means the same at every size
+      case OpKind::reshape: {  // adding and removing dimensions of 1 means the same at every size
         std::vector<int> from, to;
         for (int e : x)
           if (s_.value(e) != 1) from.push_back(e);
@@ -150,7 +150,7 @@ class SizesOfGraph {
       case OpKind::scatter:
       case OpKind::slice_scatter:
         fail("{} names sizes of its own", graph::name(kind));
-      case OpKind::mask:  // tril 0 means the same at every size, and so do lengths from 0 to all
+      case OpKind::mask:  // tril 0 means the same at every size, and so do lengths from 0 to the extent
         if (attributes.kept != graph::Kept{.tril = 0} && attributes.kept != graph::Kept{})
           fail("{} names sizes of its own", graph::name(kind));
         if (in.size() > 1) alike(in[1], y);

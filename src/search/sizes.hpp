@@ -1,5 +1,5 @@
-// The sizes of one or two graphs as a system: which extents, grids, loops and tiles are the same, which are
-// products of others, and which are sums.
+// The sizes of one or two graphs as a system of equations: which extents, grids, loops and tiles are equal,
+// which are products of others, and which are sums.
 //
 //   Sizes sizes;
 //   GraphSizes a = sizes.add(A), b = sizes.add(B);
@@ -14,12 +14,12 @@
 
 namespace zellige::search {
 
-/// Where a graph's sizes stand in the system.
+/// The variables of a graph's sizes in the system.
 struct GraphSizes {
   using Extents = std::vector<int>;
   struct Op {
     int to = -1;             // reduction
-    std::vector<int> parts;  // split; of a reshape the result's, of a norm over several dimensions theirs
+    std::vector<int> parts;  // split; reshape: the result's extents; norm over several dimensions: theirs
     std::array<int, 3> grid{-1, -1, -1};
     int loop = -1;
     std::vector<Extents> tiles;  // by index into BlockGraph::tensors
@@ -31,7 +31,7 @@ struct GraphSizes {
 
 class Sizes {
  public:
-  /// whole = product of the factors. `owner` counts the graphs.
+  /// whole = product of the factors. `owner`: the graph's index.
   struct Product {
     int whole;
     std::vector<int> factors;
@@ -53,7 +53,7 @@ class Sizes {
   const std::vector<Sum>& sums() const { return sums_; }
   /// (variable, owner) of every grid axis and loop.
   const std::vector<std::pair<int, int>>& launches() const { return launches_; }
-  /// How many elements each reduction leaves.
+  /// The number of elements that each reduction leaves.
   const std::vector<int>& reductions() const { return reductions_; }
 
  private:

@@ -11,7 +11,7 @@ namespace {
 
 using graph::OpKind;
 
-/// Gives what is computed alike one number, over both graphs.
+/// Numbers values over both graphs: those computed in the same way get the same number.
 class Numbering {
  public:
   using Key = std::vector<std::int64_t>;
@@ -75,7 +75,7 @@ class Numbering {
     }
   }
 
-  /// Of a custom operator, numbered as a graph of its own: tiles by how they were computed.
+  /// Numbers the tiles of a custom operator, as a graph of its own.
   void body(const graph::BlockGraph& b, Key& key) {
     for (std::int64_t n : {b.grid.x, b.grid.y, b.grid.z, b.loop}) key.push_back(n);
     std::vector<int> of(b.tensors.size(), -1);

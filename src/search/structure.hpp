@@ -1,5 +1,5 @@
-// Are two graphs the same operators on the same operands, up to names, order and what is computed twice? Then they are
-// equal, whatever the operators mean.
+// Decides whether two graphs have the same operators on the same operands, up to names, order and duplicate
+// computations. Then they are equal, whatever the operators mean.
 #pragma once
 #include "graph/graph.hpp"
 #include "search/match.hpp"

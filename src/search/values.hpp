@@ -1,5 +1,5 @@
-// A tensor's values over any kind of number, and what a kind of number must be able to do for a graph to be
-// evaluated over it.
+// A tensor's values over any kind of number, and the concept of arithmetic over which a graph can be
+// evaluated.
 //
 //   BallArithmetic balls;                       // real numbers with a proved error
 //   Values<Ball> y = ...;                       // dense, row-major
@@ -24,15 +24,15 @@ Values<Number> make_values(const graph::Shape& shape, const Number& value) {
   return {shape, std::vector<Number>(static_cast<std::size_t>(graph::size(shape)), value)};
 }
 
-/// A cast is nothing where rounding is ignored; but what becomes an integer loses more than that.
+/// A cast is the identity when rounding is ignored, except to an integer.
 template <class Number>
 const Number& converted_or_refused(const Number& x, const graph::Attributes& cast) {
   if (graph::is_integer(cast.dtype)) fail("cast to {} has no law over the reals", graph::name(cast.dtype));
   return x;
 }
 
-/// An arithmetic holds what its numbers share: a field its prime, a float its precision. The meanings of elementwise
-/// operators (graph/elementwise.hpp) are written in these functions.
+/// An arithmetic holds the parameters of its numbers: a field its prime, a float its precision. The meanings
+/// of elementwise operators (graph/elementwise.hpp) are written in these functions.
 template <class A>
 concept Arithmetic = requires(A& a, const typename A::Number& x, double c, std::int64_t n) {
   { a.integer(n) } -> std::same_as<typename A::Number>;
@@ -51,23 +51,19 @@ concept Arithmetic = requires(A& a, const typename A::Number& x, double c, std::
   { a.cos(x) } -> std::same_as<typename A::Number>;
   { a.tanh(x) } -> std::same_as<typename A::Number>;
   { a.abs(x) } -> std::same_as<typename A::Number>;
-  {
-    a.normal(x)
-    } -> std::same_as<typename A::Number>;  // the distribution function of the normal distribution
+  { a.normal(x) } -> std::same_as<typename A::Number>;  // the normal cumulative distribution function
   { a.max(x, x) } -> std::same_as<typename A::Number>;
   { a.max_of(std::vector<typename A::Number>{}) } -> std::same_as<typename A::Number>;
   { a.min(x, x) } -> std::same_as<typename A::Number>;
   { a.less(x, x) } -> std::same_as<typename A::Number>;  // 1 or 0
   { a.at_most(x, x) } -> std::same_as<typename A::Number>;
   { a.same(x, x) } -> std::same_as<typename A::Number>;
-  { a.choose(x, x, x) } -> std::same_as<typename A::Number>;  // the second where the first is not 0
-  {
-    a.whole(x)
-    } -> std::same_as<std::optional<std::int64_t>>;  // which whole number it is, if it is known to be one
-  { a.marked(x, x) } -> std::same_as<typename A::Number>;  // the first, which the second chose
+  { a.choose(x, x, x) } -> std::same_as<typename A::Number>;    // the second if the first is not 0
+  { a.whole(x) } -> std::same_as<std::optional<std::int64_t>>;  // its integer value, if known
+  { a.marked(x, x) } -> std::same_as<typename A::Number>;       // the first, selected by the second
   {
     a.one_of(x, n, std::uint64_t{})
-    } -> std::same_as<typename A::Number>;  // it, one of so many cases of a place
+    } -> std::same_as<typename A::Number>;  // marks it as one of a place's cases
 };
 
 }  // namespace zellige::search

@@ -13,13 +13,13 @@ namespace zellige::target {
 
 namespace {
 
-/// A target's rows, and its products by their types.
+/// A target's instruction descriptors, and its MMAs by type.
 struct Rows {
   using Types = std::tuple<std::string_view, std::string_view, std::string_view>;  // of a, b and d
   std::vector<const Instruction*> all;
-  std::map<Types, const Instruction*> of_warps;  // of those, the one with the longest sums
+  std::map<Types, const Instruction*> of_warps;  // of those, the one with the largest K
   std::map<std::tuple<std::int64_t, bool, Types>, const Instruction*>
-      of_warpgroups;  // by columns, and whether a is in registers
+      of_warpgroups;  // by N, and whether a is in registers
 };
 
 constexpr int either_way = 3;  // majors: along K, or along M or N

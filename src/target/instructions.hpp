@@ -1,4 +1,4 @@
-// The instructions of the atom room that a target has, in the order of the tables.
+// The instruction descriptors of include/zellige/atom that a target has, in the order of the tables.
 #pragma once
 #include <string_view>
 #include <vector>
@@ -8,35 +8,38 @@
 
 namespace zellige::target {
 
-/// Rows that live as long as the program: those of instructions(), then those of sm80_sync.hpp. What only its own architecture has (sm_90a's) is not of a later
-/// one.
+/// Returns descriptors with static lifetime: those of instructions(), then those of sm80_sync.hpp.
+/// Architecture-specific instructions (sm_90a's) are excluded for later architectures.
 const std::vector<const Instruction*>& instructions_of(const Target&);
 
-/// The target's instruction of that name; nullptr where it has none.
+/// The target's instruction of that name; nullptr if it has none.
 const Instruction* find_instruction(const Target&, std::string_view name);
 
-/// The product that a warp issues on a and b with sums of type d (PTX's names), from registers; of several the one
-/// with most K, for fewer instructions. nullptr where the target has none.
+/// The MMA of one warp on register operands a and b with accumulators of type d (PTX's names); if there are
+/// several, the one with the largest K, for fewer instructions. nullptr if the target has none.
 const Instruction* find_mma(const Target&, std::string_view a, std::string_view b, std::string_view d);
 
-/// The same product issued by a warpgroup, of exactly `n` columns, both operands in shared memory and running either way, or the first
-/// in registers; nullptr where the target has none.
+/// The warpgroup MMA with exactly `n` columns: both operands in shared memory with either major, or the first
+/// in registers. nullptr if the target has none.
 const Instruction* find_warpgroup_mma(const Target&, std::string_view a, std::string_view b,
                                       std::string_view d, std::int64_t n, bool a_in_registers = false);
 
-/// What moves most rows of operands at once from shared memory into a warp's registers; nullptr where nothing does.
+/// The instruction that loads the most matrices at once from shared memory into a warp's registers; nullptr
+/// if there is none.
 const Instruction* find_matrix_load(const Target&);
 
-/// Copies by one thread from global into shared memory that land with their group and write zeros where the source
-/// ends; the widest first.
+/// Per-thread asynchronous copies from global to shared memory that complete by group and zero-fill beyond
+/// the source's size; the widest first.
 std::vector<const Instruction*> async_copies(const Target&);
 
-/// TMA's plain load of boxes of so many dimensions, its load into several blocks, and its store; nullptr where the target has none.
+/// TMA's load of boxes of that many dimensions, its multicast load, and its store; nullptr if the target has
+/// none.
 const Instruction* find_tensor_load(const Target&, int dimensions);
 const Instruction* find_tensor_multicast(const Target&, int dimensions);
 const Instruction* find_tensor_store(const Target&, int dimensions);
 
-/// Whether a kernel may be launched while the one before it still runs, and wait for its end by itself.
+/// Returns whether a kernel may be launched while the previous one still runs and wait for its end itself
+/// (programmatic dependent launch).
 bool has_programmatic_launch(const Target&);
 
 }  // namespace zellige::target
