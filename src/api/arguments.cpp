@@ -42,7 +42,7 @@ std::string place_name(const zellige_tensor& a) {
   return fmt::format("a device of DLPack's type {}", a.device_type);
 }
 
-/// Throws Error where the numbers of a shape or of strides cannot be read.
+/// Throws Error if the numbers of a shape or of strides cannot be read.
 void check_numbers(const emit::Manifest& m, const emit::TensorPlace& t, const char* what,
                    const std::int64_t* numbers, std::size_t rank, ReadablePages* untrusted) {
   const void* const at = numbers;
@@ -56,7 +56,7 @@ void check_numbers(const emit::Manifest& m, const emit::TensorPlace& t, const ch
 void check_one(const emit::Manifest& m, const emit::TensorPlace& t, const zellige_tensor& a,
                ReadablePages* untrusted) {
   if (!is(a, t.dtype)) mistake(m, t, "expected {}, found {}", graph::name(t.dtype), dtype_name(a));
-  constexpr int most_rank = 64;  // of what a message shows
+  constexpr int most_rank = 64;  // limit for messages
   if (a.rank < 0 || a.rank > most_rank) mistake(m, t, "expected rank {}, found {}", t.shape.size(), a.rank);
   const auto rank = static_cast<std::size_t>(a.rank);
   if (rank > 0 && !a.shape) mistake(m, t, "expected the address of a shape, found NULL");
@@ -70,7 +70,7 @@ void check_one(const emit::Manifest& m, const emit::TensorPlace& t, const zellig
   for (std::size_t d = shape.size(); d-- > 0;) {
     const std::int64_t stride = a.strides ? a.strides[d] : packed;
     packed *= shape[d];
-    if (shape[d] == 1 || stride == t.strides[d]) continue;  // along an extent of 1 any number will do
+    if (shape[d] == 1 || stride == t.strides[d]) continue;  // the stride of an extent of 1 is irrelevant
     const graph::Shape found(shape.begin(), shape.end());
     mistake(m, t, "expected strides {}, found {}", graph::to_string(t.strides),
             graph::to_string(a.strides ? graph::Strides(a.strides, a.strides + a.rank)
@@ -109,7 +109,7 @@ void check_count(const emit::Manifest& m, const char* what, std::size_t takes, i
     fail("program {}: expected {} {}{}, found {}", m.name, takes, what, takes == 1 ? "" : "s", found);
 }
 
-/// What is written must be memory of its own, but for what the graph itself puts into an input's.
+/// Outputs must not overlap other tensors, except where the graph itself writes into an input's memory.
 void check_overlap(const emit::Manifest& m, const std::vector<Passed>& all) {
   for (const Passed& out : all) {
     if (out.place->role != emit::Role::output) continue;
@@ -186,7 +186,8 @@ Where check_arguments(const emit::Manifest& m, const Signature& s, std::span<con
 void check_host_memory(const emit::Manifest& m, const Signature& s, std::span<const zellige_tensor> inputs,
                        std::span<const zellige_tensor> outputs) {
   const std::vector<Passed> all = passed(m, s, inputs, outputs);
-  // What is larger than the machine is not asked for page by page, which would allocate pages, either.
+  // A range larger than the machine's memory is rejected without probing it page by page, which would
+  // allocate pages.
   const double machine =
       static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
   double total = 0;

@@ -1,5 +1,5 @@
-// What a caller passes, against what the program takes: dtype, shape, strides, device, alignment, and that nothing that is written
-// overlaps what else is passed. Each mistake is one sentence with both values.
+// Checks the caller's tensors against the program's signature: dtype, shape, strides, device, alignment, and
+// that no output overlaps another tensor. Each mistake is one sentence with both values.
 #pragma once
 #include <span>
 #include <string>
@@ -20,29 +20,31 @@ struct Signature {
   std::vector<int> inputs, outputs;  // indices into the manifest's tensors
 };
 
-/// Where they all lie.
+/// The common location of all tensors.
 struct Where {
   bool on_gpu = false;
   int device = 0;
 };
 
-/// Throws Error where there are not as many tensors as the program takes.
+/// Throws Error unless the numbers of tensors match the signature.
 void check_counts(const emit::Manifest&, const Signature&, int inputs, int outputs);
 
-/// Throws Error. There are as many tensors as the program takes; without any they lie on the host. `untrusted`: each shape and stride is
-/// asked for before it is read; NULL where a framework has made them in this call.
+/// Throws Error on a mistake. Precondition: the numbers of tensors match. Without any tensors, the location
+/// is the host. `untrusted`: probe each shape and stride array before reading it; NULL if a framework has
+/// made them in this call.
 Where check_arguments(const emit::Manifest&, const Signature&, std::span<const zellige_tensor> inputs,
                       std::span<const zellige_tensor> outputs, ReadablePages* untrusted);
 
-/// Throws Error unless the process can read every input and write every output, from the first element to the last.
+/// Throws Error unless the process can read every input and write every output, from the first element to the
+/// last.
 void check_host_memory(const emit::Manifest&, const Signature&, std::span<const zellige_tensor> inputs,
                        std::span<const zellige_tensor> outputs);
 
-/// The first element's address; and that an address is one, and aligned.
+/// Returns the address of the first element; throws Error if it is NULL or misaligned.
 void* address(const zellige_tensor&);
 void check_address(const emit::Manifest&, const emit::TensorPlace&, const void*);
 
-/// Throws the Error of an output that is not given the input's memory that it changes.
+/// Throws the Error for an output that is not given the memory of the input that it updates.
 [[noreturn]] void other_memory(const emit::Manifest&, const emit::TensorPlace& output,
                                const emit::TensorPlace& input);
 

@@ -15,15 +15,17 @@ namespace {
 
 constexpr std::uintptr_t page = 4096;  // or a part of one
 
-/// Asks whether the kernel can read the 8 bytes around an address: it reads a set of signals before it finds that it is asked to do
-/// nothing with it. Unlike process_vm_readv it reads through the process's own page tables, so that a driver's pinned memory counts.
+/// Asks the kernel whether the 8 bytes around an address are readable, through a system call that reads a
+/// signal set and then does nothing with it. Unlike process_vm_readv it uses the process's own page tables,
+/// so that a driver's pinned memory counts.
 bool can_read(std::uintptr_t at) {
   constexpr int no_operation = -1;
-  const std::uintptr_t around = std::max<std::uintptr_t>(at & ~std::uintptr_t(7), 8);  // 0 would be no set
+  const std::uintptr_t around = std::max<std::uintptr_t>(at & ~std::uintptr_t(7), 8);  // 0 would mean no set
   return syscall(SYS_rt_sigprocmask, no_operation, around, nullptr, 8) == 0 || errno != EFAULT;
 }
 
-/// The same for writing: the kernel atomically ORs 0 into the 4 bytes around it, and wakes nobody.
+/// The same for writing: the kernel atomically ORs 0 into the 4 bytes around the address, and wakes no
+/// waiter.
 bool can_write(std::uintptr_t at) {
   int none = 0;
   return syscall(SYS_futex, &none, FUTEX_WAKE_OP_PRIVATE, 0, nullptr, at & ~std::uintptr_t(3),
@@ -35,7 +37,7 @@ template <class Can>
 std::optional<std::uintptr_t> first_without(const void* from, std::size_t bytes, Can can) {
   const auto begin = reinterpret_cast<std::uintptr_t>(from);
   if (bytes == 0) return std::nullopt;
-  if (bytes - 1 > UINTPTR_MAX - begin) return begin;  // past the last address that there is
+  if (bytes - 1 > UINTPTR_MAX - begin) return begin;  // beyond the end of the address space
   const std::uintptr_t last = begin + (bytes - 1);
   for (std::uintptr_t at = begin;; at = (at / page + 1) * page) {
     if (!can(at)) return at;

@@ -1,11 +1,11 @@
-// The caller's memory of the host, asked of the kernel before it is touched: an address that is NULL, misaligned, unmapped or read-only
-// becomes a sentence in place of a signal.
+// Probes the caller's host memory before it is accessed: an address that is NULL, misaligned, unmapped or
+// read-only becomes an error message instead of a signal.
 //
-//   const std::string json = text_at(text, "text");                            // also finds that no zero ends it
+//   const std::string json = text_at(text, "text");                            // also detects a missing terminator
 //   zellige_graph*& made = place_for(graph, "graph");                          // where a result is put
 //   if (const auto bad = unwritable(tensor.data, bytes)) fail("{:#x} cannot be written", *bad);
 //
-// What another thread unmaps after it was asked for is beyond this.
+// Does not protect against memory that another thread unmaps after the probe.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -17,12 +17,13 @@
 
 namespace zellige::api {
 
-/// The first of `bytes` bytes, page by page, that the process cannot read, or write. Nothing is changed, and nobody who reads or writes
-/// there meanwhile is disturbed.
+/// Returns the first of `bytes` bytes, page by page, that the process cannot read (or write). Nothing is
+/// changed, and concurrent readers and writers are not disturbed.
 std::optional<std::uintptr_t> unreadable(const void* at, std::size_t bytes);
 std::optional<std::uintptr_t> unwritable(const void* at, std::size_t bytes);
 
-/// The same as unreadable, which remembers a few pages of this call: what describes tensors lies close together.
+/// Like unreadable(), but caches a few pages during one call: the structures that describe tensors are
+/// usually close together.
 class ReadablePages {
  public:
   std::optional<std::uintptr_t> unreadable(const void* at, std::size_t bytes);
@@ -32,7 +33,7 @@ class ReadablePages {
   std::size_t next_ = 0;
 };
 
-/// A string that ends in zero. Throws Error.
+/// Reads a zero-terminated string. Throws Error if it is not readable.
 std::string text_at(const char* text, std::string_view parameter);
 
 namespace detail {
@@ -42,7 +43,7 @@ void check_readable(ReadablePages&, const void* at, std::size_t count, std::size
 void check_writable(const void* at, std::size_t bytes, std::string_view parameter);
 }  // namespace detail
 
-/// `count` elements that can be read. Throws Error. None may be anywhere.
+/// A span of `count` readable elements. Throws Error otherwise. With a count of 0 any address is accepted.
 template <class T>
 std::span<const T> array_at(ReadablePages& known, const T* first, std::size_t count,
                             std::string_view parameter) {
@@ -57,7 +58,7 @@ std::span<const T> array_at(const T* first, std::size_t count, std::string_view 
   return array_at(known, first, count, parameter);
 }
 
-/// Where a result is put. Throws Error.
+/// A place for a result. Throws Error if it is not writable.
 template <class T>
 T& place_for(T* at, std::string_view parameter) {
   static_assert(alignof(T) >= 4);

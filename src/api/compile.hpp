@@ -1,7 +1,7 @@
-// From a graph to a program as users ask for it: the one way that a compilation takes, from C, C++ and Python alike.
+// Compiles a graph to a program: the single entry point for C, C++ and Python.
 //
 //   const Compiled c = compile(graph, {.target = "sm_90a", .constants = {"W"}}, cache);
-//   c.program.source      // CUDA text
+//   c.program.source      // CUDA source code
 #pragma once
 #include <string>
 #include <vector>
@@ -17,24 +17,25 @@ enum class On : std::uint8_t { any, gpu, emulator, reference };
 struct Options {
   On on = On::any;
   int tune = 0;
-  std::string target;  // "": the GPU's, else sm_80
-  std::string tiling;  // given, chosen, a manifest's text; "": chosen where prices are measured
+  std::string target;  // "": that of the GPU, else sm_80
+  std::string tiling;  // given, chosen, or a manifest's content; "": chosen if the target's costs are
+                       // measured
   std::vector<std::string> constants;
-  int workers = 0;  // of the emulator; 0: one a core
-  bool as_given =
-      false;  // a kernel for each operator that needs one, as the graph has them; else what fuses is fused
-  fuse::Watch watch{};  // while groups are looked for
+  int workers = 0;        // of the emulator; 0: one per core
+  bool as_given = false;  // one kernel per operator that needs one, without fusion
+  fuse::Watch watch{};    // called during the search for groups
 };
 
 struct Compiled {
   emit::Program program;
-  std::vector<std::string> limits{};  // that the search for groups met
+  std::vector<std::string> limits{};  // that the search for groups reached
 };
 
-/// Throws Error where the graph, the options or the machine is at fault. `graph` is validated.
+/// Throws Error if the graph, the options or the machine is at fault. `graph` must be validated.
 Compiled compile(graph::KernelGraph graph, const Options&, const run::Cache&);
 
-/// The target of the GPU here, or "" and why there is none to run on. It touches the GPU; asked once.
+/// The target of this machine's GPU, or "" and why there is no usable GPU. Initializes the GPU; evaluated
+/// once.
 struct Gpu {
   std::string target, why_not;
 };

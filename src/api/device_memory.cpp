@@ -9,10 +9,10 @@
 namespace zellige::api {
 namespace {
 
-/// As cuPointerGetAttributes tells it; of memory that CUDA does not know all is 0.
+/// As cuPointerGetAttributes reports it; all 0 for memory unknown to CUDA.
 struct Allocation {
   unsigned type = 0;
-  std::uint64_t address = 0;  // by which kernels of the current context access it; 0: they cannot
+  std::uint64_t address = 0;  // at which kernels of the current context access it; 0: they cannot
   int device = 0;
   std::uint64_t begin = 0;
   std::size_t bytes = 0;
@@ -36,7 +36,7 @@ Allocation allocation_at(std::uint64_t at) {
 
 std::string DeviceMemory::found_instead(const void* address, std::int64_t bytes) {
   const auto at = reinterpret_cast<std::uint64_t>(address), end = at + static_cast<std::uint64_t>(bytes);
-  // Allocations that are mapped side by side count as one.
+  // Allocations that are mapped adjacently count as one.
   for (std::uint64_t next = at; next < end;) {
     const auto known =
         std::ranges::find_if(ranges_, [&](const Range& r) { return r.begin <= next && next < r.end; });
@@ -51,7 +51,9 @@ std::string DeviceMemory::found_instead(const void* address, std::int64_t bytes)
     if (a.address == 0)
       return fmt::format("{} on cuda:{}, which the current context cannot access", address, a.device);
     const Range range{a.begin, a.begin + a.bytes};
-    if (next < range.begin || range.end <= next) break;  // memory whose extent the driver does not tell
+    if (next < range.begin || range.end <= next)
+      break;  // the driver does not report the extent of this
+              // memory
     ranges_[next_++ % ranges_.size()] = range;
     next = range.end;
   }

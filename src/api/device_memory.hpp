@@ -1,10 +1,10 @@
-// What the driver knows of the addresses that one launch is given, asked before a kernel would end in an illegal access: memory of the
-// host, memory that was freed, memory of a GPU out of reach, and tensors that pass the end of their allocation.
+// Checks the addresses of a launch with the driver, so that they do not end in an illegal access: host
+// memory, freed memory, memory of a GPU out of reach, and tensors that extend beyond their allocation.
 //
 //   DeviceMemory known;
-//   for (each tensor) known.check(manifest, place, address);      // one question per allocation, however many tensors lie in it
+//   for (each tensor) known.check(manifest, place, address);      // one query per allocation, for any number of tensors
 //
-// Nothing is remembered from one launch to the next: an allocation may end in between.
+// Nothing is cached between launches: an allocation may be freed in between.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -24,10 +24,10 @@ class DeviceMemory {
   struct Range {
     std::uint64_t begin = 0, end = 0;
   };
-  /// What was found in place of so many bytes; "" where they are there.
+  /// Describes what was found instead of `bytes` accessible bytes; "" if they are accessible.
   std::string found_instead(const void* at, std::int64_t bytes);
 
-  std::array<Range, 8> ranges_{};  // that can be accessed
+  std::array<Range, 8> ranges_{};  // known to be accessible
   std::size_t next_ = 0;
 };
 

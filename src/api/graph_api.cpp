@@ -1,4 +1,4 @@
-// zellige_graph_*: graphs as JSON text, and what they take and give.
+// zellige_graph_*: graphs from JSON, and their inputs and outputs.
 #include "api/arguments.hpp"
 #include "api/caller_memory.hpp"
 #include "api/guard.hpp"

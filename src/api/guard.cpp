@@ -47,9 +47,9 @@ zellige_status caught() noexcept {
     return kept(ZELLIGE_REFUSED, e.what());
   } catch (const std::bad_alloc&) {
     return kept(ZELLIGE_REFUSED, no_memory);
-  } catch (const std::length_error&) {  // of a container that would be larger than any memory
+  } catch (const std::length_error&) {  // a container larger than any memory
     return kept(ZELLIGE_REFUSED, no_memory);
-  } catch (const std::system_error& e) {  // files and threads: the machine's
+  } catch (const std::system_error& e) {  // files and threads: the machine's fault
     return kept(ZELLIGE_REFUSED, e.what());
   } catch (const std::exception& e) {
     return ours(e.what());

@@ -1,4 +1,4 @@
-// What lies between C++ and C: exceptions become a status and a sentence for zellige_last_error.
+// Converts C++ exceptions to a status and a message for zellige_last_error at the C boundary.
 #pragma once
 #include <utility>
 
@@ -6,10 +6,10 @@
 
 namespace zellige::api {
 
-/// The status of the exception in flight, whose sentence is kept. To be called where it is caught.
+/// Returns the status of the exception being handled and stores its message. Call inside a catch block.
 zellige_status caught() noexcept;
 
-/// Runs it; what it throws becomes a status.
+/// Runs `work`; an exception becomes a status.
 template <class Work>
 zellige_status guarded(Work&& work) noexcept {
   try {
@@ -20,7 +20,7 @@ zellige_status guarded(Work&& work) noexcept {
   }
 }
 
-/// What it returns, or `otherwise` where it throws.
+/// Returns the result of `work`, or `otherwise` if it throws.
 template <class T, class Work>
 T guarded_or(T otherwise, Work&& work) noexcept {
   try {

@@ -10,8 +10,8 @@ namespace {
 
 constexpr const char* names[] = {"zellige_graph", "zellige_program"};
 
-/// What a handle's bits say: which slot, which of the objects that the slot has held, and its kind. The highest bit is set, as in no
-/// address of a process.
+/// The bits of a handle: slot, generation of the slot's object, and kind. The highest bit is set, unlike in
+/// any user-space address.
 struct Bits {
   static constexpr int index_bits = 24, generation_bits = 36;
   static constexpr std::uint64_t mark = std::uint64_t(1) << 63;
@@ -33,7 +33,7 @@ struct Bits {
 static_assert(sizeof(void*) == 8, "handles have 64 bits");
 
 struct Slot {
-  std::shared_ptr<void> object;  // none: free
+  std::shared_ptr<void> object;  // null: free
   std::uint64_t generation = 0;  // of the object, or of the next one
   HandleKind kind{};
 };
@@ -61,7 +61,8 @@ class Table {
     return slot(kind, handle, parameter).object;
   }
 
-  /// The object that the handle had, whose end may take time and is the caller's, outside of the lock.
+  /// Removes a handle and returns its object, so that the caller destroys it outside the lock, as that may
+  /// take time.
   std::shared_ptr<void> remove(HandleKind kind, const void* handle, std::string_view parameter) {
     const std::lock_guard lock(mutex_);
     Slot& mine = slot(kind, handle, parameter);
@@ -91,10 +92,10 @@ class Table {
 
   std::mutex mutex_;
   std::vector<Slot> slots_;
-  std::vector<std::size_t> free_;  // which slots hold no object
+  std::vector<std::size_t> free_;  // slots without an object
 };
 
-/// It outlives all: handles may be freed while the process ends.
+/// Never destroyed: handles may be freed during process exit.
 Table& table() {
   static Table& forever = *new Table;
   return forever;

@@ -1,5 +1,5 @@
-// The handles that callers hold: names of objects in one table, and no addresses. A handle that is NULL, freed, of another kind or
-// made up is refused with a sentence, and an object that is in use lives until its last user is done.
+// Handles for callers: keys of objects in a table, not addresses. A handle that is NULL, freed, of another
+// kind or invalid is rejected with a message, and an object in use lives until its last user is done.
 //
 //   zellige_graph* handle = add_handle<zellige_graph>(std::make_shared<graph::KernelGraph>(...));
 //   const auto graph = object_of<const graph::KernelGraph>(handle, "graph");       // shared: a free meanwhile does no harm
@@ -25,19 +25,19 @@ std::shared_ptr<void> find(HandleKind, const void* handle, std::string_view para
 void remove(HandleKind, const void* handle, std::string_view parameter);
 }  // namespace detail
 
-/// A handle of the object, which lives until the handle is removed and nobody uses it.
+/// Returns a new handle; the object lives until the handle is removed and all users are done.
 template <class Handle>
 Handle* add_handle(std::shared_ptr<void> object) {
   return static_cast<Handle*>(detail::add(detail::kind_of<Handle>, std::move(object)));
 }
 
-/// The object of a live handle. Throws Error with the parameter's name for any other pointer.
+/// Returns the object of a live handle. Throws Error with the parameter's name for any other pointer.
 template <class Object, class Handle>
 std::shared_ptr<Object> object_of(const Handle* handle, std::string_view parameter) {
   return std::static_pointer_cast<Object>(detail::find(detail::kind_of<Handle>, handle, parameter));
 }
 
-/// Ends a handle; NULL is none to end. Throws Error as object_of does.
+/// Removes a handle; NULL is ignored. Throws Error as object_of does.
 template <class Handle>
 void remove_handle(Handle* handle, std::string_view parameter) {
   if (handle) detail::remove(detail::kind_of<Handle>, handle, parameter);

@@ -32,7 +32,7 @@ void plain_nans(const emit::TensorPlace& t, Bytes& bytes, Bits infinity, Bits na
   });
 }
 
-/// For the emulator, to which some bits of a NaN mean that nothing was written there.
+/// Copies for the emulator, in which certain NaN bits mean unwritten memory.
 Bytes copied_to_emulator(const emit::TensorPlace& t, const void* from) {
   Bytes bytes = copied(t, from);
   if (t.dtype == graph::DType::f16) plain_nans<std::uint16_t>(t, bytes, 0x7c00, 0x7e00);
@@ -41,7 +41,7 @@ Bytes copied_to_emulator(const emit::TensorPlace& t, const void* from) {
   return bytes;
 }
 
-/// Kernels take the nearest row there is; here a number that names none is the caller's mistake.
+/// Kernels clamp row indices; here an index out of range is the caller's error.
 void check_rows(const emit::Manifest& m, const graph::KernelGraph& g, const std::vector<Bytes>& storage) {
   const std::vector<graph::Numbers> numbers = graph::drawn_numbers(g);
   for (std::size_t i = 0; i < m.tensors.size(); ++i) {
@@ -52,7 +52,7 @@ void check_rows(const emit::Manifest& m, const graph::KernelGraph& g, const std:
   }
 }
 
-/// Elements alone: what lies between them is the caller's.
+/// Copies elements only: the gaps between them belong to the caller.
 void give(const emit::TensorPlace& t, const Bytes& bytes, void* to) {
   run::each_element(t, [&](std::size_t at, std::size_t n) {
     std::memcpy(static_cast<std::byte*>(to) + at, bytes.data() + at, n);

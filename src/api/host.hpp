@@ -1,4 +1,4 @@
-// A program on the host: its kernels on the emulator, or what its graph means by the reference.
+// Runs a program on the host: its kernels on the emulator, or its graph by the reference.
 #pragma once
 #include <vector>
 
@@ -7,15 +7,15 @@
 
 namespace zellige::api {
 
-/// By position: where inputs lie and outputs go, in the manifest's strides. An input that an output changes in place is that
-/// output's memory, too.
+/// Addresses of inputs and outputs by position, in the manifest's strides. An input that an output updates in
+/// place is also that output's memory.
 struct HostMemory {
   std::vector<const void*> inputs;
   std::vector<void*> outputs;
 };
 
-/// Gives a note on what of the cache was not used, or "". Throws Fault with the first finding, and Error for numbers of rows that there
-/// are none of.
+/// Returns a note on unused parts of the cache, or "". Throws Fault with the first finding, and Error for row
+/// indices out of range.
 std::string run_emulated(const emit::Program&, const graph::KernelGraph& graph, const HostMemory&,
                          const run::Cache&, int workers);
 void run_reference(const emit::Program&, const graph::KernelGraph& graph, const HostMemory&);

@@ -9,7 +9,7 @@
 namespace zellige::api {
 namespace {
 
-/// While a stream is captured by a strict caller, only this lets memory be allocated.
+/// Allows memory allocation while a stream is being captured in a stricter mode.
 class RelaxedCapture {
  public:
   RelaxedCapture() { run::check(run::driver().capture_mode(&mode_), "allocating while a graph is captured"); }
@@ -17,10 +17,10 @@ class RelaxedCapture {
   RelaxedCapture(const RelaxedCapture&) = delete;
 
  private:
-  int mode_ = 2;  // relaxed; then what was
+  int mode_ = 2;  // relaxed; after the swap, the previous mode
 };
 
-/// The capture that a stream is in; 0: none.
+/// The id of the capture that a stream is in; 0: none.
 std::uint64_t capture_of(void* stream) {
   int capturing = 0;
   std::uint64_t id = 0;
@@ -66,10 +66,10 @@ Launcher::~Launcher() {
         d.free(address);
     for (auto& [context, program] : loaded_)
       if (program && (program->captured || d.context_set(context) != 0))
-        static_cast<void>(program.release());  // stays loaded until the process ends
+        static_cast<void>(program.release());  // stays loaded until the process exits
       else
         program.reset();
-  } catch (...) {  // at the end of a process the driver may have gone before
+  } catch (...) {  // at process exit the driver may be gone already
     for (auto& [context, program] : loaded_) static_cast<void>(program.release());
   }
 }
@@ -101,7 +101,7 @@ void Launcher::launch(void* const* inputs, void* const* outputs, void* given, vo
   void* context = nullptr;
   run::check(run::driver().context_get(&context), "the current context");
   if (!context) {
-    run::device();  // the thread has none yet: the standard device's
+    run::device();  // the thread has no context yet: use the default device's
     run::check(run::driver().context_get(&context), "the current context");
   }
   const auto address = [&](const emit::TensorPlace& t) {

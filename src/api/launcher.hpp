@@ -1,4 +1,5 @@
-// A compiled program on the caller's GPUs: loaded once a context, launched on any stream from any thread.
+// Launches a compiled program on the caller's GPUs: loads it once per context, and launches it on any stream
+// from any thread.
 //
 //   Launcher launcher(emitted, cubin);
 //   launcher.launch(address, nullptr, stream);        // in the current context; may be captured
@@ -16,8 +17,8 @@
 
 namespace zellige::api {
 
-/// Makes current again, when it ends, the context that is current where it begins: frameworks take their device from it. Fails
-/// where there is no driver.
+/// Restores the current context on destruction, because frameworks take their device from it. Throws Error if
+/// there is no driver.
 class KeptContext {
  public:
   KeptContext();
@@ -30,8 +31,8 @@ class KeptContext {
   void* before_ = nullptr;
 };
 
-/// Makes a device's primary context current for as long as this lives. It is the context that the CUDA runtime, and with it every
-/// framework, uses.
+/// Makes a device's primary context current during its lifetime: the context of the CUDA runtime and thus of
+/// every framework.
 class CurrentDevice {
  public:
   explicit CurrentDevice(int device);
@@ -50,8 +51,9 @@ class Launcher {
   Launcher(const Launcher&) = delete;
   Launcher& operator=(const Launcher&) = delete;
 
-  /// Addresses by position. Without a workspace it is one of the launcher's: one a stream, and one a captured graph, since work on a
-  /// stream comes one after another, and a graph is replayed on any. What a captured graph uses outlives the launcher.
+  /// Addresses by position. Without a workspace the launcher provides one per stream (whose work is
+  /// sequential), and one per captured graph (which may be replayed on any stream). Memory used by a captured
+  /// graph outlives the launcher.
   void launch(void* const* inputs, void* const* outputs, void* workspace, void* stream);
 
  private:
@@ -62,7 +64,7 @@ class Launcher {
   const emit::Manifest& manifest_;
   const run::Cubin cubin_;
   std::mutex mutex_;
-  std::map<void*, std::unique_ptr<Loaded>> loaded_;  // by context
+  std::map<void*, std::unique_ptr<Loaded>> loaded_;  // per context
   std::map<std::tuple<void*, void*, std::uint64_t>, std::uint64_t>
       workspaces_;  // by context, stream, capture
 };

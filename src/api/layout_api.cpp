@@ -1,4 +1,4 @@
-// zellige_layout*: expressions of `zellige layout`.
+// zellige_layout*: evaluates expressions of `zellige layout`.
 #include "api/caller_memory.hpp"
 #include "api/guard.hpp"
 #include "api/texts.hpp"

@@ -27,13 +27,13 @@ Program::Program(emit::Manifest m, run::Cubin cubin)
       signature_(emitted_.manifest) {
   try {
     run::check(emitted_.manifest);
-  } catch (const Fault& e) {  // the manifest's writer is at fault, not Zellige
+  } catch (const Fault& e) {  // the manifest's author is at fault, not Zellige
     throw Error(e.what());
   }
 }
 
-// A mutex and no std::call_once: an exception that leaves call_once passes glibc's pthread_once, whose unwinding aborts the process
-// where libgcc is linked statically, as it is here.
+// A mutex instead of std::call_once: an exception that leaves call_once unwinds through glibc's pthread_once,
+// which aborts the process if libgcc is linked statically, as it is here.
 Launcher& Program::launcher() {
   const std::lock_guard lock(compiling_);
   if (!launcher_) {
@@ -117,7 +117,7 @@ double Program::time() const {
          emitted_.manifest.name);
   if (!gpu().why_not.empty()) fail("time: needs a GPU; {}", gpu().why_not);
   const KeptContext kept;
-  // The graph as it was fused and tiled makes the same program again.
+  // The graph, as fused and tiled, compiles to the same program again.
   const run::RunResult r = run::run(emitted_.graph,
                                     {.on = run::Engine::gpu,
                                      .target = emitted_.manifest.target,

@@ -1,4 +1,4 @@
-// A graph's program, ready to be called on memory of the host or of a GPU. May be called from several threads at once.
+// A graph's program, callable on host or GPU memory. Thread-safe.
 #pragma once
 #include <memory>
 #include <mutex>
@@ -13,7 +13,7 @@ namespace zellige::api {
 class Program {
  public:
   Program(const graph::KernelGraph&, const Options&);
-  /// Of kernels that were compiled before. They run on a GPU alone.
+  /// Of precompiled kernels, which run on a GPU only.
   Program(emit::Manifest, run::Cubin);
 
   const emit::Program& emitted() const { return emitted_; }
@@ -21,15 +21,15 @@ class Program {
   const emit::TensorPlace& output(std::size_t i) const { return place(signature_.outputs.at(i)); }
   const Signature& signature() const { return signature_; }
 
-  /// As many tensors as the signature has; `untrusted` as check_arguments takes it.
+  /// Precondition: the numbers of tensors match the signature. `untrusted`: see check_arguments.
   void call(std::span<const zellige_tensor> inputs, std::span<const zellige_tensor> outputs, void* stream,
             ReadablePages* untrusted);
   void launch(void* const* inputs, void* const* outputs, void* workspace, void* stream);
-  /// For the GPU of the current context, else the standard device.
+  /// For the GPU of the current context, else the default device.
   void compile();
-  double time() const;  // microseconds, on the standard device
+  double time() const;  // microseconds, on the default device
   std::string notes()
-      const;  // of the search for groups, and of compiling, once it was launched or called: a line each
+      const;  // of the search for groups, and of compiling once launched or called; one per line
 
  private:
   const emit::TensorPlace& place(int i) const {
@@ -37,15 +37,15 @@ class Program {
   }
   Launcher& launcher();
 
-  const graph::KernelGraph graph_;  // as it was given
+  const graph::KernelGraph graph_;  // before fusion
   const Options options_;
   const run::Cache cache_;
   const Compiled compiled_;
   const emit::Program& emitted_;
-  const run::Cubin loaded_;  // empty where the text is compiled here
+  const run::Cubin loaded_;  // empty if the source code is compiled here
   const Signature signature_;
   mutable std::mutex compiling_;
-  std::unique_ptr<Launcher> launcher_;  // once it is compiled; with notes_ under the mutex
+  std::unique_ptr<Launcher> launcher_;  // set once compiled; guarded by the mutex, like notes_
   std::string notes_;
 };
 

@@ -1,4 +1,4 @@
-// zellige_program_*: programs made, asked, called and launched.
+// zellige_program_*: creates, inspects, calls and launches programs.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ zellige_program* handle_of(std::shared_ptr<Program> program) {
   return add_handle<zellige_program>(std::move(program));
 }
 
-/// As far as the caller knows the structure.
+/// Copies the members that the caller's version of the structure has.
 zellige_options known(const zellige_options* given) {
   zellige_options o{};
   if (!given) return o;
@@ -128,7 +128,7 @@ std::string cubin_text(const std::string& name, const void* cubin, std::size_t c
   return text;
 }
 
-/// As much of DLPack's DLPackExchangeAPI as is used.
+/// The part of DLPack's DLPackExchangeAPI that is used.
 struct Exchange {
   std::uint32_t major, minor;
   const void* earlier;

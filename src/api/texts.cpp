@@ -11,7 +11,7 @@
 namespace zellige::api {
 namespace {
 
-/// The texts that nobody has freed yet, by address.
+/// The strings that are not freed yet, by address.
 class LiveTexts {
  public:
   char* add(std::unique_ptr<char[]> text) {
@@ -32,7 +32,7 @@ class LiveTexts {
   std::unordered_map<const char*, std::unique_ptr<char[]>> texts_;
 };
 
-/// It outlives all: texts may be freed while the process ends.
+/// Never destroyed: strings may be freed during process exit.
 LiveTexts& live() {
   static LiveTexts& forever = *new LiveTexts;
   return forever;

@@ -1,4 +1,4 @@
-// zellige banks: what accesses to a tensor in shared memory cost, and how it should lie instead.
+// zellige banks: bank conflicts of accesses to a tensor in shared memory, and a better layout.
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 

@@ -1,4 +1,4 @@
-// zellige cache: what is kept on disk of what was compiled and planned.
+// zellige cache: lists and clears the disk cache of compiled kernels and plans.
 #include "run/cache.hpp"
 
 #include <fmt/core.h>
@@ -24,7 +24,7 @@ struct Sum {
   std::uintmax_t bytes = 0;
 };
 
-/// By the end of an entry's name.
+/// Kind of an entry, by the suffix of its name.
 std::string_view what_is(const std::string& suffix) {
   static const std::map<std::string_view, std::string_view> known = {
       {".cubin", "kernels that NVRTC compiled"},

@@ -26,7 +26,7 @@ void pass_over(graph::Candidates& from, const std::string& file, int index) {
   }
 }
 
-/// "3 graphs", "1 graph", or "more than 1000 graphs" where it would take long to count them.
+/// "3 graphs", "1 graph", or "more than 1000 graphs" if counting them would take long.
 std::string how_many(graph::Candidates& rest) {
   while (rest.count() <= most_counted && rest.bytes_read() <= most_bytes) {
     if (!rest.skip()) return graphs(rest.count());

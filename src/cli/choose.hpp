@@ -1,4 +1,4 @@
-// Which graphs of which files a command is for.
+// Selects the graphs of the files that a command works on.
 #pragma once
 #include <string>
 
@@ -8,7 +8,8 @@ namespace zellige::cli {
 
 constexpr int most_index = 2147483647;
 
-/// One graph of a file; index -1 is the first, and says so where there are others: "... --all ALL all of them".
+/// One graph of a file; index -1 takes the first, and reports it if there are others: "... --all ALL all of
+/// them".
 graph::Loaded choose(graph::Candidates&, const std::string& file, int index, std::string_view all);
 graph::Loaded choose(const std::string& file, int index);
 

@@ -1,5 +1,5 @@
-// The subcommands of `zellige`, one file each. Each adds its options to the application and says, in `run`,
-// what to do with them; what it returns is the exit status.
+// The subcommands of `zellige`, one file each. Each adds its options to the application, with a function
+// `run` that returns the exit status.
 #pragma once
 #include <functional>
 
@@ -11,7 +11,7 @@ namespace zellige::cli {
 
 using Command = std::function<int()>;
 
-/// Adds a subcommand; the Command is to be called if it was the one given.
+/// A subcommand with the Command to call if the user selected it.
 struct Entry {
   CLI::App* app;
   Command command;
@@ -26,10 +26,10 @@ Entry add_optimize(CLI::App&);
 Entry add_cache(CLI::App&);
 Entry add_doctor(CLI::App&);
 
-// Exit statuses. A wrong result, or one that failed, outweighs a refusal; of `equal`, undecided outweighs one, too.
+// Exit statuses. A wrong or failed result takes precedence over a rejection; for `equal`, so does undecided.
 constexpr int success = 0, wrong = 1, refused = 2, undecided = 3;
 
-// What --help calls the value of an option that writes; tests/cli/outputs_test.cpp looks for them.
+// The value names in --help of options that write; tests/cli/outputs_test.cpp looks for them.
 constexpr const char *output_file = "OUTFILE", *output_folder = "OUTFOLDER";
 constexpr const char* force_help = "Replace files that Zellige did not write, or that were edited since";
 

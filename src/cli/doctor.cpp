@@ -1,4 +1,5 @@
-// zellige doctor: which of CuTe's headers and names a source uses, and whose they are with Zellige's compat.
+// zellige doctor: lists the CuTe headers and names that a source file uses, and which of them Zellige's
+// compat provides.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>

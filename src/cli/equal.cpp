@@ -1,4 +1,4 @@
-// zellige equal: do two graphs compute the same, rounding ignored?
+// zellige equal: decides whether two graphs compute the same function, ignoring rounding.
 #include "search/equal.hpp"
 
 #include <fmt/core.h>
@@ -52,7 +52,7 @@ int status(search::Answer answer) {
   return answer == Answer::equal ? success : answer == Answer::different ? wrong : undecided;
 }
 
-/// Every graph of B. What was refused, or cannot be compared, is told on a line of its own.
+/// Compares every graph of B. One that was rejected or cannot be compared is reported on a line of its own.
 int compare_all(const Arguments& a, const graph::KernelGraph& program, run::Outputs& outputs) {
   int same = 0, different = 0, open = 0, refusals = 0;
   graph::Candidates others(a.b);

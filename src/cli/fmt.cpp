@@ -1,5 +1,5 @@
-// The part of fmt that is compiled once. With it in the executable, libfmt.so is not needed where the
-// executable runs. What it consists of is fmt 9's own affair; with another version the shared library stays.
+// Compiles the non-header part of fmt into the executable, so that libfmt.so is not needed at run time. The
+// file list is that of fmt 9; other versions use the shared library.
 #include <fmt/format.h>
 
 #if FMT_VERSION >= 90000 && FMT_VERSION < 100000

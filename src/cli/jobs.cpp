@@ -39,7 +39,7 @@ std::optional<Job> Jobs::read() {
     try {
       if (std::optional<graph::Loaded> l = from.next()) return Job{names_[at_], index, std::move(*l)};
     } catch (const Error& e) {
-      // The text is no JSON from here on; what stood before it has its results.
+      // The rest of the file is not JSON; the graphs before it have their results.
       Job job{names_[at_], index, {fmt::format("{}[{}]", from.stem(), index), {}, e.what()}};
       close();
       return job;

@@ -1,4 +1,4 @@
-// What `zellige run` has to do: the chosen graphs of all files, one after the other, read as they are needed.
+// The work list of `zellige run`: the selected graphs of all files in order, read on demand.
 //
 //   Jobs jobs({"a.json", "-"}, -1, true);                  // all graphs of a file and of stdin
 //   while (std::optional<Job> job = jobs.next()) ...
@@ -16,17 +16,17 @@ struct Job {
   std::string file;
   int index;
   graph::Loaded loaded;
-  std::string dump = {};  // the folder for what it saw; "": none
+  std::string dump = {};  // folder of the --dump files; "": none
 };
 
 class Jobs {
  public:
-  /// Every file is opened, and its first graph read, before anything runs. `index`: -1 is the first, and says so
-  /// where there are others.
+  /// Opens every file and reads its first graph before anything runs. `index`: -1 takes the first, and
+  /// reports it if there are others.
   Jobs(std::vector<std::string> files, int index, bool all);
 
   std::optional<Job> next();
-  /// Reads on until so many wait; how many do.
+  /// Reads ahead until `n` jobs wait; returns how many do.
   int look_ahead(int n);
 
  private:
@@ -35,7 +35,7 @@ class Jobs {
 
   std::vector<std::string> names_;
   std::deque<graph::Candidates> files_;
-  std::size_t at_ = 0;  // of the first of them
+  std::size_t at_ = 0;  // file of the first of them
   std::deque<Job> ahead_;
 };
 

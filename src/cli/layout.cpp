@@ -1,4 +1,4 @@
-// zellige layout: layout expressions evaluated and drawn, and records answered.
+// zellige layout: evaluates and draws layout expressions, and answers records.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -72,7 +72,7 @@ int layout(const Arguments& a) {
   const view::Result result = view::evaluate_expression(a.expression);
   if (a.table || !a.svg.empty() || !a.html.empty()) {
     const view::Picture picture = view::layout_picture(result.value, a.expression, options);
-    // The files first: what is printed is then the last thing that can fail.
+    // Write files first: then printing is the last step that can fail.
     run::Outputs outputs({}, a.force);
     if (!a.svg.empty()) outputs.put(a.svg, view::svg(picture));
     if (!a.html.empty()) outputs.put(a.html, view::html(a.expression, {picture}));

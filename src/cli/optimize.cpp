@@ -1,4 +1,4 @@
-// zellige optimize: a graph of plain operators becomes one of few kernels, as a file, and a page that says why.
+// zellige optimize: fuses a graph into few kernels, and writes the fused graph and a page that explains it.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -29,7 +29,7 @@ struct Arguments {
   bool force = false;
 };
 
-/// A line of how many kernels and what they are expected to take, then a line for each note.
+/// Prints a line with the number of kernels and their expected time, then a line per note.
 void print(const std::string& name, std::size_t before, const fuse::Optimized& o) {
   double price = 0, floor = 0;
   for (const fuse::FusedKernel& k : o.kernels) price += k.price_us, floor += k.floor_us;
@@ -44,7 +44,7 @@ int optimize(const Arguments& a) {
   graph::Loaded chosen = choose(a.file, a.index);
   if (!chosen.error.empty()) throw Error(chosen.error);
   graph::declare_constant(chosen.graph, a.constants);
-  plan::Wishes wished = plan::tiling_wish("", target);  // as of `transpile` without --tiling
+  plan::Wishes wished = plan::tiling_wish("", target);  // the default of `transpile` without --tiling
   Progress progress;
   const fuse::Optimized o = run::as_wished(chosen.graph, target, true, wished, run::standard_cache(),
                                            watch(progress, chosen.graph.name));

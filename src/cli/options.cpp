@@ -10,7 +10,7 @@
 namespace zellige::cli {
 namespace {
 
-// The application or the subcommand that was given.
+// The subcommand selected, or the application.
 const CLI::App& given(const CLI::App& app) {
   for (const CLI::App* command : app.get_subcommands()) return *command;
   return app;

@@ -1,4 +1,5 @@
-// What options take, checked in words: "--index: expected an integer from 0 to 2147483647, found -1".
+// Validators for options, with readable messages: "--index: expected an integer from 0 to 2147483647, found
+// -1".
 #pragma once
 #include <CLI/CLI.hpp>
 #include <cstdint>
@@ -7,21 +8,21 @@
 
 namespace zellige::cli {
 
-/// A whole number in a range, in decimal.
+/// A decimal integer in a range.
 CLI::Validator integer(std::uint64_t least, std::uint64_t most);
-/// One of some words.
+/// One of a list of words.
 CLI::Validator one_of(std::vector<std::string> words);
 
-/// --as-given: a kernel per operator.
+/// --as-given: one kernel per operator.
 void add_as_given(CLI::App* command, bool& as_given);
 
-/// --constant NAME, which may be given again.
+/// --constant NAME, repeatable.
 void add_constants(CLI::App* command, std::vector<std::string>& names);
 
-/// Shows a command in the help, above what the help ends with.
+/// Adds an example to a command's help, above the help's last lines.
 void add_example(CLI::App* command, const std::string& example);
 
-/// What is wrong with a command line that CLI11 refused, in one sentence.
+/// The error of a command line that CLI11 rejected, in one sentence.
 std::string mistake(const CLI::App&, const CLI::ParseError&);
 
 }  // namespace zellige::cli

@@ -1,4 +1,4 @@
-// One line on stderr that tells how far a run is that takes longer than two seconds: overwritten in place on a terminal, printed
+// A progress line on stderr for runs longer than two seconds: overwritten in place on a terminal, printed
 // every ten seconds elsewhere.
 #pragma once
 #include <chrono>
@@ -13,9 +13,9 @@ class Progress {
   Progress();
   ~Progress() { clear(); }
 
-  /// Shows "[done/started] elapsed text" if it is time to.
+  /// Shows "[done/started] elapsed text" if it is due.
   void show(int done, int started, const std::string& text);
-  /// Takes the line off a terminal, so that something else can be printed.
+  /// Removes the line from a terminal, so that something else can be printed.
   void clear();
 
  private:
@@ -24,7 +24,7 @@ class Progress {
   Clock::time_point start_, next_;
 };
 
-/// Shows how far a graph's fusion is, and lets it go on. The progress must live as long.
+/// Shows the progress of a graph's fusion without interrupting it. The Progress must outlive the result.
 fuse::Watch watch(Progress&, const std::string& graph);
 
 /// "0:07", "12:34"

@@ -1,4 +1,4 @@
-// zellige run: graphs become kernels, run, and are compared with their reference.
+// zellige run: compiles graphs to kernels, runs them, and compares the results with their reference.
 #include "run/run.hpp"
 
 #include <fmt/ranges.h>
@@ -40,7 +40,7 @@ struct Arguments {
   int index = -1;
   bool all = false, no_cache = false, force = false, as_given = false;
   std::string on = "auto", target, json, dump, check, tiling;
-  std::string time;                 // rotated or hot; "": nothing is timed
+  std::string time;                 // rotated or hot; "": no timing
   std::vector<std::string> inputs;  // NAME=FILE
   std::vector<std::string> constants;
   std::uint64_t seed = 1;
@@ -79,7 +79,7 @@ run::Options options(const Arguments& a) {
   o.on = on_gpu ? run::Engine::gpu : a.on == "reference" ? run::Engine::reference : run::Engine::emulator;
   if (a.on == "auto" && !on_gpu) say(stderr, "on the emulator: {}\n", gpu.why_not);
   o.target = !a.target.empty() ? a.target : on_gpu ? gpu.target : "sm_80";
-  const target::Target& target = target::find(o.target);  // fails for an unknown one
+  const target::Target& target = target::find(o.target);  // throws if unknown
   o.target = target.name;
   o.wishes = run::wishes(a.tiling, target);
   for (const run::Timing t : {run::Timing::rotated, run::Timing::hot})
@@ -103,7 +103,7 @@ run::RunResult empty_result(const Job& job, const run::Options& o) {
           .seed = o.seed};
 }
 
-// A graph that the loader refused has a result too.
+// A graph that the loader rejected has a result, too.
 run::RunResult result(const Job& job, run::Options o, const run::Cache& cache) {
   run::RunResult r = empty_result(job, o);
   if (job.loaded.error.empty()) {
@@ -117,7 +117,7 @@ run::RunResult result(const Job& job, run::Options o, const run::Cache& cache) {
   return r;
 }
 
-// A kernel may crash the emulator that runs it; any other end is not the graph's doing.
+// A kernel may crash the emulator; any other end of the process is not the graph's fault.
 run::RunResult crashed(const Job& job, const run::Options& o, const run::JobEnd& end) {
   constexpr int of_kernels[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
   run::RunResult r = empty_result(job, o);
@@ -131,8 +131,8 @@ run::RunResult crashed(const Job& job, const run::Options& o, const run::JobEnd&
   return r;
 }
 
-// Each graph's folder below that of --dump; a second graph of a name is refused, not written into the
-// first's.
+// Assigns each graph a folder below that of --dump; a second graph of the same name is rejected, so as not to
+// overwrite the first.
 class DumpFolders {
  public:
   explicit DumpFolders(std::string root) : root_(std::move(root)) {
@@ -163,8 +163,7 @@ int run(const Arguments& a) {
   Jobs jobs(a.files, a.index, a.all);
   run::Report report(outputs, a.json);
   const run::Cache cache = a.no_cache ? run::Cache::temporary() : run::Cache::standard();
-  if (a.no_cache)
-    setenv("CUDA_CACHE_DISABLE", "1", 1);  // NVRTC keeps a cache of its own where there is a driver
+  if (a.no_cache) setenv("CUDA_CACHE_DISABLE", "1", 1);  // NVRTC has a cache of its own if there is a driver
   DumpFolders folders(a.dump);
 
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
@@ -177,7 +176,7 @@ int run(const Arguments& a) {
   int started = 0, done = 0, wrong_count = 0, failed_count = 0, refused_count = 0;
   Progress progress;
   run::Phases phases(width);
-  std::vector<int> slots(static_cast<std::size_t>(width), -1);  // which job has each
+  std::vector<int> slots(static_cast<std::size_t>(width), -1);  // the job of each slot
   auto next = [&](int i) -> run::Work {
     std::optional<Job> job = jobs.next();
     if (!job) return {};
@@ -210,7 +209,7 @@ int run(const Arguments& a) {
     tally.add(r);
   };
   auto idle = [&] {
-    // Of the jobs that run, the oldest: it is the one that somebody waits for.
+    // Show the oldest running job: the user waits for it.
     const auto oldest = running.begin();
     std::string text;
     if (oldest != running.end()) {

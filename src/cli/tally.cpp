@@ -15,7 +15,7 @@ namespace {
 struct Row {
   std::string name;
   int graphs = 0, correct = 0, borderline = 0, wrong = 0, refused = 0, failed = 0,
-      other = 0;  // other: nothing was compared
+      other = 0;  // other: not compared
   double error = 0, worst = 0;
   std::vector<double> compile_s;
   double run_s = 0;
@@ -31,7 +31,7 @@ void add(Row& row, const run::RunResult& r) {
      : r.status == run::Status::failed     ? row.failed
                                            : row.other);
   for (const run::TensorResult& t : r.tensors) {
-    if (!(t.norm_error <= row.error)) row.error = t.norm_error;  // NaN shows
+    if (!(t.norm_error <= row.error)) row.error = t.norm_error;  // propagates NaN
     if (!(t.worst <= row.worst)) row.worst = t.worst;
   }
   if (r.compile_ms > 0) row.compile_s.push_back(r.compile_ms / 1e3);
@@ -41,7 +41,7 @@ void add(Row& row, const run::RunResult& r) {
 
 double share(double part, double whole) { return whole > 0 ? 100 * part / whole : NAN; }
 
-// Of the bytes that moved between global memory and the block, how many moved 16 at a time.
+// Share of the bytes between global memory and the block that moved 16 at a time.
 double wide_share(const Row& row) {
   double wide = 0, all = 0;
   for (const char* kind : {"global_load_", "global_store_", "cp_async_"}) {
@@ -55,7 +55,7 @@ double wide_share(const Row& row) {
   return share(wide, all);
 }
 
-// Passes that ldmatrix took beyond the fewest.
+// Passes of ldmatrix beyond the minimum.
 double conflicts(const Row& row) {
   const auto took = row.counters.find("ldmatrix_wavefronts"),
              ideal = row.counters.find("ldmatrix_wavefronts_ideal");

@@ -1,5 +1,5 @@
-// The figures of many graphs, file by file: how many are right, the largest error, the times, and what the
-// emulator counted.
+// Statistics of many graphs per file: how many are correct, the largest error, the times, and the emulator's
+// counters.
 #pragma once
 #include <memory>
 #include <string>
@@ -14,7 +14,7 @@ class Tally {
   Tally();
   ~Tally();
   void add(const run::RunResult&);
-  /// A table with a row for each file in the order in which they came, and one for all if there are several.
+  /// A table with a row per file, in order of appearance, and one for all files if there are several.
   std::string text() const;
 
  private:

@@ -1,4 +1,4 @@
-// What a command says on stderr of plans that the proof rejected while others were searched for: one line per graph.
+// Reports on stderr the plans that the verifier rejected during a search: one line per graph.
 #pragma once
 #include <string>
 
@@ -6,7 +6,7 @@
 
 namespace zellige::cli {
 
-/// Prints nothing where there are none.
+/// Prints nothing if there are none.
 void tell(const std::string& graph, const plan::Rejections&);
 
 }  // namespace zellige::cli

@@ -6,7 +6,7 @@
 namespace zellige::cli {
 namespace {
 
-/// Those with an end of a line, the longest first: one may be a part of another.
+/// Those with a line end, longest first, because one may be a substring of another.
 std::set<std::string, decltype([](const std::string& a, const std::string& b) {
            return a.size() != b.size() ? a.size() > b.size() : a < b;
          })>

@@ -1,5 +1,5 @@
-// All that the command prints for people goes through here: no name of a file or a graph moves the cursor, colours the screen, rings
-// or begins a line of its own.
+// Escapes everything that the command prints for people: no name of a file or graph can move the cursor,
+// change colours, ring the bell or begin a line of its own.
 #pragma once
 #include <fmt/core.h>
 
@@ -10,10 +10,12 @@
 
 namespace zellige::cli {
 
-/// Remembers the words of the command line, which messages quote: an end of a line in one of them is no end of the message's.
+/// Remembers the command line's words, which messages quote: a line end inside such a word does not end the
+/// message's line.
 void know_words(int argc, const char* const* argv);
 
-/// A message as it is printed: control characters other than ends of lines and tabs escaped, and these where they are a word's.
+/// A message for printing: control characters other than line ends and tabs are escaped, and these as well
+/// inside a word of the command line.
 std::string printed(std::string message);
 
 template <class... Args>

@@ -1,5 +1,6 @@
-// --tiling: the graph's own tiles, those that price least, or those of a file. Without it: those that price least where the target's
-// prices have been measured, else the graph's own. What the word comes to: run/wishes.hpp.
+// --tiling: the graph's own tiles, those with the lowest estimated time, or those of a file. Default: the
+// lowest estimated time if the target's costs are measured, else the graph's own. The option is resolved in
+// run/wishes.hpp.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <string>

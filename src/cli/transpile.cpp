@@ -1,4 +1,4 @@
-// zellige transpile: a graph's kernel and manifest as files.
+// zellige transpile: writes a graph's CUDA source code and manifest to files.
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -39,7 +39,7 @@ struct Arguments {
   bool one_file = false, explain = false, force = false, as_given = false;
 };
 
-/// Every file that was asked for, and the manifest; their paths.
+/// Writes the requested files and the manifest; returns their paths.
 std::vector<std::string> write(const Arguments& a, const emit::Program& program, run::Outputs& outputs) {
   const std::string stem = (std::filesystem::path(a.folder) / program.manifest.name).string();
   const auto asked = [&](const char* what) { return std::ranges::count(a.emit, what) > 0; };
@@ -86,7 +86,7 @@ int transpile(const Arguments& a) {
     for (const std::string& note : fused.notes) say(stdout, "{}\n", note);
     say(stdout, "{}{}\n", plan::print(program.plan), plan::print(program.price));
   }
-  // A script reads names as they are; a terminal would obey them.
+  // A script needs names unchanged; a terminal would interpret control characters.
   for (const std::string& path : paths) fmt::print("{}\n", ::isatty(1) ? graph::shown(path) : path);
   return success;
 }

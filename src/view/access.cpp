@@ -64,14 +64,14 @@ std::optional<Instruction> instruction(std::string_view name, std::string_view t
   return std::nullopt;
 }
 
-// Elements that a lane takes, which must lie together.
+// The number of elements that a lane accesses; they must be contiguous.
 long long lane_elements(const SharedAccess& a, const SharedLayout& l) {
   if (8 * a.bytes % l.bits())
     fail("access {}: {} bytes a lane are no whole number of elements of {} bits", a.name, a.bytes, l.bits());
   return 8 * a.bytes / l.bits();
 }
 
-// The mode along which the elements of a lane lie together: the last whose first `count` elements do.
+// The mode along which a lane's elements are contiguous: the last one whose first `count` elements are.
 int line_mode(const SharedLayout& l, long long count, const std::string& name) {
   for (int m = std::min(l.rank(), 2); m-- > 0;) {
     bool together = l.extent(m) >= count && (count > 1 || l.extent(m) > 1);
@@ -110,8 +110,8 @@ long long index_at(const Value& v, const SharedLayout& l, const std::string& nam
   return i;
 }
 
-// What a layout (thread, value) names, or one of threads alone, or a tuple of their elements: the element of
-// each thread's each value.
+// Expands a layout (thread, value), a layout of threads alone, or a tuple of their elements: the element of
+// each value of each thread.
 std::vector<std::vector<long long>> elements_of(const Value& v, bool has_values, const SharedLayout& l,
                                                 const std::string& name) {
   std::vector<std::vector<long long>> all;
@@ -153,8 +153,8 @@ void add(SharedAccess& a, std::vector<long long> lanes) {
   a.instances.push_back(std::move(lanes));
 }
 
-// Matrices of 8 rows: two below each other, then two beside them; where the tensor has but 8 lines, all
-// beside each other.
+// Matrices of 8 rows: two below each other, then the next two to the right; if the tensor has only 8 rows,
+// all next to each other.
 void place_matrices(SharedAccess& a, const SharedLayout& l, int matrices) {
   const long long count = lane_elements(a, l);
   const int along = line_mode(l, count, a.name), across = 1 - along;
@@ -191,7 +191,7 @@ void place_lanes(SharedAccess& a, const SharedLayout& l) {
   }
 }
 
-// Given lanes: 32 a warp, of a matrix instruction 8 for each matrix.
+// Explicit lanes: 32 per warp; for a matrix instruction, 8 per matrix.
 void place_given(SharedAccess& a, const SharedLayout& l, const Value& where, int matrices) {
   const auto elements = elements_of(where, false, l, a.name);
   const long long count = lane_elements(a, l);
@@ -209,7 +209,7 @@ void place_given(SharedAccess& a, const SharedLayout& l, const Value& where, int
   }
 }
 
-// A layout alone: as many values of a thread at once as lie together in every thread.
+// A layout without an instruction: the access is as wide as the values that are contiguous in every thread.
 void place_values(SharedAccess& a, const SharedLayout& l, const Value& where) {
   const auto elements = elements_of(where, true, l, a.name);
   const std::size_t values = elements[0].size();

@@ -1,4 +1,4 @@
-// A warp's accesses to a tensor in shared memory, as a user names them.
+// Parses a warp's accesses to a tensor in shared memory, as a user writes them.
 //
 //   ldmatrix.x4 ldmatrix.x2.trans stmatrix.x4    matrices of 8 rows of 16 bytes, x4: 2 by 2 of them
 //   ld.shared.v4.b32 st.shared.v2 ld.shared.u8   lane after lane along the contiguous mode, then the next line
@@ -6,7 +6,7 @@
 //   ld.shared.b32 (0,5,_,7)                      a lane's element each; _ takes no part
 //   ((4,8),(2,2)):((128,1),(64,8))               any (thread, value) layout, as wide as its values lie together
 //
-// Instructions without a layout are placed wherever they fit in the tensor, side by side.
+// Instructions without a layout are placed at all positions where they fit in the tensor, next to each other.
 #pragma once
 #include <string>
 #include <string_view>
@@ -18,9 +18,9 @@ namespace zellige::view {
 
 struct SharedAccess {
   std::string name;
-  int bytes = 4;        // of each lane
+  int bytes = 4;        // per lane
   bool matrix = false;  // ldmatrix, stmatrix: each lane's bytes are a row of a matrix
-  /// One warp-wide instruction each: the index of each lane's first element, -1 where the lane takes no part.
+  /// One entry per warp-wide instruction: the index of each lane's first element, -1 for inactive lanes.
   std::vector<std::vector<long long>> instances;
 };
 

@@ -19,7 +19,7 @@ Grid phase_grid(const plan::BankAccess& a, int first, int last, int phase, int w
   g.cells.resize(std::size_t(g.rows) * banks);
   g.title = fmt::format("phase {}, lanes {}-{}: {} wavefront{}", phase, first, last - 1, wavefronts,
                         wavefronts == 1 ? "" : "s");
-  std::vector<std::int64_t> asked[banks];  // the words of each bank, in the order in which they are served
+  std::vector<std::int64_t> asked[banks];  // the words that each bank serves, in order
   for (int lane = first; lane < last; ++lane) {
     g.row_labels.push_back(fmt::format("{}", lane));
     const std::int64_t at = a.address[std::size_t(lane)];
@@ -50,7 +50,7 @@ Picture bank_picture(const plan::BankAccess& a, const std::string& title) {
     return std::any_of(a.address.begin() + first, a.address.begin() + last, [](auto at) { return at >= 0; });
   };
   for (int first = 0, phase = 0; first < lanes;) {
-    // The next phase goes with this one where it has lanes but no wavefront of its own.
+    // A next phase that has lanes but no wavefront of its own is drawn with this one.
     const int next = first + step;
     const bool two = next < lanes && w.per_phase[std::size_t(phase) + 1] == 0 && active(next);
     const int last = std::min(lanes, first + (two ? 2 : 1) * step);

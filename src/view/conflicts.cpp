@@ -16,7 +16,7 @@ plan::BankAccess addresses(const SharedAccess& a, const std::vector<long long>& 
   return b;
 }
 
-// The strides above 1, at which a row may be made longer.
+// The strides above 1: candidate row lengths for padding.
 std::vector<long long> row_strides(const SharedLayout& l) {
   std::set<long long> strides;
   for (const ValueNode& n : leaves_of(l.plain())) {
@@ -25,7 +25,7 @@ std::vector<long long> row_strides(const SharedLayout& l) {
   return {strides.begin(), strides.end()};
 }
 
-// Rows of `row` elements made longer by `shift`: strides of whole rows grow in proportion.
+// Pads rows of `row` elements by `shift`; strides that are multiples of a row grow in proportion.
 std::optional<Value> padded(const Value& plain, long long row, long long shift) {
   Value v = plain;
   for (ValueNode& n : v.nodes) {
@@ -48,7 +48,7 @@ struct Search {
   const std::vector<SharedAccess>& accesses;
   const SharedLayout& l;
   SharedLayout plain;
-  // Elements that are less than a byte are searched in bytes.
+  // Sub-byte elements are searched in units of bytes.
   long long unit;
 
   plan::Footprint footprint(long long row) const {
@@ -86,7 +86,7 @@ struct Search {
     for (long long u = unit; u > 1; u /= 2) ++base;
     return algebra::composed(swizzle_value(c.B, base, c.S), number(0), *rows);
   }
-  // Nothing where the arrangement cannot be had, or is the plain one.
+  // Returns nothing if the arrangement is impossible or is the original one.
   std::optional<Remedy> remedy(const plan::SwizzleChoice& c, long long row) const {
     const std::optional<Value> layout = arranged(c, row);
     if (!layout || (!c.B && !c.shift)) return std::nullopt;
@@ -134,7 +134,7 @@ Remedies remedies(const std::vector<SharedAccess>& accesses, const SharedLayout&
   for (const SharedAccess& a : accesses) now += conflicts(a, search.plain).wavefronts;
   std::vector<long long> rows = row_strides(l);
   if (rows.empty()) rows.push_back(std::max(1LL, search.plain.bytes() * 8 / l.bits()));
-  std::optional<Remedy> best[2];  // by swizzle (and padding where that is better), by padding alone
+  std::optional<Remedy> best[2];  // by swizzle (with padding if that is better), by padding alone
   for (const bool may_xor : {true, false}) {
     for (const long long row : rows) {
       if (row % search.unit) continue;
@@ -143,7 +143,7 @@ Remedies remedies(const std::vector<SharedAccess>& accesses, const SharedLayout&
       plan::SwizzleChoice c;
       try {
         c = plan::choose_swizzle(search.footprint(row), search.patterns(row), limits);
-      } catch (const Error& e) {  // rows of this length cut an access in two
+      } catch (const Error& e) {  // rows of this length split an access
         if (r.reason.empty()) r.reason = e.what();
         continue;
       }

@@ -1,4 +1,4 @@
-// Bank conflicts of accesses to a tensor in shared memory, and the cheapest arrangement without them.
+// Counts bank conflicts of accesses to a tensor in shared memory, and finds the cheapest layout without them.
 #pragma once
 #include <optional>
 #include <string>
@@ -22,18 +22,18 @@ Conflicts conflicts(const SharedAccess&, const SharedLayout&);
 struct Remedy {
   std::string kind;  // "swizzle", "padding" or "swizzle and padding"
   Value layout;
-  std::string hardware;  // the swizzle mode of TMA and WGMMA that does the same, if one does
+  std::string hardware;  // the equivalent swizzle mode of TMA and WGMMA, if any
   long long extra_bytes = 0;
   long long wavefronts = 0, ideal = 0;
   int degree = 0;
 };
 
 struct Remedies {
-  std::vector<Remedy> all;  // the cheapest first; empty where nothing beats the plain layout
-  std::string reason;       // why nothing better is known, where conflicts remain
+  std::vector<Remedy> all;  // the cheapest first; empty if nothing is better than the original layout
+  std::string reason;       // why no remedy was found, if conflicts remain
 };
 
-/// For all the accesses at once; each counts as often as it occurs.
+/// For all accesses together; each counts as often as it occurs.
 Remedies remedies(const std::vector<SharedAccess>&, const SharedLayout&);
 
 }  // namespace zellige::view

@@ -14,7 +14,7 @@ constexpr std::size_t most_text = 1 << 14;
 constexpr const char* tuple_types[] = {"Shape", "Stride", "Coord", "Step", "Tile", "tuple"};
 constexpr std::string_view types[] = {"Shape", "Stride", "Coord",   "Step", "Tile",
                                       "tuple", "Layout", "Swizzle", "Int",  "C"};
-// Operations of tensors of coordinates; a layout of coordinates is one.
+// Operations on coordinate tensors; a layout of coordinates is one.
 constexpr std::string_view partitions[] = {"local_tile", "inner_partition", "outer_partition",
                                            "local_partition", "domain_offset"};
 
@@ -57,7 +57,7 @@ class Expression : public Parser {
     return text_.substr(at_, end - at_);
   }
 
-  // Up to a closing mark; words such as half_t may stand among the values.
+  // Parses arguments up to a closing bracket; type names such as half_t may occur among the values.
   std::vector<Argument> arguments(const char* close) {
     std::vector<Argument> list;
     if (next(close)) return list;
@@ -79,7 +79,8 @@ class Expression : public Parser {
     expect(close);
     return list;
   }
-  // Where a word such as half_t or UniversalCopy<half_t> ends that stands here as an operand, or here.
+  // The end of a type such as half_t or UniversalCopy<half_t> if one is an operand at this position; else
+  // this position.
   std::size_t end_of_word() {
     const std::string_view name = peek_name();
     std::size_t end = at_ + name.size();
@@ -137,7 +138,7 @@ class Expression : public Parser {
     if (next("{")) expect("}");
     return v;
   }
-  // Layout_K_SW128_Atom<half_t>: the tiles of shared memory that SM90's matrix instructions read.
+  // Layout_K_SW128_Atom<half_t>: the canonical shared-memory layouts of SM90's MMA instructions.
   Value gmma(const std::string& name, const std::vector<Argument>& type, std::size_t start) {
     const std::size_t bar = name.find('_', 7);
     if (bar >= name.size() - 5 || type.size() != 1) mistake(fmt::format("{} is unknown", name), start);
@@ -148,7 +149,7 @@ class Expression : public Parser {
 
   Value applied(const Value& called, std::size_t start) override {
     Value v = called;
-    // (A o B)(c): brackets, not a tuple of one.
+    // (A o B)(c): grouping parentheses, not a tuple of one element.
     if (v.is(ValueKind::tuple) && v.rank() == 1 && callable(v[0]) && next("(")) {
       --at_;
       v = Value(v[0]);
@@ -173,7 +174,8 @@ class Expression : public Parser {
     }
     while (i < links.size()) {
       const Argument a = valued(v, start), b = valued(links[i], start);
-      // A o 0 o Sw o 4 o B: a swizzle is no right side by itself, but the left one of what follows.
+      // A o 0 o Sw o 4 o B: a swizzle cannot be the right operand by itself; it is the left operand of what
+      // follows.
       if (i + 2 < links.size() && is_middle(links[i]) && links[i + 1].is(ValueKind::swizzle)) {
         const Value rest = joined({links.begin() + static_cast<std::ptrdiff_t>(i) + 1, links.end()}, start);
         return call("make_composed_layout", {a, b, valued(rest, start)}, start);
@@ -199,7 +201,7 @@ class Expression : public Parser {
     } catch (const std::exception& e) {
       std::string why = e.what();
       if (const auto colon = why.find(": "); colon != std::string::npos && why.find(' ') == colon + 1)
-        why = why.substr(colon + 2);  // the name under which it was evaluated
+        why = why.substr(colon + 2);  // drop the name under which it was evaluated
       std::string operands;
       for (const Argument& x : a) operands += (operands.empty() ? "" : ", ") + shown(x);
       if (operands.size() > 160) operands = operands.substr(0, 157) + "...";
@@ -219,7 +221,7 @@ class Expression : public Parser {
     return of_row(name, a, start);
   }
 
-  // What the table of operations does not say.
+  // Operations that are not in the table.
   Value own(const std::string& name, std::vector<Argument>& a) {
     auto word = [&](std::size_t i, const char* w) {
       return i < a.size() && a[i].is_word() && a[i].text == w;
@@ -273,7 +275,7 @@ class Expression : public Parser {
     if (text == "_true" || text == "_false") return boolean(fixed(text == "_true"));
     try {
       return parse_value(text);
-    } catch (const TextError&) {  // what an instruction is: several lines
+    } catch (const TextError&) {  // an instruction's description, of several lines
       drawn_ = text;
       return nothing();
     }
@@ -287,7 +289,7 @@ class Expression : public Parser {
 std::string marked(std::string_view text, std::size_t begin, std::size_t end) {
   begin = std::min(begin, text.size());
   end = std::min(std::max(end, begin + 1), text.size() + 1);
-  // A window of a long text.
+  // Shows a window of a long expression.
   constexpr std::size_t width = 100;
   std::size_t first = 0;
   std::string line(text);
@@ -304,7 +306,7 @@ std::string marked(std::string_view text, std::size_t begin, std::size_t end) {
 Result evaluate_expression(std::string_view text) {
   if (text.size() > most_text) fail("the expression has {} characters, more than {}", text.size(), most_text);
   auto raise = [&](const std::string& why, std::size_t begin, std::size_t end) {
-    // What is known only at run time limits what CuTe's algebra can say; users often know the number.
+    // Values known only at run time limit CuTe's algebra; users often know the number.
     const bool unknown = why.find("run-time") != std::string::npos;
     const char* hint = unknown ? " (plain numbers are run-time ones: write _2 for a known 2)" : "";
     throw ExpressionError(fmt::format("{}{}", why, hint), marked(text, begin, end));

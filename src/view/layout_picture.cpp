@@ -25,7 +25,7 @@ bool has_basis(const Value& l) {
   return std::any_of(l.nodes.begin(), l.nodes.end(), [](const ValueNode& n) { return n.e != 0; });
 }
 
-// What is drawn: the layout without what starts it, its modes' extents, and where element i lies.
+// What is drawn: the layout relative to its first element, its modes' extents, and the offset of element i.
 struct Drawn {
   Value whole, layout;
   std::vector<int> extents, steps;  // of each mode: its size, and the size of its innermost part
@@ -123,7 +123,7 @@ Picture elements_picture(const Drawn& d, const std::string& expression, const Pi
   return p;
 }
 
-// The tile's coordinate (m, n) that an element of a thread-value layout is at.
+// The coordinate (m, n) of the tile to which a thread-value layout maps an element.
 struct Tile {
   int rows = 1, columns = 1;
 };

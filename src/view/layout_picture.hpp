@@ -1,6 +1,6 @@
-// A layout as a picture. Rows are the first mode and columns the second; further modes make one grid for each
-// of their coordinates. A mode that nests gets a heavy line after each run of its innermost part, so that
-// tiles show.
+// Draws a layout. Rows are the first mode and columns the second; each coordinate of the further modes makes
+// a grid of its own. A nested mode gets a heavy line after each run of its innermost part, so that tiles are
+// visible.
 #pragma once
 #include <optional>
 #include <string>
@@ -19,16 +19,16 @@ struct PictureOptions {
   std::optional<Value> shape = {};  // of the tile that a thread-value layout covers: (M, N)
 };
 
-/// Bits of an element: "f16", "half_t", "float", "u8", "16", ...; Error for what is neither.
+/// Bits of an element type ("f16", "half_t", "float", "u8") or number ("16"). Throws Error for anything else.
 int element_bits(std::string_view type);
 
-/// `expression` is what the layout came from. Error where it is no layout, or too large to draw (65,536
-/// elements). By thread, the layout is one of (thread, value) and the picture shows who holds each coordinate
-/// of the tile.
+/// `expression` is what the layout was evaluated from. Throws Error if it is not a layout, or too large to
+/// draw (over 65,536 elements). When coloured by thread, the layout is (thread, value) and the picture shows
+/// the owner of each coordinate of the tile.
 Picture layout_picture(const Value& layout, const std::string& expression, const PictureOptions&);
 
-/// A composed layout whose swizzle counts bytes of an unknown pointer, in elements: what pictures and banks
-/// use.
+/// A composed layout whose swizzle works on the bytes of an unknown pointer, converted to elements for
+/// pictures and banks.
 Value in_elements(const Value&);
 
 }  // namespace zellige::view

@@ -1,4 +1,4 @@
-// The operations that a text may name: the rows of the library's tables, which say what they take
+// The operations that an expression may name: the library's tables, which list their operands
 // (zellige/layout/signature.hpp).
 #pragma once
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace zellige::view {
 
-/// An operand and where it stands in a longer text.
+/// An operand and its position in a longer expression.
 struct Argument : Operand {
   std::size_t at = 0;
 };
@@ -16,9 +16,9 @@ struct Argument : Operand {
 /// On layouts and numbers, on tensors, of instructions and tilings.
 const std::vector<Operation>& operations();
 Rows named(std::string_view name);
-/// "; did you mean size?" for a name that no row has, or "".
+/// "; did you mean size?" for an unknown name, or "".
 std::string near_operation(std::string_view name);
-/// A line for every name and every kind of operands that it takes.
+/// One line per name and kind of operands.
 std::string list_of_operations();
 
 }  // namespace zellige::view

@@ -8,7 +8,7 @@
 namespace zellige::view {
 namespace {
 
-// Hue in turns, saturation and lightness in 0..1.
+// Hue in revolutions, saturation and lightness in 0..1.
 Colour from_hsl(double hue, double saturation, double lightness) {
   const double a = saturation * std::min(lightness, 1 - lightness);
   auto channel = [&](double n) {

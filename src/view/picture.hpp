@@ -1,6 +1,5 @@
-// Pictures as data: grids of labelled, coloured cells. A layout becomes one (layout_picture.hpp), a
-// shared-memory access another (bank_picture.hpp); each is drawn as text for a terminal, as SVG, and as a
-// page of HTML.
+// Pictures as data: grids of labelled, coloured cells, made from a layout (layout_picture.hpp) or a
+// shared-memory access (bank_picture.hpp), and drawn as text for a terminal, as SVG, or as an HTML page.
 #pragma once
 #include <string>
 #include <vector>
@@ -13,17 +12,17 @@ struct Colour {
   bool is_dark() const;
 };
 
-/// Of n things around a wheel of hues; neighbours differ.
+/// One of n colours around a wheel of hues; neighbours differ.
 Colour wheel(long long i, int n);
-/// Eight hues, each in four strengths: a warp's lanes.
+/// Eight hues, four shades each: the lanes of a warp.
 Colour lane_colour(long long thread);
-/// Of eight greys by the index modulo 8, as print_latex has them.
+/// One of eight greys, by the index modulo 8, as in print_latex.
 Colour grey(long long i);
 /// From green (the first) to red.
 Colour heat(int i, int n);
 
 struct Cell {
-  std::string label;  // lines divided by '\n'
+  std::string label;  // lines separated by '\n'
   std::string hover = {};
   Colour colour = {};
 };
@@ -32,11 +31,11 @@ struct Grid {
   std::string title;
   int rows = 0, columns = 0;
   std::vector<Cell> cells;                   // row by row
-  std::vector<std::string> row_labels = {};  // else 0, 1, 2, ...
+  std::vector<std::string> row_labels = {};  // default: 0, 1, 2, ...
   std::vector<std::string> column_labels = {};
-  int row_step = 0, column_step = 0;  // a heavy line after every so many; 0: none
+  int row_step = 0, column_step = 0;  // a heavy line after every N rows or columns; 0: none
   std::string corner = {};            // above the row labels
-  bool dense = false;                 // text: one character a cell, no frames
+  bool dense = false;                 // text: one character per cell, no frames
 };
 
 struct Legend {
@@ -54,7 +53,7 @@ struct Picture {
 std::string text(const Grid&);
 std::string text(const Picture&);
 std::string svg(const Picture&);
-/// One page that needs nothing else; pictures one below the other.
+/// One self-contained page, with the pictures below one another.
 std::string html(const std::string& title, const std::vector<Picture>&);
 
 }  // namespace zellige::view

@@ -1,4 +1,5 @@
-// Records {"op", "args"}: an operation's name and its operands as texts in CuTe's notation; so is the result.
+// Evaluates records {"op", "args"}: an operation's name and its operands as strings in CuTe's notation; so is
+// the result.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,12 +8,12 @@
 
 namespace zellige::view {
 
-/// What is not of the record's language: an unknown operation, or an argument that cannot be read.
+/// An unknown operation, or an argument that cannot be parsed.
 struct Unreadable : Error {
   using Error::Error;
 };
 
-/// The result, or Unreadable, or LayoutError or Error where the operation refuses its operands.
+/// Returns the result. Throws Unreadable, or LayoutError or Error if the operation rejects its operands.
 std::string evaluate_record(const std::string& op, const std::vector<std::string>& arguments);
 
 /// One line of JSON in, one out: {"id", "result"} or {"id", "error"}.

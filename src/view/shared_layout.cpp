@@ -19,7 +19,7 @@ Value checked(const Value& given) {
       fail("{}: its indices are coordinates, not places in shared memory", to_text(given));
   }
   if (!v.is(ValueKind::composed)) return v;
-  // Every number is known here: what a layout makes of another is one layout, where it is any.
+  // Every number is static here: an operation on a layout gives one layout, if any.
   Value known = v;
   for (ValueNode& n : known.nodes) n.s = fixed(n.s.v), n.d = fixed(n.d.v);
   Tape t;

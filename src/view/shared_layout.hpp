@@ -1,4 +1,4 @@
-// A layout of shared memory as a function from the index of an element (colexicographic) to its byte address.
+// A layout of shared memory as a function from an element's (colexicographic) index to its byte address.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,20 +8,20 @@ namespace zellige::view {
 
 class SharedLayout {
  public:
-  /// Error where it is no layout of integers, reaches below 0, or has more than 2^24 elements.
+  /// Throws Error if it is not a layout of integers, has negative offsets, or has more than 2^24 elements.
   SharedLayout(const Value& layout, int element_bits);
 
   const Value& value() const { return value_; }  // swizzle o offset o plain, or plain
   const Value& plain() const { return plain_; }  // without swizzle and offset
   int bits() const { return bits_; }
   long long elements() const { return elements_; }
-  long long bytes() const { return bytes_; }  // from 0 to the last element
+  long long bytes() const { return bytes_; }  // from 0 through the last element
   int rank() const { return static_cast<int>(extents_.size()); }
   long long extent(int mode) const { return extents_[static_cast<std::size_t>(mode)]; }
-  /// How much the index grows by a step of a mode.
+  /// Change of the index for one step along a mode.
   long long step(int mode) const;
   long long offset(long long index) const { return indexer_(index); }  // in elements
-  /// The byte at which an element starts; Error where it is inside a byte.
+  /// The byte at which an element starts. Throws Error if it starts inside a byte.
   long long address(long long index) const;
   std::string text() const { return to_text(value_); }
 

@@ -1,4 +1,4 @@
-// Pictures as SVG, and as a page of HTML that holds them. Colours are written out, so that any viewer shows
+// Pictures as SVG, and as an HTML page that contains them. Colours are literal, so that any viewer shows
 // them.
 #include <fmt/format.h>
 
