@@ -10,13 +10,13 @@
 namespace zellige::run {
 namespace {
 
-/// The machine code, which may have been compiled elsewhere.
+/// Returns the machine code, which may have been compiled elsewhere, after checking it.
 const std::string& sound(const emit::Manifest& m, const Cubin& cubin) {
   require_even_descriptors(cubin.bytes, m.name);
   return cubin.bytes;
 }
 
-/// Fails where the driver knows the kernel by another interface than the manifest does.
+/// Throws if the driver reports another interface of the kernel than the manifest.
 void check_interface(const emit::Manifest& m, const emit::KernelLaunch& k, const Function& f) {
   const auto stated = emit::parameter_bytes(k);
   if (const auto found = parameter_bytes(f); found && *found != stated)

@@ -1,4 +1,5 @@
-// A program on the GPU as one unit: its functions found once, its tensor maps encoded once for the memory that it is bound to.
+// Binds a program to GPU memory: looks up its functions once, and encodes its tensor maps once per set of
+// addresses.
 //
 //   const LoadedProgram program(manifest, cubin);
 //   const BoundProgram bound(program, [&](std::size_t tensor) { return address[tensor]; });
@@ -15,12 +16,12 @@ namespace zellige::run {
 
 class LoadedProgram {
  public:
-  /// Throws Fault where the machine code would end in an illegal instruction (require_even_descriptors).
+  /// Throws Fault if the machine code would end in an illegal instruction (require_even_descriptors).
   LoadedProgram(const emit::Manifest&, const Cubin&);
 
   const emit::Manifest& manifest() const { return manifest_; }
   const Function& function(std::size_t kernel) const { return functions_[kernel]; }
-  std::int64_t most_shared_bytes() const;  // that a block of its kernels has
+  std::int64_t most_shared_bytes() const;  // maximum per block over its kernels
   bool programmatic() const;               // some kernel may start early
 
  private:
@@ -29,10 +30,10 @@ class LoadedProgram {
   std::vector<Function> functions_;
 };
 
-/// Which kernels start while the one before them on the stream still runs, of those that may.
+/// Which of the kernels that allow it start while the previous one on the stream still runs.
 enum class Overlap : std::uint8_t {
   none,
-  kernels,  // all but the program's first: what is on the stream before it has ended
+  kernels,  // all but the program's first, which waits for earlier work on the stream
   all,
 };
 
@@ -41,15 +42,15 @@ class BoundProgram {
   BoundProgram(const LoadedProgram&, const std::function<std::uint64_t(std::size_t tensor)>& address);
 
   void launch(Stream& stream, Overlap overlap) const { launch(stream.handle(), overlap); }
-  void launch(void* stream, Overlap) const;            // which need not be Zellige's
-  void launch_one(Stream&, std::size_t kernel) const;  // when the one before has ended
+  void launch(void* stream, Overlap) const;            // a stream of any owner
+  void launch_one(Stream&, std::size_t kernel) const;  // waits for the previous one to end
   int kernels() const { return static_cast<int>(arguments_.size()); }
 
  private:
   void launch(void* stream, std::size_t kernel, bool early) const;
 
   const LoadedProgram& program_;
-  std::vector<std::vector<Argument>> arguments_;  // by kernel
+  std::vector<std::vector<Argument>> arguments_;  // per kernel
 };
 
 }  // namespace zellige::run

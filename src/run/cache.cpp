@@ -44,7 +44,7 @@ Trailer seal(const Key& key, std::string_view suffix, std::string_view content) 
   return {.key = hash(Key(key).add(suffix).hex()), .length = content.size(), .content = hash(content)};
 }
 
-/// Why an entry is not the one of its key, or "".
+/// Why an entry does not match its key, or "".
 std::string why_not(const Trailer& found, const Trailer& expected) {
   if (found == expected) return "";
   if (found.magic != expected.magic) return "it does not end as entries do";
@@ -93,7 +93,7 @@ Cache Cache::temporary() {
 }
 
 fs::path Cache::place(const Key& key, std::string_view suffix) const {
-  const std::string hex = Key(key).add("form 2").hex();  // those of another form are not looked at
+  const std::string hex = Key(key).add("form 2").hex();  // entries of other forms are ignored
   return root_ / hex.substr(0, 2) / (hex.substr(2) + "." + std::string(suffix));
 }
 

@@ -14,7 +14,7 @@
 namespace zellige::run {
 namespace {
 
-/// A tensor of the manifest that is compared: its place there, and which tensor of the graph it is.
+/// A tensor to compare: its entry in the manifest, and its index in the graph.
 struct Stored {
   int place = -1, tensor = -1;
 };
@@ -29,7 +29,7 @@ std::vector<Stored> stored_tensors(const graph::KernelGraph& g, const emit::Mani
     all.push_back({static_cast<int>(i), at});
   }
   for (const int output : g.outputs) {
-    // An output that is also an input, or given twice, has one place.
+    // An output that is also an input, or listed twice, is stored once.
     const bool input = std::find(g.inputs.begin(), g.inputs.end(), output) != g.inputs.end();
     if (seen[static_cast<std::size_t>(output)] || input) continue;
     fault("manifest of {}: says nothing of the output {}", m.name,
@@ -38,7 +38,7 @@ std::vector<Stored> stored_tensors(const graph::KernelGraph& g, const emit::Mani
   return all;
 }
 
-/// The graph without the roundings that the program leaves out.
+/// The graph without the roundings that the program omits.
 graph::KernelGraph kept(const graph::KernelGraph& g, const emit::Manifest& m,
                         const std::vector<Stored>& stored) {
   std::vector<bool> as_stated(g.tensors.size(), false);
@@ -51,7 +51,7 @@ Status status_of(const graph::Comparison& c) {
   return c.correct ? Status::correct : c.explained ? Status::borderline : Status::wrong;
 }
 
-/// The worst counts, and of equal ones the first.
+/// Sets the result's status if this one is worse; of equal ones the first remains.
 void blame(const graph::KernelGraph& g, Status status, const std::string& tensor, const std::string& what,
            RunResult& r) {
   if (status == Status::correct || r.status == Status::wrong || (status == r.status && !r.reason.empty()))
@@ -60,7 +60,8 @@ void blame(const graph::KernelGraph& g, Status status, const std::string& tensor
   r.reason = fmt::format("{}: tensor {}: {}", g.name, tensor, what);
 }
 
-/// Poison is NaN, and so may be what is expected: then only its bits tell that nobody computed it.
+/// Poison is NaN, and the expected value may be NaN as well: then only its bits show that it was never
+/// computed.
 void check_written(const graph::KernelGraph& g, const emit::TensorPlace& t, const Bytes& bytes,
                    TensorResult& one, RunResult& r) {
   const std::int64_t left = unwritten(t, bytes);
@@ -76,16 +77,16 @@ TensorResult result_of(const emit::TensorPlace& t) {
           .shape = t.shape};
 }
 
-/// The tiles of one tensor, together. A tile whose norm alone is past the tolerance is held with the others: of so few elements one
-/// may be most of the norm.
+/// The combined verdict on the tiles of one tensor. A tile of which only the norm exceeds the tolerance is
+/// judged together with the others: of so few elements, one may dominate the norm.
 struct Tiles {
   double worst = 0, of_error = 0;
   std::int64_t past = 0;
   graph::Norms norms;
-  bool finite = false;  // is anything, in the reference?
+  bool finite = false;  // whether the reference has any finite element
   struct Fault {
     Status status = Status::correct;
-    std::int64_t first = -1;  // of the tiles with that status
+    std::int64_t first = -1;  // first tile with that status
     std::string text;
 
     void add(std::int64_t index, Status now, const graph::Comparison& c) {
@@ -98,7 +99,7 @@ struct Tiles {
 
   void add(std::int64_t index, const graph::Comparison& c, const graph::Array& expected) {
     norms += c.norms;
-    if (!(c.worst <= worst)) worst = c.worst;  // NaN shows
+    if (!(c.worst <= worst)) worst = c.worst;  // propagates NaN
     if (!(c.of_error <= of_error)) of_error = c.of_error;
     past += c.wrong;
     finite = finite || std::ranges::any_of(expected.values, [](double v) { return std::isfinite(v); });
@@ -163,7 +164,7 @@ void check_sample(const graph::KernelGraph& g, const emit::Manifest& m, const st
     const auto at = static_cast<std::size_t>(place[s.tensor]);
     const emit::TensorPlace& t = m.tensors[at];
     const auto count = static_cast<std::int64_t>(s.tiles.size());
-    // A few tiles at a time share a quarter of the memory; a tile that takes more has all cores.
+    // A few tiles at a time share a quarter of the memory; a tile that needs more runs alone on all cores.
     const double one_tile = 6 * graph::bytes(graph::cut(g, s.tensor, s.tiling.at(0), s.known).graph);
     const int outer = static_cast<int>(
         std::clamp(memory / 4 / one_tile, 1.0, static_cast<double>(std::min<std::int64_t>(cores, count))));
@@ -185,7 +186,8 @@ void check_sample(const graph::KernelGraph& g, const emit::Manifest& m, const st
       const int made = c.graph.outputs[0];
       const graph::DType dtype = g.tensors[s.tensor].dtype;
       const graph::Array found = unpack(t, storage[at], region);
-      // Once a tile is wrong nothing excuses the tensor, and what rounding explains of others need not be found out.
+      // Once a tile is wrong, nothing excuses the tensor, and rounding errors of other tiles need not be
+      // computed.
       graph::Comparison one = wrong ? graph::compare(found, reference.tensors[made], dtype, nullptr,
                                                      alike ? nullptr : &rounded.tensors[made])
                                     : graph::Judge(c.graph, arrays, reference, how.threads,

@@ -1,13 +1,15 @@
-// What a run computed, against what the graph means: every output, and every intermediate that a kernel stored.
+// Compares the result of a run with the meaning of the graph: every output, and every intermediate that a
+// kernel stored.
 //
 //   check_all(g, manifest, storage, inputs, result);              // whole tensors, by a reference of the whole graph
-//   check_sample(g, manifest, storage, choice, options, result);  // tiles, each by a reference of what it takes
+//   check_sample(g, manifest, storage, choice, options, result);  // tiles, each by a reference of its subgraph
 //
-// The graph is the one that was given, whatever the program was made of: a tensor of it that the program does not store, or stores
-// in another dtype, has its rounding left out (graph/left_out.hpp); what only the program stores shows in what follows from it.
+// The graph is the original one, before fusion: the rounding of a tensor that the program does not store, or
+// stores in another dtype, is omitted (graph/left_out.hpp); tensors that only the program stores are checked
+// through their consumers.
 //
-// Both set the result's status, its reason and what is said of each tensor. Which tiles, and what they follow from, is
-// graph/sample.hpp's; what is right, the judge's.
+// Both functions set the result's status, its reason and the report on each tensor. graph/sample.hpp chooses
+// the tiles and what they are computed from; the judge decides what is right.
 #pragma once
 #include <functional>
 #include <string>
@@ -24,7 +26,7 @@ namespace zellige::run {
 enum class Check : std::uint8_t { full, sampled, none };
 std::string_view name(Check);
 
-/// What is done where nobody chose: sampled where all of it would take long (graph::sampled_from).
+/// The default: by sample if checking everything would take long (graph::sampled_from).
 Check standard_check(const graph::KernelGraph&);
 
 using Say = std::function<void(const std::string&)>;
@@ -33,9 +35,9 @@ void check_all(const graph::KernelGraph&, const emit::Manifest&, const std::vect
                const graph::RandomInputs&, RunResult&);
 
 struct SampledCheck {
-  int threads = 0;  // 0: one a core
+  int threads = 0;  // 0: one per core
   graph::SampleLimits limits = {};
-  Say say = [](const std::string&) {};  // how far it is
+  Say say = [](const std::string&) {};  // reports progress
 };
 void check_sample(const graph::KernelGraph&, const emit::Manifest&, const std::vector<Bytes>& storage,
                   const graph::InputChoice&, const SampledCheck&, RunResult&);

@@ -73,7 +73,7 @@ void use_device(int index) {
 }
 
 const Device& device() {
-  driver();  // without one, that is what is said
+  driver();  // without a driver, that is the message
   static const Device& found = device_info(standard_device());
   use_device(found.index);
   return found;
@@ -90,7 +90,7 @@ std::string why_no_gpu() {
 
 namespace {
 
-/// Of sm_90a: 90, and whether it runs there and nowhere else.
+/// Of sm_90a: 90, and that it runs on that capability only.
 struct Architecture {
   int capability = 0;
   bool exact = false;
@@ -160,7 +160,7 @@ Function Module::function(const std::string& program, const std::string& name,
   d.function_get(&f.static_shared_bytes, 1, f.handle);
   d.function_get(&f.local_bytes, 3, f.handle);
   d.function_get(&f.registers, 4, f.handle);
-  if (dynamic_shared_bytes > 48 * 1024) {  // more has to be asked for
+  if (dynamic_shared_bytes > 48 * 1024) {  // more must be requested
     check(d.function_set(f.handle, 8, static_cast<int>(dynamic_shared_bytes)),
           fmt::format("kernel {}: {} bytes of shared memory", name, dynamic_shared_bytes));
   }
@@ -186,7 +186,7 @@ Stream::~Stream() { driver().stream_destroy(handle_); }
 
 namespace {
 
-/// Whether the driver ends each launch before it returns.
+/// Returns whether launches are blocking: the driver completes each before it returns.
 bool launches_wait() {
   const char* set = std::getenv("CUDA_LAUNCH_BLOCKING");
   return set && *set && std::string_view(set) != "0";
@@ -205,7 +205,7 @@ void put(void* stream, const Function& f, const LaunchShape& shape, const std::v
     attributes.back().value[0] = u(shape.cluster),
     attributes.back().value[1] = attributes.back().value[2] = 1;
   }
-  // A driver that knows no attributes starts every kernel when the one before has ended.
+  // A driver without launch attributes starts every kernel after the previous one has ended.
   if (shape.early && driver().launch_ex) {
     attributes.emplace_back().id = LaunchAttribute::programmatic_stream_serialization;
     attributes.back().value[0] = 1;

@@ -1,4 +1,4 @@
-// CUDA's driver API, loaded when it is first needed, and the few owners that a launch takes.
+// CUDA's driver API, loaded on first use, and the RAII classes needed for a launch.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -17,26 +17,27 @@ struct Device {
   std::string name;
   int compute_capability = 0;  // 90 for 9.0
   int driver = 0;              // 13000 for CUDA 13.0
-  int clock_khz = 0;           // its highest
+  int clock_khz = 0;           // maximum
   int l2_bytes = 0;
 };
 
-/// The device in use: $ZELLIGE_DEVICE, else 0; its primary context is current on the calling thread from here
-/// on. Fails where there is no driver or no device.
+/// The device in use ($ZELLIGE_DEVICE, else 0). Makes its primary context current on the calling thread.
+/// Throws Error if there is no driver or no device.
 const Device& device();
 
-/// Why there is no GPU to run on, or "" if there is one.
+/// Why there is no usable GPU, or "" if there is one.
 std::string why_no_gpu();
 
-/// What is known of any device; and its primary context, made current on the calling thread.
+/// Returns the properties of any device; below: makes its primary context current on the calling thread.
 const Device& device_info(int index);
 void use_device(int index);
 
-/// What a program planned for `target` is compiled for there: code of sm_80 to sm_89 means the same on every later GPU, of which it
-/// takes the own instructions; what is planned for sm_90a is for that alone.
+/// The architecture to compile for on a device when a program is planned for `target`: code for sm_80 to
+/// sm_89 is valid on every later GPU and is compiled for that GPU's own instructions; code for sm_90a runs on
+/// sm_90a only.
 std::string architecture_for(std::string_view target, const Device& = device());
 
-/// Fails unless the device runs code that was compiled for that architecture.
+/// Throws Error unless the device runs code compiled for that architecture.
 void require_architecture(std::string_view architecture, const Device& = device());
 
 /// Device memory.
@@ -54,7 +55,7 @@ class DeviceBytes {
   void fill(unsigned char value);
   void upload(const void* from, std::int64_t bytes, std::int64_t offset = 0);
   void download(void* to, std::int64_t bytes, std::int64_t offset = 0) const;
-  void copy(const DeviceBytes& from);  // all of it
+  void copy(const DeviceBytes& from);  // copies all bytes
 
  private:
   std::uint64_t address_ = 0;
@@ -66,20 +67,21 @@ struct Function {
   std::string program, name;  // for messages
   void* handle = nullptr;
   int registers = 0, local_bytes = 0, static_shared_bytes = 0;
-  int most_threads = 0;  // of a block, with these registers
+  int most_threads = 0;  // maximum block size, given its registers
 };
 
-/// The sizes of a kernel's parameters as the driver knows them; nothing of a driver before CUDA 12.4.
+/// The sizes of a kernel's parameters as the driver reports them; nothing with a driver before CUDA 12.4.
 std::optional<std::vector<std::int64_t>> parameter_bytes(const Function&);
 
-/// In the context that is current.
+/// Loaded into the current context.
 class Module {
  public:
   explicit Module(const std::string& cubin);
   ~Module();
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
-  /// Also lets the kernel have that much dynamic shared memory. `program`: what messages call the module.
+  /// Returns a kernel and allows it that much dynamic shared memory. `program`: the module's name for
+  /// messages.
   Function function(const std::string& program, const std::string& name,
                     std::int64_t dynamic_shared_bytes) const;
 
@@ -91,10 +93,11 @@ class Module {
 struct Argument {
   std::uint64_t address = 0;
   std::optional<TmaDescriptor> map = {};
-  const void* constant = nullptr;  // where it is the latter: its bytes
+  const void* constant = nullptr;  // a number: its bytes
 };
 
-/// How a kernel is launched: `cluster` blocks along x at a time, and, where `early`, while the one before it still runs.
+/// Launch configuration: clusters of `cluster` blocks along x; `early`: may start while the previous kernel
+/// still runs.
 struct LaunchShape {
   graph::Dim3 grid, block;
   std::int64_t shared_bytes = 0;
@@ -102,7 +105,7 @@ struct LaunchShape {
   bool early = false;
 };
 
-/// Puts a kernel into a stream, which need not be Zellige's.
+/// Enqueues a kernel on a stream of any owner.
 void launch(void* stream, const Function&, const LaunchShape&, const std::vector<Argument>&);
 
 class Stream {
@@ -115,7 +118,7 @@ class Stream {
   void launch(const Function& f, const LaunchShape& shape, const std::vector<Argument>& arguments) {
     run::launch(handle_, f, shape, arguments);
   }
-  /// Waits; fails with what the kernels since the last wait ran into.
+  /// Synchronizes; throws if a kernel has failed since the last wait.
   void wait();
   void* handle() const { return handle_; }
 
@@ -123,7 +126,7 @@ class Stream {
   void* handle_ = nullptr;
 };
 
-/// A CUDA graph of what `launch` puts into a stream.
+/// A CUDA graph of what `launch` enqueues on a stream.
 class CapturedGraph {
  public:
   CapturedGraph(Stream&, const std::function<void()>& launch);
@@ -135,7 +138,7 @@ class CapturedGraph {
   void *graph_ = nullptr, *ready_ = nullptr;
 };
 
-/// A point in a stream whose time is taken.
+/// A timing event in a stream.
 class Event {
  public:
   Event();
@@ -149,7 +152,7 @@ class Event {
   void* handle_ = nullptr;
 };
 
-/// Holds a stream until it is released, so that what is queued meanwhile runs without gaps.
+/// Blocks a stream until released, so that the work queued meanwhile runs without gaps.
 class Gate {
  public:
   explicit Gate(Stream&);

@@ -1,5 +1,5 @@
 // The functions of libcuda.so.1 that `driver.cpp` calls. Handles are opaque pointers, devices are ints and
-// device addresses 64-bit numbers: the driver's ABI, spelt without its header so that a build needs no CUDA.
+// device addresses 64-bit integers: the driver's ABI, declared here so that a build does not need CUDA.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace zellige::run {
 
-/// CUlaunchAttribute, with a cluster's blocks along x, y and z or with 1 for an early start, and CUlaunchConfig.
+/// CUlaunchAttribute (cluster size along x, y and z, or 1 for an early start) and CUlaunchConfig.
 struct LaunchAttribute {
   static constexpr int cluster_dimension = 4, programmatic_stream_serialization = 6;
   int id = 0, padding = 0;
@@ -70,11 +70,11 @@ struct Driver {
                    std::size_t* bytes);  // nullptr: before 12.4
 };
 
-/// Loaded and initialised. Fails where there is no driver.
+/// Returns the loaded and initialized driver. Throws Error if there is none.
 const Driver& driver();
 
-/// Fails with the driver's words for a status that is not success; one that breaks the context, with the kernel's name
-/// (run/gpu_fault.hpp).
+/// Throws with the driver's message if the status is not success; if the status breaks the context, with the
+/// kernel's name (run/gpu_fault.hpp).
 void check(int status, const std::string& doing);
 
 }  // namespace zellige::run

@@ -1,5 +1,6 @@
-// What a run saw, as files: FOLDER/GRAPH/ with graph.json, input_X0.npy, output_Y0.npy and output_Y0.reference.npy,
-// intermediate_t3.npy and its reference, and the program as NAME.cu and NAME.manifest.json.
+// Writes the tensors and source code of a run to files: FOLDER/GRAPH/ with graph.json, input_X0.npy,
+// output_Y0.npy and output_Y0.reference.npy, intermediate_t3.npy and its reference, and the program as
+// NAME.cu and NAME.manifest.json.
 #pragma once
 #include <filesystem>
 #include <set>
@@ -14,12 +15,12 @@
 
 namespace zellige::run {
 
-/// A part of a file name that says another name: letters, digits and _ - + = , @ [ ] stay, every other
-/// character is %XX, and what is too long ends in ~ and a hash. Two names never give the same; but case may
-/// be all that they differ in.
+/// Encodes a name as a part of a file name: letters, digits and _ - + = , @ [ ] stay, every other character
+/// becomes %XX, and a name that is too long ends in ~ and a hash. Different names give different results,
+/// which may differ in case only.
 std::string file_name(std::string_view name);
 
-/// Names that also a file system without case keeps apart: the second of such two gets ~2.
+/// Makes names that differ on a case-insensitive file system too: the second of two such names gets ~2.
 class FileNames {
  public:
   std::string operator()(std::string_view name);
@@ -28,8 +29,8 @@ class FileNames {
   std::set<std::string> taken_;  // in lower case
 };
 
-/// `reference` is null where it did not run on the whole graph, `program` and `storage` where only it ran, `storage` where the program
-/// did not end. All files or none; fails where one cannot be written.
+/// `reference` is null if it did not run on the whole graph, `program` and `storage` if only the reference
+/// ran, `storage` if the program did not finish. Writes all files or none; throws if one cannot be written.
 void dump(Outputs&, const std::filesystem::path& folder, const graph::KernelGraph&, const graph::InputChoice&,
           const graph::Reference* reference, const emit::Program* program, const std::vector<Bytes>* storage);
 

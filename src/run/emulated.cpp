@@ -37,12 +37,12 @@ struct Loaded {
             kernel);
     return reinterpret_cast<Entry>(at);
   }
-  const PrivateFile file;  // whose lines the emulator names as long as it is loaded
+  const PrivateFile file;  // the emulator reports its lines while it is loaded
   void* handle;
 };
 
-// The tensors of a run in the emulator's device memory. Intermediates lie in one workspace at the manifest's offsets,
-// so that two of them may share bytes; whichever a kernel writes takes them from the other.
+// The tensors of a run in the emulator's device memory. Intermediates share one workspace at the manifest's
+// offsets, so that two of them may overlap; a kernel that writes one invalidates the other.
 class DeviceMemory {
  public:
   DeviceMemory(const emit::Manifest& m, std::vector<Bytes>& storage)
@@ -60,14 +60,14 @@ class DeviceMemory {
 
   emulate::Buffer& operator[](int t) { return buffers_[static_cast<std::size_t>(t)]; }
 
-  /// What a launch is about to write: other tensors lose the bytes that they share with it, and what they held
-  /// until then is kept for the caller.
+  /// Called before a launch writes: tensors that overlap its outputs lose their contents, which are saved for
+  /// the caller.
   void take(const emit::KernelLaunch& k) {
     for (std::size_t a = 0; a < k.tensors.size(); ++a)
       if (k.writes[a]) take(static_cast<std::size_t>(k.tensors[a]));
   }
 
-  /// What the caller gets back.
+  /// Copies the contents back to the caller.
   void give_back() {
     for (std::size_t i = 0; i < buffers_.size(); ++i)
       if (manifest_.tensors[i].memory >= 0)
@@ -79,7 +79,7 @@ class DeviceMemory {
   }
 
  private:
-  // What lies between the elements of an input is poison that nobody may read.
+  // The gaps between the elements of an input are poison, which must not be read.
   static void fill(emulate::Buffer& b, const emit::TensorPlace& t, const Bytes& bytes) {
     std::memcpy(b.data(), bytes.data(), bytes.size());
     const std::int64_t elements = graph::size(t.shape) * graph::bytes(t.dtype);

@@ -1,4 +1,5 @@
-// An emitted program on the emulator: compiled by the host compiler, every block and thread run and checked.
+// Runs an emitted program on the emulator: compiles it with the host compiler, then runs and checks every
+// block and thread.
 #pragma once
 #include <string>
 #include <utility>
@@ -20,19 +21,19 @@ struct EmulatedKernel {
 struct EmulatedRun {
   std::vector<EmulatedKernel> kernels;
   std::vector<emulate::Finding> findings;
-  bool complete = true;  // false: a launch was given up at a divergence; what comes after it did not run
+  bool complete = true;  // false: a launch was aborted at a divergence, and the later ones did not run
   double compile_ms = 0;
   bool compile_cached = false;
-  std::string note;  // of the cache: HostLibrary::note
+  std::string note;  // on the cache: HostLibrary::note
   double run_ms = 0;
 };
 
-/// Runs every launch of the manifest once, with `workers` threads of the host (0: one a core). `storage`
-/// holds the bytes of each of the manifest's tensors, and the bytes after the run on return. Inputs count as
-/// initialised; all else as poison that nobody may read.
+/// Runs every launch of the manifest once, with `workers` host threads (0: one per core). `storage` holds the
+/// bytes of each of the manifest's tensors before and after the run. Inputs count as initialized; everything
+/// else is poison, which must not be read.
 EmulatedRun run_emulated(const emit::Program&, std::vector<Bytes>& storage, const Cache&, int workers = 0);
 
-/// Counters that are not zero, by name.
+/// Nonzero counters, by name.
 std::vector<std::pair<std::string, std::uint64_t>> named(const emulate::Counters&);
 
 }  // namespace zellige::run

@@ -63,7 +63,7 @@ void create_folders(const fs::path& folder) {
 }
 
 void write_whole(const fs::path& file, std::string_view content, unsigned mode) {
-  // A device or a pipe cannot be renamed onto: it is written to directly, and there is nothing to leave
+  // A device or a pipe cannot be replaced by renaming: it is written directly, and nothing can be left
   // half-written.
   struct stat kind;
   const bool special = ::stat(file.c_str(), &kind) == 0 && !S_ISREG(kind.st_mode) && !S_ISDIR(kind.st_mode);

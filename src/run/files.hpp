@@ -1,5 +1,5 @@
-// Files that are whole or absent; failures name the path and the reason. The cache writes with these; what a
-// user asked for goes through run/outputs.hpp.
+// Writes files atomically; errors name the path and the reason. The cache uses these functions; files that
+// the user asked for are written by run/outputs.hpp.
 #pragma once
 #include <filesystem>
 #include <optional>
@@ -8,23 +8,24 @@
 
 namespace zellige::run {
 
-/// Writes under a name of its own in the same folder, then renames. `mode`: of the file, less the process's umask.
+/// Writes under a unique name in the same folder, then renames. `mode`: of the file, less the process's
+/// umask.
 void write_whole(const std::filesystem::path&, std::string_view content, unsigned mode = 0666);
-/// Writes a file that is not there yet. Returns 0, or the errno of what failed.
+/// Writes a file that must not exist yet. Returns 0, or the errno of the failure.
 int write_new(const std::filesystem::path&, std::string_view content, unsigned mode = 0666);
 std::string read_whole(const std::filesystem::path&);
 void create_folders(const std::filesystem::path&);
 
-/// A file that is read from its beginning, no further than is asked for: it may be a pipe, or have no end.
+/// Reads a file sequentially and no further than requested: it may be a pipe, or endless.
 class FileReader {
  public:
   explicit FileReader(std::filesystem::path);
   ~FileReader();
   FileReader(const FileReader&) = delete;
 
-  /// The next bytes; fewer where the file ends before.
+  /// The next bytes; fewer at the end of the file.
   std::string next(std::size_t bytes);
-  /// All of it, where that is known before it is read.
+  /// The total size, if it is known in advance.
   std::optional<std::size_t> size() const;
 
  private:
@@ -32,10 +33,10 @@ class FileReader {
   int fd_;
 };
 
-/// In lower case: what a file system without case takes two names for.
+/// In lower case: equal results for names that a case-insensitive file system considers the same.
 std::string folded(std::string name);
 
-/// A file name that no other process or thread uses: host, process and a count are in it.
+/// A file name that no other process or thread uses, made of host, process and a counter.
 std::string unique_name(std::string_view suffix);
 
 }  // namespace zellige::run

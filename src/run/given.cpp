@@ -10,7 +10,8 @@
 
 namespace zellige::run {
 
-/// Numbers of rows must name some: the whole of them, since a sample of the outputs may see none that do not.
+/// Row indices must be in range. All of them are checked, because a sample of the outputs may not depend on
+/// the bad ones.
 void check_numbers(const graph::Numbers& numbers, const graph::Array& a, const std::string& which) {
   if (numbers.rows == 0) return;
   std::vector<bool> seen(static_cast<std::size_t>(numbers.rows), false);
@@ -49,7 +50,7 @@ graph::GivenInputs given_inputs(const graph::KernelGraph& g, const InputFiles& f
     graph::round_to(t.dtype, values.data(), static_cast<std::int64_t>(values.size()));
     for (double& v : values)
       if (v != v)
-        v = std::numeric_limits<double>::quiet_NaN();  // whatever bits it had: some mean "never written"
+        v = std::numeric_limits<double>::quiet_NaN();  // canonical: some NaN bits mean "never written"
     graph::Array array{t.shape, std::move(values)};
     check_numbers(numbers[at], array,
                   fmt::format("{}: input {} of graph {}", graph::shown(file), name, g.name));

@@ -1,4 +1,4 @@
-// Inputs that the user gives, as .npy files.
+// Inputs that the user provides as .npy files.
 #pragma once
 #include <string>
 #include <utility>
@@ -10,14 +10,14 @@
 
 namespace zellige::run {
 
-/// Input name and file, as --input has them.
+/// Input name and file, as passed to --input.
 using InputFiles = std::vector<std::pair<std::string, std::string>>;
 
-/// Fails where a number names no row, or one again that is written; `which` says whose numbers they are.
+/// Throws Error if an index is out of range, or is repeated where rows are written; `which` names the input.
 void check_numbers(const graph::Numbers&, const graph::Array&, const std::string& which);
 
-/// Fails where the graph has no such input, where a file cannot be read, or where its dtype or shape is not the input's. NumPy has
-/// no bfloat16: such an input is given as float32, and rounded.
+/// Throws Error if the graph has no such input, if a file cannot be read, or if its dtype or shape is not the
+/// input's. NumPy has no bfloat16: such an input is provided as float32, and rounded.
 graph::GivenInputs given_inputs(const graph::KernelGraph&, const InputFiles&);
 
 }  // namespace zellige::run

@@ -9,10 +9,10 @@
 namespace zellige::run {
 namespace {
 
-constexpr std::int64_t guard_bytes =
-    256;  // behind every tensor; a kernel that changes them wrote past the end
+constexpr std::int64_t guard_bytes = 256;  // guard bytes after every tensor, to detect out-of-bounds writes
 
-// Fills the shared memory of every multiprocessor with NaN: hardware leaves there what the last kernel wrote.
+// Fills the shared memory of every multiprocessor with NaN: otherwise it would hold what the last kernel
+// wrote.
 constexpr const char* poison_ptx = R"(
 .version 7.0
 .target sm_80
@@ -38,14 +38,14 @@ again:
 }
 )";
 
-/// The output that has taken a tensor's memory, or the tensor itself.
+/// The output that takes a tensor's memory, or the tensor itself.
 std::size_t result_in(const emit::Manifest& m, std::size_t tensor) {
   for (std::size_t i = 0; i < m.tensors.size(); ++i)
     if (m.tensors[i].memory == static_cast<int>(tensor)) return i;
   return tensor;
 }
 
-// Where each tensor of the manifest lies on the device.
+// Device addresses of the manifest's tensors.
 class Memory {
  public:
   Memory(const emit::Manifest& m, const std::vector<Bytes>& storage)
@@ -64,7 +64,7 @@ class Memory {
     return t.role == emit::Role::intermediate ? workspace_.address() + static_cast<std::uint64_t>(t.offset)
                                               : owned_[i].address();
   }
-  /// As before the first launch.
+  /// Restores the state before the first launch.
   void poison() {
     workspace_.fill(0xff);
     for (std::size_t i = 0; i < owned_.size(); ++i)
@@ -78,7 +78,8 @@ class Memory {
     for (const DeviceBytes& b : owned_) sum += b.bytes();
     return sum;
   }
-  /// One more set of inputs, with the same values, and outputs; nothing for intermediates, which all evaluations share.
+  /// Allocates one more set of inputs, with the same values, and outputs; no intermediates, which all
+  /// evaluations share.
   std::vector<DeviceBytes> another() const {
     std::vector<DeviceBytes> set;
     for (const DeviceBytes& b : owned_) set.emplace_back(b.bytes()).copy(b);
@@ -106,17 +107,17 @@ void poison_shared_memory(Stream& stream, std::int64_t bytes) {
   bytes = std::max<std::int64_t>(bytes, 48 * 1024);
   const Module module(poison_ptx);
   const Function poison = module.function("poison", "poison", bytes);
-  // More blocks than multiprocessors, each too large to share one with many others.
+  // More blocks than multiprocessors, each so large that few fit on one.
   stream.launch(poison, {{1024, 1, 1}, {256, 1, 1}, bytes}, {{static_cast<std::uint64_t>(bytes)}});
   stream.wait();
 }
 
-/// Launched as one unit, its kernels overlapping and then the whole evaluation with another, the program must write what its
-/// kernels write one after another; "" if it does.
+/// Launches the program as one unit, with its kernels overlapping, and then overlapping with another
+/// evaluation. Returns how its outputs differ from those of its kernels run one by one, or "".
 std::string differs_as_a_unit(Stream& stream, const BoundProgram& bound, Memory& memory,
                               const emit::Manifest& m, const std::vector<Bytes>& storage) {
   memory.poison();
-  bool changed = false;  // inputs: then they are other inputs the second time
+  bool changed = false;  // inputs, which would differ in the second evaluation
   for (std::size_t t = 0; t < m.tensors.size(); ++t)
     if (result_in(m, t) != t) changed = true, memory.upload(t, storage[t]);
   const CapturedGraph twice(stream, [&] {

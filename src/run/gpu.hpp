@@ -1,4 +1,4 @@
-// An emitted program on the GPU, by the driver API.
+// Runs an emitted program on the GPU through the driver API.
 #pragma once
 #include <string>
 #include <vector>
@@ -19,18 +19,20 @@ struct GpuRun {
   std::vector<GpuKernel> kernels;
   double run_ms = 0;  // upload, first launch of everything, download
   std::string
-      fault;    // where the program as one unit writes other outputs than its kernels one by one; "" else
-  Times times;  // of the whole program, if asked for
+      fault;  // how the outputs of the program as one unit differ from those of its kernels one by one; else
+              // ""
+  Times times;  // of the whole program, if requested
 };
 
-/// Runs every launch of the manifest once, each when the one before has ended, then the program twice as one unit, captured in
-/// a CUDA graph, where its kernels may overlap. `storage` holds the bytes of each of its tensors, and the bytes after
-/// the first run on return, an intermediate's as the last kernel that writes it left them. Outputs and
-/// workspace start as `storage` has them (poisoned), shared memory as NaN. Fails where a kernel wrote past a
-/// tensor's end.
+/// Runs every launch of the manifest once, each after the previous one has ended; then the program twice as
+/// one unit, captured in a CUDA graph, in which its kernels may overlap. `storage` holds the bytes of each
+/// tensor, and on return those after the first run; an intermediate's are those left by the last kernel that
+/// writes it. Outputs and workspace start as in `storage` (poisoned), shared memory as NaN. Throws if a
+/// kernel wrote beyond a tensor's end.
 GpuRun run_on_gpu(const emit::Manifest&, const Cubin&, std::vector<Bytes>& storage, Timing = Timing::off);
 
-/// Microseconds of an evaluation, a sample a round, as tuning compares them: Timing::rotated, briefly, and nothing else.
+/// Microseconds per evaluation, one sample per round, for tuning: Timing::rotated, shortened, without any
+/// checks.
 std::vector<double> measure_on_gpu(const emit::Manifest&, const Cubin&, std::vector<Bytes>& storage);
 
 }  // namespace zellige::run

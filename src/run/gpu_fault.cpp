@@ -27,7 +27,7 @@ constexpr std::array ends = {
 
 struct Launches {
   std::mutex mutex;
-  std::string program, kernel;  // of the last
+  std::string program, kernel;  // of the last launch
   long since_wait = 0;
 };
 Launches& launches() {

@@ -48,7 +48,7 @@ const Header* included(std::string_view line, std::string_view from) {
 std::vector<const Header*> closure(std::string_view text) {
   std::set<const Header*> seen;
   walk(text, "", seen);
-  return {seen.begin(), seen.end()};  // addresses in one table: the order of the paths
+  return {seen.begin(), seen.end()};  // pointers into one table: in the order of the paths
 }
 
 }  // namespace zellige::run

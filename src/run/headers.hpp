@@ -1,4 +1,4 @@
-// The headers that this binary carries: <zellige/...>, embedded at build time (cmake/embed.cmake).
+// The headers <zellige/...> embedded in this binary at build time (cmake/embed.cmake).
 //
 //   for (const Header* h : closure(program.source)) pass_to_nvrtc(h->path, h->text);
 #pragma once
@@ -12,21 +12,22 @@
 namespace zellige::run {
 
 struct Header {
-  std::string_view path;  // as it is included: zellige/block.hpp
+  std::string_view path;  // as included: zellige/block.hpp
   std::string_view text;
 };
 
 /// All of them, by path.
 std::span<const Header> headers();
 
-/// The one of that path, or null.
+/// The header with that path, or null.
 const Header* find_header(std::string_view path);
 
-/// What an #include line of the file at `from` ("" for an emitted text) names, if it is one of ours.
+/// The embedded header that an #include line of the file at `from` ("" for emitted source code) names, if
+/// any.
 const Header* included(std::string_view line, std::string_view from);
 
-/// The headers that a text reaches, by path. Conditions are not evaluated: it is every header that could
-/// matter.
+/// The headers that source code includes, transitively, by path. Conditions are not evaluated: all branches
+/// count.
 std::vector<const Header*> closure(std::string_view text);
 
 }  // namespace zellige::run

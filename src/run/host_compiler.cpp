@@ -17,7 +17,7 @@ struct Compiler {
   std::string path, version;
 };
 
-/// `who`: what asks for it, in the message where there is none.
+/// `who`: the component that needs it, for the message if there is none.
 const Compiler& compiler(const std::string& who = "emulator") {
   static const Compiler found = [&] {
     const char* own = std::getenv("ZELLIGE_CXX");
@@ -34,9 +34,9 @@ const Compiler& compiler(const std::string& who = "emulator") {
   return found;
 }
 
-// -O1: enough to inline accessors, and half of -O2's time to compile. Frame pointers and line tables let the
-// emulator say where in the text a finding is. What a kernel declares and leaves unwritten holds a pattern
-// (emulate/registers.hpp), which a constructor of g++ must not take for dead.
+// -O1: enough to inline accessors, at half of -O2's compile time. Frame pointers and line tables let the
+// emulator report the source line of a finding. Kernel variables that are declared and not written hold a
+// pattern (emulate/registers.hpp), whose constructor g++ must not eliminate as dead.
 const std::vector<std::string>& flags() {
   static const std::vector<std::string> all = [] {
     std::vector<std::string> f = {"-std=c++20",
@@ -56,7 +56,7 @@ const std::vector<std::string>& flags() {
   return all;
 }
 
-// What an intact file holds already is not written again.
+// An intact file with this content is not written again.
 fs::path ensure(const Cache& cache, const fs::path& below_root, std::string_view content) {
   const fs::path file = cache.folder(below_root.parent_path()) / below_root.filename();
   std::error_code none;
@@ -65,7 +65,7 @@ fs::path ensure(const Cache& cache, const fs::path& below_root, std::string_view
   return file;
 }
 
-// The lines that name errors; all of a short log.
+// The lines of a log with errors; all of a short log.
 std::string shortened(const std::string& log) {
   if (log.size() < 2000) return log;
   std::string errors;
@@ -124,7 +124,8 @@ HostLibrary compile_for_emulator(const std::string& source, const std::string& n
   const fs::path made = cache.scratch("so");
   std::vector<std::string> command = {c.path};
   command.insert(command.end(), flags().begin(), flags().end());
-  // g++ writes the names of files into the assembler's text as they are: it runs in the cache, whose path is then in none of them.
+  // g++ writes file names unescaped into the assembler code: it runs in the cache's folder, so that the
+  // cache's path is in none of them.
   const auto below = [&](const fs::path& file) { return file.lexically_relative(cache.root()).string(); };
   for (const std::string& word :
        {std::string("-I"), below(header_folder(cache)), std::string("-x"), std::string("c++"),

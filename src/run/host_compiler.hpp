@@ -1,5 +1,5 @@
-// CUDA text to a shared library for the emulator, by g++ (or what $ZELLIGE_CXX names). Zellige's headers come
-// from the binary: they are written into the cache under a name that is their content's hash.
+// Compiles CUDA source code to a shared library for the emulator, with g++ (or $ZELLIGE_CXX). Zellige's
+// headers come from the binary: they are written into the cache under a name that is their content's hash.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -10,21 +10,21 @@ namespace zellige::run {
 
 struct HostLibrary {
   std::filesystem::path file;
-  double compile_ms = 0;  // as it was when the entry was made if `cached`
+  double compile_ms = 0;  // that of the original compilation if `cached`
   bool cached = false;
-  std::string note;  // of an entry of the cache that was not used, and why; "" else
+  std::string note;  // why an entry of the cache was not used; else ""
 };
 
-/// Its path; `who` asks, as the message where there is none says.
+/// Path of the compiler; `who` is the component that needs it, for the error message.
 std::string host_compiler(const std::string& who);
 
-/// The folder to compile against, with zellige/block.hpp in it.
+/// The include folder, which contains zellige/block.hpp.
 std::filesystem::path header_folder(const Cache&);
 
-/// A text as a file in the cache, for compilers, and for people to look at: NAME.cu.
+/// Writes source code to a file NAME.cu in the cache, for compilers and for inspection.
 std::filesystem::path source_file(const std::string& source, const std::string& name, const Cache&);
 
-/// Compiles; fails where there is no compiler, and with the first errors where it refuses the text.
+/// Throws Error if there is no compiler; throws with the first errors if it rejects the source code.
 HostLibrary compile_for_emulator(const std::string& source, const std::string& name, const Cache&);
 
 }  // namespace zellige::run

@@ -9,8 +9,8 @@
 namespace zellige::run {
 namespace {
 
-/// An instruction that names a descriptor: the lowest 12 bits of its 128, where the register's number begins, and what is added to
-/// it.
+/// An instruction with a descriptor operand: the lowest 12 bits of its 128, the position of the register
+/// number, and an offset added to it.
 struct Form {
   std::string_view name;
   unsigned opcode;
@@ -18,8 +18,8 @@ struct Form {
   int add = 0;
 };
 
-// The last LDGSTS has a shared-memory address with a uniform part: one field gives the register of that part, and the descriptor
-// begins in the next.
+// The last LDGSTS has a shared-memory address with a uniform part: one field holds the register of that part,
+// and the descriptor begins in the next register.
 constexpr std::array forms = {
     Form{"LD", 0x980, 32},        Form{"LDG", 0x981, 32},      Form{"ST", 0x985, 64},
     Form{"STG", 0x986, 64},       Form{"RED", 0x98e, 64},      Form{"ATOMG", 0x9a3, 64},
@@ -74,9 +74,10 @@ std::vector<Section> sections(std::string_view elf) {
   return all;
 }
 
-constexpr std::string_view code_section = ".text.";  // and the kernel's name
+constexpr std::string_view code_section = ".text.";  // followed by the kernel's name
 
-/// The attributes of a kernel's section .nv.info.NAME: a format and a number of a byte each, then 16 bits, or their count of bytes.
+/// The attributes of a kernel's section .nv.info.NAME: a format byte and a number byte, then 16 bits of data,
+/// or of the data's size in bytes.
 void read_attributes(std::string_view info, KernelInterface& k) {
   constexpr int counted = 4;
   constexpr int max_threads = 0x05, parameter = 0x17, cta_per_cluster = 0x3d;
@@ -95,7 +96,7 @@ void read_attributes(std::string_view info, KernelInterface& k) {
                         read<std::uint32_t>(bytes, 8)};
     };
     if (number == parameter) {
-      // An index, its place among all and in memory, and its size above 18 bits of kinds.
+      // An index, the parameter's ordinal and offset, and its size above 18 bits of flags.
       const std::size_t ordinal = read<std::uint16_t>(bytes, 4);
       if (ordinal >= k.parameter_bytes.size()) k.parameter_bytes.resize(ordinal + 1);
       k.parameter_bytes[ordinal] = read<std::uint32_t>(bytes, 8) >> 18;
@@ -141,7 +142,7 @@ std::vector<KernelInterface> kernel_interfaces(std::string_view cubin) {
 }
 
 std::optional<int> compute_capability(std::string_view cubin) {
-  const auto form = read<std::uint8_t>(cubin, 8);  // the ABI's version: 7 until CUDA 12, 8 from CUDA 13 on
+  const auto form = read<std::uint8_t>(cubin, 8);  // ABI version: 7 up to CUDA 12, 8 from CUDA 13 on
   const auto flags = read<std::uint32_t>(cubin, 0x30);
   if (form == 7) return flags & 0xff;
   if (form == 8) return flags >> 8 & 0xff;

@@ -21,7 +21,7 @@ constexpr Element elements[] = {{"'<f2'", graph::DType::f16},
                                 {"'|i1'", graph::DType::int8},
                                 {"'<i4'", graph::DType::int32}};
 
-// The text after `'key':` in the header's dictionary.
+// The value of `'key':` in the header's dictionary.
 std::string_view value_of(std::string_view header, std::string_view key, std::string_view where) {
   const std::size_t at = header.find(fmt::format("'{}':", key));
   if (at == header.npos) fail("{}: is no .npy file that can be read: its header has no '{}'", where, key);
@@ -56,7 +56,7 @@ std::size_t header_length(std::string_view start, std::string_view where) {
   return byte(magic.size()) | byte(magic.size() + 1) << 8;
 }
 
-/// Without values.
+/// Does not read the values.
 Npy parse_header(std::string_view header, std::string_view where) {
   Npy array;
   const std::string_view descr = value_of(header, "descr", where);
@@ -82,7 +82,7 @@ std::size_t count_of(const graph::Shape& shape, std::string_view where) {
   return count;
 }
 
-/// `bytes`: how many there are of elements, where `more` at least.
+/// `bytes`: the number of element bytes found; with `more`, a lower bound.
 [[noreturn]] void wrong_bytes(const Npy& array, std::size_t bytes, bool more, std::string_view where) {
   fail("{}: holds {}{} bytes of elements; its shape {} needs {} of {}", where, more ? "more than " : "",
        bytes, graph::to_string(array.shape), count_of(array.shape, where), graph::bytes(array.dtype));

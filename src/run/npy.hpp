@@ -13,10 +13,10 @@
 
 namespace zellige::run {
 
-/// What a tensor's values are in a file.
+/// The dtype in which a tensor's values are written.
 graph::DType npy_dtype(graph::DType);
 
-/// The bytes of a file. Values are rounded to the type written; those of a tensor are its values already.
+/// The contents of a file. Values are rounded to the written type; a tensor's values already are.
 std::string npy(graph::DType, const graph::Shape&, const std::vector<double>& values);
 
 struct Npy {
@@ -25,18 +25,18 @@ struct Npy {
   std::vector<double> values;
 };
 
-/// Reads what `npy` and NumPy write for <f2, <f4, |i1 and <i4; `where` names the file in messages.
+/// Reads files of npy() and NumPy with <f2, <f4, |i1 and <i4; `where` names the file in messages.
 Npy parse_npy(std::string_view bytes, std::string_view where);
 
-/// A file of which no more is read than its header says: elements that nobody asked for, or an end that never comes, are not waited
-/// for.
+/// Reads a file no further than its header declares, so that it never waits for surplus elements or an end
+/// that does not come.
 class NpyFile {
  public:
   /// Reads the header.
   explicit NpyFile(const std::string& file);
   graph::DType dtype() const { return header_.dtype; }
   const graph::Shape& shape() const { return header_.shape; }
-  /// Reads the elements, once. Fails where the file has other bytes of them than its shape needs.
+  /// Reads the elements; call once. Throws Error if the file has more or fewer bytes than its shape needs.
   std::vector<double> values();
 
  private:

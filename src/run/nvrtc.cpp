@@ -13,7 +13,7 @@
 namespace zellige::run {
 namespace {
 
-// The part of NVRTC's interface that is used here; its types and codes are part of its ABI since CUDA 11.
+// The part of NVRTC's interface in use; its types and codes have been part of its ABI since CUDA 11.
 using Program = struct NvrtcProgram*;
 struct Nvrtc {
   int (*version)(int*, int*);
@@ -54,7 +54,7 @@ const Nvrtc& nvrtc() {
     library.bind(t.cubin, "nvrtcGetCUBIN");
     int major = 0, minor = 0;
     t.version(&major, &minor);
-    if (major < 12 || (major == 12 && minor < 3))  // before, it lacks __builtin_bit_cast
+    if (major < 12 || (major == 12 && minor < 3))  // older ones lack __builtin_bit_cast
       fail("{}: is NVRTC {}.{}; 12.3 or newer is needed", library.path(), major, minor);
     t.version_text = fmt::format("{}.{}", major, minor);
     return t;
@@ -66,7 +66,7 @@ std::string compile(const std::string& source, const std::vector<std::string>& o
   const Nvrtc& n = nvrtc();
   std::vector<const char*> texts, paths, words;
   for (const Header* h : closure(source)) {
-    texts.push_back(h->text.data());  // the table's literals end in zero
+    texts.push_back(h->text.data());  // the table's literals are zero-terminated
     paths.push_back(h->path.data());
   }
   for (const std::string& o : options) words.push_back(o.c_str());
@@ -118,8 +118,8 @@ void require_even_descriptors(std::string_view cubin, std::string_view program) 
 }
 
 Cubin compile_cubin(const std::string& source, std::string_view architecture, const Cache& cache) {
-  // A program's kernels are optimized side by side, on as many threads as the machine has; the number of
-  // threads changes nothing in what is made. Every NVRTC from 12.3 on takes the option.
+  // Optimizes a program's kernels in parallel, on as many threads as the machine has; the result does not
+  // depend on the number of threads. Every NVRTC from 12.3 on accepts the option.
   std::vector<std::string> options = {"--gpu-architecture=" + std::string(architecture), "-std=c++20",
                                       "-lineinfo", "-default-device", "--split-compile=0"};
   Key key;
@@ -127,7 +127,7 @@ Cubin compile_cubin(const std::string& source, std::string_view architecture, co
   for (const std::string& o : options) key.add(o);
   for (const Header* h : closure(source)) key.add(h->path).add(h->text);
 
-  // An entry: how long NVRTC took, the note and a zero, then the cubin.
+  // An entry: NVRTC's time, the note and a zero, then the cubin.
   Cubin result;
   result.architecture = architecture;
   std::string not_used;

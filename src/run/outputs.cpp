@@ -34,7 +34,7 @@ bool unchanged(const struct stat& a, const struct stat& b) {
          a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
 }
 
-// The descriptor of ours that a path means, or -1: "-", and /dev/stdout wherever it leads.
+// The descriptor of this process that a path denotes, or -1: "-", and /dev/stdout wherever it leads.
 int own_descriptor(const fs::path& file) {
   if (file == "-") return 1;
   const auto there = file_at(file);
@@ -83,7 +83,7 @@ bool Outputs::is_stream(const fs::path& file) {
   return there && !S_ISREG(there->st_mode) && !S_ISDIR(there->st_mode);
 }
 
-// Links are followed, so that what is checked and replaced is the file and not the link to it.
+// Follows links, so that the file is checked and replaced, not the link.
 Outputs::Place Outputs::resolve(const fs::path& shown) const {
   Place place{shown, shown, is_stream(shown)};
   if (place.stream) return place;
@@ -101,7 +101,7 @@ Outputs::Place Outputs::resolve(const fs::path& shown) const {
   return place;
 }
 
-// `digest`: of what is to be written, if that is known; a file that holds it already loses nothing.
+// `digest`: of the content to be written, if known; a file with the same content loses nothing.
 void Outputs::check(const Place& place, const std::string* digest) const {
   if (place.stream) return;
   const auto there = file_at(place.file);
@@ -169,7 +169,8 @@ void Outputs::put(const fs::path& shown, std::string_view content) {
   stage(place, content);
 }
 
-// What stands there must be what was checked, or still nothing; it is kept aside until all is done.
+// The existing file must still be the one that was checked, or still be missing; it is kept until everything
+// is committed.
 void Outputs::put_in_place(Staged& s) {
   if (s.place.stream) return write_stream(s.place.shown, s.content);
   const char *from = s.aside.c_str(), *to = s.place.file.c_str();
@@ -181,7 +182,7 @@ void Outputs::put_in_place(Staged& s) {
     s.state = there ? Staged::exchanged : Staged::made;
     return;
   }
-  // Some file systems know neither.
+  // Some file systems support neither flag.
   if (errno == EINVAL || errno == ENOSYS || errno == ENOTSUP) {
     if (::rename(from, to) == 0) {
       s.state = there ? Staged::replaced : Staged::made;

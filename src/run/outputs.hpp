@@ -1,15 +1,15 @@
-// Where a command writes what its user asked for. Everything a command leaves behind goes through here.
+// Writes all files that a command produces for its user.
 //
 //   Outputs outputs({"graph.json"}, force);
-//   outputs.put("out/graph.cu", text);                    // checked and staged under a name of its own
+//   outputs.put("out/graph.cu", text);                    // checked, and staged under a unique name
 //   outputs.put("out/graph.manifest.json", manifest);
-//   outputs.commit();                                     // both stand there now, or neither
+//   outputs.commit();                                     // both exist now, or neither
 //
-// Refused, each with a sentence: an output that is an input (the same file, by whatever name), two outputs of
-// one run in one place (also where they differ only in case, which some file systems do not keep apart), and,
-// unless forced, a file that Zellige did not write or that was edited since (run/written.hpp). An empty file
-// has nothing to lose. Symbolic links are followed. A device, a pipe, "-" and this process's own stdout are
-// written to as streams.
+// Rejected, each with a message: an output that is an input (the same file under any name), two outputs of
+// one run with the same path (also if they differ only in case, which some file systems ignore), and, unless
+// forced, a file that Zellige did not write or that was edited since (run/written.hpp). An empty file may be
+// overwritten. Symbolic links are followed. A device, a pipe, "-" and this process's own stdout are written
+// as streams.
 #pragma once
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -32,36 +32,36 @@ class Outputs {
   explicit Outputs(const std::vector<std::string>& inputs = {}, bool force = false,
                    Written written = Written::standard());
   Outputs(const Outputs&) = delete;
-  ~Outputs();  // what was not committed never was
+  ~Outputs();  // discards what was not committed
 
-  /// Takes a place for what will be written there later by `rewrite`.
+  /// Reserves a path that `rewrite` will write later.
   void claim(const std::filesystem::path&);
-  /// Writes a claimed file anew, whole.
+  /// Replaces a claimed file as a whole.
   void rewrite(const std::filesystem::path&, std::string_view content);
 
-  /// Claims a place and stages its content.
+  /// Claims a path and stages its content.
   void put(const std::filesystem::path&, std::string_view content);
-  /// Puts everything staged under its name: all or nothing.
+  /// Renames all staged files to their paths: all or nothing.
   void commit();
 
-  /// Forgets what is staged.
+  /// Discards what is staged.
   void drop();
 
-  /// Whether what is written to a path goes by as it comes.
+  /// Returns whether a path is written as a stream.
   static bool is_stream(const std::filesystem::path&);
   const Written& written() const { return written_; }
 
  private:
   using Identity = std::pair<dev_t, ino_t>;
   struct Place {
-    std::filesystem::path shown, file;  // as the user names it, and where it is
+    std::filesystem::path shown, file;  // the user's name of the path, and the resolved one
     bool stream = false;
   };
   struct Staged {
     Place place;
     std::filesystem::path aside;
     std::string content;                // of a stream
-    std::optional<struct stat> before;  // of what stood there when it was checked
+    std::optional<struct stat> before;  // of the existing file when it was checked
     enum { waiting, made, exchanged, replaced } state = waiting;
   };
 

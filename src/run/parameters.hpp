@@ -1,4 +1,4 @@
-// A launch's parameters on the emulator, as its manifest has them: tensors, and tensor maps of tensors.
+// Converts the parameters of a manifest's launch for the emulator: tensors, and tensor maps of tensors.
 #pragma once
 #include "emit/manifest.hpp"
 #include "emulate/buffer.hpp"
@@ -6,7 +6,7 @@
 
 namespace zellige::run {
 
-/// Of the kernel's `argument`, whose tensor lies in `buffer`.
+/// The parameter for the kernel's `argument`, whose tensor is in `buffer`.
 emulate::Parameter parameter(const emit::Manifest&, const emit::KernelLaunch&, std::size_t argument,
                              emulate::Buffer& buffer);
 

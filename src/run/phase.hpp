@@ -1,4 +1,4 @@
-// What each of several processes is doing, in memory that they share with the one that forked them.
+// Shows what each of several forked processes is doing, through memory shared with their parent.
 //
 //   Phases phases(4);                      // before the fork
 //   phases.say(2, "compiling");            // in the process that has slot 2
@@ -14,7 +14,7 @@ class Phases {
   ~Phases();
   Phases(const Phases&) = delete;
 
-  /// One process a slot at a time; a long text is cut.
+  /// Only one process may use a slot at a time; a long text is truncated.
   void say(int slot, const std::string& text);
   std::string at(int slot) const;
 

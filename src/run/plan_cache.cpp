@@ -16,7 +16,7 @@
 namespace zellige::run {
 namespace {
 
-/// Of the file that this code lies in: the executable or the library.
+/// Identifies the file that contains this code: the executable or the library.
 std::string build() {
   static const char here = 0;
   Dl_info info{};
@@ -37,7 +37,7 @@ PlanCache::PlanCache(std::optional<Cache> cache, const target::Target& target)
   try {
     before_ = read();
   } catch (const Error&) {
-    cache_.reset();  // a folder that others may write: whoever compiles into it says so
+    cache_.reset();  // others may write the folder: reported by whoever compiles into it
   }
 }
 
@@ -65,7 +65,7 @@ void PlanCache::keep() const {
   std::vector<Record> added, all;
   for (const auto& [structure, us] : prices_.added()) added.push_back(record(structure, us));
   std::ranges::sort(added, std::less{});
-  static std::mutex writing;  // by threads that plan several graphs
+  static std::mutex writing;  // for threads that plan several graphs
   const std::lock_guard lock(writing);
   try {
     const std::vector<Record> before = read();
@@ -73,7 +73,7 @@ void PlanCache::keep() const {
     if (all.size() > most_prices) all = std::move(added);
     cache_->store(key_, "prices", {reinterpret_cast<const char*>(all.data()), all.size() * sizeof(Record)});
   } catch (const Error&) {
-    // The graph is planned; the next run plans it again.
+    // The graph is planned already; the next run will plan it again.
   }
 }
 

@@ -1,14 +1,16 @@
-// Prices of kernels that earlier runs planned, on disk: a graph like one that was planned before is fused without planning its kernels.
+// A disk cache of estimated costs of planned kernels: a graph like one that was planned before is fused
+// without planning its kernels again.
 //
 //   fuse::Optimized o = as_wished(graph, target, true, wishes, standard_cache());   // reads prices, and keeps new ones
 //
 //   PlanCache kept(cache, target);           // the same, step by step
 //   fuse::optimize(graph, target, kept.prices());
-//   kept.keep();                             // what is new; whole or not at all, so that ctrl-C leaves no half of it
+//   kept.keep();                             // adds the new ones, atomically: ctrl-C leaves no half-written file
 //
-// One entry of the cache for each target and each build of Zellige (its version, and the size and time of the file that runs): another
-// build starts anew. A price only orders ways to fuse; what comes out is planned and proved as ever, so an entry of another build could
-// make a program slower, and never wrong. At most `most_prices`, of 24 bytes each: beyond that, those of the last graph are kept alone.
+// One entry of the cache per target and build of Zellige (version, and size and time of the running file):
+// another build starts empty. An estimate only ranks ways to fuse; the result is planned and verified as
+// always, so a wrong estimate could make a program slower, but never incorrect. Holds at most `most_prices`,
+// of 24 bytes each: beyond that, only those of the last graph are kept.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -25,14 +27,15 @@ class PlanCache {
  public:
   static constexpr std::size_t most_prices = 200'000;
 
-  /// Without a cache, none is read or kept.
+  /// Without a cache, nothing is read or kept.
   PlanCache(std::optional<Cache>, const target::Target&);
   PlanCache(const PlanCache&) = delete;
 
   fuse::Prices& prices() { return prices_; }
-  /// How many were read.
+  /// Number of estimates that were read.
   std::size_t size() const { return before_.size(); }
-  /// Adds the new ones to the file, which other threads may add to. A folder that cannot be written keeps none.
+  /// Adds the new ones to the file, which other threads may be adding to. Does nothing if the folder is not
+  /// writable.
   void keep() const;
 
  private:
@@ -42,7 +45,7 @@ class PlanCache {
     bool operator<(const Record& r) const { return std::pair(high, low) < std::pair(r.high, r.low); }
   };
   static Record record(const std::string& structure, double us = 0);
-  /// As the file has them now.
+  /// Reads the file again.
   std::vector<Record> read() const;
   std::optional<double> find(const std::string& structure) const;
 
@@ -52,12 +55,12 @@ class PlanCache {
   fuse::Prices prices_;
 };
 
-/// fuse::as_wished with what the cache keeps for graphs that are fused.
+/// fuse::as_wished with the estimates of the cache, for graphs that are fused.
 fuse::Optimized as_wished(const graph::KernelGraph&, const target::Target&, bool fused, plan::Wishes&,
                           const std::optional<Cache>&, const fuse::Watch& = {},
                           fuse::Reasons = fuse::Reasons::told);
 
-/// Cache::standard(), or none where the environment names none.
+/// Cache::standard(), or nothing if the environment defines none.
 std::optional<Cache> standard_cache();
 
 }  // namespace zellige::run

@@ -36,7 +36,7 @@ void write_all(int fd, std::string_view text) {
 Job start(int index, const Work& work) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) fail("starting job {}: {}", index, std::strerror(errno));
-  std::fflush(nullptr);  // or the child would print it again
+  std::fflush(nullptr);  // otherwise the child would print it again
   const pid_t parent = ::getpid(), child = ::fork();
   if (child < 0) fail("starting job {}: {}", index, std::strerror(errno));
   if (child == 0) {
@@ -45,13 +45,13 @@ Job start(int index, const Work& work) {
     ::close(ends[0]);
     try {
       write_all(ends[1], work());
-      write_all(ends[1], std::string_view("\0", 1));  // the mark of a whole result
+      write_all(ends[1], std::string_view("\0", 1));  // marks a complete result
     } catch (const std::exception& e) {
       std::fprintf(stderr, "job %d: %s\n", index, e.what());
       ::_exit(3);
     }
     std::fflush(nullptr);
-    ::_exit(0);  // what the parent holds is not this process's to take down
+    ::_exit(0);  // without destructors: the parent's resources are not the child's to release
   }
   ::close(ends[1]);
   return {index, child, ends[0], {}};

@@ -17,7 +17,7 @@ namespace {
 
 constexpr unsigned others_write = 0022;
 
-/// "its mode is 0777, expected 0700: ..." of what is open; "" where it is this user's alone.
+/// "its mode is 0777, expected 0700: ..." for an open file; "" if it belongs to this user alone.
 std::string why_not_private(int fd, unsigned expected_mode) {
   struct stat s;
   if (::fstat(fd, &s) != 0) return std::strerror(errno);
@@ -39,7 +39,8 @@ bool is_regular(int fd) {
 }  // namespace
 
 void private_folder(const fs::path& asked, const std::string& what) {
-  const fs::path folder = asked.has_filename() ? asked : asked.parent_path();  // a/ would pass a link by
+  // a path ending in / would follow a link
+  const fs::path folder = asked.has_filename() ? asked : asked.parent_path();
   const std::string name = graph::shown(folder.string());
   const auto refuse = [&](const std::string& why) {
     fail("{} {}: {}; make it this user's alone (chmod 700), or set ZELLIGE_CACHE to another folder", what,
@@ -78,11 +79,11 @@ PrivateFile::PrivateFile(const fs::path& file)
 
 PrivateFile::~PrivateFile() { ::close(fd_); }
 
-// No two alike: dlopen takes a name that it has loaded before for the same library, and one with unique symbols stays loaded after
-// dlclose, when its descriptor's number is another file's.
+// Unique per call: dlopen takes a repeated name for the same library, and a library with unique symbols stays
+// loaded after dlclose, when its descriptor's number may denote another file.
 std::string PrivateFile::path() const {
   static std::atomic<unsigned> count = 0;
-  std::string same;  // the folder itself, in as many ways as there are numbers
+  std::string same;  // the folder itself, spelled differently for each number
   for (unsigned n = ++count; n > 0; n >>= 1) same += n % 2 ? "./" : ".//";
   return fmt::format("/proc/{}/fd/{}{}", ::getpid(), same, fd_);
 }

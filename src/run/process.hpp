@@ -8,17 +8,18 @@
 namespace zellige::run {
 
 struct Finished {
-  int status = 0;      // exit status; 128 + signal for one that was killed
-  std::string output;  // stdout and stderr, as they came
+  int status = 0;      // exit status; 128 + signal if it was killed
+  std::string output;  // stdout and stderr, interleaved
 };
 
-/// "status 1", or "killed by signal 9 (Killed)" of a status of 128 + signal.
+/// "status 1", or "killed by signal 9 (Killed)" for a status of 128 + signal.
 std::string ended(int status);
 
-/// `command[0]` is looked up on PATH. Fails if it cannot be started. `folder`: where it runs; "" for here.
+/// `command[0]` is looked up in PATH. Throws Error if it cannot be started. `folder`: the working directory;
+/// "": the current one.
 Finished run_process(const std::vector<std::string>& command, const std::string& folder = "");
 
-/// The path of a program on PATH (or of a path that names an executable), or nothing.
+/// The path of a program in PATH (or of a path that names an executable), or nothing.
 std::optional<std::string> find_program(std::string_view name);
 
 }  // namespace zellige::run

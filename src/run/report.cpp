@@ -25,12 +25,12 @@ Report::Report(Outputs& outputs, fs::path file) : outputs_(outputs), file_(std::
 }
 
 Report::~Report() {
-  // Lines whose predecessors never came.
+  // Lines whose predecessors never arrived.
   try {
     for (const auto& [at, line] : lines_) {
       if (appended_ >= 0) append(line + "\n");
     }
-  } catch (const Error&) {  // said already, or nobody is left to hear it
+  } catch (const Error&) {  // reported already, or no reader is left
   }
   if (appended_ >= 0) ::close(appended_);
 }

@@ -1,9 +1,9 @@
-// The file of --json: one line a graph, in the order of the graphs.
+// Writes the file of --json: one line per graph, in the order of the graphs.
 //
-// The file is replaced as a whole each time a graph ends, so that under its name there always stand whole
-// lines, and a run that is cut short leaves those of the graphs that ended. Past 1 MiB that would take too
-// long: from then on a line is appended once all before it stand. A pipe or a device (/dev/stdout) gets each
-// line as it comes.
+// The file is replaced as a whole each time a graph ends, so that it always contains whole lines, and an
+// interrupted run leaves the lines of the finished graphs. Beyond 1 MiB that would take too long: from then
+// on a line is appended once all earlier ones are written. A pipe or a device (/dev/stdout) receives each
+// line as it becomes available.
 #pragma once
 #include <filesystem>
 #include <map>
@@ -15,8 +15,7 @@ namespace zellige::run {
 
 class Report {
  public:
-  /// Creates the file, empty: that it cannot be written shows before the work and not after. "": writes
-  /// nothing.
+  /// Creates an empty file, so that an unwritable path is reported before the work. "": writes nothing.
   Report(Outputs&, std::filesystem::path file);
   Report(const Report&) = delete;
   ~Report();
@@ -31,7 +30,7 @@ class Report {
   std::map<int, std::string> lines_;  // all of them; once the file is appended to, those that wait
   std::size_t bytes_ = 0;
   int appended_ = -1;  // the descriptor
-  int next_ = 0;       // the line that is to be appended next
+  int next_ = 0;       // the next line to append
   Digest digest_;
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// JSON has no NaN and no infinity: they are written as text.
+// JSON has no NaN and no infinity: they are written as strings.
 Json number(double v) {
   return std::isfinite(v) ? Json(v) : Json(std::isnan(v) ? "nan" : v > 0 ? "inf" : "-inf");
 }
@@ -24,7 +24,7 @@ double number(const Json& j) {
   return text == "nan" ? NAN : text == "inf" ? INFINITY : -INFINITY;
 }
 
-// Milliseconds to a microsecond, so that lines stay short.
+// Milliseconds rounded to a microsecond, to keep lines short.
 double ms(double v) { return std::round(v * 1e3) / 1e3; }
 
 Json json(const graph::Dim3& d) { return {d.x, d.y, d.z}; }
@@ -84,7 +84,8 @@ Json times(const std::vector<double>& us) {
 
 double worst_norm(const RunResult& r) {
   double most = 0;
-  for (const TensorResult& t : r.tensors) most = t.norm_error <= most ? most : t.norm_error;  // NaN stays
+  // propagates NaN
+  for (const TensorResult& t : r.tensors) most = t.norm_error <= most ? most : t.norm_error;
   return most;
 }
 
@@ -149,7 +150,7 @@ std::string to_json(const RunResult& r) {
     j["tried"].push_back({{"tiling", Json::parse(t.tiling)}, {"expected_us", t.expected}, {"us", t.us}});
   j["kernel"] = r.kernel;
   if (!r.device.empty()) j["device"] = r.device;
-  // A message may quote bytes of a hostile file; what is not UTF-8 is replaced.
+  // A message may quote bytes of a hostile file; invalid UTF-8 is replaced.
   return j.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

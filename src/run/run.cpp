@@ -35,7 +35,7 @@ double ms_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// Keeps other processes of this cache off the GPU while times are taken.
+// Keeps other processes with this cache off the GPU while times are measured.
 class GpuLock {
  public:
   explicit GpuLock(const Cache& cache) {
@@ -112,7 +112,7 @@ void run_on_device(const emit::Program& p, std::vector<Bytes>& storage, const Op
 
 void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult& r) {
   graph::declare_constant(g, o.constants);
-  // Planning is cheap and refuses what cannot run; the inputs and the reference may take seconds.
+  // Planning is cheap and rejects what cannot run; the inputs and the reference may take seconds.
   std::optional<emit::Program> program;
   if (o.on != Engine::reference) {
     o.say("planning");
@@ -148,7 +148,7 @@ void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult&
   r.check = name(check);
   o.say("finding inputs");
   auto start = Clock::now();
-  graph::RandomInputs inputs;  // its arrays and its reference only where all is compared
+  graph::RandomInputs inputs;  // with arrays and reference only if everything is compared
   const graph::GivenInputs given = given_inputs(g, o.inputs);
   if (check == Check::full)
     inputs = graph::random_inputs(g, o.seed, given);
@@ -159,7 +159,7 @@ void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult&
     r.scales.emplace_back(g.tensors[static_cast<std::size_t>(g.inputs[i])].name,
                           std::ldexp(1.0, inputs.exponents[i]));
   }
-  // A dump that cannot be written says so, and takes nothing back of what the run found.
+  // A dump that cannot be written is reported, and does not change the result.
   const auto keep = [&](const emit::Program* p, const std::vector<Bytes>* bytes) {
     if (o.dump.empty() || !o.outputs) return;
     o.say("writing the dump");
@@ -180,7 +180,7 @@ void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult&
   if (o.on == Engine::emulator) o.say("compiling and running");
   try {
     (o.on == Engine::gpu ? run_on_device : run_on_emulator)(*program, storage, o, cache, r);
-  } catch (const Fault&) {  // a report of it needs the graph, its inputs and its kernels
+  } catch (const Fault&) {  // its report needs the graph, its inputs and its kernels
     keep(&*program, nullptr);
     throw;
   }
@@ -225,7 +225,8 @@ Tuned tuned(const graph::KernelGraph& g, const Options& o, const Cache& cache) {
   o.say("waiting for the GPU");
   const GpuLock alone(cache);
   o.say("tuning");
-  // Tilings differ in what lies between kernels; the inputs, some seconds' work for a whole layer, are packed once.
+  // Tilings differ only in the intermediates; the inputs, which take seconds for a whole layer, are packed
+  // once.
   std::vector<Bytes> storage;
   std::vector<emit::TensorPlace> places;
   const auto measure = [&](const emit::Program& p) {
@@ -263,7 +264,7 @@ std::string gpu_target() {
   const int cc = device().compute_capability;
   for (const target::Target& t : target::all())
     if (t.compute_capability == cc) return std::string(t.name);
-  // Code of an earlier minor version runs on it; what it would run best is not known here.
+  // Code for an earlier minor version runs on it; the best one is not known here.
   for (const target::Target& t : target::all()) {
     const bool exact = t.name.ends_with('a');
     if (!exact && t.compute_capability / 10 == cc / 10 && t.compute_capability <= cc)

@@ -1,4 +1,4 @@
-// The main job: a graph becomes a kernel, runs, and is compared with what the graph means.
+// The main pipeline: compiles a graph, runs it, and compares the result with the graph's meaning.
 //
 //   const RunResult r = run(graph, {.on = Engine::emulator, .target = "sm_80"}, Cache::standard());
 //   puts(summary(r).c_str());
@@ -26,38 +26,40 @@ struct Options {
   Engine on = Engine::emulator;
   std::string target = "sm_80";
   std::uint64_t seed = 1;
-  std::filesystem::path dump;  // a folder for this graph's .npy files and emitted text; "": none
-  Outputs* outputs = nullptr;  // what a dump is written through
+  std::filesystem::path dump;  // folder for this graph's .npy files and source code; "": none
+  Outputs* outputs = nullptr;  // writes the dump
   Timing time = Timing::off;   // GPU only
   std::vector<std::string>
-      constants;               // inputs that no earlier work on the stream writes, beside those that say so
-  int workers = 0;             // of the emulator, and of a check by sample; 0: one a core
-  std::optional<Check> check;  // without: standard_check
-  InputFiles inputs;           // the others are random
-  bool fuse = false;  // plain operators become fewer kernels first; the check is against the graph as given
-  plan::Wishes wishes{};                // of the planner
-  int tune = 0;                         // GPU only: of so many tilings the fastest is taken
-  Say say = [](const std::string&) {};  // what it is doing, now and then
+      constants;  // inputs that no earlier work on the stream writes, in addition to those declared so in the
+                  // graph
+  int workers = 0;             // of the emulator, and of a check by sample; 0: one per core
+  std::optional<Check> check;  // default: standard_check
+  InputFiles inputs;           // the other inputs are random
+  bool fuse = false;           // fuse unfused operators first; the check is against the original graph
+  plan::Wishes wishes{};       // planner options
+  int tune = 0;                // GPU only: measure this many tilings and take the fastest
+  Say say = [](const std::string&) {};  // reports progress
 };
 
-/// A kernel that is wrong is wrong for any inputs, and mostly not by a little. So a borderline result is tried
-/// with the two seeds that follow, and is wrong if one of those is. Bad graphs, and machines that lack something,
-/// are `refused` results with the reason, and what is Zellige's own fault is `failed`; nothing is thrown.
-/// `graph` is validated.
+/// A kernel that is wrong is wrong for any inputs, and usually by much. So a borderline result is run again
+/// with the next two seeds, and is wrong if one of those is. Invalid graphs and missing hardware or software
+/// give `refused` results with the reason, and faults of Zellige `failed` ones; nothing is thrown. `graph`
+/// must be validated.
 RunResult run(const graph::KernelGraph& graph, const Options&, const Cache&);
 
-/// Whether a GPU and NVRTC are here: the target to emit for, or why not. Asked in a process of its own,
-/// because one that has touched the GPU cannot fork workers that use it.
+/// The result of looking for a GPU and NVRTC: the target to emit for, or why there is none. Determined in a
+/// process of its own, because a process that has initialized CUDA cannot fork workers that use it.
 struct GpuFound {
-  std::string target;  // sm_90a; "" where there is none
+  std::string target;  // sm_90a; "" if there is none
   std::string why_not;
 };
 GpuFound find_gpu();
 
-/// The target of the GPU here, found in this process. Fails where there is no GPU, no NVRTC, or no target that it runs.
+/// The target of this machine's GPU, determined in this process. Throws Error if there is no GPU, no NVRTC,
+/// or no target that the GPU runs.
 std::string gpu_target();
 
-/// The fastest tiling of `options.tune`, measured on the GPU here, or remembered.
+/// The fastest tiling for `options.tune`, measured on this machine's GPU, or cached.
 Tuned tuned(const graph::KernelGraph&, const Options& options, const Cache&);
 
 }  // namespace zellige::run

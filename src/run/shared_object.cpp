@@ -12,7 +12,7 @@ namespace zellige::run {
 namespace fs = std::filesystem;
 namespace {
 
-/// Removed when it ends.
+/// Deletes the file in its destructor.
 struct Scratch {
   explicit Scratch(fs::path p) : path(std::move(p)) {}
   ~Scratch() {
@@ -28,11 +28,12 @@ struct Scratch {
 std::string shared_object(const emit::Manifest& m, const std::string& cubin, const Cache& cache) {
   const std::string compiler = host_compiler("shared object of " + m.name);
   const Scratch kernels(cache.scratch("cubin")), text(cache.scratch("c")), made(cache.scratch("so"));
-  // Compiled in the cache by names below it: its path is no part of any text.
+  // Compiled in the cache with relative names, so that its path appears nowhere.
   const auto below = [&](const fs::path& file) { return file.lexically_relative(cache.root()).string(); };
   write_whole(kernels.path, cubin, 0600);
   write_whole(text.path, emit::c_library(m, below(kernels.path)), 0600);
-  // C's library alone: g++ by itself would add C++'s. Stripped: the text's name, which differs each time, is not in it.
+  // Links the C library only: g++ by default would add C++'s. Stripped, so that the source file's name, which
+  // differs each time, is not in it.
   const Finished f =
       run_process({compiler, "-x", "c", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-fPIC",
                    "-fvisibility=hidden", "-shared", "-Wl,-soname," + m.name + ".so", "-Wl,--build-id=none",

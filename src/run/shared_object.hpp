@@ -1,5 +1,5 @@
-// A program as a shared object that a linker or dlopen takes: its kernels' cubin and NAME.h's function, by g++ (or what $ZELLIGE_CXX
-// names). It needs the C library, and libcuda.so.1 when it is first called.
+// Builds a program as a shared object for a linker or dlopen: its kernels' cubin and the function of NAME.h,
+// compiled by g++ (or $ZELLIGE_CXX). It needs the C library, and libcuda.so.1 on its first call.
 #pragma once
 #include <string>
 
@@ -8,7 +8,7 @@
 
 namespace zellige::run {
 
-/// Its bytes. `cubin` is what compile_cubin makes of the program's text.
+/// Returns its bytes. `cubin` is the result of compile_cubin for the program's source code.
 std::string shared_object(const emit::Manifest&, const std::string& cubin, const Cache&);
 
 }  // namespace zellige::run

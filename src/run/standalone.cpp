@@ -33,8 +33,8 @@ std::string_view condition(std::string_view word) {
   return word.substr(0, word.find_last_not_of(" \t") + 1);
 }
 
-// Headers put down where no condition holds are done with. One put down under a condition is put down again
-// where it is next included, and a guard macro keeps the compiler from seeing it twice.
+// Inlines headers. A header inlined outside any condition is done. One inlined under a condition is inlined
+// again at its next include, and a guard macro prevents the compiler from seeing it twice.
 class Inliner {
  public:
   void add(std::string_view text, std::string_view from) {
@@ -46,7 +46,7 @@ class Inliner {
       branch(condition(word));
       if (word.starts_with("pragma once")) continue;
       const Header* header = included(line, from);
-      // The emulator's stand-ins stay an include: nvcc never takes that branch.
+      // Includes for the emulator stay: nvcc never takes that branch.
       const bool emulated = std::ranges::any_of(branches_, &Branch::emulated);
       if (header && !(emulated && header->path.starts_with("zellige/emulate/")))
         put(*header);
@@ -57,7 +57,7 @@ class Inliner {
   std::string out;
 
  private:
-  /// What stands open: is it compiled for the emulator alone, and will its else be?
+  /// An open condition: whether its branch, and its else branch, are for the emulator only.
   struct Branch {
     bool emulated, otherwise;
   };

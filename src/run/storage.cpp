@@ -31,7 +31,8 @@ void each(const emit::TensorPlace& t, Visit visit) {
 std::int64_t row_length(const emit::TensorPlace& t) { return t.shape.empty() ? 1 : t.shape.back(); }
 std::int64_t row_step(const emit::TensorPlace& t) { return t.strides.empty() ? 1 : t.strides.back(); }
 
-// Calls visit(row, element offset of its first element, room for its values) for every row along the last dimension.
+// Calls visit(row, element offset of its first element, buffer for its values) for every row along the last
+// dimension.
 template <class Visit>
 void each_row(const emit::TensorPlace& t, const Visit& visit) {
   const std::size_t rank = t.shape.size();
@@ -65,7 +66,7 @@ std::vector<Lifetime> lifetimes(const emit::Manifest& m) {
   return lives;
 }
 
-// Walks the launches with the intermediates that are alive, by their place in the workspace; neighbours must not meet.
+// Simulates the launches with the live intermediates ordered by offset; neighbours must not overlap.
 void check_workspace(const emit::Manifest& m) {
   const std::vector<Lifetime> lives = lifetimes(m);
   std::vector<int> order;
@@ -142,13 +143,13 @@ void each_element(const emit::TensorPlace& t, const std::function<void(std::size
 }
 
 std::int64_t unwritten(const emit::TensorPlace& t, const Bytes& bytes) {
-  if (graph::is_integer(t.dtype)) return 0;  // -1 has those bits
+  if (graph::is_integer(t.dtype)) return 0;  // -1 has the same bits
   const int width = graph::bytes(t.dtype);
   std::atomic<std::int64_t> count{0};
   each_row(t, [&](std::int64_t, std::int64_t offset, const std::vector<double>& values) {
     std::int64_t left = 0;
     for (std::size_t i = 0; i < values.size(); ++i, offset += row_step(t)) {
-      std::uint32_t bits = ~std::uint32_t{0};  // what an element of 1 or 2 bytes leaves of it stays
+      std::uint32_t bits = ~std::uint32_t{0};  // truncated for elements of 1 or 2 bytes
       std::memcpy(&bits, bytes.data() + offset * width, static_cast<std::size_t>(width));
       left += bits == ~std::uint32_t{0};
     }

@@ -1,4 +1,4 @@
-// A manifest's tensor maps as TMA descriptors, for the GPU and for the emulator.
+// Converts a manifest's tensor maps to TMA descriptors, for the GPU and for the emulator.
 #pragma once
 #include <string>
 #include <zellige/atom/make_tma_descriptor.hpp>

@@ -1,8 +1,9 @@
-// How long a program takes on the GPU.
+// Measures how long a program takes on the GPU.
 //
-// As a caller finds it (`rotated`): each evaluation has inputs and outputs of its own, so many that together they pass the L2
-// three times, and a CUDA graph evaluates each set once. Rounds go back and forth between three ways of launching: evaluations
-// that overlap, as those of one stream do whose kernels start early; evaluations one after another; kernels one after another.
+// `rotated` measures with a cold L2: each evaluation has its own inputs and outputs, with enough sets to
+// exceed the L2 three times, and a CUDA graph evaluates each set once. Rounds alternate between three ways of
+// launching: overlapping evaluations, as in one stream whose kernels start early; evaluations one after
+// another; kernels one after another.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -17,25 +18,26 @@ class BoundProgram;
 enum class Timing : std::uint8_t {
   off,
   rotated,
-  hot,  // one set of buffers, 200 evaluations with events around each
+  hot,  // one set of buffers, 200 evaluations, each between two events
 };
 std::string_view name(Timing);
 
-/// Microseconds of one evaluation; of `rotated` one sample a round.
+/// Microseconds per evaluation; `rotated`: one sample per round.
 struct Times {
   Timing how{};
   int sets = 1;                 // of inputs and outputs
-  std::vector<double> samples;  // rotated: of evaluations that overlap, where their kernels start early
+  std::vector<double> samples;  // rotated: overlapping evaluations if their kernels start early
   std::vector<double> apart,
-      ordered;  // rotated, where kernels start early: evaluations, kernels one after another
+      ordered;  // rotated, if kernels start early: evaluations one after another, kernels one after another
 };
 
 Times time_hot(Stream&, const BoundProgram&);
 
-/// `sets`: the program bound to so many sets of inputs and outputs. Brief: three rounds, of evaluations that overlap.
+/// `sets`: the program, bound to each set of inputs and outputs. Brief: three rounds, of overlapping
+/// evaluations only.
 Times time_rotated(Stream&, const LoadedProgram&, const std::vector<BoundProgram>& sets, bool brief = false);
 
-/// How many sets of so many bytes pass the device's L2 three times; at most 64.
+/// Number of sets of `bytes` bytes that exceed the device's L2 three times; at most 64.
 int sets_past_l2(std::int64_t bytes);
 
 }  // namespace zellige::run

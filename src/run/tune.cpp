@@ -26,7 +26,7 @@ struct Candidate {
   const retile::Tiling& tiling() const { return program.manifest.tiling; }
 };
 
-/// The operator in whose tiles two tilings differ; -1: in none's, or in several.
+/// The only operator in whose tiles two tilings differ; -1: none, or several.
 int differ_in(const retile::Tiling& a, const retile::Tiling& b) {
   int found = -1;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -37,7 +37,8 @@ int differ_in(const retile::Tiling& a, const retile::Tiling& b) {
   return found;
 }
 
-/// The fastest tiling, with other tiles for each operator of which two measured tilings show, alike but for them, that they are faster.
+/// The fastest tiling, with other tiles for each operator for which two measured tilings that differ in
+/// nothing else show that they are faster.
 retile::Tiling together(const std::vector<Candidate>& all) {
   retile::Tiling best = std::ranges::min_element(all, {}, &Candidate::us)->tiling();
   for (std::size_t op = 0; op < best.size(); ++op) {
@@ -97,7 +98,7 @@ Tuned tune(const graph::KernelGraph& graph, const target::Target& target, const 
   std::vector<std::size_t> which(all.size());
   std::iota(which.begin(), which.end(), 0);
   measured(which);
-  // Each was tried beside tiles for the other operators that were priced, not measured.
+  // Each was measured with estimated, not measured, tiles of the other operators.
   if (const retile::Tiling best = together(all);
       std::ranges::none_of(all, [&](const Candidate& c) { return c.tiling() == best; })) {
     const auto fastest = std::ranges::min_element(all, {}, &Candidate::us) - all.begin();
@@ -108,7 +109,7 @@ Tuned tune(const graph::KernelGraph& graph, const target::Target& target, const 
       plan::drop(plan, found.rejected);
     } catch (const Fault&) {
       throw;
-    } catch (const Error&) {  // they do not go together
+    } catch (const Error&) {  // they are incompatible
     }
     if (expected) {
       add(best, *expected);

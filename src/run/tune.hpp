@@ -1,11 +1,13 @@
-// Tuning: of the tilings that price least, the one that is fastest where it is measured.
+// Tuning: measures the tilings with the lowest estimated time and returns the fastest.
 //
 //   const retile::Tiling t = tune(graph, target, {}, 8, measure, machine, cache).tiling;
 //
-// Measurements go round all candidates several times, back and forth, so that a clock that changes meets all of them; a candidate's
-// time is the median of its rounds. Of several operators each one's best tiles, as tilings alike but for them tell, are then measured
-// together with the fastest. What is within 1% of the fastest is a tie, which a fixed key decides: fewest blocks, then fewest
-// threads, then the tiling's text. The outcome is remembered in the cache under the text of all candidates and the machine's name.
+// Measures all candidates in several rounds, back and forth, so that clock changes affect all of them; a
+// candidate's time is the median of its rounds. With several operators, the best tiles of each, found by
+// comparing tilings that differ in one operator only, are then combined and measured against the fastest.
+// Times within 1% of the fastest are ties, decided by a fixed key: fewest blocks, then fewest threads, then
+// the tiling's JSON. The outcome is stored in the cache under the JSON of all candidates and the machine's
+// name.
 #pragma once
 #include <functional>
 #include <string>
@@ -17,10 +19,10 @@
 
 namespace zellige::run {
 
-/// The microseconds that a program took, each time.
+/// The microseconds of each evaluation of a program.
 using Measure = std::function<std::vector<double>(const emit::Program&)>;
 
-/// What of a measurement may be done beforehand, for several programs at a time in threads: compiling them.
+/// The part of a measurement that may be done in advance, for several programs in parallel: compiling them.
 using Prepare = std::function<void(const emit::Program&)>;
 
 constexpr int tuning_rounds = 5;
@@ -28,12 +30,12 @@ constexpr int tuning_rounds = 5;
 struct Tuned {
   retile::Tiling tiling;
   std::vector<Tried>
-      tried;  // in the order of what was expected of them, then their best together; none where the outcome was remembered
+      tried;  // in the order of their estimates, then their combination; empty if the outcome was cached
   plan::Rejections rejected;  // plans of other tilings
-  std::string note = {};      // of an outcome in the cache that was not used, and why; "" else
+  std::string note = {};      // why a cached outcome was not used; else ""
 };
 
-/// Of at most `candidates` tilings, the graph's own among them. `say` hears how far it is.
+/// Measures at most `candidates` tilings, including the graph's own. `say` receives progress reports.
 Tuned tune(const graph::KernelGraph&, const target::Target&, const plan::Wishes&, int candidates,
            const Measure&, const std::string& machine, const Cache&,
            const std::function<void(const std::string&)>& say = {}, const Prepare& prepare = {});

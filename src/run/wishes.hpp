@@ -1,4 +1,4 @@
-// What a user's --tiling asks of the planner, where it may name a file.
+// Converts the --tiling option, which may name a file, to planner options.
 //
 //   Wishes w = wishes("tiling.json", target);   // a manifest, or its list; or "given", "chosen" and "" (plan/wishes.hpp)
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace zellige::run {
 
-/// Throws Error where the file cannot be read or holds no tiling.
+/// Throws Error if the file cannot be read or contains no tiling.
 plan::Wishes wishes(const std::string& tiling, const target::Target&);
 
 }  // namespace zellige::run

@@ -17,7 +17,7 @@ namespace zellige::run {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr off_t most_bytes = 16 << 20;  // of the record; the older half goes when there are more
+constexpr off_t most_bytes = 16 << 20;  // limit of the record; beyond it the older half is dropped
 constexpr std::size_t line_bytes = 33;
 
 }  // namespace
@@ -71,7 +71,7 @@ void Written::add(const std::string& digest) const {
   }
   const int fd = ::open(record_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0) return;
-  // The lock is for those who shorten the record; a line alone is written at once.
+  // The lock is for processes that shorten the record; a single line is written atomically.
   if (::flock(fd, LOCK_EX) == 0) {
     const off_t size = ::lseek(fd, 0, SEEK_END);
     if (size > most_bytes) {
@@ -85,7 +85,7 @@ void Written::add(const std::string& digest) const {
       }
     }
     const std::string line = digest + "\n";
-    if (::write(fd, line.data(), line.size()) < 0) errno = 0;  // not remembered
+    if (::write(fd, line.data(), line.size()) < 0) errno = 0;  // not recorded
   }
   ::close(fd);
 }

@@ -1,8 +1,8 @@
-// What Zellige wrote, known by its content: hashes of whole files, kept in the cache's folder (`written`, a
-// line each). A file whose content is not among them was written by somebody else, or edited since.
+// Records what Zellige wrote, by content: hashes of whole files, in the cache's folder (`written`, one per
+// line). A file whose content is not recorded was written by another program, or edited since.
 //
-// Nothing is put into the files themselves: .npy and JSON lines have no place for a stamp that every reader
-// passes over. The record may be lost; then nothing is replaced unasked, which is the safe side to err on.
+// The files themselves are not marked: .npy and JSON lines have no place for a mark that every reader
+// ignores. The record may be lost; then nothing is replaced without --force, which is the safe default.
 #pragma once
 #include <filesystem>
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace zellige::run {
 
-/// A 128-bit hash of a content that may come piece by piece.
+/// An incremental 128-bit hash.
 class Digest {
  public:
   Digest();
@@ -25,16 +25,16 @@ class Digest {
 };
 
 std::string digest(std::string_view);
-/// Of a file's content, or nothing where it cannot be read.
+/// The digest of a file's content, or nothing if it cannot be read.
 std::optional<std::string> digest_of(const std::filesystem::path&);
 
 class Written {
  public:
-  /// In the folder of Cache::standard(); where there is none, nothing is remembered.
+  /// In the folder of Cache::standard(); without one, nothing is recorded.
   static Written standard();
   explicit Written(std::filesystem::path record) : record_(std::move(record)) {}
 
-  /// Remembers a content. That it cannot be is no error: the file then needs --force another time.
+  /// Records a content. A failure is not an error: the file then needs --force next time.
   void add(const std::string& digest) const;
   bool holds(const std::string& digest) const;
 
