@@ -11,7 +11,7 @@ using Stream = AccessLog::Stream;
 
 namespace {
 
-// Each stream's pair of counters: what it took, and right after it the ideal.
+// The first counter of each stream's pair: the actual count, followed by the ideal one.
 Counter cost(Stream stream) {
   switch (stream) {
     case Stream::global_load:
@@ -53,7 +53,7 @@ void count_shared(Stream stream, unsigned width, std::uint32_t lanes, const std:
 void count_global(Stream stream, std::uint32_t lanes, const std::uint64_t* addresses,
                   const std::uint8_t* bytes, Counters& counters) {
   std::uint64_t sector[32];
-  std::uint32_t touched[32];  // the bytes of each
+  std::uint32_t touched[32];  // the bytes touched in each
   unsigned sectors = 0, hint = 0;
   for (std::uint32_t left = lanes; left; left &= left - 1) {
     const unsigned l = unsigned(std::countr_zero(left));
@@ -113,7 +113,7 @@ void AccessLog::complete(Place& place, unsigned behind, Counters& counters) {
     count_shared(place.stream, place.width, group.lanes, group.address, counters);
   free_.push_back(id);
   place.open[behind] = none;
-  // Lanes execute in order, so groups complete in order: whatever is complete stands at the front.
+  // Lanes execute in order, so groups complete in order: complete groups are at the front.
   if (behind + 1 == place.open.size()) {
     place.retired += behind + 1;
     place.open.clear();

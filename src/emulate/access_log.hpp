@@ -1,6 +1,6 @@
-// Which accesses of a warp's threads were one instruction: the n-th execution of one place in the text,
-// counted for each lane since the warp last synchronised. Once all lanes have come, or at the next
-// synchronisation, the group's wavefronts or sectors are counted.
+// Groups the accesses of a warp's lanes by instruction: the n-th execution of one place in the code, counted
+// per lane since the warp last synchronized. Once all lanes have executed it, or at the next synchronization,
+// the group's wavefronts or sectors are counted.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -20,8 +20,8 @@ class AccessLog {
     cp_async_source
   };
 
-  /// `address`: a byte offset into shared memory, or a global address. `width`: of the instruction;
-  /// `bytes`: of this lane's access, at most the width.
+  /// `address`: a byte offset into shared memory, or a global address. `width`: of the instruction; `bytes`:
+  /// of this lane's access, at most the width.
   void add(std::uintptr_t site, Stream stream, unsigned width, unsigned lane, std::uint64_t address,
            unsigned bytes, std::uint32_t lanes_expected, Counters& counters) {
     Place& place = find(site, stream, width);
@@ -35,7 +35,7 @@ class AccessLog {
     if (group.lanes == lanes_expected) complete(place, behind, counters);
   }
 
-  /// Counts what is incomplete and starts over.
+  /// Counts the incomplete groups and starts over.
   void flush(Counters& counters) {
     if (!touched_.empty()) flush_all(counters);
   }
@@ -50,9 +50,9 @@ class AccessLog {
     std::uintptr_t site = 0;  // 0: free
     Stream stream{};
     std::uint8_t width = 0;
-    std::uint32_t retired = 0;        // executions whose groups are counted and gone
+    std::uint32_t retired = 0;        // executions whose groups are counted and removed
     std::uint32_t done[32] = {};      // executions by each lane
-    std::vector<std::uint32_t> open;  // groups of the executions since; counted ones are none
+    std::vector<std::uint32_t> open;  // groups of the later executions; counted ones are empty
   };
   static constexpr std::uint32_t none = 0xFFFFFFFF;
 
@@ -76,7 +76,7 @@ class AccessLog {
   std::vector<std::uint32_t> free_;
 };
 
-/// What a warp's access costs; lanes outside the mask take no part.
+/// Counts the cost of a warp's access; lanes outside the mask are inactive.
 void count_shared(AccessLog::Stream, unsigned width, std::uint32_t lanes, const std::uint64_t* offsets,
                   Counters&);
 void count_global(AccessLog::Stream, std::uint32_t lanes, const std::uint64_t* addresses,

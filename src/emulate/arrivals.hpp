@@ -1,5 +1,5 @@
-// Blocks that count themselves on an atomic counter: what each had done by then happened before whatever the
-// later ones do after they have counted.
+// Synchronization of blocks by an atomic counter: what each block did before it incremented the counter
+// happened before what blocks with later increments do afterwards.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,26 +11,26 @@
 
 namespace zellige::emulate {
 
-/// What a block knew of its own warps when one of its threads counted. Threads and warps are the block's own
-/// numbers.
+/// What a block knew of its own warps when one of its threads incremented the counter. Threads and warps are
+/// numbered within the block.
 struct Arrival {
   std::uint32_t block = 0;
   std::uint16_t thread = 0;
   std::uint32_t epoch = 0;           // of that thread
-  std::vector<std::uint32_t> times;  // of each warp: what it did earlier is released
+  std::vector<std::uint32_t> times;  // per warp: what it did earlier is released
 };
 
-/// One thread's count, and the arrivals that it found.
+/// One thread's increment, and the arrivals that preceded it.
 struct Acquisition {
   std::uint32_t epoch = 0;
-  std::uint16_t thread = 0;  // in its cluster
+  std::uint16_t thread = 0;  // within its cluster
   std::vector<Arrival> before;
 };
 
 /// The counters of one buffer, by offset.
 class Arrivals {
  public:
-  /// `count` changes the counter, alone; the arrivals before this one are returned.
+  /// `count` increments the counter under the lock; returns the earlier arrivals.
   template <class Count>
   std::vector<Arrival> arrive(std::size_t at, const Arrival& mine, Count count) {
     std::lock_guard lock(mutex_);
@@ -46,7 +46,8 @@ class Arrivals {
   std::map<std::size_t, std::vector<Arrival>> at_;
 };
 
-/// Whether what a thread of another block did in that epoch happened before what the actor does now.
+/// Returns whether what a thread of another block did in that epoch happened before the actor's current
+/// access.
 inline bool arrived_before(const std::vector<Acquisition>& acquired, const Actor& a, std::uint32_t block,
                            std::uint16_t thread, std::uint32_t epoch, bool several_threads) {
   for (const Acquisition& q : acquired) {

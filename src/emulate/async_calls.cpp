@@ -1,4 +1,4 @@
-// The table of calls of the instructions that run beside the threads.
+// The call table of the asynchronous instructions.
 #include "emulate/calls.hpp"
 #include "emulate/cluster.hpp"
 #include "emulate/transfer.hpp"
@@ -19,7 +19,8 @@ void fence_proxy(Thread& t, bool init) {
   for (auto& [at, barrier] : b.mbarriers)
     if (barrier.made_by == me) barrier.fenced = true;
   if (init) return;
-  // What this thread knows of is visible to the asynchronous proxy from now on, for whoever hears of it.
+  // From now on, everything that this thread has observed is visible to the asynchronous proxy, for every
+  // thread that synchronizes with this one.
   b.fence(f);
 }
 
@@ -69,7 +70,7 @@ void cluster_wait(Thread& t) { fiber(t).home->cluster.wait(fiber(t), ZELLIGE_SIT
 
 void mbarrier_init(Thread& t, Place p, unsigned count) {
   const Site site = ZELLIGE_SITE();
-  t.engine->write(t, p, 8);  // its bytes are written, as any other
+  t.engine->write(t, p, 8);  // its bytes are written like any other
   fiber(t).home->mbarrier_init(fiber(t), p, count, site);
 }
 void mbarrier_inval(Thread& t, Place p) {
@@ -77,7 +78,7 @@ void mbarrier_inval(Thread& t, Place p) {
   if (MBarrier* b = f.home->mbarrier(f, p, "invalidates", ZELLIGE_SITE())) b->valid = false;
 }
 
-// Where a barrier is: in this block, or at the same place in another one.
+// Finds a barrier: in this block, or at the same offset in another one.
 MBarrier* barrier_at(Fiber& f, Place p, unsigned rank, const char* verb, Site site, Block*& there) {
   Block& b = *f.home;
   there = &b;
@@ -116,7 +117,7 @@ void mbarrier_wait(Thread& t, Place p, unsigned parity) {
   Fiber& f = fiber(t);
   if (MBarrier* b = f.home->mbarrier(f, p, "waits at", site)) f.home->mbarrier_wait(f, *b, parity, site);
 }
-// The copies land here; who waits at the barrier hears of them.
+// The copies complete here; threads that wait at the barrier observe that.
 void cp_async_mbarrier_arrive(Thread& t, Place p) {
   const Site site = ZELLIGE_SITE();
   Fiber& f = fiber(t);

@@ -28,7 +28,7 @@ Clash AsyncShadow::write(std::size_t at, const Actor& a, const std::vector<Async
   return {};
 }
 
-// A reader that this one has heard the end of is known to whoever hears of this one.
+// A reader whose completion this one has observed need not be kept: whoever observes this one knows of it.
 Clash AsyncShadow::read_by(std::uint32_t op, std::size_t at, const Actor& a,
                            const std::vector<AsyncOp>& ops) {
   Cell& cell = cells_[at / 16];
@@ -47,7 +47,7 @@ Clash AsyncShadow::read_by(std::uint32_t op, std::size_t at, const Actor& a,
 Clash AsyncShadow::write_by(std::uint32_t op, std::size_t at, const Actor& a,
                             const std::vector<AsyncOp>& ops) {
   Cell& cell = cells_[at / 16];
-  // Single values that threads send each other come to one barrier from many sides.
+  // Individual values that threads send each other may arrive at one barrier from many threads.
   const bool beside = cell.writer && ops[op].kind == AsyncOp::Kind::store_async &&
                       ops[cell.writer].kind == AsyncOp::Kind::store_async &&
                       ops[cell.writer].barrier == ops[op].barrier;

@@ -1,4 +1,5 @@
-// Which asynchronous operations have last written and since read each 16 bytes of a block's shared memory.
+// Records, per 16 bytes of a block's shared memory, the asynchronous operation that wrote them last and those
+// that have read them since.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -18,10 +19,10 @@ class AsyncShadow {
   /// An ordinary access of up to 16 aligned bytes.
   Clash read(std::size_t at, const Actor&, const std::vector<AsyncOp>&) const;
   Clash write(std::size_t at, const Actor&, const std::vector<AsyncOp>&) const;
-  /// The access of operation `op` itself, to 16 bytes; `a` issued it.
+  /// The access of operation `op` itself to 16 bytes; `a` issued it.
   Clash read_by(std::uint32_t op, std::size_t at, const Actor&, const std::vector<AsyncOp>&);
   Clash write_by(std::uint32_t op, std::size_t at, const Actor&, const std::vector<AsyncOp>&);
-  /// Who has written there last, of the asynchronous operations; 0: none.
+  /// The last asynchronous operation that wrote there; 0: none.
   std::uint32_t writer(std::size_t at) const { return cells_.empty() ? 0 : cells_[at / 16].writer; }
 
  private:

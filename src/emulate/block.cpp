@@ -106,7 +106,7 @@ void Block::begin(std::uint64_t linear_index) {
   }
 }
 
-// Any warp that is ready, any of its lanes.
+// A random lane of a random ready warp.
 Fiber* Block::next_at_random() {
   const auto any = [&](std::uint32_t bits) {
     random_ ^= random_ << 13, random_ ^= random_ >> 7, random_ ^= random_ << 17;
@@ -211,12 +211,12 @@ const Region* Block::region_of(Fiber& f, const void* p, Site site) {
   abandon(f);
 }
 
-// The same region once for each layout that it is seen through.
+// Returns a copy of the region for each layout through which it is accessed.
 const Region* Block::arranged(const Region& from, const Arrangement& a, const Parts* of) {
   std::size_t i = 1;
   while (i < arrangements_.size() && arrangements_[i] != &a) ++i;
   if (i == arrangements_.size()) {
-    if (i >= 64) return &from;  // more than it keeps apart
+    if (i >= 64) return &from;  // the limit of distinguishable layouts
     arrangements_.push_back(&a);
     for (std::size_t o = 1; o < i; ++o)
       if (!a.agrees(*arrangements_[o]))
@@ -256,7 +256,7 @@ void Block::land_copies(Fiber& f, unsigned pending_groups) {
     shadow.land(copy.at, copy.bytes, a, copy.region);
   }
   f.landed_groups = last;
-  // What has landed is dropped once it is the greater part.
+  // Completed copies are removed once they are the majority.
   if (f.landed_copies * 2 > f.copies.size()) {
     f.copies.erase(f.copies.begin(), f.copies.begin() + f.landed_copies);
     f.group_ends.erase(f.group_ends.begin(), f.group_ends.begin() + f.landed_groups);

@@ -1,6 +1,6 @@
-// One block as it runs: its threads' fibers, its warps, its barriers, its shared memory. A fiber runs until
-// it must wait for others; then the next one of its warp runs, or another warp's. When none can, the cluster
-// (cluster.hpp) looks for another block's, and when there is none the cluster has ended or is stuck.
+// A running block: its threads' fibers, its warps, its barriers, its shared memory. A fiber runs until it
+// must wait for others; then the next fiber of its warp runs, or another warp's. If none can run, the cluster
+// (cluster.hpp) switches to another block, and if no block can run, the cluster has ended or is stuck.
 #pragma once
 #include <bit>
 #include <map>
@@ -23,36 +23,36 @@
 
 namespace zellige::emulate {
 
-/// What the engine knows of a buffer during a launch; Region::shadow points here.
+/// The engine's state of a buffer during a launch; Region::shadow points here.
 struct GlobalState {
-  GlobalShadow* races = nullptr;  // null: nobody writes it
-  std::uint8_t* flags = nullptr;  // null: all initialised
-  bool padded = false;            // what is not initialised is padding
+  GlobalShadow* races = nullptr;  // null: not written
+  std::uint8_t* flags = nullptr;  // null: all initialized
+  bool padded = false;            // uninitialized bytes are padding
 };
 
-/// The launch as all workers see it.
+/// The launch, shared by all workers.
 struct LaunchState : Launch {
   const LaunchConfig* config = nullptr;
   void (*body)(const Launch&) = nullptr;
 };
 
 struct Warp {
-  unsigned index = 0, local = 0;  // in its cluster, in its block
+  unsigned index = 0, local = 0;  // within its cluster, within its block
   std::uint32_t lanes = 0;        // that exist
   std::uint32_t ready = 0, returned = 0;
-  Clock clock{};  // what all of its lanes know
+  Clock clock{};  // observed by all of its lanes
   std::uint32_t least = 0;
-  std::uint32_t synced = 0;  // when its lanes were last in order, see Actor
-  // Lanes that know more than the others, by a wait or a fence of their own; until the warp is in order
-  // again.
+  std::uint32_t synced = 0;  // when its lanes last synchronized, see Actor
+  // Lanes that have observed more than the others, by a wait or a fence of their own, until the warp
+  // synchronizes.
   std::uint32_t ahead = 0;
   std::unique_ptr<Clock[]> own;
   std::uint32_t own_synced[32] = {};
   AccessLog log;
 
-  const Fiber* left_first = nullptr;  // of those that have returned
+  const Fiber* left_first = nullptr;  // the first of those that have returned
 
-  std::uint32_t met = 0;  // lanes at the meeting
+  std::uint32_t met = 0;  // lanes that have reached the collective
   const char* what = nullptr;
   Site meeting{};
   const void* in[32];
@@ -65,23 +65,24 @@ struct Barrier {
   unsigned arrived = 0, expected = 0;
   std::uint32_t warps = 0;  // with a thread waiting
   std::uint32_t waiting[32] = {};
-  std::uint32_t come[32] = {};         // waiting or not
-  std::uint32_t came_before[32] = {};  // in the last round, by warp: when, in its time; 0: not
-  std::uint32_t epoch[32] = {};        // the same of this round
-  unsigned rounds = 0, strays = 0;     // rounds that have ended; warps in this one that could not know of it
-  Clock heard{};                       // from threads that arrived without waiting
+  std::uint32_t come[32] = {};         // arrived, waiting or not
+  std::uint32_t came_before[32] = {};  // in the last round, per warp: its time on arrival; 0: did not arrive
+  std::uint32_t epoch[32] = {};        // the same for this round
+  unsigned rounds = 0, strays = 0;  // finished rounds; warps in this round that could not know that the last
+                                    // one ended
+  Clock heard{};                    // from threads that arrived without waiting
   Site first{};
   unsigned first_thread = 0;
 };
 
-/// The threads of a warpgroup on their way into a wgmma.
+/// The threads of a warpgroup that have reached a wgmma.
 struct GroupMeeting {
   unsigned arrived = 0;
   Site site{};
   const WgmmaCall* call[128] = {};
 };
 
-/// A warp of another block that has touched this one's shared memory, last.
+/// The last access to this block's shared memory by a warp of another block.
 struct Touch {
   std::uint32_t epoch = 0;
   std::uint16_t thread = 0;
@@ -90,7 +91,7 @@ struct Touch {
   std::string what;
 };
 
-/// The table that emitted text calls.
+/// The call table for emitted source code.
 const Engine& engine();
 
 class Cluster;
@@ -98,11 +99,11 @@ class Cluster;
 class Block {
  public:
   Block(Cluster&, unsigned rank);
-  /// Makes room for a launch; names of an earlier one are forgotten.
+  /// Allocates for a launch; forgets the names of the previous one.
   void prepare(const LaunchState&);
-  /// A new block: nothing is written, every thread is ready.
+  /// Starts a new block: nothing is written, every thread is ready.
   void begin(std::uint64_t linear);
-  void end();  // what its warps' accesses cost is counted
+  void end();  // counts the cost of its warps' accesses
 
   // The engine's calls.
   const Region* shared(Fiber&, const char* name, unsigned offset, unsigned bytes, Site);
@@ -117,7 +118,7 @@ class Block {
   void land_copies(Fiber&, unsigned pending_groups);
 
   // SM90: mbarriers, TMA, bulk copies, WGMMA.
-  MBarrier* mbarrier(Fiber&, Place, const char* verb, Site);  // null: said so
+  MBarrier* mbarrier(Fiber&, Place, const char* verb, Site);  // null: reported
   MBarrier* mbarrier(Fiber&, std::uint32_t at, const char* verb, Site, const char* tensor,
                      bool by_copy = false);
   void mbarrier_init(Fiber&, Place, unsigned count, Site);
@@ -130,28 +131,28 @@ class Block {
                           Site);
   void take_operand(Fiber&, const std::uint32_t* registers, std::uint32_t group, Site);
   void wgmma_fence(Fiber&);
-  /// Whether a lane has come to such an instruction more often than another one of its warp.
+  /// Checks that a lane has executed such an instruction as often as another lane of its warp.
   void check_together(const Fiber&, const Fiber& other);
   void wgmma_wait(Fiber&, unsigned pending, Site);
   void griddep_wait(Fiber&);
-  /// An access to global memory by a thread that does not know of a griddep_wait.
+  /// Reports an access to global memory by a thread that has not observed a griddep_wait.
   void early(const Fiber&, const Region&, std::ptrdiff_t from, std::ptrdiff_t to, bool writes, Site);
   void set_registers(Fiber&, unsigned registers, bool more, Site);
   void finish_stores(Fiber&, std::uint32_t groups);
-  // What a thread knows (lanes.cpp).
+  // What a thread has observed (lanes.cpp).
   const Clock& known(const Fiber& f) const {
     return f.its_warp->ahead >> f.lane & 1 ? f.its_warp->own[f.lane] : f.its_warp->clock;
   }
-  void hear(Fiber&, const Clock&);  // the thread now knows what that clock knows
+  void hear(Fiber&, const Clock&);  // adds to a thread's observations
   void hear(Fiber&, std::uint32_t agent, std::uint32_t time);
-  void fence(Fiber&);   // what it knows of is visible to the asynchronous proxy
-  void release(Warp&);  // what its threads have done so far can be told; what follows has a new time
-  void share(Warp&, std::uint32_t lanes);         // what these know, all do
-  void common(unsigned warpgroup, Clock&) const;  // what all threads of a warpgroup know
+  void fence(Fiber&);                      // makes its observations visible to the asynchronous proxy
+  void release(Warp&);                     // its threads' past can be observed; what follows has a new time
+  void share(Warp&, std::uint32_t lanes);  // what these lanes have observed, all have
+  void common(unsigned warpgroup, Clock&) const;  // observed by all threads of a warpgroup
   void arrive_at_registers();
 
-  /// An access by `f` to this block's memory, which may not be its own: false (and a finding) if the block
-  /// has left. What a copy does later is looked at through its operation instead.
+  /// Checks an access by `f` to this block's memory, which may not be its own: false (with a finding) if the
+  /// block has exited. Later accesses of a copy are checked through its operation instead.
   bool reach(Fiber& f, const char* verb, const char* kind, const std::string& what, Site,
              bool by_copy = false);
 
@@ -170,7 +171,7 @@ class Block {
             acquired.empty() ? nullptr : &acquired,
             fences};
   }
-  /// The view of that name that holds the byte at `at`; null if none.
+  /// The view of that name that contains the byte at `at`; null if none.
   const Region* region(std::uint16_t id, std::size_t at) const {
     for (const auto& r : regions_)
       if (r->id == id && memory + at >= r->begin && memory + at < r->begin + r->bytes) return r.get();
@@ -191,11 +192,11 @@ class Block {
   std::string spell_block(std::uint64_t) const;  // "block (3,0,0)"
   void report(const Fiber& running, Finding::Kind, const char* tensor, Site, std::string text,
               std::uintptr_t other_site = 0, bool only_between_lines = false);
-  /// A register that nothing has written is used; `declared`: where, 0 where that is not known.
+  /// Reports the use of an unwritten register. `declared`: address of its declaration, 0 if unknown.
   void unwritten(const Fiber&, Use, std::uintptr_t declared, unsigned value, Site);
-  /// A part of a tile is read that is older than one that the warp has read before.
+  /// Reports a read of a part of a tile that is older than one that the warp has read before.
   void stale(const Fiber&, unsigned thread, const Region&, const PartsRead::Part&, Site);
-  /// What an access to bytes from..to of a tensor ran into.
+  /// Reports a race of an access to bytes from..to of a tensor.
   void clash(const Fiber& running, unsigned thread, const Region&, std::ptrdiff_t from, std::ptrdiff_t to,
              const char* verb, Site, const Clash&);
   void clash_of_global(const Fiber& running, Place, unsigned bytes, bool writes, Site, const Clash&);
@@ -210,13 +211,13 @@ class Block {
   unsigned char* memory = nullptr;  // the dynamic shared memory, aligned to 1024 bytes
   unsigned shared_bytes = 0;
   std::uint64_t linear = 0;
-  unsigned first_warp = 0, first_thread = 0;  // in the cluster's numbers
+  unsigned first_warp = 0, first_thread = 0;  // numbered within the cluster
   SharedShadow shadow;
   PartsRead parts;
   AsyncShadow async;
   std::map<std::uint32_t, MBarrier> mbarriers;  // by byte offset
   std::unordered_map<unsigned, Touch> touches;  // by warp of the cluster
-  std::vector<Acquisition> acquired;            // at atomic counters
+  std::vector<Acquisition> acquired;            // by atomic counters
   std::vector<const char*> region_names;        // by Region::id
 
   unsigned live() const { return live_; }
@@ -226,9 +227,9 @@ class Block {
   bool any_ready() const { return ready_warps_ != 0; }
   Fiber* next();
   void suspend(Fiber&, Fiber::State, Site);
-  void check_time(Fiber&, Site);  // where the launch's is over, nobody goes on
+  void check_time(Fiber&, Site);  // aborts the block if the launch's time is over
   void make_ready(Warp&, std::uint32_t lanes);
-  bool unstick();  // false: the block is given up
+  bool unstick();  // false: the block is aborted
   bool report_meeting();
   void report_deadlock(RawFinding&, unsigned& ranges, std::uintptr_t& first_site) const;
 
@@ -241,10 +242,10 @@ class Block {
   void complete_sync_warp(Warp&);
   Barrier& arrive(Fiber&, unsigned id, unsigned threads, Site);
   void complete(Barrier&);
-  void leave(Fiber&);  // checks what the last thread to return leaves behind
+  void leave(Fiber&);  // checks the state when the last thread returns
   void check_parts();
   bool may_arrive(const MBarrier&, const Actor&) const;
-  void check_barriers();  // what is left of rounds and phases that have not ended
+  void check_barriers();  // checks for unfinished rounds and phases
   std::string waiting_for(const Fiber&, RawFinding&) const;
   std::string against(const Clash&, unsigned thread) const;
 
@@ -253,19 +254,19 @@ class Block {
   std::unique_ptr<unsigned char[]> storage_;
   std::size_t storage_bytes_ = 0;
   std::vector<std::unique_ptr<Region>> regions_;
-  std::vector<const Arrangement*> arrangements_;  // by Region::arrangement; the first is none
+  std::vector<const Arrangement*> arrangements_;  // by Region::arrangement; the first means none
   unsigned threads_ = 0, warps_ = 0, live_ = 0;
   Warp warp_[32];
   Barrier barrier_[16];
   GroupMeeting group_[8];
   std::uint32_t wgmma_agent_[8] = {};
-  std::uint32_t registers_[32] = {}, pool_ = 0;  // a thread of each warp has; nobody has
+  std::uint32_t registers_[32] = {}, pool_ = 0;  // registers per thread of each warp; free ones
   std::uint32_t ready_warps_ = 0;
   unsigned current_warp_ = 0;
-  std::uint64_t random_ = 0;  // of the launch's schedule; 0: in order
+  std::uint64_t random_ = 0;  // state of the launch's random schedule; 0: in order
 };
 
-// The warp that ran last goes on as long as it can: its lanes are to meet.
+// The last warp continues as long as it can: its lanes should converge.
 inline Fiber* Block::next() {
   if (!ready_warps_) return nullptr;
   if (random_) return next_at_random();
@@ -278,7 +279,8 @@ inline Fiber* Block::next() {
   w.ready &= w.ready - 1;
   if (!w.ready) ready_warps_ &= ~(1u << current_warp_);
   Fiber& f = stacks_.fiber(current_warp_ * 32 + lane);
-  // Most likely the next ones. A lane that is not ready may not exist: the last warp can be partial.
+  // Most likely the next to run. A lane that is not ready may not exist, because the last warp can be
+  // partial.
   if (w.ready >> lane & 2) __builtin_prefetch(stacks_.fiber(current_warp_ * 32 + lane + 1).context);
   if (w.ready >> lane & 4) __builtin_prefetch(&stacks_.fiber(current_warp_ * 32 + lane + 2).context);
   f.state = Fiber::State::ready;

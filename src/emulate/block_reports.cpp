@@ -1,4 +1,4 @@
-// What a block has to say: accesses that clash, threads that do not meet, and why it cannot go on.
+// A block's findings: accesses that race, threads that do not converge, and why it is stuck.
 #include <algorithm>
 #include <bit>
 
@@ -38,9 +38,9 @@ void Block::stale(const Fiber& f, unsigned thread, const Region& r, const PartsR
          p.site);
 }
 
-// Of a tile whose other parts have been read.
+// Reports parts of a tile that are never read although other parts are.
 void Block::check_parts() {
-  if (cluster.live) return;  // it has been given up
+  if (cluster.live) return;  // the cluster was aborted
   for (const auto& [id, tile] : parts.tiles()) {
     if (std::none_of(tile.parts.begin(), tile.parts.end(), [](const auto& p) { return p.read; })) continue;
     for (std::size_t i = 0; i < tile.parts.size(); ++i) {
@@ -62,10 +62,10 @@ static std::string lacking_bytes(const MBarrier& b) {
                      : fmt::format("{} bytes have come that were not announced", -b.bytes);
 }
 
-// Arrivals in a phase, or in a round, that never ends: their number, or that of the bytes, is not the one that was waited for. Of bytes
-// that are still on their way leave() speaks.
+// Arrivals in a phase or round that never ends: the number of arrivals or bytes is not the expected one.
+// leave() reports bytes that are still in flight.
 void Block::check_barriers() {
-  if (cluster.live) return;  // it has been given up
+  if (cluster.live) return;  // the cluster was aborted
   const auto add = [&](Finding::Kind kind, const char* tensor, Site site, std::string text) {
     if (findings.fresh(kind, tensor, site.address))
       findings.add({kind, tensor ? tensor : "", std::move(text), {{site.address}}, linear});
@@ -146,7 +146,7 @@ static std::string spell(const Arrangement& a) {
   return text;
 }
 
-// The earlier access named by a clash, as the end of a sentence; its line is \2.
+// Describes the earlier access of a clash, as the end of a sentence; its line is \2.
 std::string Block::against(const Clash& c, unsigned thread) const {
   const std::string who = cluster.spell(c.thread);
   switch (c.what) {
@@ -211,7 +211,7 @@ void Block::clash(const Fiber& f, unsigned thread, const Region& r, std::ptrdiff
   findings.add(std::move(raw));
 }
 
-// Of two blocks the lower one is named first, whichever ran first.
+// Names the lower of the two blocks first, so that messages do not depend on the schedule.
 void Block::clash_of_global(const Fiber& f, Place p, unsigned bytes, bool writes, Site site, const Clash& c) {
   const Region& r = *p.region;
   const auto from = p.p - r.begin;
@@ -241,8 +241,8 @@ void Block::clash_of_global(const Fiber& f, Place p, unsigned bytes, bool writes
   findings.add(std::move(raw));
 }
 
-// Touching another block's shared memory is right only if that block cannot have left: what is done last must
-// be known to it when it ends, which `leave` looks at.
+// An access to another block's shared memory is valid only if that block cannot have exited: the block must
+// have observed the last such access when it ends, which `leave` checks.
 bool Block::reach(Fiber& f, const char* verb, const char* kind, const std::string& what, Site site,
                   bool by_copy) {
   Block& own = *f.home;
@@ -265,8 +265,8 @@ bool Block::reach(Fiber& f, const char* verb, const char* kind, const std::strin
   return true;
 }
 
-// The last thread has returned. Others may touch this block's memory only where one of its threads has heard
-// of it; what still runs in it may not.
+// The last thread has returned. Other blocks' accesses to this block's memory must have been observed by one
+// of its threads; none may be in flight.
 void Block::leave(Fiber& f) {
   if (touches.empty() && cluster.ops.size() == 1) return;
   Clock known = warp_[0].clock;
@@ -304,7 +304,7 @@ void Block::leave(Fiber& f) {
   (void)f;
 }
 
-// What an mbarrier's phase still lacks.
+// What is missing to end an mbarrier's phase.
 static std::string lacking(const MBarrier& b, unsigned parity, const char* line) {
   std::string missing;
   if (b.pending) missing = fmt::format("{} of {} arrivals are missing", b.pending, b.count);
@@ -346,7 +346,7 @@ std::string Block::waiting_for(const Fiber& f, RawFinding& raw) const {
   }
 }
 
-// A warp part of which is in a collective instruction that the others will never come to.
+// Reports a warp of which only a part has reached a collective instruction.
 bool Block::report_meeting() {
   for (unsigned w = 0; w < warps_; ++w) {
     const Warp& warp = warp_[w];
@@ -365,7 +365,7 @@ bool Block::report_meeting() {
   return false;
 }
 
-// Threads in order, as ranges that wait in the same place.
+// Lists threads in order, as ranges that wait in the same place.
 void Block::report_deadlock(RawFinding& raw, unsigned& ranges, std::uintptr_t& first_site) const {
   raw.text += fmt::format("{} {}:", ranges ? ";" : "", spell_block(linear));
   const unsigned before = ranges;
@@ -392,7 +392,7 @@ void Block::report_deadlock(RawFinding& raw, unsigned& ranges, std::uintptr_t& f
   }
 }
 
-// Where all that still run have come to the block's barrier, it lets them go on.
+// Releases the block's barrier if all threads that have not returned have arrived.
 bool Block::unstick() {
   Barrier& b = barrier_[0];
   if (!b.arrived || b.arrived != live_ || b.expected != threads_) return false;

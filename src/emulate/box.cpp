@@ -7,10 +7,10 @@ namespace zellige::emulate {
 
 namespace {
 
-// Elements of a dimension that are inside: the box's i-th lies at `start` + i * `step`.
+// Returns whether an element is inside the tensor: the box's i-th element is at `start` + i * `step`.
 bool inside(std::int64_t x, std::uint32_t last) { return x >= 0 && x <= std::int64_t(last); }
 
-// One line of the innermost dimension.
+// Adds one row of the innermost dimension.
 void add_line(const TmaMap& map, std::int64_t start, unsigned count, std::uint64_t base, Box& box) {
   const unsigned size = element_bytes(map.element);
   const std::int64_t first = std::max<std::int64_t>(start, 0),
@@ -52,8 +52,8 @@ Box tiled(const TmaMap& map, const int* at) {
   }
 }
 
-// Pixels in order from the base coordinates on, through the bounding box of each image: the innermost pixel
-// dimension first. The offsets shift what is read, not where the walk goes.
+// Pixels in order from the base coordinates on, through the bounding box of each image, innermost pixel
+// dimension first. The offsets shift what is read, not the traversal.
 Box im2col(const TmaMap& map, const int* at, const std::uint16_t* offsets) {
   Box box = lines_of(map, map.channels);
   const unsigned pixel_dims = map.rank - 2u;
@@ -83,7 +83,7 @@ Box im2col(const TmaMap& map, const int* at, const std::uint16_t* offsets) {
   return box;
 }
 
-// To the nearest number with 10 bits of fraction, ties to even; one NaN for all.
+// Rounds to 10 bits of fraction, to nearest, ties to even; all NaNs become one.
 std::uint32_t tf32(std::uint32_t x) {
   if ((x & 0x7fffffff) > 0x7f800000) return 0x7fffe000;
   return (x + 0xfff + (x >> 13 & 1)) & ~0x1fffu;

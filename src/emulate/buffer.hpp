@@ -1,4 +1,4 @@
-// Device memory of one tensor, with a flag a byte that tells whether anybody has written it. Lives across
+// The device memory of one tensor, with a flag per byte for whether it has been written. Lives across
 // launches.
 #pragma once
 #include <cstddef>
@@ -11,27 +11,27 @@ namespace zellige::emulate {
 
 class Buffer {
  public:
-  /// Poisoned: every byte 0xFF (a NaN in f16, bf16 and f32) and uninitialised.
+  /// Poisoned: every byte 0xFF (a NaN in f16, bf16 and f32) and uninitialized.
   Buffer(std::string name, std::size_t bytes);
-  /// The same in the middle of other device memory, which lives longer and which tensors share: what is known of
-  /// its bytes is each tensor's own.
+  /// The same inside other device memory, which must outlive it and which tensors share: each tensor has its
+  /// own flags for its bytes.
   Buffer(std::string name, std::size_t bytes, unsigned char* within);
 
   const std::string& name() const { return name_; }
   std::size_t bytes() const { return bytes_; }
-  unsigned char* data() { return data_; }  // aligned to 256 bytes, as device memory is
+  unsigned char* data() { return data_; }  // aligned to 256 bytes, like device memory
   const unsigned char* data() const { return data_; }
 
   void mark_initialised();  // all of it
   void mark_initialised(std::size_t offset, std::size_t bytes);
-  /// Uninitialised again, and poison: the bytes are another tensor's now.
+  /// Makes bytes uninitialized and poison again: they belong to another tensor now.
   void forget(std::size_t offset, std::size_t bytes);
-  void mark_padding() { padded_ = true; }  // what is not marked as initialised holds no element
+  void mark_padding() { padded_ = true; }  // bytes not marked as initialized hold no element
   bool padded() const { return padded_; }
   bool initialised(std::size_t offset, std::size_t bytes) const;
-  void poison();  // as if new
+  void poison();  // restores the initial state
 
-  /// One byte a byte, 1 where written; null once all of it is initialised.
+  /// One flag per byte, 1 if written; null once everything is initialized.
   std::uint8_t* flags() { return flags_.get(); }
 
  private:

@@ -1,4 +1,5 @@
-// The table that emitted text calls: bounds and alignment, then the shadow, then the counters.
+// The call table for emitted source code: checks bounds and alignment, then the shadow, then updates the
+// counters.
 #include "emulate/calls.hpp"
 
 #include <bit>
@@ -21,7 +22,7 @@ Fiber& fiber(Thread& t) { return static_cast<Fiber&>(t); }
 
 const char* spell(Space s) { return s == Space::shared ? "shared" : "global"; }
 
-// A refused read is answered with NaNs, a refused write goes nowhere.
+// A rejected read returns NaNs, a rejected write is dropped.
 alignas(16) constexpr unsigned char poison[16] = {255, 255, 255, 255, 255, 255, 255, 255,
                                                   255, 255, 255, 255, 255, 255, 255, 255};
 alignas(16) thread_local unsigned char sink[16];
@@ -54,7 +55,7 @@ std::string deed(const Block& b, unsigned thread, const Place& p, unsigned bytes
   }
 }
 
-/// Whether an access may be carried out at all; says so if not.
+/// Returns whether an access can be carried out at all; reports it if not.
 inline bool admit(Fiber& f, unsigned thread, Place p, unsigned bytes, bool writes, Site site,
                   unsigned alignment) {
   const Region& r = *p.region;
@@ -82,8 +83,8 @@ bool all_written(const std::uint8_t* flags, unsigned bytes) {
 
 Block& home(const Place& p) { return *static_cast<Block*>(p.region->shadow); }
 
-// An access of shared memory by `g`, made by the running `f`; the memory may be another block's. False: the
-// block has left.
+// An access of shared memory by `g`, executed by the running fiber `f`; the memory may be another block's.
+// False: the block has exited.
 inline bool shared_read(Fiber& f, Fiber& g, Place p, unsigned bytes, Site site) {
   Block &b = *f.home, &there = home(p);
   if (&there != &b && !there.reach(g, "reads", "shared tensor", p.region->name, site)) return false;
@@ -180,8 +181,8 @@ void* write(Thread& t, Place p, unsigned bytes) {
   return p.p;
 }
 
-// An access of a collective instruction is checked as its lane's; where the warp met is its site, and what it
-// costs is the instruction's to count.
+// An access of a collective instruction is checked as its lane's, with the site of the collective; the
+// instruction counts the cost.
 const void* read_for(Fiber& f, unsigned lane, Place p, unsigned bytes) {
   const Site site = f.its_warp->meeting;
   Fiber& g = f.home->thread(f.its_warp->local * 32 + lane);

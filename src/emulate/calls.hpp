@@ -4,7 +4,7 @@
 
 namespace zellige::emulate {
 
-/// The calls of the instructions that run beside the threads.
+/// The calls of the asynchronous instructions.
 const AsyncEngine& async_engine();
 
 }  // namespace zellige::emulate

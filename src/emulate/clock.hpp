@@ -1,9 +1,9 @@
-// Happens-before. Agents are a cluster's warps, and whatever runs beside them: what completes on an mbarrier,
-// what a thread's bulk groups do, what a warpgroup's matrix instructions do. Each has a component in every
-// vector clock. An access is stamped with its thread and its warp's own time; it happened before everything
-// that a thread does whose warp has since heard of a later time of that warp, and before what the same thread
-// does next. Warps' times are drawn from one counter a cluster, so that after a block barrier all clocks are
-// equal and one comparison decides; an asynchronous agent counts its phases or groups.
+// Happens-before by vector clocks. Agents are a cluster's warps and its asynchronous operations: completions
+// on an mbarrier, a thread's bulk groups, a warpgroup's MMAs. Each agent has a component in every vector
+// clock. An access is stamped with its thread and its warp's time; it happened before everything done by a
+// thread whose warp has since observed a later time of that warp, and before later accesses of the same
+// thread. Warps' times come from one counter per cluster, so that after a block barrier all clocks are equal
+// and one comparison decides; an asynchronous agent counts its phases or groups.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -16,7 +16,7 @@ inline constexpr unsigned max_agents = 512;  // of a cluster, its warps included
 
 struct Clock {
   std::uint32_t time[max_agents];
-  // What ordinary writes of each warp are known to have passed a fence to the asynchronous proxy.
+  // Time up to which each warp's ordinary writes are known to have passed a fence to the asynchronous proxy.
   std::uint32_t visible[max_warps];
 
   void join(const Clock& other, unsigned agents) {
@@ -28,7 +28,7 @@ struct Clock {
     std::copy(other.time, other.time + agents, time);
     std::copy(other.visible, other.visible + std::min(agents, max_warps), visible);
   }
-  void meet(const Clock& other, unsigned agents) {  // what both know
+  void meet(const Clock& other, unsigned agents) {  // the component-wise minimum
     for (unsigned a = 0; a < agents; ++a) time[a] = std::min(time[a], other.time[a]);
     const unsigned warps = std::min(agents, max_warps);
     for (unsigned w = 0; w < warps; ++w) visible[w] = std::min(visible[w], other.visible[w]);
@@ -40,7 +40,7 @@ struct Clock {
   std::uint32_t least(unsigned warps) const { return *std::min_element(time, time + warps); }
 };
 
-/// Which blocks run in the same cluster, and where their warps stand in the clocks.
+/// The blocks of the same cluster, and the indices of their warps in the clocks.
 struct Peers {
   virtual int first_warp(std::uint32_t block) const = 0;  // -1: another cluster
 
@@ -50,29 +50,29 @@ struct Peers {
 
 struct Acquisition;  // arrivals.hpp
 
-/// When each thread of a cluster has passed a fence to the asynchronous proxy, in its warp's time.
+/// When each thread of a cluster has executed a fence to the asynchronous proxy, in its warp's time.
 using Fences = std::vector<std::vector<std::uint32_t>>;
 
-/// Who accesses, and what it has heard of. Threads and warps are numbered through the cluster.
+/// A thread that accesses memory, with its observations. Threads and warps are numbered within the cluster.
 struct Actor {
   const Clock* clock;
-  std::uint32_t least;  // of the clock: whatever is older happened before
+  std::uint32_t least;  // minimum of the clock: anything older happened before
   std::uint32_t epoch;  // its warp's own time
   std::uint16_t thread, warp;
   std::uint32_t site;  // low half of the return address
-  // The last time at which the warp's own lanes were in order: a fence or an arrival by one of them starts a
+  // The last time at which the warp's own lanes synchronized: a fence or an arrival by one of them starts a
   // new epoch, but orders no other lane.
   std::uint32_t synced = ~0u;
   const Peers* peers = nullptr;
   std::uint16_t first_warp = 0;  // of its block
   const std::vector<Acquisition>* acquired =
-      nullptr;  // what its block has learnt of others by atomic counters
+      nullptr;  // what its block has observed of others by atomic counters
   const Fences* fences = nullptr;
 
   std::uint32_t heard(unsigned w) const {
     return w == warp ? std::min(clock->time[w], synced) : clock->time[w];
   }
-  /// Whether an ordinary write that is in order has passed a fence since, and that fence is in order too.
+  /// Returns whether an ordered ordinary write has passed a fence since, and that fence is ordered, too.
   bool fenced(std::uint32_t write_epoch, std::uint16_t writer) const {
     const unsigned w = writer / 32;
     if (write_epoch < clock->visible[w]) return true;
@@ -86,9 +86,9 @@ struct Actor {
   }
 };
 
-inline constexpr std::uint32_t unnamed_block = 0xFFFFFFFF;  // some other one
+inline constexpr std::uint32_t unnamed_block = 0xFFFFFFFF;  // an unspecified other one
 
-/// What an access runs into, if anything.
+/// The conflict of an access, if any.
 struct Clash {
   enum class What : std::uint8_t {
     none,
@@ -99,16 +99,16 @@ struct Clash {
     written,
     read,
     in_flight,
-    unfenced,     // written by ordinary code, and no fence to the asynchronous proxy since
+    unfenced,     // written by ordinary code without a fence to the asynchronous proxy since
     async_write,  // `op` may not have written yet
     async_read,   // `op` may still read
   };
   What what = What::none;
-  std::uint16_t thread = 0;  // whose earlier access it is
-  std::uint16_t region = 0;  // other_tensor: as which it was written
+  std::uint16_t thread = 0;  // of the earlier access
+  std::uint16_t region = 0;  // other_tensor: the tensor as which it was written
   std::uint32_t site = 0;
-  std::uint32_t block = 0;  // of global memory: the other block's linear index, or unnamed_block
-  std::uint32_t op = 0;     // of asynchronous ones: its number in the cluster
+  std::uint32_t block = 0;  // global memory: the other block's linear index, or unnamed_block
+  std::uint32_t op = 0;     // asynchronous operations: index in the cluster
 
   explicit operator bool() const { return what != What::none; }
 };

@@ -120,8 +120,8 @@ bool Cluster::land_one() {
   return true;
 }
 
-// Threads that ask an mbarrier again and again may go on asking while others still do something; when nobody
-// does, a thousand more times.
+// Threads that poll an mbarrier may continue while other threads make progress; without progress, a thousand
+// more times.
 bool Cluster::wake_pollers() {
   if (polled > 1000) return false;
   bool any = false;
@@ -164,8 +164,8 @@ void Cluster::wait(Fiber& f, Site site) {
                          b.spell(f.index), b.spell_block(b.linear)));
     b.abandon(f);
   }
-  // The barrier completes at once when its last thread arrives; a thread that comes to its wait later finds
-  // its phase over.
+  // The barrier completes as soon as its last thread arrives; a thread that reaches its wait later finds its
+  // phase over.
   if (f.cluster_phase == barrier_phase_) b.suspend(f, Fiber::State::at_cluster, site);
   f.arrived_at_cluster = false;
   b.hear(f, released_);
@@ -189,8 +189,8 @@ void Cluster::left(const Fiber& f) {
   if (f.arrived_at_cluster && f.cluster_phase == barrier_phase_) --arrived;
 }
 
-// A copy completes after it was issued, so its issuer's waits for stages to be empty came before, too. The ends of phases alone
-// are told: what the copy's issuer knows of memory stays its own.
+// A copy completes after its issue, and thus after its issuer's waits for empty stages. Only the ends of
+// phases are passed on: the issuer's observations of memory are not.
 std::vector<std::pair<std::uint32_t, std::uint32_t>> Cluster::ends_known(const Clock& known) const {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ends;
   for (const auto& b : blocks_)

@@ -1,7 +1,7 @@
-// The blocks of one cluster as they run, together: one scheduler, one count of time, and the queue of copies
-// that the hardware makes beside the threads. A block of a launch without clusters is a cluster of one.
+// The running blocks of one cluster: one scheduler, one clock, and the queue of asynchronous copies. A block
+// of a launch without clusters is a cluster of one.
 //
-// Copies land when no thread can go on, the oldest first: whoever forgets to wait reads old bytes.
+// Copies complete when no thread can continue, the oldest first: code that forgets to wait reads old bytes.
 #pragma once
 #include <deque>
 #include <exception>
@@ -13,23 +13,23 @@
 
 namespace zellige::emulate {
 
-/// Bytes on their way into shared memory; they complete on an mbarrier.
+/// Bytes in flight to shared memory; they complete on an mbarrier.
 struct Landing {
-  std::uint32_t op = 0;  // the operation, by number
+  std::uint32_t op = 0;  // the operation's index
   std::uint32_t chunk = 16;
-  std::uint32_t bytes = 0;  // that the mbarrier is told of
+  std::uint32_t bytes = 0;  // reported to the mbarrier
   std::shared_ptr<const std::vector<unsigned char>> data;
   std::shared_ptr<const std::vector<std::uint32_t>> to;  // byte offset of each chunk
   bool after_wait = false;                               // issued after griddep_wait
-  // Phases of mbarriers whose end the issuing thread knew of, of those that count arrivals alone: agent, time.
+  // Ends of phases that the issuing thread had observed, of mbarriers that count arrivals only: agent, time.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ends;
 };
 
 class Cluster final : public Peers {
  public:
-  /// Makes room for a launch; findings and counts of an earlier one are forgotten.
+  /// Allocates for a launch; clears the findings and counts of the previous one.
   void prepare(const LaunchState&);
-  /// Runs one cluster to its end; false if it was given up.
+  /// Runs one cluster to its end; false if it was aborted.
   bool run(std::uint64_t linear_index);
 
   std::uint32_t tick() { return ++time_; }
@@ -40,41 +40,41 @@ class Cluster final : public Peers {
   const LaunchState& launch() const { return *launch_; }
   int first_warp(std::uint32_t block) const override;
   std::uint32_t new_agent();
-  /// What a copy that a thread issues now tells of mbarriers to whoever finds it complete.
+  /// The ends of mbarrier phases that a copy issued now passes on to threads that observe its completion.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ends_known(const Clock&) const;
   std::uint32_t add(const AsyncOp& op) {
     ops.push_back(op);
     return std::uint32_t(ops.size() - 1);
   }
   void queue(Landing landing) { landings_.push_back(std::move(landing)); }
-  void left(const Fiber&);                           // it no longer counts, not even where it has arrived
+  void left(const Fiber&);                           // it no longer counts, even if it has arrived
   void joined(Block&);                               // a block's last thread has returned
-  Fiber* fiber_at(std::uintptr_t stack);             // whose stack that is; null: nobody's
-  void report_all(Finding::Kind, std::string head);  // where every thread is
+  Fiber* fiber_at(std::uintptr_t stack);             // the owner of that stack; null: none
+  void report_all(Finding::Kind, std::string head);  // with the position of every thread
 
   void arrive(Fiber&, bool release, Site);
   void wait(Fiber&, Site);
-  /// "thread 37 (warp 1)", with its block where the cluster has several.
+  /// "thread 37 (warp 1)", with its block if the cluster has several.
   std::string spell(unsigned thread) const;
 
   Counters counters;
   Findings findings;
-  std::vector<AsyncOp> ops;  // [0] is nobody
+  std::vector<AsyncOp> ops;  // [0] is unused
   Fences fences;             // of its threads
   void* scheduler = nullptr;
   bool abandoned = false;
-  volatile bool expired = false;  // its time is over
+  volatile bool expired = false;  // its time limit is exceeded
   std::exception_ptr error;       // thrown on a fiber's stack
 
-  // Programmatic dependent launch: the agent whose time is 1 for whoever knows of a griddep_wait; accesses
-  // before it are findings once it is clear that the launch is one.
+  // Programmatic dependent launch: an agent whose time is 1 for threads that have observed a griddep_wait;
+  // accesses before it are findings once it is clear that the launch is one.
   std::uint32_t previous = 0;
   bool waits_for_previous = false;
   std::vector<RawFinding> early;
 
   // The barrier of the cluster.
   unsigned arrived = 0, live = 0;  // threads
-  std::uint32_t polled = 0;        // times that pollers were let go on without anything else happening
+  std::uint32_t polled = 0;        // resumptions of pollers without other progress
 
  private:
   Fiber* next();

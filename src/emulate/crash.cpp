@@ -28,7 +28,7 @@ Stopped stopped(const ucontext_t& c) {
   const auto& r = c.uc_mcontext.gregs;
   return {std::uintptr_t(r[REG_RIP]), std::uintptr_t(r[REG_RSP]), std::uintptr_t(r[REG_RBP])};
 }
-// Goes on in `function` instead, on `stack`.
+// Continues in `function` instead, on `stack`.
 void divert(ucontext_t& c, void (*function)(), std::uintptr_t stack) {
   c.uc_mcontext.gregs[REG_RIP] = greg_t(reinterpret_cast<std::uintptr_t>(function));
   c.uc_mcontext.gregs[REG_RSP] = greg_t((stack & ~std::uintptr_t(15)) - 8);
@@ -49,7 +49,7 @@ thread_local struct {
   bool overflow;
 } fault;
 
-// On the stack of the thread that was stopped.
+// Runs on the stack of the interrupted thread.
 void give_up() {
   Fiber& f = *fault.fiber;
   Block& b = *f.home;
@@ -76,7 +76,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   Fiber* f = running ? running->fiber_at(at.stack) : nullptr;
   if (signal == time_is_up()) {
     if (!f) return;
-    if (!running->expired) {  // the engine gives up at its next call, where its own state is whole
+    if (!running->expired) {  // the engine aborts at its next call, when its own state is consistent
       running->expired = true;
       return;
     }
@@ -105,8 +105,8 @@ void install() {
   sigaction(time_is_up(), &action, nullptr);
 }
 
-// Signals of this worker are handled beside the fibers' stacks. What was there before is put back when the
-// worker ends: a sanitizer frees the stack that it finds then, and thinks it is its own.
+// Handles this worker's signals on a stack apart from the fibers'. The previous signal stack is restored when
+// the worker ends: a sanitizer frees the stack that it finds then, assuming it is its own.
 struct SignalStack {
   static constexpr std::size_t bytes = 64 * 1024;
   std::unique_ptr<unsigned char[]> memory{new unsigned char[bytes]};

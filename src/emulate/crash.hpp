@@ -1,5 +1,6 @@
-// A kernel's own code can divide by zero, run out of an array of its own, or never end. While a cluster runs
-// on a worker, such a thread is stopped and its block given up with a finding instead of the program.
+// Handles kernel code that divides by zero, accesses its own arrays out of bounds, or never ends. While a
+// cluster runs on a worker, such a thread is stopped and its block aborted with a finding, instead of the
+// whole process.
 #pragma once
 #include <ctime>
 
@@ -9,7 +10,7 @@ class Cluster;
 
 class Watch {
  public:
-  /// `seconds` of the worker's CPU time for the cluster; 0: any.
+  /// `seconds`: limit of the worker's CPU time for the cluster; 0: none.
   Watch(Cluster&, double seconds);
   ~Watch();
   Watch(const Watch&) = delete;

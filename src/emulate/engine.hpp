@@ -1,11 +1,13 @@
-// Runs emitted text on the CPU: every block, every thread, one fiber each, every access checked.
+// Runs emitted source code on the CPU: every block and every thread, one fiber per thread, with every access
+// checked.
 //
 //   Buffer x("X", 4096), y("Y", 4096);
 //   fill(x.data()); x.mark_initialised();
-//   Report report = run(entry, {.grid = {8}, .block = {128}, .arguments = {&x, &y}, .writes = {false,
-//   true}}); for (const Finding& f : report.findings) puts(f.message.c_str());
+//   Report report = run(entry, {.grid = {8}, .block = {128}, .arguments = {&x, &y}, .writes = {false, true}});
+//   for (const Finding& f : report.findings) puts(f.message.c_str());
 //
-// `entry` is the text's `emulate_NAME`, found by the caller in the library that it compiled and loaded.
+// `entry` is the source code's `emulate_NAME`, which the caller looks up in the library that it compiled and
+// loaded.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -25,23 +27,23 @@ struct Finding {
     uninitialised_read,
     read_only,  // a write to a tensor that the launch only reads
     race,
-    divergence,          // a warp's threads do not meet
+    divergence,          // a warp's threads do not converge
     barrier_divergence,  // a block's threads do not reach the same barrier
     deadlock,
     instruction,  // an instruction's own rule, see fail_at
-    fence,        // ordinary writes that the asynchronous proxy reads without a fence
+    fence,        // the asynchronous proxy reads ordinary writes without a fence
     accumulator,  // registers that a wgmma still owns are used
-    departed,     // shared memory of a block that may have left its cluster
+    departed,     // shared memory of a block that may have exited
     dependency,   // global memory before griddep_wait
-    crash,        // the kernel's own code divided by zero, or touched memory that it does not have
-    endless,      // no end within the launch's time
+    crash,        // the kernel's own code divided by zero, or accessed invalid memory
+    endless,      // exceeds the launch's time limit
     stale,        // a stage is read after a later one
-    unread,       // a stage, or a partial sum, that nobody has read
+    unread,       // a stage, or a partial sum, that is never read
     layout,       // bytes are read through another layout than they were written through
   };
   Kind kind{};
-  std::string tensor;   // "" where no tensor is concerned
-  std::string message;  // one sentence: who, where, at which line, against whom
+  std::string tensor;   // "" if no tensor is involved
+  std::string message;  // one sentence: the access, its line, and the conflicting access
 };
 
 std::string_view name(Finding::Kind);
@@ -51,7 +53,7 @@ struct Parameter {
   Buffer* buffer = nullptr;
   bool writes = false;
   std::vector<unsigned char> bytes;
-  bool constant = false;  // no kernel of the stream writes it: it may be read before griddep_wait
+  bool constant = false;  // not written by any kernel of the stream: may be read before griddep_wait
   bool address = false;   // the kernel takes it as a raw pointer
 
   Parameter(Buffer& tensor, bool written) : buffer(&tensor), writes(written) {}
@@ -75,33 +77,35 @@ struct Parameter {
 
 struct LaunchConfig {
   dim3 grid, block;
-  unsigned shared_bytes = 0;       // dynamic shared memory of a block
-  std::vector<Buffer*> arguments;  // the kernel's parameters, in order, where all are tensors
+  unsigned shared_bytes = 0;       // dynamic shared memory per block
+  std::vector<Buffer*> arguments;  // the kernel's parameters, in order, if all are tensors
   std::vector<bool> writes;        // parallel to arguments
-  std::string source_file;  // findings name lines of this file; "": the innermost outside Zellige's headers
-  int workers = 0;          // 0: one a core
+  std::string source_file;  // findings name lines of this file; "": the innermost line outside Zellige's
+                            // headers
+  int workers = 0;          // 0: one per core
   dim3 cluster{1, 1, 1};    // blocks
-  std::vector<Parameter> parameters{};  // instead of arguments and writes
-  /// By programmatic dependent launch: it starts while the kernel before still runs. Until griddep_wait
-  /// nothing may be written, and nothing read but `constant` parameters. Where false, a kernel that calls
-  /// griddep_wait may read.
+  std::vector<Parameter> parameters{};  // replaces arguments and writes
+  /// Programmatic dependent launch: starts while the previous kernel still runs. Before griddep_wait nothing
+  /// may be written, and only `constant` parameters may be read. If false, a kernel that calls griddep_wait
+  /// may read earlier.
   bool programmatic = false;
-  /// Threads run in an order that this number makes; 0: lane by lane, warp by warp. Equal numbers, equal runs.
+  /// Seed of a random thread schedule; 0: lane by lane, warp by warp. Deterministic for a given seed.
   unsigned schedule = 0;
-  double seconds = 0;      // CPU time for a cluster of blocks, then it is given up; 0: any
-  unsigned registers = 0;  // a thread's at the start, for setmaxnreg; 0: what 65536 give each thread
-  /// Where a block's dynamic shared memory is, asked on the thread that runs the block, for kernels that declare it (extern __shared__);
-  /// a multiple of 1024. Null: the emulator's own.
+  double seconds = 0;      // CPU time limit for a cluster, which is then aborted; 0: none
+  unsigned registers = 0;  // per thread at the start, for setmaxnreg; 0: 65536 divided by the threads
+  /// Returns the block's dynamic shared memory, called on the thread that runs the block, for kernels that
+  /// declare it (extern __shared__); a multiple of 1024. Null: the emulator's own.
   unsigned char* (*shared_memory)() = nullptr;
 };
 
 struct Report {
   Counters counters;
-  std::vector<Finding> findings;  // at most 20, one a kind, tensor and line; in order of block
-  bool complete = true;           // false: some block was given up at a divergence or deadlock
+  std::vector<Finding> findings;  // at most 20, one per kind, tensor and line; in order of block
+  bool complete = true;           // false: some block was aborted at a divergence or deadlock
 };
 
-/// Runs one launch to its end. Findings are results; Error is thrown where the launch itself makes no sense.
+/// Runs one launch to its end. Findings are part of the result; Error is thrown if the launch itself is
+/// invalid.
 Report run(void (*entry)(Launch&), const LaunchConfig&);
 
 }  // namespace zellige::emulate

@@ -1,4 +1,4 @@
-// One thread of a block: its context, what it waits for, and what it has in flight.
+// One thread of a block: its context, what it waits for, and its operations in flight.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -12,7 +12,7 @@ namespace zellige::emulate {
 class Block;
 struct Warp;
 struct MBarrier;
-struct InFlight;  // in_flight.hpp: what of a thread runs beside it
+struct InFlight;  // in_flight.hpp: a thread's asynchronous operations
 
 struct CopyInFlight {
   std::uint32_t at;  // byte offset in shared memory
@@ -29,8 +29,8 @@ struct Fiber : Thread {
     in_syncwarp,
     at_barrier,
     at_mbarrier,
-    polling,     // asked an mbarrier and got no
-    in_wgmma,    // until its warpgroup has come
+    polling,     // tested an mbarrier without success
+    in_wgmma,    // until its warpgroup has arrived
     at_cluster,  // in cluster_wait
     for_registers,
     returned
@@ -42,7 +42,7 @@ struct Fiber : Thread {
   std::uint32_t lane = 0;
   State state = State::ready;
   Site site{};                         // of the call it waits in
-  std::uint32_t barrier = 0;           // at_barrier: which
+  std::uint32_t barrier = 0;           // at_barrier: its number
   const MBarrier* mbarrier = nullptr;  // at_mbarrier, polling
   std::uint32_t parity = 0;
   bool arrived_at_cluster = false, init_fenced = false;
@@ -50,8 +50,8 @@ struct Fiber : Thread {
   std::vector<CopyInFlight> copies;       // in order of issue
   std::vector<std::uint32_t> group_ends;  // each committed group's end in `copies`
   std::uint32_t landed_copies = 0, landed_groups = 0;
-  // How often it has come to what all lanes of a warp come to together (.sync.aligned): wgmma_fence, wgmma_commit,
-  // wgmma_wait, setmaxnreg.
+  // How often it has executed each instruction that all lanes of a warp must execute together
+  // (.sync.aligned): wgmma_fence, wgmma_commit, wgmma_wait, setmaxnreg.
   std::uint32_t together[4] = {};
   Site together_at{};                   // the last one
   std::shared_ptr<InFlight> in_flight;  // null until the first bulk store or wgmma

@@ -1,4 +1,4 @@
-// Findings of one worker, before places in the library have become lines of the text.
+// Findings of one worker, before return addresses are resolved to source lines.
 #pragma once
 #include <fmt/format.h>
 
@@ -14,17 +14,18 @@ namespace zellige::emulate {
 struct RawFinding {
   Finding::Kind kind{};
   std::string tensor;
-  std::string text;  // the characters \1, \2, ... stand for the line of sites[0], [1], ...
+  std::string text;  // the characters \1, \2, ... are placeholders for the lines of sites[0], [1], ...
   std::vector<std::vector<std::uintptr_t>> sites;  // each with its callers, as far as known
-  std::uint64_t block = 0;                         // linear index: findings are given in this order
-  bool only_between_lines = false;                 // no finding if sites 0 and 1 turn out to be one line
-  int named_by = -1;       // the site whose line declares the registers concerned; \x0e stands for their name
-  bool registers = false;  // of registers, and not worth saying if the same line has one that names them
+  std::uint64_t block = 0;                         // linear index: findings are sorted by it
+  bool only_between_lines = false;                 // dropped if sites 0 and 1 turn out to be the same line
+  int named_by = -1;       // the site whose line declares the registers involved; \x0e is the placeholder for
+                           // their name
+  bool registers = false;  // of registers; dropped if the same line has a finding that names them
 };
 
 class Findings {
  public:
-  /// True once a kind, tensor and site (and, where two sites make the case, the other one).
+  /// Returns true the first time for each kind, tensor and site (and other site, if two are involved).
   bool fresh(Finding::Kind kind, const void* tensor, std::uintptr_t site, std::uintptr_t other = 0) {
     if (raw_.size() >= 1000) return false;
     std::uint64_t key = (site * 0x9E3779B97F4A7C15ull) ^ (other * 0xC2B2AE3D27D4EB4Full) ^
@@ -41,7 +42,7 @@ class Findings {
   std::vector<RawFinding> raw_;
 };
 
-/// Sites become lines, equal findings one; at most 20 stay, in order of block.
+/// Resolves sites to lines and merges equal findings; keeps at most 20, in order of block.
 std::vector<Finding> resolve(std::vector<RawFinding>, const std::string& source_file);
 
 }  // namespace zellige::emulate

@@ -18,7 +18,8 @@ std::uint32_t block_of(std::uint64_t s) { return std::uint32_t(s >> 36) - 1; }
 std::uint32_t epoch_of(std::uint64_t s) { return std::uint32_t(s >> 12) & 0xFFFFFF; }
 std::uint16_t thread_of(std::uint64_t s) { return std::uint16_t(s >> 2 & 0x3FF); }
 
-// Blocks of one cluster may be in order, and those that met at an atomic counter; others never are.
+// Accesses of blocks may be ordered if the blocks are in one cluster or synchronized by an atomic counter;
+// otherwise they never are.
 bool ordered(std::uint64_t earlier, const Actor& a, std::uint32_t block) {
   if (!earlier) return true;
   if (earlier & several_blocks) return false;
@@ -33,7 +34,7 @@ bool ordered(std::uint64_t earlier, const Actor& a, std::uint32_t block) {
   return a.after(epoch, std::uint16_t(first_warp * 32 + thread_of(earlier)));
 }
 
-// What the reader's stamp becomes: of several unordered readers one stays by name.
+// The updated stamp of readers: of several unordered readers, one stays identified.
 std::uint64_t with_reader(std::uint64_t before, const Actor& a, std::uint32_t block) {
   const std::uint64_t mine = stamp(a, block);
   if (!before) return mine;

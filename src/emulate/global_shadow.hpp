@@ -1,8 +1,8 @@
-// What one launch has done to one buffer that it writes: for each two bytes the last writer and the last
-// reader, both with their block, so that two blocks on the same bytes are found whichever runs first. Blocks
-// run on several cores, so cells are atomic, and each access publishes itself before it looks at the other
-// side: of two that race, at least one sees the other. Accesses of one byte are not tracked (two blocks may
-// own the two bytes of a cell).
+// Records the accesses of one launch to one buffer that it writes: per two bytes the last writer and the last
+// reader with their blocks, so that a race between blocks is found whichever runs first. Blocks run on
+// several cores, so cells are atomic, and each access publishes itself before it inspects the other side: of
+// two that race, at least one sees the other. Accesses of one byte are not tracked (two blocks may own the
+// two bytes of a cell).
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -20,14 +20,14 @@ class GlobalShadow {
   GlobalShadow(const GlobalShadow&) = delete;
 
   /// An access of the aligned bytes at `at` by a thread of block `block` (linear index). The tensor's earlier
-  /// content is not its business: initialisation is the buffer's.
+  /// content is not tracked here; the buffer tracks initialization.
   Clash read(std::size_t at, unsigned bytes, const Actor&, std::uint32_t block);
   Clash write(std::size_t at, unsigned bytes, const Actor&, std::uint32_t block);
 
-  Arrivals arrivals;  // at the counters that lie in this buffer
+  Arrivals arrivals;  // of the counters in this buffer
 
  private:
-  // block + 1: 28 bits | epoch: 24 | thread: 10 | several blocks: 1 | several threads: 1. 0: nobody.
+  // block + 1: 28 bits | epoch: 24 | thread: 10 | several blocks: 1 | several threads: 1. 0: none.
   using Stamp = std::uint64_t;
   struct Cell {
     std::atomic<Stamp> writer, reader;

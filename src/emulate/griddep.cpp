@@ -1,4 +1,4 @@
-// Programmatic dependent launch: what a kernel touches while the one before it may still run.
+// Programmatic dependent launch: checks accesses of a kernel while the previous one may still run.
 #include "emulate/cluster.hpp"
 
 namespace zellige::emulate {
@@ -9,7 +9,7 @@ void Block::griddep_wait(Fiber& f) {
   hear(f, cluster.previous, 1);
 }
 
-// The first of each kind and tensor is kept until it is known that the launch is one that must wait.
+// Keeps the first of each kind and tensor until it is known that the launch is one that must wait.
 void Block::early(const Fiber& f, const Region& r, std::ptrdiff_t from, std::ptrdiff_t to, bool writes,
                   Site site) {
   if (!writes && (r.constant || !launch_->config->programmatic)) return;

@@ -1,5 +1,4 @@
-// What one thread has running beside it in groups of its own: bulk stores, and matrix instructions with the
-// accumulators that they own.
+// One thread's asynchronous operations in groups: bulk stores, and wgmma with the accumulators that it owns.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -9,7 +8,7 @@
 
 namespace zellige::emulate {
 
-/// Bytes on their way from shared to global memory, already read.
+/// Bytes in flight from shared to global memory, already read.
 struct StoreInFlight {
   struct Piece {
     std::uint64_t to;  // byte offset in the tensor
@@ -24,20 +23,20 @@ struct StoreInFlight {
   std::vector<Piece> pieces;
 };
 
-/// An array of accumulators. Its true content waits here; the thread's registers hold poison meanwhile.
+/// An array of accumulators. Its true content is kept here; meanwhile the thread's registers hold poison.
 struct Accumulators {
   unsigned char* d = nullptr;
   std::uint32_t bytes = 0, group = 0;
-  bool running = false;  // else: as the last wait delivered it, or
+  bool running = false;  // otherwise: as the last wait wrote it, or
   bool fenced = false;   // as the last fence found it
   std::uintptr_t site = 0;
   std::vector<unsigned char> content;
 };
 
-/// The four registers of a first operand: a wgmma reads them until it is waited for.
+/// The four registers of an A operand: a wgmma reads them until its wait.
 struct OperandRegisters {
   const std::uint32_t* a = nullptr;
-  std::uint32_t content[4] = {}, group = 0;  // as the wgmma, or a later fence, found them
+  std::uint32_t content[4] = {}, group = 0;  // content when the wgmma was issued, or at a later fence
   bool running = false;
   std::uintptr_t site = 0;
 };

@@ -1,6 +1,6 @@
-// What the lanes of a warp know. They share a clock; a lane that waits or fences by itself gets a copy of its
-// own, and what it has learnt becomes the warp's when all lanes have learnt it, or when the warp is in order
-// again.
+// What the lanes of a warp have observed. They share a clock; a lane that waits or fences by itself gets a
+// clock of its own, whose content becomes the warp's once all lanes have observed it, or when the warp
+// synchronizes.
 #include <bit>
 
 #include "emulate/cluster.hpp"
@@ -11,14 +11,14 @@ Clock& Block::get_ahead(Fiber& f) {
   Warp& w = *f.its_warp;
   if (!w.own) w.own = std::make_unique<Clock[]>(32);
   if (!(w.ahead >> f.lane & 1)) {
-    w.own[f.lane].assign(w.clock, max_agents);  // agents to come are not heard of
+    w.own[f.lane].assign(w.clock, max_agents);  // later agents are not observed
     w.own_synced[f.lane] = w.synced;
     w.ahead |= 1u << f.lane;
   }
   return w.own[f.lane];
 }
 
-// Where all lanes that still run are ahead, what all of them know is the warp's.
+// If all running lanes are ahead, what all of them have observed becomes the warp's.
 void Block::catch_up(Warp& w) {
   const std::uint32_t running = w.lanes & ~w.returned;
   if ((w.ahead & running) != running || !running) return;
@@ -33,7 +33,7 @@ void Block::catch_up(Warp& w) {
   }
   w.clock.time[w.index] = now;
   w.least = std::min(w.clock.least(cluster.warps()), w.synced);
-  // Who knows no more than the others is no longer ahead.
+  // A lane that has observed no more than the others is no longer ahead.
   for (std::uint32_t left = running; left; left &= left - 1) {
     const unsigned lane = unsigned(std::countr_zero(left));
     const Clock& own = w.own[lane];
@@ -43,7 +43,7 @@ void Block::catch_up(Warp& w) {
   }
 }
 
-// What a lane of the warp told is in order for the others that hear of it.
+// What a lane of the same warp released is ordered for other lanes that observe it.
 void Block::hear(Fiber& f, const Clock& told) {
   Warp& w = *f.its_warp;
   Clock& own = get_ahead(f);
@@ -59,8 +59,8 @@ void Block::hear(Fiber& f, std::uint32_t agent, std::uint32_t time) {
   catch_up(*f.its_warp);
 }
 
-// Of its own warp's writes it knows those before the warp was last in order; each lane's fence is for its
-// own.
+// Of its own warp's writes, a lane has observed those before the warp last synchronized; each lane's fence
+// applies to itself.
 void Block::fence(Fiber& f) {
   Warp& w = *f.its_warp;
   release(w);
@@ -78,7 +78,8 @@ void Block::release(Warp& w) {
   w.least = std::min(w.clock.least(cluster.warps()), w.synced);
 }
 
-// What lanes know ahead of their warp does not count: as soon as all do, the warp knows it too.
+// Observations of lanes that are ahead of their warp do not count: once all lanes have made them, they are
+// the warp's.
 void Block::common(unsigned warpgroup, Clock& all) const {
   all.assign(warp_[warpgroup * 4].clock, max_agents);
   for (unsigned i = 1; i < 4; ++i) all.meet(warp_[warpgroup * 4 + i].clock, cluster.agents());

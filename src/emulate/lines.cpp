@@ -20,13 +20,13 @@ namespace zellige::emulate {
 
 namespace {
 
-// What `addr2line` prints for the arguments, or "" if there is none.
+// The output of `addr2line` for the arguments, or "" if there is none.
 std::string addr2line(const std::vector<std::string>& arguments) {
   std::vector<char*> argv;
   for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
   argv.push_back(nullptr);
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return "";  // no other child may hold the end open
+  if (pipe2(ends, O_CLOEXEC) != 0) return "";  // no other child may inherit the end
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
@@ -49,7 +49,7 @@ std::string addr2line(const std::vector<std::string>& arguments) {
 
 struct Object {
   std::string path;
-  std::vector<std::pair<std::uintptr_t, std::uintptr_t>> addresses;  // as loaded, as in the file
+  std::vector<std::pair<std::uintptr_t, std::uintptr_t>> addresses;  // as loaded, and as in the file
 };
 
 std::map<std::string, Object> by_object(const std::vector<std::uintptr_t>& return_addresses) {
@@ -90,7 +90,7 @@ LineTable find_lines(const std::vector<std::uintptr_t>& return_addresses) {
         std::snprintf(hex, sizeof hex, "%#zx", std::size_t(object.addresses[i].second));
         arguments.push_back(hex);
       }
-      // Each address is echoed as a line of its own (0x...), then one "file:line" for each inlined call.
+      // Each address is echoed on a line of its own (0x...), followed by one "file:line" per inlined call.
       const std::string text = addr2line(arguments);
       std::vector<Line>* chain = nullptr;
       std::size_t next = first;
@@ -113,7 +113,7 @@ LineTable find_lines(const std::vector<std::uintptr_t>& return_addresses) {
   return table;
 }
 
-// The line that a finding names: the innermost in the source, else the innermost of all.
+// The line that a finding names: the innermost in the source file, else the innermost of all.
 static const Line* best_line(const LineTable& table, const std::vector<std::uintptr_t>& callers,
                              const std::string& source_file) {
   const Line* innermost = nullptr;
@@ -134,7 +134,7 @@ std::string spell(const LineTable& table, const std::vector<std::uintptr_t>& cal
   return line ? base_name(line->file) + ":" + std::to_string(line->line) : "an unknown line";
 }
 
-// The last word before what ends a declarator, outside of < > and ( ).
+// The last identifier before the end of a declarator, outside of < > and ( ).
 std::string declared_name(std::string_view line) {
   line = line.substr(0, line.find("//"));
   std::string word, last;

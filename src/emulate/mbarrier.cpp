@@ -1,4 +1,4 @@
-// mbarriers: arrivals, bytes, phases, and what their ends tell to whom.
+// mbarriers: arrivals, bytes, phases, and the observations that the end of a phase passes on.
 #include <algorithm>
 #include <cstring>
 
@@ -94,9 +94,10 @@ MBarrier* Block::mbarrier(Fiber& f, std::uint32_t at, const char* verb, Site sit
   return &b;
 }
 
-// A thread that arrives in a phase knows that the one before has ended: it has heard of its end, or of all its arrivals. Else
-// its arrival might as well have come in the phase before, as one too many. Where blocks of a cluster share a ring, a warp arrives at
-// all of them by one instruction: the end of the phase at any of them tells of all.
+// A thread that arrives in a phase must know that the previous one has ended: it has observed its end, or all
+// its arrivals. Otherwise its arrival might have come in the previous phase, as one too many. If blocks of a
+// cluster share a ring, a warp arrives at all their barriers by one instruction: the end of the phase at any
+// of them stands for all.
 bool Block::may_arrive(const MBarrier& b, const Actor& a) const {
   if (b.phase == 0 || a.clock->time[b.agent] >= b.ended) return true;
   for (unsigned r = 0; r < cluster.size(); ++r) {
@@ -150,7 +151,7 @@ void Block::mbarrier_arrive(Fiber& f, MBarrier& b, unsigned count, unsigned byte
   mbarrier_complete(b, 0);
 }
 
-// So many bytes have come; ends the phase if that was all.
+// Accounts for `bytes` arrived bytes; ends the phase if it is complete.
 void Block::mbarrier_complete(MBarrier& b, std::int64_t bytes) {
   b.bytes -= bytes;
   b.counts_bytes |= bytes != 0;

@@ -1,5 +1,5 @@
-// The stages of a tile in shared memory, and its other parts: that each which is filled is read, and that nobody
-// who has read a later one goes back to one that has not been filled again.
+// Tracks the stages and other parts of a tile in shared memory: each part that is filled must be read, and a
+// thread that has read a later stage must not read an earlier one again before it is refilled.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace zellige::emulate {
 class PartsRead {
  public:
   struct Part {
-    std::uint32_t fill = 0;  // which filling of the tile this is, from 1; 0: none yet
+    std::uint32_t fill = 0;  // sequence number of its fill, from 1; 0: never filled
     bool read = false;
     std::uint32_t read_epoch = 0;  // of the latest read
     std::uint16_t thread = 0;      // that filled it first
@@ -24,15 +24,16 @@ class PartsRead {
     const Region* region = nullptr;
     std::uint32_t fills = 0;
     bool loose =
-        false;  // threads fill again what they have read with no barrier between: each has an order of its own
+        false;  // threads refill what they have read without a barrier in between: stages have no common
+                // order
     std::vector<Part> parts;
-    std::vector<std::uint32_t> latest;  // that each thread has read
+    std::vector<std::uint32_t> latest;  // fill that each thread has read last
   };
 
   void clear() { tiles_.clear(); }
   const std::unordered_map<std::uint16_t, Tile>& tiles() const { return tiles_; }
 
-  /// Threads that no barrier parts from the readers still fill what those have read.
+  /// Records a fill. Fills of threads in the same epoch as the readers do not count as a refill.
   void filled(const Region& r, std::size_t from, std::uint16_t thread, std::uint32_t epoch,
               std::uintptr_t site) {
     Tile& t = tile(r);
@@ -41,7 +42,7 @@ class PartsRead {
     if (p.fill && (!p.read || epoch <= p.read_epoch)) return;
     p = {++t.fills, false, 0, thread, site};
   }
-  /// The part, if the thread has read a later one before.
+  /// Records a read. Returns the part if the thread has read a later one before.
   const Part* read(const Region& r, std::size_t from, std::uint16_t thread, std::uint32_t epoch) {
     Tile& t = tile(r);
     Part& p = t.parts[part(t, r, from)];

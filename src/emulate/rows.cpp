@@ -12,7 +12,7 @@ namespace zellige::emulate {
 
 namespace {
 
-// A kernel's headers and the engine are of one version: what one names the other has.
+// A kernel's headers and the engine are of the same version: the engine has every name that the headers use.
 [[noreturn]] void no_row(std::string_view name) {
   fmt::print(stderr, "emulator: there is no instruction {}; the kernel was compiled with other headers\n",
              name);

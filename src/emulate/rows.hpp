@@ -1,4 +1,4 @@
-// The rows of the atom room's tables, as emulated kernels ask for them.
+// The instruction descriptors of include/zellige/atom, looked up by emulated kernels.
 #pragma once
 #include <zellige/atom/instruction.hpp>
 
@@ -7,7 +7,7 @@ namespace zellige::emulate {
 /// The instruction of that name.
 const Instruction& row_of(const char* name);
 
-/// The warpgroup's product of that N and those types, "16.f32.f16.f16" as the mnemonic has them.
+/// The wgmma with that N and those types, spelled as in the mnemonic: "16.f32.f16.f16".
 const Instruction& wgmma_row(unsigned n, const char* types, bool saturate, bool a_from_smem);
 
 void run_body(const Instruction&, const BodyOperands&);

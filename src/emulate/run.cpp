@@ -13,7 +13,7 @@ namespace zellige::emulate {
 
 namespace {
 
-// Clusters, with their blocks' stacks and shadows, are kept from launch to launch.
+// Reuses clusters, with their blocks' stacks and shadows, from launch to launch.
 class Pool {
  public:
   std::unique_ptr<Cluster> take() {
@@ -108,7 +108,7 @@ struct Memory {
     }
   }
 
-  // A TMA map learns where its tensor is.
+  // Writes a tensor's address into its TMA map.
   static void bind_map(std::vector<unsigned char>& bytes, const Region& region, std::size_t index) {
     TmaMap map;
     if (bytes.size() >= sizeof(map)) std::memcpy(&map, bytes.data(), sizeof(map));
@@ -121,7 +121,7 @@ struct Memory {
 
 struct Grid : LaunchState {
   unsigned parameters = 0;
-  const std::size_t* sizes = nullptr;  // of each: 0 for a pointer
+  const std::size_t* sizes = nullptr;  // of each argument; 0: a pointer
 };
 
 void run_grid(Launch& launch, void (*body)(const Launch&), const std::size_t* sizes, unsigned parameters) {
@@ -188,7 +188,7 @@ Report run(void (*entry)(Launch&), const LaunchConfig& config) {
   others.reserve(workers);
   try {
     for (unsigned w = 1; w < workers; ++w) others.emplace_back(work);
-  } catch (const std::system_error&) {  // the machine has no more threads: those there are share the work
+  } catch (const std::system_error&) {  // no more threads are available: those that exist share the work
   }
   work();
   for (std::thread& t : others) t.join();

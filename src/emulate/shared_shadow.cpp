@@ -14,7 +14,7 @@ void SharedShadow::reset(std::size_t bytes) {
   if (granules) std::memset(static_cast<void*>(granules_.data()), 0, granules * sizeof(Cell));
   if (cell_count_ < granules * 8) {
     cell_count_ = granules * 8;
-    cells_.reset(new Cell[cell_count_]);  // left as it is: `split` fills what it uncovers
+    cells_.reset(new Cell[cell_count_]);  // uninitialized: `split` fills what it exposes
   }
   several_.clear();
 }
@@ -31,7 +31,7 @@ void SharedShadow::split(std::size_t granule) {
   granules_[granule].split = true;
 }
 
-// After a 16-byte write all eight cells are alike again.
+// After a 16-byte write all eight cells are equal again.
 void SharedShadow::merge(std::size_t granule) {
   granules_[granule] = cells_[granule * 8];
   granules_[granule].split = false;
@@ -106,8 +106,8 @@ void SharedShadow::add_read(Cell& cell, const Actor& a) {
     for (std::uint64_t left = cell.read_warps; left; left &= left - 1) {
       const unsigned w = unsigned(std::countr_zero(left));
       const bool named = cell.reader / 32 == w;
-      // Who else of that warp read is not known; as an epoch later than the warp's next read it cannot
-      // matter, and until then "another thread" is the safe answer.
+      // The other readers in that warp are unknown; once the warp reads in a later epoch they do not matter,
+      // and until then "another thread" is the conservative answer.
       set[w] = {cell.read_epoch, cell.read_site, named ? cell.reader : std::uint16_t(w * 32), nobody};
       if (cell.other_reader != nobody && cell.other_reader / 32 == w) set[w].other_reader = cell.other_reader;
       if (!named && set[w].other_reader == nobody) set[w].other_reader = std::uint16_t(w * 32 + 1);
@@ -119,7 +119,7 @@ void SharedShadow::add_read(Cell& cell, const Actor& a) {
   cell.read_warps |= bit;
   Reads& r = several_[cell.read_site][a.warp];
   if (r.epoch != a.epoch) {
-    // Another lane of the warp that is not in order with this one stays known.
+    // Keep another lane of the warp that is not synchronized with this one.
     const bool unordered = r.epoch && r.epoch >= a.heard(a.warp) && r.reader != a.thread;
     r = {a.epoch, a.site, a.thread, unordered ? r.reader : nobody};
   } else if (r.reader != a.thread && r.other_reader == nobody) {
@@ -185,8 +185,8 @@ Clash SharedShadow::begin(std::size_t at, unsigned bytes, const Actor& a, As as)
   return clash;
 }
 
-// Accesses since `begin` have been reported; what counts from now on is that the issuing thread saw the copy
-// complete.
+// Accesses since `begin` have been reported; from now on what counts is that the issuing thread observed the
+// copy's completion.
 void SharedShadow::land(std::size_t at, unsigned bytes, const Actor& a, std::uint16_t region) {
   each(at, bytes, [&](Cell& cell) {
     cell.write_epoch = a.epoch, cell.write_site = a.site, cell.writer = a.thread, cell.region = region;
@@ -206,7 +206,7 @@ Clash SharedShadow::proxy_read(std::size_t at, unsigned bytes, const Actor& a) {
   });
 }
 
-// The cell is left as if it had been written before everything: AsyncShadow knows better who wrote it.
+// The cell is left as if it had been written before everything: AsyncShadow tracks its writer.
 Clash SharedShadow::proxy_write(std::size_t at, unsigned bytes, const Actor& a, std::uint16_t region) {
   Clash clash = each(at, bytes, [&](Cell& cell) {
     Clash found;

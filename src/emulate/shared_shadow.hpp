@@ -1,7 +1,7 @@
-// What is known of each byte of a block's shared memory: who wrote it last, as which tensor, and who has read
-// it since. Two bytes share a cell; while accesses are 16 bytes wide and aligned, 16 bytes share one, so that
-// tiles moved in wide copies cost one look each. Accesses of one byte are checked for initialisation only:
-// two threads may own the two bytes of a cell.
+// Tracks each byte of a block's shared memory: its last writer, as which tensor it was written, and its
+// readers since. Two bytes share a cell; while accesses are 16 bytes wide and aligned, 16 bytes share one, so
+// that tiles moved in wide copies cost one lookup each. Accesses of one byte are checked for initialization
+// only: two threads may own the two bytes of a cell.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace zellige::emulate {
 
-/// As what bytes are touched: the tensor, from 1, and the layout, 0 where that is not known.
+/// As what bytes are accessed: the tensor, from 1, and the layout, 0 if unknown.
 struct As {
   std::uint16_t region = 0, arrangement = 0;
   As(std::uint16_t r, std::uint16_t a = 0) : region(r), arrangement(a) {}
@@ -22,10 +22,10 @@ struct As {
 
 class SharedShadow {
  public:
-  /// Of each arrangement, a bit for each other one that it does not agree with.
+  /// Per arrangement, a bit for each other one with which it does not agree.
   std::uint64_t disagrees[64] = {};
 
-  /// Forgets everything: a new block.
+  /// Clears everything for a new block.
   void reset(std::size_t bytes);
 
   /// An access of 1, 2, 4, 8 or 16 bytes at the aligned offset `at`, as tensor `region` (from 1).
@@ -36,15 +36,15 @@ class SharedShadow {
   Clash begin(std::size_t at, unsigned bytes, const Actor&, As);
   void land(std::size_t at, unsigned bytes, const Actor&, std::uint16_t region);
 
-  /// The asynchronous proxy's accesses, checked against what ordinary code did: that it is ordered, and that
-  /// its writes have passed a fence. What the proxy itself does is AsyncShadow's business.
+  /// The asynchronous proxy's accesses, checked for ordering against ordinary code, and that its writes have
+  /// passed a fence. Conflicts within the proxy are checked by AsyncShadow.
   Clash proxy_read(std::size_t at, unsigned bytes, const Actor&);
   Clash proxy_write(std::size_t at, unsigned bytes, const Actor&, std::uint16_t region);
-  /// As which tensor the bytes were last written; 0: never.
+  /// The tensor as which the bytes were last written; 0: never written.
   std::uint16_t region_at(std::size_t at) const;
-  /// The clash of who takes them for another tensor's.
+  /// The clash of an access to them as another tensor's.
   Clash written_as(std::size_t at) const;
-  /// Whether the bytes at `at` were last written by that thread at that time.
+  /// Returns whether the bytes at `at` were last written by that thread at that time.
   bool written_by(std::size_t at, std::uint16_t thread, std::uint32_t epoch) const;
 
  private:
@@ -56,8 +56,8 @@ class SharedShadow {
     std::uint32_t read_epoch, read_site;  // several_times: read_site is an index into several_
     std::uint16_t writer, region;         // region 0: never written
     std::uint16_t reader, other_reader;   // other_reader: a second thread of the same epoch
-    std::uint16_t arrangement;            // of the write; 0: not known
-    bool in_flight, split;                // split: the 2-byte cells hold
+    std::uint16_t arrangement;            // of the write; 0: unknown
+    bool in_flight, split;                // split: the 2-byte cells are valid
   };
   static constexpr std::uint32_t several_times = 0xFFFFFFFF;
   struct Reads {

@@ -1,5 +1,5 @@
-// Where in the emitted text a call into the engine was made: its return address, and its frame, from which
-// the callers follow as long as that frame lives.
+// The place in the emitted source code from which the engine was called: its return address, and its frame,
+// which leads to the callers while it lives.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -11,14 +11,14 @@ struct Site {
   std::uintptr_t frame = 0;  // the caller's: [0] its own caller's frame, [1] its return address
 };
 
-/// To be called in each function of the engine's table itself.
+/// Must be called directly in each function of the engine's table.
 #define ZELLIGE_SITE()                                                  \
   ::zellige::emulate::Site {                                            \
     reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)),      \
         *static_cast<const std::uintptr_t*>(__builtin_frame_address(0)) \
   }
 
-/// Return addresses, innermost first, as long as frames lie within [low, high) and rise.
+/// Return addresses, innermost first, as long as frames lie within [low, high) and ascend.
 [[gnu::no_sanitize_address]] inline std::vector<std::uintptr_t> callers(Site site, std::uintptr_t low,
                                                                         std::uintptr_t high) {
   std::vector<std::uintptr_t> result{site.address};
@@ -32,7 +32,7 @@ struct Site {
   return result;
 }
 
-/// A shadow cell keeps the low half of an address; the other half is that of a site in the same library.
+/// A shadow cell keeps the low half of an address; the high half is taken from a site in the same library.
 inline std::uintptr_t widen(std::uint32_t low, std::uintptr_t near) {
   const std::uintptr_t span = std::uintptr_t(1) << 32;
   std::uintptr_t address = (near & ~(span - 1)) | low;

@@ -1,5 +1,5 @@
-// The stacks of a block's fibers: one aligned slot each, an unmapped page at its foot, its Fiber near its
-// top.
+// The stacks of a block's fibers: one aligned slot each, with an unmapped guard page at the bottom and its
+// Fiber near the top.
 #pragma once
 #include <boost/context/detail/fcontext.hpp>
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace zellige::emulate {
 
-/// What a context gets when it is resumed.
+/// The argument of a context that is resumed.
 using Transfer = boost::context::detail::transfer_t;
 
 class Stacks {
@@ -17,7 +17,7 @@ class Stacks {
   ~Stacks();
   Stacks(const Stacks&) = delete;
 
-  /// At least `threads` slots, each with a default Fiber. Existing fibers are given up.
+  /// Provides at least `threads` slots, each with a default Fiber. Existing fibers are discarded.
   void reserve(unsigned threads);
 
   Fiber& fiber(unsigned i) const { return static_cast<Fiber&>(thread_of_stack(low(i))); }
@@ -41,7 +41,7 @@ inline void switch_context(void*& from, void* to) {
   *static_cast<void**>(t.data) = t.fctx;
 }
 
-/// The first thing that a context does: fills in `from` of the switch that began it.
+/// Must be called first in a new context: fills in `from` of the switch that started it.
 inline void arrived(Transfer t) { *static_cast<void**>(t.data) = t.fctx; }
 
 }  // namespace zellige::emulate

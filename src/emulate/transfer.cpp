@@ -21,7 +21,7 @@ void refuse(Fiber& f, Kind kind, const Region& r, Site site, const std::string& 
 
 const char* spell(Space s) { return s == Space::shared ? "shared" : "global"; }
 
-// A run of a tensor's bytes that a copy is about to touch.
+// Checks the run of a tensor's bytes that a copy accesses.
 bool admit(Fiber& f, Place p, std::size_t bytes, Space space, unsigned alignment, const char* verb,
            Site site) {
   const Region& r = *p.region;
@@ -59,14 +59,14 @@ bool whole_chunks(Fiber& f, const Region& r, unsigned bytes, const char* what, S
   return false;
 }
 
-// Loads into shared memory of one or several blocks of the cluster.
+// A load into shared memory of one or several blocks of the cluster.
 struct Load {
   OpKind kind;
-  const char *verb, *use;  // of the tile, of the mbarrier
+  const char *verb, *use;  // name of the tile, of the mbarrier
   std::uint32_t chunk;
   unsigned swizzle;
   std::shared_ptr<std::vector<unsigned char>> data;
-  const Box* box = nullptr;  // of a tensor: where its bytes lie
+  const Box* box = nullptr;  // if of a tensor: the positions of its bytes
 };
 
 void issue(Fiber& f, const Load& load, Place to, Place barrier, unsigned ranks, Site site) {
@@ -137,7 +137,7 @@ InFlight& in_flight(Fiber& f) {
   return *f.in_flight;
 }
 
-// By chunk of 16 bytes, whether any of it lies inside the tensor: what a box has outside goes nowhere.
+// Per 16-byte chunk, whether any of it is inside the tensor: bytes outside are not stored.
 std::vector<bool> chunks_inside(const Box* box, std::uint32_t bytes) {
   std::vector<bool> inside(bytes / 16, box == nullptr);
   for (const BoxRun& run : box ? box->runs : std::vector<BoxRun>{})
@@ -145,7 +145,7 @@ std::vector<bool> chunks_inside(const Box* box, std::uint32_t bytes) {
   return inside;
 }
 
-// A store reads shared memory now; what it read lands at its thread's wait.
+// A store reads shared memory now; the bytes are written at its thread's wait.
 void issue_store(Fiber& f, OpKind kind, const char* verb, Place from, std::uint32_t bytes, unsigned swizzle,
                  const Box* box, StoreInFlight store, Site site) {
   Block& b = *f.home;
@@ -290,7 +290,7 @@ void tma_store(Fiber& f, const TmaMap& map, Place from, const int* at, Reduction
   const char* verb = reduction == Reduction::none ? "stores by tma_store" : "reduces by tma_reduce";
   if (!admit(f, from, box.tile_bytes(), Space::shared, 128, verb, site)) return;
   StoreInFlight store{map.region, reduction, map.element, 0, 0, {}, {}, {}};
-  // Whole chunks are written, also where the tensor's last one is not whole.
+  // Whole chunks are written, even if the tensor's last one is partial.
   for (const BoxRun& run : box.runs) store.pieces.push_back({run.from, run.to, (run.bytes + 15) / 16 * 16});
   issue_store(f, OpKind::tma_store, verb, from, box.bytes, map.swizzle, &box, std::move(store), site);
 }

@@ -1,15 +1,15 @@
-// TMA and bulk copies: what an instruction does when it is issued. What it moves lands later (cluster.hpp),
-// or at its thread's wait (in_flight.hpp).
+// TMA and bulk copies at their issue. The data are written later (cluster.hpp), or at the thread's wait
+// (in_flight.hpp).
 #pragma once
 #include "emulate/cluster.hpp"
 #include "zellige/emulate/async.hpp"
 
 namespace zellige::emulate::transfer {
 
-/// Whether these are the bytes of a map for tensors of `rank` dimensions (0: any); says so if not.
+/// Checks that these are the bytes of a map for tensors of `rank` dimensions (0: any); reports it if not.
 bool check_map(Fiber&, const TmaMap*, unsigned rank, const char* what, Site);
 
-/// Whether the hardware takes the coordinates (box.hpp); says so if not.
+/// Checks that the hardware accepts the coordinates (box.hpp); reports it if not.
 bool check_coordinates(Fiber&, const TmaMap&, const int* at, bool stores, const char* what, Site);
 
 void tma_load(Fiber&, const TmaMap&, Place to, Place barrier, const int* at, const std::uint16_t* offsets,
@@ -23,7 +23,7 @@ void store_async(Fiber&, Place to, unsigned rank, std::uint32_t value, Place bar
 void commit(Fiber&);
 void wait(Fiber&, unsigned pending, bool read);
 
-/// Checks an access of the asynchronous proxy to a run of global memory, as its issuer's.
+/// Checks an access of the asynchronous proxy to a range of global memory, as its issuer's.
 void read_global(Fiber&, const Region&, std::size_t at, std::size_t bytes, Site);
 void write_global(Fiber&, const Region&, std::size_t at, std::size_t bytes, Site);
 

@@ -1,5 +1,4 @@
-// The asynchronous proxy's side of global memory: what loads read, and what stores and reductions leave
-// there.
+// The asynchronous proxy's accesses to global memory: reads of loads, and writes of stores and reductions.
 #include <cstring>
 #include <mutex>
 
@@ -11,7 +10,7 @@ namespace zellige::emulate {
 
 namespace {
 
-// Reductions of several blocks meet at one element; each is atomic.
+// Reductions of several blocks may update the same element; each is atomic.
 std::mutex& reductions() {
   static std::mutex m;
   return m;
@@ -72,7 +71,7 @@ void read_global(Fiber& f, const Region& r, std::size_t at, std::size_t bytes, S
   Block& b = *f.home;
   const auto& state = *static_cast<const GlobalState*>(r.shadow);
   const auto from = std::ptrdiff_t(at);
-  if (at > r.bytes || bytes > r.bytes - at) return;  // make_tma_descriptor has refused such a map
+  if (at > r.bytes || bytes > r.bytes - at) return;  // make_tma_descriptor has rejected such a map
   if (!b.known(f).time[b.cluster.previous]) b.early(f, r, from, from + std::ptrdiff_t(bytes), false, site);
   if (state.flags && std::memchr(state.flags + at, 0, bytes))
     b.clash(f, f.index, r, from, from + std::ptrdiff_t(bytes), "copies", site,
@@ -97,8 +96,8 @@ void write_global(Fiber& f, const Region& r, std::size_t at, std::size_t bytes, 
 
 }  // namespace transfer
 
-// Stores of the groups up to `groups` arrive. Reductions meet others of their kind in any order, so they are
-// kept as readers: only an ordinary write beside them is a race.
+// Completes the stores of the groups up to `groups`. Reductions may occur in any order among themselves, so
+// they are recorded as reads: only an ordinary write is a race with them.
 void Block::finish_stores(Fiber& f, std::uint32_t groups) {
   InFlight& mine = *f.in_flight;
   std::size_t done = 0;

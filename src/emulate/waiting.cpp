@@ -1,6 +1,6 @@
-// Where threads wait for each other: meetings of a warp, __syncwarp, barriers. After each switch of stacks
-// every return is a wrong guess of the processor, so the way from the emitted text to the switch is one
-// function, inlined.
+// Where threads wait for each other: warp collectives, __syncwarp, barriers. After each switch of stacks the
+// processor mispredicts every return, so the path from the emitted source code to the switch is one inlined
+// function.
 #include <bit>
 #include <cstring>
 
@@ -41,7 +41,7 @@ namespace zellige::emulate {
   w.met |= 1u << f.lane;
   if (w.met != ~0u) return suspend(f, Fiber::State::meeting, site);
   w.met = 0;
-  w.meeting = site;  // the accesses that `compute` makes are made here
+  w.meeting = site;  // the accesses of `compute` are attributed to it
   w.log.flush(counters);
   compute(with, w.in, w.out);
   make_ready(w, ~(1u << f.lane));
@@ -56,8 +56,8 @@ void Block::complete_sync_warp(Warp& w) {
   ++counters[Counter::syncwarp];
 }
 
-// Masks of part of a warp synchronise that part, but its time is the warp's: what other lanes do beside it is
-// then taken as ordered.
+// A mask of part of a warp synchronizes that part, but time is per warp: concurrent work of other lanes then
+// counts as ordered.
 [[gnu::always_inline]] inline void Block::sync_warp(Fiber& f, unsigned mask, Site site) {
   Warp& w = *f.its_warp;
   mask &= w.lanes;
@@ -114,7 +114,8 @@ Barrier& Block::arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
                "in {}: {} comes to barrier {} at \1 for the second time before {} threads have come once",
                spell_block(linear), spell(f.index), id, expected));
   if (!b.come[w] && expected != threads_) {
-    // A warp that comes to a round knows that the one before has ended, or it might have been one too many in that.
+    // A warp that arrives in a round must know that the previous one has ended; otherwise it might have been
+    // one too many in that round.
     const Actor a = actor(f, site.address);
     for (unsigned other = 0; other < warps_; ++other) {
       if (other == w || a.after(b.came_before[other], std::uint16_t(first_thread + other * 32))) continue;
@@ -146,7 +147,7 @@ Barrier& Block::arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
   complete(b);
 }
 
-// Who arrives without waiting goes on in a time of its own: what it does from now on is not covered.
+// A thread that arrives without waiting continues in a new epoch: what it does from now on is not released.
 void Block::bar_arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
   Barrier& b = arrive(f, id, threads, site);
   Warp& w = *f.its_warp;

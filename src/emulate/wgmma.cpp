@@ -1,5 +1,5 @@
-// WGMMA: a warpgroup meets, its operands are read through the asynchronous proxy, and the result is kept
-// aside: until the wait, the registers hold poison.
+// WGMMA: synchronizes a warpgroup, reads its operands through the asynchronous proxy, and buffers the result:
+// until the wait, the registers hold poison.
 #include <cstring>
 
 #include "emulate/cluster.hpp"
@@ -26,7 +26,7 @@ Accumulators* find(InFlight& mine, const void* d) {
 void poison(Accumulators& a) {
   for (std::uint32_t i = 0; i < a.bytes; i += 4) std::memcpy(a.d + i, &poison_word, 4);
 }
-// Accumulators in half are pairs; their poison is a NaN of that type, twice.
+// f16 accumulators are packed in pairs; their poison is a NaN of that type, twice.
 void poison_pairs(Accumulators& a) {
   const std::uint32_t pair = poison_half * 0x10001u;
   for (std::uint32_t i = 0; i < a.bytes; i += 4) std::memcpy(a.d + i, &pair, 4);
@@ -41,7 +41,7 @@ bool poisoned(const unsigned char* registers, std::uint32_t bytes) {
   return true;
 }
 
-// Any register of A that still is a wgmma's.
+// Returns whether any register of A still belongs to a wgmma.
 bool any_poison(const std::uint32_t* words, unsigned count) {
   const auto half = [](std::uint32_t h) {
     return (h & 0x7fff) == poison_half || (h & 0x7fff) == poison_bfloat;
@@ -61,7 +61,7 @@ struct OperandReader {
   Site site;
   const char* which;
   const Actor& a;            // the warpgroup
-  std::uint16_t tensor = 0;  // of which the descriptor was made; 0: not known
+  std::uint16_t tensor = 0;  // from which the descriptor was made; 0: unknown
   bool swizzle_told = false;
 
   const unsigned char* chunk(std::uint32_t at, unsigned swizzle) {
@@ -198,8 +198,8 @@ void Block::wgmma(Fiber& f, const WgmmaCall& call, Site site) {
   const std::uint32_t group = leader.in_flight->wgmma_committed + 1;
   const std::uint32_t op =
       cluster.add({AsyncOp::Kind::wgmma, 0, true, a.thread, 0, a.site, wgmma_agent_[g], group, this, 0});
-  // What the operands' bytes must be in order for is the whole warpgroup: it knows what all of its threads
-  // know.
+  // The operands' bytes must be ordered before the whole warpgroup: what counts is what all of its threads
+  // have observed.
   Clock all;
   common(g, all);
   Actor group_actor = a;
@@ -249,7 +249,7 @@ void Block::wgmma(Fiber& f, const WgmmaCall& call, Site site) {
   }
 }
 
-// The registers of the accumulators, as a wgmma finds them: nobody may have touched them without a fence.
+// Checks the accumulator registers at a wgmma: they must not have been accessed without a fence.
 void Block::check_accumulators(Fiber& f, const Accumulators* acc, const WgmmaCall& call, unsigned d_bytes,
                                bool running, Site site) {
   InFlight& its = *f.in_flight;
@@ -299,7 +299,7 @@ void Block::check_together(const Fiber& f, const Fiber& other) {
   }
 }
 
-// What a fence finds in registers is what the next wgmma must find there.
+// Records the registers at a fence; the next wgmma must find them unchanged.
 void Block::wgmma_fence(Fiber& f) {
   InFlight& its = *f.in_flight;
   ++f.together[0];
@@ -313,7 +313,7 @@ void Block::wgmma_fence(Fiber& f) {
     if (!o.running) std::memcpy(o.content, o.a, sizeof(o.content));
 }
 
-// The first operand in registers: written before the fence, and left alone until the wait.
+// The A operand in registers: must be written before the fence, and unchanged until the wait.
 void Block::take_operand(Fiber& f, const std::uint32_t* registers, std::uint32_t group, Site site) {
   InFlight& its = *f.in_flight;
   OperandRegisters* o = nullptr;
@@ -389,7 +389,7 @@ void Block::arrive_at_registers() {
   pool_ = 0;
 }
 
-// Registers a thread, times 32 lanes: a warp that gives some up makes room for another.
+// Registers per thread, times 32 lanes: a warp that releases some leaves them for another.
 void Block::set_registers(Fiber& f, unsigned wanted, bool more, Site site) {
   ++f.together[3];
   f.together_at = site;

@@ -23,7 +23,7 @@ const std::set<std::string_view> keywords = {
 
 bool is(const Words& w, std::size_t i, std::string_view text) { return i < w.size() && w[i].text == text; }
 
-/// Behind what closes the bracket at i.
+/// The position after the bracket that closes the one at i.
 std::size_t behind(const Words& w, std::size_t i, std::string_view open, std::string_view close) {
   int depth = 0;
   for (; i < w.size(); ++i) {
@@ -32,7 +32,7 @@ std::size_t behind(const Words& w, std::size_t i, std::string_view open, std::st
   }
   return i;
 }
-/// Behind the list of template parameters or arguments that begins at i.
+/// The position after the list of template parameters or arguments that begins at i.
 std::size_t behind_angles(const Words& w, std::size_t i) {
   int depth = 0;
   while (i < w.size()) {
@@ -46,7 +46,7 @@ std::size_t behind_angles(const Words& w, std::size_t i) {
   }
   return i;
 }
-/// Macros, attributes and alignments between a class's key and its name.
+/// Skips macros, attributes and alignments between a class-key and the class's name.
 std::size_t at_class_name(const Words& w, std::size_t i) {
   while (i < w.size()) {
     if (is(w, i, "alignas") || is(w, i, "__attribute__"))
@@ -62,7 +62,7 @@ std::size_t at_class_name(const Words& w, std::size_t i) {
   }
   return i;
 }
-/// What a function or variable is called: the word before its parameters or its value.
+/// The name of a function or variable: the word before its parameters or its value.
 Token function_or_variable(const Words& w, std::size_t i) {
   int depth = 0;
   for (; i + 1 < w.size(); ++i) {
@@ -108,7 +108,7 @@ class Walk {
   }
 
  private:
-  /// Of a namespace, a class, a function, or an expression.
+  /// Parses the block of a namespace, a class, a function, or an expression.
   std::size_t block(const Words& t, std::size_t i, Words& words) {
     const std::size_t last = behind(t, i, "{", "}");
     const bool linkage = words.size() == 1 && is(words, 0, "extern");
@@ -154,7 +154,7 @@ class Walk {
     else if (roots_.count(name))
       inside_ = true;
     else
-      path_.push_back(name);  // a namespace elsewhere: what is in it does not count
+      path_.push_back(name);  // another namespace: its content does not count
   }
   void statement(const Words& words) {
     if (!inside_ || words.empty()) return;

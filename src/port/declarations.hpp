@@ -1,5 +1,5 @@
-// The names that a source declares in a namespace: classes, functions, variables, aliases, and those of the namespaces
-// within, but no members of classes.
+// Finds the names that source code declares in a namespace: classes, functions, variables, aliases, and those
+// of nested namespaces, but no class members.
 //
 //   declared(read_source("namespace cute { struct A { int b; }; namespace SM90 { void c(); } }"), {"cute"})
 //   {"A": 1, "SM90::c": 1}: the line of the first declaration of each
@@ -16,7 +16,7 @@ struct Declarations {
   std::map<std::string, int> names;
   std::map<std::string, std::string> namespaces;  // GMMA -> SM90::GMMA
 
-  /// The declared name that a path of names leads to: of a member, its class. "" if there is none.
+  /// The declared name to which a path of names refers: for a member, its class. "" if there is none.
   std::string find(std::string path) const;
 };
 

@@ -18,18 +18,18 @@ std::string text_of(const fs::path& file) {
   all << std::ifstream(file).rdbuf();
   return all.str();
 }
-/// Zellige's own compat, which is no CUTLASS.
+/// Returns whether a folder is Zellige's own compat, not CUTLASS.
 bool is_compat(const fs::path& folder) {
   return text_of(folder / "cute" / "config.hpp").find("#define cute zellige") != std::string::npos;
 }
-/// The CUTLASS on the path: CuTe's headers that are not Zellige's.
+/// The CUTLASS on the include path: a folder with CuTe headers that is not Zellige's.
 fs::path cutlass_of(const std::vector<fs::path>& folders) {
   for (const fs::path& f : folders) {
     if (fs::exists(f / "cute" / "config.hpp") && !is_compat(f)) return f;
   }
   return {};
 }
-/// A header on the path that is not Zellige's, or "".
+/// A header on the include path that is not Zellige's, or "".
 fs::path header_of(const std::vector<fs::path>& folders, const std::string& path) {
   for (const fs::path& f : folders) {
     if (fs::exists(f / path) && !is_compat(f)) return f / path;
@@ -51,12 +51,12 @@ std::string version_of(const fs::path& cutlass) {
   return part[0].empty() ? "" : fmt::format("{}.{}.{}", part[0], part[1], part[2]);
 }
 
-/// The names that CUTLASS's headers of CuTe declare, each with its file and line; read when first asked.
+/// The names that CUTLASS's CuTe headers declare, each with its file and line; read on demand.
 class Cutlass {
  public:
   explicit Cutlass(fs::path folder) : folder_(std::move(folder)) {}
 
-  /// FILE:LINE of the declaration that a path of names leads to, or "".
+  /// FILE:LINE of the declaration to which a path of names refers, or "".
   std::string find(const std::string& path) {
     if (folder_.empty()) return "";
     if (!all_) read();
@@ -94,7 +94,7 @@ bool is(const std::vector<Token>& t, std::size_t i, std::string_view text) {
   return i < t.size() && t[i].text == text;
 }
 
-/// A::b::c from the word at i on, and the place behind it.
+/// Parses A::b::c from the word at i, and moves i behind it.
 Path path_at(const std::vector<Token>& t, std::size_t& i) {
   Path p{std::string(t[i].text), t[i].line};
   for (++i; is(t, i, "::") && i + 1 < t.size() && is_word(t[i + 1].text) && t[i + 1].text != "template";
@@ -122,7 +122,7 @@ bool opens_the_namespace(const std::vector<Token>& t) {
   }
   return false;
 }
-/// Names without `cute::`, but for those that the source itself declares.
+/// Names without `cute::`, except those that the source itself declares.
 std::vector<Path> unqualified(const std::vector<Token>& t) {
   std::set<std::string_view> own;
   for (std::size_t i = 1; i + 1 < t.size(); ++i) {
@@ -187,7 +187,7 @@ class Writer {
     const auto at = ours_.headers.find(i.path);
     const fs::path theirs = header_of(folders_, i.path);
     const bool there = !theirs.empty();
-    // With CUTLASS on the path its own headers are taken, and ours pass on to it what they do not have.
+    // With CUTLASS on the path its own headers are used, and ours include it for what they do not have.
     const bool passes_on = i.path.starts_with("cutlass/") || (at != ours_.headers.end() && at->second);
     if (there && (at == ours_.headers.end() || passes_on)) {
       u.is = Whose::cutlass;

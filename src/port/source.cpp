@@ -40,7 +40,7 @@ class Reader {
     const std::size_t found = text_.find(end, at_ + 1);
     step(found == std::string_view::npos ? text_.size() - at_ : found + end.size() - at_);
   }
-  /// To the end of the line, or of the line that a backslash puts behind it.
+  /// Skips to the end of the line, including lines continued by a backslash.
   void skip_line() {
     while (at_ < text_.size() && text_[at_] != '\n') step(text_[at_] == '\\' ? 2 : 1);
   }

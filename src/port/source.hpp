@@ -1,5 +1,5 @@
-// A C++ source as a list of tokens, and what it includes: enough to tell which names it declares and uses. Nothing is
-// preprocessed: a name that a macro makes is not there unless a compiler's -E wrote the text.
+// Tokenizes C++ source code and finds its includes: enough to list the names that it declares and uses.
+// Nothing is preprocessed: names made by macros appear only in the output of a compiler's -E.
 //
 //   const Source s = read_source("#include <cute/tensor.hpp>\nauto l = cute::Layout<cute::_4>{};");
 //   s.includes[0].path   is "cute/tensor.hpp", s.tokens[3].text is "cute", of line 2
@@ -12,7 +12,7 @@
 namespace zellige::port {
 
 struct Token {
-  std::string_view text;  // of the source
+  std::string_view text;  // of the source code
   int line = 0;
 };
 struct Include {
