@@ -1,8 +1,8 @@
 // Probes the caller's host memory before it is accessed: an address that is NULL, misaligned, unmapped or
 // read-only becomes an error message instead of a signal.
 //
-//   const std::string json = text_at(text, "text");                            // also detects a missing terminator
-//   zellige_graph*& made = place_for(graph, "graph");                          // where a result is put
+//   const std::string json = text_at(text, "text");    // also detects a missing terminator
+//   zellige_graph*& made = place_for(graph, "graph");  // where a result is put
 //   if (const auto bad = unwritable(tensor.data, bytes)) fail("{:#x} cannot be written", *bad);
 //
 // Does not protect against memory that another thread unmaps after the probe.

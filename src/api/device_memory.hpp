@@ -2,7 +2,7 @@
 // memory, freed memory, memory of a GPU out of reach, and tensors that extend beyond their allocation.
 //
 //   DeviceMemory known;
-//   for (each tensor) known.check(manifest, place, address);      // one query per allocation, for any number of tensors
+//   for (each tensor) known.check(manifest, place, address);  // one query per allocation
 //
 // Nothing is cached between launches: an allocation may be freed in between.
 #pragma once

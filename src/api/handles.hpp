@@ -2,7 +2,7 @@
 // kind or invalid is rejected with a message, and an object in use lives until its last user is done.
 //
 //   zellige_graph* handle = add_handle<zellige_graph>(std::make_shared<graph::KernelGraph>(...));
-//   const auto graph = object_of<const graph::KernelGraph>(handle, "graph");       // shared: a free meanwhile does no harm
+//   const auto graph = object_of<const graph::KernelGraph>(handle, "graph");  // shared: survives a free
 //   remove_handle(handle, "graph");
 #pragma once
 #include <memory>

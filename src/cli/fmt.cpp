@@ -1,5 +1,5 @@
-// Compiles the non-header part of fmt into the executable, so that libfmt.so is not needed at run time. The
-// file list is that of fmt 9; other versions use the shared library.
+// Compiles the non-header part of fmt into the executable, so that libfmt.so is not needed at run time.
+// The instantiations are those of fmt 9; other versions use the shared library.
 #include <fmt/format.h>
 
 #if FMT_VERSION >= 90000 && FMT_VERSION < 100000

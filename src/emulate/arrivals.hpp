@@ -11,8 +11,8 @@
 
 namespace zellige::emulate {
 
-/// What a block knew of its own warps when one of its threads incremented the counter. Threads and warps are
-/// numbered within the block.
+/// A block's knowledge of its own warps when one of its threads incremented the counter. Threads and warps
+/// are numbered within the block.
 struct Arrival {
   std::uint32_t block = 0;
   std::uint16_t thread = 0;

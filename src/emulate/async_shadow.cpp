@@ -28,7 +28,8 @@ Clash AsyncShadow::write(std::size_t at, const Actor& a, const std::vector<Async
   return {};
 }
 
-// A reader whose completion this one has observed need not be kept: whoever observes this one knows of it.
+// A reader whose completion this one has observed need not be kept: a thread that observes this one knows of
+// both.
 Clash AsyncShadow::read_by(std::uint32_t op, std::size_t at, const Actor& a,
                            const std::vector<AsyncOp>& ops) {
   Cell& cell = cells_[at / 16];

@@ -145,9 +145,9 @@ class Block {
   }
   void hear(Fiber&, const Clock&);  // adds to a thread's observations
   void hear(Fiber&, std::uint32_t agent, std::uint32_t time);
-  void fence(Fiber&);                      // makes its observations visible to the asynchronous proxy
-  void release(Warp&);                     // its threads' past can be observed; what follows has a new time
-  void share(Warp&, std::uint32_t lanes);  // what these lanes have observed, all have
+  void fence(Fiber&);                             // makes its observations visible to the asynchronous proxy
+  void release(Warp&);                            // publishes what its threads have done; starts a new epoch
+  void share(Warp&, std::uint32_t lanes);         // what these lanes have observed, all have
   void common(unsigned warpgroup, Clock&) const;  // observed by all threads of a warpgroup
   void arrive_at_registers();
 

@@ -304,7 +304,7 @@ void Block::leave(Fiber& f) {
   (void)f;
 }
 
-// What is missing to end an mbarrier's phase.
+// Describes what is missing to end an mbarrier's phase.
 static std::string lacking(const MBarrier& b, unsigned parity, const char* line) {
   std::string missing;
   if (b.pending) missing = fmt::format("{} of {} arrivals are missing", b.pending, b.count);

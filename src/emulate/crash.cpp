@@ -105,7 +105,7 @@ void install() {
   sigaction(time_is_up(), &action, nullptr);
 }
 
-// Handles this worker's signals on a stack apart from the fibers'. The previous signal stack is restored when
+// Handles this worker's signals on a stack of its own. The previous signal stack is restored when
 // the worker ends: a sanitizer frees the stack that it finds then, assuming it is its own.
 struct SignalStack {
   static constexpr std::size_t bytes = 64 * 1024;

@@ -3,10 +3,11 @@
 //
 //   Buffer x("X", 4096), y("Y", 4096);
 //   fill(x.data()); x.mark_initialised();
-//   Report report = run(entry, {.grid = {8}, .block = {128}, .arguments = {&x, &y}, .writes = {false, true}});
+//   Report report =
+//       run(entry, {.grid = {8}, .block = {128}, .arguments = {&x, &y}, .writes = {false, true}});
 //   for (const Finding& f : report.findings) puts(f.message.c_str());
 //
-// `entry` is the source code's `emulate_NAME`, which the caller looks up in the library that it compiled and
+// `entry` is `emulate_NAME` of the source code, which the caller looks up in the library that it compiled and
 // loaded.
 #pragma once
 #include <cstdint>

@@ -50,7 +50,7 @@ struct Fiber : Thread {
   std::vector<CopyInFlight> copies;       // in order of issue
   std::vector<std::uint32_t> group_ends;  // each committed group's end in `copies`
   std::uint32_t landed_copies = 0, landed_groups = 0;
-  // How often it has executed each instruction that all lanes of a warp must execute together
+  // Number of times it has executed each instruction that all lanes of a warp must execute together
   // (.sync.aligned): wgmma_fence, wgmma_commit, wgmma_wait, setmaxnreg.
   std::uint32_t together[4] = {};
   Site together_at{};                   // the last one

@@ -1,5 +1,5 @@
-// What the lanes of a warp have observed. They share a clock; a lane that waits or fences by itself gets a
-// clock of its own, whose content becomes the warp's once all lanes have observed it, or when the warp
+// Tracks what the lanes of a warp have observed. Lanes share a clock; a lane that waits or fences by itself
+// gets a clock of its own, whose content becomes the warp's once all lanes have observed it, or when the warp
 // synchronizes.
 #include <bit>
 
@@ -43,7 +43,7 @@ void Block::catch_up(Warp& w) {
   }
 }
 
-// What a lane of the same warp released is ordered for other lanes that observe it.
+// Work that a lane of the same warp released is ordered for other lanes that observe it.
 void Block::hear(Fiber& f, const Clock& told) {
   Warp& w = *f.its_warp;
   Clock& own = get_ahead(f);

@@ -1,6 +1,6 @@
-// Where threads wait for each other: warp collectives, __syncwarp, barriers. After each switch of stacks the
-// processor mispredicts every return, so the path from the emitted source code to the switch is one inlined
-// function.
+// Implements waiting of threads for each other: warp collectives, __syncwarp, barriers. After each switch of
+// stacks the processor mispredicts every return, so the path from the emitted source code to the switch is
+// one inlined function.
 #include <bit>
 #include <cstring>
 

@@ -23,7 +23,7 @@
 
 namespace zellige::graph {
 
-/// Where operators are appended: the kernel graph or the body of one custom operator.
+/// The destination of appended operators: the kernel graph or the body of one custom operator.
 class Scope {
  public:
   virtual ~Scope() = default;
@@ -92,7 +92,8 @@ class Builder : public Scope {
   Builder& operator=(const Builder&) = delete;
 
   Tensor input(std::string name, Shape, DType = DType::f16, Strides = {});  // no strides: row-major
-  /// An input that no earlier work on the stream writes, such as a weight: kernels may read it before that work has ended.
+  /// An input that no earlier work on the stream writes, such as a weight: kernels may read it before that
+  /// work has ended.
   Tensor constant(std::string name, Shape, DType = DType::f16, Strides = {});
   Tensor output(Tensor, std::string name = {}, Strides = {});  // no strides: the planner's choice
   /// y takes the memory of input x. y must be made by scatter or slice_scatter of x, or of a tensor that

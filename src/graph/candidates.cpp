@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t most_bytes = std::size_t{1} << 28;  // of one graph's JSON
 
-/// Turns a file's name into the name of its graphs: characters that a graph's name may not have become
+/// Derives the name of a file's graphs from its own: characters that a graph's name may not have become
 /// underscores.
 std::string graph_name(const std::string& path) {
   std::string name = std::filesystem::path(path).stem().string().substr(0, 150);

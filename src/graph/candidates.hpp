@@ -43,7 +43,7 @@ class Candidates {
 
   std::unique_ptr<Characters> in_;
   std::string source_, stem_;
-  std::optional<Json> first_;  // the element that `begin` has read ahead
+  std::optional<Json> first_;  // the element that `begin` has read already
   bool list_ = false, ended_ = false, mirage_ = false;
   int count_ = 0;
 };

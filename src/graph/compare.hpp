@@ -1,7 +1,7 @@
 // Compares a result with the reference, element by element and in norm.
 //
 //   Comparison c = compare(found, expected, DType::f16);
-//   if (!c.correct) fmt::print("{}\n", to_string(c));   // relative norm 0.31, worst at (1, 17): found ..., expected ...
+//   if (!c.correct) fmt::print("{}\n", to_string(c));  // relative norm 0.31, worst at (1, 17): ...
 //
 // A tolerance is the number of digits that must agree. In norm: ||found - expected|| <= norm * ||expected||.
 // In every element: |found - expected| <= max(element * |expected|, row * max(rms of its row, `floor` * rms
@@ -41,7 +41,7 @@ struct Tolerance {
 /// terms as large as the tensor's elements are accurate to a few float32 ulps of that size.
 Tolerance tolerance(DType);
 
-/// The tolerance that a right result meets unless the formula is ill-conditioned: the same digits per
+/// The tolerance that a right result satisfies unless the formula is ill-conditioned: the same digits per
 /// element, but relative to the row only f32's share, with five standard deviations of the omitted roundings.
 Tolerance close_tolerance(DType);
 

@@ -1,7 +1,7 @@
 // Composite operators, each defined as a few primitive steps, which the reference, its error analysis,
 // `equal` and the lowering all use.
 //
-//   for (const Step& step : compose(OpKind::softmax, {.dim = 1}, {{4, 8}})) ...   // amax, sub, exp, reduction, div
+//   compose(OpKind::softmax, {.dim = 1}, {{4, 8}})   // amax, sub, exp, reduction, div
 //
 // amax along one dimension with keepdim is a primitive; every other amax is composed of it.
 //

@@ -1,7 +1,7 @@
 // Extracts the subgraph that computes one part of a tensor.
 //
 //   Cut c = cut(g, Y, {{128, 0}, {128, 128}}, {});       // rows 128 to 255, columns 0 to 127 of Y
-//   c.inputs[0]                                          // tensor X of g, rows 128 to 255: what input 0 of c.graph must be
+//   c.inputs[0]  // tensor X of g, rows 128 to 255: what input 0 of c.graph must be
 //   run(c.graph, arrays).tensors[c.graph.outputs[0]]     // exactly that part of what run(g, ...) gives
 //
 // Traverses the graph backwards, one operator at a time, by kind: an elementwise operator needs the same part

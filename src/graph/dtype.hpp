@@ -79,7 +79,8 @@ inline double round_to(const Format& f, double x) {
 inline double round_to(DType dtype, double x) { return round_to(format(dtype), x); }
 void round_to(DType dtype, double* values, std::int64_t count);
 
-/// How a matmul with `tf32` reads an f32: 10 bits of mantissa, ties away from zero, as cvt.rna rounds.
+/// Rounds as a matmul with `tf32` reads an f32: to 10 bits of mantissa, ties away from zero, as cvt.rna
+/// rounds.
 inline double round_to_tf32(double x) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(static_cast<float>(x));
   if ((bits & 0x7f800000) == 0x7f800000) return x;  // an infinity or a NaN

@@ -2,9 +2,10 @@
 // kernel, and the error of its float32 arithmetic. Everything that treats elementwise operators reads this
 // table.
 //
-//   const Elementwise& row = elementwise(OpKind::silu);           // row.operands == 1, row.text == "zellige::silu({0})"
-//   double y = apply(OpKind::div, {}, std::array{1.0, 2.0}.data());                         // 0.5, in float64
-//   with_elementwise(OpKind::exp, [&](const auto& f, auto) { z = f(arithmetic, attributes, x); });  // over any other number
+//   const Elementwise& row = elementwise(OpKind::silu);              // row.text == "zellige::silu({0})"
+//   double y = apply(OpKind::div, {}, std::array{1.0, 2.0}.data());  // 0.5, in float64
+//   // any number
+//   with_elementwise(OpKind::exp, [&](const auto& f, auto) { z = f(arithmetic, attributes, x); });
 //
 // A meaning is written in the operations of an arithmetic `m` (Doubles below; search has finite fields and
 // reals with a proved error), so that the reference and `equal` cannot disagree. The last operand of some
@@ -63,7 +64,7 @@ struct Integers : Doubles {
   static double converted(double x, const Attributes& a) { return cast_integer(x, a); }
 };
 
-/// How errors of the operands propagate to the result (rounding.hpp).
+/// Propagation of the operands' errors to the result (rounding.hpp).
 enum class Spread : std::uint8_t {
   corners,   // monotonic in each operand, or nearly: evaluate at the ends of the operands' intervals
   slope,     // slope at most 1, but may be non-monotonic

@@ -1,8 +1,8 @@
 // Tensor graphs as plain values: a kernel graph whose custom operators contain block graphs.
 //
-//   KernelGraph g = ...;                       // from the builder, our JSON, or the muGraph importer
-//   validate(g);                               // throws Error: which operator of which graph, expected, found
-//   for (const KernelOp& op : g.ops) ...       // operators in a topological order
+//   KernelGraph g = ...;                  // from the builder, our JSON, or the muGraph importer
+//   validate(g);                          // throws Error: which operator of which graph, expected, found
+//   for (const KernelOp& op : g.ops) ...  // operators in a topological order
 //
 // A kernel-level tensor is stored in device memory in its dtype. A block-level tensor is a tile of one thread
 // block; the planner decides where it is stored, and whether at all. The meaning, rounding included, is

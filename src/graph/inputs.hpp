@@ -10,9 +10,9 @@
 // Elements are normally distributed with variance 1; each row is scaled by its own factor between 2^-2 and
 // 2^2. If some kernel-level tensor or block-level matmul operand would not be finite and at most 2^13, inputs
 // are scaled down by powers of two: one input alone if that is enough, else all; if no scale helps (log of a
-// negative number), again with absolute values. The limit is a preference: if no scale meets it (a sum of exp
-// over 16,384 columns is at least that large), the smallest finite values are accepted; and if no scale makes
-// every tensor finite, values without NaN and with some finite element in every output.
+// negative number), again with absolute values. The limit is a preference: if no scale satisfies it (a sum of
+// exp over 16,384 columns is at least that large), the smallest finite values are accepted; and if no scale
+// makes every tensor finite, values without NaN and with some finite element in every output.
 //
 // Integers are up to a few hundred, of both signs, and never scaled; indices of rows are in range, and each
 // is drawn at most once if scatter reads them. An input may also be given: it is used unchanged, and the
@@ -28,7 +28,7 @@
 namespace zellige::graph {
 
 constexpr double magnitude_limit = 8192;
-/// Limit of exp's arguments if some scale can meet it; see ReferenceOptions::exp_limit.
+/// Limit of exp's arguments if some scale allows it; see ReferenceOptions::exp_limit.
 constexpr double exponent_limit = 4;
 
 /// Per input; nullptr: random. A given array has the input's shape, with values of the input's dtype.

@@ -21,13 +21,13 @@ double step_at(const Format& f, double x) {
   return std::ldexp(1.0, exponent - 1 - f.mantissa);
 }
 
-/// How many of `count` elements float32 may put on the other side of a rounding boundary.
+/// Number of `count` elements that float32 may put on the other side of a rounding boundary.
 std::int64_t may_be_next_to(const Format& f, std::int64_t count) {
   if (f.integer_bits) return 0;
   return static_cast<std::int64_t>(std::ldexp(static_cast<double>(count), std::min(f.mantissa - 19, -8)));
 }
 
-/// Where a result deviates by more than `most`; "" if nowhere.
+/// Describes where a result deviates by more than `most`; "" if nowhere.
 std::string past(const Deviation& d, const Deviation& most, const Shape& shape) {
   for (std::size_t i = 0; i < d.elements.size(); ++i)
     if (!(d.elements[i] <= most.elements[i]))

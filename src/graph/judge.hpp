@@ -5,13 +5,13 @@
 //
 // Each element has a limit of its own, which no tolerance widens. A result that exceeds any limit is wrong:
 //
-//   the bound    how far rounding may move a right kernel (rounding.hpp): one more run of the reference. Of n elements,
-//                n * 2^(m - 19) and at most n / 256 may lie one step of their dtype (m bits of mantissa) from the
-//                reference beyond the bound (float32 puts them on the other side of a rounding boundary), unless the
-//                tensor is exact.
+//   the bound    how far rounding may move a right kernel (rounding.hpp): one more run of the reference. Of n
+//                elements, n * 2^(m - 19) and at most n / 256 may lie one step of their dtype (m bits of
+//                mantissa) from the reference beyond the bound (float32 puts them on the other side of a
+//                rounding boundary), unless the tensor is exact.
 //   the samples  how far rounding moves runs in which it is random: correlated errors cancel there (softmax,
-//                x - 0.999 x) and independent ones average out, which no bound sees. Elements beyond the close
-//                tolerance are checked against four times the largest sample.
+//                x - 0.999 x) and independent ones average out, which no bound sees. Elements beyond the
+//                close tolerance are checked against four times the largest sample.
 //
 // Within its limits a result is correct if as many digits agree as the tolerance (compare.hpp) asks for, and
 // borderline if rounding explains why fewer do: each element beyond the tolerance is checked against the

@@ -1,6 +1,6 @@
 // Derives the graph that a program computes when it omits intermediate roundings.
 //
-//   const KernelGraph e = left_out(g, stored);   // stored[t]: the program stores tensor t as the graph states it
+//   const KernelGraph e = left_out(g, stored);  // stored[t]: the program stores tensor t in its dtype
 //   run(e, inputs)                               // the reference without the other intermediates' rounding
 //
 // Fused operators keep intermediates in float32. So tensors that are not stored become f32 here; integers,

@@ -1,8 +1,8 @@
 // Loads graph files in our own JSON form or Mirage's, which are distinguished by their content. One file is a
 // list of candidates.
 //
-//   for (const KernelGraph& g : load("mugraphs/lora.json")) ...   // lora[0], lora[1], ...; throws at the first bad one
-//   for (const Loaded& l : load_each("mugraphs/lora.json")) ...   // each with its graph, or with why it is rejected
+//   for (const KernelGraph& g : load("mugraphs/lora.json")) ...  // lora[0], ...; throws at a bad one
+//   for (const Loaded& l : load_each("mugraphs/lora.json")) ...  // each with its graph or error
 #pragma once
 #include "graph/graph.hpp"
 

@@ -1,7 +1,8 @@
 // The operands of a matmul as matrices: a vector on the left is a row, one on the right a column, and the
 // result drops the dimension added.
 //
-//   const Matrices m = matrices({8, 5}, {5});   // m.a (8, 5), m.b (5, 1), m.product (8, 1); without_vectors: (8)
+//   const Matrices m = matrices({8, 5}, {5});  // m.a (8, 5), m.b (5, 1), m.product (8, 1)
+//   without_vectors(m.product, {8, 5}, {5})    // (8)
 #pragma once
 #include "graph/graph.hpp"
 

@@ -1,7 +1,7 @@
 // The table of operators: the name of each, the number of its operands and results, and the levels that admit
 // it.
 //
-//   const OpInfo& row = info(OpKind::matmul);   // row.name == "matmul", row.inputs == 2, row.kernel && row.block
+//   const OpInfo& row = info(OpKind::matmul);  // row.name == "matmul", row.inputs == 2
 //   std::optional<OpKind> kind = find_op("exp");
 #pragma once
 #include <optional>

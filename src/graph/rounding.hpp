@@ -5,12 +5,14 @@
 // |x' - x| <= e.
 //
 //   inputs            e = 0: they are given in their dtype
-//   f of one operand  the distance of f(x + e) and f(x - e) from f(x), and the rounding of f itself (`own_error`)
+//   f of one operand  the distance of f(x + e) and f(x - e) from f(x), and the rounding of f itself
+//                     (`own_error`)
 //   + - * / pow       likewise, to first order or at the corners
-//   sums              the sum of e, plus a share of the partial sums that grows with the square root of the length, as
-//                     float32 rounding errors do in any order (Higham and Mary, 2019)
-//   storage           the distance between the roundings of x - e, x and x + e: 0 if all three are the same number. That
-//                     keeps the bound tight: few f16 values are so near a boundary that float32 decides their side.
+//   sums              the sum of e, plus a share of the partial sums that grows with the square root of the
+//                     length, as float32 rounding errors do in any order (Higham and Mary, 2019)
+//   storage           the distance between the roundings of x - e, x and x + e: 0 if all three are the same
+//                     number. That keeps the bound tight: few f16 values are so near a boundary that float32
+//                     decides their side.
 #pragma once
 #include <optional>
 

@@ -12,13 +12,13 @@
 namespace zellige::graph {
 
 bool names_rows(OpKind);
-/// Which operand of these operators, or of a mask, holds the integers; -1: none.
+/// Index of the operand of these operators, or of a mask, with the integers; -1: none.
 int number_operand(OpKind);
 
 std::vector<Shape> rows_shapes(const Where&, OpKind, const Attributes&, const std::vector<Shape>& operands);
 void evaluate_rows(OpKind, const Attributes&, const std::vector<Operand>&, const Result&);
 
-/// How an input's random integers must be drawn to be valid row indices or lengths: below `bound` (0: they
+/// Constraints on an input's random integers, to be valid row indices or lengths: below `bound` (0: they
 /// are neither), and distinct if required. Given integers must be below `rows` (0: unlimited, as for
 /// lengths).
 struct Numbers {

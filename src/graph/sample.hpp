@@ -1,6 +1,6 @@
 // Chooses which parts of a program's tensors are checked when checking all of them would take too long.
 //
-//   for (const Sample& s : sample(g, {t, y}, seed, {}))   // per tensor: random tiles, and what they are computed from
+//   for (const Sample& s : sample(g, {t, y}, seed, {}))  // per tensor: random tiles and their sources
 //     for (std::int64_t i : s.tiles) cut(g, s.tensor, s.tiling.at(i), s.known)
 //
 // A tensor is divided into tiles of up to 128 x 128. The last tile is always taken, because it may be

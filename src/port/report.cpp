@@ -94,7 +94,7 @@ bool is(const std::vector<Token>& t, std::size_t i, std::string_view text) {
   return i < t.size() && t[i].text == text;
 }
 
-/// Parses A::b::c from the word at i, and moves i behind it.
+/// Parses A::b::c from the word at i, and advances i to the word after it.
 Path path_at(const std::vector<Token>& t, std::size_t& i) {
   Path p{std::string(t[i].text), t[i].line};
   for (++i; is(t, i, "::") && i + 1 < t.size() && is_word(t[i + 1].text) && t[i + 1].text != "template";

@@ -1,15 +1,16 @@
 // Proves that a retiled block graph computes the same: relates every tile after the change of one extent to
 // those before it.
 //
-//   Relations r = relate(where, before, after, {.axis = 0});       // the grid's x; throws Error where the meaning would change
+//   Relations r = relate(where, before, after, {.axis = 0});  // grid x; throws Error if the meaning changes
 //
 // `before` and `after` have the same operators; only tiles differ. A tile of the new graph is, relative to
 // the old ones,
 //
 //   same    the same tile
 //   parts   several adjacent old tiles along a dimension, or a part of one
-//   sums    partial sums: its sum over blocks, over iterations, or along a dimension (of every n-th element, for each n
-//           that divides `classes`) equals the old tile's, as a reduction that is split otherwise leaves it
+//   sums    partial sums: its sum over blocks, over iterations, or along a dimension (of every n-th element,
+//           for each n that divides `classes`) equals the old tile's, as a reduction that is split otherwise
+//           leaves it
 //
 // Elementwise functions preserve `parts`, linear ones `sums`; a matmul whose K is in parts gives sums, and an
 // accumulator that adds all of them gives `same` again. An operator that rounds a sum or is not linear in it

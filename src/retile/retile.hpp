@@ -3,7 +3,7 @@
 //
 //   Tiling t = tiling_of(graph);
 //   t[0].grid.x = 128, t[0].loop = 32;
-//   KernelGraph h = retile(graph, t);       // throws Error that names the operator whose meaning would change
+//   KernelGraph h = retile(graph, t);  // throws Error that names the operator whose meaning would change
 //
 // Grid axes and the loop change one at a time, each change proved by relation.hpp. A tensor between kernels
 // that only holds partial sums may change its shape, and is then f32: no additional partial sum is rounded,

@@ -1,6 +1,6 @@
 // Checks that a cubin is the one that a manifest was written with, as far as that is possible without a GPU.
 //
-//   require_belongs(manifest, cubin);     // before Module loads it: the driver takes any cubin, and launches any kernel with anything
+//   require_belongs(manifest, cubin);  // before Module loads it: the driver itself does not check
 #pragma once
 #include <string_view>
 

@@ -30,7 +30,7 @@ class LoadedProgram {
   std::vector<Function> functions_;
 };
 
-/// Which of the kernels that allow it start while the previous one on the stream still runs.
+/// The kernels that start while the previous one on the stream still runs, if they allow it.
 enum class Overlap : std::uint8_t {
   none,
   kernels,  // all but the program's first, which waits for earlier work on the stream

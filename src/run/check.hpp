@@ -1,8 +1,8 @@
 // Compares the result of a run with the meaning of the graph: every output, and every intermediate that a
 // kernel stored.
 //
-//   check_all(g, manifest, storage, inputs, result);              // whole tensors, by a reference of the whole graph
-//   check_sample(g, manifest, storage, choice, options, result);  // tiles, each by a reference of its subgraph
+//   check_all(g, manifest, storage, inputs, result);              // whole tensors
+//   check_sample(g, manifest, storage, choice, options, result);  // tiles, by their subgraphs
 //
 // The graph is the original one, before fusion: the rounding of a tensor that the program does not store, or
 // stores in another dtype, is omitted (graph/left_out.hpp); tensors that only the program stores are checked

@@ -90,7 +90,7 @@ std::string why_no_gpu() {
 
 namespace {
 
-/// Of sm_90a: 90, and that it runs on that capability only.
+/// For sm_90a: 90, and that it runs on that capability only.
 struct Architecture {
   int capability = 0;
   bool exact = false;

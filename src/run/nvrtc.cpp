@@ -118,7 +118,7 @@ void require_even_descriptors(std::string_view cubin, std::string_view program) 
 }
 
 Cubin compile_cubin(const std::string& source, std::string_view architecture, const Cache& cache) {
-  // Optimizes a program's kernels in parallel, on as many threads as the machine has; the result does not
+  // Optimizes a program's kernels in parallel, on all cores; the result does not
   // depend on the number of threads. Every NVRTC from 12.3 on accepts the option.
   std::vector<std::string> options = {"--gpu-architecture=" + std::string(architecture), "-std=c++20",
                                       "-lineinfo", "-default-device", "--split-compile=0"};

@@ -14,7 +14,7 @@ class Phases {
   ~Phases();
   Phases(const Phases&) = delete;
 
-  /// Only one process may use a slot at a time; a long text is truncated.
+  /// Only one process may use a slot at a time; a long string is truncated.
   void say(int slot, const std::string& text);
   std::string at(int slot) const;
 

@@ -37,7 +37,7 @@ PlanCache::PlanCache(std::optional<Cache> cache, const target::Target& target)
   try {
     before_ = read();
   } catch (const Error&) {
-    cache_.reset();  // others may write the folder: reported by whoever compiles into it
+    cache_.reset();  // others may write the folder: the code that compiles into it reports that
   }
 }
 

@@ -1,11 +1,11 @@
 // A disk cache of estimated costs of planned kernels: a graph like one that was planned before is fused
 // without planning its kernels again.
 //
-//   fuse::Optimized o = as_wished(graph, target, true, wishes, standard_cache());   // reads prices, and keeps new ones
+//   fuse::Optimized o = as_wished(graph, target, true, wishes, standard_cache());  // reads and keeps prices
 //
-//   PlanCache kept(cache, target);           // the same, step by step
+//   PlanCache kept(cache, target);  // the same, step by step
 //   fuse::optimize(graph, target, kept.prices());
-//   kept.keep();                             // adds the new ones, atomically: ctrl-C leaves no half-written file
+//   kept.keep();                    // adds the new ones, atomically: ctrl-C leaves no half-written file
 //
 // One entry of the cache per target and build of Zellige (version, and size and time of the running file):
 // another build starts empty. An estimate only ranks ways to fuse; the result is planned and verified as

@@ -1,8 +1,8 @@
 // Checks files that this process loads as code: they must belong to its user, and must not be writable by
 // others.
 //
-//   private_folder(root, "kernel cache");           // created 0700, or rejected with its mode
-//   const PrivateFile file(path);                   // opened, then checked: what is loaded is what was checked
+//   private_folder(root, "kernel cache");  // created 0700, or rejected with its mode
+//   const PrivateFile file(path);          // opened, then checked: what is loaded is what was checked
 //   dlopen(file.path().c_str(), RTLD_NOW);
 #pragma once
 #include <filesystem>

@@ -1,6 +1,6 @@
 // Converts the --tiling option, which may name a file, to planner options.
 //
-//   Wishes w = wishes("tiling.json", target);   // a manifest, or its list; or "given", "chosen" and "" (plan/wishes.hpp)
+//   Wishes w = wishes("tiling.json", target);  // or "given", "chosen", "" (plan/wishes.hpp)
 #pragma once
 #include <string>
 

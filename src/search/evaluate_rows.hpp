@@ -75,7 +75,7 @@ void evaluate_rows(A& a, graph::OpKind kind, const graph::Attributes& attributes
         y.at[static_cast<std::size_t>(n * row + k)] = a.marked(
             in[2]->at[i * static_cast<std::size_t>(row) + static_cast<std::size_t>(k)], in[1]->at[i]);
     }
-    for (std::int64_t r = 0; r < rows; ++r)  // not written: at least one row in this many
+    for (std::int64_t r = 0; r < rows; ++r)  // not written: one of `rows` cases
       for (std::int64_t k = 0; k < row && !written[static_cast<std::size_t>(r)]; ++k)
         y.at[static_cast<std::size_t>(r * row + k)] =
             a.one_of(y.at[static_cast<std::size_t>(r * row + k)], rows, static_cast<std::uint64_t>(r));

@@ -8,14 +8,15 @@
 //
 // Residues have no order. `Order` defines its substitute:
 //
-//   unknown  maxima are the normal form of lattice.hpp, and are shifted with their members; comparisons, roots, casts to
-//            integers and selections are unknown functions: equal arguments give equal random numbers. What is equal
-//            here is equal whatever these functions are.
-//   scaled   the same, and a maximum is scaled with its members. p = 3 mod 4, and small primes are squares, so that the
-//            squares represent the positive numbers: their products are squares, and one of x and -x is. Roots are those
-//            that are squares themselves.
-//   ordered  a comparison is decided by whether the difference is a square: relu(x) + relu(-x) = |x|. It is not
-//            transitive, but each outcome of a comparison occurs with some probability: `decisions` counts them.
+//   unknown  maxima are the normal form of lattice.hpp, and are shifted with their members; comparisons,
+//            roots, casts to integers and selections are unknown functions: equal arguments give equal random
+//            numbers. What is equal here is equal whatever these functions are.
+//   scaled   the same, and a maximum is scaled with its members. p = 3 mod 4, and small primes are squares,
+//            so that the squares represent the positive numbers: their products are squares, and one of x and
+//            -x is. Roots are those that are squares themselves.
+//   ordered  a comparison is decided by whether the difference is a square: relu(x) + relu(-x) = |x|. It is
+//            not transitive, but each outcome of a comparison occurs with some probability: `decisions`
+//            counts them.
 //   ties     the same, but some of the numbers that are compared count as equal.
 //
 // NaN and infinities exist in addition to numbers, as in IEEE 754. `unclear` means unknown; `missing` means a

@@ -22,7 +22,7 @@ bool apart(double x, double y) {
 
 }  // namespace
 
-/// Returns whether x <= y wherever both are numbers. The limits of float32 stand for infinity and 0.
+/// Returns whether x <= y wherever both are numbers. The limits of float32 represent infinity and 0.
 bool Field::certainly_at_most(const FieldNumber& x, const FieldNumber& y) const {
   if (x.p == y.p && x.q == y.q) return true;
   if (x.constant && y.constant) return real(x) < real(y) && apart(real(x), real(y));

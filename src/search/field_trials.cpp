@@ -45,10 +45,10 @@ bool takes_logs(const KernelGraph& g) {
   return has_any(g, {OpKind::log, OpKind::log_softmax, OpKind::logsumexp, OpKind::pow});
 }
 
-/// What is known of one element of an output over all fields.
+/// The results for one element of an output over all fields.
 struct Element {
-  int compared = 0, in_turn = 0, at_random = 0,
-      missing = 0;  // integers enumerated one by one, or drawn at random
+  // in_turn, at_random: integers enumerated one by one, or drawn at random
+  int compared = 0, in_turn = 0, at_random = 0, missing = 0;
   bool valued = false;
   double degree = 1, sides = 0;
   Field::Cases cases;

@@ -20,7 +20,7 @@ struct Scale {
   std::vector<double> numbers = {};  // among only
 };
 
-/// How integers that are row indices or lengths in either graph must be drawn; per input of A.
+/// Constraints on integers that are row indices or lengths in either graph, per input of A.
 std::vector<graph::Numbers> drawn_numbers(const graph::KernelGraph& a, const graph::KernelGraph& b,
                                           const Pairing&);
 

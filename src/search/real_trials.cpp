@@ -118,7 +118,7 @@ class Run {
     return x != y && apart >= 0.25 * std::min(result_.difference->distance, 1.0);
   }
 
-  /// Replaces as many inputs as possible by 0, and the others by 1: ever smaller ranges of them, as long as
+  /// Replaces inputs by 0 where possible, and the others by 1: ever smaller ranges of them, as long as
   /// the two graphs still differ.
   void simplify(BallArithmetic& balls, Inputs inputs) {
     std::size_t count = 0;

@@ -20,7 +20,7 @@ std::vector<double> scalars(const Op& op) {
 /// the other.
 std::set<double> of_one_alone(const graph::KernelGraph& a, const graph::KernelGraph& b);
 
-/// How they may have been folded: x y, x / y or x + y, to 50 bits.
+/// The ways in which they may have been folded: x y, x / y or x + y, to 50 bits.
 std::vector<Folded> folded(const graph::KernelGraph& a, const graph::KernelGraph& b);
 
 }  // namespace zellige::search

@@ -86,7 +86,7 @@ void tie(Sizes& sizes) {
   }
 }
 
-/// Which differences are preserved: all that `related` finds, only the sizes that reductions leave, or none.
+/// Differences to preserve: all that `related` finds, only the sizes that reductions leave, or none.
 enum class Keep { all, reductions, nothing };
 
 /// The system that exponents.hpp solves, and the values that follow from its solution.
@@ -204,7 +204,7 @@ KernelGraph resized(KernelGraph g, const GraphSizes& sizes, const std::vector<st
   return graph::infer(std::move(g));
 }
 
-/// A function costs about as much as twenty multiplications, in float64 and over the reals alike.
+/// A function costs about as much as twenty multiplications, both in float64 and over the reals.
 double work_of(OpKind kind, const graph::Shape& x, const graph::Shape& y) {
   const auto elements = static_cast<double>(std::max(graph::size(x), graph::size(y)));
   if (kind == OpKind::matmul) return static_cast<double>(graph::size(y)) * static_cast<double>(x.back());

@@ -1,10 +1,10 @@
 // Parses a warp's accesses to a tensor in shared memory, as a user writes them.
 //
 //   ldmatrix.x4 ldmatrix.x2.trans stmatrix.x4    matrices of 8 rows of 16 bytes, x4: 2 by 2 of them
-//   ld.shared.v4.b32 st.shared.v2 ld.shared.u8   lane after lane along the contiguous mode, then the next line
+//   ld.shared.v4.b32 st.shared.v2 ld.shared.u8   lane after lane along the contiguous mode, then the next row
 //   ld.shared.b32 32:32                          lane l at the element of index 32 l (colexicographic)
-//   ld.shared.b32 (0,5,_,7)                      a lane's element each; _ takes no part
-//   ((4,8),(2,2)):((128,1),(64,8))               any (thread, value) layout, as wide as its values lie together
+//   ld.shared.b32 (0,5,_,7)                      one element per lane; _: inactive lane
+//   ((4,8),(2,2)):((128,1),(64,8))               any (thread, value) layout, as wide as its contiguous values
 //
 // Instructions without a layout are placed at all positions where they fit in the tensor, next to each other.
 #pragma once

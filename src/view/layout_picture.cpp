@@ -25,7 +25,7 @@ bool has_basis(const Value& l) {
   return std::any_of(l.nodes.begin(), l.nodes.end(), [](const ValueNode& n) { return n.e != 0; });
 }
 
-// What is drawn: the layout relative to its first element, its modes' extents, and the offset of element i.
+// The drawing: the layout relative to its first element, its modes' extents, and the offset of element i.
 struct Drawn {
   Value whole, layout;
   std::vector<int> extents, steps;  // of each mode: its size, and the size of its innermost part
