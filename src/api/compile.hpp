@@ -18,8 +18,8 @@ struct Options {
   On on = On::any;
   int tune = 0;
   std::string target;  // "": that of the GPU, else sm_80
-  std::string tiling;  // given, chosen, or a manifest's content; "": chosen if the target's costs are
-                       // measured
+  // given, chosen, or a manifest's content; "": chosen if the target's costs are measured
+  std::string tiling;
   std::vector<std::string> constants;
   int workers = 0;        // of the emulator; 0: one per core
   bool as_given = false;  // one kernel per operator that needs one, without fusion

@@ -51,9 +51,8 @@ std::string DeviceMemory::found_instead(const void* address, std::int64_t bytes)
     if (a.address == 0)
       return fmt::format("{} on cuda:{}, which the current context cannot access", address, a.device);
     const Range range{a.begin, a.begin + a.bytes};
-    if (next < range.begin || range.end <= next)
-      break;  // the driver does not report the extent of this
-              // memory
+    // The driver does not report the extent of this memory.
+    if (next < range.begin || range.end <= next) break;
     ranges_[next_++ % ranges_.size()] = range;
     next = range.end;
   }

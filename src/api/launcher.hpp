@@ -65,8 +65,8 @@ class Launcher {
   const run::Cubin cubin_;
   std::mutex mutex_;
   std::map<void*, std::unique_ptr<Loaded>> loaded_;  // per context
-  std::map<std::tuple<void*, void*, std::uint64_t>, std::uint64_t>
-      workspaces_;  // by context, stream, capture
+  // by context, stream, capture
+  std::map<std::tuple<void*, void*, std::uint64_t>, std::uint64_t> workspaces_;
 };
 
 }  // namespace zellige::api

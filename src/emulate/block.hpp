@@ -68,9 +68,9 @@ struct Barrier {
   std::uint32_t come[32] = {};         // arrived, waiting or not
   std::uint32_t came_before[32] = {};  // in the last round, per warp: its time on arrival; 0: did not arrive
   std::uint32_t epoch[32] = {};        // the same for this round
-  unsigned rounds = 0, strays = 0;  // finished rounds; warps in this round that could not know that the last
-                                    // one ended
-  Clock heard{};                    // from threads that arrived without waiting
+  // finished rounds; warps in this round that could not know that the last one ended
+  unsigned rounds = 0, strays = 0;
+  Clock heard{};  // from threads that arrived without waiting
   Site first{};
   unsigned first_thread = 0;
 };

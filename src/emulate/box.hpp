@@ -18,8 +18,8 @@ struct BoxRun {
 
 struct Box {
   std::uint32_t bytes = 0;
-  std::uint32_t line = 0, pitch = 0;  // bytes per row, and from row to row; with a swizzle each row begins a
-                                      // new swizzle span
+  // bytes per row, and from row to row; with a swizzle each row begins a new swizzle span
+  std::uint32_t line = 0, pitch = 0;
   std::vector<BoxRun> runs;
 
   /// Position of byte `b` of the box in its tile, before the swizzle.

@@ -65,8 +65,8 @@ struct Actor {
   std::uint32_t synced = ~0u;
   const Peers* peers = nullptr;
   std::uint16_t first_warp = 0;  // of its block
-  const std::vector<Acquisition>* acquired =
-      nullptr;  // what its block has observed of others by atomic counters
+  // what its block has observed of others by atomic counters
+  const std::vector<Acquisition>* acquired = nullptr;
   const Fences* fences = nullptr;
 
   std::uint32_t heard(unsigned w) const {

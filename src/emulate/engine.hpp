@@ -81,10 +81,10 @@ struct LaunchConfig {
   unsigned shared_bytes = 0;       // dynamic shared memory per block
   std::vector<Buffer*> arguments;  // the kernel's parameters, in order, if all are tensors
   std::vector<bool> writes;        // parallel to arguments
-  std::string source_file;  // findings name lines of this file; "": the innermost line outside Zellige's
-                            // headers
-  int workers = 0;          // 0: one per core
-  dim3 cluster{1, 1, 1};    // blocks
+  // findings name lines of this file; "": the innermost line outside Zellige's headers
+  std::string source_file;
+  int workers = 0;                      // 0: one per core
+  dim3 cluster{1, 1, 1};                // blocks
   std::vector<Parameter> parameters{};  // replaces arguments and writes
   /// Programmatic dependent launch: starts while the previous kernel still runs. Before griddep_wait nothing
   /// may be written, and only `constant` parameters may be read. If false, a kernel that calls griddep_wait

@@ -18,8 +18,8 @@ struct RawFinding {
   std::vector<std::vector<std::uintptr_t>> sites;  // each with its callers, as far as known
   std::uint64_t block = 0;                         // linear index: findings are sorted by it
   bool only_between_lines = false;                 // dropped if sites 0 and 1 turn out to be the same line
-  int named_by = -1;       // the site whose line declares the registers involved; \x0e is the placeholder for
-                           // their name
+  // the site whose line declares the registers involved; \x0e is the placeholder for their name
+  int named_by = -1;
   bool registers = false;  // of registers; dropped if the same line has a finding that names them
 };
 

@@ -28,8 +28,8 @@ struct MBarrier {
   std::uint32_t made_at_time = 0, made_site = 0;
   bool counts_bytes = false;               // in some phase
   std::vector<Arrived> came, came_before;  // in this phase, in the previous one
-  std::uint32_t strays =
-      0;             // arrivals in this phase by threads that could not know that the previous one had ended
+  // arrivals in this phase by threads that could not know that the previous one had ended
+  std::uint32_t strays = 0;
   Site last{};       // of the last arrival
   Clock heard{};     // from this phase's arrivals
   Clock released{};  // passed on by the end of the previous phase

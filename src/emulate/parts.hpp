@@ -23,9 +23,8 @@ class PartsRead {
   struct Tile {
     const Region* region = nullptr;
     std::uint32_t fills = 0;
-    bool loose =
-        false;  // threads refill what they have read without a barrier in between: stages have no common
-                // order
+    // threads refill what they have read without a barrier in between: stages have no common order
+    bool loose = false;
     std::vector<Part> parts;
     std::vector<std::uint32_t> latest;  // fill that each thread has read last
   };

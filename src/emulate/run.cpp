@@ -156,8 +156,9 @@ Report run(void (*entry)(Launch&), const LaunchConfig& config) {
   }
 
   const dim3& c = config.cluster;
+  // Number of clusters.
   const std::uint64_t blocks =
-      std::uint64_t(config.grid.x) * config.grid.y * config.grid.z / (c.x * c.y * c.z);  // clusters
+      std::uint64_t(config.grid.x) * config.grid.y * config.grid.z / (c.x * c.y * c.z);
   unsigned workers =
       config.workers > 0 ? unsigned(config.workers) : std::max(1u, std::thread::hardware_concurrency());
   workers = unsigned(std::min<std::uint64_t>(workers, blocks));

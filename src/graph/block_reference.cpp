@@ -27,8 +27,8 @@ struct Program {
   int op;                    // index into KernelGraph::ops
   std::vector<bool> varies;  // changes with the iteration: computed in each; the others once
   std::vector<Mask> masked;  // what a mask may have produced there
-  std::vector<bool>
-      operand;  // computed here and read by a matmul, which rounds it; its other consumers read it unrounded
+  // computed here and read by a matmul, which rounds it; its other consumers read it unrounded
+  std::vector<bool> operand;
 };
 
 Program make_program(const BlockGraph& block, const std::vector<const Array*>& inputs,
@@ -389,9 +389,8 @@ class Worker {
   std::vector<std::vector<double>> rounded_;  // of the tiles that a matmul reads
   std::vector<Magnitude> magnitudes_;
   std::vector<Array> states_;  // accumulators and running maxima, per operator
-  Side bound_,
-      own_;  // rounding errors of the values (rounding.hpp), and the contribution of the operator just
-             // computed
+  // rounding errors of the values (rounding.hpp), and the contribution of the operator just computed
+  Side bound_, own_;
   Noise noise_;
   std::vector<Operand> operands_;
   std::vector<Result> results_;

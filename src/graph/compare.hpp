@@ -31,8 +31,8 @@ struct Tolerance {
   double row = element;  // relative to the typical magnitude of the element's row
   double floor = 1e-3;
   double step = 0;  // smallest allowance of an element, in units of the dtype's smallest positive number
-  double unit = 0;  // largest relative spacing of its other numbers: the norm allows one element to be off by
-                    // that
+  // largest relative spacing of its other numbers: the norm allows one element to be off by that
+  double unit = 0;
   double spread = 3;  // standard deviations of the omitted roundings
 };
 
@@ -84,8 +84,8 @@ struct Comparison {
   double found = 0, expected = 0, allowed = 0;
   std::int64_t wrong = 0;  // number of elements beyond their allowance or their limit
   bool explained = false;  // not correct, but rounding alone explains it
-  double of_error =
-      0;  // largest |found - expected| of the wrong elements, relative to the error that rounding explains
+  // largest |found - expected| of the wrong elements, relative to the error that rounding explains
+  double of_error = 0;
   double error = 0;      // the explained error at `at`
   bool limited = false;  // an element exceeds its limit, or the judge's verdict on all of them:
   std::string as_a_whole{};

@@ -78,9 +78,8 @@ struct Elementwise {
   std::string_view name, mirage;  // as in OpInfo (ops.hpp); empty stem: Mirage has no such operator
   int operands;
   bool scalar;  // whether the last operand may be the attribute `scalar`
-  std::string_view
-      text;  // source code in a kernel, with operands {0}, {1}, {2} and attributes {scalar}, {lo}, {hi},
-             // {dtype}
+  // source code in a kernel, with operands {0}, {1}, {2} and attributes {scalar}, {lo}, {hi}, {dtype}
+  std::string_view text;
   Spread spread;
   /// The error that a kernel adds to y = f(x) in float32: that of CUDA's functions and of rounding an inner
   /// argument, if any. `r` is half an ulp of y, `tiny` the largest number that may be flushed to zero.
@@ -175,7 +174,8 @@ inline constexpr std::tuple elementwise_rows{
               [](auto& m, const Attributes&, const auto* x) { return m.max(x[0], m.integer(0)); },
               "zellige::max({0}, 0)"),
     rows::row<1>(OpKind::clamp, "clamp", "clamp", rows::tensors, "zellige::clamp({0}, {lo}, {hi})", Spread::corners,
-              [](const double* x, double y, double r, double) { return y == x[0] ? 0.0 : r; },  // bounds are float32
+              // The bounds are float32.
+              [](const double* x, double y, double r, double) { return y == x[0] ? 0.0 : r; },
               [](auto& m, const Attributes& a, const auto* x) {
                 return m.min(m.max(x[0], m.constant(a.lo)), m.constant(a.hi));
               },

@@ -147,17 +147,16 @@ struct Attributes {
   double scalar = 1;      // mul_scalar, and in place of the last operand of most elementwise operators
   double lo = 0, hi = 0;  // clamp
   int dim = -1;           // the dimension of operators that work along one; -1 if `sizes` lists several
-  std::int64_t to =
-      1;  // reduction, accum_redtox_sum: how many elements remain; element j sums j, j+to, j+2*to, ...
+  // reduction, accum_redtox_sum: how many elements remain; element j sums j, j+to, j+2*to, ...
+  std::int64_t to = 1;
   // split: the size of each part along `dim`; permute: the permutation of the dimensions; reshape, expand:
   // the result's shape; mask: its dimensions i and j (empty: the last two); sum, mean, amax, amin, logsumexp:
   // their dimensions if several; rms_norm, layer_norm: the normalized shape (empty: the last dimension)
   std::vector<std::int64_t> sizes{};
   bool keepdim = false;  // amax, amin, sum, mean, logsumexp: keep `dim` as 1
   double eps = 0;        // rms_norm, layer_norm
-  std::int64_t
-      start = 0,
-      end = 0;  // slice: elements [start, end); slice_scatter: the first element; mask of a part: its first j
+  // slice: elements [start, end); slice_scatter: the first element; mask of a part: its first j
+  std::int64_t start = 0, end = 0;
   DType dtype = DType::f32;                                 // cast
   bool tf32 = false;                                        // matmul of f32: operands rounded to tf32
   bool saturate = false;                                    // cast: saturate at the largest number of `dtype`
@@ -171,11 +170,10 @@ struct BlockOp {
   std::vector<int> inputs, outputs;  // indices into BlockGraph::tensors
   Attributes attributes;
   int kernel_tensor = -1;  // input: index into KernelOp::inputs; output: into KernelOp::outputs
-  std::array<int, 3> map{-1, -1,
-                         -1};  // input, output and mask: the dimension that grid axis x, y, z splits; -1:
-                               // none
-  int loop_dim = -1;  // input and mask: the dimension that the loop splits further; -1: loaded once, before
-                      // the loop
+  // input, output and mask: the dimension that grid axis x, y, z splits; -1: none
+  std::array<int, 3> map{-1, -1, -1};
+  // input and mask: the dimension that the loop splits further; -1: loaded once, before the loop
+  int loop_dim = -1;
 };
 
 /// Runs once per block; the operators before the accumulators run once per iteration.

@@ -22,8 +22,8 @@ struct ReferenceOptions {
   bool round = true;  // false: float64 throughout, for comparison with closed formulas
   int threads = 0;    // 0: all cores
   double limit = std::numeric_limits<double>::infinity();  // if finite, stop at the first magnitude above it
-  double tile_limit = std::numeric_limits<double>::infinity();  // the same limit for what a block keeps in
-                                                                // float32
+  // the same limit for what a block keeps in float32
+  double tile_limit = std::numeric_limits<double>::infinity();
   // Limit of exp's arguments: above 4, one ulp of an f16 argument moves exp by more than `compare` allows,
   // and a comparison would judge the rounding of the argument, not the kernel. Above it counts as above
   // `limit`.

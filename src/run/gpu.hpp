@@ -18,9 +18,8 @@ struct GpuKernel {
 struct GpuRun {
   std::vector<GpuKernel> kernels;
   double run_ms = 0;  // upload, first launch of everything, download
-  std::string
-      fault;  // how the outputs of the program as one unit differ from those of its kernels one by one; else
-              // ""
+  // how the outputs of the program as one unit differ from those of its kernels one by one; else ""
+  std::string fault;
   Times times;  // of the whole program, if requested
 };
 

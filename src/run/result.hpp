@@ -34,8 +34,8 @@ struct TensorResult {
   double worst = 0;       // largest |out - ref| relative to its bound: 1 is still correct
   std::string fault;      // "" if correct
   std::int64_t past = 0;  // elements beyond their bound
-  double of_error =
-      0;  // of those, the largest |out - ref| relative to what rounding alone explains: up to 1 is borderline
+  // of those, the largest |out - ref| relative to what rounding alone explains: up to 1 is borderline
+  double of_error = 0;
   // If checked by sample (graph/sample.hpp): the tiles, and the tensors from which they were computed.
   std::int64_t tiles = 0, of_tiles = 0;
   graph::Shape tile{};
@@ -71,8 +71,8 @@ struct RunResult {
   std::vector<std::pair<std::string, std::uint64_t>> counters;  // emulator only; of all launches together
   std::vector<std::string> findings;
   std::vector<std::string> rejected;  // the verifier's messages on rejected plans
-  std::vector<std::string> notes;     // without influence on the result, such as a compilation without cache
-                                      // hints
+  // without influence on the result, such as a compilation without cache hints
+  std::vector<std::string> notes;
   double inputs_ms = 0;  // to find inputs, including the reference runs of the search for their scales
   double plan_ms = 0, compile_ms = 0, run_ms = 0, check_ms = 0;
   bool compile_cached = false;

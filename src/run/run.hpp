@@ -29,9 +29,8 @@ struct Options {
   std::filesystem::path dump;  // folder for this graph's .npy files and source code; "": none
   Outputs* outputs = nullptr;  // writes the dump
   Timing time = Timing::off;   // GPU only
-  std::vector<std::string>
-      constants;  // inputs that no earlier work on the stream writes, in addition to those declared so in the
-                  // graph
+  // inputs that no earlier work on the stream writes, in addition to those declared so in the graph
+  std::vector<std::string> constants;
   int workers = 0;             // of the emulator, and of a check by sample; 0: one per core
   std::optional<Check> check;  // default: standard_check
   InputFiles inputs;           // the other inputs are random

@@ -29,8 +29,8 @@ constexpr int tuning_rounds = 5;
 
 struct Tuned {
   retile::Tiling tiling;
-  std::vector<Tried>
-      tried;  // in the order of their estimates, then their combination; empty if the outcome was cached
+  // in the order of their estimates, then their combination; empty if the outcome was cached
+  std::vector<Tried> tried;
   plan::Rejections rejected;  // plans of other tilings
   std::string note = {};      // why a cached outcome was not used; else ""
 };

@@ -50,8 +50,8 @@ struct Equality {
   std::string why;                    // undecided: the reason; else what decided, in a sentence
   std::string method;                 // structure, field, real, float64
   std::optional<double> log2_chance;  // equal by fields: log2 of the error probability; absent if proved
-  bool chance_proved =
-      false;  // otherwise powers of a random number and unknown functions are assumed to be random numbers
+  // otherwise powers of a random number and unknown functions are assumed to be random numbers
+  bool chance_proved = false;
   int fields = 0;            // number in which the least tried element agreed
   std::uint64_t seed = 0;    // reproduces the answer
   std::vector<Shown> sizes;  // inputs with the shapes at which it was decided; without values

@@ -202,8 +202,8 @@ class Field {
   std::uint64_t exponent(const FieldNumber& x) const;  // its part in Z_q, or its substitute
   void tie(const FieldNumber& difference, int sides);
 
-  std::map<std::uint64_t, std::array<int, 2>> ties_;  // per difference: how each graph decides a comparison
-                                                      // with 0
+  // per difference: how each graph decides a comparison with 0
+  std::map<std::uint64_t, std::array<int, 2>> ties_;
   std::uint64_t seed_, p_ = 0, q_ = 0, w_ = 0;
   Order order_;
   std::vector<std::uint64_t> powers_;  // powers of w, by six bits of the exponent

@@ -31,10 +31,10 @@ struct FieldOptions {
 
 struct FieldTrials {
   bool agrees = false;
-  std::string why_not;      // an element that differs, an operator that is undefined here, ...
-  double log2_chance = 0;   // log2 of the largest probability of agreeing by chance
-  bool proved = false;      // false: powers of a random number and unknown functions are assumed to be random
-                            // numbers
+  std::string why_not;     // an element that differs, an operator that is undefined here, ...
+  double log2_chance = 0;  // log2 of the largest probability of agreeing by chance
+  // false: powers of a random number and unknown functions are assumed to be random numbers
+  bool proved = false;
   bool nested = false;      // exponentials of exponentials
   bool ties_clash = false;  // the graphs decide comparisons of equal numbers differently
   bool orders = false;      // comparisons or roots were decided

@@ -18,8 +18,8 @@ struct Rows {
   using Types = std::tuple<std::string_view, std::string_view, std::string_view>;  // of a, b and d
   std::vector<const Instruction*> all;
   std::map<Types, const Instruction*> of_warps;  // of those, the one with the largest K
-  std::map<std::tuple<std::int64_t, bool, Types>, const Instruction*>
-      of_warpgroups;  // by N, and whether a is in registers
+  // by N, and whether a is in registers
+  std::map<std::tuple<std::int64_t, bool, Types>, const Instruction*> of_warpgroups;
 };
 
 constexpr int either_way = 3;  // majors: along K, or along M or N
