@@ -1,12 +1,15 @@
-// One order for groups that compute the same: of three experts any two are one group seen three times, and one plan prices all three.
+// Canonical operator order for candidate kernels: candidates that differ only in the order of independent
+// parts become equal, so that one plan and one cost estimate serve all of them (for example the three
+// two-expert groups of three equal experts).
 #pragma once
 #include "graph/graph.hpp"
 
 namespace zellige::fuse {
 
-/// A graph of one custom operator whose parts that do not read each other, but what is loaded, stand in an order which what they compute
-/// decides, not the order that they came in: graphs that differ in that alone become the same one, but for names. A part keeps the order
-/// of its operators, which plans depend on. Parts that cannot be told apart keep theirs; other graphs are left as they are.
+/// Reorders the operators of a graph of one custom operator: independent parts (operators connected by more
+/// than common loads) are sorted by what they compute instead of by their original position, so that graphs
+/// that differ only in this become identical up to names. Within a part the order is kept, because plans
+/// depend on it. Parts that compute the same keep their relative order. Returns any other graph unchanged.
 graph::KernelGraph in_one_order(graph::KernelGraph);
 
 }  // namespace zellige::fuse

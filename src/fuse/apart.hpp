@@ -1,15 +1,17 @@
-// Custom operators taken apart: what a block graph computes, written as plain operators of the kernel level.
+// Decomposes custom operators: rewrites what a block graph computes as primitive operators of the kernel
+// level.
 //
 //   std::optional<KernelGraph> plain = apart(graph);       // none: no custom operator can be
 //
-// A custom operator is retiled to one block and one iteration; that it can be (retile/relation.hpp) is the proof that its tiles are but
-// parts of whole tensors, and then each of its operators is one on these. Accumulators of one iteration add nothing, or sum the last
-// dimension; a mask need not be told where it lies. What the graph stores keeps its name. It stays a custom operator where that is not
-// proved, where a running maximum is told after each iteration, where accumulators hold integers, and where tiles pass a tensor's end,
-// slices are stored or the memory of an input is written.
+// A custom operator is retiled to one block and one iteration. That this retiling is valid
+// (retile/relation.hpp) proves that its tiles are parts of whole tensors, so each block operator is the same
+// operator on whole tensors. An accumulator of one iteration is the identity, or a sum over the last
+// dimension; a mask needs no tile offset. What the graph stores keeps its name. An operator stays custom
+// where the retiling is not proved, a running maximum is read in each iteration, accumulators hold integers,
+// the last tile is partial, slices are stored, or an output is written into an input's memory.
 //
-// The plain operators' tensors have the dtypes of the tiles, which a block does not round to: what the graph that comes out may round
-// once it is fused says roundings.hpp.
+// The primitive operators' tensors have the dtypes of the tiles, to which a block does not round;
+// roundings.hpp checks which roundings the graph may have after it is fused again.
 #pragma once
 #include <optional>
 
@@ -17,7 +19,8 @@
 
 namespace zellige::fuse {
 
-/// Of a validated graph: the same function, but for roundings.
+/// Returns the same function up to roundings; `graph` must be validated. Returns nullopt if no custom
+/// operator can be decomposed.
 std::optional<graph::KernelGraph> apart(const graph::KernelGraph&);
 
 }  // namespace zellige::fuse

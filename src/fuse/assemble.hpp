@@ -1,4 +1,4 @@
-// The graph with groups in place of their operators.
+// Replaces the operators of a graph by the groups that were chosen for them.
 #pragma once
 #include "fuse/choose.hpp"
 
@@ -9,7 +9,8 @@ struct Assembled {
   std::vector<int> first;  // by group: index of its first operator
 };
 
-/// Groups that hold every operator once, in an order in which each follows what it reads. Of kernels the first counts.
+/// `groups` must cover each operator exactly once and be in topological order. Only the first kernel of a
+/// group is used.
 Assembled assemble(const graph::KernelGraph&, const std::vector<Group>&);
 
 }  // namespace zellige::fuse

@@ -1,9 +1,11 @@
-// A softmax of scores and of a few others beside them, as of attention's sinks, written out so that nothing stands side by side.
+// Softmax with an attention sink: rewrites the softmax over a concatenation of scores and extra logits so
+// that the concatenation is not needed.
 //
 //   softmax(concat(s, z)) -> slice of s      becomes      e^(s − m) / (Σ e^(s − m) + Σ e^(z − m)),  m = max(s, the lowest finite number)
 //
-// What is sliced must be one whole operand of the concatenation. m is the maximum of that operand alone: where another is far greater the
-// sum is infinite and the quotient 0, as it is to all digits of the softmax.
+// The slice must be exactly one operand of the concatenation. m is the maximum of that operand alone: if
+// another operand is far greater, the sum overflows to infinity and the quotient is 0, which is the softmax
+// to within rounding.
 #pragma once
 #include <optional>
 
@@ -11,7 +13,7 @@
 
 namespace zellige::fuse {
 
-/// None where the graph has no such softmax.
+/// Returns nullopt if the graph has no such softmax.
 std::optional<graph::KernelGraph> softmax_apart(const graph::KernelGraph&);
 
 }  // namespace zellige::fuse

@@ -1,11 +1,12 @@
-// The block graph of a group: what one block of threads does with its part.
+// Builds the block graph of a group: what one thread block computes for its tile.
 //
-// Axes of the grid cut what no step sums over; the loop runs along one axis that is summed over. A step on what the loop brings
-// runs inside; sums, maxima and products over the loop's axis become accumulators, and what reads them comes after. Where something
-// inside would read what is only known after the loop, it is moved out by one of these laws, or the group is refused:
+// Grid axes split what no step reduces over; the loop runs along one axis that is reduced over. A step on a
+// tile that the loop loads runs inside the loop; sums, maxima and matmuls over the loop axis become
+// accumulators, and their users run after the loop. If a step inside the loop reads a value that is known
+// only after it, the step is moved out by one of these laws, or the group is rejected:
 //
-//   factors    sum_i (x_i h) = (sum_i x_i) h, of a product too: h waits as a factor while only linear steps follow. So a norm's
-//              scale passes through the product behind it, and its sum of squares is taken in the same loop.
+//   factors    sum_i (x_i h) = (sum_i x_i) h, of a matmul too: h is deferred while only linear steps follow. So a norm's
+//              scale passes through the matmul after it, and its sum of squares is taken in the same loop.
 //   rescaling  F(x_i, m) = exp(c (x_i - m)): with the running maximum m' in place of m, what was summed before is multiplied by
 //              F(., m) / F(., m') = exp(-c (m - m')) whenever the maximum moves.
 //   monotone   f(max x) = max f(x): a running maximum may be clamped before it is taken.
@@ -19,7 +20,8 @@
 
 namespace zellige::fuse {
 
-/// How a group is cut. The axes of one cut are different dimensions of what never meets: heads of queries and heads of keys.
+/// One grid dimension. Its axes are different dimensions of values that never occur in one step: heads of
+/// queries and heads of keys.
 struct Cut {
   std::vector<int> axes;
   std::int64_t blocks = 1;
@@ -30,31 +32,33 @@ struct Tiles {
   int loop_axis = -1;
   std::int64_t loop = 1;
   int threads = 128;
-  // Which cut is of the loop's axis: each block sums a part of it, and another kernel the parts. -1: none.
+  // The grid dimension that splits the loop axis (split-K): each block computes partial sums, and a second
+  // kernel combines them. -1: none.
   int split = -1;
-  // Where the part is one tile: which axis the block's loop runs along, up to what is then summed. -1: loop_axis.
+  // If a part is one tile: the axis that the block's loop runs along, whose result is then summed over
+  // loop_axis. -1: loop_axis.
   int inner_axis = -1;
-  // Of axes whose last tile passes their end: what all tiles come to.
+  // Axes whose last tile is partial: the extent that all tiles cover together.
   std::map<int, std::int64_t> extents{};
 
-  /// Which dimension of a value each axis of the grid cuts; -1: none.
+  /// By grid dimension, which dimension of a value it splits; -1: none.
   std::array<int, 3> map_of(const Axes&, int value) const;
-  /// A shape with the value's axes as far as tiles reach.
+  /// The shape with the value's axes extended to what the tiles cover.
   graph::Shape covered(const Axes&, int value, graph::Shape) const;
 };
 
-/// What each part of a split loop leaves of a value: its sum, in float32, or a running maximum.
+/// A partial result of a split loop: a float32 sum or a running maximum.
 struct Partial {
-  int value = -1;  // of the steps; of a maximum, what it is taken of
-  int dim = -1;    // of a maximum, which dimension; -1: a sum
+  int value = -1;  // of the steps; for a maximum, its operand
+  int dim = -1;    // for a maximum, the dimension; -1: a sum
   int below =
-      -1;  // of a sum that is held over exp(coefficient * (last maximum - maximum)): which partial that is
+      -1;  // for a sum scaled by 1 / exp(coefficient * (last maximum - maximum)): the partial of that maximum
   double coefficient = 0;
-  std::vector<Factor> factors{};  // that the sum still waits for
-  Shape shape{};                  // of the value whole
+  std::vector<Factor> factors{};  // deferred factors that the sum still lacks
+  Shape shape{};                  // of the whole value
 };
 
-/// What is stored of a value: a tensor of the graph, whose shape has all dimensions.
+/// A stored value: a tensor of the graph, with the shape before reduced dimensions were dropped.
 struct Store {
   int tensor = -1;
   Shape shape{};
@@ -63,13 +67,14 @@ struct Store {
 struct Body {
   graph::BlockGraph block;
   std::vector<int> loads;         // tensors of the graph
-  std::vector<Store> stores;      // none where the loop is split
-  std::vector<Partial> partials;  // what is stored where it is
-  std::map<int, int> maxima;      // by value that is one: which partial; where it is split
-  std::map<int, int> sums;        // by value: which partial
+  std::vector<Store> stores;      // empty if the loop is split
+  std::vector<Partial> partials;  // what is stored if it is
+  std::map<int, int> maxima;      // if it is split, by value that is a maximum: its partial
+  std::map<int, int> sums;        // by value: its partial
 };
 
-/// Throws Error that says which step reads what is not there yet. What lies past the end of an axis must not matter (past.hpp).
+/// Throws Error that names the step that reads a value not yet available. Elements out of bounds must not
+/// affect the result (past.hpp).
 Body body_of(const graph::KernelGraph&, const Steps&, const Axes&, const Tiles&);
 
 }  // namespace zellige::fuse

@@ -1,40 +1,43 @@
-// Which groups: every operator in one of them, at the least price.
+// Chooses the groups: each operator is in exactly one, at the least estimated cost.
 //
-// The cheapest cover of the operators by the groups that were found (cover.hpp), whose places are the operators branch by branch. Groups
-// that are alike are one kind: found, estimated and planned once. Kinds are estimated first, and those of the best cover planned, until
-// all of it is planned. Where groups of a cover would wait for each other, one of them is taken no more. A note says where a limit was met.
+// Finds the cheapest cover of the operators by candidate groups (cover.hpp), where an operator's place is its
+// rank in branch_by_branch. Groups that are equal up to names are one kind, found, estimated and planned
+// once. First each kind has an estimate; then the kinds of the best cover are planned, until all groups of
+// the best cover are planned. If groups of a cover depend on each other, one of them is excluded. A note
+// reports each search limit that was reached.
 #pragma once
 #include "fuse/kernel.hpp"
 #include "fuse/watch.hpp"
 
 namespace zellige::fuse {
 
-/// The median error of prices (docs/reference/costs.md): what differs by less is equal.
+/// The median error of the cost model (docs/reference/costs.md): smaller differences count as equal.
 constexpr double tie = 0.05;
 
 struct Group {
   std::vector<int> ops;
-  std::vector<Kernel> kernels;  // one that makes it; none: the operator stays as it is
+  std::vector<Kernel> kernels;  // the kernel that computes it; empty: the operator is not fused
   double us = 0;
 };
 
-/// What choosing took.
+/// Statistics of the search.
 struct Work {
-  std::size_t groups = 0;  // looked at
-  std::size_t kinds = 0;   // of them that differ in more than names: each found kernels for once
+  std::size_t groups = 0;  // candidates examined
+  std::size_t kinds = 0;   // candidates that differ in more than names
   std::size_t plans = 0;   // kinds that were planned
   std::size_t states = 0;  // of the largest cover
 };
 
 struct Choice {
-  std::vector<Group> groups;  // in an order in which each follows what it reads
+  std::vector<Group> groups;  // in topological order
   Work work{};
   std::vector<std::string> notes;
-  std::vector<std::string> limits;  // of the search that were met
-  bool ended = false;               // by who watches
+  std::vector<std::string> limits;  // search limits that were reached
+  bool ended = false;               // the Watch callback stopped the search
 };
 
-/// Whether the notes say of every two kernels one of which reads the other why they are not one. That may take a plan for each two.
+/// Whether the notes explain, for each producer and user that are separate kernels, why they were not fused.
+/// This may take one plan per pair.
 enum class Reasons : bool { left_out, told };
 
 Choice choose(const graph::KernelGraph&, const target::Target&, Prices& known, const Watch& = {},

@@ -1,14 +1,16 @@
-// The cheapest way to cover places 0 to n - 1 by pieces, each place by one piece.
+// Finds the cheapest exact cover of the places 0 to n - 1 by pieces.
 //
 //   const Cover c = cheapest_cover(3, {{{0}, 1}, {{1}, 1}, {{2}, 1}, {{0, 2}, 1.5}});
-//   c.pieces      // {3, 1}: together 2.5
+//   c.pieces      // {3, 1}: 2.5 in total
 //   c.with[0]     // 3: the cheapest of all covers that have piece 0
 //
-// The first place that is not covered yet gets each of its pieces in turn. So a state is that place and what is covered behind it, and
-// what is independent multiplies no states as long as it does not lie mixed: their number grows with the places times what pieces reach
-// across one of them. Each place costs at least some share of its pieces, so that a cover costs the sum of these and what its pieces
-// cost beyond it. Covers are not followed once they cost more than one that a narrow search found and its most expensive piece, and what they cost is
-// exact up to there. Exact unless more than `widest` states have the same first place; then those go on whose pieces cost least beyond their shares.
+// Dynamic programming: each piece of the first uncovered place is tried. A state is that place and the set of
+// covered places after it; independent places multiply the states only where they are interleaved, so the
+// number of states grows with n times the places that pieces span. Each place has a lower bound on its share
+// of its pieces' costs, so that the cost of a cover is the sum of these bounds plus the excess of its pieces.
+// Covers that cost more than the result of a narrow search plus its most expensive piece are pruned; costs up
+// to there are exact. The result is exact unless more than `widest` states have the same first place; then
+// only those with the least excess are kept.
 #pragma once
 #include <cstddef>
 #include <limits>
@@ -20,15 +22,14 @@ constexpr double never = std::numeric_limits<double>::infinity();
 
 struct Piece {
   std::vector<int> places;  // ascending
-  double cost = 0;          // not negative; never: is left out
+  double cost = 0;          // not negative; never: excluded
 };
 
 struct Cover {
-  std::vector<std::size_t> pieces;  // by their first places; empty where there is none, or nothing to cover
+  std::vector<std::size_t> pieces;  // sorted by first place; empty if there is no cover, or n is 0
   double cost = never;
-  std::vector<double>
-      with;                // by piece: of the cheapest cover with it, among those looked at; never: none was
-  std::size_t states = 0;  // looked at
+  std::vector<double> with;  // by piece: cost of the cheapest cover found that contains it; never: none found
+  std::size_t states = 0;    // visited
   bool exact = true;
 };
 

@@ -1,13 +1,14 @@
-// A group of operators with what of its graph its kernels depend on, as a graph of its own: groups that are alike have equal excerpts.
+// Extracts a group of operators, with all of its context that its kernels depend on, as a separate graph;
+// equal groups have equal excerpts.
 //
 //   const Excerpts excerpts(graph);
 //   const Excerpt e = excerpts.of({4, 5});
 //   kernels_of(e.graph, e.ops, target, why);      // those of {4, 5} in the whole graph, by the excerpt's tensors
-//   whole(kernel, e, e, {4, 5}, graph)            // one of them by the graph's own
+//   whole(kernel, e, e, {4, 5}, graph)            // one of them, in terms of the graph's own tensors
 //
-// Besides the operators: the views that their operands are seen through, and who reads their results. Of a reader that is no view
-// only that it reads counts: a copy stands for it. Of a slice of an operand only its strides count, so that it begins at 0 here: the
-// steps of a loop that was written out, each of its own row, are alike.
+// Besides the operators an excerpt holds the views through which they read operands, and the users of their
+// results. A user that is not a view is replaced by a copy. A slice of an operand keeps its strides but
+// starts at 0, so that the iterations of an unrolled loop, each with its own row, are equal.
 #pragma once
 #include <string>
 #include <vector>
@@ -19,13 +20,13 @@ namespace zellige::fuse {
 struct Excerpt {
   graph::KernelGraph graph;
   std::vector<int> ops;      // the group's, in the excerpt
-  std::vector<int> tensors;  // of the whole graph, by the excerpt's; -1: what a copy makes
+  std::vector<int> tensors;  // by the excerpt's tensors: the whole graph's; -1: the result of such a copy
 };
 
 class Excerpts {
  public:
   explicit Excerpts(const graph::KernelGraph&);
-  /// Of operators in the graph's order.
+  /// Extracts the operators `ops`, which must be in the graph's order.
   Excerpt of(const std::vector<int>& ops) const;
 
  private:
@@ -35,10 +36,11 @@ class Excerpts {
   std::vector<bool> is_output_;
 };
 
-/// Equal for groups of which one is the other under other names.
+/// The same string for groups that are equal up to names.
 std::string key(const Excerpt&);
 
-/// A kernel of the excerpt `of` as one of operators of the whole graph, whose excerpt `like` has the same key: by their tensors and names.
+/// Translates a kernel of the excerpt `of` to operators of the whole graph, whose excerpt `like` has the same
+/// key: replaces tensors and names.
 Kernel whole(const Kernel&, const Excerpt& of, const Excerpt& like, const std::vector<int>& ops,
              const graph::KernelGraph&);
 

@@ -1,13 +1,14 @@
-// A graph of plain operators becomes one of few kernels that computes the same.
+// Fuses a graph of primitive operators into few kernels that compute the same.
 //
 //   Optimized o = optimize(graph, target::find("sm_90a"));
-//   o.graph      // the same inputs and outputs; what was fused is custom operators
-//   o.kernels    // in launch order: which operators of the given graph each one does, its price and its floor
-//   o.notes      // what was fused and what not, and why
+//   o.graph      // the same inputs and outputs; each fused group is a custom operator
+//   o.kernels    // in launch order: which operators of the input graph each computes, its estimated time and roofline bound
+//   o.notes      // what was fused, what was not, and why
 //
-// Operators meet in one kernel by rules whose conditions are decided on how they run through their dimensions (axes.hpp, body.hpp), and
-// groups are chosen by price (choose.hpp). Custom operators stay as they are, or are taken apart before (custom.hpp). The graph that comes out is valid, and the planner
-// takes it. docs/explanation/fusion.md says what is fused and what is not.
+// Operators are fused by rules on how they iterate over their dimensions (axes.hpp, body.hpp), and groups are
+// chosen by estimated cost (choose.hpp). Custom operators are kept or decomposed first (custom.hpp). The
+// resulting graph is valid and can be planned. docs/explanation/fusion.md lists what is fused and what is
+// not.
 #pragma once
 #include <string>
 #include <vector>
@@ -20,27 +21,29 @@
 namespace zellige::fuse {
 
 struct FusedKernel {
-  std::string name;                    // of what it does: "rms_norm_matmul"
-  std::vector<std::string> operators;  // of the given graph, in order: "t2 = mul"
-  int op = -1;                         // index into the ops of the graph that comes out; of the first
-  int parts = 1;                       // custom operators one after the other: 2 where blocks split a loop
-  double price_us = 0;                 // of the plan; the first kernel pays for the launch of all
-  double floor_us = 0;                 // what its bytes or its products take at least
+  std::string name;                    // made from its operators: "rms_norm_matmul"
+  std::vector<std::string> operators;  // of the input graph, in order: "t2 = mul"
+  int op = -1;                         // index of its first operator in the result's ops
+  // consecutive custom operators: 2 if the loop is split over blocks (split-K)
+  int parts = 1;
+  double price_us = 0;  // estimated; the first kernel includes the launch of all
+  double floor_us = 0;  // roofline bound of its bytes and matmuls
 };
 
 struct Optimized {
   graph::KernelGraph graph;
   std::vector<FusedKernel> kernels;
   std::vector<std::string> notes;
-  std::vector<std::string> limits{};  // of the search that were met; among the notes, too
-  Work work{};                        // of choosing the groups
-  plan::Rejections rejected{};        // plans of other ways
-  bool apart = false;                 // of its custom operators, taken apart (custom.hpp)
+  std::vector<std::string> limits{};  // search limits that were reached; also in the notes
+  Work work{};                        // statistics of the search for groups
+  plan::Rejections rejected{};        // rejected plans of variants that were not taken
+  bool apart = false;                 // its custom operators were decomposed (custom.hpp)
 };
 
-/// Of a validated graph. Throws Error where the planner takes not even the graph as given: Rejected where the proof rejects its plan.
+/// `graph` must be validated. Throws Error if not even the unfused graph can be planned: Rejected if the
+/// verifier rejects its plan.
 Optimized optimize(const graph::KernelGraph&, const target::Target&);
-/// The same with the prices of graphs planned before, for this target; new ones are added.
+/// The same with a cache of estimated costs for this target, to which new ones are added.
 Optimized optimize(const graph::KernelGraph&, const target::Target&, Prices& known, const Watch& = {},
                    Reasons = Reasons::told);
 

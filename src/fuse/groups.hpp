@@ -1,4 +1,5 @@
-// Groups of operators that may become one kernel: connected, and with no way out of the group and back in.
+// Groups of operators that may become one kernel: connected and convex (no path leaves the group and
+// returns).
 #pragma once
 #include <cstdint>
 #include <span>
@@ -9,7 +10,7 @@
 
 namespace zellige::fuse {
 
-/// Operators of a graph as bits.
+/// A set of operators, as a bit set.
 class Set {
  public:
   explicit Set(std::size_t size = 0) : words_((size + 63) / 64) {}
@@ -38,21 +39,22 @@ class Set {
   std::vector<std::uint64_t> words_;
 };
 
-/// Who makes what an operator reads: of every operator, those that come before it, directly and in the end.
+/// The operators that each operator depends on, directly and transitively.
 struct Order {
   std::vector<Set> direct, all;
 };
 Order order_of(const graph::KernelGraph&);
 
-/// Every operator behind what it reads, and next to its reader what is made for one reader alone: branches lie one behind the other, and
-/// a short one at its end, not before the long one that it meets.
+/// A topological order in which an operator with one user is adjacent to it: branches are contiguous, and a
+/// short branch comes at its end, not before the long branch that it joins.
 std::vector<int> branch_by_branch(const graph::KernelGraph&);
 
-/// Is there no operator outside that lies between two of the group?
+/// Returns whether no path between two operators of the group leaves it.
 bool is_convex(const Set&, const Order&);
 
-/// What may join a group: makers of what it reads, readers of what it makes, and readers of the same tensor. Of a tensor that more than
-/// `few_readers` read, each has those next to it alone, in the graph's order: sets of them would be as many as they have subsets.
+/// The operators that may join a group: producers of its operands, users of its results, and other users of
+/// the same tensor. If a tensor has more than `few_readers` users, each has only its adjacent ones in the
+/// graph's order as neighbours; otherwise the number of groups would be exponential.
 class Neighbours {
  public:
   static constexpr std::size_t few_readers = 4;

@@ -1,4 +1,5 @@
-// What a block holds of a value while the loop runs: the value itself, or something that is it once the loop has ended.
+// Deferred values: what a block has of a value during the loop, either the value itself or something that
+// becomes it when the loop ends.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -8,7 +9,7 @@
 
 namespace zellige::fuse {
 
-/// Something known after the loop that a value inside is to be multiplied with or divided by.
+/// A value known only after the loop by which a value inside is to be multiplied or divided.
 struct Factor {
   int value = -1;  // of the steps
   bool divide = false;
@@ -18,22 +19,23 @@ struct Factor {
 struct Held {
   enum class Kind : std::uint8_t {
     plain,
-    maximum,  // over the loop, of value `of` inside, once `monotone` is applied to it
-    offset,   // the value, less coefficient * (last maximum - running maximum)
-    scaled    // the value, over exp(coefficient * (last maximum - running maximum))
+    maximum,  // over the loop, of the inner value `of` after the steps `monotone`
+    offset,   // the value - coefficient * (last maximum - running maximum)
+    scaled    // the value / exp(coefficient * (last maximum - running maximum))
   } kind = Kind::plain;
-  int tile = -1;        // of the block; -1: a maximum whose end nobody has asked for
-  bool varies = false;  // from iteration to iteration
-  bool after = false;   // known after the loop alone
-  bool inner = false;   // changes with the block's loop, where that runs along another axis than the parts
+  int tile = -1;        // of the block; -1: a maximum whose final value is not needed yet
+  bool varies = false;  // changes with the iteration
+  bool after = false;   // known only after the loop
+  // changes with the block's loop, where that runs along an axis other than the split one
+  bool inner = false;
   std::vector<Factor> factors{};
-  int running = -1;  // which running maximum
+  int running = -1;  // index of the running maximum
   double coefficient = 0;
-  // A maximum's.
+  // Of a maximum:
   int of = -1, dim = -1;
   std::vector<Step> monotone{};
 
-  /// Of a maximum: is it never less than some number?
+  /// Returns whether this maximum has a lower bound.
   bool bounded_below() const {
     return std::ranges::any_of(monotone, [](const Step& s) {
       return s.kind == graph::OpKind::clamp || s.kind == graph::OpKind::maximum;
@@ -41,19 +43,22 @@ struct Held {
   }
   bool waits() const { return after && !varies; }
   bool itself() const { return kind == Kind::plain && factors.empty(); }
-  /// Are sums of both what the sum of both is held as?
+  /// Returns whether both have the same deferred terms, so that a sum of the deferred values is the deferred
+  /// sum.
   bool like(const Held& o) const {
     return kind == o.kind && running == o.running && coefficient == o.coefficient && factors == o.factors;
   }
 };
 
-/// Is f(max x) = max f(x)? Of steps with one operand and maybe a scalar, or another that the loop does not change.
+/// Returns whether f(max x) = max f(x). Requires one operand, and at most a scalar or a second operand that
+/// is loop-invariant.
 bool is_monotone(const Step&);
 
-/// What is held of f(x) if `h` is held of x and f is applied to it; f has one operand. False where that is not f(x).
+/// Applies the unary step f to a deferred value: on success `h` represents f(x). Returns false if f does not
+/// commute with what is deferred.
 bool through(const Step&, Held& h);
 
-/// The same of f(x, y), both of them inside the loop; what is held of f is left in x.
+/// The same for f(x, y) with both inside the loop; the result is left in `x`.
 bool through(const Step&, Held& x, const Held& y);
 
 }  // namespace zellige::fuse

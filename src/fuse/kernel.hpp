@@ -1,7 +1,7 @@
-// A group as a custom operator, alone in a graph: what it is estimated and planned by.
+// Turns a group into kernels: a custom operator alone in a graph, by which it is estimated and planned.
 //
 //   std::vector<Kernel> ks = kernels_of(graph, {2, 3, 4}, target, why);
-//   ks[0].us                               // by estimate, until somebody plans it
+//   ks[0].us                               // estimated by formula, until it is planned
 //   ks[0].parts[0].block                   // its block graph
 #pragma once
 #include <functional>
@@ -18,54 +18,58 @@
 
 namespace zellige::fuse {
 
-/// What follows a tensor's name in those of its parts, which lie between two kernels.
+/// Suffix of a tensor's name for its partial results, which are stored between two kernels.
 constexpr const char* parts_suffix = "_parts";
 
 /// One launch.
 struct Part {
   std::shared_ptr<const graph::BlockGraph> block;
-  std::vector<int> loads, stores;    // tensors of the graph, and behind them those in between
-  std::vector<graph::Shape> stored;  // their shapes with every dimension that a sum left out
+  std::vector<int> loads, stores;    // tensors of the graph, then those between the two kernels
+  std::vector<graph::Shape> stored;  // their shapes including reduced dimensions
 };
 
 struct Kernel {
   std::vector<int> ops;                        // of the graph, in order
-  std::vector<Part> parts;                     // one, or two where a loop is split among blocks
-  std::vector<graph::KernelTensor> between{};  // what the first leaves for the second
-  double us = 0;                               // without a program's first launch
-  double least = 0;                            // what it may be of that, until it is planned
-  bool one_by_one = false;                     // are there products of which each sum is one thread's?
+  std::vector<Part> parts;                     // one, or two if the loop is split over blocks
+  std::vector<graph::KernelTensor> between{};  // what the first kernel stores for the second
+  double us = 0;                               // estimated, without a program's first launch
+  double least = 0;                            // lower limit of `us`, until it is planned
+  // has matmuls whose dot products are each computed by one thread
+  bool one_by_one = false;
 };
 
-/// Those of the operators that are concatenations, which stay operators of the graph in front of the kernel that reads their operands.
+/// Those of the operators that are concatenations; they stay operators of the graph before the kernel that
+/// reads their operands.
 std::vector<int> concatenations(const graph::KernelGraph&, const std::vector<int>& ops);
 
-/// Its tilings by estimate, the least first; none, with the reason, where no rule makes one block graph of the operators.
+/// The kernels that compute the group, cheapest estimate first. Empty, with the reason in `why`, if no rule
+/// makes one block graph of the operators.
 std::vector<Kernel> kernels_of(const graph::KernelGraph&, const std::vector<int>& ops, const target::Target&,
                                std::string& why);
 
 /// Why there is no plan.
 struct Refusal {
   std::string why{};
-  bool rejected = false;  // by the proof
+  bool rejected = false;  // by the verifier
 };
-/// As Rejected, or as Error.
+/// Throws Rejected or Error.
 [[noreturn]] void raise(const Refusal&);
 
-/// What plans came to, in microseconds, by the structure of what was planned: layers repeat. Many threads may ask.
+/// Cache of planned costs in microseconds, keyed by the structure of the planned graph, since layers repeat.
+/// Thread-safe.
 class Prices {
  public:
-  /// What was found before, by a structure; many threads ask.
+  /// Looks up an earlier result by structure; must be thread-safe.
   using Before = std::function<std::optional<double>(const std::string& structure)>;
   explicit Prices(Before before = {}) : before_(std::move(before)) {}
 
   std::optional<double> find(const std::string& structure) const;
   void add(const std::string& structure, double us);
-  /// What was added, once nobody adds any more.
+  /// The new entries; call it only when no thread adds any more.
   const std::map<std::string, double>& added() const { return added_; }
-  /// Keeps what the proof said of a plan that is dropped.
+  /// Records what the verifier reported about a plan that is dropped.
   void drop(const Rejected&);
-  /// What it said since the last time.
+  /// Returns what was recorded since the last call.
   plan::Rejections take_rejected();
 
  private:
@@ -75,14 +79,15 @@ class Prices {
   plan::Rejections rejected_;
 };
 
-/// By a plan, in microseconds behind another kernel; none where the planner refuses it, with its reason.
+/// Estimated time from a plan, in microseconds after another kernel. Returns nullopt, with the reason, if it
+/// cannot be planned.
 std::optional<double> planned_us(const graph::KernelGraph&, const Kernel&, const target::Target&,
                                  Prices& known, Refusal&);
-/// The same of a plain operator as it is.
+/// The same for a single unfused operator.
 std::optional<double> planned_us(const graph::KernelGraph&, int op, const target::Target&, Prices& known,
                                  Refusal&);
 
-/// What the kernel's bytes or its products take at least.
+/// Roofline bound of the kernel's bytes and matmuls.
 double floor_us(const graph::KernelGraph&, const std::vector<int>& ops, const target::Target&);
 
 }  // namespace zellige::fuse

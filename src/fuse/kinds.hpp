@@ -1,10 +1,10 @@
-// Groups of operators that are alike are one kind: the kernels that make one of them are found and planned once for all.
+// Groups that are equal up to names share one kind: their kernels are found and planned once.
 //
 //   Kinds kinds(graph, target, prices);
-//   const std::vector<std::shared_ptr<Kind>> of = kinds.of({{4, 5}, {7, 8}});   // one kind, where {7, 8} is a layer's like {4, 5}
-//   of[0]->us                                     // by estimate; never: no kernel makes such a group, for the reason `why`
-//   kinds.plan(*of[0]);                           // now by its plan
-//   kinds.kernel(*of[0], {7, 8})                  // in the graph's own tensors
+//   const std::vector<std::shared_ptr<Kind>> of = kinds.of({{4, 5}, {7, 8}});   // one kind, if {7, 8} repeats {4, 5}
+//   of[0]->us                                     // estimated; never: no kernel computes the group, see `why`
+//   kinds.plan(*of[0]);                           // now from its plan
+//   kinds.kernel(*of[0], {7, 8})                  // in terms of the graph's own tensors
 #pragma once
 #include <map>
 #include <memory>
@@ -20,12 +20,12 @@
 namespace zellige::fuse {
 
 struct Kind {
-  Excerpt first;                // of the first group of the kind
-  std::vector<Kernel> kernels;  // of the excerpt, the least by estimate first; none: refused
-  std::size_t best = 0;         // of the kernels, once they are planned
-  double us = never;            // by estimate, until they are planned
+  Excerpt first;                // of the kind's first group
+  std::vector<Kernel> kernels;  // of the excerpt, cheapest estimate first; empty: rejected
+  std::size_t best = 0;         // index of the cheapest kernel, once planned
+  double us = never;            // estimated by formula, until planned
   bool planned = false;
-  std::string why{};  // the planner refuses it
+  std::string why{};  // why the planner rejects it
   std::size_t launches() const { return kernels[best].parts.size(); }
 };
 
@@ -33,14 +33,15 @@ class Kinds {
  public:
   Kinds(const graph::KernelGraph&, const target::Target&, Prices& known);
 
-  /// Those of groups, each of operators in the graph's order; what is new is found side by side.
+  /// Returns the kinds of groups, each with its operators in the graph's order; new kinds are found in
+  /// parallel.
   std::vector<std::shared_ptr<Kind>> of(const std::vector<std::vector<int>>& groups);
-  /// How many there are.
+  /// Number of kinds.
   std::size_t count() const { return kinds_.size(); }
   void plan(Kind&) const;
   /// A planned kind's kernel for operators of that kind.
   Kernel kernel(const Kind&, const std::vector<int>& ops) const;
-  /// Why no kernel, or what kernel by estimate, makes the group, in the words of these operators: one that is alike has other names.
+  /// Why no kernel computes the group, or which estimated kernel does, with the names of these operators.
   std::string reason(const std::vector<int>& ops, bool plan_it) const;
 
  private:

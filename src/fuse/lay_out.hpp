@@ -1,5 +1,5 @@
-// Where views of a tensor come to one that is no layout of its row-major memory, or to one that the caller gets: the strides of which all
-// of them are.
+// Chooses strides for a tensor so that all views of it need no copy, if one of them is not a layout of its
+// row-major memory or is an output.
 //
 //   heads (8, 2048, 128) -> permute -> (2048, 8, 128) -> reshape -> (2048, 1024)      heads in strides (128, 1024, 1)
 #pragma once
@@ -7,7 +7,8 @@
 
 namespace zellige::fuse {
 
-/// Empty where the tensor has strides, where the caller gets it, where its row-major memory will do, and where no strides would.
+/// Returns empty strides if the tensor already has strides, is an output, row-major memory suffices, or no
+/// strides would do.
 graph::Strides lay_out(const graph::KernelGraph&, int tensor);
 
 }  // namespace zellige::fuse

@@ -1,4 +1,4 @@
-// What a graph's outputs are made of: operators whose results nobody reads are left out, and tensors that nobody makes then.
+// Dead-code elimination: removes operators whose results are unused, and tensors without a producer.
 #pragma once
 #include "graph/graph.hpp"
 

@@ -1,13 +1,16 @@
-// The second half of a split loop: what the parts left is put together, and what waits for it follows.
+// Builds the second kernel of a split loop: combines the partial results and runs the steps that depend on
+// them.
 //
-// Parts lie along a dimension in front. A sum is the sum of the parts'; one that is held below a running maximum is first brought
-// below the greatest of them: sum_p s_p exp(c (M - m_p)), as from one iteration to the next.
+// The first dimension numbers the parts. A sum is the sum of the partial sums; one that is scaled by a
+// running maximum is first rescaled to the greatest of them: sum_p s_p exp(c (M - m_p)), as from one
+// iteration to the next.
 #pragma once
 #include "fuse/body.hpp"
 
 namespace zellige::fuse {
 
-/// `first`: of the steps, its loop split into so many parts. `tensors`: of its partials, in the graph.
+/// `first` is the body of the steps with its loop split into `parts`; `tensors` are its partials in the
+/// graph.
 Steps merged(const Steps&, const Body& first, std::int64_t parts, const std::vector<int>& tensors);
 
 }  // namespace zellige::fuse

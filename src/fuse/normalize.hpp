@@ -1,4 +1,5 @@
-// One form for what graphs spell in several ways, before groups are chosen. The rules are rows of one table, applied until none fits.
+// Rewrites equivalent spellings into one canonical form before groups are chosen. The rules are rows of one
+// table, applied until none matches.
 //
 //   expand(n) : x / n            ->    x / n                                 `broadcast`
 //   reshape(y) (m, h d) * w      ->    reshape(y (m, h, d) * w (h, d))       `reshape behind`
@@ -7,7 +8,7 @@
 //
 //   sum(x) (m) * 2               ->    reshape(sum(x) (m, 1)) * 2            `kept dimensions`
 //
-// A rule changes no value and no rounding. What is computed twice is computed once.
+// A rule changes no value and no rounding. Common subexpressions are computed once.
 #pragma once
 #include <span>
 #include <string_view>
@@ -16,12 +17,12 @@
 
 namespace zellige::fuse {
 
-/// A graph, and of each of its tensors who makes it and how many operators read it.
+/// A graph with the producer and the number of users of each tensor.
 struct Known {
   explicit Known(const graph::KernelGraph&);
 
   const graph::Shape& shape(int tensor) const { return graph.tensors[tensor].shape; }
-  /// The tensor's maker, where it is of the kind; else nullptr.
+  /// The tensor's producer if it is of this kind; else nullptr.
   const graph::KernelOp* made_by(int tensor, graph::OpKind) const;
 
   const graph::KernelGraph& graph;
@@ -31,7 +32,8 @@ struct Known {
 
 struct Rule {
   std::string_view name, condition;
-  /// Writes the operator anew, with the result that it has; false where the condition does not hold, and nothing is written then.
+  /// Rewrites the operator, keeping its result. Returns false, and writes nothing, if the condition does not
+  /// hold.
   bool (*apply)(const Known&, const graph::KernelOp&, Rewrite&);
 };
 

@@ -1,4 +1,4 @@
-// A graph written anew, operator by operator, under the names that the old one has.
+// Rebuilds a graph operator by operator, keeping tensor names.
 #pragma once
 #include <set>
 #include <string>
@@ -10,7 +10,7 @@ namespace zellige::fuse {
 
 class Rewrite {
  public:
-  /// All tensors of a graph, and none of its operators.
+  /// Starts with all tensors of a graph and none of its operators.
   explicit Rewrite(const graph::KernelGraph&);
 
   const graph::KernelTensor& tensor(int t) const { return graph_.tensors[t]; }
@@ -19,12 +19,12 @@ class Rewrite {
   void set_dtype(int t, graph::DType dtype) { graph_.tensors[t].dtype = dtype; }
 
   void keep(const graph::KernelOp& op) { graph_.ops.push_back(op); }
-  /// A new tensor, whose name begins as it says.
+  /// Adds a tensor; its name is made unique by a suffix.
   int make(graph::KernelTensor);
-  /// Appends an operator; its result is `to`, or a new tensor whose name begins so.
+  /// Appends an operator; its result is `to`, or a new tensor named `name` plus a suffix.
   int add(graph::OpKind, std::vector<int> in, const graph::Attributes&, const std::string& name, int to = -1);
 
-  /// Without what nobody reads any more; strides and shapes inferred.
+  /// Returns the graph without unused operators and tensors, with strides and shapes inferred.
   graph::KernelGraph finished();
 
  private:
@@ -32,12 +32,12 @@ class Rewrite {
   std::set<std::string> names_;
 };
 
-/// The operator that makes a tensor; nullptr: it is an input.
+/// The operator that produces a tensor; nullptr: it is an input.
 const graph::KernelOp* maker(const graph::KernelGraph&, int tensor);
-/// Operators that read a tensor.
+/// The operators that read a tensor.
 std::vector<int> readers(const graph::KernelGraph&, int tensor);
 bool is_output(const graph::KernelGraph&, int tensor);
-/// One that changes nothing.
+/// Returns whether the operator is a copy that changes nothing.
 bool is_copy(const graph::KernelOp&);
 bool is_rotary(graph::OpKind);
 

@@ -1,14 +1,16 @@
-// What a graph that was taken apart (apart.hpp) and fused may round: what the given one rounds.
+// Checks the roundings of a graph that was decomposed (apart.hpp) and fused again: it may round only what the
+// original graph rounds.
 //
-//   if (const auto name = added_rounding(given, plain, fused)) ...    // `fused` would round this tensor, and `given` does not
+//   if (const auto name = added_rounding(given, plain, fused)) ...    // `fused` rounds this tensor, `given` does not
 //
-// A block's values are float32 and unrounded, but a tensor of the kernel level is rounded to its dtype, and the plain operators' tensors
-// have those of the tiles. Fused, most of them are not stored, and what is not stored is not rounded, but where the fuser says so by a
-// cast: of what a group stores and reads on, and of a softmax's part (beside.hpp). So
+// Values in a block are unrounded float32, but a tensor of the kernel level is rounded to its dtype, and the
+// primitive operators' tensors have the dtypes of the tiles. After fusion most of them are not stored and
+// hence not rounded, except where the fuser inserts a cast: for a tensor that a group both stores and reads,
+// and for a part of a softmax (beside.hpp). So
 //
-// - what is stored between kernels must be a tensor of the given graph's kernel level in the same dtype, what products alone read, which
-//   round it anyway, what a cast of the graph makes, or float32;
-// - a cast inside a kernel must be one of these too; else it is taken out, and what reads it reads float32.
+// - a tensor stored between kernels must be a kernel-level tensor of the original graph in the same dtype, be
+//   read only by matmuls (which round it anyway), be the result of a cast of the graph, or be float32;
+// - a cast inside a kernel must be one of these too; otherwise it is removed, and its users read float32.
 #pragma once
 #include <optional>
 #include <string>
@@ -17,7 +19,8 @@
 
 namespace zellige::fuse {
 
-/// `fused` is made of `plain`, which is made of `given`. Takes out casts that nobody stated; the name of what would be rounded still.
+/// `fused` is made from `plain`, and `plain` from `given`. Removes casts that the original graph does not
+/// have; returns the name of a tensor that would still be rounded.
 std::optional<std::string> added_rounding(const graph::KernelGraph& given, const graph::KernelGraph& plain,
                                           graph::KernelGraph& fused);
 

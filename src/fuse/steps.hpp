@@ -1,9 +1,10 @@
-// A group of operators as the steps it is made of: elementwise functions, products, sums and maxima, each with its operands.
+// Expands a group of operators into its steps: elementwise functions, matmuls, sums and maxima, each with its
+// operands.
 //
 //   Steps s = steps_of(graph, {0, 1, 3});      // rms_norm, mul, matmul: square, sum, mul_scalar, add, sqrt, div, mul, matmul
 //
-// Composed operators are taken apart (graph/compose.hpp), but for rotary embeddings. All dimensions are kept: what a sum leaves of one
-// is 1, also where the graph leaves it out.
+// Composed operators are decomposed (graph/compose.hpp), except rotary embeddings. All dimensions are kept: a
+// reduced dimension has extent 1, even if the graph drops it.
 #pragma once
 #include <map>
 #include <vector>
@@ -19,8 +20,8 @@ using graph::Shape;
 struct Value {
   Shape shape;
   graph::DType dtype = graph::DType::f16;
-  int tensor = -1;      // of the graph, where it is one
-  bool loaded = false;  // made outside of the group
+  int tensor = -1;      // of the graph, if it is one
+  bool loaded = false;  // produced outside the group
 };
 
 struct Step {
@@ -30,7 +31,7 @@ struct Step {
   int output = -1;
 };
 
-/// A part of an output that is a tensor of the graph: from start up to, not including, end along a dimension.
+/// Part of an output that is a tensor of the graph: the range [start, end) along one dimension.
 struct Slice {
   int tensor = -1;
   int dim = -1;
@@ -40,21 +41,21 @@ struct Slice {
 struct Steps {
   std::vector<Value> values;
   std::vector<Step> steps;
-  std::vector<int> outputs;  // values that somebody outside reads, or the caller gets
-  std::map<int, std::vector<Slice>>
-      slices{};  // by output of which nothing but these is read, along one dimension
+  std::vector<int> outputs;  // values that are read outside the group or are outputs of the graph
+  std::map<int, std::vector<Slice>> slices{};  // by output of which only slices along one dimension are read
 };
 
-/// A sum or a maximum along `dim`, which stays as 1.
+/// Returns whether the kind is a sum or maximum along `dim`, which is kept with extent 1.
 bool is_reduction(OpKind);
 
-/// May the operator be part of a group?
+/// Returns whether the operator may be part of a group.
 bool fusable(const graph::KernelGraph&, int op);
 
-/// Whether each reader of a tensor from outside sees a value of its own, whose dimensions run for themselves.
+/// Whether all users of a loaded tensor share one value, or each has its own with independent axes.
 enum class Readers : bool { together, apart };
 
-/// Of operators in the graph's order; a concatenation is no step, and what it makes is loaded. Throws Error where a reader in the group needs a dimension that was left out.
+/// `ops` must be in the graph's order. A concatenation is no step; its result is loaded. Throws Error if a
+/// user in the group needs a dimension that was dropped.
 Steps steps_of(const graph::KernelGraph&, const std::vector<int>& ops, Readers = Readers::together);
 
 }  // namespace zellige::fuse

@@ -1,10 +1,11 @@
-// Products of few rows, or of rows that do not fill a warpgroup's, turned: the columns of the weights become the rows of wgmma's
-// accumulator.
+// Swaps A and B of a small-M matmul, or of one whose rows do not fill a warpgroup (C^T = B^T A^T), so that
+// the weights' columns fill the 64 rows of wgmma's accumulator.
 //
-//   if (auto block = turned(*part.block)) ...    // of a block graph whose tensors have shapes
+//   if (auto block = turned(*part.block)) ...    // a block graph whose tensors have shapes
 //
-// (16 x K) (K x 64) fills a quarter of an m64n64k16; (64 x K) (K x 16) fills an m64n16k16, and both operands come by TMA. Tiles are
-// permuted where they are loaded and stored, which moves nothing: a permuted tile is the same memory seen otherwise.
+// (16 x K) (K x 64) fills a quarter of an m64n64k16; (64 x K) (K x 16) fills an m64n16k16, and both operands
+// are loaded by TMA. Tiles are permuted where they are loaded and stored, which moves no data: a permuted
+// tile is a view of the same memory.
 #pragma once
 #include <optional>
 
@@ -13,9 +14,9 @@
 
 namespace zellige::fuse {
 
-/// None where wgmma has no instruction of as many columns as there are rows; where the rows are a multiple of its own 64, or fewer and cut
-/// by the grid; where the columns are not 64 or 128; where so few blocks would not draw all that memory gives; where the loop does more
-/// than multiply what it loads; where a step after it is not elementwise.
+/// Returns nullopt unless wgmma has an instruction with N equal to the rows, the rows are no multiple of 64
+/// and (if fewer than 64) are not split by the grid, the columns are 64 or 128, the grid has enough blocks to
+/// saturate DRAM, the loop only multiplies the tiles it loads, and everything after the loop is elementwise.
 std::optional<graph::BlockGraph> turned(const graph::BlockGraph&, const target::Target&);
 
 }  // namespace zellige::fuse

@@ -1,8 +1,8 @@
-// Pieces of a graph that wait for each other's results: in which order they run, or which of them never can.
+// Dependences between pieces of a graph: a topological order, or the pieces that form a cycle.
 //
-//   const Waits waits(pieces, operators);        // every operator is of one piece
-//   waits.in_order(ranks);                       // {2, 0, 1}: 0 and 1 read what 2 makes
-//   waits.circle();                              // {0, 1}: each reads what the other makes
+//   const Waits waits(pieces, operators);        // every operator is in one piece
+//   waits.in_order(ranks);                       // {2, 0, 1}: 0 and 1 read what 2 computes
+//   waits.circle();                              // {0, 1}: each reads what the other computes
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -16,20 +16,21 @@ class Waits {
  public:
   struct Piece {
     const std::vector<int>* ops;
-    const Set* before;  // operators that must be done
+    const Set* before;  // operators that must run first
   };
   Waits(const std::vector<Piece>&, std::size_t operators);
 
-  /// By piece, those that wait for it.
+  /// By piece, the pieces that depend on it.
   const std::vector<std::vector<std::size_t>>& after() const { return after_; }
-  /// All, each behind those that it waits for; of those that may be next the one of the least rank. None where two wait for each other.
+  /// All pieces in topological order; among those that are ready, the one with the lowest rank first. Returns
+  /// nullopt if there is a cycle.
   std::optional<std::vector<std::size_t>> in_order(const std::vector<int>& ranks) const;
-  /// Some that wait for each other; none where there is an order.
+  /// Pieces that form a cycle; empty if there is an order.
   std::vector<std::size_t> circle() const;
 
  private:
   std::vector<std::vector<std::size_t>> after_;
-  std::vector<std::size_t> waits_for_;  // by piece: how many others
+  std::vector<std::size_t> waits_for_;  // by piece: number of pieces it depends on
 };
 
 }  // namespace zellige::fuse

@@ -1,13 +1,13 @@
-// Whoever has a graph fused may see how far that is, and end the search for groups.
+// Progress callback of fusing; it can also end the search for groups.
 //
 //   optimize(graph, target, known, [&](const Progress& p) {
 //     print("{}: {} of {}", p.phase, p.done, p.of);
 //     return seconds() < 30;
 //   });
 //
-// Called between steps, by the thread that fuses. Once it returns false no group is looked at or planned any more: of those that are
-// planned by then the cheapest are taken, every other operator stays as it is, and a note says so. What comes out is planned and
-// proved as ever.
+// Called between steps by the fusing thread. After it returns false no further group is examined or planned:
+// the cheapest planned groups are taken, every other operator stays unfused, and a note reports it. The
+// result is planned and verified as usual.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -20,7 +20,7 @@ struct Progress {
   std::size_t done = 0, of = 0;
 };
 
-/// Whether to go on.
+/// Returns whether to continue.
 using Watch = std::function<bool(const Progress&)>;
 
 }  // namespace zellige::fuse
