@@ -12,7 +12,7 @@ using graph::BlockGraph;
 using graph::BlockOp;
 using Key = std::uint64_t;
 
-Key mixed(Key a, Key b) {  // splitmix64's steps: which of the two is which counts
+Key mixed(Key a, Key b) {  // the steps of splitmix64; not symmetric in a and b
   a += 0x9e3779b97f4a7c15 + b;
   a = (a ^ a >> 30) * 0xbf58476d1ce4e5b9;
   a = (a ^ a >> 27) * 0x94d049bb133111eb;
@@ -36,10 +36,12 @@ class Ordering {
     }
   }
 
-  /// Of the operators: those that have nothing to do with each other by their keys, each with its own in the order that they had.
+  /// Returns the new order of the operators: independent parts sorted by their keys, each in its original
+  /// order.
   std::vector<std::size_t> run() {
     for (std::size_t i = 0; i < block_.ops.size(); ++i) keys_.push_back(alone(i));
-    // What each reads, what reads it, and once more, for what reads the same.
+    // Each pass adds the keys of an operator's operands and of its users; the second covers users of the same
+    // operand.
     for (int pass = 0; pass < 2; ++pass) {
       for (std::size_t i = 0; i < keys_.size(); ++i)
         for (std::size_t o : operands_[i]) keys_[i] = mixed(keys_[i], keys_[o]);
@@ -66,14 +68,14 @@ class Ordering {
     };
     for (const std::vector<std::size_t>& part : parts)
       for (std::size_t i : part) {
-        std::ranges::for_each(operands_[i], add);  // what is loaded, when it is first read
+        std::ranges::for_each(operands_[i], add);  // loads, at their first use
         add(i);
       }
     return order;
   }
 
  private:
-  /// Operators that read each other, in their order; what they load is no tie.
+  /// Connected operators, in their order; common loads do not connect.
   std::vector<std::vector<std::size_t>> separate() const {
     std::vector<std::size_t> part(keys_.size());  // by its first operator
     for (std::size_t i = 0; i < part.size(); ++i) {
@@ -95,7 +97,7 @@ class Ordering {
     return parts;
   }
 
-  /// What an operator is by itself.
+  /// The key of an operator without its operands and users.
   Key alone(std::size_t i) const {
     const BlockOp& op = block_.ops[i];
     const graph::Attributes& a = op.attributes;
@@ -123,7 +125,7 @@ class Ordering {
   std::vector<Key> keys_;
 };
 
-/// The place of `t` in the list of what has been met so far.
+/// The index of `t` in `list`, to which it is appended if it is new.
 int met(std::vector<int>& list, int t) {
   const auto at = std::ranges::find(list, t);
   if (at != list.end()) return static_cast<int>(at - list.begin());
@@ -138,7 +140,7 @@ graph::KernelGraph in_one_order(graph::KernelGraph g) {
   const graph::KernelOp& op = g.ops[0];
   const BlockGraph& block = *op.block;
   auto made = std::make_shared<BlockGraph>(BlockGraph{block.grid, block.block, block.loop, {}, {}});
-  std::vector<int> tiles, inputs, outputs;  // of the block, of the operator: by their places before
+  std::vector<int> tiles, inputs, outputs;  // of the block; of the operator: by their old indices
   for (const std::size_t i : Ordering(g).run()) {
     BlockOp& next = made->ops.emplace_back(block.ops[i]);
     if (next.kernel_tensor >= 0)

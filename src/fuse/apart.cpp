@@ -21,20 +21,20 @@ using graph::KernelGraph;
 using graph::KernelOp;
 using graph::OpKind;
 
-/// Is there a plain operator for each of a custom one's?
+/// Returns whether each of a custom operator's block operators has a primitive equivalent.
 bool has_plain(const KernelGraph& g, const KernelOp& op) {
   if (std::ranges::any_of(op.outputs, [&](int t) { return g.tensors[t].memory >= 0; })) return false;
   for (const BlockOp& b : op.block->ops) {
     const bool boundary = b.kind == OpKind::input || b.kind == OpKind::output;
     if (boundary && (!b.attributes.sizes.empty() || b.attributes.end > 0)) return false;
     if (graph::is_accumulator(b.kind) && graph::is_integer(op.block->tensors[b.inputs[0]].dtype))
-      return false;  // sums of int8 are int32
+      return false;  // an int8 matmul accumulates in int32
     if (!boundary && !graph::is_accumulator(b.kind) && !graph::info(b.kind).kernel) return false;
   }
   return true;
 }
 
-/// One custom operator in one block of one iteration; none where it would not mean the same.
+/// Retiles one custom operator to one block of one iteration; nullopt if that would compute something else.
 std::optional<KernelGraph> in_one_block(const KernelGraph& g, int op) {
   retile::Tiling tiling = retile::tiling_of(g);
   const auto mine = std::ranges::find(tiling, op, &retile::OpTiling::op);
@@ -61,12 +61,12 @@ class Apart {
   }
 
  private:
-  /// Where its tiles are: tensors of the kernel level.
+  /// By tile, its tensor of the kernel level.
   void write_out(const KernelOp& op) {
     const BlockGraph& block = *op.block;
     tile_.assign(block.tensors.size(), -1);
     called_ = out_.name(op.outputs[0]) + "_";
-    // What is stored and not read besides, or rounded nowhere, is the tensor that it is stored in.
+    // A tile that is stored and has no other user, or is rounded nowhere, is the tensor it is stored in.
     std::vector<int> source(block.tensors.size());
     for (std::size_t t = 0; t < source.size(); ++t) source[t] = static_cast<int>(t);
     std::vector<int> stored_in(block.tensors.size(), -1), uses(block.tensors.size(), 0);
@@ -92,7 +92,8 @@ class Apart {
     }
   }
 
-  /// A sum of one: an accumulator of one iteration that reduces nothing, for instance.
+  /// Returns whether the operator is the identity, for example an accumulator of one iteration that reduces
+  /// nothing.
   static bool passes(const BlockGraph& block, const BlockOp& b) {
     if (b.inputs.empty() || b.outputs.empty()) return false;
     if (block.tensors[b.inputs[0]].dtype != block.tensors[b.outputs[0]].dtype) return false;
@@ -113,7 +114,7 @@ class Apart {
     }
   }
 
-  /// `becomes`: which tensor of the kernel level a tile is stored in, if that is all that becomes of it; else -1.
+  /// `becomes` returns the kernel-level tensor in which a tile is stored, if that is its only use; else -1.
   template <class Becomes>
   void compute(const BlockGraph& block, const BlockOp& b, Becomes becomes) {
     std::vector<int> in;
@@ -127,7 +128,7 @@ class Apart {
     OpKind kind = b.kind;
     Attributes a = b.attributes;
     switch (kind) {
-      case OpKind::accum_max:  // it starts at the lowest finite float32
+      case OpKind::accum_max:  // its initial value is the lowest finite float32
         kind = OpKind::maximum, a = {.scalar = -FLT_MAX};
         break;
       case OpKind::accum_red_sum:
@@ -161,8 +162,8 @@ class Apart {
     if (plain.outputs.size() == 1) maker_[plain.outputs[0]] = plain;
   }
 
-  /// Partial sums are no use where one kernel may have them all: what is to be summed instead of sums of it. A cast to f32 of these
-  /// only said that a kernel left them unrounded.
+  /// If a value is a partial sum whose result is to be summed again, sums its operand at once, since one
+  /// kernel may have all of it. A cast to f32 in between only keeps the partial sums unrounded.
   int summed_at_once(int sums, const Attributes& a) {
     const KernelOp* op = made_by(sums, OpKind::cast);
     const bool wider = op && op->attributes.dtype == DType::f32;
@@ -177,7 +178,8 @@ class Apart {
     return op != maker_.end() && op->second.kind == kind ? &op->second : nullptr;
   }
 
-  /// What others read unrounded is copied where it is stored. A copy of a tensor is that tensor, but for one that the caller gets.
+  /// Copies a tile to where it is stored if others read it unrounded. A copy of a tensor is replaced by that
+  /// tensor, except for an output of the graph.
   void store(int tile, int to) {
     if (tile == to) return;
     const bool was_tile = tile >= static_cast<int>(g_.tensors.size());
@@ -190,9 +192,9 @@ class Apart {
   const KernelGraph& g_;
   const std::set<int>& taken_;
   Rewrite out_;
-  std::vector<int> same_;  // by tensor of the given graph: which one it is now
-  std::vector<int> tile_;  // of the operator that is written out
-  std::string called_;     // what names of its tiles begin with: s3 is that of another operator, too
+  std::vector<int> same_;  // by tensor of the original graph: the tensor that replaces it
+  std::vector<int> tile_;  // of the operator being rewritten
+  std::string called_;     // prefix of the names of its tiles, since another operator may have an s3, too
   std::map<int, KernelOp> maker_;
 };
 
@@ -201,7 +203,7 @@ class Apart {
 std::optional<KernelGraph> apart(const KernelGraph& given) {
   KernelGraph g = given;
   std::set<int> taken;
-  // Partial sums that a reader's loop cuts up can be whole only behind that loop: what does not go yet is tried again.
+  // Partial sums that the loop of a user splits can be whole only after that loop is gone: retry what fails.
   for (bool more = true; std::exchange(more, false);)
     for (std::size_t i = 0; i < g.ops.size(); ++i) {
       const int op = static_cast<int>(i);

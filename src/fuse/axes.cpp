@@ -10,7 +10,7 @@
 namespace zellige::fuse {
 namespace {
 
-/// Dimensions, and which of them are one.
+/// Union-find over the dimensions of all values.
 class Union {
  public:
   explicit Union(const Steps& s) : steps_(s) {
@@ -30,7 +30,7 @@ class Union {
   }
   int at(int v, int d) { return find(first_[v] + d); }
 
-  /// Extents of 1 count nothing.
+  /// Joins two dimensions; those of extent 1 are ignored.
   void same(int v, int d, int w, int e) {
     if (shape(v)[d] == 1 || shape(w)[e] == 1) return;
     const int x = at(v, d), y = at(w, e);
@@ -40,7 +40,7 @@ class Union {
   void summed(int v, int d) { summed_[at(v, d)] = true; }
   void whole(int v, int d) { whole_[at(v, d)] = true; }
 
-  /// Dimensions that meet when counted from the last, without the last `but`.
+  /// Joins dimensions aligned from the last, except the last `but`.
   void aligned(int v, int w, int but = 0) {
     for (int back = but + 1; back <= std::min(rank(v), rank(w)); ++back)
       same(v, rank(v) - back, w, rank(w) - back);

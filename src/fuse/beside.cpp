@@ -32,14 +32,14 @@ class Beside {
 
  private:
   const KernelOp* maker(int t) const { return fuse::maker(g_, t); }
-  /// Made by this kind, for one reader and nobody else, in memory of nobody's choice.
+  /// Returns the producer if it is of this kind, has one user, and its result's memory is not prescribed.
   const KernelOp* inner(int t, OpKind kind) const {
     const KernelOp* op = maker(t);
     const bool own = op && op->kind == kind && !is_output(g_, t) && g_.tensors[t].strides.empty();
     return own && readers(g_, t).size() == 1 ? op : nullptr;
   }
 
-  /// Of a slice of such a softmax, which of the concatenation's operands it is; -1: it is no such slice.
+  /// If the slice reads such a softmax: the index of the concatenation's operand that it selects; else -1.
   int wanted(int index) const {
     const KernelOp& slice = g_.ops[index];
     if (slice.kind != OpKind::slice) return -1;
@@ -70,7 +70,7 @@ class Beside {
     const Attributes along{.dim = concat.attributes.dim, .keepdim = true};
     const std::string name = g_.tensors[softmax.outputs[0]].name;
     const graph::DType dtype = g_.tensors[softmax.outputs[0]].dtype;
-    const auto operand = [&](int i) {  // as the softmax computes: in float32
+    const auto operand = [&](int i) {  // in float32, as the softmax computes
       const int t = concat.inputs[i];
       return dtype == graph::DType::f32
                  ? t

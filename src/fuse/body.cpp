@@ -36,7 +36,8 @@ class Emission : graph::BlockWriter {
     return std::move(body_);
   }
 
-  /// The same with the loop's axis cut among blocks: up to the sums, which another kernel takes up. `whole` has run without.
+  /// The same with the loop axis split over blocks: up to the partial sums, which another kernel combines.
+  /// `whole` is the emission of the unsplit body, already run.
   Body run_part(Emission& whole) {
     std::vector<int> wanted(steps_.outputs), needed;
     std::set<int> seen, maxima;
@@ -54,7 +55,7 @@ class Emission : graph::BlockWriter {
         wanted.insert(wanted.end(), s.inputs.begin(), s.inputs.end());
       }
     }
-    std::set<int> inside;  // and what inside of it these are made of
+    std::set<int> inside;  // and what they are computed from inside it
     while (!needed.empty()) {
       const int v = needed.back();
       needed.pop_back();
@@ -79,8 +80,8 @@ class Emission : graph::BlockWriter {
  private:
   struct Running {
     int of, dim;          // a tile
-    int maximum, fallen;  // now, and the one before less it
-    int like;             // a value of as many dimensions as the tile
+    int maximum, fallen;  // the current one; the previous one minus it
+    int like;             // a value with as many dimensions as the tile
   };
 
   void step(const Step& s) {
@@ -93,7 +94,7 @@ class Emission : graph::BlockWriter {
   }
 
   const Shape& shape(int v) const { return steps_.values[v].shape; }
-  /// The extent of a dimension counted from the last.
+  /// The extent of a dimension, counted from the last.
   static std::int64_t from_last(const Shape& s, std::size_t back) {
     return back < s.size() ? s[s.size() - 1 - back] : 1;
   }
@@ -108,16 +109,16 @@ class Emission : graph::BlockWriter {
   void name_after(int v, int t) {
     if (steps_.values[v].tensor >= 0) name(t, called(v));
   }
-  /// A value's tile as a product reads it, or as it is stored.
+  /// A value's tile in the value's dtype, as a matmul reads it or as it is stored.
   int rounded(int t, int v) { return cast(t, steps_.values[v].dtype); }
 
   std::array<int, 3> map_of(int v) const { return tiles_.map_of(axes_, v); }
   Shape covered(int v, Shape s) const { return tiles_.covered(axes_, v, std::move(s)); }
   int loop_dim(int v) const { return tiles_.loop_axis >= 0 ? axes_.dim(v, tiles_.loop_axis) : -1; }
-  /// Is a part one tile, and the block's loop another's?
+  /// Returns whether a part is one tile, and the block's loop runs along another axis.
   bool one_tile() const { return tiles_.inner_axis >= 0; }
   bool is_inner(int v) const { return one_tile() && axes_.has(v, tiles_.inner_axis); }
-  /// What the block's loop cuts; -1 where it makes one trip.
+  /// The dimension that the block's loop splits; -1: none, or one iteration.
   int cut_by_loop(int v) const {
     if (tiles_.loop == 1) return -1;
     return one_tile() ? axes_.dim(v, tiles_.inner_axis) : loop_dim(v);
@@ -135,7 +136,7 @@ class Emission : graph::BlockWriter {
     const auto at = std::ranges::find(body_.loads, tensor);
     op.kernel_tensor = static_cast<int>(at - body_.loads.begin());
     if (at == body_.loads.end()) body_.loads.push_back(tensor);
-    for (const BlockOp& other : body_.block.ops)  // the same part, for another reader
+    for (const BlockOp& other : body_.block.ops)  // the same tile, loaded for another user
       if (other.kind == OpKind::input && other.kernel_tensor == op.kernel_tensor && other.map == op.map &&
           other.loop_dim == op.loop_dim && other.attributes == op.attributes) {
         held_[v] = {.tile = other.outputs[0], .varies = varies, .inner = is_inner(v)};
@@ -166,7 +167,7 @@ class Emission : graph::BlockWriter {
     }
   }
 
-  /// What is stored of a value: its slices, where each is a whole number of blocks' tiles, else all of it.
+  /// What is stored of a value: its slices if each is a whole number of block tiles, else all of it.
   std::vector<Slice> slices(int v) const {
     const auto found = steps_.slices.find(v);
     const std::vector<Slice> all{{steps_.values[v].tensor, -1, 0, 0}};
@@ -180,7 +181,7 @@ class Emission : graph::BlockWriter {
     return found->second;
   }
 
-  /// Each part's, with a dimension in front along which blocks leave them side by side.
+  /// Stores a partial result, with a first dimension that numbers the parts.
   void store_partial(int at) {
     const Partial& p = body_.partials[at];
     Shape shape{1};
@@ -214,7 +215,7 @@ class Emission : graph::BlockWriter {
     partial_tiles_.push_back(tile);
     return static_cast<int>(body_.partials.size()) - 1;
   }
-  /// Of a running maximum, as it is when the part ends.
+  /// The partial of a running maximum at the end of the part.
   int partial_of(int running) {
     const Running& r = runnings_[running];
     for (std::size_t p = 0; p < body_.partials.size(); ++p)
@@ -227,12 +228,12 @@ class Emission : graph::BlockWriter {
     return at;
   }
 
-  /// An accumulated maximum starts at the lowest finite number: the same only where nothing is below.
+  /// An accumulated maximum starts at the lowest finite number, so the operand must have a lower bound.
   void bounded(int v) const {
     if (!held_[v].bounded_below()) fail("the maximum {} would be that of finite numbers", called(v));
   }
 
-  /// The tile of what does not wait for anything: a maximum's end is taken here.
+  /// The tile of a value with nothing deferred; emits the final value of a maximum if needed.
   int known(int v) {
     Held& h = held_[v];
     if (h.kind != Kind::maximum || h.tile >= 0) return h.tile;
@@ -244,12 +245,12 @@ class Emission : graph::BlockWriter {
     return h.tile = emit(OpKind::accum_max, {emit(OpKind::amax, {x}, {.dim = h.dim, .keepdim = true})});
   }
 
-  /// What a maximum is taken of.
+  /// The tile of a maximum's operand.
   int inner(const Held& h) {
     int x = held_[h.of].tile;
     for (const Step& s : h.monotone) {
       if (s.kind == OpKind::maximum && s.inputs.size() == 1 && s.attributes.scalar == -FLT_MAX && !one_tile())
-        continue;  // a running maximum starts there
+        continue;  // the initial value of a running maximum
       x = emit_once(s.kind, s.inputs.size() == 1 ? std::vector{x} : std::vector{x, held_[s.inputs[1]].tile},
                     s.attributes);
     }
@@ -260,7 +261,7 @@ class Emission : graph::BlockWriter {
     const int x = inner(h);
     for (std::size_t i = 0; i < runnings_.size(); ++i)
       if (runnings_[i].of == x && runnings_[i].dim == h.dim) return static_cast<int>(i);
-    if (one_tile()) {  // from where a running maximum starts
+    if (one_tile()) {  // the initial value of a running maximum
       const int maximum = emit(OpKind::amax, {x}, {.dim = h.dim, .keepdim = true});
       runnings_.push_back({x, h.dim, emit(OpKind::maximum, {maximum}, {.scalar = -FLT_MAX}), -1, h.of});
     } else {
@@ -271,7 +272,7 @@ class Emission : graph::BlockWriter {
     return static_cast<int>(runnings_.size()) - 1;
   }
 
-  /// What sums so far are multiplied with, in float32.
+  /// The factor that rescales the partial sums, in float32.
   int rescale_of(const Held& h) {
     const Running& r = runnings_[h.running];
     const int fallen = cast(r.fallen, DType::f32);
@@ -279,7 +280,8 @@ class Emission : graph::BlockWriter {
     return emit_once(OpKind::exp, {emit_once(OpKind::mul_scalar, {fallen}, {.scalar = -h.coefficient})});
   }
 
-  /// A step on what the block's loop brings, where that runs along another axis: sums over it come first.
+  /// Emits a step on a tile that the block's loop loads, where that loop runs along another axis: reductions
+  /// over it come first.
   Held within(const Step& s) {
     Held h;
     std::vector<int> in;
@@ -307,7 +309,7 @@ class Emission : graph::BlockWriter {
     return s.kind == OpKind::matmul ? product(s) : is_reduction(s.kind) ? reduced(s) : mapped(s);
   }
 
-  /// A step on what does not change with the iteration.
+  /// Emits a loop-invariant step.
   Held outside(const Step& s) {
     const auto x = std::ranges::find_if(s.inputs, [&](int v) { return held_[v].kind == Kind::maximum; });
     if (x != s.inputs.end() && is_monotone(s) && grows(s, *x)) {
@@ -323,14 +325,15 @@ class Emission : graph::BlockWriter {
     return h;
   }
 
-  /// Of two operands, is the other there before the loop, with no more elements than the maximum?
+  /// Returns whether the other of two operands is available before the loop and has no more elements than the
+  /// maximum.
   bool grows(const Step& s, int maximum) const {
     return std::ranges::all_of(s.inputs, [&](int v) {
       return v == maximum || (held_[v].itself() && !held_[v].after && shape(s.output) == shape(maximum));
     });
   }
 
-  /// With where a mask's tile lies.
+  /// Adds the tile offset of a mask to its operands.
   int placed(const Step& s, std::vector<int> in) {
     if (s.kind == OpKind::matmul)
       for (std::size_t i = 0; i < 2; ++i) in[i] = rounded(in[i], s.inputs[i]);
@@ -368,7 +371,7 @@ class Emission : graph::BlockWriter {
     return x;
   }
 
-  /// One operand is inside, the other is known after the loop.
+  /// Emits a step with one operand inside the loop and the other known after it.
   Held waited(const Step& s, Held x, const Held& y) {
     if (s.kind == OpKind::mul && x.waits()) {
       Held h = y;
@@ -389,7 +392,8 @@ class Emission : graph::BlockWriter {
     return x;
   }
 
-  /// Factors and running maxima must have one element along a dimension that is summed over, counted from the last.
+  /// Returns whether the factors and running maxima have one element along a reduced dimension, counted from
+  /// the last.
   bool passes(const Held& h, std::size_t back) const {
     for (const Factor& f : h.factors)
       if (from_last(shape(f.value), back) != 1) return false;
@@ -435,7 +439,7 @@ class Emission : graph::BlockWriter {
     return settled(s, x, OpKind::accum);
   }
 
-  /// The sum over the loop, and then what waited for its end.
+  /// Emits the reduction over the loop, and then what was deferred to its end.
   Held settled(const Step& s, const Held& x, OpKind sum) {
     int t = x.tile;
     if (one_tile()) {
@@ -463,7 +467,7 @@ class Emission : graph::BlockWriter {
   Body body_;
   std::vector<Held> held_;
   std::vector<Running> runnings_;
-  std::map<int, std::vector<Factor>> factors_;  // by value that is summed over the loop
+  std::map<int, std::vector<Factor>> factors_;  // by value that is reduced over the loop
   std::vector<int> partial_tiles_;
   std::map<int, int> partial_runnings_;
 };

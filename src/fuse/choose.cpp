@@ -20,21 +20,21 @@
 namespace zellige::fuse {
 namespace {
 
-constexpr std::size_t most_ops = 16;      // of a group that is grown
-constexpr std::size_t most_joined = 64;   // of a group that two of a way make
-constexpr std::size_t most_groups = 200;  // whose first operator is the same
-constexpr std::size_t widest = 64;        // states of a cover's place
-constexpr std::size_t at_once = 16;       // groups that are grown side by side
-constexpr std::size_t plans_each = 16;    // kinds planned, for each kind of a single operator and four more
-/// What a kernel costs beside its price, so that of equals the fewer are taken.
+constexpr std::size_t most_ops = 16;      // in a group that is grown
+constexpr std::size_t most_joined = 64;   // in a union of two chosen groups
+constexpr std::size_t most_groups = 200;  // with the same first operator
+constexpr std::size_t widest = 64;        // states per place of a cover
+constexpr std::size_t at_once = 16;       // groups grown in parallel
+constexpr std::size_t plans_each = 16;    // kinds planned, per kind of a single operator plus four
+/// Added to a kernel's estimated cost, so that of equal covers the one with fewer kernels wins.
 constexpr double each = 0.01;
 
 struct Candidate {
-  Set ops, before;  // before: who must be done
+  Set ops, before;  // `before`: the operators it depends on
   std::vector<int> list;
-  std::shared_ptr<Kind> kind{};  // none: the operator as it is
+  std::shared_ptr<Kind> kind{};  // null: the operator unfused
   double as_it_is = 0;
-  bool banned = false;  // it would wait for another group that waits for it
+  bool banned = false;  // it is part of a cycle with another group
 
   double us() const { return banned ? never : kind ? kind->us : as_it_is; }
   std::size_t launches() const { return kind ? kind->launches() : 1; }
@@ -91,7 +91,7 @@ class Choosing {
     return !ended_;
   }
 
-  /// Every operator as it is. What nobody can fuse costs the same in any choice.
+  /// Adds each operator unfused. One that cannot be fused costs the same in any choice.
   void singles() {
     for (int op : branch_by_branch(g_))
       if (fusable(g_, op)) place_[op] = places_++;
@@ -103,7 +103,7 @@ class Choosing {
         Refusal refusal;
         const auto us = planned_us(g_, op, target_, prices_, refusal);
         if (!us && (free(op) || !refusal.rejected)) raise(refusal);
-        if (!us) alone_ = refusal;  // a group may have another plan
+        if (!us) alone_ = refusal;  // a group that contains it may still be planned
         c.as_it_is = us.value_or(never);
       }
       candidates_.push_back(std::move(c));
@@ -124,24 +124,25 @@ class Choosing {
     choice_.work.kinds = kinds_.count();
   }
 
-  /// What a group saves, by estimate, of what its operators take alone; a difference that is less than nothing.
+  /// Estimated cost of a group less that of its operators separately; negative if fusing saves time.
   double change(const Kind& kind, const std::vector<int>& ops) const {
     double us = kind.kernels.empty() ? 0 : kind.us;
     for (int x : ops) us -= candidates_[static_cast<std::size_t>(x)].us();
     return us;
   }
 
-  /// How many places a group spans.
+  /// The number of places that a group spans.
   int span(const std::vector<int>& ops) const {
     const auto [first, last] = std::ranges::minmax(ops, {}, [&](int x) { return place_[x]; });
     return place_[last] - place_[first];
   }
 
-  /// Those of few places before others, and those that save most, by turns: a limit drops what is far apart and saves little.
+  /// Grows groups operator by operator, alternately the most compact ones and those that save most, so that a
+  /// limit drops groups that are wide and save little.
   void grow() {
     std::vector<std::vector<int>> grown;
     std::vector<bool> done;
-    using Rank = std::pair<double, std::size_t>;  // and which of the grown
+    using Rank = std::pair<double, std::size_t>;  // rank, and index into `grown`
     std::array<std::priority_queue<Rank, std::vector<Rank>, std::greater<>>, 2> next;
     std::vector<std::size_t> tried(g_.ops.size());
     const auto is_new = [&](const std::vector<int>& ops, const Set& s) {
@@ -184,7 +185,7 @@ class Choosing {
       look_at(std::move(larger));
     }
     for (std::size_t c = 0; c < candidates_.size(); ++c)
-      by_ops_[candidates_[c].ops] = c;  // the last: a kernel
+      by_ops_[candidates_[c].ops] = c;  // the last wins: a kernel
     if (cut_short_)
       choice_.limits.push_back(
           fmt::format("of more than {} groups that begin with the same operator the first {} were looked at",
@@ -197,8 +198,8 @@ class Choosing {
     return way;
   }
 
-  /// Two of the way one of which reads the other may be one group, which no step by single operators came to. Whether there is a
-  /// new one that may cost less.
+  /// Adds unions of two chosen groups one of which reads the other, which growing by single operators did not
+  /// reach. Returns whether a new union may cost less.
   bool add_unions(const std::vector<std::size_t>& way) {
     std::vector<Found> unions;
     std::vector<double> alone;
@@ -239,7 +240,7 @@ class Choosing {
     return found;
   }
 
-  /// The cheapest way of all; and of every group what the cheapest way with it costs.
+  /// The cheapest cover; sets for every group the cost of the cheapest cover that contains it.
   std::vector<std::size_t> cheapest() {
     while (true) {
       Cover found = cover();
@@ -254,7 +255,7 @@ class Choosing {
     }
   }
 
-  /// Groups of the way that wait for each other: the one without which the cheapest way costs least is taken no more.
+  /// Of the groups in a cycle, bans the one without which the cheapest cover costs least.
   void ban_one(const std::vector<std::size_t>& way) {
     std::size_t worst = way.size();
     double least = never;
@@ -270,9 +271,9 @@ class Choosing {
     candidates_[worst].banned = true;
   }
 
-  /// Of a way and of the operators that none of its groups has: who waits for whom.
+  /// The dependences between the chosen groups and the operators outside all of them.
   struct Waiting {
-    std::vector<std::size_t> nodes;  // candidates, those of the way first
+    std::vector<std::size_t> nodes;  // candidates, the chosen ones first
     Waits waits;
   };
   Waiting waiting(const std::vector<std::size_t>& way) const {
@@ -286,7 +287,8 @@ class Choosing {
     return {std::move(nodes), Waits(pieces, g_.ops.size())};
   }
 
-  /// Each behind what it reads, and what nobody can fuse as soon as it can; none where two would wait for each other.
+  /// A topological order in which operators that cannot be fused come as early as possible; nullopt if there
+  /// is a cycle.
   std::optional<std::vector<std::size_t>> in_order(const std::vector<std::size_t>& way) const {
     const Waiting w = waiting(way);
     std::vector<int> ranks;
@@ -300,7 +302,7 @@ class Choosing {
     return order;
   }
 
-  /// Pairs of the way the second of which reads the first.
+  /// Pairs of chosen groups the second of which reads the first.
   std::vector<std::pair<std::size_t, std::size_t>> readers(const std::vector<std::size_t>& way) const {
     const Waiting w = waiting(way);
     std::vector<std::pair<std::size_t, std::size_t>> pairs;
@@ -311,7 +313,8 @@ class Choosing {
     return pairs;
   }
 
-  /// Prices that differ by less than they err are a tie, and the fewer kernels are taken: joins some groups of the way.
+  /// Joins chosen groups while the cost difference is within the model's error: of equal covers the one with
+  /// fewer kernels wins.
   void join(std::vector<std::size_t>& way) {
     std::vector<std::size_t> owner(g_.ops.size());
     const auto own = [&](std::size_t c) {
@@ -347,7 +350,7 @@ class Choosing {
     }
   }
 
-  /// No other kind is planned from here on, nor taken.
+  /// Restricts further planning and choosing to kinds already planned.
   void drop_unplanned() {
     for (const Candidate& c : candidates_) {
       if (!c.kind || c.kind->planned) continue;
@@ -360,8 +363,8 @@ class Choosing {
                       choice_.work.kinds, choice_.work.plans));
   }
 
-  /// Plans what of the way has been estimated alone; true where that changed a price. With it what may be of the next ways: at most as
-  /// many as the graph has operators, those first with which ways are cheapest.
+  /// Plans the chosen kinds that have only an estimate; returns true if that changed a cost. Also plans kinds
+  /// likely to be chosen next, at most one per operator of the graph, those with the cheapest covers first.
   bool plan(const std::vector<std::size_t>& way) {
     std::vector<Kind*> open;
     const auto add = [&](std::size_t c) {
@@ -395,7 +398,7 @@ class Choosing {
     return {c.list, {kinds_.kernel(*c.kind, c.list)}, c.us()};
   }
 
-  /// Two kernels one of which reads the other: why they are not one.
+  /// Notes for each pair of kernels one of which reads the other why they were not fused.
   void explain(const std::vector<std::size_t>& way) {
     const auto pairs = readers(way);
     choice_.notes.resize(pairs.size());
@@ -422,18 +425,18 @@ class Choosing {
   Order order_;
   Neighbours neighbours_;
   Kinds kinds_;
-  std::vector<int> place_;  // of an operator in the cover; -1: of no group but its own
+  std::vector<int> place_;  // of an operator in the cover; -1: in no group but its own
   int places_ = 0;
-  std::vector<Candidate> candidates_;  // first every operator by itself
+  std::vector<Candidate> candidates_;  // the unfused operators first
   std::map<Set, std::size_t> by_ops_;
-  std::vector<double> with_;  // by candidate: what the cheapest way with it costs
+  std::vector<double> with_;  // by candidate: cost of the cheapest cover that contains it
   Prices& prices_;
   const Watch& watch_;
   Reasons reasons_;
-  std::atomic<bool> ended_ = false;  // by who watches
-  Refusal alone_;                    // of an operator as it is, which the proof rejects
+  std::atomic<bool> ended_ = false;  // the Watch callback stopped the search
+  Refusal alone_;                    // of an unfused operator that the verifier rejects
   bool cut_short_ = false, beam_ = false;
-  std::size_t most_plans_ = 0;  // kinds, each of any number of tilings
+  std::size_t most_plans_ = 0;  // kinds, each with any number of tilings
   Choice choice_;
 };
 

@@ -10,7 +10,7 @@
 namespace zellige::fuse {
 namespace {
 
-/// Places behind one place: bit i is the one i + 1 behind it.
+/// The covered places after a given one: bit i is place + 1 + i.
 using Word = std::uint64_t;
 using Covered = std::span<const Word>;
 constexpr std::size_t word_bits = 64;
@@ -24,14 +24,14 @@ std::vector<Word> covered_by(const Piece& piece, std::size_t words) {
   return bits;
 }
 
-/// By their ascending places, as words of a dictionary are.
+/// Lexicographic order of their ascending places.
 bool is_before(Covered a, Covered b) {
   for (std::size_t w = 0; w < a.size(); ++w) {
     const Word differ = a[w] ^ b[w];
     if (differ == 0) continue;
     const int at = std::countr_zero(differ);
     const bool in_a = (a[w] >> at & 1) != 0;
-    // The other has no such place: it ends here, or goes on with a later one.
+    // The other lacks this place: it ends here, or continues with a later one.
     const Covered other = in_a ? b : a;
     bool goes_on = at + 1 < static_cast<int>(word_bits) && other[w] >> (at + 1) != 0;
     for (std::size_t v = w + 1; v < other.size(); ++v) goes_on = goes_on || other[v] != 0;
@@ -40,16 +40,16 @@ bool is_before(Covered a, Covered b) {
   return false;
 }
 
-/// A way to a state: its first free place, and what is covered behind that.
+/// The best path to a state: a first free place, and what is covered after it.
 struct Reached {
-  double cost = never, over = never;  // to here; of that, beside what its places cost at least
-  double rest = never;                // from here to the end
+  double cost = never, over = never;  // cost so far; its excess over the lower bounds of its places
+  double rest = never;                // cost from here to the end
   std::size_t by = 0;                 // the last piece
-  int from = -1;                      // the first free place before it
-  std::size_t state = 0;              // of that place
+  int from = -1;                      // the previous first free place
+  std::size_t state = 0;              // index among that place's states
 };
 
-/// The states with one first free place, found by what is covered behind it.
+/// The states with one first free place, hashed by what is covered after it.
 class Level {
  public:
   explicit Level(std::size_t words = 1) : words_(words) {}
@@ -65,7 +65,7 @@ class Level {
     if (in == 0) return std::nullopt;
     return in - 1;
   }
-  /// Added where it is new.
+  /// Inserts the state if it is new.
   Reached& at(Covered covered) {
     if (2 * (size() + 1) > slots_.size()) rebuild(std::max<std::size_t>(16, 4 * size()));
     std::uint32_t& in = slots_[slot(covered)];
@@ -76,7 +76,7 @@ class Level {
     }
     return reached_[in - 1];
   }
-  /// Keeps these states alone, in this order.
+  /// Keeps only these states, in this order.
   void keep(const std::vector<std::size_t>& states) {
     Level kept(words_);
     for (std::size_t s : states) {
@@ -88,7 +88,7 @@ class Level {
   }
 
  private:
-  /// Where it is, or where it would be.
+  /// The slot where the state is or would be inserted.
   std::size_t slot(Covered covered) const {
     Word h = 0;
     for (Word w : covered) h = (h ^ w) * 0x9e3779b97f4a7c15, h ^= h >> 29;
@@ -105,12 +105,12 @@ class Level {
   std::size_t words_;
   std::vector<Word> bits_;
   std::vector<Reached> reached_;
-  std::vector<std::uint32_t> slots_;  // a state's number and one; 0: none
+  std::vector<std::uint32_t> slots_;  // a state's index + 1; 0: empty
 };
 
-/// What each place costs at least: the places of no piece come to more than it costs.
+/// A lower bound per place: for each piece the bounds of its places sum to at most its cost.
 std::vector<double> least_of(std::size_t places, const std::vector<Piece>& pieces) {
-  std::vector<std::vector<std::size_t>> of(places);  // the pieces of a place
+  std::vector<std::vector<std::size_t>> of(places);  // by place: its pieces
   std::vector<double> least(places, never), over(pieces.size());
   for (std::size_t p = 0; p < pieces.size(); ++p) {
     if (pieces[p].cost == never) continue;
@@ -125,7 +125,7 @@ std::vector<double> least_of(std::size_t places, const std::vector<Piece>& piece
     over[p] = pieces[p].cost;
     for (int at : pieces[p].places) over[p] -= least[static_cast<std::size_t>(at)];
   }
-  for (std::size_t at = 0; at < places; ++at) {  // the first takes what all of its pieces leave
+  for (std::size_t at = 0; at < places; ++at) {  // each place takes what remains of all its pieces
     double more = never;
     for (std::size_t p : of[at]) more = std::min(more, over[p]);
     if (of[at].empty() || more <= 0) continue;
@@ -170,10 +170,11 @@ class Covering {
 
  private:
   static constexpr std::size_t first_widest = 16;
-  static constexpr double rounding = 1e-9;        // of sums
-  static constexpr std::size_t most_waiting = 8;  // times the widest: states of a place that wait for others
+  static constexpr double rounding = 1e-9;        // of floating-point sums
+  static constexpr std::size_t most_waiting = 8;  // times `widest`: states of a place before it is narrowed
 
-  /// Covers whose pieces cost at most `limit` more than their places do at least. Leaves the levels to weigh().
+  /// Searches the covers whose excess over the lower bounds is at most `limit`. Leaves the levels for
+  /// weigh().
   Cover search(std::size_t widest, double limit) {
     Cover cover;
     levels_.assign(by_first_.size() + 1, Level(words_));
@@ -206,7 +207,8 @@ class Covering {
     return cover;
   }
 
-  /// Lays a piece on its first place: the next free place, and next_ is what is covered behind it; 0 where they meet.
+  /// Places a piece at its first place: returns the next free place and sets next_ to what is covered after
+  /// it; 0 if they overlap.
   std::size_t lay(std::size_t at, Covered covered, std::size_t piece) {
     const std::vector<Word>& mask = masks_[piece];
     for (std::size_t w = 0; w < words_; ++w)
@@ -227,8 +229,8 @@ class Covering {
     return at + shift;
   }
 
-  /// Puts the states in the order of what they cover; of more than the widest, those that cost least beside what their places do at
-  /// least. False where some were dropped.
+  /// Sorts the states by what they cover; if there are more than `widest`, keeps those with the least excess.
+  /// Returns false if some were dropped.
   static bool narrow(Level& level, std::size_t widest) {
     const auto before = [&](std::size_t a, std::size_t b) {
       return is_before(level.covered(a), level.covered(b));
@@ -249,7 +251,7 @@ class Covering {
     return !dropped;
   }
 
-  /// What is left from each state, and with each piece.
+  /// Computes the cost from each state to the end, and the cheapest cover with each piece.
   void weigh(std::vector<double>& with, double limit) {
     levels_.back()[0].rest = 0;
     for (std::size_t at = levels_.size() - 1; at-- > 0;)
@@ -270,11 +272,11 @@ class Covering {
 
   const std::vector<Piece>& pieces_;
   std::size_t words_ = 1;
-  std::vector<std::vector<std::size_t>> by_first_;  // those that cost least beside their places first
-  std::vector<double> over_;              // by piece: what it costs beside what its places do at least
-  std::vector<std::vector<Word>> masks_;  // by piece
-  std::vector<Level> levels_;             // by the first free place
-  std::vector<Word> next_;                // what lay() found
+  std::vector<std::vector<std::size_t>> by_first_;  // least excess first
+  std::vector<double> over_;                        // by piece: its cost less the lower bounds of its places
+  std::vector<std::vector<Word>> masks_;            // by piece
+  std::vector<Level> levels_;                       // by the first free place
+  std::vector<Word> next_;                          // result of lay()
 };
 
 }  // namespace

@@ -13,11 +13,11 @@ namespace {
 
 using graph::KernelGraph;
 
-/// Or why it cannot be had.
+/// One variant, or why it is not available.
 struct Way {
   std::optional<Optimized> taken;
   Refusal not_taken{};
-  plan::Rejections rejected{};  // on the way, where it is not taken
+  plan::Rejections rejected{};  // plans rejected on the way, if it is not available
 };
 
 Way taken_apart(const KernelGraph& g, const target::Target& target, Prices& known, const Watch& watch,
@@ -54,21 +54,22 @@ struct Cost {
   plan::Rejections rejected{};
 };
 
-/// Of a graph as it will be tiled.
+/// Cost of a graph as it will be tiled.
 Cost cost(const KernelGraph& g, const target::Target& target) {
   const plan::Tiled t = plan::tile(g, target, {.tiles = plan::Tiles::chosen, .registers_proved = false});
   return {t.price.us, t.plan.kernels.size(), t.plan.rejected};
 }
 
-/// A price says little of what lies between kernels: each one more must save a whole launch besides. What comes to one kernel is taken
-/// where prices are equal, too: on an H200 plain math was the faster there (docs/explanation/retiling.md).
+/// The cost model knows little of what happens between kernels: each additional kernel must save a whole
+/// launch besides. A single kernel is taken even at equal cost, because on an H200 decomposed operators were
+/// faster there (docs/explanation/retiling.md).
 bool less(const Cost& apart, const Cost& kept, const target::Target& target) {
   const double more = apart.kernels > kept.kernels ? static_cast<double>(apart.kernels - kept.kernels) : 0;
   const double least = apart.kernels == 1 ? 1 + tie : 1 - tie;
   return apart.us + more * target.costs.launch < least * kept.us;
 }
 
-/// The one way that can be had.
+/// Returns the only variant that is available.
 Optimized instead(Way way, std::string_view what, const Way& other) {
   plan::add(way.taken->rejected, other.rejected);
   if (other.not_taken.rejected) plan::drop(Rejected(other.not_taken.why), way.taken->rejected);
@@ -126,7 +127,7 @@ Optimized as_wished(const KernelGraph& g, const target::Target& target, bool fus
                                                             : Custom::kept;
   Optimized o = optimize(g, target, custom, known, watch, reasons);
   wishes.apart = o.apart;
-  // Of what was fused out of plain operators, the tiles have been chosen by price with the groups.
+  // The tiles of what was fused from primitive operators have been chosen with the groups.
   if (wishes.tiles == plan::Tiles::chosen && retile::tiling_of(g).empty()) wishes.tiles = plan::Tiles::given;
   return o;
 }

@@ -28,8 +28,8 @@ Excerpts::Excerpts(const KernelGraph& g)
 }
 
 Excerpt Excerpts::of(const std::vector<int>& ops) const {
-  std::set<int> taken(ops.begin(), ops.end()), before, copied;  // operators; tensors that others read
-  std::vector<int> seen, shown;  // operands whose views are wanted; results whose readers are
+  std::set<int> taken(ops.begin(), ops.end()), before, copied;  // operators; tensors that are read outside
+  std::vector<int> seen, shown;  // operands whose views are needed; results whose users are
   for (int i : ops) {
     seen.insert(seen.end(), g_.ops[i].inputs.begin(), g_.ops[i].inputs.end());
     shown.insert(shown.end(), g_.ops[i].outputs.begin(), g_.ops[i].outputs.end());

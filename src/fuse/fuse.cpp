@@ -29,7 +29,7 @@ std::string called(const KernelGraph& g, int op) {
   return fmt::format("{} = {}", g.tensors[o.outputs[0]].name, graph::name(o.kind));
 }
 
-/// Of what is no elementwise function, or of these where there is nothing else.
+/// A name from the operators that are not elementwise, or from the elementwise ones if there are no others.
 std::string name_of(const KernelGraph& g, const std::vector<int>& ops) {
   constexpr std::size_t most = 4;
   for (const bool elementwise : {false, true}) {
@@ -66,7 +66,7 @@ Optimized optimized(const KernelGraph& g, const Choice& choice, const target::Ta
   return o;
 }
 
-/// Does the planner take it as a whole? Else says why.
+/// Returns whether the planner accepts the whole graph; otherwise sets `refusal`.
 bool plans(const KernelGraph& g, const target::Target& target, Prices& known, Refusal& refusal) {
   try {
     graph::validate(g);
@@ -83,7 +83,7 @@ bool plans(const KernelGraph& g, const target::Target& target, Prices& known, Re
   return false;
 }
 
-/// A group taken back: each of its operators by itself.
+/// Splits a group into its single operators.
 Choice without(const Choice& c, std::size_t at) {
   Choice r;
   r.notes = c.notes, r.limits = c.limits, r.work = c.work;
@@ -95,7 +95,8 @@ Choice without(const Choice& c, std::size_t at) {
   return r;
 }
 
-/// A view that the caller gets is copied, unless who makes what it is of writes it there; as an operator, the copy may share a kernel.
+/// Adds a copy for each view that is an output, unless its tensor's producer writes it there; as an operator,
+/// the copy may be fused.
 KernelGraph with_copies(KernelGraph g) {
   std::set<int> written;
   for (const plan::WrittenAs& w : plan::written_as(g)) written.insert(g.ops[w.view].outputs[0]);
@@ -119,7 +120,7 @@ KernelGraph with_copies(KernelGraph g) {
   return g;
 }
 
-/// Of all kernels, and how many there are.
+/// Total cost and number of kernels.
 std::pair<double, int> cost(const Choice& c) {
   std::pair<double, int> sum{0, 0};
   for (const Group& group : c.groups) {
@@ -143,7 +144,7 @@ Optimized optimize(const KernelGraph& given, const target::Target& target, Price
   if (std::optional<KernelGraph> apart = softmax_apart(g)) g = std::move(*apart);
   Choice choice = choose(g, target, known, watch, reasons);
   if (std::optional<KernelGraph> apart = choice.ended ? std::nullopt : pairs_apart(g)) {
-    // It asks for products in batches, which not all instructions like.
+    // The rewritten graph has batched matmuls, which some instructions do not support.
     try {
       Choice other = choose(*apart, target, known, watch, reasons);
       const auto [us, kernels] = cost(choice);
@@ -157,7 +158,7 @@ Optimized optimize(const KernelGraph& given, const target::Target& target, Price
   Optimized o = optimized(g, choice, target);
   std::vector<std::string> notes;
   for (Refusal refusal; !plans(o.graph, target, known, refusal);) {
-    // Layouts are resolved over all kernels: what plans alone may not plan together.
+    // Layouts are resolved over all kernels, so kernels that can be planned separately may conflict.
     std::size_t last = choice.groups.size();
     for (std::size_t i = 0; i < choice.groups.size(); ++i)
       if (!choice.groups[i].kernels.empty()) last = i;

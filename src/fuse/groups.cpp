@@ -12,7 +12,7 @@
 namespace zellige::fuse {
 namespace {
 
-/// By tensor, the operator that makes it; -1: an input.
+/// By tensor, the operator that produces it; -1: an input.
 std::vector<int> makers(const graph::KernelGraph& g) {
   std::vector<int> maker(g.tensors.size(), -1);
   for (std::size_t i = 0; i < g.ops.size(); ++i)
@@ -50,7 +50,8 @@ Order order_of(const graph::KernelGraph& g) {
 
 std::vector<int> branch_by_branch(const graph::KernelGraph& g) {
   const std::vector<int> maker = makers(g);
-  std::vector<std::vector<int>> operands(g.ops.size());  // their makers, the deepest first
+  // by operator: the producers of its operands, the deepest first
+  std::vector<std::vector<int>> operands(g.ops.size());
   std::vector<int> depth(g.ops.size());
   for (std::size_t i = 0; i < g.ops.size(); ++i) {
     for (int t : g.ops[i].inputs)
@@ -58,7 +59,7 @@ std::vector<int> branch_by_branch(const graph::KernelGraph& g) {
     std::ranges::stable_sort(operands[i], std::greater{}, [&](int by) { return depth[by]; });
   }
   std::vector<int> order;
-  std::vector<std::size_t> looked(g.ops.size());  // at so many operands
+  std::vector<std::size_t> looked(g.ops.size());  // number of operands visited
   std::vector<bool> done(g.ops.size());
   const auto add = [&](int op) {
     for (std::vector<int> open{op}; !open.empty();) {
@@ -88,7 +89,7 @@ bool is_convex(const Set& s, const Order& o) {
 }
 
 Neighbours::Neighbours(const graph::KernelGraph& g) : of_each_(g.ops.size()) {
-  std::vector<int> shown(g.tensors.size());  // what a view shows
+  std::vector<int> shown(g.tensors.size());  // the tensor that a view shows
   std::iota(shown.begin(), shown.end(), 0);
   for (const graph::KernelOp& op : g.ops)
     if (graph::is_view(op.kind)) shown[op.outputs[0]] = shown[op.inputs[0]];
@@ -97,7 +98,7 @@ Neighbours::Neighbours(const graph::KernelGraph& g) : of_each_(g.ops.size()) {
     of_each_[a].push_back(b), of_each_[b].push_back(a);
   };
   const std::vector<int> maker = makers(g);
-  std::map<int, std::vector<int>> readers;  // by what is shown
+  std::map<int, std::vector<int>> readers;  // by the tensor that is shown
   for (std::size_t i = 0; i < g.ops.size(); ++i) {
     const int x = static_cast<int>(i);
     if (!fusable(g, x)) continue;

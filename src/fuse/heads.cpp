@@ -22,7 +22,7 @@ Shape without_ones(const Shape& shape) {
   return kept;
 }
 
-/// What a permute leaves in order, but for dimensions of 1, is a reshape.
+/// Returns whether the operator is a reshape, or a permute that moves only dimensions of 1.
 bool keeps_order(const KernelGraph& g, const KernelOp& op) {
   if (op.kind == OpKind::reshape) return true;
   if (op.kind != OpKind::permute) return false;
@@ -35,12 +35,12 @@ bool keeps_order(const KernelGraph& g, const KernelOp& op) {
   return true;
 }
 
-/// A matrix (m, h d) that is seen with h along `dim` of more than three dimensions.
+/// A matrix (m, h d) that is viewed with h along `dim`, in more than three dimensions.
 struct Seen {
-  int matrix = -1, last = -1;  // tensors: the matrix, and how slices and embeddings see it
+  int matrix = -1, last = -1;  // tensors: the matrix, and the view that slices and embeddings read
   int dim = -1;
   Shape heads;             // (m, h, d)
-  std::vector<int> views;  // operators between the two
+  std::vector<int> views;  // the operators in between
 };
 
 class HeadsFirst {
@@ -90,13 +90,13 @@ class HeadsFirst {
     if (n % as.back() != 0 || as.back() == 1) return std::nullopt;
     s.heads = {m, n / as.back(), as.back()};
     if (as == s.heads || s.heads[1] == 1 || without_ones(as) != without_ones(s.heads)) return std::nullopt;
-    // Of the dimensions that are not 1, the last but one.
+    // The second to last of the dimensions that are not 1.
     for (int d = static_cast<int>(as.size()) - 2; d >= 0 && s.dim < 0; --d)
       if (as[static_cast<std::size_t>(d)] != 1) s.dim = d;
     return turned(s) ? std::optional(s) : std::nullopt;
   }
 
-  /// Is it read by slices of heads and rotary embeddings, and one of the latter is there?
+  /// Returns whether only slices of heads and rotary embeddings read it, and at least one of the latter.
   bool turned(const Seen& s) const {
     bool any = false;
     for (int r : readers(g_, s.last)) {
@@ -118,7 +118,7 @@ class HeadsFirst {
     return any;
   }
 
-  /// Are the angles one for all heads, and one for each row or for all?
+  /// Returns whether the angles are shared by all heads, and per row or the same for all rows.
   bool by_rows(const Seen& s, const KernelOp& rotary) const {
     return std::ranges::all_of(std::vector{1, 2}, [&](int k) {
       const Shape& angles = shape(rotary.inputs[static_cast<std::size_t>(k)]);
@@ -136,7 +136,7 @@ class HeadsFirst {
     found_.push_back(s);
   }
 
-  /// A tensor as the graph has it, of one as (m, h', d).
+  /// Reshapes a tensor (m, h', d) to the shape that the graph has.
   void back(int heads, int to) { out_.add(OpKind::reshape, {heads}, {.sizes = shape(to)}, "", to); }
 
   void slice(const KernelOp& op, int heads) {
@@ -145,7 +145,7 @@ class HeadsFirst {
     const int to = op.outputs[0];
     heads_[to] = out_.add(OpKind::slice, {heads}, a, of(op) + "_heads");
     const std::vector<int> by = readers(g_, to);
-    if (by.size() == 1 && is_copy(g_.ops[by[0]])) {  // a view that the caller gets
+    if (by.size() == 1 && is_copy(g_.ops[by[0]])) {  // a view that is an output
       views_.insert(by[0]);
       return back(heads_[to], g_.ops[by[0]].outputs[0]);
     }
@@ -171,9 +171,9 @@ class HeadsFirst {
   const KernelGraph& g_;
   Rewrite out_;
   std::vector<Seen> found_;
-  std::map<int, int> first_;  // by operator: of which of `found_` it is the first view
-  std::set<int> views_;       // operators that go
-  std::map<int, int> heads_;  // by tensor of the graph: the one as (m, h', d)
+  std::map<int, int> first_;  // by operator: which of `found_` it is the first view of
+  std::set<int> views_;       // operators to remove
+  std::map<int, int> heads_;  // by tensor of the graph: its replacement (m, h', d)
 };
 
 }  // namespace

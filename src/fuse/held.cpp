@@ -7,7 +7,7 @@ namespace {
 
 using Kind = Held::Kind;
 
-/// f(a x) = a f(x) for numbers a > 0, and f(x + y) = f(x) + f(y), roundings aside.
+/// f(a x) = a f(x) for numbers a > 0, and f(x + y) = f(x) + f(y), up to rounding.
 bool is_linear(const Step& s) {
   switch (s.kind) {
     case OpKind::mul_scalar:
@@ -48,7 +48,7 @@ bool offset(const Step& s, Held& h) {
   }
 }
 
-/// coefficient += sign * y's, of the same running maximum.
+/// coefficient += sign * y's coefficient; both must have the same running maximum.
 bool join(Held& x, const Held& y, double sign) {
   if (y.running < 0) return true;
   if (x.running >= 0 && x.running != y.running) return false;

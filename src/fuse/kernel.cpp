@@ -34,7 +34,7 @@ namespace {
 using graph::KernelGraph;
 using graph::KernelTensor;
 
-/// As the whole graph's views leave them; where nobody has said, row-major.
+/// The strides that the whole graph's views require; row-major by default.
 graph::Strides strides_of(const KernelGraph& g, int tensor) {
   const KernelTensor& t = g.tensors[tensor];
   if (!t.strides.empty()) return t.strides;
@@ -51,7 +51,7 @@ KernelTensor outside(const KernelGraph& g, int tensor) {
   return {t.dtype, t.shape, strides_of(g, tensor), t.name, -1, t.constant};
 }
 
-/// The kernel as a graph of its own, with the concatenations whose operands it reads.
+/// The kernel as a separate graph, with the concatenations whose operands it reads.
 KernelGraph alone(const KernelGraph& g, const Kernel& k) {
   KernelGraph a;
   a.name = g.name;
@@ -100,8 +100,8 @@ double behind(const plan::Price& p, const target::Target& target) {
 
 namespace {
 
-/// Estimates are too high by up to that; where a loop does nothing but products, or two with something between them, warpgroups may do
-/// them, which they know little of.
+/// The least share of the estimate that a plan may cost; less if warpgroups may run the matmuls (a loop of
+/// matmuls alone, or two with a step in between), because the formula does not model warpgroups well.
 constexpr double hopeful = 0.8, hopeful_of_warpgroups = 0.4;
 
 bool multiplies(const graph::BlockGraph& b, auto dtype_is) {
@@ -119,7 +119,7 @@ bool may_be_by_warpgroups(const graph::BlockGraph& b) {
   return (products == 2 && b.loop >= plan::chained_trips) || (products > 0 && others == 0);
 }
 
-/// All kernels of one group, by one reading of what comes from outside.
+/// Builds all kernels of one group, for one choice of how users share loaded tensors.
 class Making {
  public:
   Making(const KernelGraph& g, const std::vector<int>& ops, Readers readers, const target::Target& target)
@@ -169,7 +169,7 @@ class Making {
     return k;
   }
 
-  /// As it is, and turned where its rows are few.
+  /// Offers the kernel as it is, and with A and B swapped if it has few rows.
   void offer(Kernel k) {
     Kernel other = k;
     bool any = false;
@@ -191,13 +191,13 @@ class Making {
     }
   }
 
-  /// The axes whose end tiles pass.
+  /// The axes with partial tiles.
   static std::vector<int> past(const Tiles& t) {
     std::vector<int> axes;
     for (const auto& [axis, extent] : t.extents) axes.push_back(axis);
     return axes;
   }
-  /// With masks where tiles pass the end of an axis.
+  /// The steps, with masks for axes with partial tiles.
   const Steps& steps_of_tiles(const Tiles& t) { return masked(t).first; }
   const Axes& axes_of_tiles(const Tiles& t) { return masked(t).second; }
   const std::pair<Steps, Axes>& masked(const Tiles& t) {
@@ -237,15 +237,17 @@ class Making {
     offer(finished(std::move(k)));
   }
 
-  /// What makes the results of what a split loop has left: the least by estimate.
+  /// The part that combines what a split loop stores: the cheapest estimate.
   struct After {
     std::optional<Part> least{};
   };
-  /// The axes whose end tiles pass; numbers, and coefficients, of partial results; which of them a value's maximum is, and its sum.
+  /// The axes with partial tiles; integers and coefficients of partial results; by value, the partials
+  /// of maxima and sums.
   using LeftBy = std::tuple<std::vector<int>, std::vector<std::int64_t>, std::vector<double>,
                             std::map<int, int>, std::map<int, int>>;
 
-  /// Depends on what is left and in how many parts, not on the tiles that leave it. None where such a part cannot be made.
+  /// Depends on the partial results and their number, not on the tiles that produce them. Empty if such a
+  /// part cannot be built.
   const After& after_split(const Tiles& t, const Body& first, const KernelGraph& g,
                            const std::vector<int>& tensors) {
     const auto [at, is_new] = after_.try_emplace(left_by(t, first));
@@ -263,7 +265,7 @@ class Making {
     return at->second = std::move(found);
   }
 
-  /// All that `merged` reads.
+  /// Everything that `merged` depends on.
   static LeftBy left_by(const Tiles& t, const Body& first) {
     LeftBy key{past(t), {t.grid[t.split].blocks}, {}, first.maxima, first.sums};
     for (const Partial& p : first.partials) {
@@ -281,7 +283,7 @@ class Making {
   const target::Target& target_;
   Steps steps_;
   Axes axes_;
-  std::map<std::vector<int>, std::pair<Steps, Axes>> masked_;  // by the axes whose end tiles pass
+  std::map<std::vector<int>, std::pair<Steps, Axes>> masked_;  // by the axes with partial tiles
   std::map<LeftBy, After> after_;
   std::vector<Kernel> found_;
 };
@@ -330,7 +332,7 @@ std::optional<double> planned(const KernelGraph& given, const target::Target& ta
   const std::string text = graph::structure(a);
   if (const std::optional<double> us = known.find(text)) return us;
   const std::optional<double> us = plan_alone(a, target, known, refusal);
-  if (us) known.add(text, *us);  // a refusal names its own tensors
+  if (us) known.add(text, *us);  // an error names its own tensors
   return us;
 }
 
@@ -397,7 +399,7 @@ std::optional<double> planned_us(const KernelGraph& g, int index, const target::
 
 namespace {
 
-/// The share of a product's numbers that a mask by index keeps of the last two dimensions; 1 where it is of others.
+/// The share of a matmul's results that a mask by index keeps in the last two dimensions; 1 for other masks.
 double kept_share(const graph::Attributes& a, const Shape& shape) {
   if (!a.kept.tril || !a.sizes.empty() || shape.size() < 2) return 1;
   const std::int64_t rows = shape[shape.size() - 2], columns = shape.back();
@@ -412,7 +414,7 @@ double kept_share(const graph::Attributes& a, const Shape& shape) {
 double floor_us(const KernelGraph& g, const std::vector<int>& ops, const target::Target& target) {
   std::set<int> made, moved;
   for (int i : ops) made.insert(g.ops[i].outputs.begin(), g.ops[i].outputs.end());
-  double cycles = 0, kept = 1;  // of one multiprocessor; of what masks leave
+  double cycles = 0, kept = 1;  // of one multiprocessor; the share that masks keep
   for (int i : ops) {
     const graph::KernelOp& op = g.ops[i];
     for (int t : op.inputs)
@@ -430,7 +432,7 @@ double floor_us(const KernelGraph& g, const std::vector<int>& ops, const target:
     const graph::DType dtype = g.tensors[op.inputs[0]].dtype;
     const double products = static_cast<double>(graph::size(g.tensors[op.outputs[0]].shape)) *
                             static_cast<double>(g.tensors[op.inputs[0]].shape.back());
-    // A warpgroup's instruction keeps all four tensor cores busy, a warp's one of them.
+    // A warpgroup's instruction uses all four tensor cores, a warp's one of them.
     const auto a = graph::name(dtype);
     if (const Instruction* row = target::find_warpgroup_mma(target, a, a, "f32", 128))
       cycles += products / (row->m * row->n * row->k) * row->cycles;

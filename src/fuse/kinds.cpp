@@ -11,9 +11,8 @@
 namespace zellige::fuse {
 namespace {
 
-constexpr std::size_t most_tilings =
-    32;  // of a kind that are planned, those first that cost least by estimate
-/// A custom operator takes a plain one's place alone only where it is clearly faster by price.
+constexpr std::size_t most_tilings = 32;  // of a kind that are planned, cheapest estimates first
+/// A custom operator replaces a single unfused one only if it is clearly faster by estimate.
 constexpr double alone_gain = 0.85;
 
 }  // namespace
@@ -48,7 +47,8 @@ void Kinds::find_kernels(Kind& kind) const {
 
 void Kinds::plan(Kind& kind) const {
   kind.planned = true;
-  // Sums one by one are planned slowly, since all that they read of shared memory is counted, and estimates order them well.
+  // Kernels with scalar matmuls are slow to plan, because all their shared-memory accesses are counted, and
+  // their estimates rank them well.
   const std::size_t tried = kind.kernels[0].one_by_one ? 3 : most_tilings;
   Refusal refusal;
   kind.us = never;

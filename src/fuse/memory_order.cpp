@@ -17,7 +17,7 @@ using graph::KernelOp;
 using graph::OpKind;
 using graph::Shape;
 
-using Order = std::vector<std::int64_t>;  // which dimension comes where
+using Order = std::vector<std::int64_t>;  // by position in memory: the dimension
 
 Shape permuted(const Shape& shape, const Order& order) {
   Shape result;
@@ -32,7 +32,7 @@ Order inverse(const Order& order) {
   return result;
 }
 
-/// Whether dimensions other than of 1 come in the order in which they are.
+/// Returns whether dimensions other than those of 1 are in ascending order.
 bool keeps(const Shape& shape, const Order& order) {
   std::int64_t before = -1;
   for (const std::int64_t d : order) {
@@ -43,7 +43,7 @@ bool keeps(const Shape& shape, const Order& order) {
   return true;
 }
 
-/// Of a tensor without gaps; empty where its dimensions lie as they are numbered, or with gaps.
+/// The memory order of a tensor without gaps; empty if its dimensions are in order, or it has gaps.
 Order order_of(const graph::KernelTensor& t) {
   if (t.strides.empty() || t.shape.size() < 3) return {};
   Order order(t.shape.size());
@@ -77,7 +77,8 @@ class MemoryOrder {
     return kind == OpKind::sum || kind == OpKind::mean || kind == OpKind::amax || kind == OpKind::amin;
   }
 
-  /// The operator on tensors as they lie, and its result as it was; false where they do not lie alike.
+  /// Rewrites the operator on tensors in memory order, and permutes its result back; false if their orders
+  /// differ.
   bool turn(const KernelOp& op) {
     const bool reduction = reduces(op.kind) && op.attributes.keepdim;
     const bool joins = op.kind == OpKind::concat;
@@ -109,7 +110,7 @@ class MemoryOrder {
     return true;
   }
 
-  /// A tensor of the graph with its dimensions in this order; of what is broadcast, what makes it is made anew.
+  /// A tensor of the graph with its dimensions in this order; a broadcast tensor is recomputed in it.
   int as_it_lies(int t, const Order& order) {
     if (const auto found = lies_.find({t, order}); found != lies_.end()) return found->second;
     Shape shape(order.size() - g_.tensors[t].shape.size(), 1);
@@ -139,8 +140,9 @@ class MemoryOrder {
   const KernelGraph& g_;
   const Known known_;
   Rewrite out_;
-  std::map<int, Order> order_;                 // of tensors of the graph that do not lie as they are numbered
-  std::map<std::pair<int, Order>, int> lies_;  // what they are in that order
+  // of tensors of the graph that are not stored in dimension order
+  std::map<int, Order> order_;
+  std::map<std::pair<int, Order>, int> lies_;  // their permuted tensors
 };
 
 }  // namespace

@@ -81,11 +81,11 @@ class Merge {
       made = again(*std::ranges::find_if(steps_.steps, [&](const Step& s) { return s.output == v; }));
     }
     result_.values[made].tensor = whole.tensor;
-    result_.values[made].dtype = whole.dtype;  // as products read it, and as it is stored
+    result_.values[made].dtype = whole.dtype;  // as matmuls read it, and as it is stored
     return made_[v] = made;
   }
 
-  /// A step on what has been put together: dimensions that it names may have moved by one.
+  /// Emits a step on combined values; dimensions that it names may have moved by one.
   int again(const Step& s) {
     std::vector<int> in;
     bool moved = false;
@@ -109,7 +109,7 @@ class Merge {
   const Body& first_;
   Steps result_;
   std::vector<int> loaded_;  // by partial
-  std::vector<int> made_;    // by value of the whole
+  std::vector<int> made_;    // by value before the split
   std::map<int, int> maxima_;
 };
 

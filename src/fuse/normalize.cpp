@@ -31,7 +31,8 @@ bool broadcast(const Known& g, const KernelOp& op, Rewrite& out) {
   return true;
 }
 
-/// The extents of `split` that each dimension of `merged` is made of; empty where one is not made of whole ones.
+/// By dimension of `merged`, the extents of `split` that it consists of; empty if one does not consist of
+/// whole dimensions.
 std::vector<Shape> pieces(const Shape& split, const Shape& merged) {
   std::vector<Shape> result;
   std::size_t at = 0;
@@ -47,7 +48,7 @@ std::vector<Shape> pieces(const Shape& split, const Shape& merged) {
   return at == split.size() ? result : std::vector<Shape>{};
 }
 
-/// A broadcast operand's shape where its dimensions are split likewise; empty where it has none.
+/// A broadcast operand's shape with its dimensions split in the same way; empty if there is none.
 Shape split_as(const Shape& operand, const std::vector<Shape>& split, const Shape& merged) {
   Shape result;
   const std::size_t missing = merged.size() - operand.size();
@@ -66,7 +67,7 @@ bool reduces(OpKind kind) {
          kind == OpKind::logsumexp;
 }
 
-/// What works along rows, and has no kernel that must be its own.
+/// Operators along rows without a kernel of their own.
 bool along_rows(OpKind kind) {
   return reduces(kind) || kind == OpKind::softmax || kind == OpKind::safe_softmax ||
          kind == OpKind::rms_norm || kind == OpKind::layer_norm;
@@ -136,7 +137,7 @@ bool kept_dimensions(const Known& g, const KernelOp& op, Rewrite& out) {
   return true;
 }
 
-/// What an operator before makes of the same is computed once. What the caller gets is made where it is.
+/// Common-subexpression elimination; an output of the graph is always computed in place.
 KernelGraph once(const KernelGraph& g) {
   std::map<std::pair<OpKind, std::vector<int>>, std::vector<const KernelOp*>> before;
   std::vector<int> as(g.tensors.size());

@@ -15,11 +15,11 @@ using graph::KernelOp;
 using graph::OpKind;
 using graph::Shape;
 
-/// A product whose columns are heads, all of whose readers take heads as they are or turned.
+/// A matmul whose columns are heads, and whose users all read heads as they are or rotated.
 struct Heads {
-  int product = -1, split = -1;  // operators: the product and the reshape
+  int product = -1, split = -1;  // operators: the matmul and the reshape
   int sum = -1,
-      bias = -1;  // the operator between them that adds a tensor of as many columns, and that tensor
+      bias = -1;  // the operator between them that adds a bias tensor with as many columns, and that tensor
   OpKind convention{};
   std::vector<int> slices, turns;  // operators
 };
@@ -61,7 +61,7 @@ class Pairs {
   }
 
  private:
-  /// What stands in place of a product.
+  /// The tensors that replace a matmul's result.
   struct Made {
     int pairs = -1;                               // (h, 2, m, d / 2)
     int last = -1;                                // (h, m, d / 2, 2)
@@ -114,7 +114,7 @@ class Pairs {
     return h;
   }
 
-  /// One number for each pair, the same in all heads.
+  /// Returns whether the tensor has one number per pair, the same in all heads.
   bool of_all_heads(int t) const {
     const Shape& s = shape(t);
     return s.size() <= 3 && (s.size() < 2 || s[s.size() - 2] == 1);
@@ -149,7 +149,7 @@ class Pairs {
     made.pairs = add(OpKind::add, {made.pairs, bias}, {}, name(g_.ops[h.sum].outputs[0]) + "_pairs");
   }
 
-  /// (h', m, d / 2, 2) or (h', 2, m, d / 2) as (m, h', d), the first permuted so.
+  /// Converts (h', m, d / 2, 2) or (h', 2, m, d / 2), the first permuted so, to (m, h', d).
   void back(int pairs, const Shape& order, int to) {
     const int side_by_side = add(OpKind::permute, {pairs}, {.sizes = order}, name(to) + "_heads");
     add(OpKind::reshape, {side_by_side}, {.sizes = shape(to)}, name(to), to);
@@ -167,7 +167,7 @@ class Pairs {
     std::vector<int> others = readers(to);
     std::erase_if(others, [&](int r) { return std::ranges::count(h.turns, r) > 0; });
     if (others.empty() && !is_output(to)) return;
-    if (others.size() == 1 && !is_output(to) && is_copy(g_.ops[others[0]])) {  // a view that the caller gets
+    if (others.size() == 1 && !is_output(to) && is_copy(g_.ops[others[0]])) {  // a view that is an output
       dropped_.insert(others[0]);
       to = g_.ops[others[0]].outputs[0];
     }
@@ -207,8 +207,8 @@ class Pairs {
   Rewrite out_;
   std::vector<Heads> found_;
   std::vector<Made> made_;
-  std::map<int, int> of_op_;  // which of `found_` has the operator
-  std::set<int> dropped_;     // copies of what is written where the caller gets it
+  std::map<int, int> of_op_;  // by operator: which of `found_` contains it
+  std::set<int> dropped_;     // copies of what is written where an output is
 };
 
 }  // namespace

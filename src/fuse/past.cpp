@@ -10,7 +10,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// What a value is past the end of the axis.
+/// What a value is out of bounds.
 enum class Past : std::uint8_t { anything, zero, lowest, nowhere };  // nowhere: it lacks the axis
 
 class Masking {
@@ -42,7 +42,7 @@ class Masking {
   }
 
  private:
-  /// Values that stand for others have their dimensions.
+  /// Values that replace others have their dimensions.
   bool has(int v) const { return dim(v) >= 0; }
   int dim(int v) const { return axes_.dim(like(v), axis_); }
   int like(int v) const {
@@ -50,7 +50,8 @@ class Masking {
     return v;
   }
 
-  /// Does the step sum, or take the maximum, over the axis of its i-th operand; and what must that be past the end?
+  /// Returns whether the step reduces over the axis of its i-th operand, and what that operand must be out of
+  /// bounds.
   std::pair<bool, Past> summed_over(const Step& s, std::size_t i) const {
     const int v = s.inputs[i], d = dim(v), rank = static_cast<int>(s_.values[v].shape.size());
     if (d < 0) return {false, Past::nowhere};
@@ -155,7 +156,7 @@ class Masking {
   Steps s_;
   const Axes& axes_;
   int axis_;
-  std::vector<int> now_;  // by value: what later steps read in its place
+  std::vector<int> now_;  // by value: its masked replacement for later steps
   std::vector<Past> past_;
   std::map<int, int> stands_for_;
 };

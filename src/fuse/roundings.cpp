@@ -22,7 +22,7 @@ using graph::OpKind;
 
 bool rounds(DType dtype) { return dtype != DType::f32 && !graph::is_integer(dtype); }
 bool is_rounding(OpKind kind, const graph::Attributes& a) { return kind == OpKind::cast && rounds(a.dtype); }
-/// Is an operand rounded by its reader?
+/// Returns whether the operator rounds this operand itself.
 bool is_factor(OpKind kind, std::size_t operand) { return kind == OpKind::matmul && operand < 2; }
 
 class Roundings {
@@ -54,7 +54,8 @@ class Roundings {
   }
 
  private:
-  /// Do all who read a tensor read it as rounded, through views or not? Of a view `stated` says it.
+  /// Returns whether all users of a tensor read it rounded, directly or through views; `stated` decides for a
+  /// view.
   template <class Stated>
   static bool read_rounded(const KernelGraph& g, int tensor, Stated stated) {
     for (const KernelOp& op : g.ops)
@@ -72,7 +73,8 @@ class Roundings {
     return known != stated_.end() && known->second->shape == made.shape && known->second->dtype == made.dtype;
   }
 
-  /// Makes casts of a kernel that was fused, and that nobody stated, casts to float32: these change nothing.
+  /// Turns casts of a fused kernel that the original graph does not have into casts to float32, which change
+  /// nothing.
   std::optional<std::string> inside(int at) {
     const KernelOp& op = fused_.ops[at];
     if (!op.block || kept_.contains(fused_.tensors[op.outputs[0]].name)) return std::nullopt;
@@ -83,7 +85,7 @@ class Roundings {
       const std::string& name = block->tensors[cast.outputs[0]].name;
       const auto known = stated_.find(name);
       if (known != stated_.end() && known->second->dtype == cast.attributes.dtype) continue;
-      // A tile that is told twice has its tensor's name once.
+      // A tile that occurs twice has its tensor's name only once.
       if (casts_ && !named_.contains(name))
         return fmt::format("{} of {}", name, fused_.tensors[op.outputs[0]].name);
       cast.attributes.dtype = DType::f32;
@@ -95,7 +97,8 @@ class Roundings {
     return std::nullopt;
   }
 
-  /// Of a block's cast: is its result, or what is cast, stored as it is, or read by products alone?
+  /// Returns whether the result or the operand of a block's cast is stored as it is, or is read only by
+  /// matmuls.
   static bool read_rounded(const BlockGraph& block, const BlockOp& cast) {
     bool products = true;
     for (const BlockOp& reader : block.ops)
@@ -108,10 +111,10 @@ class Roundings {
   }
 
   KernelGraph& fused_;
-  std::map<std::string, const KernelTensor*> stated_;  // what is rounded anyway
-  std::set<std::string> named_;                        // all plain operators' results
-  std::set<std::string> kept_;  // results of custom operators that were not taken apart
-  bool casts_ = false;          // does the graph state any?
+  std::map<std::string, const KernelTensor*> stated_;  // tensors that are rounded anyway
+  std::set<std::string> named_;                        // results of all primitive operators
+  std::set<std::string> kept_;                         // results of custom operators that were not decomposed
+  bool casts_ = false;                                 // does the graph have any casts?
 };
 
 }  // namespace

@@ -87,7 +87,7 @@ class Expansion {
     made_[op.outputs[0]] = values.back();
   }
 
-  /// A product with a bias.
+  /// A matmul with a bias.
   void product_and_sum(const KernelOp& op, const std::vector<int>& in) {
     const graph::KernelTensor& result = g_.tensors[op.outputs[0]];
     const int product = value({result.shape, result.dtype});
@@ -96,7 +96,8 @@ class Expansion {
     result_.steps.push_back({OpKind::add, {}, {product, in[2]}, made_[op.outputs[0]]});
   }
 
-  /// The planner runs an elementwise kernel once per operand of what it reads (plan/by_parts.hpp), if all of that is cut at the same places.
+  /// Checks that all concatenated operands are split at the same places: the planner runs an elementwise
+  /// kernel once per operand of what it reads (plan/by_parts.hpp).
   void check_concatenations(const std::vector<int>& ops) const {
     const KernelOp* first = nullptr;
     for (int i : ops)
@@ -128,7 +129,7 @@ class Expansion {
                               [&](int x, int y) { return g_.tensors[x].shape == g_.tensors[y].shape; });
   }
 
-  /// Does somebody outside read it, or the caller get it?
+  /// Returns whether the tensor is read outside the group or is an output.
   bool leaves(const std::vector<int>& ops, int t) const {
     if (std::ranges::count(g_.outputs, t) > 0) return true;
     for (std::size_t r = 0; r < g_.ops.size(); ++r)
@@ -138,7 +139,8 @@ class Expansion {
     return false;
   }
 
-  /// What is read of it outside, where all of that is slices along one dimension.
+  /// The slices through which it is read outside, if there are no other users and they are along one
+  /// dimension.
   std::vector<Slice> slices(const std::vector<int>& ops, int t) const {
     std::vector<Slice> result;
     if (std::ranges::count(g_.outputs, t) > 0 || !g_.tensors[t].strides.empty()) return {};
@@ -153,7 +155,7 @@ class Expansion {
     return result;
   }
 
-  /// What is stored is what the group reads of it, too: rounded.
+  /// What the group reads of a stored tensor is the stored, rounded value.
   int stored(int tensor, int v) {
     const graph::DType dtype = g_.tensors[tensor].dtype;
     if (left_.count(tensor) == 0 || graph::is_integer(dtype) || dtype == graph::DType::f32) return v;
@@ -171,22 +173,24 @@ class Expansion {
   Readers readers_;
   Steps result_;
   std::set<int> left_;
-  std::map<int, int> rounded_;                 // by tensor that is stored and read
+  std::map<int, int> rounded_;                 // by tensor that is both stored and read
   std::map<int, int> made_;                    // by tensor
-  std::map<std::pair<int, int>, int> loaded_;  // by tensor and, where they are apart, reader
+  std::map<std::pair<int, int>, int> loaded_;  // by tensor and, with Readers::apart, user
 };
 
 }  // namespace
 
 namespace {
 
-/// A product's result on its way to a rotary embedding: the one view that a group may hold, as it stands between two of its operators.
+/// Recognises the permute of a matmul's result before a rotary embedding: the only view that a group may
+/// contain, between two of its operators.
 bool is_of_pairs(const KernelGraph& g, const KernelOp& permute) {
   const auto reads = [&](const KernelOp& op, int t) { return std::ranges::count(op.inputs, t) > 0; };
   return std::ranges::any_of(g.ops,
                              [&](const KernelOp& op) {
                                const bool made =
-                                   op.kind == OpKind::matmul || op.kind == OpKind::add;  // maybe with a bias
+                                   // possibly with a bias
+                                   op.kind == OpKind::matmul || op.kind == OpKind::add;
                                return made && op.outputs[0] == permute.inputs[0];
                              }) &&
          std::ranges::all_of(

@@ -14,7 +14,7 @@ namespace {
 
 bool is_product(const Step& s) { return s.kind == OpKind::matmul; }
 
-/// Into how many equal parts of at most `cap`, each a whole number of an instruction's rows where that can be.
+/// The number of equal parts of at most `cap`, each a whole number of an instruction's rows if possible.
 std::int64_t parts(std::int64_t largest, std::int64_t shared, std::int64_t cap) {
   constexpr std::int64_t rows = 16;
   std::int64_t any = 0;
@@ -24,17 +24,19 @@ std::int64_t parts(std::int64_t largest, std::int64_t shared, std::int64_t cap) 
     if ((largest / n) % rows == 0) return n;
   }
   if (any == 0) return shared;
-  // Of an extent with no such divisor rather all, if it is not much more, than single rows.
+  // If there is no such divisor, prefers the whole extent, if it is not much more than the cap, to single
+  // rows.
   return largest / any * 8 <= cap && largest <= 2 * cap ? 1 : any;
 }
 
 struct Candidate {
   std::vector<int> axes;
-  std::int64_t largest = 1, shared = 1;  // extents: the greatest, and what divides all of them
-  int back = 0;                          // the dimension of the first result, counted from the last
+  std::int64_t largest = 1, shared = 1;  // extents: the greatest, and their common divisor
+  int back = 0;                          // dimension of the first result, counted from the last
 };
 
-/// Axes that may be cut among blocks: every result has one of a candidate's, and nothing sums over it.
+/// Axes that may be split over blocks: every result has an axis of the candidate, and no step reduces over
+/// it.
 std::vector<Candidate> candidates(const Steps& s, const Axes& a) {
   const auto free = [&](int axis) { return axis >= 0 && !a.axes[axis].summed && !a.axes[axis].whole; };
   const auto meet = [&](int x, int y) {
@@ -69,7 +71,7 @@ std::vector<Candidate> candidates(const Steps& s, const Axes& a) {
   return result;
 }
 
-/// Rows, columns, and what a loop brings at once, of products; threads.
+/// Rows, columns and loop tile of a matmul; threads.
 constexpr std::array<std::array<int, 4>, 19> products{{{128, 256, 64, 256},
                                                        {128, 192, 64, 256},
                                                        {128, 128, 64, 256},
@@ -90,7 +92,7 @@ constexpr std::array<std::array<int, 4>, 19> products{{{128, 256, 64, 256},
                                                        {16, 32, 256, 128},
                                                        {16, 256, 64, 128}}};
 
-/// Of products of float32, which threads multiply: 8 x 8 or 8 x 4 sums each, or a stream of weights for few rows.
+/// For float32 matmuls on FMA units: 8 x 8 or 8 x 4 accumulators per thread, or streamed weights for small M.
 constexpr std::array<std::array<int, 4>, 15> products_by_threads{{{128, 128, 32, 256},
                                                                   {128, 64, 32, 256},
                                                                   {64, 128, 32, 256},
@@ -109,7 +111,7 @@ constexpr std::array<std::array<int, 4>, 15> products_by_threads{{{128, 128, 32,
 
 class Tilings {
  public:
-  /// `parted`: an axis that blocks share though it is summed over.
+  /// `parted`: an axis that blocks split though it is reduced over.
   Tilings(const Steps& s, const Axes& a, int loop_axis, const target::Target& target, int parted = -1)
       : steps_(s),
         axes_(a),
@@ -140,7 +142,7 @@ class Tilings {
       for (const std::int64_t tile : plan::odd_rows(m))
         for (const auto& [n, threads] : {std::pair{64, 128}, {128, 256}}) add({tile, n}, 64, threads);
   }
-  /// 0: they are not all along one axis.
+  /// Returns 0 if the matmuls' rows are not all along one axis.
   std::int64_t rows_of_products() const {
     std::set<int> rows;
     for (const Step& s : steps_.steps)
@@ -151,7 +153,7 @@ class Tilings {
     return rows.size() == 1 && *rows.begin() >= 0 ? whole(*rows.begin()) : 0;
   }
 
-  /// Also fewer elements a block where else most multiprocessors have none.
+  /// Adds tilings with fewer elements per block if otherwise most multiprocessors have no block.
   std::vector<Tiles> run_all() {
     std::vector<Tiles> all = run();
     if (products_ || all.empty() || !leaves_most_idle(all.back())) return all;
@@ -167,11 +169,11 @@ class Tilings {
 
   std::int64_t whole(int axis) const { return axes_.axes[axis].extent; }
 
-  /// The extent of a product's rows or columns that this cut has; batches have one element a block.
+  /// The extent of a matmul's rows or columns in this candidate; batches have one element per block.
   std::int64_t cap(const Candidate& c, std::pair<std::int64_t, std::int64_t> mn) const {
     bool rows = false, columns = false;
     std::int64_t together =
-        1;  // products in a block whose batches no cut divides: their columns count together
+        1;  // matmuls per block if no candidate splits their batches: their columns count together
     for (const Step& s : steps_.steps)
       if (is_product(s)) {
         const std::vector<int>& of = axes_.of[s.output];
@@ -189,7 +191,7 @@ class Tilings {
     std::vector<std::pair<std::int64_t, Candidate>> grid;
     for (const Candidate& c : cuts_) grid.emplace_back(parts(c.largest, c.shared, cap(c, mn)), c);
     finish(grid, k, threads, {});
-    // Where equal parts are too small or too odd for an instruction's rows, tiles may pass the end.
+    // If equal parts are too small or unaligned to an instruction's rows, the last tile may be partial.
     Extents past;
     for (auto& [blocks, c] : grid)
       if (const std::int64_t most = cap(c, mn);
@@ -216,15 +218,15 @@ class Tilings {
     return most >= rows_of_instruction && largest > rows_of_instruction &&
            (tile % rows_of_instruction != 0 || 2 * tile < std::min(most, largest));
   }
-  /// Does a product have it as columns, as scores have keys?
+  /// Returns whether the axis is the columns of a matmul, as keys are of scores.
   bool is_column(int axis) const {
     return std::ranges::any_of(
         steps_.steps, [&](const Step& s) { return is_product(s) && axes_.of[s.output].back() == axis; });
   }
 
-  /// Without products: as many lines a block as make so many elements of the largest value.
+  /// Without matmuls: as many rows per block as give `elements` elements of the largest value.
   void rows(std::int64_t elements) {
-    std::int64_t fixed = 1;  // what no cut divides
+    std::int64_t fixed = 1;  // extents that no candidate splits
     for (std::size_t v = 0; v < steps_.values.size(); ++v) {
       std::int64_t size = 1;
       for (int axis : axes_.of[v])
@@ -244,7 +246,7 @@ class Tilings {
       std::int64_t left = room;
       for (const Candidate& c : inner) {
         std::int64_t blocks = parts(c.largest, c.shared, left), tile = c.largest / blocks;
-        // Where equal parts are few elements, as those of a prime are, tiles may pass the end.
+        // If equal parts have few elements, as those of a prime extent, the last tile may be partial.
         if (may_pass && c.axes.size() == 1 && 2 * tile < std::min(left, c.largest)) {
           tile = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(left)));
           blocks = (c.largest + tile - 1) / tile;
@@ -254,7 +256,7 @@ class Tilings {
         grid.emplace_back(blocks, c);
       }
       if (may_pass && past.empty()) break;
-      // A long line keeps more threads busy; where there are few lines, it takes them for the time that it takes.
+      // A long row keeps more threads busy; with few rows, the time of one row is the kernel's time.
       for (const int threads : {elements > 2048 ? 256 : 128, 512, 1024})
         if (threads <= 256 || fixed >= 4 * threads) finish(grid, 2048, threads, past);
     }
@@ -264,7 +266,7 @@ class Tilings {
               Extents past) {
     std::erase_if(grid, [](const auto& c) { return c.first == 1; });
     std::ranges::stable_sort(grid, [](const auto& x, const auto& y) { return x.first > y.first; });
-    if (grid.size() > 3) grid.resize(3);  // the rest stays whole
+    if (grid.size() > 3) grid.resize(3);  // the rest is not split
     std::ranges::stable_sort(grid, {}, [](const auto& c) { return c.second.back; });
     Tiles t;
     t.threads = threads;
@@ -290,7 +292,7 @@ class Tilings {
     if (fits(t) && std::ranges::none_of(result_, same)) result_.push_back(std::move(t));
   }
 
-  /// Tiles that are loaded must find room together; the planner counts exactly.
+  /// Loaded tiles must fit shared memory together; the planner counts exactly.
   bool fits(const Tiles& t) const {
     double bytes = 0;
     for (std::size_t v = 0; v < steps_.values.size(); ++v) {
@@ -325,7 +327,7 @@ std::vector<int> loop_axes(const Steps& s, const Axes& a) {
   std::vector<int> result{-1};
   for (std::size_t axis = 0; axis < a.axes.size(); ++axis) {
     if (!a.axes[axis].summed || a.axes[axis].whole) continue;
-    // What has the axis must not leave the block from inside the loop.
+    // A value with the axis must not be stored from inside the loop.
     if (std::ranges::none_of(s.outputs, [&](int v) { return a.has(v, static_cast<int>(axis)); }))
       result.push_back(static_cast<int>(axis));
   }

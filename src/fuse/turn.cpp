@@ -50,7 +50,7 @@ class Turning {
     to_.ops.push_back(std::move(op));
     return out;
   }
-  /// The tile as the turned steps read it; -1: it has no rows and columns.
+  /// The tile as the swapped steps read it; -1: it has no rows and columns.
   int as_turned(int t) {
     if (turned_[t] < 0 && shape(t).size() >= 2) turned_[t] = permuted(t, shape(t));
     return turned_[t];
@@ -79,13 +79,13 @@ class Turning {
     if (op.inputs.size() != 2 || from_.tensors[op.outputs[0]].after_loop) return false;
     const Shape& out = shape(op.outputs[0]);
     const std::int64_t m = out[out.size() - 2], n = out.back();
-    // Rows that fill a warpgroup are as well off as they are, and few of those that the grid cuts are no better.
+    // Rows that fill a warpgroup need no swap, and a swap does not help fewer rows that the grid splits.
     if (m % columns_unit != 0 || m % warpgroup_rows == 0 ||
         (m < warpgroup_rows && cut_.count(op.inputs[0]) > 0) ||
         !has_instruction(from_.tensors[op.inputs[0]].dtype, m) || graph::size(out) != m * n ||
         n % warpgroup_rows != 0 || n > most_columns || (columns_ > 0 && n != columns_))
       return false;
-    for (int t : op.inputs)  // warpgroups read what TMA has brought
+    for (int t : op.inputs)  // warpgroups read what TMA has loaded
       if (shape(t).size() != out.size() || brought_.count(t) == 0) return false;
     columns_ = n;
     BlockOp made = op;
@@ -113,10 +113,9 @@ class Turning {
   const BlockGraph& from_;
   const target::Target& target_;
   BlockGraph to_;
-  std::set<int> brought_;  // tiles of each iteration
-  std::set<int> cut_;      // tiles whose rows the grid cuts
-  std::vector<int>
-      turned_;  // by tile: itself where it is turned, the permuted one where there is one, else -1
+  std::set<int> brought_;    // tiles loaded in each iteration
+  std::set<int> cut_;        // tiles whose rows the grid splits
+  std::vector<int> turned_;  // by tile: itself if it is swapped, the permuted one if there is one, else -1
   std::int64_t columns_ = 0;
 };
 
