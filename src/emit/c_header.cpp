@@ -10,7 +10,7 @@ namespace {
 
 constexpr int tensor_alignment = 16, workspace_alignment = 256;
 
-/// The tensors of the caller in the function's order: inputs, then outputs that have memory of their own.
+/// The caller's tensors in the function's order: inputs, then outputs that have memory of their own.
 std::vector<const TensorPlace*> parameters(const Manifest& m) {
   std::vector<const TensorPlace*> list;
   for (const TensorPlace& t : m.tensors)
@@ -19,7 +19,7 @@ std::vector<const TensorPlace*> parameters(const Manifest& m) {
   return list;
 }
 
-/// The output that an input becomes, or nullptr.
+/// The output that overwrites this input, or nullptr.
 const TensorPlace* becomes(const Manifest& m, const TensorPlace& t) {
   const auto at = std::ranges::find_if(m.tensors, [&](const TensorPlace& o) {
     return o.memory >= 0 && &m.tensors[static_cast<std::size_t>(o.memory)] == &t;
@@ -38,7 +38,7 @@ bool overlaps(const Manifest& m) {
   return std::ranges::any_of(m.kernels, [](const KernelLaunch& k) { return k.programmatic; });
 }
 
-/// By position: which parameter it is, or "0" of an output that an input becomes.
+/// By position: the parameter, or "0" for an output that overwrites an input.
 std::string addresses(const Manifest& m, Role role) {
   Names names;
   std::vector<std::string> list(static_cast<std::size_t>(count(m, role)) + 1, "0");

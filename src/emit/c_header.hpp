@@ -1,8 +1,9 @@
-// A program as one function of C: NAME.h declares it and says what it takes, for C and C++ alike and without CUDA's headers.
+// A program as one C function: NAME.h declares and documents it, for C and C++, without CUDA headers.
 //
 //   const char* run_mlp(const void* pX, const void* pW, void* pY, void* workspace, struct CUstream_st* stream);
 //
-// It gives NULL, or one sentence that says what is wrong. NAME.cu defines it by CUDA's runtime, NAME.so by the driver.
+// It returns NULL, or one sentence with the error. NAME.cu implements it with the CUDA runtime, NAME.so with
+// the driver.
 #pragma once
 #include <string>
 
@@ -10,16 +11,17 @@
 
 namespace zellige::emit {
 
-/// NAME.h, whole.
+/// Returns the whole of NAME.h.
 std::string c_header(const Manifest&);
 
-/// "const char* run_NAME(...)", without what follows it.
+/// Returns "const char* run_NAME(...)" without a semicolon or body.
 std::string c_signature(const Manifest&);
 
-/// The beginning of its definition, up to where `inputs` and `outputs` hold addresses that were checked.
+/// Returns the beginning of its definition, up to where `inputs` and `outputs` hold the checked addresses.
 std::string c_checks(const Manifest&);
 
-/// What NAME.cu has behind its kernels where it goes with NAME.h: the definition, on the host entry.
+/// Returns what NAME.cu has after its kernels if it is used with NAME.h: the definition, which calls the host
+/// entry.
 std::string cuda_definition(const Manifest&);
 
 }  // namespace zellige::emit

@@ -7,8 +7,8 @@
 namespace zellige::emit {
 namespace {
 
-// What every program's library has, behind the tables that describe its own: see driver_table.hpp and launcher.hpp, which are this for
-// programs that are compiled where they run.
+// The fixed part of every program's library, after the tables that describe the program. driver_table.hpp and
+// launcher.hpp are the same for programs that are compiled where they run.
 constexpr const char* launching = R"(
 typedef struct { int id, padding; unsigned value[16]; } Attribute;
 typedef struct {
@@ -192,7 +192,7 @@ std::string c_library(const Manifest& m, const std::string& cubin) {
   out.line("__asm__(\".section .rodata\\n.balign 64\\nzellige_cubin:\\n.incbin \\\"{}\\\"\\n.previous\\n\");",
            in_literal(in_assembler(cubin)));
   out.line("extern const char cubin[] __asm__(\"zellige_cubin\") __attribute__((visibility(\"hidden\")));");
-  // The checks are what said() comes from; the function's beginning is split off to stand behind the rest.
+  // said() is emitted with the checks; the beginning of the function is split off, to follow the rest.
   const std::string checks = c_checks(m), signature = c_signature(m);
   const std::size_t at = checks.find(signature);
   out.raw(checks.substr(0, at));

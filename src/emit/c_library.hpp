@@ -1,5 +1,5 @@
-// The text of NAME.so: NAME.h's function on the CUDA driver, in C, with the kernels' cubin beside it as a file. It takes libcuda.so.1
-// when it is first called, and needs no other library than C's.
+// The C source of NAME.so: NAME.h's function on the CUDA driver, with the kernels' cubin as a file next to
+// the source. It opens libcuda.so.1 at its first call and otherwise needs only the C library.
 #pragma once
 #include <string>
 
@@ -7,7 +7,7 @@
 
 namespace zellige::emit {
 
-/// `cubin`: the file's path, read when the text is compiled.
+/// `cubin`: path of the cubin file, which is read when this source is compiled.
 std::string c_library(const Manifest&, const std::string& cubin);
 
 }  // namespace zellige::emit

@@ -27,13 +27,14 @@ Index KernelText::global_start(const plan::Split& s, bool far, const Index& give
   return index * s.tile + offset_of(s);
 }
 
-/// A program's part is named, not numbered, so that programs of equal parts have one text.
+/// A program's part is a named argument, not a number, so that programs with equal parts have the same
+/// source.
 Index KernelText::offset_of(const plan::Split& s) const {
   if (!s.of_part) return s.offset;
   return Index::named("part_begin") + (s.offset - block_.part_begin);
 }
 
-/// Where in the tensor the tile's coordinate `at` lies.
+/// The tensor coordinate of the tile's coordinate `at`.
 std::vector<Index> KernelText::position(const Node& n, const Index& iteration,
                                         const std::vector<Index>& at) const {
   std::vector<Index> global_at;
@@ -41,7 +42,7 @@ std::vector<Index> KernelText::position(const Node& n, const Index& iteration,
   for (std::size_t d = 0; d < at.size(); ++d) {
     const bool named = number >= 0 && static_cast<int>(d) == n.dim;
     Index here = global_start(n, static_cast<int>(d), iteration);
-    if (!named || n.to > 1) here = here + at[d];  // from one number on, or each its own
+    if (!named || n.to > 1) here = here + at[d];  // a gathered slice, or one index per element
     if (named) {
       const Node& numbers = block_.nodes[number];
       std::vector<Index> own = at;
@@ -59,7 +60,7 @@ std::vector<Index> KernelText::position(const Node& n, const Index& iteration,
 
 namespace {
 
-/// Of so many loads a thread makes, how many are under way together: a part that leaves no rest, if there is one.
+/// The number of loads in flight together, of `trips` loads per thread: a divisor if there is one.
 int batch_of(std::int64_t trips) {
   constexpr int most = plan::loads_at_a_time;
   if (trips <= most) return static_cast<int>(trips);
@@ -70,10 +71,10 @@ int batch_of(std::int64_t trips) {
 
 }  // namespace
 
-/// No element of the tensor behind this one is loaded by any block in this iteration.
+/// Offset of the last element of the tensor that any block loads in this iteration.
 std::int64_t KernelText::last_read(const Node& n, const Index& iteration) const {
   const graph::KernelTensor& tensor = program_.tensors[n.tensor];
-  const bool shifted = plan_.trips && plan_.trips->from;  // iterations begin where a mask does
+  const bool shifted = plan_.trips && plan_.trips->from;  // iterations begin at the mask's lower bound
   std::int64_t last = 0;
   for (std::size_t d = 0; d < tensor.shape.size(); ++d) {
     const plan::Split& s = n.splits[d];
@@ -85,7 +86,8 @@ std::int64_t KernelText::last_read(const Node& n, const Index& iteration) const 
   return last;
 }
 
-/// Of the tensor, for loads of words that may pass it: nothing behind it is read. None comes there from 16 bytes in front of it.
+/// The end of the tensor, as an argument of word loads that may cross it: nothing after it is read. Empty if
+/// no load of this iteration comes within 16 bytes of it.
 std::string KernelText::end_of(const Node& n, const Index& iteration) const {
   const std::int64_t size = last_read(n, Index::named("any")) + 1;
   if ((size - 1 - last_read(n, iteration)) * graph::bytes(n.dtype) >= 16) return "";
@@ -93,8 +95,8 @@ std::string KernelText::end_of(const Node& n, const Index& iteration) const {
   return fmt::format(", {}({}) + {}", global(n.tensor), fmt::join(first, ", "), size);
 }
 
-/// How many elements of the chunk at a coordinate of a load's tile exist: fewer than all at the tile's or the tensor's edge, where zeros
-/// stand for the rest.
+/// The number of valid elements of the chunk at a coordinate of a load's tile: fewer than all at the edge of
+/// the tile or tensor; the rest is filled with zeros.
 KernelText::Existing KernelText::existing(const Node& n, const plan::Shape& padded, const Context& c,
                                           const std::vector<Index>& at,
                                           const std::vector<Index>& from) const {
@@ -118,7 +120,7 @@ KernelText::Existing KernelText::existing(const Node& n, const plan::Shape& padd
   return {std::move(valid), whole};
 }
 
-/// A load's chunks on their way to the registers of who stores them.
+/// Starts the loads of a tile's chunks into the registers of the threads that store them.
 void KernelText::fetch(const Task& task) {
   const Node& n = block_.nodes[task.node];
   const Context& c = plan_.contexts[task.context];
@@ -144,7 +146,7 @@ void KernelText::copy_in(int t, const Index& stage, const Index& iteration) {
   const bool many = total > 16 * threads();
   out_.line("// {} {}: {} {} of {} bytes", printable(n.name), graph::to_string(n.shape), total,
             total == 1 ? "copy" : "copies", copy.bytes);
-  // What threads load and store themselves is under way together: all loads of a batch, then all stores.
+  // Synchronous copies are batched: all loads of a batch are in flight together, then all stores follow.
   const std::int64_t trips = c.steps(0);
   const bool batched = !copy.async() && trips > 1;
   const int batch = batched ? batch_of(trips) : 0;

@@ -12,7 +12,7 @@
 namespace zellige::emit {
 namespace {
 
-/// Its grid and what a block needs: of several programs their blocks, one behind the other.
+/// Its grid and a block's resources; for several programs, the sum of their blocks.
 KernelLaunch launch_of(std::span<const plan::KernelPlan> programs) {
   const plan::KernelPlan& k = programs[0];
   KernelLaunch launch;
@@ -41,11 +41,11 @@ Manifest manifest_of(const plan::Plan& plan, const plan::Price& price) {
   std::vector<std::pair<Role, int>> role(p.tensors.size(), {Role::intermediate, -1});
   for (std::size_t i = 0; i < p.inputs.size(); ++i) role[p.inputs[i]] = {Role::input, static_cast<int>(i)};
   for (std::size_t i = 0; i < p.outputs.size(); ++i) role[p.outputs[i]] = {Role::output, static_cast<int>(i)};
-  std::vector<int> index(p.tensors.size(), -1);  // in the manifest, which knows no views
+  std::vector<int> index(p.tensors.size(), -1);  // index in the manifest, which has no views
   for (std::size_t t = 0; t < p.tensors.size(); ++t) {
     const bool taken = role[t].first == Role::output && p.tensors[t].memory >= 0;
     if (p.views.count(static_cast<int>(t)) && !taken) continue;
-    const bool touched = plan.device.bytes[t] > 0;  // by a kernel, or it is the caller's
+    const bool touched = plan.device.bytes[t] > 0;  // by a kernel, or it is an argument
     if (!touched && !taken) continue;
     index[t] = static_cast<int>(m.tensors.size());
     TensorPlace place;
@@ -79,7 +79,8 @@ Manifest manifest_of(const plan::Plan& plan, const plan::Price& price) {
   return m;
 }
 
-/// What the text of kernels uses. What it does not is not read: half of what a small program costs NVRTC would be headers.
+/// The headers that kernels use. Unused ones are not included, because they are half of what NVRTC takes for
+/// a small program.
 std::vector<const char*> headers_of(std::string_view kernels) {
   const auto calls = [&](std::string_view name) { return kernels.find(name) != kernels.npos; };
   std::vector<const char*> headers{"block/tile.hpp"};

@@ -1,9 +1,10 @@
-// The transpiler's face: a kernel graph goes in, CUDA text and its manifest come out.
+// The transpiler's entry point: takes a kernel graph, returns CUDA source code and its manifest.
 //
 //   emit::Program program = emit::transpile(graph, target::find("sm_90a"));
 //   std::ofstream("lora.cu") << program.source;
 //
-// The text includes what its kernels call of <zellige/block.hpp>, and no more; the same text compiles with nvcc, NVRTC, and, with -DZELLIGE_EMULATE, g++.
+// The source includes only those headers of <zellige/block.hpp> that its kernels use; the same source
+// compiles with nvcc, NVRTC and, with -DZELLIGE_EMULATE, g++.
 #pragma once
 #include <string>
 
@@ -16,13 +17,13 @@ namespace zellige::emit {
 
 struct Program {
   std::string source;        // kernels, then the host entry (skipped under NVRTC and the emulator)
-  plan::Plan plan;           // print(plan) says it in words, as `zellige transpile --explain` does
-  plan::Price price;         // what the plan is expected to take
-  graph::KernelGraph graph;  // as it was tiled: what the kernels compute
+  plan::Plan plan;           // print(plan) describes it, as `zellige transpile --explain` does
+  plan::Price price;         // estimated time of the plan
+  graph::KernelGraph graph;  // as tiled: what the kernels compute
   Manifest manifest;
 };
 
-/// Plans, verifies and emits a validated graph. Throws Error where the graph asks for more than the target has.
+/// Plans, verifies and emits a validated graph. Throws Error if the graph needs more than the target has.
 Program transpile(const graph::KernelGraph&, const target::Target&, const plan::Wishes& = {});
 
 }  // namespace zellige::emit

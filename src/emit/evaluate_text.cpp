@@ -12,7 +12,7 @@ using plan::TaskKind;
 
 namespace {
 
-/// Whether a nest does nothing but read memory and write other memory, at every item.
+/// Returns whether a nest only reads some memory and writes other memory at every item.
 bool reads_and_writes(const plan::KernelPlan& plan, const std::vector<Item>& items) {
   std::set<int> read, written;  // buffers; -1: of global memory
   for (const Item& item : items) {
@@ -27,7 +27,7 @@ bool reads_and_writes(const plan::KernelPlan& plan, const std::vector<Item>& ite
   return !read.empty() && std::ranges::none_of(written, [&](int buffer) { return read.contains(buffer); });
 }
 
-/// The name of what a task would write, as long as it is held back.
+/// The name of a task's result while it is buffered in registers.
 std::string held(const Item& leave) { return fmt::format("left{}", leave.node); }
 
 }  // namespace
@@ -43,10 +43,11 @@ std::string KernelText::fragment_type(const Context& c) const {
                      plan::by_threads(product) ? fmt::format(", {}", product->name) : "");
 }
 
-/// What a thread holds side by side of a fragment, as Fragment calls it.
+/// The name in Fragment for the adjacent elements that a thread holds.
 std::string KernelText::runs(const Context& c) { return plan::by_threads(c.row) ? "run" : "pair"; }
 
-/// Which of so many lanes that share a sum, or hold the same, a lane is; and the arguments of what goes among them.
+/// The index of a lane among `lanes` that share an accumulator or hold the same value; and the arguments of
+/// shuffles among them.
 std::string KernelText::lane_among(const Context& c, int lanes) {
   const int step = c.lane_step();
   return step == 1 ? fmt::format("lane % {}", lanes) : fmt::format("lane / {} % {}", step, lanes);
@@ -89,7 +90,7 @@ void KernelText::mma(const Task& task) {
     const Buffer& b = plan_.buffers[plan_.buffer_of.at(node)];
     const bool part = n.window && side == 0;
     std::string shape, stride;
-    // One that all batches share is met again in each of them.
+    // An operand that all batches share is read again in each.
     const auto shared = [&](int d) { return b.padded[d] == 1 && n.shape[d] > 1; };
     const auto count = [&](int d) { return shared(d) ? n.shape[d] : b.padded[d]; };
     const auto step = [&](int d) { return shared(d) ? 0 : b.strides[d]; };
@@ -98,7 +99,7 @@ void KernelText::mma(const Task& task) {
     } else if (rank == 3) {
       shape = fmt::format("Int<{}>", count(0)), stride = fmt::format("Int<{}>", step(0));
     } else {
-      // Layouts count colexicographically, tiles row-major: the batch's dimensions in reverse.
+      // Layouts are colexicographic, tiles row-major: the batch dimensions in reverse.
       std::string s, d;
       for (int k = rank - 3; k >= 0; --k)
         s += fmt::format("Int<{}>{}", count(k), k ? ", " : ""),
@@ -137,7 +138,7 @@ void KernelText::mma(const Task& task) {
   if (some) out_.close();
 }
 
-/// What no thread's elements fill must be zeros: it is multiplied all the same.
+/// Elements that no thread writes must be zero, because they are multiplied as well.
 void KernelText::operand_declaration(const Task& t) {
   out_.line("Operand<{}, {}> op{}{};", type_name(block_.nodes[t.node].dtype),
             fragment_type(plan_.contexts[t.context]), t.node, plan::guards(plan_, t).empty() ? "" : "{}");
@@ -164,7 +165,7 @@ void KernelText::nest(const std::vector<int>& tasks) {
   if (!within.empty()) out_.close();
 }
 
-/// Whether the block's tile lies in what becomes of a task's work.
+/// The condition that the block's tile is in an output slice that the task stores.
 Condition KernelText::in_slices(const Task& task) const {
   Condition all;
   for (const plan::Slice& slice : plan::slices(plan_, task)) {
@@ -246,7 +247,7 @@ void KernelText::fragment_nest(const std::vector<int>& tasks) {
     const auto each = [&] {
       out_.line("#pragma unroll");
       out_.open("for (int k = 0; k < {}; ++k) {{", together);
-      // What both matrices of a pair read is read once where they come one behind the other.
+      // Values that both matrices of a pair read are read once if the matrices are consecutive.
       out_.line("const int i = {};", pairs ? fmt::format("{}::of_pair(first + k)", type) : "first + k");
       return fragment_at(c);
     };
@@ -259,8 +260,9 @@ void KernelText::fragment_nest(const std::vector<int>& tasks) {
   if (some) out_.close();
 }
 
-/// A few items' values first, and then all of them written: between two writes the compiler may move no read, as it may be of
-/// what was written, and each item would wait for the one before it from end to end. `each` opens a loop over so many, and `close` closes it.
+/// Computes the values of `many` items first and writes them afterwards. Otherwise the compiler could not
+/// move a read before an earlier write that may alias it, and each item would wait for the latency of the one
+/// before. `each` opens a loop over `many` items, and `close` closes it.
 void KernelText::held_back(const std::vector<Item>& items, const Context& c, const char* counter, int many,
                            const std::function<NestAt()>& each, const std::function<void()>& close) {
   for (const Item& item : items)
@@ -318,7 +320,8 @@ void KernelText::leave(const Item& item, const NestAt& nest) {
   }
 }
 
-/// Into the lane's own sum: neighbours along the last dimension in a fragment, along the reduced one or a product's K otherwise.
+/// Reduces into the lane's accumulator: over neighbours along the last dimension for a fragment, otherwise
+/// along the reduced dimension or a matmul's K.
 void KernelText::reduce(const Item& item, const NestAt& nest) {
   const Node& n = block_.nodes[item.node];
   const Context& c = *nest.context;
@@ -401,7 +404,7 @@ void KernelText::to_global(const Item& item, const NestAt& nest) {
   std::optional<Index> limit;
   if (c.row && n.shape[inner] % vector != 0) w = 1, limit = n.shape[inner];
   if (n.splits[inner].overhang && n.splits[inner].extent % vector != 0) {
-    // A chunk may straddle the tensor's edge: then each element is asked.
+    // If a chunk may cross the tensor's edge, each element is checked.
     w = 1;
     limit = global_end(n.splits[inner]) - global_start(n, inner, iteration_);
   }
@@ -429,7 +432,7 @@ void KernelText::accumulate(const Item& item, const NestAt& nest) {
     out_.close();
     return;
   }
-  const bool stored = item.buffer >= 0;  // too many for registers: in shared memory, each thread its own
+  const bool stored = item.buffer >= 0;  // too many for registers: in shared memory, one slot per thread
   const std::string old = stored ? values_[item.in[1]].text : acc;
   const std::string rescale = n.op == OpKind::accum_rescale ? values_[item.in.back()].text : "";
   const std::string sum = n.op == OpKind::accum_max       ? fmt::format("zellige::max({}, {})", old, x.text)

@@ -23,7 +23,7 @@ std::vector<Index> NestAt::index(const std::vector<plan::Place>& places) const {
   return all;
 }
 
-/// Begins a nest: what does not change along its loop, in front of it. A divisor of what does change is inverted there.
+/// Begins a nest: emits loop-invariant values before its loop. A divisor of varying values is inverted there.
 void KernelText::prepare(const std::vector<Item>& items, const NestAt& nest) {
   values_.assign(items.size(), {});
   of_rows_.assign(items.size(), false);
@@ -43,7 +43,7 @@ void KernelText::prepare(const std::vector<Item>& items, const NestAt& nest) {
   }
 }
 
-/// What the others of a nest's items come to, one text behind another.
+/// Emits the values of the nest's other items, in order.
 void KernelText::evaluate(const std::vector<Item>& items, const NestAt& nest) {
   for (std::size_t i = 0; i < items.size(); ++i)
     if (!items[i].invariant) evaluate_one(items, i, nest);
@@ -113,7 +113,7 @@ std::string KernelText::divisor(const std::string& text) {
   return name;
 }
 
-/// The same as a variable, where it is more than a name.
+/// Assigns the value to a variable, unless it is only a name.
 Value KernelText::named(const Value& v) {
   if (std::ranges::all_of(v.text, [](unsigned char c) { return std::isalnum(c) || c == '_'; })) return v;
   const std::string name = fresh("r");
@@ -166,7 +166,7 @@ Value KernelText::apply(const Item& item, const NestAt& nest) {
     result.vector = result.vector || (item.vector > 1 && (inner == n.dim || inner == n.key));
     result.text = masked(item, in, nest);
   } else {
-    // One divisor of several neighbours, or of a loop's steps, is inverted once.
+    // A divisor of several neighbours or steps of a loop is inverted once.
     if (n.op == OpKind::div && in.size() == 2) {
       if (!divisors_[static_cast<std::size_t>(item.in[1])].empty())
         in[1] = divisors_[static_cast<std::size_t>(item.in[1])];
@@ -176,7 +176,7 @@ Value KernelText::apply(const Item& item, const NestAt& nest) {
     result.text = formula(n, in, block_.nodes[n.in[0]].dtype);
     terms(item, in, nest, result);
   }
-  // A value with several readers, a long one, or one for several neighbours is computed once.
+  // A value that is long, has several users, or is shared by several neighbours is computed once.
   const Context& c = *nest.context;
   const bool for_several = !result.vector && c.vector() > 1 && !c.row && !item.invariant;
   if (uses_[item.node] <= 1 && result.text.size() <= 160 && !for_several) return result;
@@ -188,8 +188,8 @@ Value KernelText::apply(const Item& item, const NestAt& nest) {
   return named(result);
 }
 
-/// Over accumulators, e to the scaled sum less a number of its row takes two instructions; what a product rounds hides that the
-/// two terms are rounded apart.
+/// On accumulators, exp(x * scale - a number per row) takes two instructions; the difference in rounding is
+/// below the rounding of the matmul that reads it.
 void KernelText::terms(const Item& item, const std::vector<std::string>& in, const NestAt& nest,
                        Value& result) const {
   const Node& n = block_.nodes[item.node];
@@ -205,7 +205,8 @@ void KernelText::terms(const Item& item, const std::vector<std::string>& in, con
   }
 }
 
-/// Of a number of a pair: itself times the cosine, and the other one, from the first of the pair taken off, times the sine.
+/// An element of a rotary pair: itself times the cosine plus the other one, negated for the first of the
+/// pair, times the sine.
 std::string KernelText::rotated(const Item& item, const std::vector<std::string>& in, const NestAt& nest) {
   const Node& n = block_.nodes[item.node];
   if (in.size() == 4)
@@ -220,7 +221,8 @@ std::string KernelText::rotated(const Item& item, const std::vector<std::string>
                      sin, table);
 }
 
-/// The operand where the mask keeps the point, which is one of the whole tensor's; a second operand is a length.
+/// The operand where the mask keeps the point, given as a coordinate of the whole tensor; a second operand is
+/// a length.
 std::string KernelText::masked(const Item& item, const std::vector<std::string>& in,
                                const NestAt& nest) const {
   const Node& n = block_.nodes[item.node];
@@ -239,7 +241,7 @@ std::string KernelText::masked(const Item& item, const std::vector<std::string>&
   return fmt::format("({} ? {} : {})", kept, in[0], float_literal(n.scalar));
 }
 
-/// The texts of all accesses, as one value.
+/// Combines the expressions of all accesses into one value.
 Value KernelText::joined(const std::vector<std::string>& parts, int vector, const std::string& type) {
   const std::string name = fresh("x");
   if (vector == 1) {

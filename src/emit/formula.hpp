@@ -1,4 +1,4 @@
-// The text of each elementwise operator: one row an operator, and nothing for those that have none.
+// The C++ expression of each elementwise operator: a table with one row per operator that has one.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,8 +7,9 @@
 
 namespace zellige::emit {
 
-/// `node`, a map, of the operands' texts; every operand stands in it. Fails where the operator has no text, or the table of
-/// operators promises another number of operands. `from`: the operands' dtype.
+/// Returns the expression of `node`, an elementwise node, with the operands' expressions inserted; each
+/// operand is used. Throws if the operator has no row, or its number of operands differs from the table of
+/// operators. `from`: the operands' dtype.
 std::string formula(const plan::Node& node, const std::vector<std::string>& operands, plan::DType from);
 
 }  // namespace zellige::emit

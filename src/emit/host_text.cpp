@@ -8,13 +8,13 @@ namespace zellige::emit {
 
 namespace {
 
-// More than 48 KB of dynamic shared memory has to be asked for.
+// More than 48 KB of dynamic shared memory needs an attribute of the function.
 bool asks(const KernelLaunch& k) { return k.shared_bytes > 48 * 1024; }
 bool asks(const Manifest& m) {
   return std::any_of(m.kernels.begin(), m.kernels.end(), [](const KernelLaunch& k) { return asks(k); });
 }
 
-/// Does no launch before it have the same function?
+/// Returns whether no earlier launch has the same function.
 bool is_first(const Manifest& m, const KernelLaunch& k) {
   return &*std::ranges::find(m.kernels, k.name, &KernelLaunch::name) == &k;
 }
@@ -24,7 +24,7 @@ bool maps(const Manifest& m) {
                      [](const KernelLaunch& k) { return !k.maps.empty(); });
 }
 
-/// What make_tma_descriptor is to be told, as an expression.
+/// The arguments of make_tma_descriptor, as an expression.
 std::string tensor_text(const TensorPlace& t, const plan::TensorMap& map) {
   return fmt::format(
       "{{.name = \"{}\", .element = TmaElement::{}, .rank = {}, .extent = {{{}}}, .stride = {{{}}}, .box = "
@@ -34,8 +34,8 @@ std::string tensor_text(const TensorPlace& t, const plan::TensorMap& map) {
       fmt::join(map.stride, ", "), fmt::join(map.box, ", "), map.swizzle_bytes ? "b128" : "none");
 }
 
-// The attribute belongs to a function on one device: each device that a thread launches on gets it once, whichever
-// thread comes first.
+// The attribute is per function and device: it is set once for each device on which a thread launches, by
+// whichever thread comes first.
 void ask(const Manifest& m, Text& out) {
   out.line("static std::atomic<bool> prepared[64];  // by device");
   out.line("int device = 0;");
@@ -74,7 +74,7 @@ std::string address(const TensorPlace& t) {
   return fmt::format("(static_cast<char*>(workspace) + {})", t.offset);
 }
 
-/// The kernel's arguments; what descriptors they take is declared first.
+/// The kernel's arguments; declares its TMA descriptors first.
 std::string arguments(const Manifest& m, const KernelLaunch& k, Text& out) {
   std::string list;
   for (std::size_t i = 0; i < k.tensors.size(); ++i) {
@@ -91,7 +91,7 @@ std::string arguments(const Manifest& m, const KernelLaunch& k, Text& out) {
   return list;
 }
 
-/// All of the program, one launch after another.
+/// All launches of the program, in order.
 void launches(const Manifest& m, Text& out) {
   if (maps(m)) out.open("try {{");
   if (asks(m)) ask(m, out);

@@ -1,4 +1,4 @@
-// The host's side of the emitted text: the entry that launches the kernels, and the emulator's entries.
+// Emits the host code: the entry that launches the kernels, and the emulator's entries.
 #pragma once
 #include "emit/manifest.hpp"
 #include "emit/text.hpp"

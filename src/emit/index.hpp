@@ -1,4 +1,5 @@
-// Integers of the emitted text as values: what is constant is folded, and brackets stand where C++'s precedence wants them.
+// Integer index expressions of the emitted source: constants are folded, and parentheses are added only where
+// C++'s precedence needs them.
 //
 //   const Index c = Index::named("c");
 //   (c * 4 + 3).str(), ((c + 1) * 8).str(), (5 - c).str()  // c * 4 + 3, (c + 1) * 8, 5 - c
@@ -13,7 +14,7 @@
 
 namespace zellige::emit {
 
-/// A sum of terms, each a factor times something that has a name, and a constant.
+/// A constant plus a sum of terms, each a named expression times an integer factor.
 class Index {
  public:
   Index(std::int64_t constant = 0) : constant_(constant) {}
@@ -21,7 +22,7 @@ class Index {
   static Index named(std::string name) { return Index(std::move(name), Binds::name, 1); }
 
   bool is_constant() const { return terms_.empty(); }
-  std::int64_t constant() const { return constant_; }  // without its terms
+  std::int64_t constant() const { return constant_; }  // without the terms
   bool is_name() const;
   std::string str() const;
 
@@ -44,20 +45,20 @@ class Index {
   };
   Index(std::string text, Binds binds, std::int64_t factor) { terms_.push_back({text, binds, factor}); }
 
-  std::vector<Term> terms_;  // in the order of their adding; no two of one text, no factor 0
+  std::vector<Term> terms_;  // in the order of insertion; texts are distinct, factors nonzero
   std::int64_t constant_ = 0;
 };
 
-/// at < below
+/// The comparison at < below.
 struct Bound {
   Index at, below;
   auto operator<=>(const Bound&) const = default;
 };
-/// All of these hold; none, and nothing is asked.
+/// A conjunction; empty: always true.
 using Condition = std::vector<Bound>;
 std::string text(const Condition&);  // a < 3 && b < 4
 
-/// The coordinate's neighbour, `v` on in dimension `dim`.
+/// The coordinate plus `v` in dimension `dim`.
 std::vector<Index> neighbour(std::vector<Index> at, int dim, const Index& v);
 
 }  // namespace zellige::emit

@@ -43,7 +43,7 @@ void KernelText::emit() {
 void KernelText::emit_part(const std::string& name) {
   part_ = true;
   grid_comment();
-  // Dozens of calls of one function, each inlined, take ptxas seconds.
+  // ptxas takes seconds for dozens of inlined calls of one function.
   out_.open(
       "static __device__ __attribute__((noinline)) void {}({}, [[maybe_unused]] int block, [[maybe_unused]] "
       "int part_begin) {{",
@@ -93,7 +93,8 @@ std::string KernelText::thread_index() const {
   return text;
 }
 
-/// A block's place along an axis. In a launch of several programs, whose grid has one dimension, it is taken from the block's number.
+/// A block's coordinate along an axis. In a launch of several programs, whose grid has one dimension, it is
+/// computed from the block's number.
 std::string KernelText::block_index(int axis) const {
   if (!part_) return fmt::format("blockIdx.{}", "xyz"[axis]);
   std::int64_t before = 1, behind = 1;
@@ -113,7 +114,7 @@ void KernelText::declarations() {
     if (!plan_.boxed(static_cast<int>(&n - block_.nodes.data()))) tensors.insert(n.tensor);
   }
   if (plan_.schedule.ranks > 1) out_.line("const int rank = cluster_ctarank();");
-  if (plan_.blocks == 0)  // blocks that stay name a tile's place where they take it
+  if (plan_.blocks == 0)  // persistent blocks name a tile's coordinates where they take it
     for (int a : axes) out_.line("const int b{} = {};", "xyz"[a], block_index(a));
   if (plan_.blocks == 0) begin_of_trips();
   for (int t : tensors) {
@@ -234,7 +235,7 @@ void KernelText::run(const std::vector<plan::Step>& steps) {
 
 void KernelText::loop(const plan::Step& begin) {
   const bool ring = begin.loop == plan::Loop::iterations && stages() > 1 && !parted();
-  const bool round = ring && stages() < block_.loop;  // else all of them are filled in front
+  const bool round = ring && stages() < block_.loop;  // otherwise all stages are filled before the loop
   if (round) out_.line("int stage = 0, next = {};", stages() - 1);
   const Counted it = counted("it", begin.trips, "int", begin.from);
   if (begin.trips > begin.from + 1 && !begin.bounded)
@@ -257,7 +258,7 @@ void KernelText::loop(const plan::Step& begin) {
   out_.close();
 }
 
-/// Behind where a block or a tile knows its place.
+/// Emitted after the coordinates of a block or tile are known.
 void KernelText::begin_of_trips() {
   if (!plan_.trips || !plan_.trips->from) return;
   const plan::Trips& t = *plan_.trips;
@@ -266,12 +267,13 @@ void KernelText::begin_of_trips() {
             first, first, t.each);
 }
 
-/// Of a loop of which some blocks make fewer trips: those that the mask leaves whole, then the others, or all in one.
+/// Emits a loop with masked loop bounds: the unmasked iterations, then the others, or all in one.
 void KernelText::bounded(const plan::Step& begin) {
   const plan::Trips& t = *plan_.trips;
   const Index first = global_start(t.rows, false, 0);
-  const bool behind = begin.from == begin.trips;  // the loop of whole ones
-  std::int64_t most = 0;                          // of a block's trips, however many the loop has
+  const bool behind = begin.from == begin.trips;  // the loop after that of the unmasked iterations
+  // upper limit of a block's iterations, regardless of the loop's
+  std::int64_t most = 0;
   for (std::int64_t block = 0; block < block_.grid[t.rows.axis]; ++block)
     most = std::max(most, t.of(block, std::numeric_limits<std::int64_t>::max()) + t.start(block));
   const auto bounded = [&](const Index& keys, const std::string& by) {
@@ -303,7 +305,8 @@ void KernelText::slices(const plan::Step& begin) {
   out_.close();
 }
 
-/// Copies of one iteration: this one, the first (in front of the loop), or `ahead` iterations on, where there is one.
+/// Copies of one iteration: the current one, the first (before the loop), or the one `ahead` iterations
+/// later, if there is one.
 void KernelText::copy(const std::vector<int>& tasks, int ahead) {
   if (ahead > 0) {
     out_.open("if (it + {} < {}) {{", ahead, block_.loop);

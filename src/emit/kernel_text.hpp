@@ -1,11 +1,11 @@
-// One kernel's CUDA text, from its plan. Private to the emitter.
+// Emits one kernel's CUDA source from its plan. Private to the emitter.
 //
 // kernel_text.cpp    the kernel's frame: signature, declarations, and the schedule, step by step
-// role_text.cpp      agents that part, their rings, boxes and handovers
+// role_text.cpp      warp-specialised agents, their rings, TMA boxes and handovers
 // loop_text.cpp      a thread's share of items, and an item's coordinate
 // copy_text.cpp      tiles from global to shared memory
-// reduce_text.cpp    sums over lanes, and staged stores
-// evaluate_text.cpp  loop nests of the contexts, and what each task leaves behind
+// reduce_text.cpp    reductions over lanes, and staged stores
+// evaluate_text.cpp  loop nests of the contexts, and what each task stores
 // expression.cpp     the value of a node at a coordinate
 #pragma once
 #include <functional>
@@ -21,38 +21,37 @@
 
 namespace zellige::emit {
 
-/// Where a nest stands: its coordinate, dimension by dimension, of the first of its neighbours.
+/// Position in a nest: the coordinate of the first of its neighbouring elements.
 struct NestAt {
   const plan::Context* context = nullptr;
   std::vector<Index> at;
-  Index chunk;           // of these neighbours in the context's registers
-  std::string sum = {};  // of a reduction: where the lane's own is
+  Index chunk;           // index of these neighbours' vector in the context's registers
+  std::string sum = {};  // for a reduction: the lane's own accumulator
   Index index(const plan::Place&) const;
   std::vector<Index> index(const std::vector<plan::Place>&) const;
 };
 
-/// The number of one of `vector` neighbours.
+/// The index of one of `vector` neighbours.
 inline Index one_of(int vector) { return vector > 1 ? Index::named("v") : 0; }
 
-/// A node's value: text for one of the neighbours ("t3[v]"), or one value for all.
+/// A node's value: an expression for one of the neighbours ("t3[v]"), or one for all.
 struct Value {
   std::string text;
   bool vector = false;
-  std::string name = {};  // of the Vec that holds it, "t3"; "": none does
+  std::string name = {};  // the Vec that holds it, "t3"; "": none
   std::string type = "float";
-  std::vector<std::string> terms =
-      {};  // of a product with a number: both; of such a product less a number of the row: all three
+  std::vector<std::string> terms = {};  // for x * number: both; for x * number - a number per row: all three
 };
-/// Neighbours that stand in the Vec `name`.
+/// The value of neighbours that are in the Vec `name`.
 inline Value held_by(const std::string& name, int vector, const std::string& type = "float") {
   return {fmt::format("{}[{}]", name, one_of(vector)), vector > 1, name, type};
 }
 
-/// One thread's share of a context's items: the loop over it is open.
+/// One thread's items of a context, after the loop over them has been opened.
 struct Share {
   Index step;  // of this thread
   Index item;
-  int open;  // braces
+  int open;  // number of open braces
 };
 
 class KernelText {
@@ -60,7 +59,8 @@ class KernelText {
   KernelText(const plan::KernelPlan& plan, const plan::Program& program, Names& names, Text& out);
 
   void emit();
-  /// As a device function of this name, which the launch calls with the number of a block among the program's own and its part_begin.
+  /// Emits it as a device function of this name; the launch passes the block's number within the program, and
+  /// its part_begin.
   void emit_part(const std::string& name);
 
  private:
@@ -82,7 +82,7 @@ class KernelText {
   void bounded(const plan::Step& begin);
   void slices(const plan::Step&);
   void copy(const std::vector<int>& tasks, int ahead);
-  void work(const std::vector<int>& tasks);  // one behind another, of one nest where they share a context
+  void work(const std::vector<int>& tasks);  // in order; those that share a context in one nest
   int stages() const;                        // of the loop's rings
   Index global_start(const plan::Split&, bool far, const Index& iteration) const;
   Index global_start(const Node&, int dim, const Index& iteration) const;
@@ -100,14 +100,14 @@ class KernelText {
   void box(const plan::Step&);
   void tiles(const plan::Step&);
   void multiply_by_warpgroups(const plan::Step&);
-  std::string ring(int channel) const;      // its name in the text
-  std::string ring_tile(int buffer) const;  // at the stage that the agent holds
-  /// Which of a channel's tiles a buffer is.
+  std::string ring(int channel) const;      // its name in the source
+  std::string ring_tile(int buffer) const;  // at the stage that the agent has acquired
+  /// The channel and the index in it of a buffer's tile.
   struct InRing {
     int channel, tile;
   };
   std::optional<InRing> in_ring(int buffer) const;
-  bool exchange(int buffer) const;  // whether peers fill it
+  bool exchange(int buffer) const;  // whether other blocks of the cluster fill it
   bool parted() const { return plan_.schedule.parted(); }
   std::string map_name(int node) const;
 
@@ -125,20 +125,22 @@ class KernelText {
   std::vector<Index> position(const Node&, const Index& iteration, const std::vector<Index>& at) const;
 
   // loop_text.cpp
-  /// How the loop over a thread's items is written: its counter's type and name, the item's, and what stands before it.
+  /// Options of the loop over a thread's items: type and name of its counter, name of the item, and a pragma
+  /// before it.
   struct Loop {
     const char *type, *counter, *item, *unroll = "";
     bool scaled = false;             // the item counts elements, not vectors
-    bool guarded = true;             // past the last item nothing is done
-    int within = 0;                  // so many of a thread's items, from "first" on, and not all
-    std::int64_t from = 0, to = -1;  // the steps [from, to); -1: to the last
+    bool guarded = true;             // items after the last are skipped
+    int within = 0;                  // if > 0: only this many of a thread's items, from "first" on
+    std::int64_t from = 0, to = -1;  // the steps [from, to); -1: to the end
   };
-  /// Steps along an axis, from the first on, at which every thread has an item.
+  /// Number of leading steps along an axis at which every thread has an item.
   static std::int64_t full_steps(const Context&, int axis);
-  /// Calls each(from, to) for the steps along axis 0: at once where they are unrolled, else the full ones before the others.
+  /// Calls each(from, to) for the steps along axis 0: once if they are unrolled, else for the full ones and
+  /// then for the rest.
   static void in_full_steps(const Context&, bool unrolled,
                             const std::function<void(std::int64_t, std::int64_t)>& each);
-  /// Opens the loop over a thread's items along an axis of a context, vector by vector.
+  /// Opens the loop over a thread's items along an axis of a context, one vector at a time.
   Share share(const Context&, int axis, const Loop&);
   void close(const Share&);
   /// Declares the coordinate of an item along an axis, counted in vectors.
@@ -192,7 +194,7 @@ class KernelText {
   static std::string runs(const Context&);
   static std::string lane_among(const Context&, int lanes);
   static std::string lanes_of(const Context&);
-  /// Opens a condition where a context leaves some threads of the block without a share.
+  /// Opens a condition if some threads of the block own no elements of the context.
   bool open_threads(const Context&);
   int warps() const { return block_.warps(); }
   int threads() const { return block_.threads(); }
@@ -203,21 +205,20 @@ class KernelText {
   const plan::BlockProgram& block_;
   Names& names_;
   Text& out_;
-  std::vector<std::string> tiles_;     // the buffers' names in the text
-  std::vector<int> uses_;              // how often each node is an operand
-  std::vector<Value> values_;          // of the items of the nest that is being printed
-  std::vector<bool> of_rows_;          // which of them are one for each row of the accumulators
-  std::vector<std::string> divisors_;  // of the items that divide others in the open nest: their names
+  std::vector<std::string> tiles_;     // names of the buffers in the source
+  std::vector<int> uses_;              // by node: how often it is an operand
+  std::vector<Value> values_;          // by item of the nest that is being emitted
+  std::vector<bool> of_rows_;          // by item: whether there is one per row of the accumulators
+  std::vector<std::string> divisors_;  // by item that is a divisor in the open nest: its name
   int agent_ = 0;                      // whose steps are being emitted
   int counter_ = 0;
-  bool part_ = false;                             // of a launch
+  bool part_ = false;                             // emitting a device function of a launch
   plan::Section section_ = plan::Section::after;  // being emitted
-  std::set<int> started_;  // sums and operands that a step began, for tasks in an inner loop
+  std::set<int> started_;  // accumulators and operands that a step initialised, for tasks in an inner loop
   Index iteration_ = 0;    // the open loop's counter
-  std::int64_t from_ = 0;  // with what it starts
-  bool whole_ = false;     // its iterations have nothing that the mask of the trips takes away
-  const char* keeps_ =
-      nullptr;  // what a nest's tasks write stays in registers for now, this the number of each
+  std::int64_t from_ = 0;  // its first value
+  bool whole_ = false;     // the mask leaves all of its iterations unmasked
+  const char* keeps_ = nullptr;  // if set: results of the nest are kept in registers, indexed by this
 };
 
 }  // namespace zellige::emit

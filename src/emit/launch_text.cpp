@@ -56,7 +56,7 @@ void LaunchText::call(const Program& p, Text& text) const {
             p.plan->program.part_begin);
 }
 
-/// By halves, since a block may come to any of dozens.
+/// Binary search, since there may be dozens of programs.
 void LaunchText::choose(std::span<const Program> programs, Text& text) const {
   constexpr std::size_t few = 4;
   while (programs.size() > 1) {

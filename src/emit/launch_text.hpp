@@ -1,11 +1,12 @@
-// The text of a launch: one program is one kernel; several are device functions and a kernel each block of which calls one.
+// Emits the kernels of a launch: one program is one kernel; several are device functions, and a kernel in
+// which each block calls one of them.
 //
 //   LaunchText text(plan, names);
 //   for (const plan::Launch& l : plan::launches(plan.kernels)) name = text.add(l);   // of the kernel to launch
 //   text.str()                                                                       // all of them
 //
-// Programs, and kernels, that differ in names alone (same_text.hpp) are written once. Where a program's part of a concatenation begins is
-// an argument, so that N operands of one shape are one function and N calls.
+// Programs and kernels that differ only in names (same_text.hpp) are emitted once. The offset of a program's
+// part of a concatenation is an argument, so that N operands of one shape are one function and N calls.
 #pragma once
 #include <map>
 #include <span>
@@ -24,7 +25,7 @@ class LaunchText {
 
   std::string add(const plan::Launch&);
   const std::string& str() const { return text_.str(); }
-  /// Kernels that were written.
+  /// Number of emitted kernels.
   std::size_t count() const { return kernels_; }
 
  private:
@@ -42,7 +43,7 @@ class LaunchText {
   Names& names_;
   Text text_;
   std::size_t kernels_ = 0;
-  std::map<std::string, std::string> functions_;  // by their texts without names
+  std::map<std::string, std::string> functions_;  // by their source without names
 };
 
 }  // namespace zellige::emit

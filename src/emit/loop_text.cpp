@@ -6,7 +6,7 @@ namespace zellige::emit {
 
 namespace {
 
-/// Of the threads, what moves along an axis: digits of their number, those that are one run as one.
+/// The part of the thread number that moves along an axis: digits, with contiguous ones merged.
 struct Digit {
   std::int64_t below, extent, stride;
 };
@@ -36,14 +36,14 @@ Share KernelText::share(const Context& c, int axis, const Loop& how) {
   const Index step = loop.at;
   if (part) loop.at = Index::named("first") + loop.at;
   Index item;
-  std::int64_t last = 0;  // that a thread comes to
+  std::int64_t last = 0;  // the last item of a thread
   for (const Digit& d : digits(View(c.share)[0], axis)) {
     const bool top = d.below * d.extent == c.threads();
     item = item + digit(Index::named("tid"), d.below, d.extent, top) * (d.stride / unit);
     last += (d.extent - 1) * d.stride / unit;
   }
   const std::vector<plan::Mode> values = plan::modes(View(c.share)[1]);
-  for (std::size_t i = 1; i < values.size(); ++i)  // behind the vector
+  for (std::size_t i = 1; i < values.size(); ++i)  // after the vector
     if (values[i].extent > 1 && values[i].basis == axis) {
       item = item + loop.at * (values[i].stride / unit);
       last += (values[i].extent - 1 - (trips - to)) * values[i].stride / unit;

@@ -7,7 +7,7 @@
 namespace zellige::emit {
 namespace {
 
-/// Three digits, so that a digit behind it is no part of it.
+/// Three octal digits, so that a following digit is not part of it.
 std::string octal(char c) { return fmt::format("\\{:03o}", static_cast<unsigned char>(c)); }
 
 }  // namespace

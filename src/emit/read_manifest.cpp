@@ -14,7 +14,7 @@ using graph::Json;
 
 constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 4;
 
-/// A value and the path to it.
+/// A JSON value and the path to it.
 class Field {
  public:
   Field(const Json& value, std::string path) : value_(&value), path_(std::move(path)) {}
@@ -56,7 +56,7 @@ class Field {
     if (!value_->is_string()) wrong("a string");
     return value_->get<std::string>();
   }
-  /// The value that belongs to one of some words.
+  /// The enumerator for one of these words.
   template <class T>
   T one_of(const std::vector<std::pair<std::string_view, T>>& words) const {
     const std::string found = text();
@@ -126,7 +126,7 @@ plan::TensorMap tensor_map(const Field& f, const TensorPlace& t) {
   return map;
 }
 
-/// The bytes that a row of hexadecimal digits says.
+/// The bytes that a string of hexadecimal digits encodes.
 std::string bytes(const Field& f) {
   const std::string digits = f.text();
   const auto value = [&](char c) {
@@ -142,9 +142,9 @@ std::string bytes(const Field& f) {
   return all;
 }
 
-/// The shape of a launch, within what every GPU of the target takes.
+/// Reads the shape of a launch and checks it against the limits of every GPU of the target.
 void read_launch(const Field& f, const target::Target& t, KernelLaunch& k) {
-  constexpr std::int64_t most_cluster = 8;  // of which every GPU with clusters launches some
+  constexpr std::int64_t most_cluster = 8;  // every GPU with clusters supports this
   const auto limited = [&](const char* key, const graph::Dim3& most) {
     const graph::Dim3 found = f[key].extents();
     if (found.x > most.x || found.y > most.y || found.z > most.z)

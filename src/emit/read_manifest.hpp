@@ -1,4 +1,4 @@
-// A manifest's text as it was before it was written (docs/reference/manifest.md): what a program is loaded by, with its cubin beside it.
+// Parses a manifest (docs/reference/manifest.md), from which a program is loaded together with its cubin.
 #pragma once
 #include <string>
 
@@ -6,15 +6,15 @@
 
 namespace zellige::emit {
 
-/// Fails with the field, what it should be and what it is, and where the manifest was edited after it was written; `source` names the
-/// text in messages.
+/// Throws Error with the field and its expected and found values, or if the manifest was edited after it was
+/// written; `source` names the manifest in messages.
 Manifest parse_manifest(const std::string& text, const std::string& source);
 
-/// One that has no hash yet, or another's.
+/// The same without checking the hash.
 Manifest unsealed_manifest(const std::string& text, const std::string& source);
 
-/// The text of a manifest that was written by hand, with a file that belongs to it among its artefacts, and its hash. Fails as
-/// parse_manifest does.
+/// Returns a hand-written manifest with its hash, and with a file that belongs to it among its artefacts.
+/// Throws as parse_manifest does.
 std::string sealed(const std::string& text, const std::string& source, const Artefact& with);
 
 }  // namespace zellige::emit

@@ -93,7 +93,7 @@ void KernelText::finish(const Task& task) {
   const int lanes = c.lanes(), parts = c.parts(), groups = c.threads() / (lanes * parts);
   const bool some = open_threads(c);
   const char* counter = index_type(c.items(1) + groups);
-  // The lanes of a sum that nobody wants take part in its shuffles all the same.
+  // Lanes with unused accumulators still take part in the shuffles.
   const Share o = share(c, 1, {.type = counter, .counter = "i", .item = "o", .guarded = false});
   if (lanes > 1)
     out_.line("const Vec<{}, 1> x{{{}_lanes<{}>(sum{}[{}], {})}};", register_type(n.dtype),
@@ -115,7 +115,7 @@ void KernelText::finish(const Task& task) {
 }
 
 void KernelText::staged_store(const Task& task) {
-  // The accumulators' staging tile, chunk by chunk, already in the storage type.
+  // Reads the accumulators' staging tile chunk by chunk, already in the storage type.
   const Node& n = block_.nodes[task.node];
   const Context& c = plan_.contexts[task.context];
   const std::int64_t total = c.items(0) / c.vector();

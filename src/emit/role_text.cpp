@@ -25,7 +25,7 @@ std::string function(const Instruction& row) {
 /// "tma_load_hint_2d" for "tma_load_2d".
 std::string hinted(std::string call) { return call.insert(call.rfind('_'), "_hint"); }
 
-/// The channel's tensors in the order in which its producer fills them, each once.
+/// The channel's tensors in the order in which its producer fills them, without duplicates.
 std::vector<int> carried(const plan::Schedule& s, int channel) {
   std::vector<int> tensors;
   plan::walk(s.agents[s.channels[channel].producer].steps,
@@ -63,7 +63,7 @@ bool KernelText::exchange(int buffer) const {
   });
 }
 
-/// A tensor has a map for each node that crosses by one: two loads of it may want other boxes.
+/// A tensor has one map per node that is copied by TMA, because two loads of it may need different boxes.
 std::string KernelText::map_name(int node) const {
   const int tensor = block_.nodes[node].tensor;
   const std::string& name = program_.tensors[tensor].name;
@@ -126,8 +126,8 @@ void KernelText::roles() {
   run(s.teardown);
 }
 
-/// Where in each of its rings the agent is: a producer at the next stage to fill, a consumer at the next to be filled and at
-/// the next to give back.
+/// An agent's position in each of its rings: for a producer the next stage to fill, for a consumer the next
+/// stages to acquire and to release.
 void KernelText::cursors() {
   const plan::Schedule& s = plan_.schedule;
   for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {
@@ -143,9 +143,9 @@ void KernelText::tiles(const plan::Step& begin) {
   const plan::TileWalk walk = plan::tile_walk(plan_);
   const graph::Dim3& grid = block_.grid;
   const int cluster = plan_.schedule.ranks,
-            ranks = cluster / plan_.split_k;  // that have tiles of their own
+            ranks = cluster / plan_.split_k;  // with tiles of their own
   const std::string of =
-      cluster > 1 ? fmt::format(" / {}", cluster) : "";  // one after another of a cluster's
+      cluster > 1 ? fmt::format(" / {}", cluster) : "";  // counted by cluster, not by block
   const bool several = begin.trips > 1;
   if (walk.longer >= 0) {
     std::int64_t below = 1;
@@ -184,7 +184,7 @@ void KernelText::tiles(const plan::Step& begin) {
   if (several) out_.close();
 }
 
-/// A step that hands something over, or waits for it.
+/// Emits a step that arrives at a barrier or waits for one.
 void KernelText::handover(const plan::Step& step) {
   const plan::Schedule& s = plan_.schedule;
   const auto groups = [&] { return plan::groups_of(s, block_.name, s.agents[agent_], step); };
@@ -260,7 +260,7 @@ std::string KernelText::ring_tile(int buffer) const {
   return fmt::format("{0}.tile({0}_at, {1})", ring(at->channel), at->tile);
 }
 
-/// A tile box by box, from global to shared memory or back, named by one thread.
+/// Copies a tile by TMA, box by box, between global and shared memory; one thread issues it.
 void KernelText::box(const plan::Step& step) {
   const Task& task = plan_.tasks[step.task];
   const Node& n = block_.nodes[task.node];
@@ -272,8 +272,9 @@ void KernelText::box(const plan::Step& step) {
   const auto part = plan_.parts.find(task.node);
   const Index rank = part != plan_.parts.end() ? Index::named("rank") : 0;
   const bool by_spans = part != plan_.parts.end() && part->second == b.inner;
-  const Index span = by_spans ? rank * boxes + j.at : j.at;  // of the tile's
-  Index iteration = iteration_;                              // a rank's slice of K is so many of the loop's
+  const Index span = by_spans ? rank * boxes + j.at : j.at;  // of the tile's boxes
+  // a rank's slice of K consists of whole loop iterations
+  Index iteration = iteration_;
   if (plan_.split_k > 1 && n.section == plan::Section::inside)
     iteration = iteration + Index::named("rank") * plan_.trips_of_rank();
   std::string at;
@@ -308,8 +309,9 @@ void KernelText::box(const plan::Step& step) {
   out_.close();
 }
 
-/// Whether the first product of an agent's loop sets the sums: then nothing clears them. Cleared ones, of two products that share a
-/// group, are what ptxas (CUDA 13.0) fences by itself, and it serialises every wgmma of the kernel for it (its note C7520).
+/// Returns whether the first wgmma of an agent's loop overwrites the accumulators, so that nothing clears
+/// them. If two matmuls that share a group have cleared accumulators, ptxas (CUDA 13.0) inserts fences and
+/// serialises every wgmma of the kernel (its note C7520).
 bool KernelText::overwritten(int node) const {
   return std::ranges::any_of(plan_.schedule.agents, [&](const plan::Agent& agent) {
     return plan::find_step(agent.steps, [&](const plan::Step& step) {
@@ -318,7 +320,7 @@ bool KernelText::overwritten(int node) const {
   });
 }
 
-/// An operand of wgmma: the ring's tile, of A the rows of the warpgroup.
+/// A wgmma operand: the ring's tile; for A the warpgroup's rows.
 void KernelText::multiply_by_warpgroups(const plan::Step& step) {
   const Task& task = plan_.tasks[step.task];
   const Node& n = block_.nodes[task.node];
@@ -331,7 +333,7 @@ void KernelText::multiply_by_warpgroups(const plan::Step& step) {
     const std::int64_t across = side == 0 ? m.m : m.columns();
     const bool along_k = b.inner == (side == 0 ? last : last - 1);
     std::string tile = ring_tile(buffer);
-    // A warpgroup's rows: lines of K each, or one span of all of K.
+    // A warpgroup's rows: rows of K each, or one span of all of K.
     if (side == 0 && m.m > row.m)
       tile +=
           fmt::format(" + warp / {} * {}", plan::warps_of(row), (along_k ? row.m : m.k) * plan::span_bytes);

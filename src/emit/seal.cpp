@@ -8,7 +8,7 @@
 namespace zellige::emit {
 namespace {
 
-/// Of everything but the hash itself, in whatever order its keys are.
+/// The hash of everything except `hash` itself, in any order of keys.
 std::string hash_of(graph::Json manifest) {
   manifest["hash"] = "";
   return hash(nlohmann::json::parse(manifest.dump()).dump());

@@ -1,10 +1,12 @@
-// The hash by which a manifest notices that it was edited, and the hashes of the files that were written with it (docs/reference/manifest.md).
+// The hash by which a manifest detects that it was edited, and the hashes of the files that were written with
+// it (docs/reference/manifest.md).
 //
 //   std::string text = seal(std::move(json));          // "hash" is of everything else
 //   check_seal(parse_json(text, "mlp.manifest.json"), "mlp.manifest.json");
 //   manifest.artefacts.push_back(artefact("mlp.cubin", bytes));
 //
-// A hash finds mistakes: a file exchanged, cut or edited. Whoever means to deceive writes a hash of his own.
+// A hash detects mistakes: a file that was exchanged, truncated or edited. It is no protection against
+// forgery.
 #pragma once
 #include <string>
 #include <string_view>
@@ -14,17 +16,18 @@
 
 namespace zellige::emit {
 
-/// XXH128 of a text, 32 digits, as `xxh128sum` prints it.
+/// XXH128 of a string, 32 digits, as `xxh128sum` prints it.
 std::string hash(std::string_view);
 
 /// An entry of Manifest::artefacts for a file that holds these bytes.
 Artefact artefact(std::string file, std::string_view bytes);
 graph::Json to_json(const Artefact&);
 
-/// The text of a manifest whose `hash` fits: that of the manifest as JSON with sorted keys, without blanks, its `hash` "".
+/// Returns the manifest as a string with its `hash` set: the hash is of the manifest as JSON with sorted
+/// keys, without blanks, and with `hash` "".
 std::string seal(graph::Json manifest);
 
-/// Throws Error with both hashes where a manifest's `hash` does not fit.
+/// Throws Error with both hashes if a manifest's `hash` does not match.
 void check_seal(const graph::Json& manifest, std::string_view source);
 
 }  // namespace zellige::emit

@@ -63,7 +63,8 @@ std::string layout_text(const graph::Shape& shape, const graph::Strides& strides
   return fmt::format("Layout<Shape<{}>, Stride<{}>>", s, d);
 }
 
-/// Of a tile in spans: along the inner dimension (span, spans), all rows of a span behind one another.
+/// The layout of a tile in spans: the inner dimension is (span, spans), and all rows of a span are
+/// contiguous.
 static std::string spans_text(const plan::Buffer& b) {
   std::string s, d;
   const std::int64_t rows = graph::size(b.padded) / b.padded[b.inner];

@@ -1,4 +1,4 @@
-// Lines of generated code with indentation, and the small pieces of text that every part of the emitter prints.
+// Builds indented lines of generated code, and prints small pieces that all of the emitter uses.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,15 +8,15 @@
 
 namespace zellige::emit {
 
-/// A loop that counts from `from` to `trips`: what stands before its body, and its counter. One trip is none: no head, and
-/// `from`.
+/// A loop that counts from `from` to `trips`: its head and its counter. For a single iteration the head is
+/// empty and the counter is `from`.
 struct Counted {
   std::string head;  // "for (int i = 0; i < 4; ++i) "
   Index at;
 };
 Counted counted(const char* counter, std::int64_t trips, const char* type = "int", std::int64_t from = 0);
 
-/// Generated lines; braces are opened and closed by name, so that what is open is always known.
+/// Generated lines; tracks the depth of open braces.
 class Text {
  public:
   template <class... Args>
@@ -33,9 +33,9 @@ class Text {
     --depth_;
     line("{}", end);
   }
-  /// What closed a block and opened the next, "} catch (...) {", has one behind it.
+  /// For lines that close a block and open the next, such as "} catch (...) {".
   void open_again() { ++depth_; }
-  /// A directive stands at the margin.
+  /// A preprocessor directive, without indentation.
   void raw(const std::string& s) { text_ += s; }
   const std::string& str() const { return text_; }
 
@@ -45,12 +45,12 @@ class Text {
 };
 
 std::string type_name(graph::DType);      // half_t
-std::string register_type(graph::DType);  // of what it is computed in: float, or int of an integer
+std::string register_type(graph::DType);  // the type it is computed in: float, or int for an integer
 std::string float_literal(double);        // 0.25f; exact to float
 std::string int_literal(double);          // (-3)
-/// The type that counts to `last`.
+/// The integer type for a counter up to `last`.
 const char* index_type(std::int64_t last);
-// Types of layouts. No object of one is made in a kernel: a layout that is but a name costs the compiler of kernels nothing.
+// Types of layouts. Kernels create no objects of them: a layout that is only a type costs no compile time.
 std::string layout_text(const graph::Shape&, const graph::Strides&);  // Layout<Shape<Int<2>, ..>, Stride<..>>
 std::string swizzled(const plan::Buffer&, const std::string& layout);
 std::string buffer_layout(const plan::Buffer&);  // with partials and swizzle
