@@ -1,9 +1,10 @@
-// The kernel's schedule as agents and channels. From here on nothing else says what runs when.
+// Builds the kernel's schedule of agents and channels, from then on the only description of its order of
+// execution.
 //
-// One agent, all warps, where threads copy: the loop's copies travel through a cp.async channel. Where TMA brings the
-// tiles of a product on warpgroups, a producer fills a ring of mbarriers that the consumer, the program's warps, uses up.
-// The consumer's warps come first, so that its threads are numbered as the program's.
-// Before: pipeline, slice_fragments. After: KernelPlan::schedule but for the tensors' places.
+// If threads copy, there is one agent, all warps, and the loop's copies go through a cp.async channel. If TMA
+// loads the tiles of a matmul on warpgroups, a producer fills a ring of mbarriers that the consumer, the
+// program's warps, drains. The consumer's warps come first, so that its threads are numbered as in the
+// program. Before: pipeline, slice_fragments. After: KernelPlan::schedule except the tensors' offsets.
 #pragma once
 #include "plan/pipeline.hpp"
 

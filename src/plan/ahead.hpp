@@ -1,12 +1,14 @@
-// Ahead: what a product reads of few rows is made for all iterations at once, in front of the loop.
+// Computes the A operand of a small-M matmul for all iterations at once, before the loop.
 //
 //   loop: S += bf16(x[it] g[it]) W[it], squares += x[it]^2
 //
-// becomes a product that reads its part of bf16(x g) each iteration (Node::window). Made part by part it costs each iteration a barrier, and
-// keeps one warp busy while the others wait; made at once, all threads take part while the first stages of W are under way.
+// becomes a matmul that reads its part of bf16(x g) in each iteration (Node::window). Computed part by part,
+// the operand costs each iteration a barrier, and keeps one warp busy while the others wait; computed at
+// once, all threads take part while the first stages of W are in flight.
 //
-// Taken where it is little, a few rows and all of them in `most_bytes` of shared memory, and where every block runs from the start: one that
-// takes a multiprocessor over from another would begin with it, and its stages stand still meanwhile. After hoist, before share.
+// Applied if the operand is small (a few rows, all of them in `most_bytes` of shared memory) and every block
+// is resident from the start: a block that starts on a multiprocessor when another ends would first compute
+// the operand while its stages idle. After hoist, before share.
 #pragma once
 #include "plan/program.hpp"
 #include "target/target.hpp"

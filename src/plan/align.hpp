@@ -1,34 +1,36 @@
-// Operands of products whose rows begin where neither cp.async nor TMA can: they are read from copies with padded rows.
+// Copies matmul operands whose rows are not aligned for cp.async or TMA into tensors with padded rows.
 //
 //   LineCopies copies;
 //   const int a = aligned_operand(program, op.inputs[0], times, copies, name, target);   // the tensor itself, or its copy
-//   if (!copies.empty()) kernels.push_back(copy_lines(program, copies, name));            // one kernel fills all of them
+//   if (!copies.empty()) kernels.push_back(copy_lines(program, copies, name));            // one kernel copies all of them
 //
-// A row of 777 halves begins at an even address and no better, so that the threads have to load it themselves (load_anywhere), and wait;
-// a copy into rows of 784 is one pass over the operand, and all passes over it are then asynchronous.
+// A row of 777 halves is only 2-byte aligned, so that threads have to load it themselves (load_anywhere) and
+// wait; a copy into rows of 784 is one pass over the operand, after which all passes over it are
+// asynchronous.
 #pragma once
 #include "plan/lower.hpp"
 
 namespace zellige::plan {
 
-/// Tensors and the longer lines that they are copied into.
+/// A tensor and the one with padded rows that it is copied into.
 struct LineCopy {
   int from = -1, into = -1;
 };
 using LineCopies = std::vector<LineCopy>;
 
-/// `tensor`, which a product reads so many `times`, or a tensor of the same elements in rows of whole 16 bytes, which is to be filled:
-/// one more of `copies`. Open strides are the planner's, who pads them: such tensors stay.
+/// Returns `tensor`, which a matmul reads `times` times, or a new tensor with the same elements in rows of a
+/// multiple of 16 bytes and adds it to `copies`. A tensor whose strides are open is returned as it is,
+/// because the planner pads it.
 int aligned_operand(Program&, int tensor, std::int64_t times, LineCopies& copies, const std::string& name,
                     const target::Target&);
 
-/// The same for what the products of a custom operator's loop read.
+/// The same for the operands of the matmuls in a custom operator's loop.
 LineCopies align_operands(Program&, BlockProgram&, const target::Target&);
 
-/// NAME_copy, the kernel that fills them, one or more: each block brings its share of every one.
+/// Returns NAME_copy, the kernel that copies one or more of them: each block copies its share of every one.
 BlockProgram copy_lines(const Program&, LineCopies, const std::string& name);
 
-/// Does each line of the tensor begin at a multiple of so many bytes, as its reader sees it?
+/// Returns whether each row of the tensor, as its user sees it, starts at a multiple of `bytes`.
 bool lines_begin_at(const Program&, int tensor, std::int64_t bytes);
 
 }  // namespace zellige::plan

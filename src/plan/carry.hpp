@@ -1,9 +1,10 @@
-// Carry: a state of the loop to which a product is added becomes the product's own accumulators, rescaled before each.
+// Carry: turns a loop state to which a matmul is added into the matmul's own accumulators, rescaled before
+// each iteration.
 //
-//   o = o * r + p v      ->      o *= r, then o += p v on the tensor cores      r: one for each row
+//   o = o * r + p v      ->      o *= r, then o += p v on the tensor cores      r: one per row
 //
-// Half the registers, and no addition of two tiles. Before: the products' rows are known. After: such a product is carried and has r
-// as its third operand; nobody reads the accumulate any more.
+// Saves half the registers, and the addition of two tiles. Before: the matmuls' instructions are known.
+// After: such a matmul is carried and has r as its third operand; the accumulate node is unused.
 #pragma once
 #include "plan/kernel_plan.hpp"
 
@@ -11,7 +12,8 @@ namespace zellige::plan {
 
 void carry_rescaled(KernelPlan&);
 
-/// Of a product of a loop, what its sums so far are multiplied by before this iteration's are added; -1: nothing.
+/// The factor of a loop's matmul by which its accumulators are multiplied before this iteration is added; -1:
+/// none.
 inline int rescaled_by(const Node& n) { return n.kind == NodeKind::matmul && n.in.size() > 2 ? n.in[2] : -1; }
 
 }  // namespace zellige::plan

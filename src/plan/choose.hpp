@@ -1,7 +1,7 @@
-// Choice: which loads go through shared memory, which values are stored to be shared, when copies start and whether a barrier
-// lets the loop's memory be used again. Each combination is planned whole, through the passes from group to memory; the
-// first that fits the target is taken, from the fastest to the smallest, and the notes say what the others needed.
-// Before: select, resolve_layouts. After: everything that those passes fill.
+// Chooses which loads go through shared memory, which values are materialised, when copies start, and whether
+// a barrier lets the loop's memory be reused. Each combination is planned completely, by the passes from
+// group to memory, from the fastest to the smallest; the first that fits the target is taken, and the notes
+// report what the others needed. Before: select, resolve_layouts. After: everything that those passes fill.
 #pragma once
 #include <vector>
 
@@ -9,11 +9,11 @@
 
 namespace zellige::plan {
 
-/// In which ways blocks may take the tiles of products on warpgroups, the first that fits before others. Where every block has
-/// several tiles, pairs lost to blocks that stay alone at every size that was measured (docs/log.md).
+/// How blocks may take the tiles of matmuls on warpgroups, in order of preference. Where every block has
+/// several tiles, pairs were slower than persistent single blocks at every measured size (docs/log.md).
 inline const std::vector<Blocks> ways_of_blocks{Blocks::split_k, Blocks::stay, Blocks::pairs, Blocks::a_tile};
 
-/// Throws Error with the least that any of them needs, where none fits.
+/// Throws Error with the least requirement of any combination if none fits.
 void choose(KernelPlan&, const Program&, const target::Target&, const std::vector<Blocks>& = ways_of_blocks);
 
 }  // namespace zellige::plan

@@ -1,19 +1,22 @@
-// Contexts: who evaluates which elements of a tile, as two layouts of the layout library, one behind the other.
+// Contexts (thread-value layouts): which thread evaluates which elements of a tile, as two composed layouts
+// of the layout library.
 //
-//   share  (threads, values, turns) -> item     who takes which item
-//   tile   item -> coordinate                   where it lies
+//   share  (threads, values, turns) -> item     which thread takes which item
+//   tile   item -> coordinate                   the item's coordinate in the tile
 //
-// Strides are multiples of basis elements: 8@0 is eight further along the first axis of the items, 1@1 one further along the
-// tile's dimension 1. 128 threads that take a tile of (16, 256) in chunks of 8, a chunk each and then the next 128:
+// Strides are multiples of basis elements: 8@0 moves eight items along axis 0 of the items, 1@1 one element
+// along the tile's dimension 1. 128 threads that take a tile of (16, 256) in chunks of 8, one chunk each and
+// then the next 128:
 //
 //   share  (128,(8,4),1):(8@0,(1@0,1024@0),_0)   tile  ((8,32,16)):((1@1,8@1,1@0))
 //   Held held(context);
 //   held.at(33, 9)                              // item 8 * 33 + 1 + 1024: (5, 9), the tenth value of thread 33
 //
-// There are two because shares need not divide rows: 100 threads over rows of 32 chunks are one share and one tile, and no single
-// layout. Axis 0 is the one along which a thread's neighbours lie; where a context is summed, it is the summed one, and the others
-// say which sum. An item past the tile's size is nobody's. A coordinate past the domain is held, and is past the tile: whoever
-// evaluates there guards or clamps. Turns come one after another: each takes its registers anew.
+// There are two because shares need not divide rows: 100 threads over rows of 32 chunks are one share and one
+// tile, but no single layout. A thread's adjacent elements lie along axis 0. If the context is reduced, axis
+// 0 is the reduced axis and the other axes number the results. An item beyond the tile's size has no element.
+// A coordinate beyond the domain is evaluated all the same, out of bounds: the user guards or clamps it.
+// Turns are sequential: each reuses the thread's registers.
 #pragma once
 #include <functional>
 #include <limits>
@@ -24,56 +27,58 @@
 
 namespace zellige::plan {
 
-/// A leaf of one of a context's layouts.
+/// One mode of a context's layouts.
 struct Mode {
   std::int64_t extent, stride;
-  int basis;  // which axis, or dimension, it moves along
+  int basis;  // the axis, or dimension, that it moves along
   bool operator==(const Mode&) const = default;
 };
 
 struct Context {
   Shape domain;
   Value share, tile;
-  const Instruction* row = nullptr;  // leaves its values so; one for all that leave them alike
-  const Instruction* of = nullptr;   // of rows: whose accumulators' they are
+  // the instruction with this layout of values; one represents all with the same layout
+  const Instruction* row = nullptr;
+  const Instruction* of = nullptr;  // for rows of accumulators: the accumulators' instruction
 
-  // What the layouts say.
+  // Properties of the layouts.
   int rank() const { return static_cast<int>(domain.size()); }
-  int inner() const;            // the dimension along which neighbouring values lie
-  int vector() const;           // how many of them do, from a multiple of it on
-  int threads() const;          // that take a share: the first of the block
-  std::int64_t values() const;  // of a thread in a turn
+  int inner() const;            // the dimension along which adjacent values lie
+  int vector() const;           // number of adjacent values; aligned to a multiple of it
+  int threads() const;          // that take a share: the first ones of the block
+  std::int64_t values() const;  // per thread and turn
   int turns() const;
   int axes() const { return tile.rank(); }
-  /// Items along an axis, whether they lie in the domain or past it.
+  /// Items along an axis, inside the domain or beyond it.
   std::int64_t items(int axis) const;
-  /// How many items of an axis a thread takes one after another; along axis 0 so many vectors.
+  /// Number of sequential items per thread along an axis; along axis 0 of vectors.
   std::int64_t steps(int axis) const;
-  /// Threads that take the same items.
+  /// Number of threads that take the same items.
   int holders() const;
-  /// Whether all of these hold the whole value; the holders of a product's accumulators have a part of each sum.
+  /// Whether each of these holds the whole value; the holders of a matmul's accumulators have partial sums.
   bool replicated() const { return !row && holders() > 1; }
-  /// Neighbours in a warp, and groups of such, that share the items of axis 0 which have the same other coordinates.
+  /// Number of lanes in a warp (adjacent, or in adjacent groups) that share the axis-0 items of one result.
   int lanes() const;
-  /// From one of these, or of the holders, to the next; and the first of those that a thread is one of.
+  /// Distance between these lanes, or between holders; and the first of the lanes that a thread belongs to.
   int lane_step() const;
   int first_lane(int thread) const { return thread - thread / lane_step() % lanes() * lane_step(); }
   int parts() const;
   bool operator==(const Context&) const;
 };
 
-/// The leaves of a layout, in order, and a layout of these.
+/// The modes of a layout, in order, and a layout made of modes.
 std::vector<Mode> modes(values::View);
 Value layout(const std::vector<Mode>&);
 
-/// Chunks of `vector` elements of `domain`, dimensions in `order`, fastest first, in turn to each of so many threads. The last chunk
-/// of a line may pass it.
+/// A blocked layout: chunks of `vector` elements of `domain`, dimensions in `order`, fastest first,
+/// distributed over the threads in turn. The last chunk of a row may extend beyond it.
 Context sweep(const Shape& domain, const std::vector<int>& order, int vector, int threads);
-/// The same along `inner` first, then along the other dimensions in row-major order (last fastest).
+/// The same with `inner` fastest, then the other dimensions in row-major order (last fastest).
 Context sweep(const Shape& domain, int inner, int vector, int threads);
 
-/// What is summed: summand k of the sum at a coordinate of `sums` lies k * to further along `dim` of `domain`, which may have a
-/// dimension more than the sums. `lanes` * `splits` threads share a sum, in vectors; so many groups of them take the sums in turn.
+/// A reduction: summand k of the result at a coordinate of `sums` is k * to further along `dim` of `domain`,
+/// which may have one more dimension than `sums`. `lanes` * `splits` threads share a result, in vectors;
+/// `groups` such groups take the results in turn.
 struct Summation {
   Shape domain, sums;
   int dim = 0;
@@ -81,51 +86,52 @@ struct Summation {
   int vector = 1, lanes = 1, splits = 1, groups = 1;
 };
 Context summands(const Summation&);
-/// The same sums with threads for each: in vectors where the summands lie `together`, a lane for a vector or more of them, and several
-/// warps where whole ones are left.
+/// Distributes the reduction over threads: in vectors if the summands are `together` (contiguous), at least
+/// one vector per lane, and over several warps if whole ones remain.
 Summation spread(Summation, bool together, std::int64_t threads);
 
-constexpr int most_together = 8;  // elements that a thread evaluates one after another
+constexpr int most_together = 8;  // elements that a thread evaluates in sequence
 
-/// A context, evaluated.
+/// A context with its layouts evaluated.
 class Held {
  public:
   explicit Held(const Context&);
   int threads() const { return static_cast<int>(of_thread_.size() / axes_); }
   int values() const { return values_; }
   int turns() const { return turns_; }
-  /// Empty where the value holds nothing.
+  /// Returns an empty shape if the value has no element.
   Shape at(int thread, int value, int turn = 0) const {
     Shape at;
     find(thread, value, turn, at);
     return at;
   }
   void find(int thread, int value, int turn, Shape& at) const { find(thread, value, turn, at, false); }
-  /// Of which sum it is: the same with its place along axis 0 left out.
+  /// The coordinate of the result to which the value is added: the same without axis 0.
   void find_sum(int thread, int value, int turn, Shape& at) const { find(thread, value, turn, at, true); }
-  /// The same for every thread that adds up the sum, whether or not its first summand is there.
+  /// The same for every thread that takes part in the result, whether or not its first summand exists.
   void find_line(int thread, int value, Shape& at) const;
-  /// Whether a value is the first that a thread adds to its sum in a turn.
+  /// Whether the value is the first that a thread adds to its result in a turn.
   bool starts_sum(int value) const { return of_value_[static_cast<std::size_t>(value) * axes_] == 0; }
 
  private:
   void find(int thread, int value, int turn, Shape& at, bool sum) const;
   void add_coordinates(std::size_t axis, std::int64_t item, Shape& at) const;
 
-  /// A mode of the tile. Extents are mostly powers of two, and a shift is many times as fast as a division.
+  /// A mode of the tile. Extents are mostly powers of two, and a shift is much faster than a division.
   struct Step {
     Mode mode;
-    int shift;  // -1: its extent is no power of two
+    int shift;  // -1: the extent is no power of two
   };
 
   std::size_t axes_;
   int values_, turns_, rank_;
-  std::vector<std::int64_t> of_thread_, of_value_, of_turn_;  // items, axis by axis
+  std::vector<std::int64_t> of_thread_, of_value_, of_turn_;  // items, by axis
   std::vector<std::int64_t> sizes_;                           // of the axes
   std::vector<std::vector<Step>> tile_;                       // by axis
 };
 
-/// Calls use(thread, value, where it is) for every register of a turn; a coordinate is empty where it holds nothing.
+/// Calls use(thread, value, coordinate) for every register of a turn; the coordinate is empty if it has no
+/// element.
 template <class Use>
 void for_each(const Held& held, int turn, const Use& use) {
   Shape at;
@@ -135,36 +141,38 @@ void for_each(const Held& held, int turn, const Use& use) {
       use(thread, value, static_cast<const Shape&>(at));
     }
 }
-/// Of every turn.
+/// The same for every turn.
 template <class Use>
 void for_each(const Held& held, const Use& use) {
   for (int turn = 0; turn < held.turns(); ++turn) for_each(held, turn, use);
 }
 
-/// One instruction of one warp, which takes `vector` neighbours in each lane: where they start; empty: an idle lane.
+/// One instruction of a warp that takes `vector` adjacent elements in each lane: their first coordinates;
+/// empty: an idle lane.
 using WarpAccess = std::vector<Shape>;
 using UseAccess = std::function<void(const WarpAccess&)>;
-/// Calls use for the first `limit` of them: all warps' first, then all warps' second. Its argument is written anew for each.
+/// Calls use for the first `limit` accesses: the first of all warps, then the second of all warps. The
+/// argument is overwritten each time.
 void for_each_access(const Context&, const UseAccess& use,
                      std::size_t limit = std::numeric_limits<std::size_t>::max());
-/// The same of the sums: the first of each sum's lanes takes it.
+/// The same for the results of a reduction: the first of each result's lanes takes it.
 void for_each_sum_access(const Context&, const UseAccess& use,
                          std::size_t limit = std::numeric_limits<std::size_t>::max());
 
-/// The thread that holds each element of `shape` (row-major), -1 where none or several do.
+/// The thread that holds each element of `shape` (row-major); -1 if none or several do.
 std::vector<int> owners(const Context&, const Shape& shape);
 
-/// Whether an element is one of `shape`, and not past it.
+/// Returns whether a coordinate is within `shape`.
 bool inside(const Shape& at, const Shape& shape);
 
-/// Of coordinates the linear index, last dimension fastest, and back.
+/// The linear index of a coordinate, last dimension fastest, and its inverse.
 using graph::coordinates;
 std::int64_t linear(const Shape& at, const Shape& shape);
 
-/// Of element (.., m, n, k) of an ordinary product its factor (.., m, k) or (.., k, n).
+/// The element of operand `side` for element (.., m, n, k) of a matmul: (.., m, k) or (.., k, n).
 Shape factor(const Shape& at, int side);
 
-/// In words.
+/// A description for humans.
 std::string print(const Context&);
 /// "(128,(8,4),1):(8@0,(1@0,1024@0),_0) in ((8,32,16)):((1@1,8@1,1@0))"
 std::string layouts(const Context&);

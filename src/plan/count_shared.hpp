@@ -1,4 +1,5 @@
-// Ordinary loads and stores of shared memory, counted as the emulator counts them: by width, and in wavefronts. Part of predict.
+// Counts ordinary loads and stores of shared memory as the emulator does: by width, and in wavefronts. Part
+// of predict.
 #pragma once
 #include "plan/predict.hpp"
 
@@ -6,16 +7,16 @@ namespace zellige::plan {
 
 struct SharedCounts {
   Counts counts;
-  bool exact =
-      true;  // false: which lanes take part depends on the block, or they are too many; nothing was counted
-  bool mixed =
-      false;  // some lanes pass over what others do in between: the emulator puts those together that are not
-  bool ragged = false;  // some lanes do less: done again before a barrier, the same happens
+  // False: the active lanes depend on the block, or there are too many cases; nothing was counted.
+  bool exact = true;
+  // Some lanes skip what others execute, so that the emulator combines accesses of different instructions.
+  bool mixed = false;
+  bool ragged = false;  // some lanes execute less; executed again before a barrier, the same happens
 };
 
-/// Of one execution, by one block, of tasks that are evaluated together, or of one that is not.
+/// Counts for one execution by one block of tasks that are evaluated together, or of a single one.
 SharedCounts count_shared(const KernelPlan&, const std::vector<int>& tasks);
-/// Of the start of a state that lies in shared memory.
+/// Counts for initialising a state in shared memory.
 SharedCounts count_start(const KernelPlan&, int task);
 
 }  // namespace zellige::plan

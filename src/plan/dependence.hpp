@@ -1,12 +1,13 @@
-// Dependence: what a kernel may do while the kernels before it on the stream still run.
+// Programmatic dependent launch: what a kernel may do while earlier kernels on the stream still run.
 //
-// A kernel that is launched early (programmatic dependent launch) reads nothing but constants, and writes nothing, until its
-// griddep_wait, which returns when all kernels before have ended and what they wrote is visible. Only then, or at its end, does
-// it let the next one start. So kernels end in order: one ends after its own wait, which the end of the one before has preceded, and by
-// induction every kernel's end comes after the ends of all before it. Behind its wait a kernel may therefore
-// read what any earlier kernel wrote, and write over what any earlier kernel read, as if each had been launched when the one before had ended:
-// memory that place_tensors gives to one tensor after another needs nothing more. And at most two kernels run at a time.
-// Before: lower, resolve_layouts. After: KernelPlan::programmatic and constants; agents places the steps.
+// A kernel that is launched early reads only constants, and writes nothing, until its griddep_wait
+// (griddepcontrol.wait), which returns when all earlier kernels have ended and their writes are visible. Only
+// after it, or at its end, does it let the next kernel start. So kernels end in order: a kernel ends after
+// its own wait, which the end of the previous one precedes, and by induction after the ends of all earlier
+// ones. After its wait a kernel may therefore read what any earlier kernel wrote, and overwrite what any
+// earlier kernel read, as if launched after the previous one had ended: memory that place_tensors gives to
+// successive tensors needs no further ordering. And at most two kernels run at a time. Before: lower,
+// resolve_layouts. After: KernelPlan::programmatic and constants; agents places the steps.
 #pragma once
 #include <string>
 
@@ -16,14 +17,16 @@ namespace zellige::plan {
 
 void dependence(KernelPlan&, const Program&, const target::Target&);
 
-/// Puts the step that lets the next kernel start behind the wait, where that pays; else it starts as this one's blocks end. Blocks that
-/// are placed while others still hold most multiprocessors pile up on those that have room, and stay there: up to 30% slower
-/// as measured (docs/log.md). So only a program of one kernel that has constants to read meanwhile, and of which two
-/// grids have room at a time, lets its like in early. After: agents, memory.
+/// Places griddepcontrol.launch_dependents after the wait if that pays; otherwise the next kernel starts as
+/// this one's blocks end. Blocks that start while others still hold most multiprocessors pile up on those
+/// with free resources, and stay there: up to 30% slower as measured (docs/log.md). So it is placed only in a
+/// program of one kernel that has constants to load early, and of which two grids fit at a time. After:
+/// agents, memory.
 void let_next_start(KernelPlan&, const Program&, const target::Target&);
 
-/// Proves of a schedule what is said above: an agent that touches global memory past constants has waited, or has found full what one
-/// that waited fills; a kernel that is launched early has a wait, and nobody lets the next kernel start before.
+/// Proves the above for a schedule: an agent that accesses global memory other than constants has waited, or
+/// has acquired a stage filled by one that waited; a kernel that is launched early has a wait, and no agent
+/// launches dependents before it. Throws Rejected.
 void verify_dependence(const Schedule&, const std::string& kernel);
 
 }  // namespace zellige::plan

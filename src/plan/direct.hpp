@@ -1,4 +1,5 @@
-// Loads that are read in global memory where they are used: where a copy into shared memory would bring nothing together.
+// Decides which loads are read in place from global memory, because a copy into shared memory would not
+// improve the accesses.
 //
 //   plan.direct[load] = read_in_place(plan, program, target, load, reads, loads, too_big);
 #pragma once
@@ -10,22 +11,23 @@
 
 namespace zellige::plan {
 
-/// Whether tiles that no tensor core reads go through shared memory where that pays, or never: the latter where they
-/// would not fit. (Shared memory also turns a tile around; read in place, it is read along the tensor's own strides.)
+/// Whether tiles that no tensor core reads go through shared memory if that pays, or never, which is for
+/// kernels where they would not fit. (Shared memory can also transpose a tile; in place, it is read along the
+/// tensor's own strides.)
 enum class Loads : std::uint8_t { as_fits, in_place };
 
 /// A task that evaluates a load, and whether it does so at its own coordinates.
 using LoadReads = std::vector<std::pair<int, bool>>;
 
-/// `too_big`: a kernel's loads do not fit shared memory together.
+/// `too_big`: the loads of the kernel do not fit shared memory together.
 bool read_in_place(const KernelPlan&, const Program&, const target::Target&, int load, const LoadReads&,
                    Loads, bool too_big);
 
-/// How a store's threads bring, without shared memory between, what it stores as a load finds it: in accesses that begin anywhere, all of
-/// a thread's under way at once. Nothing where that cannot be, or another way is as good.
+/// How the threads of a store can load what it stores without shared memory: by unaligned accesses, all of a
+/// thread's in flight at once. Returns nullopt if that is impossible, or another way is as good.
 std::optional<Copy> fetched(const KernelPlan&, const Program&, const target::Target&, int store);
 
-/// Whether any product of the kernel is on warpgroups.
+/// Returns whether any matmul of the kernel uses warpgroups.
 bool on_warpgroups(const KernelPlan&);
 
 }  // namespace zellige::plan

@@ -1,15 +1,16 @@
-// What a program of custom operators is expected to take before it is planned, from its tiles alone: which tilings are worth
-// planning and pricing. Products on tensor cores, tiles through shared memory, loads as far ahead as `pipeline` has them.
+// Estimates the time of custom operators from their tiles alone, before they are planned, to select the
+// tilings worth planning. Assumes matmuls on tensor cores, tiles in shared memory, and the prefetch distance
+// of `pipeline`.
 #pragma once
 #include "plan/price.hpp"
 
 namespace zellige::plan {
 
-/// Iterations from which two products of a loop, one behind the other, are expected to be a chain on warpgroups, as `warpgroups` takes
-/// them.
+/// Minimum iterations for which two consecutive matmuls of a loop are expected to be a chain on warpgroups,
+/// as decided by `warpgroups`.
 inline constexpr std::int64_t chained_trips = 2;
 
-/// Of one custom operator; microseconds.
+/// The time of one custom operator in microseconds.
 double estimate(const graph::KernelGraph&, int op, const target::Target&);
 
 }  // namespace zellige::plan

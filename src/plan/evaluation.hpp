@@ -1,12 +1,13 @@
-// What a loop nest evaluates at each coordinate, item by item: what it reads and how wide, what is computed once, which branch is
-// taken where, and what the nest leaves behind.
+// Lists what a loop nest evaluates at each coordinate, item by item: what it reads and in which width, what
+// is computed once, which branch is taken, and what the nest stores.
 //
 //   for (const Item& item : evaluate(plan, tasks)) ...   // tasks of one context, evaluated together
 //
-// The emitter prints one item after another (expression.cpp, evaluate_text.cpp) and predict counts them (shared_access.cpp): how a
-// value comes about is decided here and nowhere else. A value is evaluated once for each coordinate at which it is wanted, and
-// again in another scope: behind another guard, or in a branch of a concatenation. What does not change along a nest's loop, as a mean
-// or a scale of the row that the loop runs along, is invariant: it is evaluated in front of the loop, by every thread that runs it.
+// The emitter prints one item after another (expression.cpp, evaluate_text.cpp) and predict counts them
+// (shared_access.cpp): how a value is computed is decided only here. A value is evaluated once for each
+// coordinate at which it is needed, and again in another scope: after another guard, or in a branch of a
+// concatenation. A value that is constant along the nest's loop, such as the mean or scale of the row that
+// the loop runs along, is invariant: every thread of the loop evaluates it before the loop.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -15,11 +16,11 @@
 
 namespace zellige::plan {
 
-/// Along one dimension, from the nest's coordinate: min(at[from] + offset, last), or of that the pair's number or the pair's other
-/// one; and `behind`.
+/// A coordinate along one dimension, relative to the nest's: x = min(at[from] + offset, last); x itself, its
+/// pair (x / 2) or the other element of its pair (x ^ 1); plus `behind`.
 struct Place {
-  int from = -1;                                   // a dimension of the nest; -1: none, and 0
-  std::int64_t offset = 0, last = -1, behind = 0;  // last -1: whatever comes
+  int from = -1;                                   // a dimension of the nest; -1: none, and at[from] is 0
+  std::int64_t offset = 0, last = -1, behind = 0;  // last -1: no limit
   enum class Of : std::uint8_t { itself, pair, other } what = Of::itself;
   auto operator<=>(const Place&) const = default;
   std::int64_t of(const Shape& at) const {
@@ -40,7 +41,8 @@ struct Place {
   }
 };
 
-/// Which of a fragment's items are anybody's: where its tiles pass what the task may write, only those below.
+/// The items of a fragment that exist: if its tiles extend beyond what the task writes, those below this
+/// limit.
 struct Guard {
   int axis;
   std::int64_t below;
@@ -49,7 +51,7 @@ struct Guard {
 
 std::vector<Guard> guards(const KernelPlan&, const Task&);
 
-/// Which elements of a tile lie within the tensor that the tile's last one passes.
+/// The elements of a partial tile that are within the tensor.
 struct Within {
   Split split;
   bool far = false;  // its coordinates need 64 bits
@@ -57,9 +59,10 @@ struct Within {
   auto operator<=>(const Within&) const = default;
 };
 
-/// A part of a concatenation: taken where the place is below `end` and no part before it was; the last one everywhere else.
+/// A part of a concatenation: taken if the place is below `end` and no earlier part was taken; the last part
+/// otherwise.
 struct Part {
-  int alone = -1;  // the neighbour that it is of; -1: of all
+  int alone = -1;  // the neighbour that it is for; -1: all
   Place at;
   std::int64_t end = 0;
   bool first = false, last = false;
@@ -67,40 +70,44 @@ struct Part {
 
 struct Item {
   enum class Kind : std::uint8_t {
-    read_shared,   // the pieces of `buffer`
-    read_global,   // the pieces of what `node` loads
-    in_registers,  // what the nest's own context holds of `node`, or, `other`, in the other matrix of its pair
-    in_lines,      // what its accumulators' rows do
-    apply,  // a map, of the values `in`; a rotate of (x, cos, sin) in whole pairs, else of (x, the other, cos, sin)
-    choose,  // opens a concatenation: its value is the part's that is taken
+    read_shared,  // the pieces of `buffer`
+    read_global,  // the pieces that `node` loads
+    // the nest's own context's registers of `node`, or with `other` those in the other matrix of its pair
+    in_registers,
+    in_lines,  // the same for the accumulators' rows
+    // a map of the values `in`; a rotate of (x, cos, sin) for whole pairs, else of (x, the other, cos, sin)
+    apply,
+    choose,  // opens a concatenation, whose value is that of the part taken
     part,    // opens a part
     take,    // in = {the choose, the part's value}; closes the part
-    guard,   // what follows until `guarded` stands under it
+    guard,   // a condition on what follows until `guarded`
     guarded,
-    leave,  // what `task` does with the values `in`
+    leave,  // stores or uses the values `in` as `task` does
   };
   Kind kind{};
-  bool invariant = false;  // the same at each step along axis 0: evaluated in front of that loop
+  bool invariant = false;  // constant along axis 0: evaluated before that loop
   int node = -1, buffer = -1, task = -1;
   std::vector<int> in;                     // items
   bool other = false;                      // in_registers
   int vector = 1;                          // neighbours of the value
-  int width = 1;                           // of them an access at most
-  std::vector<std::vector<Place>> pieces;  // read_shared: an access each; read_global: a neighbour each;
-                                           // apply of a mask or rotate: of the first neighbour
+  int width = 1;                           // maximum number of them per access
+  std::vector<std::vector<Place>> pieces;  // read_shared: one per access; read_global: one per neighbour;
+                                           // apply of a mask or rotate: for the first neighbour
   Part part;                               // part, take
   std::vector<Guard> guards;               // guard, of a fragment
   std::vector<Within> within;              // guard
-  bool zeros_past = false;  // read_global: 0 past the tensor's end, since no guard keeps from there
+  bool zeros_past = false;                 // read_global: 0 out of bounds, where no guard prevents the access
   std::vector<std::pair<int, std::int64_t>>
-      zeros;              // leave, to_shared: where a coordinate passes this, a zero is stored
-  std::int64_t edge = 0;  // leave, to_shared: from here on along the neighbours nothing is stored; 0: all is
+      zeros;              // leave, to_shared: out of bounds of this shape a zero is stored
+  std::int64_t edge = 0;  // leave, to_shared: end of what is stored along the neighbours; 0: all
 };
 
-/// Of a task of a nest or of a reduction over lanes, whose nest has one dimension more where it is a product's.
+/// Lists the items of the tasks of a nest, or of a reduction over lanes, whose nest has one more dimension if
+/// it is a matmul's.
 std::vector<Item> evaluate(const KernelPlan&, const std::vector<int>& tasks);
 
-/// Elements that one access of a nest moves, which comes to `vector` neighbours along `inner`, from a multiple of it and `shift` on.
+/// The elements per access of a nest that reads `vector` neighbours along `inner`, at a multiple of `vector`
+/// plus `shift`.
 int access_width(const Buffer&, int inner, int vector, std::int64_t shift = 0);
 
 }  // namespace zellige::plan

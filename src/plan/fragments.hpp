@@ -1,10 +1,11 @@
-// Contexts in which matrix instructions hold their operands, tiled over warps from the layouts of the instructions' rows.
+// Thread-value layouts in which matrix instructions hold their operands: the instructions' layouts, tiled
+// over warps.
 //
 //   Held c(accumulators({16, 64}, {.n = 4}, row));  // values in the order of Fragment::d
-//   c.at(37, 2)                                     // (9, 18): of thread 37, value 2
+//   c.at(37, 2)                                     // (9, 18): value 2 of thread 37
 //
-// Items are (N, M, batch). Values of `accumulators` and of `a_fragments` over the same warps are counted alike, since one is
-// rounded, register for register, into the other (block/fragment.hpp, Operand).
+// Items are (N, M, batch). Values of `accumulators` and of `a_fragments` over the same warps are numbered
+// alike, since one is rounded into the other, register for register (block/fragment.hpp, Operand).
 #pragma once
 #include <algorithm>
 
@@ -12,62 +13,65 @@
 
 namespace zellige::plan {
 
-/// Warps along batch, M, N and K of a matmul. With k > 1 every such warp sums its own slices of K, and the readers of
-/// the result add the k partial products.
+/// Warps along batch, M, N and K of a matmul. With k > 1 each of these warps sums its own slices of K, and
+/// the users of the result add the k partial sums.
 struct WarpLayout {
   int b = 1, m = 1, n = 1, k = 1;
   int count() const { return b * m * n * k; }
   bool operator==(const WarpLayout&) const = default;
 };
 
-/// Tiles of N that a warp takes together: as many as one tile of K is wide. Their accumulators, rounded, are one A
-/// operand, and the B of both comes in one load of matrices.
+/// The number of N tiles that a warp takes together: as wide as one tile of K. Their accumulators, rounded,
+/// are one A operand, and the B of both comes from one ldmatrix.
 inline int tiles_in_unit(const Instruction& mma) { return std::max(1, mma.k / mma.n); }
 
-/// Whether it stands for ordinary multiply-adds of a warp's threads (target/outer_products.hpp); nullptr: it does not.
+/// Returns whether the descriptor represents FMAs of a warp's threads (target/outer_products.hpp); false for
+/// nullptr.
 inline bool by_threads(const Instruction* mma) {
   return mma && mma->issuers == 32 && mma->a.space == Instruction::Space::smem;
 }
 
-/// Warps that issue it together; they lie one behind another along M.
+/// Number of warps that issue it together; they are adjacent along M.
 inline int warps_of(const Instruction& mma) { return mma.issuers / 32; }
 
-/// Of the square matrices that one instruction loads, whose rows threads address: elements of a row.
+/// Row length, in elements, of the square matrices that a matrix load reads.
 inline int matrix_side(const Instruction& load) { return load.a.layout.value_count() / load.a.bits; }
 
-/// Whether two products leave C alike, whatever they multiply.
+/// Returns whether two instructions have the same layout of C, whatever their operand types.
 inline bool alike(const Instruction& a, const Instruction& b) {
   return a.m == b.m && a.n == b.n && a.k == b.k && a.c.layout == b.c.layout;
 }
 
-/// C of a block's product in tiles of `mma`, the warps of K each a whole C; N in so many slices, a turn each.
+/// C of a block's matmul in tiles of `mma`, each of the warps along K with a whole C; N in `slices` slices,
+/// one per turn.
 Context accumulators(const Shape& c, const WarpLayout&, const Instruction& mma, int slices = 1);
 
-/// A of a block's product, its fragments held like the accumulators of a product over `held` that has A's shape;
-/// the product itself runs on `warps`, slices of K over warps.k of them.
+/// A of a block's matmul, with fragments distributed like the accumulators of a matmul over `held` with A's
+/// shape; the matmul itself runs on `warps`, its slices of K over warps.k of them.
 Context a_fragments(const Shape& a, const WarpLayout& held, const WarpLayout& warps, const Instruction& mma);
 
-/// Of accumulators, or of their lines.
+/// The warps of accumulators or of their rows.
 WarpLayout warps(const Context&);
-/// Whether accumulators' tiles reach as far as a tile with its padding: who writes zeros there holds them.
+/// Returns whether the accumulators' tiles cover a tile with its padding, so that these threads can write its
+/// zeros.
 bool covers(const Context& accumulators, const Shape& padded);
 
-/// The rows of accumulators: one value for each row that a thread has elements of, in all lanes that have some. Sums and maxima of
-/// rows are left so, and elementwise nodes over the accumulators read them from there.
+/// The rows of accumulators: one value per row in every lane that has elements of it. Row reductions leave
+/// their results in this layout, and elementwise nodes over the accumulators read them from it.
 Context lines(const Context& accumulators);
-/// Which of its thread's rows a value of accumulators lies in.
+/// Which of its thread's rows a value of the accumulators is in.
 int line_of(const Context& accumulators, int value);
-/// Whether each row is in one warp, so that its lanes alone make a sum of it.
+/// Returns whether each row is within one warp, so that its lanes alone can reduce it.
 bool whole_lines(const Context& accumulators);
-/// Whether `rows` are these accumulators' lines.
+/// Returns whether `rows` are the rows of these accumulators.
 bool lines_of(const Context& rows, const Context& accumulators);
 
-/// Whether each thread holds both matrices of a batch's pairs, along its last dimension, and which value lies where another does in
-/// the other.
+/// Returns whether each thread holds both matrices of each pair along the batch's last dimension; and the
+/// index of the corresponding value in the other matrix.
 bool whole_pairs(const Context& accumulators);
 int other_of_pair(const Context& accumulators, int value);
 
-/// Which of each of its dimensions a warp is: M runs fastest, then batch, N and K.
+/// The warp's coordinate: M is fastest, then batch, N and K.
 WarpLayout warp_coordinate(const WarpLayout&, int warp);
 
 }  // namespace zellige::plan

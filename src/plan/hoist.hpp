@@ -1,9 +1,9 @@
-// Hoist: what is the same in every iteration is computed once, in front of the loop.
+// Hoists loop-invariant nodes: they are computed once, before the loop.
 //
-//   loop: S += (q / rms(q)) K_i        q is loaded once: its rows' sums and what the product reads of it go in front
+//   loop: S += (q / rms(q)) K_i        q is loaded once: its row sums and the matmul's operand are computed before the loop
 //
-// What is evaluated where it is read (inlined) moves along; products, loads and what is carried stay. After lower and simplify, before
-// share. A task of such a node is one of the section before the loop (pipeline.hpp).
+// Inlined nodes move with their users; matmuls, loads and loop-carried nodes stay. After lower and simplify,
+// before share. A task of such a node belongs to the section before the loop (pipeline.hpp).
 #pragma once
 #include "plan/program.hpp"
 

@@ -1,4 +1,5 @@
-// Names as C identifiers, still recognisable: letters and digits stay, everything else becomes one underscore.
+// Turns names into recognisable C identifiers: letters and digits stay, everything else becomes one
+// underscore.
 #pragma once
 #include <string>
 #include <string_view>
@@ -7,8 +8,9 @@ namespace zellige::plan {
 
 constexpr std::size_t longest_identifier = 64;
 
-/// "lora k" -> "lora_k". Never two underscores in a row, none at either end, at most `longest_identifier` characters;
-/// empty where the name has no letter and no digit. Two names may come out alike: emit::Names tells them apart.
+/// "lora k" -> "lora_k". No two consecutive underscores, none at either end, at most `longest_identifier`
+/// characters; empty if the name has no letter or digit. Two names may give the same identifier: emit::Names
+/// makes them unique.
 std::string identifier(std::string_view name);
 
 }  // namespace zellige::plan

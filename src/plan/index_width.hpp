@@ -1,6 +1,8 @@
-// How wide the indices of a kernel's text must be: 32 bits, but where a tensor's extents and strides pass them.
+// Chooses the width of the indices in a kernel's source: 32 bits, or 64 if a tensor's extents and strides
+// exceed them.
 //
-// Before: lower, layouts (the tensors' strides). After: `wide` and `far`; verify_bounds proves both from the same extents.
+// Before: lower, layouts (the tensors' strides). After: `wide` and `far`; verify_bounds proves both from the
+// same extents.
 #pragma once
 #include <limits>
 
@@ -10,14 +12,14 @@ namespace zellige::plan {
 
 constexpr std::int64_t most_narrow = std::numeric_limits<std::int32_t>::max();
 
-/// The largest coordinates, and the largest offset in elements, that the text of a load or store computes. The last tile's
-/// overhang and padding count: their addresses are computed, and only then not used.
+/// The largest coordinates, and the largest offset in elements, that a load or store computes. The last
+/// tile's overhang and padding count: their addresses are computed, though not used.
 struct Reach {
   std::vector<std::int64_t> coordinate;
   std::int64_t offset = 0;
-  bool far() const;  // some coordinate passes 32 bits
+  bool far() const;  // some coordinate exceeds 32 bits
 };
-/// A node of the plan's own.
+/// Of a node of the plan.
 Reach reach(const KernelPlan&, const Node&, const graph::KernelTensor&);
 
 void index_width(KernelPlan&, const Program&);

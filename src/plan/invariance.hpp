@@ -1,12 +1,13 @@
-// Which values of a loop nest are the same at every step of its loop.
+// Detects the values of a loop nest that are constant along its loop.
 //
 //   Invariance invariant(plan, tasks);          // tasks of one context, evaluated together
 //   item.invariant = invariant(item, before);   // `before`: the nest's items so far, which `item.in` counts in
 //
-// The loop is that along axis 0 of the nest's context. Dimensions that axis 0 does not move along have one coordinate for all of its
-// steps: the rows of a reduction along a row, and every dimension of extent 1. A read at such a coordinate is invariant unless the
-// nest itself writes what it reads, and so is what operators on single elements make of invariant values. A nest of one step, or over
-// the accumulators of an instruction, has no invariant values.
+// The loop is that along axis 0 of the nest's context. Dimensions that axis 0 does not move along have one
+// coordinate for all of its steps: the rows of a reduction along a row, and every dimension of extent 1. A
+// read at such a coordinate is invariant unless the nest itself writes what it reads; an operator on single
+// elements of invariant values is invariant, too. A nest of one step, or over the accumulators of an
+// instruction, has no invariant values.
 #pragma once
 #include "plan/evaluation.hpp"
 

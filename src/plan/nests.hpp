@@ -1,4 +1,5 @@
-// Which tasks are one text: those that stand side by side in the schedule and run through their context's items together.
+// Groups adjacent schedule steps whose tasks iterate over the same thread-value layout and output slices; the
+// emitter writes each group as one loop nest.
 #pragma once
 #include "plan/kernel_plan.hpp"
 
@@ -7,10 +8,10 @@ namespace zellige::plan {
 /// The tasks of the steps from `first` on that nothing parts: copies, or other work, equally far ahead.
 std::vector<int> side_by_side(const KernelPlan&, const std::vector<Step>&, std::size_t first);
 
-/// Whether a task is evaluated in a loop over its context's items that it may share.
+/// Returns whether a task is evaluated in a loop over its context's items that it may share.
 bool in_nest(const KernelPlan&, const Task&);
 
-/// These tasks, those of one nest together.
+/// Partitions these tasks into nests.
 std::vector<std::vector<int>> nests(const KernelPlan&, const std::vector<int>& tasks);
 
 }  // namespace zellige::plan
