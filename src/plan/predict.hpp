@@ -1,11 +1,12 @@
-// What one launch of a planned kernel executes, in the emulator's words: its schedule, walked.
+// Predicts what one launch of a planned kernel executes, as counters of the emulator, by walking its
+// schedule.
 //
 //   Counts c = predict(kernel);
-//   c.at(emulate::Counter::barrier)            // 320: of all blocks
-//   c.count(emulate::Counter::shuffle)         // 0: what the plan does not say exactly is not there
+//   c.at(emulate::Counter::barrier)            // 320: over all blocks
+//   c.count(emulate::Counter::shuffle)         // 0: a counter that the plan does not determine exactly is absent
 //
-// Contexts, buffers and layouts are evaluated for it; nothing is estimated. tests/predict holds it against what the
-// emulator counts. docs/explanation/planner.md says what is left out, and why.
+// Contexts, buffers and layouts are evaluated; nothing is estimated. tests/predict checks it against the
+// emulator's counters. docs/explanation/planner.md says what is not predicted, and why.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -16,13 +17,13 @@
 
 namespace zellige::plan {
 
-/// A counter that is 0 is there, one that is not predicted is not.
+/// Counters that are 0 are present; counters that are not predicted are absent.
 using Counts = std::map<emulate::Counter, std::uint64_t>;
 
-/// Of a plan that has passed build_schedule.
+/// Requires a plan that has passed build_schedule.
 Counts predict(const KernelPlan&);
 
-/// "barrier 5, mma 64": those that are not 0.
+/// "barrier 5, mma 64": the nonzero ones.
 std::string print(const Counts&);
 
 }  // namespace zellige::plan

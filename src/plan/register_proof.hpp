@@ -1,5 +1,6 @@
-// What registers hold, compared: each of these proves one way of handing values on, thread by thread and value
-// by value, or throws Rejected with the two coordinates that clash. verify_registers.cpp says which is owed when.
+// Compares register contents: each function proves one way of passing values on, for each thread and value,
+// or throws Rejected with the two coordinates that differ. verify_registers.cpp decides which proofs are
+// required.
 #pragma once
 #include <set>
 
@@ -11,28 +12,31 @@ class RegisterProof {
  public:
   explicit RegisterProof(const KernelPlan& plan) : plan_(plan), p_(plan.program) {}
 
-  /// Values of node x as task `writer` left them are at the coordinates that `reader` takes them for;
-  /// `partial`: sums over a part of K will do.
+  /// Task `writer` left the values of node x at the coordinates at which `reader` expects them; `partial`:
+  /// sums over a part of K suffice.
   void agree(int writer, int reader, int x, bool partial);
 
-  /// Node x as task `writer` left it, one value for each row, is read by `reader` over accumulators: each at its own row's.
+  /// Node x, one value per row from task `writer`, is read by `reader` over accumulators: each element at its
+  /// own row.
   void in_lines(int writer, int reader, int x);
 
-  /// Node x as task `writer` left it is read by `reader` where the other matrix of its batch's pair is: each thread holds that, too.
+  /// Node x from task `writer` is read by `reader` at the other matrix of its batch's pair: each thread holds
+  /// that, too.
   void in_pairs(int writer, int reader, int x);
 
-  /// Task t reads buffer b behind task w without a barrier: every element that a thread reads, past the tile
-  /// its last one, it wrote itself. `own`: t reads at its context's own coordinates.
+  /// Task t reads buffer b after task w without a barrier: every in-bounds element that a thread reads was
+  /// written by the same thread. `own`: t reads at its context's own coordinates.
   void same_thread(int t, int w, int b, bool own) const;
 
-  /// Every element of a product's C is in one thread for each of the warps along K.
+  /// Every element of a matmul's C is in one thread for each of the warps along K.
   void covers(int t);
 
-  /// A of product t in the registers that `writer` left: each fragment is the one that the instruction takes
-  /// there, and all of K is multiplied once.
+  /// The A operand of matmul t is in the registers that `writer` left: each fragment is the one that the
+  /// instruction expects there, and all of K is multiplied exactly once.
   void chained(int t, int writer);
 
-  /// What `writer` summed in each thread, task t adds up: every summand once, and stored, or left in all of its lanes, as its own row.
+  /// Task t combines the partial results of `writer`: every summand once; the result is stored for the right
+  /// row, or left in all of its lanes.
   void sums(int t, int writer);
 
   /// 'to operand %5'
@@ -48,8 +52,8 @@ class RegisterProof {
 
   const KernelPlan& plan_;
   const BlockProgram& p_;
-  std::set<std::pair<int, int>> agreed_;         // contexts
-  std::set<int> covered_, summed_, multiplied_;  // contexts, and products, proved already
+  std::set<std::pair<int, int>> agreed_;         // pairs of contexts
+  std::set<int> covered_, summed_, multiplied_;  // contexts, and matmuls, that are already proved
 };
 
 }  // namespace zellige::plan

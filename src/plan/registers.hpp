@@ -1,17 +1,18 @@
-// What a plan's threads need of registers, as far as it knows, and how many blocks a multiprocessor has room for then.
+// Estimates the registers that a plan's threads need, and the blocks per multiprocessor that they allow.
 #pragma once
 #include "plan/kernel_plan.hpp"
 
 namespace zellige::plan {
 
-/// A thread's, by what tasks leave in registers and what outer products read at a time.
+/// Registers per thread: those that hold tasks' results, and the operands of FMA matmuls.
 std::int64_t registers_of_thread(const KernelPlan&, const target::Target&);
 
-/// Blocks of so many threads on a multiprocessor, by registers, threads and shared memory; at least 1.
+/// Blocks of `threads` threads per multiprocessor, as limited by registers, threads and shared memory; at
+/// least 1.
 int blocks_together(const KernelPlan&, const target::Target&, std::int64_t threads);
 
-/// Outer products are unrolled, and ptxas loads ahead with all registers that it is given: says how many blocks are to have room.
-/// Before: places are known. After: KernelPlan::together.
+/// Sets the blocks per multiprocessor for which ptxas limits registers, because FMA loops are unrolled and it
+/// would prefetch with all registers it may use. Before: places are known. After: KernelPlan::together.
 void bound_registers(KernelPlan&, const target::Target&);
 
 }  // namespace zellige::plan

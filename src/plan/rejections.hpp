@@ -1,8 +1,9 @@
-// Rejections: plans that a search dropped because the proof rejects them (Rejected in graph/error.hpp), and how users are told.
+// Plans that a search dropped because the verifier rejects them (Rejected in graph/error.hpp), and how they
+// are reported to users.
 //
 //   catch (const Rejected& plan) { drop(plan, rejected); }   // the search goes on with its other plans
 //   told(rejected)                                           // one line, for stderr
-//   told(plan)                                               // where it was the only plan
+//   told(plan)                                               // if it was the only plan
 #pragma once
 #include <algorithm>
 #include <string>
@@ -12,10 +13,10 @@
 
 namespace zellige::plan {
 
-/// The proof's sentences, each once, in the order in which they came.
+/// The verifier's messages, without duplicates, in order.
 using Rejections = std::vector<std::string>;
 
-/// A search stops at a rejected plan in builds with assertions.
+/// Whether a search stops at a rejected plan: it does in builds with assertions.
 #ifdef NDEBUG
 constexpr bool stops_at_rejections = false;
 #else
@@ -29,7 +30,7 @@ inline void add(Rejections& to, const Rejections& from) {
   for (const std::string& sentence : from) add(to, sentence);
 }
 
-/// Keeps the sentence of a plan that a search goes on without; rethrows the rejection where searches stop at it.
+/// Records the message of a plan that a search drops; rethrows it if searches stop at rejections.
 inline void drop(const Rejected& plan, Rejections& kept, bool stops = stops_at_rejections) {
   if (stops) throw Rejected(plan);
   add(kept, plan.what());

@@ -1,5 +1,5 @@
-// Whether threads read of a buffer only what they wrote themselves, so that no barrier is owed between two tasks: both contexts,
-// evaluated.
+// Proves that threads read from a buffer only what they wrote themselves, so that no barrier is required
+// between two tasks, by evaluating both contexts.
 #pragma once
 #include <map>
 #include <tuple>
@@ -11,7 +11,7 @@ namespace zellige::plan {
 class SameThread {
  public:
   explicit SameThread(const KernelPlan& plan) : plan_(plan) {}
-  /// Every element of buffer b that task r reads was written by task w in the same thread.
+  /// Returns whether every element of buffer b that task r reads was written by task w in the same thread.
   bool operator()(int w, int r, int b);
 
  private:

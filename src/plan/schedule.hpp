@@ -1,10 +1,13 @@
-// A schedule: agents that run in parallel, each with its operations in order, joined by channels.
+// A schedule: agents (warp roles) that run in parallel, each with its operations in order, connected by
+// channels (pipelines).
 //
-// It is the only description of a kernel's control flow: verify() and verify_registers() prove it, print() shows it, place_buffers()
-// reads lifetimes from it, the emitter prints a piece of text for each step, and the tests walk it.
+// It is the only description of a kernel's control flow: verify() and verify_registers() prove it, print()
+// shows it, place_buffers() reads lifetimes from it, the emitter prints the source code of each step, and the
+// tests execute it.
 //
-// An SM80 kernel is one agent (all warps) whose loads travel through cp.async groups. A Hopper kernel is a TMA producer
-// and WGMMA consumers joined by mbarriers. Both are this value, and verify() proves both by the same rules.
+// An SM80 kernel is one agent (all warps) whose loads go through cp.async groups. A Hopper kernel is a TMA
+// producer and WGMMA consumers connected by mbarriers. Both are this type, and verify() proves both by the
+// same rules.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -14,15 +17,16 @@
 
 namespace zellige::plan {
 
-/// How what a producer wrote becomes visible to its consumers.
+/// How a producer's writes become visible to its consumers.
 enum class Synchronisation : std::uint8_t {
   block_barrier,   // __syncthreads
   named_barrier,   // bar.sync id, threads
-  cp_async_group,  // visible to the issuing threads after wait_group, to others after a barrier behind it
-  mbarrier_bytes,  // full/empty mbarriers; the producer announces bytes, the copy engine completes them
+  cp_async_group,  // visible to the issuing threads after wait_group, to others after a subsequent barrier
+  mbarrier_bytes,  // full/empty mbarriers; the producer expects bytes, the copy engine completes them
   commit_group,    // wgmma: registers and operands are free after wait_group
   bulk_group,      // a TMA store: its source is free after wait_group
-  mbarrier_peers,  // what the other ranks of a cluster write into this one's tensor: each arrives at each other one's mbarrier
+  // For writes of other ranks into this rank's tensor: each arrives at the mbarriers of all other ranks.
+  mbarrier_peers,
 };
 std::string_view name(Synchronisation);
 
@@ -32,16 +36,16 @@ struct Channel {
   int stages = 1;
   int producer = -1;  // an agent
   std::vector<int>
-      consumers;  // agents: of cp.async the producer itself; a stage is empty when all have released it
+      consumers;  // agents; for cp.async the producer itself; a stage is empty when all have released it
   Synchronisation by{};
   std::int64_t offset =
-      -1;  // mbarrier_bytes: of the full barriers of its stages, then the empty ones, in bytes
+      -1;  // mbarrier_bytes: offset in bytes of its stages' full barriers, followed by the empty ones
 };
 bool consumes(const Channel&, int agent);
-/// Bytes that a channel's barriers take of shared memory.
+/// Bytes of shared memory for a channel's barriers.
 std::int64_t barrier_bytes(const Channel&);
 
-/// A tensor in shared memory, a place in bytes: two tensors whose places overlap must never be alive together.
+/// A tensor in shared memory, as a byte range: two tensors whose ranges overlap must never be alive together.
 struct SharedTensor {
   std::string name;
   std::int64_t offset = 0, bytes = 0;  // of all stages
@@ -49,63 +53,63 @@ struct SharedTensor {
 };
 
 enum class StepKind : std::uint8_t {
-  start,         // gives a state of a loop its first value, in registers or shared memory
+  start,         // initialises a loop state, in registers or shared memory
   work,          // reads and writes tensors with ordinary instructions of all the agent's threads
   copy,          // starts an asynchronous copy into `writes` (through `channel`)
   commit,        // closes the cp.async or wgmma group of what was started since the last commit
-  wait_group,    // at most `pending` groups of this agent are still under way
-  barrier,       // __syncthreads among all agents that name it, or bar.sync `id`
-  arrive,        // bar.arrive `id`: counts at the barrier and goes on, as in ping-pong
-  acquire,       // consumer waits until its channel's next stage is full; producer: until it is empty
-  release,       // consumer gives the stage back
-  async_work,    // started like wgmma: reads operands and writes registers until a wait_group
-  fence_proxy,   // ordinary writes become visible to the asynchronous proxy
-  griddep_wait,  // until the kernels before have ended, and what they wrote is visible
-  griddep_launch_dependents,  // the kernel behind may start; it waits for this one's end by itself
-  init,                       // setup: one thread makes the channel's mbarriers, for `arrivals`
-  fence_init,                 // setup: that becomes visible to the asynchronous proxy and the cluster
-  drain,                      // the producer waits until all stages of its channel have been given back
+  wait_group,    // waits until at most `pending` groups of this agent are in flight
+  barrier,       // __syncthreads among all agents that have it, or bar.sync `id`
+  arrive,        // bar.arrive `id`: arrives at the barrier without waiting, as in ping-pong
+  acquire,       // a consumer waits until its channel's next stage is full, a producer until it is empty
+  release,       // a consumer marks the stage as empty
+  async_work,    // asynchronous like wgmma: reads operands and writes registers until a wait_group
+  fence_proxy,   // makes ordinary writes visible to the asynchronous proxy
+  griddep_wait,  // waits until all earlier kernels have ended and their writes are visible
+  griddep_launch_dependents,  // lets the next kernel start, which itself waits for this one's end
+  init,                       // setup: one thread initialises the channel's mbarriers for `arrivals`
+  fence_init,                 // setup: makes that visible to the asynchronous proxy and the cluster
+  drain,                      // the producer waits until all stages of its channel have been released
   warp_barrier,               // teardown: __syncwarp
   cluster_barrier,            // setup, teardown: all threads of all ranks meet
   loop,
 };
 std::string_view name(StepKind);
-/// Whether a step orders this kernel and its neighbours on the stream.
+/// Returns whether a step orders this kernel with its neighbours on the stream.
 inline bool depends(StepKind kind) {
   return kind == StepKind::griddep_wait || kind == StepKind::griddep_launch_dependents;
 }
-/// Whether a step is one of all threads, before the agents or after them.
+/// Returns whether a step is executed by all threads, before or after the agents.
 inline bool outside_agents(StepKind kind) {
   return kind == StepKind::init || kind == StepKind::fence_init || kind == StepKind::warp_barrier ||
          kind == StepKind::cluster_barrier;
 }
-/// Whether a step counts at a barrier.
+/// Returns whether a step arrives at a barrier.
 inline bool meets(StepKind kind) { return kind == StepKind::barrier || kind == StepKind::arrive; }
 
-/// One access of a step. `stage`: which stage of a staged tensor it touches in iteration i: (i + lag) % stages.
+/// An access of a step. In iteration i it touches stage (i + lag) % stages of a staged tensor.
 struct Access {
   int tensor = -1;
   int lag = 0;
-  bool same_thread = false;  // each thread touches only what it wrote itself, so no barrier is owed
+  bool same_thread = false;  // each thread touches only what it wrote itself, so that no barrier is required
 };
 
-/// What a step touches of global memory.
+/// What a step accesses in global memory.
 enum class Global : std::uint8_t {
   nothing,
-  constants,  // reads what no earlier work on the stream writes
-  anything,   // reads what earlier kernels may have written, or writes
+  constants,  // reads data that no earlier work on the stream writes
+  anything,   // reads data that earlier kernels may have written, or writes
 };
 
 enum class Loop : std::uint8_t {
-  iterations,  // the block graph's; stages and guards count by it
-  prologue,    // fills the first stages of a ring: iteration i the stage i
-  slices,      // within one iteration: a product a slice of N after another
-  tiles,       // of the output, one after another by a block that stays: all of the kernel, each time
+  iterations,  // the block graph's; stages and guards are counted by it
+  prologue,    // fills the first stages of a ring: stage i in iteration i
+  slices,      // within one iteration: a matmul one slice of N after another
+  tiles,       // output tiles of a persistent block: the whole kernel for each
 };
 
 struct Step {
   StepKind kind{};
-  std::string what;  // for the reader
+  std::string what;  // for humans
   std::vector<Access> reads, writes;
   int channel = -1;
   int pending = 0;         // wait_group
@@ -159,27 +163,27 @@ const Step* find_step(const std::vector<Step>& steps, const P& holds) {
 struct Agent {
   std::string name;
   int warps = 1;
-  int registers = 0;  // a thread; 0: the compiler's choice
+  int registers = 0;  // per thread; 0: the compiler's choice
   std::vector<Step> steps;
 };
 
-/// Whether the agent does nothing but fill channels: one thread of it is enough.
+/// Returns whether the agent only fills channels: one thread of it is enough.
 bool fills_only(const Agent&);
 
 struct Schedule {
   int threads = 0;
-  int ranks = 1;  // blocks of a cluster that run it together, each with tensors and channels of its own
-  bool programmatic = false;  // may be launched while the kernel before it still runs, and waits for its end
+  int ranks = 1;  // blocks of a cluster that run it together, each with its own tensors and channels
+  bool programmatic = false;  // may start while the previous kernel still runs, and waits for its end
   std::vector<SharedTensor> tensors;
   std::vector<Agent> agents;
   std::vector<Channel> channels;
-  std::vector<Step> setup, teardown;  // of all threads, before the agents and after them
+  std::vector<Step> setup, teardown;  // executed by all threads, before and after the agents
   bool parted() const { return agents.size() > 1; }
 };
 
-/// Blocks that fill a channel's stages together, and all of whose consumers give them back.
+/// Blocks that together fill a channel's stages, and to all of which its consumers release them.
 int ranks_of(const Schedule&, int channel);
-/// What setup initialises the channel's mbarriers for; 0 where it does not.
+/// The arrival count with which setup initialises the channel's mbarriers; 0: it does not.
 int arrivals_of(const Schedule&, int channel);
 
 std::string print(const Schedule&);
@@ -188,7 +192,7 @@ std::string print(const Schedule&, const Step&, bool in_loop);
 std::string print(const Schedule&,
                   const Channel&);  // "channel ring: sA, 4 stages, producer -> consumer, ..."
 std::string heading(const Agent&);  // "agent consumer: 8 warps, 232 registers a thread"
-/// An agent's steps, a line each, loops indented; line(step, in_loop) is the text of one.
+/// An agent's steps, one per line, loops indented; line(step, in_loop) returns the text of one.
 std::string print(const Agent&, const std::function<std::string(const Step&, bool in_loop)>& line);
 
 }  // namespace zellige::plan

@@ -1,6 +1,6 @@
-// Instruction selection: for each matmul mma.sync, outer products of the threads or a sum at a time, how its warps are laid
-// over batch, M, N and K, and whether its A operand can stay in the registers that another matmul's accumulators leave it in.
-// Before: a lowered program. After: KernelPlan::matmuls has every live matmul.
+// Instruction selection: chooses for each matmul mma.sync, FMA outer products or the scalar fallback, how its
+// warps are distributed over batch, M, N and K, and whether its A operand can stay in registers as another
+// matmul's accumulators. Before: a lowered program. After: KernelPlan::matmuls has every live matmul.
 #pragma once
 #include "plan/kernel_plan.hpp"
 
@@ -8,7 +8,7 @@ namespace zellige::plan {
 
 void select(KernelPlan&, const target::Target&);
 
-/// Accumulator registers a thread holds under a layout.
+/// Accumulator registers per thread under a warp layout.
 std::int64_t accumulator_registers(const MatmulChoice&, const WarpLayout&);
 
 }  // namespace zellige::plan

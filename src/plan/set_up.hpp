@@ -1,9 +1,11 @@
-// Adds to a schedule of complete agents and channels what its barriers need: the steps before and after the agents, and counts.
+// Completes a schedule of agents and channels with what its barriers need: steps before and after the agents,
+// and arrival counts.
 //
 //   set_up(schedule);            // Schedule::setup and teardown, drain steps, Step::arrivals and Step::threads
 //
-// mbarriers are initialised by one thread, and all threads meet before the first use; where ranks fill each other's stages, the producer
-// drains its channel and the ranks meet before one of them ends. verify() proves steps and counts.
+// One thread initialises the mbarriers, and all threads synchronise before their first use. If ranks fill
+// each other's stages, the producer drains its channel and the ranks synchronise before any of them ends.
+// verify() proves steps and counts.
 #pragma once
 #include "plan/schedule.hpp"
 

@@ -1,12 +1,12 @@
-// Values that would be evaluated again and again are stored once.
+// Materialises values that would otherwise be recomputed many times.
 //
-// Elementwise nodes are evaluated where they are read (group.hpp). That is right for the few operators around a product, but
-// a chain of norms would repeat its whole beginning in each of them, and a value that slices and concatenations read at
-// shifted coordinates would be repeated for each shift, which doubles with every level. So a node gets a `round` of float32
-// behind it, which group stores like any other, where
-//   - one evaluation would need it at more than `most_coordinates` different coordinates, or behind as many shifts, or
+// Elementwise nodes are evaluated where they are read (group.hpp). That is right for the few operators around
+// a matmul, but a chain of norms would repeat its whole beginning in each of them, and a value that slices
+// and concatenations read at shifted coordinates would be repeated for each shift, which doubles with every
+// level. So a node gets a float32 `round` after it, which group stores like any other, if
+//   - one evaluation would need it at more than `most_coordinates` different coordinates or shifts, or
 //   - evaluations in different phases or layouts would repeat more than `most_repeated` nodes below it.
-// With that, the text grows with the number of operators. Ordinary graphs stay as they are.
+// With that, the size of the source grows with the number of operators. Ordinary graphs are unchanged.
 #pragma once
 #include "plan/program.hpp"
 
@@ -14,11 +14,11 @@ namespace zellige::plan {
 
 constexpr int most_coordinates = 16, most_repeated = 24;
 
-/// After lower, before select. Numbers the nodes anew where it stores something.
+/// Runs after lower, before select. Renumbers the nodes if it stores something.
 void share(BlockProgram&);
 
-/// Where shared memory has no room for what share() stored: the largest of it is evaluated by its readers again; its
-/// nodes stay, dead. False where nothing is left to give up.
+/// If shared memory cannot hold what share() materialised, reverts the largest: its users recompute it, and
+/// its nodes stay, dead. Returns false if nothing is left to revert.
 bool unshare(BlockProgram&);
 
 }  // namespace zellige::plan

@@ -1,10 +1,10 @@
-// Simplify: a block program that computes the same numbers with less to do, by rules that hold exactly in float32 too.
+// Simplifies a block program by rules that hold exactly in float32: the same results with less work.
 //
-//   round(cast(x))        the cast to the round's own dtype is left out, and so it is in front of a store
-//   max(c x) = c max(x)   c > 0: rounding keeps the order, so one number a row is multiplied in place of all
-//   mask(c x) = c mask(x) where what stands in place of the masked is minus infinity, so that the rule before comes to bear
+//   round(cast(x))        the cast to the round's own dtype is removed; so is one before a store
+//   max(c x) = c max(x)   c > 0: rounding is monotone, so one number per row is multiplied instead of all
+//   mask(c x) = c mask(x) if masked elements are minus infinity, so that the previous rule applies
 //
-// After lower, before share. Numbers the nodes anew.
+// Runs after lower, before share. Renumbers the nodes.
 #pragma once
 #include "plan/program.hpp"
 

@@ -1,6 +1,7 @@
-// Slices: a product whose accumulators would not fit a thread's registers is computed a slice of N after another, each
-// slice leaving for shared or global memory before the next begins.
-// Before: pipeline (phases are known). After: a turn of the context for each slice; the tasks of a sliced context stand together in the Order.
+// Accumulator slices: a matmul whose accumulators would exceed a thread's registers is computed one slice of
+// N after another, each of which is written to shared or global memory before the next begins. Before:
+// pipeline (phases are known). After: one turn of the context per slice; the tasks of a sliced context are
+// adjacent in the Order.
 #pragma once
 #include "plan/pipeline.hpp"
 

@@ -1,14 +1,14 @@
-// Slices of what blocks leave: a store that takes some of the blocks' tiles along a dimension. Other blocks store nothing there, and
-// need not bring their value into shared memory for it.
+// Output slices: stores of only some blocks' tiles along a dimension. Other blocks store nothing there, and
+// need not write their value to shared memory for it.
 //
-//   queries take heads 0 to 31 of 48, keys 32 to 39, both the same value:      slices(plan, store of keys)      {{0, .., 32, 40, ..}}
-//                                                                              slices(plan, its way to shared)  {{0, .., 0, 40, ..}}
+//   queries take heads 0 to 31 of 48, keys 32 to 39, both of the same value:   slices(plan, store of keys)      {{0, .., 32, 40, ..}}
+//                                                                              slices(plan, its copy to shared)  {{0, .., 0, 40, ..}}
 #pragma once
 #include "plan/kernel_plan.hpp"
 
 namespace zellige::plan {
 
-/// Along a dimension of the value the tiles [from, to) of so many, which `tile` numbers by block.
+/// The tiles [from, to) of `tiles` along a dimension of the value; `tile` is the number of a block's tile.
 struct Slice {
   int dim = 0;
   Split tile;
@@ -16,17 +16,19 @@ struct Slice {
   bool operator==(const Slice&) const = default;
 };
 
-/// What a store takes, along each dimension where it begins with a tile and has not all of them; it may end within one.
+/// The slices of a store, one per dimension along which it starts at a tile boundary and has not all tiles;
+/// it may end within a tile.
 std::vector<Slice> slices(const BlockProgram&, const Node& store);
-/// What becomes of a task's work: of a tile in shared memory all that is stored from there, if that is one slice. Of other tasks none.
+/// The slice of a task's result that is used: for a tile in shared memory everything stored from it, if that
+/// is one slice. Empty for other tasks.
 std::vector<Slice> slices(const KernelPlan&, const Task&);
 
-/// Of stores that leave through shared memory, (task, buffer) each, one through whose buffer another may leave as well: it sends the same
-/// value the same way, or only from other blocks. {-1, -1}: there is none.
+/// Of `stores` that go through shared memory, (task, buffer) each, one whose buffer store `another` may use
+/// as well, because it stores the same value in the same way, or only in other blocks. {-1, -1}: none.
 std::pair<int, int> shared_way_out(const KernelPlan&, const std::vector<std::pair<int, int>>& stores,
                                    int another, int inner);
 
-/// Of how many blocks' tiles how many lie in all of them.
+/// The number of blocks' tiles that are in all of the slices, and the number of all tiles.
 std::pair<std::int64_t, std::int64_t> tiles_in(const std::vector<Slice>&);
 
 }  // namespace zellige::plan

@@ -1,16 +1,19 @@
-// Split K: where a product on warpgroups has fewer tiles than there are multiprocessors, blocks of a cluster sum a slice of the loop
-// each. What one has summed of another's columns it sends there, through distributed shared memory; each stores its part of the tile.
+// Split K: if a matmul on warpgroups has fewer tiles than there are multiprocessors, each block of a cluster
+// sums a slice of the loop. The blocks exchange partial sums through distributed shared memory, and each
+// stores its part of the tile.
 //
-// Before: arrange_buffers. After: KernelPlan::split_k, a buffer and two tasks for the exchange, and the store's part.
+// Before: arrange_buffers. After: KernelPlan::split_k, a buffer and two tasks for the exchange, and the
+// store's part.
 #pragma once
 #include "plan/kernel_plan.hpp"
 
 namespace zellige::plan {
 
-/// Blocks that sum a tile together where that leaves none waiting for a multiprocessor and each a loop worth it; else 1.
+/// The number of blocks per tile, such that all blocks are resident and each has a long enough loop; else 1.
 int split_of(std::int64_t tiles, std::int64_t iterations, const target::Target&);
 
-/// False where the kernel is none of one product whose tile leaves by TMA, element by element, in parts of whole boxes.
+/// Returns false unless the kernel is one matmul whose tile is stored by TMA, elementwise, in parts of whole
+/// boxes.
 bool split_k(KernelPlan&, const target::Target&);
 
 }  // namespace zellige::plan

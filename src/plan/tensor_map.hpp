@@ -1,9 +1,11 @@
-// Tensor maps: what TMA must know of a kernel-level tensor to bring a load's tile, or take a store's, box by box.
+// Tensor maps: the TMA descriptor with which a load's or store's tile of a kernel-level tensor is copied box
+// by box.
 //
 //   if (const std::string why = no_tensor_map(node, tensor, inner); why.empty())
 //     TensorMap map = tensor_map(plan, program, id);     // {.box = {64, 128}, .swizzle_bytes = 128, ...}
 //
-// Dimensions are TMA's: the contiguous one first, the others from the last to the first, as a buffer's rows lie.
+// Dimensions are in TMA's order: the contiguous one first, the others from last to first, as a buffer's rows
+// are stored.
 #pragma once
 #include <string>
 #include <vector>
@@ -12,14 +14,14 @@
 
 namespace zellige::plan {
 
-/// The bytes of a line that TMA swizzles and WGMMA reads as one.
+/// The bytes of a row that TMA swizzles and WGMMA reads as a unit.
 inline constexpr std::int64_t span_bytes = 128;
 
 struct TensorMap {
   int tensor = -1;  // of the program
   DType dtype{};
-  std::vector<std::int64_t> extent;  // elements; what lies past it reads as zero and is not written
-  std::vector<std::int64_t> stride;  // bytes, of every dimension but the first
+  std::vector<std::int64_t> extent;  // elements; out of bounds reads return zero and writes are dropped
+  std::vector<std::int64_t> stride;  // bytes, for every dimension except the first
   std::vector<std::int64_t> box;     // elements
   int swizzle_bytes = 0;
   bool operator==(const TensorMap&) const = default;
@@ -28,14 +30,14 @@ struct TensorMap {
 /// The node's dimensions in TMA's order.
 std::vector<int> map_order(const Node&, int inner);
 
-/// Why TMA cannot bring or take a load's or store's tile whose lines run along `inner`; empty where it can.
+/// Why TMA cannot copy the tile of a load or store whose rows run along `inner`; empty if it can.
 std::string no_tensor_map(const Node&, const graph::KernelTensor&, int inner);
 
-/// Of a load or store that travels by TMA into or out of its buffer.
+/// The tensor map of a load or store that is copied by TMA.
 TensorMap tensor_map(const KernelPlan&, const Program&, int node);
 
-/// Boxes of one tile, or of a rank's part of it: they lie side by side along the contiguous dimension. The last one may pass the
-/// tile's end.
+/// Number of boxes of one tile, or of a rank's part of it; they are adjacent along the contiguous dimension.
+/// The last one may extend beyond the tile.
 std::int64_t boxes(const Buffer&);
 std::int64_t boxes_of_rank(const KernelPlan&, int node, const Buffer&);
 

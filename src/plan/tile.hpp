@@ -1,11 +1,13 @@
-// Tiling: whose grids, loops and threads custom operators have, and the plan that follows.
+// Chooses the tilings (grids, loops and threads) of custom operators, and plans the graph.
 //
 //   Tiled t = tile(graph, target, {.tiles = Tiles::chosen});
-//   t.graph                // as it was tiled: tiles, and partial sums between kernels, may differ
-//   t.plan.program.notes   // says why, where tilings were priced
+//   t.graph                // with the chosen tiling: tiles, and partial sums between kernels, may differ
+//   t.plan.program.notes   // reports why, if tilings were compared
 //
-// Chosen: of every custom operator in turn, what retile proves is estimated from its tiles, the best few are planned and priced, and
-// the least is taken if it is clearly less than the graph's own. Plain products have their tiles from product_tiles.hpp. Before: a validated graph. After: the plan of t.graph.
+// Tiles::chosen: for one custom operator after another, the tilings that retile proves valid are estimated
+// from their tiles, the best few are planned, and the cheapest is taken if it is clearly cheaper than the
+// graph's own. Unfused matmuls get their tiles from product_tiles.hpp. Before: a validated graph. After: the
+// plan of t.graph.
 #pragma once
 #include "plan/plan.hpp"
 #include "plan/price.hpp"
@@ -18,22 +20,23 @@ struct Tiled {
   Price price;
 };
 
-/// Throws Error where a stated tiling is none of the graph's, or would change what it means.
+/// Throws Error if an explicit tiling does not fit the graph, or would change its meaning.
 Tiled tile(const graph::KernelGraph&, const target::Target&, const Wishes& = {});
 
-/// Of custom operators, and of plain products.
+/// The tiling of custom operators and of unfused matmuls.
 retile::Tiling tiling_of(const Tiled&);
 
-/// Whose other tilings are looked at.
+/// Which operators' other tilings are tried.
 enum class Tilings : std::uint8_t { of_custom_operators, of_products_too };
 
-/// In order of price.
+/// In order of estimated cost.
 struct Ranked {
   std::vector<Tiled> tiled;
   Rejections rejected;
 };
 
-/// The graph's own tiling and others that price least, at most so many. Throws Rejected where the proof rejects all of them.
+/// The graph's own tiling and the cheapest others, at most `most`. Throws Rejected if the verifier rejects
+/// all of them.
 Ranked ranked(const graph::KernelGraph&, const target::Target&, const Wishes&, int most, Tilings);
 
 }  // namespace zellige::plan

@@ -1,5 +1,5 @@
-// In which order blocks that stay take the tiles of their kernel's grid: those in flight at a time should share operands, so
-// that these stay in the L2.
+// Tile scheduler: the order in which persistent blocks take the tiles of their kernel's grid, such that tiles
+// in flight share operands in the L2.
 //
 //   TileWalk w = tile_walk(plan);    // {.rows = 32, .columns = 16, .group = 16}: block x is row * columns + column
 #pragma once
@@ -7,18 +7,21 @@
 
 namespace zellige::plan {
 
-/// Rows and columns of tiles of the kernel's product on warpgroups, taken in groups of rows (block/tile_scheduler.hpp); rows 0:
-/// the grid has no such form, and its tiles are taken as they come.
+/// Rows and columns of tiles of the kernel's matmul on warpgroups, taken in groups of rows
+/// (block/tile_scheduler.hpp); rows 0: the grid has no such form, and its tiles are taken in order.
 struct TileWalk {
   std::int64_t rows = 0, columns = 0, group = 1;
-  int row_axis = 0, column_axis = 0;  // of the grid; the same where one axis counts both
+  int row_axis = 0, column_axis = 0;  // of the grid; equal if one axis counts both
   int longer =
-      -1;  // the axis along which blocks make more and more iterations: a long tile and a short one in turn; -1: none
+      // The axis along which blocks run more and more iterations, so that long and short tiles alternate; -1:
+      // none.
+      -1;
 };
 
 TileWalk tile_walk(const KernelPlan&);
 
-/// Whether a load brings weights of which one block, or one cluster together, reads each tile: the L2 need not keep them.
+/// Returns whether each tile of a load is read by only one block or cluster, as weights are: the L2 need not
+/// keep it.
 bool passes_once(const KernelPlan&, int load);
 
 }  // namespace zellige::plan

@@ -1,10 +1,10 @@
-// Trips: how many iterations of its loop a block makes where a mask leaves nothing of the last ones, as of keys behind the last query
-// of a causal tile.
+// Masked loop bounds: how many iterations a block runs if a mask leaves nothing of the last ones, such as
+// keys after the last query of a causal tile.
 //
-//   if (std::optional<Trips> t = masked_trips(plan)) t->of(3, loop);   // of the block 3 along the rows' axis
+//   if (std::optional<Trips> t = masked_trips(plan)) t->of(3, loop);   // for block 3 along the rows' axis
 //
-// Decided, not guessed: with minus infinity in place of the masked values the loop's body is evaluated on what that leaves of it
-// (minus infinity, 0, 1, or anything), and every state of the loop must come out as it went in.
+// Proved, not pattern-matched: with minus infinity in place of the masked values, the loop's body is
+// evaluated abstractly (minus infinity, 0, 1, or anything), and every state of the loop must be unchanged.
 #pragma once
 #include <optional>
 

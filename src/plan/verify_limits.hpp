@@ -1,5 +1,4 @@
-// The part of the proof that needs no simulation: indices that exist, loops that close, and what the target
-// has.
+// The part of the verifier that needs no simulation: valid indices, closed loops, and the target's limits.
 #pragma once
 #include <string>
 
@@ -8,18 +7,18 @@
 
 namespace zellige::plan {
 
-/// Every index names something, every step has the fields that its kind needs and no others.
+/// Checks that every index is valid, and that every step has exactly the fields that its kind needs.
 void check_structure(const Schedule&, const std::string& kernel);
 
-/// Shared memory, threads, registers, barriers and instructions of the target. Precondition: check_structure
-/// passed.
+/// Checks shared memory, threads, registers, barriers and instructions against the target. Precondition:
+/// check_structure passed.
 void check_limits(const Schedule&, const std::string& kernel, const target::Target&);
 
-/// Counts of the mbarriers that no phase of the run shows: of mbarrier_peers, at which each rank arrives once, and of channels none of
-/// whose stages is given back.
+/// Checks the arrival counts of mbarriers that no phase of the simulation shows: those of mbarrier_peers, at
+/// which each rank arrives once, and of channels without releases.
 void check_other_arrivals(const Schedule&, const std::string& kernel);
 
-/// What a commit or wait_group counts. Each agent has its own groups of each.
+/// The kinds of groups that commit and wait_group count. Each agent has its own groups of each kind.
 enum class Groups : std::uint8_t { cp_async, wgmma, bulk };
 constexpr int group_kinds = 3;
 

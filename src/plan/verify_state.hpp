@@ -1,12 +1,12 @@
-// What the verifier knows while it runs the agents.
+// The verifier's state while it runs the agents.
 //
-// A clock has one component for each line of events that completes in order: an agent's steps, its groups of
-// each kind (cp.async, wgmma, bulk), and the stages that arrive through a channel. Event x happens before
-// what agent b does now when b's clock has reached x's value in x's component.
+// A clock has one component for each sequence of events that completes in order: an agent's steps, its groups
+// of each kind (cp.async, wgmma, bulk), and the stages that arrive through a channel. Event x happens before
+// the current step of agent b if b's clock has reached x's value in x's component.
 //
-// An agent is many threads, so it has two clocks. `own`: what the thread that did something knows of it (its
-// own steps, the groups it waited for). `seen`: what every thread of the agent knows. A barrier turns the
-// first into the second.
+// An agent is many threads, so it has two clocks. `own`: what the acting thread has observed (its own steps,
+// the groups it waited for). `seen`: what every thread of the agent has observed. A barrier merges the first
+// into the second.
 #pragma once
 #include <array>
 #include <map>
@@ -35,11 +35,11 @@ struct Touch {
   int cell = -1;
   Via via{};
   bool writes = false, same_thread = false;
-  int component = -1;  // complete when a clock has reached `value` there
+  int component = -1;  // complete when a clock has reached `value` in it
   std::int64_t value = 0;
 };
 
-/// One stage of one tensor: who wrote it last, and who has read it since.
+/// One stage of one tensor: its last writer, and its readers since.
 struct Cell {
   int tensor = -1, stage = 0;
   std::int64_t begin = 0, end = 0;
@@ -51,12 +51,13 @@ struct Cell {
 struct AgentState {
   std::size_t at = 0;  // next event
   Clock seen, own;
-  Clock fenced, fenced_own;  // the same two, of what a fence_proxy has passed on to the asynchronous proxy
+  // The same two, as far as a fence_proxy has made them visible to the asynchronous proxy.
+  Clock fenced, fenced_own;
   std::array<std::int64_t, group_kinds> committed{};
-  std::array<std::optional<Touch>, group_kinds> last;  // the operation started last
+  std::array<std::optional<Touch>, group_kinds> last;  // by kind, the operation started last
   std::map<int, Touch> multiplies;                     // by channel, the wgmma started last
-  std::map<int, std::size_t> rounds;                   // of each barrier, that it has come to
-  bool waits = false;                                  // at a barrier, having come to it
+  std::map<int, std::size_t> rounds;                   // by barrier, its current phase
+  bool waits = false;                                  // has arrived at a barrier and waits
 };
 
 /// One filling of one stage of an mbarrier channel.
@@ -67,23 +68,23 @@ struct Phase {
   Clock own, fenced;  // the producer's, as it announced the bytes or arrived
 };
 
-/// How far a consumer is with its channel's stages, and what it knew when it gave each back.
+/// A consumer's progress in its channel's stages, and its clocks when it released each.
 struct ConsumerState {
   std::int64_t acquired = 0, released = 0;
   std::vector<Clock> released_own, released_fenced;
 };
 
 struct ChannelState {
-  std::vector<Phase> phases;  // known before the run: control flow is static
+  std::vector<Phase> phases;  // known before the simulation: control flow is static
   std::int64_t produced = 0;
   std::map<int, ConsumerState> consumers;  // by agent
 };
 
-/// One round of a barrier: who has come to it, and what they knew.
+/// One phase of a barrier: which agents have arrived, and their clocks.
 struct Round {
   std::set<int> arrived;
   Clock own, fenced;
-  std::map<int, std::int64_t> passed;  // agents that waited, and their clock's value behind it
+  std::map<int, std::int64_t> passed;  // agents that waited, and their clock's value after it
 };
 
 struct State {

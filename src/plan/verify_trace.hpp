@@ -1,8 +1,8 @@
-// What the verifier runs: each agent's steps in a straight line, loops unrolled and guards decided.
+// The verifier's input: each agent's steps as a linear trace, with loops unrolled and guards decided.
 //
-// Control flow is static, so the line is known before the simulation. A long loop is shortened to a number of
-// trips that is congruent to the real one modulo every stage count, and long enough for each stage to be met
-// twice, for the first iterations and for the guarded last ones.
+// Control flow is static, so the trace is known before the simulation. A long loop is shortened to a number
+// of iterations that is congruent to the real one modulo every stage count, and long enough to reach each
+// stage twice, and to include the first iterations and the guarded last ones.
 #pragma once
 #include "plan/schedule.hpp"
 
@@ -12,11 +12,11 @@ struct Event {
   const Step* step = nullptr;
   int index = 0;               // of the step in its agent
   std::int64_t iteration = 0;  // of the innermost loop; 0 outside
-  std::int64_t shown = 0;      // the same in the loop's real count, for messages
+  std::int64_t shown = 0;      // the same in the unshortened loop, for messages
   enum class Place : std::uint8_t { no_loop, before_loop, in_loop, after_loop } place{};
 };
 
-/// One line an agent. Precondition: check_structure passed.
+/// Returns one trace per agent. Precondition: check_structure passed.
 std::vector<std::vector<Event>> unroll(const Schedule&, const std::string& kernel);
 
 /// step 'mma' of iteration 3

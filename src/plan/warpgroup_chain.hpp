@@ -1,12 +1,13 @@
-// Two products of a loop, one behind the other, on warpgroups: the sums of the first, made into other numbers and rounded, are the A
-// of the second, which never leaves the registers.
+// Two consecutive matmuls of a loop on warpgroups: the accumulators of the first, transformed and rounded,
+// are the A operand of the second, and stay in registers.
 //
-//   s = q k            q: resident, before the loop         k, v: a ring that TMA fills
-//   p = round(f(s))    f: elementwise, with statistics of rows
+//   s = q k            q: resident, before the loop         k, v: a ring filled by TMA
+//   p = round(f(s))    f: elementwise, with row statistics
 //   o = o * r + p v
 //
-// Each four warps take 64 rows, of q and p and o alike. From there on the passes read the rows, as they do of warpgroups.hpp's.
-// Before: select, resolve_layouts. After: both products' rows and warps, where they apply.
+// Each four warps take 64 rows of q, p and o. Later passes read the instruction descriptors, as for
+// warpgroups.hpp. Before: select, resolve_layouts. After: both matmuls' instructions and warps, if they
+// apply.
 #pragma once
 #include <optional>
 #include <string>
@@ -15,16 +16,17 @@
 
 namespace zellige::plan {
 
-/// Empty where the plan has changed; else why it stays as it is, for the reader of a note. nullopt where the loop has no two such
-/// products, or more.
+/// Returns an empty string if the plan was changed, otherwise the reason, for a note. Returns nullopt if the
+/// loop does not have exactly two such matmuls.
 std::optional<std::string> warpgroup_chain(KernelPlan&, const Program&, const target::Target&);
 
-/// Of a map between the products of a chain that is kept in registers, the product whose accumulators lie as it does; -1: it is evaluated
-/// where it is read. Kept is what becomes the second one's operand, while the product before still reads that, and what several read
-/// and takes long to evaluate again: what is loaded meets the scores, or a function that takes long.
+/// For a map between the matmuls of a chain that is kept in registers: the matmul whose accumulators have its
+/// layout; -1: it is evaluated where it is read. Kept are the second matmul's operand, while the previous
+/// matmul still reads it, and values with several users that are expensive to recompute: loads combined with
+/// the scores, or an expensive function.
 int kept_beside(const KernelPlan&, int node);
 
-/// Whether a kernel's products on warpgroups are such a chain.
+/// Returns whether a kernel's matmuls on warpgroups are such a chain.
 bool has_warpgroup_chain(const KernelPlan&);
 
 }  // namespace zellige::plan

@@ -1,9 +1,9 @@
-// Warpgroups: a kernel whose loop is products of loads alone may multiply on wgmma, from tiles that TMA brings.
+// Warpgroups: a kernel whose loop consists of matmuls of loads may use wgmma on tiles loaded by TMA.
 //
-// Each product gets the row of four warps that reads both operands from shared memory, and its warps lie one behind another
-// along M. From there on the passes read the row: group lets the loads travel by tensor map, arrange_buffers lays them
-// out as the row admits, agents makes a producer and a consumer of the kernel.
-// Before: select, resolve_layouts. After: the products' rows and warps, where they apply.
+// Each matmul gets the instruction that reads both operands from shared memory, and its warps are adjacent
+// along M. Later passes read the instruction: group uses tensor maps for the loads, arrange_buffers chooses
+// layouts that it supports, agents splits the kernel into producer and consumer. Before: select,
+// resolve_layouts. After: the matmuls' instructions and warps, if they apply.
 #pragma once
 #include <string>
 
@@ -11,15 +11,15 @@
 
 namespace zellige::plan {
 
-/// Empty where the plan has changed; else why it stays as it is, for the reader of a note.
+/// Returns an empty string if the plan was changed, otherwise the reason, for a note.
 std::string warpgroups(KernelPlan&, const Program&, const target::Target&);
 
-/// Whether a row's sums, a batch's columns side by side, lie in the registers in which a plain product's over the same warps would:
-/// what reads them is written for those.
+/// Returns whether wgmma's accumulators, with a batch's columns adjacent, are in the registers in which those
+/// of `plain` over the same warps would be: their users are written for that layout.
 bool leaves_as(const Instruction& row, const Instruction& plain, const Shape& c, const WarpLayout& warps);
 
-/// Lets pairs of blocks, whose tiles lie one below the other, bring each a half of what both multiply by; false where the grid
-/// has no such pairs or the tile no such halves. Before: arrange_buffers.
+/// Lets pairs of blocks with vertically adjacent tiles load half each of the operand that both use. Returns
+/// false if the grid has no such pairs or the tile no such halves. Before: arrange_buffers.
 bool share_by_pairs(KernelPlan&, const target::Target&);
 
 }  // namespace zellige::plan

@@ -1,7 +1,7 @@
-// What a user says of tilings, as a wish.
+// Converts a user's tiling option to planner options.
 //
-//   Wishes w = tiling_wish("", target);                     // chosen where the target's prices have been measured, else given
-//   if (w.tiles == Tiles::stated) state(w, text, source);   // neither "given" nor "chosen": the caller knows where it stands
+//   Wishes w = tiling_wish("", target);                     // chosen if the target's costs have been measured, else given
+//   if (w.tiles == Tiles::stated) state(w, text, source);   // neither "given" nor "chosen": the caller has the tiling's text
 #pragma once
 #include <string_view>
 
@@ -10,7 +10,7 @@
 namespace zellige::plan {
 
 Wishes tiling_wish(std::string_view tiling, const target::Target&);
-/// A tiling from the text of a manifest or of a list; `source` names it in messages.
+/// Parses a tiling from a manifest or a list; `source` names it in messages.
 void state(Wishes&, std::string_view json, std::string_view source);
 
 }  // namespace zellige::plan

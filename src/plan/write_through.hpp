@@ -1,7 +1,8 @@
-// What an operator makes is written where it is wanted, and not copied there: in the shape that the caller gets, and, by a custom
-// operator, into the part of an input's memory that slice_scatter puts it in.
+// Output aliasing: writes an operator's result where it is wanted instead of copying it there: in the shape
+// of an output, and, from a custom operator, into the part of an input's memory in which slice_scatter puts
+// it.
 //
-//   custom -> t -> reshape -> slice_scatter of cache, in place        t is a view of the cache from its start on; no kernel but custom's
+//   custom -> t -> reshape -> slice_scatter of cache, in place        t is a view of the cache from its start on; only custom's kernel runs
 #pragma once
 #include <set>
 #include <vector>
@@ -11,16 +12,17 @@
 
 namespace zellige::plan {
 
-/// A tensor whose memory is that of one that the caller gets, which is a permuted or reshaped view of it.
+/// A tensor that is stored in an output's memory, of which the output is a permuted or reshaped view.
 struct WrittenAs {
   int tensor = -1;
-  graph::Strides strides;  // of the tensor, in the caller's memory
-  int view = -1;           // the operator that makes what the caller gets
+  graph::Strides strides;  // of the tensor, in the output's memory
+  int view = -1;           // the operator that produces the output
 };
-/// At most one of each tensor; what else the caller gets as a view is copied.
+/// At most one per tensor; other outputs that are views are copied.
 std::vector<WrittenAs> written_as(const graph::KernelGraph&);
 
-/// Makes views of such tensors. Gives the operators that have nothing left to do. `order` is the one in which operators run.
+/// Makes views of such tensors. Returns the operators that are no longer needed. `order` is the execution
+/// order.
 std::set<int> write_through(Program&, const graph::KernelGraph&, const std::vector<int>& order,
                             const target::Target&);
 
