@@ -31,7 +31,7 @@ enum class NodeKind : std::uint8_t {
   // Over the last two dimensions, float32 accumulators; if carried, they are first multiplied by a third
   // operand.
   matmul,
-  // Y[.., j, ..] = sum or max over k of x[.., j + k * to, ..] along `dim`; `carried`: and over the loop.
+  // y[.., j, ..] = sum or max over k of x[.., j + k * to, ..] along `dim`; `carried`: and over the loop.
   reduce,
   accumulate,    // over the loop: sum, max, or acc * in[1] + in[0]
   running_max,   // over the loop so far, this iteration included; starts at the lowest finite value

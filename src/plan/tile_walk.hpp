@@ -12,10 +12,8 @@ namespace zellige::plan {
 struct TileWalk {
   std::int64_t rows = 0, columns = 0, group = 1;
   int row_axis = 0, column_axis = 0;  // of the grid; equal if one axis counts both
-  int longer =
-      // The axis along which blocks run more and more iterations, so that long and short tiles alternate; -1:
-      // none.
-      -1;
+  // The axis along which blocks run more and more iterations, so that long and short tiles alternate; -1: none.
+  int longer = -1;
 };
 
 TileWalk tile_walk(const KernelPlan&);
