@@ -57,14 +57,14 @@ class Builder {
 
   bool copies(int t) const { return brings(plan_.tasks[t].kind); }
   bool travels(int t) const { return copies(t) && plan_.copies.at(plan_.tasks[t].node).async(); }
-  /// Whether one thread names the task's whole box to TMA, which works on.
+  /// Returns whether one thread copies the task's whole box asynchronously by TMA.
   bool boxed(int t) const {
     return plan_.boxed(plan_.tasks[t].node) && (copies(t) || plan_.tasks[t].kind == TaskKind::to_global);
   }
 
   bool constant(int t) const { return copies(t) && plan_.constants.count(plan_.tasks[t].node) > 0; }
 
-  /// From here on the agent may touch anything of global memory.
+  /// After this the agent may access any global memory.
   void depend() {
     if (!plan_.programmatic || waited_) return;
     waited_ = true;
@@ -90,7 +90,7 @@ class Builder {
       for (int w : task.after_same) same = same || plan_.tasks[w].buffer == b;
       s.reads.push_back({b, 0, same});
     }
-    // A context gives each element to the same thread in every iteration.
+    // A context assigns each element to the same thread in every iteration.
     const bool writes = task.buffer >= 0 && task.kind != TaskKind::to_global;
     if (writes && task.kind == TaskKind::accumulate) s.reads.push_back({task.buffer, 0, true});
     if (writes) s.writes.push_back({task.buffer, lag, !boxed(t)});
@@ -114,7 +114,7 @@ class Builder {
     }
   }
 
-  /// Steps of the iterations [from, to) of a ring's prologue, of which iteration 0 alone stands without a loop.
+  /// Steps of the iterations [from, to) of a ring's prologue; iteration 0 alone needs no loop.
   template <class Body>
   void prologue(int from, int to, const Body& body) {
     if (from >= to) return;
@@ -124,9 +124,10 @@ class Builder {
     if (looped) close();
   }
 
-  /// What is copied once, and the stages that the first iterations read. Of constants, what is copied once and the first half
-  /// of the stages start before the kernel waits for those before it; the other half stays behind, in groups of its own, so that
-  /// the first iteration need not wait for the last stage.
+  /// Starts the copies before the loop and the stages that the first iterations read. Copies of constants
+  /// that are needed once, and of the first half of the stages, start before the kernel waits for earlier
+  /// kernels; the other half comes after the wait in separate groups, so that the first iteration need not
+  /// wait for the last stage.
   void fill(int lag) {
     const bool streams = !order_.loop_copies.empty();
     std::vector<int> early, late;
@@ -142,7 +143,7 @@ class Builder {
     for (int t : order_.before)
       if (!constant(t)) run(t);
     if (!streams) return;
-    // Waited for apart from what the first iteration reads, or in front of it.
+    // Waited for separately from what the first iteration reads, or before it.
     if (!order_.ahead.empty() || (lag == 0 && !order_.before.empty())) commit();
     prologue(0, first, [&] {
       for (int t : late) run(t);
@@ -154,7 +155,7 @@ class Builder {
     });
   }
 
-  /// What is computed once, while the first stages, so many groups, are still under way.
+  /// Emits what is computed once, while the first `stages` stages (groups) are in flight.
   void ahead(int stages) {
     if (order_.ahead.empty()) return;
     if (!order_.loop_copies.empty()) arrive(stages);
@@ -162,7 +163,7 @@ class Builder {
   }
 
   void loop() {
-    const bool whole = order_.stages == plan_.program.loop;  // all of it starts in front
+    const bool whole = order_.stages == plan_.program.loop;  // all of it starts before the loop
     const int lag = whole ? order_.stages : order_.stages - 1;
     const bool once = !order_.before.empty(), streams = !order_.loop_copies.empty();
     fill(lag);
@@ -197,7 +198,7 @@ class Builder {
     return static_cast<int>(schedule_.channels.size()) - 1;
   }
 
-  /// The sums of a product need registers that the producer can spare.
+  /// A matmul's accumulators need registers that the producer can give up.
   static constexpr int many = 96, most = 232, spared = 40, registers_per_multiprocessor = 65536;
 
   Schedule consumer_and_producer(const MatmulChoice& product) {
@@ -206,7 +207,7 @@ class Builder {
     int sums = 0;
     for (const auto& [node, m] : plan_.matmuls)
       if (m.by_warpgroup()) sums += m.row->c.registers;
-    // Of two times four warps each thread may have all that it can name.
+    // With two times four warps each thread may use the maximum.
     const bool scarce =
         (schedule_.threads + 32 * warps_of(*product.row)) * most > registers_per_multiprocessor;
     if (sums > many && scarce) {
@@ -233,7 +234,7 @@ class Builder {
       if (t.kind == TaskKind::to_peers)
         peers_ = channel("peers", t.buffer, 1, consumer, Synchronisation::mbarrier_peers);
     std::vector<int> resident, all = order_.loop_copies;
-    bool alone = false;  // the consumer touches global memory before it has found anything full
+    bool alone = false;  // the consumer accesses global memory before it has acquired a full stage
     for (int t : order_.before)
       if (boxed(t))
         resident.push_back(t), all.push_back(t);
@@ -242,7 +243,7 @@ class Builder {
     if (!resident.empty())
       resident_ = channel("resident", plan_.tasks[resident.front()].buffer, 1, producer,
                           Synchronisation::mbarrier_bytes);
-    // Who fills what the consumer finds full first waits for the kernels before, for both.
+    // The agent that fills what the consumer acquires first waits for earlier kernels, on behalf of both.
     const bool loads_wait = !std::all_of(all.begin(), all.end(), [&](int t) { return constant(t); });
     waited_ = loads_wait && !alone;
     consume(order_.inside.front());
@@ -267,7 +268,7 @@ class Builder {
     return std::move(schedule_);
   }
 
-  /// What the second product of a chain reads has a ring of its own.
+  /// The second matmul of a chain has a separate ring for its loads.
   int ring_of(int copy) const {
     if (second_ < 0) return ring;
     for (const auto& [node, m] : plan_.matmuls)
@@ -276,7 +277,7 @@ class Builder {
     return ring;
   }
 
-  /// Where blocks stay: what follows is done for one tile after another.
+  /// With persistent blocks: opens the loop over tiles.
   void tiles() {
     if (order_.blocks == 0) return;
     open(Loop::tiles, tiles_each()).each = plan_.trips_of_rank();
@@ -288,9 +289,9 @@ class Builder {
     tiles();
     if (several_tiles() &&
         std::any_of(order_.before.begin(), order_.before.end(), [&](int t) { return !boxed(t); }))
-      barrier();  // the tile before has read what is loaded anew
+      barrier();  // the previous tile has read what is loaded again
     start_states();
-    bool once = false;  // what is read behind the loop travels meanwhile
+    bool once = false;  // what is read after the loop is in flight meanwhile
     for (int t : order_.before)
       if (!boxed(t)) run(t), once = once || travels(t);
     if (once) commit(cp_async_);
@@ -301,7 +302,7 @@ class Builder {
       one_ahead(products);
     exchange();
     if (once) arrive(0, cp_async_);
-    if (stores_ >= 0 && several_tiles()) arrive(0, stores_);  // the tile before has left its buffer
+    if (stores_ >= 0 && several_tiles()) arrive(0, stores_);  // the previous tile has left its buffer
     if (order_.after_barrier) barrier();
     straight();
     if (order_.blocks > 0) close();
@@ -312,14 +313,14 @@ class Builder {
     return order_.blocks == 0 ? 1 : ceil_div(plan_.program.grid.count() * plan_.split_k, order_.blocks);
   }
   bool several_tiles() const { return tiles_each() > 1; }
-  /// Whether somebody waits for all stages of the ring to be empty: who fills the next tile's, and who may not leave while other ranks
-  /// arrive there.
+  /// Whether all stages of the ring must be waited for to become empty: to fill the next tile's, or because
+  /// other ranks still arrive there before this one may exit.
   bool emptied() const { return several_tiles() || order_.ranks > plan_.split_k; }
-  /// Whether a stage of the ring is filled twice: else nobody waits for it to be empty.
+  /// Whether a stage of the ring is filled twice; otherwise nothing waits for it to become empty.
   bool goes_round() const { return emptied() || plan_.trips_of_rank() > order_.stages; }
 
-  /// The first products before the loop, so that inside each iteration the one before it is waited for, and its stage given
-  /// back, while its own is under way.
+  /// Issues the first matmuls before the loop, so that each iteration waits for the previous one and releases
+  /// its stage while its own matmuls are in flight.
   void one_ahead(const std::vector<int>& products) {
     const auto multiply = [&](int lag) {
       step(StepKind::acquire).channel = ring;
@@ -337,10 +338,10 @@ class Builder {
     if (goes_round()) step(StepKind::release).channel = ring;
     close();
     arrive(0, sums);
-    if (emptied()) step(StepKind::release).channel = ring;  // nobody waits for the last tile's
+    if (emptied()) step(StepKind::release).channel = ring;  // nothing waits for the last tile's
   }
 
-  /// Sums of a slice of K go to the ranks that store their columns, and those of this rank's come.
+  /// Sends partial sums of a slice of K to the ranks that store their columns, and receives this rank's.
   void exchange() {
     for (int t = 0; t < static_cast<int>(plan_.tasks.size()); ++t) {
       const TaskKind kind = plan_.tasks[t].kind;
@@ -356,8 +357,9 @@ class Builder {
     }
   }
 
-  /// A chain: in each iteration the first product is started, and the second of the iteration before under what lies between the two.
-  /// Until that has been waited for, what it reads and adds to stays as it is.
+  /// A chain: each iteration starts its first matmul, and the previous iteration's second matmul overlaps
+  /// with the work between the two. Until that second matmul has been waited for, its operands and
+  /// accumulators stay unchanged.
   void one_behind(const std::vector<int>& tasks) {
     const std::int64_t n = plan_.program.loop;
     int first = -1, last = -1;
@@ -414,7 +416,7 @@ class Builder {
     close();
   }
 
-  /// A product in slices and what takes each slice on run in a loop of their own.
+  /// A sliced matmul and the users of its slices run in a separate loop.
   void work(const std::vector<int>& tasks) {
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       const Task& task = plan_.tasks[tasks[i]];
@@ -423,8 +425,7 @@ class Builder {
         Step& s = run(tasks[i]);
         if (s.kind == StepKind::copy) {
           s.channel = stores_;
-          if (i + 1 == tasks.size() || !boxed(tasks[i + 1]))
-            commit(stores_);  // those side by side are one group
+          if (i + 1 == tasks.size() || !boxed(tasks[i + 1])) commit(stores_);  // adjacent ones are one group
         }
         continue;
       }
@@ -444,7 +445,7 @@ class Builder {
     return next.context == product.context && next.kind != TaskKind::finish && next.kind != TaskKind::mma;
   }
 
-  /// Copies are waited for in front of a barrier, and of a phase that reads them in the threads that copied.
+  /// Copies are waited for before a barrier, and before a phase that reads them in the threads that copied.
   void straight() {
     bool pending = false;
     const auto settle = [&] {
@@ -455,7 +456,7 @@ class Builder {
       const std::vector<int>& phase = order_.after[i];
       if (i > 0) {
         settle();
-        // What threads wrote becomes visible to TMA's stores.
+        // Makes the threads' writes visible to TMA stores.
         if (std::ranges::any_of(phase, [&](int t) { return !copies(t) && boxed(t); }))
           step(StepKind::fence_proxy);
         barrier();

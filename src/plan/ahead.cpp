@@ -8,14 +8,16 @@ namespace zellige::plan {
 namespace {
 
 constexpr std::int64_t most_bytes =
-    48 * 1024;  // of shared memory, and of what a block may have a quarter: two have room beside their stages
+    // Limit of the precomputed operand, and a quarter of a block's shared memory: two fit next to their
+    // stages.
+    48 * 1024;
 constexpr std::int64_t most_rows = 8;        // as many as mma.sync has columns
-constexpr std::int64_t blocks_together = 2;  // on a multiprocessor
+constexpr std::int64_t blocks_together = 2;  // per multiprocessor
 
-/// What is made of the same tiles as one product's first operand.
+/// What is computed from the same tiles as one matmul's first operand.
 struct Made {
-  std::set<int> nodes;          // loads, maps and what is stored of them
-  std::set<int> sums, readers;  // carried sums along K; products
+  std::set<int> nodes;          // loads, maps and round nodes of them
+  std::set<int> sums, readers;  // carried reductions along K; matmuls
 };
 
 class Ahead {
@@ -35,7 +37,8 @@ class Ahead {
   const Node& node(int i) const { return p_.nodes[static_cast<std::size_t>(i)]; }
   bool inside(int i) const { return node(i).section == Section::inside; }
 
-  /// A product on tensor cores whose first operand the loop evaluates anew for each part of K.
+  /// Returns whether the node is a matmul on tensor cores whose first operand the loop evaluates for each
+  /// part of K.
   bool reads_a_part(const Node& n) const {
     if (n.kind != NodeKind::matmul) return false;
     const Node& a = node(n.in[0]);
@@ -45,7 +48,7 @@ class Ahead {
            graph::size(a.shape) / a.shape.back() <= most_rows;
   }
 
-  /// None where something else of an iteration reads it, or it is too much.
+  /// Returns nullopt if something else in an iteration reads it, or it is too large.
   std::optional<Made> made_with(int operand) const {
     const std::int64_t k = node(operand).shape.back();
     Made made;
@@ -81,7 +84,8 @@ class Ahead {
     return made;
   }
 
-  /// Whether a node of one iteration's K is, with that of all, the same for all of them side by side.
+  /// Returns whether the node, widened from one iteration's K to that of all, has the values of all
+  /// iterations in sequence.
   bool may_widen(int i, std::int64_t k, std::size_t rank) const {
     const Node& n = node(i);
     if (!inside(i) || n.shape.size() != rank || n.shape.back() != k) return false;

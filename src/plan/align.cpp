@@ -12,13 +12,13 @@
 namespace zellige::plan {
 namespace {
 
-constexpr std::int64_t least_async = 4;  // bytes: cp.async's narrowest
-/// Where cp.async can read it in 4 or 8 bytes, as often as that has to be done before a copy pays.
+constexpr std::int64_t least_async = 4;  // bytes: minimum of cp.async
+/// Number of reads from which a copy pays if cp.async can read it in 4 or 8 bytes.
 constexpr std::int64_t often = 4;
-/// How often the threads of a custom operator wait for loads of an operand, eight of each under way, before a copy pays: each time takes
-/// some 0.7 us, and a copy's kernel two or three.
+/// Number of rounds of loads (eight in flight per thread) of an operand from which a copy pays in a custom
+/// operator: a round takes some 0.7 us, and a copy's kernel two or three.
 constexpr std::int64_t least_rounds = 6;
-/// What a block copies, all operands together: 16 bytes twice for each of its threads.
+/// Per block, over all operands: two copies of 16 bytes per thread.
 constexpr std::int64_t elements_of_a_block = 4096;
 
 }  // namespace
@@ -40,9 +40,10 @@ bool lines_begin_at(const Program& program, int tensor, std::int64_t bytes) {
 
 namespace {
 
-/// How lines, the last dimension, of `into` are cut into tiles for so many blocks: whole lines, or a part of one.
+/// Splits the rows of `into`, along its last dimension, into tiles for `blocks` blocks: whole rows, or a part
+/// of one.
 std::vector<Split> cut_lines(const Shape& whole, std::int64_t blocks) {
-  constexpr std::int64_t chunk = 8;  // elements that divide every whole line
+  constexpr std::int64_t chunk = 8;  // elements; divides every padded row
   const auto last = whole.size() - 1;
   const std::int64_t chunks = whole[last] / chunk, pieces = ceil_div(whole[last], elements_of_a_block);
   Shape tile(whole.size(), 1);
@@ -69,7 +70,8 @@ std::int64_t tiles(const std::vector<Split>& splits) {
   return all;
 }
 
-/// The slowest dimension that is cut, or the first, runs on past the tensor's end: for a grid of more blocks than there are tiles.
+/// Lets the slowest dimension that is split, or the first, extend beyond the tensor, for a grid of more
+/// blocks than tiles.
 void run_on(std::vector<Split>& splits) {
   auto slowest = std::ranges::find_if(splits, [](const Split& s) { return s.axis >= 0; });
   if (slowest == splits.end()) slowest = splits.begin();
@@ -79,7 +81,7 @@ void run_on(std::vector<Split>& splits) {
 }  // namespace
 
 BlockProgram copy_lines(const Program& program, LineCopies copies, const std::string& name) {
-  // What no earlier work writes is brought before that has ended.
+  // Constants are copied before earlier kernels have ended.
   std::stable_partition(copies.begin(), copies.end(),
                         [&](const LineCopy& c) { return program.tensors[c.from].constant; });
   std::int64_t all = 0, blocks = 1;
@@ -132,7 +134,7 @@ int aligned_operand(Program& program, int tensor, std::int64_t times, LineCopies
   if (const auto made = program.aligned.find(tensor); made != program.aligned.end()) return made->second;
   const Shape shape = program.shape(tensor);
   const std::int64_t line = target.access_bytes / graph::bytes(t.dtype);
-  std::vector<int> dims(shape.size());  // the line's last
+  std::vector<int> dims(shape.size());  // the row is the last
   std::iota(dims.begin(), dims.end(), 0);
   const int inner = innermost(shape, t.strides);
   std::ranges::stable_sort(dims, std::greater{}, [&](int d) { return d == inner ? 0 : t.strides[d]; });
@@ -157,7 +159,8 @@ int aligned_operand(Program& program, int tensor, std::int64_t times, LineCopies
 
 namespace {
 
-/// Would every tile of a copy in aligned lines begin at one, and is copying what the threads have to load themselves that much work?
+/// Returns whether every tile of a copy with aligned rows would be aligned, and the loads it replaces are
+/// enough work.
 bool worth_a_copy(const Program& program, const BlockProgram& p, const Node& n,
                   const target::Target& target) {
   const Strides& strides = program.tensors[n.tensor].strides;

@@ -17,11 +17,11 @@ constexpr int most_exact = 64;
 
 struct Graph {
   const std::vector<Work>& tasks;
-  std::vector<int> order;                 // topological, lowest number first
+  std::vector<int> order;                 // topological, lowest index first
   std::vector<std::vector<int>> readers;  // through either kind of dependency
-  std::vector<int> depth, height;         // barriers forced before and after each task
-  int barriers = 0;                       // the longest chain's
-  i64 least_peak = 0;                     // some task needs its operands and its result at once
+  std::vector<int> depth, height;         // barriers required before and after each task
+  int barriers = 0;                       // of the longest chain
+  i64 least_peak = 0;                     // some task needs its operands and its result at the same time
 };
 
 Graph analyse(const std::vector<Work>& tasks) {
@@ -67,7 +67,7 @@ Graph analyse(const std::vector<Work>& tasks) {
   return g;
 }
 
-// Whether (barriers, peak) is preferred to an incumbent.
+// Returns whether (barriers, peak) is preferred to an incumbent.
 bool better(const Preference& p, int barriers, i64 peak, const Phases& than) {
   if (p.bytes_per_barrier) {
     const double a = barriers * *p.bytes_per_barrier + static_cast<double>(peak);
@@ -85,14 +85,15 @@ std::vector<std::vector<int>> listed(const Graph& g, const std::vector<int>& pha
   return out;
 }
 
-// Starts with every task as late as `count` phases allow, then moves single tasks as long as that helps.
+// Starts with every task as late as `count` phases allow, then moves single tasks while that helps.
 void climb(const Graph& g, const Preference& preference, int count, Phases& best) {
   const int n = static_cast<int>(g.tasks.size());
   std::vector<int> phase(n);
   for (int late = 0; late < 2; ++late) {
     for (int t = 0; t < n; ++t) phase[t] = late ? count - 1 - g.height[t] : g.depth[t];
     auto measure = [&] {
-      // The peak first; then the sum of squares of what each phase holds, so that plateaus can be left.
+      // The peak first; then the sum of squares of the live bytes of each phase, so that plateaus can be
+      // left.
       std::vector<i64> alive(count, 0);
       for (int t = 0; t < n; ++t) {
         int last = g.tasks[t].kept ? count - 1 : phase[t];
@@ -130,8 +131,9 @@ void climb(const Graph& g, const Preference& preference, int count, Phases& best
   }
 }
 
-/// The peak of the fewest barriers is at least this: in each phase a result is alive that is made then at the latest, and read then at the
-/// earliest. 0 where more barriers, or memory that is free within a phase, may lower it.
+/// A lower bound of the peak with the fewest barriers: in each phase, the results that are certainly alive
+/// because they must exist by then and are read no earlier. 0 if more barriers, or memory that is freed
+/// within a phase, may lower it.
 i64 least_by_phases(const Graph& g, const Preference& preference) {
   if (preference.bytes_per_barrier || preference.reuse == Reuse::at_once) return 0;
   std::vector<i64> alive(g.barriers + 1);
@@ -160,7 +162,7 @@ class Search {
     }
   }
 
-  // Returns whether the search ended, which proves the best.
+  // Returns whether the search was exhaustive, which proves the best order.
   bool run() {
     states_.push_back({0, 0, -1, {}});
     std::vector<int> layer{0};
@@ -188,7 +190,7 @@ class Search {
     auto operator<=>(const Partial&) const = default;
   };
   using Sets = std::vector<std::pair<Set, Partial>>;  // sorted
-  /// Of one set that is reached in several orders the lowest peak, then the lowest last task.
+  /// For a set that is reached in several orders: the lowest peak, then the lowest last task.
   class Least {
    public:
     void clear() {
@@ -222,13 +224,13 @@ class Search {
         slots_[slot(sets_[i].first)] = static_cast<std::uint32_t>(i + 1);
     }
     Sets sets_;
-    std::vector<std::uint32_t> slots_;  // a set's number and one; 0: none
+    std::vector<std::uint32_t> slots_;  // a set's index + 1; 0: empty
   };
   static int last_of(const Sets& sets, Set s) {
     return std::ranges::lower_bound(sets, s, {}, &Sets::value_type::first)->second.last;
   }
 
-  i64 alive(Set done) const {  // results some unfinished task still reads
+  i64 alive(Set done) const {  // results that some unfinished task still reads
     i64 sum = 0;
     for (Set rest = done; rest; rest &= rest - 1) {
       const int t = std::countr_zero(rest);
@@ -247,7 +249,7 @@ class Search {
   bool expand(int s, int k, std::unordered_map<Set, int>& next) {
     const Set done = states_[s].done;
     const i64 base = alive(done), before = states_[s].peak;
-    Set can = all_ & ~done;  // what no task of this phase has to wait for
+    Set can = all_ & ~done;  // tasks without a dependence on this phase
     for (Set rest = can; rest; rest &= rest - 1)
       if (const int t = std::countr_zero(rest); after_[t] & ~done) can &= ~(Set{1} << t);
     std::vector<Sets> grown{{{Set{0}, {before, -1}}}};  // by number of tasks
@@ -306,10 +308,9 @@ class Search {
   i64 effort_;
   Set all_ = 0;
   std::vector<Set> after_, same_, readers_;
-  Least larger_;  // sets of one task more
+  Least larger_;  // sets with one more task
   std::vector<State> states_;
-  std::unordered_map<Set, i64>
-      least_;  // the lowest peak with which a set was finished, in at most so many phases
+  std::unordered_map<Set, i64> least_;  // the lowest peak with which a set was finished, by number of phases
 };
 
 }  // namespace

@@ -26,7 +26,7 @@ void check_splits(const KernelPlan& plan, const Node& n, const graph::KernelTens
   }
 }
 
-/// 32 bits hold what is computed in 32 bits, and nothing is computed in 64 that 32 would hold.
+/// Checks that 32-bit indices do not overflow, and that 64 bits are used only where needed.
 void check_widths(const KernelPlan& plan, const Program& program) {
   std::set<int> needed;
   for (int i = 0; i < static_cast<int>(plan.program.nodes.size()); ++i) {
@@ -87,7 +87,8 @@ void check_alignment(const KernelPlan& plan, const Task& t) {
   });
 }
 
-/// Past the end of a tile's rows or columns a product reads zeros: who writes the tile must reach them.
+/// A matmul reads zeros beyond a tile's rows or columns: checks that the task that writes the tile writes
+/// them.
 void check_padding(const KernelPlan& plan, const Task& t) {
   const Buffer& b = plan.buffers[t.buffer];
   const Context& c = plan.contexts[t.context];
@@ -101,7 +102,7 @@ void check_padding(const KernelPlan& plan, const Task& t) {
 std::int64_t offset_of(const Buffer& b, const Shape& at, std::int64_t part) {
   std::int64_t offset = part * b.partial_stride;
   for (std::size_t d = 0; d < at.size(); ++d) offset += at[d] * b.strides[d];
-  if (b.span > 0) {  // whole spans on, a span is all rows of it
+  if (b.span > 0) {  // in whole spans, each with all rows
     const std::int64_t spans = at[b.inner] / b.span;
     offset += spans * (graph::size(b.padded) / b.padded[b.inner] - 1) * b.span;
   }

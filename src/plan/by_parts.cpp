@@ -15,7 +15,7 @@ int rounded(BlockProgram& p, int value, const Node& reader) {
   return lower_operator(p, OpKind::cast, {.dtype = reader.dtype}, {value}, reader.section);
 }
 
-/// What the maker computes, on tiles of its reader: rounded as it would have been stored.
+/// Inlines what the maker computes, on the reader's tiles: rounded as if stored.
 int made(BlockProgram& p, const BlockProgram& maker, const Node& reader) {
   std::vector<int> at;
   for (Node n : maker.nodes) {
@@ -36,7 +36,7 @@ int made(BlockProgram& p, const BlockProgram& maker, const Node& reader) {
   fail("{} stores nothing", maker.name);
 }
 
-/// A kernel along the dimension of the concatenations that it reads.
+/// Splits a kernel along the dimension of the concatenations that it reads.
 class ByParts {
  public:
   ByParts(const Program& program, const BlockProgram& kernel, const std::vector<Concatenation>& read)
@@ -71,7 +71,7 @@ class ByParts {
     return at == read_.end() ? nullptr : &*at;
   }
 
-  /// How the grid cuts the dimension: all of its loads alike.
+  /// Finds how the grid splits the dimension; all of the kernel's loads must agree.
   bool find_split() {
     for (const Node& n : kernel_.nodes) {
       if (!read(n)) continue;
@@ -87,8 +87,8 @@ class ByParts {
                              : s.axis < 0 && s.extent == split_->extent && s.extent > 1;
   }
 
-  /// Its rank is the concatenation's, its work elementwise, and it runs along the dimension with the concatenation or has one
-  /// element there.
+  /// Returns whether the node has the concatenation's rank, is elementwise, and is split along the dimension
+  /// like the concatenation or has one element there.
   bool goes_by_parts(const Node& n) const {
     const bool moves = n.kind == NodeKind::load || n.kind == NodeKind::store;
     if (n.shape.size() != rank_ || number_of(n) >= 0) return false;
@@ -99,12 +99,13 @@ class ByParts {
     for (std::size_t d = 0; d < rank_; ++d)
       if (d != dim_ && split_->axis >= 0 && n.splits[d].axis == split_->axis) return false;
     const Split& s = n.splits[dim_];
-    if (is_along(s))  // all of it: a slice of what blocks leave begins elsewhere
+    if (is_along(s))  // all of it: an output slice begins elsewhere
       return !s.loop && s.div == 1 && s.mod == 0 && s.tile == split_->tile && s.extent == split_->extent;
     return n.kind == NodeKind::load && s.extent == 1 && s.axis < 0;
   }
 
-  /// Equal tiles of a part, at most as large as the whole's: a divisor of at least half the size, if there is one.
+  /// The tile size for a part, at most that of the whole: a divisor of at least half the size, if there is
+  /// one.
   std::int64_t tile_of(std::int64_t extent) const {
     const std::int64_t most = std::min(split_->tile, extent);
     for (std::int64_t t = most; 2 * t > most; --t)
@@ -118,7 +119,7 @@ class ByParts {
     if (i > 0) p.name += fmt::format("_{}", i);
     const std::int64_t extent = this->extent(i), tile = tile_of(extent), tiles = ceil_div(extent, tile);
     if (split_->axis >= 0) (split_->axis == 0 ? p.grid.x : split_->axis == 1 ? p.grid.y : p.grid.z) = tiles;
-    const bool named = begin <= most_narrow;  // an int names it
+    const bool named = begin <= most_narrow;  // it fits an int
     if (named) p.part_begin = begin;
     std::vector<int> at;  // by the kernel's node
     for (Node n : kernel_.nodes) {
@@ -136,7 +137,7 @@ class ByParts {
     return p;
   }
 
-  /// Reads an operand where the kernel reads the concatenation, or makes it there.
+  /// Loads an operand where the kernel loads the concatenation, or computes it there.
   int operand(BlockProgram& p, const Concatenation& c, std::size_t i, Node n) const {
     n.tensor = c.operands[i];
     n.name = program_.tensors[n.tensor].name;
@@ -171,7 +172,7 @@ bool may_be_read_by_parts(const graph::KernelGraph& g, int op) {
 
 bool is_elementwise(const Program& program, const BlockProgram& kernel, int tensor) {
   const Shape& shape = program.shape(tensor);
-  const auto whole = [&](const Node& n) {  // of the tensor, or one element; a store of all of it
+  const auto whole = [&](const Node& n) {  // of the tensor, or one element; a store must store all of it
     for (std::size_t d = 0; d < shape.size(); ++d) {
       const Split& s = n.splits[d];
       if (s.extent != shape[d] && (n.kind == NodeKind::store || s.extent != 1)) return false;

@@ -3,7 +3,8 @@
 namespace zellige::plan {
 namespace {
 
-/// The product that a value is, but for casts that change nothing; -1 where there is none, or others read it too.
+/// The matmul that a value is, apart from casts that change nothing; -1 if there is none, or it has other
+/// users.
 int product_of(const BlockProgram& p, int x) {
   while (p.consumers(x).size() == 1) {
     const Node& n = p.nodes[x];
@@ -29,7 +30,7 @@ void carry_rescaled(KernelPlan& plan) {
     Shape rows = matmul.shape;
     rows.back() = 1;
     const bool each_row = p.nodes[factor].kind == NodeKind::map && p.nodes[factor].shape == rows;
-    // The product comes to stand behind what it is rescaled by.
+    // The matmul moves after the value that it is rescaled by.
     if (!each_row || factor > product || matmul.carried || matmul.section != Section::inside) continue;
     matmul.carried = true;
     matmul.in.push_back(factor);

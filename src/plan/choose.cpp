@@ -68,8 +68,8 @@ class Choice {
     return in_one_agent(selected);
   }
 
-  KernelPlan plan;                   // the last that was tried
-  std::vector<std::string> reasons;  // why those before it were not taken
+  KernelPlan plan;                   // the last one tried
+  std::vector<std::string> reasons;  // why the previous ones were not taken
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
 
  private:
@@ -79,7 +79,8 @@ class Choice {
                        [](const auto& m) { return m.second.row != nullptr; });
   }
 
-  /// Tiles for no more blocks than find room at a time, two on each multiprocessor, need none that stay.
+  /// With at most two tiles per multiprocessor, and room for two blocks on each, no persistent blocks are
+  /// needed.
   bool two_at_a_time(const KernelPlan& grouped) {
     const std::int64_t tiles = grouped.program.grid.count(), all = target_.multiprocessors;
     if (ways_.size() == 1 || tiles <= all || tiles > 2 * all) return false;
@@ -94,9 +95,10 @@ class Choice {
     return false;
   }
 
-  /// Where blocks have no second tile, pairs are worth setting a cluster up from some length of the loop on, and where what they share
-  /// is two thirds of what they load, or lines straddle what memory brings at once: an H200 took 0.6 to 0.8 of the time
-  /// then, else 1.01 to 1.03 with rings as deep as they are (docs/log.md). One way alone is what was asked for.
+  /// If blocks have no second tile, pairs pay for setting up a cluster only with long loops, and if the
+  /// shared operand is two thirds of the loads, or rows straddle memory sectors: then an H200 took 0.6 to 0.8
+  /// of the time, otherwise 1.01 to 1.03 with rings of the same depth (docs/log.md). If `ways_` has a single
+  /// entry it was requested.
   bool pays(Blocks blocks, const KernelPlan& plan) const {
     constexpr std::int64_t long_loop = 64;
     if (ways_.size() == 1 || blocks == Blocks::a_tile || blocks == Blocks::split_k) return true;
@@ -105,7 +107,7 @@ class Choice {
       if (!m.by_warpgroup()) continue;
       bool straddles = false;
       for (int load : plan.program.nodes[node].in) {
-        if (plan.program.nodes[load].kind != NodeKind::load) continue;  // computed: no memory has its lines
+        if (plan.program.nodes[load].kind != NodeKind::load) continue;  // computed: has no rows in memory
         const graph::KernelTensor& t = program_.tensors[plan.program.nodes[load].tensor];
         for (std::int64_t stride : t.strides)
           straddles = straddles || (stride > 1 && stride * graph::bytes(t.dtype) % span_bytes != 0);
@@ -124,7 +126,7 @@ class Choice {
         KernelPlan ordered = grouped;
         const Order order = pipeline(ordered, target_, copies);
         if (fits(ordered, order, said(loads, copies, false))) return true;
-        // One barrier more, so that what follows the loop may reuse the loop's buffers.
+        // One more barrier, so that the phases after the loop may reuse the loop's buffers.
         if (order.after_barrier || ordered.program.loop == 1 || order.after.empty()) continue;
         Order with_barrier = order;
         with_barrier.after_barrier = true;

@@ -22,7 +22,7 @@ std::int64_t size(values::View layout) {
   return n;
 }
 
-/// The product of the extents of those leaves that `which` takes, given the product of all before them.
+/// The product of the extents of those modes that `which` selects, given the product of all previous ones.
 template <class Which>
 std::int64_t product(values::View layout, const Which& which) {
   std::int64_t n = 1, below = 1;
@@ -35,7 +35,7 @@ std::int64_t product(values::View layout, const Which& which) {
 
 bool moves(const Mode& m, int axis) { return m.stride != 0 && m.basis == axis; }
 
-/// The dimensions of a shape, the last the fastest; the first may be passed up to `cover`.
+/// The dimensions of a shape, the last one fastest; the first may be extended up to `cover`.
 std::vector<Mode> rows(const Shape& shape, std::int64_t cover) {
   std::vector<Mode> result;
   for (int d = static_cast<int>(shape.size()) - 1; d > 0; --d) {
@@ -58,7 +58,7 @@ std::vector<Mode> modes(values::View layout) {
 Value layout(const std::vector<Mode>& modes) {
   Value all = empty(ValueKind::layout);
   for (const Mode& m : modes)
-    all.add(m.stride == 0  // of any module
+    all.add(m.stride == 0  // in any module
                 ? mode_node(dynamic(m.extent), {fixed(0)})
                 : mode_node(dynamic(m.extent), {dynamic(m.stride), extend(0, m.basis)}));
   return modes.empty() ? unit() : modes.size() == 1 ? all[0] : all;

@@ -11,8 +11,9 @@ namespace zellige::plan {
 
 namespace {
 
-/// The first of the target's copies, or else of its loads and stores, whose elements `fits` admits; an element always. Only copies may
-/// take a part of their last chunk: a load takes all of it, `whole` chunks therefore.
+/// The target's first copy, or otherwise its first load and store, whose element count satisfies `fits`;
+/// single elements always do. Only asynchronous copies may have a partial last chunk: loads read whole
+/// chunks, so they must satisfy `whole`.
 template <class Fits, class Whole>
 Copy first_copy(DType dtype, const target::Target& target, Fits fits, Whole whole) {
   const int size = graph::bytes(dtype);
@@ -39,7 +40,7 @@ Copy widest_copy(const Node& n, const graph::KernelTensor& tensor, int inner, co
       const Split& s = n.splits[d];
       const std::int64_t unit = d == inner ? 1 : tensor.strides[d];
       const bool moves = s.axis >= 0 || s.loop;  // the tile's start depends on block or iteration
-      if (number_of(n) >= 0 && d == n.dim && (d == inner || unit % v != 0)) return false;  // anywhere
+      if (number_of(n) >= 0 && d == n.dim && (d == inner || unit % v != 0)) return false;  // unaligned
       if (s.offset * unit % v != 0) return false;
       if (moves && s.tile * unit % v != 0) return false;
       if (d != inner && s.tile > 1 && unit % v != 0) return false;

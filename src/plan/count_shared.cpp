@@ -15,13 +15,13 @@ namespace {
 using emulate::by_width;
 using emulate::Counter;
 
-/// Where the lanes of each warp evaluate, one iteration of the nest after another; `part`: the partial result that is theirs.
+/// The coordinates of a warp's lanes, iteration by iteration; `part`: the partial result of each lane.
 struct Warp {
   std::vector<WarpAccess> iterations;
   std::vector<std::int64_t> part;
 };
 
-/// The number of a thread along those modes of its layout that `which` takes.
+/// The index of a thread along those modes of its layout that `which` selects.
 template <class Which>
 std::int64_t digit(const std::vector<Mode>& modes, int thread, const Which& which) {
   std::int64_t number = 0, times = 1, below = 1;
@@ -32,7 +32,7 @@ std::int64_t digit(const std::vector<Mode>& modes, int thread, const Which& whic
   return number;
 }
 
-/// Which of a nest's places its warps come to: each item, each sum by the first of its lanes, or each line in front of its loop.
+/// What the warps visit: each item, each result by the first of its lanes, or each row before its loop.
 enum class Visits : std::uint8_t { items, sums, lines };
 
 std::vector<Warp> warps_of(const Context& c, Visits which) {
@@ -66,7 +66,7 @@ std::vector<Warp> warps_of(const Context& c, Visits which) {
   return warps;
 }
 
-/// As the emulator has it: phases that a load takes together count apart.
+/// Defined as in the emulator: phases that a load merges count separately.
 int ideal(const BankAccess& a, int total) {
   const int lanes = std::clamp(128 / a.bytes, 1, 32);
   int phases = 0;
@@ -79,7 +79,8 @@ int ideal(const BankAccess& a, int total) {
   return std::min(total, phases);
 }
 
-/// Whether an access is another one some rows of all banks further: then it takes as many wavefronts.
+/// Returns whether an access equals another one shifted by a multiple of the banks' row: then its wavefronts
+/// are equal.
 bool alike(const BankAccess& a, const BankAccess& b) {
   if (a.address.size() != b.address.size()) return false;
   std::int64_t by = -1;
@@ -94,7 +95,7 @@ bool alike(const BankAccess& a, const BankAccess& b) {
   return true;
 }
 
-/// What accesses came to, by all that they depend on: the plans of one search repeat each other's. Many threads may ask.
+/// Cache of counts, keyed by everything they depend on, because the plans of one search repeat. Thread-safe.
 class Known {
  public:
   using Key = std::vector<std::int64_t>;
@@ -116,7 +117,7 @@ class Known {
   std::map<Key, SharedCounts> counts_;
 };
 
-/// All of a context that its warps depend on.
+/// Everything in a context that its warps depend on.
 Known::Key key_of(const Context& c, bool sums) {
   Known::Key key{sums, c.replicated(), c.lanes(), c.vector(), c.turns(), static_cast<std::int64_t>(c.rank())};
   const auto add = [&](values::View layout) {
@@ -148,7 +149,7 @@ class Count {
 
  private:
   Known::Key with(const SharedAccess& a) const {
-    constexpr std::int64_t row = 128;  // bytes of all banks
+    constexpr std::int64_t row = 128;  // bytes across all banks
     const Buffer& b = plan_.buffers[a.buffer];
     Known::Key key = key_;
     key.insert(key.end(), {a.invariant, a.load, a.bytes, a.part, graph::bytes(b.dtype), b.inner, b.span,
@@ -177,13 +178,13 @@ class Count {
     std::uint64_t done = 0, total = 0, ideal_total = 0;
     SharedCounts one;
     for (const Warp& warp : warps) {
-      std::uint32_t all = ~0u, most = 0;  // lanes that have done it every time; the first time
+      std::uint32_t all = ~0u, most = 0;  // lanes active in all iterations so far; in the first
       for (const WarpAccess& lanes : warp.iterations) {
         std::uint32_t active = 0;
         for (std::size_t lane = 0; lane < 32; ++lane) {
           access.address[lane] = -1;
           if (lanes[lane].empty() || !taken(a, lanes[lane])) continue;
-          if (replicated && !a.load && warp.part[lane] > 0) continue;  // the first of those that hold it
+          if (replicated && !a.load && warp.part[lane] > 0) continue;  // only the first of the holders stores
           active |= 1u << lane;
           access.address[lane] = address(a, lanes[lane], a.part == own_part ? warp.part[lane] : a.part);
           ++done;
@@ -224,7 +225,7 @@ class Count {
   Shape element_;
 };
 
-/// Lines of millions that one block sums: each of their elements would be looked at.
+/// Rows with millions of elements per block would take too long to enumerate.
 bool too_many(const Context& c) {
   constexpr std::int64_t most = std::int64_t{1} << 22;
   std::int64_t items = 1;
@@ -232,7 +233,7 @@ bool too_many(const Context& c) {
   return items > most;
 }
 
-/// At the nest's own coordinate.
+/// An access at the nest's own coordinate.
 SharedAccess own(const KernelPlan& plan, int buffer, bool load, int elements, int part = 0) {
   const Buffer& b = plan.buffers[buffer];
   SharedAccess a{buffer, load, elements * graph::bytes(b.dtype), part, {}, {}};
@@ -240,7 +241,7 @@ SharedAccess own(const KernelPlan& plan, int buffer, bool load, int elements, in
   return a;
 }
 
-/// Four sums a thread and access, thread after thread; a rank sends as much as it gets.
+/// Four accumulators per thread and access, in thread order; a rank sends as much as it receives.
 SharedCounts exchanged(const Buffer& b, bool load) {
   constexpr int bytes = 16, together = 128;
   const Counter wavefronts = load ? Counter::shared_load_wavefronts : Counter::shared_store_wavefronts;
@@ -262,14 +263,14 @@ SharedCounts count_shared(const KernelPlan& plan, const std::vector<int>& tasks)
     const int buffer = t.kind == TaskKind::to_peers ? t.buffer : t.reads.front();
     return exchanged(plan.buffers[buffer], t.kind == TaskKind::from_peers);
   }
-  if ((t.kind == TaskKind::copy_in || staged) && plan.copies.at(t.node).row) return {};  // past the registers
+  if ((t.kind == TaskKind::copy_in || staged) && plan.copies.at(t.node).row) return {};  // bypasses registers
   if (t.kind == TaskKind::finish && t.buffer < 0) return {};                             // into registers
   if (too_many(c)) return {.counts = {}, .exact = false};
   if (t.kind == TaskKind::finish) {
     Count count(plan, c, true);
     SharedAccess store = own(plan, t.buffer, false, 1, plan.buffers[t.buffer].partials > 1 ? own_part : 0);
     for (std::size_t d = 0; c.row && d < store.at.size(); ++d)
-      store.where.push_back({{static_cast<int>(d)}, n.shape[d]});  // a fragment may pass the tile
+      store.where.push_back({{static_cast<int>(d)}, n.shape[d]});  // a fragment may extend beyond the tile
     count.add(store);
     return std::move(count.result);
   }

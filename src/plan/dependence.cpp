@@ -12,8 +12,8 @@ std::string said(const Step& step, int index) {
                            : fmt::format("step '{}'", step.what);
 }
 
-/// Whether whoever finds a stage of the channel full knows that the kernels before have ended: its producer has waited before it fills
-/// the first.
+/// Returns whether acquiring a full stage of the channel implies that earlier kernels have ended: its
+/// producer has waited before it fills the first stage.
 bool full_after_wait(const Schedule& s, int agent, const Step& step) {
   if (step.kind != StepKind::acquire || step.channel < 0) return false;
   const Channel& c = s.channels[step.channel];
@@ -24,7 +24,7 @@ bool full_after_wait(const Schedule& s, int agent, const Step& step) {
   return first && first->kind == StepKind::griddep_wait;
 }
 
-/// Whether the agent waits.
+/// Proves the agent; returns whether it waits.
 bool verify_agent(const Schedule& s, std::size_t a, const std::string& kernel) {
   const Agent& agent = s.agents[a];
   bool waits = false, waited = false;  // itself; it, or who filled what it has found full
@@ -63,7 +63,7 @@ void dependence(KernelPlan& plan, const Program& program, const target::Target& 
   if (!plan.programmatic) return;
   for (int i = 0; i < static_cast<int>(plan.program.nodes.size()); ++i) {
     const Node& n = plan.program.nodes[i];
-    // Where a number says what is read, the number is read too.
+    // A load with indices also reads the indices.
     if (n.kind == NodeKind::load && number_of(n) < 0 && program.tensors[program.memory_of(n.tensor)].constant)
       plan.constants.insert(i);
   }

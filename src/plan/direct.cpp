@@ -9,8 +9,9 @@
 namespace zellige::plan {
 namespace {
 
-/// True where only sums of warpgroups meet the tile, element by element, or scores of a chain: each thread reads what it needs from
-/// global memory, two lanes' pairs of neighbouring columns a sector. A copy would take stages from the ring (docs/log.md).
+/// Returns whether the tile is combined only with wgmma accumulators, elementwise, or with a chain's scores:
+/// each thread then reads its elements from global memory, where the adjacent column pairs of neighbouring
+/// lanes share sectors. A copy would take stages from the ring (docs/log.md).
 bool beside_sums(const KernelPlan& plan, const Node& load, int gmem_inner, const LoadReads& reads) {
   if (plan.program.loop == 1 || !on_warpgroups(plan)) return false;
   if (load.section != Section::after && has_warpgroup_chain(plan)) return true;
@@ -22,7 +23,8 @@ bool beside_sums(const KernelPlan& plan, const Node& load, int gmem_inner, const
   });
 }
 
-/// Whether each thread adds up elements that nobody else reads, its neighbours those beside them; or each has one at most.
+/// Returns whether each thread reduces elements that no other thread reads and neighbouring threads read
+/// adjacent ones; or each has at most one element.
 bool summed_once(const KernelPlan& plan, const Node& load, const Task& t, int gmem_inner) {
   const Context& c = plan.contexts[t.context];
   const Node& sum = plan.program.nodes[t.node];
@@ -79,7 +81,7 @@ std::optional<Copy> fetched(const KernelPlan& plan, const Program& program, cons
   if (!copy.anywhere || inner_of(s) != inner || widest(s).vector < copy.vector ||
       n.shape[inner] % copy.vector != 0 || (along.overhang && along.extent % copy.vector != 0))
     return {};
-  // Each chunk under way takes eight registers and more.
+  // Each chunk in flight takes eight registers and more.
   std::int64_t chunks = ceil_div(graph::size(n.shape), std::int64_t{copy.vector} * p.threads());
   for (const Task& t : plan.tasks)
     if (t.kind == TaskKind::fetch) chunks += plan.contexts[t.context].steps(0);

@@ -13,11 +13,11 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-// A factor of the problem, or the message an eliminated variable leaves behind.
+// A factor of the problem, or the message that an eliminated variable leaves.
 struct Table {
   std::vector<int> variables;
   std::vector<double> cost;
-  std::set<int> origins;  // the problem's factors that went into it
+  std::set<int> origins;  // the problem's factors that contributed to it
 };
 
 std::string described(const Problem& p, int factor) {
@@ -50,8 +50,8 @@ void check(const Problem& p) {
   }
 }
 
-// Min-fill: eliminate next the variable whose neighbours lack the fewest edges among each other; the smaller
-// domain, then the lower number, among equals.
+// Min-fill: next eliminates the variable whose neighbours lack the fewest edges among each other; ties go to
+// the smaller domain, then to the lower index.
 std::vector<int> min_fill_order(const Problem& p, int* width) {
   const int n = static_cast<int>(p.domain.size());
   std::vector<std::set<int>> near(n);
@@ -71,7 +71,7 @@ std::vector<int> min_fill_order(const Problem& p, int* width) {
     return (degree * (degree - 1) - linked) / 2;
   };
   std::vector<int> fill(n), order;
-  std::set<std::tuple<int, int, int>> next;  // of those that are left: fill, domain, number
+  std::set<std::tuple<int, int, int>> next;  // the remaining variables: fill, domain, index
   for (int v = 0; v < n; ++v) fill[v] = fill_of(v), next.emplace(fill[v], p.domain[v], v);
   *width = 0;
   while (!next.empty()) {
@@ -84,7 +84,7 @@ std::vector<int> min_fill_order(const Problem& p, int* width) {
       fill[v] = now;
       next.emplace(now, p.domain[v], v);
     };
-    if (fill[best] == 0) {  // no edge is new, and only its neighbours lose one: a tree is linear
+    if (fill[best] == 0) {  // no new edges, and only its neighbours lose one: linear time for trees
       for (int a : near[best]) {
         near[a].erase(best);
         refill(a, fill[a] - static_cast<int>(near[a].size()) + common(near[a], near[best]));
@@ -113,7 +113,7 @@ double at(const Problem& p, const std::vector<int>& variables, const std::vector
   return cost[index];
 }
 
-// Adds up `parts` and minimises `x` out of the sum. `x` is the fastest digit of the odometer.
+// Adds up `parts` and minimises `x` out of the result. `x` is the fastest digit of the odometer.
 Table eliminate(const Problem& p, const std::vector<const Table*>& parts, int x) {
   Table out;
   std::set<int> rest;
@@ -126,7 +126,7 @@ Table eliminate(const Problem& p, const std::vector<const Table*>& parts, int x)
   std::vector<int> digits = out.variables;
   digits.push_back(x);
 
-  // step[part][digit]: how far the part's index moves when the digit grows by one.
+  // step[part][digit]: increment of the part's index when the digit increments.
   std::vector<std::vector<std::size_t>> step(parts.size(), std::vector<std::size_t>(digits.size(), 0));
   for (std::size_t t = 0; t < parts.size(); ++t) {
     std::size_t stride = 1;
@@ -162,8 +162,8 @@ Table eliminate(const Problem& p, const std::vector<const Table*>& parts, int x)
 
 struct Bucket {
   int variable;
-  std::vector<Table> tables;    // all that mention the variable and only later ones
-  std::vector<Table> messages;  // what its elimination left: one, or several where the cap split it
+  std::vector<Table> tables;    // those that mention the variable and only later ones
+  std::vector<Table> messages;  // result of its elimination: one, or several if the cap split it
 };
 
 // Greedy first fit of a bucket's tables into groups whose joint table stays within the cap.
@@ -188,14 +188,14 @@ std::vector<std::vector<const Table*>> split(const Problem& p, const Bucket& buc
 
 struct Partial {
   std::vector<int> value;
-  double bound;  // no completion costs less
+  double bound;  // lower bound of all completions
 };
 
-// Assigns the buckets' variables, last eliminated first. A state's bound is what it has paid plus the
-// messages of the buckets still to come; opening a bucket replaces its messages by the tables they stand for.
+// Assigns the buckets' variables, last eliminated first. A state's bound is its cost so far plus the messages
+// of the remaining buckets; opening a bucket replaces its messages by the tables they summarise.
 std::vector<Partial> descend(const Problem& p, const std::vector<Bucket>& buckets, double bound, int beam) {
   std::vector<Partial> states{{std::vector<int>(p.domain.size(), 0), bound}};
-  if (beam == 1) {  // one state, changed in place: a copy a bucket would be quadratic
+  if (beam == 1) {  // one state, changed in place: one copy per bucket would be quadratic
     Partial& state = states[0];
     for (auto bucket = buckets.rbegin(); bucket != buckets.rend(); ++bucket) {
       for (const Table& m : bucket->messages) state.bound -= at(p, m.variables, m.cost, state.value);
@@ -250,7 +250,7 @@ Solution minimise(const Problem& p, std::size_t table_cap, int beam) {
   for (std::size_t i = 0; i < order.size(); ++i) buckets[i].variable = order[i];
 
   double bound = 0;
-  auto file = [&](const Table& t) {  // into the bucket of its first variable to go
+  auto file = [&](const Table& t) {  // into the bucket of its variable that is eliminated first
     if (std::all_of(t.cost.begin(), t.cost.end(), [](double c) { return c == infinite; })) {
       std::string names;
       for (int f : t.origins) names += (names.empty() ? "" : ", ") + described(p, f);

@@ -55,7 +55,7 @@ class Estimate {
     const double bytes = extent(s) * size, run = static_cast<double>(s.back()) * size;
     const bool whole = s.back() == graph_.tensors[kernel_tensor].shape.back();
     const double sectors = whole ? bytes : bytes * in_sectors(run) / run;
-    double share = 1;  // of the blocks, that store
+    double share = 1;  // of the blocks store it
     if (const graph::Attributes& a = op.attributes; op.kind == OpKind::output && a.dim >= 0)
       for (int axis = 0; axis < 3; ++axis)
         if (op.map[axis] == a.dim)
@@ -74,7 +74,7 @@ class Estimate {
     const Shape& x = shape(op.inputs[0]);
     const Shape& y = shape(op.outputs[0]);
     if (op.kind == OpKind::matmul) return product(op, x, y);
-    if (op.kind == OpKind::permute) return;  // the same memory seen otherwise
+    if (op.kind == OpKind::permute) return;  // a view of the same memory
     if (graph::is_elementwise(op.kind)) {
       return apart(extent(y) / 32 * slots_of(op.kind) * times(op));
     }
@@ -82,14 +82,14 @@ class Estimate {
     if (extent(x) != extent(y) || op.kind == OpKind::rms_norm) k_.barriers += 2;
   }
 
-  /// Of a product's result, and so in registers where it is multiplied.
+  /// Whether the tensor is computed from a chain's accumulators, and so in registers when it is multiplied.
   bool made(int tensor) const {
     return of_chain() && std::ranges::any_of(block_.ops, [&](const BlockOp& o) {
              return graph::is_elementwise(o.kind) && o.outputs[0] == tensor;
            });
   }
 
-  /// Elementwise work.
+  /// Adds issue slots of elementwise work.
   void apart(double slots) { k_.slots += slots, apart_ += slots; }
 
   void product(const BlockOp& op, const Shape& x, const Shape& y) {
@@ -120,18 +120,19 @@ class Estimate {
       once_bytes_ += 4 * extent(y) * std::clamp(warps_ / (mt * across), 1.0, 4.0) / 2;
   }
 
-  /// Outer products: each thread reads of either operand about the root of its sums; fewer than 32 columns leave lanes idle.
+  /// FMA outer products: per step each thread reads about sqrt(accumulators) elements of either operand;
+  /// fewer than 32 columns leave lanes idle.
   void by_threads(std::int64_t m, std::int64_t n, double depth) {
     const auto rows = static_cast<double>(m), columns = static_cast<double>(std::max<std::int64_t>(n, 32)),
                sums = std::max(1.0, rows * columns / (32 * warps_));
     const double wavefronts =
-        depth / 4 * 32 * warps_ * 2 * std::sqrt(sums) / 16;  // 16 bytes a load, two halves of a warp
+        depth / 4 * 32 * warps_ * 2 * std::sqrt(sums) / 16;  // 16 bytes per load, two halves of a warp
     k_.slots += depth * rows * columns / 32 / target_.costs.sustained_fma + wavefronts / 2;
     k_.wavefronts += wavefronts;
     k_.barriers += 1;
   }
 
-  /// The instruction of a product that `warpgroups` will take as far as its shape goes; nullptr: a warp's.
+  /// The wgmma that `warpgroups` would select for a matmul, judged by shapes; nullptr: mma.sync is used.
   const Instruction* by_warpgroups(const BlockOp& op, std::int64_t m, std::int64_t n, std::int64_t k,
                                    std::int64_t batch) const {
     const bool summed = std::ranges::any_of(block_.ops, [&](const BlockOp& o) {
@@ -157,7 +158,8 @@ class Estimate {
     return summed && k * graph::bytes(dtype) == span_bytes ? group : nullptr;
   }
 
-  /// Two products, the left operand of one made of the other's result and that of the other there before the loop: `warpgroup_chain`.
+  /// Returns whether there are two matmuls of which one's left operand is computed from the other's result,
+  /// whose own left operand is there before the loop: `warpgroup_chain`.
   bool of_chain() const {
     std::vector<const BlockOp*> products;
     for (const BlockOp& op : block_.ops)
@@ -191,7 +193,7 @@ class Estimate {
   const graph::KernelOp& op_;
   const BlockGraph& block_;
   const target::Target& target_;
-  double apart_ = 0;  // of the slots, those of elementwise work
+  double apart_ = 0;  // part of the slots: elementwise work
   double warps_, trip_bytes_ = 0, once_bytes_ = 0;
   bool fits_ = true;
   KernelPrice k_;

@@ -27,19 +27,21 @@ namespace {
 
 using Kind = Item::Kind;
 
-/// The shape that a task in a fragment fills: a padded operand takes zeros beyond the tile.
+/// The shape that a task on a fragment writes: a padded operand includes zeros beyond the tile.
 const Shape& written(const KernelPlan& plan, const Task& t) {
   const bool operand = t.kind == TaskKind::to_shared && plan.program.nodes[t.node].kind == NodeKind::round;
   return operand ? plan.buffers[t.buffer].padded : plan.contexts[t.context].domain;
 }
 
-/// The coordinate at which a value is wanted.
+/// The coordinate at which a value is needed.
 struct Point {
   std::vector<Place> at;            // of the first of the neighbours
-  std::vector<std::int64_t> limit;  // > 0: reads in this dimension are clamped below it, the nest passes it
-  int inner = 0, vector = 1;        // `inner` runs over so many neighbours
-  std::int64_t shift = 0;  // of at[inner] from a multiple of `vector`: slices and concatenations move it
-  At own = At::own;        // the nest's own coordinate, or its row's: what its registers hold is at hand
+  std::vector<std::int64_t> limit;  // > 0: reads in this dimension are clamped below it; the nest exceeds it
+  int inner = 0, vector = 1;        // the dimension and number of neighbours that are needed
+  // Offset of at[inner] from a multiple of `vector`, caused by slices and concatenations.
+  std::int64_t shift = 0;
+  // The nest's own coordinate, or its row's: its registers hold the value.
+  At own = At::own;
 };
 
 class Nest {
@@ -73,7 +75,7 @@ class Nest {
     return p;
   }
 
-  /// Whether the nest has one chunk along a dimension: its coordinate is 0.
+  /// Returns whether the nest has one chunk along a dimension, so that its coordinate is 0.
   bool whole(int d) const {
     for (int axis = 0; axis < c_.axes(); ++axis) {
       if (c_.row && axis < 2) continue;
@@ -84,7 +86,7 @@ class Nest {
     return !c_.row || d + 2 < c_.rank();
   }
 
-  /// Each lane's own sum: a product's operands, or the neighbours of a reduction.
+  /// Lists each lane's own reduction: over a matmul's operands, or the neighbours of a reduction.
   void over_lanes() {
     const Node& n = p_.nodes[task_->node];
     Point p = own();
@@ -116,7 +118,7 @@ class Nest {
     const int rank = c_.rank();
     const Shape& bound = written(plan_, *task_);
     Point p = own();
-    // Tiles of warps that hold none would read beyond: clamp those too.
+    // Warps without tiles would read beyond it: clamp them, too.
     if (c_.row && bound != c_.domain && c_.domain[rank - 2] % c_.row->m != 0)
       p.limit[rank - 2] = c_.domain[rank - 2];
     if (c_.domain[rank - 1] % p.vector != 0 || bound[rank - 1] != c_.domain[rank - 1])
@@ -199,21 +201,22 @@ class Nest {
   }
 
   int add(Item item) {
-    // What a part of a concatenation reads may lie outside of its operand where another part is taken: it stays in its branch.
+    // What a part of a concatenation reads may be out of its operand's bounds if another part is taken: it
+    // stays in its branch.
     item.invariant = open_parts_ == 0 && invariance_(item, items_);
     open_parts_ += (item.kind == Kind::part) - (item.kind == Kind::take);
     items_.push_back(std::move(item));
     return static_cast<int>(items_.size()) - 1;
   }
   int add(Kind kind) { return add(Item{.kind = kind}); }
-  /// A guard that a task has for itself.
+  /// Opens a guard for a single task.
   void open(const std::vector<Guard>& guards, const std::vector<Within>& within) {
     if (guards.empty() && within.empty()) return;
     Item item{.kind = Kind::guard};
     item.guards = guards, item.within = within;
     add(std::move(item));
   }
-  /// What comes from here on stands under this guard; tasks of one guard stand under it together.
+  /// Puts the following items under this guard; adjacent tasks with equal guards share it.
   void guard(const std::vector<Guard>& guards, const std::vector<Within>& within) {
     if (guards == guards_ && within == within_) return;
     close_guard();
@@ -226,7 +229,8 @@ class Nest {
     guards_.clear(), within_.clear();
   }
 
-  /// Of loads read in place, and of stores, whose last tile passes their tensor: all that the evaluation of a node comes to.
+  /// The bounds checks of everything that a node's evaluation loads in place or stores with a partial last
+  /// tile.
   std::vector<Within> within(int node, const Point& p) const {
     std::set<Within> all;
     std::set<int> seen;
@@ -251,12 +255,12 @@ class Nest {
     return d != plan_.direct.end() && d->second;
   }
 
-  /// Closes a scope: what was computed since `mark` is out of reach.
+  /// Closes a scope: values computed since `mark` are no longer available.
   void forget(std::size_t mark) {
     for (; order_.size() > mark; order_.pop_back()) known_.erase(order_.back());
   }
 
-  /// A broadcast operand is read at coordinate 0 of its dimensions of extent 1.
+  /// Reads a broadcast operand at coordinate 0 of its dimensions of extent 1.
   Point narrowed(int operand, int node, const Point& p) const {
     const Shape &from = p_.nodes[operand].shape, &to = p_.nodes[node].shape;
     Point q = p;
@@ -308,7 +312,7 @@ class Nest {
   }
 
   int concat(const Node& n, const Point& p) {
-    // Along its own dimension neighbours may lie in different parts: then each is decided alone.
+    // Along the concatenated dimension neighbours may be in different parts: then each is decided separately.
     bool apart = n.dim == p.inner && p.vector > 1 && (p.shift % p.vector != 0 || p.limit[n.dim] > 0);
     std::int64_t start = 0;
     if (n.dim == p.inner)
@@ -340,7 +344,7 @@ class Nest {
     return choose;
   }
 
-  /// What a rotate reads at this place along its dimension, by so many neighbours.
+  /// Reads an operand of a rotate at this place along its dimension, `vector` neighbours at a time.
   int turned(int node, int which, const Point& p, Place::Of what, int vector) {
     const Node& n = p_.nodes[node];
     Point q = narrowed(n.in[which], node, p);
@@ -356,8 +360,7 @@ class Nest {
     using Of = Place::Of;
     const Node& n = p_.nodes[node];
     const std::int64_t extent = n.shape[n.dim];
-    const bool by_element =
-        p_.nodes[n.in[1]].shape[n.dim] == extent;  // a cosine for each element, not for each pair
+    const bool by_element = p_.nodes[n.in[1]].shape[n.dim] == extent;  // a cosine per element, not per pair
     const Of table = by_element ? Of::itself : Of::pair;
     const auto one = [&](const Point& q) {
       Item item{.kind = Kind::apply, .node = node, .vector = q.vector};
@@ -376,7 +379,7 @@ class Nest {
     }
     const int choose = add(Item{.kind = Kind::choose, .node = node, .vector = p.vector});
     const std::size_t before = order_.size();
-    for (int v = 0; v < p.vector; ++v) {  // each neighbour alone
+    for (int v = 0; v < p.vector; ++v) {  // each neighbour separately
       Point q = p;
       q.at[n.dim] = q.at[n.dim].moved(v), q.vector = 1, q.shift = 0;
       Item open{.kind = Kind::part}, close{.kind = Kind::take};
@@ -397,11 +400,12 @@ class Nest {
     if (direct(node)) {
       Item item{.kind = Kind::read_global, .node = node};
       const bool several = p.vector > 1 && n.shape[p.inner] > 1;
-      const auto straddles = [&](int neighbours) {  // the end, where an access has so many
+      // Whether an access of `neighbours` elements crosses the end.
+      const auto straddles = [&](int neighbours) {
         const Split& along = n.splits[p.inner];
         return along.overhang && (along.offset + along.extent) % neighbours != 0;
       };
-      // A guard keeps from neighbours of which the first passes the end: others it lets through.
+      // A guard excludes neighbours only if the first is out of bounds.
       item.zeros_past = (!within_end_ || (several && straddles(p.vector))) &&
                         std::ranges::any_of(n.splits, &Split::overhang);
       int width = 1;
@@ -432,7 +436,7 @@ class Nest {
     return read({.kind = Kind::read_shared, .buffer = buffer}, shape, p, width, width);
   }
 
-  /// The neighbours, `step` at a time, of which an access may take `width`.
+  /// Reads the neighbours, `step` at a time; an access may have at most `width`.
   int read(Item item, const Shape& shape, const Point& p, int step, int width) {
     item.vector = p.vector > 1 && shape[p.inner] > 1 ? p.vector : 1;
     item.width = width;
@@ -446,7 +450,7 @@ class Nest {
     return add(std::move(item));
   }
 
-  /// A value is known by its node and where it was asked for.
+  /// A value is identified by its node and where it was requested.
   struct Key {
     int node;
     std::vector<Place> at;
@@ -460,13 +464,14 @@ class Nest {
   const Context& c_;
   const Task* task_ = nullptr;
   std::vector<Item> items_;
-  std::map<Key, int> known_;                         // values at hand in the open scopes
-  std::vector<std::map<Key, int>::iterator> order_;  // as computed: a scope that closes takes its own
+  std::map<Key, int> known_;  // available values in the open scopes
+  // In order of computation, so that a closing scope removes its own.
+  std::vector<std::map<Key, int>::iterator> order_;
   Invariance invariance_;
   int open_parts_ = 0;
-  std::vector<Guard> guards_;  // that stand open, and what was known before them
+  std::vector<Guard> guards_;  // currently open, and what was known before them
   std::vector<Within> within_;
-  bool within_end_ = false;  // a guard keeps from what passes the end of a tensor
+  bool within_end_ = false;  // a guard excludes out-of-bounds elements
   std::size_t guarded_ = 0;
 };
 
@@ -482,7 +487,7 @@ std::vector<Guard> guards(const KernelPlan& plan, const Task& t) {
   };
   need(2, graph::size(Shape(c.domain.begin(), c.domain.end() - 2)));
   need(1, bound[rank - 2]);
-  // Accumulators past the tile may land in the padding between its rows.
+  // Accumulators beyond the tile may be stored in the padding between its rows.
   bool room = false;
   if (t.kind == TaskKind::to_shared && plan.program.nodes[t.node].kind == NodeKind::matmul) {
     const Buffer& b = plan.buffers[t.buffer];

@@ -3,10 +3,10 @@
 namespace zellige::plan {
 namespace {
 
-/// A fragment's items: N, or for an A operand K, then M, then the batch.
+/// Axes of a fragment's items: N (K for an A operand), M, batch.
 enum Axis : int { along, down, batch };
 
-/// One mode of a row's layout, whose coordinate is the colexicographic index into (M, N) or (M, K).
+/// One mode of an instruction's layout, whose coordinate is the colexicographic index into (M, N) or (M, K).
 plan::Mode in_tile(const ThreadValue::Mode& m, int rows) {
   return m.stride < rows ? plan::Mode{m.shape, m.stride, down} : plan::Mode{m.shape, m.stride / rows, along};
 }
@@ -16,7 +16,7 @@ void append(std::vector<plan::Mode>& to, const ThreadValue::Mode (&modes)[Thread
     if (m.shape != 0) to.push_back(in_tile(m, rows));
 }
 
-/// How many of the instruction's tiles each warp holds: units of `width` along N, tiles of M, batches.
+/// Number of the instruction's tiles per warp: units of `width` along N, tiles of M, batches.
 struct Counts {
   std::int64_t width, n, m, b;
   Counts(const Shape& c, std::int64_t columns, const WarpLayout& w, const Instruction& mma) {
@@ -28,7 +28,8 @@ struct Counts {
   }
 };
 
-/// The tile that so many columns, rows and batches cover; batches in row-major order, past the last one the first coordinate is past.
+/// The tile that `columns`, `rows` and `batches` cover; batches are row-major, and beyond the last one the
+/// first coordinate is out of bounds.
 Value covered(const Shape& domain, int vector, std::int64_t columns, std::int64_t rows,
               std::int64_t batches) {
   const int rank = static_cast<int>(domain.size());
@@ -46,7 +47,7 @@ Value covered(const Shape& domain, int vector, std::int64_t columns, std::int64_
 Context accumulators(const Shape& domain, const WarpLayout& w, const Instruction& mma, int slices) {
   const std::int64_t columns = domain.back() / slices;
   const Counts count(domain, columns, w, mma);
-  const std::int64_t down_once = w.m / warps_of(mma);  // tiles of M that all issuers take at a time
+  const std::int64_t down_once = w.m / warps_of(mma);  // tiles of M that all issuing warps take at a time
   const std::int64_t unit = count.width * mma.n;
   std::vector<plan::Mode> lanes, values;
   append(lanes, mma.c.layout.threads, mma.m);
@@ -87,7 +88,7 @@ Context a_fragments(const Shape& a, const WarpLayout& held, const WarpLayout& w,
 
 WarpLayout warps(const Context& c) {
   const std::vector<plan::Mode> warp = modes(values::View(c.share)[0][1]);
-  int threads = 1;  // that hold one tile
+  int threads = 1;  // number of threads that hold one tile
   for (const plan::Mode& m : modes(values::View(c.share)[0][0])) threads *= static_cast<int>(m.extent);
   const auto of = [&](std::size_t i) { return static_cast<int>(warp[i].extent); };
   return {.b = of(1), .m = of(0) * threads / 32, .n = of(2), .k = of(3)};

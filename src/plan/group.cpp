@@ -16,7 +16,7 @@
 namespace zellige::plan {
 namespace {
 
-constexpr std::int64_t most_state_registers = 64;  // floats of one accumulator a thread
+constexpr std::int64_t most_state_registers = 64;  // accumulator floats per thread
 
 class Grouping {
  public:
@@ -81,12 +81,13 @@ class Grouping {
     return static_cast<int>(plan_.tasks.size()) - 1;
   }
 
-  /// Where a register-resident node's value can be read: carried sums only behind the loop.
+  /// Where a register-resident node's value can be read: carried results only after the loop.
   Section value_section(int i) const {
     return node(i).carried || node(i).kind == NodeKind::accumulate ? Section::after : node(i).section;
   }
 
-  /// The context for evaluating value `x` (of the root's operand) at `domain`, if a leaf's registers give one.
+  /// The context that evaluates value `x` (of the root's operand) at `domain`, if the registers of a leaf
+  /// provide one.
   int register_context(int x, const Shape& domain, Section section) const {
     int best = -1;
     std::int64_t most = 0;
@@ -108,7 +109,7 @@ class Grouping {
     return context(plan::sweep(domain, inner, vector, program_.threads()));
   }
 
-  /// A sweep for values kept in float32: as wide as leaves every thread something to do.
+  /// A blocked layout for float32 values, with the widest vectors that leave no thread idle.
   int plain_sweep(const Shape& domain, int inner) {
     int vector = most_together;
     const std::int64_t elements = graph::size(domain);
@@ -156,11 +157,11 @@ class Grouping {
         if (!place_ahead(i)) place_factor(i);
         break;
       default:
-        break;  // loads at the end, elementwise nodes nowhere
+        break;  // loads come at the end; elementwise nodes have no place
     }
   }
 
-  /// What waits for a chain's next step in registers of its own.
+  /// Keeps in registers what waits for a chain's next step.
   bool place_ahead(int i) {
     const int scores = kept_beside(plan_, i);
     if (scores < 0) return false;
@@ -170,7 +171,7 @@ class Grouping {
     return true;
   }
 
-  /// What a product's sums are rescaled by is evaluated once a row, not once for each of its elements.
+  /// Evaluates the rescaling factor of a matmul's accumulators once per row, not once per element.
   void place_factor(int i) {
     const Node& n = node(i);
     const bool factor = std::ranges::any_of(program_.consumers(i),
@@ -188,7 +189,7 @@ class Grouping {
     const MatmulChoice& choice = plan_.matmuls.at(i);
     const Instruction* row = choice.row;
     if (choice.columns() !=
-        choice.n) {  // a batch's matrices, whose sums lie as a warp's instruction leaves them
+        choice.n) {  // batched matrices, whose accumulators have the layout of a warp's instruction
       const std::string_view type = graph::name(node(n.in[0]).dtype);
       row = target::find_mma(target_, type, type, graph::name(DType::f32));
     }
@@ -210,11 +211,11 @@ class Grouping {
     plan_.context_of[i] = id;
     if (choice.warps.k > 1) {
       spill(i);
-      plan_.context_of.erase(i);  // each warp holds a part only: readers go to the buffer
+      plan_.context_of.erase(i);  // each warp holds only a partial sum: users read the buffer
     }
   }
 
-  /// Writes a register-resident node into its own buffer, once.
+  /// Writes a register-resident node to a buffer, once.
   void spill(int i) {
     if (plan_.buffer_of.count(i)) return;
     const Node& n = node(i);
@@ -249,7 +250,7 @@ class Grouping {
     if (operand >= 0) {
       s.domain = node(operand).shape;
       s.dim = n.dim, s.to = n.to;
-    } else {  // an ordinary product: K is a dimension of its own
+    } else {  // a matmul without tensor cores: K is a separate dimension
       s.dim = static_cast<int>(n.shape.size());
       s.domain.push_back(plan_.matmuls.at(i).k);
     }
@@ -278,7 +279,7 @@ class Grouping {
   void place_accumulate(int i) {
     const Node& n = node(i);
     int c = register_context(n.in[0], n.shape, Section::inside);
-    const bool whole = graph::is_integer(n.dtype);  // a product's registers hold float32
+    const bool whole = graph::is_integer(n.dtype);  // a matmul's registers hold float32
     if (c < 0 || (plan_.contexts[c].row && (whole || plan_.contexts[c].holders() > 1)))
       c = plain_sweep(n.shape, last(n.shape));
     const int t = task(TaskKind::accumulate, Section::inside, i, c);
@@ -343,10 +344,12 @@ class Grouping {
       producer_[load] = task(TaskKind::fetch, Section::after, load, in);
     }
     int c = register_context(n.in[0], n.shape, Section::after);
-    if (c >= 0 && plan_.contexts[c].replicated()) c = -1;  // neighbours in memory lie in neighbouring threads
+    // Elements adjacent in memory are in adjacent threads.
+    if (c >= 0 && plan_.contexts[c].replicated()) c = -1;
     if (c >= 0 && plan_.contexts[c].row && copy.bytes >= 8 &&
         !leaves_at_once(plan_, n, plan_.contexts[c], inner)) {
-      // Accumulators leave in the storage type through shared memory, so that global memory sees 16-byte chunks.
+      // Accumulators are stored in the storage type through shared memory, so that global memory sees 16-byte
+      // chunks.
       if (by_tensor_map(i, inner))
         plan_.copies[i].row = target::find_tensor_store(target_, static_cast<int>(n.shape.size()));
       auto [other, b] = shared_way_out(plan_, buffer_reads_, i, inner);
@@ -364,19 +367,20 @@ class Grouping {
     evaluate(task(TaskKind::to_global, Section::after, i, where), n.in[0]);
   }
 
-  /// Tiles of a kernel that multiplies on warpgroups cross by TMA where its maps reach.
+  /// Returns whether a tile of a kernel with matmuls on warpgroups can be copied by TMA.
   bool by_tensor_map(int i, int inner) const {
     return on_warpgroups(plan_) && no_tensor_map(node(i), tensor(node(i)), inner).empty();
   }
 
   int innermost_of(const Node& n) const { return innermost(tensor(n).shape, tensor(n).strides); }
 
-  /// Records what task t reads when it evaluates value x in its context, spilling what lies in other registers.
+  /// Records what task t reads when it evaluates value x in its context, writing values in other registers to
+  /// shared memory.
   void evaluate(int t, int x, bool anew = false) {
     const Task& task = plan_.tasks[t];
     const Node& n = node(task.node);
     const bool product = task.kind == TaskKind::reduce && n.kind == NodeKind::matmul;
-    // Of an accumulator its factor may be one for each row; everything else is asked for at the value's own coordinates.
+    // An accumulator's factor may be per row; everything else is requested at the value's own coordinates.
     const Shape domain = product ? Shape{} : task.kind == TaskKind::accumulate ? n.shape : node(x).shape;
     const bool held = !anew && node(x).kind == NodeKind::map && plan_.context_of.count(x) > 0;
     const std::vector<Leaf> own{{x, narrowed(At::own, node(x).shape, domain)}};
@@ -392,7 +396,8 @@ class Grouping {
     }
   }
 
-  /// Whether a task's threads hold the leaf in registers where they read it: as they hold what they evaluate, or for each row of it.
+  /// Returns whether a task's threads hold the leaf in registers where they read it: in the layout that they
+  /// evaluate, or per row of it.
   bool in_registers(const Leaf& leaf, const Task& task) const {
     const auto held = plan_.context_of.find(leaf.node);
     if (held == plan_.context_of.end() || leaf.at == At::elsewhere ||
@@ -478,7 +483,7 @@ class Grouping {
   const target::Target& target_;
   Loads loads_;
   std::vector<bool> live_;
-  std::map<int, int> producer_;              // register-resident node -> the task that leaves it there
+  std::map<int, int> producer_;              // register-resident node -> the task that computes it
   std::map<int, std::vector<int>> writers_;  // buffer -> tasks
   std::vector<Read> reads_;
   std::vector<std::pair<int, int>> buffer_reads_;

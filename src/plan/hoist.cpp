@@ -11,7 +11,7 @@ bool may_move(const Node& n) {
       return !n.carried;
     case NodeKind::round:
       return true;
-    default:  // a mask says where in the loop it is
+    default:  // a mask depends on the iteration
       return inlined(n.kind) && std::ranges::none_of(n.splits, [](const Split& s) { return s.loop; });
   }
 }

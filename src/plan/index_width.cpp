@@ -5,7 +5,8 @@
 namespace zellige::plan {
 namespace {
 
-/// What coordinates of a tile stay below a multiple of: they come in chunks of a copy and in tiles of a product.
+/// The multiple up to which a tile's coordinates may go beyond it: chunks of a copy, and instruction tiles of
+/// a matmul.
 std::int64_t step(const KernelPlan& plan, const Node& n) {
   const auto copy = plan.copies.find(static_cast<int>(&n - plan.program.nodes.data()));
   std::int64_t most = copy == plan.copies.end() ? 1 : copy->second.vector;

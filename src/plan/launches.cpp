@@ -24,7 +24,7 @@ std::vector<Launch> launches_of(const std::vector<Kernel>& kernels) {
 
 bool touches(const Node& n) { return n.kind == NodeKind::load || n.kind == NodeKind::store; }
 
-/// Do two boxes of one tensor have no element in common?
+/// Returns whether two boxes of one tensor have no element in common.
 bool are_disjoint(const Node& a, const Node& b) {
   if (a.tensor != b.tensor || number_of(a) >= 0 || number_of(b) >= 0) return false;
   for (std::size_t d = 0; d < a.splits.size(); ++d) {
@@ -76,7 +76,7 @@ void launch_together(std::vector<BlockProgram>& programs) {
 }
 
 void set_part_begin(BlockProgram& p, NodeKind kind, int dim, std::int64_t begin) {
-  if (begin > most_narrow) return;  // an int names it
+  if (begin > most_narrow) return;  // it must fit an int
   p.part_begin = begin;
   for (Node& n : p.nodes)
     if (n.kind == kind) n.splits[static_cast<std::size_t>(dim)].of_part = true;

@@ -20,7 +20,7 @@ class Resolution {
       if (!tensor.strides.empty()) continue;
       const int v = variable(tensor.shape);
       tensor_variable_[static_cast<int>(t)] = v;
-      // Row-major is what people expect: every other choice must pay for itself.
+      // Row-major is the expected layout: every other choice must pay for itself.
       unary(v, tensor.shape, [&](int d) { return d == last(tensor.shape) ? 0.0 : 1.0; });
     }
     for (std::size_t k = 0; k < kernels_.size(); ++k) add(kernels_[k], static_cast<int>(k));
@@ -48,7 +48,8 @@ class Resolution {
     problem_.factors.push_back(std::move(f));
   }
 
-  /// `price` for each of a tile's elements that must move alone because tile and tensor run along different dimensions.
+  /// Adds `price` as the cost of different innermost dimensions of tile and tensor: its elements are copied
+  /// one by one.
   void agree(int tile, const Node& n, double price) {
     const auto& tensor = program_.tensors[n.tensor];
     const auto open = tensor_variable_.find(n.tensor);
@@ -74,7 +75,8 @@ class Resolution {
       const double elements = static_cast<double>(graph::size(n.shape)) *
                               static_cast<double>(p.grid.count()) *
                               static_cast<double>(n.section == Section::inside ? p.loop : 1);
-      // A copy of an element costs 8 sixteenths of a chunk's; fragments and sweeps run along the last dimension.
+      // Copying an element costs 8/16 of copying a chunk; fragments and blocked layouts run along the last
+      // dimension.
       if (n.kind != NodeKind::round) agree(v, n, elements);
       unary(v, n.shape, [&](int d) { return d == last(n.shape) ? 0.0 : elements / 16; });
       for (int reader : p.consumers(i))
@@ -104,7 +106,7 @@ Strides padded_strides(const Shape& shape, int inner, std::int64_t multiple) {
   std::vector<int> order{inner};
   for (int d = rank - 1; d >= 0; --d)
     if (d != inner) order.push_back(d);
-  int wide = 0;  // dimensions of extent > 1
+  int wide = 0;  // number of dimensions of extent > 1
   for (auto e : shape) wide += e > 1;
   Strides strides(rank);
   std::int64_t next = 1;

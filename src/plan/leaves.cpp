@@ -20,7 +20,7 @@ At turned(At at, const Node& rotate, bool itself) {
 
 namespace {
 
-/// In the order of a walk from operand to operand that comes to each value once for each way of asking for it.
+/// Collects leaves in depth-first order, visiting each value once for each way in which it is requested.
 struct Collection {
   const BlockProgram& p;
   const std::map<int, int>& held;

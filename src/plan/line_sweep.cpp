@@ -15,9 +15,9 @@ std::optional<Context> line_sweep(const Shape& domain, int inner, int vector, in
   s.dim = inner, s.length = domain[static_cast<std::size_t>(inner)], s.vector = vector;
   const std::int64_t lines = graph::size(s.sums), chunks = s.length / vector;
   if (lines == 1 || s.length % vector != 0) return {};
-  using Steps = std::tuple<std::int64_t, std::int64_t>;  // in all, and from line to line
+  using Steps = std::tuple<std::int64_t, std::int64_t>;  // in total, and from row to row
   std::optional<Steps> best;
-  for (int along = 1; along <= threads; along *= 2) {  // threads of a line
+  for (int along = 1; along <= threads; along *= 2) {  // threads per row
     const bool scattered = along * vector * bytes < 2 * sector && along < chunks;
     if (scattered || threads % along != 0) continue;
     const std::int64_t rounds = ceil_div(lines, threads / along);

@@ -8,8 +8,10 @@
 namespace zellige::plan {
 namespace {
 
-/// When each tensor of the schedule is touched, counted in barriers of all agents that touch any but to fill channels,
-/// which order them (each write of a filler is waited for by those who read, so their stretches hold its own); a loop is one stretch of time, its back edge included. What else orders two agents is not counted.
+/// The interval in which each tensor of the schedule is accessed, counted in barriers that synchronise all
+/// agents except those that only fill channels. (Readers wait for each write of a filling agent, so their
+/// intervals include its own.) A loop is one interval, its back edge included. Other orderings between agents
+/// are ignored.
 std::vector<Lifetime> lifetimes(const KernelPlan& plan) {
   const Schedule& s = plan.schedule;
   std::vector<Lifetime> lives;
@@ -64,7 +66,7 @@ DevicePlacement place_tensors(const Program& program) {
   std::vector<int> which;
   constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
   std::vector<Lifetime> used(n, {0, never, 0, 256});
-  std::int64_t launch = -1;  // programs of one launch run at one time
+  std::int64_t launch = -1;  // programs of one launch run at the same time
   for (const BlockProgram& kernel : program.kernels) {
     if (!kernel.same_launch || launch < 0) ++launch;
     for (const Node& node : kernel.nodes) {
@@ -73,13 +75,13 @@ DevicePlacement place_tensors(const Program& program) {
       life.begin = std::min(life.begin, launch), life.end = launch + 1;
     }
   }
-  std::vector<bool> callers(n, false);  // memory, not the workspace
+  std::vector<bool> callers(n, false);  // arguments, not in the workspace
   for (const auto* list : {&program.inputs, &program.outputs})
     for (int t : *list) callers[t] = true;
   for (int t = 0; t < n; ++t) {
     const auto& tensor = program.tensors[t];
     if (program.views.count(t)) continue;
-    if (used[t].begin == never && !callers[t]) continue;  // no kernel touches it
+    if (used[t].begin == never && !callers[t]) continue;  // no kernel accesses it
     std::int64_t elements = 1;
     for (std::size_t d = 0; d < tensor.shape.size(); ++d)
       elements += (tensor.shape[d] - 1) * tensor.strides[d];

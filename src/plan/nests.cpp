@@ -7,7 +7,7 @@ namespace zellige::plan {
 std::vector<int> side_by_side(const KernelPlan& plan, const std::vector<Step>& steps, std::size_t first) {
   const auto copies = [&](const Step& s) { return brings(plan.tasks[s.task].kind); };
   const Step& one = steps[first];
-  const bool parted = plan.schedule.parted();  // then what travels by itself stands by itself
+  const bool parted = plan.schedule.parted();  // then each asynchronous copy is emitted separately
   const auto beside = [&](const Step& s) {
     return s.task >= 0 && s.kind != StepKind::start && s.kind != StepKind::async_work &&
            (s.kind == one.kind || !parted) && copies(s) == copies(one) && s.guard_lag == one.guard_lag;

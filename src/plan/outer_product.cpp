@@ -9,7 +9,7 @@ namespace {
 
 constexpr int row_of_banks = 128;  // bytes
 
-/// Rows or columns that a lane's own begin at, and how many they are.
+/// The first row or column of a lane, and how many it has.
 struct Share {
   int first, count;
 };
@@ -19,7 +19,8 @@ Share share(const Instruction& row, int side, int lane) {
                    : Share{corner / row.m, target::thread_columns(row)};
 }
 
-/// Whether a load's lanes agree in pairs, so that two phases go as one (docs/reference/banks.md).
+/// Returns whether a load's lanes have equal addresses in pairs, so that two phases are merged
+/// (docs/reference/banks.md).
 bool in_pairs(const OuterLoad& load) {
   for (std::size_t mask : {1, 2}) {
     bool agree = true;
@@ -39,7 +40,7 @@ int lanes_of_a_phase(const OuterLoad& load) {
 
 std::vector<OuterLoad> outer_loads(const Instruction& row, int side, bool along_k, std::int64_t x,
                                    std::int64_t extent, std::int64_t k) {
-  constexpr int size = 4;  // bytes of an element
+  constexpr int size = 4;  // bytes per element
   const int count = share(row, side, 0).count;
   const bool whole = extent % (side == 0 ? row.m : row.n) == 0;
   std::vector<OuterLoad> loads(static_cast<std::size_t>(along_k ? count : row.k));

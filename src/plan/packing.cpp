@@ -29,7 +29,7 @@ void check(const std::vector<Lifetime>& objects) {
   }
 }
 
-// Offsets are all multiples of the alignments' gcd, so of the objects alive at once all but the topmost take
+// Offsets are multiples of the alignments' gcd, so all objects alive at the same time except the topmost take
 // their size rounded up to it.
 i64 live_bound(const std::vector<Lifetime>& objects) {
   i64 unit = 0;
@@ -60,9 +60,9 @@ i64 live_bound(const std::vector<Lifetime>& objects) {
 
 constexpr std::size_t many = 2000;
 constexpr i64 node =
-    1024;  // objects that one unit of effort looks at: those of a node of the search among some 14
+    1024;  // objects per unit of effort: those examined in a node of the search among some 14
 
-// For many objects: in the order of their begins, each into the lowest gap that what is alive leaves. One walk over time.
+// For many objects: by their begins, each into the lowest gap among the live ones. One pass over time.
 i64 place_in_time(const std::vector<Lifetime>& objects, std::vector<i64>& offset) {
   std::vector<int> order(objects.size());
   std::iota(order.begin(), order.end(), 0);
@@ -101,8 +101,8 @@ i64 place_in_time(const std::vector<Lifetime>& objects, std::vector<i64>& offset
 
 enum class Fit { first, best };
 
-// Places the objects in the given order, each in a gap among the placed ones it meets: the lowest, or the
-// tightest.
+// Places the objects in the given order, each in a gap among the placed objects that overlap it in time: the
+// lowest, or the tightest.
 i64 place(const std::vector<Lifetime>& objects, const std::vector<int>& order, Fit fit,
           std::vector<i64>& offset) {
   i64 peak = 0;
@@ -129,20 +129,20 @@ i64 place(const std::vector<Lifetime>& objects, const std::vector<int>& order, F
   return peak;
 }
 
-// Some best packing is the fixed point of pushing every object down. Sorted by (offset, index), each of its
-// objects stands directly on the highest of the earlier ones it meets; so the search appends objects in that
-// order.
+// Some optimal packing is the fixed point of pushing every object down. Sorted by (offset, index), each of
+// its objects is directly on top of the highest earlier object that overlaps it in time; so the search
+// appends objects in that order.
 struct Search {
   const std::vector<Lifetime>& objects;
-  i64 effort;  // objects that may still be looked at
+  i64 effort;  // remaining number of objects to examine
   Packing& best;
-  std::vector<std::vector<int>> met;      // met[i]: the objects whose lifetimes meet i's
-  std::vector<std::vector<int>> live_at;  // at every begin: the objects alive
+  std::vector<std::vector<int>> met;      // met[i]: the objects whose lifetimes overlap i's
+  std::vector<std::vector<int>> live_at;  // by begin: the objects alive
   std::vector<i64> offset;
   std::vector<char> placed;
 
-  // What the unplaced objects alive at one time must still stand on. `floor` is the last offset: none goes
-  // lower.
+  // A lower bound from the unplaced objects that are alive at one time. `floor` is the last offset: none is
+  // placed lower.
   i64 bound(i64 floor) {
     i64 b = 0;
     for (const auto& live : live_at) {
@@ -158,7 +158,7 @@ struct Search {
     return b;
   }
 
-  // Returns false when the effort is spent.
+  // Returns false if the effort is exhausted.
   bool descend(std::size_t count, i64 floor, int last, i64 peak) {
     if (effort < 0) return false;
     if (count == objects.size()) {
@@ -174,7 +174,7 @@ struct Search {
         if (placed[j]) at = std::max(at, offset[j] + objects[j].size);
       at = round_up(at, objects[i].alignment);
       if (at < floor || (at == floor && i < last)) {
-        // It can only rise later, onto something that meets it; where nothing unplaced does, this branch is
+        // It can only rise later, onto an object that overlaps it; if no unplaced object does, this branch is
         // dead.
         if (std::none_of(met[i].begin(), met[i].end(), [&](int j) { return !placed[j]; })) return true;
         continue;
@@ -254,7 +254,7 @@ Packing pack_proper(const std::vector<Lifetime>& objects, i64 effort) {
 
 Packing pack(const std::vector<Lifetime>& objects, std::int64_t effort) {
   check(objects);
-  std::vector<int> proper;  // the others take no room
+  std::vector<int> proper;  // objects of nonzero size and lifetime
   std::vector<Lifetime> some;
   for (std::size_t i = 0; i < objects.size(); ++i)
     if (objects[i].size > 0 && objects[i].begin < objects[i].end) {

@@ -8,8 +8,9 @@
 namespace zellige::plan {
 namespace {
 
-/// The tasks of a phase, those of one nest side by side where they may be: what they have in common is then evaluated once. So are
-/// sums of lanes, in front of what stores any of them: a load waits behind no store then.
+/// Orders the tasks of a phase: tasks of one nest are adjacent if possible, so that common values are
+/// evaluated once, and so are reductions over lanes, before the stores of any of them, so that no load waits
+/// for a store.
 std::vector<int> side_by_side(const KernelPlan& plan, std::vector<int> tasks) {
   std::vector<int> result;
   while (!tasks.empty()) {
@@ -30,7 +31,7 @@ std::vector<int> side_by_side(const KernelPlan& plan, std::vector<int> tasks) {
   return result;
 }
 
-/// Phases of the tasks of one section, by the fewest barriers and then the least memory alive at once.
+/// Phases of the tasks of one section: fewest barriers, then least peak memory.
 std::vector<std::vector<int>> phases(const KernelPlan& plan, const std::vector<int>& tasks) {
   std::vector<int> local(plan.tasks.size(), -1);
   for (std::size_t i = 0; i < tasks.size(); ++i) local[tasks[i]] = static_cast<int>(i);
@@ -50,7 +51,7 @@ std::vector<std::vector<int>> phases(const KernelPlan& plan, const std::vector<i
   for (const auto& phase : order_tasks(problem).phases) {
     std::vector<int> global;
     for (int i : phase) global.push_back(tasks[i]);
-    // Copies start first, so that they travel while the rest of the phase works.
+    // Copies start first, to overlap with the rest of the phase.
     std::stable_partition(global.begin(), global.end(), [&](int t) { return brings(plan.tasks[t].kind); });
     result.push_back(side_by_side(plan, std::move(global)));
   }
@@ -68,7 +69,7 @@ void start_copies(const KernelPlan& plan, Order& order) {
   order.after.front().insert(order.after.front().begin(), first.begin(), first.end());
 }
 
-constexpr std::int64_t bytes_in_flight = 48 * 1024;  // a multiprocessor, to cover a latency of about 700 ns
+constexpr std::int64_t bytes_in_flight = 48 * 1024;  // per multiprocessor, to cover a latency of about 700 ns
 constexpr int most_stages = 8, most_ring_stages = 10;
 
 int depth(const KernelPlan& plan, const target::Target& target, std::int64_t stage_bytes,
@@ -82,8 +83,8 @@ int depth(const KernelPlan& plan, const target::Target& target, std::int64_t sta
     return bytes * resident <= target.shared_per_multiprocessor &&
            stages * stage_bytes + other_bytes <= target.shared_per_block;
   };
-  // A loop that finds room whole is brought whole: nothing waits for a stage to be free. Two blocks that share a multiprocessor cover
-  // each other's waits, and lost by it (docs/log.md).
+  // A loop that fits completely is fully prefetched: nothing waits for an empty stage. Two blocks that share
+  // a multiprocessor already hide each other's latency, and were slower this way (docs/log.md).
   if (blocks == 1 && p.loop <= most_stages && fits(static_cast<int>(p.loop), 1))
     return static_cast<int>(p.loop);
   const int most = static_cast<int>(std::min<std::int64_t>(most_stages, p.loop));
@@ -96,15 +97,15 @@ int depth(const KernelPlan& plan, const target::Target& target, std::int64_t sta
   return best;
 }
 
-/// A producer's ring: as many stages as there is room for, and two at least where there are two iterations: the consumer gives a stage
-/// back when it has found the next one full. What follows the loop takes its memory over, where no next tile
-/// is under way there, and no other block writes it.
+/// A producer's ring: as many stages as fit, and at least two for two iterations, because the consumer
+/// releases a stage after it has acquired the next one. The phases after the loop reuse its memory, unless
+/// the next tile is in flight there or other blocks write to it.
 int ring_depth(const KernelPlan& plan, const target::Target& target, std::int64_t stage_bytes,
                std::int64_t other_bytes) {
   constexpr std::int64_t barriers = 1024;
   const bool one_tile = plan.blocks == 0 || plan.blocks == plan.program.grid.count() * plan.split_k;
   std::int64_t apart = one_tile ? 0 : other_bytes;
-  for (const Task& t : plan.tasks)  // peers write there while the loop is still under way
+  for (const Task& t : plan.tasks)  // other ranks write there while the loop is still running
     if (one_tile && t.kind == TaskKind::to_peers) apart += plan.buffers[t.buffer].bytes;
   const std::int64_t room = target.shared_per_block - barriers - apart;
   const std::int64_t most =
@@ -126,7 +127,7 @@ Order pipeline(KernelPlan& plan, const target::Target& target, Copies starts, Bl
   for (int t = 0; t < static_cast<int>(plan.tasks.size()); ++t) {
     const Task& task = plan.tasks[t];
     if (task.kind == TaskKind::to_peers || task.kind == TaskKind::from_peers)
-      continue;  // right behind the loop
+      continue;  // right after the loop
     if (task.section == Section::before)
       (task.kind == TaskKind::copy_in ? order.before : ahead).push_back(t);
     else if (task.section == Section::after)
@@ -167,7 +168,7 @@ Order pipeline(KernelPlan& plan, const target::Target& target, Copies starts, Bl
   order.before_barrier =
       !order.top_barrier && ((!order.before.empty() && copies_cross) || !order.ahead.empty());
   const std::vector<int> first = order.after.empty() ? std::vector<int>{} : order.after.front();
-  const bool loaded_once_known = order.top_barrier || order.before_barrier;  // to every thread
+  const bool loaded_once_known = order.top_barrier || order.before_barrier;  // made visible to every thread
   order.after_barrier =
       boxed ||  // the memory of the ring is used again
       (plan.program.loop > 1 && owed(first, [&](const Task& w) {
