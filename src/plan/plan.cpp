@@ -31,7 +31,7 @@ void check_limits(const BlockProgram& p, const target::Target& target) {
                    limit[axis]);
 }
 
-/// As blocks run it that make so many iterations, the first so many of them whole.
+/// The schedule of blocks that run `trips` iterations, the first `whole` of them unmasked.
 Schedule with_trips(Schedule s, std::int64_t loop, std::int64_t trips, std::int64_t whole) {
   for (Agent& agent : s.agents)
     walk(agent.steps, [&](Step& step, const Position&) {
@@ -84,7 +84,7 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, co
 
 namespace {
 
-/// Of a step that does a task, what it does and in which layout.
+/// For a step that executes a task: the task and its layout.
 std::string print(const KernelPlan& plan, const Step& step, bool in_loop) {
   if (step.task < 0 || step.kind == StepKind::start) return print(plan.schedule, step, in_loop);
   const Task& task = plan.tasks[step.task];

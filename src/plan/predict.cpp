@@ -26,16 +26,16 @@ void add(Counts& to, const Counts& from, std::uint64_t times) {
   for (const auto& [counter, n] : from) to[counter] += n * times;
 }
 
-/// One side of a product in shared memory.
+/// One operand of a matmul in shared memory.
 struct Operand {
   const Buffer& buffer;
   int k_dim, other_dim;
   std::int64_t extent, first;  // of M, or of a slice of N
   int matrices;                // along M or N in one load
-  int unit;                    // rows or columns that one loads where there are as many
+  int unit;                    // rows or columns per load if there are that many
 };
 
-/// One warp's ldmatrix of `depth` of K from k, and of M or N from x.
+/// One warp's ldmatrix of `depth` elements of K at k, and of M or N at x.
 void load(Counts& counts, const Instruction& row, const Operand& o, Shape at, std::int64_t k, std::int64_t x,
           std::int64_t depth, std::uint64_t times) {
   const int matrix = matrix_side(row);
@@ -45,7 +45,7 @@ void load(Counts& counts, const Instruction& row, const Operand& o, Shape at, st
     for (int dk = 0; dk < depth; dk += matrix) {
       BankAccess rows{.bytes = row.a.alignment, .address = {}};
       for (int i = 0; i < matrix; ++i) {
-        // What lies past the tile is read from its last row, or from the start of the step.
+        // Out-of-bounds addresses are clamped to the tile's last row, or to the start of the step.
         std::int64_t across = x + dx + (along_k ? i : 0);
         if (clamped && across >= o.extent) across = along_k ? o.extent - 1 : x;
         at[o.k_dim] = k + dk + (along_k ? 0 : i), at[o.other_dim] = o.first + across;
@@ -57,7 +57,7 @@ void load(Counts& counts, const Instruction& row, const Operand& o, Shape at, st
     }
 }
 
-/// What a block of the grid's axis finds of a dimension of a load's tile before the tensor's end.
+/// The in-bounds extent of a dimension of a load's tile for a block along the grid's axis.
 std::uint64_t found_along(const Node& n, std::size_t d, std::int64_t tile, std::int64_t loop,
                           std::int64_t iteration) {
   const Split& s = n.splits[d];
@@ -65,11 +65,11 @@ std::uint64_t found_along(const Node& n, std::size_t d, std::int64_t tile, std::
   return static_cast<std::uint64_t>(std::clamp<std::int64_t>(s.extent - tile * s.tile, 0, n.shape[d]));
 }
 
-/// Of the dimensions that follow one axis of the grid (-1: none), how much of a load's tile the axis' blocks find before the
-/// tensor's end, in elements.
+/// The in-bounds elements of a load's tile, summed over the blocks along one grid axis, for the dimensions
+/// that follow that axis (-1: none).
 std::uint64_t found(const Node& n, int axis, std::int64_t blocks, std::int64_t loop, std::int64_t iteration) {
-  // Dimensions by the digit of the block's number that they follow. Where the digits are those of one number, each meets each of the
-  // others equally often: the sum over all blocks is a product of sums over digits.
+  // Dimensions by the digit of the block index that they follow. Distinct digits of one index take all
+  // combinations equally often, so the sum over all blocks is a product of sums over digits.
   std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::size_t>> digits;  // by div and mod
   for (std::size_t d = 0; d < n.splits.size(); ++d)
     if (n.splits[d].axis == axis)
@@ -81,7 +81,7 @@ std::uint64_t found(const Node& n, int axis, std::int64_t blocks, std::int64_t l
     for (std::size_t d : dims) all *= found_along(n, d, tile, loop, iteration);
     return all;
   };
-  std::int64_t least = 1;  // what the next digit's div is a multiple of
+  std::int64_t least = 1;  // a divisor of the next digit's div
   bool apart = true;
   std::uint64_t sum = 1;
   std::int64_t times = blocks;
@@ -139,7 +139,7 @@ class Prediction {
       counts_[Counter(c)] = 0;
     for (Counter c : shared_wavefronts) counts_[c] = 0;
     blocks_ = plan_.blocks > 0 ? plan_.blocks : plan_.program.grid.count();
-    std::map<int, std::uint64_t> barriers;  // agents that name one meet there
+    std::map<int, std::uint64_t> barriers;  // arrivals of agents by barrier id
     barriers[0] = outside_agents(plan_.schedule.setup) + outside_agents(plan_.schedule.teardown);
     for (const Agent& agent : plan_.schedule.agents) {
       met_.clear(), unsynced_.clear(), ragged_.clear();
@@ -182,7 +182,7 @@ class Prediction {
         acquire(agent, plan_.schedule.channels[step.channel]);
       } else if (step.kind == StepKind::release) {
         const bool peers = plan_.schedule.channels[step.channel].by == Synchronisation::mbarrier_peers;
-        counts_[Counter::mbarrier_arrive] +=  // a lane of each
+        counts_[Counter::mbarrier_arrive] +=  // one lane of each
             blocks_ * agent.warps *
             (peers ? plan_.schedule.ranks - 1 : ranks_of(plan_.schedule, step.channel));
       } else if (step.kind == StepKind::drain) {
@@ -200,7 +200,7 @@ class Prediction {
         shared({step.task}, true);
       } else if (step.task >= 0 && iteration + step.guard_lag < trips) {
         task(step);
-        // The first of the steps side by side stands for all of their texts.
+        // The first of adjacent steps counts for all of their nests.
         if (at < counted_until || step.kind == StepKind::async_work) continue;
         const std::vector<int> tasks = side_by_side(plan_, list, at);
         for (const std::vector<int>& nest : nests(plan_, tasks)) shared(nest, false);
@@ -209,7 +209,7 @@ class Prediction {
     }
   }
 
-  /// Blocks of the grid that come to an iteration.
+  /// Number of blocks that run an iteration.
   std::uint64_t executing(std::int64_t iteration) const {
     const BlockProgram& p = plan_.program;
     const int axis = plan_.trips->rows.axis;
@@ -219,7 +219,7 @@ class Prediction {
     return blocks * static_cast<std::uint64_t>(p.grid.count() / p.grid[axis]);
   }
 
-  /// One thread writes the words of mbarriers; of a cluster all blocks meet together.
+  /// One thread initialises the mbarriers; the blocks of a cluster synchronise together.
   std::uint64_t outside_agents(const std::vector<Step>& steps) {
     std::uint64_t barriers = 0;
     for (const Step& step : steps)
@@ -235,7 +235,7 @@ class Prediction {
     return barriers;
   }
 
-  /// All threads of a consumer wait; a producer's one thread, which then announces the stage's bytes.
+  /// All threads of a consumer wait; for a producer one thread, which then expects the stage's bytes.
   void acquire(const Agent& agent, const Channel& c) {
     const bool fills =
         &plan_.schedule.agents[c.producer] == &agent && c.by != Synchronisation::mbarrier_peers;
@@ -253,7 +253,7 @@ class Prediction {
       counts_[Counter::wgmma] += blocks_ * ceil_div(m.k, m.row->k) * (m.warps.count() / warps_of(*m.row));
     } else if (step.kind == StepKind::copy) {
       if (!known) known = copied(t);
-      // The emulator pairs lanes' n-th copies since the last barrier; lanes that have made fewer fall behind.
+      // The emulator groups the lanes' n-th copies since the last barrier; lanes with fewer copies lag.
       if (last_is_part_of_a_warp(t) && !unsynced_.insert(step.task).second) lanes_drift_ = true;
       source_bytes_ += source_bytes(t.node, executed_[step.task]++);
     } else if (t.kind == TaskKind::mma) {
@@ -262,7 +262,7 @@ class Prediction {
     if (known) add(counts_, *known, blocks_);
   }
 
-  /// Ordinary accesses of what is evaluated together.
+  /// Ordinary shared-memory accesses of tasks that are evaluated together.
   void shared(const std::vector<int>& tasks, bool start) {
     const auto [entry, fresh] = shared_.try_emplace({tasks.front(), start});
     if (fresh) entry->second = start ? count_start(plan_, tasks.front()) : count_shared(plan_, tasks);
@@ -273,8 +273,9 @@ class Prediction {
     add(counts_, s.counts, blocks_ * in / all);
   }
 
-  /// What all blocks read in a task's copy of that number, which is the iteration's, however far ahead its step runs. Each
-  /// dimension follows one axis, so the sum over blocks is a product of sums.
+  /// The bytes that all blocks read in a task's copy of this index, which is the iteration for which it
+  /// copies, whatever the prefetch distance. Each dimension follows one axis, so the sum over blocks is a
+  /// product of sums.
   std::uint64_t source_bytes(int node, std::int64_t iteration) {
     const BlockProgram& p = plan_.program;
     const Node& n = p.nodes[node];
@@ -289,7 +290,7 @@ class Prediction {
     return product;
   }
 
-  /// Boxes move whole, with zeros for what lies past the tensor.
+  /// Boxes are copied completely, with zeros for out-of-bounds elements.
   void boxed(const Task& t) {
     const Buffer& b = plan_.buffers[t.buffer];
     const bool load = t.kind == TaskKind::copy_in;
@@ -308,7 +309,7 @@ class Prediction {
     return chunks > threads && chunks % threads % 32 != 0;
   }
 
-  /// cp.async, chunk by chunk. Stages lie whole lines of 128 bytes apart: in all of them the same banks are met.
+  /// cp.async, chunk by chunk. Stages are multiples of 128 bytes apart, so all of them access the same banks.
   Counts copied(const Task& t) const {
     const Buffer& b = plan_.buffers[t.buffer];
     const Copy& copy = plan_.copies.at(t.node);
@@ -329,7 +330,8 @@ class Prediction {
     return counts;
   }
 
-  /// What the threads of all warps read of one operand of a batch: a tile of A by each warp along N, of B by each along M.
+  /// What the threads of all warps read of one operand of a batch: each warp along N reads a tile of A, each
+  /// along M one of B.
   Counts outer(const Task& t, int side, Shape at) const {
     const Node& n = plan_.program.nodes[t.node];
     const MatmulChoice& m = plan_.matmuls.at(t.node);
@@ -357,14 +359,15 @@ class Prediction {
             counts[by_width(Counter::shared_load_1, static_cast<unsigned>(load.bytes))] += 32 * times;
             counts[Counter::shared_load_wavefronts] += times * static_cast<std::uint64_t>(w.total);
             const int phases =
-                std::max(1, load.bytes / 4);  // as the emulator has it: those that go together count apart
+                std::max(1, load.bytes / 4);  // as in the emulator: merged ones count separately
             counts[Counter::shared_load_wavefronts_ideal] +=
                 times * static_cast<std::uint64_t>(std::min(w.total, phases));
           }
     return counts;
   }
 
-  /// Each step of the product is one warp's; A is loaded by every warp along N, B by every one along M.
+  /// Each step of the matmul is executed by one warp; A is loaded by every warp along N, B by every one along
+  /// M.
   Counts multiplied(const Task& t) const {
     const Node& n = plan_.program.nodes[t.node];
     const MatmulChoice& m = plan_.matmuls.at(t.node);
@@ -412,17 +415,17 @@ class Prediction {
   }
 
   const KernelPlan& plan_;
-  std::vector<std::optional<Counts>> of_task_;  // of one execution by one block
+  std::vector<std::optional<Counts>> of_task_;  // for one execution by one block
   Counts counts_;
   std::map<int, std::uint64_t> met_;      // barriers of the agent, by id
   std::set<int> unsynced_;                // copies since the agent's last barrier
   std::map<int, std::int64_t> executed_;  // by task
-  std::uint64_t blocks_ = 1;              // that execute the steps at hand
+  std::uint64_t blocks_ = 1;              // that execute the current steps
   std::uint64_t source_bytes_ = 0;        // of all blocks
   std::map<std::pair<int, int>, std::optional<std::uint64_t>> found_;  // by node and axis
   bool lanes_drift_ = false;
   std::map<std::pair<int, bool>, SharedCounts> shared_;  // by the first task, and whether it is its start
-  std::set<std::pair<int, bool>> ragged_;                // done since the agent's last barrier
+  std::set<std::pair<int, bool>> ragged_;                // executed since the agent's last barrier
   bool shared_exact_ = true, shared_mixed_ = false;
 };
 

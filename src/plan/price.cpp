@@ -14,7 +14,7 @@
 
 namespace zellige::plan {
 
-// Runs start at any multiple of their own length.
+// Runs start at multiples of their own length.
 double in_sectors(double run) {
   constexpr std::int64_t sector = 32;
   const auto length = static_cast<std::int64_t>(run), step = std::gcd(length, sector);
@@ -23,9 +23,9 @@ double in_sectors(double run) {
   return static_cast<double>(sectors * sector) / static_cast<double>(starts);
 }
 
-constexpr double reads_at_a_time = 4;  // of loads where they are used: writes between them keep more apart
+constexpr double reads_at_a_time = 4;  // for loads read in place: stores in between prevent more in flight
 
-// exp and its kin go through the special function unit, a quarter as wide.
+// exp and similar functions use the special function unit, which is a quarter as wide.
 double slots_of(OpKind op) {
   switch (op) {
     case OpKind::mul_scalar:
@@ -81,7 +81,8 @@ void settle(KernelPrice& k, const target::Target& target, double launched, bool 
   const double parts[] = {k.dram, k.l2, k.shared, k.tensor, k.issue, k.latency};
   const double slowest = *std::max_element(std::begin(parts), std::end(parts));
   const double total = std::accumulate(std::begin(parts), std::end(parts), 0.0);
-  // Work of one iteration hides under loads of another, of the same block or of its neighbour.
+  // Work of one iteration overlaps with loads of another, of the same block or of one on the same
+  // multiprocessor.
   const double under_way = k.trips * static_cast<double>(std::min<std::int64_t>(k.most, k.blocks_each));
   const double rest = k.parted ? costs.rest_parted : costs.rest;
   const double apart = rest + (1 - rest) / std::max(1.0, under_way);
@@ -104,7 +105,7 @@ class Pricing {
 
   KernelPrice k;
 
-  /// What it needs, before times are made of that.
+  /// Counts what the kernel needs, before it is converted to times.
   void count(const std::set<int>& made_here) {
     const BlockProgram& p = plan_.program;
     launched_ = static_cast<double>(plan_.blocks > 0 ? plan_.blocks : p.grid.count());
@@ -118,7 +119,8 @@ class Pricing {
     latencies();
     busiest();
   }
-  /// With the blocks of other programs of its launch: sums of what the launch needs, means of what a block does, and the longest chain.
+  /// Adds the blocks of other programs of its launch: sums of what the launch needs, means per block, and the
+  /// longest chain.
   void join(const Pricing& other) {
     const double all = launched_ + other.launched_;
     const auto mean = [&](double& each, double others) {
@@ -135,16 +137,16 @@ class Pricing {
     launched_ = all;
   }
   void settle() {
-    // Of what passes the L2 by little, much is still found there.
+    // If the data exceeds the L2 by little, much of it is still found there.
     const double kept = 0.6 * static_cast<double>(target_.costs.l2_bytes) / program_bytes();
     plan::settle(k, target_, launched_, first_kernel_, hot_ ? std::max(0.0, 1 - kept) : 1);
   }
 
  private:
-  /// How many blocks share a multiprocessor.
+  /// Sets how many blocks share a multiprocessor.
   void resident() { k.blocks_each = blocks_together(plan_, target_, static_cast<std::int64_t>(threads_)); }
 
-  /// Bytes of a tile in whole sectors: the runs along which its tensor is contiguous.
+  /// Bytes of a tile in whole sectors, from the runs along which its tensor is contiguous.
   double sectors(const Node& n) const {
     const graph::KernelTensor& t = program_.tensors[n.tensor];
     std::int64_t run = 1, next = 1;
@@ -163,7 +165,7 @@ class Pricing {
     return bytes * in_sectors(length) / length;
   }
 
-  /// Iterations of a block, where they differ the mean of all.
+  /// Iterations of a block: the mean if they differ.
   double loop() const {
     const BlockProgram& p = plan_.program;
     if (!plan_.trips) return static_cast<double>(p.loop);
@@ -210,20 +212,20 @@ class Pricing {
     return entry == c.end() ? 0 : static_cast<double>(entry->second);
   }
 
-  /// Of the slots: few warps cannot hide the barriers and the loads of each other.
+  /// The share of issue slots that FMAs can use: few warps cannot hide each other's barriers and loads.
   double sustained_fma() const {
     const double warps =
         threads_ / 32 * std::min<double>(k.blocks_each, std::ceil(launched_ / target_.multiprocessors));
     return target_.costs.sustained_fma * std::min(1.0, 0.65 + 0.25 * (warps / 4 - 1));
   }
-  /// Cycles of its instructions, of all warps of a block, those past the tile's edges too.
+  /// Instructions of all warps of a block, including those beyond the tile's edges.
   double steps_of(const Node& n, const MatmulChoice& m) const {
     const std::int64_t steps =
         m.products() * ceil_div(m.m, m.row->m) * ceil_div(m.columns(), m.row->n) * ceil_div(m.k, m.row->k);
     return static_cast<double>(steps * m.row->cycles) * trips_of(n);
   }
 
-  /// What the plan executes, a block.
+  /// What the plan executes per block.
   void counted() {
     const Counts c = predict(plan_);
     const auto each = [&](Counter counter) { return at(c, counter) / launched_; };
@@ -236,7 +238,7 @@ class Pricing {
     accesses += each(Counter::ldmatrix) + each(Counter::mma) +
                 (each(Counter::cp_async_4) + each(Counter::cp_async_8) + each(Counter::cp_async_16)) / 32;
     k.slots += 2 * accesses;
-    double independent = 0;  // of the instructions: none waits for the one before
+    double independent = 0;  // the share of instructions that do not wait for the previous one
     for (const auto& [node, m] : plan_.matmuls) {
       const Node& n = plan_.program.nodes[node];
       const double products = static_cast<double>(m.batch) * static_cast<double>(m.m) *
@@ -245,7 +247,7 @@ class Pricing {
       if (m.by_threads()) independent += steps_of(n, m);
     }
     k.slots += independent / sustained_fma();
-    // A warp's instruction keeps one of the four pipes busy, a warpgroup's all of them.
+    // A warp's instruction uses one of the four tensor cores, a warpgroup's all of them.
     const double tiles = static_cast<double>(plan_.program.grid.count()) / launched_;
     for (const auto& [node, m] : plan_.matmuls)
       if (m.row && !m.by_threads())
@@ -268,7 +270,7 @@ class Pricing {
     k.chain = chained / k.warps;
   }
 
-  /// Iterations of the loop, and how many are under way together.
+  /// Iterations of the loop, and how many are in flight together.
   void latencies() {
     k.trips = loop() * static_cast<double>(plan_.program.grid.count()) / launched_;
     k.in_flight = 1;
@@ -284,7 +286,7 @@ class Pricing {
       if (n.kind != NodeKind::load || copy.row) continue;
       const double each = static_cast<double>(graph::size(n.shape)) / (copy.vector * threads_);
       if (direct != plan_.direct.end() && direct->second) {
-        // Read where it is used, a few at a time; the first ones are waited for by all alike.
+        // Read in place, a few at a time; all variants wait for the first ones.
         k.rounds += std::max(0.0, std::ceil(each / reads_at_a_time) - 1) * trips_of(n);
         continue;
       }
@@ -292,7 +294,8 @@ class Pricing {
     }
   }
 
-  /// Blocks that stay do not all walk as many tiles: what was counted is the average's, what counts the busiest one's.
+  /// Persistent blocks may have unequal numbers of tiles: scales the average, which was counted, to the
+  /// busiest block.
   void busiest() {
     if (plan_.blocks == 0) return;
     const double tiles = static_cast<double>(plan_.program.grid.count() * plan_.split_k) / launched_,
@@ -320,7 +323,7 @@ class Pricing {
 
 Price price(const Plan& plan, const target::Target& target, bool hot) {
   Price all;
-  std::set<int> made;  // what an earlier kernel left in the L2
+  std::set<int> made;  // in the L2 after an earlier kernel
   for (const Launch& l : launches(plan.kernels)) {
     std::optional<Pricing> pricing;
     for (std::size_t i = l.first; i < l.last; ++i) {
@@ -334,7 +337,7 @@ Price price(const Plan& plan, const target::Target& target, bool hot) {
       for (const Node& n : plan.kernels[i].program.nodes) {
         const int memory = n.tensor < 0 ? -1 : plan.program.memory_of(n.tensor);
         const bool part =
-            std::ranges::count(plan.program.inputs, memory) > 0;  // of a cache that is written in place
+            std::ranges::count(plan.program.inputs, memory) > 0;  // of a cache that is updated in place
         if (n.kind == NodeKind::load || (n.kind == NodeKind::store && !part)) made.insert(memory);
       }
     all.us += pricing->k.us;

@@ -16,43 +16,44 @@ using retile::ProductTile;
 constexpr ProductTile by_warps[] = {{128, 128, 32, 256}, {128, 64, 32, 128}, {64, 128, 32, 128},
                                     {64, 64, 64, 128},   {32, 128, 64, 128}, {16, 128, 64, 128},
                                     {32, 64, 64, 128},   {16, 64, 128, 128}, {16, 32, 128, 128}};
-/// Of up to 16 rows, by warps: long runs of the weights, the longer where they are rows of many pages.
+/// For up to 16 rows, on warps: long runs of the weights, longer if the rows span many pages.
 constexpr std::int64_t rows_of_a_stream = 16, long_rows = 8192;
 constexpr ProductTile narrow{16, 16, 256, 128}, wide{16, 32, 256, 128}, wide_and_long{16, 32, 512, 128};
-/// On ordinary multiply-adds: 8 x 8, 8 x 4 or 4 x 4 sums a thread; few rows are a stream of weights, whose K warps share.
+/// On FMA units: 8 x 8, 8 x 4 or 4 x 4 accumulators per thread; for small M a stream of weights, which warps
+/// split along K.
 constexpr ProductTile without_tensor_cores[] = {
     {128, 128, 32, 256}, {128, 128, 16, 256}, {128, 64, 32, 256}, {64, 128, 32, 256}, {128, 64, 32, 128},
     {64, 128, 32, 128},  {64, 64, 32, 128},   {64, 64, 64, 256},  {64, 32, 64, 128},  {32, 64, 64, 128},
     {32, 32, 64, 128},   {16, 64, 64, 128},   {16, 32, 128, 128}, {8, 64, 128, 128},  {8, 32, 256, 256},
     {4, 32, 256, 256},   {64, 16, 128, 128},  {32, 4, 256, 256}};
 constexpr ProductTile of_integers[] = {{64, 64, 16, 256}, {32, 32, 32, 256}, {16, 16, 32, 128}};
-constexpr int columns_to_split = 128;  // a line of TMA for each rank, and room for a deep ring
+constexpr int columns_to_split = 128;  // one TMA row per rank, and room for a deep ring
 constexpr ProductTile by_warpgroups[] = {
     {128, 256, 64, 256}, {128, 224, 64, 256}, {128, 192, 64, 256}, {128, 160, 64, 256}, {128, 128, 64, 256},
     {128, 96, 64, 256},  {128, 64, 64, 256},  {64, 256, 64, 128},  {64, 128, 64, 128},  {64, 64, 64, 128}};
 
-/// Few rows are the instruction's columns, and the weights' columns its rows.
+/// A and B swapped: the few rows are the instruction's N, and the weights' columns its M.
 constexpr ProductTile of_few_rows[] = {
     {64, 16, 64, 128, true}, {64, 32, 64, 128, true}, {64, 64, 64, 128, true}};
-constexpr std::int64_t few_rows = 9;  // fewer waste half of those columns
-/// So are more rows of which tiles of 128 would leave much empty, as of 300: columns come in sixteens.
+constexpr std::int64_t few_rows = 9;  // fewer waste half of N
+/// Also swapped: more rows, of which tiles of 128 would leave much empty, such as 300: N is a multiple of 16.
 constexpr ProductTile of_odd_rows[] = {{64, 0, 64, 128, true}, {128, 0, 64, 256, true}};
 
-/// What products on warpgroups take. Of some 500 times of those of bench/emitted.py on an H200, the tiles that these constants put first
-/// were on average 1% slower than the fastest.
-constexpr double boost = 1.07;  // the clock of a multiprocessor, where not all of them work, to that of Costs
+/// Time of matmuls on warpgroups. For some 500 measurements by bench/emitted.py on an H200, the tiles that
+/// these constants rank first were on average 1% slower than the fastest.
+constexpr double boost = 1.07;  // clock of a multiprocessor relative to Costs if not all of them work
 constexpr double sustained =
-    0.8;  // of the tensor cores' rate, by all multiprocessors together: power bounds them
+    0.8;  // share of the tensor cores' peak rate with all multiprocessors: limited by power
 constexpr double l2_bytes_a_cycle = 59, shared_bytes_a_cycle = 128,
-                 products_a_cycle = 2048;        // of one multiprocessor
-constexpr double streamed_bytes_a_cycle = 45;    // from memory into one multiprocessor
-constexpr double few_stages = 5, stalled = 1.3;  // below so many, so much longer
+                 products_a_cycle = 2048;        // per multiprocessor
+constexpr double streamed_bytes_a_cycle = 45;    // from memory, per multiprocessor
+constexpr double few_stages = 5, stalled = 1.3;  // with fewer stages, this much slower
 constexpr double tile_end = 0.55,
-                 no_tensor_map = 1.2;   // us of 128 x 128: its last stores, and if these are no TMA's
-constexpr double lone_warpgroup = 0.8;  // us more, of one that multiplies and stores alone
-constexpr double starting = 1.5;        // us more than blocks of warps take until the ring is full
-constexpr double exchange = 5;          // us between two ranks that split K
-constexpr double hidden = 0.5;          // the share of what memory hides that is seen all the same
+                 no_tensor_map = 1.2;   // us for 128 x 128: its last stores; factor if these do not use TMA
+constexpr double lone_warpgroup = 0.8;  // additional us for one that multiplies and stores alone
+constexpr double starting = 1.5;        // additional us over blocks of warps until the ring is full
+constexpr double exchange = 5;          // us between two ranks of split-K
+constexpr double hidden = 0.5;          // visible share of what the memory time hides
 
 class Choice {
  public:
@@ -90,7 +91,7 @@ class Choice {
     ProductTile tile;
   };
 
-  /// Whether TMA may address both operands' lines, and a loop has iterations to overlap.
+  /// Whether both operands' rows are aligned for TMA, and the loop has iterations to overlap.
   bool fits_warpgroups() const { return size_.lines && size_.k >= 128; }
   bool has_instruction(const ProductTile& t) const {
     const auto type = graph::name(size_.dtype);
@@ -104,7 +105,7 @@ class Choice {
     return static_cast<double>(size_.batch * ceil_div(m, t.m) * ceil_div(n, t.n));
   }
 
-  /// What all operands and the result take from and to memory.
+  /// Time of reading all operands and writing the result.
   double us_of_memory() const {
     const auto m = static_cast<double>(size_.m), n = static_cast<double>(size_.n),
                k = static_cast<double>(size_.k);
@@ -117,7 +118,7 @@ class Choice {
     return std::max(us, memory) + hidden * std::min(us, memory);
   }
 
-  /// Warps alone, several blocks of a multiprocessor at a time: bytes from the L2 and products of a tile.
+  /// mma.sync, several blocks per multiprocessor: L2 bytes and multiplications of a tile.
   double us_of_warps(const ProductTile& t) const {
     constexpr double products = 512, bytes = 32, cycles_once = 1500, together = 2;
     const double waves = std::max(1.0, tiles(t) / target_.multiprocessors), clock = target_.costs.clock * 1e3;
@@ -127,14 +128,14 @@ class Choice {
            std::max(1.0, waves / together) * cycles_once / clock;
   }
 
-  /// Ordinary multiply-adds, several blocks of a multiprocessor at a time: issued in its four quarters, what they read of shared memory,
-  /// bytes from the L2. Few warps cannot hide the barriers and the loads of each other.
+  /// FMA units, several blocks per multiprocessor: issue slots of its four quarters, shared-memory reads, and
+  /// L2 bytes. Few warps cannot hide each other's barriers and loads.
   double us_of_threads(const ProductTile& t) const {
     constexpr double lanes = 128, seen = 0.3, cycles_once = 2500, line = 128, threads_at_a_time = 512;
     const auto m = static_cast<double>(std::min(t.m, size_.m)),
                n = static_cast<double>(std::min(t.n, size_.n)), warps = static_cast<double>(t.threads) / 32;
     const double clock = target_.costs.clock * 1e3, each = std::ceil(tiles(t) / target_.multiprocessors);
-    const double sums = m * n / static_cast<double>(t.threads);  // of a thread
+    const double sums = m * n / static_cast<double>(t.threads);  // per thread
     constexpr double stages = 3;
     const double room = std::floor(static_cast<double>(target_.shared_per_multiprocessor) /
                                    (stages * (m + n) * 4 * static_cast<double>(std::min(t.k, size_.k))));
@@ -142,13 +143,14 @@ class Choice {
     const double quarter = warps / 4 * together;
     const double fma =
         m * n / lanes / target_.costs.sustained_fma / std::min(1.0, 0.65 + 0.25 * (quarter - 1));
-    // A thread of s sums reads about sqrt(s) of either operand for each of K, in half wavefronts of 16 bytes.
+    // A thread with s accumulators reads about sqrt(s) elements of either operand per step of K, in half
+    // wavefronts of 16 bytes.
     const double read = static_cast<double>(t.threads) * 2 * std::sqrt(std::max(1.0, sums)) * 4 / 2 / line +
                         (m + n) * 4 / line;
     const double brought = (m + n) * 4 / target_.costs.l2_cycle;
     const double step = std::max({fma, read, brought}) + seen * (std::min(fma, read) + brought);
     const double k = static_cast<double>(ceil_div(size_.k, t.k) * std::min(t.k, size_.k));
-    // What one iteration waits for is hidden by those under way and by other blocks.
+    // The latency of an iteration is hidden by those in flight and by other blocks.
     constexpr double in_flight = 48 * 1024, most_stages = 8;
     const double stage = (m + n) * 4 * static_cast<double>(std::min(t.k, size_.k));
     const double waits = k / static_cast<double>(std::min(t.k, size_.k)) * target_.costs.load /
@@ -157,8 +159,8 @@ class Choice {
     return behind_memory(us * std::max(1.0, 0.5 * target_.multiprocessors / tiles(t)));
   }
 
-  /// Weights that pass by: what memory takes, longer where fewer multiprocessors than `busy` of all have a block. `share`: which of several
-  /// ways to do it was faster.
+  /// Streamed weights: DRAM time, longer if less than the share `busy` of the multiprocessors has a block.
+  /// `share`: relative time of a variant, as measured.
   double us_of_stream(const ProductTile& t, double share, double busy) const {
     return share * us_of_memory() * std::max(1.0, busy * target_.multiprocessors / tiles(t));
   }
@@ -168,8 +170,8 @@ class Choice {
     consider(w, us_of_stream(w, tiles(w) > target_.multiprocessors ? 1.01 : 0.99, 0.9));
   }
 
-  /// Fed by TMA, one block a multiprocessor. A wave takes what its busiest multiprocessor does, by what shared memory gives to wgmma
-  /// and takes from TMA, or what power allows all of them together.
+  /// Fed by TMA, one block per multiprocessor. A wave takes as long as its busiest multiprocessor, limited by
+  /// the shared-memory bandwidth for wgmma reads and TMA writes, or by the power limit of all of them.
   double us_of_warpgroups(const ProductTile& t) const {
     const std::int64_t iterations = ceil_div(size_.k, t.k);
     const double all = tiles(t), each = target_.multiprocessors;
@@ -178,7 +180,7 @@ class Choice {
     const double blocks = all * split, whole = std::floor(blocks / each), last = blocks / each - whole;
     const auto m = static_cast<double>(t.m), n = static_cast<double>(t.n);
     const double k = static_cast<double>(size_.k) / split;
-    const double read = m / 64 * (64 + n) * 2, filled = (m + n) * 2;  // bytes a step of k
+    const double read = m / 64 * (64 + n) * 2, filled = (m + n) * 2;  // bytes per step of k
     const double stage = filled * static_cast<double>(t.k), out = blocks > each ? 2 * m * n : 0;
     const double stall =
         static_cast<double>(target_.shared_per_block) - out < few_stages * stage ? stalled : 1;
@@ -220,7 +222,7 @@ ProductSize product_size(const graph::KernelGraph& g, int op) {
   const std::size_t rank = of.product.size();
   ProductSize size{1, of.product[rank - 2], of.product[rank - 1], of.a.back(), a.dtype};
   for (std::size_t d = 0; d + 2 < rank; ++d) size.batch *= of.product[d];
-  size.lines = size.n % 8 == 0 && size.k % 8 == 0;  // where strides are not known yet: 16 bytes
+  size.lines = size.n % 8 == 0 && size.k % 8 == 0;  // if strides are not known yet: 16 bytes
   return size;
 }
 

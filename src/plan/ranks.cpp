@@ -9,7 +9,7 @@
 namespace zellige::plan {
 namespace {
 
-constexpr std::int64_t apart = std::int64_t{1} << 40;  // ranks' shared memories have no byte in common
+constexpr std::int64_t apart = std::int64_t{1} << 40;  // keeps the ranks' shared memories disjoint
 
 class Ranks {
  public:
@@ -60,7 +60,7 @@ class Ranks {
   bool among_peers(int channel) const {
     return channel >= 0 && s_.channels[channel].by == Synchronisation::mbarrier_peers;
   }
-  /// As many parts as there are ranks has a tensor that multicast fills; one that peers fill has none of its own.
+  /// Number of parts of a tensor: one per rank if multicast fills it, one per other rank if peers do.
   int parts_of(int tensor) const { return parted_.count(tensor) ? n_ : sent_.count(tensor) ? n_ - 1 : 1; }
   static int part_from(int from, int to) { return from < to ? from : from - 1; }
 
@@ -72,7 +72,7 @@ class Ranks {
       SharedTensor x = s_.tensors[t];
       x.name = said(parts > 1 ? fmt::format("part {} of {}", part, x.name) : x.name, rank);
       x.bytes = stage / parts * x.stages;
-      // Parts of a stage are apart from the other stages here, as nothing looks at them across stages.
+      // Parts of a stage are separate tensors here, because no step accesses them across stages.
       x.offset += rank * apart + part * x.bytes;
       all_.tensors.push_back(std::move(x));
     }
@@ -92,7 +92,8 @@ class Ranks {
     all_.channels.push_back(std::move(c));
   }
 
-  /// From each rank to each other: the first to a rank stands where that rank's channel does, the others behind all.
+  /// Channels from each rank to each other: the first one to a rank replaces that rank's channel, the others
+  /// are appended.
   void channels_of_peers(int index) {
     for (int to = 0; to < n_; ++to)
       for (int from = 0; from < n_; ++from) {
@@ -113,7 +114,7 @@ class Ranks {
       }
   }
 
-  /// The channel by which peers fill a step's tensor.
+  /// The channel through which peers fill a step's tensor.
   int filled_by(const Step& step) const {
     for (int c = 0; c < static_cast<int>(s_.channels.size()); ++c)
       if (among_peers(c) && s_.channels[c].tensor == step.writes.front().tensor) return c;
@@ -184,8 +185,8 @@ class Ranks {
 
   const Schedule& s_;
   int n_;
-  std::set<int> shared_, parted_;  // channels that multicast fills, and their tensors
-  std::set<int> sent_;             // tensors that peers fill
+  std::set<int> shared_, parted_;  // channels filled by multicast, and their tensors
+  std::set<int> sent_;             // tensors filled by peers
   std::map<std::array<int, 3>, int> peers_;
   std::map<std::pair<int, int>, int> first_;
   Schedule all_;

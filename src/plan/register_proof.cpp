@@ -9,7 +9,7 @@ std::string RegisterProof::said(int t) const {
   return fmt::format("'{} %{}'", name(task.kind), task.node);
 }
 
-/// What a task leaves in registers: sums of accumulators' rows in their lines.
+/// The context in which a task leaves its values: row reductions of accumulators in the layout of their rows.
 int RegisterProof::left_in(int t) const {
   const Task& task = plan_.tasks[t];
   return task.kind == TaskKind::finish ? plan_.context_of.at(task.node) : task.context;
@@ -124,7 +124,7 @@ void RegisterProof::chained(int t, int writer) {
   if (left.values() != taken.values())
     reject("{}: {} leaves {} values of %{} in each thread, {} takes {}", p_.name, said(writer), left.values(),
            operand, said(t), taken.values());
-  const int columns = consumer.n;  // warps along N multiply all of K each
+  const int columns = consumer.n;  // each warp along N multiplies all of K
   std::vector<int> multiplied(static_cast<std::size_t>(graph::size(a) * columns), 0);
   for_each(taken, [&](int thread, int value, const Shape& wanted) {
     if (!inside(wanted, a)) return;
@@ -161,7 +161,7 @@ void RegisterProof::sums(int t, int writer) {
   if (task.buffer < 0) in_every_lane(t);
 }
 
-/// What a thread's lanes add up for a value is the sum of the row for which it keeps the result.
+/// The values that a thread's lanes add up belong to the row for which the thread keeps the result.
 void RegisterProof::in_every_lane(int t) const {
   const Task& task = plan_.tasks[t];
   const Context& c = context(t);
@@ -184,8 +184,8 @@ void RegisterProof::in_every_lane(int t) const {
 
 namespace {
 
-/// Whether so many steps of such strides count from 0 to at least `size` without a gap or a double: each stride is what those before
-/// it count together.
+/// Returns whether modes with these extents and strides enumerate 0 to at least `size` - 1 without gaps or
+/// duplicates: each stride is the number of combinations of the smaller ones.
 bool counts(std::vector<Mode> modes, std::int64_t size) {
   std::sort(modes.begin(), modes.end(), [](const Mode& a, const Mode& b) { return a.stride < b.stride; });
   std::int64_t below = 1;
@@ -197,8 +197,9 @@ bool counts(std::vector<Mode> modes, std::int64_t size) {
   return below >= size;
 }
 
-/// Whether a context's layouts alone say that every element is in one register: along each axis the shares count its items, along
-/// each dimension the items count its coordinates. True is a proof; false may be a layout that does so in another way.
+/// Returns whether a context's layouts prove that every element is in exactly one register: along each axis
+/// the shares enumerate its items, along each dimension the items enumerate its coordinates. False is
+/// inconclusive.
 bool counts_once(const Context& c) {
   std::vector<std::vector<Mode>> items(static_cast<std::size_t>(c.axes())),
       coordinates(static_cast<std::size_t>(c.rank()));
@@ -220,14 +221,16 @@ bool counts_once(const Context& c) {
 
 }  // namespace
 
-/// Every element is in one register, and what a thread adds up is added to the sum that the first of its lanes stores.
+/// Every element is in exactly one register, and a thread adds its elements to the result that the first of
+/// its lanes stores.
 void RegisterProof::added_once(int t) const {
   const Context& c = context(t);
   const Held held(c);
   std::vector<int> first(static_cast<std::size_t>(held.threads()));
   for (int thread = 0; thread < held.threads(); ++thread)
     first[static_cast<std::size_t>(thread)] = c.first_lane(thread);
-  // Of a line of millions the layouts are asked, not each element; a thread's place on the other axes is the same for all its values.
+  // For rows of millions the layouts are analysed instead of each element; a thread's coordinate on the other
+  // axes is the same for all its values.
   constexpr std::int64_t many = 1 << 22;
   if (graph::size(c.domain) > many && counts_once(c)) {
     Shape own, stored;

@@ -19,7 +19,8 @@ bool SameThread::operator()(int w, int r, int b) {
         return false;
   const auto key = std::make_tuple(writer.context, reader.context, b);
   if (const auto known = agreement_.find(key); known != agreement_.end()) return known->second;
-  // What is really read: where the reader passes the tile, into an operand's padding, it reads the tile's last element.
+  // What is read: out of the tile's bounds, in an operand's padding, the reader reads the tile's last
+  // element.
   const std::vector<int> owner = owners(cw, shape);
   bool same = true;
   for_each(Held(cr), [&](int thread, int, const Shape& at) {
@@ -31,7 +32,7 @@ bool SameThread::operator()(int w, int r, int b) {
   return agreement_[key] = same;
 }
 
-/// What task t evaluates; a spill only its own node, from registers.
+/// The nodes that task t evaluates; a store of registers to shared memory only evaluates its own node.
 std::vector<int> SameThread::operands_of(const Task& t) const {
   const Node& n = plan_.program.nodes[t.node];
   const bool spills = t.kind == TaskKind::to_shared && n.kind != NodeKind::round && n.kind != NodeKind::store;

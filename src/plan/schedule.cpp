@@ -159,7 +159,7 @@ std::string_view name(StepKind kind) {
 
 std::int64_t barrier_bytes(const Channel& c) {
   if (c.by == Synchronisation::mbarrier_peers) return mbarrier_bytes_each;
-  // A full and an empty one a stage.
+  // A full and an empty barrier per stage.
   return c.by == Synchronisation::mbarrier_bytes ? 2 * mbarrier_bytes_each * c.stages : 0;
 }
 

@@ -11,10 +11,9 @@
 namespace zellige::plan {
 namespace {
 
-constexpr double overlooked =
-    0.3;  // of the loads or the products that the others hide, the share that is seen all the same
+constexpr double overlooked = 0.3;  // visible share of loads or multiplications that overlap
 
-/// The instruction's tiles along each of a product's dimensions, and those of N in units.
+/// The instruction's tiles along each of a matmul's dimensions, and units of N tiles.
 struct Tiles {
   std::int64_t m, n, units, k;
   explicit Tiles(const MatmulChoice& c)
@@ -24,7 +23,8 @@ struct Tiles {
         k(ceil_div(c.k, c.row->k)) {}
 };
 
-/// What one warp does under a layout: products and loads of matrices a pass over K, or cycles of shared memory.
+/// What one warp executes under a layout: multiplications and matrix loads per pass over K, or shared-memory
+/// cycles.
 struct Work {
   std::int64_t mma, loads;
 };
@@ -38,13 +38,14 @@ Work work(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) {
   return {mma, b * k * (n + (a_in_registers ? 0 : m)) * c.load->cycles};
 }
 
-/// Of outer products: with more than 64 sums and what they read fewer blocks find room, with many more registers run out.
+/// Penalty of FMA matmuls: with more than 64 accumulators and their operands fewer blocks are resident; with
+/// many more, registers run out.
 double crowded(const MatmulChoice& c, const WarpLayout& w) {
   const std::int64_t sums = accumulator_registers(c, w), all = sums + operand_registers(c, w);
   return all > 200 ? 100 : sums > 64 ? 1.3 : 1;
 }
 
-/// Cycles of a multiprocessor a pass: its four quarters multiply, shared memory serves all warps together.
+/// Cycles of a multiprocessor per pass: its four quarters multiply, shared memory serves all warps.
 double cycles(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) {
   const Work one = work(c, w, a_in_registers);
   const double multiplying =
@@ -55,15 +56,16 @@ double cycles(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) {
   return multiplying + loading + 30.0 * static_cast<double>(ceil_div(Tiles(c).k, w.k));
 }
 
-/// A sum at a time (place_reduce of group): two loads a product, from shared memory, and steps of a sum among lanes.
+/// Scalar fallback (place_reduce of group): two loads per multiplication, from shared memory, and steps of a
+/// reduction over lanes.
 double cycles_one_by_one(const MatmulChoice& c) {
   return 100 + static_cast<double>(c.batch * c.m * c.n * c.k) / 16;
 }
 
-constexpr std::int64_t most_registers = 128;  // for accumulators; beyond, the compiler spills
-constexpr std::int64_t most_together = 176;   // for all that a chain holds at a time
-constexpr double row_among_warps = 400;       // cycles: its sum goes through shared memory and two barriers
-constexpr double row_element = 12;            // cycles of a warp, of a number that goes into such a sum
+constexpr std::int64_t most_registers = 128;  // for accumulators; with more the compiler spills
+constexpr std::int64_t most_together = 176;   // for everything that a chain holds at one time
+constexpr double row_among_warps = 400;       // cycles: a reduction through shared memory with two barriers
+constexpr double row_element = 12;            // cycles of a warp per element of such a reduction
 constexpr std::int64_t most_partial_bytes = 32 * 1024;
 
 }  // namespace
@@ -91,7 +93,7 @@ class Selection {
       matmuls.push_back(i);
       if (const int from = link(i); from >= 0) from_[i] = from, next_[from] = i;
     }
-    // Whatever is linked is decided together, behind its last matmul, and never again.
+    // Linked matmuls are decided together, at the last one, and only once.
     for (int i : matmuls) {
       alone(i);
       if (from_.count(i) && !next_.count(i)) decide(i);
@@ -113,7 +115,7 @@ class Selection {
     return c;
   }
 
-  /// A row of outer products, where any of them takes less than a sum at a time.
+  /// The FMA instruction, if it is faster than the scalar fallback; else nullptr.
   const Instruction* by_threads(const Node& n, MatmulChoice c) const {
     for (int in : n.in)
       if (program_.nodes[in].dtype != DType::f32) return nullptr;
@@ -129,7 +131,7 @@ class Selection {
     return best;
   }
 
-  /// Partial products over K may be left to the readers only once a kernel, not once an iteration.
+  /// Partial sums over K may be left to the users only once per kernel, not once per iteration.
   bool may_split_k(const Node& n) const {
     return n.carried || program_.loop == 1 || n.section == Section::after;
   }
@@ -141,7 +143,7 @@ class Selection {
     const double spill = accumulator_registers(c, w) > most_registers ? 1e6 : 0;
     const double elements =
         row_element * static_cast<double>(accumulator_registers(c, w)) * std::max(1.0, w.count() / 4.0);
-    const int warps = std::max(1, program_.warps());  // those that have nothing to do hide nothing
+    const int warps = std::max(1, program_.warps());  // warps without work hide nothing
     const double idle = c.by_threads() ? 1 + 0.5 * (1 - static_cast<double>(w.count()) / warps) : 1;
     const double rows = row_sums(n) * (elements + (w.n == 1 ? 0 : row_among_warps));
     return passes * (idle * cycles(c, w, a_in_registers) + rows) + partials + spill;
@@ -160,7 +162,7 @@ class Selection {
           }
   }
 
-  /// The cheapest layout of a matmul that no chain binds.
+  /// Chooses the cheapest layout of a matmul that is in no chain.
   void alone(int id) {
     const Node& n = program_.nodes[id];
     MatmulChoice& c = plan_.matmuls[id];
@@ -184,7 +186,7 @@ class Selection {
         c.warps = o.warps;
   }
 
-  /// The matmul whose accumulators, through elementwise nodes alone, are node x; -1 where there is none.
+  /// The matmul whose accumulators are node x after elementwise nodes only; -1: none.
   int source(int x, const Shape& shape) const {
     std::vector<bool> seen(program_.nodes.size(), false);
     return source(x, shape, seen);
@@ -200,7 +202,7 @@ class Selection {
     return -1;
   }
 
-  /// The matmul whose accumulators may be this one's A operand; -1 where there is none, or it has a reader already.
+  /// The matmul whose accumulators may be this one's A operand; -1: none, or it already has such a user.
   int link(int id) const {
     const Node& n = program_.nodes[id];
     const int operand = n.in[0];
@@ -214,14 +216,15 @@ class Selection {
     return may && !next_.count(from) ? from : -1;
   }
 
-  /// Matmuls that stay in registers from the first to the last, and the layouts that let them.
+  /// Consecutive matmuls that stay in registers, and the layouts that allow it.
   struct Chain {
     double price = -1;
     std::vector<WarpLayout> warps;
   };
 
-  /// The cheapest layouts of ids[first .. last] as one chain. A producer's warps along N are its consumer's along K, and
-  /// what splits K leaves partial sums, which no third product can take: three and more split batch and M alone.
+  /// The cheapest layouts of ids[first .. last] as one chain. A producer's warps along N are its consumer's
+  /// along K, and splitting K leaves partial sums, which a third matmul cannot read: chains of three or more
+  /// split only batch and M.
   Chain chain(const std::vector<int>& ids, std::size_t first, std::size_t last) const {
     Chain best;
     const MatmulChoice& head = plan_.matmuls.at(ids[first]);
@@ -243,11 +246,13 @@ class Selection {
     return best;
   }
 
-  /// What it costs products that run one behind another in a loop that operands, sums and states pass a thread's registers.
+  /// The cost if operands, accumulators and states of consecutive matmuls in a loop exceed a thread's
+  /// registers.
   double spilled(const std::vector<int>& products, const std::vector<WarpLayout>& warps) const {
     if (program_.nodes[products.front()].section != Section::inside) return 0;
     std::int64_t states = 0, most = 0, operand = 0;
-    for (const auto& [id, c] : plan_.matmuls) {  // of other products: as if the same warps had equal parts
+    // For other matmuls: as if divided evenly over the same warps.
+    for (const auto& [id, c] : plan_.matmuls) {
       const auto at = std::find(products.begin(), products.end(), id);
       states += states_of(id) *
                 (at == products.end()
@@ -264,7 +269,7 @@ class Selection {
     return 8.0 * static_cast<double>(passing * program_.loop) * warps.front().count();
   }
 
-  /// Sums and maxima of rows of what is made of a product.
+  /// Number of row reductions of values computed from a matmul.
   int row_sums(const Node& product) const {
     const int id = static_cast<int>(&product - program_.nodes.data());
     int sums = 0;
@@ -274,16 +279,16 @@ class Selection {
     return sums;
   }
 
-  /// Sums over the loop, of the product's shape, that are made of it, or are its own.
+  /// Number of loop accumulations of the matmul's shape that are computed from it, or are its own.
   int states_of(int product) const {
     int states = program_.nodes[product].carried;
     for (const Node& n : program_.nodes)
-      if (n.kind == NodeKind::accumulate && !n.in.empty())  // none: of a product that is summed itself
+      if (n.kind == NodeKind::accumulate && !n.in.empty())  // empty: of a matmul that accumulates itself
         states += source(n.in[0], n.shape) == product;
     return states;
   }
 
-  /// What it costs that a linked operand goes from its producer to `id` through shared memory.
+  /// The cost of passing a linked operand from its producer to `id` through shared memory.
   double crossing(int id) const {
     const MatmulChoice& p = plan_.matmuls.at(from_.at(id));
     const double passes =
@@ -291,7 +296,8 @@ class Selection {
     return passes * (60.0 + 8.0 * static_cast<double>(p.batch * p.m * p.n) / 128);
   }
 
-  /// The price of a matmul in no chain: with the layout that it may share as a producer, its own best as the last.
+  /// The cost of a matmul in no chain: with the layout that it may share if it is a producer, with its own
+  /// best if it is the last.
   double apart(int id) const {
     const MatmulChoice& c = plan_.matmuls.at(id);
     const double price = next_.count(id)
@@ -300,7 +306,7 @@ class Selection {
     return price + (from_.count(id) ? crossing(id) : 0);
   }
 
-  /// Cuts the links in front of `id` into chains, once for all of them: the cheapest way for every prefix.
+  /// Splits the links before `id` into chains, once for all of them: dynamic programming over prefixes.
   void decide(int id) {
     std::vector<int> ids{id};
     while (from_.count(ids.front())) ids.insert(ids.begin(), from_.at(ids.front()));
@@ -309,8 +315,7 @@ class Selection {
       std::size_t first = 0;
       Chain chain;
     };
-    std::vector<Cut> best(ids.size() +
-                          1);  // of the first so many matmuls; where the last of their chains begins
+    std::vector<Cut> best(ids.size() + 1);  // for the first N matmuls; start of the last of their chains
     for (std::size_t end = 1; end <= ids.size(); ++end) {
       best[end] = {best[end - 1].price + apart(ids[end - 1]), end - 1, {}};
       for (std::size_t first = 0; first + 1 < end; ++first) {
@@ -331,7 +336,7 @@ class Selection {
   }
 
   std::map<int, int> from_, next_;  // links that may become chains: consumer -> producer and back
-  std::map<int, double> alone_;     // the least price of a matmul by itself
+  std::map<int, double> alone_;     // lowest cost of a matmul alone
   KernelPlan& plan_;
   const BlockProgram& program_;
   const target::Target& target_;

@@ -11,7 +11,7 @@ Step of(StepKind kind, int channel = -1) {
   return step;
 }
 
-/// Warps that give a stage of the channel back; among peers, of all other ranks together.
+/// Number of warps that release a stage of the channel; among peers, of all other ranks together.
 int arrivals(const Schedule& s, const Channel& c) {
   if (c.by == Synchronisation::mbarrier_peers) return (s.ranks - 1) * s.agents[c.producer].warps;
   int warps = 0;

@@ -7,7 +7,7 @@
 namespace zellige::plan {
 namespace {
 
-/// A coordinate as its path of shifts from the root's own: 0 is the root's own.
+/// A coordinate as its path of shifts from the root's: 0 is the root's own.
 struct Coordinate {
   std::size_t path = 0;
   int shifts = 0;
@@ -28,7 +28,7 @@ class Sharing {
   int size() const { return static_cast<int>(p_.nodes.size()); }
   bool evaluated(int i) const { return inlined(p_.nodes[i].kind) && !stored_[i]; }  // where it is read
 
-  /// From the results up: at how many coordinates one evaluation needs each node.
+  /// From the results backwards: the number of coordinates at which one evaluation needs each node.
   void store_shifted() {
     std::vector<std::set<Coordinate>> at(p_.nodes.size());
     for (int i = size() - 1; i >= 0; --i) {
@@ -61,12 +61,12 @@ class Sharing {
     }
   }
 
-  /// Who evaluates together: what one phase does in one layout shares its values; a reduction goes its own way.
+  /// What is evaluated together: tasks of one phase in one layout share values; a reduction is separate.
   using Place = std::tuple<int, Section, int, Shape>;
 
   void store_repeated() {
     std::vector<std::set<Place>> places(p_.nodes.size());  // that evaluate each node
-    std::vector<int> level(p_.nodes.size(), 0);  // of what is stored: how many phases lie before it, about
+    std::vector<int> level(p_.nodes.size(), 0);  // of stored values: approximate number of earlier phases
     for (int root = 0; root < size(); ++root) {
       const Node& n = p_.nodes[root];
       if (inlined(n.kind)) continue;
@@ -87,7 +87,7 @@ class Sharing {
     }
   }
 
-  /// Behind the last stored value that the evaluation of these reads.
+  /// One more than the phase of the last stored value that the evaluation of these reads.
   int level_of(const std::vector<int>& from, const std::vector<int>& level) const {
     int most = 0;
     std::set<int> seen;
@@ -103,7 +103,7 @@ class Sharing {
     return most;
   }
 
-  /// The nodes below `from` that this place evaluates and has not evaluated yet.
+  /// The nodes below `from` that this place evaluates for the first time.
   std::vector<int> newly(const std::vector<int>& from, const Place& place,
                          const std::vector<std::set<Place>>& places) const {
     std::set<int> seen;
@@ -121,7 +121,7 @@ class Sharing {
         std::count_if(cone.begin(), cone.end(), [&](int i) { return !places[i].empty(); }));
   }
 
-  /// The uppermost of the nodes that were evaluated elsewhere: those that something new, or the root itself, reads.
+  /// The topmost nodes that were evaluated elsewhere: those that a new node, or the root itself, reads.
   std::vector<int> frontier(const std::vector<int>& cone, const std::vector<int>& operands,
                             const std::vector<std::set<Place>>& places) const {
     std::set<int> top;
@@ -147,7 +147,7 @@ void share(BlockProgram& p) {
   const std::vector<bool> stored = Sharing(p).run();
   if (std::none_of(stored.begin(), stored.end(), [](bool s) { return s; })) return;
   std::vector<Node> nodes;
-  std::vector<int> now(p.nodes.size());  // where readers find each node
+  std::vector<int> now(p.nodes.size());  // by node: its replacement for users
   for (std::size_t i = 0; i < p.nodes.size(); ++i) {
     Node n = std::move(p.nodes[i]);
     for (int& in : n.in) in = now[in];
@@ -167,7 +167,7 @@ void share(BlockProgram& p) {
 }
 
 bool unshare(BlockProgram& p) {
-  const auto stored = [&](const Node& reader, int i) {  // a product reads its operands where they are stored
+  const auto stored = [&](const Node& reader, int i) {  // a matmul reads its operands where they are stored
     return reader.kind != NodeKind::matmul && p.nodes[i].kind == NodeKind::round &&
            p.nodes[i].dtype == kept_in(p.nodes[i].dtype);
   };

@@ -10,7 +10,7 @@ class Collection {
   Collection(const KernelPlan& plan, const Context& c) : plan_(plan), c_(c) {}
 
   std::vector<SharedAccess> accesses;
-  bool past_edge = false;  // some of them are, or are not, done by the block
+  bool past_edge = false;  // some of them depend on the block
 
   void add(const Item& item) {
     switch (item.kind) {
@@ -72,10 +72,9 @@ class Collection {
 
   const KernelPlan& plan_;
   const Context& c_;
-  std::vector<Branch> where_;  // that hold where the walk stands
-  std::vector<std::size_t>
-      outer_;               // how many of them did in front of each guard and concatenation that is open
-  std::vector<bool> open_;  // of each guard: whether it asks for a tensor's edge
+  std::vector<Branch> where_;       // conditions at the current position
+  std::vector<std::size_t> outer_;  // number of conditions before each open guard and concatenation
+  std::vector<bool> open_;          // by guard: whether it checks a tensor's bounds
   int edges_ = 0;
 };
 

@@ -49,7 +49,7 @@ class Simplification {
 
   BlockProgram& p_;
   std::vector<Node> old_;
-  std::vector<int> now_;  // where each of the old ones is, or what has taken its place
+  std::vector<int> now_;  // by old node: its new index, or its replacement
 };
 
 }  // namespace

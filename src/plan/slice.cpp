@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::int64_t most_registers = 96, wanted_registers = 64;
 
-/// The fewest slices that bring the accumulators down and divide N into whole units for every warp; 1 where none do.
+/// The smallest number of slices that reduces the accumulators and divides N into whole units for every warp;
+/// 1 if none does.
 int slices_for(const MatmulChoice& m) {
   const std::int64_t registers = accumulator_registers(m, m.warps);
   const std::int64_t unit = m.row->n * tiles_in_unit(*m.row);
@@ -41,7 +42,7 @@ void slice_phase(KernelPlan& plan, std::vector<int>& phase, int mma) {
     const Task& task = plan.tasks[t];
     (task.context == context && task.kind != TaskKind::finish ? together : rest).push_back(t);
   }
-  // What the sliced tasks wait for in this phase must come before them, what waits for them behind.
+  // Tasks of this phase on which the sliced tasks depend must come before them, dependent tasks after.
   std::vector<int> first, last;
   for (int t : rest) {
     bool behind = false;

@@ -8,10 +8,11 @@ namespace zellige::plan {
 namespace {
 
 constexpr int ranks = 2;
-/// Iterations of a rank: below, what the exchange takes is more than what it saves.
+/// Iterations per rank: with fewer, the exchange takes longer than it saves.
 constexpr std::int64_t least_iterations = 32;
 
-/// What a store needs beside the product is evaluated at the product's own elements.
+/// Returns whether everything that a store needs besides the matmul is evaluated at the matmul's own
+/// elements.
 bool by_elements(const BlockProgram& p, int product) {
   std::vector<bool> live(p.nodes.size(), false);
   for (int i = static_cast<int>(p.nodes.size()) - 1; i >= 0; --i) {

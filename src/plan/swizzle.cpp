@@ -13,7 +13,7 @@
 namespace zellige::plan {
 namespace {
 
-constexpr int most_instances = 12;  // of each access pattern: one warp's instructions repeat themselves
+constexpr int most_instances = 12;  // per access pattern: one warp's instructions are repetitive
 
 std::int64_t round_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b * b; }
 
@@ -45,15 +45,15 @@ class Arrangement {
       set_pitch(pitch + choice.shift);
       elements = std::max(rows * (pitch + choice.shift), choice.elements);
     }
-    buffer_.partial_stride = round_up(elements, chunk);  // a last chunk may pass the last element
+    buffer_.partial_stride = round_up(elements, chunk);  // a last chunk may exceed the last element
     buffer_.elements = buffer_.partial_stride * buffer_.partials;
     buffer_.stage_stride = round_up(buffer_.elements * size, 128) / size;
     buffer_.bytes = buffer_.elements * size;
   }
 
  private:
-  /// As TMA leaves a tile, and wgmma reads it: spans of 128 bytes, one a row, their chunks swizzled; the next span of all rows
-  /// behind them.
+  /// The layout that TMA writes and wgmma reads: spans of 128 bytes, one per row, with swizzled chunks; the
+  /// next span of all rows follows.
   void in_spans() {
     const int size = graph::bytes(buffer_.dtype), chunk = target_.access_bytes / size;
     const std::int64_t line = span_bytes / size;
@@ -72,7 +72,8 @@ class Arrangement {
 
   int rank() const { return static_cast<int>(buffer_.padded.size()); }
 
-  /// Read from where an iteration's part of it begins: what an xor makes of a place may not depend on that.
+  /// Whether each iteration reads the buffer from another start: then a xor's effect must not depend on the
+  /// start.
   bool in_parts() const {
     return std::ranges::any_of(plan_.program.nodes,
                                [&](const Node& n) { return n.window && n.in[0] == buffer_.node; });
@@ -86,7 +87,7 @@ class Arrangement {
     return (most + rows - 1) / rows;
   }
 
-  /// Rows are the other dimensions in row-major order, `pitch` apart.
+  /// Rows are the other dimensions in row-major order, with row stride `pitch`.
   void set_pitch(std::int64_t pitch) {
     for (int d = rank() - 1; d >= 0; --d)
       if (d != buffer_.inner) buffer_.strides[d] = pitch, pitch *= buffer_.padded[d];
@@ -114,7 +115,7 @@ class Arrangement {
     return result;
   }
 
-  /// Not where another part of a concatenation is read; a dimension of 1 broadcasts.
+  /// False where another part of a concatenation is read; a dimension of 1 broadcasts.
   bool reaches(const Shape& at) const {
     bool inside = at.size() == buffer_.padded.size();
     for (int d = 0; inside && d < rank(); ++d) inside = at[d] < buffer_.padded[d] || buffer_.padded[d] == 1;
@@ -152,14 +153,14 @@ class Arrangement {
       if (in[static_cast<std::size_t>(side)] == buffer_.node) append_outer(m, side, to);
   }
 
-  /// What a warp's threads read of an operand in one step over K, of the first and of a later tile.
+  /// What a warp's threads read of an operand in one step over K, for the first and a later tile.
   void append_outer(const MatmulChoice& m, int side, std::vector<AccessPattern>& to) const {
     const int k_dim = side == 0 ? rank() - 1 : rank() - 2, x_dim = side == 0 ? rank() - 2 : rank() - 1;
     const bool along_k = buffer_.inner == k_dim;
     const std::int64_t extent = side == 0 ? m.m : m.n, tile = side == 0 ? m.row->m : m.row->n;
     AccessPattern p;
     p.name = "loads of a product";
-    p.weight = m.row->cycles;  // such a product is bound by what it reads
+    p.weight = m.row->cycles;  // shared-memory reads limit such a matmul
     for (std::int64_t x = 0; x < std::min(extent, 2 * tile); x += tile)
       for (std::int64_t k = 0; k < std::min<std::int64_t>(m.k, std::int64_t{2} * m.row->k); k += m.row->k)
         for (const OuterLoad& load : outer_loads(*m.row, side, along_k, x, extent, k)) {
@@ -177,14 +178,14 @@ class Arrangement {
     to.push_back(std::move(p));
   }
 
-  /// Whether the evaluation of value x reads the buffer.
+  /// Returns whether the evaluation of value x reads the buffer.
   bool below(int x) const {
     for (const Leaf& leaf : leaves(plan_.program, x, {}))
       if (leaf.node == buffer_.node) return true;
     return false;
   }
 
-  /// Matrices of an operand, their rows along the tile's inner dimension whichever operand it is.
+  /// Matrix loads of an operand, with their rows along the tile's inner dimension for either operand.
   AccessPattern fragments(const Instruction& load) const {
     const int side = matrix_side(load);
     AccessPattern p;

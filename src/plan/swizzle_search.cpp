@@ -11,8 +11,8 @@ namespace zellige::plan {
 namespace {
 
 using i64 = std::int64_t;
-constexpr int bank_row = 128;          // bytes that all banks together serve at once
-constexpr i64 most_lanes = 2'000'000;  // evaluated before the search settles for its best
+constexpr int bank_row = 128;          // bytes that all banks serve at once
+constexpr i64 most_lanes = 2'000'000;  // evaluated before the search returns its best so far
 
 i64 xored(i64 x, int B, int M, int S) {
   return B == 0 ? x : x ^ ((x & (((i64{1} << B) - 1) << (M + S))) >> S);
@@ -61,10 +61,10 @@ void check(const Footprint& t, const std::vector<AccessPattern>& accesses) {
   }
 }
 
-struct Instance {  // one warp-wide access, as a translate of a pattern
+struct Instance {  // one warp-wide access, as a translation of a pattern
   int access, pattern;
   i64 row, column;
-  i64 count;  // how often it occurs
+  i64 count;  // number of occurrences
 };
 
 struct Verdict {
@@ -80,7 +80,7 @@ struct Score {
 
 class Evaluator {
  public:
-  /// `step`: runs of so many elements stay together in every candidate.
+  /// `step`: aligned runs of this length stay contiguous in every candidate.
   Evaluator(const Footprint& tensor, const std::vector<AccessPattern>& accesses, i64 step)
       : t_(tensor), accesses_(accesses) {
     using Lanes = std::vector<std::pair<int, int>>;
@@ -119,11 +119,11 @@ class Evaluator {
     }
   }
 
-  double least() const { return least_; }  // no candidate's weighted wavefronts are fewer
+  double least() const { return least_; }  // lower bound of the weighted wavefronts of all candidates
   i64 ideal() const { return ideal_; }
   bool spent() const { return lanes_ > most_lanes; }
 
-  // False, with the score unfinished, once it reaches `limit`.
+  // Returns false, with the score incomplete, once it reaches `limit`.
   bool score(const SwizzleChoice& c, double limit, Score& out) {
     out = {};
     ++generation_;
@@ -142,7 +142,7 @@ class Evaluator {
   }
 
  private:
-  static constexpr int off = -(1 << 30);  // the row of an inactive lane; no relative row is so low
+  static constexpr int off = -(1 << 30);  // the row of an inactive lane; no relative row is this low
 
   struct Entry {
     unsigned generation = 0;
@@ -151,14 +151,13 @@ class Evaluator {
     Verdict verdict;
   };
 
-  // A run starts at a multiple of its length, so a word's place within its run fixes its bank up to the
-  // choice of one of bank_row / run. What many runs ask of the same place is spread over no more banks than
-  // that.
+  // A run is aligned to its length, so a word's offset in its run determines its bank up to the choice of one
+  // of bank_row / run. Requests of many runs for the same offset are spread over at most that many banks.
   int least_wavefronts(const Instance& i, std::size_t first, std::size_t end, i64 step) const {
     const auto& lanes = patterns_[i.pattern];
     const i64 unit = std::max(4, accesses_[i.access].bytes), run = step * t_.element_bytes;
-    const bool bound = t_.row_stride % step == 0 && run >= unit;  // else there is nothing to count
-    std::map<i64, std::set<std::pair<i64, i64>>> runs;            // that ask for each place
+    const bool bound = t_.row_stride % step == 0 && run >= unit;  // otherwise there is no bound
+    std::map<i64, std::set<std::pair<i64, i64>>> runs;            // by offset: the runs that request it
     for (std::size_t lane = first; lane < end; ++lane)
       if (const auto& [row, column] = lanes[lane]; row != off) {
         const i64 at = i.column + column;
@@ -181,7 +180,7 @@ class Evaluator {
     }
   }
 
-  // `evaluate` of banks.hpp for aligned accesses, in units of one lane's bytes but at least a word.
+  // `evaluate` of banks.hpp for aligned accesses, in units of one lane's bytes, at least a word.
   Verdict evaluate(const Instance& i, const SwizzleChoice& c) {
     const int bytes = accesses_[i.access].bytes, unit = std::max(4, bytes), groups = bank_row / unit;
     const int per_phase = std::min(32, bank_row / bytes), shift = log2_of(unit);
@@ -220,13 +219,13 @@ class Evaluator {
   i64 held_[32][32];
 };
 
-// Whether the xor keeps every element inside the footprint. It permutes each aligned block of 2^(B+M)
-// elements, so only a last, incomplete block can leak.
+// Returns whether the xor keeps every element inside the footprint. It permutes each aligned block of 2^(B+M)
+// elements, so only a last, incomplete block can exceed it.
 bool stays_inside(const Footprint& t, const SwizzleChoice& c) {
   const i64 stride = t.row_stride + c.shift, size = t.rows * stride, block = i64{1} << (c.B + c.M);
   for (i64 x = size / block * block; x < size; ++x)
     if (x % stride < t.row_stride && xored(x, c.B, c.M, c.S) >= size)
-      return false;  // the shift's padding is no element
+      return false;  // the shift's padding has no elements
   return true;
 }
 
@@ -247,7 +246,7 @@ std::int64_t swizzled_offset(const Footprint& tensor, const SwizzleChoice& choic
 SwizzleChoice choose_swizzle(const Footprint& tensor, const std::vector<AccessPattern>& accesses,
                              const SwizzleLimits& limits) {
   check(tensor, accesses);
-  i64 step = tensor.chunk;  // what must stay together
+  i64 step = tensor.chunk;  // what must stay contiguous
   for (const AccessPattern& p : accesses) step = std::max<i64>(step, p.bytes / tensor.element_bytes);
   Evaluator evaluator(tensor, accesses, step);
   SwizzleChoice best;
@@ -265,7 +264,8 @@ SwizzleChoice choose_swizzle(const Footprint& tensor, const std::vector<AccessPa
     if (evaluator.score(c, best_score.weighted, score)) best = c, best_score = score;
   };
   auto done = [&] { return best_score.weighted <= evaluator.least() || evaluator.spent(); };
-  // Least memory first, and a candidate must beat the best so far: equals keep the cheaper.
+  // Least memory first; a candidate must be strictly better than the best so far, so that ties keep the
+  // cheaper one.
   const i64 shifts =
       limits.may_shift && tensor.rows > 1 ? std::max<i64>(1, bank_row / tensor.element_bytes / step) : 1;
   for (i64 i = 0; i < shifts && !done(); ++i) {

@@ -3,7 +3,7 @@
 namespace zellige::plan {
 namespace {
 
-constexpr std::int64_t unit = 16;       // bytes: of strides, lines and starts
+constexpr std::int64_t unit = 16;       // bytes: of strides, rows and starts
 constexpr std::int64_t most_box = 256;  // elements, in each dimension
 constexpr int most_dimensions = 5;
 
@@ -23,7 +23,8 @@ std::string no_tensor_map(const Node& n, const graph::KernelTensor& tensor, int 
   if (tensor.strides[inner] != 1)
     return fmt::format("{}'s stride along dimension {} is {}, TMA's lines are contiguous", tensor.name, inner,
                        tensor.strides[inner]);
-  // A line that ends elsewhere is filled up with zeros, where its tile is the only one along it: the map ends there.
+  // If its tile is the only one along it, a row may end elsewhere and is filled up with zeros: the map ends
+  // there.
   const bool only = n.splits[inner].axis < 0 && !n.splits[inner].loop && n.splits[inner].offset >= 0;
   if (n.shape[inner] * size % (only ? unit : span_bytes) != 0)
     return fmt::format("a line of {}'s tile has {} bytes, no multiple of {}", tensor.name,
@@ -66,7 +67,7 @@ TensorMap tensor_map(const KernelPlan& plan, const Program& program, int id) {
   TensorMap map{.tensor = n.tensor, .dtype = tensor.dtype, .extent = {}, .stride = {}, .box = {}};
   for (const int d : map_order(n, b.inner)) {
     map.extent.push_back(n.splits[d].offset + n.splits[d].extent);
-    // A dimension of one element is never stepped along; TMA wants a stride all the same.
+    // A dimension of one element needs a stride as well, though it has no effect.
     map.stride.push_back(tensor.shape[d] > 1 ? tensor.strides[d] * size : unit);
     const auto part = plan.parts.find(id);
     const bool parted = part != plan.parts.end() && part->second == d && d != b.inner;

@@ -14,26 +14,26 @@ namespace {
 using retile::OpTiling;
 using retile::Tiling;
 
-/// What a price must save to be taken: prices order plans, and are no measurements.
-/// Where all is launch and latency (lora, on an H200), a gain of 0.8 us by price was a loss of 0.2.
+/// Minimum saving in estimated cost, because estimates rank plans and are no measurements. Where launch and
+/// latency dominate (lora, on an H200), an estimated gain of 0.8 us was a loss of 0.2.
 constexpr double clear_gain = 0.12, clear_us = 1;
-/// More, shorter iterations: their latencies are what prices know least of.
+/// For more, shorter iterations: their latencies are what the cost model knows least about.
 constexpr double clear_gain_of_longer_loops = 0.3;
-/// The part of a block's warps that its products keep busy. A quarter took up to 1.4 times as long as the graph's own tiles where the
-/// price was 0.8 of theirs.
+/// Minimum share of a block's warps that its matmuls keep busy. With a quarter, tiles took up to 1.4 times as
+/// long as the graph's own where the estimate was 0.8 of theirs.
 constexpr double least_busy = 0.5;
 
 std::int64_t& extent(OpTiling& t, int at) {
   return at == 0 ? t.grid.x : at == 1 ? t.grid.y : at == 2 ? t.grid.z : t.loop;
 }
 
-/// One custom operator's other tilings.
+/// Other tilings of one custom operator.
 class Neighbours {
  public:
   Neighbours(const graph::KernelGraph& g, std::size_t which, const target::Target& target)
       : graph_(g), given_(retile::tiling_of(g)), which_(which), target_(target) {}
 
-  /// By estimate, the least first, at most so many; the given one is not among them.
+  /// The cheapest by estimate, in order, at most `most`, without the given one.
   std::vector<std::pair<double, Tiling>> best(std::size_t most) {
     std::vector<std::int64_t> values[4];
     for (int at = 0; at < 4; ++at) values[at] = extents(at);
@@ -57,7 +57,7 @@ class Neighbours {
               auto block = std::make_shared<graph::BlockGraph>(*timed.ops[mine.op].block);
               block->block = mine.block;
               timed.ops[mine.op].block = std::move(block);
-              double us = 0;  // with the operators that read what it leaves
+              double us = 0;  // including the operators that read its results
               for (const OpTiling& o : given_)
                 if (o.op == mine.op || reads(o.op)) us += estimate(timed, o.op, target_);
               found_.emplace_back(us, t);
@@ -79,7 +79,8 @@ class Neighbours {
     return false;
   }
 
-  /// Those of one extent that are proved with all others as they are given, or with the loop adapted.
+  /// Values of one extent with which the tiling is proved, with all others unchanged, or with the loop
+  /// adapted.
   std::vector<std::int64_t> extents(int at) {
     OpTiling own = given_[which_];
     const std::int64_t now = extent(own, at);
@@ -95,7 +96,8 @@ class Neighbours {
     return result;
   }
 
-  /// Grids that neither leave most of the GPU idle nor are walked too often, unless the given one is such.
+  /// Returns whether a grid neither leaves most of the GPU idle nor has too many blocks, unless the given one
+  /// does.
   bool sensible(const OpTiling& t) const {
     const std::int64_t blocks = t.grid.count(), own = given_[which_].grid.count(),
                        all = target_.multiprocessors;
@@ -167,7 +169,7 @@ Ranked ranked(const graph::KernelGraph& graph, const target::Target& target, con
     } catch (const Error&) {  // it does not fit the target
     }
   };
-  // What is best so far is where the next operator's tilings begin.
+  // The next operator starts from the best tilings so far.
   const auto least = [&] { return std::ranges::min_element(all, {}, by_price); };
   const auto graph_so_far = [&] { return all.empty() ? graph : least()->graph; };
   for (std::size_t which = 0; which < ops; ++which) {
@@ -196,7 +198,7 @@ Ranked ranked(const graph::KernelGraph& graph, const target::Target& target, con
 
 namespace {
 
-/// Of the kernel whose products leave most warps without work.
+/// The share of busy warps in the kernel whose matmuls use the fewest.
 double busy(const Plan& plan) {
   double least = 1;
   for (const KernelPlan& k : plan.kernels)

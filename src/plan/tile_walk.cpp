@@ -7,8 +7,8 @@ namespace zellige::plan {
 
 namespace {
 
-/// Whether the blocks along the axis of the trips' rows, an even number, make more iterations the further they are, and each block
-/// that stays takes as many tiles in pairs as one by one.
+/// Returns whether blocks at higher indices along the masked rows' axis run more iterations, their number is
+/// even, and each persistent block takes as many tiles in pairs as one by one.
 bool longer_along_the_rows(const KernelPlan& plan) {
   const BlockProgram& p = plan.program;
   const std::int64_t extent = p.grid[plan.trips->rows.axis], tiles = p.grid.count();
@@ -19,7 +19,7 @@ bool longer_along_the_rows(const KernelPlan& plan) {
   return rises;
 }
 
-/// Of a tile that blocks cut along one dimension how they do; of others no axis.
+/// How blocks split a tile's tensor if they do so along one dimension only; otherwise a split without axis.
 Split cut_alone(const Node& load) {
   Split found;
   for (const Split& s : load.splits)
@@ -46,8 +46,9 @@ TileWalk tile_walk(const KernelPlan& plan) {
     const bool one_axis = row.axis == column.axis && column.div == 1 && row.div == walk.columns;
     const bool two_axes = row.axis != column.axis && row.div == 1 && column.div == 1;
     if ((!one_axis && !two_axes) || walk.rows * walk.columns != p.grid.count()) return {};
-    // Blocks in flight cover about a square of the output, in eights where there are so many rows (block/tile_scheduler.hpp). Those that
-    // split K are pairs, which the hardware deals out over the chip: a row after another was measured faster (docs/log.md).
+    // Blocks in flight cover about a square of the output, in groups of eight if there are enough rows
+    // (block/tile_scheduler.hpp). Those that split K are pairs, which the hardware distributes over the chip:
+    // row by row was measured faster (docs/log.md).
     const double square =
         std::sqrt(static_cast<double>(plan.blocks * m.columns()) / static_cast<double>(m.m));
     const std::int64_t rows = square < 8 ? std::llround(square) : 8 * std::llround(square / 8);

@@ -8,7 +8,7 @@
 namespace zellige::plan {
 namespace {
 
-/// What an iteration that the mask leaves nothing of makes of a value.
+/// What a value is in a fully masked iteration.
 enum class Left : std::uint8_t { anything, lowest, zero, one, as_it_was };
 
 class Body {
@@ -19,7 +19,7 @@ class Body {
         left_[i] = static_cast<int>(i) == mask ? Left::lowest : of(p.nodes[i]);
   }
 
-  /// Whether every state of the loop that anybody reads is as it was.
+  /// Returns whether every used state of the loop is unchanged.
   bool unchanged() const {
     bool all = true;
     for (std::size_t i = 0; i < p_.nodes.size(); ++i) {
@@ -44,7 +44,7 @@ class Body {
         const bool neutral = in(n, 0) == (n.op == OpKind::reduction_max ? Left::lowest : Left::zero);
         return !neutral ? Left::anything : n.carried ? Left::as_it_was : in(n, 0);
       }
-      case NodeKind::running_max:  // it starts at the lowest finite value
+      case NodeKind::running_max:  // its initial value is the lowest finite one
         return in(n, 0) == Left::lowest ? Left::as_it_was : Left::anything;
       case NodeKind::running_diff:
         return in(n, 0) == Left::as_it_was ? Left::zero : Left::anything;
@@ -72,7 +72,7 @@ class Body {
         return x == Left::zero || (x == Left::lowest && n.scalar > 0) ? x : Left::anything;
       case OpKind::sub:  // of a running maximum, which is finite
         return x == Left::lowest && n.in.size() > 1 && in(n, 1) == Left::as_it_was ? x : Left::anything;
-      case OpKind::maximum:  // with what the iterations before had, too
+      case OpKind::maximum:  // combined with the previous iterations' maximum, too
         return x == Left::lowest && (n.in.size() == 1 || p_.nodes[n.in[1]].section == Section::before)
                    ? x
                    : Left::anything;
@@ -124,14 +124,14 @@ std::optional<Trips> masked_trips(const KernelPlan& plan) {
     if (!walks || !std::isinf(n.scalar) || n.scalar > 0) continue;
     const std::int64_t every = p.loop * keys.tile;
     Trips t{rows, every, keys.tile, {}, {}, n.kept.length, static_cast<int>(i)};
-    if (n.kept.tril)  // the key that the tile's last row keeps, from its first row
+    if (n.kept.tril)  // the last key that the tile's last row keeps, relative to its first row
       t.last = n.shape[n.dim] - 1 + *n.kept.tril;
     else if (!alone || !n.kept.length)
       continue;
     if (alone) t.all = n.kept.tril ? *n.kept.tril + 1 : every;
     if (n.kept.triu) t.from = *n.kept.triu;
     if (t.last < 0) continue;
-    // A block whose rows keep nothing at all would make no iteration.
+    // A block whose rows keep nothing would run no iteration.
     bool some = true;
     for (std::int64_t b = 0; b < p.grid[rows.axis]; ++b) some = some && t.of(b, p.loop) > 0;
     if (some && (!n.kept.tril || Body(p, static_cast<int>(i)).unchanged())) return t;

@@ -12,7 +12,7 @@ namespace zellige::plan {
 namespace {
 
 constexpr int warp_threads = 32;
-constexpr std::int64_t most_transaction_bytes = (1 << 20) - 1;  // what one mbarrier phase counts to
+constexpr std::int64_t most_transaction_bytes = (1 << 20) - 1;  // maximum count of one mbarrier phase
 
 class Simulation {
  public:
@@ -61,17 +61,19 @@ class Simulation {
       }
     }
     for (std::size_t c = 0; c < s.cells.size(); ++c) {
-      s.cells[c].overlapping.push_back(static_cast<int>(c));  // itself first, so that messages name it first
+      // Itself first, so that messages mention it first.
+      s.cells[c].overlapping.push_back(static_cast<int>(c));
       for (std::size_t d = 0; d < s.cells.size(); ++d)
         if (c != d && s.cells[c].begin < s.cells[d].end && s.cells[d].begin < s.cells[c].end)
           s.cells[c].overlapping.push_back(static_cast<int>(d));
     }
   }
 
-  /// The channel whose stage the agent holds at this step: that of its own rank.
+  /// The channel whose stage the agent has acquired at this step: that of its own rank.
   static int held(const Step& step) { return step.held >= 0 ? step.held : step.channel; }
 
-  /// Which copies fill which stage: those between one acquire of the producer, of its own rank's channel, and its next.
+  /// Counts the copies that fill each stage: those between two acquires by the producer of its own rank's
+  /// channel.
   void count_phases() {
     std::vector<std::size_t> acquired(s.channels.size(), 0);  // by its producer
     for (std::size_t a = 0; a < s.lines.size(); ++a)
@@ -118,12 +120,12 @@ class Simulation {
     return s.first_cell[a.tensor] + stage_of(a, s.schedule.tensors[a.tensor].stages, e.iteration);
   }
 
-  // ---- ordering of two touches ----
+  // ---- ordering of two accesses ----
 
   bool ordered(const Touch& x, const Touch& y) const {
     const AgentState& me = s.agents[y.agent];
     if (me.seen[x.component] >= x.value) return true;
-    // Across two tensors that share bytes, a thread's own elements of one are not its own of the other.
+    // For two tensors that share bytes, the elements of a thread in one are not its elements in the other.
     const bool mine = x.agent == y.agent && x.cell == y.cell && y.same_thread && (x.writes || x.same_thread);
     return mine && me.own[x.component] >= x.value;
   }
@@ -165,8 +167,8 @@ class Simulation {
     for (int d : cell.overlapping) {
       Cell& other = s.cells[d];
       if (d != w.cell && (other.write || other.overwritten)) other.overwritten = w;
-      // What lies wholly beneath is ordered before w now; of a partly covered cell the rest must still be
-      // watched.
+      // Accesses to cells that w covers completely are ordered before w now; of a partly covered cell the
+      // rest must still be tracked.
       if (other.begin >= cell.begin && other.end <= cell.end) other.reads.clear(), other.write.reset();
     }
     cell.write = w;
@@ -178,7 +180,8 @@ class Simulation {
   void touch(int agent, const Event& e, Via via, int component, std::int64_t value) {
     const Step& step = *e.step;
     for (const bool writes : {false, true}) {
-      std::map<int, bool> cells;  // a cell named twice is touched once, by other threads if either says so
+      // A cell that occurs twice is accessed once, by other threads if either access says so.
+      std::map<int, bool> cells;
       for (const Access& a : writes ? step.writes : step.reads) {
         const auto [entry, fresh] = cells.try_emplace(cell_of(a, e), a.same_thread);
         if (!fresh) entry->second = entry->second && a.same_thread;
@@ -228,7 +231,7 @@ class Simulation {
         for (const auto& [agent, consumer] : channel.consumers)
           learn(me, consumer.released_own[needed - 1], consumer.released_fenced[needed - 1]);
       Phase& phase = channel.phases[channel.produced++];
-      phase.own = me.seen, phase.fenced = me.fenced;  // one elected thread announces the bytes
+      phase.own = me.seen, phase.fenced = me.fenced;  // one elected thread expects the bytes
       return true;
     }
     ConsumerState& mine = channel.consumers.at(a);
@@ -274,8 +277,8 @@ class Simulation {
     mine.released_fenced.push_back(me.fenced_own);
   }
 
-  /// A round ends when each agent that names the barrier has come to it once; who came by `arrive` goes on at once. It must
-  /// know that the round before has ended, or it may be counted in that one twice.
+  /// A phase ends when each agent that uses the barrier has arrived once; `arrive` does not wait. An agent
+  /// must know that the previous phase has ended, or it might be counted in that one twice.
   bool barrier(int a, const Event& e) {
     AgentState& me = s.agents[a];
     const int id = e.step->id;
@@ -302,7 +305,7 @@ class Simulation {
     ++me.at;
     return true;
   }
-  /// The threads that a named barrier waits for are those of the agents that come to it.
+  /// The thread count of a named barrier must be that of the agents that arrive.
   void check_threads(int a, const Event& e) const {
     if (e.step->id % barriers_apart == 0) return;
     int threads = 0;
@@ -319,7 +322,7 @@ class Simulation {
     return false;
   }
 
-  /// A work step that names a wgmma channel reads the registers that the channel's wgmmas write.
+  /// A work step with a wgmma channel reads the registers that the channel's wgmmas write.
   void check_registers_ready(int a, const Event& e) const {
     if (e.step->channel < 0 || s.schedule.channels[e.step->channel].by != Synchronisation::commit_group)
       return;
@@ -329,7 +332,7 @@ class Simulation {
       report_registers(s, last->second, e);
   }
 
-  /// Runs the agent's next step; false where it must wait, or has ended.
+  /// Runs the agent's next step; returns false if it must wait, or has ended.
   bool step(int a) {
     AgentState& me = s.agents[a];
     if (me.at == s.lines[a].size()) return false;
@@ -376,14 +379,16 @@ class Simulation {
     return true;
   }
 
-  /// Agents of other ranks give a channel's stages back, and read their own rank's.
+  /// Whether the agent acquires the channel: agents of other ranks only release its stages, and read their
+  /// own rank's.
   bool acquires(int agent, int channel) const {
     for (const Event& e : s.lines[agent])
       if (e.step->kind == StepKind::release && e.step->channel == channel && e.step->held >= 0) return false;
     return true;
   }
 
-  /// Every phase of a channel's empty barriers gets the arrivals that it waits for: a warp of an agent that gives the stage back, one.
+  /// Checks that every phase of a channel's empty barriers gets the expected arrivals: one per warp of an
+  /// agent that releases the stage.
   void check_arrivals(const Channel& c, const ChannelState& channel, int expected) const {
     std::int64_t phases = 0;
     for (const auto& [agent, consumer] : channel.consumers) phases = std::max(phases, consumer.released);

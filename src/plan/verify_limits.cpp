@@ -324,7 +324,7 @@ static bool filled_by_peers(const Schedule& s, int tensor) {
   });
 }
 
-/// Ranks are of a cluster; what they share by multicast comes in a part from each.
+/// Checks that ranks form a valid cluster, and that each contributes a part of what they share by multicast.
 static void check_ranks(const Schedule& s, const std::string& kernel) {
   if (s.ranks < 1 || s.ranks > most_ranks || (s.ranks & (s.ranks - 1)) != 0)
     reject("{}: has {} ranks; a cluster has 1, 2, 4 or {} blocks", kernel, s.ranks, most_ranks);
@@ -357,7 +357,8 @@ static std::string kinds(const std::vector<Step>& steps) {
   return text.empty() ? "empty" : text;
 }
 
-/// Each mbarrier is made once, before anybody uses it. No rank ends while others may arrive at its barriers.
+/// Checks that each mbarrier is initialised once, before its first use, and that no rank ends while others
+/// may arrive at its barriers.
 static void check_setup(const Schedule& s, const std::string& kernel) {
   std::vector<StepKind> setup, teardown;
   for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {

@@ -7,9 +7,9 @@ namespace zellige::plan {
 void verify_memory(const Program& program) {
   struct Held {
     int value;               // the tensor whose value the memory holds
-    std::string_view maker;  // the kernel that put it there
+    std::string_view maker;  // the kernel that wrote it
   };
-  std::map<int, Held> held;  // by memory; what is not there holds its own tensor
+  std::map<int, Held> held;  // by memory; an absent one holds its own tensor
   const auto name = [&](int t) -> const std::string& {
     return program.tensors[static_cast<std::size_t>(t)].name;
   };

@@ -12,13 +12,14 @@
 namespace zellige::plan {
 namespace {
 
-/// What a task left in registers: accumulators and states, A fragments, or a reduction's sums.
+/// What a task left in registers: accumulators and states, A fragments, or a reduction's partial results.
 struct Held {
   int task = -1;
   bool carried = false;  // declared before the loop
 };
 
-/// Runs the tasks in the kernel's order, two iterations of a loop, with what lies in registers at each.
+/// Runs the tasks in the kernel's order, with two iterations of each loop, and tracks the contents of
+/// registers.
 class Registers {
  public:
   explicit Registers(const KernelPlan& plan) : plan_(plan), p_(plan.program), proof_(plan) {}
@@ -57,7 +58,7 @@ class Registers {
       std::erase_if(*held, [](const auto& entry) { return !entry.second.carried; });
   }
 
-  /// Behind an iteration: what it left for late steps of the next.
+  /// At the end of an iteration: keeps what it left for late steps of the next.
   void turn() {
     late_fragments_ = std::exchange(fragments_, {});
     for (int product : late_rescaled_)
@@ -80,7 +81,8 @@ class Registers {
       if (step.kind != StepKind::loop) continue;
       if (step.loop == Loop::iterations) {
         section_ = Section::inside;
-        const bool behind = step.bounded && step.from == step.trips;  // others make what this one is short of
+        // Runs the iterations that the previous loop did not.
+        const bool behind = step.bounded && step.from == step.trips;
         const std::int64_t times = behind ? 2 : std::min<std::int64_t>(2, step.trips - step.from);
         for (std::int64_t iteration = 0; iteration < times; ++iteration) {
           forget();
@@ -156,7 +158,7 @@ class Registers {
           reject("{}: {} multiplies its sums a second time before the product is added", p_.name, said(t));
         return;
       case TaskKind::reduce:
-        for (int in : n.in)  // a product's operands lie elsewhere
+        for (int in : n.in)  // a matmul's operands are read elsewhere
           read(t, in, n.kind == NodeKind::reduce ? At::own : At::elsewhere);
         if (n.carried)
           state(t, sums_, task.node);
@@ -175,7 +177,7 @@ class Registers {
     }
   }
 
-  /// A state of the loop is in the registers in which the loop found it.
+  /// Checks that a loop state is in the registers in which the loop found it.
   void state(int t, const std::map<int, Held>& held, int node) {
     const auto at = held.find(node);
     if (at == held.end())
@@ -183,7 +185,7 @@ class Registers {
     proof_.agree(at->second.task, t, node, true);
   }
 
-  /// Task t evaluates node x, there from its context's own coordinates.
+  /// Checks that task t can evaluate node x, at `at` relative to its context's own coordinates.
   void read(int t, int x, At at) {
     if (!seen_.insert({x, at}).second) return;
     const Node& n = node(x);
@@ -207,7 +209,7 @@ class Registers {
     }
   }
 
-  /// Where the kernel takes a leaf's value from: its registers, or its buffer.
+  /// Checks the source of a leaf's value: its registers, or its buffer.
   void leaf(int t, int x, At at) {
     const Task& task = plan_.tasks[t];
     const Node& n = node(x);
@@ -229,7 +231,8 @@ class Registers {
     stored(t, x, at == At::own);
   }
 
-  /// What task t reads of node x is in shared memory; where no barrier is owed, its threads wrote it themselves.
+  /// Checks that what task t reads of node x is in shared memory; if no barrier is required, its threads
+  /// wrote it themselves.
   void stored(int t, int x, bool own) const {
     const auto b = plan_.buffer_of.find(x);
     if (b == plan_.buffer_of.end())
@@ -249,7 +252,7 @@ class Registers {
     if (names(task.after_same) && !names(task.after)) proof_.same_thread(t, w->second, b, own);
   }
 
-  /// What a task before this one left of node x; a running maximum's state must have seen this iteration.
+  /// What an earlier task left of node x; a running maximum's state must have been updated in this iteration.
   int left(int t, int x) const {
     const auto held = accumulators_.find(x);
     const int root = node(x).kind == NodeKind::running_diff ? node(x).in[0] : x;
@@ -261,7 +264,7 @@ class Registers {
     return held->second.task;
   }
 
-  /// Whether a late product takes this operand.
+  /// Returns whether a late matmul reads this operand.
   bool takes_late(int operand) const {
     for (const Agent& agent : plan_.schedule.agents)
       if (find_step(agent.steps, [&](const Step& step) {
@@ -273,7 +276,7 @@ class Registers {
 
   void in_registers(int t, int x) { proof_.agree(left(t, x), t, x, false); }
 
-  /// A spill moves its own node's registers, partial sums as they are.
+  /// Checks a store of registers to shared memory: it stores its own node, partial sums unreduced.
   void spilled(int t) {
     const Task& task = plan_.tasks[t];
     proof_.agree(left(t, task.node), t, task.node, true);
@@ -306,7 +309,7 @@ class Registers {
     if (choice.a_from >= 0)
       fragments(t);
     else
-      stored(t, node(task.node).in[0], false);  // ldmatrix: other threads' elements
+      stored(t, node(task.node).in[0], false);  // ldmatrix: elements of other threads
     stored(t, node(task.node).in[1], false);
     if (rescaled_by(node(task.node)) >= 0 && (late_ ? late_rescaled_ : rescaled_).erase(task.node) == 0)
       reject("{}: {} adds to sums that no task before it in {} has multiplied by %{}", p_.name, said(t),
@@ -340,12 +343,14 @@ class Registers {
   Section section_ = Section::inside;
   std::map<int, Held> accumulators_, fragments_, sums_;  // by node
   std::map<int, int> writer_;                            // buffer -> task
-  bool whole_ = false;                                   // this rank's sums are those of all of K
-  std::map<int, Held> late_fragments_;                   // of the iteration before
-  std::set<int> rescaled_, late_rescaled_;               // products whose sums await this iteration's
-  bool late_ = false;                                    // the step at hand takes what that one left
-  std::set<int> updated_;                                // states that have seen this iteration
-  std::set<std::pair<int, At>> seen_;                    // what the task at hand has evaluated
+  bool whole_ = false;                                   // this rank's accumulators are those of all of K
+  std::map<int, Held> late_fragments_;                   // of the previous iteration
+  // Matmuls whose rescaled accumulators lack this iteration's addition.
+  std::set<int> rescaled_, late_rescaled_;
+  // The current step uses what the previous iteration left.
+  bool late_ = false;
+  std::set<int> updated_;              // states updated in this iteration
+  std::set<std::pair<int, At>> seen_;  // what the current task has evaluated
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What the verifier says: who touches what, what is missing, what would be right.
+// Messages of the verifier: which steps access what, what is missing, and how to fix it.
 #include <algorithm>
 
 #include "graph/error.hpp"
@@ -36,7 +36,7 @@ std::string touched(const State& s, const Touch& t, const Touch& seen_from) {
   return t.cell == seen_from.cell ? "it" : cell_name(s, t.cell) + " (same bytes)";
 }
 
-/// Counted from the newest group, which is as true of the real loop as of the shortened one.
+/// Counted from the newest group, which is valid for both the real and the shortened loop.
 std::string how_far_waited(const State& s, const Touch& t, std::int64_t committed) {
   const std::int64_t newer = committed - t.value, left = committed - s.agents[t.agent].own[t.component];
   const std::string place = newer == 0   ? "its group is the newest"

@@ -10,14 +10,14 @@
 namespace zellige::plan {
 namespace {
 
-constexpr std::int64_t always_whole = 16;        // loops up to here are run whole
-constexpr std::int64_t most_events = 2'000'000;  // an agent
+constexpr std::int64_t always_whole = 16;        // loops up to this length are not shortened
+constexpr std::int64_t most_events = 2'000'000;  // per agent
 
 struct Shortening {
   std::int64_t modulus = 1, least = 0;
-  std::int64_t together = -1;  // what every loop loses, where agents must stay in step
+  std::int64_t together = -1;  // iterations dropped from every loop, if agents must stay in step
 
-  /// An iteration's number at which a loop begins or ends. What stands in front of the first iteration is not lost.
+  /// The iteration at which a shortened loop begins or ends. Iterations before the first are not dropped.
   std::int64_t operator()(std::int64_t trips) const {
     if (trips <= 1) return trips;
     if (together >= 0) return trips - together;
@@ -42,8 +42,9 @@ Shortening shortening(const Schedule& s) {
         for (const Access& a : *list) reach = std::max<std::int64_t>(reach, std::abs(a.lag));
     });
   result.least = std::max(always_whole, 2 * result.modulus + 2 + 2 * reach);
-  // Agents that meet in channels must stay in step: all their loops lose as much, where they are of one length, or of one
-  // less where an agent does the first iteration before its loop.
+  // Agents that communicate through channels must stay in step: all their loops drop the same number of
+  // iterations if their lengths are equal, or differ by one because an agent runs the first iteration before
+  // its loop.
   if (s.agents.size() > 1)
     result.together = trips.empty() || *trips.rbegin() - *trips.begin() > 1 ? 0 : result.lost(*trips.begin());
   return result;

@@ -10,16 +10,16 @@ namespace {
 
 using graph::KernelOp;
 
-/// A tensor in the strides with which it lies in another.
+/// A tensor and the strides that it has within another one's memory.
 struct Lying {
   int tensor = -1;
   Strides strides;
 };
 
-/// A tensor, and back through one view after the other what an operator makes.
+/// A tensor, and the chain of views back to the operator that computes it.
 struct Made {
   std::vector<Lying> way;
-  std::vector<int> views;  // operators between them
+  std::vector<int> views;  // operators in between
   int maker = -1;
   const Lying& first() const { return way.back(); }
 };
@@ -34,7 +34,7 @@ int maker(const graph::KernelGraph& g, int t) {
 
 bool is_moved(const KernelOp& op) { return op.kind == OpKind::reshape || op.kind == OpKind::permute; }
 
-/// From a tensor that lies in these strides.
+/// For a tensor with these strides.
 Made made(const graph::KernelGraph& g, int tensor, Strides strides) {
   Made m{{{tensor, std::move(strides)}}, {}, maker(g, tensor)};
   while (m.maker >= 0 && is_moved(g.ops[m.maker])) {
@@ -74,7 +74,7 @@ class WriteThrough {
     return result;
   }
 
-  /// May what is made lie elsewhere?
+  /// Returns whether the result may be stored elsewhere.
   bool is_free(const Made& m) const {
     const int t = m.first().tensor;
     return m.maker >= 0 && g_.ops[m.maker].kind == OpKind::custom && !is_output(g_, t) &&
@@ -102,13 +102,13 @@ class WriteThrough {
     done_.insert(op), done_.insert(m.views.begin(), m.views.end());
   }
 
-  /// Is it seen on its way and nowhere else? Where it lies is then nobody else's matter.
+  /// Returns whether the result is used only through these views: then its location affects no other user.
   bool is_alone(const Made& m) const {
     return std::ranges::all_of(
         m.way, [&](const Lying& l) { return readers(l.tensor).size() == 1 && !is_output(g_, l.tensor); });
   }
 
-  /// A part of an input's memory, which begins where it does along a dimension of its own in front.
+  /// Makes a tensor a view of a part of an input's memory, with an additional first dimension for the start.
   void put(const KernelOp& scatter, const Lying& l) {
     const int memory = scatter.inputs[0];
     const auto dim = static_cast<std::size_t>(scatter.attributes.dim);
@@ -126,14 +126,15 @@ class WriteThrough {
     if (named) view.number = scatter.inputs[2];
   }
 
-  /// Is a tensor there when an operator runs?
+  /// Returns whether a tensor is available when an operator runs.
   bool comes_before(int t, int op) const {
     int by = maker(g_, t);
     while (by >= 0 && graph::is_view(g_.ops[by].kind)) by = maker(g_, g_.ops[by].inputs[0]);
     return by < 0 || place_[static_cast<std::size_t>(by)] < place_[static_cast<std::size_t>(op)];
   }
 
-  /// Has all that reads the old value run when the maker does, which reads none of it?
+  /// Returns whether all readers of the old value run before the producer, and the producer itself does not
+  /// read it.
   bool read_before(int old, int maker, int scatter) const {
     if (is_output(g_, old)) return false;
     std::set<int> seen{old};
@@ -154,7 +155,7 @@ class WriteThrough {
 
   Program& program_;
   const graph::KernelGraph& g_;
-  std::vector<std::size_t> place_;  // by operator: when it runs
+  std::vector<std::size_t> place_;  // by operator: its rank in the execution order
   const target::Target& target_;
   std::set<int> done_;
 };
