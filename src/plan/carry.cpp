@@ -3,7 +3,7 @@
 namespace zellige::plan {
 namespace {
 
-/// The matmul that a value is, apart from casts that change nothing; -1 if there is none, or it has other
+/// The matmul that a value is, except for casts that change nothing; -1 if there is none, or it has other
 /// users.
 int product_of(const BlockProgram& p, int x) {
   while (p.consumers(x).size() == 1) {

@@ -51,7 +51,7 @@ class Lowering {
 
  private:
   void begin() {
-    program_.name = identifier(graph_.name);  // of files and of the kernels, and behind a prefix of the entry
+    program_.name = identifier(graph_.name);  // of files and kernels; with a prefix, of the entry
     if (program_.name.empty() || (program_.name[0] >= '0' && program_.name[0] <= '9'))
       program_.name = program_.name.empty() ? "g" : "g_" + program_.name;
     program_.tensors = graph_.tensors;
@@ -95,7 +95,8 @@ class Lowering {
     program_.kernels.push_back(std::move(kernel));
   }
 
-  /// An elementwise operator whose result is an operand of one concatenation, and of nothing else: the program of that operand makes it.
+  /// Returns whether an elementwise operator's result is only an operand of one concatenation: then that
+  /// operand's program computes it.
   bool is_made_by_its_reader(const graph::KernelOp& op) {
     const bool custom = op.kind == OpKind::custom;
     const int x = op.outputs[0];
@@ -144,10 +145,10 @@ class Lowering {
   const target::Target& target_;
   const retile::Tiling& stated_;
   static constexpr int none = -1, several = -2;
-  std::vector<int> only_reader_;  // by tensor: the operator that reads it, once
+  std::vector<int> only_reader_;  // by tensor: the operator that reads it, if it is the only one
   Program program_;
-  std::map<int, BlockProgram> makers_;  // elementwise kernels that nobody has launched, by what they make
-  std::map<int, int> unmade_;           // concatenations that no kernel has made, by tensor: the operator
+  std::map<int, BlockProgram> makers_;  // elementwise kernels not yet launched, by their result
+  std::map<int, int> unmade_;           // by tensor: concatenation without a kernel
 };
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace zellige::plan {
 namespace {
 
 constexpr double lowest =
-    -3.4028234663852886e38;  // the lowest finite float32: where a running maximum starts
+    -3.4028234663852886e38;  // the lowest finite float32: initial value of a running maximum
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Builds the nodes of one block graph; `value[t]` is the node that computes block tensor t.
@@ -32,13 +32,15 @@ class BlockLowering {
     program_.grid = flat_ ? graph::Dim3{block_.grid.count(), 1, 1} : block_.grid;
     program_.block = block_.block;
     if (block_.block.z > target.block_z)
-      program_.block = {block_.block.count(), 1, 1};  // threads are told by their number alone
+      program_.block = {block_.block.count(), 1, 1};  // threads are only identified by their index
     program_.loop = block_.loop;
     for (const graph::BlockTensor& t : block_.tensors) rank_ = std::max(rank_, t.shape.size());
     for (int t : op.outputs)
-      rank_ = std::max(rank_, whole.shape(t).size());  // a part of memory has its start in front
+      // A view of a part of memory has an additional first dimension.
+      rank_ = std::max(rank_, whole.shape(t).size());
     for (const graph::BlockOp& inner : block_.ops)
-      if (inner.kind == OpKind::matmul) rank_ = std::max<std::size_t>(rank_, 2);  // of vectors it is one, too
+      // A matmul of vectors has one, too.
+      if (inner.kind == OpKind::matmul) rank_ = std::max<std::size_t>(rank_, 2);
   }
 
   BlockProgram run() {
@@ -49,7 +51,8 @@ class BlockLowering {
   }
 
  private:
-  /// All tiles have the rank of the one that has most, with extents of 1 in front: so vectors meet matrices.
+  /// All tiles have the highest rank of any, with leading extents of 1, so that vectors and matrices can be
+  /// combined.
   Shape tile_shape(int tensor) const { return padded_rank(block_.tensors[tensor].shape, rank_); }
   int dim(int tensor, int d) const {
     return d < 0 ? d : d + static_cast<int>(rank_ - block_.tensors[tensor].shape.size());
@@ -118,7 +121,7 @@ class BlockLowering {
       return n;
     };
     for (std::size_t d = 0; d < tile.size(); ++d) result[d].overhang = tile[d] * parts(d) > whole[d];
-    std::int64_t before = 1;  // blocks that pass until this axis takes a step
+    std::int64_t before = 1;  // number of blocks per step along this axis
     for (int axis = 0; axis < 3; before *= block_.grid[axis], ++axis) {
       if (axes[axis] < 0 || block_.grid[axis] == 1) continue;
       Split& s = result[axes[axis]];
@@ -155,7 +158,7 @@ class BlockLowering {
     }
   }
 
-  /// The value of a tile in the tile's own order of dimensions.
+  /// The value of a tile with its dimensions in the tile's own order.
   int in_order(int tile) {
     if (order_[tile].empty()) return value_[tile];
     value_[tile] = permuted(value_[tile], order_[tile]);
@@ -168,7 +171,8 @@ class BlockLowering {
     return y;
   }
 
-  /// What does the same with each element, or each pair, leaves the order to whoever reads its result.
+  /// Returns whether the operator works on each element or pair alone: then it keeps its operand's order, and
+  /// its users permute.
   bool keeps_order(const graph::BlockOp& op) const {
     const bool alone =
         op.kind == OpKind::accum || op.kind == OpKind::accum_max || graph::is_elementwise(op.kind);
@@ -176,7 +180,7 @@ class BlockLowering {
     return ((op.inputs.size() == 1 && alone) || turns) && !order_[op.inputs[0]].empty();
   }
 
-  /// The permutation that takes this one back.
+  /// The inverse permutation.
   static std::vector<int> back_from(const std::vector<int>& order) {
     std::vector<int> back(order.size());
     for (std::size_t d = 0; d < order.size(); ++d)
@@ -184,7 +188,7 @@ class BlockLowering {
     return back;
   }
 
-  /// First one permutation, then the other.
+  /// The composition of two permutations, `first` first.
   static std::vector<int> joined(const std::vector<int>& first, std::vector<int> then) {
     if (!first.empty())
       for (int& d : then) d = first[static_cast<std::size_t>(d)];
@@ -199,7 +203,8 @@ class BlockLowering {
     return dims;
   }
 
-  /// Where the dimensions of one shape lie in another that has the same ones of more than 1, in their order; empty if it has not.
+  /// By dimension of one shape, its position in another with the same dimensions of extent > 1 in the same
+  /// order; empty if there is none.
   static std::vector<int> moved(const Shape& from, const Shape& to) {
     std::vector<int> ones, others, dims;
     for (std::size_t d = 0; d < from.size(); ++d)
@@ -226,7 +231,7 @@ class BlockLowering {
     return dims;
   }
 
-  /// Of what is stored at a number: the load of that; -1 of all else.
+  /// For a view with a start index: the node that loads the index; else -1.
   int number_of_view(int tensor) {
     const auto view = whole_.views.find(tensor);
     if (view == whole_.views.end() || view->second.number < 0) return -1;
@@ -273,9 +278,9 @@ class BlockLowering {
         int tensor = seen(given);
         const Shape tile = tile_shape(op.inputs[0]);
         std::vector<Split> parts = splits(tile, whole_.shape(tensor), map_of(op, op.inputs[0]), -1);
-        if (const int d = dim(op.inputs[0], op.attributes.dim); d >= 0) {  // a slice of what blocks leave
+        if (const int d = dim(op.inputs[0], op.attributes.dim); d >= 0) {  // an output slice
           Split& s = parts[static_cast<std::size_t>(d)];
-          s.offset = -op.attributes.start, s.extent -= s.offset;  // what comes before it is not written
+          s.offset = -op.attributes.start, s.extent -= s.offset;  // elements before it are not written
           s.overhang = true;
         }
         const Shape starts = whole_.starts(tensor);
@@ -394,7 +399,8 @@ class BlockLowering {
     }
   }
 
-  /// Vectors as a row on the left and a column on the right; what the result lacks then, `lower` takes from it.
+  /// Vectors are a row on the left and a column on the right; `lower` removes these dimensions from the
+  /// result.
   int matmul(const graph::BlockOp& op, const std::vector<int>& in, Section section) {
     const graph::BlockTensor &a = block_.tensors[op.inputs[0]], &b = block_.tensors[op.inputs[1]];
     const Shape shape = product_shape(op);
@@ -405,7 +411,7 @@ class BlockLowering {
       std::swap(column[rank_ - 2], column[rank_ - 1]);
       right = permuted(right, column);
     }
-    const int x = lower_operand(program_, in[0], a.dtype);  // with 1 where only the product has batches
+    const int x = lower_operand(program_, in[0], a.dtype);  // with 1 where only the result has batches
     const int y = lower_operand(program_, right, b.dtype);
     const int product = add(NodeKind::matmul, {x, y}, shape, section);
     program_.nodes[product].tf32 = op.attributes.tf32;
@@ -419,7 +425,7 @@ class BlockLowering {
     return padded_rank(graph::matrices(a, b).product, rank_);
   }
 
-  /// Rows by number of what is loaded: they are read where they lie.
+  /// Gathers rows of a load by index, in place.
   int gather(const graph::BlockOp& op, const std::vector<int>& in, const Shape& shape, Section section) {
     const graph::BlockTensor &table = block_.tensors[op.inputs[0]], &numbers = block_.tensors[op.inputs[1]];
     const bool loads =
@@ -456,7 +462,7 @@ class BlockLowering {
     return map(OpKind::sqrt, {mean}, shape, section);
   }
 
-  /// accumulate(matmul(..)) with no other reader of the product: the matmul's own accumulators carry the sum.
+  /// accumulate(matmul(..)) without other users of the matmul: its accumulators carry the sum.
   void carry_matmuls() {
     for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
       const Node& sum = program_.nodes[i];
@@ -468,7 +474,7 @@ class BlockLowering {
       for (Node& n : program_.nodes)
         for (int& in : n.in)
           if (in == static_cast<int>(i)) in = product;
-      program_.nodes[i].in.clear();  // dead: nobody reads it any more
+      program_.nodes[i].in.clear();  // dead: it has no users
     }
   }
 
@@ -478,10 +484,10 @@ class BlockLowering {
   const graph::BlockGraph& block_;
   std::vector<int> value_;
   std::vector<std::vector<int>>
-      order_;  // of a tile that is its value permuted: the value's dimension at each; empty: as it is
-  bool read_otherwise_ = false;  // what is loaded: by another order, or by numbers
+      order_;  // of a tile that is a permutation of its value: by dimension, the value's; empty: not permuted
+  bool read_otherwise_ = false;  // loads are read in another order, or by index
   std::size_t rank_ = 1;
-  bool flat_;  // the grid passes what CUDA takes along y or z: its blocks are numbered along x
+  bool flat_;  // the grid exceeds CUDA's limits along y or z: its blocks are numbered along x
   BlockProgram program_;
 };
 

@@ -16,15 +16,15 @@ namespace {
 
 using graph::KernelOp;
 
-/// One pre-defined operator as block programs on a one-dimensional grid: block x is decoded into one tile index a
-/// dimension by Split's div and mod, so no limit of grid.y or grid.z is ever met.
+/// Lowers one pre-defined operator to block programs on a one-dimensional grid: Split's div and mod compute a
+/// block's tile index in each dimension, so that the limits of grid.y and grid.z never apply.
 class KernelLowering {
  public:
   KernelLowering(Program& program, const KernelOp& op, const std::string& name, const target::Target& target,
                  const retile::ProductTile* stated = nullptr)
       : program_(program), op_(op), name_(name), target_(target), stated_(stated) {}
 
-  std::optional<retile::ProductTile> tile;  // of a product
+  std::optional<retile::ProductTile> tile;  // of a matmul
 
   BlockProgram copy(int from, int to) const { return elementwise({from}, to, 0, {0, 0}, shape(to)); }
 
@@ -59,8 +59,8 @@ class KernelLowering {
  private:
   const Shape& shape(int tensor) const { return program_.shape(tensor); }
 
-  /// Splits of a tensor whose tile in dimension d is tile[d]; dimensions are walked from the last, which varies
-  /// fastest over the grid. `steps[d]` is how many tiles the *output* has there; a tensor of extent 1 broadcasts.
+  /// The splits of a tensor with tile[d] in dimension d; the last dimension varies fastest over the grid.
+  /// `steps[d]` is the number of the *output's* tiles there; a tensor of extent 1 broadcasts.
   std::vector<Split> cut(const Shape& extent, const Shape& tile, const Shape& steps) const {
     std::vector<Split> result(extent.size());
     std::int64_t div = 1;
@@ -105,7 +105,7 @@ class KernelLowering {
     p.add(std::move(n));
   }
 
-  /// The last two dimensions in turn.
+  /// Returns a view with the last two dimensions swapped.
   int turned(int tensor) const {
     std::vector<int> dims(shape(tensor).size());
     std::iota(dims.begin(), dims.end(), 0);
@@ -124,7 +124,7 @@ class KernelLowering {
     const DType dtype = program_.tensors[op_.inputs[0]].dtype;
     std::vector<BlockProgram> kernels;
     const std::int64_t length = shape(left)[rank - 1];
-    if (length > 192) {  // some iterations
+    if (length > 192) {  // several iterations
       constexpr int wide = 128;
       LineCopies copies;
       left = aligned_operand(program_, left, ceil_div(out[rank - 1], wide), copies, name_, target_);
@@ -137,7 +137,7 @@ class KernelLowering {
         stated_ ? *stated_
                 : product_tiles({batch, out[rank - 2], out[rank - 1], length, dtype, lines}, target_).front();
     tile = t;
-    const Shape given = out;  // as readers see it
+    const Shape given = out;  // as its users see it
     if (t.turned) {
       std::swap(left, right);
       left = turned(left), right = turned(right);
@@ -145,7 +145,7 @@ class KernelLowering {
     }
     const Shape a = shape(left), b = shape(right);
     const std::int64_t m = out[rank - 2], k = a[rank - 1], n = out[rank - 1];
-    // Fewer rows than a warpgroup's instruction has columns are filled up.
+    // Fewer rows than wgmma's N are padded.
     const std::int64_t tm = std::min<std::int64_t>(t.m, m),
                        tn = t.turned ? t.n : std::min<std::int64_t>(t.n, n);
     const std::int64_t tk = std::min<std::int64_t>(t.k, k);
@@ -165,7 +165,7 @@ class KernelLowering {
     };
     const Section section = p.loop > 1 ? Section::inside : Section::after;
     std::vector<Split> c = cut(out, tile, steps);
-    Shape ea = a, eb = b;  // batches of 1 stay where they are
+    Shape ea = a, eb = b;  // batches of 1 are broadcast
     ea[rank - 1] = n, eb[rank - 2] = m;
     const int x = load(p, left, looped(rank - 1, cut(ea, tile, steps)), section);
     const int y = load(p, right, looped(rank - 2, cut(eb, tile, steps)), section);
@@ -179,7 +179,7 @@ class KernelLowering {
     product.dtype = kept_in(dtype);
     int z = p.add(std::move(product));
     if (op_.inputs.size() > 2) {
-      // Of the result as readers see it: vectors have taken dimensions from it.
+      // Relative to the result as its users see it: vectors have removed dimensions from it.
       Shape bias = padded_rank(shape(op_.inputs[2]), shape(op_.outputs[0]).size());
       if (shape(op_.inputs[1]).size() == 1) bias.push_back(1);
       if (bias.size() < out.size()) bias.insert(bias.end() - 1, 1);
@@ -194,13 +194,14 @@ class KernelLowering {
     return kernels;
   }
 
-  /// Tile of about `elements`, filled from the last dimension.
+  /// A tile of about `elements`, filled from the last dimension.
   Shape tile_of(const Shape& extent, std::int64_t elements) const {
     Shape tile(extent.size(), 1);
     for (int d = static_cast<int>(extent.size()) - 1; d >= 0; --d) {
       tile[d] = std::min(extent[d], elements);
-      const std::int64_t even = ceil_div(extent[d], ceil_div(extent[d], tile[d]));  // no short last one
-      // Prefer a tile that divides, where one of at least half the size does.
+      // Avoids a short last tile.
+      const std::int64_t even = ceil_div(extent[d], ceil_div(extent[d], tile[d]));
+      // Prefer a divisor, if there is one of at least half the size.
       for (std::int64_t t = tile[d]; t * 2 > tile[d]; --t)
         if (extent[d] % t == 0) {
           tile[d] = t;
@@ -218,7 +219,7 @@ class KernelLowering {
     return steps;
   }
 
-  /// out[.., from_out + i, ..] = f(in[.., from_in + i, ..]) over `extent` (the output's own where empty).
+  /// out[.., from_out + i, ..] = f(in[.., from_in + i, ..]) over `extent` (the output's own if empty).
   BlockProgram elementwise(const std::vector<int>& inputs, int output, int dim,
                            std::pair<std::int64_t, std::int64_t> from, Shape extent) const {
     const bool copy = !extent.empty();
@@ -263,7 +264,7 @@ class KernelLowering {
     return kernels;
   }
 
-  /// A tensor in another shape of the same elements; from a copy where its memory has no such layout.
+  /// A view of a tensor in another shape; of a copy if no layout of its memory has that shape.
   int flat(int tensor, const Shape& as, std::vector<BlockProgram>& kernels, bool read) const {
     if (shape(tensor) == as) return tensor;
     settle_strides(program_, tensor, true, target_);
@@ -283,7 +284,8 @@ class KernelLowering {
     return view;
   }
 
-  /// One kernel that moves `extent` elements, of a table's `dim` those that the numbers name.
+  /// A gather or scatter kernel: moves `extent` elements, with positions along `dim` of `table` given by
+  /// index.
   BlockProgram by_number(int from, int to, int table, int numbers, int dim, const Shape& extent) const {
     const Shape tile = tile_of(extent, 2048), steps = steps_of(extent, tile);
     const bool rows = shape(numbers)[0] == extent[0] && shape(numbers) != Shape{1};
@@ -322,7 +324,7 @@ class KernelLowering {
     return named(std::move(kernels));
   }
 
-  /// The result, where it has memory of its own, first as a copy.
+  /// The result; if it has memory of its own, starts with a copy into it.
   int changed(std::vector<BlockProgram>& kernels) const {
     const int old = op_.inputs[0], y = op_.outputs[0];
     if (program_.tensors[y].memory < 0) {
@@ -361,7 +363,8 @@ class KernelLowering {
     return kernels;
   }
 
-  /// Of a block that works along lines: a long one takes more threads, and the sooner where there are few blocks.
+  /// Threads of a block that works along rows: more for long rows, and from a smaller length on if there are
+  /// few blocks.
   std::int64_t threads_along(std::int64_t line, std::int64_t blocks) const {
     std::int64_t threads = 128;
     if (line <= 4096) return threads;
@@ -370,13 +373,13 @@ class KernelLowering {
     return threads;
   }
 
-  /// What works along some dimensions: a block holds whole lines of them.
+  /// Lowers an operator along some dimensions: a block holds whole rows of them.
   BlockProgram rows(const std::vector<int>& dims) const {
-    const Shape x = shape(op_.inputs[0]);  // a copy: views move the tensors
+    const Shape x = shape(op_.inputs[0]);  // a copy: views reallocate the tensors
     Shape extent = x;
     std::int64_t line = 1;
     for (int d : dims)
-      line *= std::exchange(extent[d], 1);  // what is cut into tiles; the dimensions stay whole
+      line *= std::exchange(extent[d], 1);  // what is split into tiles; these dimensions stay whole
     const std::int64_t lines = std::max<std::int64_t>(1, 4096 / line);
     const Shape tile = tile_of(extent, lines), steps = steps_of(extent, tile);
     BlockProgram p;
@@ -396,7 +399,7 @@ class KernelLowering {
       in.push_back(load(p, seen, whole(shape(seen)), Section::after));
     }
     const int value = lower_operator(p, op_.kind, op_.attributes, in, Section::after);
-    Shape result = x;  // where a dimension is left out, it is still there in the tile
+    Shape result = x;  // a dropped dimension is still there in the tile
     for (int d : dims) result[d] = p.nodes[value].shape[d];
     store(p, value, seen_as(program_, op_.outputs[0], result, target_), whole(result));
     return p;

@@ -19,7 +19,7 @@ int lower_operator(BlockProgram& program, OpKind kind, const graph::Attributes& 
     }
     return values.back();
   }
-  if (kind == OpKind::expand)  // a map that leaves its operand as it is
+  if (kind == OpKind::expand)  // an identity map, which broadcasts
     return lower_operator(program, OpKind::mul_scalar, {.scalar = 1}, operands, section, shape);
   graph::Attributes kept = a;
   kept.keepdim = true;

@@ -31,7 +31,7 @@ class Permuting {
     if (!n.splits.empty()) n.splits = permuted(n.splits);
     if (n.kind == NodeKind::load) n.tensor = permuted_view(whole_, n.tensor, dims_, target_);
     if (n.kind == NodeKind::matmul) {
-      if (swaps()) std::swap(n.in[0], n.in[1]);  // of the operands, each permuted
+      if (swaps()) std::swap(n.in[0], n.in[1]);  // in addition to permuting each operand
     } else {
       n.dim = to(n.dim), n.key = to(n.key);
     }
@@ -41,13 +41,15 @@ class Permuting {
 
  private:
   bool swaps() const { return dims_.back() + 2 == static_cast<int>(dims_.size()); }
-  /// A product computes its rows for its columns and the other way round as well, but none of them for a batch.
+  /// Returns whether the permuted matmul is still one: rows and columns may be swapped, but not with a batch
+  /// dimension.
   bool multiplies() const {
     const std::size_t row = dims_.size() - 2;
     return std::min(dims_[row], dims_[row + 1]) == static_cast<int>(row);
   }
 
-  /// Is it read at other coordinates from where it is stored: a reduction, which always is, and what no other product gives?
+  /// Returns whether the value is read permuted from where it is stored: always for a reduction, and for
+  /// matmuls that cannot be permuted.
   bool stored(int value) const {
     const Node& n = p_.nodes[value];
     switch (n.kind) {
@@ -69,7 +71,7 @@ class Permuting {
     return stored(value) || std::ranges::any_of(n.in, [&](int in) { return meets_stored(in); });
   }
 
-  /// Whether nothing but dimensions of 1 changes its place.
+  /// Returns whether only dimensions of extent 1 move.
   bool unmoved(int value) const {
     const Shape& s = p_.nodes[value].shape;
     for (std::size_t d = 0; d < dims_.size(); ++d)
@@ -90,7 +92,7 @@ class Permuting {
   BlockProgram& p_;
   const std::vector<int>& dims_;
   const target::Target& target_;
-  std::map<int, int> made_;  // by node: it, permuted
+  std::map<int, int> made_;  // by node: its permuted copy
 };
 
 }  // namespace

@@ -8,14 +8,14 @@
 namespace zellige::plan {
 namespace {
 
-/// The view as an entry of its own, which a kernel may read.
+/// Adds the view as a tensor, which kernels may read.
 int seen_so(Program& program, int from, const graph::Viewed& v, const Shape& shape, const std::string& name) {
   const int view = add_tensor(program, program.tensors[from].dtype, shape, v.steps, name);
   make_view(program, view, from, shape, v.steps, v.starts);
   return view;
 }
 
-/// Would the padding between rows keep a reshape from being a layout?
+/// Returns whether the padding between rows would prevent a reshape from being a view.
 bool needs_dense(const Program& program, const graph::KernelOp& op, const Shape& shape,
                  const target::Target& target) {
   const graph::KernelTensor& t = program.tensors[op.inputs[0]];
@@ -30,13 +30,13 @@ bool needs_dense(const Program& program, const graph::KernelOp& op, const Shape&
 std::vector<BlockProgram> lower_view(Program& program, const graph::KernelOp& op, const std::string& name,
                                      const target::Target& target) {
   const int from = op.inputs[0], to = op.outputs[0];
-  if (program.memory_of(from) == to) return {};  // written there
+  if (program.memory_of(from) == to) return {};  // it was written there
   const Shape shape = program.tensors[to].shape, operand = program.shape(from);
   const std::string label = program.tensors[to].name;
   settle_strides(program, from, needs_dense(program, op, shape, target), target);
   const auto seen = graph::viewed(op.kind, op.attributes, operand, program.tensors[from].strides, shape,
                                   program.starts(from));
-  // What the caller gets, or has chosen the strides of, has memory of its own.
+  // Outputs, and tensors with prescribed strides, have memory of their own.
   const bool stated = !program.tensors[to].strides.empty();
   const bool own = stated || std::ranges::count(program.outputs, to) > 0;
   if (seen && !own) {

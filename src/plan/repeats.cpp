@@ -7,7 +7,8 @@
 namespace zellige::plan {
 namespace {
 
-/// The dimension of the operand that a reshape merges with the one after it, and changes nothing else; -1: it does otherwise.
+/// The dimension of the operand that a reshape merges with the next one, if it changes nothing else; -1
+/// otherwise.
 int merged(const Shape& operand, const Shape& result) {
   if (operand.size() != result.size() + 1) return -1;
   const auto at = std::ranges::mismatch(operand, result).in1 - operand.begin();
@@ -17,7 +18,7 @@ int merged(const Shape& operand, const Shape& result) {
   return same && operand[i] * operand[i + 1] == result[i] ? static_cast<int>(d) : -1;
 }
 
-/// Whether each block of a custom operator takes one index of a dimension of an operand, in their order.
+/// Returns whether each block of a custom operator takes one index of a dimension of an operand, in order.
 bool takes_one(const graph::KernelOp& op, int tensor, int dim, std::int64_t extent) {
   if (!op.block) return false;
   return std::ranges::all_of(op.block->ops, [&](const graph::BlockOp& o) {
@@ -66,7 +67,7 @@ int repeated(Program& program, int tensor) {
   if (std::ranges::count(times, 1) == static_cast<std::ptrdiff_t>(times.size())) return tensor;
   Shape narrow = program.shape(tensor);
   for (std::size_t d = 0; d < narrow.size(); ++d) narrow[d] /= times[d];
-  const Strides strides = program.tensors[tensor].strides;  // a copy: the tensors move
+  const Strides strides = program.tensors[tensor].strides;  // a copy: the tensors are reallocated
   return view_of(program, tensor, narrow, strides, program.starts(tensor));
 }
 

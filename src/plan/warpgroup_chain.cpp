@@ -17,7 +17,7 @@ class Chain {
   MatmulChoice first, second;
   int scores = -1, sums = -1;
 
-  /// Whether the loop has two such products and no other.
+  /// Returns whether the loop has two such matmuls and no other.
   bool found() {
     for (const auto& [node, m] : plan_.matmuls) {
       if (p_.nodes[node].section != Section::inside || p_.consumers(node).empty()) continue;
@@ -36,7 +36,8 @@ class Chain {
     if (std::string why = row_of(scores, first, false); !why.empty()) return why;
     if (std::string why = row_of(sums, second, true); !why.empty()) return why;
     second.a_from = scores;
-    // Both sums, and the first rounded, of a thread's 232; what else it has beside them is counted in tens.
+    // Both accumulators and the rounded first one, out of a thread's 232 registers; everything else takes
+    // some tens.
     constexpr int most_sums = 200;
     const int sums_each = first.row->c.registers + first.row->c.registers / 2 + second.row->c.registers;
     if (sums_each > most_sums)
@@ -51,7 +52,7 @@ class Chain {
   }
 
  private:
-  /// Through maps of the scores' own shape, as a chain of warps' products is.
+  /// Computed through maps of the scores' shape, as in a chain on warps.
   bool made_of_scores(int x) const {
     const Node& n = p_.nodes[x];
     if (x == scores) return true;
@@ -77,11 +78,11 @@ class Chain {
     return "";
   }
 
-  /// A plain product's sums, which its readers expect, are in pairs of tiles of 8 columns.
+  /// The users of mma.sync accumulators expect pairs of tiles of 8 columns.
   static std::int64_t in_pairs_of_tiles(std::int64_t columns) { return ceil_div(columns, 16) * 16; }
 
-  /// Why the instruction would read what TMA does not fill with zeros: K, or columns, that end within a step, of an operand whose lines
-  /// do not run along them.
+  /// Why the instruction would read elements that TMA does not fill with zeros: K or the columns end within a
+  /// step, and the operand's rows do not run along them.
   std::string filled_up(const Node& n, const MatmulChoice& choice, const Instruction& row,
                         bool a_in_registers) const {
     const int last = static_cast<int>(n.shape.size()) - 1;
@@ -93,7 +94,7 @@ class Chain {
     return "";
   }
 
-  /// Why a product's tile cannot come by TMA, for nobody else.
+  /// Why the tile cannot be loaded by TMA for this matmul alone.
   std::string tile(int id, bool resident, int reader) const {
     const Node& load = p_.nodes[id];
     if (load.kind != NodeKind::load || load.section != (resident ? Section::before : Section::inside))
@@ -122,7 +123,7 @@ std::optional<std::string> warpgroup_chain(KernelPlan& plan, const Program& prog
 
 namespace {
 
-/// Is it made of the scores, element by element, and of what takes long?
+/// Returns whether the value is computed elementwise from the scores and is expensive.
 bool takes_long(const BlockProgram& p, int node, int scores) {
   bool made = false, slow = false;
   std::vector<int> open{node};

@@ -10,7 +10,8 @@
 namespace zellige::plan {
 namespace {
 
-/// The nodes that each iteration evaluates, and what is computed for them in front of the loop, as far as a store needs them.
+/// The nodes that each iteration evaluates, and those computed for them before the loop, as far as a store
+/// needs them.
 std::vector<int> inside(const BlockProgram& p) {
   std::vector<bool> live(p.nodes.size(), false);
   std::vector<int> found;
@@ -25,13 +26,13 @@ std::vector<int> inside(const BlockProgram& p) {
   return found;
 }
 
-/// One product's choice as a warpgroup's; or why it stays a warp's.
+/// Sets a matmul's choice to wgmma; otherwise returns why it stays on mma.sync.
 std::string by_warpgroup(const KernelPlan& plan, const Program& program, const target::Target& target,
                          const std::vector<int>& products, int product, MatmulChoice& choice) {
   const BlockProgram& p = plan.program;
   const Node& n = p.nodes[product];
   const auto type = [&](int side) { return graph::name(p.nodes[n.in[side]].dtype); };
-  // Matrices that share their rows are one product, their columns side by side.
+  // Matrices that share their rows are one matmul with adjacent columns.
   const std::int64_t columns = choice.batch * choice.n;
   const Instruction* row =
       target::find_warpgroup_mma(target, type(0), type(1), graph::name(DType::f32), columns);
@@ -71,7 +72,7 @@ std::string by_warpgroup(const KernelPlan& plan, const Program& program, const t
   return "";
 }
 
-/// Of a thread's 232: what else it has beside the sums is counted in tens.
+/// Out of a thread's 232 registers; everything except the accumulators takes some tens.
 constexpr int most_sums = 192;
 
 }  // namespace
@@ -95,7 +96,7 @@ bool leaves_as(const Instruction& row, const Instruction& plain, const Shape& c,
 
 std::string warpgroups(KernelPlan& plan, const Program& program, const target::Target& target) {
   const BlockProgram& p = plan.program;
-  std::vector<int> products, used;  // the loop's, and what it evaluates for them
+  std::vector<int> products, used;  // matmuls of the loop, and the nodes it evaluates for them
   for (const auto& [node, m] : plan.matmuls)
     if (m.row && p.nodes[node].carried) products.push_back(node);
   if (products.empty()) return "no product is summed over the loop";
@@ -133,7 +134,7 @@ bool share_by_pairs(KernelPlan& plan, const target::Target& target) {
     const int operand = plan.program.nodes[node].in[1];
     const Buffer& b = plan.buffers[plan.buffer_of.at(operand)];
     const int last = static_cast<int>(b.padded.size()) - 1;
-    // Spans are halved span by span, where there is one alone its lines line by line; both halves lie whole one behind the other.
+    // Whole spans are divided among the ranks; a single span is divided by rows. Each part is contiguous.
     const bool spans = boxes(b) % ranks == 0;
     if (!spans && (b.inner == last || boxes(b) != 1 || b.padded[last] % (ranks * 8) != 0)) return false;
     Copy& copy = plan.copies.at(operand);
