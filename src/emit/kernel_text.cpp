@@ -272,7 +272,7 @@ void KernelText::bounded(const plan::Step& begin) {
   const plan::Trips& t = *plan_.trips;
   const Index first = global_start(t.rows, false, 0);
   const bool behind = begin.from == begin.trips;  // the loop after that of the unmasked iterations
-  // upper limit of a block's iterations, regardless of the loop's
+  // Upper limit of a block's iterations, regardless of the loop's.
   std::int64_t most = 0;
   for (std::int64_t block = 0; block < block_.grid[t.rows.axis]; ++block)
     most = std::max(most, t.of(block, std::numeric_limits<std::int64_t>::max()) + t.start(block));

@@ -1,6 +1,6 @@
-// What a caller of an emitted program needs: its kernels in launch order, and the location of every
-// kernel-level tensor. Written next to NAME.cu as NAME.manifest.json; `run` launches from it, on the GPU and
-// on the emulator.
+// The interface of an emitted program: its kernels in launch order, and the location of every kernel-level
+// tensor. Written next to NAME.cu as NAME.manifest.json; `run` launches from it, on the GPU and on the
+// emulator.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -40,12 +40,12 @@ struct KernelLaunch {
   std::int64_t shared_bytes = 0;  // dynamic
   std::vector<int> tensors;       // indices into Manifest::tensors
   std::vector<bool> writes;       // parallel to tensors
-  // by parameter: contents of its TMA descriptor; others are pointers
+  // By parameter: contents of its TMA descriptor; others are pointers.
   std::map<int, plan::TensorMap> maps;
   std::map<int, std::string> constants = {};  // by parameter: its bytes
   int cluster = 1;                            // blocks along x that are launched together
   plan::KernelPrice price{};                  // estimated time
-  // may start while the previous kernel still runs (programmatic dependent launch)
+  // May start while the previous kernel still runs (programmatic dependent launch).
   bool programmatic = false;
 };
 

@@ -273,7 +273,7 @@ void KernelText::box(const plan::Step& step) {
   const Index rank = part != plan_.parts.end() ? Index::named("rank") : 0;
   const bool by_spans = part != plan_.parts.end() && part->second == b.inner;
   const Index span = by_spans ? rank * boxes + j.at : j.at;  // of the tile's boxes
-  // a rank's slice of K consists of whole loop iterations
+  // A rank's slice of K consists of whole loop iterations.
   Index iteration = iteration_;
   if (plan_.split_k > 1 && n.section == plan::Section::inside)
     iteration = iteration + Index::named("rank") * plan_.trips_of_rank();

@@ -167,7 +167,7 @@ class Emission : graph::BlockWriter {
     }
   }
 
-  /// What is stored of a value: its slices if each is a whole number of block tiles, else all of it.
+  /// Returns what is stored of a value: its slices if each is a whole number of block tiles, else all of it.
   std::vector<Slice> slices(int v) const {
     const auto found = steps_.slices.find(v);
     const std::vector<Slice> all{{steps_.values[v].tensor, -1, 0, 0}};

@@ -51,8 +51,8 @@ struct Tiles {
 struct Partial {
   int value = -1;  // of the steps; for a maximum, its operand
   int dim = -1;    // for a maximum, the dimension; -1: a sum
-  int below =
-      -1;  // for a sum scaled by 1 / exp(coefficient * (last maximum - maximum)): the partial of that maximum
+  // For a sum scaled by 1 / exp(coefficient * (last maximum - maximum)): the partial of that maximum.
+  int below = -1;
   double coefficient = 0;
   std::vector<Factor> factors{};  // deferred factors that the sum still lacks
   Shape shape{};                  // of the whole value

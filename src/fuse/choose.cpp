@@ -255,7 +255,7 @@ class Choosing {
     }
   }
 
-  /// Of the groups in a cycle, bans the one without which the cheapest cover costs least.
+  /// Bans one group of a cycle: the one without which the cheapest cover costs least.
   void ban_one(const std::vector<std::size_t>& way) {
     std::size_t worst = way.size();
     double least = never;

@@ -24,7 +24,7 @@ struct FusedKernel {
   std::string name;                    // made from its operators: "rms_norm_matmul"
   std::vector<std::string> operators;  // of the input graph, in order: "t2 = mul"
   int op = -1;                         // index of its first operator in the result's ops
-  // consecutive custom operators: 2 if the loop is split over blocks (split-K)
+  // Consecutive custom operators: 2 if the loop is split over blocks (split-K).
   int parts = 1;
   double price_us = 0;  // estimated; the first kernel includes the launch of all
   double floor_us = 0;  // roofline bound of its bytes and matmuls

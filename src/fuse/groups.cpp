@@ -50,7 +50,7 @@ Order order_of(const graph::KernelGraph& g) {
 
 std::vector<int> branch_by_branch(const graph::KernelGraph& g) {
   const std::vector<int> maker = makers(g);
-  // by operator: the producers of its operands, the deepest first
+  // By operator: the producers of its operands, the deepest first.
   std::vector<std::vector<int>> operands(g.ops.size());
   std::vector<int> depth(g.ops.size());
   for (std::size_t i = 0; i < g.ops.size(); ++i) {

@@ -26,7 +26,7 @@ struct Held {
   int tile = -1;        // of the block; -1: a maximum whose final value is not needed yet
   bool varies = false;  // changes with the iteration
   bool after = false;   // known only after the loop
-  // changes with the block's loop, where that runs along an axis other than the split one
+  // Changes with the block's loop, where that runs along an axis other than the split one.
   bool inner = false;
   std::vector<Factor> factors{};
   int running = -1;  // index of the running maximum

@@ -34,7 +34,7 @@ struct Kernel {
   std::vector<graph::KernelTensor> between{};  // what the first kernel stores for the second
   double us = 0;                               // estimated, without a program's first launch
   double least = 0;                            // lower limit of `us`, until it is planned
-  // has matmuls whose dot products are each computed by one thread
+  // Has matmuls whose dot products are each computed by one thread.
   bool one_by_one = false;
 };
 

@@ -140,7 +140,7 @@ class MemoryOrder {
   const KernelGraph& g_;
   const Known known_;
   Rewrite out_;
-  // of tensors of the graph that are not stored in dimension order
+  // By tensor of the graph that is not stored in dimension order.
   std::map<int, Order> order_;
   std::map<std::pair<int, Order>, int> lies_;  // their permuted tensors
 };

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// What a value is out of bounds.
+/// The value of an out-of-bounds element.
 enum class Past : std::uint8_t { anything, zero, lowest, nowhere };  // nowhere: it lacks the axis
 
 class Masking {

@@ -155,7 +155,7 @@ class Expansion {
     return result;
   }
 
-  /// What the group reads of a stored tensor is the stored, rounded value.
+  /// Makes the group read the stored, rounded value of a tensor that it stores.
   int stored(int tensor, int v) {
     const graph::DType dtype = g_.tensors[tensor].dtype;
     if (left_.count(tensor) == 0 || graph::is_integer(dtype) || dtype == graph::DType::f32) return v;
@@ -188,9 +188,8 @@ bool is_of_pairs(const KernelGraph& g, const KernelOp& permute) {
   const auto reads = [&](const KernelOp& op, int t) { return std::ranges::count(op.inputs, t) > 0; };
   return std::ranges::any_of(g.ops,
                              [&](const KernelOp& op) {
-                               const bool made =
-                                   // possibly with a bias
-                                   op.kind == OpKind::matmul || op.kind == OpKind::add;
+                               // Possibly with a bias.
+                               const bool made = op.kind == OpKind::matmul || op.kind == OpKind::add;
                                return made && op.outputs[0] == permute.inputs[0];
                              }) &&
          std::ranges::all_of(

@@ -172,8 +172,8 @@ class Tilings {
   /// The extent of a matmul's rows or columns in this candidate; batches have one element per block.
   std::int64_t cap(const Candidate& c, std::pair<std::int64_t, std::int64_t> mn) const {
     bool rows = false, columns = false;
-    std::int64_t together =
-        1;  // matmuls per block if no candidate splits their batches: their columns count together
+    // Matmuls per block if no candidate splits their batches: their columns count together.
+    std::int64_t together = 1;
     for (const Step& s : steps_.steps)
       if (is_product(s)) {
         const std::vector<int>& of = axes_.of[s.output];

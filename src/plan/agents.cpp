@@ -313,10 +313,10 @@ class Builder {
     return order_.blocks == 0 ? 1 : ceil_div(plan_.program.grid.count() * plan_.split_k, order_.blocks);
   }
   bool several_tiles() const { return tiles_each() > 1; }
-  /// Whether all stages of the ring must be waited for to become empty: to fill the next tile's, or because
-  /// other ranks still arrive there before this one may exit.
+  /// Returns whether an agent must wait until all stages of the ring are empty: to fill the next tile's, or
+  /// because other ranks still arrive there before this one may exit.
   bool emptied() const { return several_tiles() || order_.ranks > plan_.split_k; }
-  /// Whether a stage of the ring is filled twice; otherwise nothing waits for it to become empty.
+  /// Returns whether a stage of the ring is filled twice; otherwise nothing waits for it to become empty.
   bool goes_round() const { return emptied() || plan_.trips_of_rank() > order_.stages; }
 
   /// Issues the first matmuls before the loop, so that each iteration waits for the previous one and releases

@@ -14,7 +14,7 @@ constexpr std::int64_t most_bytes =
 constexpr std::int64_t most_rows = 8;        // as many as mma.sync has columns
 constexpr std::int64_t blocks_together = 2;  // per multiprocessor
 
-/// What is computed from the same tiles as one matmul's first operand.
+/// Nodes that are computed from the same tiles as one matmul's first operand.
 struct Made {
   std::set<int> nodes;          // loads, maps and round nodes of them
   std::set<int> sums, readers;  // carried reductions along K; matmuls

@@ -22,8 +22,8 @@ namespace zellige::plan {
 struct Concatenation {
   int result = -1, dim = 0;
   std::vector<int> operands;
-  std::vector<const BlockProgram*>
-      makers;  // by operand: the kernel to inline into its reader's program; nullptr: the operand is loaded
+  // By operand: the kernel to inline into its reader's program; nullptr: the operand is loaded.
+  std::vector<const BlockProgram*> makers;
 };
 
 /// Returns whether kernels may read the operands in place of the result: it is read only by custom operators,

@@ -37,7 +37,7 @@ struct Mode {
 struct Context {
   Shape domain;
   Value share, tile;
-  // the instruction with this layout of values; one represents all with the same layout
+  // The instruction with this layout of values; one represents all with the same layout.
   const Instruction* row = nullptr;
   const Instruction* of = nullptr;  // for rows of accumulators: the accumulators' instruction
 
@@ -55,7 +55,8 @@ struct Context {
   std::int64_t steps(int axis) const;
   /// Number of threads that take the same items.
   int holders() const;
-  /// Whether each of these holds the whole value; the holders of a matmul's accumulators have partial sums.
+  /// Returns whether each of these holds the whole value; the holders of a matmul's accumulators have partial
+  /// sums.
   bool replicated() const { return !row && holders() > 1; }
   /// Number of lanes in a warp (adjacent, or in adjacent groups) that share the axis-0 items of one result.
   int lanes() const;
@@ -110,7 +111,7 @@ class Held {
   void find_sum(int thread, int value, int turn, Shape& at) const { find(thread, value, turn, at, true); }
   /// The same for every thread that takes part in the result, whether or not its first summand exists.
   void find_line(int thread, int value, Shape& at) const;
-  /// Whether the value is the first that a thread adds to its result in a turn.
+  /// Returns whether the value is the first that a thread adds to its result in a turn.
   bool starts_sum(int value) const { return of_value_[static_cast<std::size_t>(value) * axes_] == 0; }
 
  private:

@@ -32,7 +32,8 @@ std::int64_t digit(const std::vector<Mode>& modes, int thread, const Which& whic
   return number;
 }
 
-/// What the warps visit: each item, each result by the first of its lanes, or each row before its loop.
+/// The places that the warps visit: each item, each result by the first of its lanes, or each row before its
+/// loop.
 enum class Visits : std::uint8_t { items, sums, lines };
 
 std::vector<Warp> warps_of(const Context& c, Visits which) {

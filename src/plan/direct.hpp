@@ -23,8 +23,8 @@ using LoadReads = std::vector<std::pair<int, bool>>;
 bool read_in_place(const KernelPlan&, const Program&, const target::Target&, int load, const LoadReads&,
                    Loads, bool too_big);
 
-/// How the threads of a store can load what it stores without shared memory: by unaligned accesses, all of a
-/// thread's in flight at once. Returns nullopt if that is impossible, or another way is as good.
+/// Returns how the threads of a store can load its value without shared memory: by unaligned accesses, all of
+/// a thread's in flight at once; nullopt if that is impossible, or another way is as good.
 std::optional<Copy> fetched(const KernelPlan&, const Program&, const target::Target&, int store);
 
 /// Returns whether any matmul of the kernel uses warpgroups.

@@ -82,7 +82,8 @@ class Estimate {
     if (extent(x) != extent(y) || op.kind == OpKind::rms_norm) k_.barriers += 2;
   }
 
-  /// Whether the tensor is computed from a chain's accumulators, and so in registers when it is multiplied.
+  /// Returns whether the tensor is computed from a chain's accumulators, and so in registers when it is
+  /// multiplied.
   bool made(int tensor) const {
     return of_chain() && std::ranges::any_of(block_.ops, [&](const BlockOp& o) {
              return graph::is_elementwise(o.kind) && o.outputs[0] == tensor;

@@ -201,8 +201,8 @@ class Nest {
   }
 
   int add(Item item) {
-    // What a part of a concatenation reads may be out of its operand's bounds if another part is taken: it
-    // stays in its branch.
+    // The operands of a concatenation's part may be read out of bounds if another part is taken: it stays in
+    // its branch.
     item.invariant = open_parts_ == 0 && invariance_(item, items_);
     open_parts_ += (item.kind == Kind::part) - (item.kind == Kind::take);
     items_.push_back(std::move(item));

@@ -72,10 +72,10 @@ struct Item {
   enum class Kind : std::uint8_t {
     read_shared,  // the pieces of `buffer`
     read_global,  // the pieces that `node` loads
-    // the nest's own context's registers of `node`, or with `other` those in the other matrix of its pair
+    // The nest's own context's registers of `node`, or with `other` those in the other matrix of its pair.
     in_registers,
     in_lines,  // the same for the accumulators' rows
-    // a map of the values `in`; a rotate of (x, cos, sin) for whole pairs, else of (x, the other, cos, sin)
+    // A map of the values `in`; a rotate of (x, cos, sin) for whole pairs, else of (x, the other, cos, sin).
     apply,
     choose,  // opens a concatenation, whose value is that of the part taken
     part,    // opens a part
@@ -97,8 +97,8 @@ struct Item {
   std::vector<Guard> guards;               // guard, of a fragment
   std::vector<Within> within;              // guard
   bool zeros_past = false;                 // read_global: 0 out of bounds, where no guard prevents the access
-  std::vector<std::pair<int, std::int64_t>>
-      zeros;              // leave, to_shared: out of bounds of this shape a zero is stored
+  // leave, to_shared: out of bounds of this shape a zero is stored.
+  std::vector<std::pair<int, std::int64_t>> zeros;
   std::int64_t edge = 0;  // leave, to_shared: end of what is stored along the neighbours; 0: all
 };
 

@@ -59,7 +59,7 @@ bool covers(const Context& accumulators, const Shape& padded);
 /// The rows of accumulators: one value per row in every lane that has elements of it. Row reductions leave
 /// their results in this layout, and elementwise nodes over the accumulators read them from it.
 Context lines(const Context& accumulators);
-/// Which of its thread's rows a value of the accumulators is in.
+/// The row of a value of the accumulators, as an index into its thread's rows.
 int line_of(const Context& accumulators, int value);
 /// Returns whether each row is within one warp, so that its lanes alone can reduce it.
 bool whole_lines(const Context& accumulators);

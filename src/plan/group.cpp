@@ -81,7 +81,7 @@ class Grouping {
     return static_cast<int>(plan_.tasks.size()) - 1;
   }
 
-  /// Where a register-resident node's value can be read: carried results only after the loop.
+  /// The section in which a register-resident node's value can be read: for carried results after the loop.
   Section value_section(int i) const {
     return node(i).carried || node(i).kind == NodeKind::accumulate ? Section::after : node(i).section;
   }

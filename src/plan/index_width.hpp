@@ -19,7 +19,7 @@ struct Reach {
   std::int64_t offset = 0;
   bool far() const;  // some coordinate exceeds 32 bits
 };
-/// Of a node of the plan.
+/// Requires a node of the plan itself.
 Reach reach(const KernelPlan&, const Node&, const graph::KernelTensor&);
 
 void index_width(KernelPlan&, const Program&);

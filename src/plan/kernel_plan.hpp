@@ -18,13 +18,13 @@
 namespace zellige::plan {
 
 struct MatmulChoice {
-  // tensor-core or FMA instruction; nullptr: scalar fallback, one dot product per thread
+  // Tensor-core or FMA instruction; nullptr: scalar fallback, one dot product per thread.
   const Instruction* row = nullptr;
-  // loads its operands from shared memory; nullptr: the threads' own loads
+  // Loads its operands from shared memory; nullptr: the threads' own loads.
   const Instruction* load = nullptr;
   WarpLayout warps;
-  int a_from =
-      -1;  // the matmul whose accumulators are, rounded, this one's A fragments; -1: A is in shared memory
+  // The matmul whose accumulators are, rounded, this one's A fragments; -1: A is in shared memory.
+  int a_from = -1;
   std::int64_t batch = 1, m = 1, n = 1, k = 1;
   /// wgmma: four warps read operands directly from shared memory.
   bool by_warpgroup() const { return row && row->issuers == 128; }
@@ -50,8 +50,8 @@ struct Buffer {
   bool matmul_operand = false;
   int inner = 0;    // the dimension of stride 1
   Strides strides;  // in elements
-  // contiguous elements of `inner`, followed by all rows of the next span; the last span has padding after
-  // the row's end; 0: each row is contiguous
+  // Contiguous elements of `inner`, followed by all rows of the next span; the last span has padding after
+  // the row's end; 0: each row is contiguous.
   std::int64_t span = 0;
   std::int64_t partial_stride = 0, stage_stride = 0;
   Swizzle swizzle;
@@ -92,7 +92,7 @@ struct Task {
   std::vector<int> after_same;  // tasks whose results it reads in the same threads
 };
 
-/// How a tile is copied between global memory and shared memory or registers.
+/// The copy of a tile between global memory and shared memory or registers.
 struct Copy {
   int vector = 1;                    // elements per access
   int bytes = 2;                     // per access
@@ -133,7 +133,7 @@ struct KernelPlan {
   std::set<int> wide;        // tensors with offsets beyond 32 bits
   std::set<int> far;         // load and store nodes with coordinates beyond 32 bits
   std::set<int> constants;   // loads of tensors that no earlier work on the stream writes
-  // May start while the previous kernel still runs (programmatic dependent launch)
+  // May start while the previous kernel still runs (programmatic dependent launch).
   bool programmatic = false;
   // Split-K: ranks of a cluster, each of which sums 1/split_k of the loop and stores a part of the columns.
   int split_k = 1;

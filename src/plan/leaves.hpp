@@ -7,12 +7,13 @@
 
 namespace zellige::plan {
 
-/// Where an operand is read relative to the requested coordinate: there, in the other matrix of a batch's
-/// pair, in the only column of its row, or anywhere else.
+/// The place of a read relative to the requested coordinate: there, in the other matrix of a batch's pair, in
+/// the only column of its row, or anywhere else.
 enum class At : std::uint8_t { own, pair, row, elsewhere };
-/// Where a map that is requested there reads an operand.
+/// The place at which a map that is requested there reads an operand.
 At narrowed(At, const Shape& operand, const Shape& map);
-/// Where a rotate reads: `itself`, or the other of its pair. Pairs may be along a batch's last dimension.
+/// The place at which a rotate reads `itself`, or the other of its pair. Pairs may be along a batch's last
+/// dimension.
 At turned(At, const Node& rotate, bool itself);
 
 /// A value that a root's evaluation reads: a stored or register-resident node.

@@ -12,8 +12,8 @@
 namespace zellige::plan {
 namespace {
 
-constexpr double lowest =
-    -3.4028234663852886e38;  // the lowest finite float32: initial value of a running maximum
+// The lowest finite float32: initial value of a running maximum.
+constexpr double lowest = -3.4028234663852886e38;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Builds the nodes of one block graph; `value[t]` is the node that computes block tensor t.
@@ -483,8 +483,8 @@ class BlockLowering {
   const graph::KernelOp& op_;
   const graph::BlockGraph& block_;
   std::vector<int> value_;
-  std::vector<std::vector<int>>
-      order_;  // of a tile that is a permutation of its value: by dimension, the value's; empty: not permuted
+  // Of a tile that is a permutation of its value: by dimension, the value's; empty: not permuted.
+  std::vector<std::vector<int>> order_;
   bool read_otherwise_ = false;  // loads are read in another order, or by index
   std::size_t rank_ = 1;
   bool flat_;  // the grid exceeds CUDA's limits along y or z: its blocks are numbered along x

@@ -59,8 +59,8 @@ i64 live_bound(const std::vector<Lifetime>& objects) {
 }
 
 constexpr std::size_t many = 2000;
-constexpr i64 node =
-    1024;  // objects per unit of effort: those examined in a node of the search among some 14
+// Objects per unit of effort: those examined in a node of the search among some 14.
+constexpr i64 node = 1024;
 
 // For many objects: by their begins, each into the lowest gap among the live ones. One pass over time.
 i64 place_in_time(const std::vector<Lifetime>& objects, std::vector<i64>& offset) {

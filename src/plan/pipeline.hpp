@@ -21,8 +21,8 @@ struct Order {
   bool top_barrier = false;     // at the start of each iteration
   bool after_barrier = false;   // between the loop and the phases after it
   std::int64_t blocks = 0;      // persistent blocks; 0: a block per tile
-  int ranks =
-      1;  // blocks per cluster: rows of tiles that share the load of their columns' operand, or slices of K
+  // Blocks per cluster: rows of tiles that share the load of their columns' operand, or slices of K.
+  int ranks = 1;
 };
 
 /// When a program without a loop starts its copies: all of them first, so that they are in flight together,

@@ -27,7 +27,7 @@ struct Wishes {
   Tiles tiles = Tiles::given;
   retile::Tiling tiling{};  // with Tiles::stated
   bool apart = false;       // the graph's custom operators were decomposed (fuse/custom.hpp)
-  // May be false to skip the register proof, the most expensive one, if only the estimated cost is used and
+  // Set to false to skip the register proof, the most expensive one, if only the estimated cost is used and
   // the plan is proved later.
   bool registers_proved = true;
 };

@@ -330,8 +330,8 @@ class Prediction {
     return counts;
   }
 
-  /// What the threads of all warps read of one operand of a batch: each warp along N reads a tile of A, each
-  /// along M one of B.
+  /// Counts the loads of one operand of a batch by the threads of all warps: each warp along N reads a tile
+  /// of A, each along M one of B.
   Counts outer(const Task& t, int side, Shape at) const {
     const Node& n = plan_.program.nodes[t.node];
     const MatmulChoice& m = plan_.matmuls.at(t.node);

@@ -225,7 +225,7 @@ class Pricing {
     return static_cast<double>(steps * m.row->cycles) * trips_of(n);
   }
 
-  /// What the plan executes per block.
+  /// Counts the instructions that the plan executes per block.
   void counted() {
     const Counts c = predict(plan_);
     const auto each = [&](Counter counter) { return at(c, counter) / launched_; };
@@ -336,8 +336,8 @@ Price price(const Plan& plan, const target::Target& target, bool hot) {
     for (std::size_t i = l.first; i < l.last; ++i)
       for (const Node& n : plan.kernels[i].program.nodes) {
         const int memory = n.tensor < 0 ? -1 : plan.program.memory_of(n.tensor);
-        const bool part =
-            std::ranges::count(plan.program.inputs, memory) > 0;  // of a cache that is updated in place
+        // Of a cache that is updated in place.
+        const bool part = std::ranges::count(plan.program.inputs, memory) > 0;
         if (n.kind == NodeKind::load || (n.kind == NodeKind::store && !part)) made.insert(memory);
       }
     all.us += pricing->k.us;

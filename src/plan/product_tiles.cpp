@@ -42,8 +42,8 @@ constexpr ProductTile of_odd_rows[] = {{64, 0, 64, 128, true}, {128, 0, 64, 256,
 /// Time of matmuls on warpgroups. For some 500 measurements by bench/emitted.py on an H200, the tiles that
 /// these constants rank first were on average 1% slower than the fastest.
 constexpr double boost = 1.07;  // clock of a multiprocessor relative to Costs if not all of them work
-constexpr double sustained =
-    0.8;  // share of the tensor cores' peak rate with all multiprocessors: limited by power
+// Share of the tensor cores' peak rate with all multiprocessors: limited by power.
+constexpr double sustained = 0.8;
 constexpr double l2_bytes_a_cycle = 59, shared_bytes_a_cycle = 128,
                  products_a_cycle = 2048;        // per multiprocessor
 constexpr double streamed_bytes_a_cycle = 45;    // from memory, per multiprocessor
@@ -91,7 +91,7 @@ class Choice {
     ProductTile tile;
   };
 
-  /// Whether both operands' rows are aligned for TMA, and the loop has iterations to overlap.
+  /// Returns whether both operands' rows are aligned for TMA, and the loop has iterations to overlap.
   bool fits_warpgroups() const { return size_.lines && size_.k >= 128; }
   bool has_instruction(const ProductTile& t) const {
     const auto type = graph::name(size_.dtype);

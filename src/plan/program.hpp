@@ -45,7 +45,7 @@ enum class NodeKind : std::uint8_t {
 std::string_view name(NodeKind);
 /// The type in which a value is computed: float32, or int32 for integers.
 constexpr DType kept_in(DType dtype) { return graph::is_integer(dtype) ? DType::int32 : DType::f32; }
-/// Whether nodes of this kind are evaluated where they are read, and not stored.
+/// Returns whether nodes of this kind are evaluated where they are read, and not stored.
 inline bool inlined(NodeKind kind) {
   return kind == NodeKind::map || kind == NodeKind::slice || kind == NodeKind::concat ||
          kind == NodeKind::rotate || kind == NodeKind::permute;
@@ -54,7 +54,7 @@ inline bool inlined(NodeKind kind) {
 enum class Section : std::uint8_t { before, inside, after };  // of the loop
 std::string_view name(Section);
 
-/// How one dimension of a kernel-level tensor is split into tiles: this block's tile starts at offset +
+/// The split of one dimension of a kernel-level tensor into tiles: this block's tile starts at offset +
 /// (((blockIdx[axis] / div) % mod) * (loop ? range : 1) + (loop ? iteration : 0)) * tile.
 struct Split {
   int axis = -1;                  // 0, 1, 2; -1: every block starts at 0
@@ -133,8 +133,8 @@ struct TensorView {
 /// A graph's tensors in device memory and its kernels in launch order.
 struct Program {
   std::string name;
-  std::vector<graph::KernelTensor>
-      tensors;  // strides of intermediates and of open outputs filled in by place()
+  // Strides of intermediates and of open outputs filled in by place().
+  std::vector<graph::KernelTensor> tensors;
   std::vector<int> inputs, outputs;
   std::vector<BlockProgram> kernels;
   std::map<int, TensorView> views;  // by index into tensors (views.hpp)

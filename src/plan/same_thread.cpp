@@ -19,8 +19,7 @@ bool SameThread::operator()(int w, int r, int b) {
         return false;
   const auto key = std::make_tuple(writer.context, reader.context, b);
   if (const auto known = agreement_.find(key); known != agreement_.end()) return known->second;
-  // What is read: out of the tile's bounds, in an operand's padding, the reader reads the tile's last
-  // element.
+  // For elements beyond the tile, in an operand's padding, the reader reads the tile's last element.
   const std::vector<int> owner = owners(cw, shape);
   bool same = true;
   for_each(Held(cr), [&](int thread, int, const Shape& at) {

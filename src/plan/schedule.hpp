@@ -35,11 +35,11 @@ struct Channel {
   int tensor = -1;  // index into Schedule::tensors
   int stages = 1;
   int producer = -1;  // an agent
-  std::vector<int>
-      consumers;  // agents; for cp.async the producer itself; a stage is empty when all have released it
+  // Agents; for cp.async the producer itself; a stage is empty when all have released it.
+  std::vector<int> consumers;
   Synchronisation by{};
-  std::int64_t offset =
-      -1;  // mbarrier_bytes: offset in bytes of its stages' full barriers, followed by the empty ones
+  // mbarrier_bytes: offset in bytes of its stages' full barriers, followed by the empty ones.
+  std::int64_t offset = -1;
 };
 bool consumes(const Channel&, int agent);
 /// Bytes of shared memory for a channel's barriers.
@@ -93,7 +93,7 @@ struct Access {
   bool same_thread = false;  // each thread touches only what it wrote itself, so that no barrier is required
 };
 
-/// What a step accesses in global memory.
+/// A step's accesses to global memory.
 enum class Global : std::uint8_t {
   nothing,
   constants,  // reads data that no earlier work on the stream writes

@@ -23,7 +23,7 @@ struct Tiles {
         k(ceil_div(c.k, c.row->k)) {}
 };
 
-/// What one warp executes under a layout: multiplications and matrix loads per pass over K, or shared-memory
+/// The work of one warp under a layout: multiplications and matrix loads per pass over K, or shared-memory
 /// cycles.
 struct Work {
   std::int64_t mma, loads;

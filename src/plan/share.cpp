@@ -61,7 +61,7 @@ class Sharing {
     }
   }
 
-  /// What is evaluated together: tasks of one phase in one layout share values; a reduction is separate.
+  /// The place of an evaluation: tasks of one phase in one layout share values; a reduction is separate.
   using Place = std::tuple<int, Section, int, Shape>;
 
   void store_repeated() {

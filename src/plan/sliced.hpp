@@ -23,8 +23,8 @@ std::vector<Slice> slices(const BlockProgram&, const Node& store);
 /// is one slice. Empty for other tasks.
 std::vector<Slice> slices(const KernelPlan&, const Task&);
 
-/// Of `stores` that go through shared memory, (task, buffer) each, one whose buffer store `another` may use
-/// as well, because it stores the same value in the same way, or only in other blocks. {-1, -1}: none.
+/// Returns one of `stores`, (task, buffer) each, that go through shared memory, whose buffer store `another`
+/// may use as well because it stores the same value in the same way, or only in other blocks. {-1, -1}: none.
 std::pair<int, int> shared_way_out(const KernelPlan&, const std::vector<std::pair<int, int>>& stores,
                                    int another, int inner);
 

@@ -72,8 +72,8 @@ class Arrangement {
 
   int rank() const { return static_cast<int>(buffer_.padded.size()); }
 
-  /// Whether each iteration reads the buffer from another start: then a xor's effect must not depend on the
-  /// start.
+  /// Returns whether each iteration reads the buffer from another start: then a xor's effect must not depend
+  /// on the start.
   bool in_parts() const {
     return std::ranges::any_of(plan_.program.nodes,
                                [&](const Node& n) { return n.window && n.in[0] == buffer_.node; });
@@ -115,7 +115,7 @@ class Arrangement {
     return result;
   }
 
-  /// False where another part of a concatenation is read; a dimension of 1 broadcasts.
+  /// Returns false if another part of a concatenation is read; a dimension of 1 broadcasts.
   bool reaches(const Shape& at) const {
     bool inside = at.size() == buffer_.padded.size();
     for (int d = 0; inside && d < rank(); ++d) inside = at[d] < buffer_.padded[d] || buffer_.padded[d] == 1;
@@ -153,7 +153,7 @@ class Arrangement {
       if (in[static_cast<std::size_t>(side)] == buffer_.node) append_outer(m, side, to);
   }
 
-  /// What a warp's threads read of an operand in one step over K, for the first and a later tile.
+  /// Appends what a warp's threads read of an operand in one step over K, for the first and a later tile.
   void append_outer(const MatmulChoice& m, int side, std::vector<AccessPattern>& to) const {
     const int k_dim = side == 0 ? rank() - 1 : rank() - 2, x_dim = side == 0 ? rank() - 2 : rank() - 1;
     const bool along_k = buffer_.inner == k_dim;

@@ -26,7 +26,7 @@ Tiled tile(const graph::KernelGraph&, const target::Target&, const Wishes& = {})
 /// The tiling of custom operators and of unfused matmuls.
 retile::Tiling tiling_of(const Tiled&);
 
-/// Which operators' other tilings are tried.
+/// The operators whose other tilings are tried.
 enum class Tilings : std::uint8_t { of_custom_operators, of_products_too };
 
 /// In order of estimated cost.

@@ -19,7 +19,8 @@ bool longer_along_the_rows(const KernelPlan& plan) {
   return rises;
 }
 
-/// How blocks split a tile's tensor if they do so along one dimension only; otherwise a split without axis.
+/// Returns the split of a tile along which blocks differ if it is the only one; otherwise a split without
+/// axis.
 Split cut_alone(const Node& load) {
   Split found;
   for (const Split& s : load.splits)

@@ -8,7 +8,7 @@
 namespace zellige::plan {
 namespace {
 
-/// What a value is in a fully masked iteration.
+/// A value's contents in a fully masked iteration.
 enum class Left : std::uint8_t { anything, lowest, zero, one, as_it_was };
 
 class Body {

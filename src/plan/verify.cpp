@@ -379,8 +379,8 @@ class Simulation {
     return true;
   }
 
-  /// Whether the agent acquires the channel: agents of other ranks only release its stages, and read their
-  /// own rank's.
+  /// Returns whether the agent acquires the channel: agents of other ranks only release its stages, and read
+  /// their own rank's.
   bool acquires(int agent, int channel) const {
     for (const Event& e : s.lines[agent])
       if (e.step->kind == StepKind::release && e.step->channel == channel && e.step->held >= 0) return false;

@@ -12,7 +12,7 @@
 namespace zellige::plan {
 namespace {
 
-/// What a task left in registers: accumulators and states, A fragments, or a reduction's partial results.
+/// The registers that a task left: accumulators and states, A fragments, or a reduction's partial results.
 struct Held {
   int task = -1;
   bool carried = false;  // declared before the loop
@@ -252,7 +252,8 @@ class Registers {
     if (names(task.after_same) && !names(task.after)) proof_.same_thread(t, w->second, b, own);
   }
 
-  /// What an earlier task left of node x; a running maximum's state must have been updated in this iteration.
+  /// The values that an earlier task left of node x; a running maximum's state must have been updated in this
+  /// iteration.
   int left(int t, int x) const {
     const auto held = accumulators_.find(x);
     const int root = node(x).kind == NodeKind::running_diff ? node(x).in[0] : x;
