@@ -8,7 +8,8 @@
 //
 // Applied if the operand is small (a few rows, all of them in `most_bytes` of shared memory) and every block
 // is resident from the start: a block that starts on a multiprocessor when another ends would first compute
-// the operand while its stages idle. After hoist, before share.
+// the operand while its stages idle.
+// After hoist, before share.
 #pragma once
 #include "plan/program.hpp"
 #include "target/target.hpp"

@@ -1,7 +1,7 @@
 // Bounds check, the second half of verify: proves on the plan that every tile stays inside its tensor and
 // every buffer's layout inside its memory, that no two elements of a buffer have the same address, that every
-// access is aligned to its width, and that the padding of a matmul's operand is written. Before:
-// place_buffers. Throws Rejected with the tensor, the numbers that are wrong and what would be right.
+// access is aligned to its width, and that the padding of a matmul's operand is written.
+// Before: place_buffers. Throws Rejected with the tensor, the numbers that are wrong and what would be right.
 #pragma once
 #include "plan/kernel_plan.hpp"
 

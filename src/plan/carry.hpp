@@ -3,8 +3,9 @@
 //
 //   o = o * r + p v      ->      o *= r, then o += p v on the tensor cores      r: one per row
 //
-// Saves half the registers, and the addition of two tiles. Before: the matmuls' instructions are known.
-// After: such a matmul is carried and has r as its third operand; the accumulate node is unused.
+// Saves half the registers, and the addition of two tiles.
+// Before: the matmuls' instructions are known. After: such a matmul is carried and has r as its third
+// operand; the accumulate node is unused.
 #pragma once
 #include "plan/kernel_plan.hpp"
 

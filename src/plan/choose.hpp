@@ -1,7 +1,8 @@
 // Chooses which loads go through shared memory, which values are materialised, when copies start, and whether
 // a barrier lets the loop's memory be reused. Each combination is planned completely, by the passes from
 // group to memory, from the fastest to the smallest; the first that fits the target is taken, and the notes
-// report what the others needed. Before: select, resolve_layouts. After: everything that those passes fill.
+// report what the others needed.
+// Before: select, resolve_layouts. After: everything that those passes fill.
 #pragma once
 #include <vector>
 

@@ -6,8 +6,8 @@
 // its own wait, which the end of the previous one precedes, and by induction after the ends of all earlier
 // ones. After its wait a kernel may therefore read what any earlier kernel wrote, and overwrite what any
 // earlier kernel read, as if launched after the previous one had ended: memory that place_tensors gives to
-// successive tensors needs no further ordering. And at most two kernels run at a time. Before: lower,
-// resolve_layouts. After: KernelPlan::programmatic and constants; agents places the steps.
+// successive tensors needs no further ordering. And at most two kernels run at a time.
+// Before: lower, resolve_layouts. After: KernelPlan::programmatic and constants; agents places the steps.
 #pragma once
 #include <string>
 

@@ -7,7 +7,8 @@
 // value of its own shape is in registers, if there is one, else in a blocked layout (sweep). So a chain after
 // a matmul runs on the accumulators, two matmuls of one layout are added in registers, and P = exp(Q K) goes
 // from accumulators to A fragments. A value read in a context other than its own is written to shared memory
-// once. Before: select, layouts. After: contexts, buffers, tasks and their dependences; `same thread` is
+// once.
+// Before: select, layouts. After: contexts, buffers, tasks and their dependences; `same thread` is
 // distinguished from `other thread` by evaluating the layouts.
 #pragma once
 #include "plan/direct.hpp"

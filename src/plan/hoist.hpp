@@ -2,8 +2,9 @@
 //
 //   loop: S += (q / rms(q)) K_i        q is loaded once: its row sums and the matmul's operand are computed before the loop
 //
-// Inlined nodes move with their users; matmuls, loads and loop-carried nodes stay. After lower and simplify,
-// before share. A task of such a node belongs to the section before the loop (pipeline.hpp).
+// Inlined nodes move with their users; matmuls, loads and loop-carried nodes stay.
+// After lower and simplify, before share. A task of such a node belongs to the section before the loop
+// (pipeline.hpp).
 #pragma once
 #include "plan/program.hpp"
 

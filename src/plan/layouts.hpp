@@ -3,8 +3,8 @@
 // One discrete problem over all kernels of a program, solved exactly by variable elimination: a variable per
 // tile and per tensor whose layout the graph leaves open, a cost where a copy between two of them could not
 // have the widest accesses, infinity where an instruction does not support the layout (ldmatrix needs its
-// rows along one of the last two dimensions). Before: select. After: KernelPlan::inner, and the strides of
-// every kernel-level tensor.
+// rows along one of the last two dimensions).
+// Before: select. After: KernelPlan::inner, and the strides of every kernel-level tensor.
 #pragma once
 #include "plan/kernel_plan.hpp"
 

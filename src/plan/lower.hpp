@@ -1,6 +1,6 @@
 // Lowering: turns every kernel-level operator into a block program, custom operators from their block graph
-// and the others from a table of tiles with costs, so that one path plans and emits them all. Before: a
-// validated graph. After: only nodes of NodeKind; matmul operands in their storage type.
+// and the others from a table of tiles with costs, so that one path plans and emits them all.
+// Before: a validated graph. After: only nodes of NodeKind; matmul operands in their storage type.
 #pragma once
 #include <optional>
 

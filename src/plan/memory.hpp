@@ -1,8 +1,8 @@
 // Assigns an offset in shared memory to every buffer, and one in device memory to every intermediate tensor.
 //
 // Time is counted in the schedule's block-wide barriers: tensors that are accessed between the same two of
-// them never overlap, whichever agents access them. The loop is one interval, its back edge included. Before:
-// agents. After: SharedTensor::offset, Buffer::offset, shared_bytes.
+// them never overlap, whichever agents access them. The loop is one interval, its back edge included.
+// Before: agents. After: SharedTensor::offset, Buffer::offset, shared_bytes.
 #pragma once
 #include "plan/kernel_plan.hpp"
 

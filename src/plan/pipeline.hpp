@@ -3,8 +3,8 @@
 //
 // Inside a pipelined loop each iteration starts with: wait for its stage, one barrier, start the copies of a
 // later stage. That barrier serves the copies and the loop's back edge: what the last iteration read may be
-// overwritten. Before: group, arrange_buffers. After: Buffer::stages; an Order, from which agents.hpp builds
-// the schedule.
+// overwritten.
+// Before: group, arrange_buffers. After: Buffer::stages; an Order, from which agents.hpp builds the schedule.
 #pragma once
 #include "plan/kernel_plan.hpp"
 

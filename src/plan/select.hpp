@@ -1,6 +1,7 @@
 // Instruction selection: chooses for each matmul mma.sync, FMA outer products or the scalar fallback, how its
 // warps are distributed over batch, M, N and K, and whether its A operand can stay in registers as another
-// matmul's accumulators. Before: a lowered program. After: KernelPlan::matmuls has every live matmul.
+// matmul's accumulators.
+// Before: a lowered program. After: KernelPlan::matmuls has every live matmul.
 #pragma once
 #include "plan/kernel_plan.hpp"
 

@@ -6,8 +6,8 @@
 //
 // Tiles::chosen: for one custom operator after another, the tilings that retile proves valid are estimated
 // from their tiles, the best few are planned, and the cheapest is taken if it is clearly cheaper than the
-// graph's own. Unfused matmuls get their tiles from product_tiles.hpp. Before: a validated graph. After: the
-// plan of t.graph.
+// graph's own. Unfused matmuls get their tiles from product_tiles.hpp.
+// Before: a validated graph. After: the plan of t.graph.
 #pragma once
 #include "plan/plan.hpp"
 #include "plan/price.hpp"

@@ -1,6 +1,7 @@
 // Proves that no kernel reads memory whose value has been overwritten in place: tracks, in launch order, what
-// each tensor's memory holds, and compares it with what each kernel's loads expect. Before: a lowered
-// program. After: nothing is changed; throws Rejected with the kernel, the tensor and what is there instead.
+// each tensor's memory holds, and compares it with what each kernel's loads expect.
+// Before: a lowered program. After: nothing is changed; throws Rejected with the kernel, the tensor and what
+// is there instead.
 #pragma once
 #include "plan/program.hpp"
 

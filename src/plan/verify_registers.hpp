@@ -4,8 +4,9 @@
 // `finish`; slices of N. And where a buffer is read without a barrier, each thread reads only what it wrote.
 //
 // The thread-value layouts are evaluated from the instruction descriptors (fragments.hpp), independently of
-// the planner. Before: the whole plan. Throws Rejected with the kernel, both tasks, thread, value and the two
-// coordinates that differ.
+// the planner.
+// Before: the whole plan. Throws Rejected with the kernel, both tasks, thread, value and the two coordinates
+// that differ.
 #pragma once
 #include "plan/kernel_plan.hpp"
 

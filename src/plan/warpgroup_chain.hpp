@@ -6,8 +6,8 @@
 //   o = o * r + p v
 //
 // Each four warps take 64 rows of q, p and o. Later passes read the instruction descriptors, as for
-// warpgroups.hpp. Before: select, resolve_layouts. After: both matmuls' instructions and warps, if they
-// apply.
+// warpgroups.hpp.
+// Before: select, resolve_layouts. After: both matmuls' instructions and warps, if they apply.
 #pragma once
 #include <optional>
 #include <string>

@@ -2,8 +2,8 @@
 //
 // Each matmul gets the instruction that reads both operands from shared memory, and its warps are adjacent
 // along M. Later passes read the instruction: group uses tensor maps for the loads, arrange_buffers chooses
-// layouts that it supports, agents splits the kernel into producer and consumer. Before: select,
-// resolve_layouts. After: the matmuls' instructions and warps, if they apply.
+// layouts that it supports, agents splits the kernel into producer and consumer.
+// Before: select, resolve_layouts. After: the matmuls' instructions and warps, if they apply.
 #pragma once
 #include <string>
 
