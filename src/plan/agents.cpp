@@ -124,10 +124,9 @@ class Builder {
     if (looped) close();
   }
 
-  /// Starts the copies before the loop and the stages that the first iterations read. Copies of constants
-  /// that are needed once, and of the first half of the stages, start before the kernel waits for earlier
-  /// kernels; the other half comes after the wait in separate groups, so that the first iteration need not
-  /// wait for the last stage.
+  /// Starts the copies before the loop and the first iterations' stages. Constants that are copied once, and
+  /// those of the first half of the stages, start before the kernel waits for earlier kernels; the other half
+  /// follows in separate groups, so that the first iteration need not wait for the last stage.
   void fill(int lag) {
     const bool streams = !order_.loop_copies.empty();
     std::vector<int> early, late;
@@ -277,7 +276,7 @@ class Builder {
     return ring;
   }
 
-  /// With persistent blocks: opens the loop over tiles.
+  /// Opens the loop over the tiles of persistent blocks.
   void tiles() {
     if (order_.blocks == 0) return;
     open(Loop::tiles, tiles_each()).each = plan_.trips_of_rank();

@@ -38,10 +38,9 @@ struct Point {
   std::vector<Place> at;            // of the first of the neighbours
   std::vector<std::int64_t> limit;  // > 0: reads in this dimension are clamped below it; the nest exceeds it
   int inner = 0, vector = 1;        // the dimension and number of neighbours that are needed
-  // Offset of at[inner] from a multiple of `vector`, caused by slices and concatenations.
-  std::int64_t shift = 0;
-  // The nest's own coordinate, or its row's: its registers hold the value.
-  At own = At::own;
+  std::int64_t shift =
+      0;             // offset of at[inner] from a multiple of `vector`, due to slices and concatenations
+  At own = At::own;  // the nest's own coordinate, or its row's: its registers hold the value
 };
 
 class Nest {
@@ -201,8 +200,7 @@ class Nest {
   }
 
   int add(Item item) {
-    // The operands of a concatenation's part may be read out of bounds if another part is taken: it stays in
-    // its branch.
+    // A part's operands may be out of bounds if another part is taken: it stays in its branch.
     item.invariant = open_parts_ == 0 && invariance_(item, items_);
     open_parts_ += (item.kind == Kind::part) - (item.kind == Kind::take);
     items_.push_back(std::move(item));
@@ -229,8 +227,7 @@ class Nest {
     guards_.clear(), within_.clear();
   }
 
-  /// The bounds checks of everything that a node's evaluation loads in place or stores with a partial last
-  /// tile.
+  /// The bounds checks of a node's in-place loads and stores with partial last tiles.
   std::vector<Within> within(int node, const Point& p) const {
     std::set<Within> all;
     std::set<int> seen;
@@ -312,7 +309,7 @@ class Nest {
   }
 
   int concat(const Node& n, const Point& p) {
-    // Along the concatenated dimension neighbours may be in different parts: then each is decided separately.
+    // Along the concatenated dimension neighbours may be in different parts: each is decided separately.
     bool apart = n.dim == p.inner && p.vector > 1 && (p.shift % p.vector != 0 || p.limit[n.dim] > 0);
     std::int64_t start = 0;
     if (n.dim == p.inner)
@@ -400,8 +397,7 @@ class Nest {
     if (direct(node)) {
       Item item{.kind = Kind::read_global, .node = node};
       const bool several = p.vector > 1 && n.shape[p.inner] > 1;
-      // Whether an access of `neighbours` elements crosses the end.
-      const auto straddles = [&](int neighbours) {
+      const auto straddles = [&](int neighbours) {  // whether such an access crosses the end
         const Split& along = n.splits[p.inner];
         return along.overhang && (along.offset + along.extent) % neighbours != 0;
       };
@@ -464,9 +460,8 @@ class Nest {
   const Context& c_;
   const Task* task_ = nullptr;
   std::vector<Item> items_;
-  std::map<Key, int> known_;  // available values in the open scopes
-  // In order of computation, so that a closing scope removes its own.
-  std::vector<std::map<Key, int>::iterator> order_;
+  std::map<Key, int> known_;                         // available values in the open scopes
+  std::vector<std::map<Key, int>::iterator> order_;  // as computed: a closing scope removes its own
   Invariance invariance_;
   int open_parts_ = 0;
   std::vector<Guard> guards_;  // currently open, and what was known before them

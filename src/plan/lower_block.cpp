@@ -171,8 +171,7 @@ class BlockLowering {
     return y;
   }
 
-  /// Returns whether the operator works on each element or pair alone: then it keeps its operand's order, and
-  /// its users permute.
+  /// Returns whether the operator works on single elements or pairs: it keeps its operand's order.
   bool keeps_order(const graph::BlockOp& op) const {
     const bool alone =
         op.kind == OpKind::accum || op.kind == OpKind::accum_max || graph::is_elementwise(op.kind);
