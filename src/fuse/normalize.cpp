@@ -137,7 +137,7 @@ bool kept_dimensions(const Known& g, const KernelOp& op, Rewrite& out) {
   return true;
 }
 
-/// Common-subexpression elimination; an output of the graph is always computed in place.
+/// Common-subexpression elimination; an output of the graph is never replaced.
 KernelGraph once(const KernelGraph& g) {
   std::map<std::pair<OpKind, std::vector<int>>, std::vector<const KernelOp*>> before;
   std::vector<int> as(g.tensors.size());

@@ -139,7 +139,7 @@ class Prediction {
       counts_[Counter(c)] = 0;
     for (Counter c : shared_wavefronts) counts_[c] = 0;
     blocks_ = plan_.blocks > 0 ? plan_.blocks : plan_.program.grid.count();
-    std::map<int, std::uint64_t> barriers;  // arrivals of agents by barrier id
+    std::map<int, std::uint64_t> barriers;  // by id; agents that share a barrier arrive together
     barriers[0] = outside_agents(plan_.schedule.setup) + outside_agents(plan_.schedule.teardown);
     for (const Agent& agent : plan_.schedule.agents) {
       met_.clear(), unsynced_.clear(), ragged_.clear();

@@ -218,7 +218,7 @@ class Pricing {
         threads_ / 32 * std::min<double>(k.blocks_each, std::ceil(launched_ / target_.multiprocessors));
     return target_.costs.sustained_fma * std::min(1.0, 0.65 + 0.25 * (warps / 4 - 1));
   }
-  /// Instructions of all warps of a block, including those beyond the tile's edges.
+  /// Cycles of a matmul's instructions in all warps of a block, including those beyond the tile's edges.
   double steps_of(const Node& n, const MatmulChoice& m) const {
     const std::int64_t steps =
         m.products() * ceil_div(m.m, m.row->m) * ceil_div(m.columns(), m.row->n) * ceil_div(m.k, m.row->k);
@@ -238,7 +238,7 @@ class Pricing {
     accesses += each(Counter::ldmatrix) + each(Counter::mma) +
                 (each(Counter::cp_async_4) + each(Counter::cp_async_8) + each(Counter::cp_async_16)) / 32;
     k.slots += 2 * accesses;
-    double independent = 0;  // the share of instructions that do not wait for the previous one
+    double independent = 0;  // cycles of FMA instructions, none of which waits for the previous one
     for (const auto& [node, m] : plan_.matmuls) {
       const Node& n = plan_.program.nodes[node];
       const double products = static_cast<double>(m.batch) * static_cast<double>(m.m) *

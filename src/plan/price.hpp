@@ -45,8 +45,8 @@ struct Price {
 /// `hot`: warm L2, as `run --time` measures: tensors that fit in the L2 are there already.
 Price price(const Plan&, const target::Target&, bool hot = false);
 
-/// Issue slots per lane of an elementwise operator; and the factor by which DRAM and L2 traffic grows for
-/// contiguous runs of `run` bytes, because whole sectors are transferred.
+/// Issue slots per lane of an elementwise operator; and the bytes of whole DRAM and L2 sectors that a
+/// contiguous run of `run` bytes touches, on average.
 double slots_of(OpKind);
 double in_sectors(double run);
 /// The factor by which a wgmma exceeds its tensor-core cycles because it reads B, and A if that is in shared

@@ -38,8 +38,8 @@ Work work(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) {
   return {mma, b * k * (n + (a_in_registers ? 0 : m)) * c.load->cycles};
 }
 
-/// Penalty of FMA matmuls: with more than 64 accumulators and their operands fewer blocks are resident; with
-/// many more, registers run out.
+/// Penalty factor of FMA matmuls: with more than 64 accumulators and their operands fewer blocks are
+/// resident; with many more, registers run out.
 double crowded(const MatmulChoice& c, const WarpLayout& w) {
   const std::int64_t sums = accumulator_registers(c, w), all = sums + operand_registers(c, w);
   return all > 200 ? 100 : sums > 64 ? 1.3 : 1;
