@@ -49,11 +49,11 @@ constexpr double l2_bytes_a_cycle = 59, shared_bytes_a_cycle = 128,
 constexpr double streamed_bytes_a_cycle = 45;    // from memory, per multiprocessor
 constexpr double few_stages = 5, stalled = 1.3;  // with fewer stages, this much slower
 constexpr double tile_end = 0.55,
-                 no_tensor_map = 1.2;   // us for 128 x 128: its last stores; factor if these do not use TMA
+                 no_tensor_map = 1.2;   // us for 128 x 128: its last stores; additional us without TMA
 constexpr double lone_warpgroup = 0.8;  // additional us for one that multiplies and stores alone
 constexpr double starting = 1.5;        // additional us over blocks of warps until the ring is full
 constexpr double exchange = 5;          // us between two ranks of split-K
-constexpr double hidden = 0.5;          // visible share of what the memory time hides
+constexpr double hidden = 0.5;          // share of the shorter time that overlap with memory does not hide
 
 class Choice {
  public:
