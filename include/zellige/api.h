@@ -1,20 +1,23 @@
-/* Zellige from any language: graphs become programs, programs run on the caller's memory. A C ABI that grows and does not change:
- * functions are added, structures carry their size, and no exception crosses it.
+/* The C ABI of Zellige, for any language: graphs are compiled to programs, and programs run on the caller's
+ * memory. The ABI grows and does not change: functions are added, structures carry their size, and no
+ * exception crosses it.
  *
  *   zellige_graph* graph;
  *   zellige_program* program;
  *   if (zellige_graph_from_json(text, "mlp", &graph)) fail(zellige_last_error());
- *   zellige_options options = {sizeof options};                          // the rest 0: chosen for this machine
+ *   zellige_options options = {sizeof options};                          // the rest 0: defaults for this machine
  *   if (zellige_program_new(graph, &options, &program)) fail(zellige_last_error());
  *   if (zellige_program_launch(program, inputs, outputs, NULL, stream)) fail(zellige_last_error());
  *
- * Handles may be used from any thread; a program is launched from several at once. Texts are UTF-8 and end in zero; one that a
- * function gives through a `char**` is the caller's, who ends it with zellige_text_free.
+ * Handles may be used from any thread; several threads may launch one program at once. Strings are UTF-8 and
+ * zero-terminated; a string that a function returns through a `char**` belongs to the caller, who frees it
+ * with zellige_text_free.
  *
- * No argument crashes a function. Handles are looked up in a table: one that is NULL, freed or of another kind is refused, and what is
- * freed while it runs ends when it has run. Addresses that are NULL, misaligned, unmapped, read-only where something is written, or
- * unknown to CUDA where a GPU's are wanted are refused before anything is read or written. What remains the caller's: a stream, a
- * watch and the functions of an exchange table must be valid, and nobody may unmap memory while a function uses it. */
+ * No argument crashes a function. Handles are looked up in a table: one that is NULL, freed or of another
+ * type is refused; a program that is freed while it runs is destroyed after the run. Addresses are refused
+ * before any access if they are NULL, misaligned, unmapped, read-only but to be written, or unknown to CUDA
+ * where a GPU's address is needed. The caller guarantees the rest: a stream, a watch and the functions of an
+ * exchange table must be valid, and no memory may be unmapped while a function uses it. */
 #ifndef ZELLIGE_API_H
 #define ZELLIGE_API_H
 
@@ -31,7 +34,8 @@
 extern "C" {
 #endif
 
-/* Of this header; zellige_api_version() tells the library's, which serves every header of its number or an earlier one. */
+/* The version of this header. zellige_api_version() returns the library's; a library serves all headers of
+ * its own or an earlier version. */
 #define ZELLIGE_API_VERSION 6
 ZELLIGE_EXPORT int zellige_api_version(void);
 ZELLIGE_EXPORT const char* zellige_version(void);
@@ -39,15 +43,16 @@ ZELLIGE_EXPORT const char* zellige_version(void);
 typedef enum zellige_status {
   ZELLIGE_OK = 0,
   ZELLIGE_REFUSED = 1, /* the input or the machine is at fault */
-  ZELLIGE_FAILED = 2   /* Zellige is */
+  ZELLIGE_FAILED = 2   /* an internal error of Zellige */
 } zellige_status;
 
-/* What the calling thread's last function that did not succeed says: one sentence; "" before the first. Functions without a status tell
- * by -1 or NaN that they did not; those that free have this sentence alone, and NULL is nothing to free. */
+/* The message of the calling thread's last failed function, one sentence; "" before the first failure.
+ * Functions without a status return -1 or NaN on failure; functions that free report a failure only here, and
+ * freeing NULL is not one. */
 ZELLIGE_EXPORT const char* zellige_last_error(void);
 ZELLIGE_EXPORT void zellige_text_free(char* text);
 
-/* ---- Tensors: laid out as DLPack's DLTensor, so that one is passed on as it is. ---- */
+/* ---- Tensors: the same layout as DLPack's DLTensor, so that one can be passed unchanged. ---- */
 
 typedef struct zellige_tensor {
   void* data;
@@ -62,29 +67,29 @@ typedef struct zellige_tensor {
   uint64_t byte_offset;
 } zellige_tensor;
 
-/* What a program takes or gives. The pointers live as long as their graph or program. */
+/* An input or output of a program or graph. The pointers are valid as long as the graph or program. */
 typedef struct zellige_tensor_info {
   const char* name;
   const char* dtype; /* f16, bf16, f32, e4m3, e5m2, int8, int32 */
   int32_t rank;
   const int64_t* shape;
-  const int64_t* strides; /* in elements; NULL: not chosen yet */
+  const int64_t* strides; /* in elements; NULL: not yet assigned */
   int64_t bytes;          /* from the first element to the last */
-  int32_t alignment;      /* of the memory, in bytes */
-  int32_t memory;         /* output: the input whose memory it is, which is then given again; -1: its own */
-  int32_t constant;       /* input: no earlier work on the stream writes it */
+  int32_t alignment;      /* required of the address, in bytes */
+  int32_t memory;   /* output: the index of the input that it aliases, which must be passed again; -1: none */
+  int32_t constant; /* input: no earlier work on the stream writes it */
 } zellige_tensor_info;
 
 /* ---- Graphs ---- */
 
 typedef struct zellige_graph zellige_graph;
 
-/* One graph in Zellige's JSON form, or the first of a list. `name` serves where the text has none. */
+/* Parses one graph in Zellige's JSON form, or the first of a list. `name` is used if the JSON has none. */
 ZELLIGE_EXPORT zellige_status zellige_graph_from_json(const char* text, const char* name,
                                                       zellige_graph** graph);
 ZELLIGE_EXPORT void zellige_graph_free(zellige_graph* graph);
 ZELLIGE_EXPORT zellige_status zellige_graph_json(const zellige_graph* graph, char** text);
-/* -1 where `graph` is no graph. */
+/* The next two return -1 if `graph` is not a graph. */
 ZELLIGE_EXPORT int zellige_graph_inputs(const zellige_graph* graph);
 ZELLIGE_EXPORT int zellige_graph_outputs(const zellige_graph* graph);
 ZELLIGE_EXPORT zellige_status zellige_graph_input(const zellige_graph* graph, int index,
@@ -97,64 +102,65 @@ ZELLIGE_EXPORT zellige_status zellige_graph_output(const zellige_graph* graph, i
 typedef struct zellige_program zellige_program;
 
 typedef enum zellige_on {
-  ZELLIGE_ON_AUTO = 0,     /* wherever its arguments lie: on a GPU, or on the host by the emulator */
-  ZELLIGE_ON_GPU = 1,      /* compiled for the GPU at once; refused where there is none */
+  ZELLIGE_ON_AUTO = 0,     /* where the arguments are: on a GPU, or on the host by the emulator */
+  ZELLIGE_ON_GPU = 1,      /* compiled for the GPU at once; refused if there is no GPU */
   ZELLIGE_ON_EMULATOR = 2, /* its kernels on the CPU, every access checked; needs a C++ compiler */
-  ZELLIGE_ON_REFERENCE = 3 /* what the graph means, in float64, without kernels */
+  ZELLIGE_ON_REFERENCE = 3 /* evaluates the graph in float64, without kernels */
 } zellige_on;
 
 typedef struct zellige_options {
-  size_t size; /* of this structure, as the caller knows it */
+  size_t size; /* of this structure in the caller's version */
   int32_t on;
-  int32_t tune;                 /* on a GPU: so many tilings are measured, and the fastest is taken */
+  int32_t tune;                 /* on a GPU: measures this many tilings and takes the fastest */
   const char* target;           /* sm_80, sm_86, sm_89, sm_90a; NULL: the GPU's, else sm_80 */
-  const char* tiling;           /* given, chosen, or a manifest's text; NULL: the target's way */
+  const char* tiling;           /* given, chosen, or a manifest's contents; NULL: the target's default */
   const char* const* constants; /* names of inputs that no earlier work on the stream writes */
   int32_t constant_count;
-  int32_t workers; /* threads of the emulator, at most 1024; 0: one a core */
-  int32_t
-      as_given; /* 1: kernels as the graph's operators stand; 0: what fuses is fused (docs/explanation/fusion.md) */
-  /* Called on the caller's thread while groups of operators are looked for: of a phase, how much is done of what is known to come.
-   * 0 ends the search: the best of what is planned by then is taken. NULL: nobody watches. Since version 5. */
+  int32_t workers;  /* threads of the emulator, at most 1024; 0: one per core */
+  int32_t as_given; /* 1: operators are not fused; 0: they are (docs/explanation/fusion.md) */
+  /* Called on the caller's thread during the search for fusion groups with a phase, the work done and the
+   * work known so far. Returning 0 ends the search, which takes the best plan found by then. NULL: no
+   * callback. Since version 5. */
   int32_t (*watch)(void* watcher, const char* phase, int64_t done, int64_t of);
   void* watcher;
 } zellige_options;
 
 ZELLIGE_EXPORT zellige_status zellige_program_new(const zellige_graph* graph, const zellige_options* options,
                                                   zellige_program** program);
-/* A program that was compiled before: the text of NAME.manifest.json, what messages call it, and NAME.cubin's bytes, as `zellige
- * transpile --emit cubin` writes them. It needs neither a compiler nor NVRTC, and runs on GPUs alone. What does not belong together,
- * by the manifest's hashes and by what the cubin's kernels take, is refused. Since version 2. */
+/* Loads a compiled program: the contents of NAME.manifest.json, the name for messages, and the bytes of
+ * NAME.cubin, as `zellige transpile --emit cubin` writes them. Needs neither a compiler nor NVRTC, and runs
+ * on GPUs only. Refused if the manifest and the cubin do not match, by the manifest's hashes and the kernels'
+ * parameters. Since version 2. */
 ZELLIGE_EXPORT zellige_status zellige_program_load(const char* manifest, const char* name, const void* cubin,
                                                    size_t bytes, zellige_program** program);
-/* A manifest that was written by hand (docs/reference/manifest.md) with the hashes that zellige_program_load compares: the cubin's and its own.
- * `sealed` is ended by zellige_text_free. Since version 4. */
+/* Adds to a hand-edited manifest (docs/reference/manifest.md) the hashes that zellige_program_load compares:
+ * the cubin's and the manifest's. Free `sealed` with zellige_text_free. Since version 4. */
 ZELLIGE_EXPORT zellige_status zellige_manifest_seal(const char* manifest, const char* name, const void* cubin,
                                                     size_t bytes, char** sealed);
-/* CUDA text, which may include Zellige's headers, as a cubin by NVRTC; kept in the cache by its content. `cubin` is ended by
- * zellige_text_free. Since version 2. */
+/* Compiles CUDA source code, which may include Zellige's headers, to a cubin with NVRTC; cached by content.
+ * Free `cubin` with zellige_text_free. Since version 2. */
 ZELLIGE_EXPORT zellige_status zellige_cubin(const char* source, const char* target, char** cubin,
                                             size_t* bytes);
 ZELLIGE_EXPORT void zellige_program_free(zellige_program* program);
 
 typedef enum zellige_text {
-  ZELLIGE_SOURCE = 0,     /* the CUDA text, which includes <zellige/block.hpp> */
-  ZELLIGE_STANDALONE = 1, /* the same with Zellige's headers in it */
+  ZELLIGE_SOURCE = 0,     /* the CUDA source code, which includes <zellige/block.hpp> */
+  ZELLIGE_STANDALONE = 1, /* the same with Zellige's headers inlined */
   ZELLIGE_MANIFEST = 2,   /* docs/reference/manifest.md */
-  ZELLIGE_PLAN = 3,       /* what each pass decided, in words */
-  ZELLIGE_PRICE = 4,      /* what each kernel is expected to take, in words */
-  ZELLIGE_GRAPH = 5,      /* the graph that the kernels compute, in JSON: as it was tiled */
+  ZELLIGE_PLAN = 3,       /* the decisions of each pass, in words */
+  ZELLIGE_PRICE = 4,      /* the estimated time of each kernel, in words */
+  ZELLIGE_GRAPH = 5,      /* the graph that the kernels compute, in JSON, with its tiling */
   ZELLIGE_TARGET = 6,
-  /* A line each. Limits that the search for groups of operators met; and, once it was launched, what was done when it was compiled for
-   * the GPU and changes no result: compiled again without cache hints. Since version 3. */
+  /* One line per note: limits that the search for fusion groups reached and, after the first launch, measures
+   * of the GPU compilation that do not change results (recompiled without cache hints). Since version 3. */
   ZELLIGE_NOTES = 7,
-  /* What the proof said of plans that it rejected while others were searched for, a line each: Zellige's own faults, which the program
-   * does not share. "" where there were none. Since version 4. */
+  /* One line per plan that the verifier rejected during the search, with its reason: an internal error of
+   * Zellige that does not affect the program. "" if there was none. Since version 4. */
   ZELLIGE_REJECTED = 8
 } zellige_text;
 ZELLIGE_EXPORT zellige_status zellige_program_text(const zellige_program* program, zellige_text which,
                                                    char** text);
-/* Of the next four, -1 or NaN where `program` is no program. Microseconds that it is expected to take: */
+/* The next four return -1 or NaN if `program` is not a program. Estimated time in microseconds: */
 ZELLIGE_EXPORT double zellige_program_price(const zellige_program* program);
 ZELLIGE_EXPORT int64_t zellige_program_workspace(const zellige_program* program); /* bytes */
 ZELLIGE_EXPORT int zellige_program_inputs(const zellige_program* program);
@@ -164,44 +170,48 @@ ZELLIGE_EXPORT zellige_status zellige_program_input(const zellige_program* progr
 ZELLIGE_EXPORT zellige_status zellige_program_output(const zellige_program* program, int index,
                                                      zellige_tensor_info* info);
 
-/* Compares every tensor with what the program takes, then runs it: on the GPU's `stream` where they lie there, without a copy, an
- * allocation of theirs or a wait; on the emulator where they lie on the host, until it has ended. */
+/* Compares every tensor with what the program expects, then runs it. Tensors on a GPU: asynchronously on
+ * `stream`, without copying or allocating tensors. Tensors on the host: on the emulator; returns when the run
+ * has ended. */
 ZELLIGE_EXPORT zellige_status zellige_program_call(zellige_program* program, const zellige_tensor* inputs,
                                                    int input_count, const zellige_tensor* outputs,
                                                    int output_count, void* stream);
 
-/* The same on objects of Python by their framework's table of C functions (DLPack's DLPackExchangeAPI, of version 1), whose current
- * stream it takes where `stream` is NULL. The caller holds the interpreter's lock; where an object cannot be read, Python's exception is
- * set. */
+/* The same for Python objects, through their framework's table of C functions (DLPack's DLPackExchangeAPI,
+ * version 1), whose current stream is used if `stream` is NULL. The caller holds the interpreter's lock; if
+ * an object cannot be read, the Python exception is set. */
 ZELLIGE_EXPORT zellige_status zellige_program_call_objects(zellige_program* program, const void* exchange,
                                                            void* const* inputs, int input_count,
                                                            void* const* outputs, int output_count,
                                                            void* stream);
 
-/* The same on addresses that kernels of the current context can access, as many as the program takes. Looked at are their alignment and,
- * by cuPointerGetAttributes, that their allocations hold the whole tensors. `workspace` is aligned to 256; NULL: the program's own, one
- * for each stream. May be captured in a CUDA graph: what that uses stays loaded when the program is freed, until the process ends. */
+/* The same for addresses that kernels of the current context can access, one per input and output. Checks
+ * their alignment and, with cuPointerGetAttributes, that their allocations hold the whole tensors.
+ * `workspace` is aligned to 256; NULL: the program's own, one per stream. May be captured in a CUDA graph:
+ * the modules and memory that the graph uses then stay loaded until the process ends, even if the program is
+ * freed. */
 ZELLIGE_EXPORT zellige_status zellige_program_launch(zellige_program* program, void* const* inputs,
                                                      void* const* outputs, void* workspace, void* stream);
 
-/* Compiles now what the first launch would compile, for the GPU of the current context, else the standard device; several programs may be
- * compiled side by side by threads of the caller's. Since version 6. */
+/* Compiles now what the first launch would compile, for the GPU of the current context or, without one, the
+ * default device. Threads of the caller may compile several programs in parallel. Since version 6. */
 ZELLIGE_EXPORT zellige_status zellige_program_compile(zellige_program* program);
 
-/* Microseconds of one evaluation, measured on the standard device ($ZELLIGE_DEVICE, else 0): on random inputs, rotated past the L2,
- * the median of 15 rounds. */
+/* Measures one evaluation in microseconds on the default device ($ZELLIGE_DEVICE, else 0): random inputs,
+ * cold L2 (rotated buffers), median of 15 rounds. */
 ZELLIGE_EXPORT zellige_status zellige_program_time(const zellige_program* program, double* us);
 
-/* "" where a GPU and CUDA's compiler are here, else why not. `target`: the GPU's; either may be NULL. */
+/* Sets `why_not` to "" if a GPU and CUDA's compiler are available, else to the reason. `target`: the GPU's.
+ * Either may be NULL. */
 ZELLIGE_EXPORT zellige_status zellige_gpu(char** target, char** why_not);
 
 /* ---- Layouts ---- */
 
 /* Evaluates an expression as `zellige layout` does: composition((_4,_8):(_8,_1), _16:_2). */
 ZELLIGE_EXPORT zellige_status zellige_layout(const char* expression, char** result);
-/* The operations, one line for each name and each kind of operands: logical_divide(layout, tiler). */
+/* Lists the operations, one line per name and operand types: logical_divide(layout, tiler). */
 ZELLIGE_EXPORT zellige_status zellige_layout_operations(char** list);
-/* A picture of what an expression gives, as SVG: each element in its bank's colour, `element_bits` wide. */
+/* Draws the result of an expression as SVG: each element in the colour of its bank, `element_bits` wide. */
 ZELLIGE_EXPORT zellige_status zellige_layout_svg(const char* expression, int element_bits, char** svg);
 
 #ifdef __cplusplus

@@ -1,11 +1,12 @@
-// Programs for C++: a graph is loaded, compiled and launched on the caller's pointers and stream, from any thread, on any of several
-// GPUs. A thin, header-only face of <zellige/api.h>; nothing else of Zellige is on the include path.
+// Programs for C++: loads and compiles a graph and launches it on the caller's pointers and stream, from any
+// thread, on any of several GPUs. A thin header-only wrapper of <zellige/api.h>, the only other Zellige
+// header it needs.
 //
 //   zellige::Program program(zellige::Graph::from_file("mlp.json"), {.target = "sm_90a", .constants = {"W"}});
 //   program.launch({x, w}, {y}, stream);                    // device addresses; may be captured
 //   for (const zellige_tensor_info& t : program.inputs()) std::cout << t.name << "\n";
 //
-// What is wrong is thrown as ProgramError, with one sentence.
+// Errors are thrown as ProgramError, with one sentence.
 #pragma once
 #include <zellige/api.h>
 
@@ -26,7 +27,7 @@ namespace zellige {
 
 struct ProgramError : std::runtime_error {
   using std::runtime_error::runtime_error;
-  bool ours = false;  // Zellige's own fault, not the caller's or the machine's
+  bool ours = false;  // an internal error of Zellige, not the caller's or the machine's
 };
 
 namespace detail {
@@ -36,7 +37,7 @@ inline void check(zellige_status status) {
   error.ours = status == ZELLIGE_FAILED;
   throw error;
 }
-/// A count, which is -1 where something was wrong.
+/// Returns the count, or throws if it is -1.
 template <class Count>
 Count counted(Count found) {
   if (found < 0) check(ZELLIGE_REFUSED);
@@ -54,8 +55,8 @@ inline std::string whole(const std::string& path) {
 }
 }  // namespace detail
 
-/// A manifest that was written by hand (docs/reference/manifest.md), with the hashes by which Program::load knows that it and the cubin belong
-/// together; `name` is what messages call it.
+/// Adds to a hand-edited manifest (docs/reference/manifest.md) the hashes by which Program::load checks that
+/// it matches the cubin; `name` is used in messages.
 inline std::string sealed(const std::string& manifest, const std::string& cubin, const std::string& name) {
   char* text = nullptr;
   detail::check(zellige_manifest_seal(manifest.c_str(), name.c_str(), cubin.data(), cubin.size(), &text));
@@ -84,11 +85,12 @@ class Graph {
 struct ProgramOptions {
   zellige_on on = ZELLIGE_ON_AUTO;
   std::string target = {};  // "": the GPU's, else sm_80
-  std::string tiling = {};  // given, chosen, a manifest's text; "": the target's way
+  std::string tiling = {};  // given, chosen, or a manifest's contents; "": the target's default
   std::vector<std::string> constants = {};
   int tune = 0, workers = 0;
-  bool as_given = false;  // kernels as the graph's operators stand, not fused
-  /// Of a phase of the search for groups, how much is done of what is known to come; false ends it. What it throws is thrown again.
+  bool as_given = false;  // true: operators are not fused
+  /// Progress callback of the search for fusion groups: the phase, the work done and the work known so far.
+  /// Returning false ends the search; an exception is rethrown to the caller.
   std::function<bool(std::string_view phase, std::int64_t done, std::int64_t of)> watch = {};
 };
 
@@ -112,7 +114,8 @@ class Program {
     detail::check(status);
   }
 
-  /// What `zellige transpile --emit cubin` wrote: NAME.manifest.json, and NAME.cubin beside it.
+  /// Loads what `zellige transpile --emit cubin` wrote: NAME.manifest.json, with NAME.cubin in the same
+  /// folder.
   static Program load(const std::string& manifest) {
     const std::string ending = ".manifest.json";
     if (manifest.size() <= ending.size() ||
@@ -125,7 +128,7 @@ class Program {
     return Program(made);
   }
 
-  /// In order; they live as long as the program.
+  /// In order; valid as long as the program.
   std::vector<zellige_tensor_info> inputs() const {
     return all(zellige_program_inputs(handle_.get()), zellige_program_input);
   }
@@ -146,13 +149,13 @@ class Program {
     return detail::counted(zellige_program_workspace(handle_.get()));
   }
 
-  /// Every tensor's dtype, shape, strides, device and alignment are compared with what the program takes.
+  /// Throws unless every tensor's dtype, shape, strides, device and alignment match the program's.
   void call(const std::vector<zellige_tensor>& inputs, const std::vector<zellige_tensor>& outputs,
             void* stream = nullptr) {
     detail::check(zellige_program_call(handle_.get(), inputs.data(), static_cast<int>(inputs.size()),
                                        outputs.data(), static_cast<int>(outputs.size()), stream));
   }
-  /// On addresses of the current context's device, by position.
+  /// Takes device addresses of the current context, by position.
   void launch(const std::vector<void*>& inputs, const std::vector<void*>& outputs, void* stream,
               void* workspace = nullptr) {
     const int takes = detail::counted(zellige_program_inputs(handle_.get())),
@@ -163,9 +166,9 @@ class Program {
                          " and " + std::to_string(outputs.size()));
     detail::check(zellige_program_launch(handle_.get(), inputs.data(), outputs.data(), workspace, stream));
   }
-  /// Compiles now what the first launch would compile; from several threads, several programs side by side.
+  /// Compiles now what the first launch would compile; threads may compile several programs in parallel.
   void compile() { detail::check(zellige_program_compile(handle_.get())); }
-  /// Microseconds of one evaluation, measured on the standard device.
+  /// Measures one evaluation on the default device, in microseconds.
   double time() const {
     double us = 0;
     detail::check(zellige_program_time(handle_.get(), &us));
@@ -174,7 +177,7 @@ class Program {
 
  private:
   explicit Program(zellige_program* made) { handle_.reset(made); }
-  /// A watch as the C ABI calls it, which no exception crosses.
+  /// Adapts `watch` to the C ABI, which no exception may cross.
   struct Watcher {
     decltype(ProgramOptions::watch) watch;
     std::exception_ptr thrown;

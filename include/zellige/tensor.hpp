@@ -8,9 +8,11 @@
 //   copy(mine, mine_in_registers);
 //
 // In headers of their own: tensor/zip.hpp (several tensors as one), tensor/write.hpp (print, on the device
-// too), tensor/print.hpp (text, on the host), tensor/debug.hpp (thread0() and its like), numeric/int.hpp.
+// too), tensor/print.hpp (to a string, on the host), tensor/debug.hpp (thread0() and similar),
+// numeric/int.hpp.
 #pragma once
-// The parts in the order of their needs, each from here: a compiler's "included from" stays short.
+// In the order of their dependencies, all included from here: this keeps a compiler's "included from" lists
+// short.
 // clang-format off
 #include <zellige/layout/config.hpp>
 #include <zellige/layout/integer.hpp>

@@ -1,4 +1,4 @@
-// Accumulator: the registers in which a matrix instruction leaves its sums, and which element each of them is.
+// Accumulator: the accumulator registers of a matrix instruction, with the (row, column) of each.
 //
 //   Accumulator<WgmmaOf<half_t, 128>> d;                  // a warpgroup's 64 x 128: d.registers == 64
 //   multiply_wgmma<half_t, 4>(d, a, b, false);            // multiply_wgmma.hpp
@@ -6,17 +6,17 @@
 //     const auto [row, column] = d.at(i, thread);         // thread: of the warpgroup, 0 to 127
 //     d[i] *= scale[column];
 //   }
-//   d.half(i), d.row(1, thread)                           // which of the thread's two rows; where row 1 is
+//   d.half(i), d.row(1, thread)                           // which of the thread's two rows; the index of row 1
 //
-// Instruction is any that has MMA_Traits. Coordinates are the traits' (thread, value) layout evaluated: the thread's share
-// is computed once, the register's is a constant.
+// Instruction is any type with MMA_Traits. Coordinates come from the traits' (thread, value) layout: the
+// thread's part is computed once, the register's part is a constant.
 #pragma once
 #include <zellige/atom/mma_atom.hpp>
 #include <zellige/atom/number_type.hpp>
 
 namespace zellige {
 
-/// The warpgroup instruction of 64 rows by N columns of float32 sums, by what its operands hold.
+/// The warpgroup instruction with 64 x N float32 accumulators for operands of type T.
 template <class T, int N>
 using WgmmaOf = SM90::GMMA::Mma<N, Number::f32, number_of<T>, number_of<T>>;
 
@@ -44,14 +44,14 @@ struct Accumulator {
     const auto c = coordinates()(thread, i);
     return {static_cast<int>(get<0>(c)), static_cast<int>(get<1>(c))};
   }
-  /// Which of the thread's two rows register i lies in, and where row h is.
+  /// Which of the thread's two rows holds register i, and the index of row h.
   ZELLIGE_CALL static constexpr int half(int i) { return at(i, 0).row != at(0, 0).row; }
   ZELLIGE_CALL static constexpr int row(int h, int thread) {
     int i = 0;
     while (half(i) != h) ++i;
     return at(i, thread).row;
   }
-  /// How many neighbouring lanes share the thread's rows.
+  /// The number of neighbouring lanes that share the thread's rows.
   static constexpr int lanes_of_row = decltype(size<0, 0>(typename Traits::CLayout{}))::value;
 #if defined(ZELLIGE_EMULATE)
   [[no_unique_address]] emulate::Registers<Accumulator> unwritten{d, registers};

@@ -1,6 +1,6 @@
 // An epilogue (epilogue.hpp) over an accumulator that covers a part of a matrix.
 //
-//   const Part part{row, column, rows, columns};          // where it lies in a matrix of rows x columns
+//   const Part part{row, column, rows, columns};          // its origin in a matrix of rows x columns
 //   apply_pairs<64>(epilogue, d, 0, thread, part);        // d = epilogue(d), columns 0 to 63, in pairs
 //   apply_transposed(epilogue, d, thread, part);          // d holds the matrix's transpose
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace zellige {
 
-/// `Columns` columns of d from `first` on. What lies outside the matrix is left alone.
+/// Applies to `Columns` columns of d from `first` on. Elements outside the matrix are left unchanged.
 template <int Columns, class Epilogue, class Instruction>
 ZELLIGE_CALL void apply_pairs(const Epilogue& epilogue, Accumulator<Instruction>& d, int first, int thread,
                               Part p) {
@@ -29,7 +29,7 @@ ZELLIGE_CALL void apply_pairs(const Epilogue& epilogue, Accumulator<Instruction>
   }
 }
 
-/// d's rows are the matrix's columns.
+/// The same if d's rows are the matrix's columns.
 template <class Epilogue, class Instruction>
 ZELLIGE_CALL void apply_transposed(const Epilogue& epilogue, Accumulator<Instruction>& d, int thread,
                                    Part p) {

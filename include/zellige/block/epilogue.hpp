@@ -1,5 +1,5 @@
-// What happens to an accumulator of a matrix product before it is rounded and stored: a functor of the
-// float32 value and its row and column, or of a pair of neighbours in a row and the column of the first.
+// Epilogues: functors applied to a matmul's accumulators before they are rounded and stored. They take the
+// float32 value and its row and column, or a pair of neighbours in a row and the column of the first.
 //
 //   Identity                                       x
 //   Activate<Relu>                                 relu(x)
@@ -19,7 +19,7 @@ struct Relu {
 struct Silu {
   ZELLIGE_CALL static float apply(float x) { return silu(x); }
 };
-/// GELU by its tanh approximation: x times the sigmoid of twice the tanh's argument.
+/// GELU in its tanh approximation: x times the sigmoid of twice the tanh's argument.
 struct GeluTanh {
   ZELLIGE_CALL static float apply(float x) {
     return x * sigmoid(1.5957691216057308f * x * zellige::fma(0.044715f * x, x, 1.0f));

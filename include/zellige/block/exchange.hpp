@@ -1,17 +1,17 @@
-// Exchange: the blocks of a cluster that have each summed a slice of K put their sums of one tile together; rank r gets the r-th of
-// `Ranks` equal parts of the columns.
+// Exchange: adds the partial accumulators of a cluster's blocks, each of which summed a slice of K of one
+// tile; rank r gets the r-th of `Ranks` equal parts of the columns.
 //
 //   const auto exchange = Exchange<2, Fragment<1, 128, 128, 1, 8, 1, 1>>::at(0, 32768, "partial");
 //   if (threadIdx.x == 0) exchange.init(8), fence_mbarrier_init();   // the warps of all other ranks
 //   cluster_sync();
 //   ...                                       // the first 32 * 8 threads sum d over this rank's slice
-//   exchange.send(d, rank);                   // to every other rank what is of its part
+//   exchange.send(d, rank);                   // to every other rank its part
 //   exchange.release(rank);
 //   exchange.wait();
-//   exchange.add(d, rank);                    // own sums first, the others' in the order of their ranks
+//   exchange.add(d, rank);                    // own part first, then the others' in rank order
 //
-// Once in a kernel: nobody says when the memory may be written again. A rank that has come past wait() may leave, since what others
-// write to it has come.
+// Use once per kernel: nothing tells when the memory may be overwritten. A rank that has passed wait() may
+// exit, since all writes to its memory have arrived.
 #pragma once
 #include <zellige/atom/mbarrier.hpp>
 #include <zellige/block/fragment.hpp>
@@ -21,7 +21,7 @@ namespace zellige {
 template <int Ranks, class F>
 struct Exchange {
   static constexpr int warps = F::warps_m, threads = 32 * warps;
-  static constexpr int pairs = F::pairs / Ranks;    // of a part, by a thread
+  static constexpr int pairs = F::pairs / Ranks;    // in a part, per thread
   static constexpr int part = 2 * pairs * threads;  // elements of a part
   static constexpr int bytes = (Ranks - 1) * part * int(sizeof(float));
   static_assert(F::pairs % (2 * Ranks) == 0 && F::warps_b * F::warps_n * F::warps_k == 1,
@@ -33,7 +33,7 @@ struct Exchange {
     return {shared<float>(name, parts_offset, (Ranks - 1) * part),
             shared<uint64_t>("arrived", barrier_offset, 1)};
   }
-  /// By one thread, with fence_mbarrier_init and a barrier of the cluster after it.
+  /// Called by one thread; needs fence_mbarrier_init and a cluster barrier after it.
   ZELLIGE_CALL void init(unsigned arrivals = (Ranks - 1) * warps) const { mbarrier_init(arrived, arrivals); }
 
   ZELLIGE_CALL void send(F& d, int rank) const {
@@ -48,7 +48,7 @@ struct Exchange {
       }
     }
   }
-  /// By each warp, when it has sent.
+  /// Called by each warp after its send().
   ZELLIGE_CALL void release(int rank) const {
     __syncwarp();
     const int lane = threadIdx.x % 32;
@@ -72,7 +72,7 @@ struct Exchange {
   }
 
  private:
-  /// Where a rank's sums lie in another one's memory, which has none of its own.
+  /// The slot for the part of rank `from` in the memory of rank `to`, which has no slot for itself.
   ZELLIGE_CALL static int place(int from, int to) { return from < to ? from : from - 1; }
 };
 

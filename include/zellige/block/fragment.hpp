@@ -1,5 +1,5 @@
-// Fragment: the float32 accumulators of a block's matrix product, Batch x M x N over WB x WM x WN warps; WK warps more
-// share each tile and hold sums over different slices of K.
+// Fragment: the float32 accumulators of a block's matmul, Batch x M x N over WB x WM x WN warps; WK further
+// warps share each tile and accumulate over different slices of K.
 //
 //   Fragment<1, 16, 64, 1, 1, 4> d;
 //   for (int i = 0; i < d.pairs; ++i) {
@@ -7,10 +7,11 @@
 //     d.pair(i)[0] += 1, d.pair(i)[1] += 1;
 //   }
 //
-// Sizes and coordinates are those of the instruction's row: tiles of m x n, m16n8k16's where none is named. Warps take tiles of
-// m rows and, where N has several, units of k columns (two tiles) in turn: warp w holds units w, w + WN, ... That makes the
-// accumulators of a product, rounded, the A fragment of a next one whose K runs over the same columns: Operand. With an OuterProduct
-// tiles are its own, a unit is one of them, and what lies together in a row are `run`s of as many columns as a thread has.
+// Sizes and coordinates are those of instruction `Row`: tiles of m x n, of m16n8k16 by default. Warps take
+// tiles of m rows and, if N has several, units of k columns (two tiles) round-robin: warp w owns units w, w +
+// WN, ... Therefore the rounded accumulators of one matmul are the A fragments of a next one whose K runs
+// over the same columns: Operand. An OuterProduct has its own tiles, a unit is one of them, and a `run` is
+// the contiguous columns of a row that a thread owns.
 #pragma once
 #include <zellige/atom.hpp>
 #include <zellige/atom/mma_coordinates.hpp>
@@ -30,15 +31,15 @@ struct Fragment {
   static constexpr int batch = Batch, rows = M, columns = N;
   static constexpr int warps_b = WB, warps_m = WM, warps_n = WN, warps_k = WK;
   static constexpr int m_tiles = (M + Row::m - 1) / Row::m, n_tiles = (N + Row::n - 1) / Row::n;
-  static constexpr int width = n_tiles > 1 && Row::k > Row::n ? Row::k / Row::n : 1;  // tiles a unit
+  static constexpr int width = n_tiles > 1 && Row::k > Row::n ? Row::k / Row::n : 1;  // tiles per unit
   static constexpr int units = (n_tiles + width - 1) / width;
   static constexpr int my_b = (Batch + WB - 1) / WB, my_m = (m_tiles + WM - 1) / WM,
                        my_n = (units + WN - 1) / WN;
   static constexpr int held = Coordinates::values, neighbours = Coordinates::neighbours,
-                       tile_runs = held / neighbours;  // of a tile, by a thread; a run lies in a row
+                       tile_runs = held / neighbours;  // in a tile, per thread; a run is part of one row
   static constexpr int tiles = my_b * my_m * my_n * width, runs = tiles * tile_runs;
-  static constexpr int lines = my_b * my_m * tile_runs;  // rows that a thread has elements of
-  static constexpr int pairs = runs;                     // so are a matrix instruction's runs called
+  static constexpr int lines = my_b * my_m * tile_runs;  // rows in which a thread owns elements
+  static constexpr int pairs = runs;                     // the runs of a matrix instruction are pairs
 
   float d[tiles][held];
 
@@ -55,13 +56,14 @@ struct Fragment {
     return run(i);
   }
 
-  // Along N and along K last: the warps along N of one product are the warps along K of a next one (Operand).
+  // Along N and along K last: the warps along N of one matmul are the warps along K of the next one
+  // (Operand).
   ZELLIGE_CALL static int warp_m(int warp) { return warp % WM; }
   ZELLIGE_CALL static int warp_b(int warp) { return warp / WM % WB; }
   ZELLIGE_CALL static int warp_n(int warp) { return warp / (WM * WB) % WN; }
   ZELLIGE_CALL static int warp_k(int warp) { return warp / (WM * WB * WN); }
 
-  /// The first element of run i. Beyond the matrix where M, N or Batch do not divide.
+  /// The first element of run i. It is outside the matrix where M, N or Batch do not divide evenly.
   ZELLIGE_CALL static FragmentAt at(int i, int warp, int lane) {
     const int tile = i / tile_runs, unit = tile / width % my_n, mi = tile / (width * my_n) % my_m,
               bi = tile / (width * my_n * my_m);
@@ -69,17 +71,17 @@ struct Fragment {
     return {bi * WB + warp_b(warp), (mi * WM + warp_m(warp)) * Row::m + e.row,
             ((unit * WN + warp_n(warp)) * width + tile % width) * Row::n + e.column};
   }
-  /// The run that lies where run i does, in the other matrix of the batch's pair: warps share no batch then.
+  /// The run at the position of run i in the other matrix of a pair of batches; warps must not share batches.
   ZELLIGE_CALL static constexpr int other(int i) {
     constexpr int matrix = runs / my_b;
     return (i / matrix ^ 1) * matrix + i % matrix;
   }
-  /// The n'th run where both of a pair come one behind the other.
+  /// The n'th run if the runs of both matrices of a pair alternate.
   ZELLIGE_CALL static constexpr int of_pair(int n) {
     constexpr int matrix = runs / my_b;
     return n / (2 * matrix) * (2 * matrix) + n % 2 * matrix + n / 2 % matrix;
   }
-  /// Which of the thread's lines run i lies in, and where line r is: column 0 of it.
+  /// The index of the thread's row that contains run i, and the first element (column 0) of row r.
   ZELLIGE_CALL static constexpr int line(int i) {
     return i / (tile_runs * width * my_n) * tile_runs + i % tile_runs;
   }
@@ -93,7 +95,7 @@ struct Fragment {
 #endif
 };
 
-/// The A fragments of a product whose K runs over the columns of fragment F: pair i of F, rounded to T.
+/// The A fragments of a matmul whose K runs over the columns of fragment F: pair i of F, rounded to T.
 template <class T, class F>
 struct Operand {
   uint32_t a[F::my_b][F::my_m][F::my_n][4];

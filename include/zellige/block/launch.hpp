@@ -1,10 +1,12 @@
-// launch: one kernel of a program, as its manifest says. Host code, for nvcc; emitted host entries are written in it.
+// launch: launches one kernel of a program with the attributes in its manifest. Host code, for nvcc; emitted
+// host entries use it.
 //
-//   static thread_local TmaDescriptorAt map;   // encoded again only where its tensor has moved
+//   static thread_local TmaDescriptorAt map;   // encoded again only if its tensor has moved
 //   launch(k1, {.grid = dim3(132), .block = dim3(384), .shared_bytes = 200704, .cluster = 2, .programmatic = true}, stream,
 //          map({.name = "X", .extent = {k, m}, ...}, x), y);
 //
-// The limit of shared memory is the caller's to raise: it belongs to a function on a device, and not to a launch.
+// The caller raises the limit of dynamic shared memory: it is an attribute of a function on a device, not of
+// a launch.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -13,9 +15,9 @@ namespace zellige {
 struct LaunchShape {
   dim3 grid, block;
   unsigned shared_bytes = 0;
-  unsigned cluster = 1;  // blocks along x that run together
+  unsigned cluster = 1;  // cluster size along x
   bool programmatic =
-      false;  // may start while the kernel before it on the stream still runs, which it waits for by griddep_wait
+      false;  // PDL: may start before the previous kernel on the stream has ended, and waits with griddep_wait
 };
 
 template <class Kernel, class... Arguments>

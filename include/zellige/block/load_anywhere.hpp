@@ -1,13 +1,14 @@
-// Loads of 16 bytes that may begin at any element.
+// LoadAnywhere: unaligned loads of 16 bytes.
 //
 //   LoadAnywhere<half_t, 8> x[2];
-//   for (int i = 0; i < 2; ++i) x[i].start(row + k + 8 * i, edge(K - k - 8 * i, 8), last + 1);   // all are under way
-//   for (int i = 0; i < 2; ++i) store(s + 8 * i, x[i].value());                                  // zeros behind what exists
+//   for (int i = 0; i < 2; ++i) x[i].start(row + k + 8 * i, edge(K - k - 8 * i, 8), last + 1);   // all in flight
+//   for (int i = 0; i < 2; ++i) store(s + 8 * i, x[i].value());                                  // zeros after the last element
 //
-// Without the tensor's end nothing is asked: 16 bytes and more lie between the last element and it.
+// Without the tensor's end, no check is made: at least 16 bytes must follow the last element.
 //
-// The two aligned words in which the elements lie are loaded and shifted: two loads and a dozen steps in place of eight loads. Where a
-// word reaches past the tensor's end, elements are loaded one by one. The emulator reads just the elements.
+// The two aligned words that contain the elements are loaded and shifted: two loads and a dozen instructions
+// instead of eight loads. If a word crosses the tensor's end, elements are loaded one by one. The emulator
+// reads only the elements.
 #pragma once
 
 #include <zellige/atom/config.hpp>
@@ -18,12 +19,12 @@
 
 namespace zellige {
 
-/// The first `valid` elements from byte `shift` of two words on, of 16 bytes each; zeros behind them.
+/// The first `valid` elements from byte `shift` of two 16-byte words on, followed by zeros.
 template <class Result>
 ZELLIGE_ANYWHERE Result shifted(const Vec<uint32_t, 4>& low, const Vec<uint32_t, 4>& high, uint32_t shift,
                                 int valid) {
   const bool by_two = (shift & 8) != 0, by_one = (shift & 4) != 0;
-  // Down by two registers, by one, by the rest of the bits.
+  // Shifts down by two registers, by one, then by the remaining bits.
   const uint32_t w[8] = {low[0], low[1], low[2], low[3], high[0], high[1], high[2], high[3]};
   uint32_t v[6], u[5];
   for (int i = 0; i < 6; ++i) v[i] = by_two ? w[i + 2] : w[i];
@@ -40,7 +41,7 @@ ZELLIGE_ANYWHERE Result shifted(const Vec<uint32_t, 4>& low, const Vec<uint32_t,
 
 #if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
 
-/// N elements of type T, 16 bytes, on their way to registers.
+/// N elements of type T, 16 bytes, in flight to registers.
 template <class T, int N>
 class LoadAnywhere {
  public:
@@ -61,7 +62,8 @@ class LoadAnywhere {
 
 #else
 
-  /// The first `valid` elements from `from` on; `end` is the first element behind the tensor. No branch waits for a load.
+  /// Starts the load of the first `valid` elements from `from` on; `end` is one past the tensor's last
+  /// element. No branch depends on a load.
   ZELLIGE_CALL void start(const T* from, int valid, const T* end = nullptr) {
     const auto address = reinterpret_cast<uint64_t>(from);
     const uint32_t shift = address % 16;
@@ -83,7 +85,7 @@ class LoadAnywhere {
   }
 
  private:
-  /// By a predicate, since behind a branch the next load would not start before this one has come.
+  /// Predicated: after a branch, the next load could not start before this one has completed.
   static ZELLIGE_CALL void load_if(bool there, uint64_t address, Vec<uint32_t, 4>& to) {
     asm volatile(
         "{\n.reg .pred p;\nsetp.ne.u32 p, %5, 0;\n"
@@ -95,7 +97,7 @@ class LoadAnywhere {
   Vec<uint32_t, 4> low_{}, high_{};
   const T* from_ = nullptr;
   int valid_ = 0;
-  bool last_ = false;  // the words reach past the tensor's end
+  bool last_ = false;  // the words cross the tensor's end
 
 #endif
 };

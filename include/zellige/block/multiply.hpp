@@ -1,21 +1,24 @@
-// multiply: a block's matrix product on mma.sync, operands in shared memory by ldmatrix, or A in registers.
+// multiply: a block's matmul on mma.sync with operands in shared memory, loaded by ldmatrix, or A in
+// registers.
 //
 //   multiply<half_t, K, AlongK_A, AlongK_B>(d, A, B, warp, lane);    // d += A B
 //
-// A is a tile of coordinates (b, m, k), B of (b, k, n). AlongK tells which of its two dimensions is contiguous: K, or
-// the other one, which ldmatrix then transposes. Rows of 8 elements start at multiples of 16 bytes. Any size goes:
+// A is a tile of coordinates (b, m, k), B of (b, k, n). AlongK selects the contiguous dimension: K, or the
+// other one, which ldmatrix then transposes. Rows of 8 elements start at multiples of 16 bytes. Any size
+// works:
 //   K: both tiles hold zeros up to the next multiple of 8; a last step of 8 uses m16n8k8.
-//   M, N: rows beyond the tile repeat its last one, and their products land in accumulators that nobody reads.
+//   M, N: rows beyond the tile repeat its last one, and their accumulators are unused.
 #pragma once
 #include <zellige/block/fragment.hpp>
 #include <zellige/block/tile.hpp>
 
 namespace zellige {
 
-/// Lanes address rows of 8 elements, eight lanes a matrix; a register holds two elements of one matrix.
+/// Lanes address rows of 8 elements, eight lanes per matrix; a register holds two elements of one matrix.
 inline constexpr int matrix_rows = 8, register_values = 2;
 
-/// Op's fragment of A from (m, k) on. Register i holds matrix i: its corner is what lane 0 holds there.
+/// Loads Op's fragment of A from (m, k) on. Register i holds matrix i, whose corner is the element that lane
+/// 0 has there.
 template <class Op, bool AlongK, int M, class A>
 ZELLIGE_CALL void load_a(uint32_t (&r)[4], const A& a, int b, int m, int k, int lane) {
   using Coordinates = MmaCoordinates<Op, MmaPart::a>;
@@ -41,12 +44,12 @@ ZELLIGE_CALL void load_a(uint32_t (&r)[4], const A& a, int b, int m, int k, int 
   }
 }
 
-/// Op's fragments of B for `Width` tiles from `n` and Op's K from `k`: r[2 * tile], r[2 * tile + 1].
+/// Loads Op's fragments of B for `Width` tiles from `n` and Op's K from `k`: r[2 * tile], r[2 * tile + 1].
 template <class Op, bool AlongK, int N, int Width, class B>
 ZELLIGE_CALL void load_b(uint32_t (&r)[4], const B& b_tile, int b, int k, int n, int lane) {
   using Coordinates = MmaCoordinates<Op, MmaPart::b>;
-  constexpr int each = Coordinates::values / register_values, matrices = each * Width;  // of a tile; of all
-  // Matrices in the order in which r wants them: a tile's along K, then the next tile's.
+  constexpr int each = Coordinates::values / register_values, matrices = each * Width;  // per tile; in all
+  // Matrices in the order of r: a tile's along K, then the next tile's.
   const int matrix = lane / matrix_rows % matrices, in_matrix = lane % matrix_rows;
   const ElementAt corner = Coordinates::at(0, matrix % each * register_values);
   const int row = k + corner.column;
@@ -71,10 +74,10 @@ ZELLIGE_CALL void load_b(uint32_t (&r)[4], const B& b_tile, int b, int k, int n,
     else
       ldmatrix_x1_trans(one, b_tile(b, row + in_matrix, column));
   }
-  if constexpr (each == 1 && Width == 2) r[2] = r[1];  // one register a tile
+  if constexpr (each == 1 && Width == 2) r[2] = r[1];  // one register per tile
 }
 
-/// One step over K for one batch: A by `fetch(mi, registers)`.
+/// One step over K for one batch; `fetch(mi, registers)` loads A.
 template <class Op, bool AlongK, class F, class B, class Fetch>
 ZELLIGE_CALL void multiply_step(F& d, const B& b_tile, int b, int bi, int k, int warp, int lane,
                                 Fetch fetch) {

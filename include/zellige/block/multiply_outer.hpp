@@ -1,12 +1,14 @@
-// multiply_outer: a block's product in float32 on ordinary multiply-adds, operands in shared memory, sums in a Fragment of OuterProducts.
+// multiply_outer: a block's float32 matmul on FMA units (SIMT), operands in shared memory, accumulators in a
+// Fragment of OuterProducts.
 //
 //   Fragment<1, 128, 128, 1, 4, 2, 1, OuterProduct<4, 4, 4, 8>> d;
 //   multiply_outer<32, true, false>(d, A, B, warp, lane);            // d += A B over 32 of K
 //
-// A is a tile of coordinates (b, m, k), B of (b, k, n). AlongK tells which of its two dimensions is contiguous: K, then a load brings
-// 4 of K of one row or column; else one of K of all that a thread has side by side. Lines start at multiples of 16 bytes. Any size goes:
+// A is a tile of coordinates (b, m, k), B of (b, k, n). AlongK selects the contiguous dimension: if K, a load
+// reads 4 elements along K of one row or column, else the neighbours that a thread owns at one k. Rows start
+// at multiples of 16 bytes. Any size works:
 //   K: both tiles hold zeros up to the next multiple of 4.
-//   M, N: what lies beyond the tile is read from its last row or first columns, and lands in sums that nobody reads.
+//   M, N: what lies beyond the tile is read from its last row or first columns, and its accumulators are unused.
 #pragma once
 #include <zellige/atom/outer_product.hpp>
 #include <zellige/block/fragment.hpp>
@@ -14,8 +16,9 @@
 
 namespace zellige {
 
-/// Whether steps over K of an operand that is contiguous along K, and to the neighbours among `Count` rows from a multiple of it on, flip
-/// bits of its places: the swizzle is decided by other bits of the row's number. What lies above the bits that it changes is then added.
+/// True if steps over K (for an operand contiguous along K) and steps to the neighbours among `Count` rows,
+/// from a multiple of it on, only flip bits of the offset, because other bits of the row index decide the
+/// swizzle. The offset above the swizzled bits is then added.
 template <int Mode, int Count, class Layout>
 struct StepsFlipBits {
   static constexpr bool value = false;
@@ -37,7 +40,8 @@ struct LayoutOf<AddressTile<Pointer, Layout>> {
   using type = remove_cvref_t<Layout>;
 };
 
-/// Of one operand `Count` rows (or columns) from x on, of the Extent that there are, in `Step` of K from k on: r[row][k]. Side 0 is A.
+/// Loads `Count` rows (or columns) of one operand from x on, of Extent in total, for `Step` of K from k on:
+/// r[row][k]. Side 0 is A.
 template <int Side, bool AlongK, bool Tf32, int Extent, bool Whole, int Count, int Step, class Tile>
 ZELLIGE_CALL void load_outer(float (&r)[Count][Step], const Tile& tile, int b, int x, int k) {
   const auto at = [&](int row, int depth) {
@@ -79,7 +83,8 @@ ZELLIGE_CALL void load_outer(float (&r)[Count][Step], const Tile& tile, int b, i
       for (int d = 0; d < Step; ++d) r[i][d] = to_tf32(r[i][d]);
 }
 
-/// One step over K for one batch: what a thread has of A stays in registers, what it has of B passes by, a tile after another.
+/// One step over K for one batch: the thread's part of A stays in registers, its part of B is loaded tile by
+/// tile.
 template <bool AlongK_A, bool AlongK_B, bool Tf32, class F, class A, class B>
 ZELLIGE_CALL void outer_step(F& d, const A& a, const B& b_tile, int b, int bi, int k, int warp, int lane) {
   using P = typename F::Product;
@@ -118,7 +123,7 @@ ZELLIGE_CALL void multiply_outer(F& d, const A& a, const B& b_tile, int warp, in
   using P = typename F::Product;
   constexpr int steps = (K + P::k - 1) / P::k, mine = (steps + F::warps_k - 1) / F::warps_k;
   constexpr int fmas =
-      F::my_m * F::my_n * F::held * P::k;  // of a step: the loop's text is to stay within some 16 KB
+      F::my_m * F::my_n * F::held * P::k;  // per step: keeps the loop's code within some 16 KB
   constexpr int unrolled = fmas >= 256 ? 2 : 512 / fmas < mine ? 512 / fmas : mine;
 #pragma unroll
   for (int bi = 0; bi < F::my_b; ++bi) {

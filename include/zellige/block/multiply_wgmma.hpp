@@ -1,4 +1,4 @@
-// multiply_wgmma: a K tile in shared memory times another, on wgmma, as one group of instructions.
+// multiply_wgmma: multiplies two K tiles in shared memory on wgmma, as one wgmma group.
 //
 //   Accumulator<WgmmaOf<half_t, 128>> d;
 //   multiply_wgmma<half_t, 4>(d, k_major<64>(a), k_major<128>(b), /*accumulate=*/false);   // K = 4 * 32 bytes
@@ -13,7 +13,8 @@
 
 namespace zellige {
 
-/// d = a b + (accumulate ? d : 0), `Steps` times 32 bytes of K. A: a tile, or registers of each step.
+/// Computes d = a b + (accumulate ? d : 0) over `Steps` times 32 bytes of K. A: a tile, or registers for each
+/// step.
 template <class T, int Steps, class Instruction, class A, class B>
 ZELLIGE_CALL void multiply_wgmma(Accumulator<Instruction>& d, const A& a, const B& b, bool accumulate) {
   issue_wgmma<T, Steps>(d.d, a, b, accumulate);

@@ -1,13 +1,13 @@
-// The running softmax of rows that come piece by piece: each step makes exponentials of a piece's scores and says
-// by what earlier sums and products are to be multiplied.
+// OnlineSoftmax: the softmax of rows that are processed in pieces. Each step turns a piece's scores into
+// exponentials and returns the factor for earlier accumulators.
 //
 //   Accumulator<WgmmaOf<half_t, 128>> s;                  // 64 rows of 128 keys' scores
 //   OnlineSoftmax<decltype(s)> softmax;
 //   for (pieces) { ... softmax.step(s, scale * log2e, factor); /* o *= factor; o += s v */ }
 //   softmax.finish(factor);                               // o *= factor: divided by the sums
 //
-// Rows are those of the accumulator: a thread has two, of which half(i) says to which s[i] belongs, and neighbouring lanes
-// share them.
+// Rows are those of the accumulator: a thread has two, half(i) returns the row of s[i], and neighbouring
+// lanes share them.
 #pragma once
 #include <zellige/atom/math.hpp>
 #include <zellige/atom/shuffle.hpp>
@@ -19,10 +19,10 @@ template <class Scores>
 struct OnlineSoftmax {
   static_assert(Scores::at(1, 0).row == Scores::at(0, 0).row && Scores::registers % 2 == 0,
                 "OnlineSoftmax: registers lie in pairs along a row");
-  float max[2] = {-infinity, -infinity}, sum[2] = {0, 0};  // sum: of this thread's columns
+  float max[2] = {-infinity, -infinity}, sum[2] = {0, 0};  // sum: over this thread's columns
 
-  /// s = exp2(scale * (s - max)), max being the largest score so far. Where whole rows may be -inf up to here, because
-  /// they are masked, say so: their exponentials are then zeros.
+  /// s = exp2(scale * (s - max)), where max is the largest score so far. Set Masked if whole rows may be -inf
+  /// up to here: their exponentials are then zeros.
   template <bool Masked = false>
   ZELLIGE_CALL void step(Scores& s, float scale, float (&factor)[2]) {
 #pragma unroll
@@ -30,7 +30,7 @@ struct OnlineSoftmax {
       float m = max[h];
 #pragma unroll
       for (int i = 0; i < Scores::registers; i += 2)
-        if (Scores::half(i) == h)  // a NaN gives way, and shows again in the exponentials
+        if (Scores::half(i) == h)  // max ignores a NaN, which reappears in the exponentials
           m = max_number(m, max_number(s[i], s[i + 1]));
 #pragma unroll
       for (int lanes = 1; lanes < Scores::lanes_of_row; lanes *= 2) m = max_number(m, shfl_xor(m, lanes));
@@ -49,7 +49,7 @@ struct OnlineSoftmax {
     }
   }
 
-  /// One over each row's sum.
+  /// Sets factor to the reciprocal of each row's sum.
   ZELLIGE_CALL void finish(float (&factor)[2]) {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {

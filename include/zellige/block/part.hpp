@@ -1,4 +1,5 @@
-// Part: where a tile's first element lies in its matrix, and that matrix's size.
+// Part: the position of a tile's first element in its matrix, and the matrix's
+// size.
 #pragma once
 
 namespace zellige {

@@ -1,6 +1,6 @@
-// Rows that start anywhere: a matrix whose pitch is no multiple of 16 bytes, copied to shared memory in whole
-// aligned chunks of 16 bytes. A row keeps its place within its first chunk, so nothing is shifted on the way;
-// who reads it adds `offset`.
+// RaggedRows: a matrix with unaligned rows (the pitch is not a multiple of 16 bytes), copied to shared memory
+// in whole aligned chunks of 16 bytes. A row keeps its offset within its first chunk, so the copy shifts
+// nothing; readers add `offset`.
 //
 //   RaggedRows<half_t> a{A, lda};
 //   const auto line = a.line(row, 0);                       // the chunk that holds A(row, 0)
@@ -8,14 +8,14 @@
 //   half_t x = tile[a.offset(row, 0) + k];                  // A(row, k)
 //
 // Rows r and r + 8 have the same offset: 8 pitches are a multiple of 16 bytes. If the operand itself does not
-// start at a multiple of 16 bytes, a first chunk begins before it: `reaches_back` tells, and `copy_head`
-// copies that one.
+// start at a multiple of 16 bytes, its first chunk begins before it: `reaches_back` returns true, and
+// `copy_head` copies that chunk.
 #pragma once
 #include <zellige/block/tile.hpp>
 
 namespace zellige {
 
-/// Elements by which a pointer lies past a multiple of 16 bytes.
+/// The distance of a pointer from the preceding multiple of 16 bytes, in elements.
 template <class T>
 ZELLIGE_CALL int elements_past_16_bytes(gmem<const T> pointer) {
 #if defined(ZELLIGE_EMULATE)
@@ -39,11 +39,12 @@ struct RaggedRows {
   ZELLIGE_CALL gmem<const T> line(int row, int column) const {
     return data + (row * pitch + column - offset(row, column));
   }
-  /// Whether the chunk of (row, column) begins before the operand.
+  /// True if the chunk of (row, column) begins before the operand.
   ZELLIGE_CALL bool reaches_back(int row, int column) const {
     return row * pitch + column < offset(row, column);
   }
-  /// By one thread: the chunk that does, of a row with `columns` elements; zeros around them.
+  /// Copies the chunk that does, of a row with `columns` elements, with zeros around them. Called by one
+  /// thread.
   ZELLIGE_CALL void copy_head(smem<T> to, int row, int column, int columns) const {
     const int before = offset(row, column);
 #pragma unroll 1

@@ -1,8 +1,8 @@
-// Sums and maxima, of float or of int, over neighbouring lanes of a warp; every lane gets the result.
+// Sums and maxima of float or int over lanes of a warp; every lane gets the result.
 //
 //   float total = sum_lanes<8>(x);       // of the 8 lanes whose lane / 8 is this one's
-//   float total = sum_lanes<8, 2>(x);    // of 8 lanes each two further than the one before
-//   float total = sum_lanes<8>(x, row);  // and the emulator sees to it that these 8, and no others, have this row
+//   float total = sum_lanes<8, 2>(x);    // of 8 lanes with a stride of two
+//   float total = sum_lanes<8>(x, row);  // the emulator checks that exactly these 8 have this row
 #pragma once
 #include <zellige/atom.hpp>
 
@@ -27,7 +27,8 @@ template <int Lanes, int Step>
 constexpr bool together(int l, int m) {
   return l / (Lanes * Step) == m / (Lanes * Step) && l % Step == m % Step;
 }
-/// Which result a lane holds a part of: the same for `Lanes` of them, `Step` apart, and another for the rest of the warp.
+/// Identifies the result to which a lane contributes: equal for `Lanes` lanes at stride `Step`, different for
+/// all others of the warp.
 template <int Lanes, int Step>
 ZELLIGE_CALL void check_lanes(int result, const char* name) {
   const auto compute = [](const int* in, int* other) {
@@ -50,7 +51,7 @@ template <int Lanes, int Step>
 ZELLIGE_CALL void check_lanes(int, const char*) {}
 #endif
 
-/// `result`: a number of the sum, or maximum, that x is a part of.
+/// `result`: identifies the sum, or maximum, of which x is a part.
 template <int Lanes, int Step = 1, class T>
 ZELLIGE_CALL T sum_lanes(T x, int result) {
   check_lanes<Lanes, Step>(result, "sum_lanes");

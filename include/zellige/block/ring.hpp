@@ -1,6 +1,7 @@
-// Ring: stages of tiles in shared memory between a thread that fills them by TMA and warps that use them up.
+// Ring: a multistage pipeline of tiles in shared memory between a thread that fills stages by TMA and the
+// warps that consume them.
 //
-//   using Loads = Ring<4, Tiles<16384, 8192>>;            // 4 stages of two tiles, of so many bytes
+//   using Loads = Ring<4, Tiles<16384, 8192>>;            // 4 stages of two tiles, with their bytes
 //   const auto ring = Loads::at(/*tiles=*/0, /*barriers=*/Loads::tiles_bytes, {"A", "B"});
 //   if (threadIdx.x == 0) ring.init(/*consumers=*/8), fence_mbarrier_init();
 //   __syncthreads();
@@ -17,22 +18,22 @@
 //   ring.release(filled);
 //   ++filled;
 //
-// A stage has two barriers: `full` ends a phase when its bytes are there, `empty` when all consumers have released it.
-// Ranks: blocks of a cluster that share what is loaded (multicast). A stage is empty when the consumers of all of them
-// have released it: each releases it at every block.
+// A stage has two mbarriers: `full` completes a phase when the stage's bytes have arrived, `empty` when all
+// consumers have released it. Ranks: blocks of a cluster that share the loads (multicast). A stage is then
+// empty when the consumers of all these blocks have released it: each releases it at every block.
 #pragma once
 #include <zellige/atom/mbarrier.hpp>
 #include <zellige/block/ring_stage.hpp>
 
 namespace zellige {
 
-/// The two barriers of each stage.
+/// The two mbarriers of each stage.
 template <int Stages>
 struct RingBarriers {
   using Stage = RingStage<Stages>;
   smem<uint64_t> full, empty;
 
-  /// By one thread, with fence_mbarrier_init and a barrier of the block or cluster after it.
+  /// Called by one thread; needs fence_mbarrier_init and a barrier of the block or cluster after it.
   ZELLIGE_CALL void init_barriers(unsigned producers, unsigned consumers) const {
     for (int i = 0; i < Stages; ++i) {
       mbarrier_init(full + i, producers);
@@ -43,13 +44,14 @@ struct RingBarriers {
   ZELLIGE_CALL smem<uint64_t> empty_barrier(const Stage& s) const { return empty + s.index; }
   ZELLIGE_CALL void wait(const Stage& s) const { mbarrier_wait(full + s.index, s.phase); }
   ZELLIGE_CALL void wait_empty(const Stage& s) const { mbarrier_wait(empty + s.index, s.phase); }
-  /// Before the producer leaves: all its stages have been released, so nobody will arrive here any more.
+  /// Waits until all of the producer's stages are released, so that no arrival is pending when it exits.
   ZELLIGE_CALL void drain(Stage s) const {
     for (int i = 0; i < Stages; ++i, ++s) wait_empty(s);
   }
 };
 
-/// What a stage holds: tiles of so many bytes. Each tile's stages lie one behind the other, and the tiles behind one another.
+/// The contents of a stage: tiles with their bytes. The stages of a tile are contiguous, one tile after
+/// another.
 template <int... Bytes>
 struct Tiles {
   static constexpr int count = sizeof...(Bytes), bytes = (Bytes + ...);
@@ -67,7 +69,7 @@ struct Ring : RingBarriers<Stages> {
                        barriers_bytes = 16 * Stages;
   smem<unsigned char> tiles[Tiles::count];
 
-  /// The names are for the emulator's reports.
+  /// The names are used in the emulator's reports.
   ZELLIGE_CALL static Ring at(unsigned tiles_offset, unsigned barriers_offset,
                               const char* const (&names)[Tiles::count], const char* full = "full",
                               const char* empty = "empty") {
@@ -79,7 +81,7 @@ struct Ring : RingBarriers<Stages> {
     }
     return at(offsets, barriers_offset, names, full, empty);
   }
-  /// The same with each tile's stages where a planner put them.
+  /// The same with the offset of each tile's stages, as the planner assigned them.
   ZELLIGE_CALL static Ring at(const unsigned (&offsets)[Tiles::count], unsigned barriers_offset,
                               const char* const (&names)[Tiles::count], const char* full = "full",
                               const char* empty = "empty") {
@@ -91,22 +93,23 @@ struct Ring : RingBarriers<Stages> {
     ring.empty = shared<uint64_t>(empty, barriers_offset + 8 * Stages, Stages);
     return ring;
   }
-  /// By one thread, with fence_mbarrier_init and a barrier of the block or cluster after it. One thread fills.
+  /// Called by one thread, the only producer; needs fence_mbarrier_init and a barrier of the block or cluster
+  /// after it.
   ZELLIGE_CALL void init(unsigned consumers) const { this->init_barriers(1, consumers * Ranks); }
   ZELLIGE_CALL smem<unsigned char> tile(const Stage& s, int i = 0) const {
     return tiles[i] + s.index * Tiles::bytes_of(i);
   }
-  /// Where a consumer starts, and a producer.
+  /// The first stage of a consumer, and of a producer.
   ZELLIGE_CALL static Stage first() { return Stage::first(); }
   ZELLIGE_CALL static Stage first_empty() { return Stage::first_empty(); }
 
-  /// Waits until the stage is empty and announces its bytes. They complete on the barrier returned.
+  /// Waits until the stage is empty and announces its bytes. They complete on the returned mbarrier.
   ZELLIGE_CALL smem<uint64_t> acquire(const Stage& s) const {
     this->wait_empty(s);
     mbarrier_arrive_expect_tx(full + s.index, stage_bytes);
     return this->full_barrier(s);
   }
-  /// By a warp: its first lane arrives, or a lane for each rank, at that rank's block.
+  /// Called by a warp: its first lane arrives, or one lane per rank, at that rank's block.
   ZELLIGE_CALL void release(const Stage& s) const {
     const int lane = threadIdx.x % 32;
     if constexpr (Ranks > 1) {

@@ -1,5 +1,5 @@
-// RingStage: where a thread is in a ring of stages. The k-th use of a ring is of stage k mod Stages, in a phase whose parity is
-// that of k / Stages.
+// RingStage: a thread's position in a ring of stages. The k-th use of a ring is stage k mod Stages, in a
+// phase with the parity of k / Stages.
 //
 //   auto stage = RingStage<4>::first();                   ++stage;  stage.advance(6);
 #pragma once
@@ -7,7 +7,7 @@
 
 namespace zellige {
 
-/// Which stage of a ring, and the parity of its phase.
+/// The index of a stage, and the parity of its phase.
 template <int Stages>
 struct RingStage {
   int index = 0;
@@ -30,7 +30,7 @@ struct RingStage {
     index = static_cast<int>(at % Stages);
     return *this;
   }
-  /// Where a consumer starts; and a producer: all stages are empty, as if a phase had just ended.
+  /// The start of a consumer, and of a producer, for whom all stages are empty as if a phase had just ended.
   ZELLIGE_ANYWHERE static RingStage first() { return {}; }
   ZELLIGE_ANYWHERE static RingStage first_empty() { return {0, 1}; }
 };

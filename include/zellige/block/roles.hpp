@@ -1,15 +1,17 @@
-// roles: warps of a block that do different things, each with its share of the registers.
+// roles: warp specialization. Warps of a block run different code, each role with its number of registers.
 //
 //   roles(producer<4, 40>([&] { load(ring); }),           // warps 0 to 3 keep 40 registers; one thread loads
 //         consumer<8, 232>([&] { multiply(ring); }));     // warps 4 to 11 take 232
 //
-// Registers move between whole warpgroups; 0 leaves them as they are. The last role has all warps that remain.
+// setmaxnreg works on whole warpgroups; 0 leaves the registers unchanged. The last role has all remaining
+// warps.
 #pragma once
 #include <zellige/atom/setmaxnreg.hpp>
 
 namespace zellige {
 
-/// Its first thread runs `body`. Nobody waits for it: what all the block does afterwards begins with __syncwarp.
+/// Runs `body` on the role's first thread. The other lanes do not wait for it: code of the whole block after
+/// roles() begins with __syncwarp.
 template <int Warps, unsigned Registers, class Body>
 struct Producer {
   static constexpr unsigned threads = 32 * Warps;
@@ -19,7 +21,7 @@ struct Producer {
     if (threadIdx.x == first) body();
   }
 };
-/// All its threads run `body`.
+/// Runs `body` on all threads of the role.
 template <int Warps, unsigned Registers, class Body>
 struct Consumer {
   static constexpr unsigned threads = 32 * Warps;

@@ -1,13 +1,13 @@
-// Rows in the registers of a block: how softmax and the norms read each element once.
+// RowTile: matrix rows in the registers of a block, so that softmax and the norms read each element once.
 //
 //   RowTile<half_t, 8, 512, 2> tile;                 // 512 threads, each with 2 chunks of 8 elements
-//   tile.load(row, 0, columns, 0.0f);                // columns 0, 1, ...; zeros behind the row's last one
+//   tile.load(row, 0, columns, 0.0f);                // columns 0, 1, ...; zeros after the row's last one
 //   float sum = reduce_warp(tile.fold(0.0f, Sum{}), Sum{});
 //   sum = reduce_warps<16>(exchange_warps<16>(Vec<float, 1>{{sum}}, slots)[0], Sum{});
 //   tile.store(target, 0, columns, [&](auto x, int) { return scaled(x, 1 / sum); });
 //
-// V elements are one access: 16 bytes where rows start at multiples of that and have a multiple of V columns,
-// else V is 1.
+// V elements are one access: 16 bytes if rows start at multiples of 16 bytes and have a multiple of V
+// columns, else V must be 1.
 #pragma once
 #include <zellige/atom/shuffle.hpp>
 #include <zellige/block/tile.hpp>
@@ -21,7 +21,7 @@ struct RowTile {
 
   ZELLIGE_CALL static int column(int chunk) { return (chunk * Threads + static_cast<int>(threadIdx.x)) * V; }
 
-  /// How many of the row's elements this warp holds.
+  /// The number of the row's elements that this warp holds.
   ZELLIGE_CALL static int held_by_warp(int first, int row_columns) {
     int held = 0;
 #pragma unroll
@@ -29,7 +29,7 @@ struct RowTile {
       held += edge(row_columns - first - (i * Threads + static_cast<int>(threadIdx.x) / 32 * 32) * V, 32 * V);
     return held;
   }
-  /// Columns first, first + 1, ... of a row that nobody writes; `outside` behind its last one.
+  /// Loads columns first, first + 1, ... of a read-only row, and `outside` after its last column.
   ZELLIGE_CALL void load(gmem<const T> row, int first, int row_columns, float outside) {
 #pragma unroll
     for (int i = 0; i < Chunks; ++i) {
@@ -57,7 +57,7 @@ struct RowTile {
         for (int j = 0; j < V; ++j) start = f(start, static_cast<float>(x[i][j]));
     return start;
   }
-  /// f(values, i) of each chunk i, rounded to T.
+  /// Stores f(values, i) of each chunk i, rounded to T.
   template <class F>
   ZELLIGE_CALL void store(gmem<T> row, int first, int row_columns, F f) const {
 #pragma unroll
@@ -86,8 +86,8 @@ ZELLIGE_CALL float reduce_warp(float x, F f) {
   return x;
 }
 
-/// Every warp's value to all: lane l gets that of warp l mod Warps. Two rounds in a row need different slots;
-/// it is a barrier of the block too.
+/// Gives every warp's value to all: lane l gets the value of warp l mod Warps. Contains a block barrier; two
+/// consecutive calls need different slots.
 template <int Warps, int N>
 ZELLIGE_CALL Vec<float, N> exchange_warps(const Vec<float, N>& mine, smem<float> slots) {
   static_assert((Warps & (Warps - 1)) == 0 && Warps <= 32, "exchange_warps: 1, 2, 4, ... warps");
@@ -95,7 +95,7 @@ ZELLIGE_CALL Vec<float, N> exchange_warps(const Vec<float, N>& mine, smem<float>
   __syncthreads();
   return load<N>(slots + threadIdx.x % Warps * N);
 }
-/// Folds over the lanes that exchange_warps gave the warps' values.
+/// Folds over the lanes to which exchange_warps gave the warps' values.
 template <int Warps, class F>
 ZELLIGE_CALL float reduce_warps(float x, F f) {
 #pragma unroll

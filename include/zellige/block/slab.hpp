@@ -1,11 +1,12 @@
-// Slabs: pieces of a warpgroup's accumulator on their way to global memory. Each is written by stmatrix without bank
-// conflicts and left by TMA: 64 columns with the 128-byte swizzle, or 40 columns, whose pitch of 80 bytes needs none.
+// Slabs: epilogue subtiles of a warpgroup's accumulator on their way to global memory. Each is written by
+// stmatrix without bank conflicts and stored by TMA: 64 columns with the 128-byte swizzle, or 40 columns,
+// whose pitch of 80 bytes needs none.
 //
-//   const auto slabs = Slabs<half_t, 64>::at("D", offset, /*barrier=*/1 + warpgroup);     // two of them, in turn
+//   const auto slabs = Slabs<half_t, 64>::at("D", offset, /*barrier=*/1 + warpgroup);     // two, used alternately
 //   slabs.store(d, j, thread, [&](smem<half_t> slab) { tma_store_2d(map, slab, column + j, row); });
 //   slabs.drain(thread);                                  // before the kernel's end
 //
-// Transposed: a slab has a row for each of d's columns, of 64 elements.
+// Transposed: a slab has one row of 64 elements for each column of d.
 #pragma once
 #include <zellige/atom/fence.hpp>
 #include <zellige/atom/named_barrier.hpp>
@@ -15,7 +16,7 @@
 
 namespace zellige {
 
-/// Where a slab has the elements (row, column) of d: as TMA reads them.
+/// The layout of a slab's elements (row, column) of d, as TMA reads them.
 template <int Columns, bool Transposed = false>
 ZELLIGE_CALL constexpr auto slab_layout() {
   static_assert(Transposed || Columns == 64 || Columns == 40,
@@ -30,7 +31,7 @@ ZELLIGE_CALL constexpr auto slab_layout() {
 template <int Columns>
 inline constexpr int slab_bytes = 64 * Columns * 2;
 
-/// `Count` slabs of a warpgroup, which a named barrier of its own holds together.
+/// `Count` slabs of a warpgroup, synchronised by its own named barrier.
 template <class T, int Columns, int Count = 2, bool Transposed = false>
 struct Slabs {
   using SlabLayout = decltype(slab_layout<Columns, Transposed>());
@@ -41,10 +42,11 @@ struct Slabs {
   ZELLIGE_CALL static Slabs at(const char* name, unsigned offset, unsigned barrier) {
     return {shared<T>(name, offset, Count * 64 * Columns), barrier};
   }
-  /// d's columns from `first` on; one thread makes the call that leaves, of the slab's pointer.
+  /// Stores d's columns from `first` on; one thread calls `leave` with the slab's pointer, to issue the TMA
+  /// store.
   template <class Instruction, class Leave>
   ZELLIGE_CALL void store(const Accumulator<Instruction>& d, int first, int thread, Leave leave) {
-    if (thread == 0) tma_store_wait_read<Count - 1>();  // the store that used this slab has left it
+    if (thread == 0) tma_store_wait_read<Count - 1>();  // the previous store from this slab has read it
     named_barrier_sync(barrier, 128);
     const auto slab = data + next * (64 * Columns);
     store_columns<T, Columns, Transposed>(AddressTile<smem<T>, SlabLayout>{slab}, d, first, thread);

@@ -1,5 +1,5 @@
-// store_fragment: a product's accumulators through an epilogue (epilogue.hpp) to a row-major matrix in global memory, two
-// neighbours at once where its pitch allows it.
+// store_fragment: stores a matmul's accumulators through an epilogue (epilogue.hpp) to a row-major matrix in
+// global memory, two neighbours per access if the pitch allows it.
 //
 //   store_fragment(d, epilogue, C, ldc, {m0, n0, M, N}, warp, lane);      // d is the part of C from (m0, n0) on
 #pragma once

@@ -1,11 +1,12 @@
-// store_columns: an accumulator on its way to shared memory, rounded, 8x8 matrices at a time by stmatrix.
+// store_columns: rounds an accumulator and stores it to shared memory, 8x8 matrices at a time, by stmatrix.
 //
 //   const auto slab = slab_tile<half_t, 64>(shared<half_t>("D", 0, 64 * 64));           // slab.hpp
 //   store_columns<half_t, 64>(slab, d, 0);                // tile(row, column): element (row, column) of d
-//   store_columns<half_t, 16, true>(transposed, d, 0);    // where a column of d is contiguous in the tile
+//   store_columns<half_t, 16, true>(transposed, d, 0);    // if a column of d is contiguous in the tile
 //
-// Who addresses what follows from layouts: a lane addresses a row of a matrix (stmatrix's destination), whose first element
-// some thread holds in some register (its source), and that register is an element of d (the accumulator's layout).
+// The addresses follow from layouts: each lane addresses one row of a matrix (stmatrix's destination layout);
+// the source layout maps the row's first element to a thread and register, and the accumulator's layout maps
+// that register to an element of d.
 #pragma once
 #include <zellige/atom/convert.hpp>
 #include <zellige/atom/copy_atom.hpp>
@@ -14,7 +15,7 @@
 
 namespace zellige {
 
-/// stmatrix of so many matrices, as the layouts of its operands: (thread, value) -> element.
+/// The stmatrix of `Matrices` matrices, as the layouts of its operands: (thread, value) -> element.
 template <int Matrices, bool Transposed>
 struct StoreMatrix;
 #define ZELLIGE_STORE_MATRIX(matrices, transposed, op, call)                                         \
@@ -29,7 +30,7 @@ ZELLIGE_STORE_MATRIX(2, true, SM90_U16x4_STSM_T, stmatrix_x2_trans)
 ZELLIGE_STORE_MATRIX(4, true, SM90_U16x8_STSM_T, stmatrix_x4_trans)
 #undef ZELLIGE_STORE_MATRIX
 
-/// Of d's first registers, the element at the start of the row that this thread of the warpgroup addresses.
+/// The element of d's first registers that starts the row addressed by this thread of the warpgroup.
 template <class T, class Store, class Instruction>
 ZELLIGE_CALL AccumulatorAt addressed_element(int thread) {
   using D = Accumulator<Instruction>;
@@ -44,7 +45,7 @@ ZELLIGE_CALL AccumulatorAt addressed_element(int thread) {
   return {static_cast<int>(get<0>(at)), static_cast<int>(get<1>(at))};
 }
 
-/// One step of 4 (or 2) matrices: d's registers from `first` on, to the tile's columns from `column` on.
+/// Stores 4 (or 2) matrices: d's registers from `first` on, to the tile's columns from `column` on.
 template <class T, int Matrices, bool Transposed, class Tile, class Instruction>
 ZELLIGE_CALL void store_matrices(const Tile& tile, const Accumulator<Instruction>& d, int first, int column,
                                  int thread) {
@@ -59,11 +60,12 @@ ZELLIGE_CALL void store_matrices(const Tile& tile, const Accumulator<Instruction
   Store::store(tile(at.row, at.column + column), r);
 }
 
-/// `Columns` columns of d from `first` on, by all threads that hold it, to a tile of as many.
+/// Stores `Columns` columns of d from `first` on to a tile of the same width. Called by all threads that own
+/// d.
 template <class T, int Columns, bool Transposed = false, class Tile, class Instruction>
 ZELLIGE_CALL void store_columns(const Tile& tile, const Accumulator<Instruction>& d, int first, int thread) {
   using D = Accumulator<Instruction>;
-  constexpr int four = 8 * D::columns / D::registers;  // columns of four matrices, whose registers are eight
+  constexpr int four = 8 * D::columns / D::registers;  // columns of four matrices, which are eight registers
   static_assert(2 * Columns % four == 0, "store_columns: whole matrices of 8 columns");
 #pragma unroll
   for (int c = 0; c < Columns / four; ++c)

@@ -1,12 +1,14 @@
-// Tiles: a pointer and a layout. A coordinate gives an address, so that one access may move several elements.
+// Tiles: a pointer and a layout. A coordinate maps to an address, so that one access can move several
+// elements.
 //
 //   const auto sX = shared_tile<half_t, Layout<Shape<_8, _64>, Stride<_64, _1>>>("X", 0, 512);
 //   const auto sW = shared_tile<half_t, Swizzled<3, 3, 3, Layout<Shape<_8, _64>, Stride<_64, _1>>>>("W", 1024, 512);
 //   Vec<float, 8> x = read<8>(sX(row, 8 * chunk));        // one 16-byte load, widened
 //   write<8>(sX(row, 8 * chunk), x);                      // rounded to half_t, one 16-byte store
 //
-// A layout that is static is named, and no object of it is made: of a layout that is but a name the compiler looks at no class, which is
-// two thirds of what a tile cost NVRTC. shared_tile<half_t>("X", 0, 512, layout) takes it by its value.
+// A static layout is named as a type, and no object of it is made: NVRTC then instantiates no class of the
+// layout, which is two thirds of the compile time of a tile. shared_tile<half_t>("X", 0, 512, layout) takes a
+// layout by value.
 #pragma once
 #include <zellige/atom/bfloat16.hpp>
 #include <zellige/atom/cast.hpp>
@@ -26,8 +28,8 @@
 
 namespace zellige {
 
-/// Index: what an offset is computed in. int holds any tile's and most tensors'; long long where a tensor passes 2^31
-/// elements, though each of its coordinates fits an int.
+/// Index: the type of offsets. int suffices for any tile and most tensors; long long is for tensors of more
+/// than 2^31 elements, whose coordinates still fit an int.
 template <class Pointer, class Layout, class Index = int>
 struct AddressTile {
   Pointer data;
@@ -40,7 +42,7 @@ struct AddressTile {
     else
       return data + layout(c...);
   }
-  /// The same layout, `elements` further on: a later stage of a pipeline.
+  /// The same layout, shifted by `elements`: a later stage of a pipeline.
   ZELLIGE_CALL AddressTile shift(int elements) const { return {data + elements, layout}; }
 };
 
@@ -57,7 +59,8 @@ inline constexpr bool is_static_mode<C<s>, C<d>> = true;
 template <auto... s, auto... d>
 inline constexpr bool is_static_mode<tuple<C<s>...>, tuple<C<d>...>> = true;
 
-/// What a coordinate adds to the offset along a static mode; one of several counts them, the first fastest.
+/// The contribution of a coordinate to the offset along a static mode; for a mode with several sub-modes it
+/// is a linear index, the first fastest.
 template <class S, class D>
 struct static_mode;
 template <auto s, auto d>
@@ -79,7 +82,7 @@ struct static_mode<tuple<C<s>, C<rest>...>, tuple<C<d>, C<steps>...>> {
 };
 }  // namespace detail
 
-/// The same of static modes, the case of kernels that are generated: one function and no class beside this one.
+/// The same for static modes, the case of generated kernels: one function, and no class other than this one.
 template <class Pointer, auto... s, auto... d, class Index>
 struct AddressTile<Pointer, Layout<tuple<C<s>...>, tuple<C<d>...>>, Index> {
   Pointer data;
@@ -99,7 +102,7 @@ requires(
   }
   ZELLIGE_CALL AddressTile shift(int elements) const { return {data + elements}; }
 };
-/// And behind a swizzle.
+/// The same with a swizzle.
 template <class Pointer, int B, int M, int S, class... Modes, class... Strides, class Index>
 requires(
     B > 0 && S > 0 &&
@@ -115,7 +118,7 @@ requires(
 };
 
 #if defined(ZELLIGE_EMULATE)
-/// The same pointer, of which the emulator knows through which layout it touches shared memory, and in which parts.
+/// The same pointer; the emulator records the layout, and the parts, through which it accesses shared memory.
 template <class Layout, class T>
 ZELLIGE_CALL emulate::pointer<T> arranged(emulate::pointer<T> data, unsigned part = 0, bool stages = false) {
   static constexpr emulate::Arrangement a = emulate::arrangement(Layout{}, sizeof(T));
@@ -131,25 +134,25 @@ ZELLIGE_CALL Pointer arranged(Pointer data, unsigned = 0, bool = false) {
 }
 #endif
 
-/// `count` elements of shared memory from `byte_offset`, under the name that the emulator's reports use.
+/// `count` elements of shared memory from `byte_offset`, named for the emulator's reports.
 template <class T, class Layout>
 ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_tile(const char* name, unsigned byte_offset,
                                                       unsigned count) {
   return {arranged<Layout>(shared<T>(name, byte_offset, count))};
 }
-/// The same for `Stages` tiles, one behind the other, of `count` elements together: `Layout` is that of the first, `shift`
-/// goes to the others. The emulator sees to it that each that is filled is read, and that nobody goes back to an old one.
+/// The same for `Stages` contiguous tiles of `count` elements in total: `Layout` is the first tile's, `shift`
+/// moves to the others. The emulator checks that each filled tile is read, and that no stale tile is.
 template <class T, int Stages, class Layout>
 ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_ring(const char* name, unsigned byte_offset,
                                                       unsigned count) {
   return {arranged<Layout>(shared<T>(name, byte_offset, count), count / Stages, true)};
 }
-/// The same for partial results, of which the layout's first mode counts `Sums`: read_sum or read_max puts them together,
-/// and the emulator sees to it that all of them are read.
+/// The same for partial results, which the layout's first mode indexes with extent `Sums`: read_sum or
+/// read_max combines them, and the emulator checks that all are read.
 template <class T, int Sums, class Layout>
 ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_sums(const char* name, unsigned byte_offset,
                                                       unsigned count) {
-  unsigned part = 0;  // a swizzle may mix them
+  unsigned part = 0;  // a swizzle may mix the parts
 #if defined(ZELLIGE_EMULATE)
   static_assert(int(size<0>(Layout{})) == Sums,
                 "shared_sums: the layout's first mode counts the partial results");
@@ -173,19 +176,19 @@ ZELLIGE_CALL AddressTile<Pointer, Layout, Index> global_tile(Pointer data) {
   return {data};
 }
 
-/// An index that must not pass the last one: what lies beyond a tile is read from its edge and thrown away.
+/// Clamps an index to the last one: elements beyond a tile are read from its edge and discarded.
 template <class Index>
 ZELLIGE_CALL Index at_most(Index index, int last) {
   return index < last ? index : last;
 }
 
-/// The place that a number in memory names, the nearest one from 0 to `last` if it names none.
+/// The position that an index in memory selects, clamped to 0 ... `last`.
 template <class Pointer>
 ZELLIGE_CALL int numbered(Pointer number, int last) {
   return min(max(static_cast<int>(load<1>(number)[0]), 0), last);
 }
 
-/// How many of a chunk's `whole` elements exist when `left` do from its first one on.
+/// The number of a chunk's `whole` elements that exist if `left` exist from its first one on.
 ZELLIGE_CALL int edge(int left, int whole) { return left < 0 ? 0 : left < whole ? left : whole; }
 
 /// The same memory under another layout.
@@ -194,7 +197,7 @@ ZELLIGE_CALL AddressTile<Pointer, Layout> view(const AddressTile<Pointer, Old>& 
   return {arranged<Layout>(tile.data)};
 }
 
-/// An operand's columns from `first` on.
+/// A view of an operand's columns from `first` on.
 template <class View>
 struct ColumnsFrom {
   View tile;
@@ -219,7 +222,7 @@ struct pointee<emulate::pointer<T>> {
 };
 #endif
 
-/// Elements as float32; integers as int.
+/// Converts elements to float32, integers to int.
 template <class T, int N>
 ZELLIGE_CALL Vec<register_t<T>, N> widened(const Vec<T, N>& x) {
   Vec<register_t<T>, N> result;
@@ -228,13 +231,13 @@ ZELLIGE_CALL Vec<register_t<T>, N> widened(const Vec<T, N>& x) {
   return result;
 }
 
-/// N neighbouring elements in one access of at most 16 bytes, as float32; integers as int.
+/// Reads N neighbouring elements in one access of at most 16 bytes, as float32; integers as int.
 template <int N, class Pointer>
 ZELLIGE_CALL auto read(Pointer from) {
   return widened(load<N>(from));
 }
 
-/// Elements at, at + 1, ... at + N - 1 of x, rounded to what `to` points to, in one access.
+/// Writes elements at, at + 1, ... at + N - 1 of x, rounded to the type of `to`, in one access.
 template <int N, class Pointer, class Register, int M>
 ZELLIGE_CALL void write(Pointer to, const Vec<Register, M>& x, int at = 0) {
   using T = typename pointee<Pointer>::type;
@@ -249,8 +252,8 @@ ZELLIGE_CALL void write(Pointer to, const Vec<Register, M>& x, int at = 0) {
     for (int i = 0; i < N / 2; ++i) packed[i] = pack<T>(x[at + 2 * i], x[at + 2 * i + 1]);
     v = bit_cast<Vec<T, N>>(packed);
   } else if constexpr (requires { T::pack(0.f, 0.f); }) {
-    // Each by the instruction for two: single conversions of neighbours ptxas (CUDA 13.0) puts together, and in front of the wait
-    // for the wgmma that sums them.
+    // Uses the instruction that converts two values: ptxas (CUDA 13.0) merges single conversions of
+    // neighbours and moves them before the wait for the wgmma that accumulates them.
 #pragma unroll
     for (int i = 0; i < N; ++i) v[i] = bit_cast<Vec<T, 2>>(pack<T>(x[at + i], 0))[0];
   } else {
@@ -260,7 +263,7 @@ ZELLIGE_CALL void write(Pointer to, const Vec<Register, M>& x, int at = 0) {
   store(to, v);
 }
 
-/// Elements at and at + 1 of x, rounded together, each to a place of its own.
+/// Writes elements at and at + 1 of x, rounded together, to two separate addresses.
 template <class Pointer, class Register, int M>
 ZELLIGE_CALL void write_apart(Pointer first, Pointer second, const Vec<Register, M>& x, int at = 0) {
   using T = typename pointee<Pointer>::type;
@@ -277,7 +280,7 @@ ZELLIGE_CALL void write_apart(Pointer first, Pointer second, const Vec<Register,
   }
 }
 
-/// Vectors one behind the other.
+/// Concatenates vectors.
 template <class Register, int N>
 ZELLIGE_CALL Vec<Register, N> join(const Vec<Register, N>& x) {
   return x;
@@ -293,7 +296,7 @@ ZELLIGE_CALL auto join(const Vec<Register, N>& x, const Rest&... rest) {
   return result;
 }
 
-/// That all of a tile's partial results are put together, where the emulator can tell.
+/// Emulator only: checks that all of a tile's partial results are combined.
 template <int Parts, class Pointer, class Layout>
 ZELLIGE_CALL void check_parts([[maybe_unused]] const AddressTile<Pointer, Layout>& tile) {
 #if defined(ZELLIGE_EMULATE)
@@ -305,7 +308,7 @@ ZELLIGE_CALL void check_parts([[maybe_unused]] const AddressTile<Pointer, Layout
 #endif
 }
 
-/// The sum of `Parts` partial sums; part p lies at tile(p, coordinate...).
+/// Reads the sum of `Parts` partial sums; part p is at tile(p, coordinate...).
 template <int N, int Parts, class Pointer, class Layout, class... Coordinate>
 ZELLIGE_CALL auto read_sum(const AddressTile<Pointer, Layout>& tile, Coordinate... c) {
   check_parts<Parts>(tile);

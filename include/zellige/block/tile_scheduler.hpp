@@ -1,18 +1,20 @@
-// The order in which a persistent grid takes the tiles of a matrix: groups of rows, column by column within a
-// group, so that the tiles in flight share rows and columns in the L2; where a group's rows go by four, four rows of two columns at a
-// time. Eight blocks that follow each other run side by side on the chip, and what several of them ask for at a time is read once.
+// Tile schedulers: the order (rasterization) in which persistent blocks take the tiles of a matrix. Tiles go
+// in groups of rows, column by column within a group, so that the tiles in flight share rows and columns in
+// the L2; if a group's rows are a multiple of four, four rows of two columns at a time. Eight consecutive
+// blocks run concurrently, and what several of them load at the same time is read once.
 //
 //   for (int t = blockIdx.x; t < order.tiles(); t += gridDim.x) { auto [row, column] = order(t); ... }
 //
-// And that of attention's rows, head by head: HeadOrder; of any grid's tiles, of which some have more to do than others: LongAndShort.
+// HeadOrder does the same for attention's rows, head by head; LongAndShort for any grid whose tiles differ in
+// work.
 #pragma once
 #include <zellige/atom/config.hpp>
 
 namespace zellige {
 
 struct TileOrder {
-  int rows, columns;  // tiles
-  int group;          // rows of a group
+  int rows, columns;  // in tiles
+  int group;          // rows per group
 
   struct Place {
     int row, column;
@@ -29,9 +31,9 @@ struct TileOrder {
   }
 };
 
-/// Tiles of which those further along one axis have more to do than those before them: a block takes the n-th from the end, and
-/// behind it the n-th from the beginning, which make up for each other. `below`: tiles from one to the next along the axis, of
-/// which there is an even number.
+/// A schedule for tiles whose work grows along one axis: a block takes the n-th tile from the end, then the
+/// n-th from the beginning, so that the pairs balance. `below`: the distance between tiles along the axis,
+/// whose extent must be even.
 ///
 ///   for (int pair = blockIdx.x, turn = 0; pair < tiles / 2; pair += turn * gridDim.x, turn ^= 1) { int t = order(pair, turn); ... }
 struct LongAndShort {
@@ -43,11 +45,11 @@ struct LongAndShort {
   }
 };
 
-/// Tiles of the rows of several heads: each block of the grid takes `turns`. Causal: rows further down have more to do, so a
-/// block takes a long tile and the short one that makes up for it, from both ends of a head.
+/// Tiles of the rows of several heads; each block of the grid takes `turns` of them. Causal: later rows have
+/// more work, so a block takes a long tile and the short one that balances it, from both ends of a head.
 template <bool Causal>
 struct HeadOrder {
-  int tiles, heads;  // of a head; heads
+  int tiles, heads;  // per head; heads
 
   struct Place {
     int tile, head;  // tile -1: nothing to do

@@ -1,5 +1,5 @@
-// What kernels of several agents are written in, beside block.hpp: roles over rings, boxes of tensors by TMA, products of
-// warpgroups.
+// The headers of warp-specialized kernels, in addition to block.hpp: roles over rings, TMA boxes of tensors,
+// and wgmma.
 //
 //   roles(consumer<8, 232>([&] { ... ring.wait(at), issue_wgmma<half_t, 4>(d, a, b), ring.release(at) ... }),
 //         producer<4, 40>([&] { ... tma_load_2d(ring.tile(at), map, ring.acquire(at), x, y) ... }));

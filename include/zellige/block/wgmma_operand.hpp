@@ -1,5 +1,5 @@
-// Operands of wgmma in shared memory: tiles as TMA leaves them with a swizzle, one span of 128 (or 64) bytes by all rows
-// behind the other; what each step of K reads is a descriptor.
+// Operands of wgmma in shared memory: tiles as TMA writes them with a swizzle, one span of 128 (or 64) bytes
+// of all rows after another; a descriptor addresses the operand of each K step.
 //
 //   issue_wgmma<half_t, 4>(d, k_major<64>(a), mn_major<128, 64>(b), false);   // float d[64]: 64 x 128 of a warpgroup
 //   wgmma_commit(), wgmma_wait<0>();                                          // d may be read
@@ -8,7 +8,7 @@
 
 namespace zellige {
 
-/// Rows of K, 128 bytes of it a line.
+/// A K-major tile: each of the rows has 128 bytes of K.
 template <int Rows>
 struct KMajor {
   static constexpr Major major = Major::K;
@@ -22,7 +22,7 @@ ZELLIGE_CALL KMajor<Rows> k_major(any_pointer tile) {
   return {smem_descriptor(tile, 16, 1024, SwizzleMode::b128)};
 }
 
-/// `Depth` lines of K, each a span of M or N; 16-bit elements, 16 lines a step.
+/// An MN-major tile: `Depth` rows of K, each a span of M or N; 16-bit elements, 16 rows per step.
 template <int Columns, int Depth, SwizzleMode Mode = SwizzleMode::b128>
 struct MnMajor {
   static constexpr Major major = Major::MN;
@@ -36,7 +36,8 @@ ZELLIGE_CALL MnMajor<Columns, Depth, Mode> mn_major(any_pointer tile) {
   return {smem_descriptor(tile, 2 * Columns > int(span) ? Depth * span : 16, 8 * span, Mode)};
 }
 
-/// d = a b + (accumulate ? d : 0), `Steps` times 32 bytes of K; not yet a group. A: a tile, or registers of each step.
+/// Computes d = a b + (accumulate ? d : 0) over `Steps` times 32 bytes of K, without committing the group. A:
+/// a tile, or registers for each step.
 template <class T, int Steps, int R, class A, class B>
 ZELLIGE_CALL void issue_wgmma(float (&d)[R], const A& a, const B& b, bool accumulate) {
   wgmma_fence();
