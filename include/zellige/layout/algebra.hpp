@@ -1,12 +1,12 @@
-// The algebra on layouts: each function is one operation of algebra/operation.hpp, on types.
+// The layout algebra on types: one function per operation of algebra/operation.hpp.
 //
 //   auto a = make_layout(make_shape(_6{}, _2{}), make_stride(_8{}, _2{}));
 //   composition(a, make_layout(make_shape(_4{}, _3{}), make_stride(_3{}, _1{})))
 //     is  ((_2,_2),_3):((_24,_2),_8)
 //   zipped_divide(a, make_tile(_3{}, _2{}))   is  the tile and the tiles
 //
-// What does not hold at every coordinate is refused: by the compiler where the numbers are static, else at
-// run time.
+// An operation whose result would not be valid at every coordinate is refused: by the compiler if the numbers
+// are static, else at run time.
 #pragma once
 #include <zellige/layout/plan.hpp>
 
@@ -40,7 +40,7 @@ template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto filter_zeros(L const& l) {
   return invoke<Op::filter_zeros>(l);
 }
-/// Extents of 1 where a profile has zeros.
+/// Extents become 1 where the profile has a zero.
 template <layout_like L, int_tuple P>
 ZELLIGE_HOST_DEVICE constexpr auto filter_zeros(L const& l, P const& profile) {
   return invoke<Op::filter_zeros_profile>(l, profile);
@@ -56,7 +56,7 @@ template <layout_like A, class B>
 ZELLIGE_HOST_DEVICE constexpr auto composition(A const& a, B const& b) {
   return invoke<Op::composition>(a, b);
 }
-/// After a composed layout, strides of the user's stay in a layout of their own.
+/// Composition with a composed layout whose strides are of a user's type; they remain in a separate layout.
 template <class S, class D, class A, class O, class B>
 requires(detail::of_user_module<Layout<S, D>>) ZELLIGE_HOST_DEVICE
     constexpr auto composition(Layout<S, D> const& a, ComposedLayout<A, O, B> const& b) {
@@ -138,8 +138,8 @@ ZELLIGE_HOST_DEVICE constexpr tuple<Int<I>...> counted(seq<I...>) {
   return {};
 }
 }  // namespace detail
-/// The block repeated to fill the shape, or that of a layout, the blocks in LayoutLeft, LayoutRight or a given
-/// order.
+/// Repeats the block to fill the shape (or that of a layout), with the blocks in LayoutLeft, LayoutRight or
+/// an explicit order.
 template <layout_like L, layout_like S, class Order = LayoutLeft>
 ZELLIGE_HOST_DEVICE constexpr auto tile_to_shape(L const& block, S const& like, Order const& order = {});
 template <layout_like L, int_tuple S, class Order = LayoutLeft>
@@ -158,7 +158,7 @@ ZELLIGE_HOST_DEVICE constexpr auto tile_to_shape(L const& block, S const& like, 
   return tile_to_shape(block, like.shape(), order);
 }
 
-// Construction after a model.
+// Construction after another layout.
 template <int_tuple S, int_tuple O>
 ZELLIGE_HOST_DEVICE constexpr auto make_ordered_layout(S const& shape, O const& order) {
   return invoke<Op::make_ordered_layout>(shape, order);
@@ -210,7 +210,8 @@ template <int N, class L>
 requires(layout_like<L> || swizzle_like<L>) ZELLIGE_HOST_DEVICE constexpr auto upcast(L const& l) {
   return invoke<Op::upcast>(l, Int<N>{});
 }
-/// Of an offset; and of a shape with strides, mode by mode: strides of the user's are divided by their own safe_div.
+/// safe_div of an offset, or of a shape with strides, mode by mode; strides of a user's type are divided by
+/// their own safe_div.
 template <int N, integral T>
 ZELLIGE_HOST_DEVICE constexpr auto upcast(T const& offset) {
   return safe_div(offset, Int<N>{});
@@ -261,7 +262,7 @@ ZELLIGE_HOST_DEVICE constexpr auto make_swizzle() {
   return invoke<Op::make_swizzle>(Int<Y>{}, Int<Z>{});
 }
 
-// The parts of a composed layout: what swizzles, and what would be left without it.
+// The parts of a composed layout: the swizzle, and the layout without it.
 template <class L>
 ZELLIGE_HOST_DEVICE constexpr auto get_swizzle_portion(L const& l) {
   if constexpr (is_composed_layout_v<L>) {
@@ -283,8 +284,8 @@ ZELLIGE_HOST_DEVICE constexpr auto get_nonswizzle_portion(L const& l) {
   }
 }
 
-// Slices of composed layouts. Where the swizzle's deciding bits are all in the coordinate, what is left is an
-// ordinary layout whose strides the coordinate decides.
+// Slices of composed layouts. If the coordinate fixes all source bits of the swizzle, the result is an
+// ordinary layout whose strides depend on the coordinate.
 template <class Crd, class A, class O, class B>
 ZELLIGE_HOST_DEVICE constexpr auto slice_and_offset(Crd const& crd, ComposedLayout<A, O, B> const& l) {
   return invoke<Op::slice_and_offset>(crd, l);

@@ -16,7 +16,7 @@ struct ScaledBasis : private tuple<T> {
   ZELLIGE_HOST_DEVICE constexpr decltype(auto) value() const {
     return get<0>(static_cast<tuple<T> const&>(*this));
   }
-  /// The outermost mode that it is in.
+  /// The outermost mode of the basis element.
   ZELLIGE_HOST_DEVICE static constexpr auto mode() {
     if constexpr (sizeof...(N) > 0) return first_of<N...>();
   }
@@ -127,7 +127,7 @@ template <class T, int... N>
 ZELLIGE_HOST_DEVICE constexpr auto basis_value(ScaledBasis<T, N...> const& e) {
   return e.value();
 }
-/// The part of t that the basis element names.
+/// The part of t that the basis element selects.
 template <class S, int... N, class T>
 ZELLIGE_HOST_DEVICE constexpr auto basis_get(ScaledBasis<S, N...> const&, T const& t) {
   if constexpr (sizeof...(N) == 0)

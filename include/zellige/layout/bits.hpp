@@ -55,7 +55,7 @@ ZELLIGE_HOST_DEVICE constexpr auto shiftr(T x, N n) {
   return n >= 0 ? (x >> n) : (x << -n);
 }
 
-// Fractions have a least, a greatest and a magnitude too.
+// min, max and abs of fractions.
 namespace detail {
 template <class T>
 inline constexpr bool is_real_v = is_same_v<T, float> || is_same_v<T, double>;
@@ -90,7 +90,7 @@ ZELLIGE_HOST_DEVICE constexpr auto divmod(A const& a, B const& b) {
   return DivModReturnType<remove_cvref_t<decltype(a / b)>, remove_cvref_t<decltype(a % b)>>{a / b, a % b};
 }
 
-/// t where the condition holds and f otherwise; of a static condition only one of them counts, also in type.
+/// t if the condition holds, else f; if the condition is static, the other one is ignored, also in the type.
 template <class T, class F>
 ZELLIGE_HOST_DEVICE constexpr decltype(auto) conditional_return(true_type, T&& t, F&&) {
   return static_cast<T&&>(t);

@@ -1,6 +1,6 @@
 // Refusals. At compile time: a deleted function named after the rule, with the two numbers as its arguments,
-// so that the compiler's first line says what is wrong. At run time: an exception on the host (ZELLIGE_CHECK
-// 0 turns the checks off), a trap on the device where ZELLIGE_CHECK is 1.
+// so that the compiler's first line states the error. At run time: an exception on the host (ZELLIGE_CHECK 0
+// disables the checks), a trap on the device if ZELLIGE_CHECK is 1.
 #pragma once
 #include <zellige/layout/algebra/rule.hpp>
 
@@ -8,7 +8,7 @@
 #include <exception>
 #endif
 
-// ZELLIGE_CHECK_EVERYWHERE: what host and device passes of a compilation agree on.
+// ZELLIGE_CHECK_EVERYWHERE: the value common to the host and device passes of a compilation.
 #ifdef ZELLIGE_CHECK
 #define ZELLIGE_CHECK_EVERYWHERE ZELLIGE_CHECK
 #else
@@ -27,7 +27,7 @@
 namespace zellige {
 
 #if !defined(__CUDACC_RTC__)
-/// What run-time operations on layouts throw: the operation, the rule it broke, and the two numbers.
+/// The exception of run-time operations on layouts: the operation, the broken rule, and the two numbers.
 class LayoutError : public std::exception {
  public:
   LayoutError(char const* text, Refusal r) : refusal(r) {

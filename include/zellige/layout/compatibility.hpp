@@ -1,5 +1,5 @@
-// congruent, compatible and evenly_divides where one of the two is a layout, or a tiler that has layouts in
-// it. A layout counts by its shape.
+// congruent, compatible and evenly_divides for layouts, and for tilers that contain layouts. A layout is
+// compared by its shape.
 #pragma once
 #include <zellige/layout/modes.hpp>
 

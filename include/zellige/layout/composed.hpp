@@ -25,7 +25,7 @@ struct ComposedLayout : private tuple<A, Offset, B> {
   ZELLIGE_HOST_DEVICE constexpr auto shape() const {
     return layout_b().template shape<I...>();
   }
-  void stride() const = delete;  // what is behind a swizzle has none
+  void stride() const = delete;  // a composed layout has no strides
 
   template <class Crd>
   ZELLIGE_HOST_DEVICE constexpr auto operator()(Crd const& crd) const {
@@ -45,7 +45,7 @@ struct ComposedLayout : private tuple<A, Offset, B> {
       return wrong_number_of_coordinates<2 + int(sizeof...(Crd)), rank>(), Int<0>{};
   }
 
-  /// Behind other layouts, of another shape, and in tiles: composition and tiled_divide.
+  /// The layout composed with others, with another shape, or tiled: composition and tiled_divide.
   template <class... L>
   ZELLIGE_HOST_DEVICE constexpr auto compose(L const&... l) const {
     if constexpr (sizeof...(L) == 1)

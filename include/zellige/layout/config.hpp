@@ -1,4 +1,4 @@
-// What the compilers disagree about, and nothing else: host g++ and clang++, nvcc, and NVRTC.
+// Differences between the compilers, and nothing else: host g++ and clang++, nvcc, and NVRTC.
 #pragma once
 
 #if __cplusplus < 202002L
@@ -13,31 +13,31 @@
 #define ZELLIGE_DEVICE
 #endif
 
-// For the small steps through which every value passes: a function each would cost the compiler more than the
-// step, and unoptimised code too.
+// For the small steps through which every value passes: a function for each would cost more compile time than
+// the step, and run time in unoptimised code.
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #define ZELLIGE_STEP __host__ __device__ __forceinline__
 #else
 #define ZELLIGE_STEP __attribute__((always_inline))
 #endif
 
-// Before a function for host and device that calls a function object of the caller's: whether that may run on
-// the device is for the caller to say, so nvcc need not warn that it may not.
+// Before a function for host and device that calls a function object of the caller's: the caller decides
+// whether that may run on the device, so nvcc need not warn.
 #if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
 #define ZELLIGE_CALLS_BACK _Pragma("nv_exec_check_disable")
 #else
 #define ZELLIGE_CALLS_BACK
 #endif
 
-// Loops over registers must be unrolled wholly, or the registers become memory.
+// Loops over registers must be unrolled completely, or the arrays are placed in local memory.
 #if defined(__CUDA_ARCH__)
 #define ZELLIGE_UNROLL _Pragma("unroll")
 #else
 #define ZELLIGE_UNROLL
 #endif
 
-// The algebra runs at compile time and on the host. NVRTC has no host, so there it must be annotated all the
-// same.
+// The algebra runs at compile time and on the host. NVRTC has no host, so the annotations are needed there
+// too.
 #if defined(__CUDACC_RTC__)
 #define ZELLIGE_ALGEBRA __host__ __device__
 #else
@@ -54,7 +54,7 @@ template <class T>
 inline constexpr bool is_same_v<T, T> = true;
 
 #if defined(__CUDACC_RTC__)
-// As the compiler has it: no class for each type.
+// The compiler's intrinsic: no class for each type.
 template <class T>
 using remove_cvref_t = __remove_cvref(T);
 template <class T>
@@ -146,8 +146,7 @@ using make_seq = typename detail::count_to<N>::type;
 template <int B, int E>
 using make_range = typename detail::shift_seq<B, make_seq<(E > B ? E - B : 0)>>::type;
 
-/// True for a dependent T never: the condition of a static_assert that always fires, once, when its branch is
-/// chosen.
+/// Never true for a dependent T: the condition of a static_assert that fires once when its branch is chosen.
 template <class...>
 inline constexpr bool never = false;
 

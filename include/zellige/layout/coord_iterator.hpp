@@ -1,4 +1,4 @@
-// Every coordinate of a shape in turn, the first mode fastest.
+// Iterates over every coordinate of a shape, the first mode fastest.
 //
 //   for (auto crd : make_coord_range(make_shape(2, make_shape(3, 4)))) use(layout(crd));
 #pragma once

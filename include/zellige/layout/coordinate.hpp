@@ -2,7 +2,7 @@
 //
 //   crd2idx(make_coord(1, 2), Shape<_3, _4>{}, Stride<_4, _1>{})   is  1*4 + 2*1
 //
-// A number may stand for a whole tuple of modes; it then counts colexicographically (the first mode fastest).
+// A number may replace a whole tuple of modes; it is then a linear index that counts colexicographically (the first mode fastest).
 #pragma once
 #include <zellige/layout/int_tuple.hpp>
 
@@ -54,9 +54,9 @@ ZELLIGE_HOST_DEVICE constexpr auto crd2idx(Crd const& crd, S const& shape, D con
 }
 
 namespace detail {
-/// Shape and strides are static ints, of modes or of modes of modes, and not all strides are 0. A coordinate of as many run-time numbers
-/// then needs no function for each mode and each element of a tuple: the compilers of kernels, which index in every line, take half
-/// of the time without them.
+/// True if shape and strides are static ints, of modes or of modes of modes, and not all strides are 0. A
+/// coordinate of the same rank with run-time numbers then needs no function per mode and tuple element, which
+/// halves the compile time of kernels that index in every line.
 template <class S, class D>
 inline constexpr bool is_plain_mode = false;
 template <auto s, auto d>
@@ -140,7 +140,7 @@ ZELLIGE_HOST_DEVICE constexpr auto compact(S const& shape, Cur const& current) {
 }  // namespace detail
 
 namespace detail {
-// Of a static shape, as a type: a class for each node, no function.
+// For a static shape, as a type: one class per node, no function.
 template <class S>
 inline constexpr long long static_extent_v = -1;
 template <auto v>
@@ -176,7 +176,8 @@ ZELLIGE_HOST_DEVICE constexpr auto compact_major(S const& shape, Cur const& curr
   static_assert(!tuple_like<Cur> || is_same_v<detail::modes_of<Cur>, detail::modes_of<S>>,
                 "compact_major(shape, current): a step for every mode of the shape");
   constexpr long long extent = detail::static_extent_v<S>;
-  // By a name: nvcc hands the expression itself on to the host compiler, which takes it for a dependent one.
+  // As a named constant: nvcc passes the expression itself to the host compiler, which treats it as a
+  // dependent one.
   constexpr bool left = is_same_v<Major, LayoutLeft>;
   if constexpr (is_same_v<Cur, Int<1>> && 0 <= extent && extent < (1LL << 31))
     return typename detail::compact_static<left, S, 1, detail::modes_of<S>>::type{};
@@ -193,7 +194,7 @@ ZELLIGE_HOST_DEVICE constexpr auto compact_row_major(S const& shape, Cur const& 
 }
 
 namespace detail {
-// Of a layout there is none: what deduces Layout's arguments then looks further.
+// Undefined for a layout, so that deduction of Layout's arguments continues.
 template <class Major, class S>
 struct compact_strides {};
 template <class Major, class S>
@@ -262,7 +263,7 @@ ZELLIGE_HOST_DEVICE constexpr auto idx2crd(Idx const& idx, S const& shape) {
   }
 }
 
-/// The coordinate in `to` that counts as crd does in `from`.
+/// The coordinate in `to` with the same linear index as crd in `from`.
 template <class Crd, class S, class T>
 ZELLIGE_HOST_DEVICE constexpr auto crd2crd(Crd const& crd, S const& from, T const& to) {
   if constexpr (tuple_like<Crd> && tuple_like<S> && tuple_like<T>) {

@@ -1,5 +1,5 @@
-// From types to a value: what the algebra computes on. The leaves of a Layout type become those of a tree in
-// preorder; a run-time leaf becomes the number of the input that it will be.
+// From types to a value, the operand of the algebra. The leaves of a Layout type become those of a tree in
+// preorder; a run-time leaf becomes the number of its input.
 #pragma once
 #include <zellige/layout/algebra/operation.hpp>
 #include <zellige/layout/basis.hpp>
@@ -16,11 +16,11 @@ using smem_ptr_flag = smem_ptr_flag_bits<1>;
 
 namespace detail {
 
-/// Whether a run-time number of this type needs 64 bits.
+/// True if a run-time number of this type needs 64 bits.
 template <class T>
 inline constexpr bool is_wide_type = sizeof(T) > 4 || (T(-1) > T(0) && sizeof(T) == 4);
 
-// Writes the arguments of an operation, one node after the other. Run-time leaves are numbered as they are
+// Writes the arguments of an operation, one node after another. Run-time leaves are numbered as they are
 // met; `wide` tells which have 64 bits. A layout is written in two passes over its nodes: shape, then stride.
 class Encoder {
  public:
@@ -40,7 +40,7 @@ class Encoder {
     else
       v_.nodes.push_back({kids, part_ == Part::shape ? ValueKind::layout : kind, {}, {}, 0});
   }
-  /// The basis element that the number just written is a multiple of.
+  /// Sets the basis element of the number just written.
   ZELLIGE_ALGEBRA constexpr void basis(int inner) {
     ValueNode& n = part_ == Part::stride ? v_.nodes[at_ - 1] : v_.nodes.back();
     n.e = extend(n.e, inner);
@@ -51,12 +51,12 @@ class Encoder {
   }
   ZELLIGE_ALGEBRA constexpr void stride() { part_ = Part::stride; }
   ZELLIGE_ALGEBRA constexpr void end() { part_ = Part::number; }
-  /// The argument is complete.
+  /// Completes the argument.
   ZELLIGE_ALGEBRA constexpr void take() {
     args.push_back(static_cast<Value&&>(v_));
     v_ = Value{};
   }
-  /// What was written since the last time.
+  /// Returns what was written since the last call.
   ZELLIGE_ALGEBRA constexpr Value taken() {
     Value v = static_cast<Value&&>(v_);
     v_ = Value{};
@@ -97,7 +97,7 @@ template <>
 struct encode<Underscore> {
   ZELLIGE_ALGEBRA static constexpr void into(Encoder& e) { e.node({-1, ValueKind::underscore, {}, {}, 0}); }
 };
-// Static numbers, which most tuples are of, need no function each.
+// Static numbers, the elements of most tuples, need no function each.
 template <auto... v>
 struct encode<tuple<C<v>...>> {
   ZELLIGE_ALGEBRA static constexpr void into(Encoder& e) {

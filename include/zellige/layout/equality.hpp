@@ -1,5 +1,5 @@
-// == and != of tuples and layouts, element by element. The answer is static where the compiler can tell: as
-// soon as one pair of static numbers differs, or when all numbers are static.
+// == and != of tuples and layouts, element by element. The result is static if the compiler can decide it: as
+// soon as one pair of static numbers differs, or if all numbers are static.
 //
 //   make_tuple(_1{}, n) == make_tuple(_2{}, n)    is  false_type       (_1 and _2 differ, whatever n is)
 //   make_tuple(_1{}, n) == make_tuple(_1{}, 8)    is  a bool
@@ -38,7 +38,7 @@ requires(is_own_tuple_v<T>&& is_own_tuple_v<U>) ZELLIGE_HOST_DEVICE constexpr au
                                                                                               U const& u) {
   return !(t == u);
 }
-// A number, a tuple, a basis element and `_` are four different things.
+// A number, a tuple, a basis element and `_` are four different kinds, never equal.
 template <class T, class U>
 requires detail::unlike_in_tuples<T, U> ZELLIGE_HOST_DEVICE constexpr false_type operator==(T const&,
                                                                                             U const&) {
@@ -50,7 +50,7 @@ requires detail::unlike_in_tuples<T, U> ZELLIGE_HOST_DEVICE constexpr true_type 
   return {};
 }
 
-/// The same shape and the same strides; not merely the same function.
+/// Equal shapes and equal strides; not merely the same function.
 template <class S, class D, class S2, class D2>
 ZELLIGE_HOST_DEVICE constexpr auto operator==(Layout<S, D> const& a, Layout<S2, D2> const& b) {
   return a.shape() == b.shape() && a.stride() == b.stride();

@@ -1,6 +1,6 @@
-// Operations by name on text: evaluate("complement", {"_4:_2", "_24"}) is "(_2,_3):(_1,_8)".
-// Host only; the command line and the tests come in here. Operations on layouts are the rows of algebra/op.hpp; here are
-// those on tensors, and those whose result is a picture.
+// Evaluates operations by name on strings: evaluate("complement", {"_4:_2", "_24"}) is "(_2,_3):(_1,_8)".
+// Host only; the entry point of the command line and the tests. Operations on layouts are the rows of
+// algebra/op.hpp; this file adds those on tensors and those that return a picture.
 #pragma once
 #include <utility>
 #include <zellige/layout/algebra/tensors.hpp>
@@ -46,7 +46,7 @@ inline constexpr Operation tensor_operations[] = {
      [](Tape&, Operands const& o) { return to_text(algebra::identity_tensor(o[0].value)); }},
     {"make_coord_tensor", "make_coord_tensor", "p", Op::count,
      [](Tape& t, Operands const& o) {
-       algebra::coshape(t, o[0].value);  // refuses strides that are of no one module
+       algebra::coshape(t, o[0].value);  // refuses strides of different modules
        return t.failed() ? "" : to_text(algebra::coord_tensor(o[0].value));
      }},
     {"tensor_call", "layout_call tensor_eval tensor_slice", "t x", Op::count,
@@ -86,7 +86,7 @@ inline constexpr Operation tensor_operations[] = {
      [](Tape& t, Operands const& o) {
        return text_of(t, gmma_atom(t, o[0].text, o[1].text, bits_of_type(o[2].text)));
      }},
-    // Texts.
+    // Operations that return a string.
     {"print_tensor", "print_tensor", "t", Op::count,
      [](Tape&, Operands const& o) { return tensor_text(o[0].value, false); }},
     {"ostream_tensor", "ostream_tensor", "t", Op::count,
@@ -107,7 +107,7 @@ inline Values values_of(Operands const& operands) {
 }
 }  // namespace detail
 
-/// The row that is meant; `inside`: of the layout of a tensor, which is the first operand.
+/// The selected row; `inside`: it applies to the layout of the tensor that is the first operand.
 struct Chosen {
   Operation const* row = nullptr;
   bool inside = false;
@@ -122,7 +122,7 @@ inline Chosen choose_row(Rows const& rows, Operands const& operands) {
   }
   return {};
 }
-/// The result of a row on operands that fit it. Throws LayoutError where it is refused.
+/// The result of a row on operands that fit it. Throws LayoutError if it is refused.
 inline std::string evaluate(Chosen const& chosen, std::string_view name, Operands const& operands) {
   Tape t;
   std::string text;
@@ -140,7 +140,7 @@ inline std::string evaluate(Chosen const& chosen, std::string_view name, Operand
   return text;
 }
 
-/// Evaluates one operation on values in CuTe's notation. Throws LayoutError when it is refused or unknown.
+/// Evaluates one operation on values in CuTe's notation. Throws LayoutError if it is refused or unknown.
 inline std::string evaluate(std::string_view name, std::vector<std::string> const& texts) {
   Rows rows = named(layout_operations, name);
   Rows const more = named(detail::tensor_operations, name);

@@ -10,7 +10,7 @@ struct identity {
     return static_cast<T&&>(t);
   }
 };
-/// r, whatever it is asked.
+/// Returns r for any arguments.
 template <class R>
 struct constant_fn {
   R r_;
@@ -20,7 +20,7 @@ struct constant_fn {
   }
 };
 
-// One line per operator; C++ offers no other way to define so many of them alike.
+// A macro with one line per operator, because C++ has no other way to define them uniformly.
 #define ZELLIGE_UNARY_FUNCTION(name, ...)                                  \
   struct name {                                                            \
     template <class T>                                                     \

@@ -1,4 +1,4 @@
-// The layouts of shared-memory tiles that SM90's matrix instructions read, by major order and swizzle.
+// The canonical layouts of shared-memory tiles for wgmma, by major order and swizzle.
 //
 //   SM90::GMMA::Layout_K_SW128_Atom<half_t>   is   Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1)
 #pragma once
@@ -6,7 +6,7 @@
 
 namespace zellige {
 namespace detail {
-// One line of 128 << B bits, eight of them; K: lines are rows, MN: lines are columns.
+// Eight lines of 128 << B bits each; k_major: they are rows of the matrix, else columns.
 template <int B, bool k_major, class T>
 ZELLIGE_HOST_DEVICE constexpr auto gmma_atom() {
   constexpr int bits = sizeof_bits<T>::value, line = (128 << B) / bits;

@@ -28,8 +28,7 @@ inline constexpr int depth_v<tuple<T...>> = 1 + most<0, depth_v<T>...>;
 template <class T>
 inline constexpr int rank_v = is_tuple_v<T> ? tuple_size_v<T> : 1;
 
-// What static leaves come to, without a function for every element; `unknown` where a leaf has no static
-// number.
+// Folds of static leaves, without a function for every element; `unknown` if a leaf has no static number.
 inline constexpr long long unknown = -9223372036854775807LL - 1;
 template <class T>
 inline constexpr long long static_product = unknown;
@@ -42,7 +41,7 @@ inline constexpr long long static_product<tuple<T...>> =
     ((static_product<T> != unknown) && ...) ? (1LL * ... * static_product<T>) : unknown;
 ZELLIGE_HOST_DEVICE constexpr bool fits_int(long long v) { return v >= -2147483647 - 1 && v <= 2147483647; }
 
-// Generic lambdas would read better below; NVRTC takes them for host functions.
+// Generic lambdas would be clearer below, but NVRTC treats them as host functions.
 template <class T, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto product_of(T const& t, seq<I...>);
 template <class T, int... I>
@@ -130,18 +129,18 @@ requires(sizeof...(A) == sizeof...(B)) struct weakly_congruent_types<tuple<A...>
 };
 }  // namespace detail
 
-/// The two have the same profile.
+/// True if both have the same profile.
 template <class A, class B>
 ZELLIGE_HOST_DEVICE constexpr auto congruent(A const&, B const&) {
   return C<detail::congruent_v<A, B>>{};
 }
-/// The profile of b refines that of a.
+/// True if the profile of b refines that of a.
 template <class A, class B>
 ZELLIGE_HOST_DEVICE constexpr auto weakly_congruent(A const&, B const&) {
   return C<detail::weakly_congruent_types<A, B>::value>{};
 }
 
-/// Every leaf of T is a static number (or a type without state).
+/// True if every leaf of T is a static number (or a type without state).
 template <class T>
 inline constexpr bool is_static_v = __is_empty(T);
 template <class T>

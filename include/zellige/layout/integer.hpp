@@ -105,7 +105,7 @@ ZELLIGE_HOST_DEVICE constexpr C<(!v)> operator!(C<v>) {
   return {};
 }
 
-// One line per operator; nvcc offers no other way to define sixteen of them alike.
+// A macro with one line per operator, because nvcc has no other way to define sixteen of them uniformly.
 #define ZELLIGE_STATIC_OPERATOR(op)                                   \
   template <auto a, auto b>                                           \
   ZELLIGE_HOST_DEVICE constexpr C<(a op b)> operator op(C<a>, C<b>) { \

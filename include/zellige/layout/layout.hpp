@@ -72,7 +72,7 @@ struct Layout : private tuple<S, D> {
   }
   ZELLIGE_HOST_DEVICE constexpr Layout layout() const { return *this; }
 
-  /// The index of a coordinate, given whole or mode by mode; with a `_` in it, the sub-layout it keeps.
+  /// The index of a coordinate, passed whole or mode by mode; with a `_` in it, the sub-layout that it keeps.
   template <class Crd>
   ZELLIGE_HOST_DEVICE constexpr auto operator()(Crd const& crd) const {
     if constexpr (has_underscore_v<Crd>)
@@ -134,7 +134,7 @@ struct Layout : private tuple<S, D> {
 template <class S, class D>
 Layout(S const&, D const&) -> Layout<S, D>;
 
-/// Layouts as the modes of one.
+/// Combines layouts as the modes of one.
 template <class L, class... R>
 requires(is_layout_v<L> && (is_layout_v<R> && ...)) ZELLIGE_HOST_DEVICE
     constexpr auto make_layout(L const& a, R const&... rest) {
@@ -167,14 +167,14 @@ template <>
 inline constexpr bool is_own_stride<int> = true;
 template <class... D>
 inline constexpr bool is_own_stride<tuple<D...>> = (is_own_stride<D> && ...);
-/// A layout with strides of the user's.
+/// A layout with strides of a user's type.
 template <class T>
 inline constexpr bool of_user_module = false;
 template <class S, class D>
 inline constexpr bool of_user_module<Layout<S, D>> = !is_own_stride<D>;
 }  // namespace detail
 
-// Queries on layouts, tuples and numbers alike; a path of modes may be given: size<0, 1>(a).
+// Queries on layouts, tuples and numbers; a path of modes may be passed: size<0, 1>(a).
 template <int... I, class T>
 ZELLIGE_HOST_DEVICE constexpr auto shape(T const& t) {
   if constexpr (requires { t.shape(); })
@@ -258,8 +258,8 @@ struct plus_one {
 };
 }  // namespace detail
 
-/// One more than the largest index (of the absolute strides); of a layout of coordinates, the size of the
-/// smallest box from zero that holds them.
+/// One more than the largest index (with absolute strides); for a layout of coordinates, the size of the
+/// smallest box from zero that contains them.
 template <int... I, class L>
 ZELLIGE_HOST_DEVICE constexpr auto cosize(L const& l) {
   constexpr long long last = sizeof...(I) == 0 ? detail::last_of<L> : detail::unknown;
@@ -321,7 +321,7 @@ ZELLIGE_STEP constexpr auto offset_flat(tuple<C...> const& crd, S const& shape, 
                         get<nth_true<!is_underscore_v<C>...>(I)>(shape),
                         get<nth_true<!is_underscore_v<C>...>(I)>(stride)));
 }
-/// The index of a coordinate, each `_` a 0. Plain strides take nothing from a 0.
+/// The index of a coordinate with each `_` as 0. Plain strides skip the zeros.
 template <class Crd, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr auto slice_offset(Crd const& crd, S const& shape, D const& stride) {
   if constexpr (is_flat_v<Crd> && has_plain_strides_v<D> && misfit<Crd, S>::crd == misfit<Crd, S>::layout) {
@@ -340,7 +340,7 @@ template <class Crd, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr auto slice_and_offset(Crd const& crd, Layout<S, D> const& l) {
   return make_tuple(slice(crd, l), detail::slice_offset(crd, l.shape(), l.stride()));
 }
-/// (the layout, the index of crd): the layout seen from crd.
+/// (the layout, the index of crd): the layout with its origin at crd.
 template <class Crd, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr auto domain_offset(Crd const& crd, Layout<S, D> const& l) {
   return make_tuple(l, l(crd));

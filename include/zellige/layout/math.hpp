@@ -68,7 +68,7 @@ ZELLIGE_HOST_DEVICE constexpr auto lcm(A a, B b) {
   return a / gcd(a, b) * b;
 }
 
-/// Bits. Of a static number, static.
+/// Bit operations; static for static numbers.
 namespace detail {
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr int width_of(T a) {
@@ -114,7 +114,7 @@ template <integral A>
 ZELLIGE_HOST_DEVICE constexpr auto has_single_bit(A a) {
   return popcount(a) == Int<1>{};
 }
-/// The exponent of a power of two; of other numbers, that of the power below.
+/// The exponent of a power of two; for other numbers, that of the next lower power.
 template <integral A>
 ZELLIGE_HOST_DEVICE constexpr auto log_2(A a) {
   return bit_width(a) - Int<1>{};

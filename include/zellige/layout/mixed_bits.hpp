@@ -1,10 +1,10 @@
-// MixedBits<S, F>: an unsigned number of which some bits are known to the compiler and some not. The bits of
-// S are 1, the bits of F are decided at run time, all others are 0.
+// MixedBits<S, F>: an unsigned number with some bits known at compile time. The bits of S are 1, the bits of
+// F are decided at run time, all others are 0.
 //
 //   to_mixed_bits(Layout<Shape<_8, _8>, Stride<_8, _1>>{}, make_coord(i, _3{}))
 //     is  i << 3 | 3: the low bits are known
 //
-// Swizzles of such offsets show which of their bits are still static.
+// Swizzles of such offsets show which bits are still static.
 #pragma once
 #include <zellige/layout/coordinate.hpp>
 
@@ -23,7 +23,7 @@ inline constexpr bool is_mixed_bits_v = false;
 template <unsigned S, unsigned F>
 inline constexpr bool is_mixed_bits_v<MixedBits<S, F>> = true;
 
-/// The bits of s, and the bits of d that f allows and s has not; static when there are none of the latter.
+/// The bits of s, and the bits of d that are in f but not in s; static if there are none of the latter.
 template <auto s, integral D, auto f>
 ZELLIGE_HOST_DEVICE constexpr auto make_mixed_bits(C<s>, D const& d, C<f>) {
   constexpr unsigned open = unsigned(f) & ~unsigned(s);
@@ -34,7 +34,7 @@ ZELLIGE_HOST_DEVICE constexpr auto make_mixed_bits(C<s>, D const& d, C<f>) {
 }
 
 namespace detail {
-// What is known of a number, for MixedBits and static numbers alike.
+// The known bits of a number, for MixedBits and static numbers.
 template <class T>
 struct known_bits;
 template <unsigned S, unsigned F>
@@ -52,7 +52,7 @@ concept mixed_pair = (is_mixed_bits_v<T> && (is_mixed_bits_v<U> || is_static_int
                      (is_static_integer_v<T> && is_mixed_bits_v<U>);
 }  // namespace detail
 
-// A bit of a & b is 1 where both are, 0 where one is, and open otherwise; and so on.
+// A bit of a & b is 1 if both are, 0 if either is, and unknown otherwise; the other operators likewise.
 template <class T, class U>
 requires detail::mixed_pair<T, U> ZELLIGE_HOST_DEVICE constexpr auto operator&(T const& a, U const& b) {
   using A = detail::known_bits<T>;
@@ -111,7 +111,7 @@ ZELLIGE_HOST_DEVICE constexpr auto safe_div(MixedBits<S, F> const& m, C<n>) {
   static_assert(((S | F) & unsigned(n - 1)) == 0, "safe_div: the number may have bits below the divisor");
   return m >> detail::exponent(C<n>{});
 }
-/// An offset in elements of N times the bits, or of an N-th.
+/// An offset converted to elements of N times the bits, or of 1/N.
 template <unsigned N, unsigned S, unsigned F>
 ZELLIGE_HOST_DEVICE constexpr auto upcast(MixedBits<S, F> const& m) {
   return safe_div(m, Int<int(N)>{});
@@ -120,13 +120,13 @@ template <unsigned N, unsigned S, unsigned F>
 ZELLIGE_HOST_DEVICE constexpr auto downcast(MixedBits<S, F> const& m) {
   return m << detail::exponent(Int<int(N)>{});
 }
-/// The largest power of two that divides the number for certain.
+/// The largest power of two that certainly divides the number.
 template <unsigned S, unsigned F>
 ZELLIGE_HOST_DEVICE constexpr auto max_alignment(MixedBits<S, F> const&) {
   return C<((S | F) & (0u - (S | F)))>{};
 }
 
-/// The offset of a coordinate in a layout of powers of two, and which of its bits are known.
+/// The offset of a coordinate in a layout of powers of two, with its known bits.
 template <class S, class D, class Crd>
 ZELLIGE_HOST_DEVICE constexpr auto to_mixed_bits(S const& shape, D const& stride, Crd const& crd);
 namespace detail {

@@ -124,7 +124,7 @@ requires(tuple_like<A> || integral<A>) ZELLIGE_HOST_DEVICE constexpr auto min(A 
   return invoke<Op::min>(a);
 }
 
-/// Of three numbers or more, each static or not.
+/// For three or more numbers, each static or not.
 template <integral A, integral B, integral C, integral... More>
 ZELLIGE_HOST_DEVICE constexpr auto gcd(A const& a, B const& b, C const& c, More const&... more) {
   return gcd(gcd(a, b), c, more...);

@@ -1,5 +1,5 @@
-// The names of layouts and of what they are made of. A type that is but named costs a compiler next to nothing; text that takes layouts
-// apart, as tiles of generated kernels do, needs no more than this.
+// The names of layouts and of their parts. A type that is only named costs almost no compile time; code that
+// only decomposes layout types, like the tiles of generated kernels, needs no more than this header.
 #pragma once
 
 namespace zellige {
@@ -11,7 +11,7 @@ using Int = C<v>;
 
 template <class... T>
 struct tuple;
-// CuTe's names for the same thing, by what it is used for.
+// CuTe's names for the same type, by its use.
 template <class... T>
 using Shape = tuple<T...>;
 template <class... T>
@@ -30,7 +30,8 @@ struct Swizzle;
 template <class A, class Offset, class B>
 struct ComposedLayout;
 
-/// The type of a swizzle behind a layout without state: Swizzled<3, 3, 3, Layout<Shape<_64, _128>, Stride<_128, _1>>>.
+/// The type of a swizzle applied to a layout without state: Swizzled<3, 3, 3, Layout<Shape<_64, _128>,
+/// Stride<_128, _1>>>.
 template <int B, int M, int S, class L>
 using Swizzled = ComposedLayout<Swizzle<B, M, S>, C<0>, L>;
 

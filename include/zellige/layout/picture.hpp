@@ -1,4 +1,4 @@
-// Layouts and tensors drawn as text: tables, LaTeX. Host only.
+// Draws layouts and tensors as strings: tables, LaTeX. Host only.
 #pragma once
 #include <cctype>
 #include <cstdio>
@@ -48,7 +48,7 @@ inline long long extent(Value const& l, int m) {
 }
 }  // namespace detail
 
-/// The elements in rows, of ranks 1 to 4, as cell(coordinate) says, between the marks that print_tensor puts.
+/// The elements in rows, for ranks 1 to 4, as cell(coordinate) returns them, with print_tensor's separators.
 template <class Cell>
 std::string grid_text(Value const& l, bool stream, Cell cell, std::size_t width) {
   using detail::coordinate;
@@ -83,7 +83,7 @@ std::string grid_text(Value const& l, bool stream, Cell cell, std::size_t width)
   return out;
 }
 
-/// What print_tensor prints, or with `stream` what operator<< does.
+/// The output of print_tensor, or with `stream` that of operator<<.
 inline std::string tensor_text(Value const& x, bool stream) {
   Tape t;
   Value const l = detail::inner_layout(x);
@@ -147,7 +147,7 @@ inline std::string layout_latex(Value const& l) {
 }
 
 namespace detail {
-/// A sum of products of numbers and i; `%` is the remainder of whole numbers.
+/// Evaluates a sum of products of numbers and i; `%` is the integer remainder.
 inline double formula_at(std::string const& f, double i) {
   std::size_t at = 0;
   auto wrong = [&] {
@@ -185,7 +185,7 @@ inline double formula_at(std::string const& f, double i) {
   return sum;
 }
 }  // namespace detail
-/// The values that a formula in i gives the elements of a type, as print_tensor prints them.
+/// The values of a formula in i, converted to a type, as print_tensor prints them.
 inline std::string values_text(std::string const& type, Value const& l, std::string const& formula) {
   Tape t;
   std::string const kind = type.ends_with("_t") ? type.substr(0, type.size() - 2) : type;
@@ -195,7 +195,7 @@ inline std::string values_text(std::string const& type, Value const& l, std::str
   auto cell = [&](Value const& crd) {
     double const x = detail::formula_at(formula, std::stod(detail::element(t, l, crd)));
     char text[64];
-    if (small)  // no width of their own
+    if (small)  // without a width of their own
       std::snprintf(text, sizeof text, "  %lld", static_cast<long long>(x));
     else if (whole)
       std::snprintf(text, sizeof text, "%5lld", static_cast<long long>(x));

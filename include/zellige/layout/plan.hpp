@@ -1,4 +1,4 @@
-// From types to a value and back: how the algebra, written once on values, becomes functions on Layout types.
+// From types to a value and back: turns the algebra, written once on values, into functions on Layout types.
 //
 // plan<Op, Ts...>::value is the result of the operation on the types alone: a tree of nodes, each number
 // static or the id of an expression, and the expressions over the run-time leaves of the arguments in order.
@@ -14,7 +14,7 @@ namespace zellige {
 
 namespace detail {
 
-// What a plan keeps of the result. Kept small: nvcc spends memory on every one.
+// The part of the result that a plan keeps. It is small because nvcc spends memory on every plan.
 template <int nodes_max, int steps_max>
 struct Planned {
   int node_count = 0;
@@ -65,7 +65,7 @@ template <auto op, class... T>
 struct huge_plan {
   static constexpr auto value = make_plan<400, 1000, op, T...>();
 };
-/// Which plan holds the result, as a number that device code may look at.
+/// The size class of the plan that holds the result, as a number that device code may read.
 enum class Room : signed char { small, big, huge };
 template <int n, int m>
 ZELLIGE_ALGEBRA constexpr Room room_of(Planned<n, m> const& p) {
@@ -87,7 +87,7 @@ ZELLIGE_ALGEBRA constexpr int child_of(Planned<n, m> const& p, int node, int i) 
   return at;
 }
 
-/// Whether the shapes (or the strides) of a node and all below it are static.
+/// True if the shapes (or the strides) of a node and its descendants are static.
 template <int n, int m>
 ZELLIGE_ALGEBRA constexpr bool static_below(Planned<n, m> const& p, int node, bool stride) {
   int at = node;
@@ -99,7 +99,7 @@ ZELLIGE_ALGEBRA constexpr bool static_below(Planned<n, m> const& p, int node, bo
   return true;
 }
 
-// Device functions may not name a plan's value; they may call these.
+// Device functions may not name a plan's value, but may call these functions.
 template <class P>
 struct at {
   ZELLIGE_ALGEBRA static consteval int kids(int i) { return P::value.nodes[i].kids; }
@@ -132,7 +132,8 @@ struct at {
   }
 };
 
-/// The run-time numbers: inputs first, then each expression as it is computed. Every slot has its width.
+/// The run-time numbers: first the inputs, then each expression as it is computed. Every slot has its own
+/// width.
 template <int n>
 struct Slots {
   int narrow[n > 0 ? n : 1];
@@ -231,8 +232,7 @@ ZELLIGE_STEP constexpr auto arithmetic_on(A a, B b) {
   else
     return y < 0 ? T(x << -y) : T(x >> y);
 }
-/// Computes expression i; a division whose denominator is 0 is caught by the check that the tape put before
-/// it.
+/// Computes expression i. A zero denominator is caught by the check that the tape recorded before it.
 template <class P, int i, int n>
 ZELLIGE_STEP constexpr void step(Slots<n>& s) {
   using A = at<P>;
@@ -288,7 +288,7 @@ ZELLIGE_STEP constexpr auto make_element(Slots<n> const& s) {
   else
     return on_basis(make_number<P, id, v>(s), typename path_seq<e>::type{});
 }
-// The type of a result without run-time leaves, made without a function: that halves the compiler's work.
+// The type of a result without run-time leaves, made without a function, which halves the compile time.
 template <class P, class S, bool stride, int node>
 struct static_parts;
 template <class P, int node, bool stride, bool inner = (P::value.nodes[node].kids >= 0)>
@@ -406,7 +406,7 @@ ZELLIGE_STEP constexpr auto invoke_general([[maybe_unused]] T const&... args) {
   constexpr Room held = room<P>::value;
   if constexpr (at<P>::rule() != Rule::none) {
     refuse<op, at<P>::rule(), at<P>::x(), at<P>::y()>();
-    return Layout<Int<1>, Int<0>>{};  // so that nothing else is reported
+    return Layout<Int<1>, Int<0>>{};  // suppresses further errors
   } else if constexpr (held == Room::huge) {
     static_assert(at<P>::node_count() <= 400 && at<P>::step_count() <= 1000,
                   "the result has more than 400 nodes");
@@ -460,7 +460,7 @@ ZELLIGE_ALGEBRA constexpr auto strides_before(seq<I...>) {
   };
   return seq<before(I)...>{};
 }
-/// On coordinates, and the user's strides put in afterwards; see user_module.hpp.
+/// The operation on coordinates, followed by substitution of the user's strides; see user_module.hpp.
 template <auto op, class First, class... Rest>
 ZELLIGE_STEP constexpr auto invoke_on_user_module(First const& first, Rest const&... rest) {
   if constexpr (!keeps_strides(op)) {
@@ -474,7 +474,7 @@ ZELLIGE_STEP constexpr auto invoke_on_user_module(First const& first, Rest const
                                      tuple_cat(user_strides(first), user_strides(rest)...), first, rest...);
   }
 }
-/// On the part before the user's strides; see ends_in_user_module.
+/// The operation on the part before the user's strides; see ends_in_user_module.
 template <auto op, class First, class... Rest>
 ZELLIGE_STEP constexpr auto invoke_before_user_module(First const& first, Rest const&... rest) {
   if constexpr (counts_elements_together(op)) {

@@ -1,5 +1,5 @@
-// prefer<N>: overloads in an order of preference. Called with prefer<1>{}, f(x, prefer<1>) is taken before
-// f(x, prefer<0>), if its constraints allow it.
+// prefer<N>: ranks overloads. Called with prefer<1>{}, f(x, prefer<1>) is preferred to f(x, prefer<0>) if its
+// constraints are satisfied.
 #pragma once
 
 namespace zellige {

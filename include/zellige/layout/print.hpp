@@ -1,4 +1,4 @@
-// print(x) for everything the library has, in CuTe's notation. Host only; it writes to standard output.
+// print(x) for every type of the library, in CuTe's notation. Host only; writes to standard output.
 #pragma once
 #include <cstdio>
 #include <zellige/layout.hpp>
@@ -7,7 +7,7 @@
 
 namespace zellige {
 
-/// The layout, tuple or number as a run-time value, run-time leaves with their values.
+/// The layout, tuple or number as a run-time value, with the values of its run-time leaves.
 template <class T>
 Value describe(T const& t) {
   if constexpr (is_same_v<T, bool>) {

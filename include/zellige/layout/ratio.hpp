@@ -1,4 +1,4 @@
-// R<n, d>: a fraction that the compiler knows, for sizes of elements against each other.
+// R<n, d>: a compile-time fraction, for ratios of element sizes.
 //
 //   ratio(_16{}, _32{})          is  R<1, 2>            64 * R<1, 2>{}    is  32, computed in integers
 //   ratio(_32{}, _16{})          is  _2                 R<3, 6>{}         keeps n and d as they are written
@@ -17,7 +17,7 @@ class R {
  public:
   static constexpr auto num = ((n < 0) != (d < 0) ? -1 : 1) * an / g;
   static constexpr auto den = ad / g;
-  /// The fraction in lowest terms, or the integer that it is.
+  /// The fraction in lowest terms, or the integer that it equals.
   using type = conditional_t<num == 0 || den == 1, C<num>, R<num, den>>;
 };
 template <class T>
@@ -45,7 +45,7 @@ template <class T, class U>
 concept fractions = fraction_like<T> && fraction_like<U> &&(is_ratio<T>::value || is_ratio<U>::value);
 }  // namespace detail
 
-/// a / b: in lowest terms; nratio leaves the terms as they come.
+/// a / b in lowest terms; nratio does not reduce the terms.
 template <detail::fraction_like A, detail::fraction_like B>
 ZELLIGE_HOST_DEVICE constexpr auto nratio(A, B) {
   using X = detail::fraction<A>;

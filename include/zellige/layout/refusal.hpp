@@ -1,5 +1,5 @@
-// The names under which the compiler reports a refused operation. Each is a deleted function: calling it is
-// the error, and its name, with the operation and the two numbers, is what the compiler prints first.
+// The deleted functions by which the compiler reports a refused operation: calling one is the error, and the
+// compiler prints its name with the operation and the two numbers first.
 #pragma once
 #include <zellige/layout/algebra/operation.hpp>
 

@@ -1,11 +1,10 @@
-// The run-time face: layouts whose rank and numbers are known only when the program runs, with the same
-// algebra.
+// The run-time API: layouts whose rank and numbers are known only at run time, with the same algebra.
 //
 //   Value a = layout_value({6, 2}, {8, 2});
 //   Value r = composition(a, parse_value("(_4,_3):(_3,_1)"));   // ((_2,_2),_3):((_24,_2),_8)
 //   long long i = index(r, 5);                                // r at its sixth coordinate
 //
-// What is refused throws LayoutError with the operation, the rule and the two numbers. Host only.
+// A refused operation throws LayoutError with the operation, the rule and the two numbers. Host only.
 #pragma once
 #include <initializer_list>
 #include <vector>
@@ -14,7 +13,7 @@
 
 namespace zellige {
 
-/// The result of an operation, or LayoutError.
+/// Returns the result of an operation, or throws LayoutError.
 inline Value evaluate(Op op, char const* name, std::initializer_list<Value> args) {
   Tape t;
   Values v;
@@ -43,7 +42,7 @@ inline Value layout_value(std::vector<long long> const& shape) {
 inline Value layout_value_right(std::vector<long long> const& shape) {
   return evaluate(Op::make_layout_right, "make_layout", {tuple_value(shape)});
 }
-/// Layouts as the modes of one, and swizzle o layout.
+/// Combines layouts as the modes of one; and composes swizzle o layout.
 inline Value concatenate(std::vector<Value> const& modes) {
   Value r = empty(ValueKind::layout);
   for (Value const& m : modes) r.add(m);
@@ -53,7 +52,8 @@ inline Value swizzle_value(int bits, int base, int shift) {
   return algebra::swizzle_value({bits, base, shift});
 }
 
-// Every row of algebra/op.hpp whose operands are layouts, under its id: coalesce(l), zipped_divide(l, tiler), ...
+// Every row of algebra/op.hpp whose operands are layouts, under its id: coalesce(l), zipped_divide(l, tiler),
+// ...
 #define ZELLIGE_ROW(id, names, parameters, family, ...)            \
   template <class... V>                                            \
   requires(Family::family != Family::number && sizeof...(V) > 0 && \
@@ -63,7 +63,7 @@ inline Value swizzle_value(int bits, int base, int shift) {
   }
 ZELLIGE_LAYOUT_OPERATIONS(ZELLIGE_ROW)
 #undef ZELLIGE_ROW
-// Those of another id, and those that are numbers.
+// Overloads under another id, and those on numbers.
 inline Value coalesce(Value const& l, Value const& profile) {
   return evaluate(Op::coalesce_profile, "coalesce", {l, profile});
 }
@@ -80,8 +80,8 @@ inline Value recast_layout(Value const& l, int old_bits, int new_bits) {
 inline long long size(Value const& l) { return evaluate(Op::size, "size", {l}).root().s.v; }
 inline long long cosize(Value const& l) { return evaluate(Op::cosize, "cosize", {l}).root().s.v; }
 
-/// The index of the i-th coordinate, colexicographically, or of a coordinate given mode by mode.
-/// A layout of coordinates has none: LayoutError.
+/// The index of the i-th coordinate, colexicographically, or of a coordinate passed mode by mode. Throws
+/// LayoutError for a layout that maps to coordinates.
 inline long long index(Value const& l, Value const& crd) {
   Value const at = evaluate(Op::layout_call, "index", {l, crd});
   if (at.is_number() && at.root().e == 0) return at.root().s.v;
@@ -92,14 +92,14 @@ inline long long index(Value const& l, long long i) { return index(l, number(i))
 inline long long index(Value const& l, std::vector<long long> const& crd) {
   return index(l, tuple_value(crd));
 }
-/// The same, without building anything: for loops over many indices. What passes through coordinates takes the way of
+/// The same without building values, for loops over many indices. Layouts that pass through coordinates use
 /// index().
 class Indexer {
  public:
   explicit Indexer(Value const& l) : at_(l) {
     if (at_.integers()) return;
     through_coordinates_ = l;
-    index(l, 0);  // refuses a layout whose indices are coordinates
+    index(l, 0);  // refuses a layout that maps to coordinates
   }
   long long operator()(long long i) const { return at_.integers() ? at_(i) : index(through_coordinates_, i); }
 

@@ -1,11 +1,11 @@
-// Operations by name: which row takes the operands that a text gives, and why none does. Everything that comes from
-// outside goes through here before it reaches the algebra, which trusts its operands to be of the right kind.
+// Selects operations by name: the row that takes the given operands, or the reason why none does. All
+// external input passes through here before the algebra, which does not check the kinds of its operands.
 //
-//   row_for(named(rows, "composition"), {layout, tiler})    the row that is meant, or nullptr
+//   row_for(named(rows, "composition"), {layout, tiler})    the selected row, or nullptr
 //
-// A row is one of op.hpp's table, or has a function of its own; its parameters are the letters that op.hpp explains,
-// and t tensor, d tensor or the shape of an identity tensor, q layout of rank 3, y two numbers or more, 3 three tilers,
-// w a word. Host only.
+// A row is one of op.hpp's table, or has its own function; its parameters are the letters explained in
+// op.hpp, and t tensor, d tensor or the shape of an identity tensor, q layout of rank 3, y two or more
+// numbers, 3 three tilers, w a word. Host only.
 #pragma once
 #include <algorithm>
 #include <span>
@@ -17,11 +17,11 @@
 
 namespace zellige {
 
-/// An operand: its text, and the value it is unless it is a word such as half_t.
+/// An operand: its source string, and its value unless it is a word such as half_t.
 struct Operand {
   std::string text = {};
   Value value = nothing();
-  std::string unreadable = {};  // why it is no value
+  std::string unreadable = {};  // the reason, if it is not a value
   bool is_word() const { return !unreadable.empty(); }
 };
 using Operands = std::vector<Operand>;
@@ -31,7 +31,7 @@ struct Operation {
   char const* names;
   char const* parameters;
   Op op = Op::count;                                     // of the algebra, or
-  std::string (*run)(Tape&, Operands const&) = nullptr;  // what computes the result's text
+  std::string (*run)(Tape&, Operands const&) = nullptr;  // the function that computes the result as a string
 };
 
 inline constexpr Operation layout_operations[] = {
@@ -52,7 +52,8 @@ inline bool is_integers(Value const& v) {
                       : n.kind == ValueKind::tuple || n.kind == ValueKind::arithmetic;
   });
 }
-/// What may stand left in a composed layout, and, with `layout`, within: a layout, or composed of them and swizzles.
+/// True if v may be the left part of a composed layout or, with `layout`, the inner part: a layout, or a
+/// composition of layouts and swizzles.
 inline bool is_function(Value const& v, bool layout) {
   if (!v.is(ValueKind::composed)) return is_plain(v) || (!layout && v.is(ValueKind::swizzle));
   Value const offset = v[1];
@@ -165,7 +166,7 @@ constexpr char const* meaning(char parameter) {
   }
 }
 
-/// The kinds of operands that a row takes, one text for each.
+/// The kinds of operands that a row takes, one string each.
 inline std::vector<std::string_view> alternatives(Operation const& o) {
   std::vector<std::string_view> all;
   for (std::string_view rest = o.parameters;;) {
@@ -175,7 +176,8 @@ inline std::vector<std::string_view> alternatives(Operation const& o) {
     rest.remove_prefix(bar + 1);
   }
 }
-/// How many operands, from the first on, suit the letters; all of them and no letter left makes them fit.
+/// The number of operands, from the first on, that suit the letters; they fit if all do and no letter
+/// remains.
 struct Match {
   std::size_t suited = 0;
   bool whole = false;
@@ -211,7 +213,7 @@ inline std::string letters_text(std::string_view letters) {
 }
 }  // namespace detail
 
-/// An operand of a text.
+/// Parses an operand.
 inline Operand operand(std::string const& text) {
   Operand o{text};
   try {
@@ -227,7 +229,7 @@ inline bool fits(Operation const& o, std::span<Operand const> operands) {
   return std::any_of(all.begin(), all.end(),
                      [&](auto letters) { return detail::match(letters, operands).whole; });
 }
-/// Those of the rows that have a name; where none has, the one of that id.
+/// The rows with a name; if there are none, the row with that id.
 inline Rows named(std::span<Operation const> rows, std::string_view name) {
   Rows found, by_id;
   for (Operation const& o : rows) {
@@ -276,7 +278,7 @@ inline std::string kind_name(Value const& v) {
       return "nothing";
   }
 }
-/// Why no row fits, and the first operand that none admits (or how many there are).
+/// The reason why no row fits, and the first operand that none accepts (or the number of operands).
 struct Misfit {
   std::string why;
   std::size_t operand = 0;

@@ -7,8 +7,8 @@
 namespace zellige {
 
 namespace detail {
-// Where the coordinate has a tuple and the layout other than as many modes: the two ranks. Equal ones:
-// nowhere.
+// The two ranks if the coordinate has a tuple where the layout has a different number of modes; otherwise
+// none.
 template <class Crd, class T>
 struct misfit {
   static constexpr int crd = is_tuple_v<Crd> ? tuple_size_v<Crd> : 0;
@@ -28,7 +28,7 @@ requires(sizeof...(C) == sizeof...(T) && sizeof...(C) > 0) struct misfit<tuple<C
 template <bool keep_marked, class Crd, class T, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto select_each(Crd const& crd, T const& t, seq<I...>);
 
-// Most coordinates have no tuple inside: what they keep is told at once.
+// Most coordinates have no nested tuple: the kept modes are then known immediately.
 template <class Crd>
 inline constexpr bool is_flat_v = false;
 template <class... C>
@@ -41,7 +41,8 @@ inline constexpr int marked_count<marked, tuple<C...>> = (0 + ... + int(is_under
 template <bool... is>
 ZELLIGE_HOST_DEVICE consteval int nth_true(int n) {
   int at = 0, found = -1;
-  ((found = is && n-- == 0 ? at : found, ++at), ...);  // always assigned: nvcc warns of what has no effect
+  ((found = is && n-- == 0 ? at : found, ++at),
+   ...);  // always assigned: nvcc warns of expressions without effect
   return found;
 }
 template <bool marked, class... C, class T, int... I>

@@ -1,6 +1,6 @@
-// The result of an operation on static arguments, made into a type. This is what most expressions need and
-// what compile time is spent on, so the value that the compiler has to keep is small, and the types are made
-// from it without a function: one class for each node that has other nodes below it.
+// Turns the result of an operation on static arguments into a type. Most expressions need this, and it
+// dominates compile time; so the value that the compiler keeps is small, and the types are made from it
+// without a function: one class for each node that has inner nodes below it.
 #pragma once
 #include <zellige/layout/encode.hpp>
 
@@ -23,7 +23,7 @@ struct StaticResult {
   Outcome outcome = Outcome::other;
   Refusal refusal;
   TreeCode tree;
-  int n[2 * leaves_max];  // of each leaf its shape and its stride
+  int n[2 * leaves_max];  // of each leaf, its shape and its stride
 };
 
 ZELLIGE_ALGEBRA constexpr StaticResult static_result(Value const& v, Tape const& t) {
@@ -76,7 +76,7 @@ struct static_plan {
   static constexpr Outcome outcome = value.outcome;
 };
 
-// A tree as a type, each leaf the number of its place: ((a, b), c) is branch<leaves<0, 1>, leaf<2>>.
+// A tree as a type, each leaf the number of its position: ((a, b), c) is branch<leaves<0, 1>, leaf<2>>.
 template <int I>
 struct leaf_at;
 template <int... I>

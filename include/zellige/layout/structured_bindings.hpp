@@ -1,4 +1,4 @@
-// Tuples, shapes and coordinates come apart by structured bindings, as the standard library's do:
+// Structured bindings for tuples, shapes and coordinates, as for the standard library's:
 //
 //   auto [rows, columns] = layout.shape();
 #pragma once

@@ -1,4 +1,5 @@
-// Swizzle<B, M, S>: xors B bits of an index into B others, S bits away, leaving the lowest M alone.
+// Swizzle<B, M, S>: xors B bits of an index into B others, S bits away, leaving the lowest M
+// unchanged.
 //
 //   bits of an index, Swizzle<2, 1, 3>:   . . y y . z z x     z ^= y        (x: M bits; from z to y: S)
 #pragma once
@@ -47,7 +48,7 @@ ZELLIGE_HOST_DEVICE constexpr bool_constant<B == T && M == N && S == U> operator
   return {};
 }
 
-/// A swizzle leaves every index that is a multiple of 2^M one: it moves no bit below.
+/// A swizzle preserves multiples of 2^M: it moves no lower bit.
 template <int B, int M, int S>
 ZELLIGE_HOST_DEVICE constexpr C<(1 << M)> max_alignment(Swizzle<B, M, S>) {
   return {};

@@ -1,4 +1,4 @@
-// Values as text, in CuTe's notation, and back. Host only.
+// Converts values to strings in CuTe's notation, and back. Host only.
 //
 //   parse("(_4, n...)")  ->  Value        to_text(v)  ->  "(_4,8):(_1,_4)"
 //
@@ -101,7 +101,7 @@ inline std::string to_text(Value const& v) {
   return out;
 }
 
-/// What a text that cannot be read throws: what was wanted instead, and where.
+/// The exception for a string that cannot be parsed: what was expected, and where.
 class TextError : public LayoutError {
  public:
   TextError(std::string_view text, std::string const& why, std::size_t position)
@@ -115,7 +115,7 @@ class TextError : public LayoutError {
   std::size_t at;
 };
 
-/// Reads one value; throws LayoutError where the text is not one. A language with more in it derives from it.
+/// Parses one value; throws LayoutError if the string is not one. Larger languages derive from it.
 class Parser {
  public:
   explicit Parser(std::string_view text) : text_(text) {}
@@ -126,7 +126,7 @@ class Parser {
     if (at_ < text_.size()) fail("the end");
     return v;
   }
-  /// A value, up to what cannot belong to it.
+  /// Parses a value, up to the first character that cannot belong to it.
   Value value() {
     skip();
     std::size_t const start = at_;
@@ -136,9 +136,9 @@ class Parser {
   }
 
  protected:
-  /// What starts with a name that is no value's.
+  /// Parses a name that does not start a value.
   virtual Value named() { fail("a number"); }
-  /// What follows a value that started there: nothing, unless there is more to the language.
+  /// Parses what follows a value that started at the position: nothing, unless a derived language has more.
   virtual Value applied(Value const& v, std::size_t) { return v; }
   /// a o b o c.
   virtual Value joined(std::vector<Value> const& links, std::size_t) {
@@ -232,7 +232,7 @@ class Parser {
           start);
     return leaf(n);
   }
-  /// Counts how deep the text nests; the stack has an end.
+  /// Limits the nesting depth of the input, because the stack is finite.
   struct Nested {
     explicit Nested(Parser& p) : parser(p) {
       if (++parser.depth_ > 64) parser.fail("shallower nesting");

@@ -1,12 +1,12 @@
-// A tuple that costs nothing: empty elements (static integers, basis elements, static layouts) take no space.
+// A tuple without overhead: empty elements (static integers, basis elements, static layouts) take no space.
 #pragma once
 #include <zellige/layout/integer.hpp>
 
 namespace zellige {
 
 namespace detail {
-// The elements that take space, one inside the other, so that a tuple is of standard layout: its members lie
-// in one class. Elements without state are made when they are asked for.
+// The elements that take space, nested, so that a tuple has standard layout: its members are in one class.
+// Elements without state are made on access.
 template <bool first_empty, bool rest_empty, class... T>
 struct store;
 template <class T, class... R>
@@ -42,7 +42,7 @@ ZELLIGE_STEP constexpr auto& stored(S& s) {
     return stored<I - 1>(s.rest);
 }
 
-// The type of an element, found by overload resolution over as many bases as there are elements.
+// The type of an element, found by overload resolution over one base per element.
 template <int I, class T>
 struct numbered {
   using type = T;
@@ -64,7 +64,7 @@ struct tuple {
   ZELLIGE_STEP constexpr tuple(T const&... t) : store_(t...) {}
   detail::store_of<T...> store_;
 };
-// One class for a tuple without state, and nothing in it: these are by far the most.
+// One empty class for all tuples without state, the most frequent ones.
 template <class... T>
 requires(__is_empty(T) && ...) struct tuple<T...> {
   constexpr tuple() = default;
@@ -73,8 +73,7 @@ requires(__is_empty(T) && ...) struct tuple<T...> {
 template <class... T>
 tuple(T...) -> tuple<T...>;
 
-/// Types of others that serve as tuples: specialised for them with their `size`, `element<I>` and
-/// `get<I>(t)`.
+/// Foreign types that serve as tuples: specialise this with their `size`, `element<I>` and `get<I>(t)`.
 template <class T>
 struct foreign_tuple {
   static constexpr int size = -1;
@@ -90,7 +89,7 @@ template <class T>
 inline constexpr bool is_tuple_v = is_own_tuple_v<T> || foreign_tuple<T>::size >= 0;
 template <class T>
 inline constexpr bool is_tuple_v<T const> = is_tuple_v<T>;
-// By far the most often asked; the class foreign_tuple of each would cost.
+// The most frequent case; instantiating foreign_tuple for each would cost compile time.
 template <class... T>
 inline constexpr bool is_tuple_v<tuple<T...>> = true;
 template <auto v>
@@ -153,7 +152,7 @@ struct tuple_element<3, tuple<A, B, C, D, R...>> {
 template <int I, class T>
 using tuple_element_t = typename tuple_element<I, remove_cvref_t<T>>::type;
 
-// Mistakes are calls of deleted functions: the compiler prints their names, which say what is wrong, and the
+// Errors are calls of deleted functions: the compiler prints their names, which state the error, and the
 // numbers.
 template <int mode, int rank>
 ZELLIGE_HOST_DEVICE constexpr void mode_is_out_of_range() = delete;
@@ -167,7 +166,7 @@ requires(foreign_tuple<remove_cvref_t<T>>::size > I && !is_own_tuple_v<remove_cv
     constexpr decltype(auto) get(T&& t) {
   return foreign_tuple<remove_cvref_t<T>>::template get<I>(static_cast<T&&>(t));
 }
-/// Element I: a reference to it, or, where it has no state, the element.
+/// Element I: a reference to it or, if it has no state, a copy.
 template <int I, class... T>
 ZELLIGE_STEP constexpr decltype(auto) get(tuple<T...> const& t) {
   if constexpr (0 <= I && I < int(sizeof...(T))) {

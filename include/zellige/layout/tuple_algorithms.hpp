@@ -1,13 +1,12 @@
-// Algorithms over the elements of tuples, whatever those are: numbers, tensors, types of the user's own.
+// Algorithms over the elements of tuples of any type: numbers, tensors, user-defined types.
 //
 //   transform(make_tuple(1, _2{}), plus_one)         is  (2, _3)
 //   fold(make_tuple(2, 3, 4), _1{}, multiplies{})    is  24
 //   apply(make_tuple(2, 3), f)                       is  f(2, 3)
 //   find_if(t, pred)                                 is  the number of the first element of which pred holds
 //
-// What is not a tuple counts as its own only element. A predicate answers with a static number where the
-// answer must be static (find_if). All take std::integer_sequence and the like where `foreign_tuple` knows
-// them.
+// A non-tuple counts as its own only element. A predicate returns a static number where the result must be
+// static (find_if). All accept std::integer_sequence and other types known to `foreign_tuple`.
 #pragma once
 #include <zellige/layout/tuple.hpp>
 
@@ -30,12 +29,12 @@ struct foreign_tuple<integer_sequence<T, v...>> {
 };
 
 namespace detail {
-// get, resolved once for an element and a type of tuple, however many functions visit it.
+// get, resolved once per element and tuple type, however many functions visit it.
 template <int I, class T>
 ZELLIGE_HOST_DEVICE constexpr decltype(auto) element_of(T&& t) {
   return get<I>(static_cast<T&&>(t));
 }
-// Tensors have for_each and transform of their own.
+// Tensors have their own for_each and transform.
 template <class T>
 concept no_tensor = !requires {
   remove_cvref_t<T>::tensor_tag;
@@ -72,7 +71,7 @@ template <class T, class U, class V, class F, class G, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto map_to(T&& t, U&& u, V&& v, F&& f, G&& g, seq<I...>) {
   return g(f(get<I>(static_cast<T&&>(t)), get<I>(static_cast<U&&>(u)), get<I>(static_cast<V&&>(v)))...);
 }
-// The tuples are of one rank.
+// True if the tuples have the same rank.
 template <class T, class... U>
 ZELLIGE_HOST_DEVICE constexpr void require_one_rank() {
   static_assert(((tuple_size_v<remove_cvref_t<T>> == tuple_size_v<remove_cvref_t<U>>)&&...),
@@ -87,7 +86,7 @@ ZELLIGE_HOST_DEVICE constexpr auto apply(T&& t, F&& f) {
   return detail::apply_to(static_cast<T&&>(t), f, tuple_seq<T>{});
 }
 
-/// g(f(t0), f(t1), ...), and the same with two and three tuples side by side, as far as the first reaches.
+/// g(f(t0), f(t1), ...), and the same over two and three tuples in parallel, up to the length of the first.
 ZELLIGE_CALLS_BACK
 template <class T, class F, class G>
 ZELLIGE_HOST_DEVICE constexpr auto transform_apply(T&& t, F&& f, G&& g) {
@@ -167,7 +166,7 @@ struct leafwise {
   }
 };
 }  // namespace detail
-/// The same profile with f of every leaf.
+/// The same profile with f applied to every leaf.
 ZELLIGE_CALLS_BACK
 template <class T, class F>
 ZELLIGE_HOST_DEVICE constexpr auto transform_leaf(T const& t, F&& f) {
@@ -198,7 +197,7 @@ struct for_each_leafwise {
   }
 };
 }  // namespace detail
-/// f(t0), f(t1), ... in turn; elements of a tuple that may be changed may be changed by f.
+/// Calls f(t0), f(t1), ... in order; f may modify the elements of a mutable tuple.
 ZELLIGE_CALLS_BACK
 template <detail::no_tensor T, class F>
 ZELLIGE_HOST_DEVICE constexpr void for_each(T&& t, F&& f) {
@@ -213,8 +212,8 @@ ZELLIGE_HOST_DEVICE constexpr void for_each_leaf(T&& t, F&& f) {
   detail::for_each_leafwise<F>{f}(static_cast<T&&>(t));
 }
 
-// Searches: the first element of which pred holds (the rank when of none), and whether it holds of any, all,
-// none.
+// Searches: the first element that satisfies pred (the rank if there is none), and whether any, all or none
+// do.
 namespace detail {
 ZELLIGE_CALLS_BACK
 template <int I, class T, class P>
@@ -271,7 +270,7 @@ template <class T, class X>
 ZELLIGE_HOST_DEVICE constexpr auto find(T const& t, X const& x) {
   return find_if(t, detail::is_equal_to<X>{x});
 }
-/// find<X>(t): the first element of type X; the rank when there is none.
+/// find<X>(t): the first element of type X; the rank if there is none.
 template <class X, class... T>
 ZELLIGE_HOST_DEVICE constexpr auto find(tuple<T...> const& t) {
   return detail::find_type<X>(t);
@@ -321,7 +320,7 @@ ZELLIGE_HOST_DEVICE constexpr auto fold_from(T const& t, A const& a, F&& f, seq<
   return fold_from(t, f(a, get<I>(t)), f, seq<R...>{});
 }
 }  // namespace detail
-/// f(...f(f(a, t0), t1)..., tn); of what is no tuple, f(a, t).
+/// f(...f(f(a, t0), t1)..., tn); for a non-tuple, f(a, t).
 ZELLIGE_CALLS_BACK
 template <class T, class A, class F>
 ZELLIGE_HOST_DEVICE constexpr auto fold(T const& t, A const& a, F&& f) {
@@ -330,7 +329,7 @@ ZELLIGE_HOST_DEVICE constexpr auto fold(T const& t, A const& a, F&& f) {
   else
     return f(a, t);
 }
-/// The same from t0.
+/// The same, starting with t0.
 ZELLIGE_CALLS_BACK
 template <class T, class F>
 ZELLIGE_HOST_DEVICE constexpr auto fold_first(T const& t, F&& f) {
@@ -360,7 +359,7 @@ ZELLIGE_HOST_DEVICE constexpr auto scan(T const& t, A const& a, F&& f, Done cons
   }
 }
 }  // namespace detail
-/// (f(a, t0), f(f(a, t0), t1), ...); escan begins with a and leaves the last out.
+/// (f(a, t0), f(f(a, t0), t1), ...); escan begins with a and omits the last.
 ZELLIGE_CALLS_BACK
 template <class T, class A, class F>
 ZELLIGE_HOST_DEVICE constexpr auto iscan(T const& t, A const& a, F&& f) {

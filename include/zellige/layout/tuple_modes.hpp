@@ -11,7 +11,7 @@
 namespace zellige {
 
 namespace detail {
-/// A tuple, or something that counts as a tuple's element: no layout and no tensor.
+/// A tuple, or a value that counts as a tuple's element: no layout and no tensor.
 template <class T>
 concept no_layout = no_tensor<T> && !requires {
   remove_cvref_t<T>::layout_tag;
@@ -46,7 +46,7 @@ using make_rseq = decltype(detail::backwards<N>(make_seq<N>{}));
 template <class T>
 using tuple_rseq = make_rseq<(tuple_size_v<remove_cvref_t<T>>)>;
 
-/// (t, t, ..., t); repeat gives t itself when N is 1.
+/// (t, t, ..., t); repeat returns t itself if N is 1.
 template <int N, class T>
 ZELLIGE_HOST_DEVICE constexpr auto tuple_repeat(T const& t) {
   return detail::assemble(0, t, seq<>{}, make_seq<N>{}, seq<>{});
@@ -74,7 +74,7 @@ ZELLIGE_HOST_DEVICE constexpr auto repeat_like(T const& t, X const& x) {
   return transform_leaf(t, detail::always<X>{x});
 }
 
-/// The first and the last leaf: a reference to it where t is an lvalue.
+/// The first and the last leaf; a reference if t is an lvalue.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr decltype(auto) front(T&& t) {
   if constexpr (tuple_like<T>)
@@ -90,7 +90,7 @@ ZELLIGE_HOST_DEVICE constexpr decltype(auto) back(T&& t) {
     return T(static_cast<T&&>(t));
 }
 
-/// A tuple around what is none; and what is left when tuples of one element are opened.
+/// wrap: a tuple around a non-tuple; unwrap: opens tuples of one element.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr auto wrap(T const& t) {
   if constexpr (tuple_like<T>)
@@ -131,7 +131,7 @@ ZELLIGE_HOST_DEVICE constexpr auto group(T const& t) {
   return detail::assemble(t, take<B, end>(t), make_seq<B>{}, make_seq<(B < end)>{}, make_range<end, rank>{});
 }
 
-/// x before mode N; without mode N; x for mode N.
+/// x inserted before mode N; mode N removed; mode N replaced by x.
 template <int N, detail::no_layout T, class X>
 ZELLIGE_HOST_DEVICE constexpr auto insert(T const& t, X const& x) {
   return detail::assemble(t, x, make_seq<N>{}, seq<0>{}, make_range<N, detail::rank_or_1<T>>{});
@@ -161,7 +161,7 @@ ZELLIGE_HOST_DEVICE constexpr auto replace_back(T const& t, X const& x) {
   return replace<detail::rank_or_1<T> - 1>(t, x);
 }
 
-/// x behind (in front of) t, as often as it takes to rank N, or once. What is no tuple and has rank N stays.
+/// Adds x after (before) t until the rank is N, or once. A non-tuple of rank N is unchanged.
 template <int N, detail::no_layout T, class X>
 ZELLIGE_HOST_DEVICE constexpr auto append(T const& t, X const& x) {
   constexpr int rank = detail::rank_or_1<T>;
@@ -201,7 +201,7 @@ ZELLIGE_HOST_DEVICE constexpr auto reverse(T const& t) {
     return t;
 }
 
-/// All leaves in one tuple; flatten leaves what is no tuple alone.
+/// All leaves in one tuple; flatten leaves a non-tuple unchanged.
 template <class T>
 struct is_flat;
 namespace detail {
@@ -311,7 +311,7 @@ template <class T, class G, int... I, int... J>
 ZELLIGE_HOST_DEVICE constexpr auto zip2_modes(T const& t, G const& guide, seq<I...>, seq<J...>);
 }  // namespace detail
 /// Pairs, in the profile of the guide, become a pair of tuples: (((a, A), ((b, B), (c, C)), d) by (x, (x, x))
-/// is ((a, (b, c)), (A, (B, C), d)); what the guide does not reach stays behind in the second.
+/// is ((a, (b, c)), (A, (B, C), d)); modes beyond the guide are kept in the second.
 template <detail::no_layout T, class G>
 ZELLIGE_HOST_DEVICE constexpr auto zip2_by(T const& t, G const& guide) {
   if constexpr (tuple_like<G>) {

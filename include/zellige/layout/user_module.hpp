@@ -1,10 +1,10 @@
-// The algebra on layouts whose strides are of a type of the user's: pixels, degrees, matrices. Such a module
-// need only add its elements and multiply them by an int from the left; so its layouts are cut as coordinates
-// are, the free module of which it is an image, and the user's strides are put in afterwards.
+// The algebra on layouts whose strides are of a user's type: pixels, degrees, matrices. Such a module only
+// needs addition and multiplication by an int from the left. Its layouts are partitioned like layouts of
+// coordinates (the free module of which it is an image), and the user's strides are substituted afterwards.
 //
 //   zipped_divide(make_layout(make_shape(8, 6), make_stride(Pixel{0, 10}, Pixel{7, -2})), Shape<_4, _3>{})
 //
-// What compares strides, divides them or takes their size has no meaning there and is refused.
+// Operations that compare strides, divide them or take their magnitude are undefined there, and refused.
 #pragma once
 #include <zellige/layout/algebra/operation.hpp>
 #include <zellige/layout/layout.hpp>
@@ -18,7 +18,7 @@ ZELLIGE_HOST_DEVICE constexpr void a_right_operand_chooses_coordinates_and_has_n
     delete;
 
 namespace detail {
-/// What moves modes, cuts them and counts along them.
+/// True for operations that move modes, split them or count along them.
 ZELLIGE_ALGEBRA constexpr bool keeps_strides(Op op) {
   Family const f = family_of(op);
   return f == Family::reshape || f == Family::compose || f == Family::divide || f == Family::modes ||
@@ -28,7 +28,7 @@ template <class Other>
 ZELLIGE_ALGEBRA constexpr bool keeps_strides(Other) {
   return false;
 }
-/// What is done on the right part of a composed layout, and what asks of its domain alone.
+/// True for operations on the right part of a composed layout, and for those on its domain.
 ZELLIGE_ALGEBRA constexpr bool is_of_the_right_part(Op op) {
   return (keeps_strides(op) && composed_of(op) == Composed::inside) || family_of(op) == Family::query;
 }
@@ -55,7 +55,7 @@ template <class S, class D>
 requires of_user_module<Layout<S, D>>
 inline constexpr int user_strides_in<Layout<S, D>> = strides_in<D>;
 
-/// Basis element number `at` and those after it, in the profile of the strides.
+/// Basis elements from number `at` on, in the profile of the strides.
 template <int at, class D>
 struct basis_instead {
   using type = E<at>;
@@ -122,7 +122,7 @@ template <class T, int N, class All>
 ZELLIGE_STEP constexpr auto put_in_basis(ScaledBasis<T, N> const& x, All const& all) {
   return times(x.value(), get<N>(all));
 }
-/// The strides for the basis elements of a stride; 0 is the module's own.
+/// The user's strides for the basis elements of a stride; 0 is the module's own zero.
 template <class X, class All>
 ZELLIGE_STEP constexpr auto put_in(X const& x, All const& all) {
   if constexpr (tuple_like<X>)
@@ -137,7 +137,7 @@ template <class X, class All, int... I>
 ZELLIGE_STEP constexpr auto sum_of(X const& x, All const& all, seq<I...>) {
   return (... + (int(get<I>(x)) * get<I>(all)));
 }
-/// The result of an operation on coordinates, with the user's strides in it.
+/// The result of an operation on coordinates, with the user's strides substituted.
 template <class R, class All>
 ZELLIGE_STEP constexpr auto back_from_coordinates(R const& r, All const& all);
 template <class R, class All, int... I>
@@ -165,13 +165,15 @@ ZELLIGE_STEP constexpr auto back_from_coordinates(R const& r, All const& all) {
 template <auto op, class First, class... Rest>
 ZELLIGE_STEP constexpr auto invoke_on_user_module(First const& first, Rest const&... rest);
 
-/// A composed layout whose left part has the user's strides. They need not be linear (an index that is looked up is
-/// not), so nothing is known of the elements: operations are on the right part, whose result the left part is put on.
+/// A composed layout whose left part has the user's strides. The left part need not be linear (a table lookup
+/// is not), so nothing is known of its elements: operations apply to the right part, and the left part is
+/// composed with the result.
 template <class T>
 inline constexpr bool ends_in_user_module = false;
 template <class A, class O, class B>
 inline constexpr bool ends_in_user_module<ComposedLayout<A, O, B>> = of_user_module<A>;
-/// A layout of coordinates, or (layout, where it begins), with the left part put on: the beginning is a coordinate, too.
+/// Composes the left part with a layout of coordinates, or with (layout, start), where the start is a
+/// coordinate too.
 template <class C, class R>
 ZELLIGE_STEP constexpr auto before(C const& c, R const& r) {
   if constexpr (layout_like<R>)

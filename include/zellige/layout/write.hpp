@@ -25,7 +25,7 @@ struct printf_sink {
   ZELLIGE_HOST_DEVICE void number(unsigned long long n) const { printf("%llu", n); }
   ZELLIGE_HOST_DEVICE void real(double x) const { printf("%f", x); }
   ZELLIGE_HOST_DEVICE void address(void const* p) const { printf("%p", p); }
-  /// Of the user's own, found by its type.
+  /// Of a user's type, found by argument-dependent lookup.
   template <class T>
   ZELLIGE_HOST_DEVICE void other(T const& t) const {
     print(t);
@@ -164,7 +164,7 @@ template <written T>
 ZELLIGE_HOST_DEVICE void print(T const& t) {
   detail::write(detail::printf_sink{}, t);
 }
-/// printf by another name.
+/// printf under another name.
 template <class... T>
 ZELLIGE_HOST_DEVICE void print(char const* format, T const&... t) {
   printf(format, t...);
@@ -172,7 +172,8 @@ ZELLIGE_HOST_DEVICE void print(char const* format, T const&... t) {
 
 #if !defined(__CUDACC_RTC__)
 namespace detail {
-// What `stream << x` is ours for: what has a text of ours, and tuples of what goes into the stream.
+// True if `stream << x` is this library's: types that it can print, and tuples of streamable
+// elements.
 template <class Stream, class T>
 inline constexpr bool streams_v = has_a_text<T>;
 template <class Stream, class T>

@@ -1,5 +1,5 @@
-// The operations that have a rule of their own for composed layouts, by number: Composed::moves. They are done on what
-// the layout settles to (settle.hpp); where that says too little they answer what holds anyhow, or refuse.
+// The operations with their own rule for composed layouts: Composed::moves. They work on the settled form of
+// the layout (settle.hpp); if that form is not known, they return what holds in any case, or refuse.
 #pragma once
 #include <zellige/layout/algebra/operands.hpp>
 #include <zellige/layout/algebra/settle.hpp>
@@ -17,7 +17,7 @@ ZELLIGE_ALGEBRA constexpr Value inverse_composed(Tape& t, View c, bool right) {
   else
     inverse = left_inverse(t, s.layout);
   if (t.failed() || !s.swizzles()) return inverse;
-  // What the swizzle makes of an index must be an index again.
+  // The image of an index under the swizzle must be an index again.
   Bits const b = bits_of(s.swizzle);
   if (right && inverse.is_leaf() && b.shift < 0) {
     Num const size = product_of(t, inverse);
@@ -27,7 +27,7 @@ ZELLIGE_ALGEBRA constexpr Value inverse_composed(Tape& t, View c, bool right) {
   return swizzle_to_the_left(t, inverse, s.swizzle);
 }
 
-/// Elements from the start on that a swizzle leaves side by side, where so many are wanted.
+/// The number of elements from the start on that a swizzle leaves contiguous, up to `wanted`.
 ZELLIGE_ALGEBRA constexpr Num unswizzled_run(Tape& t, Settled const& s, Num wanted) {
   long long const run = s.swizzles() ? 1LL << bits_of(s.swizzle).base : 1LL << 40;
   if (!s.swizzles() || s.start.is(0)) return fixed(run);
@@ -48,7 +48,7 @@ ZELLIGE_ALGEBRA constexpr Value max_alignment_composed(Tape& t, View c) {
   t.require(t.eq(t.mod(s.start, whole), fixed(0)), Rule::not_divisible, s.start, whole);
   return number(whole);
 }
-/// The longest run that no swizzle cuts.
+/// The longest run that no swizzle breaks.
 ZELLIGE_ALGEBRA constexpr Value max_common_composed(Tape& t, View a, View b) {
   Settled const x = settle(t, a, Asks::nothing), y = settle(t, b, Asks::nothing);
   if (t.failed()) return nothing();
@@ -75,7 +75,8 @@ ZELLIGE_ALGEBRA constexpr Value apply_common(Op op, Tape& t, Values const& a) {
   return number(product_of(t, common));
 }
 
-/// Modes that step within the larger element must not carry into the next one; run-time strides step over whole ones.
+/// Modes that step within the larger element must not carry into the next one; run-time strides step over
+/// whole elements.
 ZELLIGE_ALGEBRA constexpr void require_elements(Tape& t, View l, long long n) {
   long long reached = 0;
   for (ValueNode const& m : l) {
@@ -91,7 +92,7 @@ ZELLIGE_ALGEBRA constexpr void require_elements(Tape& t, View l, long long n) {
     if (reached >= n) return t.refuse(Rule::recast_adjacent, m.d.v, n);
   }
 }
-/// Elements n times as large or as small, behind a swizzle of them.
+/// Recasts to elements n times as large or as small, after a swizzle.
 ZELLIGE_ALGEBRA constexpr Value cast_composed(Tape& t, View c, long long n, bool up) {
   if (t.failed()) return nothing();
   if (!c.is(ValueKind::composed)) {
@@ -112,7 +113,7 @@ ZELLIGE_ALGEBRA constexpr Value cast_composed(Tape& t, View c, long long n, bool
     first = f;
   }
   if (offset.is(ValueKind::flag)) {
-    // The swizzle is one of addresses and stays.
+    // The swizzle is one of addresses and is kept.
     long long const bits = offset.root().s.v;
     if (!up && bits % n != 0) return t.refused(Rule::not_divisible, bits, n);
     offset.nodes[0].s = fixed(up ? bits * n : bits / n);
@@ -123,7 +124,7 @@ ZELLIGE_ALGEBRA constexpr Value cast_composed(Tape& t, View c, long long n, bool
     if (up) t.require(t.eq(t.mod(start, fixed(n)), fixed(0)), Rule::not_divisible, start, fixed(n));
     offset = number(up ? t.div(start, fixed(n)) : t.mul(start, fixed(n)));
     Bits const b = bits_of(first);
-    // A bit that decides must not be one within the larger element.
+    // A source bit of the swizzle must not be within the larger element.
     if (up && b.bits > 0 && b.shift < 0 && lowest_bit(n) > b.base)
       return t.refused(Rule::swizzle_mask, b.y(), b.z());
     if (b.bits > 0) first = recast_swizzle(t, first, n, up);
@@ -142,7 +143,8 @@ ZELLIGE_ALGEBRA constexpr Value recast_composed(Tape& t, View c, long long old_b
   return r;
 }
 
-/// One more than the greatest index, of numbers that are known; of run-time ones behind a swizzle, what it cannot leave.
+/// One more than the greatest index if the numbers are known; for run-time numbers after a swizzle, the bound
+/// that the swizzle guarantees.
 ZELLIGE_ALGEBRA constexpr Value cosize_composed(Tape& t, View c) {
   constexpr long long most = 4096;
   Settled s = settle(t, c, Asks::nothing);
@@ -158,7 +160,7 @@ ZELLIGE_ALGEBRA constexpr Value cosize_composed(Tape& t, View c) {
   if (s.is && s.swizzles()) {
     Num const reach = t.add(s.start, cosize_of(t, s.layout));
     Bits const b = bits_of(s.swizzle);
-    long long block = 1;  // a multiple of it stays where it is
+    long long block = 1;  // multiples of this block are not moved
     while (block <= (b.y() | b.z())) block *= 2;
     if (reach.is_static() && reach.v % block == 0 && s.start.is(0) &&
         same(product_of(t, right_inverse(t, s.layout)), reach))
@@ -172,7 +174,7 @@ ZELLIGE_ALGEBRA constexpr Value cosize_composed(Tape& t, View c) {
   return number(all_static(c) ? fixed(last + 1) : dynamic(last + 1));
 }
 
-/// Copies of a block behind a layout are copies only where that is injective.
+/// Copies of a block under an outer layout are copies only if that layout is injective.
 ZELLIGE_ALGEBRA constexpr void require_injective(Tape& t, View f, View offset, View l) {
   if (t.failed()) return;
   bool swizzles = true;
@@ -185,7 +187,8 @@ ZELLIGE_ALGEBRA constexpr void require_injective(Tape& t, View f, View offset, V
     reach = t.add(offset.root().s, cosize_of(t, l)), size = product_of(t, f);
     List<ValueNode> modes = leaves_of(f);
     merge_modes(t, modes, true);
-    // Each mode as far as it is reached, the last past its end; by their strides each goes beyond those below it.
+    // Each mode up to the index reached, the last one beyond its extent; by their strides, each steps beyond
+    // those below it.
     long long rest = reach.v;
     for (int i = 0; i < modes.count; ++i) {
       bool const last = i + 1 == modes.count;
@@ -210,7 +213,7 @@ ZELLIGE_ALGEBRA constexpr void require_injective(Tape& t, View f, View offset, V
   if (!injective) t.refuse(Rule::composed_overlap, reach.v, size.v);
 }
 
-/// a(c(i)): as one layout or swizzled layout where that is the same function, else side by side.
+/// a(c(i)): as one layout or swizzled layout if that is the same function, else as a composed layout.
 ZELLIGE_ALGEBRA constexpr Value compose_with(Tape& t, View a, View c) {
   Value const both = composed(a, number(0), c);
   Settled const s = settle(t, both, Asks::nothing);
@@ -248,7 +251,7 @@ ZELLIGE_ALGEBRA constexpr Value apply_composed(Op op, Tape& t, Values const& a) 
     case Op::nullspace: {
       if (which != 0) break;
       if (op == Op::nullspace) {
-        // A swizzle takes 0 alone to 0.
+        // A swizzle maps only 0 to 0.
         Settled const s = settle(t, c, Asks::composition);
         if (t.failed()) return nothing();
         if (s.is && s.start.is(0)) return nullspace(t, s.layout);

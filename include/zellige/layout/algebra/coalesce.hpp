@@ -1,6 +1,6 @@
 // coalesce: the same function of the index with as few modes as its types can prove.
 //
-//   (_2, _4):(_1, _2)  ->  _8:_1        (_2, n):(_1, _2)  ->  (_2, n):(_1, _2), for n may be known too late
+//   (_2, _4):(_1, _2)  ->  _8:_1        (_2, n):(_1, _2)  ->  (_2, n):(_1, _2), for n is unknown at compile time
 #pragma once
 #include <zellige/layout/algebra/tape.hpp>
 
@@ -20,8 +20,8 @@ ZELLIGE_ALGEBRA constexpr Num product_of(Tape& t, View v) {
   return p;
 }
 
-/// Applies f to mode i of the layout and of the tiler, for each mode of the tiler; the other modes stay, or
-/// go.
+/// Applies f to mode i of the layout and of the tiler, for each mode of the tiler; the remaining modes are
+/// kept, or dropped.
 template <class F>
 ZELLIGE_ALGEBRA constexpr Value by_mode(Tape& t, View l, View tiler, bool keep_rest, Rule rule, F f) {
   if (tiler.rank() > l.rank()) return t.refused(rule, tiler.rank(), l.rank());
@@ -35,14 +35,14 @@ ZELLIGE_ALGEBRA constexpr Value by_mode(Tape& t, View l, View tiler, bool keep_r
   return r;
 }
 
-/// Merges neighbours from the last mode to the first: a mode joins the one after it when together they step
-/// evenly.
+/// Merges neighbours from the last mode to the first: a mode is merged with the next one if together they
+/// step evenly.
 ZELLIGE_ALGEBRA constexpr void merge_modes(Tape& t, List<ValueNode>& flat, bool keep_last = false) {
   ValueNode* const n = flat.data;
   int const end = flat.count;
   if (end == 0) return;
   int top = end - 1;  // the modes merged so far are n[top], n[top + 1], ...
-  // Past its end a layout goes on in its last mode, which composition must therefore not lose.
+  // Beyond its size a layout continues in its last mode, which composition must therefore not lose.
   if (keep_last && n[top].s.v == 1 && n[top].s.id == 0) n[top].s.v = 2;
   for (int i = top - 1; i >= 0; --i) {
     if (n[i].s.v == 1 && n[i].s.id == 0) continue;
@@ -60,7 +60,7 @@ ZELLIGE_ALGEBRA constexpr void merge_modes(Tape& t, List<ValueNode>& flat, bool 
   flat.count = end - top;
   for (int i = 0; top > 0 && i < flat.count; ++i) n[i] = n[i + top];
 }
-/// The leaves of l, merged; none of a layout of one element.
+/// Appends the merged leaves of l; none if the layout has one element.
 ZELLIGE_ALGEBRA constexpr void append_merged(Tape& t, List<ValueNode>& flat, View l) {
   append_leaves(flat, l);
   merge_modes(t, flat);
@@ -73,12 +73,12 @@ ZELLIGE_ALGEBRA constexpr Value coalesce(Tape& t, View l) {
   append_layout(r.nodes, flat);
   return r;
 }
-/// Keeps the modes of the profile apart.
+/// Does not merge across the modes of the profile.
 ZELLIGE_ALGEBRA constexpr Value coalesce(Tape& t, View l, View profile) {
   if (!profile.is_tuple()) return coalesce(t, l);
   return by_mode(t, l, profile, true, Rule::rank_mismatch, [&](View m, View p) { return coalesce(t, m, p); });
 }
-/// Keeps the modes of the profile apart, and each one's last mode.
+/// The same, and keeps each profile mode's last mode.
 ZELLIGE_ALGEBRA constexpr Value coalesce_keeping_last(Tape& t, View l, View profile) {
   if (!profile.is_tuple()) {
     List<ValueNode> flat = leaves_of(l);
@@ -88,7 +88,7 @@ ZELLIGE_ALGEBRA constexpr Value coalesce_keeping_last(Tape& t, View l, View prof
   return by_mode(t, l, profile, true, Rule::rank_mismatch,
                  [&](View m, View p) { return coalesce_keeping_last(t, m, p); });
 }
-/// Of a shape: products of neighbours that are both static or both dynamic.
+/// For a shape: multiplies neighbours that are both static or both dynamic.
 ZELLIGE_ALGEBRA constexpr Value coalesce_shape(Tape& t, View shape) {
   if (shape.is_leaf()) return shape;
   Value r = empty(ValueKind::tuple);

@@ -1,5 +1,5 @@
-// complement(L, m): what L misses of the integers below m: a layout whose elements, added to those of L, are
-// all different and fill the codomain in order.
+// complement(L, m): the layout of the integers below m that L does not cover: its elements, added to those of
+// L, are all different and fill the codomain in order.
 //
 //   complement(4:2, 24) = (2, 3):(1, 8)
 #pragma once
@@ -7,8 +7,8 @@
 
 namespace zellige::algebra {
 
-/// Rounds up. A tuple over a number uses the number up mode by mode; a number over a tuple is over its
-/// product.
+/// Rounds up. A tuple over a number divides mode by mode until the number is used up; a number over a tuple
+/// is divided by the tuple's product.
 ZELLIGE_ALGEBRA constexpr Value ceil_div(Tape& t, View a, View b) {
   if (t.failed()) return nothing();
   if (!a.is_tuple()) {
@@ -42,7 +42,7 @@ ZELLIGE_ALGEBRA constexpr Num cosize_of(Tape& t, View l) {
   return t.add(last, fixed(1));
 }
 
-/// `modes`: the leaves of a layout. They are used up. The result's leaves are appended.
+/// `modes`: the leaves of a layout, consumed by the call. The result's leaves are appended.
 ZELLIGE_ALGEBRA constexpr void append_complement(Tape& t, List<ValueNode>& modes, View cotarget,
                                                  List<ValueNode>& result) {
   for (ValueNode& n : modes) {

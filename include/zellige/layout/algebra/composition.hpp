@@ -2,7 +2,11 @@
 //
 //   (_6, _2):(_8, _2)  o  (_4, _3):(_3, _1)   =   ((_2, _2), _3):((_24, _2), _8)
 //
-// A mode of B, extent s and stride d, is laid through the modes of A in turn. That is possible when
+// A mode of B, extent s and stride d, is mapped through the modes of A in order. That is possible if
+// 6-9=//   d is a multiple of each extent that it steps over completely       (stride divisibility)
+// //   s is a multiple of what each mode that it continues past offers    (shape divisibility)
+// //   d divides the extent of each mode that it continues past           (crossing; not checked by CuTe)
+// // and the modes of B together never carry from one mode of A into the next (overlap): then
 //   d is a multiple of each extent that it steps over wholly           (stride divisibility)
 //   s is a multiple of what each mode that it continues past offers    (shape divisibility)
 //   d divides the extent of each mode that it continues past           (crossing; CuTe forgets it)
@@ -13,14 +17,14 @@
 
 namespace zellige::algebra {
 
-/// How far the modes of B placed so far reach into a mode of A, of the part of A that a basis element
-/// chooses.
+/// How far the modes of B placed so far reach into a mode of A, in the part of A that a basis element
+/// selects.
 struct Reach {
   Path e;
   int place;
   Num digit;
 };
-/// Which way those modes step.
+/// The direction in which those modes step.
 struct Steps {
   Path e;
   Num least;
@@ -62,8 +66,8 @@ ZELLIGE_ALGEBRA constexpr void require_apart(Tape& t, List<ValueNode> const& a, 
   }
 }
 
-/// One mode of B, n, through the modes of A. `reached` is null where B has no other mode, or where its tiles
-/// may hang over the end of a mode: see logical_divide.
+/// Maps one mode of B, n, through the modes of A. `reached` is null if B has no other mode, or if its tiles
+/// may exceed the end of a mode: see logical_divide.
 ZELLIGE_ALGEBRA constexpr void compose_mode(Tape& t, List<ValueNode> const& a, ValueNode const& n,
                                             bool round_up, Reached* reached, List<ValueNode>& out) {
   Num extent = n.s;
@@ -111,7 +115,7 @@ ZELLIGE_ALGEBRA constexpr void compose_mode(Tape& t, List<ValueNode> const& a, V
   }
 }
 
-/// The modes along which the strides of B choose: the profile of B's codomain, all of it that B shows.
+/// The modes that the strides of B select: the profile of B's codomain, as far as B shows it.
 ZELLIGE_ALGEBRA constexpr void widen(Value& profile, Path e, int depth) {
   if (depth == path_length(e)) return;
   int const i = path_index(e, depth);
@@ -133,7 +137,7 @@ ZELLIGE_ALGEBRA constexpr Value coprofile(View l) {
   return profile;
 }
 
-/// The part of A that a basis element chooses.
+/// The part of A that a basis element selects.
 ZELLIGE_ALGEBRA constexpr View chosen_by(Tape& t, View a, Path e) {
   for (int i = 0; e != 0 && i < path_length(e); ++i) {
     int const m = path_index(e, i);
@@ -206,7 +210,7 @@ ZELLIGE_ALGEBRA constexpr Value composition(Tape& t, View a, View b) {
   return r;
 }
 
-/// The layout over another shape of the same function: with_shape(L, s) = composition(L, s compactly).
+/// The same function over another shape: with_shape(L, s) = composition(L, compact layout of s).
 ZELLIGE_ALGEBRA constexpr Value compact(Tape& t, View shape, Num& current) {
   if (shape.is_leaf()) {
     Num const s = shape.root().s;

@@ -1,4 +1,4 @@
-// Divides: a layout cut into a tile and the tiles. logical_divide keeps them mode by mode, zipped_divide
+// Divides: splits a layout into a tile and the tiles. logical_divide keeps them mode by mode, zipped_divide
 // gathers (tile, rest), tiled_divide spreads the rest, flat_divide spreads both.
 //
 //   zipped_divide((8, 6):(1, 8), (4, 3)) = ((4, 3), (2, 2)):((1, 8), (4, 24))
@@ -7,13 +7,13 @@
 
 namespace zellige::algebra {
 
-/// n, of extent n, compactly.
+/// A number n as the compact layout of extent n.
 ZELLIGE_ALGEBRA constexpr Value as_layout(View v) {
   if (!v.is_number()) return v;
   return mode(v.root().s, {fixed(v.root().s.is(1) ? 0 : 1)});
 }
 
-/// (l o tile, l o rest), rest being what the tile misses of l.
+/// (l o tile, l o rest), where rest is the complement of the tile in l.
 ZELLIGE_ALGEBRA constexpr void append_divided(Tape& t, View l, View tile, List<ValueNode>& out) {
   List<ValueNode> extents, modes, rest;
   Value shape({0, ValueKind::tuple, {}, {}, 0}, 8);
@@ -25,7 +25,7 @@ ZELLIGE_ALGEBRA constexpr void append_divided(Tape& t, View l, View tile, List<V
   append_complement(t, modes, target.rank() == 1 ? target[0] : target, rest);
   if (t.failed()) return;
   Value const remaining = layout_of(rest);
-  // Tiles of consecutive elements round up, mode by mode: the last tile of a mode may hang over its end.
+  // Tiles of consecutive elements round up, mode by mode: the last tile of a mode may be partial.
   modes.count = 0;
   append_merged(t, modes, tile);
   if (modes.count != 1 || !modes.data[0].d.is(1))
@@ -93,7 +93,7 @@ ZELLIGE_ALGEBRA constexpr Value unzip_by(Tape& t, View l, View guide) {
   r.nodes.append(second);
   return r;
 }
-/// Adds the modes of m, or m itself when it has but one.
+/// Adds the modes of m, or m itself if it has only one.
 ZELLIGE_ALGEBRA constexpr void spread_into(Value& r, View m) {
   if (m.rank() == 1) return r.add(m);
   for (int i = 0; i < m.rank(); ++i) r.add(m[i]);

@@ -1,13 +1,14 @@
-// Layouts as functions, composed ones too: the element of a coordinate, by a tape or, of known integers, by a loop.
+// Layouts, including composed ones, as functions: the element at a coordinate, by a tape or, for known
+// integers, by a loop.
 //
 //   apply_function(t, (_4,_8):(_8,_1) o _0 o (_10,_3):(_1,_10), 25)   is  14
-//   Function f(layout);  f(25)                                        the same, nothing built
+//   Function f(layout);  f(25)                                        the same without building values
 #pragma once
 #include <zellige/layout/algebra/swizzle.hpp>
 
 namespace zellige::algebra {
 
-/// Where the left part of a composed layout starts; what waits for a pointer starts at 0.
+/// The start of the left part of a composed layout; 0 if it waits for a pointer.
 ZELLIGE_ALGEBRA constexpr Value start_of(View offset) {
   if (offset.is(ValueKind::flag)) return number(0);
   return offset;
@@ -28,8 +29,8 @@ ZELLIGE_ALGEBRA constexpr Value apply_function(Tape& t, View f, View crd) {
   return number(swizzled(t, bits_of(f), at.root().s));
 }
 
-/// A layout of integers whose numbers are known, as a function of the index. What a layout with coordinates in it gives
-/// is not among these: integers() is false.
+/// A layout of known integers as a function of the index. Not for layouts that map to coordinates: integers()
+/// is then false.
 class Function {
  public:
   ZELLIGE_ALGEBRA constexpr Function() {}
@@ -60,7 +61,7 @@ class Function {
     long long extent;
     long long stride;
   };
-  /// A swizzle, or as many modes, of the offset and what the part before gives.
+  /// A swizzle, or the given number of modes, applied to the offset and the result of the previous part.
   struct Part {
     long long offset;
     int modes;

@@ -36,7 +36,7 @@ ZELLIGE_ALGEBRA constexpr Num shape_div(Tape& t, Num a, Num b) {
   t.require(t.lt(fixed(0), t.abs(a)), Rule::divide_by_zero, b, a);
   if (t.failed()) return fixed(1);
   t.require(t.either(t.eq(t.mod(a, b), fixed(0)), t.eq(t.mod(b, a), fixed(0))), Rule::not_divisible, a, b);
-  // Of the quotient and 1 the larger, in absolute value.
+  // The larger of the quotient and 1, in absolute value.
   return t.mul(t.max(t.abs(t.div(a, b)), fixed(1)), t.mul(t.sign(a), t.sign(b)));
 }
 ZELLIGE_ALGEBRA constexpr Value shape_div(Tape& t, View a, View b) {
@@ -84,7 +84,7 @@ ZELLIGE_ALGEBRA constexpr Value elem_scale(Tape& t, View a, View b) {
   for (int i = 0; i < a.rank(); ++i) r.add(elem_scale(t, a[i], b[i]));
   return r;
 }
-/// (x0, x0*x1, ...), or with 1 first and the last left out.
+/// Inclusive: (x0, x0*x1, ...); exclusive: starts with 1 and omits the last.
 ZELLIGE_ALGEBRA constexpr Value scan(Tape& t, View v, Num start, bool inclusive) {
   Value r = empty(ValueKind::tuple);
   for (int i = 0; i < v.rank(); ++i) {
@@ -135,7 +135,7 @@ ZELLIGE_ALGEBRA constexpr bool weakly_congruent(View a, View b) {
   }
   return true;
 }
-/// Every coordinate of a is one of b: the sizes agree wherever a has a leaf.
+/// Every coordinate of a is one of b: the sizes are equal at each leaf of a.
 ZELLIGE_ALGEBRA constexpr Num compatible(Tape& t, View a, View b) {
   if (a.is_leaf()) return t.eq(a.root().s, product_of(t, b));
   if (b.is_leaf() || a.rank() != b.rank()) return fixed(0);

@@ -4,13 +4,13 @@
 //   left_inverse(L):   L(R(L(i))) = L(i)    for every i
 //   nullspace(L):      L(N(i)) = 0          for every i
 //
-// What R and N give are coordinates that L has.
+// The results of R and N are coordinates of L.
 #pragma once
 #include <zellige/layout/algebra/composition.hpp>
 
 namespace zellige::algebra {
 
-/// A mode with the number of indices that the modes before it count.
+/// A mode with the number of indices counted by the modes before it.
 struct Counted {
   ValueNode n;
   Num before;
@@ -27,7 +27,7 @@ ZELLIGE_ALGEBRA constexpr List<Counted> counted_modes(Tape& t, View l) {
   }
   return modes;
 }
-/// Those with a static plain stride, by its size.
+/// The modes with a static, plain stride, by its magnitude.
 ZELLIGE_ALGEBRA constexpr List<Counted> by_stride(List<Counted> const& modes) {
   List<Counted> sorted;
   for (Counted const& c : modes) {
@@ -49,7 +49,7 @@ ZELLIGE_ALGEBRA constexpr Value right_inverse(Tape& t, View l) {
   List<ValueNode> result;
   Num reached = fixed(1);
   for (Counted const& c : by_stride(counted_modes(t, l))) {
-    // A mode that counts down has its indices below 0, but for the first.
+    // A mode with a negative stride has its indices below 0, except the first.
     if (!same(c.n.d, reached)) continue;
     result.push_back(mode_node(c.n.s, {c.before}));
     reached = t.mul(c.n.s, c.n.d);
@@ -63,7 +63,7 @@ ZELLIGE_ALGEBRA constexpr Value left_inverse(Tape& t, View l) {
   for (Counted const& c : counted_modes(t, l)) {
     if (!c.n.d.is(0)) modes.push_back(c);
   }
-  // One mode that counts down: the indices are 0 and below, and so is R's domain.
+  // A single mode with a negative stride: the indices are 0 and below, and so is R's domain.
   if (modes.size() == 1 && modes[0].n.e == 0 && modes[0].n.d.is_static() && modes[0].n.d.v < 0) {
     List<ValueNode> down;
     down.push_back(mode_node(fixed(-modes[0].n.d.v), {fixed(0)}));
@@ -85,7 +85,7 @@ ZELLIGE_ALGEBRA constexpr Value left_inverse(Tape& t, View l) {
     t.require(t.eq(t.mod(c.n.d, below), fixed(0)), Rule::left_inverse_stride, c.n.d, below);
     if (t.failed()) return nothing();
     Num const gap = t.div(c.n.d, below);
-    // Digits are told apart when none outgrows its place: the gap admits no more than the mode has, or
+    // Digits are distinguishable if none exceeds its place: the gap admits no more than the mode has, or
     // nothing carries.
     Num const full = t.mul(extent, below);
     t.require(t.either(t.le(gap, extent), t.lt(last, full)), Rule::left_inverse_overlap, last, full);
@@ -96,7 +96,7 @@ ZELLIGE_ALGEBRA constexpr Value left_inverse(Tape& t, View l) {
     last = t.add(last, t.mul(t.sub(c.n.s, fixed(1)), c.n.d));
   }
   if (sorted.empty()) return mode(product_of(t, shape_of(coalesce(t, l))), {fixed(0)});
-  // The topmost digit must not outgrow its mode: R's coordinates are L's.
+  // The topmost digit must not exceed its mode: R's coordinates are coordinates of L.
   Num const full = t.mul(extent, below);
   t.require(t.lt(last, full), Rule::left_inverse_overlap, last, full);
   result.push_back(mode_node(extent, {before}));

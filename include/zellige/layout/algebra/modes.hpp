@@ -1,4 +1,4 @@
-// Edits of the modes of a layout or a tuple: nothing is computed, only arranged.
+// Edits of the modes of a layout or a tuple: they rearrange, and compute nothing.
 #pragma once
 #include <zellige/layout/algebra/product.hpp>
 
@@ -104,7 +104,7 @@ ZELLIGE_ALGEBRA constexpr Value transpose_modes(Tape& t, View v) {
   return r;
 }
 
-/// Slicing. Keeps the modes under a `_` of the coordinate (or those that are not), side by side.
+/// Slicing. Keeps the modes under a `_` of the coordinate (or the others), as adjacent modes.
 ZELLIGE_ALGEBRA constexpr void keep_marked(Tape& t, View crd, View v, bool marked, Value& kept) {
   if (!crd.is_tuple()) {
     if (crd.is(ValueKind::underscore) == marked) kept.add(v);

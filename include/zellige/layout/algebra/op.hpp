@@ -1,6 +1,18 @@
-// The operations on layouts: one row each, and everything that knows them by name or by number reads these rows:
-// their numbers (Op), the dispatch to their functions (operation.hpp), the treatment of composed layouts and of
-// users' modules, the run-time face (runtime.hpp), the face of texts (evaluate.hpp) and with it `zellige layout`.
+// The operations on layouts: a table with one row per operation. Everything that knows operations by name or
+// number reads these rows: their numbers (Op), the dispatch to their functions (operation.hpp), the treatment
+// of composed layouts and of users' modules, the run-time API (runtime.hpp), the evaluation of expressions
+// (evaluate.hpp) and, with it, `zellige layout`.
+// 7-13=// id          Op::id, unique. If several rows share a name, the name selects the first that takes the
+// operands; the id
+// //             selects one row
+// // names       as in CuTe, aliases after a blank
+// // parameters  letters, one per operand; `|` between kinds of operands that one function takes:
+// //             c layout or composed layout, p plain layout, s swizzle, i number or tuple of numbers, n
+// number,
+// //             x coordinate (numbers and _), m tiler (a layout, a number, _, or a tuple of them), k mode
+// index or count,
+// //             f factor, b bits, e bits of an element, or its type's name; ? optional, * any number of
+// times
 //
 //   row(id, names, parameters, family, composed, function)
 //
@@ -12,7 +24,7 @@
 //             x coordinate (numbers and _), m tiler (a layout, a number, _, or a tuple of them), k mode index or count,
 //             f factor, b bits, e bits of an element, or its type's name; ? may be absent, * any number of times
 // family      what kind of operation it is: Family
-// composed    what becomes of a composed layout as its operand: Composed
+// composed    how a composed layout is treated as its operand: Composed
 // function    of the tape t and the operands a, in namespace algebra
 #pragma once
 #include <zellige/layout/algebra/value.hpp>
@@ -21,12 +33,12 @@ namespace zellige {
 
 enum class Family : signed char {
   reshape,   // the same elements under other coordinates
-  filter,    // without what repeats
+  filter,    // without repeated elements
   compose,   //
-  invert,    // inverses and what they are made of
+  invert,    // inverses and their parts
   divide,    //
   product,   //
-  make,      // layouts from shapes, and after a model
+  make,      // layouts from shapes, and after another layout
   vector,    // common runs, and elements of another size
   modes,     // edits of modes
   query,     // of the domain
@@ -35,10 +47,10 @@ enum class Family : signed char {
   number,
 };
 enum class Composed : signed char {
-  inside,  // the operation is of the layout within, behind the same swizzle
-  asks,    // it asks the layout within
-  moves,   // it has a rule of its own, in apply_composed.hpp
-  plain,   // it is refused
+  inside,  // applied to the inner layout, under the same swizzle
+  asks,    // answered by the inner layout
+  moves,   // has its own rule, in apply_composed.hpp
+  plain,   // refused
 };
 
 // clang-format off
@@ -161,7 +173,7 @@ enum class Composed : signed char {
   row(equal,                "equal",                "n n",           number,  plain,  boolean(equal(t, a[0], a[1])))
 // clang-format on
 
-/// An operation: which one a plan is of, and which one a refusal names.
+/// An operation: the subject of a plan, or of a refusal.
 enum class Op : short {
 #define ZELLIGE_ROW(id, ...) id,
   ZELLIGE_LAYOUT_OPERATIONS(ZELLIGE_ROW)

@@ -1,5 +1,5 @@
-// What stands between the operands of an operation and the functions of the algebra, where a row of op.hpp needs
-// more than a call.
+// Adapters between the operands of an operation and the functions of the algebra, for rows of op.hpp that
+// need more than a call.
 #pragma once
 #include <zellige/layout/algebra/coordinate.hpp>
 #include <zellige/layout/algebra/int_tuple.hpp>
@@ -27,7 +27,7 @@ ZELLIGE_ALGEBRA constexpr Value zeros_of_profile(Tape& t, View l, View profile) 
   if (t.failed()) return nothing();
   return pair_up(shape, stride_of(l));
 }
-/// The blocks in the order of the third operand, or the first mode fastest.
+/// The blocks in the order of the third operand; by default the first mode is the fastest.
 ZELLIGE_ALGEBRA constexpr Value tile_in_order(Tape& t, Values const& a) {
   if (a.size() > 2) return tile_to_shape(t, a[0], a[1], a[2]);
   Value order = empty(ValueKind::tuple);
@@ -44,19 +44,19 @@ ZELLIGE_ALGEBRA constexpr Value concatenated(Values const& modes) {
   return r;
 }
 ZELLIGE_ALGEBRA constexpr Value coprofile_of(Tape& t, View l) {
-  coshape(t, l);  // refuses strides that are of no one module
+  coshape(t, l);  // refuses strides of different modules
   if (t.failed()) return nothing();
   return coprofile(l);
 }
 
 // Modes.
-/// What append and prepend pad with: the third operand, or a mode of one element.
+/// The padding of append and prepend: the third operand, or a mode of one element.
 ZELLIGE_ALGEBRA constexpr Value extra(Values const& a, View padded) {
   if (a.size() > 2) return a[2];
   if (padded.is_layout()) return unit();
   return number(1);
 }
-/// The mode of the first operand that the others name, from the outermost on.
+/// The mode of the first operand that the other operands select, from the outermost on.
 ZELLIGE_ALGEBRA constexpr Value mode_at(Tape& t, Values const& a) {
   Value v = a[0];
   for (int i = 1; i < a.size() && !t.failed(); ++i) v = get(t, v, small(a[i]));
@@ -95,7 +95,7 @@ ZELLIGE_ALGEBRA constexpr Value hier_coord(Tape& t, View index, View l) {
 ZELLIGE_ALGEBRA constexpr Value flat_coord(Tape& t, View index, View l) {
   Value const crd = hier_coord(t, index, l);
   Value flat = product_each(t, shape_of(l));
-  if (l.rank() == 1) flat = number(1);  // one mode's flat coordinate is a number
+  if (l.rank() == 1) flat = number(1);  // the flat coordinate of one mode is a number
   return crd2crd(t, crd, shape_of(l), flat);
 }
 
@@ -110,7 +110,7 @@ ZELLIGE_ALGEBRA constexpr Value unwrapped(Value v) {
   }
   return v;
 }
-/// x in the place of every leaf.
+/// x in place of every leaf.
 ZELLIGE_ALGEBRA constexpr Value repeat_like(View v, View x) {
   if (v.is_leaf()) return x;
   Value r = empty(v.kind());

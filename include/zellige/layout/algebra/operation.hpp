@@ -1,5 +1,5 @@
-// Every operation of the algebra by number, on values: the one door through which the compile-time face, the
-// run-time face and the command line come in.
+// Dispatch of every operation of the algebra by number, on values: the single entry point of the compile-time
+// API, the run-time API and the command line.
 #pragma once
 #include <zellige/layout/algebra/apply_composed.hpp>
 #include <zellige/layout/algebra/operands.hpp>
@@ -7,7 +7,7 @@
 namespace zellige {
 
 namespace algebra {
-/// What the row says, of operands none of which is composed.
+/// Calls the row's function on operands none of which is composed.
 ZELLIGE_ALGEBRA constexpr Value apply_row(Op op, Tape& t, Values const& a) {
   switch (op) {
 #define ZELLIGE_ROW(id, names, parameters, family, composed, ...) \
@@ -21,7 +21,7 @@ ZELLIGE_ALGEBRA constexpr Value apply_row(Op op, Tape& t, Values const& a) {
 }
 }  // namespace algebra
 
-/// The result of an operation on values. When the tape has a refusal afterwards there is none.
+/// The result of an operation on values. There is none if the tape has a refusal afterwards.
 ZELLIGE_ALGEBRA constexpr Value apply(Op op, Tape& t, Values const& a) {
   using namespace algebra;
   if (t.failed()) return nothing();

@@ -30,7 +30,7 @@ ZELLIGE_ALGEBRA constexpr Value place_modes(Tape& t, View shape, View order, Lis
   for (int i = 0; i < order.rank(); ++i) r.add(place_modes(t, shape[i], order[i], all, next));
   return r;
 }
-/// The mode of least order is the fastest; those of run-time order come last, in the order they stand.
+/// The mode of least order is the fastest; modes of run-time order come last, in their original order.
 ZELLIGE_ALGEBRA constexpr Value ordered_layout(Tape& t, View shape, View order) {
   List<Ranked> all;
   collect_ranked(t, shape, order, all);
@@ -47,15 +47,14 @@ ZELLIGE_ALGEBRA constexpr Value ordered_layout(Tape& t, View shape, View order) 
   int next = 0;
   return place_modes(t, shape, order, all, next);
 }
-/// Compact, of the same shape, in the order of the strides; modes of stride 0 keep it.
+/// A compact layout of the same shape, in the order of the strides; modes of stride 0 keep it.
 ZELLIGE_ALGEBRA constexpr Value layout_like(Tape& t, View l) {
   Value r = ordered_layout(t, shape_of(filter_zeros(l)), stride_of(l));
   if (t.failed()) return nothing();
   for (int i = 0; i < r.nodes.size(); ++i) r.nodes[i].s = l.begin()[i].s;
   return r;
 }
-/// What a register fragment of l's values is laid out as: mode 0 first and compact, then the others by
-/// stride.
+/// The layout of a register fragment for l's values: mode 0 first and compact, then the others by stride.
 ZELLIGE_ALGEBRA constexpr Value fragment_like(Tape& t, View l) {
   bool all_static = true;
   for (ValueNode const& n : l) all_static = all_static && (n.kids >= 0 || n.s.is_static());
@@ -72,8 +71,8 @@ ZELLIGE_ALGEBRA constexpr Value product_each(Tape& t, View shape) {
   for (int i = 0; i < shape.rank(); ++i) r.add(number(product_of(t, shape[i])));
   return r;
 }
-/// The block repeated to cover a shape, blocks in the order given. Of static numbers it must fill it; what a
-/// run-time extent has no room for hangs over, as the tiles of a divide do.
+/// Repeats the block to cover a shape, with the blocks in the given order. A static shape must be filled
+/// exactly; a run-time extent may leave partial blocks, like the tiles of a divide.
 ZELLIGE_ALGEBRA constexpr Value tile_to_shape(Tape& t, View block, View target, View order) {
   int const rank = target.rank();
   if (block.rank() > rank) return t.refused(Rule::tile_rank, block.rank(), rank);

@@ -1,4 +1,4 @@
-// Products: a block repeated as a tiler says. blocked_product lays blocks side by side, raked_product
+// Products: repeat a block over a tiler. blocked_product makes blocks adjacent, raked_product
 // interleaves them.
 //
 //   logical_product((2, 2):(4, 1), 6:1) = ((2, 2), (2, 3)):((4, 1), (2, 8))
@@ -57,7 +57,7 @@ ZELLIGE_ALGEBRA constexpr Value flat_product(Tape& t, View block, View tiler) {
   return spread_both(z);
 }
 
-/// x as a new last mode; n times until there are n modes. A leaf becomes the first of them.
+/// Adds x as a new last mode, repeatedly until there are n modes. A leaf becomes the first of them.
 ZELLIGE_ALGEBRA constexpr Value append(View v, View x) {
   if (v.is_leaf()) return bundle(v.kind(), v, x);
   Value r = v;
@@ -71,7 +71,7 @@ ZELLIGE_ALGEBRA constexpr Value pad_to(Tape& t, View v, int n, View x) {
   return r;
 }
 
-/// Mode i of both, as mode i.
+/// Pairs mode i of both as mode i.
 ZELLIGE_ALGEBRA constexpr Value zip(Tape& t, View a, View b) {
   if (!a.is_leaf() && a.rank() != b.rank()) return t.refused(Rule::rank_mismatch, a.rank(), b.rank());
   Value r({a.rank(), a.kind(), {}, {}, 0}, 16);

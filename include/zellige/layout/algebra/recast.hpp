@@ -21,7 +21,8 @@ ZELLIGE_ALGEBRA constexpr Value upcast(Tape& t, Value l, long long n) {
   return l;
 }
 ZELLIGE_ALGEBRA constexpr Value downcast(Tape& t, Value l, long long n) {
-  // One mode has the parts of an element; of those of stride 1, one that steps.
+  // Exactly one mode holds the parts of an element: of those with stride 1, the one with more than
+  // one element.
   int split = -1;
   for (int i = 0; i < l.nodes.size(); ++i) {
     ValueNode const& m = l.nodes[i];

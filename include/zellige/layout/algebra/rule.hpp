@@ -1,4 +1,4 @@
-// The rules that an operation may refuse by. Each has two numbers to show.
+// The rules that can refuse an operation. Each has two numbers for its message.
 #pragma once
 #include <zellige/layout/config.hpp>
 
@@ -7,18 +7,18 @@ namespace zellige {
 enum class Rule : signed char {
   none,
   composition_stride,    // x: stride, y: extent of the left mode
-  composition_extent,    // x: extent left to place, y: extent that the left mode offers
+  composition_extent,    // x: extent left to place, y: extent of the left mode
   composition_crossing,  // x: stride, y: extent of the left mode that the right mode continues past
-  composition_overlap,   // x: how far the right modes reach together, y: extent of the left mode
+  composition_overlap,   // x: how far the right modes reach in total, y: extent of the left mode
   composition_signs,     // x: the least stride, y: the greatest
   composition_rank,      // x: modes of the tiler, y: modes of the layout
   complement_dynamic,    // x: modes, y: 1
-  complement_injective,  // x: stride, y: what the modes below it cover
+  complement_injective,  // x: stride, y: the size covered by the modes below it
   left_inverse_stride,   // x: stride, y: the stride below it
-  left_inverse_overlap,  // x: the largest index of the modes below, y: what the gap above them admits
+  left_inverse_overlap,  // x: the largest index of the modes below, y: the size of the gap above them
   negative_stride,       // x: stride, y: 0
   rank_mismatch,         // x, y: the ranks
-  profile_mismatch,      // x, y: the ranks at which the profiles part
+  profile_mismatch,      // x, y: the ranks at which the profiles differ
   mode_out_of_range,     // x: mode, y: rank
   not_divisible,         // x, y: the numbers
   tile_rank,             // x: rank of the block, y: rank of the target
@@ -26,34 +26,34 @@ enum class Rule : signed char {
   recast_adjacent,       // x: stride, y: factor
   swizzle_shift,         // x, y: the shifts
   swizzle_bits,          // x, y: the numbers of bits
-  swizzle_mask,          // x, y: the masks that cannot be told apart
+  swizzle_mask,          // x, y: the masks that cannot be distinguished
   swizzle_carry,         // x: where a slice starts, y: the bits that it moves
-  basis_sum,             // x, y: what cannot be added
+  basis_sum,             // x, y: the summands
   not_static,            // x: the value (0 when unknown), y: 0
   divide_by_zero,        // x: numerator, y: 0
   not_a_layout,          // an operand is of the wrong kind
-  composed_operand,      // x: which operand, from 1, y: how many there are
+  composed_operand,      // x: the operand, from 1, y: the number of operands
   composed_offset,       // x: the offset, y: 0
   composed_overlap,      // x: indices reached, y: size of the left layout
   integer_index,         // x: modes of the coordinate, y: 1
   overflow,              // x, y: the operands
   sizes_differ,          // x, y: the sizes
   copy_threads,          // x: threads of the tiled copy, y: of its instruction
-  copy_values,           // x: values of a thread, y: of the instruction
+  copy_values,           // x: values per thread, y: of the instruction
   copy_type,             // x: bits of an element, y: bits of an access
-  copy_bytes,            // x: bytes, y: bytes that would do
+  copy_bytes,            // x: bytes, y: bytes that would be valid
   cotiled_address,       // x: addresses of the values, y: of the data
   tma_no_run,            // x: stride of the tile in the global mode, y: 1
   tma_major,             // x: stride, y: 1
   tma_stride,            // x: bits, y: bits
   tma_box,               // x: extent, y: 256
-  tma_extent,            // x: extent, y: most
+  tma_extent,            // x: extent, y: the maximum
   tma_multicast,         // x: box extent, y: CTAs
-  gmma_extent,           // x: extent, y: what is needed
-  gmma_stride,           // x: stride, y: what is needed
+  gmma_extent,           // x: extent, y: the required extent
+  gmma_stride,           // x: stride, y: the required stride
 };
 
-/// One sentence, in which {x} and {y} stand for the two numbers.
+/// The message, one sentence; {x} and {y} are replaced by the two numbers.
 ZELLIGE_ALGEBRA constexpr char const* sentence(Rule rule) {
   switch (rule) {
     case Rule::none:

@@ -1,4 +1,4 @@
-// Composed layouts in their simplest form: swizzle(start + layout(c)), of which most operations know what to do.
+// Composed layouts in their simplest form, swizzle(start + layout(c)), which most operations can process.
 //
 //   _32:_4 o _0 o _8:_1                            is  _8:_4
 //   (_4,_8):(_8,_1) o _5 o _2:_8                   is  9 + _2:_2
@@ -9,21 +9,22 @@
 namespace zellige::algebra {
 
 struct Settled {
-  bool is = false;     // the composed layout is swizzle(start + layout(c)) at each coordinate c
-  bool waits = false;  // for a pointer, to whose address the swizzle belongs
+  bool is = false;     // true: the composed layout is swizzle(start + layout(c)) at each coordinate c
+  bool waits = false;  // for a pointer, to whose address the swizzle applies
   Value swizzle = swizzle_value({0, 4, 3});
   Num start = fixed(0);
   Value layout;
 
   ZELLIGE_ALGEBRA constexpr bool swizzles() const { return bits_of(swizzle).bits > 0; }
   ZELLIGE_ALGEBRA constexpr bool plain() const { return is && !waits && !swizzles() && start.is(0); }
-  /// Behind the start and the swizzle again.
+  /// With the start and the swizzle applied.
   ZELLIGE_ALGEBRA constexpr Value value() const { return behind(swizzle, number(start), layout); }
 };
-/// What is asked of run-time numbers: nothing, or what a composition asks of them.
+/// What run-time numbers must satisfy: nothing, or the conditions of a composition.
 enum class Asks : signed char { nothing, composition };
 
-/// (f(start), c -> f(start + l(c)) - f(start)), where that is a layout: no mode of l carries with the start.
+/// (f(start), c -> f(start + l(c)) - f(start)), if that is a layout: no mode of l may carry together with the
+/// start.
 ZELLIGE_ALGEBRA constexpr Settled after_start(Tape& t, View f, Num start, View l) {
   Settled s;
   List<ValueNode> flat = leaves_of(f);
@@ -38,7 +39,8 @@ ZELLIGE_ALGEBRA constexpr Settled after_start(Tape& t, View f, Num start, View l
   for (ValueNode const& n : flat) {
     if (n.s.v < 1) return s;
   }
-  // The start as one more mode of two elements for each of its digits: composition looks whether anything carries.
+  // The start as one additional mode of two elements for each of its digits: composition then checks for
+  // carries.
   Value both = bundle(ValueKind::layout, l);
   long long rest = start.v, before = 1;
   for (int i = 0; i < flat.count && rest > 0; ++i) {
@@ -54,14 +56,14 @@ ZELLIGE_ALGEBRA constexpr Settled after_start(Tape& t, View f, Num start, View l
   s.is = of_integers(f);
   return s;
 }
-/// Layout f of an offset and what is settled.
+/// Applies layout f to an offset and the settled part.
 ZELLIGE_ALGEBRA constexpr Settled settle_layout(Tape& t, View f, Num offset, Settled const& inner,
                                                 Asks asks) {
   Settled s;
   bool const known = all_static(f) && all_static(inner.layout);
   if (asks == Asks::nothing && !known) return s;
   if (inner.swizzles()) {
-    // Within the layout, and where it moves bits, a swizzle before it is one after it.
+    // Within the layout, and if it only moves bits, a swizzle before it equals one after it.
     if (!offset.is(0) || !inner.start.is_static() || inner.start.v < 0 || !known) return s;
     Num const reach = t.add(inner.start, cosize_of(t, inner.layout)), size = product_of(t, f);
     for (ValueNode const& n : leaves_of(inner.layout)) {
@@ -126,7 +128,7 @@ ZELLIGE_ALGEBRA constexpr Settled settle(Tape& t, View c, Asks asks) {
   }
   return s;
 }
-/// The layout that the composed one is, or a refusal.
+/// The plain layout that equals the composed one, or a refusal.
 ZELLIGE_ALGEBRA constexpr Value plain_of(Tape& t, View c) {
   Settled const s = settle(t, c, Asks::composition);
   if (t.failed()) return nothing();

@@ -13,7 +13,7 @@ struct Bits {
   int bits;
   int base;
   int shift;
-  /// The bits that decide, and those that are flipped.
+  /// The source bits, and the bits that are flipped.
   ZELLIGE_ALGEBRA constexpr long long y() const {
     return ((1LL << bits) - 1) << (base + (shift > 0 ? shift : 0));
   }
@@ -31,26 +31,26 @@ ZELLIGE_ALGEBRA constexpr Value swizzle_value(Bits b) {
 ZELLIGE_ALGEBRA constexpr Value composed(View a, View offset, View b) {
   return bundle(ValueKind::composed, a, offset, b);
 }
-/// Whether no stride is a coordinate.
+/// True if no stride is a coordinate.
 ZELLIGE_ALGEBRA constexpr bool of_integers(View l) {
   for (ValueNode const& n : l) {
     if (n.kids < 0 && n.e != 0) return false;
   }
   return true;
 }
-/// The layout within a composed one, which has its coordinates.
+/// The layout within a composed one, which defines the coordinates.
 ZELLIGE_ALGEBRA constexpr View innermost(View l) {
   while (l.is(ValueKind::composed)) l = l[2];
   return l;
 }
-/// The layout behind a swizzle; one of no bits is the identity.
+/// The composed layout swizzle(offset + l); a swizzle of no bits is the identity.
 ZELLIGE_ALGEBRA constexpr Value behind(View swizzle, View offset, View l) {
   bool const is_swizzle = swizzle.is(ValueKind::swizzle), none = is_swizzle && bits_of(swizzle).bits == 0;
   bool const at_0 = offset.is_number() && offset.root().s.is_static() && offset.root().s.is(0);
   if (none && at_0) return l;
   return composed(swizzle, offset, l);
 }
-/// A composed layout with another layout within.
+/// A composed layout with its inner layout replaced.
 ZELLIGE_ALGEBRA constexpr Value with_innermost(View c, View l) {
   if (!c.is(ValueKind::composed)) return l;
   return behind(c[0], c[1], with_innermost(c[2], l));
@@ -92,7 +92,7 @@ ZELLIGE_ALGEBRA constexpr Value recast_swizzle(Tape& t, View s, long long n, boo
   return swizzle_value(b);
 }
 
-/// Whether the layout takes each bit of the index to a bit of its own, so that it and xor commute.
+/// True if the layout maps each bit of the index to a different bit, so that it commutes with xor.
 ZELLIGE_ALGEBRA constexpr bool moves_bits(View l) {
   long long seen = 0;
   for (ValueNode const& n : l) {
@@ -116,7 +116,7 @@ ZELLIGE_ALGEBRA constexpr Value swizzle_to_the_left(Tape& t, View l, View swizzl
   if (t.failed()) return nothing();
   return composed(moved, number(0), l);
 }
-/// The bits that a layout's indices have, when its modes use different ones; -1 when that cannot be told.
+/// The bits of a layout's indices if its modes use different ones; -1 if that is unknown.
 ZELLIGE_ALGEBRA constexpr long long bits_used(View l) {
   long long used = 0;
   for (ValueNode const& n : l) {
@@ -129,7 +129,7 @@ ZELLIGE_ALGEBRA constexpr long long bits_used(View l) {
   }
   return used;
 }
-/// Some bits of an index: which they are, what is known of them, which of them `bits` has.
+/// A set of bits of an index: the mask, the known value, and those that `bits` contains.
 struct SomeBits {
   long long mask = 0;
   long long known = 0;
@@ -142,8 +142,8 @@ struct SomeBits {
   }
   ZELLIGE_ALGEBRA constexpr Num all(Tape& t) const { return t.add(bits, fixed(known)); }
 };
-/// The index where a slice starts, as the bits that a swizzle reads, those that it flips, and the rest, when no
-/// two terms of it share a bit. Kept apart, a compiler sees which bit of which coordinate decides.
+/// The index where a slice starts, split into the swizzle's source bits, its flipped bits and the rest, if no
+/// two terms share a bit. The split lets the compiler see which bit of which coordinate decides.
 struct SplitStart {
   SomeBits reads;
   SomeBits flips;
@@ -151,7 +151,7 @@ struct SplitStart {
   long long taken = 0;  // by terms so far
   bool apart = true;
 };
-/// What an index, which may have the bits `hit`, has of them.
+/// Adds the bits of an index, which may have the bits `hit`.
 ZELLIGE_ALGEBRA constexpr void add_bits(Tape& t, SomeBits& to, Num index, long long hit) {
   long long const here = hit & to.mask;
   if (here == 0) return;
@@ -176,7 +176,7 @@ ZELLIGE_ALGEBRA constexpr void add_term(Tape& t, SplitStart& to, Num c, ValueNod
   add_bits(t, to.flips, index, hit);
   if (decide != hit) to.rest = t.add(to.rest, decide == 0 ? index : t.bit_and(index, fixed(~decide)));
 }
-/// As index_of, a term for each mode; `_` stands for 0.
+/// Like index_of, one term per mode; `_` counts as 0.
 ZELLIGE_ALGEBRA constexpr void add_terms(Tape& t, SplitStart& to, View crd, View l) {
   if (!to.apart || t.failed() || crd.is(ValueKind::underscore)) return;
   if (crd.is_tuple()) {
@@ -193,12 +193,12 @@ ZELLIGE_ALGEBRA constexpr void add_terms(Tape& t, SplitStart& to, View crd, View
     }
   }
 }
-/// (the sub-layout that crd keeps, the index where it starts). Where the slice moves no deciding bit together
-/// with the one it flips, what is left is an ordinary layout.
+/// (the sub-layout that crd keeps, the index where it starts). If the slice moves no source bit together with
+/// its flipped bit, the sub-layout is an ordinary layout.
 ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, View crd, View c) {
   View const swizzle = c[0], layout = c[2];
   if (layout.is(ValueKind::composed)) {
-    // What is skipped of the layout within is skipped before the left one.
+    // The offset skipped in the inner layout is applied before the left one.
     Value const within = slice_composed(t, crd, layout);
     if (t.failed()) return nothing();
     Value from = c[1];
@@ -212,7 +212,7 @@ ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, View crd, View c) {
   if (t.failed()) return nothing();
   if (all) return bundle(ValueKind::tuple, behind(swizzle, c[1], part), number(0));
   if (!swizzle.is(ValueKind::swizzle)) {
-    // layout o offset o layout: what is skipped is skipped before the left one.
+    // layout o offset o layout: the skipped offset is applied before the left layout.
     Value const from = add(t, c[1], offset_of(t, crd, layout));
     if (t.failed()) return nothing();
     return bundle(ValueKind::tuple, composed(swizzle, from, part), number(0));
@@ -228,7 +228,8 @@ ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, View crd, View c) {
   Value const skipped = dice(t, crd, layout);
   if (t.failed()) return nothing();
   long long const used = bits_used(part), moved = bits_used(skipped);
-  // The bits that the start may have; where they are unknown, a check sees to it later that the slice carries none.
+  // The bits that the start may have; if they are unknown, a run-time check ensures that the slice carries
+  // none.
   Tape probe = t;
   Num from = offset_of(probe, crd, layout).root().s;
   from = probe.add(c[1].root().s, from);
@@ -242,7 +243,7 @@ ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, View crd, View c) {
   for (int i = 0; i < b.bits; ++i)
     plain_left = plain_left && !((used >> (y0 + i) & 1) && (used >> (z0 + i) & 1));
   if (plain_left) {
-    // The swizzle with what the start decides put in: one mode for each bit that it touches.
+    // Folds the start's source bits into the swizzle: one mode for each bit that it affects.
     SplitStart split{{b.y()}, {b.z()}};
     split.apart = at_0;
     Tape terms = t;
@@ -288,7 +289,7 @@ ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, View crd, View c) {
       return bundle(ValueKind::tuple, plain, number(at));
     }
   }
-  // What no swizzled bit is in may be added after the swizzle.
+  // Terms without a swizzled bit may be added after the swizzle.
   if (at_0 && used >= 0 && moved >= 0 && !carries && (moved & (used | b.y() | b.z())) == 0)
     return bundle(ValueKind::tuple, behind(swizzle, c[1], part), number(start()));
   return bundle(ValueKind::tuple, behind(swizzle, number(start()), part), number(0));

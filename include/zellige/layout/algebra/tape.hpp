@@ -1,6 +1,6 @@
-// Arithmetic on numbers that may be unknown. At run time a Tape computes at once; at compile time it writes
-// down what is to be computed from the run-time inputs, each expression once. Checks are written down
-// likewise.
+// Arithmetic on numbers that may be unknown. At run time a Tape computes immediately; at compile time it
+// records what must be computed from the run-time inputs, each expression once, and the checks in the same
+// way.
 #pragma once
 #include <zellige/layout/algebra/rule.hpp>
 #include <zellige/layout/algebra/value.hpp>
@@ -100,13 +100,13 @@ ZELLIGE_ALGEBRA constexpr long long compute(Arith op, long long a, long long b) 
 
 class Tape {
  public:
-  /// A tape that computes at once, or one that writes down (after `inputs` run-time inputs).
+  /// A tape that computes immediately, or one that records (after `inputs` run-time inputs).
   ZELLIGE_ALGEBRA constexpr Tape() {}
   ZELLIGE_ALGEBRA constexpr explicit Tape(int inputs) : symbolic_(true) {
     for (int i = 0; i < inputs; ++i) steps_.push_back({});
   }
 
-  // Static numbers, which most are, are computed at once, in few steps: compilers charge for each.
+  // Static numbers, the most frequent, are computed immediately in few steps: every step costs compile time.
   ZELLIGE_ALGEBRA constexpr Num add(Num a, Num b) {
     if (small(a, b)) return {a.v + b.v, 0};
     return guarded(Arith::add, a, b);
@@ -177,7 +177,7 @@ class Tape {
   }
   ZELLIGE_ALGEBRA constexpr ScaledStride mul(ScaledStride a, Num b) { return {mul(a.n, b), a.e}; }
 
-  /// Refuses unless cond holds; what is not known yet is checked when it is.
+  /// Refuses unless cond holds; an unknown condition is checked at run time.
   ZELLIGE_ALGEBRA constexpr void require(Num cond, Rule rule, Num x, Num y) {
     if (cond.is_static() || !symbolic_) {
       if (cond.v == 0) refuse(rule, x.v, y.v);
@@ -188,7 +188,7 @@ class Tape {
     }
     steps_.push_back({Arith::check, cond, {}, {rule, 0, 0}, x, y});
   }
-  /// Records the first rule broken. The operation may go on; its result will not be used.
+  /// Records the first broken rule. The operation may continue; its result is not used.
   ZELLIGE_ALGEBRA constexpr void refuse(Rule rule, long long x, long long y) {
     if (!refusal_) refusal_ = {rule, x, y};
   }
@@ -214,7 +214,7 @@ class Tape {
     if (refusal_.rule != Rule::none) return {1, 0};
     if (a.id == 0 && b.id == 0) return {compute(op, a.v, b.v), 0};
     if (!symbolic_) return dynamic(compute(op, a.v, b.v));
-    // One expression is one number, whatever it will be.
+    // Equal expressions have equal values.
     if (a.id == b.id && (op == Arith::eq || op == Arith::le)) return {1, 0};
     if (a.id == b.id && (op == Arith::lt || op == Arith::sub || op == Arith::bit_xor)) return {0, 0};
     if (a.id == b.id && (op == Arith::min || op == Arith::max || op == Arith::bit_and)) return a;

@@ -1,5 +1,5 @@
-// Tensors as values: an iterator (over integers, or over coordinates) and a layout. What partitioning does to
-// them.
+// Tensors as values: an iterator (over integers, or over coordinates) and a layout; and how they are
+// partitioned.
 #pragma once
 #include <zellige/layout/algebra/operation.hpp>
 
@@ -22,14 +22,14 @@ ZELLIGE_ALGEBRA constexpr Value advance(Tape& t, View iterator, View offset) {
   if (t.failed()) return nothing();
   return bundle(iterator.kind(), at);
 }
-/// An operation of two operands, one of which may be composed.
+/// An operation with two operands, one of which may be composed.
 ZELLIGE_ALGEBRA constexpr Value on_layout(Op op, Tape& t, View a, View b) {
   Values both;
   both.push_back(a);
   both.push_back(b);
   return apply(op, t, both);
 }
-/// The tensor's elements that crd keeps, or the one that it names.
+/// The tensor's sub-tensor that crd keeps, or the single element at crd.
 ZELLIGE_ALGEBRA constexpr Value tensor_call(Tape& t, View x, View crd) {
   bool sliced = false;
   for (ValueNode const& n : crd) sliced = sliced || n.kind == ValueKind::underscore;
@@ -55,7 +55,7 @@ ZELLIGE_ALGEBRA constexpr Value started_at(Tape& t, View l, View crd) {
   if (t.failed()) return nothing();
   return composed(l[0], start, l[2]);
 }
-/// The tensor seen from a coordinate.
+/// The tensor with its origin moved to a coordinate.
 ZELLIGE_ALGEBRA constexpr Value seen_from(Tape& t, View x, View crd) {
   View const l = x[1];
   if (l.is(ValueKind::composed)) {
@@ -78,7 +78,7 @@ ZELLIGE_ALGEBRA constexpr Value marked_to(View crd, int n) {
   while (r.rank() < n) r.add(underscore());
   return r;
 }
-/// The tile that crd names among the tiles (inner), or what crd names in every tile (outer).
+/// The tile that crd selects among the tiles (inner), or the elements that crd selects in every tile (outer).
 ZELLIGE_ALGEBRA constexpr Value partition(Tape& t, View x, View tiler, View crd, bool inner) {
   Value const zipped = on_layout(Op::zipped_divide, t, x[1], tiler);
   if (t.failed()) return nothing();

@@ -1,4 +1,4 @@
-// A layout, tuple or number as a *value*: what the algebra computes on, at compile time and at run time.
+// A layout, tuple or number as a *value*: the operand of the algebra, at compile time and at run time.
 //
 // A Value is a tree in preorder. `((_4, n), _8):((_1, _4), n4)` is five nodes:
 //
@@ -11,11 +11,12 @@
 
 namespace zellige {
 
-// Apart, so that a call with these as arguments does not consider zellige's templates for any type.
+// A separate namespace, so that a call with these as arguments does not consider zellige's templates for any
+// type.
 namespace values {
 
-/// A growing array, usable in constant expressions. Compilers charge for every call there, so the bodies are
-/// straight and hot loops go over `data` themselves.
+/// A growing array, usable in constant expressions. Every call costs compile time, so the bodies are
+/// straight-line and hot loops access `data` directly.
 template <class T>
 struct List {
   T* data = nullptr;
@@ -27,7 +28,7 @@ struct List {
       : data(n > 0 ? new T[size_t(n)] : nullptr), count(n), room(n) {
     for (int i = 0; i < n; ++i) data[i] = from[i];
   }
-  /// One element, and room for more.
+  /// One element, with capacity for `more`.
   ZELLIGE_ALGEBRA constexpr List(T const& one, int more) : data(new T[size_t(more)]), count(1), room(more) {
     data[0] = one;
   }
@@ -96,7 +97,7 @@ struct List {
     }
   }
   ZELLIGE_ALGEBRA constexpr void append(List const& o) { append(o.data, o.count); }
-  /// Not of itself.
+  /// `from` must not point into this list.
   ZELLIGE_ALGEBRA constexpr void append(T const* from, int n) {
     if (count + n > room) reserve(count + n < 8 ? 8 : count + n);
     for (int i = 0; i < n; ++i) data[count + i] = from[i];
@@ -108,24 +109,24 @@ struct List {
   }
 };
 
-/// A number: static when id is 0. A dynamic number has its value at run time (id 1), and at compile time,
-/// where nobody knows it, the expression id - 1 of the tape will compute it. Num{} is the static 0.
+/// A number: static if id is 0. A dynamic number has its value at run time (id 1); at compile time, when the
+/// value is unknown, expression id - 1 of the tape computes it. Num{} is the static 0.
 struct Num {
   long long v;
   int id;
   ZELLIGE_ALGEBRA constexpr bool is_static() const { return id == 0; }
-  /// The static number n. A dynamic number is never known to be anything.
+  /// True if this is the static number n; always false for a dynamic number.
   ZELLIGE_ALGEBRA constexpr bool is(long long n) const { return id == 0 && v == n; }
 };
 ZELLIGE_ALGEBRA constexpr Num fixed(long long v) { return {v, 0}; }
 ZELLIGE_ALGEBRA constexpr Num dynamic(long long v) { return {v, 1}; }
 /// Expression i of the tape.
 ZELLIGE_ALGEBRA constexpr Num expression(int i) { return {0, i + 1}; }
-/// Surely equal: both static and the same.
+/// True if the two are known to be equal: both static, with the same value.
 ZELLIGE_ALGEBRA constexpr bool same(Num a, Num b) { return a.id == 0 && b.id == 0 && a.v == b.v; }
 
-/// Which basis element a stride is a multiple of: 0 for a plain number, else the mode indices + 1 as bytes,
-/// the outermost highest. E<0, 1> is 0x0102.
+/// The basis element of a stride: 0 for a plain number, else the mode indices + 1 as bytes, the outermost
+/// highest. E<0, 1> is 0x0102.
 using Path = long long;
 ZELLIGE_ALGEBRA constexpr Path extend(Path outer, int inner) { return outer * 256 + inner + 1; }
 ZELLIGE_ALGEBRA constexpr int path_length(Path e) {
@@ -143,7 +144,7 @@ enum class ValueKind : signed char {
   number,   // s: the number, times the basis element e
   boolean,  // s: 0 or 1
   underscore,
-  tuple,        // of anything
+  tuple,        // of any elements
   arithmetic,   // a tuple that is an element of the integer-module: an ArithmeticTuple
   layout,       // leaf: shape s, stride d times e; inner node: its modes
   swizzle,      // s.v, d.v, e: bits, base, shift
@@ -163,13 +164,13 @@ struct ValueNode {
   Path e;
 };
 
-/// A number times a basis element: what a stride is.
+/// A number times a basis element: a stride.
 struct ScaledStride {
   Num n;
   Path e = 0;
 };
 
-/// The nodes of a subtree, in a value that outlives it: algorithms take and pass these, and copy nothing.
+/// A non-owning view of the nodes of a subtree: algorithms take and pass views without copying.
 struct View {
   ValueNode const* node;
 
@@ -219,7 +220,7 @@ struct Value {
     return is(ValueKind::tuple) || is(ValueKind::arithmetic);
   }
   ZELLIGE_ALGEBRA constexpr int rank() const { return nodes.data[0].kids < 0 ? 1 : nodes.data[0].kids; }
-  /// A copy; a View's modes are not.
+  /// A copy; the modes of a View are not copied.
   ZELLIGE_ALGEBRA constexpr Value operator[](int mode) const { return Value(View{nodes.data}[mode]); }
   /// Adds a mode at the end of an inner node.
   ZELLIGE_ALGEBRA constexpr void add(View mode) {
@@ -269,13 +270,13 @@ ZELLIGE_ALGEBRA constexpr Value bundle(ValueKind kind, View a, View b, View c) {
   v.add(c);
   return v;
 }
-/// One or the other. A conditional expression would do, but GCC 12 frees its copy too early in constant
-/// expressions.
+/// Selects one of two views. A conditional expression would do, but GCC 12 frees its copy too early in
+/// constant expressions.
 ZELLIGE_ALGEBRA constexpr Value choose(bool first, View a, View b) {
   if (first) return a;
   return b;
 }
-/// The same tree under another name: a tuple of layouts as a layout, for one.
+/// The same tree with another kind, for example a tuple of layouts as a layout.
 ZELLIGE_ALGEBRA constexpr Value retag(Value v, ValueKind kind) {
   v.nodes.data[0].kind = kind;
   return v;
@@ -339,7 +340,7 @@ ZELLIGE_ALGEBRA constexpr Value flatten_value(View v) {
   }
   return r;
 }
-/// Leaves as a layout: none is _1:_0, one is itself.
+/// Leaves as a layout: no leaf gives _1:_0, one gives itself.
 ZELLIGE_ALGEBRA constexpr void append_layout(List<ValueNode>& out, List<ValueNode> const& flat) {
   if (flat.count == 0) return out.push_back({-1, ValueKind::layout, {1, 0}, {}, 0});
   if (flat.count > 1) out.push_back({flat.count, ValueKind::layout, {}, {}, 0});

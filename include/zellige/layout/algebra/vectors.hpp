@@ -1,20 +1,20 @@
-// How many elements two layouts step through alike: what may be copied as one vector.
+// The number of elements through which two layouts step together: the elements that can be copied
+// as one vector.
 #pragma once
 #include <zellige/layout/algebra/divide.hpp>
 #include <zellige/layout/algebra/inverse.hpp>
 
 namespace zellige::algebra {
 
-/// The indices, from 0 on, at which a and b have the same run of consecutive results.
-/// Whether every number of a layout is static.
+/// True if every number of a layout is static.
 ZELLIGE_ALGEBRA constexpr bool all_static(View l) {
   for (ValueNode const& n : l) {
     if (n.kids < 0 && !(n.s.is_static() && n.d.is_static())) return false;
   }
   return true;
 }
-/// The first mode of a o inverse where it is n:1 and n is static, else one element. Of run-time numbers
-/// nothing is asked that the answer does not rest on.
+/// The first mode of a o inverse if it is n:1 and n is static, else one element. Run-time numbers
+/// are checked only where the result depends on them.
 ZELLIGE_ALGEBRA constexpr Value common_run(Tape& t, View a, View inverse) {
   Tape trial = t;
   Value const common = coalesce(trial, composition(trial, a, inverse));
@@ -42,8 +42,8 @@ ZELLIGE_ALGEBRA constexpr Value max_common_vector(Tape& t, View a, View b) {
   if (t.failed()) return nothing();
   return number(run.root().s);
 }
-/// The largest n such that the layout is made of aligned runs of n, run-time strides and shapes being
-/// multiples of it.
+/// The largest n such that the layout consists of aligned runs of n; run-time strides and shapes
+/// are assumed to be multiples of n.
 ZELLIGE_ALGEBRA constexpr Value max_alignment(Tape& t, View l) {
   Value known = coalesce(t, l);
   for (ValueNode& n : known.nodes) {
@@ -56,7 +56,7 @@ ZELLIGE_ALGEBRA constexpr Value max_alignment(Tape& t, View l) {
   for (ValueNode const& n : leaves_of(split[1])) g = t.gcd(g, n.d);
   return number(g);
 }
-/// n things over the modes of a shape, as far as they divide.
+/// Distributes n elements over the modes of a shape, as far as they divide.
 ZELLIGE_ALGEBRA constexpr Value domain_distribute(Tape& t, View shape, View count) {
   if (!count.is_leaf()) return t.refused(Rule::rank_mismatch, count.rank(), 1);
   List<ValueNode> result;
