@@ -1,6 +1,7 @@
-// Through which layout a tile of shared memory is touched. Bytes that were written through one layout and are read
-// through another are a finding, where the two cannot be the same function seen differently: where their swizzles
-// differ, or each has a stride that the other has not. (Modes may be permuted, split, joined and sliced.)
+// Arrangement: the layout through which a tile of shared memory is accessed. It is a finding if bytes are
+// written through one layout and read through another that cannot be a view of the same function: if their
+// swizzles differ, or each has a stride that the other lacks. (Modes may be permuted, split, joined and
+// sliced.)
 #pragma once
 #include <zellige/layout/composed.hpp>
 
@@ -32,7 +33,7 @@ struct Arrangement {
     }
     return true;
   }
-  /// Whether the two may be views of one and the same order of elements.
+  /// True if the two may be views of the same order of elements.
   constexpr bool agrees(const Arrangement& other) const {
     return bits == other.bits && (!bits || (base == other.base && shift == other.shift)) &&
            (within(other) || other.within(*this));
@@ -57,14 +58,14 @@ constexpr void add_modes(Arrangement& a, long element, S const& shape, D const& 
 }
 template <int B, int M, int S>
 constexpr void add_swizzle(Arrangement& a, int element_bits, Swizzle<B, M, S>) {
-  // Where no offset comes as far as the bits that it takes from, a swizzle is none.
+  // If no offset reaches the source bits, the swizzle is the identity.
   const int from = M + (S > 0 ? S : 0) + element_bits;
   if (B == 0 || (S > 0 && a.bytes <= (1L << from))) return;
   a.bits = B, a.base = M + element_bits, a.shift = S;
 }
 }  // namespace detail
 
-/// Of a layout of elements of so many bytes, a power of two.
+/// The arrangement of a layout whose elements have this many bytes, a power of two.
 template <class L>
 constexpr Arrangement arrangement(L const& layout, int element) {
   Arrangement a;
@@ -87,7 +88,8 @@ constexpr Arrangement arrangement(L const& layout, int element) {
   return a;
 }
 
-/// What of a tile is written and read as one: a stage of a ring, or one of several partial results. 0: there is only one.
+/// The part of a tile that is written and read as a unit: a stage of a ring, or one of several partial
+/// results. 0: the tile is one part.
 struct Parts {
   std::uint32_t bytes = 0;
   bool stages = false;

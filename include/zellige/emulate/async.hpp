@@ -1,6 +1,6 @@
-// What runs beside the threads: mbarriers, TMA and bulk copies, WGMMA, clusters. The calls of <zellige/atom/>
-// for SM90 end here; each becomes an agent of its own, so that an access too early, a missing fence or a wait
-// that never ends is found (docs/explanation/emulator.md).
+// Asynchronous operations on the emulator: mbarriers, TMA and bulk copies, WGMMA, clusters. The calls of
+// <zellige/atom/> for SM90 end here; each becomes an agent of its own, so that an early access, a missing
+// fence or a wait that never ends is found (docs/explanation/emulator.md).
 #pragma once
 #include "zellige/emulate/pointer.hpp"
 #include "zellige/emulate/tma_map.hpp"
@@ -14,8 +14,8 @@ inline constexpr unsigned multicast = 0x10000;  // a mask of blocks follows in t
 struct WgmmaCall {
   void* d;
   const std::uint32_t* ra;  // null: `a` describes it
-  std::uint64_t a, b;       // descriptors
-  const char* types;        // as in the mnemonic, behind N: "16.f32.f16.f16"
+  std::uint64_t a, b;       // descriptors; `a` if ra is null
+  const char* types;        // as in the mnemonic, after N: "16.f32.f16.f16"
   unsigned n;
   bool saturate;
   bool a_mn, b_mn;  // M- or N-contiguous
@@ -63,18 +63,19 @@ struct AsyncEngine {
 
 ZELLIGE_INLINE void fence_proxy_async() { ZELLIGE_ASYNC(fence_proxy, false); }
 ZELLIGE_INLINE void fence_mbarrier_init() { ZELLIGE_ASYNC(fence_proxy, true); }
-/// The place of an own byte in shared memory, as descriptors hold it.
+/// The offset of a byte of this block's shared memory, as descriptors store it.
 ZELLIGE_INLINE unsigned smem_address(Place p) { ZELLIGE_ASYNC(smem_address, p); }
-/// Descriptors count in units of 16 bytes; what they cannot hold is a finding.
+/// Descriptors count in units of 16 bytes; values that they cannot represent are findings.
 ZELLIGE_INLINE void check_descriptor(const char* field, unsigned bytes) {
   if (bytes % 16 == 0 && bytes < 1u << 18) return;
   ZELLIGE_ASYNC(check_descriptor, field, bytes);
 }
-/// The tensor of a tile, in bits that the hardware does not look at: reads of wgmma beyond it are found.
+/// The tensor of a tile, in bits that the hardware ignores: it lets the emulator find wgmma reads beyond the
+/// tile.
 ZELLIGE_INLINE unsigned long tensor_bits(Place tile) {
   return static_cast<unsigned long>(tile.region->id & 0x3ff) << 52;
 }
-/// Where a swizzle of shared memory's addresses puts what `p` points to.
+/// The address to which a swizzle of shared memory's addresses moves `p`.
 template <class T, class Swizzle>
 ZELLIGE_INLINE pointer<T> swizzle_address(pointer<T> p, Swizzle) {
   const std::size_t within = reinterpret_cast<std::size_t>(p.p) % 16;
@@ -143,7 +144,7 @@ ZELLIGE_INLINE void wgmma_commit() { ZELLIGE_ASYNC(wgmma_commit); }
 ZELLIGE_INLINE void wgmma_wait(unsigned pending) { ZELLIGE_ASYNC(wgmma_wait, pending); }
 ZELLIGE_INLINE void setmaxnreg(unsigned registers, bool more) { ZELLIGE_ASYNC(setmaxnreg, registers, more); }
 
-// Launches are run one after the other, each to its end; what a kernel touches before it has waited is a finding.
+// Launches run one after another, each to its end; an access before the kernel has waited is a finding.
 ZELLIGE_INLINE void griddep_wait() { ZELLIGE_ASYNC(griddep_wait); }
 ZELLIGE_INLINE void griddep_launch_dependents() { ZELLIGE_ASYNC(griddep_launch_dependents); }
 

@@ -1,5 +1,5 @@
-// What the emulator counts while a kernel runs. Counts are of the whole launch, and each is exact:
-// one `mma` is one warp-wide instruction, one `*_load_16` is one thread's access of 16 bytes.
+// The emulator's event counters. Counts are per launch and exact: one `mma` is one warp-wide
+// instruction, one `*_load_16` is one thread's access of 16 bytes.
 #pragma once
 #include <cstdint>
 
@@ -7,12 +7,13 @@ namespace zellige::emulate {
 
 enum class Counter : unsigned {
   mma,       // warp-wide matrix instructions
-  fma,       // scalar multiply-adds, one a thread
+  fma,       // scalar multiply-adds, one per thread
   ldmatrix,  // warp-wide instructions, whatever their number of 8x8 matrices
   shuffle,   // warp-wide exchanges
-  barrier,   // block barriers, one a block and barrier, named ones included
-  syncwarp,  // one a warp
-  // Accesses by width; the width in bytes is part of the name. Keep each five together: see `by_width`.
+  barrier,   // block barriers, one per block and barrier, named ones included
+  syncwarp,  // one per warp
+  // Accesses by width; the width in bytes is part of the name. Keep each group of five together:
+  // see `by_width`.
   global_load_1,
   global_load_2,
   global_load_4,
@@ -38,7 +39,7 @@ enum class Counter : unsigned {
   cp_async_4,
   cp_async_8,
   cp_async_16,            // 1 and 2 do not exist on hardware
-  cp_async_source_bytes,  // read from global memory: less than width times count where the rest is
+  cp_async_source_bytes,  // read from global memory: less than width times count if the rest is
                           // zero-filled
   // Passes of a warp's access through the 32 banks, and the fewest that its width needs.
   shared_load_wavefronts,
@@ -56,19 +57,19 @@ enum class Counter : unsigned {
   global_store_sectors_ideal,
   cp_async_sectors,
   cp_async_sectors_ideal,
-  // SM90: what runs beside the threads.
+  // SM90: asynchronous operations.
   stmatrix,  // warp-wide
   stmatrix_wavefronts,
   stmatrix_wavefronts_ideal,
-  wgmma,            // one a warpgroup
-  mbarrier_arrive,  // one a call
-  mbarrier_wait,    // one a call
-  tma_load,         // one an instruction, bulk loads included
-  tma_load_bytes,   // of the boxes, as often as they are written; what is filled in counts
+  wgmma,            // one per warpgroup
+  mbarrier_arrive,  // one per call
+  mbarrier_wait,    // one per call
+  tma_load,         // one per instruction, bulk loads included
+  tma_load_bytes,   // of the boxes, once per destination; zero fill included
   tma_store,        // reductions included
   tma_store_bytes,  // of the boxes
-  cluster_barrier,  // one a cluster
-  griddep_wait,     // one a thread
+  cluster_barrier,  // one per cluster
+  griddep_wait,     // one per thread
   griddep_launch_dependents,
   end
 };

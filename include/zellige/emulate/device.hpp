@@ -1,6 +1,6 @@
-// The CPU's stand-in for a GPU, as emitted CUDA text sees it. The same text that nvcc compiles is compiled by
-// a host compiler against this header into a small library; the engine (src/emulate) runs every block and
-// every thread of it.
+// The emulator's device API, used by emitted CUDA code in place of a GPU. The same source code that nvcc
+// compiles is compiled by a host compiler against this header into a small library; the engine (src/emulate)
+// runs every thread of every block.
 //
 //   __global__ void twice(pointer<const float> x, pointer<float> y) {
 //     unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -8,8 +8,8 @@
 //   }
 //   extern "C" void emulate_twice(Launch& launch) { call(launch, twice); }
 //
-// It knows threads, memory and where threads meet; instructions are written in terms of it, in
-// <zellige/atom/>.
+// It provides threads, memory and warp-level synchronisation; the instructions in <zellige/atom/> are written
+// in terms of it.
 #pragma once
 #include "zellige/emulate/async.hpp"
 #include "zellige/emulate/keywords.hpp"
@@ -17,9 +17,9 @@
 
 namespace zellige::emulate {
 
-/// The threads of a warp meet: once all 32 have arrived, compute(const In in[32], Out out[32]) runs once and
-/// each lane goes on with its own Out. Lanes that come with another `what`, wait elsewhere or have returned
-/// are a finding. A meeting orders no memory accesses: __syncwarp() and barriers do.
+/// Warp collective: once all 32 lanes have arrived, compute(const In in[32], Out out[32]) runs once and each
+/// lane continues with its own Out. It is a finding if lanes arrive with another `what`, wait elsewhere or
+/// have returned. A collective orders no memory accesses: __syncwarp() and barriers do.
 template <class In, class Out, class F>
 ZELLIGE_INLINE Out meet(const In& mine, F compute, const char* what) {
   Out out;
@@ -35,28 +35,30 @@ ZELLIGE_INLINE Out meet(const In& mine, F compute, const char* what) {
   return out;
 }
 
-/// The row of that name, and what its reference body makes of all threads' operands, from within a meeting's compute.
+/// The instruction of that name, and the result of its reference body on all threads' operands; called inside
+/// a collective's compute.
 ZELLIGE_INLINE const Instruction& instruction(const char* name) { return self().engine->instruction(name); }
 ZELLIGE_INLINE void run_body(const Instruction& row, const BodyOperands& operands) {
   self().engine->run_body(row, operands);
 }
 
-/// For ldmatrix, from within a meeting's compute: the rows of `matrices` (1, 2 or 4) 8x8 matrices of 16-bit
-/// elements, row i's address being lane i's. Checks each as a read of 16 bytes by lane i, counts wavefronts
-/// matrix by matrix, and puts into safe[i] where to read row i from.
+/// For ldmatrix, inside a collective's compute: the rows of `matrices` (1, 2 or 4) 8x8 matrices of 16-bit
+/// elements, where lane i holds the address of row i. Checks each as a read of 16 bytes by lane i, counts
+/// wavefronts matrix by matrix, and sets safe[i] to the address to read row i from.
 ZELLIGE_INLINE void read_rows(const Place* rows, unsigned matrices, const void** safe) {
   Thread& t = self();
   t.engine->read_rows(t, rows, matrices, safe);
 }
 
-/// For stmatrix: where lane i may write its row of 16 bytes; checked and counted as read_rows does.
+/// For stmatrix: the address to which lane i may write its row of 16 bytes; checked and counted like
+/// read_rows.
 ZELLIGE_INLINE void write_rows(const Place* rows, unsigned matrices, void** safe) {
   Thread& t = self();
   t.engine->write_rows(t, rows, matrices, safe);
 }
 
-/// cp.async: the source is read now, the destination is written at this thread's covering wait; in between
-/// nobody may touch it, afterwards this thread may, and others behind a barrier. Bytes from valid_bytes on
+/// cp.async: the source is read now, the destination is written at this thread's covering wait. Until then no
+/// thread may access it; afterwards this thread may, and others after a barrier. Bytes from valid_bytes on
 /// become zero.
 ZELLIGE_INLINE void cp_async(Place dst, Place src, unsigned bytes, unsigned valid_bytes) {
   Thread& t = self();
@@ -71,15 +73,15 @@ ZELLIGE_INLINE void cp_async_wait(unsigned pending) {
   Thread& t = self();
   t.engine->cp_async_wait(t, pending);
 }
-/// cp.async.wait_all: also what is not committed yet.
+/// cp.async.wait_all: includes copies that are not committed.
 ZELLIGE_INLINE void cp_async_wait_all() {
   Thread& t = self();
   t.engine->cp_async_commit(t);
   t.engine->cp_async_wait(t, 0);
 }
 
-/// atom.inc: counts up, `last` is followed by 0, and returns the value before. What blocks did before they
-/// counted happened before what later ones do afterwards.
+/// atom.inc: increments, wraps from `last` to 0, and returns the previous value. Accesses of a block before
+/// its increment happen before the accesses of later blocks after theirs.
 ZELLIGE_INLINE unsigned atomic_increment(Place counter, unsigned last) {
   Thread& t = self();
   return t.engine->atomic_increment(t, counter, last);
@@ -94,7 +96,7 @@ ZELLIGE_INLINE void bar_arrive(unsigned id, unsigned threads) {
   t.engine->bar_arrive(t, id, threads);
 }
 
-// The parameters are made in a braced list, whose order the language fixes.
+// The arguments are evaluated in a braced list, whose order the language defines.
 struct Invoke {
   template <class... P>
   ZELLIGE_INLINE Invoke(void (*kernel)(P...), const P&... arguments) {
@@ -102,8 +104,8 @@ struct Invoke {
   }
 };
 
-// How a kernel's parameter is found in the launch's argument: a checked pointer is made from the tensor,
-// anything else is a copy of the bytes.
+// Converts the launch's argument to a kernel parameter: a checked pointer is made from the tensor, anything
+// else is a copy of the bytes.
 template <class P>
 struct parameter {
   static constexpr std::size_t bytes = sizeof(P);

@@ -1,4 +1,4 @@
-// CUDA's keywords for a host compiler: they say where code runs, and in the emulator everything runs here.
+// CUDA's keywords for a host compiler: they are empty, because in the emulator everything runs on the host.
 #pragma once
 
 #define __global__
@@ -12,7 +12,7 @@
 #define __cluster_dims__(...)
 #define __forceinline__ inline __attribute__((always_inline))
 
-// The names of the running thread, as CUDA text spells them: threadIdx.x is an unsigned.
+// The built-in variables of the running thread, as CUDA names them: threadIdx.x is an unsigned.
 #define threadIdx (::zellige::emulate::self().thread)
 #define blockIdx (::zellige::emulate::self().block)
 #define blockDim (::zellige::emulate::self().block_size)

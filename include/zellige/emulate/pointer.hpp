@@ -1,4 +1,5 @@
-// A pointer that knows its tensor: arithmetic is a plain pointer's, every access is checked by the engine.
+// A checked pointer that knows its tensor: arithmetic is a raw pointer's, every access is checked by the
+// engine.
 //
 //   pointer<half> tile = shared_pointer<half>("X", 0, 4096);
 //   tile[i] = half(1.0f);                                     // out of bounds, races: findings that name X
@@ -22,8 +23,8 @@ struct plain<const T> {
 template <class T>
 struct pointer;
 
-/// Tells the engine if any of these numbers comes from an accumulator that a wgmma still owns. Words of 4
-/// bytes may be a float or a pair of halves; what is narrower is looked at only where its type says so.
+/// Reports to the engine a number that comes from an accumulator still owned by a wgmma. A 4-byte word may be
+/// a float or a pair of halves; narrower values are checked only if their type is a float.
 template <class T>
 ZELLIGE_INLINE void look_for_poison(Thread& t, const T& value) {
   if (!t.watch_poison) [[likely]]
@@ -48,7 +49,7 @@ ZELLIGE_INLINE void look_for_poison(Thread& t, const T& value) {
   if (found) t.engine->poisoned(t);
 }
 
-/// What `*p` and `p[i]` yield: reading converts, writing assigns; both are checked.
+/// The result of `*p` and `p[i]`: reading converts, writing assigns; both are checked.
 template <class T>
 struct reference {
   using value_type = typename plain<T>::type;
@@ -85,7 +86,7 @@ struct reference {
   ZELLIGE_INLINE void set(const value_type& v) const {
     static_assert(sizeof(T) <= 16 && (sizeof(T) & (sizeof(T) - 1)) == 0,
                   "an access has 1, 2, 4, 8 or 16 bytes");
-    value_type held = v;  // v may itself be behind a checked reference
+    value_type held = v;  // v may itself be a checked reference
     Thread& t = self();
     look_for_poison(t, held);
     look_for_unwritten(held, Use::stores);
@@ -165,16 +166,16 @@ ZELLIGE_INLINE pointer<T> shared_pointer(const char* name, unsigned byte_offset,
   return {reinterpret_cast<T*>(region->begin), region};
 }
 
-/// A raw pointer as one that knows its tensor: the launch's that it points into, or the block's dynamic shared
-/// memory as a whole.
+/// Converts a raw pointer to a checked one: for the launch's tensor that it points into, or for the block's
+/// whole dynamic shared memory.
 template <class T>
 ZELLIGE_INLINE pointer<T> known(T* p) {
   Thread& t = self();
   return {p, t.engine->region_of(t, p)};
 }
 
-/// Checks a read of 1, 2, 4, 8 or 16 bytes by this thread and returns where to read them from: p itself, or
-/// NaNs where p is out of bounds. `write_address` likewise: p, or a sink.
+/// Checks a read of 1, 2, 4, 8 or 16 bytes by this thread and returns the address to read from: p itself, or
+/// NaNs if p is out of bounds. `write_address` likewise: p, or a sink.
 ZELLIGE_INLINE const void* read_address(Place p, unsigned bytes) {
   Thread& t = self();
   return t.engine->read(t, p, bytes);
@@ -198,7 +199,7 @@ ZELLIGE_INLINE void write(pointer<T> p, const R& value) {
   __builtin_memcpy(write_address(p, sizeof(R)), (const void*)&value, sizeof(R));
 }
 
-/// read_address and write_address for lane `lane` of this warp, from within a meeting's compute.
+/// read_address and write_address for lane `lane` of this warp, inside a collective's compute.
 ZELLIGE_INLINE const void* read_as(unsigned lane, Place p, unsigned bytes) {
   Thread& t = self();
   return t.engine->read_as(t, lane, p, bytes);

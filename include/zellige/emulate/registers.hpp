@@ -1,7 +1,7 @@
-// Registers that nothing has written. Emulated text is compiled so that what a kernel declares and does not fill
-// holds a pattern (-ftrivial-auto-var-init=pattern). Fragments, vectors and tensors of registers turn it into
-// numbers that say whose registers they are and which value: NaNs, so that what is computed of them stays one,
-// and who stores it, rounds it or multiplies by it is named.
+// Detection of uninitialised registers. Emulated source code is compiled so that unwritten variables of a
+// kernel hold a pattern (-ftrivial-auto-var-init=pattern). Fragments, vectors and tensors of registers
+// replace it by NaNs that encode the declaration and the index of the value; results computed from them stay
+// NaN, and a thread that stores, rounds or multiplies one is reported.
 //
 //   Fragment<1, 16, 64> acc4;                       // no acc4.clear()
 //   multiply<half_t, 64, true, false>(acc4, a, b, warp, lane);
@@ -12,15 +12,15 @@
 
 namespace zellige::emulate {
 
-// What the compiler leaves in a word: as a float finite with g++, a NaN with clang.
+// The compiler's pattern for a word: a finite float with g++, a NaN with clang.
 #if defined(__clang__)
 inline constexpr std::uint32_t left_alone = 0xffffffff;
 #else
 inline constexpr std::uint32_t left_alone = 0xfefefefe;
 #endif
 
-// A float that nothing has written: a NaN with the number of the declaration (0: not known) and of the value. Its
-// upper half is a NaN of bfloat16_t and of half_t too, so that it survives rounding to either.
+// The pattern of an unwritten float: a NaN with the number of the declaration (0: unknown) and of the value.
+// Its upper half is a NaN of bfloat16_t and of half_t too, so that it survives rounding to either.
 inline constexpr std::uint32_t unwritten_word = 0x7fd40000, unwritten_mask = 0x7ffc0000;
 inline constexpr std::uint16_t unwritten_half = 0x7fd4;
 constexpr bool is_unwritten(std::uint32_t word) {
@@ -28,7 +28,7 @@ constexpr bool is_unwritten(std::uint32_t word) {
 }
 constexpr bool is_unwritten_half(std::uint32_t half) { return (half & 0x7ffc) == unwritten_half; }
 
-/// How the bits of a type are to be looked at: 4 and 2 are numbers of so many bytes, 0 is anything else.
+/// The width at which a type is checked: 4 and 2 are floats of that many bytes, 0 is unchecked.
 template <class T>
 inline constexpr int number_bytes = [] {
   if constexpr (__is_same(T, float))
@@ -39,7 +39,7 @@ inline constexpr int number_bytes = [] {
     return 0;
 }();
 
-/// The places of declarations, by number; each library of compiled text has its own.
+/// The source positions of declarations, by number; each library of compiled kernels has its own table.
 __attribute__((visibility("hidden"))) inline std::uintptr_t declarations[1024] = {};
 
 __attribute__((noinline, visibility("hidden"))) inline unsigned declaration(std::uintptr_t place) {
@@ -70,7 +70,7 @@ inline __attribute__((always_inline)) unsigned declared_here() {
 #endif
 }
 
-/// From now on these are values that nothing has written.
+/// Marks these values as unwritten.
 template <class T>
 inline __attribute__((always_inline)) void leave_unwritten(T* values, int count) {
   if constexpr (number_bytes<T> == 4) {
@@ -84,8 +84,8 @@ inline __attribute__((always_inline)) void leave_unwritten(T* values, int count)
   }
 }
 
-/// The last member of what holds a thread's registers. Made as any member is: where the others have been given
-/// values, be it by {}, it does nothing.
+/// The last member of a class that holds a thread's registers. Default-initialised: if the other members have
+/// been initialised, for example by {}, it does nothing.
 template <class Owner>
 struct Registers {
   template <class T>
@@ -94,13 +94,13 @@ struct Registers {
       if (__builtin_is_constant_evaluated()) return;
       std::uint32_t word = left_alone;
       __builtin_memcpy(&word, (const void*)values, number_bytes<T>);
-      asm volatile("" : "+r"(word));  // the compiler takes it for undefined, and would decide for itself
+      asm volatile("" : "+r"(word));  // hides the undefined value, which the compiler could otherwise assume
       if (word == left_alone) leave_unwritten(values, count);
     }
   }
 };
 
-/// What a thread does with a value that nothing has written; the sentence is the engine's.
+/// The use of an unwritten value; the engine writes the message.
 enum class Use : unsigned char { stores, rounds, multiplies, accumulates };
 
 inline __attribute__((always_inline)) void report_unwritten(Use use, std::uint32_t word, unsigned value) {
@@ -109,7 +109,7 @@ inline __attribute__((always_inline)) void report_unwritten(Use use, std::uint32
   t.engine->unwritten(t, use, named ? declarations[word >> 8 & 0x3ff] : 0, named ? word & 0xff : value);
 }
 
-/// Floats (Bytes 4), or numbers of 16 bits.
+/// Floats (Bytes 4), or 16-bit numbers.
 template <int Bytes>
 inline __attribute__((always_inline)) void look_for_unwritten(const void* registers, unsigned bytes,
                                                               Use use) {
@@ -130,8 +130,8 @@ inline __attribute__((always_inline)) void look_for_unwritten(const void* regist
   }
 }
 
-/// The same for registers that hold two numbers of 16 bits each, which have no room for their declaration: it is
-/// returned, for look_for_unwritten_pair.
+/// The same for registers that hold two 16-bit numbers each, which have no room for the declaration: the
+/// declaration is returned, for look_for_unwritten_pair.
 inline __attribute__((always_inline)) unsigned leave_unwritten_pairs(std::uint32_t* registers, int count) {
   std::uint32_t word = registers[0];
   asm volatile("" : "+r"(word));
@@ -145,7 +145,7 @@ inline __attribute__((always_inline)) void look_for_unwritten_pair(std::uint32_t
     report_unwritten(Use::multiplies, unwritten_word | declared << 8 | (value < 255 ? value : 255), value);
 }
 
-/// A number, or an array `values` of them; anything else is not looked at.
+/// Checks a number, or an array of `values` numbers; other types are not checked.
 template <class T>
 inline __attribute__((always_inline)) void look_for_unwritten(const T& value, Use use) {
   if constexpr (number_bytes<T> != 0) {

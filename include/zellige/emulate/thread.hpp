@@ -1,6 +1,6 @@
-// The running thread and the table of calls that bind emitted text to the emulator's engine.
-// The text is compiled into a library of its own; it finds its thread by its stack's address and the engine
-// in the thread, so the library needs no symbol of the program that loads it.
+// The running thread, and the table of calls that connects emitted code to the emulator's engine. The code is
+// compiled into a separate library; it finds its thread by the address of its stack, and the engine in the
+// thread, so the library needs no symbol of the program that loads it.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -20,22 +20,22 @@ struct dim3 {
 
 enum class Space : unsigned char { global, shared };
 
-/// A tensor's bytes: what a checked pointer may touch.
+/// A tensor's bytes: the range that a checked pointer may access.
 struct Region {
   const char* name = "";
   unsigned char* begin = nullptr;
   std::size_t bytes = 0;
   Space space = Space::global;
   bool writable = true;
-  std::uint16_t id = 0;           // shared: one id a name
+  std::uint16_t id = 0;           // shared: one id per name
   void* shadow = nullptr;         // the engine's
   bool constant = false;          // global: no kernel of the stream writes it
-  std::uint16_t arrangement = 0;  // shared: through which layout, 0: not known
-  std::uint32_t part_bytes = 0;   // shared: of its stages or other parts (arrangement.hpp), 0: it is one
+  std::uint16_t arrangement = 0;  // shared: the layout of its accesses, 0: unknown
+  std::uint32_t part_bytes = 0;   // shared: size of its stages or other parts (arrangement.hpp), 0: undivided
   bool stages = false;
 };
 
-/// pointer<void> without its type's baggage, for calls into the engine.
+/// pointer<void> without the type, for calls into the engine.
 struct Place {
   unsigned char* p = nullptr;
   const Region* region = nullptr;
@@ -48,7 +48,8 @@ struct Parts;
 enum class Use : unsigned char;  // registers.hpp
 using Compute = void (*)(void* compute, const void* const* in, void* const* out);
 
-/// All that the engine does for emitted text. Each call's return address is the access's site in a finding.
+/// The engine's interface for emitted code. Each call's return address is the access's source position in a
+/// finding.
 struct Engine {
   const void* (*read)(Thread&, Place, unsigned bytes);
   void* (*write)(Thread&, Place, unsigned bytes);
@@ -70,7 +71,7 @@ struct Engine {
   unsigned (*atomic_increment)(Thread&, Place counter, unsigned last);
   const Region* (*arranged)(Thread&, const Region*, const Arrangement&, const Parts*);
   void (*unwritten)(Thread&, Use, std::uintptr_t declared, unsigned value);
-  const Instruction& (*instruction)(const char* name);  // its row
+  const Instruction& (*instruction)(const char* name);  // by name
   void (*run_body)(const Instruction&, const BodyOperands&);
   const Region* (*region_of)(Thread&, const void*);
 };
@@ -79,19 +80,19 @@ struct Thread {
   const Engine* engine = nullptr;
   Counters* counters = nullptr;
   dim3 thread, block, block_size, grid;
-  unsigned index = 0;  // in its block: x fastest
+  unsigned index = 0;  // within its block: x fastest
   unsigned cluster_rank = 0;
   dim3 cluster_size;
   bool watch_poison = false;  // this thread has had accumulators in flight
 };
 
-/// What registers hold that a wgmma still owns: whoever stores it has not waited. Conversions to 16 bits keep
-/// it apart from other NaNs (half.hpp, bfloat16.hpp).
+/// The content of registers still owned by a wgmma: a thread that stores it has not waited. Conversions to 16
+/// bits keep it distinguishable from other NaNs (half.hpp, bfloat16.hpp).
 inline constexpr std::uint32_t poison_word = 0x7fc0dead;
 inline constexpr std::uint16_t poison_half = 0x7ead, poison_bfloat = 0x7fea;
 
-// Each stack is an aligned slot with its Thread near the top; the Thread's place varies from slot to slot
-// because equal places would all fall into the same few sets of the cache.
+// Each stack is an aligned slot with its Thread near the top; the offset of the Thread varies from slot to
+// slot, because equal offsets would all map to the same few cache sets.
 inline constexpr std::uintptr_t stack_bytes = 128 * 1024;
 
 inline __attribute__((always_inline)) Thread& thread_of_stack(std::uintptr_t address) {
@@ -112,7 +113,7 @@ inline __attribute__((always_inline)) void count(Counter c, std::uint64_t n = 1)
   (*self().counters)[c] += n;
 }
 
-/// A finding that only the instruction itself can know of, in words; `tensor` may be "".
+/// A finding that only the instruction itself can detect, with its message; `tensor` may be "".
 inline __attribute__((always_inline)) void fail_at(const char* tensor, const char* message) {
   Thread& t = self();
   t.engine->fail(t, tensor, message);
@@ -125,7 +126,7 @@ struct Argument {
   std::size_t size = 0;
 };
 
-/// One launch as the entry in the emitted text sees it.
+/// One launch, as the entry point in the emitted code receives it.
 struct Launch {
   const Argument* arguments = nullptr;
   unsigned argument_count = 0;

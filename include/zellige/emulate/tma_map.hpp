@@ -1,4 +1,4 @@
-// A tensor map as the emulator's TMA reads it: the bytes of a TmaDescriptor that was made for the CPU.
+// A tensor map as the emulator's TMA reads it: the bytes of a TmaDescriptor made for the CPU.
 #pragma once
 #include <cstdint>
 
@@ -33,7 +33,7 @@ enum class Reduction : std::uint8_t { none, add, min, max };
 struct TmaMap {
   static constexpr std::uint32_t mark = 0x7a6c6731;
 
-  std::uint32_t magic = 0;  // `mark`: whoever passes other bytes for a map is told so
+  std::uint32_t magic = 0;  // `mark`: detects other bytes passed as a map
   std::uint8_t rank = 0;
   Element element{};
   std::uint8_t swizzle = 0;  // 0 none, 1, 2, 3: 32, 64, 128 bytes

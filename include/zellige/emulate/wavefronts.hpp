@@ -1,8 +1,8 @@
-// How many passes one warp's access to shared memory takes. 32 banks serve 4 bytes each in a pass; an access
-// of up to 4 bytes a lane is one phase of 32 lanes, 8 bytes two phases of 16, 16 bytes four of 8; two phases
-// of a load become one where all their lanes agree in pairs, i with i ^ 1 or i with i ^ 2 (docs/reference/banks.md has the
-// counts). Lanes of a phase that want the same word share it; each further word of the same bank costs a further
-// pass.
+// The number of passes (wavefronts) of one warp's access to shared memory. 32 banks serve 4 bytes each per
+// pass; an access of up to 4 bytes per lane is one phase of 32 lanes, 8 bytes two phases of 16, 16 bytes four
+// of 8; two phases of a load are merged if all their lanes agree in pairs, i with i ^ 1 or i with i ^ 2
+// (docs/reference/banks.md has the counts). Lanes of a phase that access the same word share it; each further
+// word of the same bank costs a further pass.
 //
 //   std::uint32_t at[32];                                // a column of a 32 x 32 float tile
 //   for (int l = 0; l < 32; ++l) at[l] = 128 * l;
@@ -12,12 +12,12 @@
 
 namespace zellige::emulate {
 
-/// Lanes that go through the banks together.
+/// The number of lanes served per phase.
 constexpr int lanes_per_phase(int bytes) { return bytes <= 4 ? 32 : 128 / bytes; }
 
 namespace detail {
 
-// The passes of one phase in which two lanes want different units of one column.
+// The passes of one phase in which two lanes access different units of one column.
 constexpr unsigned conflicting_phase(const std::uint32_t* byte_addresses, const bool* active, int first,
                                      int last, unsigned unit) {
   const unsigned columns = 128 / unit;
@@ -34,7 +34,7 @@ constexpr unsigned conflicting_phase(const std::uint32_t* byte_addresses, const 
   return worst;
 }
 
-// Whether lanes first to last agree in pairs, so that two phases go as one.
+// True if lanes first to last agree in pairs, so that two phases are merged.
 constexpr bool agree_in_pairs(const std::uint32_t* byte_addresses, const bool* active, int first, int last) {
   for (int mask = 1; mask <= 2; ++mask) {
     bool agree = true;
@@ -54,7 +54,7 @@ constexpr bool agree_in_pairs(const std::uint32_t* byte_addresses, const bool* a
 constexpr unsigned wavefronts(const std::uint32_t* byte_addresses, const bool* active, int lanes, int bytes,
                               bool load = false) {
   const unsigned unit =
-      bytes < 4 ? 4 : unsigned(bytes);  // aligned units never straddle, so they stand for their words
+      bytes < 4 ? 4 : unsigned(bytes);  // aligned units never straddle words, so they represent their words
   const unsigned columns = 128 / unit;
   unsigned total = 0;
   for (int first = 0, phase = 0; first < lanes; first += phase) {
@@ -79,7 +79,7 @@ constexpr unsigned wavefronts(const std::uint32_t* byte_addresses, const bool* a
   return total;
 }
 
-/// The fewest passes that the same lanes could take: one a phase.
+/// The fewest passes that the same lanes could take: one per phase.
 constexpr unsigned ideal_wavefronts(const bool* active, int lanes, int bytes) {
   const int phase = lanes_per_phase(bytes);
   unsigned total = 0;

@@ -27,7 +27,7 @@ struct Attention {
   using Element = Element_;
   static constexpr int HeadDim = HeadDim_, Keys = Keys_, slabs = HeadDim / 64, threads = 384;
   static constexpr bool Causal = Causal_;
-  using QRing = Ring<2, Tiles<64 * HeadDim * 2>>;  // a stage a warpgroup
+  using QRing = Ring<2, Tiles<64 * HeadDim * 2>>;  // one stage per warpgroup
   using KvRing = Ring<2, Tiles<Keys * HeadDim * 2>>;
   static constexpr int k_offset = QRing::tiles_bytes, v_offset = k_offset + KvRing::tiles_bytes,
                        barriers_offset = v_offset + KvRing::tiles_bytes;
@@ -41,7 +41,7 @@ struct AttentionShape {
   float scale;  // of the scores
 };
 
-/// What producer and consumers agree on.
+/// Constants and storage shared by producer and consumers.
 template <class A>
 struct AttentionWork {
   AttentionShape s;
@@ -59,7 +59,7 @@ struct AttentionWork {
   ZELLIGE_CALL int turns() const { return order.turns(gridDim.x); }
   /// This block's tile of 128 rows; tile -1: nothing to do.
   ZELLIGE_CALL auto operator()(int turn) const { return order(turn, blockIdx.x, gridDim.x); }
-  /// Tiles of keys that the rows from `row` on see. Causal: the last query sees the last key.
+  /// The key tiles visible to the rows from `row` on. Causal: the last query sees the last key.
   ZELLIGE_CALL int key_tiles(int row) const {
     int keys = s.keys;
     if constexpr (A::Causal) {
@@ -187,7 +187,8 @@ ZELLIGE_CALL void attention_multiply(const TmaDescriptor& o_map, const Attention
     work.v.release(before);
 #pragma unroll
     for (int i = 0; i < o.registers; ++i) o[i] *= factor[o.half(i)];
-    // Its own rows of Q are done with: the slabs of 64 columns lie there, one behind the other.
+    // The warpgroup has finished reading its rows of Q; the output slabs of 64 columns, one after another,
+    // reuse their memory.
     const auto out = shared_tile<Element>("Q", w * A::QRing::stage_bytes, 64 * A::HeadDim, slab_layout<64>());
 #pragma unroll
     for (int i = 0; i < A::slabs; ++i) store_columns<Element, 64>(out.shift(i * 4096), o, 64 * i, thread);
@@ -201,7 +202,7 @@ ZELLIGE_CALL void attention_multiply(const TmaDescriptor& o_map, const Attention
     }
     q_stage.phase ^= 1;
   }
-  if (w == 0) my_turn();  // takes what the other gave last
+  if (w == 0) my_turn();  // completes the other warpgroup's last hand-over
 }
 
 template <class A>

@@ -1,5 +1,5 @@
-// Attention of one query token a head over a cache of keys and values, one launch: o = softmax(scale q K^T)
-// V. Query heads are grouped: heads_q / heads_kv of them share keys and values.
+// Decode attention: one query token per head over a cache of keys and values, in one launch: o =
+// softmax(scale q K^T) V. Query heads are grouped: heads_q / heads_kv of them share keys and values.
 //
 //   using Plan = DecodePlan<half_t, 128, 8, 4, 3, 8>;       // head dim, rows of a group (8 or 16), warps,
 //   stages, cluster decode_attention<Plan><<<dim3(splits, heads_kv * groups, batches), Plan::threads,
@@ -7,12 +7,12 @@
 //       q, k, v, o, partial, counters, shape);
 //
 // The keys are split over `splits` blocks, a multiple of the cluster, and over the warps of each. A warp
-// streams 16 keys and values at a time through a ring of its own (cp.async, no block barrier), multiplies on
-// mma.sync with the group's heads as rows, and keeps a running maximum. The warps' results meet in shared
-// memory and the blocks' of a cluster in distributed shared memory, each block adding up a part of the
-// columns. Several clusters meet in `partial`, Plan::partial floats a cluster: the block that arrives last at
-// its group's counter adds them up. Counters start at 0 and are 0 afterwards; with one cluster neither is
-// touched.
+// streams 16 keys and values at a time through its own ring (cp.async, no block barrier), multiplies on
+// mma.sync with the group's heads as rows, and keeps a running maximum. The warps' results are combined in
+// shared memory, and the blocks' of a cluster in distributed shared memory, where each block adds a part of
+// the columns. Several clusters are combined in `partial`, Plan::partial floats per cluster, by the block
+// that arrives last at its group's counter. Counters start at 0 and are 0 afterwards; with one cluster
+// neither is accessed.
 #pragma once
 #include <zellige/atom/atomic.hpp>
 #include <zellige/atom/cluster.hpp>
@@ -35,17 +35,18 @@ struct DecodePlan {
   static constexpr int head_dim = HeadDim, rows = Rows_, warps = Warps_, stages = Stages_, cluster = Cluster_;
   static constexpr int threads = 32 * warps;
   static constexpr int tile = 16 * head_dim;      // keys of one step
-  static constexpr int ring = stages * 2 * tile;  // keys and values of a warp
+  static constexpr int ring = stages * 2 * tile;  // keys and values per warp
   static constexpr int sums = rows * head_dim,
-                       partial = sums + 2 * rows;            // a result: sums; of each row maximum and sum
+                       partial =
+                           sums + 2 * rows;  // per result: accumulators; per row the maximum and the sum
   static constexpr int results = 4 * (warps + 1) * partial;  // of the warps, then of the block
   static constexpr int bytes = (2 * warps * ring > results ? 2 * warps * ring : results) + 16;
   static_assert(head_dim == 64 || head_dim == 128);
   static_assert(rows == 8 || rows == 16);
 };
 
-/// Adds `parts` results up, part w at part(w): each weighs 2 to the distance of its maximum from the largest.
-/// Of the rows' chunks of 4 columns, those from `from` to `to`.
+/// Combines `parts` results, part w at part(w), in the rows' chunks of 4 columns from `from` to `to`. Each is
+/// weighted by 2 to the difference of its maximum from the largest.
 template <class Plan, class Part, class Take>
 ZELLIGE_CALL void combine(int parts, Part part, int from, int to, Take take) {
   for (int i = from + static_cast<int>(threadIdx.x); i < to; i += Plan::threads) {
@@ -74,7 +75,7 @@ __global__ void __launch_bounds__(Plan::threads)
                      gmem<float> partial, gmem<unsigned> counters, DecodeShape shape) {
   using T = typename Plan::Element;
   constexpr int D = Plan::head_dim, Rows = Plan::rows, Warps = Plan::warps, Stages = Plan::stages;
-  constexpr int chunks = D / 8, lines = Rows / 8;  // of 8 elements in a row; rows of a thread
+  constexpr int chunks = D / 8, lines = Rows / 8;  // chunks of 8 elements per row; rows per thread
   const int tid = threadIdx.x, warp = tid / 32, lane = tid % 32, g = lane / 4, c = lane % 4;
   const int split = blockIdx.x, splits = gridDim.x, group = shape.heads_q / shape.heads_kv;
   const int groups = (group + Rows - 1) / Rows, head = static_cast<int>(blockIdx.y) / groups;
@@ -134,7 +135,7 @@ __global__ void __launch_bounds__(Plan::threads)
     cp_async_commit();
     const auto keys = ring.shift(2 * stage * Plan::tile), values = ring.shift((2 * stage + 1) * Plan::tile);
 
-    float s[2][4] = {}, odd[2][4] = {};  // two sums each: a chain of products half as long
+    float s[2][4] = {}, odd[2][4] = {};  // two accumulators each, which halve the dependency chain of the mma
 #pragma unroll
     for (int step = 0; step < D / 16; ++step) {
       uint32_t b[4];
@@ -178,7 +179,7 @@ __global__ void __launch_bounds__(Plan::threads)
     stage = stage + 1 == Stages ? 0 : stage + 1;
   }
 
-  // The warps' results, then the block's.
+  // Combines the warps' results, then the block's.
   cp_async_wait<0>();
   __syncthreads();
   const smem<float> results = shared<float>("results", 0, Plan::results / 4);
@@ -224,7 +225,7 @@ __global__ void __launch_bounds__(Plan::threads)
       combine<Plan>(Plan::cluster, of_block, from, to, finish);
     else
       combine<Plan>(Plan::cluster, of_block, from, to, keep(mine));
-    cluster_sync();  // nobody leaves while others read its results
+    cluster_sync();  // no block exits while others read its results
     if (clusters == 1) return;
   }
   const auto of_cluster = [&](int w) { return parts + w * Plan::partial; };

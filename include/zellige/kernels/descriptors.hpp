@@ -1,9 +1,9 @@
-// How the tensors of the Hopper kernels are to be described to TMA: host code, the same for the GPU and the emulator.
+// TMA descriptor parameters of the Hopper kernels' tensors: host code, the same for the GPU and the emulator.
 //
 //   const GemmTensors<Tile> t(shape);
 //   launch(gemm_sm90<Tile, Plain>, ..., make_tma_descriptor(t.a, a), make_tma_descriptor(t.b, b), make_tma_descriptor(t.d, d), ...);
 //
-// Sizes that TMA cannot address are refused when the descriptor is made, with the field and its value.
+// Sizes that TMA cannot address are refused by make_tma_descriptor, with the field and its value.
 #pragma once
 #include <zellige/atom/make_tma_descriptor.hpp>
 #include <zellige/kernels/attention_sm90.hpp>
@@ -35,7 +35,7 @@ TmaTensor tma_matrix(const char* name, int64_t rows, int64_t columns, int64_t bo
           .promotion = promotion};
 }
 
-/// The same K-contiguous matrix as [K / 64][rows][64], so that one box holds several lines of 128 bytes a row.
+/// The same K-contiguous matrix as [K / 64][rows][64], so that one box holds several 128-byte spans per row.
 template <class T>
 TmaTensor tma_chunks(const char* name, int64_t rows, int64_t k, int64_t box_rows, int64_t chunks,
                      TmaPromotion promotion) {
@@ -56,8 +56,8 @@ struct GemmTensors {
 
   explicit GemmTensors(const GemmShape& s) {
     using E = typename Tile::Element;
-    // Where rows do not begin at multiples of 128 bytes, and where B is read once, what the L2 would fetch beyond the
-    // box costs more than it gives.
+    // If rows do not begin at multiples of 128 bytes, or if B is read once, the L2's prefetch beyond the box
+    // costs more than it gains.
     const auto promotion = s.m <= Tile::TileM * Tile::ClusterM            ? TmaPromotion::none
                            : s.k * static_cast<int>(sizeof(E)) % 128 == 0 ? TmaPromotion::l2_256
                                                                           : TmaPromotion::l2_128;

@@ -1,12 +1,20 @@
-// C = A B for operands that start anywhere: any size, any pitch, 2-byte alignment. A is row-major, B
-// row-major (K x N) or, with AlongK, column-major (N x K in memory).
+// C = A B for unaligned operands: any size, any pitch, 2-byte alignment. A is row-major, B row-major (K x N)
+// or, with AlongK, column-major (N x K in memory).
 //
 //   gemm_ragged<half_t, 32, 32, 4, false><<<dim3(ceil_div(N, 32), ceil_div(M, 32)), 256, GemmRagged<32, 32,
 //   4, false>::bytes>>>(
 //       A, lda, B, ldb, C, ldc, M, N, K, Identity{});
 //
-// Nothing is shifted into place. Whole 16-byte chunks go to shared memory by cp.async (RaggedRows), and warp
-// w of eight takes the k that are w mod 8:
+// Elements are not realigned on the way. Whole 16-byte chunks go to shared memory by cp.async (RaggedRows),
+// and warp w of eight takes the k with k mod 8 = w:
+// 10-16=//   B, row-major   its rows k, k + 8, ... have equal offsets within their chunks. The warp computes
+// on the
+// //                  chunks as they are, one 8-column tile more than the block's columns, and its
+// accumulators are
+// //                  shifted when all are added.
+// //   A              A(m, k), A(m, k + 8), ... are the same element of neighbouring chunks: fragments are
+// //                  gathered.
+// // The warps' partial sums over K are added in shared memory, then the epilogue stores them to C.
 //   B, row-major   its rows k, k + 8, ... lie alike within their chunks. The warp computes on the chunks as
 //   they are, one
 //                  8-column tile more than the block's columns, and its sums are shifted when all are added
@@ -27,15 +35,16 @@ struct GemmRagged {
   static constexpr int line = k + 8;                             // a row along K: its chunks and one more
   static constexpr int window = AlongK ? N : N + 8;              // columns that a warp computes
   static constexpr int plane =
-      (k / 8 * (N / 8 + 1) + 4) * 8;  // the rows of B with equal k mod 8; 4 chunks against conflicts
+      (k / 8 * (N / 8 + 1) + 4) *
+      8;  // the rows of B with equal k mod 8; 4 chunks of padding against bank conflicts
   static constexpr int a_size = M * line, b_size = AlongK ? N * line : 8 * plane, stage = a_size + b_size;
   static constexpr int sums = 8 * M * window;  // float32, over the stages
   static constexpr int bytes = 2 * Stages * stage > 4 * sums ? 2 * Stages* stage : 4 * sums;
 };
 
 /// Rows row0, row0 + 1, ... of an operand along K, the stage's 33 chunks from k0 on: a warp takes every 8th
-/// row, whose offsets are equal; the last chunks by one lane each. What lies behind K or behind the last row
-/// becomes zero.
+/// row, whose offsets are equal; the last chunks by one lane each. Elements beyond K or the last row become
+/// zero.
 template <class Plan, int Lines, class T>
 ZELLIGE_CALL void copy_lines(const RaggedRows<T>& from, smem<T> to, int row0, int rows, int k0, int K) {
   constexpr int mine = Lines / 8;
@@ -66,7 +75,7 @@ __global__ void __launch_bounds__(256, 1)
   const smem<T> sA = shared<T>("A", 0, Stages * Plan::a_size);
   const smem<T> sB = shared<T>("B", 2 * Stages * Plan::a_size, Stages * Plan::b_size);
 
-  // Rows along N: a warp takes 32 of the stage, as many at once as its lanes have chunks for.
+  // Rows along N: a warp takes 32 of the stage, as many at a time as its lanes have chunks for.
   const auto copy_rows = [&](smem<T> to, int k0) {
     constexpr int chunks = BN / 8 + 1, at_once = 32 / chunks;
     const int c = lane % chunks;
@@ -102,7 +111,7 @@ __global__ void __launch_bounds__(256, 1)
       cp_async_commit();
   }
 
-  // Where this thread's elements of the fragments lie: k = warp + 8 i is i chunks behind k = warp.
+  // The addresses of this thread's fragment elements: k = warp + 8 i is i chunks after k = warp.
   smem<T> lines_a[BM / 8], lines_b[AlongK ? BN / 8 : 1];
 #pragma unroll
   for (int j = 0; j < BM / 8; ++j)
@@ -175,7 +184,7 @@ __global__ void __launch_bounds__(256, 1)
               Vec<float, 2>{{d[i][j][2 * low], d[i][j][2 * low + 1]}});
   __syncthreads();
   const int n = tid % BN;
-  int shift[8];  // where column n lies in each warp's window
+  int shift[8];  // the offset of column n in each warp's window
 #pragma unroll
   for (int w = 0; w < 8; ++w) shift[w] = w * BM * Plan::window + n + (AlongK ? 0 : b.offset(w, n0));
 #pragma unroll

@@ -1,4 +1,4 @@
-// GEMM as on Ampere: C = epilogue(A B). cp.async fills a ring of stages, ldmatrix and mma.sync read it. A is
+// GEMM for Ampere: C = epilogue(A B). cp.async fills a ring of stages, ldmatrix and mma.sync read it. A is
 // row-major, B row-major (K x N) or, with AlongK, column-major (N x K in memory). Any M, N and K; pitches are
 // multiples of 8 and both operands start at multiples of 16 bytes (else: gemm_ragged.hpp).
 //
@@ -23,7 +23,7 @@ struct GemmSm80 {
   static_assert(TileK == 64 && TileN % 64 == 0 && TileM % 16 == 0,
                 "GemmSm80: lines of 64 elements, the swizzle's span");
   using Accumulators = Fragment<1, TileM, TileN, 1, WarpsM, WarpsN>;
-  // Lines of 64 elements are 128 bytes: the swizzle spreads eight of them over the banks. B row-major: slabs
+  // Rows of 64 elements are 128 bytes: the swizzle spreads eight of them over the banks. B row-major: slabs
   // of 64 columns.
   using ALayout = Layout<Shape<_1, Int<TileM>, _64>, Stride<_0, _64, _1>>;
   using BLayout =
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(Tile::threads)
   const auto sB = shared_ring<T, stages>("B", 2 * stages * Tile::a_size, stages * Tile::b_size,
                                          composition(Swizzle<3, 3, 3>{}, typename Tile::BLayout{}));
 
-  // 16 bytes a copy; zeros behind the last row and column.
+  // 16 bytes per copy; zeros beyond the last row and column.
   const auto load_stage = [&](int stage, int k0) {
 #pragma unroll
     for (int i = tid; i < Tile::a_size / 8; i += threads) {

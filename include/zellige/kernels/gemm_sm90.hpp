@@ -1,6 +1,6 @@
 // GEMM for Hopper: D = epilogue(A B^T), A being M x K and B N x K, both K-contiguous. TMA fills a ring of stages,
 // two warpgroups multiply 64 rows each with wgmma, the result leaves through shared memory by TMA while the next
-// tile's loads are under way. One persistent block a multiprocessor.
+// tile's loads are in flight. One persistent block per SM.
 //
 //   using Tile = GemmTile<half_t, half_t, /*TileN=*/256, /*Stages=*/4, /*ClusterM=*/2>;
 //   gemm_sm90<Tile><<<132, Tile::threads, Tile::shared_bytes>>>(a, b, d, {m, n, k, /*group=*/4}, Identity{});
@@ -8,8 +8,8 @@
 // Descriptors: A boxes of TileM rows x 128 bytes, B of Tile::slice_rows x 128 bytes, both with the 128-byte swizzle;
 // D of 64 rows x Tile::slab_columns. Any M, N and K that TMA can address: rows of 16-byte multiples.
 //
-// ClusterM blocks above one another share B by multicast. TileM = 64, for few rows: the warpgroups take half of the
-// columns each. Where the time goes on an H200: docs/log.md.
+// ClusterM blocks, vertically adjacent, share B by multicast. TileM = 64, for small M: the warpgroups take
+// half of the columns each. Where the time goes on an H200: docs/log.md.
 #pragma once
 #include <zellige/atom/cluster.hpp>
 #include <zellige/atom/griddepcontrol.hpp>
@@ -29,14 +29,14 @@ struct GemmTile {
   using Element = Element_;
   using Output = Output_;
   static constexpr int TileM = TileM_, TileN = TileN_, Stages = Stages_, ClusterM = ClusterM_, threads = 384;
-  static constexpr int columns = TileM == 128 ? TileN : TileN / 2;  // of a warpgroup's 64 rows
-  static constexpr int TileK = 128 / sizeof(Element);               // a swizzled line
+  static constexpr int columns = TileM == 128 ? TileN : TileN / 2;  // per warpgroup of 64 rows
+  static constexpr int TileK = 128 / sizeof(Element);               // a swizzled row
   static constexpr int slice_rows = TileN % (8 * ClusterM) == 0 ? TileN / ClusterM : 40;
   static constexpr int slab_columns = columns % 64 == 0 ? 64 : 40;
   using Loads = Ring<Stages, Tiles<TileM * 128, TileN * 128>, ClusterM>;
   static constexpr int slabs_offset = Loads::tiles_bytes;
   static constexpr int slab = slab_bytes<slab_columns>;
-  static constexpr int barriers_offset = slabs_offset + 4 * slab;  // two slabs a warpgroup
+  static constexpr int barriers_offset = slabs_offset + 4 * slab;  // two slabs per warpgroup
   static constexpr int shared_bytes = barriers_offset + Loads::barriers_bytes;
   static_assert(TileN % slice_rows == 0 && columns % slab_columns == 0,
                 "GemmTile: columns in multiples of 64 or of 40");
@@ -45,10 +45,10 @@ struct GemmTile {
 
 struct GemmShape {
   int m, n, k;
-  int group;  // cluster rows of tiles that are taken together
+  int group;  // cluster rows of tiles per raster group
 };
 
-/// The tiles are the cluster's, one below another; this block takes the one of its rank.
+/// The cluster takes vertically adjacent tiles; this block takes the tile of its rank.
 template <class Tile>
 struct GemmWork {
   TileOrder order;
@@ -65,7 +65,7 @@ struct GemmWork {
   ZELLIGE_CALL int row(TileOrder::Place p) const { return (p.row * Tile::ClusterM + rank) * Tile::TileM; }
 };
 
-/// By one thread.
+/// Called by one thread.
 template <class Tile>
 ZELLIGE_CALL void gemm_load(const TmaDescriptor& a, const TmaDescriptor& b, const GemmWork<Tile>& work,
                             const typename Tile::Loads& ring) {
@@ -91,7 +91,7 @@ ZELLIGE_CALL void gemm_load(const TmaDescriptor& a, const TmaDescriptor& b, cons
       tma_load_2d(ring.tile(stage, 0), a, full, k, work.row(place));
     }
   }
-  ring.drain(stage);  // peers arrive at this block's barriers until then
+  ring.drain(stage);  // other blocks arrive at this block's barriers until then
 }
 
 template <class Tile, class Epilogue>
@@ -154,7 +154,7 @@ __global__ __launch_bounds__(384, 1) void gemm_sm90(const __grid_constant__ TmaD
   roles(producer<4, 40>([&] { gemm_load(a, b, work, ring); }),
         consumer<8, 232>([&] { gemm_multiply(d, work, ring, epilogue); }));
   __syncwarp();
-  if constexpr (Tile::ClusterM > 1) cluster_sync();  // nobody leaves while others write here
+  if constexpr (Tile::ClusterM > 1) cluster_sync();  // no block exits while others write here
 }
 
 }  // namespace zellige::kernels

@@ -1,14 +1,16 @@
-// Linear layers on 17 to 128 rows: Y = epilogue(X W^T), X being rows x K and W N x K, both K-contiguous. Few enough rows
-// that the weights' way from memory is what costs, too many for linear_sm90.hpp.
+// Linear layers on 17 to 128 rows: Y = epilogue(X W^T), X being rows x K and W N x K, both K-contiguous. The
+// range in which reading the weights from memory still dominates, but with too many rows for linear_sm90.hpp.
 //
 //   using Layer = ManyRows<half_t, /*Rows=*/128>;
 //   linear_rows_sm90<Layer><<<128, Layer::threads, Layer::shared_bytes>>>(w, x, y, {rows, n, k}, Identity{});
 //
-// The weights are wgmma's 64 rows, X's rows its columns: one warpgroup reads 6 KB of shared memory a 64 x 128 x 16 step where two,
-// the other way around, read 8. The sum is Y's transpose, and stmatrix turns it.
+// Operands are swapped: the weights are wgmma's 64 rows, X's rows its columns. One warpgroup then reads 6 KB
+// of shared memory per 64 x 128 x 16 step; unswapped, two would read 8 KB. The accumulator is Y's transpose,
+// and stmatrix transposes it.
 //
-// Two rings, because they wait for different things: W streams from DRAM, and the first of it is asked for before the kernel that made X
-// has ended; X comes from the L2, whose latency under this load takes eight stages to hide. docs/log.md has what was tried.
+// Two rings, because their latencies differ: W streams from DRAM, and its first loads are issued before the
+// kernel that produces X has ended; X comes from the L2, whose latency under this load takes eight stages to
+// hide. docs/log.md lists the experiments.
 //
 // Descriptors: W boxes of 64 rows x 64 columns, X of Rows x 64, Y of Rows x 64, all with the 128-byte swizzle. N and K are multiples of 8.
 #pragma once
@@ -38,7 +40,7 @@ struct ManyRows {
   static_assert(shared_bytes <= 227 * 1024, "ManyRows: the rings must fit a multiprocessor");
 };
 
-/// By one thread. Weights are nobody's result, so they do not wait for the previous kernel.
+/// Called by one thread. No kernel writes the weights, so their loads do not wait for the previous kernel.
 template <class L>
 ZELLIGE_CALL void stream_weights(const TmaDescriptor& w, const LinearShape& s,
                                  const typename L::WRing& ring) {
@@ -51,7 +53,7 @@ ZELLIGE_CALL void stream_weights(const TmaDescriptor& w, const LinearShape& s,
   }
 }
 
-/// By another. X is read by every block, and stays in the L2.
+/// Called by another thread. X is read by every block, and stays in the L2.
 template <class L>
 ZELLIGE_CALL void load_rows(const TmaDescriptor& x, const LinearShape& s, const typename L::XRing& ring) {
   auto stage = ring.first_empty();

@@ -1,12 +1,13 @@
-// Linear layers on few rows, 1 to 16: Y = f(X) W, a stream of weights. The weights are wgmma's 64 rows and the rows
-// of X its 8 or 16 columns, so that nothing but the weights costs anything; the sum is Y's transpose.
+// Linear layers on 1 to 16 rows: Y = f(X) W, bound by streaming the weights. Operands are swapped: the
+// weights are wgmma's 64 rows and the rows of X its 8 or 16 columns, so that only the weights cost time; the
+// accumulator is Y's transpose.
 //
 //   using Layer = FewRows<half_t, Weights::kn, Work::rms_norm, /*Rows=*/16>;
 //   linear_sm90<Layer><<<96, Layer::threads, Layer::shared_bytes>>>(w, w, x, y, {rows, n, k});
 //
 //   Work::product    Y = X W            descriptors: w, x
 //   Work::rms_norm   Y = (X / rms(X)) W: the squares are summed while X streams by, and scale the result
-//   Work::gated      Y = silu(X W) * (X V): w and v, 32 columns of each a tile
+//   Work::gated      Y = silu(X W) * (X V): w and v, 32 columns of each per tile
 //
 // Weights::nk: W is N x K, K-contiguous (rank-3 boxes 64 x 64 x chunks of [K / 64][N][64]); Weights::kn: W is K x N
 // (boxes of 64 columns, 32 where gated, by 64 * chunks rows). X: boxes 64 x Rows x chunks of [K / 64][rows][64]. The
@@ -35,12 +36,12 @@ struct FewRows {
   static constexpr Work work = work_;
   static constexpr int Rows = Rows_, Chunks = Chunks_;
   static constexpr bool gated = work == Work::gated;
-  static constexpr int columns = gated ? 32 : 64;  // of Y, a tile
+  static constexpr int columns = gated ? 32 : 64;  // of Y, per tile
   static constexpr int threads = 256;
   static constexpr int w_bytes = 8192 * Chunks, x_bytes = Rows * 128 * Chunks;
   static constexpr int Stages = 200 * 1024 / (w_bytes + x_bytes);
   using Loads = Ring<Stages, Tiles<w_bytes, x_bytes>>;
-  static constexpr int out_offset = Loads::tiles_bytes;  // Y's tile; squares, or up's half of the sums
+  static constexpr int out_offset = Loads::tiles_bytes;  // Y's tile; squares, or half of up's accumulators
   static constexpr int extra_offset = out_offset + 16 * 128;
   static constexpr int barriers_offset = extra_offset + 64 * Rows * 4;
   static constexpr int shared_bytes = barriers_offset + Loads::barriers_bytes;
@@ -52,7 +53,8 @@ struct LinearShape {
   int rows, n, k;
 };
 
-/// By one thread. Weights are nobody's result, so the first ones are asked for before the kernel that made X has ended.
+/// Called by one thread. No kernel writes the weights, so their first loads are issued before the kernel that
+/// produces X has ended.
 template <class L>
 ZELLIGE_CALL void linear_load(const TmaDescriptor& w, const TmaDescriptor& v, const TmaDescriptor& x,
                               const LinearShape& s, const typename L::Loads& ring) {
@@ -115,7 +117,7 @@ ZELLIGE_CALL void linear_multiply(gmem<typename L::Element> y, const LinearShape
       multiply_wgmma<Element, 4 * L::Chunks>(d, weights(ring.tile(stage, 0)), k_major<L::Rows>(x_tile),
                                              k > 0);
       if constexpr (L::work ==
-                    Work::rms_norm) {  // a row's order within a line does not matter to its squares
+                    Work::rms_norm) {  // the sum of squares does not depend on the order of a row's elements
         constexpr int share = 128 / L::Rows;
         const auto line = recast<const Element>(x_tile) + thread / share * 64;
 #pragma unroll

@@ -9,8 +9,8 @@
 //
 // V, Threads, Chunks, Long and the grid are as in softmax.hpp; 8 * Threads / 32 floats of shared memory.
 //
-// One barrier a row: each warp sums the squares about its own mean, and n (mean of the warp - mean)^2 makes
-// them squares about the row's.
+// One barrier per row: each warp sums the squares about its own mean, and adding n (mean of the warp -
+// mean)^2 makes them squares about the row's mean.
 #pragma once
 #include <zellige/atom/griddepcontrol.hpp>
 #include <zellige/block/row.hpp>

@@ -3,12 +3,12 @@
 //   softmax<half_t, 8, 512, 2, false><<<rows, 512, 256>>>(x, y, rows, columns, pitch, pitch);
 //
 // A block takes a row and keeps it in registers: V * Threads * Chunks columns, so that each element is read
-// once. Long tells that rows may have more; they are read three times. V = 8: pitches and columns are
-// multiples of 8 and both matrices start at multiples of 16 bytes; V = 1: any. 4 * Threads / 32 floats of
-// shared memory. With a smaller grid the blocks go on to further rows; a block a row is faster, for others
-// load while one reduces.
+// once. Long: rows may have more columns; they are read three times. V = 8: pitches and columns are multiples
+// of 8 and both matrices start at multiples of 16 bytes; V = 1: any. Shared memory: 4 * Threads / 32 floats.
+// With a smaller grid, blocks loop over rows; one block per row is faster, because some blocks load while
+// others reduce.
 //
-// One barrier a row: each warp sums relative to its own maximum.
+// One barrier per row: each warp sums relative to its own maximum.
 #pragma once
 #include <zellige/atom/griddepcontrol.hpp>
 #include <zellige/block/row.hpp>

@@ -3,14 +3,14 @@
 //   transpose<half_t, 128, 2, 128, true><<<dim3(ceil_div(columns, 128), ceil_div(rows, 128)), 128, 32768>>>(
 //       x, y, rows, columns, pitch_x, pitch_y);
 //
-// A block moves a tile of Rows x 64 Slabs elements through shared memory, 128 * Rows * Slabs bytes of it: 16
-// bytes of a row in, ldmatrix transposes, 16 bytes of a column out. Aligned: rows, columns and pitches are
-// multiples of 8 and both matrices start at multiples of 16 bytes; otherwise elements go in and out one by
-// one.
+// A block moves a tile of Rows x 64 Slabs elements through shared memory, 128 * Rows * Slabs bytes: it loads
+// 16 bytes of a row, ldmatrix transposes, and it stores 16 bytes of a column. Aligned: rows, columns and
+// pitches are multiples of 8 and both matrices start at multiples of 16 bytes; otherwise elements are loaded
+// and stored one by one.
 //
 // A thread's four registers of one ldmatrix become 8 neighbours of a row of y if matrix i takes the rows 8 a
-// + 2 i + b of x, a = 0..3, b = 0, 1. The layout puts these eight rows one behind the other, and the swizzle
-// then finds each in banks of its own.
+// + 2 i + b of x, a = 0..3, b = 0, 1. The layout makes these eight rows consecutive, and the swizzle places
+// each in different banks.
 #pragma once
 #include <zellige/atom/griddepcontrol.hpp>
 #include <zellige/block.hpp>
@@ -26,7 +26,7 @@ template <class T, int Rows, int Slabs, int Threads, bool Aligned>
 __global__ void __launch_bounds__(Threads)
     transpose(gmem<const T> x, gmem<T> y, int rows, int columns, int64_t pitch_x, int64_t pitch_y) {
   static_assert(sizeof(T) == 2 && Rows % 32 == 0 && Threads % (8 * Slabs) == 0);
-  constexpr int chunks = 8 * Slabs;  // of 8 elements in a row of the tile
+  constexpr int chunks = 8 * Slabs;  // of 8 elements per row of the tile
   const int tid = threadIdx.x, warp = tid / 32, lane = tid % 32;
   const int row0 = static_cast<int>(blockIdx.y) * Rows, column0 = static_cast<int>(blockIdx.x) * 64 * Slabs;
   const auto tile = shared_tile<T>("tile", 0, Rows * 64 * Slabs,
