@@ -3,9 +3,9 @@
 //   Vec<half_t, 8> v = load<8>(pointer);     // one 16-byte load; the pointer is aligned to 16 bytes
 //   store(pointer, v);
 //
-// load_once is for global memory that no thread writes while the kernel runs; the emulator checks that. It
-// stays behind griddep_wait, and is a plain ld.global: nc with L1::no_allocate, L1::evict_first and an L2
-// policy each cost 4% of the time of a kernel that streams rows (docs/log.md).
+// load_once is for global memory that no thread writes while the kernel runs; the emulator checks that. It is
+// not moved before griddep_wait, and is an ordinary ld.global: nc with L1::no_allocate, L1::evict_first and
+// an L2 policy each cost 4% of the time of a kernel that streams rows (docs/log.md).
 #pragma once
 
 #include <zellige/atom/pointer.hpp>

@@ -1,6 +1,6 @@
-// Counters in global memory that blocks count themselves by.
+// atomic_increment: a counter in global memory of the blocks that have arrived.
 //
-//   // every thread: its part to global memory
+//   // every thread: stores its part to global memory
 //   __syncthreads();
 //   if (threadIdx.x == 0) arrived = atomic_increment(counter, blocks - 1);
 //   ... arrived goes to the other threads through shared memory and a barrier ...
@@ -11,8 +11,8 @@
 
 namespace zellige {
 
-/// Counts up and returns the value before; after `last` comes 0. Releases what this thread and, behind a
-/// barrier, its block have written, and acquires what the blocks before it released.
+/// Increments and returns the previous value; wraps from `last` to 0. Releases the writes of this thread and,
+/// after a barrier, of its block, and acquires those released by earlier increments.
 ZELLIGE_CALL unsigned atomic_increment(gmem<unsigned> counter, unsigned last) {
 #if defined(ZELLIGE_EMULATE)
   return emulate::atomic_increment(counter, last);

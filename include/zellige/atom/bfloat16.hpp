@@ -1,5 +1,5 @@
-// bfloat16_t: the upper half of a float. As with half_t, arithmetic is float's, and what a bfloat16_t takes of it
-// is rounded to nearest even.
+// bfloat16_t: the upper half of a float. As for half_t, arithmetic is in float, and results assigned to a
+// bfloat16_t are rounded to nearest even.
 #pragma once
 
 #include <zellige/atom/narrow_float.hpp>
@@ -23,7 +23,7 @@ struct bfloat16_t {
     result.bits = bits;
     return result;
   }
-  /// Two floats rounded into one register, the first in the low half.
+  /// Packs two rounded floats into one register, the first in the low half.
   ZELLIGE_ANYWHERE static uint32_t pack(float low, float high) {
 #if defined(__CUDA_ARCH__)
     uint32_t result;
@@ -37,13 +37,12 @@ struct bfloat16_t {
  private:
   ZELLIGE_ANYWHERE static uint16_t round(float value) {
 #if defined(__CUDA_ARCH__)
-    return static_cast<uint16_t>(
-        pack(value, 0.0f));  // one alone goes through a unit with a quarter of the rate
+    return static_cast<uint16_t>(pack(value, 0.0f));  // a single conversion has a quarter of the throughput
 #else
     const uint32_t all = __builtin_bit_cast(uint32_t, value);
 #if defined(ZELLIGE_EMULATE)
-    if ((all & 0x7fffffffu) == 0x7fc0deadu) return 0x7fea;  // an accumulator in flight stays recognisable
-    if ((all & 0x7ffc0000u) == 0x7fd40000u) return 0x7fd4;  // and what nothing has written
+    if ((all & 0x7fffffffu) == 0x7fc0deadu) return 0x7fea;  // keeps the mark of an accumulator in flight
+    if ((all & 0x7ffc0000u) == 0x7fd40000u) return 0x7fd4;  // keeps the mark of an unwritten value
 #endif
     if ((all & 0x7fffffffu) > 0x7f800000u) return 0x7fff;   // NaN: the device's canonical one
     return static_cast<uint16_t>((all + 0x7fffu + (all >> 16 & 1u)) >> 16);

@@ -1,9 +1,9 @@
-// The reference body of an instruction: what it computes, as a pure function of the operands of all its threads.
+// The reference body of an instruction: its result as a pure function of the operands of all its threads.
 //
 //   const Instruction* row = find_instruction("SM80_16x8x16_F32F16F16F32_TN");
 //   row->body(*row, {a, b, c, d});             // a[t], b[t], c[t], d[t]: thread t's registers
-//
-// The emulator runs it, the tests examine it and the hardware is compared with it. The bodies read the row: its layouts,
+// The emulator runs it, the tests check it and the hardware is compared with it. The bodies use the
+// instruction's layouts, types and spaces.
 // types and spaces.
 #pragma once
 
@@ -11,8 +11,8 @@ namespace zellige {
 
 struct Instruction;
 
-/// Of each thread its registers, or the memory that it addresses; nullptr where it addresses none. What is in shared memory
-/// as a whole is [0], row by row.
+/// Per thread its registers, or the memory that it addresses; nullptr if it addresses none. An operand that
+/// is in shared memory as a whole is [0], row by row.
 struct BodyOperands {
   const void* const* a;
   const void* const* b;
@@ -25,7 +25,7 @@ using Body = void (*)(const Instruction&, const BodyOperands&);
 
 namespace reference {
 
-/// What one thread brings to a matrix instruction, and what it takes away.
+/// One thread's operands and results of a matrix instruction.
 template <class Op>
 struct MmaOperands {
   typename Op::ARegisters a;

@@ -1,12 +1,13 @@
-// Bulk copies: runs of bytes that the hardware moves while the thread goes on, without a descriptor.
-// Addresses are aligned to 16 bytes, sizes are multiples of 16. By one thread.
+// Bulk copies: asynchronous copies of contiguous bytes, without a descriptor. Addresses are aligned to 16
+// bytes, sizes are multiples of 16. Called by one thread.
 //
 //   mbarrier_arrive_expect_tx(full, 8192);
 //   bulk_load(row, source, 8192, full);                // global to shared, completes on the mbarrier
 //   bulk_store(target, row, 8192);                     // shared to global: tma_store_commit, tma_store_wait
 //   bulk_copy_cluster(inbox, rank, mine, 512, full);   // into another block of the cluster, on its mbarrier
 //
-// Before shared memory that ordinary code wrote is copied: fence_proxy_async() by the writers, and a barrier.
+// Before a copy from shared memory written by ordinary code: fence_proxy_async() by the writers, and a
+// barrier.
 #pragma once
 
 #include <zellige/atom/bfloat16.hpp>
@@ -41,7 +42,7 @@ ZELLIGE_CALL void bulk_load_hint(any_pointer to, any_pointer from, unsigned byte
       : "memory");
 #endif
 }
-/// To the same place in every block of the mask, and on the barrier there.
+/// Loads to the same offset in every block of the mask, and completes on the mbarrier there.
 ZELLIGE_CALL void bulk_load_multicast(any_pointer to, any_pointer from, unsigned bytes,
                                       smem<uint64_t> barrier, uint16_t mask) {
 #if defined(ZELLIGE_EMULATE)
@@ -102,7 +103,7 @@ struct bulk_add_suffix<uint32_t> {
 };
 #endif
 
-/// Adds elements of T instead: float, half_t, bfloat16_t, int32_t or uint32_t.
+/// Adds instead: elements of type float, half_t, bfloat16_t, int32_t or uint32_t.
 template <class T>
 ZELLIGE_CALL void bulk_reduce_add(any_pointer to, any_pointer from, unsigned bytes) {
 #if defined(ZELLIGE_EMULATE)
@@ -118,8 +119,8 @@ ZELLIGE_CALL void bulk_reduce_add(any_pointer to, any_pointer from, unsigned byt
 #endif
 }
 
-/// From this block's shared memory into that of the cluster's block `rank`, at the place that `to` has here;
-/// completes on the barrier at `barrier`'s place there.
+/// Copies from this block's shared memory to that of the cluster's block `rank`, at the offset of `to` in
+/// this block; completes on the mbarrier at `barrier`'s offset there.
 ZELLIGE_CALL void bulk_copy_cluster(any_pointer to, unsigned rank, any_pointer from, unsigned bytes,
                                     smem<uint64_t> barrier) {
 #if defined(ZELLIGE_EMULATE)

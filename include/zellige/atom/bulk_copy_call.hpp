@@ -1,10 +1,11 @@
-// copy by bulk copies: runs of bytes between global and shared memory, without a descriptor. By one thread.
+// copy by bulk copies: contiguous bytes between global and shared memory, without a descriptor. Called by one
+// thread.
 //
 //   copy(Copy_Traits<SM90_BULK_COPY_AUTO>{}.with(barrier), gRow, sRow);    global to shared
 //   copy(Copy_Traits<SM90_BULK_COPY_AUTO>{}, sRow, gRow);                  and back: tma_store_arrive()
 //
-// AUTO moves the longest run that is contiguous in both at once; _G2S and _S2G are atoms of so many bits, to
-// be tiled like any other.
+// AUTO moves the longest run that is contiguous in both; _G2S and _S2G are atoms of a fixed number of bits,
+// tiled like any other.
 #pragma once
 
 #include <zellige/atom/bulk_copy.hpp>
@@ -14,7 +15,7 @@ namespace zellige {
 
 struct SM90_BULK_COPY_G2S_OP : SM90_BULK_COPY_G2S {};
 
-/// With the barrier on which it completes.
+/// With the mbarrier on which it completes.
 template <class Bits>
 struct Copy_Traits<SM90_BULK_COPY_G2S_OP, Bits> {
   using ThrID = Layout<_1>;
@@ -25,7 +26,7 @@ struct Copy_Traits<SM90_BULK_COPY_G2S_OP, Bits> {
   smem<uint64_t> barrier;
 };
 namespace detail {
-// One run of bytes from one place to another, both multiples of 16 bytes.
+// Copies one run of bytes; both addresses are multiples of 16 bytes.
 template <class Bits, class S, class D>
 struct access_of<Copy_Traits<SM90_BULK_COPY_G2S_OP, Bits>, S, D> {
   static constexpr Access value = {int(Bits::value), int(Bits::value), 128, 128};
@@ -55,7 +56,7 @@ ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_BULK_COPY_S2G, Bits> con
   bulk_store(first_address(dst), first_address(src), Bits::value / 8);
 }
 
-/// As long runs as the two layouts have in common.
+/// Copies the longest runs common to the two layouts.
 template <>
 struct Copy_Traits<SM90_BULK_COPY_AUTO, smem<uint64_t>> {
   smem<uint64_t> barrier;
@@ -69,14 +70,14 @@ struct Copy_Traits<SM90_BULK_COPY_AUTO> {
 };
 
 namespace detail {
-/// A load where there is a barrier, else a store.
+/// A load if there is a barrier, else a store.
 template <tensor_like S, tensor_like D, class... Barrier>
 ZELLIGE_DEVICE inline void each_common_run(S const& src, D& dst, Barrier const&... barrier) {
   static_assert(alike_in_memory<S, remove_cvref_t<D>>,
                 "SM90_BULK_COPY_AUTO: source and destination differ in type");
   using DT = remove_cvref_t<D>;
   auto const common = max_common_layout(src.layout(), dst.layout());
-  // No longer than a swizzle keeps together.
+  // No longer than the runs that a swizzle preserves.
   constexpr int each = sizeof_bits_v<typename S::value_type>;
   constexpr long long kept =
       bits_kept_together<typename S::iterator> < bits_kept_together<typename DT::iterator>

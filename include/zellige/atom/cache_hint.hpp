@@ -1,8 +1,8 @@
-// What the L2 cache should do with the lines of an asynchronous copy: the policies that createpolicy makes, as
-// the constants that they are.
+// L2 cache policies of asynchronous copies: the constants that createpolicy produces.
 //
-// -DZELLIGE_NO_CACHE_HINTS makes every instruction that takes a hint the one without: Zellige compiles a kernel so whose machine
-// code has ptxas's fault (docs/reference/hardware.md). The hints change speed, not results.
+// -DZELLIGE_NO_CACHE_HINTS removes the hint from every instruction that takes one: Zellige recompiles a
+// kernel this way if its machine code has a known ptxas bug (docs/reference/hardware.md). The hints change
+// speed, not results.
 #pragma once
 
 #include <zellige/atom/config.hpp>
@@ -18,8 +18,8 @@ inline constexpr bool cache_hints = true;
 enum class CacheHint : uint64_t {
   normal = 0x1000000000000000,
   evict_first = 0x12f0000000000000,  // read once: streams
-  evict_last = 0x14f0000000000000,   // read by many: kept
-  // CuTe's names of the same.
+  evict_last = 0x14f0000000000000,   // read many times: kept
+  // CuTe's names.
   EVICT_NORMAL = normal,
   EVICT_FIRST = evict_first,
   EVICT_LAST = evict_last,

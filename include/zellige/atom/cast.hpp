@@ -1,5 +1,6 @@
-// One kind of number as another, as PyTorch casts: to nearest even; past its end infinity, or in e4m3, which has none, NaN; to
-// integers cut off, to int8 the lower 8 bits. What comes out is in the register type that kernels compute in.
+// cast: converts between number types as PyTorch does: to nearest even; overflow becomes infinity or, in
+// e4m3, which has none, NaN; integers truncate, int8 keeps the lower 8 bits. The result has the register type
+// in which kernels compute.
 //
 //   float y = cast<float_e4m3_t>(465.0f);         // NaN;  cast<float_e4m3_t, true>(465.0f) is 448: it saturates
 //   int i = cast<int8_t>(200);                    // -56;  cast<int8_t, true>(200) is 127
@@ -32,7 +33,7 @@ struct register_of<int8_t> {
 template <class T>
 inline constexpr bool is_float_register = is_same_v<typename register_of<T>::type, float>;
 
-/// The greatest finite number of a kind.
+/// The greatest finite number of a type.
 template <class T>
 inline constexpr float greatest = 0x1.fffffep127f;
 template <>
@@ -45,11 +46,12 @@ template <>
 inline constexpr float greatest<float_e5m2_t> = 57344.0f;
 }  // namespace detail
 
-/// What a stored number is computed in: int for integers, else float.
+/// The type in which a stored number is computed: int for integers, else float.
 template <class T>
 using register_t = typename detail::register_of<T>::type;
 
-/// As it is stored. The constructors of float_e4m3_t and float_e5m2_t saturate; `nearest` does not.
+/// Converts to the stored type. The constructors of float_e4m3_t and float_e5m2_t saturate; `nearest` does
+/// not.
 template <class T>
 ZELLIGE_ANYWHERE T rounded(float x) {
   if constexpr (!detail::is_float_register<T>)
@@ -67,7 +69,7 @@ ZELLIGE_ANYWHERE T rounded(int x) {
     return static_cast<T>(x);
 }
 
-/// What tensor cores read of a float in a product of tf32.
+/// The value that tensor cores read of a float in a tf32 matmul.
 ZELLIGE_ANYWHERE float to_tf32(float x) { return tfloat32_t(x); }
 
 template <class T, bool Saturate = false>

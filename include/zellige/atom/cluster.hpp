@@ -1,18 +1,18 @@
-// Thread-block clusters: blocks that run together and see each other's shared memory.
+// Thread-block clusters: blocks that are co-scheduled and can access each other's shared memory.
 //
 //   unsigned rank = cluster_ctarank();
-//   cluster_sync();                                       // everybody's shared memory is ready
+//   cluster_sync();                                       // the shared memory of all blocks is ready
 //   float x = mapa(partial, rank ^ 1)[threadIdx.x];       // the neighbour's element
-//   cluster_sync();                                       // nobody leaves while others still read
+//   cluster_sync();                                       // no block exits while others still read
 //
-// The kernel carries __cluster_dims__(x, y, z), or the launch says it.
+// The kernel has __cluster_dims__(x, y, z), or the launch sets the cluster size.
 #pragma once
 
 #include <zellige/atom/pointer.hpp>
 
 namespace zellige {
 
-/// This block's number in its cluster, x fastest.
+/// This block's rank in its cluster, x fastest.
 ZELLIGE_CALL unsigned cluster_ctarank() {
 #if defined(ZELLIGE_EMULATE)
   return emulate::self().cluster_rank;
@@ -37,7 +37,7 @@ ZELLIGE_CALL unsigned cluster_nctarank() {
 struct ClusterIndex {
   unsigned x, y, z;
 };
-/// This block's place in its cluster.
+/// This block's index in its cluster.
 ZELLIGE_CALL ClusterIndex cluster_ctaid() {
 #if defined(ZELLIGE_EMULATE)
   const emulate::Thread& t = emulate::self();
@@ -51,7 +51,7 @@ ZELLIGE_CALL ClusterIndex cluster_ctaid() {
 #endif
 }
 
-/// All threads of the cluster arrive; what they did before is visible to who waits after it.
+/// All threads of the cluster arrive; their earlier writes are visible to threads that wait afterwards.
 ZELLIGE_CALL void cluster_arrive() {
 #if defined(ZELLIGE_EMULATE)
   emulate::cluster_arrive(true);
@@ -59,7 +59,7 @@ ZELLIGE_CALL void cluster_arrive() {
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
 #endif
 }
-/// Without a release: for after fence_mbarrier_init, which has its own.
+/// Without a release: after fence_mbarrier_init, which has its own.
 ZELLIGE_CALL void cluster_arrive_relaxed() {
 #if defined(ZELLIGE_EMULATE)
   emulate::cluster_arrive(false);
@@ -79,8 +79,8 @@ ZELLIGE_CALL void cluster_sync() {
   cluster_wait();
 }
 
-/// The same place in the shared memory of the cluster's block `rank`: distributed shared memory, to be read
-/// and written like one's own.
+/// The same offset in the shared memory of the cluster's block `rank`: distributed shared memory, accessed
+/// like the block's own.
 #if defined(ZELLIGE_EMULATE)
 template <class T>
 ZELLIGE_CALL smem<T> mapa(emulate::pointer<T> pointer, unsigned rank) {
@@ -93,7 +93,7 @@ ZELLIGE_CALL T* mapa(T* pointer, unsigned rank) {
   asm("mapa.u64 %0, %1, %2;" : "=l"(mapped) : "l"(pointer), "r"(rank));
   return mapped;
 }
-/// The 32-bit address that PTX's .shared::cluster operands take.
+/// The 32-bit address for PTX's .shared::cluster operands.
 ZELLIGE_CALL uint32_t cluster_address(const void* pointer, unsigned rank) {
   uint32_t mapped;
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(mapped) : "r"(smem_address(pointer)), "r"(rank));

@@ -1,5 +1,5 @@
-// Clusters, barriers and the election of a thread under CuTe's names. Barriers are given as the 8 bytes of
-// shared memory themselves, or as a pointer to them.
+// Clusters, barriers and thread election under CuTe's names. Barriers are passed as the 8 bytes of shared
+// memory themselves, or as a pointer to them.
 //
 //   if (elect_one_sync()) { initialize_barrier(full, 1); }
 //   cluster_sync();
@@ -15,7 +15,7 @@ namespace zellige {
 
 ZELLIGE_CALL uint32_t elect_one_sync() { return elect_one(); }
 
-// Three numbers, as CUDA has them.
+// Three numbers, as in CUDA.
 #if defined(ZELLIGE_EMULATE)
 using ClusterExtents = emulate::dim3;
 #else
@@ -39,7 +39,7 @@ ZELLIGE_CALL ClusterExtents cluster_shape() {
   return r;
 #endif
 }
-/// How many clusters the grid has, and which of them this is.
+/// The number of clusters in the grid, and this cluster's index.
 ZELLIGE_CALL ClusterExtents cluster_grid_dims() {
   ClusterExtents const c = cluster_shape();
   return {gridDim.x / c.x, gridDim.y / c.y, gridDim.z / c.z};
@@ -49,12 +49,12 @@ ZELLIGE_CALL ClusterExtents cluster_id_in_grid() {
   return {blockIdx.x / c.x, blockIdx.y / c.y, blockIdx.z / c.z};
 }
 
-/// By one thread, before a fence and a barrier of all who use it.
+/// Called by one thread, before a fence and a barrier of all users.
 template <class Barrier>
 ZELLIGE_CALL void initialize_barrier(Barrier&& barrier, int thread_count = 1) {
   mbarrier_init(detail::barrier_pointer(barrier), unsigned(thread_count));
 }
-/// Arrives, and announces that many bytes.
+/// Arrives, and announces `bytes` bytes.
 template <class Barrier>
 ZELLIGE_CALL void set_barrier_transaction_bytes(Barrier&& barrier, uint32_t bytes) {
   mbarrier_arrive_expect_tx(detail::barrier_pointer(barrier), bytes);

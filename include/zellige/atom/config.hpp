@@ -4,13 +4,12 @@
 //   any host compiler              the number types, conversions and the instruction table only
 #pragma once
 
-// ZELLIGE_CALL: a function of kernel code. ZELLIGE_ANYWHERE: of kernel and host code.
+// ZELLIGE_CALL: a kernel function. ZELLIGE_ANYWHERE: a kernel and host function.
 #if defined(__CUDACC__)
 #define ZELLIGE_CALL __device__ __forceinline__
 #define ZELLIGE_ANYWHERE __host__ __device__ __forceinline__
 #elif defined(ZELLIGE_EMULATE)
-// Always inlined, so that a return address inside the emulator names the line of the kernel, not of this
-// room.
+// Always inlined, so that a return address inside the emulator is the line of the kernel, not of this header.
 #define ZELLIGE_CALL [[gnu::always_inline]] inline
 #define ZELLIGE_ANYWHERE [[gnu::always_inline]] inline
 #else

@@ -1,4 +1,5 @@
-// Two floats to one 32-bit register of two 16-bit numbers, and back: how accumulators become MMA operands.
+// Packs two floats as 16-bit numbers into one 32-bit register, and unpacks: converts accumulators to MMA
+// operands.
 //
 //   uint32_t a = pack<half_t>(d[0], d[1]);   // d[0] in the low half
 //   Vec<float, 2> back = unpack<half_t>(a);
@@ -10,7 +11,7 @@
 
 namespace zellige {
 
-/// Rounded to nearest even; a float stays as it is.
+/// Rounds to nearest even; a float is unchanged.
 template <class T>
 ZELLIGE_ANYWHERE T convert(float value) {
   return T(value);
@@ -21,7 +22,7 @@ ZELLIGE_ANYWHERE uint32_t pack(float low, float high) {
   return T::pack(low, high);
 }
 
-/// The two numbers of a register: [0] is the low half.
+/// The two numbers in a register; [0] is the low half.
 template <class T>
 ZELLIGE_ANYWHERE Vec<float, 2> unpack(uint32_t pair) {
   return {{T::bitcast(static_cast<uint16_t>(pair)), T::bitcast(static_cast<uint16_t>(pair >> 16))}};

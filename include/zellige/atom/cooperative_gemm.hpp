@@ -1,11 +1,12 @@
-// A product of shared-memory tensors by the threads of a TiledMMA together; every thread calls with its number.
+// cooperative_gemm: a matmul of shared-memory tensors by all threads of a TiledMMA; every thread passes its
+// index.
 //
 //   cooperative_gemm(tid, mma, alpha, sA, sB, beta, sC);          sC = alpha * sA * sB^T + beta * sC
-//   cooperative_gemm(tid, mma, sA, sB, rC);                       rC += sA * sB^T, rC as partition_fragment_C has it
+//   cooperative_gemm(tid, mma, sA, sB, rC);                       rC += sA * sB^T, rC from partition_fragment_C
 //
-// Behind these: what a value of A, B and C passes through on its way in and of C on its way out, then the
-// instructions that copy A, B, C in and C out. Tensors that the tiles do not divide are copied value by value.
-// Who reads sC must be behind a barrier of the caller's.
+// Further arguments: the functions applied to each value of A, B and C on load and of C on store, then the
+// instructions that copy A, B and C in and C out. Tensors that the tiles do not divide are copied value by
+// value. The caller needs a barrier before reading sC.
 #pragma once
 
 #include <zellige/atom/copy_call.hpp>
@@ -36,7 +37,7 @@ ZELLIGE_HOST_DEVICE constexpr void multiply_tiles(unsigned tid, Mma const& mma, 
   using TA = typename A::value_type;
   using TB = typename B::value_type;
   auto const mine = mma.get_slice(tid);
-  // What is copied, and what it is multiplied as: the types may differ.
+  // The types of the copies and of the matmul may differ.
   auto raw_a = make_fragment_like<TA>(mine.partition_A(a));
   auto raw_b = make_fragment_like<TB>(mine.partition_B(b));
   auto ra = make_fragment_like<typename Mma::FrgTypeA>(raw_a);
@@ -59,7 +60,7 @@ ZELLIGE_HOST_DEVICE constexpr void multiply_tiles(unsigned tid, Mma const& mma, 
   }
 }
 
-/// What lies outside the tensor is zero.
+/// Elements outside the tensor are zero.
 template <class Part, class X, class R, class Load>
 ZELLIGE_HOST_DEVICE constexpr void load_inside(Part const& part, X const& x, R&& r, Load const& load) {
   using T = typename remove_cvref_t<R>::value_type;
@@ -103,7 +104,7 @@ ZELLIGE_HOST_DEVICE constexpr void cooperative_gemm(unsigned tid, TiledMMA<Args.
     detail::multiply_inside(tid, mma, a, b, rc, load_a, load_b);
 }
 
-/// C = store(alpha * sum of load_a(A) * load_b(B) + beta * load_c(C)); C is not read where beta is 0.
+/// C = store(alpha * sum of load_a(A) * load_b(B) + beta * load_c(C)); C is not read if beta is 0.
 template <class... Args, class Alpha, tensor_like A, tensor_like B, class Beta, tensor_like C,
           class LoadA = as_it_is, class LoadB = as_it_is, class LoadC = as_it_is, class Store = as_it_is,
           class CopyA = DefaultCopy, class CopyB = DefaultCopy, class CopyInC = DefaultCopy,
@@ -154,14 +155,14 @@ requires(!tensor_like<Alpha>) ZELLIGE_HOST_DEVICE
   }
 }
 
-/// CuTe 3's name of the same.
+/// CuTe 3's name.
 template <class Tiled, class At, class Alpha, tensor_like A, tensor_like B, class Beta, tensor_like C,
           class LoadA = as_it_is, class LoadB = as_it_is, class LoadC = as_it_is, class Store = as_it_is>
 requires(!tensor_like<Alpha>) ZELLIGE_HOST_DEVICE
     constexpr void gemm(ThrMMA<Tiled, At> const& mine, Alpha const& alpha, A const& a, B const& b,
                         Beta const& beta, C&& c, LoadA const& load_a = {}, LoadB const& load_b = {},
                         LoadC const& load_c = {}, Store const& store = {}) {
-  // Its number among the threads is where it stands in their layout.
+  // A thread's index is its position in the layout of threads.
   cooperative_gemm(
       unsigned(crd2idx(mine.thr_vmnk_, mine.thr_layout_vmnk_.shape(), mine.thr_layout_vmnk_.stride())),
       static_cast<Tiled const&>(mine), alpha, a, b, beta, c, load_a, load_b, load_c, store);

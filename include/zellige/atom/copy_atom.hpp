@@ -1,10 +1,10 @@
-// Copy_Traits and Copy_Atom: what a copy instruction moves and which thread moves what, as types.
+// Copy_Traits and Copy_Atom: a copy instruction and its (thread, value) layouts, as types.
 //
 //   using Atom = Copy_Atom<SM75_U32x4_LDSM_N, half_t>;
-//   Atom::ValLayoutSrc{}       (_32,_8):(_8,_1)                eight elements a thread, a row of 16 bytes
+//   Atom::ValLayoutSrc{}       (_32,_8):(_8,_1)                eight elements per thread, a row of 16 bytes
 //   Atom::ValLayoutDst{}       (_32,(_2,_4)):(_2,(_1,_64))     two neighbours of each of four matrices
 //
-// An element type that the instruction's threads would have to share is refused.
+// An element type that threads of the instruction would have to share is refused.
 #pragma once
 
 #include <zellige/atom/tiled_plan.hpp>
@@ -14,7 +14,7 @@
 namespace zellige {
 namespace detail {
 
-/// The row of an instruction's type: it says it itself, or its name says it.
+/// The row of an instruction's type: a member of the type, or found by its name.
 template <class Op>
 struct copy_row_of {
   ZELLIGE_ALGEBRA static constexpr CopyRow make() {
@@ -42,7 +42,7 @@ struct copy_layout_of {
 template <class Op, CopyPart part>
 using copy_layout_t = planned_layout<copy_layout_of<Op, part>>;
 
-/// (thread, bit) in elements of some bits, or the refusal.
+/// Converts (thread, bit) to elements of the given width, or refuses.
 template <class Layout, int bits, int wrong_for>
 struct copy_values_of {
   ZELLIGE_ALGEBRA static constexpr auto make() {
@@ -87,7 +87,7 @@ struct Copy_Traits<UniversalCopy<S, D>> {
   using Operation = UniversalCopy<S, D>;
 };
 namespace detail {
-/// A cp.async whose zero fill a predicate decides.
+/// A cp.async with zero fill controlled by a predicate.
 template <class Op>
 struct zero_fill_traits {
   using ThrID = Layout<_1>;
@@ -142,14 +142,14 @@ struct Copy_Atom<Copy_Traits<Args...>, T> : Copy_Traits<Args...> {
   ZELLIGE_HOST_DEVICE constexpr Copy_Atom(Traits const& traits) : Traits(traits) {}
   ZELLIGE_HOST_DEVICE constexpr Traits const& traits() const { return *this; }
 
-  /// The instruction with what it needs to run: a barrier, a predicate, a mask.
+  /// The instruction with its run-time arguments: a barrier, a predicate, a mask.
   template <class... Extra>
   ZELLIGE_HOST_DEVICE constexpr auto with(Extra&&... extra) const {
     auto const traits = Traits::with(static_cast<Extra&&>(extra)...);
     return Copy_Atom<remove_cvref_t<decltype(traits)>, T>(traits);
   }
 
-  /// One instruction, on tensors of rank 1 of its size; of more, each mode in turn.
+  /// One instruction, on tensors of rank 1 of its size; for higher ranks, one per remaining coordinate.
   ZELLIGE_CALLS_BACK
   template <tensor_like S, tensor_like D>
   ZELLIGE_HOST_DEVICE constexpr void call(S const& src, D&& dst) const {

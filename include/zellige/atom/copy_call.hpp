@@ -1,14 +1,14 @@
-// copy with an instruction, or a tiling of one: copy(atom, src, dst) of what partition_S and partition_D
-// give.
+// copy with an instruction, or a tiling of one: copy(atom, src, dst) of tensors from partition_S and
+// partition_D.
 //
 //   copy(copy_a, mine.partition_S(gA), mine.partition_D(sA));     (V, M, K): one instruction for every (M, K)
-//   copy_if(copy_a, predicate, src, dst);                         where predicate holds for the instruction
-//   copy(copy_a.with(valid), src, dst);                           a cp.async that zeroes what is not valid
+//   copy_if(copy_a, predicate, src, dst);                         where the predicate is true for the instruction
+//   copy(copy_a.with(valid), src, dst);                           a cp.async that zero-fills invalid elements
 //
-// A predicate is a tensor of (M, K), or of (V, M, K), whose first value in V decides on the instruction, or a
-// function of the number of the instruction.
+// A predicate is a tensor of (M, K), or of (V, M, K), whose first value in V decides for the instruction, or
+// a function of the index of the instruction.
 //
-// Copies that run on (cp.async) are completed by their own calls: cp_async_fence(), cp_async_wait<N>().
+// Asynchronous copies (cp.async) are completed by their own calls: cp_async_fence(), cp_async_wait<N>().
 #pragma once
 
 #include <zellige/atom/fragment_registers.hpp>
@@ -52,7 +52,7 @@ ZELLIGE_HOST_DEVICE constexpr void copy_unpack(
 #if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
 namespace detail {
 
-/// In this memory, or (unless that must be said) nobody said where.
+/// True if X is in this memory or (unless `said`) its memory is unknown.
 template <class Memory, class X, bool said = false>
 inline constexpr bool may_be_in = is_same_v<typename X::engine_type::memory, Memory> ||
                                   (!said && is_same_v<typename X::engine_type::memory, void>);
@@ -78,7 +78,7 @@ ZELLIGE_CALL void store_matrices(Row const& row, uint32_t const (&r)[n]) {
   if constexpr (n == 2 && transposed) stmatrix_x2_trans(row, r);
   if constexpr (n == 4 && transposed) stmatrix_x4_trans(row, r);
 }
-/// Threads 1 or 4 apart exchange a register, so that the 2 x 2 registers of the two are transposed.
+/// Threads 1 or 4 apart exchange a register, which transposes the 2 x 2 registers of the two.
 template <class Op>
 ZELLIGE_CALL void exchange_registers(uint32_t (&r)[2]) {
   constexpr unsigned distance = copy_row_of<Op>::value.kind == CopyRow::Kind::shuffle1 ? 1 : 4;
@@ -162,7 +162,7 @@ template <class C>
 concept fills_zeros = requires {
   requires C::Traits::Operation::fills_zeros;
 };
-/// One instruction, where the predicate holds; one that can zeroes its destination where it does not.
+/// Runs one instruction if the predicate is true; otherwise one with zero fill zeroes its destination.
 template <class C, class P, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void copy_one(C const& c, P const& holds, S const& src, D&& dst) {
   if constexpr (fills_zeros<C>)
@@ -174,7 +174,7 @@ template <class Traits>
 inline constexpr bool is_auto_vectorizing = false;
 template <int bits>
 inline constexpr bool is_auto_vectorizing<Copy_Traits<AutoVectorizingCopyWithAssumedAlignment<bits>>> = true;
-/// Behind the first mode there is nothing: one instruction does it all.
+/// True if the first mode is the only one: a single instruction copies all.
 template <class S>
 inline constexpr bool is_one_instruction_v = false;
 template <class V, class... Rest>
@@ -187,8 +187,8 @@ template <class A, class O, class B>
 ZELLIGE_STEP constexpr auto first_mode(ComposedLayout<A, O, B> const& l) {
   return make_composed_layout(l.layout_a(), l.offset(), first_mode(l.layout_b()));
 }
-/// Some mode has a static stride of 0 in both layouts: what it repeats is one instruction's, of which a barrier
-/// counts the bytes once.
+/// True if some mode has a static stride of 0 in both layouts: one instruction copies its repetitions, whose
+/// bytes a barrier counts once.
 template <class S, class A, class B>
 inline constexpr bool repeats_v = is_constant<0, A>::value&& is_constant<0, B>::value &&
                                   (static_extent_v<S> > 1);
@@ -200,7 +200,7 @@ template <class SV, class... S, class AV, class... A, class DV, class... D, clas
 requires congruent_types<tuple<S...>, tuple<D...>>::value inline constexpr bool repeats_instructions_v<
     Layout<tuple<SV, S...>, tuple<AV, A...>>, Layout<tuple<DV, D...>, tuple<BV, B...>>> =
     repeats_v<tuple<S...>, tuple<A...>, tuple<B...>>;
-/// The first mode as it is, of the others every instruction once.
+/// The first mode unchanged, with each distinct instruction of the others once.
 template <class L, class A, class B, int... I>
 ZELLIGE_STEP constexpr auto instructions_once(L const& l, A const& a, B const& b, seq<I...>) {
   return make_layout(
@@ -209,7 +209,7 @@ ZELLIGE_STEP constexpr auto instructions_once(L const& l, A const& a, B const& b
 }
 template <class C, class S, class D, class P>
 ZELLIGE_HOST_DEVICE constexpr void copy_each_mode(C const& c, S const& src, D& dst, P const& pred) {
-  // (V, Rest...): one instruction, or several, for every element of the rest.
+  // (V, Rest...): one or more instructions for every element of the rest.
   constexpr int rank = S::rank;
   if constexpr (rank == 1) {
     copy_one(c, pred(Int<0>{}), src, dst);
@@ -236,7 +236,7 @@ ZELLIGE_HOST_DEVICE constexpr void copy_each_mode(C const& c, S const& src, D& d
 
 template <class C, class P, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void copy_where(C const& c, P const& pred, S const& src, D&& dst);
-/// V: an instruction, which the first value decides on, or a mode of several.
+/// V: one instruction, for which the first value decides, or a mode of several.
 template <class C, class P, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void copy_values_where(C const& c, P const& pred, S const& src, D&& dst) {
   constexpr bool fits = is_constant<C::NumValSrc, decltype(size(src))>::value ||
@@ -266,7 +266,7 @@ ZELLIGE_HOST_DEVICE constexpr void copy_where(C const& c, P const& pred, S const
     require_same_size<Algorithm::copy_if>(size<1>(from), size<1>(to));
     if constexpr (P::rank == rank) {
       auto const holds = group_modes<1, rank>(pred);
-      // One that repeats a value says it of as many instructions as there are.
+      // A predicate with stride 0 applies to all instructions of the mode.
       if constexpr (!is_constant<1, decltype(cosize<1>(holds.layout()))>::value)
         require_as_many<Algorithm::copy_if>(size<1>(holds), size<1>(from));
       ZELLIGE_UNROLL
@@ -301,8 +301,8 @@ ZELLIGE_HOST_DEVICE constexpr void copy(C const& c, S const& src, D&& dst) {
     }
   }
 }
-/// Whole instructions where the predicate holds; the others do nothing, or zero their destination if they are
-/// of the kind that fills zeros. The predicate is a tensor, or a function of the number of the instruction.
+/// Runs the instructions for which the predicate is true; the others do nothing, or zero their destination if
+/// the instruction has zero fill. The predicate is a tensor, or a function of the index of the instruction.
 ZELLIGE_CALLS_BACK
 template <copy_like C, class P, tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy_if(C const& c, P const& pred, S const& src, D&& dst) {
@@ -312,8 +312,7 @@ ZELLIGE_HOST_DEVICE constexpr void copy_if(C const& c, P const& pred, S const& s
     detail::copy_each_mode(c, src, dst, pred);
 }
 
-/// Element by element: cp.async from global to shared memory where there is one of that size, else
-/// assignments.
+/// Element by element: cp.async from global to shared memory if there is one of that size, else assignments.
 ZELLIGE_CALLS_BACK
 template <class P, tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy_if(AutoCopyAsync const&, P const& pred, S const& src, D&& dst) {

@@ -1,12 +1,12 @@
-// cp.async: copies from global to shared memory that run while the thread goes on, completed in groups.
+// cp.async: asynchronous copies from global to shared memory, completed in groups.
 //
 //   cp_async<16>(tile + i, source + i);            // 4, 8 or 16 bytes, both sides aligned to that
 //   cp_async<16>(tile + i, source + i, valid);     // the first `valid` bytes; zeros after them
-//   cp_async_hint<16>(tile + i, source + i, CacheHint::evict_first);          // of 16 bytes: what the L2 does with the lines
+//   cp_async_hint<16>(tile + i, source + i, CacheHint::evict_first);          // 16 bytes only: the L2 policy
 //   cp_async_hint<16>(tile + i, source + i, valid, CacheHint::evict_first);
 //   cp_async_commit();                             // closes a group
 //   cp_async_wait<1>();                            // all but the newest group have arrived for this thread
-//   cp_async_wait<0>();                            // all, also what no group was closed over
+//   cp_async_wait<0>();                            // all, including uncommitted copies
 #pragma once
 
 #include <zellige/atom/cache_hint.hpp>
@@ -14,8 +14,8 @@
 
 namespace zellige {
 
-// Ours waits for groups, so that a commit that was left out is a race which the emulator reports. cute::cp_async_wait<0> waits for
-// all copies, committed or not (cp.async.wait_all).
+// This one waits for groups, so that a missing commit is a race that the emulator reports.
+// cute::cp_async_wait<0> waits for all copies, committed or not (cp.async.wait_all).
 #if defined(cute)
 inline constexpr bool zero_waits_for_all = true;
 #else
@@ -51,7 +51,7 @@ ZELLIGE_CALL void cp_async_wait() {
 
 #else
 
-// 16 bytes pass the L1 by (.cg) and bring the rest of their 128-byte line into the L2; less must go through
+// 16 bytes bypass the L1 (.cg) and fetch the rest of their 128-byte line into the L2; fewer must go through
 // the L1 (.ca).
 template <int Bytes>
 ZELLIGE_CALL void cp_async(void* to, const void* from) {
@@ -82,10 +82,11 @@ ZELLIGE_CALL void cp_async(void* to, const void* from, unsigned valid_bytes) {
   }
 }
 
-/// Returns the shared-memory address of `to` for a cp.async with a cache policy, in a form that ptxas cannot split into a part of the
-/// thread and a part that the warp shares. Beside a policy, ptxas of CUDA 12.0 to 13.3 encodes the wrong register for the shared part,
-/// and the GPU ends the kernel with an illegal instruction (docs/reference/hardware.md). The address is ANDed with a value that only the thread
-/// knows: 0xffffffff in odd threads, 0x7fffffff in even ones. No shared-memory address has bit 31, so it stays what it is.
+/// Returns the shared-memory address of `to` for a cp.async with a cache policy, in a form that ptxas cannot
+/// split into a per-thread and a warp-uniform part. With a policy, ptxas of CUDA 12.0 to 13.3 encodes the
+/// wrong register for the uniform part, and the GPU ends the kernel with an illegal instruction
+/// (docs/reference/hardware.md). The address is ANDed with a per-thread value, 0xffffffff in odd threads and
+/// 0x7fffffff in even ones. No shared-memory address has bit 31, so it is unchanged.
 ZELLIGE_CALL uint32_t unsplit_smem_address(const void* to) {
   uint32_t keep;
   asm("{\n.reg .b32 thread;\nmov.u32 thread, %%tid.x;\nshl.b32 thread, thread, 31;\nor.b32 %0, thread, "

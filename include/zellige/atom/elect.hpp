@@ -1,4 +1,5 @@
-// One thread of a warp, of which the compiler knows that it is one. All 32 must come.
+// elect_one: selects one thread of a warp in a way that the compiler recognises. All
+// 32 threads must call it.
 //
 //   if (warp == 0 && elect_one()) tma_load_2d(...);
 #pragma once

@@ -1,4 +1,5 @@
-// A row's reference body on the emulator: the engine knows the rows, and runs their bodies, so that no kernel compiles them.
+// Calls an instruction's reference body on the emulator. The engine contains the bodies, so kernels do not
+// compile them.
 #pragma once
 
 #include <zellige/atom/body.hpp>
@@ -7,7 +8,7 @@
 
 namespace zellige {
 
-/// The row of that name; the engine looks it up once a kernel.
+/// The instruction of that name; the engine looks it up once per kernel.
 template <const char* Name>
 [[gnu::noinline]] const Instruction& emulated_row() {
   static const Instruction& row = emulate::instruction(Name);

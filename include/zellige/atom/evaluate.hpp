@@ -1,4 +1,4 @@
-// Instructions and tilings by name on text: the run-time face of this room, beside layout/evaluate.hpp.
+// Evaluates operations on instructions and tilings by name on strings, in addition to layout/evaluate.hpp.
 //
 //   evaluate_atom("tiled_mma_layout_tv", {"SM80_16x8x16_F32F16F16F32_TN", "(_2,_2,_1):(_1,_2,_0)",
 //                                         "(_,_,_)", "A"})
@@ -96,7 +96,7 @@ inline CopyAtomValue copy_atom(Tape& t, std::string const& name, std::string con
 inline algebra::MmaTiling mma_tiling(Tape& t, Args const& a, std::size_t from, char part) {
   NamedMma const m = named_mma(a.at(from));
   MmaPart const p = part == 'A' ? MmaPart::a : part == 'B' ? MmaPart::b : MmaPart::c;
-  // Modes that are not given: one instruction, no permutation.
+  // Omitted modes: one instruction, no permutation.
   Value const threads = algebra::pad_to(t, parse_value(a.at(from + 1)), 3, unit());
   Value const given = parse_value(a.at(from + 2));
   Value const permutation =
@@ -126,7 +126,7 @@ inline Value operand_tiling(Tape& t, CopyAtomValue const& atom, algebra::MmaTili
   return t.failed() ? nothing() : pair(tv, tile);
 }
 
-/// What is left of an identity tensor of that shape under (layout, offset).
+/// The elements of an identity tensor of that shape under (layout, offset).
 inline std::string part_text(Tape& t, Value const& shape, Value const& part) {
   using namespace algebra;
   if (t.failed()) return "";
@@ -245,7 +245,7 @@ inline std::string evaluate_tma(Tape& t, std::string_view op, Args const& a) {
   if (t.failed()) return "";
   Value const cta = parse_value(a.at(7));
   Num const elements = tma_elements(t, request, box);
-  // A swizzled pointer has a plain layout; a swizzled layout keeps its swizzle and where the part begins.
+  // A swizzled pointer has a plain layout; a swizzled layout keeps its swizzle and the offset of the part.
   auto shared_text = [&](Value const& mine) {
     if (!shared.is(ValueKind::composed) || shared[1].is(ValueKind::flag)) return to_text(mine[0]);
     Num const begin = t.add(shared[1].root().s, mine[1].root().s);
@@ -283,7 +283,7 @@ inline std::string evaluate_gmma_descriptor(Tape& t, Args const& a) {
   return gmma_strides_text(s);
 }
 
-/// The CTAs that share a tile with the one at crd: a bit for each, at its rank in the cluster.
+/// The CTAs that share a tile with the one at crd, as a mask by rank in the cluster.
 inline std::string evaluate_multicast(Tape& t, Args const& a) {
   using namespace algebra;
   Value const layout = parse_value(a.at(0));
@@ -372,8 +372,7 @@ inline constexpr Operation atom_operations[] = {
 };
 }  // namespace detail
 
-/// The answer, or nothing where the operation is not one of instructions. Throws LayoutError when it is
-/// refused.
+/// The result, or nothing if the operation is not one on instructions. Throws LayoutError if it is refused.
 inline std::optional<std::string> evaluate_atom(std::string_view name,
                                                 std::vector<std::string> const& texts) try {
   Rows const rows = named(detail::atom_operations, name);

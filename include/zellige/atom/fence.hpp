@@ -1,4 +1,7 @@
-// Fences: what this thread did before is ordered before what comes after, as others see it.
+// Fences: order this thread's earlier accesses before its later ones, as observed by others.
+// 3-5=//   tile[i] = x;               // ordinary writes to shared memory ...
+// //   fence_proxy_async();       // ... made visible to TMA and WGMMA, by every thread that wrote,
+// //   __syncthreads();           // then a barrier, and one thread
 //
 //   tile[i] = x;               // ordinary writes to shared memory ...
 //   fence_proxy_async();       // ... made visible to TMA and WGMMA, by every thread that wrote,

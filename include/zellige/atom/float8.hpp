@@ -1,7 +1,6 @@
-// float_e4m3_t, float_e5m2_t: numbers of one byte. e4m3 has 448 as its largest and no infinity (0x7f is its
-// NaN); e5m2 is the upper half of a half. A float becomes one only where the text says so: to nearest even,
-// and what is too large becomes the largest number, as cvt.rn.satfinite does; `nearest` leaves it an infinity, or
-// in e4m3 a NaN, as PyTorch does.
+// float_e4m3_t, float_e5m2_t: 8-bit floats. e4m3 has 448 as its largest number and no infinity (0x7f is its
+// NaN); e5m2 is the upper half of a half. Conversion from float is explicit, rounds to nearest even and
+// saturates, like cvt.rn.satfinite; `nearest` overflows to infinity, or in e4m3 to NaN, like PyTorch.
 //
 //   float_e4m3_t x(0.3f);     // 0x2a
 //   float y = x;              // 0.3125
@@ -13,7 +12,8 @@ namespace zellige {
 
 namespace detail {
 
-/// Rounds to a number of `Mantissa` bits whose exponents are `Bias` higher; its bits, and `past` for what lies past the largest.
+/// Rounds to a type with `Mantissa` bits and exponent bias `Bias`; returns its bits, or `past` for numbers
+/// above the largest.
 template <int Mantissa, int Bias>
 ZELLIGE_ANYWHERE uint32_t round_small_float(float value, uint32_t largest, uint32_t past, uint32_t nan) {
   const uint32_t all = __builtin_bit_cast(uint32_t, value);
@@ -21,7 +21,8 @@ ZELLIGE_ANYWHERE uint32_t round_small_float(float value, uint32_t largest, uint3
   if (magnitude > 0x7f800000u) return nan;
   uint32_t bits;
   if (magnitude < static_cast<uint32_t>(128 - Bias) << 23) {
-    // Below the least normal number: adding a power of two leaves multiples of the least one in the low bits.
+    // Below the least normal number: adding a power of two leaves multiples of the least subnormal in the low
+    // bits.
     const float shift = __builtin_bit_cast(float, static_cast<uint32_t>(128 - Bias + 23 - Mantissa) << 23);
     const float sum = __builtin_bit_cast(float, magnitude) + shift;
     bits = __builtin_bit_cast(uint32_t, sum) - __builtin_bit_cast(uint32_t, shift);

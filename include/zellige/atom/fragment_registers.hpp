@@ -1,7 +1,7 @@
-// Between fragments (tensors of a thread's values) and the registers that instructions take.
+// Converts between fragments (tensors of a thread's values) and the registers of instructions.
 //
 //   uint32_t a[4];
-//   load_registers(a, fragment);        // two half_t a register, the first in the low half
+//   load_registers(a, fragment);        // two half_t per register, the first in the low half
 //   store_registers(fragment, a);
 #pragma once
 
@@ -69,7 +69,8 @@ ZELLIGE_HOST_DEVICE inline void store_registers(X&& x, R const (&r)[N]) {
   }
 }
 
-/// Where an instruction finds a tensor's first element: the plain pointer, or the emulator's; past a swizzle.
+/// The address of a tensor's first element for an instruction: a raw pointer, or the emulator's, with the
+/// swizzle applied.
 #if defined(ZELLIGE_EMULATE)
 template <class T>
 inline emulate::pointer<T> instruction_address(T* p) {
@@ -100,13 +101,13 @@ ZELLIGE_HOST_DEVICE constexpr auto instruction_address(swizzle_ptr<Sw, It> const
   return instruction_address(swizzle_ptr<Sw, It>::apply_swizzle(p.ptr_));
 }
 
-/// The same of a tensor, whose layout may begin elsewhere than at its pointer: one behind a swizzle does.
+/// The same for a tensor whose layout may have an offset, like a swizzled one.
 template <tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto first_address(X const& x) {
   return instruction_address(x.data() + x.layout()(Int<0>{}));
 }
 
-/// A tile as TMA and matrix instructions have it: the hardware swizzles by itself.
+/// The address of a tile for TMA and matrix instructions: the hardware applies the swizzle.
 template <class It>
 ZELLIGE_HOST_DEVICE constexpr It raw_tile(It const& p) {
   return p;

@@ -1,4 +1,4 @@
-// gemm on fragments, whatever the instruction: see mma_call.hpp (a warp's) and gmma_call.hpp (a warpgroup's).
+// gemm on fragments with any instruction: see mma_call.hpp (warp) and gmma_call.hpp (warpgroup).
 #pragma once
 
 #include <zellige/atom/tiled_mma.hpp>
@@ -36,7 +36,8 @@ ZELLIGE_HOST_DEVICE constexpr void gemm(Mma const& mma, D&& d, A const& a, B con
     static_assert(!detail::clash<decltype(size<1>(b)), decltype(size<2>(c))>,
                   "gemm(mma, D, A, B, C): B and C differ in N");
     int const rows = int(size<1>(a)), columns = int(size<1>(b));
-    // Every other column upwards, so that one operand is used twice in a row.
+    // Serpentine order: every other column upwards, so that one operand is reused by consecutive
+    // instructions.
     ZELLIGE_UNROLL
     for (int n = 0; n < columns; ++n) {
       ZELLIGE_UNROLL

@@ -1,4 +1,5 @@
-// Warpgroup matrix instructions as one template: 64 x N x 32 bytes of K, for every N that is a multiple of 8.
+// Warpgroup matrix instructions (wgmma) as one template: 64 x N x 32 bytes of K, for every N that is a
+// multiple of 8.
 //
 //   using Op = SM90::GMMA::Mma<128, Number::f32, Number::f16, Number::f16>;  A, B in shared memory, K-major
 //   make_tiled_mma(Op{}, Layout<Shape<_2,_1,_1>>{})                              two warpgroups along M
@@ -18,7 +19,7 @@ enum class ScaleOut { Zero = 0, One = 1 };  // d = a * b, or d += a * b
 enum class ScaleIn { Neg = -1, One = 1 };
 enum class LayoutType : unsigned char { INTERLEAVE = 0, B128 = 1, B64 = 2, B32 = 3 };
 
-/// An instruction with its registers given one by one; gmma_call.hpp.
+/// Issues an instruction with each register as a separate argument; gmma_call.hpp.
 template <class Op, class... R>
 ZELLIGE_ANYWHERE void fma_registers(R&... registers);
 
@@ -35,7 +36,7 @@ struct Mma {
   static constexpr bool a_registers = a_in_registers;
   static constexpr bool saturates = saturate;
 
-  // What each thread passes: a descriptor, or registers of A; sums, two halves a register.
+  // Per thread: a descriptor, or registers of A; accumulators, two halves per register.
   using DRegisters = void;
   using ARegisters = conditional_t<a_in_registers, uint32_t[4], uint64_t[1]>;
   using BRegisters = uint64_t[1];
@@ -44,7 +45,7 @@ struct Mma {
   using TypeD = number_t<D>;
   using TypeA = number_t<A>;
   using TypeB = number_t<B>;
-  /// fma(a..., b, c..., scale_D): the registers of the sums one by one, as CuTe has it.
+  /// fma(a..., b, c..., scale_D): each accumulator register as a separate argument, as in CuTe.
   template <class... R>
   ZELLIGE_ANYWHERE static void fma(R&&... registers) {
     fma_registers<Mma>(registers...);
@@ -68,7 +69,7 @@ template <int N, Number A, Number B, bool a_in_registers, bool saturate>
 using IntegerMma =
     Mma<N, Number::s32, A, B, a_in_registers, Major::K, Major::K, ScaleIn::One, ScaleIn::One, saturate>;
 
-/// The class of CuTe's name for an instruction, where a header with its name is included; else the instruction itself.
+/// CuTe's named class of an instruction, if a header with its name is included; else the instruction itself.
 template <class Instruction>
 struct named {
   using type = Instruction;
@@ -76,7 +77,7 @@ struct named {
 template <class Instruction>
 using named_t = typename named<Instruction>::type;
 
-/// An instruction of a warpgroup: Mma, or a class of CuTe's name, which derives from it.
+/// A warpgroup instruction: Mma, or a named class derived from it.
 template <class Op>
 concept warpgroup_operation = requires {
   Op::warpgroup_tag;

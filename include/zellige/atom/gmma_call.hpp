@@ -33,7 +33,7 @@ struct accumulator_register<int> {
   using type = int32_t;
 };
 
-/// The registers of a fragment themselves: what runs on writes to them later.
+/// The registers of a fragment by reference, because wgmma writes to them later.
 template <class R, tensor_like X>
 ZELLIGE_DEVICE inline auto& registers_in_place(X& x) {
   using T = typename remove_cvref_t<X>::value_type;
@@ -52,7 +52,7 @@ ZELLIGE_DEVICE inline void mma_unpack(MMA_Traits<Op> const& traits, TD&& d, TA c
   using T = typename Op::TypeA;
   using U = typename Op::TypeB;
   constexpr int sa = int(Op::a_scale), sb = int(Op::b_scale);
-  (void)c;  // d itself: the instruction adds in place
+  (void)c;  // d itself: the instruction accumulates in place
   auto& sums = detail::registers_in_place<typename detail::accumulator_register<typename Op::TypeD>::type>(d);
   bool const accumulate = traits.accumulate_ == SM90::GMMA::ScaleOut::One;
   unsigned long long const db = b(0);
@@ -66,7 +66,8 @@ ZELLIGE_DEVICE inline void mma_unpack(MMA_Traits<Op> const& traits, TD&& d, TA c
 }
 
 namespace SM90::GMMA {
-/// A, B and the sums, as the types of Op count them, then the scale of the sums unless it is one.
+/// The registers of A, B and the accumulators as Op's types count them, then the accumulator scale if it is
+/// not one.
 template <class Op, class... R>
 struct GivenRegisters {
   static constexpr int na = zellige::detail::register_count<typename Op::ARegisters>;
@@ -124,7 +125,7 @@ template <int N>
 ZELLIGE_CALL void warpgroup_wait() {
   wgmma_wait<N>();
 }
-/// Keeps the compiler from moving uses of a fragment's registers across this place.
+/// Prevents the compiler from moving uses of a fragment's registers across this point.
 template <tensor_like X>
 ZELLIGE_CALL void warpgroup_fence_operand(X& x) {
   static_assert(!is_gmem_v<X> && !is_smem_v<X>, "warpgroup_fence_operand(x): x is a fragment, in registers");
@@ -133,7 +134,7 @@ ZELLIGE_CALL void warpgroup_fence_operand(X& x) {
   wgmma_fence_operand(detail::registers_in_place<typename detail::accumulator_register<T>::type>(all));
 }
 #if !defined(ZELLIGE_EMULATE)
-/// A register by itself.
+/// A single register.
 ZELLIGE_CALL void warpgroup_fence_operand(uint32_t& r) { asm volatile("" : "+r"(r)::"memory"); }
 ZELLIGE_CALL void warpgroup_fence_operand(float& r) { asm volatile("" : "+f"(r)::"memory"); }
 #endif

@@ -4,7 +4,7 @@
 //   auto sA = make_tensor(make_smem_ptr(p), layout);
 //   auto d = GMMA::make_gmma_desc<GMMA::Major::K>(local_tile(sA, Shape<_64, _16>{}, make_coord(0, 0)));
 //
-// A tile that no descriptor can describe is refused, with the stride that it has and the one that is needed.
+// A tile that no descriptor can describe is refused, with its stride and the required one.
 #pragma once
 
 #include <zellige/atom/algebra/gmma.hpp>
@@ -42,7 +42,7 @@ struct gmma_strides_of {
   ZELLIGE_ALGEBRA static consteval Rule rule() { return value.refusal.rule; }
   ZELLIGE_ALGEBRA static consteval long long x() { return value.refusal.x; }
   ZELLIGE_ALGEBRA static consteval long long y() { return value.refusal.y; }
-  /// All of the descriptor but the address.
+  /// All fields of the descriptor except the address.
   ZELLIGE_ALGEBRA static consteval unsigned long long word() {
     return static_cast<unsigned long long>(value.strides.leading & 0x3fff) << 16 |
            static_cast<unsigned long long>(value.strides.stride & 0x3fff) << 32 |
@@ -50,7 +50,7 @@ struct gmma_strides_of {
   }
 };
 
-/// The address of shared memory as descriptors have it.
+/// The shared-memory address as encoded in descriptors.
 template <class P>
 ZELLIGE_HOST_DEVICE inline unsigned shared_address(P const& p) {
   auto const at = instruction_address(raw_tile(p));

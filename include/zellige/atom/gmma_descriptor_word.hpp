@@ -1,5 +1,5 @@
-// The word that tells a warpgroup instruction where an operand lies in shared memory, and an iterator of such
-// words: what a fragment of an operand of shared memory holds.
+// The descriptor word of a warpgroup instruction's operand in shared memory, and an iterator of such words,
+// the elements of a fragment of that operand.
 //
 //   GmmaDescriptor d;  d.bitfield.start_address_ = address >> 4;  d.reg32_[0]  // the low half
 #pragma once
@@ -29,8 +29,8 @@ namespace SM90::GMMA {
 
 using zellige::GmmaDescriptor;
 
-/// A descriptor that moves through shared memory, in steps of 16 bytes. Only the address moves, and it is in the low half:
-/// a sum of 32 bits, where one of 64 costs a carry for each instruction.
+/// A descriptor that moves through shared memory, in steps of 16 bytes. Only the address changes, and it is
+/// in the low half: a 32-bit addition avoids the carry of a 64-bit one in each instruction.
 struct DescriptorIterator {
   using reference = GmmaDescriptor;
   using element_type = GmmaDescriptor;
@@ -49,7 +49,7 @@ struct DescriptorIterator {
   }
 };
 
-/// An operand of shared memory as a fragment: a tensor of descriptors.
+/// A shared-memory operand as a fragment: a tensor of descriptors.
 template <Major major>
 struct smem_desc : DescriptorIterator {};
 

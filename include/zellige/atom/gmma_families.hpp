@@ -1,11 +1,12 @@
-// The families of dense warpgroup MMAs, for gmma_names.hpp and gmma_names_ext.hpp: macros that name all of an N.
+// The families of dense wgmma names, for gmma_names.hpp and gmma_names_ext.hpp: macros that define all of an N.
 #pragma once
 
 #include <zellige/atom/gmma.hpp>
 
-// Names cannot be computed: macros make them. A family is the types of an instruction. Its names MMA_... are classes,
-// whose arguments a compiler deduces (`MMA_64x8x8_F32TF32TF32_SS_TN()`) and to which users may pass a pack; its names
-// SM90_... are aliases of these classes. `CLASS` and `ALIAS` below are what a list of families is made into.
+// Macros, because C++ cannot compute names. A family is the operand types of an instruction. Its names
+// MMA_... are classes, whose arguments can be deduced (`MMA_64x8x8_F32TF32TF32_SS_TN()`) and to which users
+// may pass a pack; its names SM90_... are aliases of these classes. `CLASS` and `ALIAS` below define the
+// entries of a list of families.
 // clang-format off
 #define ZELLIGE_GMMA_CLASS_MAJORS_OF(name, n, d, a, b, registers)                                   \
   template <Major ma, Major mb, ScaleIn sa = ScaleIn::One, ScaleIn sb = ScaleIn::One>               \
@@ -39,7 +40,7 @@
   ZELLIGE_GMMA_CLASS_INTEGERS_OF(MMA_##name##_RS_TN, n, a, b, true, false)         \
   ZELLIGE_GMMA_CLASS_INTEGERS_OF(MMA_##name##_RS_TN_SATURATE, n, a, b, true, true)
 
-// A pack where nothing has a default, so that users may pass one on; else what g++ can deduce.
+// A pack if no parameter has a default, so that users may pass one on; else parameters that g++ can deduce.
 #define ZELLIGE_GMMA_ALIAS_MAJORS(name, n, d, a, b)       \
   template <auto... args>                                 \
   using SM90_##name##_SS = GMMA::MMA_##name##_SS<args...>; \
@@ -69,7 +70,7 @@
   ZELLIGE_GMMA_##what##_SCALES(64x##n##x32_F32E4M3E5M2, n, f32, e4m3, e5m2) \
   ZELLIGE_GMMA_##what##_SCALES(64x##n##x32_F32E5M2E4M3, n, f32, e5m2, e4m3) \
   ZELLIGE_GMMA_##what##_SCALES(64x##n##x32_F32E5M2E5M2, n, f32, e5m2, e5m2)
-// Integers have 8, 24 and the multiples of 16 only.
+// Integers have only 8, 24 and the multiples of 16.
 #define ZELLIGE_GMMA_NAMES(what, n) \
   ZELLIGE_GMMA_FLOATS(what, n) \
   ZELLIGE_GMMA_##what##_INTEGERS(64x##n##x32_S32S8S8, n, s8, s8) \

@@ -1,8 +1,9 @@
-// The names of the dense warpgroup MMAs, CuTe's, for the N that are used most:
+// CuTe's names of the dense warpgroup MMAs, for the most frequent N:
 //
 //   SM90::GMMA::MMA_64x128x16_F32F16F16_SS<Major::K, Major::MN>      SM90_64x128x16_F32F16F16_SS<...>
 //
-// The classes derive from one template, GMMA::Mma of gmma.hpp, which kernels may use as it is. The other N: gmma_names_ext.hpp.
+// The classes derive from one template, GMMA::Mma of gmma.hpp, which kernels may use directly. The other N
+// are in gmma_names_ext.hpp.
 #pragma once
 
 #include <zellige/atom/gmma_families.hpp>

@@ -1,5 +1,5 @@
-// The names of the dense warpgroup MMAs for the N that gmma_names.hpp leaves out; a thousand names cost every unit
-// that has them.
+// CuTe's names of the dense warpgroup MMAs for the N not in gmma_names.hpp; separate, because a thousand
+// names cost compile time in every unit.
 #pragma once
 
 #include <zellige/atom/gmma_names.hpp>

@@ -1,5 +1,5 @@
-// Where WGMMA finds an operand's elements in shared memory, from its descriptor: the definition that the
-// emulator reads by, the tests examine and the hardware is compared with. smem_descriptor.hpp has the fields.
+// The address of an operand's element in shared memory, from its WGMMA descriptor: the definition that the
+// emulator uses, the tests check and the hardware is compared with. smem_descriptor.hpp has the fields.
 //
 //   gmma_address(descriptor, /*mn_major=*/false, /*element_bytes=*/2, row, k)      // a byte address
 #pragma once
@@ -8,14 +8,14 @@
 
 namespace zellige {
 
-/// 0 none, 1, 2, 3: 32, 64, 128 bytes, as SwizzleMode counts; the descriptor counts down.
+/// 0 none, 1, 2, 3: 32, 64, 128 bytes, as in SwizzleMode; the descriptor's encoding is reversed.
 constexpr unsigned gmma_swizzle(uint64_t descriptor) { return (4 - (descriptor >> 62 & 3)) % 4; }
 
-/// On the emulator: the number of the tensor that the descriptor was made of; 0 where it is not known.
+/// On the emulator: the number of the tensor of which the descriptor was made; 0 if unknown.
 constexpr uint16_t gmma_tensor(uint64_t descriptor) { return descriptor >> 52 & 0x3ff; }
 
-/// Operand A: mn is the row m; B: the column n. Lines of the swizzle's span run along the major dimension;
-/// eight lines make an atom. Without a swizzle an atom is 8 lines of 16 bytes. The swizzle permutes chunks by
+/// Operand A: mn is the row m; B: the column n. Rows of the swizzle's span run along the major dimension;
+/// eight rows are an atom. Without a swizzle an atom is 8 rows of 16 bytes. The swizzle permutes chunks by
 /// the address itself.
 constexpr uint32_t gmma_address(uint64_t descriptor, bool mn_major, unsigned element_bytes, unsigned mn,
                                 unsigned k) {

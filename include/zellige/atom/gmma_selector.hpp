@@ -1,11 +1,11 @@
-// The warpgroup instruction for a tile: types and majors as the problem has them, the greatest N that divides
-// the tile's.
+// Selects the warpgroup instruction for a tile: the problem's types and majors, and the greatest N that
+// divides the tile's.
 //
 //   auto op = ss_op_selector<half_t, half_t, float, Shape<_128, _192, _64>>();    64 x 192 x 16, from smem
 //   make_tiled_mma(op, Layout<Shape<_2, _1, _1>>{})
 //
-// float stands for tfloat32, as the tensor cores take it. Every multiple of 8 is a candidate, where CuTe by
-// default looks at powers of two, 96 and 192 only.
+// float selects tfloat32, as the tensor cores do. Every multiple of 8 is a candidate, whereas CuTe by default
+// considers only powers of two, 96 and 192.
 #pragma once
 
 #include <zellige/atom/gmma.hpp>

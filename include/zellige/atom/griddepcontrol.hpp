@@ -1,10 +1,10 @@
-// Programmatic dependent launch: a kernel's blocks may start while the one before still runs.
+// Programmatic dependent launch: a kernel's blocks may start while the previous kernel still runs.
 //
-//   ... barriers, descriptors, weights that nobody writes ...
-//   griddep_wait();                  // the kernels before have ended, their writes are visible
+//   ... barriers, descriptors, weights that no kernel writes ...
+//   griddep_wait();                  // the previous kernels have ended, their writes are visible
 //   ...
 //   griddep_launch_dependents();     // the next kernel may start
-// Before SM90 both do nothing: a kernel starts when the one before has ended.
+// Before SM90 both do nothing: a kernel starts when the previous one has ended.
 #pragma once
 
 #include <zellige/atom/pointer.hpp>

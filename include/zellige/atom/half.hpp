@@ -1,5 +1,5 @@
-// half_t: IEEE binary16 in two bytes. Arithmetic is float's: a half_t converts to float implicitly and
-// exactly, and a float becomes a half_t where the text says so or assigns it, rounded to nearest even.
+// half_t: IEEE binary16 in two bytes. Arithmetic is in float: a half_t converts to float implicitly
+// and exactly; a float converts to half_t explicitly or by assignment, rounded to nearest even.
 //
 //   half_t h(0.1f);            // 0x2e66
 //   float twice = h + h;       // in float
@@ -25,7 +25,7 @@ struct half_t {
     result.bits = bits;
     return result;
   }
-  /// Two floats rounded into one register, the first in the low half.
+  /// Packs two rounded floats into one register, the first in the low half.
   ZELLIGE_ANYWHERE static uint32_t pack(float low, float high) {
 #if defined(__CUDA_ARCH__)
     uint32_t result;
@@ -39,15 +39,14 @@ struct half_t {
  private:
   ZELLIGE_ANYWHERE static uint16_t round(float value) {
 #if defined(__CUDA_ARCH__)
-    return static_cast<uint16_t>(
-        pack(value, 0.0f));  // one alone goes through a unit with a quarter of the rate
+    return static_cast<uint16_t>(pack(value, 0.0f));  // a single conversion has a quarter of the throughput
 #else
     const uint32_t all = __builtin_bit_cast(uint32_t, value);
     const uint32_t sign = all >> 16 & 0x8000u;
     uint32_t magnitude = all & 0x7fffffffu;
 #if defined(ZELLIGE_EMULATE)
-    if (magnitude == 0x7fc0deadu) return 0x7ead;  // an accumulator in flight stays recognisable
-    if ((magnitude & 0x7ffc0000u) == 0x7fd40000u) return 0x7fd4;  // and what nothing has written
+    if (magnitude == 0x7fc0deadu) return 0x7ead;  // keeps the mark of an accumulator in flight
+    if ((magnitude & 0x7ffc0000u) == 0x7fd40000u) return 0x7fd4;  // keeps the mark of an unwritten value
 #endif
     if (magnitude > 0x7f800000u) return 0x7fff;  // NaN: the device's canonical one, without a sign
     if (magnitude >= 0x47800000u) {              // 2^16 and more
@@ -69,7 +68,7 @@ struct half_t {
     asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(bits));
     return result;
 #else
-    // The exponent bias differs by 112; a multiplication moves normal and subnormal numbers alike.
+    // The exponent bias differs by 112; one multiplication converts normal and subnormal numbers.
 #if defined(ZELLIGE_EMULATE)
     if ((bits & 0x7ffcu) == 0x7fd4u || bits == 0xfefeu) return __builtin_bit_cast(float, 0x7fd40000u);
 #endif

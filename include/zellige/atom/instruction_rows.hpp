@@ -1,4 +1,4 @@
-// The rows of the matrix table as Instructions, beside those that sm80.hpp and sm90.hpp spell out. Host code
+// The rows of the matrix table as Instructions, in addition to those in sm80.hpp and sm90.hpp. Host code
 // only.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace zellige::detail {
 
-/// A number as PTX writes it.
+/// The PTX name of a number type.
 inline std::string ptx_type(Number n) {
   if (n == Number::u1) return "b1";
   for (NumberName const& known : number_names)
@@ -27,7 +27,7 @@ inline std::string ptx_type(Number n) {
     }
   return "";
 }
-/// The mnemonic with all its qualifiers; "" where the name stands for several instructions, or for none.
+/// The mnemonic with all its qualifiers; "" if the name denotes several instructions, or none.
 inline std::string mma_ptx(MmaRow const& row) {
   if (row.issuer == Issuer::thread || row.a == Number::c64) return "";
   std::string const shape =
@@ -42,7 +42,7 @@ inline std::string mma_ptx(MmaRow const& row) {
   if (row.ending == MmaRow::Ending::and_popc) text += ".and.popc";
   return text;
 }
-/// Rows point to their names, which lie here.
+/// Owns the names to which the rows point.
 struct InstructionRows {
   std::deque<std::string> texts;
   std::vector<Instruction> rows;

@@ -1,4 +1,4 @@
-// The instructions of all architectures, for programs that choose among them at run time.
+// The instructions of all architectures, for selection at run time.
 //
 //   for (const Instruction& row : instructions())
 //     if (row.kind == Instruction::Kind::mma && row.compute_capability <= 80) fmt::print("{}\n", row.name);
@@ -13,17 +13,17 @@
 
 namespace zellige {
 
-/// Those of sm80.hpp, of mma_traits/table.hpp and of sm90.hpp.
+/// All rows of sm80.hpp, mma_traits/table.hpp and sm90.hpp.
 inline std::span<const Instruction> instructions() { return detail::instruction_rows().rows; }
 
-/// nullptr where there is none of that name.
+/// Returns nullptr if there is no instruction of that name.
 inline const Instruction* find_instruction(std::string_view name) {
   for (const Instruction& row : instructions())
     if (row.name == name) return &row;
   return nullptr;
 }
 
-/// As CuTe prints the layout: a group of one mode stands without parentheses.
+/// Formats the layout as CuTe does: a group of one mode has no parentheses.
 inline std::string to_string(const ThreadValue& layout) {
   std::string text;
   const auto group = [&](const ThreadValue::Mode(&modes)[ThreadValue::max_modes],

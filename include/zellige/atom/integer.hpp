@@ -1,7 +1,7 @@
-// Arithmetic on int that wraps, as PyTorch's does, where C++ leaves an overflow open; and what becomes an int of a float.
+// Wrapping arithmetic on int, as in PyTorch (in C++ overflow is undefined); and conversion of float to int.
 //
 //   wrap_add(2147483647, 1)   // -2147483648
-//   to_int(-1.5f)             // -1;  of what no int holds the nearest, of a NaN 0
+//   to_int(-1.5f)             // -1;  saturates; NaN gives 0
 #pragma once
 
 #include <zellige/atom/config.hpp>
@@ -18,7 +18,7 @@ ZELLIGE_ANYWHERE int wrap_mul(int x, int y) {
   return static_cast<int>(static_cast<unsigned>(x) * static_cast<unsigned>(y));
 }
 ZELLIGE_ANYWHERE int wrap_abs(int x) { return x < 0 ? wrap_sub(0, x) : x; }
-/// A sum as a reduction has it, of float or of int.
+/// The addition of reductions, on int (wrapping) or float.
 ZELLIGE_ANYWHERE int sum_of(int x, int y) { return wrap_add(x, y); }
 ZELLIGE_ANYWHERE float sum_of(float x, float y) { return x + y; }
 ZELLIGE_ANYWHERE int max(int x, int y) { return x > y ? x : y; }

@@ -1,4 +1,4 @@
-// What copy as a static function of an instruction's type does (copy_traits/static_copy.hpp): issue_copy(Op,
+// Implements copy as a static function of an instruction's type (copy_traits/static_copy.hpp): issue_copy(Op,
 // operands...), for every copy instruction. Device code only.
 #pragma once
 
@@ -12,7 +12,7 @@
 namespace zellige {
 namespace detail {
 
-/// Registers from the arguments in front of the last, which is given to `last`.
+/// Collects the arguments before the last as registers, and passes the last to `last`.
 template <int I, int N, class Last, class R, class... More>
 ZELLIGE_CALL void registers_then(uint32_t (&r)[N], Last const& last, R& x, More&... more) {
   if constexpr (I == N) {

@@ -1,4 +1,4 @@
-// What a launch may ask of an SM90, and what is wrong with one that asks for more: the hardware answers with
+// Checks a launch against the limits of SM90 and explains a violation, which the hardware reports only as
 // "invalid argument", "too many resources" or an illegal instruction.
 //
 //   LaunchShape s{.name = "gemm", .threads = 384, .shared_bytes = 231000, .registers = 168, .cluster = 2,
@@ -15,8 +15,8 @@
 
 namespace zellige {
 
-/// What a TMA tile, or an operand of wgmma, in shared memory is aligned to: the pattern starts anew every 8
-/// of its spans, and without one TMA wants 128 bytes. Barriers: 8; cp.async, bulk copies and ldmatrix: 16.
+/// The alignment of a TMA tile, or of an operand of wgmma, in shared memory: the swizzle repeats every 8
+/// spans; without one TMA requires 128 bytes. Barriers: 8; cp.async, bulk copies and ldmatrix: 16.
 constexpr int tma_alignment(SwizzleMode mode) {
   return mode == SwizzleMode::none ? 128 : 8 * static_cast<int>(swizzle_span(mode));
 }
@@ -28,16 +28,16 @@ struct LaunchShape {
     int alignment = 16;
   };
   struct Role {
-    int threads = 0, registers = 0;  // a thread's
+    int threads = 0, registers = 0;  // registers per thread
   };
   const char* name = "kernel";
   long long grid[3] = {1, 1, 1};
-  int threads = 1;             // of a block
-  long long shared_bytes = 0;  // dynamic and static together
-  int registers = 0;           // a thread's, as compiled; 0: not known
+  int threads = 1;             // per block
+  long long shared_bytes = 0;  // dynamic and static in total
+  int registers = 0;           // per thread, as compiled; 0: unknown
   int cluster = 1;             // blocks
   bool non_portable = false;   // the launch allows clusters of 16
-  std::vector<Role> moved;     // after setmaxnreg; empty: it is not used
+  std::vector<Role> moved;     // register counts after setmaxnreg; empty: not used
   std::vector<Tile> tiles{};   // of shared memory
 };
 

@@ -1,5 +1,5 @@
-// ldmatrix: a warp loads 1, 2 or 4 8x8 matrices of 16-bit elements from shared memory, laid out as MMA
-// operands want.
+// ldmatrix: a warp loads 1, 2 or 4 8x8 matrices of 16-bit elements from shared memory into MMA operand
+// fragments.
 //
 //   uint32_t a[4];
 //   ldmatrix_x4(a, tile + row_of(lane) * 64 + column_of(lane));   // lane 8 i + j addresses row j of matrix i

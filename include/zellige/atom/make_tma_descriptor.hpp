@@ -1,5 +1,5 @@
-// Makes TmaDescriptors on the host, and says what is wrong with those that the hardware would refuse: at best
-// the driver answers "invalid argument", at worst the kernel ends in an illegal instruction.
+// Makes TmaDescriptors on the host, and explains why the hardware would refuse one: the driver reports only
+// "invalid argument", and some errors end the kernel with an illegal instruction.
 //
 //   TmaTensor x{.name = "X", .element = TmaElement::f16, .rank = 2, .extent = {k, m}, .stride = {0, 2 * k},
 //               .box = {64, 128}, .swizzle = SwizzleMode::b128};              // innermost first; strides in bytes
@@ -25,7 +25,7 @@ namespace zellige {
 
 using TmaElement = emulate::Element;
 
-/// How much of the memory around a box the L2 fetches at once: CUtensorMapL2promotion's numbers.
+/// The L2 promotion size of a box's accesses: the values of CUtensorMapL2promotion.
 enum class TmaPromotion : uint8_t { none, l2_64, l2_128, l2_256 };
 enum class TmaInterleave : uint8_t { none, b16, b32 };
 
@@ -34,17 +34,18 @@ struct TmaTensor {
   TmaElement element = TmaElement::f16;
   int rank = 2;
   int64_t extent[5] = {1, 1, 1, 1, 1};  // elements, innermost first
-  int64_t stride[5] = {};               // bytes; [0] is not looked at: elements are contiguous
-  int64_t box[5] = {1, 1, 1, 1, 1};     // elements; with element strides, of the tensor that the box spans
+  int64_t stride[5] = {};               // bytes; [0] is ignored: elements are contiguous
+  int64_t box[5] = {1, 1, 1, 1,
+                    1};  // elements; with element strides, the extent in the tensor that the box spans
   int64_t element_stride[5] = {1, 1, 1, 1, 1};
   SwizzleMode swizzle = SwizzleMode::none;
   TmaInterleave interleave = TmaInterleave::none;
   TmaPromotion promotion = TmaPromotion::l2_128;
-  bool nan_fill = false;  // what lies outside is NaN instead of zero
-  // im2col: channels innermost, images outermost, pixels between; `box` is not looked at.
+  bool nan_fill = false;  // elements outside are NaN instead of zero
+  // im2col: channels innermost, images outermost, pixels between; `box` is ignored.
   bool im2col = false;
   int lower[3] = {}, upper[3] = {};  // the pixels' bounding box, relative to the first and the last one
-  int channels = 0, pixels = 0;      // that one instruction copies
+  int channels = 0, pixels = 0;      // per instruction
 };
 
 inline int64_t tma_element_bytes(TmaElement e) { return emulate::element_bytes(e); }
@@ -53,7 +54,7 @@ inline const char* tma_swizzle_name(SwizzleMode s) {
   return names[static_cast<int>(s)];
 }
 
-/// The bytes that one instruction moves, also where they lie outside: what the mbarrier is told to expect.
+/// The bytes that one instruction moves, including those outside the tensor: the mbarrier's expected bytes.
 inline int64_t tma_box_bytes(const TmaTensor& t) {
   int64_t bytes = tma_element_bytes(t.element);
   if (t.im2col) return bytes * t.channels * t.pixels;
@@ -62,15 +63,16 @@ inline int64_t tma_box_bytes(const TmaTensor& t) {
   return bytes;
 }
 
-/// The bytes of shared memory from the tile's first to the box's last: with a swizzle each line begins a span
-/// of 32, 64 or 128 bytes, however short it is.
+/// The shared-memory bytes from the tile's first to the box's last: with a swizzle each row takes a span of
+/// 32, 64 or 128 bytes, even if it is shorter.
 inline int64_t tma_tile_bytes(const TmaTensor& t) {
   const int64_t line = (t.im2col ? t.channels : t.box[0]) * tma_element_bytes(t.element);
   const int64_t pitch = t.swizzle == SwizzleMode::none ? line : 16 << static_cast<int>(t.swizzle);
   return (tma_box_bytes(t) / line - 1) * pitch + line;
 }
 
-/// What the hardware would not take, as one sentence with field and value; "" if all is well.
+/// Returns what the hardware would refuse, as one sentence with the field and its value; "" if the tensor is
+/// valid.
 inline std::string tma_descriptor_error(const TmaTensor& t, uint64_t address) {
   const std::string who = std::string("TMA descriptor of ") + (t.name ? t.name : "a tensor") + ": ";
   const auto s = [](int64_t x) { return std::to_string(x); };
@@ -164,14 +166,14 @@ inline std::string tma_descriptor_error(const TmaTensor& t, uint64_t address) {
   return box_size_error();
 }
 
-/// The last byte that the tensor has, counted from its first.
+/// The offset of the tensor's last byte from its first.
 inline int64_t tma_tensor_bytes(const TmaTensor& t) {
   int64_t last = (t.extent[0] - 1) * tma_element_bytes(t.element);
   for (int d = 1; d < t.rank; ++d) last += (t.extent[d] - 1) * t.stride[d];
   return last + tma_element_bytes(t.element);
 }
 
-/// For a kernel on the GPU. Fails (std::runtime_error) where the descriptor is wrong or there is no driver.
+/// For a kernel on the GPU. Throws std::runtime_error if the descriptor is invalid or there is no driver.
 inline TmaDescriptor make_tma_descriptor(const TmaTensor& t, const void* device_address) {
   const auto address = reinterpret_cast<uint64_t>(device_address);
   if (const std::string error = tma_descriptor_error(t, address); !error.empty())
@@ -215,8 +217,8 @@ inline TmaDescriptor make_tma_descriptor(const TmaTensor& t, const void* device_
   return map;
 }
 
-/// A descriptor that is made where its tensor is first, and again only where it has moved: it depends on nothing else that changes
-/// from call to call, the GPU included.
+/// A cached descriptor: encoded at the first call, and again only if the tensor has moved; nothing else that
+/// changes between calls, including the GPU, affects it.
 class TmaDescriptorAt {
  public:
   const TmaDescriptor& operator()(const TmaTensor& t, const void* device_address) {
@@ -230,8 +232,8 @@ class TmaDescriptorAt {
   TmaDescriptor map_{};
 };
 
-/// For a kernel on the emulator. `offset` bytes into the tensor that the launch passes with it (emulate's
-/// Parameter), which has `tensor_bytes`.
+/// For a kernel on the emulator. `offset` bytes into the tensor passed with the launch (emulate's Parameter),
+/// which has `tensor_bytes`.
 inline TmaDescriptor make_tma_descriptor_emulated(const TmaTensor& t, uint64_t tensor_bytes,
                                                   uint64_t offset = 0) {
   std::string error = tma_descriptor_error(t, offset);

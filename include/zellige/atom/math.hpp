@@ -1,6 +1,6 @@
-// The elementwise functions of a graph, on floats: relative error about 1e-6 or better (exp's grows by 1e-7 a
-// unit of |x|), on the device and on the CPU. Call them qualified (zellige::exp): the C library's names are
-// global.
+// The elementwise functions of a graph, on floats: relative error about 1e-6 or better (for exp it grows by
+// 1e-7 per unit of |x|), on the device and on the CPU. Call them qualified (zellige::exp): the C library's
+// names are global.
 #pragma once
 
 #include <zellige/atom/config.hpp>
@@ -26,8 +26,8 @@ ZELLIGE_ANYWHERE float pow(float x, float y) { return ZELLIGE_LIBM(powf)(x, y); 
 ZELLIGE_ANYWHERE float fma(float x, float y, float z) { return ZELLIGE_LIBM(fmaf)(x, y, z); }
 #undef ZELLIGE_LIBM
 
-/// 1 / x within 1 ulp: one instruction on the device, where an exact division is eight. An x below 2^-126 counts as 0, and so does a
-/// result: what keeps them takes four instructions more.
+/// 1 / x within 1 ulp: one instruction on the device, whereas an exact division takes eight. Flushes
+/// subnormal x and results to 0, which saves four instructions.
 ZELLIGE_ANYWHERE float reciprocal(float x) {
 #if defined(__CUDA_ARCH__)
   float result;
@@ -48,7 +48,8 @@ ZELLIGE_ANYWHERE float exp2(float x) {
   return __builtin_exp2f(x);
 #endif
 }
-/// e to the x in two instructions, where the C library's takes eight: x log2 e is rounded, which costs (2 + 1.7 |x|) ulp.
+/// e to the x in two instructions (the C library's takes eight): x log2 e is rounded, with an error of (2 +
+/// 1.7 |x|) ulp.
 ZELLIGE_ANYWHERE float exp(float x) {
 #if defined(__CUDA_ARCH__)
   return exp2(1.4426950409f * x);
@@ -57,16 +58,17 @@ ZELLIGE_ANYWHERE float exp(float x) {
 #endif
 }
 
-/// e to the (scale x - top) in two instructions where scale and top serve several numbers: off by a few ulp of |scale x| and |top|,
-/// as the two are rounded apart. A top of the lowest finite number, that nothing has raised yet, is no infinity.
+/// e to the (scale x - top) in two instructions if scale and top are shared by several numbers: the error is
+/// a few ulp of |scale x| and |top|, which are rounded separately. top may be the lowest finite number, the
+/// initial value of a maximum.
 ZELLIGE_ANYWHERE float exp_below(float x, float scale, float top) {
   constexpr float log2e = 1.4426950409f, lowest = -3.4028234664e38f;
   const float shift = top * log2e;
   return exp2(fma(x, scale * log2e, -(shift < lowest ? lowest : shift)));
 }
 
-/// What several numbers are divided by, x / d each: within 2 ulp, one reciprocal for all. A divisor whose reciprocal would
-/// overflow or be subnormal is scaled first, and the numbers with it.
+/// A divisor shared by several numbers, x / d each: within 2 ulp, one reciprocal for all. A divisor whose
+/// reciprocal would overflow or be subnormal is scaled first, with the numbers.
 class Divisor {
  public:
   ZELLIGE_ANYWHERE explicit Divisor(float d)
@@ -111,7 +113,7 @@ ZELLIGE_ANYWHERE float min(float x, float y) {
 #endif
 }
 
-/// The larger number, in one instruction; a NaN operand is passed over.
+/// The larger number, in one instruction; a NaN operand is ignored.
 ZELLIGE_ANYWHERE float max_number(float x, float y) {
 #if defined(__CUDA_ARCH__)
   return ::fmaxf(x, y);

@@ -1,13 +1,13 @@
-// Who holds and who addresses what of 8x8 matrices of 16-bit elements: the operands of ldmatrix, stmatrix and movmatrix. PTX
-// ISA's figures, in bits, in CuTe's convention.
+// The (thread, value) layouts of 8x8 matrices of 16-bit elements: the operands of ldmatrix, stmatrix and
+// movmatrix. PTX ISA's figures, in bits, in CuTe's convention.
 #pragma once
 
 #include <zellige/atom/thread_value.hpp>
 
 namespace zellige::matrix_layouts {
 
-// At one end each addressed thread's 16-byte row, at the other one register of each matrix a thread. A 0 stride marks
-// threads whose address is not used.
+// At one end a 16-byte row per addressing thread, at the other one register of each matrix per thread. Stride
+// 0 marks threads whose address is unused.
 inline constexpr ThreadValue rows_x1{{{8, 128}, {4, 0}}, {{128, 1}}};
 inline constexpr ThreadValue rows_x2{{{16, 128}, {2, 0}}, {{128, 1}}};
 inline constexpr ThreadValue rows_x4{{{32, 128}}, {{128, 1}}};

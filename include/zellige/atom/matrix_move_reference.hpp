@@ -1,5 +1,5 @@
-// What ldmatrix, stmatrix and movmatrix do, from their rows alone: bits go from where the source's layout says to where the
-// destination's says. Host code only.
+// The reference body of ldmatrix, stmatrix and movmatrix, from their rows alone: moves each bit from its
+// place in the source layout to its place in the destination layout. Host code only.
 #pragma once
 
 #include <zellige/atom/mma_reference.hpp>
@@ -8,7 +8,7 @@ namespace zellige::reference {
 
 /// operands.a: each thread's registers, or the 16 bytes that it addresses; operands.d: the same at the other end.
 inline void move_bits(const Instruction& row, const BodyOperands& operands) {
-  uint16_t whole[256];  // of four 8x8 matrices; a unit is what no layout splits
+  uint16_t whole[256];  // of four 8x8 matrices; no layout splits a unit
   constexpr int unit = 16;
   const auto each = [&](const ThreadValue& layout, auto pointers, auto f) {
     const Offsets<32> threads(layout.threads);

@@ -1,23 +1,24 @@
-// mbarrier: a barrier of 8 bytes in shared memory that counts arrivals and bytes. A phase ends when as many
-// have arrived as `mbarrier_init` said and all announced bytes are there; then the next one begins.
+// mbarrier: an 8-byte barrier in shared memory that counts arrivals and bytes. A phase completes after the
+// number of arrivals set by `mbarrier_init` and all announced bytes; then the next one begins.
 //
 //   const auto full = shared<uint64_t>("full", 0, stages);
 //   if (threadIdx.x == 0) { mbarrier_init(full, 1); fence_mbarrier_init(); }
 //   __syncthreads();
 //   if (threadIdx.x == 0) {
-//     mbarrier_arrive_expect_tx(full, bytes);           // the one arrival, and how much will come
+//     mbarrier_arrive_expect_tx(full, bytes);           // the one arrival, and the expected bytes
 //     tma_load_2d(tile, map, full, 0, 0);
 //   }
-//   mbarrier_wait(full, 0);                             // phase 0 has ended: the tile is there
+//   mbarrier_wait(full, 0);                             // phase 0 has completed: the tile has arrived
 //
-// Waits name a phase by its parity: a new barrier is in phase 0, and waiting for parity 1 returns at once.
+// Waits identify a phase by its parity: a new barrier is in phase 0, and waiting for parity 1 returns
+// immediately.
 #pragma once
 
 #include <zellige/atom/cluster.hpp>
 
 namespace zellige {
 
-/// By one thread; others may use it after fence_mbarrier_init and a barrier. 1 <= count < 2^20.
+/// Called by one thread; others may use it after fence_mbarrier_init and a barrier. 1 <= count < 2^20.
 ZELLIGE_CALL void mbarrier_init(smem<uint64_t> barrier, unsigned count) {
 #if defined(ZELLIGE_EMULATE)
   emulate::mbarrier_init(barrier, count);
@@ -25,7 +26,7 @@ ZELLIGE_CALL void mbarrier_init(smem<uint64_t> barrier, unsigned count) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(smem_address(barrier)), "r"(count) : "memory");
 #endif
 }
-/// Before its memory is used for anything else.
+/// Required before its memory is reused.
 ZELLIGE_CALL void mbarrier_inval(smem<uint64_t> barrier) {
 #if defined(ZELLIGE_EMULATE)
   emulate::mbarrier_inval(barrier);
@@ -43,7 +44,7 @@ ZELLIGE_CALL void mbarrier_arrive(smem<uint64_t> barrier, unsigned count = 1) {
                : "memory");
 #endif
 }
-/// One arrival, and that many bytes more are to come in this phase.
+/// One arrival, and `bytes` more expected bytes in this phase.
 ZELLIGE_CALL void mbarrier_arrive_expect_tx(smem<uint64_t> barrier, unsigned bytes) {
 #if defined(ZELLIGE_EMULATE)
   emulate::mbarrier_arrive(barrier, emulate::own_block, 1, bytes);
@@ -63,7 +64,7 @@ ZELLIGE_CALL void mbarrier_expect_tx(smem<uint64_t> barrier, unsigned bytes) {
                : "memory");
 #endif
 }
-/// Stands in for a copy of that many bytes that will not come.
+/// Completes `bytes` bytes in place of a copy that is not issued.
 ZELLIGE_CALL void mbarrier_complete_tx(smem<uint64_t> barrier, unsigned bytes) {
 #if defined(ZELLIGE_EMULATE)
   emulate::mbarrier_complete_tx(barrier, bytes);
@@ -74,7 +75,8 @@ ZELLIGE_CALL void mbarrier_complete_tx(smem<uint64_t> barrier, unsigned bytes) {
 #endif
 }
 
-/// The same at this place in the shared memory of the cluster's block `rank`, with release at cluster scope.
+/// The same on the mbarrier at this offset in the shared memory of the cluster's block `rank`, with release
+/// at cluster scope.
 ZELLIGE_CALL void mbarrier_arrive_remote(smem<uint64_t> barrier, unsigned rank, unsigned count = 1) {
 #if defined(ZELLIGE_EMULATE)
   emulate::mbarrier_arrive(barrier, rank, count, 0);
@@ -85,9 +87,9 @@ ZELLIGE_CALL void mbarrier_arrive_remote(smem<uint64_t> barrier, unsigned rank, 
                : "memory");
 #endif
 }
-/// The same without a release. Enough to hand a stage back: what this thread read of it has arrived
-/// (wgmma_wait, or in registers), and no write of its own is to be seen by others. A release at cluster scope
-/// costs a memory fence in each k step: 30% of a clustered GEMM's time on an H200.
+/// The same without a release. Sufficient to release a stage: this thread's reads of it have completed
+/// (wgmma_wait, or in registers), and it has no writes to publish. A release at cluster scope costs a memory
+/// fence in each k step: 30% of a clustered GEMM's time on an H200.
 ZELLIGE_CALL void mbarrier_arrive_remote_relaxed(smem<uint64_t> barrier, unsigned rank, unsigned count = 1) {
 #if defined(ZELLIGE_EMULATE)
   emulate::mbarrier_arrive(barrier, rank, count, 0);
@@ -109,7 +111,7 @@ ZELLIGE_CALL void mbarrier_arrive_expect_tx_remote(smem<uint64_t> barrier, unsig
 #endif
 }
 
-/// Whether the phase of that parity has ended; does not wait.
+/// True if the phase of that parity has completed; does not wait.
 ZELLIGE_CALL bool mbarrier_test_wait(smem<uint64_t> barrier, unsigned parity) {
 #if defined(ZELLIGE_EMULATE)
   return emulate::mbarrier_test_wait(barrier, parity);
@@ -123,7 +125,7 @@ ZELLIGE_CALL bool mbarrier_test_wait(smem<uint64_t> barrier, unsigned parity) {
   return done != 0;
 #endif
 }
-/// The same, but the hardware may suspend the thread for a while before it says no.
+/// The same, but the hardware may suspend the thread for a while before it returns false.
 ZELLIGE_CALL bool mbarrier_try_wait(smem<uint64_t> barrier, unsigned parity) {
 #if defined(ZELLIGE_EMULATE)
   emulate::mbarrier_wait(barrier, parity);
@@ -138,7 +140,7 @@ ZELLIGE_CALL bool mbarrier_try_wait(smem<uint64_t> barrier, unsigned parity) {
   return done != 0;
 #endif
 }
-/// Until the phase of that parity has ended.
+/// Waits until the phase of that parity has completed.
 ZELLIGE_CALL void mbarrier_wait(smem<uint64_t> barrier, unsigned parity) {
 #if defined(ZELLIGE_EMULATE)
   emulate::mbarrier_wait(barrier, parity);
@@ -151,7 +153,7 @@ ZELLIGE_CALL void mbarrier_wait(smem<uint64_t> barrier, unsigned parity) {
       : "memory");
 #endif
 }
-/// The same with acquire at cluster scope: where other blocks of the cluster arrive at it.
+/// The same with acquire at cluster scope: required if other blocks of the cluster arrive.
 ZELLIGE_CALL void mbarrier_wait_cluster(smem<uint64_t> barrier, unsigned parity) {
 #if defined(ZELLIGE_EMULATE)
   emulate::mbarrier_wait(barrier, parity);
@@ -165,8 +167,8 @@ ZELLIGE_CALL void mbarrier_wait_cluster(smem<uint64_t> barrier, unsigned parity)
 #endif
 }
 
-/// Arrives once all cp.async that this thread has issued so far are there; the count of `mbarrier_init`
-/// includes it.
+/// Arrives when all cp.async that this thread has issued so far have completed; the count of `mbarrier_init`
+/// includes this arrival.
 ZELLIGE_CALL void cp_async_mbarrier_arrive(smem<uint64_t> barrier) {
 #if defined(ZELLIGE_EMULATE)
   emulate::cp_async_mbarrier_arrive(barrier);

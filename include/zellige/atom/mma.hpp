@@ -1,11 +1,11 @@
-// Warp matrix multiply-accumulate: d += a b, each thread of the warp holding its fragment.
+// Warp matrix multiply-accumulate (mma.sync): d += a b, with fragments distributed over the warp's threads.
 //
 //   float d[4] = {};
 //   uint32_t a[4], b[2];                        // fragments as ldmatrix leaves them
 //   mma_m16n8k16<half_t>(d, a, b);              // or bfloat16_t; uint32_t d[2] accumulates in f16
 //
-// Each struct is a row of mma_traits/table.hpp, under CuTe's name, with its PTX. On the emulator the warp meets instead
-// and its row's reference body runs once.
+// Each struct is a row of mma_traits/table.hpp, under CuTe's name, with its PTX. On the emulator the call is
+// a warp collective that runs the row's reference body once.
 #pragma once
 
 #include <zellige/atom/bfloat16.hpp>
@@ -170,7 +170,7 @@ struct SM80_16x8x4_F32TF32TF32F32_TN : detail::RegisterByRegister<SM80_16x8x4_F3
 #endif
 };
 
-/// The row for given operands: operand type T, K, and the accumulator register type.
+/// Selects the instruction by operand type T, K, and the accumulator register type.
 template <class T, int K, class D>
 struct mma_row;
 template <>
@@ -209,7 +209,7 @@ struct mma_row<tfloat32_t, 4, float> {
 #if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
 
 #if defined(ZELLIGE_EMULATE)
-/// How many bytes its numbers have, where registers may be found unwritten; 0: integers.
+/// The bytes per number if registers are checked for unwritten values; 0: integers.
 template <class Op>
 struct MmaNumbers {
   static constexpr int operand = emulate::number_bytes<typename Op::Element>,

@@ -1,4 +1,4 @@
-// MMA_Traits and MMA_Atom: what a matrix instruction computes and which thread holds what, as types.
+// MMA_Traits and MMA_Atom: a matrix instruction and its (thread, value) layouts, as types.
 //
 //   using Traits = MMA_Traits<SM80_16x8x16_F32F16F16F32_TN>;
 //   Traits::Shape_MNK{}                                     (_16,_8,_16)
@@ -14,14 +14,14 @@
 #include <zellige/atom/tiled_plan.hpp>
 #include <zellige/tensor.hpp>
 #if !defined( \
-    __CUDACC_RTC__)  // where every header counts, mma_call.hpp brings the names of a warp's instructions
+    __CUDACC_RTC__)  // with NVRTC, mma_call.hpp includes the names of warp instructions, to save headers
 #include <zellige/atom/mma_traits/composed.hpp>
 #endif
 
 namespace zellige {
 namespace detail {
 
-/// The row of an instruction's type: it says it itself, or its name says it.
+/// The row of an instruction's type: a member of the type, or found by its name.
 template <class Op>
 ZELLIGE_ALGEBRA constexpr MmaRow row_of() {
   if constexpr (requires { Op::row(); })
@@ -106,7 +106,7 @@ struct MakeTensor<SM90::GMMA::smem_desc<major>> {
 };
 
 namespace detail {
-// What fragments of an operand are made of: values, or descriptors.
+// The elements of an operand's fragments: values, or descriptors.
 template <class Traits>
 struct fragment_a {
   using type = typename Traits::ValTypeA;
@@ -156,7 +156,7 @@ struct MMA_Atom<MMA_Traits<Op, Args...>> : MMA_Traits<Op, Args...> {
 
   ZELLIGE_HOST_DEVICE constexpr Traits const& traits() const { return *this; }
 
-  /// The same instruction with other arguments: with(GMMA::ScaleOut::Zero) starts a sum.
+  /// The same instruction with other arguments: with(GMMA::ScaleOut::Zero) starts a new accumulation.
   template <class A>
   ZELLIGE_HOST_DEVICE constexpr MMA_Atom with(A const& argument) const {
     MMA_Atom atom = *this;
@@ -178,7 +178,7 @@ struct MMA_Atom<MMA_Traits<Op, Args...>> : MMA_Traits<Op, Args...> {
     call(c, a, b, c);
   }
 
-  /// Registers for what partition_C, _A and _B give.
+  /// Registers for a tensor from partition_C, _A or _B.
   template <class C>
   ZELLIGE_HOST_DEVICE static constexpr auto make_fragment_C(C&& c) {
     require_partition<C, LayoutC_TV>();
@@ -196,7 +196,7 @@ struct MMA_Atom<MMA_Traits<Op, Args...>> : MMA_Traits<Op, Args...> {
   }
 
  private:
-  /// What a partition gives is (V, M, K) or so, V the values of one instruction.
+  /// A partition is (V, M, K) or similar, where V are the values of one instruction.
   template <class X, class TV>
   ZELLIGE_HOST_DEVICE static constexpr void require_partition() {
     static_assert(remove_cvref_t<X>::rank >= 3,
@@ -208,7 +208,8 @@ struct MMA_Atom<MMA_Traits<Op, Args...>> : MMA_Traits<Op, Args...> {
   }
   template <class Fragment, class T, class X>
   ZELLIGE_HOST_DEVICE static constexpr auto make_operand(X const& x) {
-    // Registers may be filled from elements of any type; what an instruction reads by itself is as it is.
+    // Registers may be filled from elements of any type; a shared-memory operand must have the instruction's
+    // type.
     if constexpr (requires(Fragment const& f) { *f; }) {
       static_assert(sizeof_bits_v<typename X::value_type> == sizeof_bits_v<T>,
                     "make_fragment_A, _B(part): its elements have another size than the instruction's");

@@ -1,4 +1,4 @@
-// mma with products that several instructions make up (mma_traits/composed.hpp).
+// mma with matmuls composed of several instructions (mma_traits/composed.hpp).
 #pragma once
 
 #include <zellige/atom/fragment_registers.hpp>

@@ -1,5 +1,6 @@
-// Which element of a matrix instruction's operand a thread holds as its v-th value: the row's layout, mode by mode, so that
-// lane and value give numbers without a detour by an index. For kernels that do without the layout algebra.
+// MmaCoordinates: the element of a matrix instruction's operand that a thread holds as its v-th value.
+// Evaluates the row's layout mode by mode, from lane and value directly to coordinates, without an index. For
+// kernels that do not use the layout algebra.
 //
 //   using C = MmaCoordinates<SM80_16x8x16_F32F16F16F32_TN, MmaPart::c>;
 //   C::at(5, 2)                                           // {9, 2}
@@ -25,7 +26,7 @@ struct MmaCoordinates {
   static constexpr ThreadValue layout = operand_layout(MmaRowOf<Op>::row, part);
   static constexpr int rows = part == MmaPart::b ? MmaRowOf<Op>::n : MmaRowOf<Op>::m;
   static constexpr int values = layout.value_count();
-  static constexpr int neighbours = layout.values[0].shape;  // of the sums: so many lie in a row
+  static constexpr int neighbours = layout.values[0].shape;  // accumulators that are contiguous in a row
 
   ZELLIGE_ANYWHERE static constexpr ElementAt at(int thread, int value) {
     ElementAt e{0, 0};
@@ -39,7 +40,7 @@ struct MmaCoordinates {
   }
 
  private:
-  // No mode of an operand crosses from one column into the next but by whole columns.
+  // Modes of an operand cross columns only by whole columns.
   template <int Shape, int Stride, bool Last>
   ZELLIGE_ANYWHERE static constexpr void add(ElementAt& e, int& index) {
     if constexpr (Shape > 0) {

@@ -1,12 +1,13 @@
-// mma.sync on the emulator: the warp meets and its row's reference body runs once for its 32 threads.
+// mma.sync on the emulator: a warp collective that runs the instruction's reference body once for the 32
+// threads.
 #pragma once
 
 #include <zellige/atom/emulated_body.hpp>
 
 namespace zellige {
 
-/// d += a b by the instruction Op. Numbers of `Bytes` bytes (4 or 2, 0: integers) are held against registers that nothing
-/// has written.
+/// d += a b by the instruction Op. Values of the given bytes (4 or 2, 0: integers) are checked for unwritten
+/// registers.
 template <class Op, int OperandBytes, int SumBytes>
 ZELLIGE_CALL void mma_met(typename Op::DRegisters& d, const typename Op::ARegisters& a,
                           const typename Op::BRegisters& b) {

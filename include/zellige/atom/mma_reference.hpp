@@ -1,5 +1,5 @@
-// What a matrix instruction computes, from its row alone: d = a b + c, for warps, quad pairs and warpgroups.
-// Host code only.
+// The reference body of a matrix instruction, from its row alone: d = a b + c, for warps, quad pairs and
+// warpgroups. Host code only.
 //
 //   floats       products are exact; they are added to c in double, k ascending, and rounded once, to nearest even,
 //                to the accumulator's type
@@ -7,8 +7,9 @@
 //   integers     exact, then cut to 32 bits, or to the nearest of them (saturating)
 //   single bits  how many of a xor b, or of a and b, are set
 //
-// The hardware aligns the addends of floats and cuts off low bits instead, in an order it does not tell: within (K + 1) *
-// 2^-22 of the largest addend for f32, one f16 rounding more for f16; of 8-bit floats it keeps 13 bits.
+// The hardware instead aligns the addends of floats and truncates low bits, in an undocumented order: within
+// (K + 1) * 2^-22 of the largest addend for f32, with one more f16 rounding for f16; for 8-bit floats it
+// keeps 13 bits.
 #pragma once
 
 #include <zellige/atom/bfloat16.hpp>
@@ -19,8 +20,8 @@
 
 namespace zellige::reference {
 
-/// The float nearest to x, or, where x lies between two, the one whose last bit is 1: rounding that to fewer
-/// bits gives what rounding x at once would.
+/// The float nearest to x or, if x lies between two, the one whose last bit is 1 (round to odd): rounding
+/// that to fewer bits equals rounding x directly.
 inline float round_to_odd(double x) {
   const float nearest = static_cast<float>(x);
   uint32_t bits = __builtin_bit_cast(uint32_t, nearest);
@@ -28,13 +29,13 @@ inline float round_to_odd(double x) {
   const bool above = __builtin_fabs(static_cast<double>(nearest)) > __builtin_fabs(x);
   return __builtin_bit_cast(float, above ? bits - 1 : bits + 1);
 }
-/// A whole number as 32 bits hold it.
+/// An integer truncated or saturated to 32 bits.
 inline int32_t cut(double x, bool saturate) {
   if (saturate) x = x > 0x7fffffff ? 0x7fffffff : x < -0x1p31 ? -0x1p31 : x;
   return static_cast<int32_t>(static_cast<uint32_t>(static_cast<int64_t>(x)));
 }
 
-/// Every coordinate of some modes, in the order of their index; of the first mode only each `unit`-th.
+/// Every coordinate of some modes, in the order of their index; for the first mode only each `unit`-th.
 template <int Most>
 struct Offsets {
   int count = 1, at[Most];
@@ -50,7 +51,7 @@ struct Offsets {
   }
 };
 
-/// Value v of what `from` points to.
+/// Value v of the array at `from`.
 template <class T>
 double value_at(const void* from, int v) {
   T x;
@@ -67,7 +68,8 @@ double bits_at(const void* from, int v) {
   return static_cast<int>(raw) - (Signed && raw >> (Bits - 1) ? 1 << Bits : 0);
 }
 
-/// An operand of (rows, depth) as numbers in colexicographic order. lane(t): which of `from` is thread t's.
+/// Unpacks an operand of (rows, depth) as numbers in colexicographic order. lane(t): the index in `from` of
+/// thread t.
 template <class Lane, class At>
 void gather(const Instruction::Operand& o, int rows, int depth, const void* const* from, Lane lane,
             double* to, At at) {
@@ -118,7 +120,7 @@ void gather(const Instruction::Operand& o, int rows, int depth, const void* cons
       throw "no operand of a matrix instruction holds such numbers";
   }
 }
-/// The way back.
+/// The inverse.
 template <class T, class Lane, class Round>
 void deal(const Instruction::Operand& o, const double* from, void* const* to, Lane lane, Round round) {
   const Offsets<128> threads(o.layout.threads), values(o.layout.values);
@@ -135,7 +137,7 @@ void deal(const Instruction::Operand& o, const double* from, void* const* to, La
 /// Two rows at once.
 using Pair = double __attribute__((vector_size(16), may_alias));
 
-/// sums of (m, n), to which f adds a(m, k) and b(n, k), k ascending; m in multiples of 8.
+/// Accumulators of (m, n), to which f adds a(m, k) and b(n, k), k ascending; m in multiples of 8.
 template <class F>
 void add_products(int m, int n, int k, const double* a, const double* b, double* sums, F f) {
   for (int j = 0; j < n; ++j)
@@ -151,8 +153,8 @@ void add_products(int m, int n, int k, const double* a, const double* b, double*
     }
 }
 
-/// A thread's room for the largest instruction's matrices. On the heap: what a shared library that is loaded late has of
-/// thread-local memory is scarce.
+/// Per-thread buffers for the matrices of the largest instruction. On the heap, because a library loaded at
+/// run time has little thread-local memory.
 struct Matrices {
   struct Room {
     alignas(16) double a[16 * 256], b[256 * 32], d[64 * 256];
@@ -163,7 +165,7 @@ struct Matrices {
   ~Matrices() { delete room; }
 };
 
-/// The body of every matrix instruction that is one: `row` says the rest.
+/// The reference body of every single matrix instruction, selected by `row`.
 inline void mma(const Instruction& row, const BodyOperands& operands) {
   const int m = row.m, n = row.n, k = row.k;
   static thread_local const Matrices matrices;

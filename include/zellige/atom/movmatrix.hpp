@@ -1,5 +1,5 @@
-// movmatrix: a warp transposes an 8x8 matrix of 16-bit elements, held in one register a thread as ldmatrix
-// leaves it.
+// movmatrix: a warp transposes an 8x8 matrix of 16-bit elements, held in one register per thread as ldmatrix
+// loads it.
 //
 //   r = movmatrix_trans(r);
 #pragma once

@@ -1,4 +1,4 @@
-// Named barriers: 16 a block, number 0 being __syncthreads. `threads` counts all that take part, those that
+// Named barriers: 16 per block, number 0 being __syncthreads. `threads` counts all participants, those that
 // wait and those that only arrive, and is a multiple of 32.
 //
 //   named_barrier_sync(1 + warpgroup, 128);      // the threads of one warpgroup
@@ -15,7 +15,7 @@ ZELLIGE_CALL void named_barrier_sync(unsigned id, unsigned threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 #endif
 }
-/// Takes part without waiting.
+/// Arrives without waiting.
 ZELLIGE_CALL void named_barrier_arrive(unsigned id, unsigned threads) {
 #if defined(ZELLIGE_EMULATE)
   emulate::bar_arrive(id, threads);

@@ -1,19 +1,19 @@
-// Arithmetic on numbers narrower than float: it is float's, and what a narrow number takes of it is rounded
-// once.
+// Arithmetic on types narrower than float: it is done in float, and a result assigned to a narrow type is
+// rounded once.
 //
 //   half_t h = a * b + c;      // in float, rounded at the end
 //   h += 0.5f;                 // likewise
 //   float exact = a * b;       // not rounded
 //
-// A plain float becomes a narrow number by assignment or where the text says so, half_t(0.1f); not in
-// passing, so that `p ? h : 0.f` stays a float.
+// A float converts to a narrow type by assignment or explicitly, half_t(0.1f), but not implicitly, so that `p
+// ? h : 0.f` is a float.
 #pragma once
 
 #include <zellige/atom/config.hpp>
 
 namespace zellige {
 
-/// A float that came of numbers of type T, which takes it back by rounding.
+/// A float computed from numbers of type T, to which it converts back by rounding.
 template <class T>
 struct FloatOf {
   float value;
@@ -38,7 +38,7 @@ inline constexpr bool same_narrow = false;
 template <class T>
 inline constexpr bool same_narrow<T, T> = true;
 }  // namespace detail
-/// half_t, bfloat16_t and their kin.
+/// half_t, bfloat16_t and similar types.
 template <class T>
 concept narrow_float = requires {
   typename T::narrow_float_tag;

@@ -1,4 +1,4 @@
-// The kinds of number that instructions take, as values. number_type.hpp has their types.
+// The number types of instructions, as values. number_type.hpp has the C++ types.
 //
 //   bits_of(Number::bf16)              16
 #pragma once
@@ -15,7 +15,7 @@ enum class Number : signed char {
   f32,
   f64,
   c64,   // a complex number of two f64
-  gc64,  // the three sums by which Gauss multiplies complex numbers
+  gc64,  // the three accumulators of Gauss's complex multiplication
   e4m3,
   e5m2,
   s32,
@@ -27,7 +27,7 @@ enum class Number : signed char {
   u1,
 };
 
-/// What instruction names call it, and its size.
+/// The name in instruction names, and the size.
 struct NumberName {
   Number number;
   char const* name;

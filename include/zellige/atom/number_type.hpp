@@ -1,4 +1,4 @@
-// The kinds of number that instructions take, as types.
+// The number types of instructions, as C++ types.
 //
 //   number_t<Number::bf16>             bfloat16_t
 //   number_of<bfloat16_t>              Number::bf16
@@ -14,7 +14,8 @@
 
 namespace zellige {
 
-/// re, im and their sum: what three real products make a complex one of.
+/// re, im and their sum: the operands of the three real multiplications of a
+/// complex one.
 struct GaussComplex {
   double r, i, a;
 };

@@ -1,12 +1,12 @@
-// OuterProduct: products in float32 that no matrix instruction takes, by a warp's ordinary multiply-adds. Each thread keeps TM x TN
-// sums in registers, LM x LN threads lie side by side, and a step takes 4 of K: so many sums of outer products of what it reads of
-// either operand.
+// OuterProduct: a warp's float32 matmul on FMA units (SIMT), for types without a matrix instruction. Each
+// thread keeps TM x TN accumulators in registers, LM x LN threads tile the warp, and a step takes 4 of K:
+// four outer products of the elements that the thread reads of each operand.
 //
-//   using P = OuterProduct<4, 4, 4, 8>;          // 16 x 32 sums a warp
-//   P::at(5, 6)                                  // {5, 10}: the lane's sums are rows 4 to 7, columns 8 to 11
+//   using P = OuterProduct<4, 4, 4, 8>;          // 16 x 32 accumulators per warp
+//   P::at(5, 6)                                  // {5, 10}: the lane has rows 4 to 7, columns 8 to 11
 //
-// Lanes are numbered so that lane ^ 1 wants the same of B, and lane ^ 2 the same of A: then two phases of a 16-byte load go through
-// the banks as one (emulate/wavefronts.hpp). That needs two lanes either way; with fewer every phase counts.
+// Lanes are numbered so that lane ^ 1 reads the same of B, and lane ^ 2 the same of A: then two phases of a
+// 16-byte load are merged (emulate/wavefronts.hpp). That needs at least two lanes in each direction.
 #pragma once
 
 #include <zellige/atom/config.hpp>
@@ -20,10 +20,10 @@ struct OuterProduct {
   static_assert(LM * LN == 32, "OuterProduct: the lanes of a warp are 32");
   static_assert((TM == 1 || TM == 2 || TM == 4) && (TN == 1 || TN == 2 || TN == 4),
                 "OuterProduct: a thread's rows and columns come in loads of 1, 2 or 4");
-  static constexpr int rows = TM, columns = TN;  // of a thread
+  static constexpr int rows = TM, columns = TN;  // per thread
   static constexpr int m = TM * LM, n = TN * LN, k = 4;
-  static constexpr int together = LM > 1 ? 2 : 1;  // lanes along M that lie beside each other
-  /// As the rows of matrix instructions say it: (lanes, values) -> index into (M, N), M fastest.
+  static constexpr int together = LM > 1 ? 2 : 1;  // adjacent lanes along M
+  /// In the form of matrix instructions: (lanes, values) -> index into (M, N), M fastest.
   static constexpr ThreadValue layout{{{together, TM}, {LN, TN* m}, {LM / together, together* TM}},
                                       {{TN, m}, {TM, 1}}};
 

@@ -1,5 +1,5 @@
-// Instructions as pictures: print_svg(MMA_Atom) and print_latex(MMA_Atom) draw who holds what of A, B and C,
-// as print_svg(TiledMMA) does of one that is tiled. Host only.
+// Draws instructions: print_svg(MMA_Atom) and print_latex(MMA_Atom) show the thread and value of each element
+// of A, B and C, as print_svg(TiledMMA) does for a tiling. Host only.
 #pragma once
 
 #include <zellige/atom/tiled_copy.hpp>

@@ -1,10 +1,10 @@
-// Pointers into global and shared memory. On the device they are plain pointers; on the emulator each knows
-// its tensor and its bounds, and every access through it is checked.
+// Pointers into global and shared memory. On the device they are raw pointers; on the emulator each knows its
+// tensor and its bounds, and every access through it is checked.
 //
 //   smem<half_t> tile = shared<half_t>("A", /*byte_offset=*/0, /*count=*/64 * 64);
 //   tile[3] = half_t(1.0f);
 //
-// any_pointer is what instructions take that move bytes and do not care for their type.
+// any_pointer is the parameter type of instructions that move bytes of any type.
 #pragma once
 
 #include <zellige/atom/config.hpp>
@@ -28,8 +28,7 @@ using smem = T*;
 using any_pointer = const void*;
 #endif
 
-/// `count` elements of the block's dynamic shared memory, `byte_offset` from its start, under the name that
-/// reports use.
+/// `count` elements of the block's dynamic shared memory, `byte_offset` from its start, named for reports.
 template <class T>
 ZELLIGE_CALL smem<T> shared(const char* name, unsigned byte_offset, unsigned count) {
 #if defined(ZELLIGE_EMULATE)
@@ -40,7 +39,7 @@ ZELLIGE_CALL smem<T> shared(const char* name, unsigned byte_offset, unsigned cou
 #endif
 }
 
-/// The same memory seen as another type: recast<uint32_t>(pointer).
+/// The same memory as another type: recast<uint32_t>(pointer).
 #if defined(ZELLIGE_EMULATE)
 using emulate::recast;
 #else
@@ -49,7 +48,7 @@ ZELLIGE_CALL U* recast(T* pointer) {
   return reinterpret_cast<U*>(pointer);
 }
 
-/// The 32-bit address that PTX's .shared operands take.
+/// The 32-bit address for PTX's .shared operands.
 ZELLIGE_CALL uint32_t smem_address(const void* pointer) {
   return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
 }

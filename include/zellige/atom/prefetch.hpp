@@ -1,7 +1,7 @@
-// Asks for global memory ahead of its use. Nothing is promised, and nothing waits.
+// Prefetches global memory into the L2: a hint, without completion or waiting.
 //
 //   prefetch_l2(weights + i);                    // the line of one address
-//   bulk_prefetch_l2(weights, 16384);            // so many bytes, a multiple of 16, aligned to 16
+//   bulk_prefetch_l2(weights, 16384);            // size and alignment: multiples of 16 bytes
 #pragma once
 
 #include <zellige/atom/pointer.hpp>

@@ -1,11 +1,11 @@
-// prefetch with an instruction: brings what a copy will read into the L2. By one thread; nothing waits for
-// it.
+// prefetch with an instruction: loads the source of a later copy into the L2. Called by one thread, which
+// does not wait.
 //
 //   prefetch(tma, mine.partition_S(tile)(_, _, _, k));        the boxes of a TMA load
 //   prefetch(bulk, mine.partition_S(gA));                     runs of bytes
 //   prefetch(Copy_Traits<SM90_BULK_COPY_AUTO>{}, gRow);       as long runs as the layout has
 //
-// A copy without such an instruction asks for the lines of its source, as prefetch(src) does.
+// A copy without such an instruction prefetches the lines of its source, like prefetch(src).
 #pragma once
 
 #include <zellige/atom/bulk_copy_call.hpp>
@@ -14,7 +14,7 @@
 
 namespace zellige {
 
-/// Made of the traits of a load, or of a descriptor.
+/// Constructed from the traits of a load, or from a descriptor.
 template <class Bits, class... Args>
 struct Copy_Traits<SM90_TMA_LOAD::PREFETCH, Bits, Args...> {
   using ThrID = Layout<_1>;
@@ -53,7 +53,7 @@ ZELLIGE_CALL void prefetch_box(TmaDescriptor const& map, Crd const& c, seq<I...>
 }
 }  // namespace detail
 
-// A prefetch writes nothing: the destination is not looked at.
+// A prefetch writes nothing: the destination is ignored.
 template <class Bits, class... Args, tensor_like TS, tensor_like TD>
 ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_LOAD::PREFETCH, Bits, Args...> const& traits,
                                        TS const& src, TD&&) {

@@ -1,4 +1,5 @@
-// Moves registers between warpgroups. All four warps of a warpgroup execute it; 24 to 256, a multiple of 8.
+// setmaxnreg: moves registers between warpgroups. All four warps of a warpgroup execute it; 24 to 256, a
+// multiple of 8.
 //
 //   if (producer) register_dealloc<40>(); else register_alloc<232>();
 #pragma once
@@ -7,7 +8,7 @@
 
 namespace zellige {
 
-/// At most what the thread has; the rest goes back to the block's pool.
+/// At most the thread's current count; the rest returns to the block's pool.
 template <unsigned Registers>
 ZELLIGE_CALL void register_dealloc() {
   static_assert(Registers >= 24 && Registers <= 256 && Registers % 8 == 0,
@@ -18,7 +19,7 @@ ZELLIGE_CALL void register_dealloc() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(Registers));
 #endif
 }
-/// At least what the thread has; waits until the pool can give it.
+/// At least the thread's current count; waits until the pool has enough.
 template <unsigned Registers>
 ZELLIGE_CALL void register_alloc() {
   static_assert(Registers >= 24 && Registers <= 256 && Registers % 8 == 0,

@@ -1,8 +1,8 @@
-// Exchange of registers between the 32 threads of a warp, all of which must come.
+// Exchanges registers between the 32 threads of a warp, all of which must call.
 //
 //   for (int mask = 16; mask > 0; mask /= 2) sum += shfl_xor(sum, mask);    // every lane has the sum of all
 //
-// Values have 4 bytes; narrower ones travel as float.
+// Values have 4 bytes; narrower ones are exchanged as float.
 #pragma once
 
 #include <zellige/atom/config.hpp>
@@ -12,7 +12,7 @@
 
 namespace zellige {
 
-/// This thread's place in its warp. The block's threads are numbered x fastest, then y, then z.
+/// This thread's index in its warp. The block's threads are numbered x fastest, then y, then z.
 ZELLIGE_CALL unsigned lane_index() {
 #if defined(ZELLIGE_EMULATE)
   return emulate::lane();
@@ -24,7 +24,7 @@ ZELLIGE_CALL unsigned lane_index() {
 }
 
 #if defined(ZELLIGE_EMULATE)
-/// `from(lane)` names the lane whose value a lane receives.
+/// `from(lane)` returns the lane whose value a lane receives.
 template <class T, class From>
 ZELLIGE_CALL T shuffle_emulated(T value, From from, const char* name) {
   struct Shared {

@@ -1,5 +1,6 @@
-// The copies of SM80 (and of SM75 where SM80 took them over): ldmatrix and cp.async. Layouts are PTX ISA's fragment
-// figures, written in CuTe's convention; names are CuTe's. Matrix instructions are rows of mma_traits/table.hpp.
+// The copies of SM80 (and those that it inherits from SM75): ldmatrix and cp.async. Layouts are PTX ISA's
+// fragment figures in CuTe's convention; names are CuTe's. Matrix instructions are rows of
+// mma_traits/table.hpp.
 #pragma once
 
 #include <zellige/atom/matrix_layouts.hpp>

@@ -1,8 +1,10 @@
-// What orders a block's threads and their cp.async copies, as rows: __syncthreads, and the groups of cp.async.
+// Synchronisation of a block's threads and cp.async copies, as rows: __syncthreads, and the groups of
+// cp.async.
 //
 //   for (const Instruction& row : sm80_sync_instructions) fmt::print("{}: {}\n", row.name, row.call);
 //
-// target::instructions_of(target) has them beside the rows of instructions(). SM90's own barriers, fences and groups are rows of sm90.hpp.
+// target::instructions_of(target) lists them with the rows of instructions(). SM90's barriers, fences and
+// groups are rows of sm90.hpp.
 #pragma once
 
 #include <zellige/atom/instruction.hpp>

@@ -1,11 +1,11 @@
-// The instructions of SM90 that move data, count and wait, as data: what completes how, from where to where,
-// aligned to what. Matrix instructions are rows of mma_traits/table.hpp; how operands of copies are laid out
-// is in copy_traits/.
+// The data movement and synchronisation instructions of SM90, as data: completion mechanism, source and
+// destination space, alignment. Matrix instructions are rows of mma_traits/table.hpp; the layouts of copy
+// operands are in copy_traits/.
 //
 //   for (const Instruction& row : movement_rows)
 //     if (row.completion == Instruction::Completion::mbarrier_bytes) ...
 //
-// A few rows are older than SM90: those say so. Host code only.
+// A few rows are older than SM90, as their compute capability shows. Host code only.
 #pragma once
 
 #include <string_view>

@@ -1,12 +1,12 @@
-// Descriptors of shared-memory tiles for warpgroup MMAs, from the tile's layout: which swizzle, and the two
-// strides of its 8x16-byte cores. All counts are in units of 16 bytes.
+// Descriptors of shared-memory tiles for warpgroup MMAs, derived from the tile's layout: the swizzle mode,
+// and the two strides of its 8x16-byte core matrices. All counts are in units of 16 bytes.
 #pragma once
 
 #include <zellige/atom/algebra/tiled_mma.hpp>
 
 namespace zellige {
 
-/// What a descriptor says about a tile besides its address.
+/// The fields of a descriptor other than the address.
 struct GmmaStrides {
   int layout_type = 0;  // 0: no swizzle, 1: 128 bytes, 2: 64, 3: 32
   long long leading = 0;
@@ -15,12 +15,12 @@ struct GmmaStrides {
 
 namespace algebra {
 
-/// The strides of a K block (M or N, K) of elements of some bits, whose swizzle xors `swizzle_bits` bits of
-/// the address above the lowest four.
+/// The strides of a K block (M or N, K) of elements of the given width, whose swizzle xors `swizzle_bits`
+/// bits of the address above the lowest four.
 ZELLIGE_ALGEBRA constexpr GmmaStrides gmma_strides(Tape& t, Value const& block, int swizzle_bits,
                                                    bool k_major, long long bits) {
   GmmaStrides r;
-  // The swizzle is the pointer's.
+  // The swizzle must belong to the pointer.
   if (block.is(ValueKind::composed)) return t.refuse(Rule::composed_operand, 1, 1), r;
   r.layout_type = swizzle_bits == 0 ? 0 : 4 - swizzle_bits;
   long long const width = 1LL << swizzle_bits;

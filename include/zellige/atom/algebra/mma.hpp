@@ -18,7 +18,7 @@ ZELLIGE_ALGEBRA constexpr Value column(long long extent) {
   return mode(fixed(extent), {fixed(extent == 1 ? 0 : 1)});
 }
 
-/// A mode alone stands by itself, unless it is to be kept in a group.
+/// A single mode is not nested, unless it must be kept in a group.
 ZELLIGE_ALGEBRA constexpr Value group_of(ThreadValue::Mode const (&modes)[ThreadValue::max_modes],
                                          bool keep_group = false) {
   if (modes[1].shape == 0 && !keep_group) return mode(fixed(modes[0].shape), {fixed(modes[0].stride)});
@@ -31,7 +31,7 @@ ZELLIGE_ALGEBRA constexpr Value group_of(ThreadValue::Mode const (&modes)[Thread
 ZELLIGE_ALGEBRA constexpr Value mma_layout(MmaRow const& row, MmaPart part) {
   ThreadValue const layout = operand_layout(row, part);
   if (part == MmaPart::threads) return group_of(layout.threads);
-  // CuTe groups a warp's 4-bit operands even where there is one mode.
+  // CuTe groups a warp's 4-bit operands even if there is only one mode.
   bool const four_bits =
       row.issuer == Issuer::warp && part != MmaPart::c && bits_of(part == MmaPart::b ? row.b : row.a) == 4;
   return bundle(ValueKind::layout, group_of(layout.threads), group_of(layout.values, four_bits));

@@ -1,7 +1,8 @@
-// How a copy instruction, repeated over threads and values, cuts tensors: the algebra of TiledCopy on values.
+// The algebra of TiledCopy on values: partitions tensors for a copy instruction repeated over threads and
+// values.
 //
 //   tidfrg      (M, N, ...)  ->  ((ThrV, ThrX), FrgV, (RestM, RestN, ...))
-//   retile      a fragment (V, M, N, ...) as the copy's threads count its values
+//   retile      a fragment (V, M, N, ...) in the order of the copy's threads
 //   raked_tiling, cotiled_tiling, accumulator_tiling: (layout_tv, tiler) of a TiledCopy
 #pragma once
 
@@ -9,7 +10,7 @@
 
 namespace zellige::algebra {
 
-/// (thread, value) -> tile, the tile, and the instruction's reference layout and that of source or
+/// (thread, value) -> tile, the tile, and the instruction's reference layout and that of its source or
 /// destination.
 struct CopyTiling {
   Value tv;
@@ -18,7 +19,7 @@ struct CopyTiling {
   Value target;
 };
 
-/// The instruction must fit the threads and the values that the tiling has.
+/// Refuses if the instruction does not fit the threads and values of the tiling.
 ZELLIGE_ALGEBRA constexpr void check_tiling(Tape& t, CopyTiling const& c) {
   auto fits = [&](int mode, Rule rule) {
     Num const have = size_of(t, c.tv[mode]), atom = size_of(t, c.reference[mode]);
@@ -28,7 +29,7 @@ ZELLIGE_ALGEBRA constexpr void check_tiling(Tape& t, CopyTiling const& c) {
   fits(1, Rule::copy_values);
 }
 
-/// The extents of the tile: a tiler's layouts count as their shapes.
+/// The extents of the tile; layouts in a tiler count as their shapes.
 ZELLIGE_ALGEBRA constexpr Value tile_extents(Value const& tiler) {
   if (!tiler.is_tuple()) return shape_of(tiler);
   Value r = empty(ValueKind::tuple);
@@ -48,7 +49,7 @@ ZELLIGE_ALGEBRA constexpr Value tile_to_threads(Tape& t, Value const& tiled, Cop
   Value const to_tile = coalesce(t, transpose_modes(t, target_tv), pair(one, pair(one, one)));
   if (t.failed()) return nothing();
   if (same(size_of(t, to_tile[1]), product_of(t, tile_extents(c.tiler)))) {
-    // Each thread has all values: the CTAs of a multicast, which begin at different ones.
+    // Each thread has all values: the CTAs of a multicast, which begin at different values.
     Value const inside = without_swizzle(tiled)[0], rest = without_swizzle(tiled)[1];
     Value const held = bundle(ValueKind::layout, composition(t, inside, to_tile[0]),
                               composition(t, inside, to_tile[1]), rest);
@@ -65,7 +66,7 @@ ZELLIGE_ALGEBRA constexpr Value tidfrg(Tape& t, Value const& layout, CopyTiling 
   if (t.failed()) return nothing();
   return tile_to_threads(t, tiled, c);
 }
-/// (layout, offset) of what a thread copies.
+/// (layout, offset) of a thread's part of the copy.
 ZELLIGE_ALGEBRA constexpr Value copy_partition(Tape& t, Value const& layout, CopyTiling const& c,
                                                Value const& thread) {
   Value const held = tidfrg(t, layout, c);
@@ -88,7 +89,7 @@ ZELLIGE_ALGEBRA constexpr Value retile(Tape& t, Value const& layout, CopyTiling 
   Num const values = size_of(t, without_swizzle(layout)[0]);
   Num const step = t.mul(size_of(t, c.tv[0]), values);
   if (!step.is_static()) return t.refused(Rule::not_static, step.v, 0);
-  // Where in the tile the fragment's values lie.
+  // The positions of the fragment's values in the tile.
   Value const of_tile = composition(t, right_inverse(t, c.tv), compact_left(t, tile_extents(c.tiler)));
   if (t.failed()) return nothing();
   Value const to_values = upcast(t, of_tile, step.v);
@@ -105,7 +106,7 @@ ZELLIGE_ALGEBRA constexpr Value retile(Tape& t, Value const& layout, CopyTiling 
   return call(Op::slice, t, pair(underscore(), rest), held);
 }
 
-/// Threads and values given as (m, n) -> index each; values lie inside threads.
+/// Threads and values as (m, n) -> index each; values vary within threads.
 ZELLIGE_ALGEBRA constexpr Value raked_tiling(Tape& t, Value const& threads, Value const& values) {
   Value const whole = call(Op::raked_product, t, threads, values);
   if (t.failed()) return nothing();
@@ -116,7 +117,7 @@ ZELLIGE_ALGEBRA constexpr Value raked_tiling(Tape& t, Value const& threads, Valu
   return pair(tv, tiler);
 }
 
-/// The elements that (thread, value) -> coordinate of `shape` reaches, as a tile of its own.
+/// The elements of `shape` reached by (thread, value) -> coordinate, as a separate tile.
 ZELLIGE_ALGEBRA constexpr Value active_tiling(Tape& t, Value const& shape, Value const& tv) {
   Value tiler = empty(ValueKind::tuple);
   for (int i = 0; i < shape.rank(); ++i) {
@@ -130,7 +131,7 @@ ZELLIGE_ALGEBRA constexpr Value active_tiling(Tape& t, Value const& shape, Value
   if (t.failed()) return nothing();
   return pair(layout_tv, tiler);
 }
-/// The smallest tile of an accumulator from which each thread takes one instruction's values.
+/// The smallest tile of an accumulator in which each thread owns one instruction's values.
 ZELLIGE_ALGEBRA constexpr Value accumulator_tiling(Tape& t, MmaTiling const& m, Value const& values) {
   Value const whole = mma_layout_tv(t, m);
   if (t.failed()) return nothing();
@@ -142,7 +143,7 @@ ZELLIGE_ALGEBRA constexpr Value accumulator_tiling(Tape& t, MmaTiling const& m, 
   for (int i = 0; i < 2; ++i) shape.add(number(size_of(t, permutation_mnk(t, m, i))));
   return active_tiling(t, shape, tv);
 }
-/// Threads and values given as addresses; data is coordinate -> address.
+/// Threads and values as addresses; data is coordinate -> address.
 ZELLIGE_ALGEBRA constexpr Value cotiled_tiling(Tape& t, Value const& tv_address, Value const& data) {
   Value const inverse = left_inverse(t, data);
   if (t.failed()) return nothing();

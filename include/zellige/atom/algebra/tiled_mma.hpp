@@ -1,8 +1,8 @@
-// How a matrix instruction, repeated over threads, cuts tensors: the algebra of TiledMMA on values.
+// The algebra of TiledMMA on values: partitions tensors for a matrix instruction repeated over threads.
 //
 //   thrfrg      (M, N, ...)  ->  ((ThrV, (ThrM, ThrN)), (FrgV, (RestM, RestN, ...)))
-//   layout_tv   (thread, value) -> (M, N), as threads are numbered
-//   partition   what one thread has of a tensor: (FrgV, RestM, RestN, ...), and where it starts
+//   layout_tv   (thread, value) -> (M, N), by thread index
+//   partition   one thread's part of a tensor: (FrgV, RestM, RestN, ...), and where it starts
 #pragma once
 
 #include <zellige/atom/algebra/mma.hpp>
@@ -27,7 +27,7 @@ ZELLIGE_ALGEBRA constexpr Value pair(Value const& a, Value const& b) {
   return bundle(ValueKind::tuple, a, b);
 }
 ZELLIGE_ALGEBRA constexpr Value without_swizzle(Value const& l) { return innermost(l); }
-/// n:1, of any n.
+/// The layout n:1.
 ZELLIGE_ALGEBRA constexpr Value run_of(Num n) { return mode(n, {fixed(n.is(1) ? 0 : 1)}); }
 ZELLIGE_ALGEBRA constexpr Num size_of(Tape& t, Value const& v) { return product_of(t, shape_of(v)); }
 
@@ -39,13 +39,13 @@ struct MmaTiling {
   Value vmnk;         // (v, m, n, k) -> thread
   Value permutation;  // a layout, a number or `_` each
 
-  ZELLIGE_ALGEBRA constexpr int mode_of(int i) const {  // which of M, N, K the part's mode i is
+  ZELLIGE_ALGEBRA constexpr int mode_of(int i) const {  // the mode of (M, N, K) that is the part's mode i
     if (part == MmaPart::a) return i == 0 ? 0 : 2;
     return part == MmaPart::b ? 1 + i : i;
   }
 };
 
-/// The permutation of M, N or K; where none is given, as many elements as the threads reach.
+/// The permutation of M, N or K; by default, as many elements as the threads cover.
 ZELLIGE_ALGEBRA constexpr Value permutation_mnk(Tape& t, MmaTiling const& m, int mnk) {
   Value const given = m.permutation[mnk];
   if (!given.is(ValueKind::underscore)) return given;
@@ -65,7 +65,7 @@ ZELLIGE_ALGEBRA constexpr Value thrfrg(Tape& t, Value const& layout, MmaTiling c
   return call(Op::zipped_divide, t, held, pair(underscore(), threads));
 }
 
-/// Thread -> (v, m, n, k), counted; threads that take no part do as the first of their kind.
+/// thread -> (v, m, n, k), as indices; surplus threads repeat the others.
 ZELLIGE_ALGEBRA constexpr Value thread_to_vmnk(Tape& t, Value const& vmnk) {
   Value const others = complement(t, vmnk);
   if (t.failed()) return nothing();
@@ -74,7 +74,7 @@ ZELLIGE_ALGEBRA constexpr Value thread_to_vmnk(Tape& t, Value const& vmnk) {
   return composition(t, bundle(ValueKind::layout, run_of(size_of(t, vmnk)), unit()), everyone);
 }
 
-/// (thread, value) -> the part's tile. Threads along the mode that the part lacks hold the same elements.
+/// (thread, value) -> the part's tile. Threads along the mode that the part lacks own the same elements.
 ZELLIGE_ALGEBRA constexpr Value mma_layout_tv(Tape& t, MmaTiling const& m) {
   Value extents = empty(ValueKind::tuple);
   for (int i = 0; i < 2; ++i) extents.add(number(size_of(t, permutation_mnk(t, m, m.mode_of(i)))));
@@ -93,11 +93,11 @@ ZELLIGE_ALGEBRA constexpr Value mma_layout_tv(Tape& t, MmaTiling const& m) {
   return call(Op::composition, t, held, pair(thread_to_vmnk(t, m.vmnk), underscore()));
 }
 
-/// (v, m, n, k) of a thread.
+/// The (v, m, n, k) of a thread.
 ZELLIGE_ALGEBRA constexpr Value thread_vmnk(Tape& t, Value const& vmnk, Value const& thread) {
   return call(Op::get_flat_coord, t, vmnk, thread);
 }
-/// (layout, offset) of what the thread at (v, m, n, k) has.
+/// (layout, offset) of the part owned by the thread at (v, m, n, k).
 ZELLIGE_ALGEBRA constexpr Value mma_partition(Tape& t, Value const& layout, MmaTiling const& m,
                                               Value const& at) {
   Value const held = thrfrg(t, layout, m);
@@ -110,7 +110,7 @@ ZELLIGE_ALGEBRA constexpr Value mma_partition(Tape& t, Value const& layout, MmaT
   return call(Op::slice_and_offset, t, pair(thread, pair(underscore(), marks)), held);
 }
 
-/// The shape of a partition, from the shape of the whole.
+/// The shape of a partition, from the shape of the whole tensor.
 ZELLIGE_ALGEBRA constexpr Value mma_partition_shape(Tape& t, Value const& shape, MmaTiling const& m) {
   Value const held = thrfrg(t, compact_left(t, shape), m);
   if (t.failed()) return nothing();

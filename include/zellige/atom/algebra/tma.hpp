@@ -1,10 +1,10 @@
-// The algebra of TMA copies on values: which box of global memory one instruction moves, and the coordinates
-// by which kernels name boxes.
+// The algebra of TMA copies on values: the box of global memory that one instruction moves, and the
+// coordinates by which kernels address boxes.
 //
 //   tma_basis      (box extent, ...):(mode of the global tensor, ...), found by following the shared-memory
 //                  tile in the order of its addresses, as long as it steps by one through global modes
 //   tma_stride     mode of the global tensor -> coordinate of the box's descriptor
-//   tma_im2col     (channels, pixels):(their modes), what an im2col instruction moves
+//   tma_im2col     (channels, pixels):(their modes), the box of an im2col instruction
 //   tma_tiling     (layout_tv, tiler) of a TiledCopy that moves a tile by such boxes
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace zellige::algebra {
 
-/// The mode of a tuple or layout that a path names.
+/// The mode of a tuple or layout at a path.
 ZELLIGE_ALGEBRA constexpr Value at_path(Tape& t, Value const& v, Path e) {
   Value r = v;
   for (int i = 0; i < path_length(e); ++i) {
@@ -31,7 +31,7 @@ ZELLIGE_ALGEBRA constexpr Value tile_modes(Tape& t, Value const& global, Value c
   return composition(t, identity_layout(shape_of(global)), tiler);
 }
 
-/// Neighbouring modes merged where they are one run, up to the 256 elements of a box extent.
+/// Merges neighbouring modes that form one run, up to the 256 elements of a box extent.
 ZELLIGE_ALGEBRA constexpr Value coalesce_256(Value const& l) {
   List<ValueNode> r;
   for (ValueNode const& n : leaves_of(l)) {
@@ -49,7 +49,7 @@ ZELLIGE_ALGEBRA constexpr Value coalesce_256(Value const& l) {
   return layout_of(r);
 }
 
-/// What a TMA instruction is asked for. Layouts count elements of `bits`; the box counts elements of
+/// The request for a TMA instruction. Layouts count elements of `bits`; the box counts elements of
 /// `box_bits`.
 struct TmaRequest {
   Value global;
@@ -64,7 +64,7 @@ ZELLIGE_ALGEBRA constexpr Value tma_basis(Tape& t, TmaRequest const& r) {
   t.require(t.eq(tile, held), Rule::sizes_differ, held, tile);
   Value const in_order = coalesce(t, composition(t, r.modes, right_inverse(t, r.shared)));
   if (t.failed()) return nothing();
-  // Nothing may start in the middle of a global mode.
+  // No box may start in the middle of a global mode.
   List<ValueNode> run;
   for (ValueNode const& n : leaves_of(in_order)) {
     if (!n.d.is(1)) break;
@@ -80,10 +80,10 @@ ZELLIGE_ALGEBRA constexpr Value tma_basis(Tape& t, TmaRequest const& r) {
   if (extents.is_leaf()) extents = bundle(ValueKind::tuple, extents);
   Value box = composition(t, pair_up(shape_of(strides), stride_of(names)), compact_left(t, extents));
   if (t.failed()) return nothing();
-  for (ValueNode const& n : leaves_of(box)) {  // a tile over nested modes of run-time extents has such
+  for (ValueNode const& n : leaves_of(box)) {  // occurs in a tile over nested modes of run-time extents
     if (!n.s.is_static()) return t.refused(Rule::not_static, n.s.v, 0);
   }
-  // Global modes that the box does not reach take part with one element.
+  // Global modes that the box does not cover get extent 1.
   List<ValueNode> const reached = leaves_of(box), named = leaves_of(identity), global = leaves_of(r.global);
   for (int i = 0; i < named.size(); ++i) {
     if (global[i].s.is(1) || global[i].d.is(0)) continue;
@@ -95,8 +95,8 @@ ZELLIGE_ALGEBRA constexpr Value tma_basis(Tape& t, TmaRequest const& r) {
   return group(t, box, 4, -1);  // a descriptor has five dimensions
 }
 
-/// Of an im2col copy, whose instruction moves whole pixels: (channels, pixels):(their modes of the global
-/// tensor), the first two runs of the tile.
+/// The box of an im2col copy, whose instruction moves whole pixels: (channels, pixels):(their modes of the
+/// global tensor), the first two runs of the tile.
 ZELLIGE_ALGEBRA constexpr Value tma_im2col(Tape& t, TmaRequest const& r) {
   Num const tile = size_of(t, r.modes), held = size_of(t, r.shared);
   t.require(t.eq(tile, held), Rule::sizes_differ, held, tile);
@@ -122,7 +122,7 @@ ZELLIGE_ALGEBRA constexpr TmaDimension tma_dimension(Tape& t, Value const& globa
     if (t.failed()) return r;
     Num const s = size_of(t, m), d = m.is_leaf() ? m.root().d : fixed(0);
     if (names.size() == 1) return {s, d};
-    // Several modes in one: their strides are steps of the greatest common one.
+    // Several modes merged into one: their strides are multiples of the greatest common one.
     Num const before = r.stride;
     r.stride = t.gcd(r.stride, d);
     if (before.is(0) && d.is(0)) {
@@ -163,7 +163,8 @@ ZELLIGE_ALGEBRA constexpr Value tma_stride(Tape& t, TmaRequest const& r, Value c
     n.e = extend(0, j);
     n.s = fixed(1);
     if (j == 0) {
-      // Elements of the box; of the tensor where a box's holds several, since a stride is no fraction.
+      // Elements of the box; elements of the tensor if a box element holds several, because a stride is not a
+      // fraction.
       n.s = leaves[leaf_at].d;
       if (r.bits > r.box_bits) n.s = t.div(t.mul(n.s, fixed(r.bits)), fixed(r.box_bits));
     } else if (leaves_of(box[j]).size() > 1) {
@@ -176,7 +177,7 @@ ZELLIGE_ALGEBRA constexpr Value tma_stride(Tape& t, TmaRequest const& r, Value c
   return strides;
 }
 
-/// How many elements of the tile one instruction moves.
+/// The number of tile elements that one instruction moves.
 ZELLIGE_ALGEBRA constexpr Num tma_elements(Tape& t, TmaRequest const& r, Value const& box) {
   return t.div(t.mul(size_of(t, box), fixed(r.box_bits)), fixed(r.bits));
 }
@@ -198,11 +199,11 @@ ZELLIGE_ALGEBRA constexpr Value tma_tiling(Tape& t, TmaRequest const& r, Value c
   return pair(bundle(ValueKind::layout, first, all), tiler);
 }
 
-/// ((values of one instruction, instructions), Rest...) of a tensor ((tile), Rest...): how tma_partition
-/// orders it, and where CTA `cta` of `ctas` starts. `shared` is the layout of the shared-memory tile.
+/// ((values of one instruction, instructions), Rest...) of a tensor ((tile), Rest...), the order of
+/// tma_partition, and the start of CTA `cta` of `ctas`. `shared` is the layout of the shared-memory tile.
 ZELLIGE_ALGEBRA constexpr Value tma_partition(Tape& t, Value const& layout, Value const& shared, Num elements,
                                               Value const& cta, Value const& ctas) {
-  Value const tile = shared[0];  // of a leaf, itself
+  Value const tile = shared[0];  // a leaf is its own first mode
   Value const inverse = right_inverse(t, tile);
   if (t.failed()) return nothing();
   Value const order =
@@ -223,7 +224,7 @@ ZELLIGE_ALGEBRA constexpr Value tma_partition(Tape& t, Value const& layout, Valu
   for (int i = 1; i < plain.rank(); ++i) at.add(number(0));
   Value const offset = index_of(t, at, without_swizzle(flat));
   if (t.failed()) return nothing();
-  // A pointer takes the offset, which must not pass a swizzle or im2col's coordinates: there the layout does.
+  // A pointer takes the offset, unless a swizzle or im2col's coordinates apply to it: then the layout does.
   if (!flat.is(ValueKind::composed) || flat[1].is(ValueKind::flag)) return pair(flat, offset);
   Value const from = add(t, flat[1], offset);
   if (t.failed()) return nothing();

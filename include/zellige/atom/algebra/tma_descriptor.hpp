@@ -2,7 +2,7 @@
 //
 //   TmaNumbers n = tma_numbers(t, request, box, /*ctas=*/1);
 //   n.extent, n.stride      of the global tensor, five of each, in elements of the box
-//   n.box                   what one instruction moves, after the multicast has taken its share
+//   n.box                   the box of one instruction, divided by the multicast
 #pragma once
 
 #include <zellige/atom/algebra/tma.hpp>
@@ -18,8 +18,8 @@ struct TmaNumbers {
 
 namespace algebra {
 
-/// Refuses what cuTensorMapEncodeTiled would: an inner stride other than 1, strides that are not multiples of
-/// 16 bytes, extents and boxes out of range.
+/// Refuses what cuTensorMapEncodeTiled would reject: an inner stride other than 1, strides that are not
+/// multiples of 16 bytes, extents and boxes out of range.
 constexpr TmaNumbers tma_numbers(Tape& t, TmaRequest const& r, Value const& box, long long ctas) {
   TmaNumbers n;
   n.rank = box.rank();

@@ -9,14 +9,14 @@
 
 namespace zellige {
 
-/// One assignment, of an element taken as S to an element taken as D.
+/// One assignment, from an element read as S to an element written as D.
 template <class S, class D = S>
 struct UniversalCopy {
   using SRegisters = S[1];
   using DRegisters = D[1];
   ZELLIGE_HOST_DEVICE static constexpr void copy(S const& src, D& dst) { dst = src; }
 };
-/// cp.async where source and destination are global and shared memory, else an assignment.
+/// cp.async if the source is global and the destination shared memory, else an assignment.
 struct AutoCopyAsync {
   static constexpr char name[] = "AutoCopyAsync";
 };
@@ -62,7 +62,7 @@ struct CpAsync : StaticCopy<CpAsync<TS, TD, past_l1, zero_fill>> {
   }
 };
 }  // namespace detail
-/// cp.async through the L1 (4, 8 or 16 bytes), or past it (16 bytes); with zero fill by .with(predicate).
+/// cp.async through the L1 (4, 8 or 16 bytes), or bypassing it (16 bytes); zero fill with .with(predicate).
 template <class TS, class TD = TS>
 struct SM80_CP_ASYNC_CACHEALWAYS : detail::CpAsync<TS, TD, false, false> {};
 template <class TS, class TD = TS>

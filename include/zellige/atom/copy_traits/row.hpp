@@ -1,11 +1,11 @@
-// A copy instruction as data: how many threads issue it, and which bit each of their values is, at the
-// source, at the destination, and in the reference order in which tilings count.
+// A copy instruction as data: the number of threads that issue it, and the bits that each of their values
+// holds at the source, at the destination, and in the reference order of tilings.
 //
 //   CopyRow row = find_copy("SM75_U32x4_LDSM_N");
-//   copy_layout(row, CopyPart::source)         (_32,_128):(_128,_1)       one 16-byte row a thread
+//   copy_layout(row, CopyPart::source)         (_32,_128):(_128,_1)       one 16-byte row per thread
 //   copy_layout(row, CopyPart::destination)    (_32,(_32,_4)):(_32,(_1,_1024))
 //
-// Adding an instruction: a kind and its two layouts here, its name in copy_rows, and its C++ name in
+// To add an instruction: a kind and its two layouts here, its name in copy_rows, and its C++ name in
 // names.hpp.
 #pragma once
 
@@ -18,12 +18,12 @@ struct CopyRow {
   enum class Kind : signed char {
     none,
     vector,    // one thread moves `bits`
-    element,   // one thread, as many bits as an element has: the copy is widened as the layouts allow
-    shuffle1,  // pairs of threads 1 or 4 apart exchange registers, so that 2 x 2 are transposed
+    element,   // one thread, one element: widened as far as the layouts allow
+    shuffle1,  // pairs of threads 1 or 4 apart exchange registers, which transposes 2 x 2
     shuffle4,
     rows,     // ldmatrix: 8 x 16 bytes each of `matrices`, addressed by rows, kept as registers
     columns,  // ldmatrix.trans
-    to_rows,  // stmatrix: the other way
+    to_rows,  // stmatrix: the reverse
     to_columns,
     in_registers,  // movmatrix
   };
@@ -31,7 +31,7 @@ struct CopyRow {
   short arch = 0;
   int bits = 0;
   int matrices = 0;
-  int wrong_for = 0;  // of a cp.async that does not exist: the bits that would
+  int wrong_for = 0;  // for a cp.async width that does not exist: the nearest valid bits
   ZELLIGE_ALGEBRA constexpr explicit operator bool() const { return kind != Kind::none; }
 };
 
@@ -62,7 +62,7 @@ inline constexpr CopyName copy_rows[] = {
     {"SM90_U16x8_STSM_T", {CopyRow::Kind::to_columns, 90, 0, 4}},
 };
 
-/// The copies whose names carry no argument; those of a type or a width are made of it.
+/// The copies whose names have no argument; copies with a type or width argument are derived from it.
 ZELLIGE_ALGEBRA constexpr CopyRow find_copy(char const* name) {
   for (CopyName const& known : copy_rows) {
     detail::NameReader in{name};
@@ -70,7 +70,8 @@ ZELLIGE_ALGEBRA constexpr CopyRow find_copy(char const* name) {
   }
   return {};
 }
-/// One thread moves so many bits: UniversalCopy, cp.async (of 4, 8 or 16 bytes; past the L1 of 16 only), TMA.
+/// One thread moves `bits` bits: UniversalCopy, cp.async (4, 8 or 16 bytes; only 16 if it bypasses the L1),
+/// TMA.
 ZELLIGE_ALGEBRA constexpr CopyRow vector_copy(int bits, short arch = 0, int wrong_for = 0) {
   return {CopyRow::Kind::vector, arch, bits, 0, wrong_for};
 }
@@ -80,7 +81,7 @@ namespace algebra {
 ZELLIGE_ALGEBRA constexpr Value two_modes(Value const& threads, Value const& values) {
   return bundle(ValueKind::layout, threads, values);
 }
-/// The rows of 16 bytes that threads address; in a warp that addresses fewer than 32, the rest repeat them.
+/// The 16-byte rows that threads address; if fewer than 32 threads address rows, the others repeat them.
 ZELLIGE_ALGEBRA constexpr Value addressed_rows(int matrices) {
   Value threads = mode(fixed(8LL * matrices), {fixed(128)});
   if (matrices < 4) threads = two_modes(threads, mode(fixed(4 / matrices), {fixed(0)}));
@@ -106,7 +107,7 @@ ZELLIGE_ALGEBRA constexpr Value copy_layout(CopyRow const& row, CopyPart part) {
   using Kind = CopyRow::Kind;
   bool const one_thread = row.kind == Kind::vector || row.kind == Kind::element;
   if (part == CopyPart::threads) return column(one_thread ? 1 : 32);
-  // The reference is the order in registers: of an ldmatrix its destination, else its source.
+  // The reference is the order in registers: the destination of an ldmatrix, else the source.
   bool const source = part == CopyPart::source;
   bool const destination = part == CopyPart::destination;
   switch (row.kind) {
@@ -137,7 +138,7 @@ ZELLIGE_ALGEBRA constexpr Value copy_layout(CopyRow const& row, CopyPart part) {
   return two_modes(mode(fixed(32), {fixed(row.bits)}), column(row.bits));
 }
 
-/// A layout (thread, bit) in elements: (thread, value) -> element. `wrong_for` is the row's.
+/// Converts a layout (thread, bit) to elements: (thread, value) -> element. `wrong_for` is the row's.
 ZELLIGE_ALGEBRA constexpr Value values_of_bits(Tape& t, Value const& bits, long long element_bits,
                                                int wrong_for) {
   Num const held = product_of(t, shape_of(bits[1]));

@@ -1,9 +1,9 @@
-// copy as a static function of an instruction's type, with every register by itself, as CuTe has it.
+// copy as a static function of an instruction's type, with each register as a separate argument, as in CuTe.
 //
 //   SM75_U32x2_LDSM_N::copy(row, r[0], r[1]);             row: the 16 bytes of shared memory that this thread
 //   SM90_TMA_LOAD_2D::copy(map, &barrier, hint, tile, x, y);                                      // addresses
 //
-// What is called is issue_copy(Op, ...), which stands where the instruction's call does (copy_call.hpp,
+// It calls issue_copy(Op, ...), which is defined next to each instruction's call (copy_call.hpp,
 // tma_call.hpp, bulk_copy_call.hpp).
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace zellige::detail {
 
-/// Count: how many operands there must be, where it is not for issue_copy to say.
+/// Count: the required number of operands, unless issue_copy checks it.
 template <class Op, int Count = -1>
 struct StaticCopy {
   template <class... Operand>

@@ -1,8 +1,8 @@
-// TMA's instructions and bulk copies as types, under CuTe's names: what make_tma_copy and make_im2col_tma_copy
-// make copies of, and their static calls. PREFETCH: the same into the L2 only.
+// TMA instructions and bulk copies as types, under CuTe's names: the arguments of make_tma_copy and
+// make_im2col_tma_copy, with static calls. PREFETCH: the same into the L2 only.
 //
-//   SM90_TMA_LOAD::copy(&map, &barrier, uint64_t(CacheHint::normal), tile, c0, ...)    of 1 to 5 coordinates
-//   SM90_TMA_LOAD_3D::copy(...)                                                        of as many as it says
+//   SM90_TMA_LOAD::copy(&map, &barrier, uint64_t(CacheHint::normal), tile, c0, ...)    1 to 5 coordinates
+//   SM90_TMA_LOAD_3D::copy(...)                                                        as many as its name says
 //   SM90_TMA_STORE::copy(&map, tile, c0, ...)         SM90_TMA_LOAD_MULTICAST::copy(&map, &barrier, mask, ...)
 //   SM90_TMA_LOAD_IM2COL::copy(&map, &barrier, tile, c, w, h, d, n, s, r, t)
 //   SM90_BULK_COPY_G2S::copy(source, &barrier, target, bytes)
@@ -33,7 +33,7 @@ struct SM90_BULK_COPY_G2S : detail::StaticCopy<SM90_BULK_COPY_G2S, 4> {
 struct SM90_BULK_COPY_S2G : detail::StaticCopy<SM90_BULK_COPY_S2G, 3> {};
 struct SM90_BULK_COPY_AUTO {};
 
-// Of one number of dimensions: the same with so many coordinates.
+// One per number of dimensions, with that number of coordinates.
 #define ZELLIGE_TMA_OF(n)                                                                      \
   struct SM90_TMA_LOAD_##n##D : detail::StaticCopy<SM90_TMA_LOAD, 4 + n> {                     \
     using PREFETCH = detail::StaticCopy<SM90_TMA_LOAD::PREFETCH, 1 + n>;                       \

@@ -1,7 +1,7 @@
-// Products that are one instruction by name and several, or none of the tensor cores', in truth.
+// Matmuls with one name that are several instructions, or that use no tensor core.
 //
 //   C64 += C64 C64     four real products of SM80's or SM90's double instruction
-//   GC64 += C64 C64    three, Gauss's way: re re, im im, (re + im)(re + im); the sums are combined at the end
+//   GC64 += C64 C64    three, by Gauss's method: re re, im im, (re + im)(re + im); combined at the end
 //   DP4A, DP2A         one thread's dot product of four bytes, of two halfwords
 #pragma once
 
@@ -61,7 +61,7 @@ struct ComplexProduct {
 #endif
 };
 
-/// One thread's, of numbers that a register holds several of.
+/// A dot product by one thread, of numbers packed in a register.
 template <class T>
 struct DotProduct {
   using DRegisters = int32_t[1];

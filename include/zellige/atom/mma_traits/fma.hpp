@@ -1,4 +1,4 @@
-// fma of a warp's matrix instruction with every register by itself, in CuTe's order: those of D, A, B and C.
+// fma of a warp's matrix instruction with each register as a separate argument, in CuTe's order: D, A, B, C.
 //
 //   SM80_16x8x8_F32TF32TF32F32_TN::fma(d[0], d[1], d[2], d[3], a[0], ..., b[0], b[1], c[0], ..., c[3]);
 #pragma once
@@ -12,7 +12,7 @@ inline constexpr int register_count = 0;
 template <class T, int N>
 inline constexpr int register_count<T[N]> = N;
 
-/// The registers of an instruction, of which the i-th is set and got.
+/// The registers of an instruction, with access to the i-th.
 template <class Op>
 struct OperandRegisters {
   static constexpr int nd = register_count<typename Op::DRegisters>;
@@ -24,7 +24,7 @@ struct OperandRegisters {
 
   template <int I, class R, class... More>
   ZELLIGE_ANYWHERE void set(R const& r, More const&... more) {
-    // What comes first is D as it was, of which nothing is taken: C, which comes last, is where sums start.
+    // The first arguments are D, whose old values are ignored; accumulation starts from C, the last ones.
     if constexpr (I >= nd + na + nb)
       d[I - nd - na - nb] = r;
     else if constexpr (I >= nd + na)

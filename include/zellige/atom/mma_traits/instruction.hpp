@@ -1,5 +1,5 @@
-// A matrix instruction's row as an Instruction, all but the texts, which instruction_rows.hpp makes of it. Host code
-// only.
+// Converts a matrix instruction's row to an Instruction, without the strings, which instruction_rows.hpp
+// adds. Host code only.
 //
 //   constexpr Instruction i = instruction_of(find_mma("SM80_16x8x16_F32F16F16F32_TN"));
 //   i.c.layout(5, 3)                                               // 57: thread 5 holds (9, 3) in value 3
@@ -13,7 +13,7 @@ namespace zellige {
 
 namespace detail {
 
-/// Products of one tensor pipe a cycle.
+/// Multiply-adds per cycle of one tensor pipe.
 constexpr int products_a_cycle(MmaRow const& row) {
   if (row.issuer == Issuer::thread) return 1;
   if (row.arch < 80) return row.a == Number::f16 ? 64 : 128;

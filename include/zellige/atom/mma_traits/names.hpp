@@ -1,9 +1,9 @@
-// The matrix instructions as types, under CuTe's names. Each carries its name, from which its row follows, and
+// The matrix instructions as types, under CuTe's names. Each has its name, from which its row is found, and
 // its call.
 //
 //   MMA_Traits<SM80_16x8x32_S32S8S8S32_TN>::CLayout     Layout<Shape<Shape<_4,_8>,Shape<_2,_2>>, ...>
 //
-// Adding one is adding a line here and to the families of table.hpp.
+// To add one, add a line here and to the families of table.hpp.
 #pragma once
 
 #include <zellige/atom/mma.hpp>
@@ -39,7 +39,7 @@ ZELLIGE_MMA_H221(SM75_16x8x8_F16F16F16F16_TN, "m16n8k8.row.col.f16.f16.f16.f16")
 ZELLIGE_MMA_F421(SM75_16x8x8_F32F16F16F32_TN, "m16n8k8.row.col.f32.f16.f16.f32")
 ZELLIGE_MMA_I211(SM75_8x8x16_S32S8S8S32_TN, "m8n8k16.row.col.s32.s8.s8.s32")
 
-// SM80, beside the rows of mma.hpp
+// SM80, in addition to those of mma.hpp
 ZELLIGE_MMA_D211(SM80_8x8x4_F64F64F64F64_TN, "m8n8k4.row.col.f64.f64.f64.f64")
 ZELLIGE_MMA_I211(SM80_8x8x16_S32S8S8S32_TN, "m8n8k16.row.col.s32.s8.s8.s32")
 ZELLIGE_MMA_I211(SM80_8x8x16_S32S8S8S32_TN_SATURATE, "m8n8k16.row.col.satfinite.s32.s8.s8.s32")

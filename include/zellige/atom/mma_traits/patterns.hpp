@@ -1,10 +1,11 @@
-// The PTX of warp matrix instructions by how many registers D, A and B have: macros
+// The PTX of warp matrix instructions by the number of registers of D, A and B: macros
 // that make a type of each instruction. Registers of D are int32_t (I), float (F), halves in pairs (H) or double (D).
 #pragma once
 
 #include <zellige/atom/mma_traits/fma.hpp>
 
-// Inline PTX takes its mnemonic as a literal and spells its operands out: one macro for each count of registers.
+// Inline PTX takes its mnemonic as a literal and lists its operands: one macro for each combination of
+// register counts.
 // clang-format off
 #if defined(__CUDACC__)
 #define ZELLIGE_MMA_ASM(text, outs, ins)                                \

@@ -1,12 +1,12 @@
-// A matrix instruction as data, and who holds what of its operands.
+// A matrix instruction as data, with the (thread, value) layouts of its operands.
 //
 //   MmaRow row = find_mma("SM80_16x8x16_F32F16F16F32_TN");         // table.hpp
 //   operand_layout(row, MmaPart::c)      ((_4,_8),(_2,_2)):((_32,_1),(_16,_8)) as a ThreadValue
 //
 // A layout maps (thread, value) to the colexicographic index in (M,K), (N,K) or (M,N). From Turing on they
-// are one rule, PTX ISA's fragment figures: a register holds as many neighbours along K as fit 32 bits; four
-// threads lie along K and eight along the rows; what is left is values, first 8 rows down, then along K.
-// algebra/mma.hpp has the same as layouts of the layout library, which this header does without.
+// follow one rule, PTX ISA's fragment figures: a register holds as many neighbours along K as fit in 32 bits;
+// four threads are along K and eight along the rows; the remaining modes are values, first 8 rows down, then
+// along K. algebra/mma.hpp has the same as layouts of the layout library, which this header does not include.
 #pragma once
 
 #include <zellige/atom/number.hpp>
@@ -16,26 +16,27 @@ namespace zellige {
 
 enum class Issuer : signed char { thread, quad_pair, warp, warpgroup };
 
-/// What a name says beside types and shape: how integer sums end, and what is counted of single bits.
+/// The suffix of a name after types and shape: how integer accumulators overflow, and which bits a single-bit
+/// instruction counts.
 enum class MmaEnding : signed char { none, saturate, xor_popc, and_popc };
 
 struct MmaRow {
   using Ending = MmaEnding;
 
-  short arch = 0;  // the compute capability that brought it, 10 * major + minor; 0: any thread's arithmetic
+  short arch = 0;  // the first compute capability that has it, 10 * major + minor; 0: scalar arithmetic
   short m = 0, n = 0, k = 0;
   Number d = Number::none, a = Number::none, b = Number::none, c = Number::none;
   Issuer issuer = Issuer::thread;
   Ending ending = Ending::none;
-  bool a_from_smem = false;  // of a warpgroup's: through a descriptor, as B always is
-  bool a_rows = true;        // of a quad pair's: each thread holds a piece of a row of A, of a column of B
+  bool a_from_smem = false;  // of a warpgroup's: through a descriptor, like B
+  bool a_rows = true;        // of a quad pair's: each thread holds part of a row of A, and of a column of B
   bool b_columns = true;
   ZELLIGE_ALGEBRA constexpr explicit operator bool() const { return m > 0; }
 };
 
 enum class MmaPart : signed char { a, b, c, threads };
 
-/// Which threads of a warp, or warpgroup, issue it; a warp holds four quad pairs, 4 threads apart.
+/// The threads of a warp, or warpgroup, that issue it; a warp has four quad pairs, 4 threads apart.
 ZELLIGE_ALGEBRA constexpr ThreadValue issuing_threads(Issuer issuer) {
   switch (issuer) {
     case Issuer::thread:
@@ -51,8 +52,8 @@ ZELLIGE_ALGEBRA constexpr ThreadValue issuing_threads(Issuer issuer) {
 
 namespace detail {
 
-/// A fragment of (rows, depth) held by warps of 32 threads, each register of `packed` neighbours along the
-/// depth.
+/// A fragment of (rows, depth) distributed over warps of 32 threads, with registers of `packed` neighbours
+/// along the depth.
 ZELLIGE_ALGEBRA constexpr ThreadValue fragment(int rows, int depth, int packed, int warps, bool keep_unit) {
   ThreadValue r{{{4, packed * rows}, {8, 1}}, {}};
   if (warps > 1) r.threads[2] = {warps, 16};
@@ -84,7 +85,7 @@ ZELLIGE_ALGEBRA constexpr ThreadValue operand_layout(MmaRow const& row, MmaPart 
       return detail::fragment(rows, depth, part == MmaPart::c ? 2 : bits >= 32 ? 1 : 32 / bits, 1, false);
     default:
       if (part == MmaPart::c) return detail::fragment(rows, depth, 2, 4, true);
-      // In shared memory: 128 threads see it whole.
+      // In shared memory: all 128 threads read the whole operand.
       if (part == MmaPart::b || row.a_from_smem) return {{{128, 0}}, {{rows, 1}, {depth, rows}}};
       return detail::fragment(rows, depth, 32 / bits, 4, false);
   }

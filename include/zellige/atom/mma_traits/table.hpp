@@ -1,10 +1,10 @@
-// The matrix instructions, one line a family: shapes, types and endings that exist together. A name is read
-// into the row that it stands for; what no line admits is not an instruction.
+// The matrix instructions, one line per family: the existing combinations of shapes, types and suffixes. A
+// name is parsed into its row; a name that no line admits is not an instruction.
 //
 //   find_mma("SM80_16x8x32_S32U8S8S32_TN_SATURATE")    the row: m16n8k32, u8 times s8 into s32, saturating
 //   find_mma("SM80_16x8x48_S32U8S8S32_TN")             a row that is false
 //
-// Adding an instruction is adding a line here, and its name in names.hpp for C++.
+// To add an instruction, add a line here, and its name in names.hpp for C++.
 #pragma once
 
 #include <zellige/atom/mma_traits/row.hpp>
@@ -24,7 +24,7 @@ struct MmaFamily {
   MmaRow::Ending ending[2] = {};
 };
 
-// A line a family.
+// One line per family.
 // clang-format off
 inline constexpr MmaFamily mma_families[] = {
     // SM70: every combination of majors
@@ -71,14 +71,13 @@ inline constexpr MmaFamily mma_families[] = {
 
 namespace detail {
 
-/// The N that a warpgroup's instruction has: every multiple of 8; with integers 8, 24 and the multiples of
-/// 16.
+/// The N of a warpgroup instruction: every multiple of 8; with integers 8, 24 and the multiples of 16.
 ZELLIGE_ALGEBRA constexpr bool warpgroup_n(Number d, int n) {
   if (n % 8 != 0 || n < 8 || n > 256) return false;
   return d != Number::s32 || n == 8 || n == 24 || n % 16 == 0;
 }
 
-/// Whether a family has a row of these types, shape and ending.
+/// True if the family has a row of these types, shape and suffix.
 ZELLIGE_ALGEBRA constexpr bool admits(MmaFamily const& f, MmaRow const& r) {
   auto among = [](Number n, Number const(&of)[2]) { return n != Number::none && (n == of[0] || n == of[1]); };
   if (f.arch != r.arch || f.issuer != r.issuer || f.d != r.d || !among(r.a, f.a) || !among(r.b, f.b))
@@ -91,7 +90,7 @@ ZELLIGE_ALGEBRA constexpr bool admits(MmaFamily const& f, MmaRow const& r) {
   return false;
 }
 
-/// A name, read from the left.
+/// Parses a name from the left.
 struct NameReader {
   char const* at;
   ZELLIGE_ALGEBRA constexpr bool next(char const* word) {
@@ -108,7 +107,7 @@ struct NameReader {
   }
   ZELLIGE_ALGEBRA constexpr Number type() {
     int best = -1,
-        i = 0;  // no pointer to a row: g++ with -fsanitize=undefined cannot compare it in a constant
+        i = 0;  // not a pointer to a row: with -fsanitize=undefined g++ cannot compare it in a constant
     for (NumberName const& row : number_names) {
       NameReader trial{at};
       if (trial.next(row.name) &&
@@ -125,8 +124,8 @@ struct NameReader {
     while (at[n] != 0) ++n;
     return n;
   }
-  /// The template arguments of a warpgroup instruction: <MN,K>, <Major::K, Major::MN, ScaleIn::One, ScaleIn::Neg>.
-  /// Only of 16-bit types the majors are arguments, and an A in registers is K-major.
+  /// The template arguments of a warpgroup instruction: <MN,K>, <Major::K, Major::MN, ScaleIn::One,
+  /// ScaleIn::Neg>. The majors are arguments only for 16-bit types, and an A in registers is K-major.
   ZELLIGE_ALGEBRA constexpr bool gmma_arguments(bool majors, bool a_from_smem) {
     if (!next("<")) return false;
     int given = 0;
@@ -146,7 +145,7 @@ struct NameReader {
 
 }  // namespace detail
 
-/// The instruction of that name, CuTe's; false where there is none.
+/// The instruction with that CuTe name; false if there is none.
 ZELLIGE_ALGEBRA constexpr MmaRow find_mma(char const* name) {
   detail::NameReader in{name};
   MmaRow row;
@@ -181,7 +180,7 @@ ZELLIGE_ALGEBRA constexpr MmaRow find_mma(char const* name) {
     if (!row.a_from_smem && !in.next("_RS")) return {};
     bool const either_major = bits_of(row.a) == 16;  // other types have no transpose: TN is part of the name
     if (!either_major && !in.next("_TN")) return {};
-    // The majors of A and B, and their signs, say how descriptors are read; the layouts are the same.
+    // The majors of A and B, and their signs, affect how descriptors are read; the layouts are the same.
     if (*in.at == '<' && !in.gmma_arguments(either_major, row.a_from_smem)) return {};
   } else {
     row.c = in.type();

@@ -1,4 +1,4 @@
-// The multiplication that needs no instruction of its own.
+// Multiply-add without a matrix instruction.
 #pragma once
 
 #include <zellige/atom/mma_traits/row.hpp>
@@ -6,7 +6,7 @@
 
 namespace zellige {
 
-/// d = a * b + c by one thread, in the types given.
+/// d = a * b + c by one thread, in the given types.
 template <class D, class A = D, class B = A, class C = D>
 struct UniversalFMA {
   using DRegisters = D[1];
