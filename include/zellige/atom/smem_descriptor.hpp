@@ -1,5 +1,5 @@
-// How WGMMA is told where an operand lies in shared memory: 64 bits, made from the tile's first byte, two
-// strides in bytes and a swizzle. Strides by major order and swizzle, for tiles as TMA leaves them:
+// The shared-memory descriptor of a WGMMA operand: 64 bits, made from the tile's start address, two strides
+// in bytes and a swizzle. Strides by major order and swizzle, for tiles as TMA writes them:
 //
 //   order  swizzle     leading                               stride                      next 32 bytes of K
 //   K      32,64,128   ignored                               8 rows: 8 * span            + 32 bytes
@@ -7,7 +7,7 @@
 //   MN     32,64,128   between spans along MN                8 of k: 8 * span            + 2 stride (k16)
 //   MN     none        between groups of 8 along K           between groups of 8 of MN   + 2 leading
 //
-//   uint64_t a = smem_descriptor(tile, 0, 1024, SwizzleMode::b128);   // 64 half_t a row, K-major
+//   uint64_t a = smem_descriptor(tile, 0, 1024, SwizzleMode::b128);   // 64 half_t per row, K-major
 //   wgmma<half_t>(d, advance(a, 32), b);                              // k16 step 1
 //
 // Tiles with a swizzle begin at a multiple of 8 spans (1024 bytes for b128).
@@ -38,7 +38,7 @@ ZELLIGE_CALL uint64_t smem_descriptor(any_pointer tile, unsigned leading, unsign
 #endif
 }
 
-/// The descriptor of what begins so many bytes later, a multiple of 16.
+/// The descriptor advanced by `bytes`, a multiple of 16.
 ZELLIGE_ANYWHERE constexpr uint64_t advance(uint64_t descriptor, unsigned bytes) {
 #if defined(ZELLIGE_EMULATE)
   if (!__builtin_is_constant_evaluated()) emulate::check_descriptor("the step", bytes);

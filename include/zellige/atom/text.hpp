@@ -1,4 +1,4 @@
-// Instructions and their tilings as text, as CuTe prints them. Host only.
+// Formats instructions and their tilings as CuTe prints them. Host only.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ inline std::string lines_text(std::initializer_list<std::pair<char const*, std::
   return text;
 }
 
-/// The name of a matrix instruction: find_mma(mma_name(row)) is the row.
+/// The name of a matrix instruction: find_mma(mma_name(row)) returns the row.
 inline std::string mma_name(MmaRow const& row) {
   auto type = [](Number n) {
     for (NumberName const& known : number_names) {
@@ -43,11 +43,11 @@ inline std::string mma_name(MmaRow const& row) {
   return name;
 }
 
-/// A matrix instruction as its printers see it.
+/// A matrix instruction in the form used by its printers.
 struct MmaAtomValue {
   Value threads, shape, a, b, c;
 };
-/// The layout of A. CuTe writes the strides of a 16x8x128 b1 product's values one level deeper than their
+/// The layout of A. CuTe nests the value strides of a 16x8x128 b1 instruction one level deeper than the
 /// shape.
 inline std::string mma_a_text(Value const& a) {
   std::string const text = to_text(a);

@@ -1,5 +1,5 @@
-// tfloat32_t: a float of which the tensor cores read the upper 19 bits. It is stored in four bytes; rounding
-// is to nearest, ties away from zero, as cvt.rna does.
+// tfloat32_t: a float of which the tensor cores read the upper 19 bits. It is stored in four bytes;
+// conversion rounds to nearest, ties away from zero, like cvt.rna.
 #pragma once
 
 #include <zellige/atom/narrow_float.hpp>
@@ -13,7 +13,7 @@ struct tfloat32_t {
   tfloat32_t() = default;
   ZELLIGE_ANYWHERE tfloat32_t(FloatOf<tfloat32_t> value) : tfloat32_t(value.value) {}
   ZELLIGE_ANYWHERE explicit tfloat32_t(float value) : bits(round(value)) {}
-  /// The number an MMA computes with: the low 13 bits do not take part.
+  /// The number that an MMA reads: the low 13 bits are ignored.
   ZELLIGE_ANYWHERE operator float() const { return __builtin_bit_cast(float, bits & 0xffffe000u); }
   ZELLIGE_ANYWHERE tfloat32_t& operator=(float value) { return *this = tfloat32_t(value); }
   ZELLIGE_ANYWHERE tfloat32_t& operator=(FloatOf<tfloat32_t> value) { return *this = tfloat32_t(value); }

@@ -1,11 +1,11 @@
-// Who holds what, as data: a layout ((threads),(values)) -> coordinate, in the convention of CuTe's traits.
-// For an MMA operand the coordinate is the colexicographic index into (M,K), (N,K) or (M,N); for a copy it is
-// the first bit.
+// ThreadValue: a thread-value layout as data, ((threads),(values)) -> coordinate, in the convention of CuTe's
+// traits. For an MMA operand the coordinate is the colexicographic index into (M,K), (N,K) or (M,N); for a
+// copy it is the first bit.
 //
 //   constexpr ThreadValue c{{{4, 32}, {8, 1}}, {{2, 16}, {2, 8}}};     // ((4,8),(2,2)):((32,1),(16,8))
 //   c(5, 3) == 32 * 1 + 1 * 1 + 16 * 1 + 8 * 1                         // thread 5 is (1,1), value 3 is (1,1)
 //
-// Host code only: device code has the same facts built into its instructions.
+// Host code only: device code has the layouts built into its instructions.
 #pragma once
 
 #include <zellige/layout/config.hpp>

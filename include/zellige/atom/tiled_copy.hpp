@@ -1,4 +1,5 @@
-// TiledCopy: a copy instruction repeated over threads and values, and what each thread copies.
+// TiledCopy: a copy instruction repeated over threads and values, and the part of a tensor that
+// each thread copies.
 //
 //   auto copy_a = make_tiled_copy(Copy_Atom<SM80_CP_ASYNC_CACHEGLOBAL<uint128_t>, half_t>{},
 //                                 Layout<Shape<_16, _8>, Stride<_8, _1>>{},     // 16 x 8 threads
@@ -6,7 +7,7 @@
 //   auto mine = copy_a.get_slice(threadIdx.x);
 //   copy(copy_a, mine.partition_S(gA), mine.partition_D(sA));
 //
-// make_tiled_copy_A, _B and _C tile so that threads get what a TiledMMA wants of them.
+// make_tiled_copy_A, _B and _C tile so that each thread copies its operand of a TiledMMA.
 #pragma once
 
 #include <zellige/atom/copy_atom.hpp>
@@ -49,8 +50,8 @@ struct TiledCopy : Atom_ {
   ZELLIGE_HOST_DEVICE static constexpr auto tidfrg_D(X&& x) {
     return tidfrg<AtomLayoutDst>(x);
   }
-  /// The same of what is tiled already, ((TileM, TileN, ...), (RestM, RestN, ...)); `order` is (thread,
-  /// value) of one instruction -> the reference's.
+  /// The same for an already tiled tensor, ((TileM, TileN, ...), (RestM, RestN, ...)); `order` maps
+  /// (thread, value) of one instruction to the reference's.
   template <class X, class Order>
   ZELLIGE_HOST_DEVICE static constexpr auto tile2thrfrg(X&& x, Order const& order) {
     if constexpr (tensor_like<X>) {
@@ -60,7 +61,8 @@ struct TiledCopy : Atom_ {
       return invoke<TiledOp::tile_to_threads>(x, TiledLayout_TV{}, Tiler_MN{}, counted, order);
     }
   }
-  /// (V, M, N, ...) as the copy counts values: registers that another tiling made become this one's.
+  /// (V, M, N, ...) in the copy's order of values: converts registers partitioned by another
+  /// tiling.
   template <class X>
   ZELLIGE_HOST_DEVICE static constexpr auto retile(X&& x) {
     if constexpr (tensor_like<X>)
@@ -143,7 +145,7 @@ ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy_impl(Copy_Atom<Args...> const
   return TiledCopy<Copy_Atom<Args...>, LayoutTV, Tiler>(atom);
 }
 
-/// Threads and values as layouts (m, n) -> index; each thread's values lie together.
+/// Tiles by threads and values, layouts (m, n) -> index; each thread's values are adjacent.
 template <class... Args, class ThrLayout, class ValLayout = Layout<_1>>
 ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy(Copy_Atom<Args...> const& atom,
                                                    ThrLayout const& threads = {},
@@ -151,7 +153,7 @@ ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy(Copy_Atom<Args...> const& ato
   auto const tiling = invoke<TiledOp::raked_tiling>(threads, values);
   return make_tiled_copy_impl(atom, get<0>(tiling), get<1>(tiling));
 }
-/// Threads and values as a layout to addresses, of data that a layout lays out.
+/// Tiles by a layout of threads and values to addresses, for data with the given layout.
 template <class... Args, class AtomTV, class Data>
 ZELLIGE_HOST_DEVICE constexpr auto make_cotiled_copy(Copy_Atom<Args...> const& atom, AtomTV const& tv,
                                                      Data const& data) {
@@ -160,7 +162,7 @@ ZELLIGE_HOST_DEVICE constexpr auto make_cotiled_copy(Copy_Atom<Args...> const& a
   return make_tiled_copy_impl(atom, get<0>(tiling), get<1>(tiling));
 }
 
-/// As a TiledMMA's operand A, B or C is held.
+/// Tiles like operand A, B or C of a TiledMMA.
 template <class... C, class... M>
 ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy_A(Copy_Atom<C...> const& atom, TiledMMA<M...> const& mma) {
   return make_tiled_copy_impl(atom, mma.get_layoutA_TV(), make_shape(tile_size<0>(mma), tile_size<2>(mma)));
@@ -189,7 +191,7 @@ ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy_C_atom(Copy_Atom<C...> const&
       mma.get_thr_layout_vmnk(), typename Tiled::Permutation{}, Int<Copy_Atom<C...>::NumValSrc>{});
   return make_tiled_copy_impl(atom, get<0>(tiling), get<1>(tiling));
 }
-/// As another tiled copy has its source or its destination.
+/// Tiles like the source or destination of another tiled copy.
 template <class... C, class Tiled>
 ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy_S(Copy_Atom<C...> const& atom, Tiled const& like) {
   return make_tiled_copy_impl(atom, like.get_layoutS_TV(), typename Tiled::Tiler_MN{});

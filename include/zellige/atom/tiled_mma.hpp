@@ -1,4 +1,4 @@
-// TiledMMA: a matrix instruction repeated over threads and values, and what each thread has of each operand.
+// TiledMMA: a matrix instruction repeated over threads and values, and each thread's part of each operand.
 //
 //   auto mma = make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN{}, Layout<Shape<_2, _2, _1>>{},
 //                             Tile<_32, _32, _16>{});
@@ -16,7 +16,7 @@ template <class TiledMMA, class ThrVMNK>
 struct ThrMMA;
 
 namespace detail {
-/// threadIdx.x is unsigned; indices are ints, or arithmetic would have 64 bits.
+/// Converts threadIdx.x (unsigned) to the int of indices; otherwise arithmetic would use 64 bits.
 template <integral I>
 ZELLIGE_HOST_DEVICE constexpr auto thread_number(I const& thread) {
   if constexpr (is_static_integer_v<I>)
@@ -49,7 +49,7 @@ struct TiledMMA : Atom_ {
 
   ZELLIGE_HOST_DEVICE constexpr auto get_thr_layout_vmnk() const { return thr_layout_vmnk_; }
 
-  /// What is done to M, N or K before instructions are laid over it, and how far a tile reaches.
+  /// The permutation of M, N or K applied before tiling, and the tile's extent.
   template <int I>
   ZELLIGE_HOST_DEVICE constexpr auto permutation_mnk() const {
     auto const given = get<I>(PermutationMNK{});
@@ -63,8 +63,8 @@ struct TiledMMA : Atom_ {
     return size(permutation_mnk<I>());
   }
 
-  /// ((ThrV, (ThrM, ThrN)), (FrgV, (RestM, RestN, ...))) of a tensor or a layout (M, N, ...); alike of A and
-  /// B.
+  /// ((ThrV, (ThrM, ThrN)), (FrgV, (RestM, RestN, ...))) of a tensor or a layout (M, N, ...); the same for A
+  /// and B.
   template <class X>
   ZELLIGE_HOST_DEVICE constexpr auto thrfrg_C(X&& x) const {
     return thrfrg<MmaPart::c, AtomLayoutC_TV>(x);
@@ -110,7 +110,7 @@ struct TiledMMA : Atom_ {
     return get_slice(thread);
   }
 
-  /// What thread (v, m, n, k) has of a tensor.
+  /// The part of a tensor owned by thread (v, m, n, k).
   template <MmaPart part, class LayoutTV, class X, class At>
   ZELLIGE_HOST_DEVICE constexpr auto partition(X&& x, At const& at) const {
     auto const mine = invoke<TiledOp::mma_partition>(x.layout(), Int<int(part)>{}, LayoutTV{},
@@ -196,7 +196,7 @@ ZELLIGE_HOST_DEVICE constexpr auto three_permutations(Permutations const& p) {
 }
 }  // namespace detail
 
-/// The instruction over a layout of threads (M, N, K), each mode of the operands permuted first.
+/// Repeats the instruction over a layout of threads (M, N, K), after permuting each mode of the operands.
 template <class... Args, class Threads = Layout<Shape<_1, _1, _1>>,
           class Permutations = Tile<Underscore, Underscore, Underscore>>
 ZELLIGE_HOST_DEVICE constexpr auto make_tiled_mma(MMA_Atom<Args...> const& atom, Threads const& threads = {},
@@ -231,7 +231,7 @@ template <class... Args, class S>
 ZELLIGE_HOST_DEVICE constexpr auto partition_shape_B(TiledMMA<Args...> const& mma, S const& shape) {
   return mma.template partition_shape<MmaPart::b, typename TiledMMA<Args...>::AtomLayoutB_TV>(shape);
 }
-/// Registers for a thread's share of an accumulator of that shape.
+/// Registers for a thread's part of an accumulator of that shape.
 template <class... Args, class S>
 ZELLIGE_HOST_DEVICE constexpr auto partition_fragment_C(TiledMMA<Args...> const& mma, S const& shape) {
   return make_tensor<typename TiledMMA<Args...>::FrgTypeC>(partition_shape_C(mma, shape));
@@ -245,7 +245,7 @@ template <class... Args>
 ZELLIGE_HOST_DEVICE constexpr auto tile_shape(TiledMMA<Args...> const& mma) {
   return make_shape(tile_size<0>(mma), tile_size<1>(mma), tile_size<2>(mma));
 }
-/// How many threads take part.
+/// The number of participating threads.
 template <int... I, class... Args>
 ZELLIGE_HOST_DEVICE constexpr auto size(TiledMMA<Args...> const& mma) {
   return size<I...>(mma.get_thr_layout_vmnk());

@@ -1,4 +1,4 @@
-// The algebra of instructions and tilings as operations on types, beside those of layouts:
+// The algebra of instructions and tilings as operations on types, in addition to those on layouts:
 // invoke<TiledOp::...>.
 #pragma once
 
@@ -31,7 +31,7 @@ enum class TiledOp : short {
   gmma_descriptor,
 };
 
-/// Of a layout of coordinates these are layouts of coordinates again: see ends_in_user_module.
+/// On a layout of coordinates these return layouts of coordinates: see ends_in_user_module.
 ZELLIGE_ALGEBRA constexpr bool is_of_the_right_part(TiledOp op) {
   return op == TiledOp::thrfrg || op == TiledOp::mma_partition || op == TiledOp::tidfrg ||
          op == TiledOp::copy_partition || op == TiledOp::tile_to_threads || op == TiledOp::retile;
@@ -39,7 +39,7 @@ ZELLIGE_ALGEBRA constexpr bool is_of_the_right_part(TiledOp op) {
 
 namespace algebra {
 
-/// The arguments (part, tv, shape, vmnk, permutation) from a place on.
+/// The arguments (part, tv, shape, vmnk, permutation) from position i on.
 ZELLIGE_ALGEBRA constexpr MmaTiling mma_tiling(Values const& a, int i) {
   return {MmaPart(a[i].root().s.v), a[i + 1], a[i + 2], a[i + 3], a[i + 4]};
 }
@@ -114,14 +114,14 @@ ZELLIGE_ALGEBRA constexpr Value apply(TiledOp op, Tape& t, Values const& a) {
 
 namespace detail {
 
-/// Results are rarely small: the plan has room for them at once.
+/// Results are rarely small, so the largest plan is used directly.
 template <auto op, class... T>
 requires is_same_v<remove_cvref_t<decltype(op)>, TiledOp>
 struct plan<op, T...> {
   static constexpr auto value = make_plan<40, 32, op, T...>();
 };
 
-/// A value without run-time numbers as a plan, and the layout that it is.
+/// A value without run-time numbers as a plan, and its layout type.
 template <int nodes_max>
 ZELLIGE_ALGEBRA constexpr Planned<nodes_max, 1> planned(Value const& v) {
   Planned<nodes_max, 1> p;
@@ -129,8 +129,8 @@ ZELLIGE_ALGEBRA constexpr Planned<nodes_max, 1> planned(Value const& v) {
   for (int i = 0; i < p.node_count && i < nodes_max; ++i) p.nodes[i] = v.nodes[i];
   return p;
 }
-// Behind a class's `type`, and with no argument left to its default: nvcc writes types out for the host's
-// compiler, which inside a template takes a defaulted one for dependent.
+// Behind a class's `type`, with no argument defaulted: nvcc writes types out for the host compiler, which
+// treats a defaulted argument inside a template as dependent.
 template <class S, class D>
 struct planned_layout_type {
   using type = Layout<S, D>;

@@ -1,8 +1,8 @@
-// TMA: copies of boxes of 1 to 5 dimensions between global and shared memory, described by a TmaDescriptor
-// and run by the hardware while the thread goes on. Coordinates are in elements, the innermost dimension
-// first; what lies outside the tensor is read as zeros and not written.
+// TMA: asynchronous copies of boxes of 1 to 5 dimensions between global and shared memory, described by a
+// TmaDescriptor. Coordinates are in elements, the innermost dimension first; elements outside the tensor are
+// read as zeros and not written.
 //
-//   mbarrier_arrive_expect_tx(full, box_bytes);           // all bytes of the box count, also those outside
+//   mbarrier_arrive_expect_tx(full, box_bytes);           // all bytes of the box, including those outside
 //   tma_load_2d(tile, map, full, column, row);
 //   tma_load_multicast_2d(tile, map, full, 0b11, column, row);    // into both blocks of a cluster of two
 //
@@ -12,7 +12,8 @@
 //   tma_store_wait_read<0>();                             // the tile may be overwritten
 //   tma_store_wait<0>();                                  // the result is visible
 //
-// By one thread. Tiles are aligned to 128 bytes, with a swizzle to 8 of its spans (1024 bytes for b128).
+// Called by one thread. Tiles are aligned to 128 bytes; with a swizzle, to 8 of its spans (1024 bytes for
+// b128).
 #pragma once
 
 #include <zellige/atom/bulk_copy.hpp>

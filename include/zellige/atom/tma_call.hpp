@@ -1,12 +1,12 @@
-// copy by TMA: a copy made by make_tma_copy with what it needs to run.
+// copy by TMA: runs a copy made by make_tma_copy with its run-time arguments.
 //
 //   copy(tma.with(barrier), mine.partition_S(tile)(_, _, _, k), mine.partition_D(sA)(_, _, _, stage));
 //   copy(tma.with(barrier, mask), ...)                 into every CTA of the mask
 //   copy(tma.with(barrier, 0, CacheHint::evict_last), ...)         to be kept in the L2
 //   copy(tma_store, mine.partition_S(sC), mine.partition_D(tile));
-//   tma_store_arrive(); tma_store_wait<0>();           of this thread's stores
+//   tma_store_arrive(); tma_store_wait<0>();           for this thread's stores
 //
-// By one thread. The barrier is in shared memory; it counts the bytes of every box.
+// Called by one thread. The barrier is in shared memory; it counts the bytes of every box.
 #pragma once
 
 #include <zellige/atom/copy_call.hpp>
@@ -18,13 +18,13 @@ namespace zellige {
 /// The executable forms of the loads.
 struct SM90_TMA_LOAD_OP : SM90_TMA_LOAD {};
 struct SM90_TMA_LOAD_MULTICAST_OP : SM90_TMA_LOAD_MULTICAST {};
-/// Stores by a descriptor that lies elsewhere.
+/// Stores with a descriptor in memory.
 struct SM90_TMA_STORE_PTR : SM90_TMA_STORE {};
 struct SM90_TMA_REDUCE_ADD_PTR : SM90_TMA_REDUCE_ADD {};
 
 namespace detail {
 
-/// A barrier as a pointer, given as one or as what it points to.
+/// A barrier as a pointer, from a pointer or a reference.
 ZELLIGE_ANYWHERE smem<uint64_t> barrier_pointer(smem<uint64_t> const& p) { return p; }
 #if defined(ZELLIGE_EMULATE)
 ZELLIGE_ANYWHERE smem<uint64_t> barrier_pointer(emulate::reference<uint64_t> const& barrier) {
@@ -35,7 +35,7 @@ ZELLIGE_ANYWHERE smem<uint64_t> barrier_pointer(uint64_t& barrier) { return emul
 ZELLIGE_ANYWHERE smem<uint64_t> barrier_pointer(uint64_t& barrier) { return &barrier; }
 #endif
 
-/// No word to the L2.
+/// No L2 cache hint.
 struct NoHint {};
 
 template <class Op, class Bits, class Hint>
@@ -248,12 +248,12 @@ ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_REDUCE_ADD_PTR, Bits
   detail::tma_add_box(*traits.descriptor, src, dst);
 }
 
-/// CuTe's name of the words to the L2.
+/// CuTe's names of the cache hints.
 namespace TMA {
 using CacheHintSm90 = CacheHint;
 }  // namespace TMA
 
-/// CuTe's names of the group of stores.
+/// CuTe's names for groups of stores.
 ZELLIGE_CALL void tma_store_arrive() { tma_store_commit(); }
 ZELLIGE_CALL void tma_store_fence() { fence_proxy_async(); }
 

@@ -1,5 +1,5 @@
-// Copies of tiles by TMA, as layouts: make_tma_copy finds the box that one instruction moves, and kernels cut
-// the tensor of TMA coordinates as they cut any tensor.
+// TMA copies of tiles as layouts: make_tma_copy determines the box of one instruction, and kernels partition
+// the tensor of TMA coordinates like any other tensor.
 //
 //   auto tma = make_tma_copy(SM90_TMA_LOAD{}, gA, smem_layout, Shape<_128, _64>{}, Int<1>{});  // on the host
 //   Tensor mA = tma.get_tma_tensor(shape(gA));                                            // in a kernel
@@ -7,7 +7,7 @@
 //   auto mine = tma.get_slice(cta_rank);
 //   copy(tma.with(barrier), mine.partition_S(tile)(_, _, _, k), mine.partition_D(sA));
 //
-// What the hardware cannot do is refused when the copy is made: see tma_numbers in
+// Copies that the hardware does not support are refused by make_tma_copy: see tma_numbers in
 // algebra/tma_descriptor.hpp.
 #pragma once
 
@@ -22,20 +22,20 @@
 
 namespace zellige {
 
-/// What a kernel needs to know of a TMA copy besides the descriptor.
+/// The parameters of a TMA copy that a kernel needs in addition to the descriptor.
 template <class GmemStrides_, class TmaGmemBasis_, class TmaSwizzle_, int in_one_ = 1>
 struct AuxTmaParams {
   using GmemStrides = GmemStrides_;    // mode of the global tensor -> TMA coordinate
   using TmaGmemBasis = TmaGmemBasis_;  // box extent -> mode of the global tensor
   using TmaSwizzle = TmaSwizzle_;
-  static constexpr int in_one = in_one_;  // elements of the global tensor in one of the box
+  static constexpr int in_one = in_one_;  // elements of the global tensor per box element
   static_assert(is_static_v<TmaGmemBasis>, "AuxTmaParams: the box must be static");
   [[no_unique_address]] GmemStrides g_stride_;
 };
 
 namespace detail {
-/// Coordinates of boxes whose elements hold n of the tensor's: strides count the tensor's along the first mode, and
-/// what an instruction is told counts the box's.
+/// Coordinates of boxes whose elements hold n of the tensor's: strides count the tensor's elements along the
+/// first mode, the instruction's coordinates the box's.
 template <int n, class T>
 struct LargerElements : private tuple<T> {
   template <class C, int... I>
@@ -62,7 +62,7 @@ struct LargerElements : private tuple<T> {
   }
 };
 
-/// What `with` takes for a barrier: anything but the pointer to a descriptor.
+/// The barrier argument of `with`: any type but a pointer to a descriptor.
 template <class T>
 concept no_tma_descriptor =
     !is_same_v<remove_cvref_t<T>, TmaDescriptor*> && !is_same_v<remove_cvref_t<T>, TmaDescriptor const*>;
@@ -91,8 +91,8 @@ struct tma_traits {
       return make_tensor(LargerElements<Aux::in_one, remove_cvref_t<decltype(first)>>(first), coordinates);
     }
   }
-  /// Of a load: the copy that completes on a barrier, into the CTAs of a mask, with a word to the L2; by this
-  /// descriptor or another. See tma_call.hpp.
+  /// For a load: the copy that completes on a barrier, optionally into the CTAs of a mask, with a cache hint,
+  /// or with another descriptor. See tma_call.hpp.
   template <no_tma_descriptor Barrier>
   ZELLIGE_HOST_DEVICE auto with(Barrier&& barrier, uint16_t mask = 0) const;
   template <no_tma_descriptor Barrier>
@@ -102,7 +102,7 @@ struct tma_traits {
   template <class Barrier>
   ZELLIGE_HOST_DEVICE auto with(TmaDescriptor const* descriptor, Barrier&& barrier, uint16_t mask,
                                 CacheHint hint) const;
-  /// Of a store: by another descriptor, with a word to the L2.
+  /// For a store: with another descriptor, or with a cache hint.
   ZELLIGE_HOST_DEVICE auto with(TmaDescriptor const* descriptor) const;
   ZELLIGE_HOST_DEVICE auto with(TmaDescriptor const* descriptor, CacheHint hint) const;
 };
@@ -118,7 +118,7 @@ struct Copy_Traits<SM90_TMA_STORE, Bits, Aux> : detail::tma_traits<SM90_TMA_STOR
 template <class Bits, class Aux>
 struct Copy_Traits<SM90_TMA_REDUCE_ADD, Bits, Aux> : detail::tma_traits<SM90_TMA_REDUCE_ADD, Bits, Aux> {};
 
-/// A bulk copy of so many bits.
+/// A bulk copy of a given number of bits.
 template <class Bits>
 struct Copy_Traits<SM90_BULK_COPY_G2S, Bits> {
   static_assert(Bits::value % 128 == 0, "SM90_BULK_COPY_G2S: a multiple of 16 bytes");
@@ -142,7 +142,7 @@ struct Copy_Traits<SM90_BULK_COPY_S2G, Bits> {
 };
 
 namespace detail {
-/// What a TMA copy is asked for, as the arguments of the operations on types.
+/// The parameters of a TMA copy, as the arguments of the operations on types.
 template <class GLayout, class SLayout, class Tiler, int bits, int box_bits>
 struct TmaTile {
   GLayout global;
@@ -192,7 +192,7 @@ TmaNumbers numbers_of(Tile const& tile, Box const& box, int bits, int box_bits, 
 }  // namespace detail
 
 namespace detail {
-/// What the hardware takes elements of a type for.
+/// The type as which the hardware treats elements of a type.
 template <class T>
 constexpr TmaElement tma_element() {
   using E = TmaElement;
@@ -213,8 +213,8 @@ template <class L>
 inline constexpr bool counts_bytes = false;
 template <class Sw, int B, class L>
 inline constexpr bool counts_bytes<ComposedLayout<Sw, smem_ptr_flag_bits<B>, L>> = true;
-/// The swizzle of a layout in shared memory, if it is one that the hardware has: of chunks of 16 bytes, by
-/// bits three further up. A layout that waits for its pointer swizzles bytes, another one elements.
+/// The swizzle of a shared-memory layout if the hardware supports it: of chunks of 16 bytes, by bits three
+/// further up. A layout that waits for its pointer swizzles bytes, other layouts swizzle elements.
 template <class L, int bits>
 ZELLIGE_ALGEBRA consteval SwizzleMode hardware_swizzle() {
   using Sw = get_swizzle_t<L>;
@@ -225,7 +225,7 @@ ZELLIGE_ALGEBRA consteval SwizzleMode hardware_swizzle() {
              ? static_cast<SwizzleMode>(Sw::num_bits)
              : static_cast<SwizzleMode>(255);
 }
-/// What the hardware is told: numbers in bytes, the kind of number, the swizzle.
+/// The descriptor's fields: numbers in bytes, the number type, the swizzle.
 template <class T, class L, int bits = 8>
 TmaTensor tma_tensor(TmaNumbers const& n) {
   static_assert(
@@ -239,8 +239,8 @@ TmaTensor tma_tensor(TmaNumbers const& n) {
   t.swizzle = hardware_swizzle<L, bits>();
   return t;
 }
-/// Of a tensor in memory, as the launch needs it; where there is no device, one for the emulator, whose
-/// launch says where the tensor is.
+/// For a tensor in memory, as the launch needs it; without a device, one for the emulator, whose launch
+/// provides the tensor's address.
 template <class P>
 TmaDescriptor descriptor_of(TmaTensor const& t, [[maybe_unused]] P const& p) {
 #if defined(__CUDACC__)
@@ -274,7 +274,7 @@ auto make_tma_atom(Op const&, X const& global, SLayout const& shared, Tiler cons
   return Copy_Atom<Traits, T>(traits);
 }
 
-/// A whole tile by TMA, its boxes the values and the CTAs of a multicast the threads.
+/// A whole tile by TMA, with its boxes as values and the CTAs of a multicast as threads.
 template <class Internal = void, class Op, tensor_like X, class SLayout, class Tiler, class Cluster>
 auto make_tma_copy(Op const& op, X const& global, SLayout const& shared, Tiler const& tiler,
                    Cluster const& cluster) {
@@ -294,8 +294,8 @@ template <class Internal = void, class Op, tensor_like X, class SLayout, class C
 auto make_tma_copy(Op const& op, X const& global, SLayout const& shared, Cluster const& cluster) {
   return make_tma_copy<Internal>(op, global, shared, product_each(shape(shared)), cluster);
 }
-/// Of an operand of a matrix product, from the tile (M, N, K) and the cluster (M, N, K): A is shared along N,
-/// B along M.
+/// For an operand of a matmul, from the tile (M, N, K) and the cluster (M, N, K): A is shared along N, B
+/// along M.
 template <class Internal = void, class Op, tensor_like X, class SLayout, class Tiler, class Cluster>
 auto make_tma_copy_A_sm90(Op const& op, X const& global, SLayout const& shared, Tiler const& tiler,
                           Cluster const& cluster) {
@@ -311,7 +311,7 @@ auto make_tma_copy_C_sm90(Op const& op, X const& global, SLayout const& shared, 
   return make_tma_copy<Internal>(op, global, shared, take<0, 2>(tiler), Int<1>{});
 }
 
-/// Extents and strides of the global tensor as the descriptor has them, in elements of the box.
+/// Extents and strides of the global tensor as in the descriptor, in elements of the box.
 template <class Traits, tensor_like X>
 void fill_tma_gmem_shape_stride(Traits const&, X const& global, long long (&extent)[5],
                                 long long (&stride)[5]) {
@@ -325,8 +325,8 @@ void fill_tma_gmem_shape_stride(Traits const&, X const& global, long long (&exte
 
 #endif
 
-/// ((values of one instruction, instructions), Rest...) of both tensors, (tile, Rest...) before, for one CTA
-/// of those that share the tile: (of global memory, of shared memory).
+/// ((values of one instruction, instructions), Rest...) of both tensors, previously (tile, Rest...), for one
+/// of the CTAs that share the tile: (of global memory, of shared memory).
 template <class... Args, class Crd, class S, class D, tensor_like SX, tensor_like GX>
 ZELLIGE_HOST_DEVICE constexpr auto tma_partition(Copy_Atom<Args...> const&, Crd const& cta,
                                                  Layout<S, D> const& ctas, SX const& shared,
@@ -346,8 +346,8 @@ ZELLIGE_HOST_DEVICE constexpr auto tma_partition(Copy_Atom<Args...> const& atom,
   return tma_partition(atom, Int<0>{}, Layout<_1, _0>{}, shared, global);
 }
 
-/// A bit for every CTA that shares a tile with the one at a coordinate: those that differ in the given modes,
-/// or under the `_` of the coordinate.
+/// The mask of the CTAs that share a tile with the one at a coordinate: those that differ only in the given
+/// modes, or in the modes with `_` in the coordinate.
 template <class CtaLayout, class Crd>
 ZELLIGE_HOST_DEVICE constexpr uint16_t create_tma_multicast_mask(CtaLayout const& ctas, Crd const& crd) {
   auto const part = slice_and_offset(crd, ctas);

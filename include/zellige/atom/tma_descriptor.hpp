@@ -1,5 +1,5 @@
-// The 128 bytes that tell TMA what a tensor in global memory looks like. The host makes one
-// (make_tma_descriptor.hpp), a kernel takes it as a parameter and passes it on:
+// TmaDescriptor: the 128 bytes that describe a tensor in global memory to TMA. The host
+// makes one (make_tma_descriptor.hpp); a kernel takes it as a parameter and passes it on:
 //
 //   __global__ void kernel(const __grid_constant__ TmaDescriptor map) {
 //     ... tma_load_2d(tile, map, bar, x, y); ...
@@ -19,7 +19,7 @@ struct alignas(64) TmaDescriptor {
 };
 
 #if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
-/// Brings the descriptor into its cache; by one thread, early.
+/// Prefetches the descriptor into its cache; called early, by one thread.
 ZELLIGE_CALL void prefetch_tma_descriptor(const TmaDescriptor& map) {
 #if defined(ZELLIGE_EMULATE)
   emulate::check_tma_descriptor(&map);

@@ -1,4 +1,4 @@
-// Convolution operands by TMA: tiles of the matrix that im2col would make of an image, which nobody makes.
+// Convolution operands by TMA: tiles of the im2col matrix of an image, without materialising the matrix.
 //
 //   // an image of C channels: rows are the pixels (W, H, N), columns the channels
 //   Tensor x = make_tensor(make_gmem_ptr(p), make_shape(make_shape(W, H, N), C), strides);
@@ -9,10 +9,10 @@
 //                                   make_shape(0, 0), make_shape(1, 1));         // first tap, dilation
 //   Tensor a = tma.get_tma_tensor(shape(x));    // ((Q * P * N), (C, S, R)), of coordinates (c, whd, n, srt)
 //
-// The corners say which pixels a filter's first tap visits: of dimension i from lower_corner to extent - 1 +
-// upper_corner, by the stride; taps are counted from there. For a filter of S taps and a padding of p both
-// are -p and p - (S - 1) * dilation, and so is lower_padding; upper_padding is p. An operand
-// (channels, pixels), as a weight gradient wants it, has both sides exchanged.
+// The corners define the pixels that a filter's first tap visits: in dimension i from lower_corner to extent
+// - 1 + upper_corner, by the stride; the other taps are offsets from there. For a filter of S taps and a
+// padding of p both are -p and p - (S - 1) * dilation, and so is lower_padding; upper_padding is p. An
+// operand (channels, pixels), for example of a weight gradient, has both sides exchanged.
 #pragma once
 
 #include <zellige/atom/tma_copy.hpp>
@@ -31,13 +31,13 @@ struct im2col_traits {
   Coordinates tma_tensor_;
 
   ZELLIGE_HOST_DEVICE constexpr TmaDescriptor const* get_tma_descriptor() const { return &tma_desc_; }
-  /// The tensor of coordinates; the convolution says its shape.
+  /// The tensor of coordinates; its shape follows from the convolution.
   template <class S>
   ZELLIGE_HOST_DEVICE constexpr Coordinates get_tma_tensor(S const&) const {
     return tma_tensor_;
   }
-  /// Of a load: the copy that completes on a barrier, into the CTAs of a mask; by this descriptor or another.
-  /// See tma_im2col_call.hpp.
+  /// For a load: the copy that completes on a barrier, optionally into the CTAs of a mask, or with another
+  /// descriptor. See tma_im2col_call.hpp.
   template <class Barrier>
   ZELLIGE_HOST_DEVICE auto with(Barrier&& barrier, uint16_t mask = 0) const;
   template <class Barrier>
@@ -55,7 +55,7 @@ struct Copy_Traits<SM90_TMA_STORE_IM2COL, Bits, C> : detail::im2col_traits<SM90_
 
 #if !defined(__CUDACC_RTC__)
 
-/// What a convolution does to the pixels (W, H, D): a tuple of a number for each.
+/// The parameters of a convolution over the pixels (W, H, D): tuples with one number for each.
 template <class LowerCorner, class UpperCorner, class LowerPadding, class UpperPadding, class Stride,
           class FirstTap, class Dilation>
 struct Im2col {
@@ -75,7 +75,7 @@ namespace detail {
                            std::to_string(value) + "; " + needed);
 }
 
-/// How many taps a filter has between the corner and the padding.
+/// The number of taps between the corner and the padding.
 template <class G, int I>
 constexpr auto taps_of(G const& g, Int<I>) {
   auto const step = get<I>(g.dilation);
@@ -95,8 +95,8 @@ constexpr auto taps_of(G const& g, Int<I>) {
   }
 }
 
-/// The tensor of coordinates (c, (w, h, d), n, (s, r, t)), ((pixels), (channels, taps)) where the pixels are
-/// the tile's mode 0.
+/// The tensor of coordinates (c, (w, h, d), n, (s, r, t)); ((pixels), (channels, taps)) if the pixels are the
+/// tile's mode 0.
 template <bool pixels_first, class Channels, class Pixels, class G, int... I>
 constexpr auto im2col_tensor(Channels const& channels, Pixels const& whdn, G const& g, seq<I...>) {
   constexpr int dims = int(sizeof...(I));
@@ -121,7 +121,7 @@ constexpr auto im2col_tensor(Channels const& channels, Pixels const& whdn, G con
                make_shape(columns, size(rows)));
 }
 
-/// The descriptor's fields, but for type and swizzle.
+/// The descriptor's fields except type and swizzle.
 template <class Global, class G, int... I>
 TmaTensor im2col_descriptor(Global const& cwhdn, G const& g, seq<I...>, int bytes) {
   constexpr int dims = int(sizeof...(I));
@@ -140,7 +140,7 @@ TmaTensor im2col_descriptor(Global const& cwhdn, G const& g, seq<I...>, int byte
   return t;
 }
 
-/// A tap reaches the instruction as an offset of 16 bits for all pixel dimensions together.
+/// A tap is encoded in the instruction as 16 bits of offset for all pixel dimensions together.
 template <class G, int... I>
 void check_taps(G const& g, seq<I...>) {
   constexpr int dims = int(sizeof...(I)), most = dims == 1 ? 65535 : dims == 2 ? 255 : 31;
@@ -228,9 +228,9 @@ constexpr auto no_convolution() {
 }
 }  // namespace detail
 
-/// With tile and the CTAs that share it, or without (the tile is then the shared-memory layout's shape); and
-/// with the convolution's seven tuples (the corners' two, the paddings' two, stride, first tap, dilation), or
-/// without, of an image that is copied pixel by pixel.
+/// With a tile and the number of CTAs that share it, or without (the tile is then the shared-memory layout's
+/// shape); and with the convolution's seven tuples (two corners, two paddings, stride, first tap, dilation),
+/// or without, for an image that is copied pixel by pixel.
 template <class Op, tensor_like X, class SLayout, class... More>
 auto make_im2col_tma_copy(Op const& op, X const& global, SLayout const& shared, More const&... more) {
   constexpr int n = int(sizeof...(More)), before = n >= 7 ? n - 7 : n;

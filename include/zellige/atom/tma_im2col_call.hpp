@@ -1,10 +1,11 @@
-// copy of convolution operands by TMA: a copy made by make_im2col_tma_copy with what it needs to run.
+// copy of convolution operands by TMA: runs a copy made by make_im2col_tma_copy with its run-time
+// arguments.
 //
 //   copy(tma.with(barrier), mine.partition_S(tile)(_, _, _, k), mine.partition_D(sA)(_, _, _, stage));
 //   copy(tma.with(barrier, mask), ...)                 into every CTA of the mask
 //   copy(tma_store, mine.partition_S(sD), mine.partition_D(tile));         then tma_store_arrive(), ...
 //
-// By one thread; each box is channels by pixels, of one tap of the filter.
+// Called by one thread; each box is channels by pixels, of one tap of the filter.
 #pragma once
 
 #include <zellige/atom/tma_call.hpp>

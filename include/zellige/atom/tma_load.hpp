@@ -1,8 +1,8 @@
 // TMA loads: boxes of 1 to 5 dimensions from global to shared memory; see tma.hpp.
 //
 //   tma_load_Nd(tile, map, barrier, c0, ...)                     N = 1 to 5
-//   tma_load_hint_Nd(tile, map, barrier, hint, c0, ...)          with a policy for the L2
-//   tma_load_multicast_Nd(tile, map, barrier, mask, c0, ...)     the same place in every block of the mask
+//   tma_load_hint_Nd(tile, map, barrier, hint, c0, ...)          with an L2 cache policy
+//   tma_load_multicast_Nd(tile, map, barrier, mask, c0, ...)     the same offset in every block of the mask
 //   tma_load_multicast_hint_Nd(tile, map, barrier, mask, hint, c0, ...)
 //   tma_load_im2col_Nd(tile, map, barrier, c0, ..., o0, ...)     N = 3 to 5, with N - 2 offsets
 //   tma_load_im2col_multicast_Nd(tile, map, barrier, mask, c0, ..., o0, ...)

@@ -1,13 +1,13 @@
 // TMA stores and reductions: boxes of 1 to 5 dimensions from shared to global memory; see tma.hpp.
 //
 //   tma_store_Nd(map, tile, c0, ...)              N = 1 to 5
-//   tma_store_hint_Nd(map, tile, hint, c0, ...)   with a policy for the L2
+//   tma_store_hint_Nd(map, tile, hint, c0, ...)   with an L2 cache policy
 //   tma_reduce_add_Nd(map, tile, c0, ...)         adds instead: atomic for each element, in no order
 //   tma_reduce_min_Nd, tma_reduce_max_Nd
 //   tma_store_im2col_Nd(map, tile, c0, ...)       N = 3 to 5
 //
-// The writers of the tile have executed fence_proxy_async() and a barrier lies between them and the store.
-// Stores complete in groups of the thread that issued them; another thread's wait does nothing for them.
+// Before a store, the writers of the tile execute fence_proxy_async(), followed by a barrier. Stores complete
+// in groups of the thread that issued them; another thread's wait does not cover them.
 #pragma once
 
 #include <zellige/atom/cache_hint.hpp>
@@ -42,12 +42,12 @@ namespace zellige {
 
 /// Closes a group of the stores that this thread has issued.
 ZELLIGE_CALL void tma_store_commit() { emulate::bulk_commit(); }
-/// Until at most the Groups newest groups have not arrived in global memory.
+/// Waits until at most the Groups newest groups have not arrived in global memory.
 template <int Groups>
 ZELLIGE_CALL void tma_store_wait() {
   emulate::bulk_wait(Groups, false);
 }
-/// Until at most the Groups newest groups still read shared memory.
+/// Waits until at most the Groups newest groups still read shared memory.
 template <int Groups>
 ZELLIGE_CALL void tma_store_wait_read() {
   emulate::bulk_wait(Groups, true);
@@ -85,12 +85,12 @@ ZELLIGE_CALL void tma_store_wait_read() {
 
 /// Closes a group of the stores that this thread has issued.
 ZELLIGE_CALL void tma_store_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
-/// Until at most the Groups newest groups have not arrived in global memory.
+/// Waits until at most the Groups newest groups have not arrived in global memory.
 template <int Groups>
 ZELLIGE_CALL void tma_store_wait() {
   asm volatile("cp.async.bulk.wait_group %0;" ::"n"(Groups) : "memory");
 }
-/// Until at most the Groups newest groups still read shared memory.
+/// Waits until at most the Groups newest groups still read shared memory.
 template <int Groups>
 ZELLIGE_CALL void tma_store_wait_read() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Groups) : "memory");

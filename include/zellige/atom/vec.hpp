@@ -1,4 +1,5 @@
-// Vec<T, N>: N values in a thread's registers, aligned so that one access of up to 16 bytes moves them.
+// Vec<T, N>: N values in a thread's registers, aligned so that one access of up to 16 bytes moves
+// them.
 //
 //   Vec<half_t, 8> v = load<8>(pointer);
 //   v[0] = half_t(v[0] + 1.0f);
@@ -18,7 +19,7 @@ ZELLIGE_ANYWHERE To bit_cast(const From& from) {
   static_assert(sizeof(To) == sizeof(From), "bit_cast: the two types differ in size");
   return __builtin_bit_cast(To, from);
 }
-/// nvcc 13 fails inside when __builtin_bit_cast is given an array.
+/// nvcc 13 has an internal error when __builtin_bit_cast is passed an array.
 template <class To, class From, int N>
 ZELLIGE_ANYWHERE To bit_cast(const From (&from)[N]) {
   static_assert(sizeof(To) == sizeof(from), "bit_cast: the two types differ in size");
@@ -36,7 +37,7 @@ struct alignas(N * sizeof(T) % 16 == 0  ? 16
   T values[N];
 
 #if defined(ZELLIGE_EMULATE)
-  // Registers have no neighbours: a thread that asks for one stops there, with a finding.
+  // Registers have no neighbours: an out-of-bounds index stops the thread with a finding.
   ZELLIGE_ANYWHERE T& operator[](int i) {
     return i >= 0 && i < N ? values[i] : (__builtin_trap(), values[0]);
   }

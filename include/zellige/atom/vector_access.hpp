@@ -1,12 +1,12 @@
-// What an instruction moves from or to one address lies there together, and the address is a multiple of what
-// the instruction asks for. Static layouts are proved by the compiler, with one error that names instruction,
-// layout and width; what is known at run time only is looked at on the host and on the emulator.
+// Checks vector accesses: the elements that an instruction moves at one address must be contiguous, and the
+// address must have the instruction's alignment. Static layouts are checked by the compiler, with one error
+// that names instruction, layout and width; run-time values are checked only on the host and on the emulator.
 //
-//   Copy_Atom<UniversalCopy<uint128_t>, half_t>   8 elements side by side in source and destination
-//   Copy_Atom<SM75_U32x4_LDSM_N, half_t>          8 side by side in the source; registers one by one
+//   Copy_Atom<UniversalCopy<uint128_t>, half_t>   8 contiguous elements in source and destination
+//   Copy_Atom<SM75_U32x4_LDSM_N, half_t>          8 contiguous in the source; registers one by one
 //
-// Eight elements that fill one run in another order will do if source and destination have the same order. A
-// swizzle must keep the run whole.
+// Eight elements that fill one run in another order are valid if source and destination have the same order.
+// A swizzle must preserve the run.
 #pragma once
 
 #include <zellige/atom/copy_traits/names.hpp>
@@ -36,8 +36,8 @@ ZELLIGE_HOST_DEVICE constexpr void accesses_begin_at_no_multiple_of_their_width(
 
 namespace detail {
 
-/// The bits that an instruction moves at one address of its source and its destination, and of which the
-/// addresses are multiples. 0: it takes its values one by one.
+/// The bits that an instruction moves at one address of its source and its destination, to which the
+/// addresses are aligned. 0: values are moved one by one.
 struct Access {
   int source = 0;
   int destination = 0;
@@ -62,8 +62,8 @@ struct access_of_instruction<Op> {
       kind == CopyRow::Kind::to_rows || kind == CopyRow::Kind::to_columns ? 128 : 0;
   static constexpr Access value = {read, written, read, written};
 };
-/// Of what a Copy_Traits is of, on tensors of these element types; specialised where the operation does not
-/// say.
+/// The access of a Copy_Traits on tensors of these element types; specialised for operations that do not
+/// define it.
 template <class Traits, class S, class D>
 struct access_of {
   static constexpr Access value = access_of_instruction<typename Traits::Operation>::value;
@@ -73,8 +73,8 @@ requires(!requires { typename Traits::Operation; }) struct access_of<Traits, S, 
   static constexpr Access value = {};
 };
 
-/// How the elements of an access lie: 0, 1, 2, ... from the first on; in one run, but in another order;
-/// otherwise; or as run-time numbers say.
+/// The order of an access's elements: 0, 1, 2, ... from the first on; one run in another order; not
+/// contiguous; or dependent on run-time numbers.
 enum class Lie : signed char { in_order, in_another_order, apart, unknown };
 
 template <class L>
@@ -122,8 +122,8 @@ struct lie_of {
   static constexpr Lie value = lie_of_modes<L>();
   using modes_of = L;
 };
-/// Blocks of 2^M elements move as one; the access is such a block or a part, since it begins at a multiple of
-/// its size.
+/// Blocks of 2^M elements move as one; the access is such a block or a part of it, because it begins at a
+/// multiple of its size.
 template <int B, int M, int S, class O, class L, int n>
 requires is_layout_v<L>
 struct lie_of<ComposedLayout<Swizzle<B, M, S>, O, L>, n> {
@@ -133,7 +133,7 @@ struct lie_of<ComposedLayout<Swizzle<B, M, S>, O, L>, n> {
     if constexpr (is_static_integer_v<Offset>)
       return Offset::value % n == 0;
     else
-      return true;  // or the check at run time says so
+      return true;  // or the run-time check decides
   }
   ZELLIGE_ALGEBRA static constexpr Lie ask() {
     if constexpr (!begins_in_step<O>())
@@ -171,13 +171,13 @@ ZELLIGE_ALGEBRA consteval bool same_modes() {
 }
 
 template <class X>
-inline constexpr int bits_of_values = -1;  // as many as run-time numbers say
+inline constexpr int bits_of_values = -1;  // as many as run-time numbers give
 template <class X>
 requires is_static_integer_v<remove_cvref_t<decltype(size(lvalue<X const>()))>>
 inline constexpr int bits_of_values<X> =
     remove_cvref_t<decltype(size(lvalue<X const>()))>::value * sizeof_bits_v<typename X::value_type>;
 
-/// The bits that stay together behind a swizzle_ptr; many where there is none.
+/// The bits that a swizzle_ptr keeps contiguous; a large number if there is none.
 template <class It>
 inline constexpr long long bits_kept_together = 1LL << 60;
 template <int B, int M, int S, class It>
@@ -185,7 +185,7 @@ inline constexpr long long bits_kept_together<swizzle_ptr<Swizzle<B, M, S>, It>>
 template <memory_pointer P>
 inline constexpr long long bits_kept_together<P> = bits_kept_together<typename P::iterator>;
 
-/// Of an access of one element there is nothing to ask.
+/// An access of one element needs no check.
 template <class X, int bits>
 inline constexpr Lie lie_for = Lie::in_order;
 template <class X, int bits>
@@ -212,13 +212,13 @@ ZELLIGE_ALGEBRA consteval bool same_order() {
                 lie_for<D, a.destination> != Lie::in_another_order)
     return true;
   else if constexpr (a.source == 0 || a.destination == 0)
-    return false;  // registers count in order
+    return false;  // registers are in order
   else
     return same_modes<typename lie_of<typename S::layout_type, 1>::modes_of,
                       typename lie_of<typename D::layout_type, 1>::modes_of>();
 }
 
-/// Looks at run-time numbers: the elements of one access, and where it begins.
+/// Checks run-time numbers: the elements of one access, and its address.
 template <int bits, int alignment, class X>
 ZELLIGE_HOST_DEVICE constexpr void check_access([[maybe_unused]] X const& x) {
   if constexpr (bits > 0) {
@@ -226,7 +226,7 @@ ZELLIGE_HOST_DEVICE constexpr void check_access([[maybe_unused]] X const& x) {
     using L = typename X::layout_type;
     constexpr int n = bits / sizeof_bits_v<T>;
     constexpr bool whole = bits_of_values<X> >= 0;
-    // What no compiler could see is looked at on the device, too: CuTe refuses it.
+    // Values unknown to the compiler are checked on the device, too: CuTe refuses this.
     if constexpr (lie_for<X, bits> == Lie::unknown || !whole ||
                   (ZELLIGE_CHECK && !is_static_v<L> && lie_for<X, bits> == Lie::in_order)) {
       if (!whole && int(size(x)) != n)
@@ -271,7 +271,7 @@ ZELLIGE_HOST_DEVICE constexpr void check_access([[maybe_unused]] X const& x) {
   }
 }
 
-/// The source and the destination of one instruction. False: refused, with the one error.
+/// Checks the source and the destination of one instruction. Returns false after reporting the one error.
 template <class Traits, class S, class D>
 inline constexpr Access access_on = access_of<Traits, typename S::value_type, typename D::value_type>::value;
 template <class Traits, class S, class D>
@@ -305,8 +305,7 @@ ZELLIGE_HOST_DEVICE constexpr void refuse_access() {
         Op, LS, LD, (a.source > 0 ? a.source : a.destination)>();
 }
 
-/// From one access to the next there is a multiple of what their addresses are multiples of. `First`: the
-/// modes within one access.
+/// The distance between accesses is a multiple of their alignment. `First`: the modes within one access.
 template <class L, int alignment>
 ZELLIGE_ALGEBRA consteval long long step_out_of_line() {
   if constexpr (alignment > 1) {
@@ -323,7 +322,7 @@ ZELLIGE_ALGEBRA consteval long long step_out_of_line() {
   }
   return 0;
 }
-/// Whether a swizzled layout (V, Rest...) has each V together. A slice of it may be a plain layout of
+/// True if a swizzled layout (V, Rest...) keeps each V contiguous. A slice of it may be a plain layout with
 /// run-time strides.
 template <class L, int n>
 ZELLIGE_ALGEBRA consteval bool swizzle_keeps() {
@@ -334,7 +333,7 @@ requires(is_composed_layout_v<L>&& get_swizzle_t<L>::num_bits > 0 &&
          (1 << get_swizzle_t<L>::num_base) % n != 0) ZELLIGE_ALGEBRA consteval bool swizzle_keeps() {
   constexpr bool one_each = is_constant<n, remove_cvref_t<decltype(size<0>(lvalue<L const>()))>>::value;
   if constexpr (!one_each) {
-    return true;  // looked at mode by mode
+    return true;  // checked mode by mode
   } else if constexpr (is_static_v<L> && size_v<L> <= 4096) {
     for (int i = 0; i < size_v<L>; ++i) {
       if (static_cast<long long>(L{}(i)) - static_cast<long long>(L{}(i / n * n)) != i % n) return false;

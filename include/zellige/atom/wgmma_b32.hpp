@@ -1,5 +1,6 @@
-// The PTX of wgmma for each number of accumulator registers. Inline PTX must spell its operands out, so there is
-// one line for each; the mnemonic's rest comes in as strings. 32-bit integers, and pairs of half accumulators. See wgmma.hpp.
+// The PTX of wgmma for each number of accumulator registers, for 32-bit integers and pairs of half
+// accumulators. Inline PTX needs a literal operand list, so there is one line for each; the rest of the
+// mnemonic is passed as strings. See wgmma.hpp.
 #pragma once
 
 #include <zellige/atom/config.hpp>
@@ -138,7 +139,7 @@ struct wgmma_b32;
 #define ZELLIGE_WGMMA_B32_O126 ZELLIGE_WGMMA_B32_O124, "+r"(d[124]), "+r"(d[125])
 #define ZELLIGE_WGMMA_B32_L128 ZELLIGE_WGMMA_B32_L126 ", %126, %127"
 #define ZELLIGE_WGMMA_B32_O128 ZELLIGE_WGMMA_B32_O126, "+r"(d[126]), "+r"(d[127])
-// n registers, then the numbers of the operands behind them.
+// n registers, then the numbers of the following operands.
 #define ZELLIGE_WGMMA_B32(n, r0, r1, r2, r3, r4, r5, r6, r7, r8, list, ...)                                        \
   template <>                                                                                                \
   struct wgmma_b32<n> {                                                                                    \

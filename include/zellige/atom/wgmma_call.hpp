@@ -1,5 +1,5 @@
-// The calls of wgmma.hpp, for kernels whose accumulators are floats: the PTX of the others is long, and what is not read costs NVRTC
-// nothing.
+// The calls of wgmma.hpp for kernels with float accumulators: NVRTC then does not parse the long PTX of the
+// other types.
 #pragma once
 
 #include <zellige/atom/bfloat16.hpp>
@@ -19,11 +19,12 @@ namespace zellige {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 namespace detail {
 template <int Registers>
-struct wgmma_b32;  // wgmma.hpp has it
+struct wgmma_b32;  // defined in wgmma.hpp
 }
 #endif
 
-/// Before the first wgmma, and wherever ordinary code has touched d or the registers of a since the last.
+/// Required before the first wgmma, and whenever ordinary code has accessed d or the registers of a since the
+/// last.
 ZELLIGE_CALL void wgmma_fence() {
 #if defined(ZELLIGE_EMULATE)
   emulate::wgmma_fence();
@@ -42,7 +43,7 @@ ZELLIGE_CALL void wgmma_commit() {
   __trap();
 #endif
 }
-/// Until at most the Groups newest groups are running.
+/// Waits until at most the Groups newest groups are in flight.
 template <int Groups>
 ZELLIGE_CALL void wgmma_wait() {
   static_assert(Groups >= 0 && Groups <= 7, "wgmma_wait: at most 7 groups may be left running");
@@ -55,7 +56,7 @@ ZELLIGE_CALL void wgmma_wait() {
 #endif
 }
 
-/// Keeps the compiler from moving its own uses of the registers across this place. Costs no instruction.
+/// Prevents the compiler from moving uses of the registers across this point. Generates no instruction.
 template <class D, int R>
 ZELLIGE_CALL void wgmma_fence_operand([[maybe_unused]] D (&d)[R]) {
 #if !defined(ZELLIGE_EMULATE)
@@ -91,7 +92,7 @@ ZELLIGE_CALL void wgmma([[maybe_unused]] D (&d)[R], [[maybe_unused]] uint64_t a,
 #endif
 }
 
-/// The same with the first operand in registers, as ldmatrix leaves 64 x K rows of K.
+/// The same with the first operand in registers, as ldmatrix loads 64 rows of K.
 template <class T, Major B = Major::K, class U = T, int SignA = 1, int SignB = 1, bool Saturate = false,
           class D, int R>
 ZELLIGE_CALL void wgmma([[maybe_unused]] D (&d)[R], [[maybe_unused]] const uint32_t (&a)[4],

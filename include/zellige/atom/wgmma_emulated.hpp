@@ -1,5 +1,5 @@
-// wgmma on the emulator: the warpgroup meets, the engine reads the operands in shared memory, runs the row's reference body
-// and keeps the result until the wait.
+// wgmma on the emulator: a warpgroup collective; the engine reads the operands in shared memory, runs the
+// instruction's reference body and holds the result until the wait.
 #pragma once
 
 #include <zellige/atom/wgmma_type.hpp>

@@ -1,5 +1,6 @@
-// The PTX of wgmma for each number of accumulator registers. Inline PTX must spell its operands out, so there is
-// one line for each; the mnemonic's rest comes in as strings. float accumulators. See wgmma.hpp.
+// The PTX of wgmma for each number of accumulator registers, for float accumulators. Inline PTX needs a
+// literal operand list, so there is one line for each; the rest of the mnemonic is passed as strings. See
+// wgmma.hpp.
 #pragma once
 
 #include <zellige/atom/config.hpp>
@@ -74,7 +75,7 @@ struct wgmma_f32;
 #define ZELLIGE_WGMMA_F32_O124 ZELLIGE_WGMMA_F32_O120, "+f"(d[120]), "+f"(d[121]), "+f"(d[122]), "+f"(d[123])
 #define ZELLIGE_WGMMA_F32_L128 ZELLIGE_WGMMA_F32_L124 ", %124, %125, %126, %127"
 #define ZELLIGE_WGMMA_F32_O128 ZELLIGE_WGMMA_F32_O124, "+f"(d[124]), "+f"(d[125]), "+f"(d[126]), "+f"(d[127])
-// n registers, then the numbers of the operands behind them.
+// n registers, then the numbers of the following operands.
 #define ZELLIGE_WGMMA_F32(n, r0, r1, r2, r3, r4, r5, r6, r7, r8, list, ...)                                        \
   template <>                                                                                                \
   struct wgmma_f32<n> {                                                                                    \

@@ -1,5 +1,5 @@
-// The operand types of wgmma and what PTX calls them: wgmma_type<T, U, D> for operands T and U and
-// accumulator registers of type D. A combination that does not exist has no definition.
+// The operand types of wgmma with their PTX names: wgmma_type<T, U, D> for operands T and U and
+// accumulator registers of type D. A combination that does not exist is not defined.
 #pragma once
 
 #include <zellige/atom/bfloat16.hpp>
@@ -9,11 +9,11 @@
 
 namespace zellige {
 
-/// Which dimension of an operand is contiguous in shared memory: K, or the other one.
+/// The contiguous dimension of an operand in shared memory: K, or the other one.
 enum class Major : uint8_t { K = 0, MN = 1 };
 
 template <class T, class U, class D>
-struct wgmma_type;  // operands T and U do not go together, or not with accumulators in registers of type D
+struct wgmma_type;  // not a combination of operands T, U and accumulator registers D
 
 #define ZELLIGE_WGMMA_TYPE(T, U, D, numbers, ptx) \
   template <>                                     \
@@ -66,7 +66,7 @@ ZELLIGE_ANYWHERE constexpr void wgmma_check() {
   static_assert(!Saturate || is_integer_register<D>, "wgmma: only integer sums saturate");
 }
 
-// Strings for inline PTX: N, and the immediate operands behind scale-d.
+// Strings for inline PTX: N, and the immediate operands after scale-d.
 template <int N, int Digits = (N < 10    ? 1
                                : N < 100 ? 2
                                          : 3)>

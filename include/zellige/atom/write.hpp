@@ -1,4 +1,4 @@
-// print of instructions and tilings of them, on the host and in kernels, as CuTe prints them.
+// print for instructions and their tilings, on the host and in kernels, as CuTe prints them.
 //
 //   print(make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN{}));
 #pragma once

@@ -1,10 +1,10 @@
-// fill, clear, axpby, for_each and transform: one statement for every element.
+// fill, clear, axpby, for_each and transform: one call for all elements.
 //
 //   axpby(2.f, x, 0.f, y)        y = 2 x; y is not read where beta is 0
 //   transform(x, f)              x(i) = f(x(i))      transform(x, y, f): y(i) = f(x(i))
 //
-// Tensors of different sizes, and tiles that hang over the end of their tensor, are refused: by the compiler
-// where the numbers are static, else at run time.
+// Tensors of different sizes, and partial tiles beyond the end of their tensor, are refused: by the compiler
+// if the numbers are static, else at run time.
 #pragma once
 #include <zellige/tensor/copy.hpp>
 #include <zellige/tensor/gemm.hpp>
@@ -49,7 +49,7 @@ struct everywhere {
   ZELLIGE_HOST_DEVICE constexpr true_type operator()(int) const { return {}; }
 };
 }  // namespace detail
-/// y = alpha * x + beta * y, where pred(i) if a predicate is given.
+/// y = alpha * x + beta * y, at i with pred(i) if a predicate is passed.
 template <class A, tensor_like S, class B, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void axpby(A const& alpha, S const& x, B const& beta, D&& y) {
   detail::require_alike<Algorithm::axpby>(x, y);

@@ -1,4 +1,5 @@
-// array<T, N>: N elements in a row, aligned for the widest vector access that they fill.
+// array<T, N>: N contiguous elements, aligned for the widest vector access that they
+// fill.
 //
 //   array<float, 8> a;  fill(a, 1.f);  a[3] = 2.f;      // alignof is 16
 #pragma once
@@ -67,7 +68,7 @@ struct alignas(detail::alignment_of(N * sizeof(T), alignof(T))) array {
     return true;
   }
 };
-/// The same, aligned to 16 bytes at least, or as told.
+/// The same with a minimum alignment, by default 16 bytes.
 template <class T, size_t N, size_t Alignment = 16>
 struct alignas(Alignment) array_aligned : array<T, N> {};
 

@@ -1,13 +1,13 @@
-// What the algorithms on tensors refuse, and how they say so. Static numbers: a deleted function named after
-// the rule, whose template arguments are the algorithm and the two numbers, so that the compiler's first line
-// reads like a sentence. Run-time numbers: a LayoutError with the same words on the host (ZELLIGE_CHECK 0
-// turns it off), a trap on the device where ZELLIGE_CHECK is 1.
+// How the algorithms on tensors refuse arguments. Static numbers: a deleted function named after the rule,
+// with the algorithm and the two numbers as template arguments, so that the compiler's first line states the
+// error. Run-time numbers: a LayoutError with the same words on the host (ZELLIGE_CHECK 0 disables it), a
+// trap on the device if ZELLIGE_CHECK is 1.
 #pragma once
 #include <zellige/layout/check.hpp>
 
 namespace zellige {
 
-/// The algorithms, by the names under which refusals speak of them.
+/// The names of the algorithms in refusals.
 enum class Algorithm : signed char {
   copy,
   copy_if,
@@ -77,7 +77,7 @@ constexpr char const* name_of(Algorithm a) {
                                    "make_zip_tensor"};
   return names[int(a)];
 }
-/// Throws "algorithm: sentence", with the numbers for {x} and {y}.
+/// Throws "algorithm: sentence", with {x} and {y} replaced by the numbers.
 [[noreturn]] inline void throw_broken(Algorithm a, char const* text, long long x, long long y) {
   char line[300];
   int n = 0;
@@ -122,13 +122,13 @@ ZELLIGE_HOST_DEVICE inline void broken(Algorithm a, char const* text, long long 
 #endif
 }
 
-/// Whether two numbers are static and differ: what a compiler can refuse.
+/// True if two numbers are static and differ: the refusals at compile time.
 template <class A, class B>
 inline constexpr bool clash = false;
 template <auto a, auto b>
 inline constexpr bool clash<C<a>, C<b>> = a != b;
 
-/// Run-time numbers are the same.
+/// Checks that run-time numbers are equal.
 template <class A, class B>
 ZELLIGE_HOST_DEVICE constexpr void check_same([[maybe_unused]] Algorithm algorithm,
                                               [[maybe_unused]] char const* text, [[maybe_unused]] A const& a,

@@ -1,10 +1,10 @@
-// One job done by the threads of a block together: every thread calls with its own number.
+// Operations by all threads of a block: every thread passes its own index.
 //
 //   cooperative_copy<128, 128>(tid, gA, sA);              128 threads, up to 128 bits at a time
 //   cooperative_gemm<128>(tid, 1.f, sA, sB, 0.f, sC);     sC = sA * sB^T by multiply and add
 //
-// Every element is written by exactly one thread, whatever their number; who reads the result must be behind
-// a barrier of the caller's.
+// Every element is written by exactly one thread, for any number of threads; the caller needs a barrier
+// before reading the result.
 #pragma once
 #include <zellige/tensor/copy.hpp>
 #include <zellige/tensor/gemm.hpp>
@@ -41,9 +41,8 @@ ZELLIGE_ALGEBRA consteval int walk_score() {
               get_swizzle_t<typename X::layout_type>::num_bits != 0) +
          2 * is_smem_v<X>;
 }
-/// Who leads: threads walk the elements in the order of one tensor's memory, that of the one with more to
-/// lose from scattered accesses (swizzled before shared before global). 0: neither can. 1: A. 2: B. To lead,
-/// an order must reach every element.
+/// Selects the tensor whose memory order the threads follow: the one that loses more from scattered accesses
+/// (swizzled before shared before global). 0: neither. 1: A. 2: B. The order must cover every element.
 template <class A, class B>
 ZELLIGE_ALGEBRA consteval int walk_leader() {
   bool const a = is_static_v<linear_layout<A>> &&
@@ -89,7 +88,7 @@ ZELLIGE_HOST_DEVICE constexpr void copy_together(unsigned tid, S const& src, D c
       copy_strided<threads>(tid, src, dst);
   }
 }
-/// The bits that one thread should move at once: no more than leaves every thread something to do.
+/// The bits that one thread moves at once: no more than leaves work for every thread.
 template <int threads, int max_bits, class S, class D>
 ZELLIGE_ALGEBRA consteval int cooperative_bits() {
   int bits = vector_bits<max_bits, S, D>();
@@ -140,8 +139,8 @@ ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, 
                                         detail::view_of(dst, dst.data(), dst.layout()));
   }
 }
-/// With a copy's policy, which says how, not what: the elements are there at once whatever it is, and a wait for
-/// those of AutoCopyAsync waits for nothing.
+/// With a copy policy, which affects only how elements are moved: for any policy they are complete on return,
+/// and a wait for those of AutoCopyAsync returns immediately.
 template <int NumThreads, int MaxVecBits, tensor_like S, tensor_like D, class Policy>
 ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, D&& dst, Policy const&) {
   cooperative_copy<NumThreads, MaxVecBits>(tid, src, dst);
@@ -156,7 +155,7 @@ ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, 
   cooperative_copy<NumThreads, (bits < 8 ? 8 : bits)>(tid, src, dst);
 }
 
-/// What a value passes through on its way in or out.
+/// The identity: applied to values on load or store by default.
 struct as_it_is {
   template <class T>
   ZELLIGE_HOST_DEVICE constexpr T operator()(T const& x) const {
@@ -164,7 +163,7 @@ struct as_it_is {
   }
 };
 
-/// C = store(alpha * sum of load_a(A) * load_b(B) + beta * load_c(C)); C is not read where beta is 0.
+/// C = store(alpha * sum of load_a(A) * load_b(B) + beta * load_c(C)); C is not read if beta is 0.
 ZELLIGE_CALLS_BACK
 template <int NumThreads, class Alpha, tensor_like A, tensor_like B, class Beta, tensor_like C,
           class LoadA = as_it_is, class LoadB = as_it_is, class LoadC = as_it_is, class Store = as_it_is>

@@ -1,13 +1,13 @@
 // copy(src, dst): dst(c) = src(c) at every coordinate.
 //
-//   copy(a, b)                                             as many elements in each, in whatever modes
-//   copy_if(predicate, a, b)                               where predicate(i) holds: the way over an edge
+//   copy(a, b)                                             the same number of elements in each, in any modes
+//   copy_if(predicate, a, b)                               where predicate(i) is true: for partial tiles
 //   copy_aligned(a, b)                                     pointers and strides are multiples of 16 bytes
 //   copy(AutoVectorizingCopyWithAssumedAlignment<64>{}, a, b)     ... of 8 bytes
-//   copy(AutoFilter(AutoVectorizingCopy{}), a, b)          writes what a stride of 0 repeats once only
+//   copy(AutoFilter(AutoVectorizingCopy{}), a, b)          writes elements repeated by a stride of 0 once
 //
-// Elements that lie side by side in both tensors are moved several at a time, as far as the assumed alignment
-// goes. Plain copy assumes 16 bytes where both layouts are static and nothing otherwise.
+// Elements that are contiguous in both tensors are moved several at a time, as far as the assumed alignment
+// allows. copy assumes 16 bytes if both layouts are static, and nothing otherwise.
 #pragma once
 #include <zellige/layout/prefer.hpp>
 #include <zellige/tensor/same.hpp>
@@ -33,7 +33,7 @@ template <class CopyOp>
 AutoFilter(CopyOp const&) -> AutoFilter<CopyOp>;
 
 namespace detail {
-// What moves at once. It may alias any element; the attribute is the host compilers' word for that.
+// The type of a vector access. It may alias any element; the attribute expresses that for host compilers.
 #if defined(__GNUC__) || defined(__clang__)
 #define ZELLIGE_MAY_ALIAS [[gnu::may_alias]]
 #else
@@ -63,7 +63,7 @@ struct alignas(16) ZELLIGE_MAY_ALIAS chunk<16> {
 };
 #undef ZELLIGE_MAY_ALIAS
 
-// What the algebra says of two layouts without asking at run time: 1 where it refuses or would have to check.
+// The algebra's static result for two layouts: 1 if it refuses or would need a run-time check.
 template <class P>
 struct settled {
   ZELLIGE_ALGEBRA static consteval bool ask() {
@@ -85,8 +85,7 @@ template <int B, int M, int S, class It>
 struct most_elements<swizzle_ptr<Swizzle<B, M, S>, It>> {
   static constexpr int value = (8 << M) / sizeof_bits_v<iter_value_t<It>>;
 };
-/// Whether a layout's elements can be taken n at a time, with none left over and nothing to be asked at run
-/// time.
+/// True if a layout's elements can be taken n at a time, with no remainder and no run-time check.
 template <class L, int n>
 ZELLIGE_ALGEBRA consteval bool splits() {
   constexpr auto const& p = plan<Op::upcast, L, Int<n>>::value;
@@ -94,7 +93,7 @@ ZELLIGE_ALGEBRA consteval bool splits() {
   for (int i = 0; i < p.step_count; ++i) {
     if (p.steps[i].op == Arith::check) return false;
   }
-  if (!is_static_v<L>) return true;  // copy_vectors looks at run-time numbers
+  if (!is_static_v<L>) return true;  // copy_vectors checks run-time numbers
   long long count = n;
   for (int i = 0; i < p.node_count; ++i) {
     if (p.nodes[i].kids < 0 && p.nodes[i].kind == ValueKind::layout) count *= p.nodes[i].s.v;
@@ -120,7 +119,7 @@ ZELLIGE_ALGEBRA consteval int common_bits() {
   int const each = sizeof_bits_v<typename A::value_type>, bits = gcd_int(n * each, max_bits);
   return n > 1 && bits % each == 0 ? bits : 0;
 }
-/// How many bits of A and B may move at once; 0: element by element.
+/// The number of bits of A and B that may move at once; 0: element by element.
 template <int max_bits, class A, class B>
 ZELLIGE_ALGEBRA consteval int vector_bits() {
   if constexpr (!alike_in_memory<A, B> || is_volatile<typename A::element_type> ||
@@ -134,7 +133,7 @@ ZELLIGE_ALGEBRA consteval int vector_bits() {
                   typename A::layout_type, typename B::layout_type>();
 }
 
-/// How many elements a copy goes through: the static number of two, so that the loop is unrolled.
+/// The number of elements to copy: the static one of two sizes, so that the loop is unrolled.
 template <class A, class B>
 ZELLIGE_HOST_DEVICE constexpr auto static_one(A const& a, B const& b) {
   if constexpr (is_static_integer_v<A> && !is_static_integer_v<B>)
@@ -142,7 +141,7 @@ ZELLIGE_HOST_DEVICE constexpr auto static_one(A const& a, B const& b) {
   else
     return b;
 }
-/// dst(i) = src(i), cast where the types of the elements differ.
+/// dst(i) = src(i), with a cast if the element types differ.
 template <class S, class D, class I>
 ZELLIGE_HOST_DEVICE constexpr void copy_element(S const& src, D& dst, I const& i) {
   using From = typename S::value_type;
@@ -165,9 +164,9 @@ ZELLIGE_HOST_DEVICE constexpr bool lies_at_multiple_of([[maybe_unused]] It const
   if constexpr (requires { raw_pointer_cast(it) + 1; })
     return reinterpret_cast<size_t>(raw_pointer_cast(it)) % size_t(bytes) == 0;
   else
-    return true;  // the pointer checks for itself
+    return true;  // the pointer checks itself
 }
-/// Run-time strides are multiples of n.
+/// True if run-time strides are multiples of n.
 template <class D, int... I>
 ZELLIGE_HOST_DEVICE constexpr bool multiples_each(D const& stride, long long n, seq<I...>);
 template <class D>
@@ -183,7 +182,7 @@ template <class D, int... I>
 ZELLIGE_HOST_DEVICE constexpr bool multiples_each(D const& stride, long long n, seq<I...>) {
   return (true && ... && multiples(get<I>(stride), n));
 }
-/// What the types do not tell: that address and strides allow elements to be taken n at a time.
+/// The run-time condition: address and strides allow elements to be taken n at a time.
 template <int bytes, int n, class X>
 ZELLIGE_HOST_DEVICE constexpr bool is_in_step(X const& x) {
   if constexpr (!is_static_v<typename X::layout_type> && is_layout_v<typename X::layout_type>) {
@@ -194,7 +193,8 @@ ZELLIGE_HOST_DEVICE constexpr bool is_in_step(X const& x) {
 ZELLIGE_HOST_DEVICE constexpr char const* not_in_step() {
   return "the policy vouches for {x} bits at a time, but an address or stride is no multiple of {y} bytes";
 }
-/// On the emulator, before elements leave a thread's registers as mere bytes: that all have been written.
+/// On the emulator: checks that all elements have been written before they leave a thread's registers as
+/// bytes.
 template <class S, class D>
 ZELLIGE_OWNING ZELLIGE_HOST_DEVICE inline void look_for_unwritten([[maybe_unused]] S const& src, D const&) {
 #if defined(ZELLIGE_EMULATE)
@@ -204,8 +204,8 @@ ZELLIGE_OWNING ZELLIGE_HOST_DEVICE inline void look_for_unwritten([[maybe_unused
 #endif
 }
 
-/// `sure`: the caller vouches for alignment, and is held to it. Otherwise the host looks first; a device
-/// would trap.
+/// `sure`: the caller asserts the alignment, and the assertion is checked. Otherwise the host tests it first;
+/// a device would trap.
 template <int max_bits, bool sure, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void copy_vectors(S const& src, D& dst) {
   constexpr int bits = vector_bits<max_bits, S, D>();
@@ -229,7 +229,7 @@ ZELLIGE_HOST_DEVICE constexpr void copy_vectors(S const& src, D& dst) {
 
 }  // namespace detail
 
-/// dst(i) = src(i) at every i where pred(i).
+/// dst(i) = src(i) at every i for which pred(i) is true.
 ZELLIGE_CALLS_BACK
 template <class P, tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy_if(P const& pred, S const& src, D&& dst) {
@@ -284,7 +284,7 @@ ZELLIGE_HOST_DEVICE constexpr auto once(S const& shape, A const& a, B const& b) 
 }
 }  // namespace detail
 
-/// Where both tensors repeat elements along the same modes (static strides of 0), each is copied once.
+/// Modes along which both tensors repeat elements (static strides of 0) are copied once.
 template <class CopyOp, tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy(AutoFilter<CopyOp> const& policy, S const& src, D&& dst) {
   using DL = typename remove_cvref_t<D>::layout_type;

@@ -1,6 +1,6 @@
-// One thread's prints, and types shown by the compiler.
+// Printing from one thread, and compiler output of types.
 //
-//   if (thread0()) print(tensor);      thread(t, b), block(b) likewise; on the host they are true
+//   if (thread0()) print(tensor);      thread(t, b), block(b) likewise; true on the host
 //   print_type(x);                     an error that shows the type of x
 //   print_bits(0x5u), bfprint<4, 4>(x) the bits of a number; of 4 bits, then 4 bits
 #pragma once
@@ -22,7 +22,7 @@ ZELLIGE_HOST_DEVICE void print_type(T&&...) {
 }
 
 #if defined(__CUDA_ARCH__) || defined(threadIdx)
-#define ZELLIGE_IN_A_KERNEL 1  // CUDA's, or the emulator's, which spells the names alike
+#define ZELLIGE_IN_A_KERNEL 1  // CUDA's, or the emulator's, which uses the same names
 #else
 #define ZELLIGE_IN_A_KERNEL 0
 #endif
@@ -46,7 +46,7 @@ ZELLIGE_HOST_DEVICE inline bool thread0() { return thread(0, 0); }
 ZELLIGE_HOST_DEVICE inline bool block0() { return block(0); }
 #undef ZELLIGE_IN_A_KERNEL
 
-/// The lowest bits of x in fields, the first field highest, between bars.
+/// The lowest bits of x in fields, the first field highest, separated by bars.
 template <int... Bits, class T>
 ZELLIGE_HOST_DEVICE void bfprint(T const& x) {
   int at = (0 + ... + Bits);

@@ -1,12 +1,12 @@
-// Engines: what holds a tensor's elements. ArrayEngine owns them, and its copies are deep; ViewEngine and
-// ConstViewEngine hold an iterator, and their copies see the same elements.
+// Engines: the storage of a tensor's elements. ArrayEngine owns them, and its copies are deep; ViewEngine and
+// ConstViewEngine hold an iterator, and their copies refer to the same elements.
 #pragma once
 #include <zellige/tensor/array.hpp>
 #include <zellige/tensor/overhang.hpp>
 #include <zellige/tensor/pointer.hpp>
 
-// The emulator is told of elements that a kernel owns and has not written yet, and by whose declaration: what makes
-// them is inlined into it.
+// Registers a kernel's unwritten elements with the emulator, with their declaration: the constructor is
+// inlined into it.
 #if defined(ZELLIGE_EMULATE)
 #include <zellige/emulate/registers.hpp>
 #define ZELLIGE_OWNING __attribute__((always_inline))
@@ -17,7 +17,7 @@
 namespace zellige {
 
 namespace detail {
-/// The iterators of an array, packed where elements are smaller than a byte.
+/// The iterators of an array, packed if elements are smaller than a byte.
 template <class T, int N, bool packed = sizeof_bits_v<T> % 8 != 0>
 struct storage_of {
   using type = array_aligned<T, size_t(N), alignment_of(size_t(N) * sizeof(T), alignof(T))>;
@@ -40,7 +40,7 @@ struct ArrayEngine {
   Storage storage;
   ZELLIGE_HOST_DEVICE constexpr auto begin() { return storage.begin(); }
   ZELLIGE_HOST_DEVICE constexpr auto begin() const { return storage.begin(); }
-  /// Nobody may count on what they hold.
+  /// The elements become undefined.
   ZELLIGE_OWNING ZELLIGE_HOST_DEVICE constexpr void leave_unwritten() {
 #if defined(ZELLIGE_EMULATE)
     if constexpr (emulate::number_bytes<value_type> != 0)
@@ -50,12 +50,12 @@ struct ArrayEngine {
 };
 
 namespace detail {
-/// Coordinates and numbers may run past an end; elements may not.
+/// Coordinates and numbers may exceed an end; elements may not.
 template <class It>
 inline constexpr bool has_an_end = names_memory<It>;
 }  // namespace detail
 
-/// Of units that check and units that do not, a view is another type: they do not link.
+/// A view has different types in units that check and units that do not: they must not link.
 #if ZELLIGE_CHECK_EVERYWHERE
 inline namespace checked {
 #else
@@ -70,7 +70,7 @@ struct ViewEngine {
   using memory = typename detail::memory_of<It>::type;
   using Over = conditional_t<ZELLIGE_CHECK_EVERYWHERE && detail::has_an_end<It>, Overhang, NoOverhang>;
 
-  [[no_unique_address]] Over over = {};  // first, as tensor.hpp says of the layout
+  [[no_unique_address]] Over over = {};  // first, for the reason given for the layout in tensor.hpp
   It storage = {};
 
   ViewEngine() = default;

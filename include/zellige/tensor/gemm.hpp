@@ -6,20 +6,21 @@
 //   (V, M)  x (V, N)  => (V, M, N)      V outer products
 //   (V, M, K) x (V, N, K) => (V, M, N)  V matrix products
 //
-// The ranks choose; sizes that do not fit are refused, with a word for the commonest reason: A and B swapped.
+// The ranks select the case; sizes that do not fit are refused, with a hint for the most frequent error: A
+// and B swapped.
 #pragma once
 #include <zellige/tensor/same.hpp>
 
 namespace zellige {
 
 namespace detail {
-// Which of a product's conditions two static sizes break.
+// The condition of a matmul that two static sizes violate.
 enum class Misfit : signed char { none, ranks, values, rows, columns, depth, result };
 
 template <int I, class X>
 using size_t_of = decltype(size<I>(lvalue<X const>()));
 
-// Mode numbers of V, M, N and K; -1: the product has none.
+// Mode numbers of V, M, N and K; -1: not present.
 struct ProductModes {
   int v, m, n, k;
 };
@@ -52,7 +53,7 @@ ZELLIGE_HOST_DEVICE consteval Misfit find_misfit() {
   }
 }
 
-/// The one error of a misfit that the compiler found.
+/// The single error for a mismatch found by the compiler.
 template <Algorithm g, Misfit misfit, class A, class B, class C>
 ZELLIGE_HOST_DEVICE constexpr void refuse_product(A const& a, B const& b, C const& c) {
   constexpr ProductModes p = product_modes(A::rank, B::rank, C::rank);
@@ -133,7 +134,7 @@ ZELLIGE_HOST_DEVICE constexpr void product_into(D& d, A const& a, B const& b, C 
   if constexpr (misfit == Misfit::ranks) {
     no_product_of_such_ranks_needed_are_111_112_222_223_or_333<g, A::rank, B::rank, C::rank>();
   } else if constexpr (misfit == Misfit::none || misfit == Misfit::result) {
-    // The result has the modes of C, not as many elements only.
+    // The result must have the modes of C, not only the same number of elements.
     require_same_shape<g>(c, d);
     if constexpr (C::rank == D::rank && !counts_clash<C, D>) {
       if constexpr (C::rank == 0 || first_clash<C, D> < 0) {

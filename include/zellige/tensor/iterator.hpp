@@ -1,4 +1,4 @@
-// What a tensor may stand on besides memory: iterators over numbers and over coordinates.
+// Iterators of tensors other than memory: over numbers and over coordinates.
 //
 //   counting_iterator<int>(42)            42, 43, 44, ...
 //   make_inttuple_iter(42, _2{}, _7{})    the coordinate (42, 2, 7); + (0, 5, 2) gives (42, 7, 9)
@@ -44,7 +44,7 @@ struct iterator_element<It> {
 };
 }  // namespace detail
 
-/// What *it is, what it refers to, and that without const.
+/// The type of *it, the type it refers to, and that without const.
 template <class It>
 struct iterator_traits {
   using reference = typename detail::iterator_reference<It>::type;
@@ -64,7 +64,7 @@ using iter_element_t = typename iterator_traits<It>::element_type;
 template <class It>
 using iter_value_t = typename iterator_traits<It>::value_type;
 
-/// Anything that can be the ground of a tensor.
+/// Any iterator on which a tensor can be based.
 template <class It>
 concept dereferenceable = requires(It it) {
   *it;
@@ -136,7 +136,7 @@ struct ArithmeticTupleIterator : private tuple<T> {
 template <class T>
 ArithmeticTupleIterator(T) -> ArithmeticTupleIterator<T>;
 
-/// An iterator over coordinates from one given as a tuple, or number by number.
+/// An iterator over coordinates, starting from a tuple or from separate numbers.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr auto make_inttuple_iter(T const& t) {
   auto const at = as_arithmetic_tuple(t);

@@ -1,47 +1,48 @@
-// Tiles that hang over the end of a tensor.
+// Overhang: tracks partial tiles, which reach beyond the end of a tensor.
 //
-// A division whose tile does not divide the tensor rounds up: of 10 elements in tiles of 4, tile 2 has the
-// coordinates 8 to 11. Its layout is right, and two of its elements are not the tensor's: they lie past the
-// end, or, worse, in the next row, where no memory checker sees them. So a view of memory remembers what
-// hangs over, and the algorithms that touch all elements without a predicate (copy, fill, axpby, ...) refuse
-// it; copy_if is the way over the edge.
+// A division whose tile does not divide the tensor rounds up: for 10 elements in tiles of 4, tile 2 has the
+// coordinates 8 to 11. Its layout is correct, but two of its elements are out of bounds: they are beyond the
+// end or, worse, in the next row, where no memory checker detects them. So a view of memory records its
+// out-of-bounds part, and the algorithms that access all elements without a predicate (copy, fill, axpby,
+// ...) refuse it; copy_if handles partial tiles.
 //
-// The record is a value beside the address, not a type: the tile at the edge and the tile inside are of one
-// type, as in CuTe. It is kept where run-time numbers are checked on host and device alike: in units that no
-// CUDA compiler compiles, and wherever ZELLIGE_CHECK says 1. ZELLIGE_CHECK 0 leaves it out, and so does a CUDA
-// compiler that is not told, whose kernels check nothing.
+// The record is a value stored with the address, not a type: edge tiles and inner tiles have one type, as in
+// CuTe. It is kept if run-time numbers are checked on host and device alike: in units that no CUDA compiler
+// compiles, and wherever ZELLIGE_CHECK is 1. It is omitted with ZELLIGE_CHECK 0, and by a CUDA compiler
+// without ZELLIGE_CHECK, whose kernels check nothing.
 //
-// Only what provably leaves the tensor is refused. Of tile 2 above it is known that mode 0 has `room` for 2, so
-// that the part of it with rows 0 and 1 is copied freely; a division into all tiles says only that some hang
-// over, and one of them, picked by a slice, is not refused.
+// Only provably out-of-bounds views are refused. For tile 2 above, mode 0 is known to have `room` for 2, so
+// the part with rows 0 and 1 can be copied; a division into all tiles only records that some are partial, and
+// one of them, selected by a slice, is not refused.
 //
-// Why not a comparison of addresses in `copy`: the stray elements of a row-major matrix are inside the memory of
-// the matrix. Why not a coordinate per element: it would double the algebra of every partition.
+// Comparing addresses in `copy` would not suffice: the out-of-bounds elements of a row-major matrix are
+// inside the memory of the matrix. Tracking a coordinate per element would double the algebra of every
+// partition.
 #pragma once
 #include <zellige/layout/algebra.hpp>
 #include <zellige/tensor/check.hpp>
 
 namespace zellige {
 
-/// What of a view is not its tensor's.
+/// The out-of-bounds part of a view.
 struct Overhang {
   static constexpr int anywhere = -1;
   static constexpr long long unknown = -1;
 
-  long long tile = 0;  // 0: nothing hangs over
+  long long tile = 0;  // 0: all in bounds
   long long extent = 0;
-  int mode = anywhere;       // the first `room` elements of this mode are the tensor's; anywhere: not all are
-  long long room = unknown;  // unknown: not all of the mode's are
+  int mode = anywhere;       // the first `room` elements of this mode are in bounds; anywhere: not all are
+  long long room = unknown;  // unknown: not all of the mode's are in bounds
 };
-/// The record of what keeps none.
+/// The empty record of views that are not tracked.
 struct NoOverhang {};
 
 namespace detail {
-/// A record of the first that refuses.
+/// The first of two records that refuses.
 ZELLIGE_HOST_DEVICE constexpr Overhang either(Overhang const& a, Overhang const& b) {
   return a.tile != 0 ? a : b;
 }
-/// Of a view that has all elements in other modes.
+/// For a view that has all elements in other modes.
 ZELLIGE_HOST_DEVICE constexpr Overhang rearranged(Overhang o) {
   o.mode = Overhang::anywhere;
   o.room = Overhang::unknown;
@@ -49,7 +50,7 @@ ZELLIGE_HOST_DEVICE constexpr Overhang rearranged(Overhang o) {
 }
 ZELLIGE_HOST_DEVICE constexpr NoOverhang rearranged(NoOverhang) { return {}; }
 
-/// Of a view that keeps some modes whole, counted from 0 in their order: keeps[i] says whether mode i is one.
+/// For a view that keeps some whole modes, in order: keeps[i] is true if it keeps mode i.
 template <bool... keeps>
 ZELLIGE_HOST_DEVICE constexpr Overhang kept(Overhang o) {
   constexpr bool all[] = {keeps..., true};
@@ -60,7 +61,7 @@ ZELLIGE_HOST_DEVICE constexpr Overhang kept(Overhang o) {
   o.mode = before;
   return o;
 }
-/// Of the part that a coordinate picks. A mode of which it picks some is kept, but not whole.
+/// For the part selected by a coordinate. A mode of which it selects a part is kept, but not whole.
 template <class Crd>
 struct Picked {
   ZELLIGE_HOST_DEVICE static constexpr Overhang of(Overhang const& o) {
@@ -80,10 +81,10 @@ struct Picked<tuple<C...>> {
   }
 };
 
-/// What a tiler cuts of a mode: every tile, the tile that a coordinate names, or an element of every tile.
+/// The result of a tiler on a mode: every tile, the tile at a coordinate, or an element of every tile.
 enum class Part : signed char { every, tile, thread };
 
-/// Mode `mode` of `extent` elements, of which `room` are the tensor's, cut in tiles of `tile`.
+/// Mode `mode` of `extent` elements, `room` of them in bounds, divided into tiles of `tile`.
 template <Part part, class Crd>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut(long long tile, long long extent, long long room, int mode,
                                            [[maybe_unused]] Crd const& crd) {
@@ -116,7 +117,7 @@ inline constexpr bool flat_numbers = false;
 template <class... T>
 inline constexpr bool flat_numbers<tuple<T...>> = (integral<T> && ...);
 
-/// How many elements of mode `mode` are the tensor's, of `size`.
+/// The number of in-bounds elements of mode `mode`, of `size`.
 ZELLIGE_HOST_DEVICE constexpr long long room_of(Overhang const& had, int mode, long long size) {
   return had.tile != 0 && had.mode == mode && had.room >= 0 && had.room < size ? had.room : size;
 }
@@ -127,8 +128,8 @@ ZELLIGE_HOST_DEVICE constexpr Overhang cut_mode(Overhang const& had, S const& sh
 template <Part part, class S, class T, class Crd, int... I>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_modes(Overhang const& had, S const& shape, T const& tiler,
                                                  Crd const& crd, seq<I...>);
-/// What a tiler of numbers leaves hanging over a shape of which `had` was known; crd names a tile, or an element
-/// of every tile, mode by mode. `mode` is the shape's place in the whole.
+/// The out-of-bounds part after a tiler of numbers divides a shape with record `had`; crd selects a tile, or
+/// an element of every tile, mode by mode. `mode` is the position of the shape in the whole.
 template <Part part, class S, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_shape(Overhang const& had, S const& shape, T const& tiler,
                                                  Crd const& crd, int mode = 0) {
@@ -136,10 +137,10 @@ ZELLIGE_HOST_DEVICE constexpr Overhang cut_shape(Overhang const& had, S const& s
     if constexpr (tuple_size_v<T> == 1 && integral<S>)
       return cut_mode<part>(had, shape, get<0>(tiler), part_of<0>(crd), mode);
     else if constexpr (tuple_size_v<T> == 0 || tuple_size_v < T >> rank_v<S> || !tuple_like<S>)
-      return {};  // nothing to cut, or refused by the division itself
+      return {};  // nothing to divide, or refused by the division itself
     else if constexpr (part == Part::tile && integral<Crd> && flat_numbers<T> && flat_numbers<S> &&
                        rank_v<T> == rank_v<S>)
-      // One number for the tile: it counts them, the first mode fastest.
+      // A single number for the tile is its linear index, the first mode fastest.
       return cut_modes<part>(had, shape, tiler, idx2crd(crd, ceil_div(shape, tiler)),
                              make_seq<tuple_size_v<T>>{});
     else
@@ -154,12 +155,12 @@ ZELLIGE_HOST_DEVICE constexpr Overhang cut_shape(Overhang const& had, S const& s
     return {};
   }
 }
-/// One mode of many; a tiler inside a tiler speaks of modes that no view has for itself.
+/// One of several modes; a tiler nested in a tiler refers to modes that no view has as modes of its own.
 template <Part part, class S, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_mode(Overhang const& had, S const& shape, T const& tiler,
                                                 Crd const& crd, int mode) {
   if constexpr (is_underscore_v<T>) {
-    // Not cut: what was known of it stays known, where the mode stays in its place.
+    // Not divided: its record stays valid if the mode keeps its position.
     return part == Part::every && had.mode == mode ? rearranged(had) : Overhang{};
   } else if constexpr (tuple_like<T>) {
     Overhang inside = cut_shape<part>(Overhang{}, shape, tiler, crd);
@@ -174,21 +175,21 @@ template <Part part, class S, class T, class Crd, int... I>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_modes(Overhang const& had, S const& shape, T const& tiler,
                                                  Crd const& crd, seq<I...>) {
   Overhang found, one;
-  // A record of one mode outlives more slices than one of all: it is preferred.
+  // A record of one mode survives more slices than one of all modes, so it is preferred.
   ((one = cut_mode<part>(had, get<I>(shape), get<I>(tiler), part_of<I>(crd), I),
     found = found.tile == 0 || (found.mode == Overhang::anywhere && one.tile != 0) ? one : found),
    ...);
   return found;
 }
 
-/// Whether a tiler is made of numbers alone.
+/// True if a tiler consists of numbers only.
 template <class T>
 inline constexpr bool tiles_of_numbers = integral<T> || is_underscore_v<T>;
 template <class... T>
 inline constexpr bool tiles_of_numbers<tuple<T...>> = (tiles_of_numbers<T> && ...);
 
-/// What a division into `divided` leaves hanging over. A tile with a layout of its own (its elements need not
-/// be neighbours) does not divide where tile and tiles together have more elements than there were.
+/// The out-of-bounds part after a division into `divided`. A tile with its own layout (its elements may be
+/// non-contiguous) does not divide evenly if tile and tiles together have more elements than before.
 template <Part part, class L, class D, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_layout(Overhang const& had, L const& layout, D const& divided,
                                                   T const& tiler, Crd const& crd) {
@@ -200,14 +201,14 @@ ZELLIGE_HOST_DEVICE constexpr Overhang cut_layout(Overhang const& had, L const& 
   }
 }
 
-/// What a composition reaches past the end of a shape: one tile at its beginning.
+/// The part of a composition beyond the end of a shape: one tile at its beginning.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr long long reach(T const& tiler) {
   if constexpr (layout_like<T>) {
     if constexpr (integral<decltype(cosize(tiler))>)
       return cosize(tiler);
     else
-      return 0;  // strides that pick modes are composed mode by mode and checked there
+      return 0;  // strides that select modes are composed mode by mode and checked there
   } else if constexpr (integral<T>) {
     return tiler;
   } else {
@@ -239,13 +240,13 @@ ZELLIGE_HOST_DEVICE constexpr Overhang reach_layout(Overhang const& had, S const
     else
       return reach_modes(had, shape, tiler, make_seq<tuple_size_v<T>>{});
   } else {
-    // Of all modes together, which are one where there is one.
+    // Of all modes together, or of the only one.
     return rearranged(reach_shape(rank_v<S> == 1 ? had : Overhang{}, shape, tiler, 0));
   }
 }
 
-/// What one thread has of a shape cut in tiles, every tile's part: tv takes (thread, value) to an element of
-/// the tile. Exact, which is worth a walk over the values: it is asked only where a tile hangs over.
+/// One thread's part of a shape divided into tiles, from every tile: tv maps (thread, value) to an element of
+/// the tile. Exact, by a loop over the values: it is called only for partial tiles.
 template <class S, class T, class TV, int... I>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_thread(Overhang const& had, S const& shape, T const& tile,
                                                   TV const& tv, int thread, seq<I...>) {

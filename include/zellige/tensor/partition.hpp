@@ -1,5 +1,5 @@
-// Tensors cut by tilers: the algebra on a tensor's layout, and the tiles and the parts of tiles that
-// coordinates name.
+// Partitions tensors by tilers: the layout algebra on tensors, and selection of tiles and parts of tiles by
+// coordinates.
 //
 //   Tensor tiles = zipped_divide(a, Shape<_128, _64>{});                       // ((128, 64), (m, n))
 //   Tensor mine  = local_tile(a, Shape<_128, _64>{}, make_coord(bx, by));      // tile (bx, by)
@@ -9,7 +9,7 @@
 
 namespace zellige {
 
-// What keeps all elements.
+// Operations that keep all elements.
 #define ZELLIGE_ON_THE_LAYOUT(name)                                            \
   template <tensor_like X, class... T>                                         \
   ZELLIGE_HOST_DEVICE constexpr auto name(X&& x, T const&... t) {              \
@@ -44,7 +44,7 @@ ZELLIGE_HOST_DEVICE constexpr auto started_at(Crd const& crd, ComposedLayout<A, 
     return make_composed_layout(l.layout_a(), l.offset() + l.layout_b()(crd), l.layout_b());
 }
 }  // namespace detail
-/// The tensor seen from a coordinate. A swizzle needs the offset under it.
+/// The tensor with its origin moved to a coordinate. A swizzle needs the offset inside it.
 template <class Crd, tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto domain_offset(Crd const& crd, X&& x) {
   auto const& l = x.layout();
@@ -57,11 +57,11 @@ ZELLIGE_HOST_DEVICE constexpr auto domain_offset(Crd const& crd, X&& x) {
 namespace detail {
 template <class X>
 inline constexpr bool stands_on_memory = names_memory<typename remove_cvref_t<X>::iterator>;
-/// Whether a division of x has something to remember.
+/// True if a division of x must be recorded.
 template <class X>
 inline constexpr bool can_overhang =
     remembers_overhang<remove_cvref_t<decltype(iterator_of(lvalue<remove_cvref_t<X>>()))>>;
-/// What is known of x; an owning tensor knows nothing, and is whole.
+/// The record of x; an owning tensor has none, and is whole.
 template <class X>
 ZELLIGE_HOST_DEVICE constexpr Overhang known_of([[maybe_unused]] X const& x) {
   if constexpr (remembers<X>)
@@ -85,9 +85,9 @@ ZELLIGE_HOST_DEVICE constexpr Overhang cut_thread_of(Overhang const& had, S cons
   if constexpr (flat_numbers<T> && tuple_like<S>)
     return cut_thread(had, shape, tile, tv, thread, make_seq<tuple_size_v<T>>{});
   else
-    return Overhang{};  // a tile whose elements are not neighbours
+    return Overhang{};  // a tile whose elements are not contiguous
 }
-/// A thread's part of x, from every tile of a tiler whose tiles are compact; tv() is (thread, value) -> element.
+/// A thread's part of x, from every tile of a tiler with compact tiles; tv() is (thread, value) -> element.
 template <class X, class It, class L, class T, class TV, class I>
 ZELLIGE_HOST_DEVICE constexpr auto view_of_thread(X const& x, It const& it, L const& part, T const& tile,
                                                   [[maybe_unused]] TV const& tv,
@@ -130,7 +130,7 @@ ZELLIGE_HOST_DEVICE constexpr auto flat_divide(X&& x, T const& tiler) {
 }
 
 namespace detail {
-// crd with `_` for the modes that it leaves out.
+// crd with `_` for the modes that it omits.
 template <Algorithm algorithm, int N, class Crd>
 ZELLIGE_HOST_DEVICE constexpr auto marked_to(Crd const& crd) {
   if constexpr (!tuple_like<Crd>)
@@ -148,7 +148,7 @@ template <Algorithm algorithm, Part part, class X, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr auto partitioned(X& x, T const& tiler, Crd const& crd) {
   if constexpr (tuple_like<T> && tuple_size_v < T >> X::rank) {
     the_tiler_has_more_modes_than_the_tensor<algorithm, tuple_size_v<T>, X::rank>();
-    return view_of(x, iterator_of(x), x.layout());  // so that nothing else is reported
+    return view_of(x, iterator_of(x), x.layout());  // suppresses further errors
   } else {
     auto const zipped = zipped_divide(x.layout(), tiler);
     if constexpr (decltype(zipped)::rank != 2) {
@@ -173,12 +173,12 @@ ZELLIGE_HOST_DEVICE constexpr auto partitioned(X& x, T const& tiler, Crd const& 
 }
 }  // namespace detail
 
-/// The tile that crd names: of (tile, tiles) all of the first, crd of the second.
+/// The tile at crd: of (tile, tiles), all of the first and crd of the second.
 template <tensor_like X, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr auto inner_partition(X&& x, T const& tiler, Crd const& crd) {
   return detail::partitioned<Algorithm::local_tile, detail::Part::tile>(x, tiler, crd);
 }
-/// What crd names in every tile: of (tile, tiles) crd of the first, all of the second.
+/// The element at crd of every tile: of (tile, tiles), crd of the first and all of the second.
 template <tensor_like X, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr auto outer_partition(X&& x, T const& tiler, Crd const& crd) {
   return detail::partitioned<Algorithm::local_partition, detail::Part::thread>(x, tiler, crd);
@@ -187,12 +187,12 @@ template <tensor_like X, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr auto local_tile(X&& x, T const& tiler, Crd const& crd) {
   return inner_partition(x, tiler, crd);
 }
-/// Only the modes of tiler and crd that proj does not mark with `_`.
+/// Uses only the modes of tiler and crd that proj does not mark with `_`.
 template <tensor_like X, class T, class Crd, class P>
 ZELLIGE_HOST_DEVICE constexpr auto local_tile(X&& x, T const& tiler, Crd const& crd, P const& proj) {
   return inner_partition(x, dice(proj, tiler), dice(proj, crd));
 }
-/// What thread `index` of the thread layout gets of every tile of that shape.
+/// The part of thread `index` of the thread layout, in every tile of that shape.
 template <tensor_like X, class S, class D, class I>
 ZELLIGE_HOST_DEVICE constexpr auto local_partition(X&& x, Layout<S, D> const& threads, I const& index) {
   static_assert(integral<I>, "local_partition(x, threads, index): the index of a thread is a number");

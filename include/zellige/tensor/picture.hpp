@@ -1,7 +1,7 @@
-// Layouts and tilings as pictures: SVG and LaTeX (TikZ) text. Host only.
+// Draws layouts and tilings as SVG and LaTeX (TikZ). Host only.
 //
 //   print_svg(layout)          a rank-2 layout: every cell its index, shaded by the index modulo 8
-//   print_svg(tiled_copy)      who reads and who writes each element of the tile: T3 over V1
+//   print_svg(tiled_copy)      the thread and value that read and write each element: T3 over V1
 //   print_svg(tiled_mma)       A left of C, B above it; print_latex(...) likewise
 //
 // A tiling is anything with get_layoutS_TV() and get_layoutD_TV(), or get_layoutA_TV(), B and C.
@@ -23,7 +23,7 @@ struct Cell {
 struct CellGrid {
   std::string title;
   int rows = 0, columns = 0;
-  int at_row = 0, at_column = 0;  // where it lies on the sheet, in cells
+  int at_row = 0, at_column = 0;  // its position on the sheet, in cells
   std::vector<Cell> cells = {};
   Cell& cell(int m, int n) { return cells[std::size_t(m) + std::size_t(rows) * std::size_t(n)]; }
   Cell const& cell(int m, int n) const { return cells[std::size_t(m) + std::size_t(rows) * std::size_t(n)]; }
@@ -45,7 +45,7 @@ CellGrid grid_of_layout(L const& l) {
   }
   return g;
 }
-/// Of a layout (thread, value) -> index of (rows, columns): the first thread and value that hold each
+/// For a layout (thread, value) -> index of (rows, columns): the first thread and value of each
 /// element.
 template <class L>
 CellGrid grid_of_holders(std::string const& title, L const& tv, int rows, int columns) {

@@ -1,9 +1,9 @@
-// Pointers that know which memory they point into, and casts between pointers of every kind.
+// Pointers tagged with their memory space, and casts between all kinds of pointers.
 //
-//   make_gmem_ptr(p)              p, known to be global memory          make_gmem_ptr<float>(void_pointer)
-//   recast_ptr<half_t>(p)         the same address, of other elements; keeps the memory
+//   make_gmem_ptr(p)              p, tagged as global memory          make_gmem_ptr<float>(void_pointer)
+//   recast_ptr<half_t>(p)         the same address with another element type; keeps the memory space
 //   recast_ptr<int4b_t>(p)        elements of less than a byte: a subbyte_iterator
-//   raw_pointer_cast(p)           the plain pointer inside
+//   raw_pointer_cast(p)           the raw pointer inside
 #pragma once
 #include <zellige/tensor/iterator.hpp>
 #include <zellige/tensor/subbyte.hpp>
@@ -16,7 +16,7 @@ struct rmem_tag {};
 struct tmem_tag {};
 
 namespace detail {
-/// A pointer (or iterator) into a memory, of which there is a class template `Pointer`.
+/// A pointer (or iterator) into a memory space that has a class template `Pointer`.
 template <template <class> class Pointer, class Memory, class It>
 struct memory_iterator {
   using memory = Memory;
@@ -73,15 +73,15 @@ concept memory_pointer = requires {
   typename P::template rebound<typename P::iterator>;
 };
 
-/// An address of tensor memory, which only instructions read: 32-bit words, 128 lanes by 512 columns.
-/// Smaller elements count in the unused high bits.
+/// An address in tensor memory, which only instructions can read: 32-bit words, 128 lanes by 512 columns.
+/// Smaller elements are counted in the unused high bits.
 template <class T>
 struct tmem_ptr {
   using element_type = T;
   using value_type = remove_cvref_t<T>;
   using reference = T;
   using memory = tmem_tag;
-  // Words of an element, or elements of a word, as a power of two.
+  // Words per element, or elements per word, as a power of two.
   static constexpr int shift = sizeof_bits<T>::value <= 4    ? 3
                                : sizeof_bits<T>::value <= 8  ? 2
                                : sizeof_bits<T>::value <= 16 ? 1
@@ -133,7 +133,7 @@ requires(
 template <class It>
 struct memory_of<It const> : memory_of<It> {};
 
-/// Whether an iterator names memory, whose elements can be taken several at a time.
+/// True if an iterator points to memory, whose elements can be taken several at a time.
 template <class It>
 inline constexpr bool names_memory = requires(It it) {
   it.template recast<unsigned>();
@@ -146,8 +146,8 @@ template <memory_pointer P>
 inline constexpr bool names_memory<P> = names_memory<typename P::iterator>;
 }  // namespace detail
 
-/// Of pointers, engines and tensors. What is in neither global nor shared nor tensor memory is a thread's
-/// own.
+/// For pointers, engines and tensors. Memory that is neither global nor shared nor tensor memory is a
+/// thread's own.
 template <class T>
 struct is_gmem : bool_constant<is_same_v<typename detail::memory_of<T>::type, gmem_tag>> {};
 template <class T>
@@ -177,13 +177,13 @@ ZELLIGE_HOST_DEVICE constexpr unsigned raw_pointer_cast(tmem_ptr<T> const& p) {
   return p.addr_;
 }
 
-/// Elements of which one is stored and several are meant; see sparse.hpp.
+/// Elements stored once for several logical ones; see sparse.hpp.
 template <class T>
 inline constexpr bool is_sparse_v = false;
 template <int N, class It>
 ZELLIGE_HOST_DEVICE constexpr auto make_sparse_ptr(It const& it);
 
-/// The same address, of elements of type U.
+/// The same address with elements of type U.
 template <class U, class T>
 ZELLIGE_HOST_DEVICE constexpr auto recast_ptr(T* p) {
   if constexpr (is_sparse_v<U>)
@@ -239,7 +239,7 @@ template <class It>
 ZELLIGE_HOST_DEVICE constexpr auto make_rmem_ptr(It it) {
   return detail::in_memory<rmem_ptr<It>>(it);
 }
-// The same from a pointer without a type.
+// The same for a void pointer.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr auto make_gmem_ptr(void* p) {
   return make_gmem_ptr(recast_ptr<T>(p));
@@ -273,7 +273,7 @@ ZELLIGE_HOST_DEVICE constexpr auto make_rmem_ptr(void const* p) {
   return make_rmem_ptr(recast_ptr<T const>(p));
 }
 
-/// What the type alone says of an address: nothing, of a plain pointer.
+/// The alignment implied by the type of an address: none for a raw pointer.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr Int<0> max_alignment(T* const&) {
   return {};

@@ -1,8 +1,8 @@
-// prefetch(x): asks for a global tensor's lines to be in L2. It changes no value; on the host it does
-// nothing.
+// prefetch(x): requests a global tensor's lines in the L2. It changes no value, and does nothing on
+// the host.
 //
 //   prefetch(a);                                       one thread, all of a
-//   cooperative_prefetch<128>(threadIdx.x, a);         128 threads, each its part
+//   cooperative_prefetch<128>(threadIdx.x, a);         128 threads, each a part
 #pragma once
 #include <zellige/tensor/cooperative.hpp>
 
@@ -15,7 +15,7 @@ ZELLIGE_HOST_DEVICE inline void prefetch_line([[maybe_unused]] P const* p) {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(p) : "memory");
 #endif
 }
-/// How many elements of a run one request covers.
+/// The number of elements of a run that one request covers.
 template <int fetch_bytes, class X>
 ZELLIGE_ALGEBRA consteval int elements_of_a_fetch() {
   using L = typename X::layout_type;
@@ -30,7 +30,7 @@ ZELLIGE_HOST_DEVICE constexpr void cooperative_prefetch(unsigned tid, X const& x
   using L = detail::linear_layout<X>;
   if constexpr (detail::walk_size<X>() == detail::static_product<remove_cvref_t<decltype(x.shape())>> &&
                 detail::walk_size<X>() > 0) {
-    // In the order of memory, a request for every stretch of FetchBytes.
+    // In the order of memory, one request for every FetchBytes bytes.
     auto const order = right_inverse(L{});
     constexpr int step = detail::elements_of_a_fetch<FetchBytes, X>();
     for (int i = int(tid) * step; i < int(x.size()); i += NumThreads * step)

@@ -1,7 +1,7 @@
-// Everything that prints tensors: print, print_tensor and << of write.hpp, and the same as text. Host only.
+// Prints tensors: print, print_tensor and << of write.hpp, and the same to strings. Host only.
 //
 //   to_text(x)                      "counting_iter(42) o (4,5):(_1,4)"
-//   table_text(x, false, true)      what print_tensor(x) prints
+//   table_text(x, false, true)      the output of print_tensor(x)
 #pragma once
 #include <string>
 #include <zellige/layout/print.hpp>
@@ -11,7 +11,7 @@
 namespace zellige {
 
 namespace detail {
-/// A stream and a sink that keeps what it is given.
+/// A stream and sink that collects its output in a string.
 struct text_stream {
   std::string out;
   int next_width = 0;
@@ -66,7 +66,7 @@ std::string to_text(X const& x) {
   detail::write_tensor(detail::text_table{s}, x);
   return s.out;
 }
-/// What print_tensor(x, head) prints, or with `stream` what << does.
+/// The output of print_tensor(x, head), or with `stream` that of <<.
 template <tensor_like X>
 std::string table_text(X const& x, bool stream, bool head) {
   detail::text_stream s;

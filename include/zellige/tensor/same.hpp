@@ -1,5 +1,5 @@
-// What the algorithms ask of their tensors before they touch an element: sizes that agree, and nothing that
-// hangs over. Each question that has a static answer is answered by the compiler, with one error.
+// Preconditions of the algorithms on tensors: equal sizes, and no partial tiles. A condition that is static
+// is checked by the compiler, with one error.
 #pragma once
 #include <zellige/tensor/tensor.hpp>
 
@@ -14,7 +14,7 @@ ZELLIGE_HOST_DEVICE constexpr void refuse_overhang(Overhang const& over) {
            "a tile of {x} hangs over the end of a tensor whose extent is {y}; copy_if takes a predicate",
            over.tile, over.extent);
 }
-/// Nothing hangs over the end of any of the tensors.
+/// Requires that all elements of all tensors are in bounds.
 template <Algorithm algorithm, class... X>
 ZELLIGE_HOST_DEVICE constexpr void require_whole(X const&... x) {
   (refuse_overhang<algorithm>(overhang_of(x)), ...);
@@ -37,7 +37,7 @@ ZELLIGE_HOST_DEVICE constexpr void check_modes(A const& a, B const& b, seq<I...>
   (check_same(algorithm, "a mode has the sizes {x} and {y}; they must be the same", size<I>(a), size<I>(b)),
    ...);
 }
-/// Of one rank, and of one size mode by mode.
+/// Requires equal ranks, and equal sizes mode by mode.
 template <Algorithm algorithm, class A, class B>
 ZELLIGE_HOST_DEVICE constexpr void require_same_shape(A const& a, B const& b) {
   if constexpr (A::rank != B::rank) {
@@ -50,7 +50,7 @@ ZELLIGE_HOST_DEVICE constexpr void require_same_shape(A const& a, B const& b) {
       check_modes<algorithm>(a, b, make_seq<A::rank>{});
   }
 }
-/// Two numbers that must be the same.
+/// Requires two equal numbers.
 template <Algorithm algorithm, class A, class B>
 ZELLIGE_HOST_DEVICE constexpr void require_same_size(A const& a, B const& b) {
   if constexpr (clash<A, B>)
@@ -58,7 +58,7 @@ ZELLIGE_HOST_DEVICE constexpr void require_same_size(A const& a, B const& b) {
   else
     check_same(algorithm, "the tensors have {x} and {y} elements; they must have as many", a, b);
 }
-/// A predicate says something of every element; of more than there are is no harm.
+/// Requires that a predicate covers every element; it may cover more.
 template <Algorithm algorithm, class P, class N>
 ZELLIGE_HOST_DEVICE constexpr void require_as_many(P const& held, N const& needed) {
   if constexpr (is_static_integer_v<P> && is_static_integer_v<N>) {
@@ -70,7 +70,8 @@ ZELLIGE_HOST_DEVICE constexpr void require_as_many(P const& held, N const& neede
 template <class A, class B>
 inline constexpr bool counts_clash =
     clash<decltype(size(lvalue<A const>())), decltype(size(lvalue<B const>()))>;
-/// As many elements, in whatever modes. Of tensors of one rank the mode that differs is named.
+/// Requires the same number of elements, in any modes. For tensors of equal rank the error names the mode
+/// that differs.
 template <Algorithm algorithm, class A, class B>
 ZELLIGE_HOST_DEVICE constexpr void require_same_count(A const& a, B const& b) {
   if constexpr (counts_clash<A, B> && A::rank == B::rank && A::rank > 0)
@@ -78,10 +79,11 @@ ZELLIGE_HOST_DEVICE constexpr void require_same_count(A const& a, B const& b) {
   else
     require_same_size<algorithm>(size(a), size(b));
 }
-/// Whether a tensor can be read and written element by element with another, as far as the compiler knows.
+/// True if a tensor can be read and written element by element with another, as far as the compiler knows.
 template <class A, class B>
 inline constexpr bool alike = !counts_clash<A, B>;
-/// As many elements, and nothing hangs over. One error at most: where `alike` is false, do nothing after it.
+/// Requires the same number of elements, all in bounds. Reports at most one error: if `alike` is false, do
+/// nothing after it.
 template <Algorithm algorithm, class A, class B>
 ZELLIGE_HOST_DEVICE constexpr void require_alike(A const& a, B const& b) {
   require_same_count<algorithm>(a, b);

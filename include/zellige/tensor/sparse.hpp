@@ -1,6 +1,6 @@
-// Structured sparsity: one stored element stands for N logical ones. A sparse_ptr steps in logical elements.
+// Structured sparsity: one stored element represents N logical ones. A sparse_ptr steps in logical elements.
 //
-//   sparse_elem<2, half_t>                  one half_t that stands for two
+//   sparse_elem<2, half_t>                  one half_t that represents two
 //   make_sparse_ptr<2>(p)[5]                *(p + 2): the logical elements 4 and 5 share a stored one
 #pragma once
 #include <zellige/tensor/check.hpp>
@@ -28,7 +28,7 @@ inline constexpr bool is_sparse_v<sparse_elem<N, T> const> = true;
 template <class T>
 struct is_sparse : bool_constant<is_sparse_v<T>> {};
 
-/// The bits that one logical element takes, when they are a whole number.
+/// The bits per logical element, if they are a whole number.
 template <int N, class T>
 struct sizeof_bits<sparse_elem<N, T>> : Int<sizeof_bits_v<T> / N> {
   static_assert(sizeof_bits_v<T> % N == 0, "sparse_elem<N, T>: N does not divide the bits of T");
@@ -51,7 +51,7 @@ struct sparse_ptr {
   ZELLIGE_HOST_DEVICE constexpr reference operator[](I const& i) const {
     return *(ptr_ + i / Int<N>{});
   }
-  /// Only to where a stored element begins: what came before would be lost.
+  /// The offset must be at the start of a stored element: the remainder would be lost.
   template <class I>
   ZELLIGE_HOST_DEVICE constexpr sparse_ptr operator+(I const& i) const {
 #if ZELLIGE_CHECK

@@ -1,10 +1,10 @@
-// Elements of less than a byte, packed: 8 of one bit, 2 of four bits, and 4 of six bits to 3 bytes.
+// Packed elements smaller than a byte: 8 of one bit, 2 of four bits, and 4 of six bits in 3 bytes.
 //
 //   subbyte_iterator<int4b_t> it(bytes);       // from the low bits of bytes[0] on
-//   it[3] = int4b_t(-2);                       // the high half of bytes[1]; its neighbours stay as they are
+//   it[3] = int4b_t(-2);                       // the high half of bytes[1]; its neighbours are unchanged
 //   array_subbyte<uint2b_t, 14> a;             // 4 bytes
 //
-// A write reads and writes whole bytes: two threads must not write elements of one byte at once.
+// A write reads and writes whole bytes: two threads must not write elements of the same byte concurrently.
 #pragma once
 #include <zellige/layout/algebra.hpp>
 #include <zellige/tensor/iterator.hpp>
@@ -12,11 +12,11 @@
 namespace zellige {
 
 template <class T>
-// auto: as an argument for a parameter of another integer type nvcc takes no int here.
+// auto: nvcc accepts no int here as an argument for a parameter of another integer type.
 inline constexpr auto sizeof_bits_v = int(sizeof_bits<T>::value);
 template <class T>
 struct sizeof_bits<T const> : sizeof_bits<T> {};
-/// A predicate is a bit: tensors of bool are packed.
+/// A bool is one bit: tensors of bool are packed.
 template <>
 struct sizeof_bits<bool> : Int<1> {};
 
@@ -39,7 +39,7 @@ struct byte_for<T const> {
 };
 }  // namespace detail
 
-/// One packed element: converts to its value, and takes one.
+/// A reference to a packed element: converts to its value, and can be assigned.
 template <class T>
 class subbyte_reference {
  public:
@@ -77,7 +77,7 @@ class subbyte_reference {
 
  private:
   static constexpr unsigned BitMask = (1u << sizeof_bits_v<T>)-1;
-  // An element lies across two bytes only where its bits do not divide eight.
+  // An element crosses a byte boundary only if its bits do not divide eight.
   ZELLIGE_HOST_DEVICE constexpr bool is_storage_unaligned() const {
     return 8 % sizeof_bits_v<T> != 0 && idx_ + sizeof_bits_v<T> > 8;
   }
@@ -116,7 +116,7 @@ struct subbyte_iterator {
   ZELLIGE_HOST_DEVICE constexpr reference operator*() const { return {ptr_, idx_}; }
   template <class I>
   ZELLIGE_HOST_DEVICE constexpr subbyte_iterator operator+(I const& i) const {
-    // Arithmetic shift and mask are floor and remainder, for steps back too.
+    // Arithmetic shift and mask are floor division and remainder, also for negative steps.
     long long const bits = static_cast<long long>(i) * sizeof_bits_v<T> + idx_;
     return subbyte_iterator(ptr_ + (bits >> 3), int(bits & 7));
   }
@@ -160,7 +160,7 @@ ZELLIGE_HOST_DEVICE constexpr subbyte_iterator<T> subbyte_reference<T>::operator
 }
 
 namespace detail {
-/// An element as a value to compute with: what a packed one holds, any other itself.
+/// An element as a value to compute with: the value of a packed one, any other unchanged.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr T const& loaded(T const& x) {
   return x;
@@ -215,7 +215,7 @@ struct array_subbyte {
   ZELLIGE_HOST_DEVICE constexpr iterator end() { return begin() + N; }
   ZELLIGE_HOST_DEVICE constexpr const_iterator end() const { return begin() + N; }
   ZELLIGE_HOST_DEVICE constexpr const_iterator cend() const { return end(); }
-  pointer data() = delete;  // no pointer points to half a byte
+  pointer data() = delete;  // no pointer can address half a byte
   const_pointer data() const = delete;
   ZELLIGE_HOST_DEVICE constexpr reference operator[](size_t i) { return begin()[i]; }
   ZELLIGE_HOST_DEVICE constexpr const_reference operator[](size_t i) const { return begin()[i]; }

@@ -1,10 +1,10 @@
-// A pointer whose address is swizzled when it is read or written: the hardware's way of swizzling shared
-// memory. The layout stays linear; the bits of the address decide, so the tile must begin at a multiple of
-// the swizzle's period.
+// swizzle_ptr: a pointer whose address is swizzled on access, like the hardware's swizzle of shared memory.
+// The layout stays linear; the bits of the address decide, so the tile must begin at a multiple of the
+// swizzle's period.
 //
 //   layout              element <- address + [layout]
-//   Sw o offset o layout     element <- address + [Sw <- offset + layout]     the same wherever the tile begins
-//   swizzle_ptr              [element <- Sw <- address] + layout              what TMA and WGMMA see
+//   Sw o offset o layout     element <- address + [Sw <- offset + layout]     independent of the tile's address
+//   swizzle_ptr              [element <- Sw <- address] + layout              as for TMA and WGMMA
 #pragma once
 #include <zellige/tensor/pointer.hpp>
 
@@ -59,7 +59,7 @@ template <class It, int M, int S>
 ZELLIGE_HOST_DEVICE constexpr It make_swizzle_ptr(It const& it, Swizzle<0, M, S> const&) {
   return it;
 }
-/// The pointer behind a swizzle, or the pointer itself.
+/// The pointer inside a swizzle, or the pointer itself.
 template <class It>
 ZELLIGE_HOST_DEVICE constexpr It without_swizzle(It const& it) {
   return it;
@@ -68,7 +68,7 @@ template <class SwizzleFn, class It>
 ZELLIGE_HOST_DEVICE constexpr It without_swizzle(swizzle_ptr<SwizzleFn, It> const& it) {
   return it.ptr_;
 }
-/// Shared memory behind a swizzle, instead of one that it is behind already.
+/// Shared memory with a swizzle, which replaces any swizzle that the pointer already has.
 template <class It, swizzle_like Sw>
 ZELLIGE_HOST_DEVICE constexpr auto make_smem_ptr(It const& it, Sw const& swizzle) {
   return make_swizzle_ptr(make_smem_ptr(without_swizzle(it)), swizzle);
@@ -79,12 +79,12 @@ requires requires(It const& it) { raw_pointer_cast(it); }
 ZELLIGE_HOST_DEVICE constexpr auto raw_pointer_cast(swizzle_ptr<Sw, It> const& p) {
   return raw_pointer_cast(p.ptr_);
 }
-/// The swizzle is of addresses, whatever the elements.
+/// The swizzle applies to addresses, independent of the element type.
 template <class U, class Sw, class It>
 ZELLIGE_HOST_DEVICE constexpr auto recast_ptr(swizzle_ptr<Sw, It> const& p) {
   return make_swizzle_ptr(recast_ptr<U>(p.ptr_), Sw{});
 }
-/// Runs of consecutive elements stay together up to the swizzle's base.
+/// Runs of consecutive elements remain contiguous up to the swizzle's base.
 template <int B, int M, int S, class It>
 ZELLIGE_HOST_DEVICE constexpr auto max_alignment(swizzle_ptr<Swizzle<B, M, S>, It> const&) {
   constexpr int elements = (8 << M) / sizeof_bits_v<iter_value_t<It>>;
@@ -111,14 +111,14 @@ template <class T>
 requires requires { typename T::iterator; }
 struct swizzle_of<T> : swizzle_of<typename T::iterator> {};
 }  // namespace detail
-/// The swizzle of a layout, a pointer, an engine or a tensor; Swizzle<0, 4, 3> where there is none.
+/// The swizzle of a layout, a pointer, an engine or a tensor; Swizzle<0, 4, 3> if there is none.
 template <class T>
 struct get_swizzle : detail::swizzle_of<remove_cvref_t<T>> {};
 template <class T>
 using get_swizzle_t = typename get_swizzle<T>::type;
 
 namespace detail {
-/// A swizzle of byte addresses as one of the indices of elements.
+/// Converts a swizzle of byte addresses to one of element indices.
 template <int bits, class Sw>
 ZELLIGE_HOST_DEVICE constexpr auto swizzle_of_elements(Sw const& swizzle) {
   if constexpr (bits >= 8)
@@ -127,7 +127,7 @@ ZELLIGE_HOST_DEVICE constexpr auto swizzle_of_elements(Sw const& swizzle) {
     return downcast<8 / bits>(swizzle);
 }
 }  // namespace detail
-/// A layout that waits for shared memory, as the same function of coordinates wherever it lies.
+/// A layout that waits for a shared-memory pointer, as the same function of coordinates at any address.
 template <class Sw, int Bits, class L>
 ZELLIGE_HOST_DEVICE constexpr auto as_position_independent_swizzle_layout(
     ComposedLayout<Sw, smem_ptr_flag_bits<Bits>, L> const& layout) {

@@ -1,4 +1,4 @@
-// Tensor<Engine, Layout>: elements somewhere, in the order of a layout.
+// Tensor<Engine, Layout>: elements addressed through a layout.
 //
 //   Tensor a = make_tensor(make_gmem_ptr(p), make_shape(m, n), make_stride(n, _1{}));   // a view of memory
 //   Tensor r = make_tensor<float>(Layout<Shape<_4, _8>>{});                             // its own 32 floats
@@ -23,9 +23,9 @@ struct Tensor {
   static constexpr bool tensor_tag = true;
   static constexpr int rank = LayoutT::rank;
 
-  // The layout first: of a class that ends in a member without an address of its own, nvcc 13's code
-  // generator has another size than its front end and the host compiler, and a kernel would read its
-  // parameters wrongly.
+  // The layout first: nvcc 13's code generator computes a different size than its front end and the host
+  // compiler for a class that ends in a member without an address, and a kernel would read its parameters
+  // wrongly.
   [[no_unique_address]] LayoutT layout_;
   EngineT engine_;
 
@@ -38,7 +38,7 @@ struct Tensor {
   ZELLIGE_HOST_DEVICE constexpr EngineT const& engine() const { return engine_; }
   ZELLIGE_HOST_DEVICE constexpr decltype(auto) data() { return engine_.begin(); }
   ZELLIGE_HOST_DEVICE constexpr decltype(auto) data() const { return engine_.begin(); }
-  /// A static layout by value, so that it is a constant of any tensor.
+  /// A static layout is returned by value, so that it is a constant for any tensor.
   ZELLIGE_STEP constexpr decltype(auto) layout() const {
     if constexpr (__is_empty(LayoutT))
       return LayoutT{};
@@ -152,7 +152,7 @@ template <class X>
 ZELLIGE_HOST_DEVICE constexpr auto iterator_of(X& x) {
   return x.data();
 }
-/// What hangs over a tensor: see overhang.hpp.
+/// The out-of-bounds record of a tensor: see overhang.hpp.
 template <class X>
 ZELLIGE_HOST_DEVICE constexpr auto overhang_of([[maybe_unused]] X const& x) {
   if constexpr (requires { x.engine().over; })
@@ -160,12 +160,12 @@ ZELLIGE_HOST_DEVICE constexpr auto overhang_of([[maybe_unused]] X const& x) {
   else
     return NoOverhang{};
 }
-/// Whether views from an iterator of type It remember what hangs over.
+/// True if views of an iterator of type It have an out-of-bounds record.
 template <class It>
 inline constexpr bool remembers_overhang = is_same_v<typename ViewEngine<It>::Over, Overhang>;
 template <class X>
 inline constexpr bool remembers = is_same_v<decltype(overhang_of(lvalue<X const>())), Overhang>;
-/// A view from an iterator on. Whatever cuts tensors says with it what hangs over.
+/// A view that starts at an iterator. Operations that partition tensors pass the out-of-bounds record.
 template <class It, class L, class Over>
 ZELLIGE_HOST_DEVICE constexpr auto view(It const& it, L const& layout, [[maybe_unused]] Over const& over) {
   if constexpr (remembers_overhang<It> && is_same_v<Over, Overhang>)
@@ -178,7 +178,7 @@ template <class X, class It, class L>
 ZELLIGE_HOST_DEVICE constexpr auto view_of(X const& x, It const& it, L const& layout) {
   return view(it, layout, rearranged(overhang_of(x)));
 }
-/// A view of the part of x that a coordinate picks.
+/// A view of the part of x that a coordinate selects.
 template <class Crd, class X, class It, class L>
 ZELLIGE_HOST_DEVICE constexpr auto view_of_part(X const& x, It const& it, L const& layout) {
   if constexpr (remembers<X>)
@@ -196,7 +196,7 @@ ZELLIGE_HOST_DEVICE constexpr auto view_of_modes(X const& x, It const& it, L con
 }
 }  // namespace detail
 
-/// A view: what begins at an iterator, in the order of a layout.
+/// A view that starts at an iterator, in the order of a layout.
 template <dereferenceable It, layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto make_tensor(It const& it, L const& layout) {
   return Tensor<ViewEngine<It>, L>{{it, {}}, layout};
@@ -210,8 +210,8 @@ template <class T, size_t N, class A, class... B>
 ZELLIGE_HOST_DEVICE constexpr auto make_tensor(T (&elements)[N], A const& a, B const&... b) {
   return make_tensor(&elements[0], a, b...);
 }
-/// A swizzled layout that waits for a pointer to shared memory: the swizzle acts on the address itself, and in the
-/// place of one that the pointer has.
+/// A swizzled layout that waits for a pointer to shared memory: the swizzle is applied to the address, and
+/// replaces any swizzle of the pointer.
 template <dereferenceable It, class Sw, int Bits, class L>
 ZELLIGE_HOST_DEVICE constexpr auto make_tensor(
     It const& it, ComposedLayout<Sw, smem_ptr_flag_bits<Bits>, L> const& layout) {
@@ -233,7 +233,8 @@ ZELLIGE_HOST_DEVICE constexpr auto layout_from(A const& a, B const&... b) {
     return make_layout(a, b...);
 }
 }  // namespace detail
-/// What make_tensor<T> does: a specialisation makes something else, such as descriptors of what it is given.
+/// The implementation of make_tensor<T>: a specialisation makes something else, such as descriptors of its
+/// argument.
 template <class T>
 struct MakeTensor {
   template <class A, class... B>
@@ -254,12 +255,12 @@ struct MakeTensor {
     }
   }
 };
-/// A tensor with elements of its own. The layout must be static.
+/// A tensor that owns its elements. The layout must be static.
 template <class T, class A, class... B>
 ZELLIGE_OWNING ZELLIGE_HOST_DEVICE constexpr auto make_tensor(A const& a, B const&... b) {
   return MakeTensor<T>{}(a, b...);
 }
-/// Owning, of the shape of another and its order of strides.
+/// An owning tensor with the shape and the stride order of another.
 template <class T, class X>
 requires(tensor_like<X> || layout_like<X>) ZELLIGE_OWNING ZELLIGE_HOST_DEVICE
     constexpr auto make_tensor_like(X const& x) {
@@ -273,7 +274,7 @@ template <tensor_like X>
 ZELLIGE_OWNING ZELLIGE_HOST_DEVICE constexpr auto make_tensor(X const& x) {
   return make_tensor_like(x);
 }
-/// The same, its first mode (the values of an instruction) compact.
+/// The same, with its first mode (the values of an instruction) compact.
 template <class T, class X>
 ZELLIGE_OWNING ZELLIGE_HOST_DEVICE constexpr auto make_fragment_like(X const& x) {
   if constexpr (tensor_like<X>)
@@ -295,7 +296,7 @@ template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto make_counting_tensor(L const& layout) {
   return make_coord_tensor(layout);
 }
-/// Every element is its own coordinate.
+/// The identity tensor: every element is its own coordinate.
 template <int_tuple S>
 ZELLIGE_HOST_DEVICE constexpr auto make_identity_tensor(S const& shape) {
   return make_coord_tensor(make_identity_layout(shape));
@@ -308,7 +309,7 @@ ZELLIGE_HOST_DEVICE constexpr decltype(auto) Tensor<EngineT, LayoutT>::at(Self& 
     using At = detail::misfit<Crd, remove_cvref_t<decltype(self.layout().shape())>>;
     if constexpr (At::crd != At::layout) {
       coordinate_and_layout_differ_in_rank<At::crd, At::layout>();
-      return detail::view_of(self, self.data(), self.layout());  // so that nothing else is reported
+      return detail::view_of(self, self.data(), self.layout());  // suppresses further errors
     } else {
       auto const part = slice_and_offset(crd, self.layout());
       return detail::view_of_part<Crd>(self, self.data() + get<1>(part), get<0>(part));

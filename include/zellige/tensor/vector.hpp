@@ -1,4 +1,4 @@
-// Elements taken several at a time: what two tensors have in common, and the same memory in other elements.
+// Vectorised elements: the run common to two tensors, and the same memory as other elements.
 //
 //   max_common_vector(a, b)      how many elements lie side by side in both and mean the same: Int<N>
 //   recast<uint128_t>(a)         a's memory in elements of 128 bits, its layout with it
@@ -25,7 +25,7 @@ struct plain_type<T volatile> {
 template <class T>
 using plain_t = typename plain_type<T>::type;
 
-/// Two tensors of which elements may be copied by their bits: of one type, in memory both.
+/// True if elements of two tensors may be copied as bytes: same type, both in memory.
 template <class A, class B>
 inline constexpr bool alike_in_memory =
     is_same_v<plain_t<typename A::value_type>, plain_t<typename B::value_type>>&& __is_trivially_copyable(
@@ -47,7 +47,8 @@ ZELLIGE_HOST_DEVICE constexpr auto max_common_layout(A const& a, B const& b) {
   else
     return Layout<Int<1>, Int<0>>{};
 }
-/// Elements in aligned runs, if the pointer is aligned to them and run-time strides are multiples of them.
+/// Elements in aligned runs, assuming the pointer is aligned to them and run-time strides are multiples of
+/// them.
 template <tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto max_alignment(X const& x) {
   if constexpr (detail::stands_on_memory<X>)
@@ -57,8 +58,8 @@ ZELLIGE_HOST_DEVICE constexpr auto max_alignment(X const& x) {
 }
 
 namespace detail {
-/// Where a mode of static negative stride begins when its elements are taken several at a time: at the last
-/// of the first several, which has the lowest address.
+/// The start of a mode of static negative stride when its elements are taken several at a time: the last of
+/// the first vector, which has the lowest address.
 template <class S, class N, class D>
 ZELLIGE_HOST_DEVICE constexpr auto back_to(S const& shape, N const& taken, D const& stride);
 template <class S, class N, class D, int... I>
@@ -116,8 +117,8 @@ ZELLIGE_HOST_DEVICE constexpr auto recast_bits(L const& layout) {
     return invoke<Op::recast_layout>(layout, Int<old_bits>{}, Int<new_bits>{});
 }
 }  // namespace detail
-/// The same memory in elements of type U. Larger ones round up, as tiles do: what then has more bits than
-/// there were counts as hanging over the end.
+/// The same memory as elements of type U. Larger elements round up, as tiles do: bits beyond the original
+/// ones count as out of bounds.
 template <class U, tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto recast(X&& x) {
   constexpr int before = sizeof_bits_v<typename remove_cvref_t<X>::value_type>, after = sizeof_bits_v<U>;
@@ -136,7 +137,7 @@ ZELLIGE_HOST_DEVICE constexpr auto recast(X&& x) {
   }
 }
 
-/// A tensor behind a swizzle_ptr as one whose layout is swizzled: the same elements, anywhere in memory.
+/// Converts a tensor with a swizzle_ptr to one with a swizzled layout: the same elements, at any address.
 template <tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto as_position_independent_swizzle_tensor(X&& x) {
   using T = remove_cvref_t<X>;

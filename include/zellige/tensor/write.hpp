@@ -85,7 +85,7 @@ ZELLIGE_HOST_DEVICE void write_at(Sink const& s, transform_iter<It, F> const& it
   write_iterator(s, it.iter);
   s.text(")");
 }
-/// An iterator of the library, or the user's own, which is asked to print itself.
+/// An iterator of the library, or a user's iterator, which prints itself.
 template <class Sink, class It>
 ZELLIGE_HOST_DEVICE void write_iterator(Sink const& s, It const& it) {
   if constexpr (requires { write_at(s, it); })
@@ -122,7 +122,7 @@ ZELLIGE_HOST_DEVICE void write_tensor(Sink const& s, X const& x) {
   write(s, x.layout());
 }
 
-// A sink with widths, for tables.
+// A sink with column widths, for tables.
 struct printf_table : printf_sink {
   ZELLIGE_HOST_DEVICE void wide(int width, long long n) const { printf("%*lld", width, n); }
   ZELLIGE_HOST_DEVICE void fixed(int width, double x) const { printf("%*.2f", width, x); }
@@ -167,7 +167,7 @@ ZELLIGE_HOST_DEVICE void write_rule(Sink const& s, char mark, int count) {
   for (int i = 0; i < count; ++i) s.letter(mark);
   s.text("\n");
 }
-/// The elements in rows, as cell(element) writes them, `width` wide.
+/// The elements in rows, each written by cell(element), `width` wide.
 template <class Sink, class X, class Cell>
 ZELLIGE_HOST_DEVICE void write_rows(Sink const& s, X const& x, int width, Cell const& cell) {
   constexpr Underscore all{};
@@ -227,7 +227,7 @@ template <class T>
 ZELLIGE_HOST_DEVICE void pretty_print(T const& x) {
   detail::write_pretty(detail::printf_table{}, x);
 }
-/// The elements in rows, under the tensor's own text.
+/// The elements in rows, after the tensor's own description.
 template <tensor_like X>
 ZELLIGE_HOST_DEVICE void print_tensor(X const& x, bool print_head = true) {
   detail::write_table(detail::printf_table{}, x, print_head);

@@ -1,9 +1,9 @@
-// Several tensors of one shape as one: its elements are tuples of theirs.
+// Zip: several tensors of one shape as one tensor, whose elements are tuples of theirs.
 //
 //   Tensor ab = make_zip_tensor(a, b);      // ab(c) is (a(c), b(c)); ab(_, 3) and zipped_divide(ab, tile) are zips
 //   get<0>(unzip_tensor(ab))                // is a view of a
 //
-// A zip is read, not written: its elements are values.
+// A zip is read-only: its elements are values.
 #pragma once
 #include <zellige/tensor/partition.hpp>
 #include <zellige/tensor/same.hpp>
@@ -58,7 +58,7 @@ struct ZipIterator {
 };
 template <class... It>
 inline constexpr bool detail::has_an_end<ZipIterator<It...>> = (has_an_end<It> || ...);
-// All in one memory, or in none.
+// All in the same memory space, or none.
 template <class First, class... It>
 requires(
     is_same_v<typename detail::memory_of<First>::type,
@@ -66,7 +66,7 @@ requires(
     : detail::memory_of<First> {
 };
 
-/// Layouts that take one coordinate to a tuple of indices.
+/// Layouts that map one coordinate to a tuple of indices.
 template <class... L>
 struct ZipLayout {
   static constexpr bool layout_tag = true;
@@ -101,7 +101,7 @@ template <class... L>
 ZELLIGE_HOST_DEVICE constexpr ZipLayout<L...> zip_of(tuple<L...> const& layouts) {
   return {layouts};
 }
-// Each operation of layouts, on every layout of a zip.
+// Applies each layout operation to every layout of a zip.
 #define ZELLIGE_ON_EVERY_LAYOUT(name)                                 \
   template <class T>                                                  \
   struct name##_by {                                                  \
@@ -163,7 +163,7 @@ struct widen_to {
   }
 };
 }  // namespace detail
-/// Every layout with modes of size 1 added up to rank N.
+/// Every layout, extended with modes of size 1 to rank N.
 template <int N, class... L>
 ZELLIGE_HOST_DEVICE constexpr auto append(ZipLayout<L...> const& z) {
   return detail::on_each(z, detail::widen_to<N, true>{});
@@ -179,7 +179,7 @@ ZELLIGE_HOST_DEVICE constexpr auto slice_zip(Crd const& crd, ZipLayout<L...> con
   auto const parts = make_tuple(slice_and_offset(crd, get<I>(z.layouts_))...);
   return make_tuple(zip_of(make_tuple(get<0>(get<I>(parts))...)), make_tuple(get<1>(get<I>(parts))...));
 }
-/// All of the shape of the first.
+/// Requires that all have the shape of the first.
 template <class A, class... B>
 ZELLIGE_HOST_DEVICE constexpr void require_zippable(A const& a, B const&... b) {
   (require_same_shape<Algorithm::make_zip_tensor>(a, b), ...);
@@ -189,7 +189,7 @@ ZELLIGE_HOST_DEVICE constexpr auto unzip(tuple<It...> const& iters, tuple<L...> 
                                          Over const& over, seq<I...>) {
   return make_tuple(view(get<I>(iters), get<I>(layouts), over)...);
 }
-/// What hangs over any of the tensors.
+/// The out-of-bounds record of any of the tensors.
 template <class... X>
 ZELLIGE_HOST_DEVICE constexpr Overhang overhang_of_all(X const&... x) {
   Overhang found;
