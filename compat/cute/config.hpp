@@ -1,12 +1,11 @@
-// CuTe's names for Zellige. Every header of this folder includes this one first.
+// CuTe's names for Zellige. Every header in this folder includes this one first.
 //
-// In a translation unit that includes it, `cute` means `zellige`: cute::Layout is zellige::Layout,
-// `using namespace cute` brings in ours, and a `namespace cute {` that user code opens, to specialise a trait
-// or to overload a function for its own types, opens ours. Neither an alias (which cannot be opened again)
-// nor `using namespace` inside a namespace of that name (in which ours could not be specialised, whose
-// functions argument-dependent lookup would not find, and whose every new overload would hide ours) does
-// that.
-// `#include <cute/...>` is not affected: the preprocessor does not look inside the brackets.
+// In a translation unit that includes it, `cute` means `zellige`: cute::Layout is zellige::Layout, `using
+// namespace cute` makes Zellige's names visible, and a `namespace cute {` that user code opens, to specialise
+// a trait or to overload a function for its own types, opens namespace zellige. An alias would not do (it
+// cannot be reopened), nor would `using namespace` inside a namespace of that name (templates could not be
+// specialised in it, argument-dependent lookup would not find its functions, and each new overload would hide
+// Zellige's). `#include <cute/...>` is not affected: macros are not expanded inside the brackets.
 #pragma once
 #define cute zellige
 
@@ -22,14 +21,14 @@
 #include <cassert>
 #include <cstdint>
 #include <cstdio>
-// CuTe code counts on these two without including them. They are most of what this header costs.
+// CuTe code relies on these two without including them. They are most of the compile time of this header.
 #if !defined(ZELLIGE_CUTE_WITHOUT_STREAMS)
 #include <iomanip>
 #include <iostream>
 #endif
 #endif
 
-// Where a function runs.
+// Execution space annotations.
 #if defined(__CUDACC__) || defined(_NVHPC_CUDA)
 #define CUTE_HOST_DEVICE __forceinline__ __host__ __device__
 #define CUTE_DEVICE __forceinline__ __device__
@@ -97,7 +96,7 @@
   printf(x)
 #endif
 
-// Our tuple is the packed one: tests that are told so need not tell the two apart.
+// Zellige's tuple is the packed one: with this macro, tests need not distinguish the two.
 #if !defined(CUTLASS_USE_PACKED_TUPLE)
 #define CUTLASS_USE_PACKED_TUPLE 1
 #endif

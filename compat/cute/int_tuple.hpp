@@ -22,7 +22,7 @@ struct Product {
   }
 };
 
-// The orders that follow from "less".
+// The comparisons derived from "less".
 template <class A, class B>
 CUTE_HOST_DEVICE constexpr auto lex_gtr(A const& a, B const& b) {
   return lex_less(b, a);
@@ -75,12 +75,13 @@ CUTE_HOST_DEVICE constexpr auto fill_numbers(Tuple& result, Values const& values
   }
 }
 }  // namespace detail
-/// The run-time numbers of `result` from the modes of `values` in turn; what is left of the values.
+/// Fills the run-time numbers of `result` from the modes of `values` in order; returns the
+/// remaining values.
 template <class Tuple, class Values>
 CUTE_HOST_DEVICE constexpr auto fill_int_tuple_from(Tuple& result, Values const& values) {
   return detail::fill_numbers<0>(result, values);
 }
-/// A tuple of this type whose run-time numbers are these, in turn.
+/// A tuple of this type with these run-time numbers, in order.
 template <class Tuple, class... T>
 CUTE_HOST_DEVICE constexpr Tuple make_int_tuple_from(T const&... t) {
   Tuple result{};

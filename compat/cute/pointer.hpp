@@ -1,4 +1,4 @@
-// Pointers that know the memory they point into.
+// Pointers tagged with their memory space.
 #pragma once
 #include <cute/container/array_subbyte.hpp>
 #include <cute/pointer_base.hpp>

@@ -1,4 +1,4 @@
-// What pointers are iterators of.
+// The iterator interface of pointers.
 #pragma once
 #include <cute/layout.hpp>
 #include <zellige/tensor/iterator.hpp>
@@ -19,7 +19,7 @@ using iter_element = detail::type_is<iter_element_t<It>>;
 template <class It>
 using iter_value = detail::type_is<iter_value_t<It>>;
 
-/// What an iterator of the user's own is derived from: class Mine : iter_adaptor<float*, Mine>.
+/// The base class of a user's iterator: class Mine : iter_adaptor<float*, Mine>.
 template <class It, class Derived>
 struct iter_adaptor {
   using iterator = It;

@@ -1,4 +1,4 @@
-// Shared-memory layouts whose pointer is still to come.
+// Shared-memory layouts that wait for their pointer.
 #pragma once
 #include <cute/pointer.hpp>
 #include <cute/pointer_sparse.hpp>
@@ -6,7 +6,8 @@
 
 namespace zellige {
 
-/// Where a pointer to sparse elements, of B bits before S of them are one, will stand.
+/// A placeholder for a pointer to sparse elements, of which S are stored as one, B
+/// bits each.
 template <int S, int B>
 struct smem_sparse_ptr_flag_bits : Int<0> {};
 template <int S>

@@ -1,4 +1,4 @@
-// Pointers to elements of which some are left out.
+// Pointers to sparse elements.
 #pragma once
 #include <cute/pointer_base.hpp>
 #include <zellige/tensor/sparse.hpp>

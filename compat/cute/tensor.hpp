@@ -25,8 +25,9 @@
 #include <cute/util/print_latex.hpp>
 #include <cute/util/print_tensor.hpp>
 
-// The names of SM100 and SM120, which CuTe's header of this name brings along: CUTLASS's, where it stands behind on the
-// path. Reading them is a quarter of the time of a unit of nothing else; ZELLIGE_CUTE_WITHOUT_SM100 leaves them out.
+// The names of SM100 and SM120, which CuTe's header of this name includes: CUTLASS's, if it follows on the
+// include path. Parsing them is a quarter of the compile time of a unit that includes only this;
+// ZELLIGE_CUTE_WITHOUT_SM100 omits them.
 #if !defined(ZELLIGE_CUTE_WITHOUT_SM100)
 #include <cute/atom/copy_traits_sm100.hpp>
 #include <cute/atom/copy_traits_sm100_tma.hpp>

@@ -1,4 +1,4 @@
-// Tensors side by side.
+// Several tensors as one.
 #pragma once
 #include <cute/tensor_impl.hpp>
 #include <zellige/tensor/zip.hpp>

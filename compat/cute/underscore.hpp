@@ -1,4 +1,4 @@
-// The marker `_` of slices, and what it keeps.
+// The marker `_` of slices, and the modes that it keeps.
 #pragma once
 #include <cute/container/tuple.hpp>
 #include <cute/util/print.hpp>
@@ -6,7 +6,8 @@
 
 namespace zellige {
 
-/// Whether a tuple has an element of this type in it, or no other; at any depth.
+/// Whether a tuple has an element of this type, or only such elements; at any
+/// depth.
 template <class T, class Elem>
 struct has_elem : bool_constant<is_same_v<T, Elem>> {};
 template <class... T, class Elem>

@@ -1,4 +1,4 @@
-// Array<T, N> and AlignedArray<T, N>: elements side by side; the second lies where one access can take it
+// Array<T, N> and AlignedArray<T, N>: contiguous elements; the second is aligned so that one access can move
 // all.
 #pragma once
 #if __has_include_next(<cutlass/array.h>)
@@ -42,7 +42,7 @@ struct Array {
   CUTLASS_HOST_DEVICE constexpr void clear() { fill(T(0)); }
 };
 
-// Arithmetic is element by element, of two arrays or of one and a number.
+// Elementwise arithmetic, on two arrays or on an array and a number.
 #define ZELLIGE_ARRAY_OPERATOR(op)                                                                    \
   template <class T, int N>                                                                           \
   CUTLASS_HOST_DEVICE constexpr Array<T, N> operator op(Array<T, N> const& a, Array<T, N> const& b) { \

@@ -4,8 +4,8 @@
 //   cutlass::Status status = cutlass::launch_kernel_on_cluster(params, (void const*)&kernel<...>,
 //   arguments...);
 //
-// What cannot be launched is said on standard error, with the numbers, and gives Status::kInvalid: arguments
-// must have exactly the types of the kernel's parameters, of which the runtime sees the addresses only.
+// A launch error is printed to standard error, with the numbers, and returns Status::kInvalid. Arguments must
+// have exactly the types of the kernel's parameters, because the runtime receives only their addresses.
 #pragma once
 #if __has_include_next(<cutlass/cluster_launch.hpp>)
 #include_next <cutlass/cluster_launch.hpp>

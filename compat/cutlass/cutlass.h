@@ -1,4 +1,4 @@
-// CUTLASS's base header, as far as code on CuTe needs it: macros, and the status that functions return.
+// CUTLASS's base header, as far as CuTe code needs it: macros, and the status that functions return.
 #pragma once
 #if __has_include_next(<cutlass/cutlass.h>)
 #include_next <cutlass/cutlass.h>
@@ -26,7 +26,7 @@ enum class Status {
   kErrorMemoryAllocation,
   kInvalid
 };
-/// A status in words.
+/// The message of a status.
 CUTLASS_HOST_DEVICE char const* cutlassGetStatusString(Status status) {
   switch (status) {
     case Status::kSuccess:
@@ -66,8 +66,9 @@ static constexpr int NumThreadsPerQuad = 4;
 static constexpr int NumThreadsPerQuadPair = 8;
 
 #if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
-/// Which lane, warp and warpgroup this thread is of, by its x index. Those with `sync`, and the warpgroup's,
-/// are the same number for the compiler too in all threads of the warp, which must all come.
+/// The lane, warp and warpgroup of this thread, by its x index. The functions with `sync`, and the
+/// warpgroup's, return a value that the compiler knows to be warp-uniform; all threads of the warp must call
+/// them.
 CUTLASS_DEVICE int canonical_lane_idx() { return int(threadIdx.x % NumThreadsPerWarp); }
 CUTLASS_DEVICE int canonical_warp_idx() { return int(threadIdx.x / NumThreadsPerWarp); }
 CUTLASS_DEVICE int canonical_warp_idx_sync() {
@@ -76,7 +77,7 @@ CUTLASS_DEVICE int canonical_warp_idx_sync() {
 CUTLASS_DEVICE int canonical_warp_group_idx() {
   return zellige::shfl_idx(int(threadIdx.x / NumThreadsPerWarpGroup), 0);
 }
-/// Whether this is the first thread of the first block.
+/// True for the first thread of the first block.
 CUTLASS_DEVICE bool thread0() {
   return threadIdx.x + threadIdx.y + threadIdx.z + blockIdx.x + blockIdx.y + blockIdx.z == 0;
 }

@@ -1,4 +1,4 @@
-// Functions of numbers as fast as the hardware has them, and division by a number that stays the same.
+// Fast hardware functions, and division by a run-time constant.
 //
 //   FastDivmod by(7);   int q, r;   by(q, r, 30);        q == 4, r == 2, without a division
 #pragma once
@@ -23,7 +23,7 @@ CUTLASS_HOST_DEVICE T fast_max(T a, T b) {
 CUTLASS_HOST_DEVICE float fast_min(float a, float b) { return fminf(a, b); }
 CUTLASS_HOST_DEVICE float fast_max(float a, float b) { return fmaxf(a, b); }
 
-// On the device the approximate instructions.
+// On the device, the approximate instructions.
 #if defined(__CUDA_ARCH__)
 #define ZELLIGE_FAST(f) __##f
 #else
@@ -64,7 +64,7 @@ CUTLASS_HOST_DEVICE constexpr bool is_power_of_two(T n) {
   return n > 0 && (n & (n - 1)) == 0;
 }
 
-/// Division of numbers from 0 to 2^31 - 1 by one that stays the same, at least 1: a product and a shift.
+/// Divides numbers from 0 to 2^31 - 1 by a fixed number of at least 1, with a multiplication and a shift.
 struct FastDivmod {
   using value_div_type = int;
   using value_mod_type = long long;

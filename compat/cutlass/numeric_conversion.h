@@ -1,5 +1,5 @@
-// NumericConverter and NumericArrayConverter: numbers of one type as numbers of another, rounded to nearest even, or
-// cut towards zero where the result is an integer. Integers of 8 bits saturate.
+// NumericConverter and NumericArrayConverter: convert between number types, rounding to nearest even, or
+// towards zero if the result is an integer. Integers of 8 bits saturate.
 #pragma once
 #if __has_include_next(<cutlass/numeric_conversion.h>)
 #include_next <cutlass/numeric_conversion.h>
@@ -64,7 +64,7 @@ struct NumericArrayConverter {
 
   CUTLASS_HOST_DEVICE static result_type convert(source_type const& s) {
     result_type r;
-    // Two floats become a register of two narrow ones at once.
+    // Converts two floats to one register of two narrow ones at once.
     constexpr bool pairs = zellige::is_same_v<S, float> && sizeof(T) == 2 && requires { T::pack(0.f, 0.f); };
     constexpr int paired = pairs ? N / 2 * 2 : 0;
     if constexpr (pairs) {

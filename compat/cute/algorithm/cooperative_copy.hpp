@@ -1,4 +1,4 @@
-// Copies that a group of threads shares.
+// Copies by a group of threads.
 #pragma once
 #include <cute/algorithm/copy.hpp>
 #include <cute/tensor_impl.hpp>
@@ -6,7 +6,8 @@
 
 namespace zellige {
 
-/// Thread `tid` of NumThreads copies every NumThreads-th element from the tid-th on, as all of them together do all.
+/// Thread `tid` of NumThreads copies every NumThreads-th element from the tid-th on, as cooperative_copy does
+/// for all.
 template <uint32_t NumThreads, tensor_like S, tensor_like D>
 CUTE_HOST_DEVICE void naive_cooperative_copy(uint32_t const& tid, S const& src, D&& dst) {
   CUTE_UNROLL

@@ -1,4 +1,4 @@
-// Products that a group of threads shares.
+// Matmuls by a group of threads.
 #pragma once
 #include <cute/algorithm/copy.hpp>
 #include <cute/algorithm/gemm.hpp>

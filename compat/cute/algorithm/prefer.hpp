@@ -1,4 +1,4 @@
-// Overloads in an order of preference.
+// Ranked overloads.
 #pragma once
 #include <cute/config.hpp>
 #include <zellige/layout/prefer.hpp>

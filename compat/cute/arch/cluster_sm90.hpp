@@ -1,4 +1,4 @@
-// Clusters of blocks, and one thread elected out of a warp.
+// Clusters of blocks, and election of one thread of a warp.
 #pragma once
 #include <cute/arch/config.hpp>
 
@@ -9,7 +9,7 @@
 #if defined(__CUDACC__)
 namespace zellige {
 
-/// The 32-bit address in the shared memory of the cluster's block `rank` that an address has in this one's.
+/// Converts this block's 32-bit shared-memory address to the same offset in the cluster's block `rank`.
 CUTE_DEVICE uint32_t set_block_rank(uint32_t smem_address, uint32_t rank) {
   uint32_t mapped;
   asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(mapped) : "r"(smem_address), "r"(rank));
@@ -20,13 +20,13 @@ struct ElectOneLaneIdReturnType {
   uint32_t is_leader;
   uint32_t leader_lane_id;
 };
-/// Whether this thread is the elected one, and which it is.
+/// Whether this thread is the elected one, and the elected lane.
 CUTE_DEVICE ElectOneLaneIdReturnType elect_one_leader_sync() {
   uint32_t const elected = elect_one();
   return {elected, uint32_t(__ffs(int(__ballot_sync(0xffffffffu, elected)))) - 1};
 }
 
-/// Writes a value into the shared memory of block `rank`, which counts 4 bytes on its barrier. The addresses
+/// Writes a value into the shared memory of block `rank`, and completes 4 bytes on its barrier. The addresses
 /// are those of this block.
 CUTE_DEVICE void store_shared_remote(uint32_t value, uint32_t smem_address, uint32_t barrier_address,
                                      uint32_t rank) {

@@ -1,5 +1,4 @@
-// Which instructions the code that is being compiled may use, as macros: user code leaves out what it may
-// not.
+// Macros for the instructions available in the current compilation; user code omits the others.
 #pragma once
 #include <cutlass/arch/config.h>
 

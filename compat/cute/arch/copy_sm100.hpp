@@ -1,4 +1,4 @@
-// Instructions of SM100 and SM120: CUTLASS's own, where it stands behind on the path; else nothing.
+// Instructions of SM100 and SM120: CUTLASS's headers, if they follow on the include path; else nothing.
 #pragma once
 #if __has_include_next(<cute/arch/copy_sm100.hpp>)
 #include_next <cute/arch/copy_sm100.hpp>

@@ -1,4 +1,4 @@
-// Copy instructions of SM90 but TMA; copy_stsm(registers, row): the stmatrix that stores a T.
+// Copy instructions of SM90 except TMA; copy_stsm(registers, row): the stmatrix that stores a T.
 #pragma once
 #include <cute/arch/copy_sm75.hpp>
 

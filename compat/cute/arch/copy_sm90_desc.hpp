@@ -42,7 +42,7 @@ CUTE_HOST_DEVICE char const* to_string(L2Promotion const& t) {
 using CacheHintSm100 = CacheHint;
 
 #if defined(__CUDACC__) && !defined(__CUDACC_RTC__) && __has_include(<cuda.h>)
-// As the driver has them.
+// The driver's values.
 inline CUtensorMapSwizzle to_CUtensorMapSwizzle(SmemSwizzleBits bits, SmemSwizzleBase base) {
   assert((base == SmemSwizzleBase::SWIZZLE_BASE_16B || bits == SmemSwizzleBits::B128) &&
          "only a swizzle of 128 bytes moves more than 16 bytes at once");
@@ -67,10 +67,11 @@ inline CUtensorMapL2promotion to_CUtensorMapL2promotion(L2Promotion const& t) {
 
 namespace zellige {
 
-/// Brings a descriptor into its cache; by one thread, early.
+/// Prefetches a descriptor into its cache; called early, by one thread.
 CUTE_DEVICE void prefetch_tma_descriptor(TmaDescriptor const* map) { prefetch_tma_descriptor(*map); }
 
-/// The group of bulk copies of this thread, and the wait until their sources may be changed: descriptors too.
+/// The group of bulk copies of this thread, and the wait until their sources, including descriptors, may be
+/// modified.
 CUTE_DEVICE void tma_desc_commit_group() { tma_store_commit(); }
 CUTE_DEVICE void tma_desc_wait_group() { tma_store_wait_read<0>(); }
 

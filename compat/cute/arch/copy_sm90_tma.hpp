@@ -1,3 +1,3 @@
-// TMA: the copies that make_tma_copy makes, and the groups of stores.
+// TMA: the copies made by make_tma_copy, and the groups of stores.
 #pragma once
 #include <cute/atom/copy_traits_sm90_tma.hpp>

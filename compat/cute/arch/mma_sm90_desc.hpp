@@ -1,3 +1,3 @@
-// Warpgroup matrix instructions, their operands in shared memory, and what waits for them.
+// Warpgroup matrix instructions, their shared-memory operands, and their waits.
 #pragma once
 #include <cute/arch/mma_sm90_gmma.hpp>

@@ -1,4 +1,4 @@
-// Warpgroup matrix instructions, their operands in shared memory, and what waits for them.
+// Warpgroup matrix instructions, their shared-memory operands, and their waits.
 #pragma once
 #include <cute/atom/mma_atom.hpp>
 #include <cute/pointer_flagged.hpp>
@@ -12,10 +12,11 @@
 
 namespace zellige::SM90::GMMA {
 
-/// Which two of four elements along K a sparse instruction's metadata tells of.
+/// The pair of four elements along K that a sparse instruction's metadata describes.
 enum class SparseSel { Zero = 0, One = 1 };
 
-/// CuTe's choice of a sparse instruction: CUTLASS's collectives name it. There is none here to choose.
+/// CuTe's selector of a sparse instruction, which CUTLASS's collectives name. There is no sparse instruction
+/// to select here.
 template <class A, class B, class C, class TileShape_MNK, Major = Major::K, Major = Major::K, auto... args>
 CUTE_HOST_DEVICE constexpr auto ss_op_selector_sparse() {
   static_assert(sizeof(A) == 0,
@@ -42,7 +43,7 @@ CUTE_HOST_DEVICE char const* to_string(LayoutType const& t) {
 }
 using zellige::mma_unpack;
 
-// Who holds what, as (thread, value): sums of 64 x N, A in registers by bits, operands in shared memory.
+// (thread, value) layouts: accumulators of 64 x N, A in registers by width, shared-memory operands.
 template <int N>
 using CLayout_64xN = Layout<Shape<Shape<_4, _8, _4>, Shape<_2, _2, Int<N / 8>>>,
                             Stride<Stride<_128, _1, _16>, Stride<_64, _8, _512>>>;
@@ -65,7 +66,7 @@ using ALayout_64x64 = Layout<Shape<Shape<_4, _8, _4>, Shape<_8, _2, _2>>,
 template <int M, int K>
 using ABLayout = Layout<Shape<_128, Shape<Int<M>, Int<K>>>, Stride<_0, Stride<_1, Int<M>>>>;
 
-// The tiles of shared memory in bits, and by their major.
+// The shared-memory tiles in bits, and by their major.
 #define ZELLIGE_GMMA_ATOM(name)                                          \
   using Layout_MN_##name##_Atom_Bits = Layout_MN_##name##_Atom<uint1_t>; \
   using Layout_K_##name##_Atom_Bits = Layout_K_##name##_Atom<uint1_t>;   \
@@ -78,7 +79,7 @@ ZELLIGE_GMMA_ATOM(SW64)
 ZELLIGE_GMMA_ATOM(SW128)
 #undef ZELLIGE_GMMA_ATOM
 
-/// The swizzle of a tensor in shared memory, as descriptors name it.
+/// The swizzle of a shared-memory tensor, as encoded in descriptors.
 template <tensor_like X>
 CUTE_HOST_DEVICE constexpr LayoutType layout_type(X const&) {
   constexpr int bits = get_swizzle_t<typename X::iterator>::num_bits;

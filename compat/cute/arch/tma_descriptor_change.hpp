@@ -1,8 +1,8 @@
-// Changes of a TMA descriptor by a kernel: in shared memory, then copied out with a fence, or in place.
+// Modifies a TMA descriptor in a kernel: in shared memory, then copied out with a fence, or in place.
 //
 //   tma_descriptor_replace_addr_in_shared_mem(descriptor, pointer);        by one thread
 //   tma_descriptor_cp_fence_release(out, descriptor);                      by its warp
-//   tma_descriptor_fence_acquire(out);                                     by whoever uses it next
+//   tma_descriptor_fence_acquire(out);                                     by its next user
 #pragma once
 #include <cute/arch/util.hpp>
 #include <cute/container/array.hpp>
@@ -37,7 +37,7 @@ CUTE_DEVICE void replace_stride(uint32_t map, uint64_t bytes) {
 }
 }  // namespace detail
 
-/// Extents in elements and strides in bytes, the innermost dimension first, whose stride is not looked at.
+/// Extents in elements and strides in bytes, the innermost dimension first, whose stride is ignored.
 CUTE_DEVICE void tma_descriptor_replace_dims_strides_in_shared_mem(TmaDescriptor& map,
                                                                    array<uint32_t, 5> const& extents,
                                                                    array<uint64_t, 5> const& strides) {

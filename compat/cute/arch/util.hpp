@@ -1,11 +1,11 @@
-// Addresses as instructions take them.
+// Converts addresses to the form of instruction operands.
 #pragma once
 #include <cute/arch/config.hpp>
 #include <cute/numeric/integer_sequence.hpp>
 
 namespace zellige {
 
-/// The 32-bit address in shared memory; on the host, where there is none, 0.
+/// The 32-bit address in shared memory; 0 on the host.
 CUTE_HOST_DEVICE unsigned cast_smem_ptr_to_uint([[maybe_unused]] void const* pointer) {
 #if defined(__CUDA_ARCH__)
   return unsigned(__cvta_generic_to_shared(pointer));
@@ -16,7 +16,7 @@ CUTE_HOST_DEVICE unsigned cast_smem_ptr_to_uint([[maybe_unused]] void const* poi
 
 namespace detail {
 
-/// fma and copy of an operation as objects.
+/// fma and copy of an operation as function objects.
 template <class Op>
 struct CallFMA {
   template <class... A>
@@ -32,7 +32,8 @@ struct CallCOPY {
   }
 };
 
-/// explode(f, a, int_sequence<0, 1>{}, b, int_sequence<3>{}) is f(a[0], a[1], b[3]): registers out of arrays.
+/// explode(f, a, int_sequence<0, 1>{}, b, int_sequence<3>{}) is f(a[0], a[1], b[3]): passes array elements as
+/// separate registers.
 template <class F>
 CUTE_HOST_DEVICE constexpr void explode(F const& f) {
   f();
@@ -41,7 +42,7 @@ template <class F, class A, int... I, class... More>
 CUTE_HOST_DEVICE constexpr void explode(F const& f, A&& a, int_sequence<I...>, More&&... more) {
   explode([&](auto&&... last) { f(a[I]..., last...); }, more...);
 }
-/// The same of tuples, by get<I>.
+/// The same for tuples, with get<I>.
 template <class F, class A, int... I>
 CUTE_HOST_DEVICE constexpr void explode_tuple(F const& f, A&& a, int_sequence<I...>) {
   f(get<I>(a)...);

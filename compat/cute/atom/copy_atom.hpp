@@ -1,4 +1,4 @@
-// Copy_Atom, TiledCopy and the parts that a thread gets.
+// Copy_Atom, TiledCopy and the parts of each thread.
 #pragma once
 #include <cute/arch/config.hpp>
 #include <cute/atom/mma_atom.hpp>
@@ -26,6 +26,6 @@ struct CPY_Op<Copy_Traits<Op, Args...>> {
 
 }  // namespace zellige
 
-// What a Copy_Atom can be of.
+// The operations of a Copy_Atom.
 #include <cute/arch/copy_sm90.hpp>
 #include <cute/atom/copy_traits_sm90_tma.hpp>

@@ -1,4 +1,4 @@
-// TMA of convolution operands: make_im2col_tma_copy, and what runs of it.
+// TMA for convolution operands: make_im2col_tma_copy, and its calls.
 #pragma once
 #include <cute/atom/copy_traits_sm90_tma.hpp>
 #include <zellige/atom/tma_im2col.hpp>

@@ -1,4 +1,4 @@
-// Copies by TMA and bulk copies: make_tma_atom, make_tma_copy, tma_partition, and what runs of them.
+// TMA and bulk copies: make_tma_atom, make_tma_copy, tma_partition, and their calls.
 #pragma once
 #include <cute/arch/copy_sm90_desc.hpp>
 #include <cute/atom/copy_atom.hpp>
@@ -11,8 +11,8 @@
 
 namespace zellige {
 
-/// What traits of a load by TMA derive from, where CUTLASS's headers have operations of their own: the operation's
-/// `copy` is called with `opargs_`, the tile and the coordinates.
+/// The base of TMA load traits whose operations are defined by CUTLASS's headers: calls the operation's
+/// `copy` with `opargs_`, the tile and the coordinates.
 template <class Op, class... Args>
 struct TMA_LOAD_Unpack {
   template <tensor_like S, tensor_like D>
@@ -31,7 +31,7 @@ struct TMA_LOAD_Unpack {
 
 namespace zellige::detail {
 
-/// By which CUTLASS's headers make copies of SM100; what they are made of is not here.
+/// Used by CUTLASS's headers to make copies for SM100; their components are not provided here.
 template <class Internal, class Op, class... A>
 CUTE_HOST_RTC auto make_tma_copy_tiled(Op const&, A const&...) {
   static_assert(sizeof(Op) == 0,
@@ -43,9 +43,9 @@ CUTE_HOST_RTC auto make_tma_copy_atom(Op const&, A const&...) {
                 "make_tma_copy_atom: make_tma_atom makes atoms of SM90; those of SM100 are not here");
 }
 
-/// The extents and strides of a tensor in global memory as a descriptor has them, in elements, where a kernel writes
-/// descriptors of its own: mode i of the box counts along the modes of `x` that the basis elements of mode i of
-/// `box_modes` name. Before, shape is all ones and stride all zeros.
+/// The extents and strides of a tensor in global memory in the form of a descriptor, in elements, for kernels
+/// that write their own descriptors: mode i of the box counts along the modes of `x` selected by the basis
+/// elements of mode i of `box_modes`. On entry, shape must be all ones and stride all zeros.
 template <tensor_like X, class BoxModes, class S, size_t N>
 CUTE_HOST_DEVICE constexpr void fill_tma_gmem_shape_stride(X const& x, BoxModes const& box_modes,
                                                            array<S, N>& box_shape,
@@ -58,7 +58,7 @@ CUTE_HOST_DEVICE constexpr void fill_tma_gmem_shape_stride(X const& x, BoxModes 
       box_shape[i] = S(basis_get(get<0>(modes), shape_of_x));
       box_stride[i] = uint64_t(basis_get(get<0>(modes), stride_of_x));
     } else {
-      // Modes of several strides are counted in steps of what divides them all.
+      // Modes with several strides are counted in steps of their greatest common divisor.
       for_each(modes, [&](auto e) {
         auto const extent = uint64_t(basis_get(e, shape_of_x)), step = uint64_t(basis_get(e, stride_of_x));
         uint64_t const before = box_stride[i];
@@ -72,7 +72,7 @@ CUTE_HOST_DEVICE constexpr void fill_tma_gmem_shape_stride(X const& x, BoxModes 
     }
   });
 }
-/// The same of what a TMA copy, or its traits, was made for.
+/// The same for the tensor of which a TMA copy, or its traits, was made.
 template <class Copy, tensor_like X, class S, size_t N>
 requires requires { typename Copy::AuxParams; }
 CUTE_HOST_DEVICE constexpr void fill_tma_gmem_shape_stride(Copy const&, X const& x, array<S, N>& box_shape,

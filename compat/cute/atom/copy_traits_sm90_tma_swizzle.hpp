@@ -1,3 +1,3 @@
-// The swizzles that TMA knows.
+// The swizzles supported by TMA.
 #pragma once
 #include <cute/atom/copy_traits_sm90_tma.hpp>

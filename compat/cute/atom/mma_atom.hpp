@@ -1,4 +1,4 @@
-// MMA_Atom, TiledMMA and the parts that a thread gets.
+// MMA_Atom, TiledMMA and the parts of each thread.
 #pragma once
 #include <cute/arch/config.hpp>
 #include <cute/tensor_impl.hpp>
@@ -17,5 +17,5 @@ struct MMA_Op<MMA_Traits<Op, Args...>> {
 
 }  // namespace zellige
 
-// What an MMA_Atom can be of.
+// The operations of an MMA_Atom.
 #include <cute/arch/mma_sm90_gmma.hpp>

@@ -4,7 +4,7 @@
 
 namespace zellige {
 
-// Who holds what of a warp's sums, as (thread, value).
+// (thread, value) layouts of a warp's accumulators.
 using SM80_8x4 = Layout<Shape<Shape<_4, _8>, _1>, Stride<Stride<_8, _1>, _0>>;
 using SM80_8x8_Row = Layout<Shape<Shape<_4, _8>, _2>, Stride<Stride<_16, _1>, _8>>;
 using SM80_8x16_Row = Layout<Shape<Shape<_4, _8>, _4>, Stride<Stride<_32, _1>, _8>>;

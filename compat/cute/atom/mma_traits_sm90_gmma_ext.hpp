@@ -1,4 +1,5 @@
-// Warpgroup instructions of the rarer N, and who holds what of their sums.
+// Warpgroup instructions for the less frequent N, and the (thread, value)
+// layouts of their accumulators.
 #pragma once
 #include <cute/arch/mma_sm90_gmma.hpp>
 #include <zellige/atom/gmma_names_ext.hpp>

@@ -1,4 +1,4 @@
-// The sparse matrix instructions: CUTLASS's own, where it stands behind on the path; else nothing.
+// The sparse matrix instructions: CUTLASS's headers, if they follow on the include path; else nothing.
 #pragma once
 #if __has_include_next(<cute/atom/mma_traits_sm90_gmma_sparse.hpp>)
 #include_next <cute/atom/mma_traits_sm90_gmma_sparse.hpp>

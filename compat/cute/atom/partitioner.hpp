@@ -1,3 +1,3 @@
-// The parts that threads get of a tile.
+// Partitions a tile over threads.
 #pragma once
 #include <cute/atom/copy_atom.hpp>

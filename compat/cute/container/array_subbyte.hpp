@@ -1,4 +1,4 @@
-// Arrays of elements of less than a byte.
+// Arrays of elements smaller than a byte.
 #pragma once
 #include <cute/container/array.hpp>
 #include <cute/numeric/numeric_types.hpp>
@@ -6,7 +6,7 @@
 
 namespace zellige {
 
-/// What elements are packed into.
+/// The type into which elements are packed.
 template <class T>
 using subbyte_storage_type_t = uint8_t;
 

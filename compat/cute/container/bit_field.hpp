@@ -1,11 +1,11 @@
-// Numbers at odd bits of an array.
+// Numbers at arbitrary bits of an array.
 #pragma once
 #include <cute/numeric/int.hpp>
 #include <zellige/container/bit_field.hpp>
 
 namespace zellige {
 
-/// Where a number has no other type.
+/// The default if a number has no other type.
 class dummy_type {};
 
 }  // namespace zellige

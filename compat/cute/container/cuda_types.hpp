@@ -1,8 +1,8 @@
-// dim3 and uint3 as tuples, where there is a CUDA to have them.
+// dim3 and uint3 as tuples, if CUDA is available.
 #pragma once
 #include <cute/util/type_traits.hpp>
 
-// The emulator has its own dim3, in the place of CUDA's header.
+// The emulator has its own dim3, instead of CUDA's header.
 #if !defined(ZELLIGE_EMULATE) && (defined(__CUDACC__) || __has_include(<cuda_runtime_api.h>))
 
 namespace zellige {

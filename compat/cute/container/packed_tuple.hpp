@@ -1,3 +1,3 @@
-// The tuple that needs no space for empty elements: the only one there is.
+// The tuple whose empty elements take no space: the only one in Zellige.
 #pragma once
 #include <cute/container/tuple.hpp>

@@ -1,4 +1,4 @@
-// tuple, and what the standard library is told of lists of types: structured bindings work.
+// tuple, and type lists registered with the standard library for structured bindings.
 #pragma once
 #include <cute/container/cuda_types.hpp>
 #include <cute/container/type_list.hpp>
@@ -9,7 +9,7 @@
 
 namespace zellige {
 
-// CuTe 3 had two tuples; ours is the second.
+// CuTe 3 had two tuples; Zellige's is the second.
 template <class... T>
 using packed_tuple = tuple<T...>;
 template <class... T>

@@ -1,4 +1,4 @@
-// Integers by their bits.
+// Integers by their width.
 #pragma once
 #include <cute/util/type_traits.hpp>
 #include <zellige/numeric/int.hpp>

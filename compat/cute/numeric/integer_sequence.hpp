@@ -1,5 +1,5 @@
-// Sequences of numbers as types; seq<I...> is int_sequence<I...>. Algorithms on tuples take the standard library's
-// too.
+// Sequences of numbers as types; seq<I...> is int_sequence<I...>. Algorithms on tuples also take the standard
+// library's.
 #pragma once
 #include <cute/numeric/integral_constant.hpp>
 #include <cute/util/type_traits.hpp>

@@ -1,4 +1,4 @@
-// The number types, and how many bits they have.
+// The number types, and their widths in bits.
 #pragma once
 #include <cute/numeric/int.hpp>
 #include <cute/util/print.hpp>

@@ -1,4 +1,4 @@
-// Messages, errors of the CUDA runtime, and which thread this is.
+// Messages, CUDA runtime errors, and the identity of the thread.
 #pragma once
 #include <cute/config.hpp>
 #include <zellige/tensor/debug.hpp>

@@ -5,7 +5,7 @@
 
 namespace zellige {
 
-/// How many decimal digits a number has, a minus aside.
+/// The number of decimal digits of a number, without the minus.
 CUTE_HOST_DEVICE constexpr int num_digits(int x) {
   int digits = 1;
   for (x /= 10; x != 0; x /= 10) ++digits;

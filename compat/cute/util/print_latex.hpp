@@ -66,7 +66,7 @@ CUTE_HOST_DEVICE void print_latex(L const& layout, Colour colour) {
   detail::latex_frame(rows, columns);
 }
 
-/// A layout of threads and values over a tile: the first thread and value that hold each element.
+/// For a layout of threads and values over a tile: the first thread and value of each element.
 template <class LayoutTV, class Tile, class Colour = TikzColor_TV>
 CUTE_HOST_DEVICE void print_latex_tv(LayoutTV const& layout_tv, Tile const& tile, Colour colour = {}) {
   static_assert(LayoutTV::rank == 2, "print_latex_tv: a layout of threads and values");

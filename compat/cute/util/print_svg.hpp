@@ -1,4 +1,4 @@
-// Layouts and tilings as SVG, and the colours that CuTe's pictures have.
+// Layouts and tilings as SVG, with the colours of CuTe's pictures.
 #pragma once
 #include <cute/tensor_impl.hpp>
 #if !defined(__CUDACC_RTC__)

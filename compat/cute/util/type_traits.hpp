@@ -1,4 +1,4 @@
-// The type traits of the standard library under CuTe's names, and the tuples of others.
+// The standard library's type traits under CuTe's names, and foreign tuples.
 #pragma once
 #include <cute/config.hpp>
 #include <zellige/layout/tuple_algorithms.hpp>
@@ -25,7 +25,7 @@ using CUTE_STL_NAMESPACE::enable_if_t;
 
 namespace zellige {
 
-// conditional, is_same_v, remove_cvref, true_type, integral_constant and their like are ours.
+// conditional, is_same_v, remove_cvref, true_type, integral_constant and similar are Zellige's.
 using CUTE_STL_NAMESPACE::add_const_t, CUTE_STL_NAMESPACE::remove_const_t, CUTE_STL_NAMESPACE::remove_cv_t;
 using CUTE_STL_NAMESPACE::add_pointer, CUTE_STL_NAMESPACE::add_pointer_t;
 using CUTE_STL_NAMESPACE::alignment_of, CUTE_STL_NAMESPACE::alignment_of_v;
@@ -67,7 +67,7 @@ inline constexpr bool is_integral_v = is_integral<T>::value;
 template <class... T>
 inline constexpr bool dependent_false = false;
 
-// As in <utility>, but for device code too.
+// As in <utility>, but also for device code.
 template <class T>
 CUTE_HOST_DEVICE constexpr T&& forward(remove_reference_t<T>& t) noexcept {
   return static_cast<T&&>(t);
@@ -98,7 +98,7 @@ struct is_valid_for {
   }
 };
 }  // namespace detail
-/// is_valid(f, x): f(x) compiles; is_valid(f) asks that later.
+/// is_valid(f, x): f(x) compiles; is_valid(f) defers the check.
 template <class F>
 CUTE_HOST_DEVICE constexpr auto is_valid(F&&) {
   return detail::is_valid_for<F&&>{};
@@ -124,8 +124,8 @@ struct is_any_of : bool_constant<(is_same_v<T, U> || ...)> {};
 template <class T, class... U>
 inline constexpr bool is_any_of_v = is_any_of<T, U...>::value;
 
-// What the standard library's tuple_size knows is a tuple to our algorithms: std::tuple, std::array,
-// std::pair and the user's own.
+// Any type with the standard library's tuple_size is a tuple for the algorithms: std::tuple,
+// std::array, std::pair and user types.
 namespace detail {
 template <class T>
 concept has_std_tuple_size = requires {

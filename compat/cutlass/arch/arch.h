@@ -1,4 +1,4 @@
-// The architectures as types, which code on CUTLASS selects its kernels by.
+// The architectures as types, by which code on CUTLASS selects its kernels.
 #pragma once
 #if __has_include_next(<cutlass/arch/arch.h>)
 #include_next <cutlass/arch/arch.h>
@@ -24,13 +24,13 @@ struct Sm89 : Architecture<89> {};
 struct Sm90 : Architecture<90> {};
 
 #if defined(__CUDACC__)
-/// This thread's number in its warp.
+/// This thread's index in its warp.
 CUTLASS_DEVICE int LaneId() {
   int lane;
   asm("mov.u32 %0, %%laneid;" : "=r"(lane));
   return lane;
 }
-/// This block's multiprocessor.
+/// This block's SM.
 CUTLASS_DEVICE int SmId() {
   int sm;
   asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));

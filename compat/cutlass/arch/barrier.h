@@ -1,8 +1,8 @@
-// Barriers in shared memory and named ones, and the fences that go with them, under CUTLASS's names.
+// mbarriers, named barriers and their fences, under CUTLASS's names.
 //
 //   ClusterTransactionBarrier::init(&full, 1);  fence_barrier_init();  __syncthreads();
-//   ClusterTransactionBarrier::arrive_and_expect_tx(&full, bytes);     the one arrival, and what will come
-//   ClusterTransactionBarrier::wait(&full, phase);                     the phase of that parity has ended
+//   ClusterTransactionBarrier::arrive_and_expect_tx(&full, bytes);     the one arrival, and the expected bytes
+//   ClusterTransactionBarrier::wait(&full, phase);                     waits for the end of the phase of that parity
 //
 // A barrier is 8 bytes of shared memory, as an object of these types or as a uint64_t.
 #pragma once
@@ -22,7 +22,7 @@
 namespace cutlass::arch {
 
 namespace detail {
-// CUTLASS's functions take barriers as const: it is the hardware that changes them.
+// CUTLASS's functions take barriers as const: only the hardware changes them.
 CUTLASS_DEVICE zellige::smem<uint64_t> changed(uint64_t const* at) {
 #if defined(ZELLIGE_EMULATE)
   return zellige::emulate::known(const_cast<uint64_t*>(at));
@@ -32,7 +32,7 @@ CUTLASS_DEVICE zellige::smem<uint64_t> changed(uint64_t const* at) {
 }
 }  // namespace detail
 
-/// The first named barriers are CUTLASS's own; a user's number 0 comes after them.
+/// The first named barriers are CUTLASS's own; a user's number 0 follows them.
 enum class ReservedNamedBarriers {
   EpilogueBarrier = 1,
   TransposeBarrier = 2,
@@ -44,7 +44,7 @@ enum class ReservedNamedBarriers {
   FirstUserBarrier = 8
 };
 
-/// A number of threads, a multiple of 32, that meet at one of the 16 barriers of the block.
+/// A named barrier: one of the block's 16, for a number of threads that is a multiple of 32.
 class NamedBarrier {
  public:
   static constexpr uint32_t ReservedNamedBarrierCount = uint32_t(ReservedNamedBarriers::FirstUserBarrier);
@@ -58,7 +58,7 @@ class NamedBarrier {
   CUTLASS_DEVICE void sync() const { zellige::named_barrier_sync(id_, threads_); }
   CUTLASS_DEVICE void arrive() const { zellige::named_barrier_arrive(id_, threads_); }
 #if !defined(ZELLIGE_EMULATE)
-  // Where the lanes of a warp do not come together.
+  // For diverged warps.
   CUTLASS_DEVICE void arrive_and_wait_unaligned() const { __barrier_sync_count(id_, threads_); }
   CUTLASS_DEVICE void arrive_unaligned() const {
     asm volatile("barrier.arrive %0, %1;" ::"r"(id_), "r"(threads_) : "memory");
@@ -83,7 +83,7 @@ class NamedBarrier {
   }
 
  private:
-  // A block has 16, of which 8 are left to users: 0 to 7.
+  // A block has 16, of which 8 remain for users: 0 to 7.
   CUTLASS_DEVICE static uint32_t user(uint32_t id) {
 #if !defined(NDEBUG) && !defined(ZELLIGE_EMULATE)
     if (id + ReservedNamedBarrierCount >= HardwareMaxNumNamedBarriers) __trap();
@@ -93,7 +93,7 @@ class NamedBarrier {
   uint32_t const threads_, id_;
 };
 
-/// Counts arrivals, of this block or of others of its cluster.
+/// Counts arrivals from this block or from others of its cluster.
 struct ClusterBarrier {
   using ValueType = uint64_t;
 
@@ -104,7 +104,7 @@ struct ClusterBarrier {
   CUTLASS_DEVICE bool try_wait(uint32_t phase) const { return try_wait(&barrier_, phase); }
   CUTLASS_DEVICE void wait(uint32_t phase) const { wait(&barrier_, phase); }
   CUTLASS_DEVICE void arrive() const { arrive(&barrier_); }
-  /// At this barrier in block `cta` of the cluster; a thread whose `pred` is 0 does nothing.
+  /// Arrives at this barrier in block `cta` of the cluster; a thread whose `pred` is 0 does nothing.
   CUTLASS_DEVICE void arrive(uint32_t cta, uint32_t pred = true) const { arrive(&barrier_, cta, pred); }
 
   CUTLASS_DEVICE static void init(ValueType const* at, uint32_t arrivals) {
@@ -131,7 +131,7 @@ struct ClusterBarrier {
   ValueType barrier_;
 };
 
-/// Counts bytes too, which copies bring.
+/// Also counts the bytes that copies transfer.
 struct ClusterTransactionBarrier : ClusterBarrier {
   CUTLASS_DEVICE void arrive_and_expect_tx(uint32_t bytes) const { arrive_and_expect_tx(&barrier_, bytes); }
   CUTLASS_DEVICE void arrive_and_expect_tx(uint32_t bytes, uint32_t cta, uint32_t pred = 1) const {
@@ -158,7 +158,7 @@ struct ClusterTransactionBarrier : ClusterBarrier {
     zellige::mbarrier_expect_tx(pointer(at), bytes);
   }
 #if !defined(ZELLIGE_EMULATE)
-  /// Stands in for a copy into block `cta` that will not come.
+  /// Completes bytes in place of a copy into block `cta` that is not issued.
   CUTLASS_DEVICE static void complete_transaction(ValueType const* at, uint32_t cta, uint32_t bytes,
                                                   uint32_t pred = 1) {
     if (pred)
@@ -194,24 +194,24 @@ struct ClusterTransactionBarrier : ClusterBarrier {
 };
 static_assert(sizeof(ClusterBarrier) == 8 && sizeof(ClusterTransactionBarrier) == 8);
 
-/// After the inits, before the barrier of the block or cluster that lets others use them.
+/// Called after the inits, before the barrier of the block or cluster after which others use them.
 CUTLASS_DEVICE void fence_barrier_init() { zellige::fence_mbarrier_init(); }
-/// Between ordinary accesses to shared memory and those of TMA and WGMMA.
+/// Orders ordinary accesses to shared memory before those of TMA and WGMMA.
 CUTLASS_DEVICE void fence_view_async_shared() { zellige::fence_proxy_async_shared(); }
-/// An arrival once this thread's cp.async so far are there; the count of the barrier includes it.
+/// Arrives when this thread's cp.async so far have completed; the barrier's count includes this arrival.
 CUTLASS_DEVICE void cpasync_barrier_arrive_noinc(uint64_t const* at) {
   zellige::cp_async_mbarrier_arrive(detail::changed(at));
 }
 #if !defined(ZELLIGE_EMULATE)
-/// The same, the count of this phase growing by it.
+/// The same, incrementing the count of this phase.
 CUTLASS_DEVICE void cpasync_barrier_arrive(uint64_t const* at) {
   asm volatile("cp.async.mbarrier.arrive.shared::cta.b64 [%0];" ::"r"(zellige::smem_address(at)) : "memory");
 }
 #endif
 
 namespace detail {
-// Of arrays of barriers, by one thread; or, aligned, by one that a whole warp elects. Barriers given as
-// uint64_t* are of type T.
+// Arrays of barriers, initialised by one thread; the aligned forms elect one of a whole warp. Barriers passed
+// as uint64_t* are of type T.
 template <class T, uint32_t stages>
 CUTLASS_DEVICE void initialize_barrier_array(T at, int arrivals) {
   CUTLASS_PRAGMA_UNROLL

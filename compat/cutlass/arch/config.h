@@ -1,5 +1,5 @@
-// What the toolkit can compile for: CUTLASS_ARCH_MMA_SM90_SUPPORTED where it knows Hopper, and
-// CUTLASS_ARCH_MMA_SM90_ENABLED and _SM90A_ENABLED in device code that is being compiled for it.
+// Capabilities of the toolkit: CUTLASS_ARCH_MMA_SM90_SUPPORTED if it supports Hopper, and
+// CUTLASS_ARCH_MMA_SM90_ENABLED and _SM90A_ENABLED in device code compiled for it.
 #pragma once
 #if __has_include_next(<cutlass/arch/config.h>)
 #include_next <cutlass/arch/config.h>

@@ -1,5 +1,5 @@
-// Programmatic dependent launch: wait for the grids before this one, let the one after it start. They act
-// where the launch asks for it; before SM90 both do nothing.
+// Programmatic dependent launch: waits for the previous grids, lets the next one start. Effective if the
+// launch enables it; before SM90 both do nothing.
 #pragma once
 #if __has_include_next(<cutlass/arch/grid_dependency_control.h>)
 #include_next <cutlass/arch/grid_dependency_control.h>

@@ -1,4 +1,4 @@
-// Registers moved between warpgroups: the producer gives, the consumers take.
+// Moves registers between warpgroups, from the producer to the consumers.
 #pragma once
 #if __has_include_next(<cutlass/arch/reg_reconfig.h>)
 #include_next <cutlass/arch/reg_reconfig.h>
@@ -10,15 +10,15 @@
 
 namespace cutlass::arch {
 
-/// From then on each thread of the warpgroup has RegCount registers, more than before. Where the code is not
-/// compiled for sm_90a both do nothing: registers are not to be moved there.
+/// Raises each thread of the warpgroup to RegCount registers. Code not compiled for sm_90a cannot move
+/// registers: both functions then do nothing.
 template <uint32_t RegCount>
 CUTLASS_DEVICE void warpgroup_reg_alloc() {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   zellige::register_alloc<RegCount>();
 #endif
 }
-/// RegCount registers, fewer than before.
+/// Lowers each thread to RegCount registers.
 template <uint32_t RegCount>
 CUTLASS_DEVICE void warpgroup_reg_dealloc() {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)

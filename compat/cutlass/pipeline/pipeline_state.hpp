@@ -1,4 +1,4 @@
-// Where a thread is in a ring of stages, and what it knows of a wait.
+// A thread's position in a ring of stages, and the result of a wait.
 //
 //   auto write = cutlass::make_producer_start_state<Pipeline>();   PipelineState<4> read;
 //   write.index(), write.phase()                                   ++write; read.advance(2);
@@ -12,7 +12,7 @@ using zellige::uint32_t;
 
 enum class BarrierStatus : uint32_t { WaitAgain = 0, WaitDone = 1 };
 
-/// Whether a wait has been done already.
+/// Whether a wait has already completed.
 class ArrivalToken {
  public:
   ArrivalToken() = delete;
@@ -32,7 +32,7 @@ struct ConsumerToken : ArrivalToken {
   using ArrivalToken::ArrivalToken;
 };
 
-/// A stage, the parity of its phase, and how many came before.
+/// A stage, the parity of its phase, and the number of previous stages.
 template <uint32_t Stages_>
 struct PipelineState {
   static constexpr uint32_t Stages = Stages_;
@@ -63,7 +63,7 @@ struct PipelineState {
   Stage stage_;
   uint32_t count_ = 0;
 };
-/// A producer's: every stage is empty, as if a phase had just ended.
+/// The start of a producer: every stage is empty, as if a phase had just ended.
 template <class Pipeline>
 CUTLASS_DEVICE PipelineState<Pipeline::Stages> make_producer_start_state() {
   auto const start = PipelineState<Pipeline::Stages>::Stage::first_empty();

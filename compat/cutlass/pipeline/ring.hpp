@@ -1,5 +1,5 @@
-// What the pipelines have in common: the two barriers of each stage, as a ring of the block room has them, and who may wait
-// on them.
+// The common base of the pipelines: the two barriers of each stage, as in the ring of zellige/block, and the
+// roles that may wait on them.
 #pragma once
 #include <cutlass/arch/barrier.h>
 
@@ -43,14 +43,14 @@ class PipelineRing {
     check_consumer();
     if (token == BarrierStatus::WaitAgain) ring_.wait(s.stage());
   }
-  /// What copies into the stage complete on.
+  /// The barrier on which copies into the stage complete.
   CUTLASS_DEVICE ProducerBarrierType* producer_get_barrier(PipelineState s) {
     return producer_get_barrier(uint32_t(s.index()));
   }
   CUTLASS_DEVICE ProducerBarrierType* producer_get_barrier(uint32_t stage) {
     return reinterpret_cast<ProducerBarrierType*>(ring_.full + stage);
   }
-  /// Before a producer leaves: the last stages have been released, so nobody will arrive here any more.
+  /// Before a producer exits: waits until the last stages are released, so that no arrival is pending.
   CUTLASS_DEVICE void producer_tail(PipelineState s) {
     check_producer();
     ring_.drain(s.stage());
@@ -62,7 +62,7 @@ class PipelineRing {
               reinterpret_cast<uint64_t*>(storage.empty_barrier_)},
         role_(role) {}
 
-  /// By all threads; the given warp does it.
+  /// Called by all threads; the given warp does it.
   CUTLASS_DEVICE static void init_barriers(SharedStorage& storage, int warp, uint32_t producers,
                                            uint32_t consumers) {
     if (canonical_warp_idx_sync() == warp)
@@ -82,13 +82,13 @@ class PipelineRing {
   }
   CUTLASS_DEVICE void check_producer() const { check(ThreadCategory::Producer); }
   CUTLASS_DEVICE void check_consumer() const { check(ThreadCategory::Consumer); }
-  // No assert: the call in it would serialise the wgmma of the loops that this stands in.
+  // Not an assert: its call would serialise the wgmma of surrounding loops.
   CUTLASS_DEVICE void check([[maybe_unused]] ThreadCategory needed) const {
 #if !defined(NDEBUG)
     if (role_ != needed && role_ != ThreadCategory::ProducerConsumer) __trap();
 #endif
   }
-  /// At a block's barrier: an arrival at one's own needs no release at the scope of the cluster.
+  /// Arrives at a block's barrier: an arrival at the own block's needs no release at cluster scope.
   template <class Barrier>
   CUTLASS_DEVICE static void arrive_at(Barrier& barrier, uint32_t block) {
     if (block == zellige::block_rank_in_cluster())

@@ -1,5 +1,5 @@
-// Rings of shared-memory stages between threads that fill them and threads that use them up, under CUTLASS's
-// names: PipelineTmaAsync, PipelineTransactionAsync, PipelineAsync, PipelineTmaStore, OrderedSequenceBarrier.
+// Pipelines of shared-memory stages between producer and consumer threads, under CUTLASS's names:
+// PipelineTmaAsync, PipelineTransactionAsync, PipelineAsync, PipelineTmaStore, OrderedSequenceBarrier.
 //
 //   using Pipeline = cutlass::PipelineTmaAsync<4>;
 //   __shared__ Pipeline::SharedStorage storage;
@@ -11,9 +11,9 @@
 //   ++write;                                                          pipeline.consumer_release(read);
 //                                                                     ++read;
 //
-// A stage has two barriers: `full` ends a phase when it is filled, `empty` when all consumers have released
-// it. A wait in two steps: the token of a _try_ (or _test_) call spares the second call the wait that the
-// first has done. Unless NDEBUG is defined, a thread that does what its role does not allow traps.
+// A stage has two barriers: `full` completes a phase when it is filled, `empty` when all consumers have
+// released it. A wait in two steps: the token of a _try_ (or _test_) call lets the second call skip a wait
+// that has already succeeded. Unless NDEBUG is defined, a thread that acts outside its role traps.
 #pragma once
 #if __has_include_next(<cutlass/pipeline/sm90_pipeline.hpp>)
 #include_next <cutlass/pipeline/sm90_pipeline.hpp>
@@ -33,8 +33,8 @@ namespace cutlass {
 using namespace cute;
 
 /// Filled by TMA: a full barrier counts one arrival of each producer and the bytes. In a cluster, whose
-/// blocks share along rows and columns what is loaded, a stage is empty when the consumers of all blocks in
-/// this one's row and column have released it.
+/// blocks share loads along rows and columns, a stage is empty when the consumers of all blocks in this
+/// block's row and column have released it.
 template <int Stages_>
 class PipelineTmaAsync
     : public detail::PipelineRing<Stages_, arch::ClusterTransactionBarrier, arch::ClusterBarrier> {
@@ -64,8 +64,8 @@ class PipelineTmaAsync
     Ring::init_barriers(storage, params.initializing_warp, params.num_producers, consumers);
   }
 
-  /// By all threads of the block. `Init` and `Masks` are true_type or false_type: whether this call
-  /// initialises the barriers, and finds out where this thread's releases go.
+  /// Called by all threads of the block. `Init` and `Masks` are true_type or false_type: whether this call
+  /// initialises the barriers, and computes the destinations of this thread's releases.
   template <class ClusterShape, class Init = true_type, class Masks = true_type>
   CUTLASS_DEVICE PipelineTmaAsync(SharedStorage& storage, Params params, ClusterShape cluster, Init = {},
                                   Masks = {})
@@ -82,7 +82,7 @@ class PipelineTmaAsync
     this->check_producer();
     if (params_.is_leader) this->full(s).expect_transaction(bytes);
   }
-  /// TMA itself commits.
+  /// Nothing: TMA itself commits.
   CUTLASS_DEVICE void producer_commit(PipelineState, uint32_t /*bytes*/) {}
   template <class Arrive>
   requires requires(Arrive arrive, uint64_t* barrier) { arrive(barrier); }
@@ -94,12 +94,12 @@ class PipelineTmaAsync
     if (!signals_ || skip) return;
     if (alone_)
       this->empty(s).arrive();
-    else  // what was read has arrived, nothing was written: no release at the scope of the cluster is needed
+    else  // reads have completed and nothing was written: no release at cluster scope is needed
       zellige::mbarrier_arrive_remote_relaxed(this->ring_.empty_barrier(s.stage()), target_);
   }
 
  private:
-  // One thread of each warpgroup for each block that it must tell.
+  // One thread of each warpgroup for each destination block.
   template <class ClusterShape>
   CUTLASS_DEVICE void find_target(ClusterShape const& cluster) {
     uint32_t const blocks = uint32_t(size(cluster)), row = uint32_t(size<0>(cluster));
@@ -122,7 +122,7 @@ class PipelineTmaAsync
   bool signals_ = false, alone_ = true;
 };
 
-/// Filled by copies of the threads' own and by bytes that they announce.
+/// Filled by the threads' own copies and by bytes that they announce.
 template <int Stages_>
 class PipelineTransactionAsync
     : public detail::PipelineRing<Stages_, arch::ClusterTransactionBarrier, arch::ClusterBarrier> {
@@ -203,7 +203,7 @@ class PipelineAsync : public detail::PipelineRing<Stages_, arch::ClusterBarrier,
     this->check_producer();
     this->full(s).arrive();
   }
-  /// After an arrival of the user's own, such as that of a cp.async.
+  /// Commits with the user's own arrival, such as that of a cp.async.
   template <class Arrive>
   CUTLASS_DEVICE void producer_commit(PipelineState s, Arrive&& arrive) {
     arrive(this->producer_get_barrier(s));
@@ -218,8 +218,8 @@ class PipelineAsync : public detail::PipelineRing<Stages_, arch::ClusterBarrier,
   Params params_;
 };
 
-/// Stages that TMA stores empty: one thread commits a group of stores for each, and may reuse a stage once
-/// its group has been read. `UnacquiredStages` groups may still be running then.
+/// Stages that TMA stores drain: one thread commits a group of stores for each, and may reuse a stage once
+/// its group has been read. `UnacquiredStages` groups may still be in flight then.
 template <int Stages_, int UnacquiredStages_ = Stages_ - 1>
 class PipelineTmaStore {
   static_assert(Stages_ == 0 || UnacquiredStages_ >= 0);
@@ -245,8 +245,8 @@ class PipelineTmaStore {
   Params params_;
 };
 
-/// Groups of threads that take turns, in the order of their numbers: wait() for one's turn, arrive() to give
-/// it on. A turn has `SequenceDepth` parts.
+/// Groups of threads that run in the order of their numbers: wait() for the group's slot, arrive() to pass it
+/// on. A slot has `SequenceDepth` parts.
 template <int SequenceDepth_, int SequenceLength_>
 class OrderedSequenceBarrier {
  public:
@@ -262,7 +262,7 @@ class OrderedSequenceBarrier {
     int initializing_warp = 0;
   };
 
-  /// By all threads of the block; the first group need not wait at first.
+  /// Called by all threads of the block; the first group does not wait initially.
   CUTLASS_DEVICE OrderedSequenceBarrier(SharedStorage& storage, Params const& params)
       : params_(params), barriers_(&storage.barrier_[0][0]), state_(0, params.group_id == 0, 0) {
     if (canonical_warp_idx_sync() == params.initializing_warp)
@@ -289,7 +289,7 @@ class OrderedSequenceBarrier {
   PipelineState<uint32_t(SequenceDepth)> state_;
 };
 
-/// After pipelines were made: their barriers are ready for all threads of the cluster, in two steps.
+/// After construction of pipelines: makes their barriers visible to all threads of the cluster, in two steps.
 CUTLASS_DEVICE void pipeline_init_arrive_relaxed(int cluster_size) {
   if (cluster_size > 1)
     zellige::cluster_arrive_relaxed();

@@ -1,4 +1,4 @@
-// CUTE_CHECK_LAST and CUTE_CHECK_ERROR, which the tutorials call after a launch; the choice of a device.
+// CUTE_CHECK_LAST and CUTE_CHECK_ERROR, which the tutorials call after a launch; and device selection.
 #pragma once
 #if __has_include_next(<cutlass/util/helper_cuda.hpp>)
 #include_next <cutlass/util/helper_cuda.hpp>
@@ -10,7 +10,7 @@
 
 namespace zellige {
 
-/// Makes a device the current one and says which it is.
+/// Selects a device and prints its name.
 inline void device_init(int device, bool quiet = false) {
   cudaDeviceProp properties;
   CUTE_CHECK_ERROR(cudaSetDevice(device));

@@ -1,4 +1,4 @@
-// bfloat16_t. Where CUTLASS's headers stand behind ours on the path, CUTLASS's.
+// bfloat16_t. CUTLASS's, if its headers follow on the include path.
 #pragma once
 #if __has_include_next(<cutlass/bfloat16.h>)
 #include_next <cutlass/bfloat16.h>

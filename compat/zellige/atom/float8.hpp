@@ -1,4 +1,4 @@
-// float_e4m3_t and float_e5m2_t. Where CUTLASS's headers stand behind ours on the path, CUTLASS's.
+// float_e4m3_t and float_e5m2_t. CUTLASS's, if its headers follow on the include path.
 #pragma once
 #if __has_include_next(<cutlass/float8.h>)
 #include_next <cutlass/float8.h>

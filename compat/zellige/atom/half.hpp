@@ -1,4 +1,4 @@
-// half_t. Where CUTLASS's headers stand behind ours on the path, CUTLASS's.
+// half_t. CUTLASS's, if its headers follow on the include path.
 #pragma once
 #if __has_include_next(<cutlass/half.h>)
 #include_next <cutlass/half.h>

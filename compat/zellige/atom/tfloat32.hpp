@@ -1,4 +1,4 @@
-// tfloat32_t. Where CUTLASS's headers stand behind ours on the path, CUTLASS's.
+// tfloat32_t. CUTLASS's, if its headers follow on the include path.
 #pragma once
 #if __has_include_next(<cutlass/tfloat32.h>)
 #include_next <cutlass/tfloat32.h>

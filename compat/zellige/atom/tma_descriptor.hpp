@@ -1,5 +1,5 @@
-// TmaDescriptor. Where nvcc compiles and the driver's header is there it is the driver's CUtensorMap, as in
-// CuTe: code that encodes its descriptors itself passes them on.
+// TmaDescriptor. With nvcc and the driver's header it is the driver's CUtensorMap, as in CuTe, so that code
+// can pass descriptors that it encodes itself.
 #pragma once
 #if defined(__CUDACC__) && !defined(__CUDACC_RTC__) && __has_include(<cuda.h>)
 #include <cuda.h>
@@ -10,7 +10,7 @@ namespace zellige {
 
 using TmaDescriptor = CUtensorMap;
 
-/// Brings the descriptor into its cache; by one thread, early.
+/// Prefetches the descriptor into its cache; called early, by one thread.
 ZELLIGE_CALL void prefetch_tma_descriptor(TmaDescriptor const& map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }

@@ -1,4 +1,4 @@
-// Complex numbers. Where CUTLASS's headers stand behind ours on the path, CUTLASS's.
+// Complex numbers. CUTLASS's, if its headers follow on the include path.
 #pragma once
 #if __has_include_next(<cutlass/complex.h>)
 #include_next <cutlass/complex.h>
@@ -14,7 +14,7 @@ using cutlass::conj, cutlass::imag, cutlass::norm, cutlass::real;
 template <class T>
 inline constexpr bool is_complex_v = is_complex<T>::value;
 
-/// d = a * b + c; the real and the imaginary part each by two steps, as the instructions do it.
+/// d = a * b + c; the real and the imaginary part in two steps each, like the instructions.
 template <class D, class A, class B, class C>
 CUTE_HOST_DEVICE constexpr void fma(complex<D>& d, complex<A> const& a, complex<B> const& b,
                                     complex<C> const& c) {

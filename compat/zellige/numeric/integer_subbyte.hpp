@@ -1,5 +1,5 @@
-// Integers of less than a byte. Where CUTLASS's headers stand behind ours on the path, CUTLASS's; and what
-// CUTLASS says of its types' bits is then true here.
+// Integers smaller than a byte. CUTLASS's, if its headers follow on the include path; CUTLASS's traits of its
+// types then apply here.
 #pragma once
 #if __has_include_next(<cutlass/integer_subbyte.h>)
 #include_next <cutlass/integer_subbyte.h>

@@ -1,4 +1,4 @@
-// uint128_t. Where CUTLASS's headers stand behind ours on the path, CUTLASS's.
+// uint128_t. CUTLASS's, if its headers follow on the include path.
 #pragma once
 #if __has_include_next(<cutlass/uint128.h>)
 #include_next <cutlass/uint128.h>

@@ -1,6 +1,6 @@
-// How the instructions are compiled. The same text builds three ways:
+// Compilation modes of the instructions. The same source code builds three ways:
 //   nvcc, NVRTC                    device code; nothing of the standard library is included
-//   g++ -DZELLIGE_EMULATE          the CPU twin: every call meets, checks and computes in <zellige/emulate/>
+//   g++ -DZELLIGE_EMULATE          the emulator: every call synchronises, checks and computes in <zellige/emulate/>
 //   any host compiler              the number types, conversions and the instruction table only
 #pragma once
 

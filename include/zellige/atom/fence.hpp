@@ -1,11 +1,8 @@
 // Fences: order this thread's earlier accesses before its later ones, as observed by others.
-// 3-5=//   tile[i] = x;               // ordinary writes to shared memory ...
-// //   fence_proxy_async();       // ... made visible to TMA and WGMMA, by every thread that wrote,
-// //   __syncthreads();           // then a barrier, and one thread
 //
 //   tile[i] = x;               // ordinary writes to shared memory ...
 //   fence_proxy_async();       // ... made visible to TMA and WGMMA, by every thread that wrote,
-//   __syncthreads();           // then the threads meet, and one of them
+//   __syncthreads();           // then a barrier, and one thread stores:
 //   tma_store_2d(map, tile, 0, 0);
 #pragma once
 

@@ -3,7 +3,7 @@
 //
 //   prefetch(tma, mine.partition_S(tile)(_, _, _, k));        the boxes of a TMA load
 //   prefetch(bulk, mine.partition_S(gA));                     runs of bytes
-//   prefetch(Copy_Traits<SM90_BULK_COPY_AUTO>{}, gRow);       as long runs as the layout has
+//   prefetch(Copy_Traits<SM90_BULK_COPY_AUTO>{}, gRow);       the longest runs of the layout
 //
 // A copy without such an instruction prefetches the lines of its source, like prefetch(src).
 #pragma once

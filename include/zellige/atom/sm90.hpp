@@ -20,8 +20,8 @@ using Kind = Instruction::Kind;
 using Space = Instruction::Space;
 using Completion = Instruction::Completion;
 
-/// What a name says beside: the architecture that brought it, and whether later ones have it too. `alignment` in bytes, of
-/// each address in memory.
+/// A row. compute_capability and only_of_its_architecture follow from the name; `alignment`, in bytes,
+/// applies to each address in memory.
 constexpr Instruction row(const char* name, const char* ptx, Kind kind, int issuers, Space from, Space to,
                           int alignment, Completion completion, const char* call) {
   Instruction i{};

@@ -10,7 +10,7 @@
 //   exchange.wait();
 //   exchange.add(d, rank);                    // own part first, then the others' in rank order
 //
-// Use once per kernel: nothing tells when the memory may be overwritten. A rank that has passed wait() may
+// Use once per kernel: no barrier shows when the memory may be overwritten. A rank that has passed wait() may
 // exit, since all writes to its memory have arrived.
 #pragma once
 #include <zellige/atom/mbarrier.hpp>

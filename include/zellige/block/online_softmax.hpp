@@ -4,7 +4,7 @@
 //   Accumulator<WgmmaOf<half_t, 128>> s;                  // 64 rows of 128 keys' scores
 //   OnlineSoftmax<decltype(s)> softmax;
 //   for (pieces) { ... softmax.step(s, scale * log2e, factor); /* o *= factor; o += s v */ }
-//   softmax.finish(factor);                               // o *= factor: divided by the sums
+//   softmax.finish(factor);                               // o *= factor: divides by the row sums
 //
 // Rows are those of the accumulator: a thread has two, half(i) returns the row of s[i], and neighbouring
 // lanes share them.

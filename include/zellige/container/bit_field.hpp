@@ -1,5 +1,5 @@
-// bit_field<Start, Bits>: a number of so many bits, from some bit on, in an array of words; one that crosses
-// a word's end is read and written in two pieces.
+// bit_field<Start, Bits>: a number of `Bits` bits at bit `Start` of an array of words; a number that crosses
+// a word boundary is accessed in two parts.
 //
 //   bit_field<60, 10> f{};  f = 0x3ff;  unsigned(f) is 0x3ff        // 4 bits of word 0, 6 of word 1
 #pragma once
@@ -8,8 +8,8 @@
 namespace zellige {
 
 namespace detail {
-// The least of 8, 16, 32 and 64 bits that holds n; and the least whose words the bits from `start` on do not
-// cross.
+// The smallest of 8, 16, 32 and 64 bits that holds n; and the smallest word that the bits from `start` on do
+// not cross.
 ZELLIGE_ALGEBRA consteval int word_for(int n) { return n <= 8 ? 8 : n <= 16 ? 16 : n <= 32 ? 32 : 64; }
 ZELLIGE_ALGEBRA consteval int word_around(int start, int n) {
   int word = 8;
@@ -19,7 +19,7 @@ ZELLIGE_ALGEBRA consteval int word_around(int start, int n) {
 struct no_other_type {};
 }  // namespace detail
 
-/// As a number of Bits bits, and, where U is given, as the bits of a U.
+/// As a number of Bits bits or, if U is given, as the bits of a U.
 template <int Start, int Bits, class U = detail::no_other_type>
 struct bit_field {
   static_assert(0 < Bits && Bits <= 64, "bit_field<Start, Bits>: Bits must be 1 to 64");
@@ -33,7 +33,7 @@ struct bit_field {
   static constexpr int N = (Start + Bits + storage_type_bits - 1) / storage_type_bits;
   static constexpr int idx = Start / storage_type_bits;
   static constexpr int bit_lo = Start % storage_type_bits;
-  // The bits that the first word holds, where there is a second; else 0.
+  // The number of bits in the first word if there are two; else 0.
   static constexpr int bit_hi = idx + 1 < N ? storage_type_bits - bit_lo : 0;
   static constexpr value_type mask = value_type(~0ull >> (64 - Bits));
   static constexpr storage_type mask_lo = storage_type(storage_type(mask) << bit_lo);

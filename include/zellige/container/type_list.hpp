@@ -1,5 +1,5 @@
-// type_list<T...>: types as a value; get<I>(list) makes one of them, find<T>(list) is the number of its first
-// T.
+// type_list<T...>: types as a value; get<I>(list) makes an object of one, find<T>(list) is the index of the
+// first T.
 #pragma once
 #include <zellige/layout/tuple_algorithms.hpp>
 
@@ -23,7 +23,7 @@ ZELLIGE_HOST_DEVICE constexpr auto find(type_list<T...> const&) {
   return C<size_t(detail::first_of_type<X, 0, T...>())>{};
 }
 
-/// The number of the first of the conditions that holds.
+/// The index of the first true condition.
 template <bool... b>
 struct find_true : C<size_t(detail::first_of_type<true_type, 0, C<b>...>())> {};
 template <bool... b>

@@ -7,21 +7,12 @@
 //
 // Elements are not realigned on the way. Whole 16-byte chunks go to shared memory by cp.async (RaggedRows),
 // and warp w of eight takes the k with k mod 8 = w:
-// 10-16=//   B, row-major   its rows k, k + 8, ... have equal offsets within their chunks. The warp computes
-// on the
-// //                  chunks as they are, one 8-column tile more than the block's columns, and its
-// accumulators are
-// //                  shifted when all are added.
-// //   A              A(m, k), A(m, k + 8), ... are the same element of neighbouring chunks: fragments are
-// //                  gathered.
-// // The warps' partial sums over K are added in shared memory, then the epilogue stores them to C.
-//   B, row-major   its rows k, k + 8, ... lie alike within their chunks. The warp computes on the chunks as
-//   they are, one
-//                  8-column tile more than the block's columns, and its sums are shifted when all are added
-//                  up.
+//   B, row-major   its rows k, k + 8, ... have equal offsets within their chunks. The warp computes on the
+//                  chunks as they are, one 8-column tile more than the block's columns, and its accumulators
+//                  are shifted after the warps' are added.
 //   A              A(m, k), A(m, k + 8), ... are the same element of neighbouring chunks: fragments are
-//   gathered.
-// The sums over the warps' shares of K meet in shared memory, then the epilogue takes them to C.
+//                  gathered.
+// The warps' partial sums over K are added in shared memory, then the epilogue stores them to C.
 #pragma once
 #include <zellige/atom/griddepcontrol.hpp>
 #include <zellige/block/epilogue.hpp>

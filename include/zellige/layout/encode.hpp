@@ -21,7 +21,7 @@ template <class T>
 inline constexpr bool is_wide_type = sizeof(T) > 4 || (T(-1) > T(0) && sizeof(T) == 4);
 
 // Writes the arguments of an operation, one node after another. Run-time leaves are numbered as they are
-// met; `wide` tells which have 64 bits. A layout is written in two passes over its nodes: shape, then stride.
+// met; `wide` marks those of 64 bits. A layout is written in two passes over its nodes: shape, then stride.
 class Encoder {
  public:
   ZELLIGE_ALGEBRA constexpr Encoder(int args_expected = 0) { args.reserve(args_expected); }

@@ -51,7 +51,7 @@ template <class T>
 struct is_complex<complex<T>> : bool_constant<true> {};
 template <class T>
 inline constexpr bool is_complex_v = is_complex<T>::value;
-/// The type of the parts; of a real number, its own.
+/// The type of the parts; for a real number, its own type.
 template <class T>
 struct RealType {
   using Type = T;

@@ -1,4 +1,4 @@
-// Integers by their bits: uint_bit_t<4>, int_bit_t<32>, uint_bit_t<128>, and the short names of the small.
+// Integers by their width: uint_bit_t<4>, int_bit_t<32>, uint_bit_t<128>, with short names for small ones.
 #pragma once
 #include <zellige/numeric/integer_subbyte.hpp>
 #include <zellige/numeric/uint128.hpp>

@@ -1,4 +1,4 @@
-// Integers of less than a byte: int4b_t, uint2b_t, uint1b_t and their like. One takes a byte by itself;
+// Integers smaller than a byte: int4b_t, uint2b_t, uint1b_t and others. A single one takes a byte;
 // tensors and arrays pack them (tensor/subbyte.hpp).
 //
 //   int(int4b_t(-5)) == -5        int(uint4b_t(-5)) == 11        int4b_t(9) is int4b_t(-7): values wrap

@@ -1,4 +1,4 @@
-// fma, add and mul into an operand: the forms in which a tensor's product names its arithmetic.
+// fma, add and mul into an operand: the arithmetic operations of gemm on tensors.
 #pragma once
 #include <zellige/layout/integer.hpp>
 

@@ -1,4 +1,4 @@
-// 128 bits at once: what the widest access moves.
+// A 128-bit value: the widest vector access.
 #pragma once
 #include <zellige/layout/config.hpp>
 

@@ -1,7 +1,7 @@
 // Vectorised elements: the run common to two tensors, and the same memory as other elements.
 //
-//   max_common_vector(a, b)      how many elements lie side by side in both and mean the same: Int<N>
-//   recast<uint128_t>(a)         a's memory in elements of 128 bits, its layout with it
+//   max_common_vector(a, b)      the number of elements contiguous in both, in the same order: Int<N>
+//   recast<uint128_t>(a)         a's memory in elements of 128 bits, with its layout converted
 #pragma once
 #include <zellige/tensor/partition.hpp>
 

@@ -3,13 +3,9 @@
 //   (_6, _2):(_8, _2)  o  (_4, _3):(_3, _1)   =   ((_2, _2), _3):((_24, _2), _8)
 //
 // A mode of B, extent s and stride d, is mapped through the modes of A in order. That is possible if
-// 6-9=//   d is a multiple of each extent that it steps over completely       (stride divisibility)
-// //   s is a multiple of what each mode that it continues past offers    (shape divisibility)
-// //   d divides the extent of each mode that it continues past           (crossing; not checked by CuTe)
-// // and the modes of B together never carry from one mode of A into the next (overlap): then
-//   d is a multiple of each extent that it steps over wholly           (stride divisibility)
+//   d is a multiple of each extent that it steps over completely       (stride divisibility)
 //   s is a multiple of what each mode that it continues past offers    (shape divisibility)
-//   d divides the extent of each mode that it continues past           (crossing; CuTe forgets it)
+//   d divides the extent of each mode that it continues past           (crossing; not checked by CuTe)
 // and the modes of B together never carry from one mode of A into the next (overlap): then
 // A(b0 + b1) = A(b0) + A(b1).
 #pragma once

@@ -2,27 +2,16 @@
 // number reads these rows: their numbers (Op), the dispatch to their functions (operation.hpp), the treatment
 // of composed layouts and of users' modules, the run-time API (runtime.hpp), the evaluation of expressions
 // (evaluate.hpp) and, with it, `zellige layout`.
-// 7-13=// id          Op::id, unique. If several rows share a name, the name selects the first that takes the
-// operands; the id
-// //             selects one row
-// // names       as in CuTe, aliases after a blank
-// // parameters  letters, one per operand; `|` between kinds of operands that one function takes:
-// //             c layout or composed layout, p plain layout, s swizzle, i number or tuple of numbers, n
-// number,
-// //             x coordinate (numbers and _), m tiler (a layout, a number, _, or a tuple of them), k mode
-// index or count,
-// //             f factor, b bits, e bits of an element, or its type's name; ? optional, * any number of
-// times
 //
 //   row(id, names, parameters, family, composed, function)
 //
-// id          Op::id, one a row. Where several rows have a name, the first that takes the operands is meant; the id
-//             names one row alone
-// names       as CuTe calls it, others after a blank
-// parameters  letters, one an operand; `|` between kinds of operands that one function takes:
+// id          Op::id, unique. If several rows share a name, the name selects the first that takes the operands;
+//             the id selects one row
+// names       as in CuTe, aliases after a blank
+// parameters  letters, one per operand; `|` between kinds of operands that one function takes:
 //             c layout or composed layout, p plain layout, s swizzle, i number or tuple of numbers, n number,
-//             x coordinate (numbers and _), m tiler (a layout, a number, _, or a tuple of them), k mode index or count,
-//             f factor, b bits, e bits of an element, or its type's name; ? may be absent, * any number of times
+//             x coordinate (numbers and _), m tiler (a layout, a number, _, or a tuple of them), k mode index
+//             or count, f factor, b bits, e bits of an element, or its type's name; ? optional, * repeated
 // family      what kind of operation it is: Family
 // composed    how a composed layout is treated as its operand: Composed
 // function    of the tape t and the operands a, in namespace algebra
