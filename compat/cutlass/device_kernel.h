@@ -23,8 +23,7 @@ CUTLASS_GLOBAL __launch_bounds__(
     Operator::MaxThreadsPerBlock,
     detail::min_blocks<Operator>()) void device_kernel(CUTLASS_GRID_CONSTANT
                                                        typename Operator::Params const params) {
-  extern __shared__ __align__(
-      1024) char device_kernel_memory[];  // the alignment of TMA with the widest swizzle
+  extern __shared__ __align__(1024) char device_kernel_memory[];  // for TMA with the widest swizzle
   Operator{}(params, device_kernel_memory);
 }
 

@@ -5,7 +5,7 @@
  *   zellige_graph* graph;
  *   zellige_program* program;
  *   if (zellige_graph_from_json(text, "mlp", &graph)) fail(zellige_last_error());
- *   zellige_options options = {sizeof options};                          // the rest 0: defaults for this machine
+ *   zellige_options options = {sizeof options};                          // the rest 0: defaults
  *   if (zellige_program_new(graph, &options, &program)) fail(zellige_last_error());
  *   if (zellige_program_launch(program, inputs, outputs, NULL, stream)) fail(zellige_last_error());
  *

@@ -1,8 +1,8 @@
 // mbarriers, named barriers and their fences, under CUTLASS's names.
 //
 //   ClusterTransactionBarrier::init(&full, 1);  fence_barrier_init();  __syncthreads();
-//   ClusterTransactionBarrier::arrive_and_expect_tx(&full, bytes);     the one arrival, and the expected bytes
-//   ClusterTransactionBarrier::wait(&full, phase);                     waits for the end of the phase of that parity
+//   ClusterTransactionBarrier::arrive_and_expect_tx(&full, bytes);     one arrival, and the expected bytes
+//   ClusterTransactionBarrier::wait(&full, phase);                     waits for the phase of that parity
 //
 // A barrier is 8 bytes of shared memory, as an object of these types or as a uint64_t.
 #pragma once

@@ -1,6 +1,6 @@
 // Compilation modes of the instructions. The same source code builds three ways:
 //   nvcc, NVRTC                    device code; nothing of the standard library is included
-//   g++ -DZELLIGE_EMULATE          the emulator: every call synchronises, checks and computes in <zellige/emulate/>
+//   g++ -DZELLIGE_EMULATE          the emulator: every call is checked and computed in <zellige/emulate/>
 //   any host compiler              the number types, conversions and the instruction table only
 #pragma once
 

@@ -2,7 +2,7 @@
 // index.
 //
 //   cooperative_gemm(tid, mma, alpha, sA, sB, beta, sC);          sC = alpha * sA * sB^T + beta * sC
-//   cooperative_gemm(tid, mma, sA, sB, rC);                       rC += sA * sB^T, rC from partition_fragment_C
+//   cooperative_gemm(tid, mma, sA, sB, rC);                       rC += sA * sB^T (partition_fragment_C)
 //
 // Further arguments: the functions applied to each value of A, B and C on load and of C on store, then the
 // instructions that copy A, B and C in and C out. Tensors that the tiles do not divide are copied value by

@@ -2,7 +2,7 @@
 // partition_D.
 //
 //   copy(copy_a, mine.partition_S(gA), mine.partition_D(sA));     (V, M, K): one instruction for every (M, K)
-//   copy_if(copy_a, predicate, src, dst);                         where the predicate is true for the instruction
+//   copy_if(copy_a, predicate, src, dst);                         instructions with a true predicate
 //   copy(copy_a.with(valid), src, dst);                           a cp.async that zero-fills invalid elements
 //
 // A predicate is a tensor of (M, K), or of (V, M, K), whose first value in V decides for the instruction, or

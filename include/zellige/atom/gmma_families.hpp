@@ -1,4 +1,4 @@
-// The families of dense wgmma names, for gmma_names.hpp and gmma_names_ext.hpp: macros that define all of an N.
+// Macros that define all dense wgmma names of an N, for gmma_names.hpp and gmma_names_ext.hpp.
 #pragma once
 
 #include <zellige/atom/gmma.hpp>

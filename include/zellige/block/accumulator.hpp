@@ -6,7 +6,7 @@
 //     const auto [row, column] = d.at(i, thread);         // thread: of the warpgroup, 0 to 127
 //     d[i] *= scale[column];
 //   }
-//   d.half(i), d.row(1, thread)                           // which of the thread's two rows; the index of row 1
+//   d.half(i), d.row(1, thread)                           // 0 or 1: the thread's row of i; the index of row 1
 //
 // Instruction is any type with MMA_Traits. Coordinates come from the traits' (thread, value) layout: the
 // thread's part is computed once, the register's part is a constant.

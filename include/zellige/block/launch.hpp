@@ -15,9 +15,8 @@ namespace zellige {
 struct LaunchShape {
   dim3 grid, block;
   unsigned shared_bytes = 0;
-  unsigned cluster = 1;  // cluster size along x
-  bool programmatic =
-      false;  // PDL: may start before the previous kernel on the stream has ended, and waits with griddep_wait
+  unsigned cluster = 1;       // cluster size along x
+  bool programmatic = false;  // PDL: may start before the previous kernel ends, and waits with griddep_wait
 };
 
 template <class Kernel, class... Arguments>

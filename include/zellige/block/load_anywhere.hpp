@@ -1,8 +1,8 @@
 // LoadAnywhere: unaligned loads of 16 bytes.
 //
 //   LoadAnywhere<half_t, 8> x[2];
-//   for (int i = 0; i < 2; ++i) x[i].start(row + k + 8 * i, edge(K - k - 8 * i, 8), last + 1);   // all in flight
-//   for (int i = 0; i < 2; ++i) store(s + 8 * i, x[i].value());                                  // zeros after the last element
+//   for (int i = 0; i < 2; ++i) x[i].start(row + k + 8 * i, edge(K - k - 8 * i, 8), last + 1);  // all in flight
+//   for (int i = 0; i < 2; ++i) store(s + 8 * i, x[i].value());  // zeros after the last element
 //
 // Without the tensor's end, no check is made: at least 16 bytes must follow the last element.
 //

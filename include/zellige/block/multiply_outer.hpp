@@ -8,7 +8,7 @@
 // reads 4 elements along K of one row or column, else the neighbours that a thread owns at one k. Rows start
 // at multiples of 16 bytes. Any size works:
 //   K: both tiles hold zeros up to the next multiple of 4.
-//   M, N: what lies beyond the tile is read from its last row or first columns, and its accumulators are unused.
+//   M, N: elements beyond the tile repeat its last row or first columns, and their accumulators are unused.
 #pragma once
 #include <zellige/atom/outer_product.hpp>
 #include <zellige/block/fragment.hpp>

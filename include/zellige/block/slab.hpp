@@ -2,7 +2,7 @@
 // stmatrix without bank conflicts and stored by TMA: 64 columns with the 128-byte swizzle, or 40 columns,
 // whose pitch of 80 bytes needs none.
 //
-//   const auto slabs = Slabs<half_t, 64>::at("D", offset, /*barrier=*/1 + warpgroup);     // two, used alternately
+//   const auto slabs = Slabs<half_t, 64>::at("D", offset, /*barrier=*/1 + warpgroup);  // two, alternating
 //   slabs.store(d, j, thread, [&](smem<half_t> slab) { tma_store_2d(map, slab, column + j, row); });
 //   slabs.drain(thread);                                  // before the kernel's end
 //

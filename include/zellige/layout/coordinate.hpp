@@ -2,7 +2,7 @@
 //
 //   crd2idx(make_coord(1, 2), Shape<_3, _4>{}, Stride<_4, _1>{})   is  1*4 + 2*1
 //
-// A number may replace a whole tuple of modes; it is then a linear index that counts colexicographically (the first mode fastest).
+// A number may replace a whole tuple of modes: a linear colexicographic index (the first mode fastest).
 #pragma once
 #include <zellige/layout/int_tuple.hpp>
 

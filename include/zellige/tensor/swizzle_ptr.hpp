@@ -3,7 +3,7 @@
 // swizzle's period.
 //
 //   layout              element <- address + [layout]
-//   Sw o offset o layout     element <- address + [Sw <- offset + layout]     independent of the tile's address
+//   Sw o offset o layout     element <- address + [Sw <- offset + layout]     at any tile address
 //   swizzle_ptr              [element <- Sw <- address] + layout              as for TMA and WGMMA
 #pragma once
 #include <zellige/tensor/pointer.hpp>

@@ -1,6 +1,6 @@
 // coalesce: the same function of the index with as few modes as its types can prove.
 //
-//   (_2, _4):(_1, _2)  ->  _8:_1        (_2, n):(_1, _2)  ->  (_2, n):(_1, _2), for n is unknown at compile time
+//   (_2, _4):(_1, _2)  ->  _8:_1        (_2, n):(_1, _2)  ->  (_2, n):(_1, _2), for n is unknown
 #pragma once
 #include <zellige/layout/algebra/tape.hpp>
 
