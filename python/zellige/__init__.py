@@ -9,13 +9,13 @@
     y = program(x, w)                           # NumPy: on the emulator; torch on a GPU: on its current stream
     print(program.source, program.explain())
 
-The operators (zellige.softmax, ...) run on NumPy and torch, too, so that the same function does. Layouts are zellige.layout's
-(Layout, composition, logical_divide, ...) and are found here where no operator has their name.
+The operators (zellige.softmax, ...) also accept NumPy and torch arrays, so that the same function runs on them. Layouts are in
+zellige.layout (Layout, composition, logical_divide, ...), and are available here unless an operator has the same name.
 """
 
 import importlib
 
-# Everything is loaded when it is first used, so that importing takes no time.
+# All modules are loaded on first use, so that the import is fast.
 _PLACES = {
     "compile": "program",
     "load": "program",

@@ -1,4 +1,4 @@
-"""What `zellige` has, for type checkers and editors: __init__.py loads it when it is first used."""
+"""The names in `zellige`, for type checkers and editors: __init__.py loads them on first use."""
 
 from . import dtypes as dtypes
 from . import kernels as kernels

@@ -1,4 +1,4 @@
-"""The C ABI of <zellige/api.h>, by ctypes: structures as they are there, and functions that raise what C tells by a status."""
+"""The C ABI of <zellige/api.h> by ctypes: its structures, and functions that raise an exception where C returns a status."""
 
 import ctypes
 import functools
@@ -9,11 +9,11 @@ from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int32, c_int64, 
 
 
 class Error(ValueError):
-    """What the caller or the machine is at fault for: one sentence with the values that clash."""
+    """An error of the caller or the machine: one sentence with the conflicting values."""
 
 
 class Fault(Error):
-    """What Zellige itself is at fault for."""
+    """An internal error of Zellige."""
 
 
 class Tensor(ctypes.Structure):
@@ -104,7 +104,7 @@ _library = None
 
 
 def library():
-    """The shared object beside this file, or the one that $ZELLIGE_LIBRARY names; loaded when it is first needed."""
+    """The shared library next to this file, or the one named by $ZELLIGE_LIBRARY; loaded on first use."""
     global _library
     if _library is None:
         path = os.environ.get("ZELLIGE_LIBRARY") or os.path.join(os.path.dirname(__file__), "libzellige.so")
@@ -124,7 +124,7 @@ def library():
 
 @functools.cache
 def _locked():
-    """The library again, for functions that call into Python's objects."""
+    """The same library, for functions that call into Python's objects."""
     loaded = ctypes.PyDLL(library()._name)
     loaded.zellige_program_call_objects.argtypes = [c_void_p, c_void_p, c_void_p, c_int, c_void_p, c_int, c_void_p]
     return loaded
@@ -137,7 +137,7 @@ def checked(status: int) -> None:
 
 
 def text_of(function, *arguments) -> str:
-    """What a function gives through a `char**`, its last parameter."""
+    """Returns the string that a function writes to its last parameter, a `char**`."""
     text = c_void_p()
     checked(function(*arguments, byref(text)))
     try:
@@ -147,7 +147,7 @@ def text_of(function, *arguments) -> str:
 
 
 def _counted(count: int) -> int:
-    """A count, which is -1 where something was wrong."""
+    """Returns a count, or raises if it is -1."""
     if count < 0:
         checked(1)
     return count
@@ -201,7 +201,8 @@ ON = {"auto": 0, "gpu": 1, "emulator": 2, "reference": 3}
 
 
 class _Watched:
-    """A function of (phase, done, of) as the ABI calls it: what it raises, ctrl-C too, ends the search, and is raised again after it."""
+    """Adapts a function of (phase, done, of) to the ABI: an exception in it, including KeyboardInterrupt, ends the search and
+    is raised again afterwards."""
 
     def __init__(self, watch):
         self._watch, self.raised = watch, None
@@ -216,7 +217,8 @@ class _Watched:
 
 
 class Program:
-    """A compiled graph. `watch`: a function of (phase, done, of), called while groups of operators are looked for; false ends that."""
+    """A compiled graph. `watch`: a function of (phase, done, of), called during the search for fusion groups; returning false
+    ends the search."""
 
     def __init__(self, graph: Graph, *, on, target, tiling, tune, constants, workers, fuse, watch=None):
         names = (c_char_p * max(1, len(constants)))(*[c.encode() for c in constants])
@@ -276,11 +278,12 @@ class Program:
         return [_info(library().zellige_program_output, self._handle, i) for i in range(count)]
 
     def objects(self):
-        """The C function that call_objects calls, and the handle that it takes. It gives a status."""
+        """The C function called by call_objects, and its handle. It returns a status."""
         return _locked().zellige_program_call_objects, self._handle.value
 
     def call_objects(self, exchange: int, inputs, outputs, stream=None) -> None:
-        """On objects, by their framework's table of C functions. It keeps the interpreter's lock, and so is for launches."""
+        """Calls on objects, through their framework's table of C functions. It holds the interpreter's lock, so it is for
+        launches only."""
         if self._objects is None:  # looked up once: a call is short
             self._objects = *self.objects(), ctypes.py_object * len(inputs), ctypes.py_object * len(outputs)
         run, handle, ins, outs = self._objects
@@ -293,17 +296,17 @@ class Program:
 
 
 def sealed(manifest: str, name: str, cubin: bytes) -> str:
-    """A manifest that was written by hand with the hashes of `cubin` and of itself."""
+    """Adds the hashes of `cubin` and of the manifest to a hand-edited manifest."""
     return text_of(library().zellige_manifest_seal, manifest.encode(), _shown(name), cubin, len(cubin))
 
 
 def _shown(name: str) -> bytes:
-    """A name for messages: that of a file may hold bytes that are no text."""
+    """A name for messages: a file name may hold bytes that are not valid text."""
     return name.encode(errors="backslashreplace")
 
 
 def loaded(manifest: str, name: str, cubin: bytes) -> Program:
-    """What was compiled before; `name` is what messages call the manifest."""
+    """Loads a compiled program; `name` denotes the manifest in messages."""
     handle = c_void_p()
     checked(library().zellige_program_load(manifest.encode(), _shown(name), cubin, len(cubin), byref(handle)))
     program = Program.__new__(Program)
@@ -312,7 +315,7 @@ def loaded(manifest: str, name: str, cubin: bytes) -> Program:
 
 
 def cubin(source: str, target: str) -> bytes:
-    """CUDA text, which may include Zellige's headers, compiled by NVRTC."""
+    """Compiles CUDA source code, which may include Zellige's headers, with NVRTC."""
     _find_nvrtc()
     made, size = c_void_p(), c_size_t()
     checked(library().zellige_cubin(source.encode(), target.encode(), byref(made), byref(size)))
@@ -323,7 +326,7 @@ def cubin(source: str, target: str) -> bytes:
 
 
 def gpu():
-    """(target, "") of the GPU here, or ("", why there is none)."""
+    """Returns (target, "") for the GPU, or ("", the reason why there is none)."""
     _find_nvrtc()
     target, why_not = c_void_p(), c_void_p()
     checked(library().zellige_gpu(byref(target), byref(why_not)))
@@ -334,7 +337,7 @@ def gpu():
 
 
 def _find_nvrtc() -> None:
-    """NVRTC as pip's wheels bring it, where neither $ZELLIGE_NVRTC nor the system's search names one before."""
+    """Finds NVRTC in pip's wheels, unless $ZELLIGE_NVRTC or the system's search path has it."""
     if os.environ.get("ZELLIGE_NVRTC"):
         return
     root = os.path.join(sysconfig.get_paths()["purelib"], "nvidia")

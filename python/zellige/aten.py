@@ -36,7 +36,7 @@ def _softmax(function):
 
 
 def _reduced(function, x, dim, keepdim):
-    """A reduction along some dimensions, or all. A result without dimensions is of shape (1), as all such tensors are here."""
+    """A reduction along some dimensions, or all. A result without dimensions has shape (1), as all such tensors do in Zellige."""
     dims = list(dim) if dim else list(range(x.ndim))
     whole = len({d % x.ndim for d in dims}) == x.ndim
     made = function(x, dims, keepdim or whole)
@@ -62,7 +62,7 @@ def _layer_norm(x, shape, weight, bias, eps):
 
 
 def _batch_norm(x, weight, bias, mean, variance, momentum, eps):
-    """By statistics that are given. Its other two results, which nobody reads, are empty."""
+    """Batch norm with fixed statistics. Its other two results, which are unused, are empty."""
     along = lambda v: op.reshape(op.cast(v, "f32"), (x.shape[1], *[1] * (x.ndim - 2)))  # noqa: E731
     scale = op.rsqrt(op.add(along(variance), eps))
     made = op.mul(op.sub(op.cast(x, "f32"), along(mean)), scale if weight is None else op.mul(scale, along(weight)))
@@ -92,7 +92,7 @@ def _clamp(x, lo=None, hi=None):
 
 
 def _pow(x, y):
-    """As torch's kernels: roots, and a few whole powers by products."""
+    """Like torch's kernels: roots, and a few integer powers as products."""
     if y in (0.5, -0.5):
         return op.sqrt(x) if y > 0 else op.rsqrt(x)
     if y == 3:
@@ -126,7 +126,7 @@ def _slice_scatter(x, part, dim=0, start=None, end=None, step=1):
 
 
 def _index_put(x, indices, values, accumulate=False):
-    """One row, named by a tensor: as caches are written."""
+    """Writes one row, selected by a tensor of indices, as caches do."""
     found = [(d, at) for d, at in enumerate(indices) if at is not None]
     if accumulate or len(found) != 1 or found[0][1].shape != (1,):
         raise Left(f"expected one number of a row along one dimension, found {[a if a is None else a.shape for _, a in enumerate(indices)]}")
@@ -146,7 +146,7 @@ def _select(x, dim, index):
 
 
 def _split(x, sizes, dim=0):
-    """Parts as torch has them: views, and not tensors of their own as `split` makes them."""
+    """Splits as in torch: views, not separate tensors like those of `split`."""
     size = x.shape[dim]
     if isinstance(sizes, int):
         sizes = [min(sizes, size - at) for at in range(0, size, sizes)]
@@ -179,7 +179,7 @@ def _squeeze(x, dim):
 
 
 def _without(x, dims):
-    """x without these dimensions, which are of extent 1."""
+    """x without these dimensions of extent 1."""
     dims = {d % x.ndim for d in dims}
     return _viewed(x, [n for d, n in enumerate(x.shape) if d not in dims])
 
@@ -198,7 +198,7 @@ def _part(parts, i):
     return parts[i]
 
 
-# Views alone make no part worth taking.
+# Views; a part of views only is not worth a program.
 VIEWS = {
     aten.view.default: _viewed,
     aten._unsafe_view.default: _viewed,
@@ -278,22 +278,22 @@ OPERATORS = VIEWS | {
 
 
 def dtype_of(value) -> str:
-    """Zellige's name of a tensor's dtype, or Error."""
+    """Zellige's name of a tensor's dtype; raises Error if there is none."""
     return dtypes.name_of(value.dtype)
 
 
 def shape_of(value) -> tuple:
-    """A tensor's shape here, where one without dimensions is of shape (1)."""
+    """A tensor's shape in Zellige, where a tensor without dimensions has shape (1)."""
     return tuple(value.shape) or (1,)
 
 
 def evaluate(node, arrays):
-    """A node of an FX graph on the arrays of those before it."""
+    """Evaluates a node of an FX graph on the arrays of its inputs."""
     return as_stated(evaluate_on(node, node.args, arrays), node.meta["val"])
 
 
 def as_stated(result, value):
-    """Results with the dtypes that torch states; those that are wider are rounded, as the statistics of norms are on the CPU."""
+    """Casts results to the dtypes that torch declares; wider ones, such as the statistics of norms on the CPU, are rounded."""
     if isinstance(result, list):
         if len(result) != len(value):
             raise Left(f"expected {len(value)} results, found {len(result)}")
@@ -307,7 +307,7 @@ def as_stated(result, value):
 
 
 def evaluate_on(node, args, arrays):
-    """Its operator on these arguments, in which nodes stand for the arrays given for them."""
+    """Calls the node's operator on these arguments, with nodes replaced by their arrays."""
     if node.target not in OPERATORS:
         raise Left("is not known")
 
@@ -322,5 +322,5 @@ def evaluate_on(node, args, arrays):
 
     stated = {k: value(v) for k, v in node.kwargs.items()}
     if "device" in stated and node.all_input_nodes and stated["device"] == node.all_input_nodes[0].meta["val"].device:
-        del stated["device"]  # where it lies already
+        del stated["device"]  # where it already is
     return call(OPERATORS[node.target], node, [value(a) for a in args], stated)

@@ -1,13 +1,14 @@
-"""Attention as one chain of operators: torch's own, and the same written out, with heads that share their keys.
+"""Attention as one chain of operators: torch's own, and its unfused form, including grouped-query heads.
 
-Queries of heads that share keys are rows of one product, which reads the keys once, where no copy makes them so; else keys are repeated
-for each head by an expand and a reshape, which the planner sees through. Keys that the graph repeats itself are read as they were before.
+Queries of heads that share keys become rows of one matmul, which reads the keys once, if no copy is needed for that; otherwise
+the keys are repeated for each head by an expand and a reshape, which the planner sees through. Keys that the graph itself
+repeats are read unrepeated.
 """
 
 from . import numpy_face
 from . import operators as op
 
-ROWS = 64  # of a warpgroup's instruction; fewer queries than that share them with the other heads of their group
+ROWS = 64  # rows of a warpgroup instruction; fewer queries share them with the other heads of their group
 
 
 def attention(q, k, v, mask, causal, scale, grouped):
@@ -21,8 +22,8 @@ def attention(q, k, v, mask, causal, scale, grouped):
 
 
 def _attention(q, k, v, chain, causal=False, alone=False, masked=False, softmax=op.safe_softmax):
-    """`chain` makes of scores what softmax takes, and gives operands of (..., heads, queries, keys) to its second argument; `alone`:
-    there are none; `masked`: it masks by position, so that queries stay rows."""
+    """`chain` maps scores to the input of softmax, and passes operands of (..., heads, queries, keys) to its second argument;
+    `alone`: there are no such operands; `masked`: it masks by position, so that queries remain rows."""
     shape, pair = q.shape, (_unrepeated(k), _unrepeated(v))
     if pair[0] is not None and pair[1] is not None and pair[0].shape[1] == pair[1].shape[1]:
         k, v = pair
@@ -60,14 +61,15 @@ def _permuted(x):
 
 
 def _repeated(x, times):
-    """For each head of a group: of (batch, heads, m, n), (batch, heads times, m, n)."""
+    """Repeats for each head of a group: from (batch, heads, m, n) to (batch, heads times, m, n)."""
     batch, heads, *matrix = x.shape
     wide = op.expand(numpy_face._unsqueeze(x, 2), (batch, heads, times, *matrix))
     return op.reshape(wide, (batch, heads * times, *matrix))
 
 
 def _unrepeated(x):
-    """What is repeated for each head of a group: of (batch, heads, keys, size). None of anything else."""
+    """The unrepeated form, (batch, heads, keys, size), of a tensor that is repeated for each head of a group; None for other
+    tensors."""
     trace, made = x._trace, x._trace.maker(x)
     wide = made and made["op"] == "reshape" and trace.maker(made["inputs"][0])
     if not wide or wide["op"] != "expand":
@@ -83,7 +85,7 @@ _SOFTMAX = {"softmax": op.softmax, "safe_softmax": op.safe_softmax}
 
 
 def attended(p, v):
-    """A product of batches that is attention's second, as attention: softmax(chain(q kT)) v. None of anything else."""
+    """Rewrites a batched matmul that is the second of attention as softmax(chain(q kT)) v; None for other matmuls."""
     trace, p, v = p._trace, _by_heads(p), _by_heads(v)
     if p is None or v is None:
         return None
@@ -101,7 +103,7 @@ def attended(p, v):
 
 
 def _by_heads(x):
-    """Of (batch heads, m, n) what it is a view of, (batch, heads, m, n)."""
+    """The tensor (batch, heads, m, n) of which (batch heads, m, n) is a view."""
     made = x._trace.maker(x)
     if not made or made["op"] != "reshape":
         return None
@@ -110,7 +112,7 @@ def _by_heads(x):
 
 
 def _scores(trace, name, shape, deep=12):
-    """(q, k, what is done to their product, whether a mask by position is) of what a chain element by element makes of q kT; None of anything else."""
+    """Matches an elementwise chain on q kT: (q, k, the chain, whether it masks by position); None for other tensors."""
     made = trace.maker(name)
     if not made or deep == 0 or trace.arrays[name].shape != shape:
         return None

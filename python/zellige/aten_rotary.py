@@ -1,10 +1,10 @@
-"""Rotary embeddings as people write them for torch, which are one operator here.
+"""Recognises the usual torch forms of rotary embeddings, which are one operator in Zellige.
 
     cat((a cos - b sin, b cos + a sin), -1)           a, b the halves of x: rotary(x, cos, sin)
-    cat((-b, a), -1)                                  what x sin is taken of in x cos + turned(x) sin: rotary(x, 0, 1)
+    cat((-b, a), -1)                                  the rotated x in x cos + rotated(x) sin: rotary(x, 0, 1)
     stack((a cos - b sin, b cos + a sin), -1)         a, b = x[..., ::2], x[..., 1::2]: rotary_interleaved(x, cos, sin)
     stack((-b, a), -1)                                rotary_interleaved(x, 0, 1)
-    x cos + rotary(x, 0, 1) sin                       rotary(x, cos, sin), an angle for each element; interleaved alike
+    x cos + rotary(x, 0, 1) sin                       rotary(x, cos, sin), an angle for each element; also interleaved
 """
 
 from . import operators as op
@@ -21,7 +21,8 @@ def cat(parts, dim=0):
 
 
 def added(x, y):
-    """x + y, where one is a product with a tensor and the other the same of what has been turned by a quarter; None of anything else."""
+    """Rewrites x + y as a rotary embedding if one is z cos and the other rotated(z) sin, rotated by a quarter turn; else
+    returns None."""
     trace = x._trace
     for straight, quarter in ((x, y), (y, x)):
         s, q = trace.maker(straight), trace.maker(quarter)
@@ -38,7 +39,7 @@ def added(x, y):
 
 
 def _of_quarter(trace, name):
-    """(x, which operator) of rotary(x, 0, 1) as it is made here, seen as x is."""
+    """Matches rotary(x, 0, 1) as made in this file: (x in its original shape, the operator); None for other tensors."""
     made = trace.maker(name)
     while made and made["op"] == "reshape":
         made = trace.maker(made["inputs"][0])
@@ -52,7 +53,8 @@ def _of_quarter(trace, name):
 
 
 def _halves(trace, name):
-    """(x, 0 or 1, how many pairs) of one that is the first or second half of x along its last dimension; None of anything else."""
+    """Matches the first or second half of x along its last dimension: (x, 0 or 1, the number of pairs); None for other
+    tensors."""
     made = trace.maker(name)
     if not made or made["op"] != "slice":
         return None
@@ -64,7 +66,7 @@ def _halves(trace, name):
 
 
 def _side_by_side(trace, name):
-    """The same of one that has every other element of x, which is seen as (..., pairs, 2)."""
+    """The same for every other element of x, viewed as (..., pairs, 2)."""
     made = trace.maker(name)
     if not made or made["op"] != "reshape":
         return None
@@ -90,7 +92,7 @@ def _turn(pairs, x, number, cos, sin):
 
 
 def _ends(parts, pairs):
-    """What is put side by side, without the dimension that stack adds."""
+    """The concatenated tensors, without the dimension that stack adds."""
     trace = parts[0]._trace
     if pairs is _halves:
         return trace, [p._name for p in parts]
@@ -110,7 +112,7 @@ def _rotation(parts, pairs):
         return None
 
     def factors(name):
-        """(x, which half, what it is multiplied by, how many pairs) of a product with a half; None of anything else."""
+        """Matches a product with a half: (x, which half, the factor, the number of pairs); None for other tensors."""
         product = trace.maker(name)
         for cut, by in (product["inputs"], product["inputs"][::-1]) if product and product["op"] == "mul" else ():
             of = pairs(trace, cut)

@@ -1,7 +1,7 @@
-"""Activations of three dimensions and more, computed as the matrices that torch's products are of.
+"""Computes activations of three or more dimensions as the matrices of torch's matmuls.
 
-torch lays (batch, tokens, width) out as (batch tokens, width) for each product and back behind it. Operators that go along rows mean
-the same there, and one that stands on the product's own matrix joins its kernel, which no view lets it.
+torch reshapes (batch, tokens, width) to (batch tokens, width) before each matmul and back after it. Operators along rows are
+equivalent on both, and an operator on the matmul's own matrix can be fused into its kernel, which a view prevents.
 """
 
 import math
@@ -15,7 +15,7 @@ from .tracing import Array
 _ATEN = torch.ops.aten
 _RESHAPED = (_ATEN.view.default, _ATEN._unsafe_view.default, _ATEN.reshape.default)
 _PRODUCTS = (_ATEN.mm.default, _ATEN.addmm.default)
-# Their dims, the second argument, are of the operand.
+# Their dims, the second argument, refer to the operand.
 _ALONG = (_ATEN._softmax.default, _ATEN._log_softmax.default, _ATEN._safe_softmax.default, _ATEN.mean.dim, _ATEN.sum.dim_IntList,
           _ATEN.amax.default, _ATEN.amin.default, _ATEN.var.correction)  # fmt: skip
 _NOT_BY_ROWS = aten.VIEWS.keys() | {*_PRODUCTS, _ATEN.bmm.default, _ATEN.cat.default, _ATEN.slice_scatter.default, _ATEN.copy.default, _ATEN.index_put.default,
@@ -29,11 +29,11 @@ def _shape(node) -> tuple:
 
 
 class Rows:
-    """The operators of one part, node by node."""
+    """Evaluates the operators of one part, node by node."""
 
     def __init__(self, graph):
-        self.leads = set()  # (batch, tokens) of each activation that a product takes or gives
-        self.matrices = {}  # by an array's name: the matrix that it is a view of
+        self.leads = set()  # the (batch, tokens) of each activation that is an operand or result of a matmul
+        self.matrices = {}  # by an array's name: the matrix of which it is a view
         for node in graph.nodes:
             if node.target in _RESHAPED:
                 ends = _shape(node.args[0]), _shape(node)
@@ -43,7 +43,7 @@ class Rows:
                         self.leads.add(other[:-1])
 
     def matrix(self, x: Array):
-        """An array as the matrix of its rows, or as one row; None where it has neither."""
+        """An array as the matrix of its rows, or as one row; None if neither is possible."""
         if x._name not in self.matrices and x.ndim > 1:
             if x.shape[:-1] not in self.leads and math.prod(x.shape[:-1]) > 1:
                 return None
@@ -71,7 +71,7 @@ class Rows:
         return y
 
     def _by_rows(self, node, arrays):
-        """The node's results as views of matrices; None where it does not go along rows."""
+        """The node's results as views of matrices; None if the node does not operate along rows."""
         operands = {n: arrays[n] for n in node.all_input_nodes}
         lead = next((x.shape[:-1] for x in operands.values() if isinstance(x, Array) and x.shape[:-1] in self.leads), None)
         if lead is None or len(lead) < 2 or not all(isinstance(x, Array) for x in operands.values()):

@@ -1,7 +1,7 @@
 """Binds calls of ATen's operators to their schemas, so that a call by keywords reads as the same call by position.
 
-    bind(graph)                              # every argument that may be positional is, defaults included
-    call(function, node, args, kwargs)       # calls a function of ours with them; raises Left for what it does not take
+    bind(graph)                              # makes arguments positional where possible, with defaults
+    call(function, node, args, kwargs)       # calls a function of Zellige's; raises Left for unsupported arguments
 """
 
 import functools
@@ -13,7 +13,7 @@ from ._native import Error
 
 
 class Left(Error):
-    """States why an operator is left to torch."""
+    """The reason why an operator is left to torch."""
 
 
 def bind(graph) -> None:
@@ -24,7 +24,7 @@ def bind(graph) -> None:
 
 
 def _bound(schema, args, kwargs):
-    """Positional arguments with their defaults, and those keyword-only arguments that differ from theirs."""
+    """Positional arguments with their defaults, and the keyword-only arguments that differ from theirs."""
     args, rest = list(args), dict(kwargs)
     for i, a in enumerate(a for a in schema.arguments if not a.kwarg_only):
         given = rest.pop(a.name, a.default_value)
@@ -42,7 +42,7 @@ def _same(x, y) -> bool:
 
 @functools.cache
 def _taken(function):
-    """How many positional arguments a function takes, and the names of its keyword-only ones; None: any."""
+    """The number of positional arguments of a function, and the names of its keyword-only ones; None: any."""
     parameters = inspect.signature(function).parameters.values()
     kinds = {p.kind for p in parameters}
     count = sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
@@ -54,7 +54,7 @@ def _taken(function):
 
 
 def call(function, node, args, kwargs):
-    """Arguments past those that the function takes must have the schema's defaults."""
+    """Checks that arguments beyond those of the function have the schema's defaults."""
     count, names = _taken(function)
     schema = getattr(node.target, "_schema", None)
     if count is not None and len(args) > count:

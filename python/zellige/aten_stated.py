@@ -1,15 +1,15 @@
-"""Corrects the dtypes that torch states for results of operators with several results, where its kernels make others.
+"""Corrects the dtypes that torch declares for operators with several results, where its kernels return others.
 
-    correct(graph)      # node.meta["val"] of such operators, and of all that follows from them
+    correct(graph)      # node.meta["val"] of such operators, and of all nodes that depend on them
 
-torch states float32 for the running statistics that the functional batch norms return, which have the dtype of those given, and
-the input's dtype for the indices and counts of `unique`.
+torch declares float32 for the running statistics returned by the functional batch norms, which have the dtype of the
+arguments, and the input's dtype for the indices and counts of `unique`.
 """
 
 import torch
 
 _ATEN = torch.ops.aten
-# By result: the argument whose dtype it has, or its dtype.
+# By result: the argument whose dtype it has, or a dtype.
 MADE = {
     _ATEN._native_batch_norm_legit_functional.default: {3: 3, 4: 4},
     _ATEN._batch_norm_with_update_functional.default: {4: 3, 5: 4},
@@ -33,8 +33,8 @@ def correct(graph) -> None:
 
 
 def follow(graph, changed, real=None, asked=()) -> None:
-    """States anew what follows from nodes whose results are stated otherwise now. `real(node, value)`: what a kernel makes in place of what
-    torch states. `asked`: nodes of which that is asked in any case."""
+    """Recomputes the metadata of nodes that depend on corrected nodes. `real(node, value)`: the kernel's result in place of
+    the declared one. `asked`: nodes for which `real` is called in any case."""
     asked = set(asked)
     for node in graph.nodes if changed or asked else ():
         if node.op != "call_function" or node in changed:
@@ -57,7 +57,7 @@ def _called(node):
     except Exception:
         if node.target not in (_ATEN.view.default, _ATEN._unsafe_view.default):
             raise
-        node.target = _ATEN.reshape.default  # of what is no view any more
+        node.target = _ATEN.reshape.default  # no longer a view
         return node.target(*args, **kwargs)
 
 

@@ -1,4 +1,4 @@
-"""Zellige's dtypes, and what NumPy, ml_dtypes, torch and DLPack call them.
+"""Zellige's dtypes, with their names in NumPy, ml_dtypes, torch and DLPack.
 
 ====== ================ =======================
 dtype  NumPy            torch
@@ -17,7 +17,7 @@ import functools
 
 from ._native import Error
 
-# Name here, elsewhere, bytes of an element, DLPack's code.
+# Zellige's name, the other names, bytes per element, DLPack's code.
 _ROWS = [
     ("f16", "float16", 2, 2),
     ("bf16", "bfloat16", 2, 4),
@@ -33,7 +33,7 @@ NAMES = tuple(row[0] for row in _ROWS)
 
 
 def name_of(dtype) -> str:
-    """Zellige's name of a dtype that is a name, NumPy's, ml_dtypes' or torch's. Error where it has none."""
+    """Zellige's name of a dtype given as a string, or of NumPy, ml_dtypes or torch. Raises Error if there is none."""
     text = dtype if isinstance(dtype, str) else getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(dtype)
     row = _BY_NAME.get(text.removeprefix("torch."))
     if row is None:
@@ -50,13 +50,13 @@ def itemsize(name: str) -> int:
 
 
 def dlpack_code(dtype) -> tuple:
-    """DLPack's code and bits of a NumPy dtype, whether Zellige has it or not."""
+    """DLPack's code and bits of a NumPy dtype, supported by Zellige or not."""
     row = _BY_NAME.get(dtype.name)
     return (row[3], 8 * row[2]) if row else (_KINDS.get(dtype.kind, 3), 8 * dtype.itemsize)
 
 
 def numpy_dtype(name: str):
-    """The NumPy dtype of a name. Error where it takes ml_dtypes, and that is not installed."""
+    """The NumPy dtype of a name. Raises Error if it needs ml_dtypes and that is not installed."""
     import numpy
 
     row = _BY_NAME[name]
@@ -78,7 +78,7 @@ def torch_dtype(name: str):
 
 
 def promoted(names) -> str:
-    """What NumPy and torch make of operands of these dtypes. Error where they make what Zellige has not."""
+    """The promoted dtype of operands of these dtypes, as in NumPy and torch. Raises Error if Zellige does not support it."""
     names = list(dict.fromkeys(names))
     if len(names) == 1:
         return names[0]

@@ -1,7 +1,7 @@
-"""np.einsum of one or two traced arrays as a product of matrices.
+"""np.einsum of one or two traced arrays as a matmul.
 
-Letters of both operands and of the result are batches, letters of both alone are summed over by the product, and what only one operand
-has is its rows or columns; a letter that one operand has alone and the result has not is summed first.
+Letters of both operands and of the result are batches, letters of both operands only are contracted, and letters of one
+operand and the result are rows or columns; a letter of only one operand is summed first.
 """
 
 import math
@@ -27,7 +27,7 @@ def _terms(subscripts: str, arrays) -> tuple:
 
 
 def _summed(x, term: str, kept: str) -> tuple:
-    """Without the letters that nobody else has."""
+    """Sums over the letters that occur nowhere else."""
     gone = [d for d, c in enumerate(term) if c not in kept]
     if gone:
         x = op._along("sum", x, gone, False)

@@ -1,6 +1,7 @@
-"""Arrays of NumPy, torch, CuPy, JAX and others as the library takes them: where they lie, in which dtype, shape and strides.
+"""Converts arrays of NumPy, torch, CuPy, JAX and others to the library's tensors: device, dtype, shape and strides.
 
-NumPy's are read directly, since DLPack knows not all that ml_dtypes has; all others by DLPack, without a copy and without waiting.
+NumPy's arrays are read directly, because DLPack does not support all dtypes of ml_dtypes; all others by DLPack, without a copy
+and without waiting.
 """
 
 import ctypes
@@ -16,12 +17,12 @@ _capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
 _capsule_pointer.restype, _capsule_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
 _capsule_name = ctypes.pythonapi.PyCapsule_GetName
 _capsule_name.restype, _capsule_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
-_VERSIONED_HEAD = 32  # of DLManagedTensorVersioned, before its DLTensor
+_VERSIONED_HEAD = 32  # bytes of DLManagedTensorVersioned before its DLTensor
 
 
 @dataclass(frozen=True)
 class TensorSpec:
-    """An array's dtype, shape and strides, in elements (None: row-major), in place of an array as an example of `compile`."""
+    """An array's dtype, shape and strides, in elements (None: row-major); an example for `compile` in place of an array."""
 
     shape: tuple
     dtype: str
@@ -43,7 +44,7 @@ def is_array(x) -> bool:
 
 
 def spec_of(x) -> TensorSpec:
-    """What an example says of an argument. Error where it is no array, or one of a dtype that Zellige has not."""
+    """The TensorSpec of an example. Raises Error if it is not an array, or if Zellige does not support its dtype."""
     if isinstance(x, TensorSpec):
         return x
     if not is_array(x):
@@ -65,7 +66,7 @@ def _element_strides(x) -> tuple:
 
 
 class Tensors:
-    """Arrays as one C array of zellige_tensor, alive as long as this is."""
+    """Arrays as one C array of zellige_tensor, valid as long as this object."""
 
     def __init__(self, arrays):
         self.count = len(arrays)
@@ -101,19 +102,19 @@ class Tensors:
         self._alive.append(capsule)
 
     def device(self):
-        """(DLPack's type, number) of the first one."""
+        """(DLPack's device type, number) of the first array."""
         return (self.c[0].device_type, self.c[0].device_id) if self.count else (HOST, 0)
 
 
 @functools.cache
 def exchange_table(kind: type):
-    """The address of a framework's table of C functions for its arrays; None where it has none, or one of another version."""
+    """The address of a framework's table of C functions for its arrays; None if it has none, or one of another version."""
     capsule = getattr(kind, "__dlpack_c_exchange_api__", None)
     return None if capsule is None else _capsule_pointer(capsule, b"dlpack_exchange_api")
 
 
 def current_stream(like, device: int):
-    """The stream on which the arrays' framework puts its work on that device now; NULL of a framework that is not known."""
+    """The framework's current stream on that device; NULL for an unknown framework."""
     framework = type(like).__module__.partition(".")[0]
     if framework == "torch":
         import torch
@@ -129,7 +130,7 @@ def current_stream(like, device: int):
 
 
 def empty_like(like, info):
-    """An array of the framework of another, and on its device, with the dtype, shape and strides that a program gives."""
+    """A new array of the same framework and device as another, with the dtype, shape and strides of a program's output."""
     framework = type(like).__module__.partition(".")[0]
     if framework == "torch" or hasattr(like, "new_empty_strided"):
         import torch

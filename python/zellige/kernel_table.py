@@ -1,5 +1,5 @@
-"""The kernels written by hand (include/zellige/kernels), each as a row of `KERNELS`: what it takes and gives, and, of given shapes,
-which instance of its template is launched how. kernels.py makes programs of them."""
+"""The hand-written kernels (include/zellige/kernels), each a row of `KERNELS`: its inputs and outputs and, for given shapes,
+the template instance and its launch. kernels.py makes programs of them."""
 
 import math
 import struct
@@ -9,12 +9,12 @@ from ._native import Error
 
 SIXTEEN = ("f16", "bf16")
 _TYPES = {"f16": "half_t", "bf16": "bfloat16_t"}
-_BLOCKS = 132  # multiprocessors of the GPUs with sm_90a; persistent kernels take a block each
+_BLOCKS = 132  # SMs of the GPUs with sm_90a; persistent kernels run one block on each
 
 
 @dataclass(frozen=True)
 class Spec:
-    """A tensor: row-major unless strides are given, in elements."""
+    """A tensor: row-major unless strides are passed, in elements."""
 
     dtype: str
     shape: tuple
@@ -35,7 +35,7 @@ class Launch:
     outputs: dict  # by name: Spec
     inputs: dict = field(default_factory=dict)
     cluster: int = 1
-    asserts: str = ""  # what the text holds the numbers above to
+    asserts: str = ""  # a static assertion on the numbers above in the source code
 
 
 @dataclass
@@ -95,7 +95,7 @@ def _norm(kind, x, weights, eps):
         _expect(f"{kind}_norm, {name}", w.shape == (columns,), f"shape ({columns},), as rows of x have {columns} columns", w.shape)
     blocking, threads = _row_blocking(columns)
     t = _TYPES[x.dtype]
-    named = list(weights) or ["x"]  # what is not read is x
+    named = list(weights) or ["x"]  # unread weights are replaced by x
     return Launch(
         "norm", f"norm<Norm::{'' if weights else 'plain_'}{kind}, {t}, {blocking}, 4>",
         f"gmem<const {t}>, gmem<const {t}>, gmem<const {t}>, gmem<{t}>, int, int, int64_t, int64_t, float", (rows, 1, 1), threads, threads,
@@ -239,7 +239,7 @@ def gated_mlp(target, x, w, v):
 
 
 def _heads(name, q, k, v, sizes):
-    """What is said of heads and sizes; `sizes`: q's dimensions."""
+    """Checks heads and sizes; `sizes`: the number of q's dimensions."""
     _expect(f"{name}, q", len(q.shape) == sizes, f"{sizes} dimensions", len(q.shape))
     _expect(f"{name}, k", len(k.shape) == 4, "4 dimensions", len(k.shape))
     _expect(f"{name}, v", v.shape == k.shape, f"shape {k.shape}, as k has", v.shape)
@@ -274,7 +274,7 @@ def decode_attention(target, q, k, v, *, scale=None):
     _heads("decode_attention", q, k, v, 3)
     (batch, heads, size), kv, keys = q.shape, k.shape[1], k.shape[2]
     units = batch * kv * _up(heads // kv, 8)
-    clusters = target == "sm_90a"  # blocks that share a head's keys meet in distributed shared memory
+    clusters = target == "sm_90a"  # blocks that share a head's keys exchange results through distributed shared memory
     splits = 1 if not clusters or units >= 128 or keys < 512 else 2 if units >= 64 else 4 if units >= 32 else 8
     t, warps = _TYPES[q.dtype], 8 if splits == 1 else 4
     plan = f"DecodePlan<{t}, {size}, 8, {warps}, 3, {splits}>"

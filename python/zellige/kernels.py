@@ -1,13 +1,13 @@
-"""The kernels written by hand, on a GPU's arrays of torch, CuPy or another that has DLPack.
+"""The hand-written kernels, for GPU arrays of torch, CuPy or any framework with DLPack.
 
     from zellige import kernels
     y = kernels.rms_norm(x, weight)             # on the current stream, without a copy
     y = kernels.gemm(x, w.T)                    # w: a Linear's weight
 
-Each is compiled by NVRTC for the shapes' instance of its template at first use and kept on disk by content; later calls of the same
-shapes launch it. Tensors are f16 or bf16, row-major (gemm's b may be the transpose of a row-major matrix), and begin at multiples of 16
-bytes; what differs is an Error with both values. Where torch is installed they are its operators, too (torch.ops.zellige_kernels.NAME),
-with fake tensors: torch.compile leaves them whole.
+Each is compiled by NVRTC for the template instance of the shapes at first use and cached on disk by content; later calls with
+the same shapes launch it. Tensors are f16 or bf16, row-major (gemm's b may be the transpose of a row-major matrix), and
+aligned to 16 bytes; other tensors raise Error with both values. If torch is installed the kernels are also torch operators
+(torch.ops.zellige_kernels.NAME), with fake tensors, which torch.compile does not decompose.
 """
 
 import functools
@@ -39,7 +39,7 @@ def _text(launch) -> str:
 
 
 def _manifest(name, target, launch, function) -> dict:
-    """As docs/reference/manifest.md has it."""
+    """Makes the manifest of docs/reference/manifest.md."""
 
     def tensor(key, role, position, spec):
         strides = spec.strides or _row_major(spec.shape)
@@ -64,7 +64,7 @@ def _manifest(name, target, launch, function) -> dict:
 
 
 def _launch(name, target, specs, options):
-    """What a kernel does with tensors like these; `specs`: (name, Spec) of each that is given."""
+    """The launch of a kernel for tensors like these; `specs`: (name, Spec) of each passed tensor."""
     for key, spec in specs:
         if spec.dtype not in SIXTEEN:
             raise Error(f"{name}, {key}: expected {' or '.join(SIXTEEN)}, found {spec.dtype}")
@@ -79,7 +79,7 @@ def _launch(name, target, specs, options):
 
 @functools.lru_cache(maxsize=4096)
 def program(name, target, specs, options=()) -> Program:
-    """The kernel as a program for tensors like these: its text is compiled for `target`, with or without a GPU."""
+    """The kernel as a program for tensors like these, compiled for `target`, with or without a GPU."""
     launch = _launch(name, target, specs, options)
     cubin = _native.cubin(_text(launch), target)
     function = re.search(rb"\0\.text\.([^\0]+)\0", cubin).group(1).decode()
@@ -111,18 +111,18 @@ def _call(name, tensors, options, out=None):
 
 
 def gemm(a, b, *, out=None):
-    """a b: (m, k) by (k, n). On sm_90a fastest where b is the transpose of a row-major (n, k)."""
+    """a b: (m, k) by (k, n). Fastest on sm_90a if b is the transpose of a row-major (n, k)."""
     return _call("gemm", (a, b), {}, out)
 
 
 def attention(q, k, v, *, causal=False, scale=None, out=None):
-    """softmax(scale q k^T) v: q (batch, heads, queries, size), k and v (batch, kv_heads, keys, size), size 64 or 128. Causal: the last
-    query sees the last key. scale: size^-0.5 unless given. For sm_90a."""
+    """softmax(scale q k^T) v: q (batch, heads, queries, size), k and v (batch, kv_heads, keys, size), size 64 or 128. Causal:
+    the last query sees the last key. scale: size^-0.5 by default. For sm_90a."""
     return _call("attention", (q, k, v), {"causal": causal, "scale": scale}, out)
 
 
 def decode_attention(q, k, v, *, scale=None, out=None):
-    """The same of one query a head: q (batch, heads, size)."""
+    """The same with one query per head: q (batch, heads, size)."""
     return _call("decode_attention", (q, k, v), {"scale": scale}, out)
 
 
@@ -142,7 +142,7 @@ def layer_norm(x, weight=None, bias=None, *, eps=1e-5, out=None):
 
 
 def transpose(x, *, out=None):
-    """x^T as memory of its own."""
+    """x^T, copied to new memory."""
     return _call("transpose", (x,), {}, out)
 
 

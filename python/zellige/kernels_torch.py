@@ -1,4 +1,4 @@
-"""The kernels written by hand as operators of torch: torch.ops.zellige_kernels.NAME, with fake tensors."""
+"""The hand-written kernels as torch operators: torch.ops.zellige_kernels.NAME, with fake tensors."""
 
 import torch
 
@@ -19,7 +19,7 @@ _SCHEMAS = {
 
 
 def _target(x) -> str:
-    """The target of a tensor's GPU, fake or not; where there is none, the newest, so that shapes are judged without one."""
+    """The target of a tensor's GPU, real or fake; without a GPU the newest target, so that shapes can be checked."""
     if x.is_cuda and torch.cuda.is_available():
         major, minor = torch.cuda.get_device_capability(x.device)
         return "sm_90a" if (major, minor) == (9, 0) else f"sm_{major}{minor}"

@@ -6,10 +6,11 @@
     >>> composition(Layout("(_4,_8):(_8,_1)"), Layout("_16:_2"))
     (_2,_8):(_16,_1)
 
-Every operation that `zellige layout --list` shows is a function here: composition, complement, coalesce, right_inverse, zipped_divide,
-blocked_product, local_tile, ... An operand is a layout or another value of theirs, a number, a tuple, None for CuTe's `_`, or a text in
-CuTe's notation. Numbers are run-time numbers, as in CuTe; `Int(8)`, or "_8" in a text, is known at compile time, and some operations
-take these alone. What an operation refuses raises Error with the library's sentence.
+Every operation that `zellige layout --list` lists is a function in this module: composition, complement, coalesce,
+right_inverse, zipped_divide, blocked_product, local_tile, ... An operand is a layout or another value of the algebra, a
+number, a tuple, None for CuTe's `_`, or a string in CuTe's notation. Numbers are run-time numbers, as in CuTe; `Int(8)`, or
+"_8" in a string, is static, and some operations accept only static numbers. A refused operation raises Error with the
+library's message.
 """
 
 import functools
@@ -22,7 +23,7 @@ __all__ = ["Int", "Layout", "Value", "evaluate", "operations"]
 
 
 class Int(int):
-    """A number that is known at compile time; it prints as CuTe's do: _8."""
+    """A static number; it prints as in CuTe: _8."""
 
     def __repr__(self) -> str:
         return f"_{int(self)}"
@@ -31,7 +32,7 @@ class Int(int):
 
 
 class Value:
-    """A value of the algebra, by its text: a swizzle, a tensor of coordinates, a basis element."""
+    """A value of the algebra in its string form: a swizzle, a tensor of coordinates, a basis element."""
 
     __slots__ = ("_text",)
 
@@ -48,7 +49,7 @@ class Value:
         return hash(self._text)
 
     def __call__(self, *coordinate):
-        """At a coordinate; with None in it, the rest of a layout or tensor."""
+        """The value at a coordinate; with None in it, the sub-layout or sub-tensor."""
         if not coordinate:
             raise Error(f"{self._text}: a call needs a coordinate")
         crd = _operand(coordinate[0] if len(coordinate) == 1 else coordinate)
@@ -56,10 +57,10 @@ class Value:
 
 
 class Layout(Value):
-    """A layout: Layout(shape, stride), Layout(shape) with the first mode the fastest, or Layout(text).
+    """A layout: Layout(shape, stride), Layout(shape) with the first mode the fastest, or Layout(string).
 
-    layout(i, j) is the index at a coordinate, layout(None, j) what is left of it, layout[k] its mode k. In a notebook it is drawn, each
-    element in the colour of its bank of shared memory.
+    layout(i, j) is the index at a coordinate, layout(None, j) the sub-layout at j, layout[k] mode k. A notebook displays it as
+    a picture, each element in the colour of its shared-memory bank.
     """
 
     __slots__ = ()
@@ -90,7 +91,7 @@ class Layout(Value):
         return evaluate(f"stride({self._text})")
 
     def svg(self, element_bits: int = 32) -> str:
-        """The picture; banks are of elements of so many bits."""
+        """The picture as SVG; banks are computed for elements of `element_bits` bits."""
         return _native.text_of(_native.library().zellige_layout_svg, self._text.encode(), element_bits)
 
     def _repr_svg_(self) -> str:
@@ -113,14 +114,14 @@ _NUMBER = re.compile(r"(_?)(-?\d+)$")
 
 
 def _value(text: str):
-    """A text as Python has it: numbers, tuples of numbers, truth values, layouts, other values, or what was printed."""
+    """Converts a result string to Python: numbers, tuples of numbers, booleans, layouts, other values, or printed output."""
     number = _NUMBER.match(text)
     if number:
         return (Int if number[1] else int)(number[2])
     if text in ("true", "_true", "false", "_false"):
         return text.endswith("true")
     if re.fullmatch(r"[\d(),_-]*", text) and text.startswith("("):
-        if not re.search(r"_(?![\d-])", text):  # CuTe's _ is no number
+        if not re.search(r"_(?![\d-])", text):  # CuTe's _ is not a number
             return _tuple(text)
     made = Value.__new__(Layout if _is_layout(text) else Value)
     made._text = text
@@ -146,13 +147,13 @@ def _tuple(text: str):
 
 
 def evaluate(expression: str):
-    """The value of an expression as `zellige layout` takes it: "logical_divide((8,8):(8,1), (2,2))"."""
+    """The value of an expression of `zellige layout`: "logical_divide((8,8):(8,1), (2,2))"."""
     return _value(_native.text_of(_native.library().zellige_layout, expression.encode()).rstrip("\n"))
 
 
 @functools.cache
 def operations() -> dict:
-    """By name, the kinds of operands that each operation takes."""
+    """The kinds of operands of each operation, by name."""
     found = {}
     for line in _native.text_of(_native.library().zellige_layout_operations).splitlines():
         found.setdefault(line[: line.index("(")], []).append(line)

@@ -1,4 +1,4 @@
-"""The operations of `zellige layout --list`, for type checkers and editors: layout.py takes them from the library's table."""
+"""The operations of `zellige layout --list`, for type checkers and editors: layout.py generates them from the library's table."""
 
 from typing import Any, Iterator, Union
 

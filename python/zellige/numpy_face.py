@@ -1,7 +1,7 @@
-"""NumPy's face of traced arrays: operators, ufuncs, functions and methods, each in terms of Zellige's operators.
+"""The NumPy API of traced arrays: operators, ufuncs, functions and methods, each in terms of Zellige's operators.
 
-What NumPy has and the table below has not is refused with its name. NumPy's words for arguments (axis, keepdims) are taken here and
-nowhere else; torch's methods (permute, view, float, to) are there for functions that are written for it.
+NumPy functions that are not in the table below are refused by name. NumPy's argument names (axis, keepdims) are translated
+here and nowhere else; torch's methods (permute, view, float, to) are provided for functions written for torch.
 """
 
 from . import operators as op
@@ -91,7 +91,7 @@ def _clip(x, lo=None, hi=None, *, min=None, max=None):
 
 
 def _take(x, key):
-    """x[key]: numbers, slices of step 1, None, ..., and rows by an int32 array."""
+    """x[key]: numbers, slices of step 1, None, ..., and gather by an int32 array."""
     if isinstance(key, Array) or getattr(key, "shape", ()):
         return op.gather(x, key)
     keys = list(key) if isinstance(key, tuple) else [key]
@@ -161,7 +161,7 @@ def _array_function(self, function, types, args, kwargs):
 
 
 def _shape_words(function):
-    """f(x, (2, 3)) and f(x, 2, 3)."""
+    """Accepts f(x, (2, 3)) and f(x, 2, 3)."""
     return lambda x, *words: function(x, words[0] if len(words) == 1 and not isinstance(words[0], int) else list(words))
 
 
@@ -190,7 +190,7 @@ def _members() -> dict:
     }  # fmt: skip
     for name in ("exp", "log", "sqrt", "rsqrt", "square", "sin", "cos", "tanh", "sigmoid", "relu", "softmax", "pow", "abs", "split"):
         members[name] = getattr(op, name)
-    # NumPy's transpose has all axes or none, torch's two that change places.
+    # NumPy's transpose takes all axes or none, torch's two to exchange.
     members["transpose"] = lambda x, *axes: (
         _transpose(x, axes[0] if len(axes) == 1 else axes or None) if len(axes) != 2 or x.ndim == 2 else _swap(x, *axes)
     )

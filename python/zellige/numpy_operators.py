@@ -1,4 +1,4 @@
-"""What each operator means on NumPy arrays: float64, rounded once to the operands' dtype; integers exactly."""
+"""The definition of each operator on NumPy arrays: float64, rounded once to the operands' dtype; integers are exact."""
 
 import functools
 import math
@@ -9,7 +9,7 @@ from . import dtypes
 
 
 def _float(x):
-    """An operand to compute with."""
+    """Converts an operand for the computation."""
     x = np.asarray(x)
     return x if x.dtype.kind in "iub" else x.astype(np.float64)
 
@@ -20,7 +20,7 @@ def _result_dtype(operands):
 
 
 def _rounded(meaning):
-    """The operator whose meaning in float64 this is."""
+    """Makes an operator of its definition in float64."""
 
     @functools.wraps(meaning)
     def operator(*operands, **attributes):

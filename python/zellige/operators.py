@@ -1,8 +1,8 @@
-"""Zellige's operators as functions, under PyTorch's names, on arrays of a trace, of NumPy and of torch alike.
+"""Zellige's operators as functions, under PyTorch's names, on traced arrays, NumPy arrays and torch tensors.
 
-Each takes arrays of one of these three, and numbers where an operand may be one. On NumPy they are computed in float64 and rounded
-once, which is what the operator means; on torch by torch. Floating-point results have the operands' dtype; operands of two
-floating-point dtypes of 16 bits or more become float32 first.
+Arrays of a call are of one of these three kinds; an operand may be a number where documented. On NumPy operators are computed
+in float64 and rounded once, which is their definition; on torch by torch. Floating-point results have the operands' dtype;
+operands of two floating-point dtypes of 16 bits or more are first converted to float32.
 """
 
 import math
@@ -57,12 +57,12 @@ def _dim(x, dim: int) -> int:
     return dim % x.ndim
 
 
-# ---- Products ----
+# ---- Matmul ----
 
 
 def matmul(x: Any, y: Any, tf32: bool = False) -> Any:
-    """Products of matrices over the last two dimensions; the others are batches and broadcast. A vector is a row on the left, a
-    column on the right. `tf32` rounds operands of float32 to 10 bits of mantissa first. e4m3 and e5m2 give float32."""
+    """Matmul over the last two dimensions; the others are batches and broadcast. A vector is a row on the left, a column on
+    the right. `tf32` first rounds float32 operands to 10 bits of mantissa. e4m3 and e5m2 give float32."""
     if isinstance(x, Array) or isinstance(y, Array):
         trace = (x if isinstance(x, Array) else y)._trace
         x, y = (a if isinstance(a, Array) else trace.capture(a) for a in (x, y))
@@ -166,18 +166,18 @@ def clamp(x: Any, lo: float, hi: float) -> Any:
 
 
 def cast(x: Any, dtype: Any, saturate: bool = False) -> Any:
-    """x in another dtype, rounded to nearest; with `saturate` what is past its end becomes its last number."""
+    """x in another dtype, rounded to nearest; with `saturate`, overflow becomes the largest finite number."""
     name = dtypes.name_of(dtype)
     if isinstance(x, Array):
         return x if name == x._dtype else _call("cast", (x,), dtype=name, saturate=saturate or None)
     return _call("cast", (x,), dtype=name, saturate=saturate)
 
 
-# ---- Elementwise, of two arrays or of an array and a number; they broadcast as NumPy's do ----
+# ---- Elementwise, of two arrays or of an array and a number; broadcasting as in NumPy ----
 
 
 def _pair(op, x, y, swapped=None):
-    """`swapped`: what the operator is of (y, x) where x is a number, which only a last operand may be."""
+    """`swapped`: computes the operator on (y, x) if x is a number, because only the last operand may be one."""
     if isinstance(y, Array) and is_scalar(x):
         return swapped(y, x)
     if op == "mul" and isinstance(x, Array) and is_scalar(y):
@@ -229,7 +229,7 @@ def minimum(x: Any, y: Any) -> Any:
 
 
 def eq(x: Any, y: Any) -> Any:
-    """1 where x = y, else 0, in the operands' dtype, as all comparisons are."""
+    """1 where x = y, else 0, in the operands' dtype, like all comparisons."""
     return _pair("eq", x, y, eq)
 
 
@@ -259,7 +259,7 @@ def ge(x: Any, y: Any) -> Any:
 
 
 def where(condition: Any, x: Any, y: Any) -> Any:
-    """x where the condition is not 0, else y, of which either may be a number."""
+    """x where the condition is not 0, else y; either may be a number."""
     if not any(isinstance(a, Array) for a in (condition, x, y)):
         return _call("where", (condition, x, y))
     trace = next(a._trace for a in (condition, x, y) if isinstance(a, Array))
@@ -304,12 +304,12 @@ def mean(x: Any, dim: int | Sequence[int] | None = None, keepdim: bool = False) 
 
 
 def amax(x: Any, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Any:
-    """The maximum along dimensions; NaN wins."""
+    """The maximum along dimensions; NaN if any element is."""
     return _along("amax", x, dim, keepdim)
 
 
 def amin(x: Any, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Any:
-    """The minimum along dimensions; NaN wins."""
+    """The minimum along dimensions; NaN if any element is."""
     return _along("amin", x, dim, keepdim)
 
 
@@ -319,12 +319,12 @@ def logsumexp(x: Any, dim: int, keepdim: bool = False) -> Any:
 
 
 def softmax(x: Any, dim: int = -1) -> Any:
-    """exp(x - max) / sum of them, along one dimension."""
+    """exp(x - max) / sum(exp(x - max)), along one dimension."""
     return _call("softmax", (x,), dim=_dim(x, dim))
 
 
 def safe_softmax(x: Any, dim: int = -1) -> Any:
-    """softmax that is 0 where a row is -inf alone."""
+    """softmax that is 0 for a row of only -inf."""
     return _call("safe_softmax", (x,), dim=_dim(x, dim))
 
 
@@ -349,12 +349,12 @@ def layer_norm(x: Any, weight: Any = None, bias: Any = None, eps: float = 0.0) -
 
 
 def permute(x: Any, dims: Sequence[int]) -> Any:
-    """Dimension dims[d] of x comes at d."""
+    """Moves dimension dims[d] of x to d."""
     return _call("permute", (x,), dims=[_dim(x, d) for d in dims])
 
 
 def reshape(x: Any, shape: Sequence[int]) -> Any:
-    """The same elements in row-major order; one extent may be -1, which is what is left."""
+    """The same elements in row-major order; one extent may be -1, which is inferred."""
     shape = [shape] if isinstance(shape, int) else list(shape)
     if shape.count(-1) == 1:
         rest = math.prod(n for n in shape if n != -1)
@@ -378,14 +378,14 @@ def slice(x: Any, dim: int, start: int, end: int) -> Any:  # noqa: A001
 
 
 def concat(arrays: Sequence[Any], dim: int = 0) -> Any:
-    """Arrays one behind the other along a dimension."""
+    """Concatenates arrays along a dimension."""
     arrays = list(arrays)
     first = next((a for a in arrays if isinstance(a, Array)), arrays[0])
     return arrays[0] if len(arrays) == 1 else _call("concat", arrays, dim=_dim(first, dim))
 
 
 def split(x: Any, sizes: Sequence[int], dim: int = 0) -> tuple[Any, ...]:
-    """Parts of these sizes along a dimension; a number is the size of each, the last one's may be less."""
+    """Splits into parts of these sizes along a dimension; a number is the size of each, and the last part may be smaller."""
     dim = _dim(x, dim)
     if isinstance(sizes, int):
         extent = x.shape[dim]
@@ -394,36 +394,36 @@ def split(x: Any, sizes: Sequence[int], dim: int = 0) -> tuple[Any, ...]:
 
 
 def mask(x: Any, *, tril: int | None = None, triu: int | None = None, length: Any = None, value: float = -math.inf, dims: Sequence[int] = (-2, -1)) -> Any:
-    """x where j - i <= tril, j - i >= triu and j < length, as far as they are given, else `value`; i and j are the coordinates
-    along `dims`. tril=0 is a causal mask."""
+    """x where j - i <= tril, j - i >= triu and j < length (each if passed), else `value`; i and j are the coordinates along
+    `dims`. tril=0 is a causal mask."""
     return _call("mask", (x,), tril=tril, triu=triu, length=length, value=value, dims=[_dim(x, d) for d in dims])
 
 
 def rotary(x: Any, cos: Any, sin: Any) -> Any:
-    """Each pair of the last dimension turns, (a, b) to (a cos - b sin, b cos + a sin); pairs lie in its two halves."""
+    """Rotates each pair of the last dimension, (a, b) to (a cos - b sin, b cos + a sin); a and b are in its two halves."""
     return _call("rotary", (x, cos, sin))
 
 
 def rotary_interleaved(x: Any, cos: Any, sin: Any) -> Any:
-    """The same of pairs that lie side by side."""
+    """The same with the elements of each pair adjacent."""
     return _call("rotary_interleaved", (x, cos, sin))
 
 
-# ---- Rows by number ----
+# ---- Gather and scatter by index ----
 
 
 def gather(x: Any, numbers: Any) -> Any:
-    """Row numbers[i, ...] of x in place of each number, which are int32."""
+    """Row numbers[i, ...] of x for each index; indices are int32."""
     return _call("gather", (x, numbers))
 
 
 def scatter(x: Any, numbers: Any, updates: Any) -> Any:
-    """x, but its row numbers[i, ...] is updates[i, ...]; each number at most once."""
+    """x with row numbers[i, ...] replaced by updates[i, ...]; each index at most once."""
     return _call("scatter", (x, numbers, updates))
 
 
 def slice_scatter(x: Any, part: Any, dim: int, start: Any) -> Any:
-    """x, but along a dimension it is the part from `start` on, a number or an int32 array of shape (1)."""
+    """x with the part from `start` on along a dimension replaced; `start` is a number or an int32 array of shape (1)."""
     dim = _dim(x, dim)
     if isinstance(x, Array) and is_scalar(start):
         return _call("slice_scatter", (x, part), dim=dim, start=int(start))
@@ -433,8 +433,8 @@ def slice_scatter(x: Any, part: Any, dim: int, start: Any) -> Any:
 
 
 def in_place(y: Any, x: Any) -> Any:
-    """Says that y, made of x by scatter or slice_scatter, takes the memory of x, an argument: a cache that is changed where it
-    lies. Returns y. Of NumPy and torch arrays, x becomes y and is returned."""
+    """Declares that y, made of x by scatter or slice_scatter, is stored in the memory of x, an argument: a cache that is
+    updated in place. Returns y. For NumPy and torch arrays, copies y to x and returns x."""
     if not isinstance(y, Array):
         x[...] = y
         return x

@@ -1,4 +1,4 @@
-"""Programs: what `compile` gives, callable on arrays."""
+"""Programs: the result of `compile`, callable on arrays."""
 
 import inspect
 import json
@@ -12,15 +12,15 @@ from .tracing import Array, Trace
 
 @dataclass(frozen=True)
 class TensorInfo:
-    """What a program takes or gives."""
+    """An input or output of a program."""
 
     name: str
     dtype: str
     shape: tuple
     strides: tuple  # in elements
     bytes: int  # from the first element to the last
-    alignment: int  # of the memory, in bytes
-    memory: int | None  # of an output: which input's memory it takes
+    alignment: int  # required of the address, in bytes
+    memory: int | None  # of an output: the input whose memory it uses
     constant: bool  # of an input: no earlier work on the stream writes it
 
 
@@ -47,30 +47,33 @@ def _like(tree, leaves):
 
 
 class Program:
-    """A compiled program. Called with arrays as its examples were, it gives arrays as its function does.
+    """A compiled program. Called with arrays like its examples, it returns arrays like its function.
 
-    NumPy's arrays and others of the host run on the emulator, until it has ended; arrays of a GPU on their framework's current
-    stream, without a copy and without waiting. Every argument is compared with what the program takes: dtype, shape, strides,
-    device and alignment; what differs is an `Error` with both values.
+    NumPy arrays and other host arrays run on the emulator, synchronously; GPU arrays run on their framework's current stream,
+    without a copy and without waiting. Every argument's dtype, shape, strides, device and alignment are compared with those
+    that the program expects; a difference raises `Error` with both values.
 
     inputs, outputs: TensorInfo of each, in order.
-    source: the CUDA text.  standalone: the same with Zellige's headers in it.  manifest: docs/reference/manifest.md's, as a dict.
-    plan: what each pass decided, in words.  price: microseconds that it is expected to take.
-    notes: limits that the search for groups of operators met, and what was done when it was compiled for a GPU and changes no result
-        (compiled again without cache hints).
-    rejected: what the proof said of plans that it rejected while the planner searched: faults of Zellige's that the program does not share.
-    graph: what the kernels compute, as a dict.  target: sm_80, ...  workspace: bytes of device memory beside the tensors.
+    source: the CUDA source code.  standalone: the same with Zellige's headers inlined.  manifest: of
+        docs/reference/manifest.md, as a dict.
+    plan: the decisions of each pass, in words.  price: the estimated time in microseconds.
+    notes: limits reached by the search for fusion groups, and measures of the GPU compilation that do not change results
+        (recompiled without cache hints).
+    rejected: plans that the verifier rejected during the search, with its reasons: internal errors of Zellige that do not
+        affect the program.
+    graph: the graph that the kernels compute, as a dict.  target: sm_80, ...  workspace: bytes of device memory in addition to
+        the tensors.
     """
 
     def __init__(self, native: _native.Program, name: str, results=None, arguments=None, captured=(), signature=None):
         self._native, self.name = native, name
         self.inputs = tuple(TensorInfo(**i) for i in native.inputs())
         self.outputs = tuple(TensorInfo(**o) for o in native.outputs())
-        self._arguments = arguments  # of each input: the leaf it is; None: in order
+        self._arguments = arguments  # for each input: its leaf; None: in order
         self._captured = dict(captured)  # by input: the array
-        self._results = results  # (form, what each leaf is: an output's number, or a leaf of the arguments)
+        self._results = results  # (form, for each leaf: an output's number, or a leaf of the arguments)
         self._signature = signature
-        # Whether its arguments are its inputs, one for one, and its outputs memory of their own.
+        # Whether the arguments are the inputs, one to one, and the outputs have their own memory.
         self._plain = (
             bool(self.inputs)
             and not self._captured
@@ -128,20 +131,20 @@ class Program:
         return self._native.workspace()
 
     def explain(self) -> str:
-        """The plan and the price of each kernel, in words."""
+        """The plan and the estimated time of each kernel, in words."""
         return self._native.text("plan") + self._native.text("price")
 
     def compile(self) -> None:
-        """Compiles for the GPU now, in place of at the first call; several programs may be compiled side by side, by threads."""
+        """Compiles for the GPU now instead of at the first call; threads may compile several programs in parallel."""
         self._native.compile()
 
     def time(self) -> float:
-        """Microseconds of one evaluation, measured on the GPU: on random inputs, rotated past the L2, the median of 15 rounds."""
+        """Measures one evaluation on the GPU, in microseconds: random inputs, cold L2 (rotated buffers), median of 15 rounds."""
         return self._native.time()
 
     def __call__(self, *args, out=None, stream=None, **kwargs):
-        """`out`: the outputs' memory, one array or a list of them in the order of `outputs`. `stream`: a CUDA stream's address in
-        place of the current one."""
+        """`out`: the outputs' memory, one array or a list of them in the order of `outputs`. `stream`: the address of a CUDA
+        stream to use instead of the current one."""
         if self._plain and not kwargs and len(args) == self._count:
             table = exchange.exchange_table(type(args[0]))
             if table is not None and getattr(args[0], "is_cuda", False):
@@ -210,22 +213,22 @@ class Program:
 
 
 def compile(function, *examples, target=None, on="auto", tune=0, constant=(), tiling=None, fuse=True, workers=0) -> Program:
-    """A Program of a function in plain array code, or of a graph.
+    """Compiles a function in ordinary array code, or a graph, to a Program.
 
-    function: a function of arrays, called once with arrays that have no values; or a graph: its JSON text, a dict in that form, or the
-        path of a file that holds it (docs/reference/graph-json.md), and then without examples.
-    examples: for each parameter an array as it will be called with, or a TensorSpec; tuples, lists and dicts of them are parameters,
-        too. Shapes, dtypes and strides are taken from them, values are not looked at.
+    function: a function of arrays, called once with arrays that have no values; or a graph, without examples: its JSON string,
+    a dict in that form, or the path of a file that holds it (docs/reference/graph-json.md).
+    examples: for each parameter an array like those of later calls, or a TensorSpec; tuples, lists and dicts of them are
+    allowed. Only shapes, dtypes and strides are used.
     target: sm_80, sm_86, sm_89 or sm_90a; None: the GPU's, else sm_80.
-    on: "auto" runs where the arguments lie; "gpu" compiles for the GPU at once; "emulator" runs the kernels on the CPU, every access
-        checked; "reference" computes in float64 what the graph means, without kernels.
-    tune: on a GPU, so many tilings are measured and the fastest is taken.
+    on: "auto" runs where the arguments are; "gpu" compiles for the GPU at once; "emulator" runs the kernels on the CPU, every
+    access checked; "reference" evaluates the graph in float64, without kernels.
+    tune: on a GPU, measures this many tilings and takes the fastest.
     constant: names of parameters that no earlier work on the stream writes, such as weights.
-    tiling: "given", "chosen" (which may take custom operators apart) or a manifest's text; None: the target's way.
-    fuse: False has a kernel for each operator that needs one; True fuses them where that costs less.
-    workers: threads of the emulator; 0: one a core.
+    tiling: "given", "chosen" (which may decompose custom operators) or a manifest's contents; None: the target's default.
+    fuse: False makes a kernel for each operator that needs one; True fuses operators where that costs less.
+    workers: threads of the emulator; 0: one per core.
 
-    Raises Error for what the function, the graph, the options or the machine is at fault for.
+    Raises Error for errors in the function, the graph, the options or the machine.
     """
     if on not in _native.ON:
         raise Error(f"on: expected one of {', '.join(_native.ON)}, found {on}")
@@ -240,8 +243,8 @@ def compile(function, *examples, target=None, on="auto", tune=0, constant=(), ti
 
 
 def load(manifest) -> Program:
-    """What `zellige transpile --emit cubin` wrote: NAME.manifest.json, with NAME.cubin beside it. It runs on GPUs alone, and compiles
-    nothing."""
+    """Loads what `zellige transpile --emit cubin` wrote: NAME.manifest.json, with NAME.cubin in the same folder. Runs on GPUs
+    only, and compiles nothing."""
     path = os.fspath(manifest)
     if not path.endswith(".manifest.json"):
         raise Error(f"{path}: expected a manifest, NAME.manifest.json, with NAME.cubin beside it")

@@ -1,5 +1,5 @@
-"""The graph around the parts, as Python that calls functions one after the other: parts are functions, and what is left to torch is called
-by torch's own bindings, without modules in between."""
+"""The graph outside the parts, as generated Python that calls functions in sequence: parts are functions, and operators left
+to torch are called through torch's own bindings, without modules in between."""
 
 import torch
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
@@ -8,7 +8,7 @@ from . import torch_own, torch_sdpa, torch_speculation
 
 
 def call(module, node, part) -> None:
-    """A node that calls a submodule calls the part's function instead."""
+    """Replaces a submodule call by a call of the part's function."""
     with module.graph.inserting_before(node):
         made = module.graph.call_function(part.call, node.args)
     made.meta = dict(node.meta)
@@ -18,7 +18,7 @@ def call(module, node, part) -> None:
 
 
 def straighten(module) -> None:
-    """Submodules that are left become their operators again, these torch's bindings; and the module is compiled."""
+    """Inlines the remaining submodules as their operators, called by torch's bindings, and compiles the module."""
     for node in module.graph.find_nodes(op="call_module"):
         inline(module, node)
     torch_speculation.revert(module.graph)
@@ -30,7 +30,7 @@ def straighten(module) -> None:
 
 
 def inline(module, node) -> list:
-    """A submodule's operators in its place: these."""
+    """Replaces a submodule by these operators."""
     inside, here, given = module.get_submodule(node.target), {}, iter(node.args)
     for n in inside.graph.nodes:
         if n.op == "placeholder":
@@ -41,7 +41,7 @@ def inline(module, node) -> list:
         elif isinstance(n.args[0], torch.fx.Node):
             node.replace_all_uses_with(here[n.args[0]])
         else:
-            for getter in list(node.users):  # operator.getitem, as the cut made them
+            for getter in list(node.users):  # operator.getitem, inserted by the partition
                 getter.replace_all_uses_with(here[n.args[0][getter.args[1]]])
                 module.graph.erase_node(getter)
     module.graph.erase_node(node)
@@ -50,7 +50,7 @@ def inline(module, node) -> list:
 
 
 def _binding_as_before(node, bindings):
-    """Of operators of ATen's that are called alike, as the layers of a model do, the first is tried."""
+    """The binding of a call. ATen calls with equal arguments, such as those of a model's layers, are tested once."""
     if not isinstance(node.target, torch._ops.OpOverload) or node.target.namespace != "aten":
         return _binding(node)
     of = lambda n: _stated(n.meta.get("val"))  # noqa: E731
@@ -62,15 +62,15 @@ def _binding_as_before(node, bindings):
 
 
 def _stated(value):
-    """What tells a tensor from others that it may be called with."""
+    """The properties of a tensor that distinguish it from others in a call."""
     if isinstance(value, torch.Tensor):
         return tuple(value.shape), value.stride() if value.layout == torch.strided else value.layout, value.dtype, value.device
     return tuple(map(_stated, value)) if isinstance(value, (tuple, list)) else value
 
 
 def _binding(node):
-    """An operator of ATen's is looked up by name and its arguments are taken by its schema each time that it is called; torch's own
-    function of that name does the same in a third of the time. Taken where it gives tensors like those that torch stated."""
+    """A call through ATen looks the operator up by name and parses its arguments by the schema each time; torch's own function
+    of that name takes a third of the time. It is used if it returns tensors like those that torch declared."""
     target = node.target
     if target is torch_own.ATTENTION:
         return torch_sdpa.of(node).call
@@ -81,13 +81,13 @@ def _binding(node):
     name = target._schema.name.removeprefix("aten::")
     function = getattr(torch._C._VariableFunctions, name, None) or getattr(torch._C.TensorBase, name, None)  # a function or a method
     stated, mode = node.meta.get("val"), torch._guards.detect_fake_mode([n.meta.get("val") for n in (node, *node.all_input_nodes)])
-    if function is None or stated is None or mode is None or free_unbacked_symbols(stated):  # sizes that depend on data compare with none
+    if function is None or stated is None or mode is None or free_unbacked_symbols(stated):  # data-dependent sizes are never equal
         return target
     fake = lambda n: n.meta["val"]  # noqa: E731
     try:
         with mode, torch.no_grad():
             made = function(*torch.fx.map_arg(node.args, fake), **torch.fx.map_arg(node.kwargs, fake))
-    except Exception:  # of another signature
+    except Exception:  # a different signature
         return target
     return function if _alike(made, stated) else target
 

@@ -1,9 +1,10 @@
-"""Attention that a graph writes out, as one operator: what is left to torch is then its fused kernel, and not a dozen of others.
+"""Rewrites unfused attention in a graph as one operator: if it is left to torch, it runs as torch's fused kernel instead of a
+dozen kernels.
 
     softmax(mask(q kT * scale)) v      zellige::attention(q, k, v, None, causal, scale, grouped)
 
-of (batch, heads, tokens, size) in 16 bits; the mask is causal or none; keys and values that are repeated for each head of a group are taken
-as they were before. Scores are not rounded between, as little as in a kernel of ours.
+For (batch, heads, tokens, size) in 16 bits; the mask is causal or none; keys and values that are repeated for each head of a
+group are used unrepeated. Scores are not rounded in between, as in Zellige's kernels.
 """
 
 import math
@@ -19,7 +20,7 @@ _SAME = (*_RESHAPED, aten.clone.default, aten.expand.default)
 
 
 def whole(graph) -> None:
-    """Replaces such attention in a graph of ATen's operators."""
+    """Replaces such attention in a graph of ATen operators."""
     changed = set()
     for node in graph.find_nodes(op="call_function", target=aten.bmm.default):
         found = _attention(graph, node)
@@ -46,7 +47,7 @@ def _shape(n) -> tuple:
 
 
 def _as(n, shape):
-    """The tensor of a shape that a node is a view or a copy of, the first that is neither; None where there is none."""
+    """The tensor of the given shape of which a node is a view or a copy, the first that is neither; None if there is none."""
     best = n if _shape(n) == shape else None
     while n.target in _SAME and isinstance(n.args[0], torch.fx.Node):
         if n.target is aten.expand.default and _shape(n) != _shape(n.args[0]):
@@ -91,7 +92,7 @@ def _attention(graph, second):
 
 
 def _scores(n):
-    """(the product, scale, whether a causal mask) of which a chain element by element makes what softmax takes."""
+    """Matches an elementwise chain from a matmul to the input of softmax: (the matmul, scale, whether the mask is causal)."""
     scale, causal = 1.0, False
     while len(n.users) == 1:
         if n.target is aten.bmm.default:
@@ -125,7 +126,8 @@ def _transposed(graph, k):
 
 
 def _unrepeated(x):
-    """What is repeated for each head of a group: of (batch, heads, keys, size). None of anything else."""
+    """The unrepeated form, (batch, heads, keys, size), of a tensor that is repeated for each head of a group; None for other
+    tensors."""
     batch, heads, keys, size = _shape(x)
     wide = x
     while wide.target in (*_RESHAPED, aten.clone.default):
@@ -139,7 +141,7 @@ def _unrepeated(x):
 
 
 def _drop_copies(graph) -> None:
-    """Copies of what lies already as they make it. A graph of AOT's writes to nothing but its arguments, at its end."""
+    """Removes copies that change no strides. A graph of AOT writes only to its arguments, at its end."""
     for n in graph.find_nodes(op="call_function", target=aten.clone.default):
         x = n.args[0]
         if x.op == "call_function" and x.meta["val"].stride() == n.meta["val"].stride() and all(u.op != "output" for u in n.users):

@@ -1,8 +1,9 @@
 """torch.compile(model, backend="zellige").
 
-What torch traced is taken apart where that ends in operators that are known here, and cut into the largest convex parts of these; each
-part becomes a program, and all else stays as it is. Symbolic sizes are specialised, so that each size gets a program of its own. A
-graph that needs gradients is left alone. `reports` tells of every graph what was taken and what was not, and why.
+The traced graph is decomposed where that ends in operators that Zellige supports, and partitioned into the largest convex
+parts of these; each part becomes a program, and all other operators are unchanged. Symbolic sizes are specialised, so that
+each size gets its own program. A graph that needs gradients is left to torch. `reports` lists for every graph which operators
+were taken and which were not, with the reasons.
 """
 
 import collections
@@ -25,22 +26,22 @@ from .tracing import Trace
 
 @dataclass
 class Report:
-    """Of one graph."""
+    """The report on one graph."""
 
     operators: int = 0
     taken: int = 0
     parts: list = field(default_factory=list)  # the programs
-    kept: bool = False  # whether the graph runs as it was made here; else as torch traced it
-    left: dict = field(default_factory=dict)  # by operator: why it was left
-    rejected: list = field(default_factory=list)  # what the proof said of plans that it rejected: faults of Zellige's
-    faults: list = field(default_factory=list)  # sentences: what was left because Zellige is at fault
-    seconds: dict = field(default_factory=dict)  # by phase: "tracing" (torch's and ours), "programs" (planned and compiled)
-    attention: list = field(default_factory=list)  # sentences: which of torch's kernels is called where it is left, and what was measured
+    kept: bool = False  # whether the graph runs as compiled here; else as torch traced it
+    left: dict = field(default_factory=dict)  # by operator: the reason why it was left
+    rejected: list = field(default_factory=list)  # the verifier's reasons for rejected plans: internal errors of Zellige
+    faults: list = field(default_factory=list)  # sentences: operators left to torch because of an internal error of Zellige
+    seconds: dict = field(default_factory=dict)  # by phase: "tracing" (torch's and Zellige's), "programs" (planning and compilation)
+    attention: list = field(default_factory=list)  # sentences: the torch kernel called for each attention left to torch, and its measurements
     captured: int = 0  # CUDA graphs of its calls
-    uncaptured: str = ""  # why its calls are not captured, though that was asked for
+    uncaptured: str = ""  # the reason why calls are not captured, although that was requested
 
     def leave(self, name, why: Error) -> None:
-        """States why an operator or a part is left to torch. Warns of a fault of ours."""
+        """Records why an operator or a part is left to torch. Warns of an internal error of Zellige."""
         self.left.setdefault(name, str(why))
         if isinstance(why, Fault):
             self.faults.append(f"{name}: {why}")
@@ -64,11 +65,11 @@ reports: list[Report] = []
 
 
 class _Known:
-    """Whether a node by itself can be traced, found by tracing it."""
+    """Decides whether a node can be traced on its own, by tracing it."""
 
     def __init__(self, report, device):
         self.report, self.device = report, device
-        self.known = {}  # by node: what it gives, of a trace of its own
+        self.known = {}  # by node: its result, in a separate trace
 
     def __call__(self, node) -> bool:
         if node.op != "call_function" or node.target is torch_take.UPDATE:  # _changes finds the parts that take these
@@ -95,7 +96,7 @@ class _Known:
                     raise Left("its operand is left")
                 arrays[n] = [input_of(trace, f"{n.name}_{i}", v) if i == node.args[1] else None for i, v in enumerate(value)]
             else:
-                arrays[n] = input_of(trace, n.name, value, strides=False)  # strides are a matter of the part's inputs
+                arrays[n] = input_of(trace, n.name, value, strides=False)  # strides depend on the part's inputs
             self._stays(value if isinstance(value, torch.Tensor) else value[node.args[1]])
         aten.evaluate(node, arrays)
 
@@ -105,7 +106,7 @@ class _Known:
 
 
 def _moves_argument(node) -> bool:
-    """Copies an argument of the graph into other strides."""
+    """Copies an argument of the graph to other strides."""
     if node.target is not torch_layout.COPY or node.args[0].op not in ("placeholder", "get_attr"):
         return False
     value = node.args[0].meta.get("val")
@@ -113,15 +114,15 @@ def _moves_argument(node) -> bool:
 
 
 def _device(graph):
-    """The device of most tensors of a graph: parts do not go across devices."""
+    """The device of most tensors of a graph: parts do not span devices."""
     values = [n.meta.get("val") for n in graph.nodes]
     devices = collections.Counter(v.device for v in values if isinstance(v, torch.Tensor) and v.ndim > 0)
     return devices.most_common(1)[0][0] if devices else torch.device("cpu")
 
 
 def _compiled(graph_module, constants, report, options, saved, captured):
-    """The graph with its parts in their places, as a function. `saved`: what the passes before this one did. `captured`: whether its calls
-    will be replayed from a CUDA graph."""
+    """Returns the graph with its parts replaced by programs, as a function. `saved`: the savings of the previous passes.
+    `captured`: whether its calls will be replayed from a CUDA graph."""
     known = _Known(report, _device(graph_module.graph))
     parts = torch_parts.parts(graph_module.graph, known)
     report.operators = sum(n.op == "call_function" and torch_parts.AGAIN not in n.meta for n in graph_module.graph.nodes)
@@ -143,8 +144,8 @@ _ATTENTION = (torch.nn.functional.scaled_dot_product_attention, torch._C._nn.sca
 
 
 class _KeptWhole(torch.overrides.TorchFunctionMode):
-    """What torch would take apart before it asks for decompositions stays one operator while a graph is traced: its attention, and
-    interpolation."""
+    """Keeps some operators whole while a graph is traced, which torch would decompose before it asks for decompositions:
+    attention, and interpolation."""
 
     def __init__(self):
         super().__init__()
@@ -170,13 +171,13 @@ class _KeptWhole(torch.overrides.TorchFunctionMode):
         scales, size = tuple_of(scale_factor), tuple_of(size)
         size = size or [int(i * s) for i, s in zip(input.shape[2:], scales)]
         aligned = () if "nearest" in mode else (bool(align_corners),)
-        with torch._C._AutoDispatchBelowAutograd():  # whose kernels take it apart
+        with torch._C._AutoDispatchBelowAutograd():  # whose kernels decompose it
             return operator.default(input, size, *aligned, *(scales or [None] * n))
 
     def _attention(self, function, query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
-        if attn_mask is not None and is_causal:  # the kernels that torch takes while it traces do not ask
+        if attn_mask is not None and is_causal:  # torch's kernels do not check this while tracing
             raise RuntimeError("scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
-        named = torch_sdpa.allowed() != self.kernels  # by the model, `with sdpa_kernel(...)`: torch takes it while the graph is traced
+        named = torch_sdpa.allowed() != self.kernels  # selected by the model, `with sdpa_kernel(...)`: torch applies it during tracing
         if named or dropout_p != 0 or not _plain(query, key, value, attn_mask, is_causal, enable_gqa):
             return function(query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
         if attn_mask is not None and attn_mask.dtype == torch.bool:
@@ -185,7 +186,8 @@ class _KeptWhole(torch.overrides.TorchFunctionMode):
 
 
 def _plain(query, key, value, mask, causal, grouped) -> bool:
-    """Whether zellige::attention takes them: (batch, heads, tokens, size) of one dtype, without broadcasts but the mask's."""
+    """Whether zellige::attention accepts them: (batch, heads, tokens, size) of one dtype, without broadcasts except the
+    mask's."""
     if not query.ndim == key.ndim == value.ndim == 4 or not query.dtype == key.dtype == value.dtype:
         return False
     if query.dtype not in (torch.float16, torch.bfloat16, torch.float32):
@@ -203,9 +205,9 @@ def _plain(query, key, value, mask, causal, grouped) -> bool:
 
 @dataclass
 class _Options:
-    """`options` of torch.compile: the keys, and what each may be."""
+    """`options` of torch.compile: the keys, and their values."""
 
-    seconds: float = None  # the search for groups ends after so many; None: when it is done
+    seconds: float = None  # the search for fusion groups ends after this time; None: when it is complete
     take: str = None  # "cheaper": parts that cost less than torch's kernels; "all"; None: all on the CPU
     cudagraphs: bool = False  # calls are captured in CUDA graphs
     start: float = 0.0
@@ -229,7 +231,7 @@ class _Options:
 
 
 def _not_for_programs(graph_module, example_inputs):
-    """A sentence where a graph is left to torch as it is."""
+    """Returns a sentence if a graph is left to torch unchanged."""
     if torch.is_grad_enabled() and any(isinstance(x, torch.Tensor) and x.requires_grad for x in example_inputs):
         return "needs gradients; run it under torch.no_grad() or torch.inference_mode()"
     if torch_sizes.marked(graph_module):
@@ -240,8 +242,9 @@ def _not_for_programs(graph_module, example_inputs):
 
 
 def backend(graph_module, example_inputs, *, mode=None, options=None):
-    """The entry point of torch.compile. options={"seconds": 30}: what is planned by then is taken; {"take": "all"}: also what costs more
-    than torch's kernels; {"cudagraphs": True}, which mode="reduce-overhead" stands for: calls are replayed from CUDA graphs."""
+    """The entry point of torch.compile. options={"seconds": 30} limits the planning time; {"take": "all"} also takes parts
+    that cost more than torch's kernels; {"cudagraphs": True}, equivalent to mode="reduce-overhead", replays calls from CUDA
+    graphs."""
     options = _Options.of(options, mode)
     report = Report()
     reports.append(report)
@@ -272,7 +275,7 @@ def backend(graph_module, example_inputs, *, mode=None, options=None):
         return captured(module, lambda asked: _compiled(module, constants, report, options, saved, asked))
 
     def as_it_is(module, inputs):
-        """Torch's kernels alone, captured."""
+        """Only torch's kernels, captured."""
         torch_constants.fold(module)
 
         def made(asked):
@@ -282,10 +285,10 @@ def backend(graph_module, example_inputs, *, mode=None, options=None):
 
         return captured(module, made)
 
-    compiled = []  # of the last trace
+    compiled = []  # of the latest trace
 
     def captured(module, made):
-        """`made(whether it will be captured)`: the function of a graph."""
+        """`made(whether it will be captured)`: makes the function of a graph."""
         metadata = torch._guards.TracingContext.get().fw_metadata
         function = _captured(module, made, weights | set(metadata.static_input_indices)) if options.cudagraphs else made(False)
         compiled[:] = function, module, metadata
@@ -303,11 +306,11 @@ def backend(graph_module, example_inputs, *, mode=None, options=None):
     made = traced(compiler, decompositions())
     if report.kept:
         return made
-    return traced(as_it_is, {}) if options.cudagraphs and not report.uncaptured else torch_call.forward(graph_module)  # torch's own operators, not taken apart
+    return traced(as_it_is, {}) if options.cudagraphs and not report.uncaptured else torch_call.forward(graph_module)  # torch's own operators, not decomposed
 
 
 def _names(graph_module, module, own) -> list:
-    """Of a traced graph's inputs, as the user's program has them."""
+    """The names of a traced graph's inputs in the user's program."""
     names = [n.name for n in module.graph.find_nodes(op="placeholder")]
     given = [getattr(n, "_dynamo_source", None) for n in graph_module.graph.find_nodes(op="placeholder")]
     if len(names) != own + len(given):

@@ -1,26 +1,28 @@
-"""The function that dynamo calls for a graph: without AOT's wrappers, where these have nothing to do.
+"""Makes the function that dynamo calls for a graph, without AOT's wrappers if these have nothing to do.
 
     function = forward(module)                                   a module's function, compiled once
     run = unwrapped(wrapped, function, module, metadata, inputs)
 
-AOT's wrappers change inputs after the graph, make outputs that are views of inputs, and keep what torch records for gradients. Each call
-passes through them, which takes the host about as long as a launch.
+AOT's wrappers update inputs after the graph, make outputs that are views of inputs, and keep torch's records for gradients.
+They take the host about as long per call as a launch.
 """
 
 import torch
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
-_NO_CUSTOM_OPERATORS = ("aten", "prims", "prim", "zellige")  # AOT looks at what those of others return
+_NO_CUSTOM_OPERATORS = ("aten", "prims", "prim", "zellige")  # AOT checks the results of other custom operators
 
 
 def forward(module):
-    """Of a graph module, which torch may compile at each call's start only, and then calls as a module of layers, with its hooks."""
+    """The forward function of a graph module. torch may otherwise compile it at each call's start, and calls it as a module of
+    layers, with its hooks."""
     module.code  # noqa: B018 (compiles)
     return module.forward
 
 
 def unwrapped(wrapped, function, module, metadata, inputs):
-    """`wrapped`: what AOT made of `function`, a function of the graph's inputs or of a list of them. `metadata`: AOT's, of the graph."""
+    """`wrapped`: AOT's wrapper of `function`, a function of the graph's inputs or of a list of them. `metadata`: AOT's, of the
+    graph."""
     if not _idle(metadata) or not _plain(module, inputs) or torch._C._is_any_autocast_enabled():
         return wrapped
     if getattr(function, "_boxed_call", False):
@@ -29,12 +31,12 @@ def unwrapped(wrapped, function, module, metadata, inputs):
 
 
 def _idle(metadata) -> bool:
-    """Whether AOT's wrappers only pass on what they are given."""
+    """Whether AOT's wrappers only pass their arguments on."""
     try:
         at_work = (metadata.num_mutated_inp_runtime_indices, metadata.mutated_graph_handled_indices_seen_by_autograd, metadata.num_outputs_aliased,
                    metadata.num_intermediate_bases, metadata.dynamic_outputs, metadata.tokens, metadata.is_rng_op_functionalized,
                    metadata.num_graphsafe_rng_states, metadata.grad_enabled_mutation is not None)  # fmt: skip
-    except AttributeError:  # of a torch that says it otherwise
+    except AttributeError:  # a torch version with other names
         return False
     return not any(at_work)
 

@@ -1,8 +1,8 @@
-"""What of a graph can be captured in a CUDA graph.
+"""Decides whether a graph can be captured in a CUDA graph.
 
     why_not(graph, static, names)      a sentence where it cannot be, else None
     device(graph)                      the GPU that it runs on
-    overlaps(value)                    whether elements of a tensor share their memory, other than by dimensions that are expanded
+    overlaps(value)                    whether elements of a tensor overlap in memory, apart from expanded dimensions
 """
 
 import operator
@@ -18,7 +18,8 @@ _BY_INDEX = (aten.index.Tensor, aten._unsafe_index.Tensor, aten.index_put.defaul
 
 
 def why_not(graph, static, names):
-    """`static`: numbers of the inputs that are read where they lie, and may be changed there. `names`: of all inputs, for the sentence."""
+    """`static`: the numbers of the inputs that are read in place, and may be changed in place. `names`: of all inputs, for the
+    message."""
     gpus = sorted({str(t.device) for n in graph.nodes for t in tensors(n.meta.get("val")) if t.device.type == DEVICE})
     if len(gpus) != 1:
         return f"expected tensors on one GPU, found them on {', '.join(gpus) or 'none'}"
@@ -47,7 +48,7 @@ def tensors(value) -> list:
 
 
 def overlaps(value) -> bool:
-    reach = 1  # beyond the elements of the dimensions before
+    reach = 1  # beyond the elements of the previous dimensions
     for stride, n in sorted((s, n) for s, n in zip(value.stride(), value.shape) if n > 1 and s > 0):
         if stride < reach:
             return True
@@ -66,7 +67,7 @@ def _why_not_input(value, static):
 
 
 def _changed(n) -> list:
-    """The nodes whose tensors an operator changes."""
+    """The nodes whose tensors an operator mutates."""
     schema = getattr(n.target, "_schema", None)
     if schema is None or not schema.is_mutable:
         return []
@@ -95,7 +96,8 @@ def _why_not_operator(n):
 
 
 def _stays(target, given, made) -> bool:
-    """On the host or on the GPU; tensors of the host without dimensions are numbers to the GPU's operators."""
+    """True if all tensors are on the host or all on the GPU; host tensors without dimensions are numbers to pointwise GPU
+    operators."""
     host = [t for t in given + made if t.device.type != DEVICE]
     if len(host) in (0, len(given) + len(made)):
         return True
@@ -109,5 +111,5 @@ def _without_dropout(n) -> bool:
 
 
 def _by_condition(indices) -> bool:
-    """Of which the host counts how many hold."""
+    """Whether the host counts the true elements of an index."""
     return any(i.meta["val"].dtype in (torch.bool, torch.uint8) for i in _nodes(indices))
