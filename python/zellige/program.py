@@ -216,12 +216,12 @@ def compile(function, *examples, target=None, on="auto", tune=0, constant=(), ti
     """Compiles a function in ordinary array code, or a graph, to a Program.
 
     function: a function of arrays, called once with arrays that have no values; or a graph, without examples: its JSON string,
-    a dict in that form, or the path of a file that holds it (docs/reference/graph-json.md).
+        a dict in that form, or the path of a file that holds it (docs/reference/graph-json.md).
     examples: for each parameter an array like those of later calls, or a TensorSpec; tuples, lists and dicts of them are
-    allowed. Only shapes, dtypes and strides are used.
+        allowed. Only shapes, dtypes and strides are used.
     target: sm_80, sm_86, sm_89 or sm_90a; None: the GPU's, else sm_80.
     on: "auto" runs where the arguments are; "gpu" compiles for the GPU at once; "emulator" runs the kernels on the CPU, every
-    access checked; "reference" evaluates the graph in float64, without kernels.
+        access checked; "reference" evaluates the graph in float64, without kernels.
     tune: on a GPU, measures this many tilings and takes the fastest.
     constant: names of parameters that no earlier work on the stream writes, such as weights.
     tiling: "given", "chosen" (which may decompose custom operators) or a manifest's contents; None: the target's default.

@@ -1,4 +1,4 @@
-"""What no input of a graph goes into: positions, masks, tables of indices. It is the same at every call, and is computed once.
+"""Constant folding: positions, masks and index tables, which depend on no input of a graph, are computed once.
 
     constants = Constants(graph)
     node in constants; constants.value(node)      its value, on the CPU
@@ -12,18 +12,18 @@ from . import aten as known
 
 aten = torch.ops.aten
 
-MAX_ELEMENTS = 1 << 27  # of a constant that is looked at
+MAX_ELEMENTS = 1 << 27  # of a constant that is evaluated
 MAX_BYTES = 256 << 20  # of all constants that a graph keeps
 
 
 class Constants:
-    """The nodes of a graph that none of its inputs goes into, and their values."""
+    """The nodes of a graph that depend on none of its inputs, and their values."""
 
     def __init__(self, graph, on_cpu=True):
-        """`on_cpu`: values are computed there, wherever the graph's tensors lie."""
+        """`on_cpu`: values are computed on the CPU, wherever the graph's tensors are."""
         self.found, self.values, self.on_cpu = set(), {}, on_cpu
         for n in graph.nodes:
-            if n.op == "get_attr" and all(u.target is aten.lift_fresh_copy.default for u in n.users):  # a tensor that is written down
+            if n.op == "get_attr" and all(u.target is aten.lift_fresh_copy.default for u in n.users):  # a literal tensor
                 self.found.add(n)
                 self.values[n] = getattr(graph.owning_module, n.target, None)
             elif n.op == "call_function" and isinstance(n.target, torch._ops.OpOverload) and not n.target._schema.is_mutable:
@@ -34,7 +34,7 @@ class Constants:
         return n in self.found and isinstance(n.meta.get("val"), torch.Tensor) and n.meta["val"].numel() <= MAX_ELEMENTS
 
     def value(self, n):
-        """None where it cannot be computed here."""
+        """The value of a node; None if it cannot be computed here."""
         if n not in self.values:
             try:
                 args, kwargs = torch.fx.map_arg((n.args, n.kwargs), self._operand)
@@ -42,7 +42,7 @@ class Constants:
                     kwargs = {**kwargs, "device": "cpu"}
                 made = n.target(*args, **kwargs)
                 self.values[n] = made.cpu() if self.on_cpu and isinstance(made, torch.Tensor) else made
-            except Exception:  # of an operator without a kernel there
+            except Exception:  # an operator without a kernel there
                 self.values[n] = None
         return self.values[n]
 
@@ -53,7 +53,7 @@ class Constants:
         return value
 
     def number(self, x):
-        """What is one number everywhere; None of anything else."""
+        """The number to which all elements are equal; None for other values."""
         if isinstance(x, (int, float)):
             return float(x)
         value = self.value(x) if isinstance(x, torch.fx.Node) and x in self else None
@@ -64,7 +64,8 @@ class Constants:
 
 
 def fold(module) -> set:
-    """The names of the attributes. Outputs are copies of them, since a graph's caller may write to what it gets."""
+    """Folds constants and returns the attributes' names. Outputs are copies of them, because a graph's caller may write to its
+    outputs."""
     graph, kept, names = module.graph, 0, set()
     with _disable_current_modes(), torch.no_grad():
         constants = Constants(graph, on_cpu=False)
@@ -90,7 +91,7 @@ def _is_view(n) -> bool:
 
 
 def _read(graph, constants) -> list:
-    """The constants that others than constants read. A view is made where it is read, of what it views."""
+    """The constants that non-constant nodes read. A view is recreated from its base where it is read."""
     found, shown = [], set()  # the latter: views that others read
     for n in reversed(graph.nodes):
         if n.op != "call_function" or n not in constants or all(u in constants and u not in shown for u in n.users):
@@ -103,7 +104,7 @@ def _read(graph, constants) -> list:
 
 
 def _copy_outputs(graph, attribute) -> None:
-    """A view of a constant that is an output, too."""
+    """Makes a view of a constant that is also an output."""
     output = next(iter(graph.find_nodes(op="output")))
     reached = [attribute]
     for n in reached:

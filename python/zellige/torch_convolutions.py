@@ -1,11 +1,11 @@
-"""What torch's convolutions make and take on a GPU, found by running each once for its shapes, strides and dtype.
+"""Measures torch's convolutions on a GPU, running each once for its shapes, strides and dtype.
 
-    made(node, otherwise)       strides of the result; `otherwise` where it cannot be run
-    us(node, deadline)          microseconds with its tensors as they are, and in channels-last
+    made(node, otherwise)       strides of the result; `otherwise` if it cannot be run
+    us(node, deadline)          microseconds with its tensors unchanged, and in channels-last
     adds_bias(node)             whether the bias is a kernel of its own
 
-Without a GPU, or past the deadline, the time is an estimate: cuDNN's kernels for tensor cores read and write channels-last, so that tensors in
-another layout are copied into it and back.
+Without a GPU, or after the deadline, the time is an estimate: cuDNN's tensor-core kernels read and write channels-last, so
+tensors in other layouts are converted before and after.
 """
 
 import time
@@ -16,9 +16,9 @@ from torch.utils._python_dispatch import _disable_current_modes
 from . import torch_costs, torch_measure
 
 CONVOLUTION = torch.ops.aten.convolution.default
-COPY = torch_costs.Kind(2.0, 2.0e6, 0.0)  # cuDNN's copies from one layout into another
-DEVICE = "cuda"  # whose convolutions these are
-LAUNCHES = 4  # about: the kernel, and its copies
+COPY = torch_costs.Kind(2.0, 2.0e6, 0.0)  # cuDNN's layout conversions
+DEVICE = "cuda"  # the device type of these convolutions
+LAUNCHES = 4  # approximately: the kernel, and its conversions
 
 _STRIDES, _US = {}, {}
 
@@ -32,13 +32,13 @@ def made(node, otherwise) -> tuple:
         try:
             with _disable_current_modes(), torch.no_grad():
                 _STRIDES[key] = CONVOLUTION(*map(_empty, values)).stride()
-        except Exception:  # memory
+        except Exception:  # out of memory
             _STRIDES[key] = otherwise
     return _STRIDES[key]
 
 
 def us(node, deadline) -> tuple:
-    """Both are measured, or both are estimates. `deadline`: of time.monotonic."""
+    """Both times are measured, or both are estimates. `deadline`: of time.monotonic."""
     values = _values(node)
     both = values, [_in_channels_last(v) if isinstance(v, torch.Tensor) and v.ndim == 4 else v for v in values]
     found = [_measured(v, deadline) for v in both]
@@ -53,19 +53,19 @@ def _measured(values, deadline):
 
 
 def adds_bias(node) -> bool:
-    """cuDNN's convolutions are called without it; the kernels for depthwise ones in NCHW add it themselves."""
+    """cuDNN's convolutions are called without the bias; the kernels for depthwise ones in NCHW add it themselves."""
     values = _values(node)
     if node.args[2] is None or values[0].device.type != DEVICE:
         return False
     try:
         chosen = torch._C._select_conv_backend(*values)
-    except Exception:  # of this torch's own
+    except Exception:  # of this version of torch
         return False
     return chosen in (torch._C._ConvBackend.Cudnn, torch._C._ConvBackend.CudnnTranspose)
 
 
 def in_channels_last(shape) -> tuple:
-    """Strides of a tensor of four dimensions."""
+    """The strides of a tensor with four dimensions."""
     _, channels, rows, columns = shape
     return rows * columns * channels, 1, columns * channels, channels
 

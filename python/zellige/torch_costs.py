@@ -1,8 +1,8 @@
-"""What a part costs as torch's kernels and as a program: a part is taken where it wins.
+"""The cost of a part as torch's kernels and as a program: a part is taken if its program costs less.
 
-Of torch's kernels this is an estimate: their bytes and multiplications at the rates that were measured on an H200, and what a launch takes
-(bench/torch_kernels.py); of a program it is its price. Microseconds, of the GPU and of the host. Where there is a GPU, its part of both is
-measured (torch_measure.py).
+For torch's kernels this is an estimate from their bytes and multiplications, at rates measured on an H200, and their launches
+(bench/torch_kernels.py); for a program it is its estimated time. In microseconds, for the GPU and for the host. If there is a
+GPU, the GPU's part of both is measured (torch_measure.py).
 """
 
 import math
@@ -16,20 +16,21 @@ from . import torch_own
 
 aten = torch.ops.aten
 
-PRODUCT = 2.5  # of a product, beside its multiplications
-RATES = {torch.float16: 650e6, torch.bfloat16: 650e6, torch.float32: 50e6}  # cuBLAS's floating-point operations a microsecond (no TF32)
-BYTES = 3.9e6  # a microsecond, of the GPU's memory
-ODD, ODD_PRODUCT = 3.0, 17.0  # cuBLAS's products of 16 bits whose lines are no multiple of 16 bytes: so much longer, and beside that
+PRODUCT = 2.5  # per matmul, in addition to its multiplications
+RATES = {torch.float16: 650e6, torch.bfloat16: 650e6, torch.float32: 50e6}  # cuBLAS's floating-point operations per microsecond (no TF32)
+BYTES = 3.9e6  # per microsecond, of the GPU's memory
+ODD, ODD_PRODUCT = 3.0, 17.0  # cuBLAS's 16-bit matmuls whose rows are no multiple of 16 bytes: the factor, and the additional microseconds
 ATTENTION = {torch.float16: 450e6, torch.bfloat16: 450e6, torch.float32: 25e6}
-VIEW = 1.2  # of the host, called by torch's own bindings
-PART, LAUNCH, TENSOR = 3.0, 7.0, 0.05  # of the host, of a call of a part, of each of its kernels, and of each tensor
-WAITS = 0.25  # how much of what the faster one of host and GPU does shows
-AROUND = 8.0  # of the host, what a graph with parts takes beside them
+VIEW = 1.2  # on the host, called by torch's own bindings
+PART, LAUNCH, TENSOR = 3.0, 7.0, 0.05  # on the host: per call of a part, per kernel of it, and per tensor
+WAITS = 0.25  # the fraction of the faster one's time, of host and GPU, that is not hidden
+AROUND = 8.0  # on the host: the overhead of a graph with parts
 
 
 @dataclass(frozen=True)
 class Kind:
-    """Of torch's kernels: microseconds beside what they move, bytes a microsecond, and microseconds of the host."""
+    """The cost of a kind of torch kernel: microseconds in addition to memory traffic, bytes per microsecond, and microseconds
+    of the host."""
 
     kernel: float
     bytes: float
@@ -37,8 +38,8 @@ class Kind:
 
 
 SIMPLE, ALONG, NORM = Kind(1.4, BYTES, 7.0), Kind(2.3, 3.0e6, 8.0), Kind(2.8, 1.8e6, 15.0)
-CAST, TURNED = Kind(1.4, 2.5e6, 8.0), Kind(1.8, 0.7e6, 7.0)  # the latter: copies that change which dimension is the contiguous one
-HEAVY = {"product": 11.5, "attention": 15.5}  # of the host
+CAST, TURNED = Kind(1.4, 2.5e6, 8.0), Kind(1.8, 0.7e6, 7.0)  # the latter: copies that change the contiguous dimension
+HEAVY = {"product": 11.5, "attention": 15.5}  # on the host
 KINDS = {
     aten.native_layer_norm.default: NORM,
     aten._native_batch_norm_legit_no_training.default: NORM,
@@ -60,7 +61,7 @@ class Cost:
         return Cost(self.gpu - other.gpu, self.host - other.host)
 
     def total(self) -> float:
-        """The host runs ahead of the GPU, and who is slower counts; the other one where it waits."""
+        """The host runs ahead of the GPU: the slower one determines the time, plus a fraction of the other."""
         return max(self.gpu, self.host) + WAITS * min(self.gpu, self.host)
 
     def __str__(self) -> str:
@@ -68,7 +69,7 @@ class Cost:
 
 
 def of_torch(nodes) -> Cost:
-    """Of operators, each by its own kernel."""
+    """The cost of operators, one kernel each."""
     return sum((_of_node(n) for n in nodes if n.op == "call_function"), Cost())
 
 
@@ -78,7 +79,7 @@ def of_part(program, tensors: int) -> Cost:
 
 
 def heavy(node) -> bool:
-    """Products and attention: what is left of a part without them may win where all of it does not."""
+    """Matmuls and attention: the rest of a part without them may cost less than torch's even if the whole part does not."""
     return node.target in _PRODUCTS or node.target is torch_own.ATTENTION
 
 
@@ -106,19 +107,19 @@ def _of_node(node) -> Cost:
         return Cost(_product(made[0], *_operands(node)[-2:]), HEAVY["product"])
     if node.target is torch_own.ATTENTION:
         return Cost(_attention(made[0], *_operands(node)[:2], node.args[4]), HEAVY["attention"])
-    if node.target is aten.embedding.default:  # what it takes of the table
+    if node.target is aten.embedding.default:  # the rows that it reads of the table
         read = made
     kind = KINDS.get(node.target, SIMPLE)
     return Cost(kind.kernel + _bytes(read + made) / kind.bytes, kind.host)
 
 
 def _operands(node) -> list:
-    """Its tensors in the order of its arguments: all_input_nodes has one that is given twice once."""
+    """Its tensors in the order of its arguments; all_input_nodes lists a repeated one once."""
     return [a.meta["val"] for a in node.args if isinstance(a, torch.fx.Node)]
 
 
 def _innermost(x):
-    """Which dimension is contiguous."""
+    """The contiguous dimension."""
     return next((d for d in reversed(range(x.ndim)) if x.stride(d) == 1 and x.shape[d] > 1), None)
 
 

@@ -1,11 +1,11 @@
-"""Calls of a compiled graph, replayed from CUDA graphs: the host makes one launch in place of all of theirs.
+"""Replays calls of a compiled graph from CUDA graphs: the host makes one launch instead of many.
 
     run = Replayed(call, graph, static, report)        call(*inputs) -> outputs
     run(inputs)                                        captured at the first call, replayed by later ones
 
-Inputs that keep their addresses (`static`: parameters and buffers) are read where they lie; others are copied into tensors of the capture.
-A call by another thread, on another stream or with other parameters is captured by itself. Outputs are the capture's own: the next call that
-replays it overwrites them.
+Inputs with fixed addresses (`static`: parameters and buffers) are read in place; others are copied into tensors of the
+capture. Calls from another thread, on another stream or with other parameters have separate captures. Outputs belong to the
+capture: the next call that replays it overwrites them.
 """
 
 import threading
@@ -15,28 +15,28 @@ import torch
 
 from . import torch_capturable
 
-MOST = 128  # captures of a function; calls beyond these run as they are
+MOST = 128  # captures per function; further calls run uncaptured
 
 
 class Gpu:
-    """What captures on one GPU."""
+    """The capture interface of one GPU."""
 
     def __init__(self, device):
         self._device = device
 
     def is_capturing(self) -> bool:
-        """Whether the caller captures a CUDA graph of its own."""
+        """Whether the caller is capturing a CUDA graph itself."""
         return torch._C._cuda_isCurrentStreamCapturing()
 
     def stream(self) -> int:
-        """The current one, as a number."""
+        """The current stream, as a number."""
         return torch._C._cuda_getCurrentRawStream(self._device.index)
 
     def new_stream(self):
         return torch.cuda.Stream(self._device)
 
     def run(self, call, inputs, stream):
-        """A call on a stream, in its place among the current stream's work."""
+        """Runs a call on a stream, ordered with the current stream's work."""
         current = torch.cuda.current_stream(self._device)
         stream.wait_stream(current)
         with torch.cuda.stream(stream):
@@ -48,10 +48,10 @@ class Gpu:
         return made
 
     def capture(self, call, inputs, stream):
-        """(outputs, replay): the call, which does not run yet, as a function that runs it on the same inputs and into the same outputs."""
+        """(outputs, replay): captures the call without running it; replay() runs it on the same inputs and outputs."""
         graph = torch.cuda.CUDAGraph()
         torch.cuda.synchronize(self._device)
-        torch.cuda.empty_cache()  # nothing can be freed while it captures
+        torch.cuda.empty_cache()  # nothing can be freed during the capture
         with torch.cuda.stream(stream):
             graph.capture_begin(capture_error_mode="thread_local")
             try:
@@ -62,9 +62,9 @@ class Gpu:
 
 
 class Replayed:
-    """`report.captured` counts the captures, `report.uncaptured` says why one failed."""
+    """`report.captured` counts the captures, `report.uncaptured` gives the reason if one failed."""
 
-    _boxed_call = True  # AOT's word for a function of one list
+    _boxed_call = True  # AOT's mark of a function of one list
 
     def __init__(self, call, graph, static, report):
         self._call, self._report, self._captures, self._streams = call, report, {}, {}
@@ -83,7 +83,7 @@ class Replayed:
         return self._first(key, inputs)
 
     def _first(self, key, inputs):
-        """Runs by itself, which prepares what kernels and libraries keep, and is captured for the calls after it."""
+        """Runs uncaptured once, which initialises kernels and libraries, and captures for later calls."""
         if self._report.uncaptured or sum(map(len, self._captures.values())) >= MOST:
             return self._call(*inputs)
         if key not in self._streams:
@@ -91,7 +91,7 @@ class Replayed:
         made = self._gpu.run(self._call, inputs, self._streams[key])
         try:
             capture = _Capture(self._gpu, self._call, self._values, self._static, inputs, self._streams[key])
-        except Exception as why:  # memory, or a kernel that cannot be captured
+        except Exception as why:  # out of memory, or a kernel that cannot be captured
             self._report.uncaptured = f"{type(why).__name__}: {(str(why).splitlines() or [''])[0]}"
             warnings.warn(f"zellige captures no CUDA graph: {self._report.uncaptured}", RuntimeWarning, stacklevel=2)
             return made
@@ -102,8 +102,9 @@ class Replayed:
 
 class _Capture:
     def __init__(self, gpu, call, values, static, inputs, stream):
-        """`values`: what the inputs that are copied are like, by number. `static`: the numbers of those that are read where they lie."""
-        with torch.inference_mode(False), torch.no_grad():  # tensors of that mode could not be copied into by calls outside of it
+        """`values`: the properties of the copied inputs, by number. `static`: the numbers of the inputs that are read in
+        place."""
+        with torch.inference_mode(False), torch.no_grad():  # inference-mode tensors could not be written by calls outside of that mode
             self._inputs = _Inputs(values)
             self._inputs.copy(inputs)
             self._outputs, self._replay = gpu.capture(call, [self._inputs.own.get(i, x) for i, x in enumerate(inputs)], stream)
@@ -112,11 +113,11 @@ class _Capture:
     def __call__(self, inputs) -> list:
         self._inputs.copy(inputs)
         self._replay()
-        return [t.detach() if isinstance(t, torch.Tensor) else t for t in self._outputs]  # another object each: a caller may change its shape
+        return [t.detach() if isinstance(t, torch.Tensor) else t for t in self._outputs]  # new objects: a caller may change their shape
 
 
 class _Inputs:
-    """Tensors into which the inputs of a call are copied, by one launch for each dtype."""
+    """Tensors into which a call's inputs are copied, with one launch per dtype."""
 
     def __init__(self, values):
         self.own, groups = {}, {}
@@ -137,7 +138,7 @@ class _Inputs:
                 torch._foreach_copy_(own, given)
 
     def _narrow(self, i, x):
-        """Its own elements, of a tensor that is expanded."""
+        """The distinct elements of an expanded tensor."""
         for d in self._expanded[i]:
             x = x.narrow(d, 0, 1)
         return x

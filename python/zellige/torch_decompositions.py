@@ -1,9 +1,9 @@
-"""Which of torch's decompositions are used: those that end in operators that are known here, and in nothing else.
+"""Selects torch's decompositions: those that end only in operators that Zellige supports.
 
     aot_module_simplified(..., decompositions=decompositions())
 
-An operator that is left to torch anyway costs more in pieces: bicubic interpolation is one kernel of torch's, and some 200 operators on
-indices. What is known here as one operator stays one.
+An operator that is left to torch anyway costs more when decomposed: bicubic interpolation is one torch kernel, but some 200
+operators on indices. Operators that Zellige supports directly are not decomposed.
 """
 
 import torch
@@ -13,9 +13,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from . import aten, aten_stated, dtypes, torch_numbers
 
-_KEPT = [torch.ops.aten.silu.default, torch.ops.aten.logsumexp.default]  # known here as one operator
+_KEPT = [torch.ops.aten.silu.default, torch.ops.aten.logsumexp.default]  # supported directly
 _DTYPES = set(map(dtypes.torch_dtype, dtypes.NAMES))
-_BY_NUMBER = (torch.ops.aten.index_put.default, torch.ops.aten.embedding.default)  # of int64, which torch_numbers says in int32
+_BY_NUMBER = (torch.ops.aten.index_put.default, torch.ops.aten.embedding.default)  # indexed by int64, which torch_numbers converts to int32
 _MADE_KNOWN = {torch.ops.aten.where.self, torch.ops.aten.scalar_tensor.default, torch.ops.aten.full.default, *torch_numbers.CONDITIONS}  # by torch_numbers
 
 
@@ -35,12 +35,12 @@ def _group_norm(x, weight, bias, batch, channels, spatial, groups, eps):
     return made.to(x.dtype), mean.reshape(batch, groups).to(x.dtype), rstd.reshape(batch, groups).to(x.dtype)
 
 
-# torch's are by its `prims`, and by strides.
+# torch's decompositions use its `prims`, and strides.
 _OWN = {torch.ops.aten.var_mean.correction: _var_mean, torch.ops.aten.native_group_norm.default: _group_norm}
 
 
 def decompositions() -> dict:
-    """By operator: a function that gives its result by others, or NotImplemented where one of these is not known."""
+    """By operator: a function that computes its result by others, or NotImplemented if one of these is not supported."""
     core = core_aten_decompositions()
     table = {op: f for op, f in {**decomposition_table, **core, **_OWN}.items() if op not in aten_stated.MADE and (op not in aten.OPERATORS or (op in core and op not in _KEPT))}
     known = {}
@@ -58,7 +58,7 @@ def _where_known(op, function, table, known):
 
 
 def _kinds(x):
-    """Of arguments, what the operators of a decomposition depend on."""
+    """The properties of arguments on which a decomposition depends."""
     if isinstance(x, torch.Tensor):
         return ("tensor", x.dtype, x.ndim)
     return tuple(map(_kinds, x)) if isinstance(x, (tuple, list)) else (repr(x),)
@@ -69,7 +69,7 @@ def _ends_in_known(function, table, args, kwargs) -> bool:
         with disable_proxy_modes_tracing(), _OnlyKnown(table):
             made = function(*args, **kwargs)
         return made is not NotImplemented and all(t.dtype in _DTYPES for t in _tensors(made))
-    except Exception:  # _Unknown, or what torch's own function says of these arguments
+    except Exception:  # _Unknown, or an error of torch's own function for these arguments
         return False
 
 
@@ -78,7 +78,7 @@ class _Unknown(Exception):
 
 
 class _OnlyKnown(TorchDispatchMode):
-    """Runs operators, and raises _Unknown at the first that is not known and has no decomposition that is."""
+    """Runs operators, and raises _Unknown at the first that is neither supported nor decomposable into supported ones."""
 
     def __init__(self, table):
         super().__init__()

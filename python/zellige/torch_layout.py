@@ -1,10 +1,11 @@
-"""Convolutions on a GPU in channels-last, where torch's kernels need no copies into that layout and back.
+"""Converts convolutions on a GPU to channels-last, in which torch's kernels need no layout conversions.
 
-    saved = last(graph)     convolutions of two dimensions read and make tensors in channels-last where that saves; the graph's outputs lie as they did
+    saved = last(graph)     two-dimensional convolutions use channels-last where that saves time; outputs keep their strides
 
-A region is what is connected without views: convolutions, and the operators between them, which keep the layout by torch's own rule. All
-of a region is in channels-last or none of it: what its convolutions take in both layouts is measured (torch_convolutions.py) and compared with
-copies at its border and of weights, at every call since these may change. Where torch states other strides than a convolution's kernel makes, the kernel's are taken.
+A region is a set of nodes connected without views: convolutions, and the operators between them, which keep the layout by
+torch's own rule. A region is converted as a whole or not at all: the times of its convolutions in both layouts are measured
+(torch_convolutions.py) and compared with the copies at its border and of weights, at every call since these may change. If
+torch declares other strides than a convolution's kernel returns, the kernel's are used.
 """
 
 import operator
@@ -18,14 +19,14 @@ from . import aten_stated, torch_convolutions, torch_costs
 
 aten = torch.ops.aten
 
-SECONDS = 3.0  # that measuring a graph's convolutions may take
-SHARE = 0.03  # of the graph's time on the GPU: what saves so much may cost the host more
-IN_NCHW = (aten._adaptive_avg_pool2d.default,)  # operators whose kernels for channels-last take several times as long
+SECONDS = 3.0  # limit for measuring a graph's convolutions
+SHARE = 0.03  # of the graph's GPU time: the minimum savings, because the host may lose more
+IN_NCHW = (aten._adaptive_avg_pool2d.default,)  # operators whose channels-last kernels take several times as long
 COPY = aten.clone.default
 
 
 def last(graph) -> torch_costs.Cost:
-    """What it saves."""
+    """Returns the savings."""
     all_of = graph.find_nodes(op="call_function", target=aten.convolution.default)
     on_gpu = [n for n in all_of if n.meta["val"].device.type == torch_convolutions.DEVICE]
     aten_stated.follow(graph, set(), real, on_gpu)
@@ -36,7 +37,7 @@ def last(graph) -> torch_costs.Cost:
 
 
 def real(node, stated):
-    """A convolution's result in the strides that its kernel makes."""
+    """A convolution's result with the strides that its kernel returns."""
     if node.target is not aten.convolution.default or stated.device.type != torch_convolutions.DEVICE:
         return stated
     strides = torch_convolutions.made(node, stated.stride())
@@ -50,7 +51,7 @@ class _Region:
 
 
 def _chosen(graph):
-    """The convolutions that are to be in channels-last, and what that saves."""
+    """The convolutions to convert to channels-last, and the savings."""
     found = [r for r in _regions(graph) if r.convolutions]
     deadline = time.monotonic() + SECONDS
     chosen, saved = [], torch_costs.Cost()
@@ -93,7 +94,7 @@ def _value(n):
 
 
 def _carries(n) -> bool:
-    """Whether what n gives may lie in channels-last: a tensor of four dimensions that is no view."""
+    """Whether the result of n may be in channels-last: a tensor with four dimensions that is not a view."""
     value = _value(n)
     if n.op != "call_function" or not isinstance(value, torch.Tensor) or value.ndim != 4 or value.device.type != torch_convolutions.DEVICE:
         return False
@@ -102,12 +103,12 @@ def _carries(n) -> bool:
 
 
 def _read(n) -> list:
-    """Tensors whose layout is n's."""
+    """The tensors with the same layout as n."""
     return [n.args[0]] if n.target is aten.convolution.default else n.all_input_nodes
 
 
 def _may(n) -> bool:
-    """A convolution of two dimensions with channels enough that they are a line."""
+    """A two-dimensional convolution with enough channels for a contiguous row."""
     if n.target is not aten.convolution.default:
         return False
     x, weight, _, _, _, _, transposed, _, _ = n.args
@@ -120,12 +121,12 @@ def _in_nchw(n) -> bool:
 
 
 def _needs_no_copy(n) -> bool:
-    """In both layouts, or in channels-last already."""
+    """True if it is both contiguous and channels-last, or channels-last already."""
     return _value(n).is_contiguous(memory_format=torch.channels_last)
 
 
 def _saved(region, deadline):
-    """The convolutions of a region that gain, or lose less than copies around them would cost, and what channels-last saves."""
+    """The convolutions of a region that gain, or that lose less than the copies around them would cost, and the savings."""
     taken, saved = [], torch_costs.Cost()
     for n in region.convolutions:
         before, after = torch_convolutions.us(n, deadline)
@@ -142,14 +143,14 @@ def _saved(region, deadline):
 
 
 def _is_computed(n) -> bool:
-    """By an operator that a part may take."""
+    """Whether n is made by an operator that a part may take."""
     while n.target in known.VIEWS and isinstance(n.args[0], torch.fx.Node):
         n = n.args[0]
     return n.target in known.OPERATORS
 
 
 def _copy(value, in_a_part=False) -> torch_costs.Cost:
-    """Into another layout; a part that makes the tensor stores it so at once."""
+    """The cost of a conversion to another layout; none if a part makes the tensor, because it can store it in that layout."""
     if in_a_part or value.is_contiguous() and value.is_contiguous(memory_format=torch.channels_last):
         return torch_costs.Cost()
     kind = torch_costs.SIMPLE if value.stride(1) == 1 else torch_costs.TURNED
@@ -157,7 +158,7 @@ def _copy(value, in_a_part=False) -> torch_costs.Cost:
 
 
 def _at_border(region) -> torch_costs.Cost:
-    """Copies of what comes in from elsewhere and is as large as what is made of it, and of what goes out and has to be in NCHW."""
+    """The cost of conversions: of inputs from outside that are as large as the results, and of outputs that must be in NCHW."""
     inside, copied = set(region.nodes), {}
     for n in region.nodes:
         for m in _read(n):
@@ -178,7 +179,7 @@ def _needs_nchw(user, value) -> bool:
         return False
     try:
         torch.empty_strided(value.shape, torch_convolutions.in_channels_last(value.shape), device="meta").view(user.args[1])
-    except (RuntimeError, ValueError):  # no view; the second on tensors without memory
+    except (RuntimeError, ValueError):  # not viewable; the second for tensors without memory
         return True
     return False
 
@@ -216,7 +217,7 @@ def _lay(graph, chosen) -> None:
 
 
 def _restored(graph, n, strides):
-    """A copy of n in dense strides: a contiguous one of its dimensions in their order."""
+    """A copy of n with dense strides: contiguous in the order of its dimensions."""
 
     def called(target, x, *args, **kwargs):
         made = graph.call_function(target, (x, *args), kwargs)

@@ -1,9 +1,9 @@
-"""Masks that are a function of positions, however a graph of torch computes them: found by their values.
+"""Recognises masks that are functions of the position by their values, however a torch graph computes them.
 
     scores.masked_fill(torch.ones(n, n).triu(1).bool(), -inf)      zellige::mask(scores, tril=0, value=-inf)
 
-What no input of the graph goes into is computed, here and once. Where that is one diagonal band of the two last dimensions, what is
-masked by it reads no tensor, and kernels of attention skip tiles that it masks whole.
+Masks that depend on no input of the graph are evaluated once, at compile time. If the result is one diagonal band of the last
+two dimensions, the masking operator reads no tensor, and attention kernels skip fully masked tiles.
 """
 
 import math
@@ -17,20 +17,20 @@ from .torch_constants import Constants
 
 aten = torch.ops.aten
 
-HUGE = -1e30  # what is added to a score and less than that stands for minus infinity: the score does not show in it
+HUGE = -1e30  # added values below this count as minus infinity: the score is lost in rounding
 
 
 @dataclass(frozen=True)
 class Band:
-    """Where triu <= column - row <= tril, as far as they are given."""
+    """The band triu <= column - row <= tril (each if set)."""
 
     tril: int | None
     triu: int | None
 
 
 def positional(graph) -> None:
-    """Replaces such masks in a graph of ATen's operators."""
-    with _disable_current_modes(), torch.no_grad():  # what torch computes here are values
+    """Replaces such masks in a graph of ATen operators."""
+    with _disable_current_modes(), torch.no_grad():  # torch's results here are values
         constants = Constants(graph)
         for node in list(graph.nodes):
             if node.target is aten.where.self:
@@ -43,7 +43,7 @@ def positional(graph) -> None:
 
 
 def band_of(kept, shape):
-    """The band that a tensor of bool is, seen in a shape; None where it is none, or nothing is masked."""
+    """The band of a bool tensor broadcast to a shape; None if it is not a band, or nothing is masked."""
     if kept.ndim == 0 or len(shape) < 2 or any(n != 1 for n in kept.shape[:-2]):
         return None
     kept = kept.reshape(kept.shape[-2:] if kept.ndim > 1 else (1, -1)).expand(shape[-2:])
@@ -66,7 +66,7 @@ def _replace(graph, node, x, band, value):
 
 
 def _same(x, node) -> bool:
-    """Has an operand the result's shape and dtype?"""
+    """Whether an operand has the result's shape and dtype."""
     value, made = x.meta.get("val") if isinstance(x, torch.fx.Node) else None, node.meta["val"]
     return isinstance(value, torch.Tensor) and value.shape == made.shape and value.dtype == made.dtype and value.dtype.is_floating_point
 
@@ -85,7 +85,7 @@ def _where(graph, node, constants):
 
 
 def _split(added):
-    """Of what is added, where it is 0, and what it is elsewhere; None where that is not one number far below 0."""
+    """For an additive mask: where it is 0, and its value elsewhere; None unless that is one number far below 0."""
     kept = added == 0
     rest = added[~kept]
     if rest.numel() == 0 or not bool((rest == rest[0]).all()) or not float(rest[0]) < HUGE:
@@ -104,7 +104,7 @@ def _added(graph, node, constants):
 
 
 def _attention(graph, node, constants):
-    """A causal mask that is given as a tensor."""
+    """Recognises a causal mask passed as a tensor."""
     q, k, v, added, causal, scale, grouped = node.args
     value = constants.value(added) if added in constants else None
     found = None if value is None else _split(value)

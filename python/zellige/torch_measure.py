@@ -1,10 +1,10 @@
-"""Microseconds of the GPU that a call takes, measured on it.
+"""Measures the GPU time of a call, in microseconds.
 
-    us = gpu_time(call, values, 3)     values: what it is called with, as torch states it; None where it cannot be measured
-    cost(call, values, 3)              of the GPU and of the host, a Cost
+    us = gpu_time(call, values, 3)     values: the arguments, as torch declares them; None if it cannot be measured
+    cost(call, values, 3)              for the GPU and the host, a Cost
 
-Processes take turns on a GPU, since each would slow the others. The calls are put into the stream behind a kernel that does nothing for a while, so that they run one right after the other, however long the
-host takes for a launch.
+Processes use a GPU in turn, because each would slow the others. The calls are queued behind a kernel that waits for a while,
+so that they run back to back, independent of the host's launch time.
 """
 
 import contextlib
@@ -18,30 +18,31 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from .torch_costs import Cost
 
-ROUNDS, WAITS = 5, 2000  # the latter: clocks of a microsecond that the kernel waits
+ROUNDS, WAITS = 5, 2000  # the latter: the waiting kernel's clocks per microsecond
 MAX_SECONDS, MAX_QUEUED = 0.05, 400
 LARGE = 256 << 20  # bytes
 
 
 def gpu_time(call, values, launches):
-    """`launches`: about how many kernels a call is. What takes more than half of the memory that is free is not measured."""
+    """`launches`: the approximate number of kernels per call. Calls that use more than half of the free memory are not
+    measured."""
     found = cost(call, values, launches)
     return None if found is None else found.gpu
 
 
 def cost(call, values, launches):
-    """The host's part as well: what it takes until the last launch is made."""
+    """Also measures the host: its time until the last launch is issued."""
     taken = sum(v.numel() * v.element_size() for v in values)
     if taken > torch.cuda.mem_get_info()[0] // 2:
         return None
     try:
         with _disable_current_modes(), torch.no_grad(), _turn():
             return _measured(call, [like(v) for v in values], launches)
-    except Exception:  # memory, or an operator that this torch has no kernel for
+    except Exception:  # out of memory, or an operator without a kernel in this version of torch
         return None
     finally:
         if taken > LARGE:
-            torch.cuda.empty_cache()  # others take what is free
+            torch.cuda.empty_cache()  # releases free memory to others
 
 
 @contextlib.contextmanager
@@ -53,11 +54,11 @@ def _turn():
 
 
 def like(v):
-    """A tensor as stated, of random numbers; indices are 0."""
+    """A tensor with the declared properties and random numbers; indices are 0."""
     x = torch.empty_strided(v.shape, v.stride(), dtype=v.dtype, device=v.device)
     if not v.dtype.is_floating_point or v.element_size() == 1:
         return x.zero_()
-    generator = torch.Generator(v.device)  # torch's own is the user's
+    generator = torch.Generator(v.device)  # torch's default generator belongs to the user
     return x.normal_(generator=generator)
 
 
@@ -82,4 +83,4 @@ def _measured(call, inputs, launches):
         end.record()
         torch.cuda.synchronize()
         gpu.append(begin.elapsed_time(end) * 1e3 / count)
-    return Cost(min(gpu), min(host))  # what else runs there only adds
+    return Cost(min(gpu), min(host))  # other load only increases the times

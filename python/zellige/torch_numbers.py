@@ -1,8 +1,8 @@
-"""What a graph of torch says in int64, bool and complex numbers, said in those that are known here, by small operators of torch's own.
+"""Rewrites int64, bool and complex values in torch graphs to types that Zellige supports, with small torch operators.
 
-Rows of an embedding, and where a cache is written, are named by int32; a condition of bool becomes a number, 0 where it does not hold,
-and so does what it is computed from, back to comparisons of numbers;
-a product of complex numbers becomes the four of their parts, which is a rotary embedding where `aten_rotary` knows it.
+Indices of embedding rows and of cache positions become int32; a bool condition becomes a number, 0 for false, and so do the
+operators that compute it, back to comparisons of numbers; a product of complex numbers becomes four real products, which form
+a rotary embedding if `aten_rotary` recognises it.
 """
 
 import torch
@@ -10,7 +10,7 @@ import torch
 from . import torch_own
 
 _ATEN = torch.ops.aten
-# Comparisons of numbers, as conditions of numbers.
+# Comparisons of numbers, with numeric results.
 _COMPARISONS = {getattr(getattr(_ATEN, kind), form): kind for kind in ("eq", "ne", "lt", "le", "gt", "ge") for form in ("Scalar", "Tensor")}
 CONDITIONS = (*_COMPARISONS, _ATEN.logical_not.default, _ATEN.logical_and.default, _ATEN.logical_or.default,
               _ATEN.bitwise_not.default, _ATEN.bitwise_and.Tensor, _ATEN.bitwise_or.Tensor)  # fmt: skip
@@ -57,7 +57,7 @@ class Numbers:
         found = [(d, at) for d, at in enumerate(node.args[1]) if at is not None]
         if len(found) == 1 and _value(found[0][1]).dtype == torch.int64 and _value(found[0][1]).shape == (1,):
             d, at = found[0]
-            at = self._call(node, _ATEN.remainder.Scalar, at, _value(node.args[0]).shape[d])  # torch counts from the end, too
+            at = self._call(node, _ATEN.remainder.Scalar, at, _value(node.args[0]).shape[d])  # torch also counts from the end
             at = self._cast(node, at, torch.int32)
             node.update_arg(1, [at if i == d else None for i in range(len(node.args[1]))])
 
@@ -75,14 +75,14 @@ class Numbers:
         elif _value(kept[0]).shape != value.shape:
             return
         else:
-            if number[1] is not None:  # where it does not hold
+            if number[1] is not None:  # if it is false
                 condition = self._call(node, _ATEN.logical_not.default, condition)
             number = number[0] if number[1] is None else number[1]
             made = self._call(node, torch_own.FILL, self._holds(node, condition, value.dtype), kept[0], number)
         node.replace_all_uses_with(made)
 
     def _copied(self, node):
-        """A condition as numbers."""
+        """Converts a condition to a number."""
         x, to = node.args[0], _value(node).dtype
         if _value(x).dtype == torch.bool and to.is_floating_point and set(node.kwargs) <= {"dtype"}:
             made = self._number_of(node, x, to)
@@ -95,7 +95,7 @@ class Numbers:
         return self._cast(before, condition, dtype) if made is None else made
 
     def _number_of(self, before, condition, dtype):
-        """None where it is no comparison of such numbers as are known here, and none of conditions that are."""
+        """None unless it is a comparison of supported numbers, or a combination of such conditions."""
         args = condition.args
         if condition.target in _COMPARISONS:
             kind, (x, y) = _COMPARISONS[condition.target], args
@@ -144,7 +144,7 @@ class Numbers:
 
 
 def _number(node):
-    """What a tensor without dimensions is made of, where that is a number that the graph states."""
+    """The number of which a tensor without dimensions is made, if the graph contains it as a constant."""
     if not isinstance(node, torch.fx.Node) or _value(node) is None or _value(node).ndim > 0:
         return None
     if node.target is _ATEN.scalar_tensor.default:

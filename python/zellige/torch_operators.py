@@ -1,4 +1,4 @@
-"""What each operator is on torch tensors: torch's own."""
+"""The implementation of each operator on torch tensors, by torch's own."""
 
 import torch
 import torch.nn.functional as F
@@ -37,7 +37,7 @@ def cast(x, dtype, saturate=False):
 
 
 def _tensors(x, y):
-    """Numbers become tensors of the other's dtype where torch's function takes none."""
+    """Converts numbers to tensors of the other operand's dtype if torch's function does not accept numbers."""
     if not isinstance(x, torch.Tensor):
         return torch.as_tensor(x, dtype=y.dtype, device=y.device), y
     if not isinstance(y, torch.Tensor):

@@ -1,7 +1,7 @@
-"""Operators that graphs of torch do not have, and that are known here: those that our passes put into them.
+"""Operators that Zellige's passes insert into torch graphs.
 
-Each is a function on torch's tensors, so that a graph means something wherever it is run; FUNCTIONS has it by operator, since a call by way
-of torch.library takes the host ten times as long.
+Each is a function on torch tensors, so that a graph can be run anywhere; FUNCTIONS lists it by operator, because a call
+through torch.library takes the host ten times as long.
 """
 
 import operator
@@ -12,7 +12,7 @@ FUNCTIONS = {}
 
 
 def _operator(function, stated=None):
-    """`stated`: what it gives, without its values, where the function cannot be run for that."""
+    """`stated`: computes the result's metadata if the function cannot be run for that."""
     name = f"zellige::{function.__name__}"
     made = torch.library.custom_op(name, mutates_args=())(function)
     made.register_fake(stated or function)
@@ -22,17 +22,18 @@ def _operator(function, stated=None):
 
 
 def choose(condition: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    """torch.where of a condition that is a number, 0 where it does not hold."""
+    """torch.where with a numeric condition, 0 for false."""
     return torch.where(condition != 0, x, y)
 
 
 def fill(condition: torch.Tensor, x: torch.Tensor, value: float) -> torch.Tensor:
-    """masked_fill by such a condition."""
+    """masked_fill with such a condition."""
     return torch.where(condition != 0, value, x)
 
 
 def compare(x: torch.Tensor, y: torch.Tensor, kind: str) -> torch.Tensor:
-    """Such a condition: 1 where x and y compare so, a function's name in the module operator; of x's dtype, which is y's."""
+    """A numeric comparison of x and y: 1 if true, in x's dtype, which is y's. `kind`: a function's name in the module
+    operator."""
     return getattr(operator, kind)(x, y).to(x.dtype)
 
 
@@ -41,7 +42,7 @@ def compare_number(x: torch.Tensor, y: float, kind: str) -> torch.Tensor:
 
 
 def mask(x: torch.Tensor, tril: int | None, triu: int | None, value: float) -> torch.Tensor:
-    """x where triu <= column - row <= tril, as far as these are given, else the value."""
+    """x where triu <= column - row <= tril (each if set), else the value."""
     apart = torch.arange(x.shape[-1], device=x.device) - torch.arange(x.shape[-2], device=x.device)[:, None]
     kept = torch.ones_like(apart, dtype=torch.bool)
     if tril is not None:
@@ -54,13 +55,13 @@ def mask(x: torch.Tensor, tril: int | None, triu: int | None, value: float) -> t
 def attention(
     q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor | None, causal: bool, scale: float | None, grouped: bool
 ) -> torch.Tensor:
-    """torch's scaled_dot_product_attention, whose result lies as q does: torch's kernels make it so for the heads of a model, which are a
-    transposed view of its tokens."""
+    """torch's scaled_dot_product_attention with a result in q's layout: torch's kernels do this for the heads of a model,
+    which are a transposed view of its tokens."""
     return as_q(torch._C._nn.scaled_dot_product_attention(q, k, v, mask, 0.0, causal, scale=scale, enable_gqa=grouped), q, v)
 
 
 def as_q(made, q, v):
-    """What a kernel made, laid out as q is."""
+    """A kernel's result in q's layout."""
     if made.stride() == q.stride() and q.shape == made.shape:
         return made
     expected = _as_q(q, v)

@@ -1,4 +1,4 @@
-"""A part of a graph of torch's as a program, and the function that calls it with as little of Python as a call takes."""
+"""A part of a torch graph as a program, and a function that calls it with little Python overhead."""
 
 import sys
 from ctypes import c_int, c_void_p
@@ -16,7 +16,7 @@ _CLONE = torch.ops.aten.clone.default
 
 
 def input_of(trace, name, value, constant=False, strides=True):
-    """`strides`: as torch has them, else a matter of whoever calls."""
+    """`strides`: use torch's; otherwise the caller decides."""
     if not isinstance(value, torch.Tensor) or value.layout != torch.strided:
         raise Left(f"expected tensors with strides, found {value}")
     if any(not isinstance(n, int) for n in value.shape):
@@ -25,10 +25,10 @@ def input_of(trace, name, value, constant=False, strides=True):
 
 
 class Part:
-    """A part of a graph as a program, once it is planned. Its operators are kept with it."""
+    """A part of a graph as a program, once it is planned. It keeps the part's operators."""
 
     def __init__(self, name, module, constants, updates):
-        """`updates`: by a result's number, the placeholder whose tensor it becomes."""
+        """`updates`: by a result's number, the placeholder that is updated with it."""
         self.name, self.module, self.updates = name, module, {}
         trace, arrays, self.order = Trace(name), {}, []
         rows = Rows(module.graph)
@@ -46,7 +46,7 @@ class Part:
         for i, x in updates.items():
             op.in_place(arrays[nodes[i]], arrays[x])
             self.updates[i] = self.order.index(arrays[x]._name)
-        made, strides, memories, self.which = [], [], [], []  # the last of each result: which output it is, or which argument (complemented)
+        made, strides, memories, self.which = [], [], [], []  # the last, for each result: the output, or the argument (complemented)
         self.shapes, self.strides = [tuple(n.meta["val"].shape) for n in nodes], [tuple(n.meta["val"].stride()) for n in nodes]
         for n in nodes:
             value, array = n.meta["val"], arrays[n]
@@ -58,7 +58,7 @@ class Part:
             memory = array._name, value.stride(), _copied(n, arrays)
             if memory not in memories:
                 if array._name in made:
-                    array = op.reshape(array, array.shape)  # an output of its own: a copy, or another layout
+                    array = op.reshape(array, array.shape)  # a separate output: a copy, or another layout
                 memories.append(memory)
                 made.append(array._name)
                 strides.append(tuple(value.stride()) or (1,) if array.shape == arrays[n].shape else (array.shape[1], 1))
@@ -71,7 +71,7 @@ class Part:
         self.program = None
 
     def plan(self, watch=None):
-        """Its program, by any thread. `watch`: as of a program."""
+        """Plans and compiles the program; thread-safe. `watch`: as for `compile`."""
         native = _native.Program(
             _native.Graph(self.form, self.name), on="auto", target=None, tiling=None, tune=0, constants=[], workers=0, fuse=True, watch=watch
         )
@@ -83,8 +83,8 @@ class Part:
         return self.program
 
     def checked(self, *args):
-        """By way of `Program`, with copies of what lies otherwise; by torch where an operator that was left made another dtype or
-        shape than torch had stated."""
+        """Calls through `Program`, copying tensors in other layouts; through torch if an operator left to torch returned
+        another dtype or shape than declared."""
         if not all(_is_of(args[i], info, dtype) for (i, info), dtype in zip(self.inputs, self.dtypes)):
             return self._torchs(args)
         given = [laid_out(args[i], info) for i, info in self.inputs]
@@ -103,7 +103,8 @@ class Part:
         return results[0] if self.single else tuple(results)
 
     def _strides_of(self, at):
-        """Of an output. torch's kernels look at the strides of dimensions of one element, too, when they choose a layout for what they make."""
+        """Allocates an output. torch's kernels also consider the strides of dimensions of one element when they choose a
+        result's layout."""
         o = self.program.outputs[at]
         stated = next((s for which, shape, s in zip(self.which, self.shapes, self.strides) if which == at and shape == o.shape), o.strides)
         return tuple(s if n == 1 else own for n, s, own in zip(o.shape, stated, o.strides))
@@ -115,8 +116,8 @@ class Part:
         return made
 
     def direct(self, device):
-        """A function that calls the program at once, all of whose checks are the program's own. Where these refuse, `checked` answers,
-        and what has to be copied is copied from then on."""
+        """A function that calls the program directly and relies on the program's checks. If these refuse the arguments,
+        `checked` handles the call, and the tensors that it copies are copied from then on."""
         table = exchange.exchange_table(torch.Tensor)
         if table is None or sys.implementation.name != "cpython":
             return self.checked
@@ -124,7 +125,7 @@ class Part:
         run, handle = self.program._native.objects()
         scope = {"__name__": __name__, "run": run, "handle": c_void_p(handle), "table": c_void_p(table), "laid_out": laid_out, "clone": _clone, "viewed": _viewed}
         if device.type == "cuda":
-            scope["empty"] = torch._C._dynamo.guards._empty_strided_cuda  # on the current device; of another the program refuses it
+            scope["empty"] = torch._C._dynamo.guards._empty_strided_cuda  # on the current device; the program refuses tensors of other devices
         else:
             scope["empty"] = lambda shape, strides, dtype: torch.empty_strided(shape, strides, dtype=dtype)
         function = self._function(scope, copied)
@@ -142,12 +143,12 @@ class Part:
         return function
 
     def _function(self, scope, copied):
-        """Python's text of it, compiled."""
+        """Compiles the function's Python source."""
         names = [f"a{i}" for i in range(len(self.order))]
         given, lines = [], []
         changed = {o.memory for o in self.program.outputs if o.memory is not None}
         for at, (i, info) in enumerate(self.inputs):
-            if i in copied and at in changed:  # what is changed where it lies is copied back
+            if i in copied and at in changed:  # an argument updated in place is copied back
                 lines.append(f"return refused({', '.join(names)})")
             scope[f"info{at}"] = info
             given.append(f"laid_out({names[i]}, info{at})" if i in copied else names[i])
@@ -160,8 +161,8 @@ class Part:
             lines.append(f"o{at} = empty({o.shape}, {self._strides_of(at)}, dtype{at})")
             outs.append(f"o{at}")
         lines.append(f"ins, outs = ({', '.join(given)},), ({', '.join(outs)},)")
-        ins, outs_at = (f"id({t}) + {tuple.__basicsize__}" for t in ("ins", "outs"))  # where CPython has a tuple's objects
-        scope["in_count"], scope["out_count"] = c_int(len(given)), c_int(len(outs))  # made once, as the handle and the table are
+        ins, outs_at = (f"id({t}) + {tuple.__basicsize__}" for t in ("ins", "outs"))  # where CPython stores a tuple's objects
+        scope["in_count"], scope["out_count"] = c_int(len(given)), c_int(len(outs))  # created once, like the handle and the table
         lines.append(f"if run(handle, table, {ins}, in_count, {outs_at}, out_count, None):")
         lines.append(f"    return refused({', '.join(names)})")
         results = []
@@ -181,7 +182,7 @@ class Part:
 
 
 def _copied(node, arrays):
-    """The clone that a result is a view of, with the same elements in the same order; None where torch makes no copy."""
+    """The clone of which a result is a view, with the same elements in the same order; None if torch makes no copy."""
     while node.target in aten.VIEWS and node.target is not _CLONE:
         of = node.args[0]
         if not isinstance(arrays[of], Array) or arrays[of]._name != arrays[node]._name:
@@ -191,12 +192,12 @@ def _copied(node, arrays):
 
 
 def _clone(x, strides):
-    """An argument that is a result, in the strides of the result."""
+    """An argument that is also a result, with the strides of the result."""
     return x.clone() if x.stride() == strides else torch.empty_strided(x.shape, strides, dtype=x.dtype, device=x.device).copy_(x)
 
 
 def _viewed(x, shape, strides):
-    """A view in the strides that torch stated, where those of dimensions of one element are all that differs."""
+    """A view with the strides that torch declared, if only those of dimensions of one element differ."""
     made = x.view(shape)
     same = made.stride() == strides or any(a != b for n, a, b in zip(shape, made.stride(), strides) if n > 1)
     return made if same else made.as_strided(shape, strides)
@@ -207,12 +208,12 @@ def _is_of(x, info, dtype) -> bool:
 
 
 def _lies_as(x, info) -> bool:
-    """In the strides and the alignment that the program was compiled for?"""
+    """Whether it has the strides and the alignment for which the program was compiled."""
     return x.data_ptr() % info.alignment == 0 and all(s == w for n, s, w in zip(info.shape, x.stride(), info.strides) if n > 1)
 
 
 def laid_out(x, info):
-    """A tensor as the program was compiled for it; a copy where it lies otherwise."""
+    """The tensor in the program's layout; a copy if it has another."""
     x = x if x.ndim else x.view(1)
     if _lies_as(x, info):
         return x

@@ -1,8 +1,8 @@
-"""Cuts a graph of torch's into parts, in time linear in the graph.
+"""Partitions a torch graph into parts, in linear time.
 
-A part is convex: no way leads out of it and back in through what is left to torch. So every node gets a number that never falls from a
-node to its users, and rises where a known one reads what is left; the known nodes of one number are a part. What does not depend on each
-other may share a part, which is called once for all of it.
+A part is convex: no path leads out of it and back in through operators left to torch. So every node gets a number that never
+decreases from a node to its users, and increases where a supported node reads one left to torch; the supported nodes with the
+same number are a part. Independent operators may share a part, which is called once.
 
     x -> relu 0 -> conv 0 -> relu 1 -> add 1        two parts: {relu}, {relu, add}
            '-----------------------------'
@@ -19,7 +19,7 @@ AGAIN = "zellige: a view made where it is read"  # a key of such a node's meta
 
 
 def parts(graph, is_known) -> list:
-    """Lists of nodes in the graph's order, each of at least one that is no view. `is_known(node)`: may it be in a part?"""
+    """Lists of nodes in the graph's order, each with at least one that is not a view. `is_known(node)`: may it be in a part?"""
     nodes = [n for n in graph.nodes if n.op not in _GIVEN]
     known = {n for n in nodes if is_known(n)}
     number = _numbers(nodes, known)
@@ -33,7 +33,7 @@ def parts(graph, is_known) -> list:
     return [found[i] for i in sorted(found) if any(not _is_view(n) for n in found[i])]
 
 
-_COPY = torch.ops.aten.clone.default  # known here as a view; torch copies
+_COPY = torch.ops.aten.clone.default  # a view in Zellige; torch copies
 
 
 def _is_view(n) -> bool:
@@ -43,9 +43,9 @@ def _is_view(n) -> bool:
 
 
 def _peel(graph, part_of) -> None:
-    """Views that others than their part read are made where they are read: the part gives what they are of, once. A view of a piece
-    (a slice) stays, unless all that is read is views: else all of it would have to be stored."""
-    for n in reversed(list(part_of)):  # readers before what they read
+    """Views that are read outside their part are recreated by the readers: the part returns their base once. A view of a piece
+    (a slice) is kept, unless all that is read is views: otherwise the whole base would have to be stored."""
+    for n in reversed(list(part_of)):  # readers before their operands
         if not _is_view(n) or n.target is _COPY:
             continue
         own, of = part_of[n], n.all_input_nodes[0]
@@ -82,8 +82,8 @@ def _numbers(nodes, known) -> dict:
 
 
 def _sink(nodes, known, number) -> None:
-    """What is made of the graph's inputs alone, such as a transposed weight, goes to its first user: by itself it would be a part.
-    A user that is left may have its number, since what is left comes after the part of its number."""
+    """Moves nodes that depend only on the graph's inputs, such as a transposed weight, to their first user's part: alone they
+    would be a part. A user that is left to torch may have the same number, because it runs after the part of that number."""
     alone = set()
     for n in nodes:
         if n in known and all(m.op in _GIVEN or m in alone for m in n.all_input_nodes):

@@ -1,12 +1,12 @@
-"""Parts are planned side by side by threads, and on a GPU NVRTC compiles those that are planned while others are being planned.
+"""Plans parts in parallel threads; on a GPU, NVRTC compiles planned parts while others are being planned.
 
     with Programs(device) as programs:
         planned = programs.begin(part.plan, worth_compiling)   # a future
         planned.result()                                       # what part.plan() returns or raises
-    # all that was begun is planned and compiled
+    # everything begun is planned and compiled
 
-A program that fails to compile says so when it is called. Where the block ends with an exception, such as ctrl-C, what has not begun is left out, and `ended` is
-set: whoever plans asks it.
+A compilation error is raised when the program is called. If the block ends with an exception, such as KeyboardInterrupt, work
+that has not begun is dropped, and `ended` is set, which the planners check.
 """
 
 import concurrent.futures
@@ -22,12 +22,12 @@ class Programs:
     def __init__(self, device):
         self.device, self.ended = device, False
         cores = os.cpu_count()
-        self._planners = concurrent.futures.ThreadPoolExecutor(max(1, cores // 2))  # each has threads of its own where a part is large
+        self._planners = concurrent.futures.ThreadPoolExecutor(max(1, cores // 2))  # a large part is planned by several threads
         self._compilers = concurrent.futures.ThreadPoolExecutor(cores) if device.type == "cuda" else None
         self._compiled = {}  # futures by program
 
     def begin(self, plan, worth_compiling):
-        """`plan()` gives a program, or None; `worth_compiling(program)`: else it is not compiled now."""
+        """`plan()` returns a program, or None; `worth_compiling(program)`: if false, it is not compiled now."""
 
         def one():
             if self.device.type == "cuda":
@@ -45,7 +45,7 @@ class Programs:
             program.compile()
 
     def compiled(self):
-        """Waits for each program that is being compiled: how many are, one after the other."""
+        """Waits for each program that is being compiled; yields the number done."""
         for done, future in enumerate(list(self._compiled.values())):
             future.result()
             yield done + 1

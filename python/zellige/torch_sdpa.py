@@ -1,11 +1,12 @@
-"""Which of torch's kernels computes an attention that is left to torch: cuDNN's, flash, memory-efficient, math, or what torch takes by itself.
+"""Selects torch's kernel for an attention left to torch: cuDNN's, flash, memory-efficient, math, or torch's own choice.
 
     choose(graph, captured)    measures for each zellige::attention in 16 bits on a GPU, once for its shapes, strides and mask
     choice = of(node)
     choice.call(q, k, v, mask, causal, scale, grouped), choice.name, choice.costs
 
-torch goes by a fixed order of its kernels. Here those that accept the inputs, and give what its own choice gives, are measured; another one is
-called, without asking again which accept, where the GPU takes 3% less and the host does not lose more.
+torch tries its kernels in a fixed order. Here the kernels that accept the inputs and agree with torch's own choice are
+measured; another kernel is called, without checking again which accept, if the GPU takes 3% less time and the host does not
+lose more.
 """
 
 import copy
@@ -22,9 +23,9 @@ _torch = torch._C._VariableFunctions
 DEVICE = "cuda"
 DEFAULT = "torch's choice"
 _CHOICE = "zellige: torch's kernel"  # a key of such a node's meta
-CLEARLY = 0.97  # of torch's choice, what another kernel may take
-MAX_SCORES = 64 << 20  # bytes of float32, of what the math kernel keeps
-STEPS = 4  # of the dtype: how far a kernel's rms error may be from torch's choice
+CLEARLY = 0.97  # of the time of torch's choice: the limit for another kernel
+MAX_SCORES = 64 << 20  # bytes of float32 scores, which the math kernel stores
+STEPS = 4  # of the dtype's rounding step: the limit for a kernel's rms difference from torch's choice
 
 
 # ---- The kernels: functions of (q, k, v, mask, causal, scale, grouped) ----
@@ -58,7 +59,7 @@ def _math(q, k, v, mask, causal, scale, grouped):
 
 
 def lines(mask, keys):
-    """A mask whose lines begin at multiples of 16 bytes, as that kernel reads them; a copy where they do not."""
+    """A mask whose rows are aligned to 16 bytes, as that kernel requires; a copy if they are not."""
     if mask.shape[-1] == keys and mask.stride(-1) == 1 and all(s % 8 == 0 for s in mask.stride()[:-1]):
         return mask
     return torch.nn.functional.pad(mask.expand(*mask.shape[:-1], keys), (0, 8 - keys % 8))[..., :keys]
@@ -69,11 +70,11 @@ def _for_each_head(q, k, v):
     return k.repeat_interleave(shared, 1), v.repeat_interleave(shared, 1)
 
 
-# ---- What they accept ----
+# ---- Their preconditions ----
 
 
 def _square(q, k, causal) -> bool:
-    """A causal mask begins at the first key for torch; kernels differ where there are more keys or fewer."""
+    """torch's causal mask begins at the first key; kernels differ if the numbers of keys and queries differ."""
     return not causal or q.shape[2] == k.shape[2]
 
 
@@ -82,7 +83,7 @@ def _takes_cudnn(q, k, v, mask, causal, grouped):
 
 
 def _takes_flash(q, k, v, mask, causal, grouped):
-    as_it_is = q.shape[3] == v.shape[3] and q.shape[3] % 8 == 0  # else torch pads them
+    as_it_is = q.shape[3] == v.shape[3] and q.shape[3] % 8 == 0  # otherwise torch pads them
     return as_it_is and _square(q, k, causal) and can_use_flash_attention(SDPAParams(q, k, v, mask, 0.0, causal, grouped))
 
 
@@ -114,11 +115,11 @@ KERNELS = {
 class Choice:
     name: str
     call: object
-    costs: dict = field(default_factory=dict)  # by kernel; None: it does not take these inputs
+    costs: dict = field(default_factory=dict)  # by kernel; None: it does not accept these inputs
     what: str = ""
 
     def saves(self) -> torch_costs.Cost:
-        """Beside torch's choice."""
+        """The savings compared with torch's choice."""
         return self.costs[DEFAULT] - self.costs[self.name] if self.costs else torch_costs.Cost()
 
     def __str__(self) -> str:
@@ -127,17 +128,17 @@ class Choice:
 
 
 def allowed() -> tuple:
-    """Which of torch's kernels its flags allow."""
+    """The torch kernels that its flags allow."""
     return tuple(getattr(torch.backends.cuda, f"{name}_sdp_enabled")() for name in ("cudnn", "flash", "mem_efficient", "math"))
 
 
 def of(node) -> Choice:
-    """Of a node that calls zellige::attention: as it was chosen, else torch's choice."""
+    """The choice for a node that calls zellige::attention: measured, else torch's choice."""
     return node.meta.get(_CHOICE) or Choice(DEFAULT, torch_own.FUNCTIONS[torch_own.ATTENTION])
 
 
 def choose(graph, captured) -> list:
-    """The choices of a graph that were measured. `captured`: the host's part does not count."""
+    """The measured choices of a graph. `captured`: the host's time does not count."""
     found = []
     for n in graph.find_nodes(op="call_function", target=torch_own.ATTENTION):
         values = [x.meta["val"] for x in n.args[:4] if x is not None]
@@ -148,7 +149,7 @@ def choose(graph, captured) -> list:
 
 
 def in_place_of_torchs(module):
-    """A module with the chosen kernels called; the module itself where torch's choice stays everywhere."""
+    """A module that calls the chosen kernels; the module itself if torch's choice is kept everywhere."""
     if all(of(n).name == DEFAULT for n in module.graph.find_nodes(op="call_function", target=torch_own.ATTENTION)):
         return module
     made = torch.fx.GraphModule(module, copy.deepcopy(module.graph))
@@ -176,7 +177,7 @@ _COSTS = {}
 
 
 def _costs(default, calls, values, causal, grouped) -> dict:
-    """By kernel, measured; None of one that does not take such tensors."""
+    """The measured cost by kernel; None for one that does not accept such tensors."""
     key = (*((tuple(t.shape), t.stride(), t.dtype, t.device) for t in values), causal, grouped, allowed())
     if key not in _COSTS:
         cost = lambda kernel: torch_measure.cost(lambda q, k, v, mask=None: kernel(q, k, v, mask, causal, None, grouped), values, 1)  # noqa: E731
@@ -188,7 +189,7 @@ def _costs(default, calls, values, causal, grouped) -> dict:
 
 
 def _laid_out(kernel):
-    """The result lies as q does, which the operators after it were traced with; what a kernel refuses, torch chooses for."""
+    """The result has q's layout, with which later operators were traced; if the kernel refuses, torch chooses."""
 
     def call(q, k, v, mask, causal, scale, grouped):
         try:
@@ -201,7 +202,7 @@ def _laid_out(kernel):
 
 
 def _accepted(default, values, causal, grouped) -> list:
-    """The kernels that take such tensors and give what torch's choice gives, rows that are masked whole included."""
+    """The kernels that accept such tensors and agree with torch's choice, including fully masked rows."""
     found = []
     try:
         with _disable_current_modes(), torch.no_grad():
@@ -212,15 +213,15 @@ def _accepted(default, values, causal, grouped) -> list:
                 try:
                     if takes(q, k, v, mask, causal, grouped) and _agrees(kernel(q, k, v, mask, causal, None, grouped), expected):
                         found.append(name)
-                except RuntimeError:  # it does not, though it said so, or it lacks memory
+                except RuntimeError:  # it refuses although it declared support, or is out of memory
                     continue
-    except RuntimeError:  # memory
+    except RuntimeError:  # out of memory
         return []
     return found
 
 
 def _some_masked(mask):
-    """Half of it, by columns, and all of the first row."""
+    """A test mask: half of it, by columns, and all of the first row."""
     if 0 in mask.stride():
         mask = mask.contiguous()
     mask[..., ::2] = -torch.inf

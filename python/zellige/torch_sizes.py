@@ -1,10 +1,10 @@
-"""Specialises the symbolic sizes of a graph, since a program is of fixed sizes.
+"""Specialises the symbolic sizes of a graph, because a program has fixed sizes.
 
     if marked(graph_module): ...            # sizes that the caller declared dynamic may not be specialised
-    specialize(graph_module)                # as torch.compile's backend gets it: each symbol gets a guard, so each size a graph of its own
-    fix(module.graph, known)                # as AOT gives it: symbols become their numbers
+    specialize(graph_module)                # for a backend's graph: each symbol gets a guard, so each size gets its own graph
+    fix(module.graph, known)                # for AOT's graph: symbols become their numbers
 
-Sizes that depend on data (nonzero, item) have no number; what reads them is left to torch.
+Data-dependent sizes (nonzero, item) have no number; operators that read them are left to torch.
 """
 
 import torch
@@ -14,7 +14,7 @@ _NUMBERS = {torch.SymInt: int, torch.SymFloat: float, torch.SymBool: bool}
 
 
 def number(x):
-    """The number of a symbol, with a guard on it; None of one that depends on data."""
+    """The number of a symbol, with a guard on it; None for a data-dependent one."""
     return None if free_unbacked_symbols(x) else _NUMBERS[type(x)](x)
 
 
@@ -31,7 +31,7 @@ def _inputs(graph_module):
 
 
 def marked(graph_module) -> bool:
-    """Whether a size is one that mark_dynamic forbids to specialise."""
+    """Whether mark_dynamic forbids specialising a size."""
     env = next((s.node.shape_env for v in _inputs(graph_module) for s in _symbols(v)), None)
     contexts = [t.symbolic_context for t in (env.tracked_fakes or [])] if env is not None else []
     constraints = [c for x in contexts for c in (*(getattr(x, "constraint_sizes", None) or ()), getattr(x, "constraint", None))]
@@ -39,8 +39,8 @@ def marked(graph_module) -> bool:
 
 
 def changes_shared(graph_module) -> bool:
-    """Whether tensors of symbolic sizes share their memory in a graph that changes tensors: torch's analysis of what overlaps there
-    fails once the sizes are specialised."""
+    """Whether tensors of symbolic sizes share memory in a graph that mutates tensors: torch's overlap analysis fails once the
+    sizes are specialised."""
     tensors = [v for v in _inputs(graph_module) if isinstance(v, torch.Tensor) and v.layout == torch.strided]
     memories = [v.untyped_storage()._cdata for v in tensors]
     shared = any(_symbols(v) and memories.count(m) > 1 for v, m in zip(tensors, memories))
@@ -61,7 +61,8 @@ def specialize(graph_module) -> None:
 
 
 def fix(graph, known) -> None:
-    """`known`: the operators that become programs. Floats get a guard where one of these reads them, and stay symbols elsewhere."""
+    """`known`: the operators that become programs. Floats get a guard if one of these reads them, and remain symbols
+    elsewhere."""
     for node in graph.nodes:
         value = node.meta.get("val")
         if type(value) in _NUMBERS:
@@ -76,7 +77,7 @@ def fix(graph, known) -> None:
 
 
 def _fixed(value):
-    """A fake tensor with its sizes as numbers; the value itself where they are already, or where one depends on data."""
+    """A fake tensor with its sizes as numbers; the value itself if they already are, or if one is data-dependent."""
     if not isinstance(value, torch.Tensor) or not _symbols(value):
         return value
     shape, strides = ([number(n) if type(n) in _NUMBERS else n for n in sizes] for sizes in (value.shape, value.stride()))

@@ -1,8 +1,8 @@
-"""Speculative rewrites: operators that are left to torch become some that a part may take, and are put back where no part takes them.
+"""Speculative rewrites: operators left to torch become ones that a part may take, and are restored if no part takes them.
 
-    rewrite(graph)      convolution(x, w, b)            -> convolution(x, w, None) + b, where torch adds b by a kernel of its own
-                        _adaptive_avg_pool2d(x, size)   -> a mean of a view, where all windows are of one size
-    revert(graph)       what of these is left in the graph, after parts have been taken out
+    rewrite(graph)      convolution(x, w, b)            -> convolution(x, w, None) + b, if torch adds b in a separate kernel
+                        _adaptive_avg_pool2d(x, size)   -> a mean of a view, if all windows have the same size
+    revert(graph)       restores those that remain after parts have been extracted
 """
 
 import torch
@@ -13,7 +13,7 @@ from . import torch_convolutions
 aten = torch.ops.aten
 
 POOL = aten._adaptive_avg_pool2d.default
-MARK = "zellige: a speculative rewrite"  # a key of the meta of the node that gives the result
+MARK = "zellige: a speculative rewrite"  # a key of the meta of the result's node
 
 
 def rewrite(graph) -> None:
@@ -27,17 +27,17 @@ def rewrite(graph) -> None:
 
 def revert(graph) -> None:
     for n in list(graph.nodes):
-        if MARK in n.meta and n.target in UNDONE:  # what takes a part's result has the meta of the node that gave it
+        if MARK in n.meta and n.target in UNDONE:  # the getitem of a part's result has the meta of the original node
             UNDONE[n.target](graph, n)
 
 
 def _has_bias(n) -> bool:
-    """A bias that is there before any convolution, in a kernel of its own."""
+    """Whether the bias exists before the convolution, and torch adds it in a separate kernel."""
     return isinstance(n.args[2], torch.fx.Node) and n.args[2].op in ("placeholder", "get_attr") and torch_convolutions.adds_bias(n)
 
 
 def _read_by_known(n) -> bool:
-    """Whether an operator that is no view and is known here reads n."""
+    """Whether a supported operator that is not a view reads n."""
     return any(_read_by_known(u) if u.target in known.VIEWS else u.target in known.OPERATORS for u in n.users)
 
 
@@ -46,7 +46,7 @@ def _split(graph, n) -> None:
     shape = [value.shape[1], *[1] * (value.ndim - 2)]
     users = list(n.users)
     n.update_arg(2, None)
-    if torch_convolutions.made(n, value.stride()) != value.stride():  # another kernel, and what reads it has been laid out for this one
+    if torch_convolutions.made(n, value.stride()) != value.stride():  # then torch uses another kernel, and the layout of its readers depends on the current one
         n.update_arg(2, bias)
         return
     with graph.inserting_after(n):

@@ -1,5 +1,5 @@
-"""Which parts of a graph become programs: each is planned, and where torch's own kernels cost less, its operators stay torch's. On a GPU both are
-measured; parts that are alike are planned, compiled and measured once."""
+"""Selects the parts of a graph that become programs: each is planned, and its operators remain torch's if torch's own kernels
+cost less. On a GPU both are measured; equal parts are planned, compiled and measured once."""
 
 import operator
 import sys
@@ -20,19 +20,19 @@ HOPELESS = 4.0  # times the estimate of torch's kernels
 
 @dataclass
 class Planned:
-    """A part of the graph that has a program, or will have."""
+    """A part of the graph that has a program, or will have one."""
 
-    node: object  # that calls the part's operators, a submodule
+    node: object  # calls the part's operators, a submodule
     module: object
     part: Part = None
     changes: dict = None  # by a result's number, the copy_ that it replaces
-    like: "Planned" = None  # the first that is alike, whose program it shares
-    future: object = None  # of its program: None where it was not begun in time
-    again: object = None  # a function that makes the part anew, without changes
-    why: Error = None  # it has none
+    like: "Planned" = None  # the first equal part, whose program it shares
+    future: object = None  # of its program: None if it was not started in time
+    again: object = None  # a function that remakes the part without in-place updates
+    why: Error = None  # the reason, if it has no program
 
     def torchs(self) -> torch_costs.Cost:
-        """Torch's kernels, estimated."""
+        """The estimated cost of torch's kernels."""
         return torch_costs.of_torch([*self.module.graph.nodes, *self.changes.values()])
 
     def own(self) -> torch_costs.Cost:
@@ -44,18 +44,19 @@ class Planned:
 
 class Taking:
     def __init__(self, graph_module, constants, report, options, device, cheaper, saved=torch_costs.Cost(), captured=False):
-        """`constants`: names of placeholders that nobody writes. `cheaper`: only what costs less than torch's kernels. `saved`: by what
-        was made of the graph before. `captured`: the host launches all of the graph at once, whatever it is made of."""
+        """`constants`: names of read-only placeholders. `cheaper`: take only parts that cost less than torch's kernels.
+        `saved`: the savings of previous passes. `captured`: the host launches the whole graph at once, so its cost does not
+        depend on the operators."""
         self.device, self.captured = device, captured
         self.module, self.constants, self.report, self.options, self.cheaper = graph_module, constants, report, options, cheaper
         self.progress = _Progress(report.operators)
-        self.done = 0  # operators
+        self.done = 0  # in operators
         self.saved = saved
         self.cuts = 0
-        self.made, self.measured = {}, {}  # parts by their structure, and microseconds of the GPU by part: torch's kernels and the program
+        self.made, self.measured = {}, {}  # parts by structure, and measured GPU microseconds by part: torch's kernels and the program
 
     def take(self, parts) -> None:
-        """Of those that cost more than torch's kernels, what is left without their products may cost less."""
+        """If a part costs more than torch's kernels, the rest without its matmuls may cost less."""
         whole = torch_costs.of_torch(self.module.graph.nodes)
         lost = self._round(parts)
         light = {n for n in lost if not torch_costs.heavy(n)}
@@ -65,7 +66,7 @@ class Taking:
         self.progress.clear()
 
     def _whole(self, torchs) -> None:
-        """A graph of ours costs the host some time more, which is worth it where it saves as much, or the GPU's."""
+        """A compiled graph has a host overhead, which must be outweighed by the savings of the host, or of the GPU."""
         gains = self.saved.host + self.saved.gpu >= torch_costs.AROUND or self.saved.gpu >= 0.05 * torchs.gpu
         gains = self.saved.gpu > 0 if self.captured else gains
         self.report.kept = gains or (bool(self.report.parts) and not self.cheaper)
@@ -76,7 +77,7 @@ class Taking:
             self.report.taken = 0
 
     def _round(self, parts) -> list:
-        """The nodes of parts that cost more than torch's kernels, back in the graph."""
+        """Restores the nodes of parts that cost more than torch's kernels."""
         parts = [part for part in parts if not self.cheaper or self._may_win(part)]
         prefix = "fused_" if self.cuts == 0 else f"fused_{self.cuts}_"
         self.cuts += 1
@@ -99,7 +100,7 @@ class Taking:
         return lost
 
     def _may_win(self, part) -> bool:
-        """The kernel of one operator that is computed element by element has nothing to save."""
+        """A single elementwise operator's kernel cannot be improved."""
         kernels = [n for n in part if n.target not in aten.VIEWS]
         if len(kernels) > 1 or torch_costs.heavy(kernels[0]) or kernels[0].target in torch_costs.KINDS:
             return True
@@ -110,7 +111,7 @@ class Taking:
         return self.options.seconds is not None and time.monotonic() - self.options.start > self.options.seconds
 
     def _begin(self, at, node, programs) -> Planned:
-        """A part that is traced, and is planned by another thread from then on."""
+        """Traces a part and starts planning it in another thread."""
         module = self.module.get_submodule(node.target)
         inside = [n for n in module.graph.nodes if n.op == "placeholder"]
         weights = {i.name for i, outer in zip(inside, node.args) if outer.name in self.constants}
@@ -148,11 +149,11 @@ class Taking:
         p.future = programs.begin(plan, lambda program: not (self.cheaper and program.price > HOPELESS * torchs))
 
     def _planned(self, p, programs) -> bool:
-        """Waits for its program. False, and the report says why, where it has none."""
+        """Waits for its program. Returns False, with the reason in the report, if it has none."""
         first = p.like or p
         if first is p:
             self._result(p)
-            if p.why and p.changes and not isinstance(p.why, Fault):  # what it changes may be what the planner cannot do
+            if p.why and p.changes and not isinstance(p.why, Fault):  # the in-place updates may be what the planner refuses
                 p.changes, p.why = {}, None
                 try:
                     p.part = p.again()
@@ -180,11 +181,12 @@ class Taking:
                 p.why = why
 
     def _hopeless(self, p) -> bool:
-        """Not worth compiling to measure it."""
+        """Whether compiling it, to measure it, is not worthwhile."""
         return p.own().gpu > HOPELESS * p.torchs().gpu
 
     def _why_not(self, p):
-        """None where a part is to be taken: where neither the GPU nor the host loses, and one of them gains."""
+        """Returns None if a part is to be taken: if neither the GPU nor the host loses, and one of them gains; else the
+        reason."""
         torchs, own, how = p.torchs(), p.own(), "estimated"
         if self.device.type == "cuda" and not self._hopeless(p):
             found = self._measure(p, torchs.host)
@@ -219,7 +221,7 @@ def _operators(module) -> int:
 
 
 def _structure(module, weights, updates):
-    """Of parts that are alike, the same: what a program is made of."""
+    """A key that is equal for equal parts: everything on which a program depends."""
     number = {n: i for i, n in enumerate(module.graph.nodes)}
     numbered = lambda args: torch.fx.map_arg(args, lambda n: f"%{number[n]}")  # noqa: E731
 
@@ -234,8 +236,7 @@ def _structure(module, weights, updates):
 
 
 def _changes(part) -> dict:
-    """By a result's number, the copy_ that puts it into an argument which nothing but the part reads: the part may change it where it
-    lies."""
+    """By a result's number, the copy_ to an argument that only the part reads: the part may update it in place."""
     changes, results = {}, {0: part}
     getters = [u for u in part.users if u.target is operator.getitem]
     if getters:
@@ -249,13 +250,13 @@ def _changes(part) -> dict:
 
 
 class _Progress:
-    """A line on a terminal's stderr, from two seconds on."""
+    """A progress line on a terminal's stderr, shown after two seconds."""
 
     def __init__(self, operators):
         self.start, self.parts, self.operators, self.shown = time.monotonic(), 0, operators, False
 
     def show(self, part, done, inside=""):
-        """`inside`: how far the part is."""
+        """`inside`: the progress within the part."""
         seconds = time.monotonic() - self.start
         if seconds < 2 or not sys.stderr.isatty():
             return

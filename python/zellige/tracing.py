@@ -1,6 +1,6 @@
-"""Arrays without values: what a function does with them is written down as a graph.
+"""Tracing: arrays without values, which record the operations of a function as a graph.
 
-Shapes and dtypes are those that the library infers, operator by operator, so that a mistake is raised by the line that makes it.
+The library infers shapes and dtypes operator by operator, so that an error is raised by the line that causes it.
 """
 
 import math
@@ -12,17 +12,17 @@ from ._native import Error
 
 
 class Trace:
-    """The operators so far."""
+    """The recorded operators."""
 
     def __init__(self, name: str):
         self.name = name
-        self.inputs, self.operators = [], []  # as the JSON form has them
-        self.captured = []  # (input's name, array): what the function had from elsewhere
+        self.inputs, self.operators = [], []  # in the JSON form
+        self.captured = []  # (input's name, array): arrays that the function captured
         self.arrays = {}  # by name
         self._taken = set()
 
     def fresh(self, name: str) -> str:
-        """The name, or one like it that no tensor has yet."""
+        """The name, or a similar one that no tensor has yet."""
         name = re.sub(r"[^!#-\[\]-~]", "_", name)[:180] or "t"
         candidate, number = name, 1
         while candidate in self._taken:
@@ -37,14 +37,14 @@ class Trace:
             form["strides"] = list(strides)
         if constant:
             form["constant"] = True
-        # Judged by the library at once, with an operator that takes any.
+        # Validated by the library at once, with an operator that accepts any input.
         cast = {"op": "cast", "inputs": [name], "outputs": [f"{name}_"], "dtype": "f32"}
         _native.Graph({"zellige_graph": 1, "name": self.name, "inputs": [form], "operators": [cast], "outputs": [f"{name}_"]})
         self.inputs.append(form)
         return Array(self, name, dtype, shape)
 
     def capture(self, array) -> "Array":
-        """An input for an array that the function uses without having it as a parameter."""
+        """An input for an array that the function uses but that is not a parameter."""
         from . import exchange
 
         for name, known, traced in self.captured:
@@ -56,12 +56,12 @@ class Trace:
         return traced
 
     def maker(self, array):
-        """The operator that makes an array, or its name, in the JSON form; None of an input."""
+        """The operator that produces an array, given as an array or a name, in the JSON form; None for an input."""
         name = getattr(array, "_name", array)
         return next((o for o in reversed(self.operators) if name in map(_name, o["outputs"])), None)
 
     def append(self, op: str, operands, attributes, results: int = 1):
-        """One operator; its results as arrays."""
+        """Records one operator; returns its results as arrays."""
         distinct = {a._name: a for a in operands}
         for a in operands:
             if a._trace is not self:
@@ -77,8 +77,8 @@ class Trace:
         return [Array(self, o["name"], o["dtype"], o["shape"]) for o in graph.outputs()]
 
     def form(self, outputs, names, strides=None) -> tuple:
-        """(the graph's JSON form with outputs under these names, row-major unless strides are given, the names of the inputs that it
-        reads)."""
+        """(the graph's JSON form with outputs under these names, row-major unless strides are passed, the names of the inputs
+        that it reads)."""
         renamed = dict(zip((o._name for o in outputs), names))
         needed, kept = {o._name for o in outputs}, []
         strides = {o._name: list(s) for o, s in zip(outputs, strides or [_row_major(o.shape) for o in outputs])}
@@ -114,12 +114,12 @@ def _row_major(shape) -> list:
 
 
 def is_scalar(x) -> bool:
-    """A number, or an array of no dimensions that holds one."""
+    """A number, or an array without dimensions that holds one."""
     return isinstance(x, numbers.Real) or (getattr(x, "shape", None) == () and hasattr(x, "item") and not isinstance(x, Array))
 
 
 class Array:
-    """An array of a trace: it has a shape and a dtype, and answers NumPy's operators, functions and methods."""
+    """An array of a trace: it has a shape and a dtype, and supports NumPy's operators, functions and methods."""
 
     __slots__ = ("_trace", "_name", "_dtype", "shape")
     __hash__ = object.__hash__
@@ -160,4 +160,4 @@ class Array:
             " what it would become"
         )
 
-    # Methods are added by numpy_face.py, which knows the operators.
+    # Methods are added by numpy_face.py.
