@@ -1,5 +1,6 @@
-"""Graphs that torch captured, one in a folder: model.py with a class GraphModule, weight_meta.py and input_meta.py with a class a tensor (name,
-shape, dtype, mean, std; of integers the data or the range). The public repository PaddlePaddle/GraphNet holds thousands under samples/.
+"""Loads graphs captured from torch, one per folder: model.py with a class GraphModule, weight_meta.py and input_meta.py with
+one class per tensor (name, shape, dtype, mean, std; for integers the data or the range). The public repository
+PaddlePaddle/GraphNet has thousands under samples/.
 
   model, arguments = captured.load(folder, "cuda", seed=1)
   model(*arguments)
@@ -9,12 +10,12 @@ import torch
 
 
 def folders(root):
-    """Those of graphs under root, sorted."""
+    """The folders of graphs under root, sorted."""
     return sorted(os.path.relpath(at, root) for at, _, files in os.walk(root) if "model.py" in files and "weight_meta.py" in files)
 
 
 def draw(root, count, seed):
-    """So many of them at random."""
+    """A random sample of the folders."""
     found = folders(root)
     if count > len(found):
         raise SystemExit(f"{root}: expected at least {count} folders with model.py and weight_meta.py, found {len(found)}")
@@ -25,7 +26,7 @@ _DEVICE = re.compile(r"""\b(?:torch\.)?device\(type=(['"])(?:cpu|cuda)\1(?:, ind
 
 
 def _module(path, name, device=None):
-    """A file as a module; where it names a device, it names the one given."""
+    """Loads a file as a module, with the devices named in it replaced by the given one."""
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
@@ -38,7 +39,7 @@ def _module(path, name, device=None):
 
 
 def _tensor(meta, device, generator):
-    """As the class says it; numbers have its mean and deviation, and stay in its range."""
+    """A tensor as the class describes it; numbers have its mean and deviation, and stay in its range."""
     dtype, shape = getattr(torch, meta.dtype.removeprefix("torch.")), list(meta.shape)
     data = getattr(meta, "data", None)
     low, high = getattr(meta, "min_val", None), getattr(meta, "max_val", None)
@@ -57,8 +58,8 @@ def _tensor(meta, device, generator):
 
 
 def load(folder, device, seed):
-    """The module and its arguments, in the order of its parameters; weights are torch's parameters. All of it lies on the device, but for what a
-    graph of a GPU keeps on the host."""
+    """The module and its arguments, in the order of its parameters; weights are torch parameters. Everything is on the device,
+    except what a GPU graph keeps on the host."""
     metas = {}
     for file in ("weight_meta.py", "input_meta.py"):
         path = os.path.join(folder, file)

@@ -1,8 +1,8 @@
-"""The clock of the benches, and what they all need: inputs, kernels compiled by nvcc, cuBLAS, the two ceilings, and the JSON.
+"""The timing of all benches and what they share: inputs, kernels compiled by nvcc, cuBLAS, the two ceilings, and the JSON.
 
-Every set of inputs is random and the sets together pass the L2 three times; a CUDA graph evaluates each set once; rounds go back
-and forth over the contestants, and the median of the rounds counts. The floor of a workload is the larger of its bytes over the
-copy bandwidth and its FLOPs over the rate of cuBLAS at 8192 (bf16), both measured in the same call.
+Every set of inputs is random, and the sets together exceed the L2 three times; a CUDA graph evaluates each set once; rounds
+alternate between the contestants, and the median of the rounds is reported. The roofline bound of a workload is the larger of
+its bytes over the copy bandwidth and its FLOPs over the rate of cuBLAS at 8192 (bf16), both measured in the same call.
 """
 import ctypes, datetime, glob, json, math, os, subprocess, sys
 import torch
@@ -85,7 +85,7 @@ def graph(thunks):
 
 
 def measure(contestants, rounds, ms=10.0):
-    """name -> thunks, one an input set; raw microseconds for one evaluation, by name."""
+    """name -> callables, one per input set; returns raw microseconds per evaluation, by name."""
     graphs = {n: graph(f) for n, f in contestants.items()}
     begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
     repeats = {}
@@ -120,7 +120,7 @@ def ceilings():
 
 
 def sets_of(make):
-    """As many sets as pass the L2 three times."""
+    """The number of sets that together exceed the L2 three times."""
     first = make()
     size = sum(t.numel() * t.element_size() for t in first)
     return [first] + [make() for _ in range(min(63, int(180e6 / size)))]
@@ -131,7 +131,7 @@ def wanted(name, only):
 
 
 def clocks():
-    """SM and memory clock in MHz, power in W, temperature in C, as nvidia-smi reads them now; empty where it is missing."""
+    """SM and memory clock in MHz, power in W, temperature in C, as nvidia-smi reports them now; empty if it is missing."""
     fields = ("clocks.sm", "clocks.mem", "clocks.max.sm", "power.draw", "temperature.gpu")
     try:
         found = subprocess.run(["nvidia-smi", "--query-gpu=" + ",".join(fields), "--format=csv,noheader,nounits"], capture_output=True, text=True, check=True)
@@ -141,7 +141,7 @@ def clocks():
 
 
 def commit():
-    """The commit that is measured: of this checkout, or $ZELLIGE_COMMIT where the tree was copied without its history."""
+    """The measured commit: of this checkout, or $ZELLIGE_COMMIT if the tree was copied without its history."""
     given = os.environ.get("ZELLIGE_COMMIT")
     found = subprocess.run(["git", "-C", here, "describe", "--always", "--dirty", "--abbrev=12"], capture_output=True, text=True)
     if not given and found.returncode:
@@ -150,13 +150,14 @@ def commit():
 
 
 def machine():
-    """What a file of raw samples says of where they come from; bench/report.py asks for all of it."""
+    """The origin that a file of raw samples records; bench/report.py requires all of it."""
     driver = subprocess.run(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"], capture_output=True, text=True).stdout.splitlines()[0]
     return {"driver": driver, "clocks": {"before": clocks()}, "date": datetime.date.today().isoformat(), "commit": commit(), "torch": torch.__version__}
 
 
 class Results:
-    """What a bench writes: the machine, the ceilings, and of each workload its floor and the raw samples of every contestant."""
+    """The output of a bench: the machine, the ceilings, and for each workload its roofline bound and the raw samples of every
+    contestant."""
 
     def __init__(self, path):
         self.path = path

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""What somebody writes in torch, at sizes and in spellings drawn at random, compiled by Zellige and by its peers.
+"""Times torch code at random sizes and in random spellings, compiled by Zellige and by its baselines.
 
   bench/draws.py [--family NAME,...] [--count N] [--seed S] [--jobs N] [--rounds N] [--json FILE] [--show]
 
-attention   scaled_dot_product_attention and the same written out; the peer is the best of torch's cuDNN, flash and memory-efficient kernels
-rows        norms, softmax, residuals, reductions along rows; the better of Inductor and eager
-products    with bias, activation, residual, gate, behind a norm; the better of Inductor and eager, which call cuBLAS
+attention   scaled_dot_product_attention and its unfused form; baseline: the best of torch's cuDNN, flash and memory-efficient kernels
+rows        norms, softmax, residuals, reductions along rows; baseline: the better of Inductor and eager
+products    with bias, activation, residual, gate, after a norm; baseline: the better of Inductor and eager, which call cuBLAS
 
-Draw I of a family has the seed S * 1000 + I. All is timed in CUDA graphs, by the GPU's clock: medians of interleaved rounds. Results are held against
-float64. --show prints the draws alone. A line a draw, then a family's geometric mean, its least and those below 0.9; exit status 1 where a result is wrong.
+Draw I of a family has the seed S * 1000 + I. Everything is timed in CUDA graphs, by the GPU's clock: medians of interleaved
+rounds. Results are checked against float64. --show only prints the draws. Prints one line per draw, then each family's
+geometric mean, its minimum and the draws below 0.9; exit status 1 if a result is wrong.
 """
 import argparse, concurrent.futures, fcntl, json, math, os, random, statistics, subprocess, sys, tempfile
 
@@ -185,7 +186,7 @@ def row_of(a, family, i):
 
 
 def times_of(runs, rounds):
-    """Microseconds a call, of CUDA graphs of several calls."""
+    """Microseconds per call, of CUDA graphs of several calls."""
     import torch, cuda_graph
     graphs, times = {}, {who: [] for who in runs}
     for who, run in runs.items():

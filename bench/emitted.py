@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Times emitted programs against those written by hand and against what a user would run instead, interleaved in one process.
+"""Times emitted programs against hand-written kernels and against what a user would run instead, interleaved in one process.
 
   bench/emitted.py --prepare DIR [--zellige NAME=FILE,...] [--mugraphs DIR] [--best FILE] [--only NAME,...] [--jobs N]
                                                transpile and compile (needs nvcc, no GPU)
   bench/emitted.py DIR [--only NAME,...] [--rounds N] [--json FILE] [--build DIR] [--compile NAME,...]
 
-Workloads: products D = A B^T in the sizes of bench/kernels.py (gemm_), of the layers of Llama 3 (llama_: QKV, O, gate and up, down
-of 1B, 8B and 70B at 1 to 4096 rows) and in sizes that divide nothing (odd_); and saved muGraphs (NAME[INDEX]), where --mugraphs or
-$ZELLIGE_MUGRAPHS names their folder: the first of each file, and with --best, the report of `zellige run --all --time --json`, the
-fastest too. Each is emitted for sm_90a by each named zellige (default: build/zellige as `emitted`), weights declared constant, and
-launched through the host entry of its source. The clock is that of bench/kernels.py. Evaluations overlap, those by hand too; NAME/apart
-is the same without overlap, each kernel behind the end of the one before. Peers: cuBLAS, PyTorch, its attention, torch.compile.
+Workloads: matmuls D = A B^T in the sizes of bench/kernels.py (gemm_), of the layers of Llama 3 (llama_: QKV, O, gate and up,
+down of 1B, 8B and 70B at 1 to 4096 rows) and in sizes that no tile divides (odd_); and saved muGraphs (NAME[INDEX]), if
+--mugraphs or $ZELLIGE_MUGRAPHS names their folder: the first of each file and, with --best, the report of `zellige run --all
+--time --json`, also the fastest. Each is emitted for sm_90a by each named zellige (default: build/zellige as `emitted`), with
+weights declared constant, and launched through the host entry of its source. Timing as in bench/kernels.py. Evaluations
+overlap (PDL), also those of the hand-written kernels; NAME/apart is the same without overlap, each kernel after the end of the
+previous one. Baselines: cuBLAS, PyTorch, its attention, torch.compile.
 """
 import argparse, concurrent.futures, ctypes, glob, json, math, os, subprocess, sys, tempfile
 
@@ -22,7 +23,7 @@ ODD = [(5, 2049, 1025), (17, 4099, 2047), (33, 1000, 999), (63, 8191, 511), (100
        (257, 1023, 2047), (511, 513, 777), (777, 1111, 1333), (1023, 1025, 1027), (2047, 2049, 2051)]
 LLAMA = {"1b": (2048, 3072, 8192), "8b": (4096, 6144, 14336), "70b": (8192, 10240, 28672)}  # hidden, QKV, intermediate
 ROWS = (1, 8, 16, 512, 4096)
-# file -> (its first graph that is timed, inputs that are weights)
+# file -> (the index of the first graph to time, the inputs that are weights)
 SAVED = {"rmsnorm_bs1": (0, ["X1"]), "gated_mlp": (0, ["X1", "X2"]), "lora": (0, ["X1", "X2", "X3"]), "ntrans_bs1": (0, []),
          "gqa_bs1": (0, []), "mqa_bs1": (6, []), "mha_bs1": (0, []), "qknorm_gqa_bs1": (0, [])}
 
@@ -60,7 +61,7 @@ def product_graph(m, n, k, dtype, major):
 
 
 def compiled(folder, name, who, zellige, source, tiling=None):
-    """Leaves NAME.WHO.so and its manifest in the folder; with the tiles of a list of tilings, where one is given."""
+    """Writes NAME.WHO.so and its manifest to the folder; uses the tiles of a list of tilings, if there is one."""
     with tempfile.TemporaryDirectory() as work:
         if isinstance(source, dict):
             file, index, constants = os.path.join(work, "graph.json"), 0, []
@@ -96,7 +97,7 @@ def prepare(arguments):
 
 
 class Emitted:
-    """A program that --prepare compiled: called with its inputs and its output."""
+    """A program compiled by --prepare: called with its inputs and its output."""
 
     def __init__(self, path):
         import torch
@@ -121,7 +122,7 @@ class Emitted:
         return run
 
     def tensor(self, place, scale=1.0):
-        """Random values, laid out as the manifest says."""
+        """Random values in the layout of the manifest."""
         import torch
         kind = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32}[place["dtype"]]
         memory = torch.randn(place["bytes"] // kind.itemsize, device="cuda").mul_(scale).to(kind)
@@ -169,7 +170,7 @@ def saved_workload(name, bench, lib, programs):
         eager, scales, flops = lambda h, x, a: rms(x + a * (rms(h) + x)), [1, 1, 1], 0
     else:
         before = rms if file.startswith("qknorm") else lambda x: x
-        if before is rms:  # Mirage's search took its candidates for equal to this program; they are not
+        if before is rms:  # Mirage's search treated its candidates as equal to this program; they are not
             eager, exact, scales = lambda q, k, v: attention(rms(q), k, rms(v)), False, [.35, .1, 1]
         others = {"flash": by(SDPBackend.FLASH_ATTENTION, before), "cudnn": by(SDPBackend.CUDNN_ATTENTION, before)}
     make = lambda: tuple(first.tensor(t, s) for t, s in zip(first.inputs, scales)) + (first.tensor(first.outputs[0]),)
@@ -206,7 +207,7 @@ def product_workload(shape, bench, lib, cublas):
 
 
 def contestants_of(name, w, programs, lib, bench):
-    """Calls by name; each evaluation overlaps the next, or comes behind its end."""
+    """Calls by name; each evaluation overlaps the next, or starts after its end."""
     run = {}
     for who, program in programs.items():
         run[who], run[who + "/apart"] = program.entry(True), program.entry(False)
@@ -226,7 +227,7 @@ def contestants_of(name, w, programs, lib, bench):
 
 
 def options(description):
-    """What a bench of emitted programs is told."""
+    """The options of a bench of emitted programs."""
     p = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("folder", nargs="?", help="where --prepare put the compiled programs")
     p.add_argument("--prepare", metavar="DIR")
@@ -240,7 +241,7 @@ def options(description):
 
 
 def programs_of(folder):
-    """workload -> who -> its program, of what --prepare compiled, loaded when asked for"""
+    """workload -> who -> its program, compiled by --prepare and loaded on first use"""
     found = {}
     for f in sorted(glob.glob(os.path.join(glob.escape(folder), "*.so"))):
         name, who, _ = os.path.basename(f).rsplit(".", 2)
@@ -284,7 +285,7 @@ def main():
         run = contestants_of(name, w, programs, lib, bench)
         exact, errors = w["reference"](*sets[0]) if w["reference"] else None, {}
         for who, f in list(run.items()):
-            sets[0][-1].fill_(float("nan"))  # what is not written shows
+            sets[0][-1].fill_(float("nan"))  # unwritten elements are detected
             try:
                 found = f(*sets[0]).clone()
             except RuntimeError as e:
@@ -293,7 +294,7 @@ def main():
                 continue
             torch.cuda.synchronize()
             if exact is None and who in programs:
-                exact = found.float()  # the graph has no other reference here: what was emitted first is held against the rest
+                exact = found.float()  # the graph has no other reference here: the first emitted program is the reference of the others
             if who.startswith(tuple(programs)) or w["reference"]:
                 errors[who] = bench.error(found, exact)
                 if not errors[who] < 1e-2:
@@ -315,7 +316,7 @@ def main():
 
 
 def means(workloads):
-    """Of each family of products, how fast they are beside cuBLAS."""
+    """The speed of each family of matmuls compared with cuBLAS."""
     import clock as bench
     for family in ("gemm_", "llama_", "odd_"):
         for column in ("", "/apart"):

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Fits the constants of a price (src/target/target.hpp, Costs) to measured times, and says how well prices order plans.
+"""Fits the constants of the cost model (src/target/target.hpp, Costs) to measured times, and reports how well estimates rank
+plans.
 
   bench/fit_price.py --zellige build/zellige --mugraphs DIR bench/results/tilings_h200.jsonl          # the table
   bench/fit_price.py --fit ...                                                                    # and better constants
 
-A line of the file is a graph of a saved file, the tiling that it was timed with (null: its own) and the median in microseconds, hot.
-Each is planned anew; the manifest says what a kernel moves and does, and src/plan/price.cpp (`settle`, here in Python once more) makes
-times of that. The fit moves one constant at a time towards the least mean |log(predicted / measured)|, over files of equal weight.
+Each line of the file has a graph of a saved file, the tiling with which it was timed (null: its own) and the median in
+microseconds, with warm L2. Each graph is planned again; from the manifest's numbers for each kernel, src/plan/price.cpp
+(`settle`, reimplemented here in Python) estimates times. The fit changes one constant at a time to minimise mean
+|log(predicted / measured)|, over files of equal weight.
 """
 import argparse, json, math, os, subprocess, sys, tempfile
 from collections import defaultdict
@@ -16,7 +18,7 @@ SMS, L2_BYTES = 132, 50 << 20
 
 
 def features(zellige, path, index, tiling, folder):
-    """Of each kernel, from its manifest; None where the tiling is refused."""
+    """The features of each kernel, from its manifest; None if the tiling is refused."""
     command = [zellige, "transpile", path, "--index", str(index), "--target", "sm_90a", "-o", folder, "--force"]
     command += ["--tiling", "given"]
     if tiling:
@@ -52,7 +54,7 @@ def settle(c, k, first, missed):
 
 
 def predicted(c, f):
-    missed = max(0.0, 1 - 0.6 * L2_BYTES / f["bytes"])  # times are hot
+    missed = max(0.0, 1 - 0.6 * L2_BYTES / f["bytes"])  # times are with warm L2
     return sum(settle(c, k, i == 0, missed) for i, k in enumerate(f["kernels"]))
 
 
@@ -124,7 +126,7 @@ def main():
         least, step = error(c, rows), 1.3
         while step > 1.01:
             moved = False
-            for name in NAMES[2:]:  # the clock is known, and what DRAM gives: a copy is measured beside the kernels
+            for name in NAMES[2:]:  # the clock and the DRAM bandwidth are known: a copy is measured with the kernels
                 for factor in (step, 1 / step):
                     other = dict(c, **{name: c[name] * factor})
                     e = error(other, rows)

@@ -3,9 +3,10 @@
 
   bench/kernels.py [--only NAME,...] [--compile NAME,...] [--build DIR] [--json FILE] [--rounds N] [--variants]
 
-Builds bench/kernels/*.cu with nvcc into DIR (or takes what is there), checks every result against float32, then
-times ours and each peer interleaved in one process, with the clock of bench/clock.py. bench/report.py makes the table and the picture in docs/performance/index.md from the JSON.
-Peers: cuBLAS itself (cublasGemmEx), PyTorch eager and cuDNN / flash attention, and torch.compile where asked for.
+Builds bench/kernels/*.cu with nvcc into DIR (or uses existing builds), checks every result against float32, then times
+Zellige's kernels and each baseline interleaved in one process, as in bench/clock.py. bench/report.py makes the table and the
+picture in docs/performance/index.md from the JSON. Baselines: cuBLAS itself (cublasGemmEx), PyTorch eager and cuDNN / flash
+attention, and torch.compile on request.
 """
 import argparse, ctypes, math, os, sys
 import torch
@@ -213,7 +214,7 @@ def main():
         sets = sets_of(w["make"])
         first = sets[0]
         exact = w["reference"](*first)
-        w["ours"](*first).fill_(float("nan"))  # what is not written shows
+        w["ours"](*first).fill_(float("nan"))  # unwritten elements are detected
         ours = w["ours"](*first)
         torch.cuda.synchronize()
         e = error(ours, exact)
@@ -225,7 +226,7 @@ def main():
         if arguments.compile is not None and "eager" in peers and any(name.startswith(o) for o in arguments.compile.split(",")):
             torch._dynamo.reset()
             peers["compile"] = torch.compile(peers["eager"], mode="max-autotune-no-cudagraphs")
-            peers["compile"](*first)  # compiled before anything is captured
+            peers["compile"](*first)  # compiled before any capture
         contestants = {"ours": [lambda s=s: w["ours"](*s) for s in sets]}
         for n, f in peers.items():
             contestants[n] = [lambda s=s, f=f: f(*s) for s in sets]

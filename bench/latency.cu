@@ -1,11 +1,12 @@
-// How long instructions take until another may use what they give, in cycles: chains of them, each waiting for the one before,
-// timed by the multiprocessor's clock on an idle GPU. Prints include/zellige/atom/latency.hpp:
+// Measures instruction latencies in cycles: chains of instructions, each dependent on the previous one, timed
+// by the SM's clock on an idle GPU. Prints include/zellige/atom/latency.hpp:
 //
 //   nvcc -std=c++20 -O2 -I include -I tests/atom -diag-suppress 177 -gencode arch=compute_90a,code=sm_90a bench/latency.cu -o latency
 //   ./latency > latency.hpp && mv latency.hpp include/zellige/atom/
 //
-// Warps' products: d of one is c of the next. Warpgroups': one, its commit and its wait. ldmatrix: the next one's address comes
-// from its registers. cp.async: of bytes that lie in the L2 or, where it keeps them, the L1, with commit and wait.
+// Warp MMAs: d of one is c of the next. Warpgroup MMAs: one, its commit and its wait. ldmatrix: the next
+// address comes from its registers. cp.async: of bytes in the L2 or, if it keeps them, the L1, with commit
+// and wait.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -22,7 +23,7 @@ namespace {
 
 constexpr int chain = 256;
 
-/// Cycles of one link: the least of several runs, the first of which fills the caches.
+/// Cycles per instruction of the chain: the minimum of several runs, the first of which warms the caches.
 template <class Kernel>
 void measure(const std::string& name, Kernel kernel, unsigned threads) {
   static long long* cycles = nullptr;

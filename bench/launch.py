@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""What the host takes to call something on 8 small tensors of torch, the driver's launch included: microseconds.
+"""Measures the host time of a call on 8 small torch tensors, the driver's launch included, in microseconds.
 
   bench/launch.py [--rounds N] [--parts]    (needs torch with a GPU)
 
---parts: parts of 4, 16, 64 and 256 tensors under torch.compile instead: what dynamo calls (`the part`), and all of it, guards included, beside Inductor's.
+--parts: instead, parts of 4, 16, 64 and 256 tensors under torch.compile: what dynamo calls (`the part`), and the whole call,
+guards included, compared with Inductor's.
 
-Ours with `out=` and without, a kernel of Triton, torch.compile's, torch's own `add`, and the driver alone: cuLaunchKernel by ctypes on arguments that
-were packed before. The least and the median of the rounds, each of 200 calls that end before the next round begins; rounds take turns.
+Contestants: Zellige with and without `out=`, a Triton kernel, torch.compile's, torch's own `add`, and the driver only:
+cuLaunchKernel by ctypes on packed arguments. Reports the minimum and the median of the interleaved rounds, each of 200 calls
+that end before the next round begins.
 """
 import argparse
 import ctypes
@@ -32,7 +34,7 @@ def total_of(a, b, c, d, e, f, g, y, count, block: tl.constexpr):
 
 
 def driver_alone(source: str, kernel: str, addresses):
-    """A launch of a kernel of CUDA text on addresses, with as little as ctypes takes."""
+    """Launches a kernel of CUDA source code on addresses, with minimal ctypes overhead."""
     driver, cubin = ctypes.CDLL("libcuda.so.1"), zellige._native.cubin(source, zellige.gpu()[0])
     module, function = ctypes.c_void_p(), ctypes.c_void_p()
     assert driver.cuModuleLoadData(ctypes.byref(module), cubin) == 0
@@ -53,7 +55,7 @@ def sum_of(*tensors):
 
 
 def host_us(run, rounds):
-    """The least and the median a call, of rounds of 200 calls that end before the next round begins."""
+    """The minimum and the median per call, of rounds of 200 calls that end before the next round begins."""
     times = []
     for _ in range(20):
         run()

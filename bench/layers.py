@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Times whole parts of transformers, emitted from plain math, against what a user would run instead, interleaved in one process.
+"""Times parts of transformers, emitted from unfused graphs, against what a user would run instead, interleaved in one process.
 
   bench/layers.py --prepare DIR [--zellige NAME=FILE,...] [--graphs DIR] [--only NAME,...] [--jobs N] [--tune N]
                                                transpile and compile (needs nvcc, and no GPU but to tune)
   bench/layers.py DIR [--only NAME,...] [--rounds N] [--json FILE] [--compile NAME,...]
 
-Workloads: examples/layers, weights declared constant. The clock is that of bench/kernels.py; NAME/apart is each kernel behind the end of the one
-before. Peers: the same function in PyTorch (eager; with --compile torch.compile, max-autotune, of those whose names begin so, '' for all), with
-PyTorch's attention, cuDNN's too, in place of attention written out. What is emitted is held against the same function in float32: it may lie as far
-from it as PyTorch's own result, and a quarter more.
+Workloads: examples/layers, with weights declared constant. Timing as in bench/kernels.py; NAME/apart runs each kernel after
+the end of the previous one (no PDL overlap). Baselines: the same function in PyTorch (eager; with --compile torch.compile,
+max-autotune, for names with that prefix, '' for all), with PyTorch's attention, also cuDNN's, in place of unfused attention.
+Results are checked against the same function in float32: the error may be a quarter larger than that of PyTorch's own result.
 """
 import concurrent.futures, glob, json, os, re, subprocess, sys, tempfile
 
@@ -19,7 +19,7 @@ WEIGHTS = {"g", "w", "b", "g1", "g2", "wqkv", "wo", "gate", "up", "down", "w1", 
 
 
 def tuned(zellige, graph, candidates):
-    """The fastest of so many tilings on this machine's GPU."""
+    """The fastest of `count` tilings on this machine's GPU."""
     with tempfile.TemporaryDirectory() as work:
         file, report = os.path.join(work, "graph.json"), os.path.join(work, "report.jsonl")
         with open(file, "w") as f:
@@ -48,7 +48,7 @@ def prepare(arguments):
 
 
 def flops_of(name, t):
-    """Of the products; t: shapes by name. Attention has two of them."""
+    """FLOPs of the matmuls; t: shapes by name. Attention has two."""
     def linear(*weights):
         rows = t["x"][0]
         return sum(2 * rows * t[w][0] * t[w][1] for w in weights)
@@ -63,9 +63,9 @@ def flops_of(name, t):
 
 
 def module(attention=None):
-    """The functions in PyTorch, with another attention than the one written out."""
+    """The functions in PyTorch, with unfused attention replaced by another."""
     import importlib.util
-    name = f"layers_with_{attention.__name__ if attention else 'attention_written_out'}"  # torch.compile finds what a function names by its module
+    name = f"layers_with_{attention.__name__ if attention else 'attention_written_out'}"  # torch.compile resolves a function's globals by its module
     spec = importlib.util.spec_from_file_location(name, os.path.join(HERE, "..", "tests", "gpu", "layers_in_torch.py"))
     found = importlib.util.module_from_spec(spec)
     sys.modules[name] = found
@@ -86,7 +86,7 @@ def cudnn(q, k, v, causal):
 
 
 def functions(name):
-    """The function in PyTorch as it is written, and what a user would run."""
+    """The unfused function in PyTorch, and what a user would run."""
     of = lambda m: getattr(m, re.sub(r"_b\d+$", "", name))
     written = of(module())
     if "attention" in name:
@@ -133,7 +133,7 @@ def main():
             errors = {}
             for who in programs:
                 for t in sets[0][count:]:
-                    t.fill_(float("nan"))  # what is not written shows
+                    t.fill_(float("nan"))  # unwritten elements are detected
                 run[who](*sets[0])
                 torch.cuda.synchronize()
                 for t, place in zip(sets[0][count:], first.outputs):

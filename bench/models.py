@@ -1,21 +1,22 @@
 #!/usr/bin/env python3
-"""Whole models, compiled and called as a user does: eager, torch.compile with backend="eager" (what guards cost), Inductor's default, and Zellige.
+"""Times whole models, compiled and called as a user does: eager, torch.compile with backend="eager" (the cost of guards),
+Inductor's default, and Zellige.
 
   bench/models.py --captured DIR (--draw N --seed S | --only NAME,...)   graphs in folders (captured.py), such as GraphNet's samples
   bench/models.py --zoo FILE [--only NAME,...] [--layers N]              a Python file with ZOO and build(name, layers) -> model, arguments, keywords
      [--rounds N] [--limit S] [--json FILE] [--options JSON] [--no-time] [--jobs N] [--device cpu]
 
-A process a model; --jobs N: N at a time are built, compiled and compared side by side, then timed one after the other, when none compiles. Each is
-called from Python and, where it can be captured, in a CUDA graph: microseconds a call, medians of interleaved rounds.
-Results are held against the model in float64, or float32 where float64 has no room: Zellige's rms error may be twice the larger of eager's and
-Inductor's, or four steps of the dtype. --no-time compiles and compares alone. A row of JSON a model, a table at the end; exit status 1 where something is
-wrong or fails.
+Each model has its own process; --jobs N: N at a time are built, compiled and compared in parallel, then timed one after
+another, when none compiles. Each is called from Python and, if it can be captured, in a CUDA graph: microseconds per call,
+medians of interleaved rounds. Results are checked against the model in float64, or float32 if float64 does not fit in memory:
+Zellige's rms error may be twice the larger of eager's and Inductor's, or four steps of the dtype. --no-time only compiles and
+compares. Prints a JSON row per model and a table at the end; exit status 1 if a result is wrong or a model fails.
 """
 import argparse, concurrent.futures, contextlib, copy, importlib.util, json, math, os, statistics, subprocess, sys, tempfile, threading, time
 
 
 def tensors(result):
-    """Of floating point, in what a model gives."""
+    """The floating-point tensors in a model's result."""
     import torch
     if isinstance(result, torch.Tensor):
         return [result] if result.is_floating_point() else []
@@ -41,7 +42,7 @@ def prepared(a, name):
         model, arguments, keywords = zoo_of(a.zoo).build(name, a.layers)
 
     def calls(compiled):
-        own = copy.deepcopy(keywords)  # a cache is advanced by every call
+        own = copy.deepcopy(keywords)  # every call advances a cache
         return lambda: compiled(*arguments, **own)
 
     def exact():
@@ -50,7 +51,7 @@ def prepared(a, name):
             try:
                 wide = lambda t: t.to(dtype) if isinstance(t, torch.Tensor) and t.is_floating_point() else t
                 return tensors(copy.deepcopy(model).to(dtype)(*map(wide, arguments), **own))
-            except Exception as error:  # a dtype that the model names, or memory
+            except Exception as error:  # a dtype set by the model, or out of memory
                 why = f"{type(error).__name__}: {error}"
         raise RuntimeError(why)
 
@@ -58,7 +59,7 @@ def prepared(a, name):
 
 
 def error(found, exact):
-    """The largest rms error of an output, as a share of that output's rms."""
+    """The largest rms error of an output, relative to that output's rms."""
     worst = 0.0
     for f, e in zip(found, exact):
         e = e.double()
@@ -68,7 +69,7 @@ def error(found, exact):
 
 
 def interleaved(runs, rounds):
-    """Microseconds a call, the median of rounds that take turns; a round lasts some 20 ms."""
+    """Microseconds per call, the median of interleaved rounds; a round lasts some 20 ms."""
     import torch
     times, counts = {who: [] for who in runs}, {}
     for who, call in runs.items():
@@ -127,7 +128,7 @@ def row_of(a, name):
             row["exact"] = f"{type(problem).__name__}: {problem}"[:200]
         if on_gpu and not a.no_time:
             print("READY", flush=True)
-            sys.stdin.readline()  # our turn on the GPU
+            sys.stdin.readline()  # waits for the GPU
             row["us"] = interleaved(runs, a.rounds)
             import cuda_graph
             graphs = {}
@@ -170,7 +171,7 @@ def table(rows):
 
 
 class Measured:
-    """A model in a process of its own, that waits for its turn between compiling and taking times."""
+    """A model in its own process, which waits between compilation and timing until it gets the GPU."""
 
     def __init__(self, name, limit):
         self.name, self.limit, self.row, self.failed = name, limit, None, None
@@ -179,7 +180,7 @@ class Measured:
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True)
 
     def _until(self, word):
-        """Reads its lines up to one that begins so, or to the end."""
+        """Reads its output up to a line with this prefix, or to the end."""
         late = threading.Timer(self.limit, self._late)
         late.start()
         for line in self.process.stdout:
@@ -230,7 +231,7 @@ def main():
     if bool(a.captured) == bool(a.zoo):
         p.error("expected --captured DIR or --zoo FILE")
     if a.device == "cpu":
-        a.no_time = True  # the emulator's
+        a.no_time = True  # times would be the emulator's
     if a.one:
         print("ROW " + json.dumps(row_of(a, a.one)), flush=True)
         return

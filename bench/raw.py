@@ -1,13 +1,13 @@
-"""The raw samples in bench/results: what a file must say of where it comes from, and the medians that tables show."""
+"""The raw samples in bench/results: the required origin of a file, and the medians shown in tables."""
 import json, math, os, sys
 
 RESULTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "results")
 ORIGIN = ("device", "date", "commit")  # every file
-GPU_ORIGIN = ("driver", "clocks", "torch", "copy_bandwidth", "matrix_rate", "workloads")  # files that a GPU made
+GPU_ORIGIN = ("driver", "clocks", "torch", "copy_bandwidth", "matrix_rate", "workloads")  # files made on a GPU
 
 
 def read(name, fields=ORIGIN + GPU_ORIGIN):
-    """The file's contents; ends the program with a sentence where it does not say where it comes from."""
+    """The file's contents; exits with a message if its origin is missing."""
     path = os.path.join(RESULTS, name)
     with open(path) as f:
         found = json.load(f)
@@ -23,7 +23,7 @@ def median(samples):
 
 
 def origin(d):
-    """One line on where a file's numbers come from."""
+    """One line on the origin of a file's numbers."""
     rounds = {len(samples) for w in d["workloads"].values() for samples in w["microseconds"].values()}
     clock = d["clocks"]
     return (f"{d['device']}, driver {d['driver']}, SM clock {clock['before']['clocks.sm']} MHz at the start and {clock['after']['clocks.sm']} at the end "
@@ -32,7 +32,7 @@ def origin(d):
 
 
 class Row:
-    """One workload: medians in microseconds by contestant. A name with `/apart` is timed without overlap of launches."""
+    """One workload: medians in microseconds by contestant. A name with `/apart` is timed without PDL overlap."""
 
     def __init__(self, name, w):
         self.name, self.floor, self.samples = name, w["floor"], w["microseconds"]
@@ -43,7 +43,7 @@ class Row:
         self.best = self.peers[0]
 
     def speed(self, column="", peer=None):
-        """How many times as fast as the peer, the best one by default."""
+        """The speedup over the baseline, by default over the best one."""
         return self.us[peer or self.best] / self.us[self.ours + column]
 
     def text(self, who, digits=2):
@@ -59,7 +59,7 @@ def mean(ratios):
 
 
 class Sweep:
-    """The ratios of several rows: their geometric mean, the least, and those below 1, slowest first."""
+    """The speedups of several rows: their geometric mean, the minimum, and those below 1, slowest first."""
 
     def __init__(self, found, column="", peer=None):
         self.ratios = sorted((row.speed(column, peer), row.name) for row in found)
@@ -72,5 +72,5 @@ class Sweep:
         return f"{text}; {len(self.slower) or 'none'} of {self.count} below 0.995"
 
     def behind(self):
-        """The rows that are slower than their peer, as a list in prose."""
+        """The rows that are slower than their baseline, as a list in prose."""
         return ", ".join(f"{name} {r:.2f}" for r, name in self.slower)

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Writes what README.md and docs/performance say of speed, from the raw samples in bench/results.
+"""Writes the performance numbers in README.md and docs/performance, from the raw samples in bench/results.
 
   bench/report.py             rewrites the parts between `<!-- NAME -->` and `<!-- end -->`, and the pictures
-  bench/report.py --check     changes nothing; fails where a part is not what the samples say, or where a measured number stands outside of them
+  bench/report.py --check     changes nothing; fails if a part differs from the samples, or if a measured number is outside of the parts
 """
 import os, re, sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 PART = r"(<!-- {} -->\n).*?(<!-- end -->)"
-# A number with a unit of measurement, or with two decimals (a ratio). Versions, sizes in code and links are cut out first.
+# A number with a unit of measurement, or with two decimals (a ratio). Versions, sizes in code and links are removed first.
 MEASURED = re.compile(r"\d[\d.,]*\s?(?:us|ms|TB/s|GB/s|TFLOP/s|MiB|GiB|%|times as fast|times the speed)(?!\w)|\b\d+\.\d{2,3}\b")
 NOT_MEASURED = re.compile(r"<!-- (\w+) -->\n.*?<!-- end -->|```.*?```|`[^`\n]*`|\]\([^)]*\)|CMake \d+\.\d+|PyTorch \d+\.\d+|Apache-2\.0", re.S)
 
@@ -30,7 +30,7 @@ def picture(bars):
 
 
 def filled(name, page, parts):
-    """The page with each part written anew; a part that the page lacks ends the program."""
+    """The page with each part rewritten; exits if the page lacks a part."""
     for mark, text in parts.items():
         page, found = re.subn(PART.format(mark), lambda m: m[1] + text + "\n" + m[2], page, flags=re.S)
         if found != 1:
@@ -39,7 +39,7 @@ def filled(name, page, parts):
 
 
 def strays(name, page):
-    """Sentences on measured numbers that stand outside of the parts."""
+    """Sentences with measured numbers outside of the parts."""
     kept = NOT_MEASURED.sub(lambda m: "\n" * m[0].count("\n"), page)
     return [f"{name}:{kept.count(chr(10), 0, m.start()) + 1}: the number `{m[0]}` is typed in; let bench/tables.py write it from bench/results, or leave it out"
             for m in MEASURED.finditer(kept)]

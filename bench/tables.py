@@ -1,4 +1,4 @@
-"""The parts of README.md and docs/performance that have measured numbers, prose included, made of bench/results."""
+"""Generates the parts of README.md and docs/performance that have measured numbers, prose included, from bench/results."""
 import raw
 
 
@@ -86,7 +86,7 @@ def compile_time():
     return "\n\n".join([origin, table(["compiler", "unit", "ours, s", "CuTe, s", "ratio", "ours, MiB", "CuTe, MiB", "ratio"], lines)])
 
 
-# What README.md shows: one row of each kind of part, the slower ones included.
+# The rows in README.md: one of each kind of part, including slower ones.
 SHOWN = {"llama_decode": "Llama 3 8B layer, decode of one sequence", "llama_decode_b16": "the same, 16 sequences", "llama_prefill": "the same, prefill of 2048 tokens",
          "gpt_mlp": "MLP of GPT with its norm", "norm_gated_mlp": "gated MLP with its norm, one row", "plain_attention": "attention, softmax written out",
          "plain_attention_causal": "the same, causal", "cross_entropy": "cross entropy", "residual_rms_norm": "residual and RMSNorm"}
@@ -108,7 +108,7 @@ def readme():
 
 
 def overview():
-    """One row per sweep: how many rows, the geometric mean of the speedups, the least, and how many are slower than the baseline."""
+    """One row per sweep: number of rows, geometric mean of the speedups, the minimum, and the number slower than the baseline."""
     sweeps = (("parts of transformers", "fastest of torch.compile, eager, cuDNN", raw.Sweep(WHOLE), LAYERS),
               ("saved muGraphs", "fastest of torch.compile, eager", raw.Sweep(raw.rows(SAVED)), SAVED),
               ("standalone matmuls, no overlap", "cuBLAS", raw.Sweep(SQUARES, "/apart"), PRODUCTS),
@@ -121,7 +121,7 @@ def overview():
 
 
 def layer_steps():
-    """What docs/tutorials/torch-compile.md shows of a Llama layer."""
+    """The numbers of a Llama layer in docs/tutorials/torch-compile.md."""
     by_name = {row.name: row for row in WHOLE}
     lines = [[what, row.text("emitted", 1), *(row.text(who, 1) for who in ("compile", "eager")), f"{row.speed():.2f}"]
              for name, what in (("llama_decode", "1 sequence"), ("llama_decode_b8", "8 sequences"), ("llama_decode_b16", "16 sequences")) for row in [by_name[name]]]
@@ -129,7 +129,8 @@ def layer_steps():
 
 
 def bars(found, ours):
-    """What a picture shows: name, share of the roofline bound that is reached, the same of the best baseline, and its name."""
+    """The data of a picture: name, fraction of the roofline bound that is reached, the same of the best baseline, and its
+    name."""
     return [(row.name, row.floor / row.us[ours], row.floor / row.us[row.best], row.best) for row in found]
 
 

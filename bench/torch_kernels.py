@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What torch's own kernels take: the numbers of python/zellige/torch_costs.py.
+"""Measures torch's own kernels: the numbers of python/zellige/torch_costs.py.
 
   bench/torch_kernels.py    (needs torch with a GPU)
 
-Of each kind of operator, by elements: microseconds of the GPU in a CUDA graph of 20 calls, and what its bytes take at 3.9 TB/s; then microseconds of the
-host a call, on small tensors.
+For each kind of operator and number of elements: GPU microseconds in a CUDA graph of 20 calls, and the time of its bytes at
+3.9 TB/s; then host microseconds per call, on small tensors.
 """
 import statistics
 import time

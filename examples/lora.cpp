@@ -12,7 +12,7 @@ int main() {
   auto A = b.input("A", {256, 16}), B = b.input("B", {16, 4096});
   auto Y = b.custom({.grid = {64}, .block = {128}}, [&](graph::BlockBuilder& t) {
     auto x = t.load(X), w = t.load(W, {.x = 1}), a = t.load(A), r = t.load(B, {.x = 1});
-    t.store(matmul(x, w) + matmul(matmul(x, a), r), {.x = 1});  // grid x cuts dimension 1 of the output
+    t.store(matmul(x, w) + matmul(matmul(x, a), r), {.x = 1});  // grid x splits dimension 1 of the output
   });
   b.output(Y.at(0), "Y");
   std::ofstream("lora.cu") << emit::transpile(b.build(), target::find("sm_90a")).source;

@@ -1,5 +1,6 @@
-// A server's loop: one program, several threads, requests on the memory of their own. Here they lie on the host, where the program
-// runs on the emulator; on a GPU the same program takes device addresses: program.launch({q, k, v}, {y}, stream).
+// A server loop: one program, several threads, requests with their own memory. Here the memory is on the
+// host, where the program runs on the emulator; on a GPU the same program takes device addresses:
+// program.launch({q, k, v}, {y}, stream).
 //
 //   c++ -std=c++17 serve.cpp -lzellige -o serve && ./serve attention.json
 #include <atomic>
@@ -10,7 +11,7 @@
 
 namespace {
 
-/// Memory as the program takes or gives it.
+/// Memory for an input or output of the program.
 class Array {
  public:
   explicit Array(const zellige_tensor_info& t)

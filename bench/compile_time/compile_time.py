@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What the library costs the compiler: CPU seconds net of an empty file, and peak memory.
+"""Measures the compile time of the library: CPU seconds net of an empty file, and peak memory.
 
-Generates its units (headers alone, 200 distinct static expressions, 100 with run-time leaves, a tiled SGEMM kernel) and
-compiles each with the compilers found (g++, clang++, nvcc). Where the environment variable CUTLASS names a checkout of
-CUTLASS, CuTe's cost is measured in the same run, unit by unit next to ours.
+Generates its units (headers only, 200 distinct static expressions, 100 with run-time leaves, a tiled SGEMM kernel) and
+compiles each with the available compilers (g++, clang++, nvcc). If the environment variable CUTLASS names a checkout of
+CUTLASS, the corresponding CuTe units are measured in the same run.
 
---nvrtc compiles instead, at run time and to a cubin, both GEMM examples and a Hopper tile of TMA and TiledMMA: CPU
-seconds of the compilation, loading the library and an empty text apart.
+--nvrtc instead compiles both GEMM examples and a Hopper tile of TMA and TiledMMA to cubins at run time, and reports the CPU
+seconds of the compilation without loading the library and an empty unit.
 """
 import argparse
 import datetime
@@ -43,7 +43,7 @@ def includes(library, compiler):
 
 
 def measure(command):
-    """CPU seconds and the peak memory of the largest process in MiB, of a compilation and all that it starts."""
+    """CPU seconds and the peak memory of the largest process in MiB, for a compilation and its child processes."""
     script = (
         "import resource, subprocess, sys\n"
         "done = subprocess.run(sys.argv[1:], capture_output=True, text=True)\n"
@@ -89,7 +89,7 @@ class Bench:
 
 
 def nvrtc_table(repeat):
-    """CPU seconds of each unit: the least and the median of some compilations, each in a process of its own."""
+    """CPU seconds of each unit: the minimum and the median of several compilations, each in its own process."""
     rows = []
     for name, (architecture, text) in units.nvrtc_units().items():
         with tempfile.NamedTemporaryFile("w", suffix=".cu") as f:
@@ -125,14 +125,14 @@ def broken_limits(rows, limits):
     for row in rows:
         allowed = limits.get(row["compiler"], {}).get(row["unit"])
         for key, unit in (("cpu_s", "CPU seconds"), ("peak_mib", "MiB")):
-            # Of NVRTC the least of the samples: others on the machine only ever add to it.
+            # For NVRTC the minimum of the samples: other load on the machine only adds to it.
             spent = row.get("least_s", row["ours"]["cpu_s"]) if key == "cpu_s" else row["ours"].get(key)
             if allowed and key in allowed and spent > allowed[key]:
                 yield f"{row['compiler']}, {row['unit']}: {spent} {unit}, more than the {allowed[key]} allowed"
 
 
 def origin():
-    """Where the figures come from: the machine and how busy it was, the commit, the compilers, and CUTLASS where it was compiled too."""
+    """The origin of the numbers: the machine and its load, the commit, the compilers, and CUTLASS if it was compiled too."""
     first = lambda *command: subprocess.run(command, capture_output=True, text=True).stdout.splitlines()
     cpu = [line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")]
     found = {"device": f"{len(cpu)} cores of {cpu[0]}", "load": os.getloadavg()[0], "date": datetime.date.today().isoformat(),

@@ -1,5 +1,5 @@
-// A Hopper tile as a user of the tiled names writes it, for NVRTC: C (128, 128) = A B^T, loads by TMA, products by
-// a TiledMMA of two warpgroups. The host makes both copies; a text for NVRTC names their types.
+// A Hopper tile in the tiled API, for NVRTC: C (128, 128) = A B^T, loads by TMA, matmul by a TiledMMA of two
+// warpgroups. The host makes both copies; the NVRTC source names their types.
 #include <zellige/atom/cluster_names.hpp>
 #include <zellige/atom/gmma_call.hpp>
 #include <zellige/atom/tma_call.hpp>

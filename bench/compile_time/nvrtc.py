@@ -1,4 +1,4 @@
-"""NVRTC, loaded at run time: a text to a cubin, and the CPU seconds that it took.
+"""NVRTC, loaded at run time: compiles source code to a cubin, and measures the CPU seconds.
 
     python3 nvrtc.py FILE ARCHITECTURE INCLUDE...     prints "CPU-seconds wall-seconds cubin-bytes"
 """
@@ -13,7 +13,7 @@ NAMES = [os.environ.get("ZELLIGE_NVRTC"), "libnvrtc.so", "libnvrtc.so.13", "libn
 
 
 def load():
-    """The library, or None where there is none."""
+    """The library, or None if there is none."""
     for name in filter(None, NAMES):
         try:
             return ctypes.CDLL(name)
@@ -23,7 +23,7 @@ def load():
 
 
 def compile_text(library, text, architecture, includes):
-    """(CPU seconds, wall seconds, cubin). Exits with the log of a failure."""
+    """(CPU seconds, wall seconds, cubin). On failure exits with the log."""
     program = ctypes.c_void_p()
     options = [f"--gpu-architecture={architecture}", "-std=c++20", *(f"-I{i}" for i in includes)]
     words = (ctypes.c_char_p * len(options))(*(o.encode() for o in options))

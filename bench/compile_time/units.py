@@ -1,4 +1,4 @@
-"""The translation units that are compiled: the same C++ for this library and for CuTe, but for header and namespace."""
+"""The translation units that are compiled: the same C++ for this library and for CuTe, except for header and namespace."""
 
 import os
 
@@ -17,7 +17,7 @@ def n(i):
 
 
 def static_expression(i):
-    """Five operations in turn; the numbers of no two expressions agree."""
+    """Five operations in rotation; no two expressions have the same numbers."""
     a, b = 8 * (i + 3), 8 << i % 4
     x, y = 2 << i % 2, 2 << i % 3
     whole = layout(f"{n(a)}, {n(b)}", f"{n(b)}, _1{{}}")
@@ -82,7 +82,7 @@ template __global__ void sgemm<64, 64, 16>(float const*, float const*, float*, i
 
 
 def unit(name, library):
-    """The text of a unit; `empty` is what the others are measured against."""
+    """The source code of a unit; `empty` is the baseline that is subtracted."""
     if name == "empty":
         return "int nothing;\n"
     h = HEADERS[library]
@@ -118,7 +118,7 @@ template __global__ void kernels::gemm_sm90<OneTile, Identity>(
 
 
 def nvrtc_units():
-    """name -> (architecture, text), of what is compiled at run time."""
+    """name -> (architecture, source code), for units compiled at run time."""
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "hopper_tile.cu")) as f:
         tile = f.read()
     return {"GEMM SM80": ("sm_80", GEMM_SM80), "GEMM SM90": ("sm_90a", GEMM_SM90), "Hopper tile": ("sm_90a", tile)}

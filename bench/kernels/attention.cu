@@ -20,7 +20,7 @@ int attention(const void* q, const void* k, const void* v, void* o, AttentionSha
 
 }  // namespace
 
-/// bfloat16. heads and kv_heads count batches too.
+/// bfloat16. heads and kv_heads include the batches.
 extern "C" int zellige_attention(int head_dim, int keys_per_tile, int causal, const void* q, const void* k,
                                  const void* v, void* o, int queries, int keys, int heads, int kv_heads,
                                  float scale, int blocks, void* stream) {

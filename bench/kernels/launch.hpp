@@ -1,4 +1,4 @@
-// How the benched kernels are launched: clusters, shared memory limits, early starts.
+// Launches benchmarked kernels: clusters, shared memory limits, programmatic dependent launch.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -7,10 +7,11 @@
 
 namespace zellige::bench {
 
-/// Off: no kernel begins early, and evaluations come one after another.
+/// False: no kernel starts early, and evaluations run one after another.
 inline bool overlapping = true;
 
-/// early: the kernel may begin before the one before it in the stream has ended; it waits by itself.
+/// early: PDL, the kernel may start before the previous one on the stream has ended; it waits
+/// itself.
 template <class... P, class... A>
 int launch(void (*kernel)(P...), dim3 blocks, int threads, int shared_bytes, int cluster, bool early,
            void* stream, A... arguments) {
@@ -39,7 +40,7 @@ int launch(void (*kernel)(P...), dim3 blocks, int threads, int shared_bytes, int
   return launch(kernel, blocks, threads, shared_bytes, cluster, false, stream, arguments...);
 }
 
-/// What a C caller gets: refusals go to stderr in words.
+/// The status for a C caller: refusals are printed to stderr.
 template <class F>
 int guarded(F launch) {
   try {

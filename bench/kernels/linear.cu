@@ -1,4 +1,4 @@
-// The linear layers on few rows of include/zellige/kernels under C names, for bench/kernels.py.
+// The linear layers with small M of include/zellige/kernels under C names, for bench/kernels.py.
 #include <zellige/kernels/descriptors.hpp>
 
 #include "launch.hpp"

@@ -1,6 +1,6 @@
 // C entries of the row kernels, the small GEMMs and decode attention: device pointers, sizes, a stream. Each
-// picks the blocking that was fastest on an H200, takes any size, and returns a cudaError_t. All kernels wait
-// for the one before by themselves, so they are launched early.
+// selects the blocking that was fastest on an H200, accepts any size, and returns a cudaError_t. All kernels
+// wait for the previous one themselves, so they are launched with PDL.
 #include <zellige/kernels/decode_attention.hpp>
 #include <zellige/kernels/gemm_ragged.hpp>
 #include <zellige/kernels/gemm_sm80.hpp>
@@ -20,7 +20,7 @@ using bench::launch;
 constexpr int up(int a, int b) { return (a + b - 1) / b; }
 bool aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % 16 == 0; }
 
-/// Calls f.template operator()<V, Threads, Chunks, Long>() with a blocking for rows of so many f16 columns.
+/// Calls f.template operator()<V, Threads, Chunks, Long>() with a blocking for rows of `columns` f16 columns.
 template <class F>
 int with_row_blocking(bool vectors, int columns, F f) {
   if (!vectors) return f.template operator()<1, 256, 4, true>();
@@ -72,7 +72,7 @@ int decode(const Decode& d, int units, int splits, void* s) {
   return launch(decode_attention<Plan>, dim3(splits, units / d.batch, d.batch), Plan::threads, Plan::bytes,
                 splits == 1 ? 1 : Plan::cluster, true, s, d.q, d.k, d.v, d.o, d.scratch, d.counters, d.shape);
 }
-/// About 64 blocks or 128, as clusters that need no scratch where 2, 4 or 8 splits do.
+/// About 64 or 128 blocks, as clusters that need no scratch memory if 2, 4 or 8 splits suffice.
 template <int D>
 int decode_of(const Decode& d, void* s) {
   const int units = d.batch * d.shape.heads_kv * up(d.shape.heads_q / d.shape.heads_kv, 8);
@@ -102,7 +102,7 @@ extern "C" int zellige_softmax(const void* x, void* y, int rows, int columns, vo
       });
 }
 
-/// kind 0: RMSNorm, 1: LayerNorm, f16. gamma and, of LayerNorm, beta are null or not together.
+/// kind 0: RMSNorm, 1: LayerNorm, f16. gamma and, for LayerNorm, beta are both null or both set.
 extern "C" int zellige_norm(int kind, const void* x, const void* gamma, const void* beta, void* y, int rows,
                             int columns, float epsilon, void* s) {
   const auto *from = static_cast<const half_t*>(x), *g = static_cast<const half_t*>(gamma),
@@ -143,9 +143,9 @@ extern "C" int zellige_gemm_any(int type, int b_along_k, const void* a, long lda
   }
 }
 
-/// o = softmax(scale q K^T) V for one token a sequence, bf16: q and o (batch, heads, head_dim), k and v
+/// o = softmax(scale q K^T) V for one token per sequence, bf16: q and o (batch, heads, head_dim), k and v
 /// (batch, kv_heads, keys, head_dim), head_dim 64 or 128. scratch: 512 * (head_dim + 2) floats. counters: 64,
-/// which are 0 and stay 0.
+/// which must be 0 and are 0 afterwards.
 extern "C" int zellige_decode(const void* q, const void* k, const void* v, void* o, void* scratch,
                               void* counters, int batch, int heads, int kv_heads, int keys, int head_dim,
                               float scale, void* s) {

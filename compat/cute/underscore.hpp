@@ -6,7 +6,7 @@
 
 namespace zellige {
 
-/// Whether a tuple has an element of this type, or only such elements; at any
+/// True if a tuple has an element of this type, or only such elements; at any
 /// depth.
 template <class T, class Elem>
 struct has_elem : bool_constant<is_same_v<T, Elem>> {};

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Parts of today's transformers as graphs of plain operators, one JSON file each.
+"""Generates parts of current transformers as graphs of unfused operators, one JSON file each.
 
-  make.py real FOLDER     the sizes of Llama 3 8B: what lies in this folder; _b8 and _b16 decode so many sequences
-  make.py small FOLDER    the same graphs at sizes that the emulator takes: what lies in tests/run/layers
+  make.py real FOLDER     the sizes of Llama 3 8B: the files in this folder; _b8 and _b16 decode 8 and 16 sequences
+  make.py small FOLDER    the same graphs at sizes for the emulator: the files in tests/run/layers
 
 Weights are (out, in), as a checkpoint stores them.
 """
@@ -70,7 +70,7 @@ def layer(g, count, width, heads, kv, dim, hidden):
 
 
 def write_decoding(folder, width, heads, kv, dim, hidden, keys, batch, suffix):
-    """What one token a sequence runs through."""
+    """The layer for one token per sequence."""
     g = Graph("rms_qkv_rope" + suffix)
     x, cos, sin = g.input("x", batch, width), g.input("cos", batch, 1, dim // 2), g.input("sin", batch, 1, dim // 2)
     g.qkv(x, g.input("g", width), g.input("w", (heads + 2 * kv) * dim, width), cos, sin, batch, heads, kv, dim, ("q", "k", "v"))
@@ -82,7 +82,7 @@ def write_decoding(folder, width, heads, kv, dim, hidden, keys, batch, suffix):
                 g.input("down", width, hidden), "y")
     g.write(folder, "y")
 
-    g = Graph("llama_decode" + suffix)  # the caches hold the token already
+    g = Graph("llama_decode" + suffix)  # the caches already hold the token
     x, cos, sin, (g1, wqkv, wo, g2, gate, up, down) = layer(g, batch, width, heads, kv, dim, hidden)
     cache_k, cache_v = g.input("cache_k", batch, kv, keys, dim), g.input("cache_v", batch, kv, keys, dim)
     q, k, v = g.qkv(x, g1, wqkv, cos, sin, batch, heads, kv, dim, (None, "k", "v"))

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What other models than Llama are made of, as graphs of plain operators: lists of graphs, one file a theme.
+"""Generates components of models other than Llama as graphs of unfused operators: lists of graphs, one file per theme.
 
-  make.py real FOLDER     the sizes of the models that are named: what lies in this folder
-  make.py small FOLDER    the same graphs at sizes that the emulator takes: what lies in tests/run/parts
-  make.py wide FOLDER     some with as many blocks as bring warpgroups on: in tests/run/parts too
+  make.py real FOLDER     the sizes of the named models: the files in this folder
+  make.py small FOLDER    the same graphs at sizes for the emulator: the files in tests/run/parts
+  make.py wide FOLDER     some with enough blocks for warpgroup instructions: also in tests/run/parts
 
-Weights are (out, in), as a checkpoint stores them. Dictionaries in front of each function have its sizes.
+Weights are (out, in), as a checkpoint stores them. The dictionaries in the decorator of each function have its sizes.
 """
 import json
 import math
@@ -17,7 +17,7 @@ from make import Graph as Layer  # noqa: E402
 
 
 class Graph(Layer):
-    """Inputs in one dtype."""
+    """A graph whose inputs have one dtype."""
 
     def __init__(self, name, dtype="bf16"):
         super().__init__(name)
@@ -43,7 +43,7 @@ class Graph(Layer):
         return self.op("add", y, self.input("b" + name, out)) if bias else y
 
     def scores(self, q, k, dim, scale=None):
-        """In float32, scaled."""
+        """Scaled scores in float32."""
         axes = list(range(dim - 1)) + [dim, dim - 1]
         s = self.op("cast", self.op("matmul", q, self.turned(k, *axes)), dtype="f32")
         return s if scale is None else self.op("mul_scalar", s, scalar=scale)
@@ -57,7 +57,7 @@ PARTS = []
 
 
 def part(file, real, small, wide=None, **variants):
-    """A function of a graph and sizes that returns the outputs; variants are more names with other sizes."""
+    """A decorator of a function of a graph and sizes that returns the outputs; variants are further names with other sizes."""
     def add(make):
         name = make.__name__
         PARTS.append((file, name, make, {"real": real, "small": small, "wide": wide and {**real, **wide}}))
@@ -67,11 +67,11 @@ def part(file, real, small, wide=None, **variants):
     return add
 
 
-# Attention of many queries.
+# Attention with many queries.
 
 @part("attention", dict(heads=32, kv=8, tokens=2048, dim=128), dict(heads=4, kv=2, tokens=24, dim=16))
 def qk_norm_prefill(g, heads, kv, tokens, dim):
-    """Qwen 3: each head of queries and keys has its norm before it turns."""
+    """Qwen 3: a norm for each head of queries and keys before the rotary embedding."""
     q, k, v = g.input("q", tokens, heads, dim), g.input("k", tokens, kv, dim), g.input("v", tokens, kv, dim)
     cos, sin = g.input("cos", tokens, 1, dim // 2), g.input("sin", tokens, 1, dim // 2)
     q = g.op("rotary", g.norm(q, g.input("gq", dim)), cos, sin)
@@ -96,14 +96,14 @@ def soft_cap(g, heads, kv, tokens, dim, cap, window):
 @part("attention", dict(heads=32, tokens=4096, dim=128, window=1024), dict(heads=2, tokens=24, dim=16, window=7),
       wide=dict(heads=80, tokens=256, dim=64, window=70))
 def sliding_window(g, heads, tokens, dim, window):
-    """Mistral: the last keys alone."""
+    """Mistral: only the latest keys (sliding window)."""
     q, k, v = (g.input(n, heads, tokens, dim) for n in "qkv")
     return [g.weighted(g.op("mask", g.scores(q, k, 2, dim ** -0.5), tril=0, triu=1 - window), v, 2, to="o")]
 
 
 @part("attention", dict(heads=32, tokens=2048, dim=128), dict(heads=2, tokens=24, dim=16), wide=dict(heads=40, tokens=256, dim=64))
 def mask_of_numbers(g, heads, tokens, dim):
-    """A mask that the caller adds."""
+    """A mask added by the caller."""
     q, k, v = (g.input(n, 1, heads, tokens, dim) for n in "qkv")
     s = g.op("add", g.scores(q, k, 3, dim ** -0.5), g.input("mask", 1, 1, tokens, tokens, dtype="f32"))
     return [g.weighted(s, v, 3, to="o")]
@@ -111,7 +111,7 @@ def mask_of_numbers(g, heads, tokens, dim):
 
 @part("attention", dict(heads=32, tokens=2048, dim=128), dict(heads=2, tokens=24, dim=16))
 def mask_chosen(g, heads, tokens, dim):
-    """A mask of ones and zeros that chooses, as masked_fill does."""
+    """A mask of ones and zeros that selects, like masked_fill."""
     q, k, v = (g.input(n, heads, tokens, dim) for n in "qkv")
     s = g.op("where", g.input("keep", tokens, tokens, dtype="f32"), g.scores(q, k, 2, dim ** -0.5), scalar=-1e30)
     return [g.weighted(s, v, 2, to="o")]
@@ -119,7 +119,7 @@ def mask_chosen(g, heads, tokens, dim):
 
 @part("attention", dict(heads=32, tokens=2048, dim=128), dict(heads=2, tokens=24, dim=16), wide=dict(heads=40, tokens=251, dim=64))
 def alibi(g, heads, tokens, dim):
-    """A slope of each head times the key's position."""
+    """ALiBi: a slope of each head times the key's position."""
     q, k, v = (g.input(n, heads, tokens, dim) for n in "qkv")
     bias = g.op("mul", g.input("slopes", heads, 1, 1, dtype="f32"), g.input("positions", 1, 1, tokens, dtype="f32"))
     s = g.op("mask", g.op("add", g.scores(q, k, 2, dim ** -0.5), bias), tril=0)
@@ -128,7 +128,7 @@ def alibi(g, heads, tokens, dim):
 
 @part("attention", dict(batch=4, heads=32, tokens=512, dim=64), dict(batch=2, heads=2, tokens=24, dim=16))
 def relative_bias(g, batch, heads, tokens, dim):
-    """T5: a learnt bias of each head, no scale."""
+    """T5: a learnt bias for each head, no scale."""
     q, k, v = (g.input(n, batch, heads, tokens, dim) for n in "qkv")
     bias = g.op("cast", g.input("bias", 1, heads, tokens, tokens), dtype="f32")
     return [g.weighted(g.op("add", g.scores(q, k, 3), bias), v, 3, to="o")]
@@ -136,7 +136,7 @@ def relative_bias(g, batch, heads, tokens, dim):
 
 @part("attention", dict(heads=64, kv=8, tokens=2048, dim=64), dict(heads=4, kv=2, tokens=24, dim=16), wide=dict(heads=40, kv=8, tokens=251, dim=64))
 def sinks(g, heads, kv, tokens, dim):
-    """gpt-oss: a learnt score of each head takes part in the softmax and has no value."""
+    """gpt-oss: attention sinks, a learnt score for each head that takes part in the softmax and has no value."""
     q = g.input("q", kv, heads // kv, tokens, dim)
     k, v = (g.input(n, kv, 1, tokens, dim) for n in "kv")
     s = g.op("mask", g.scores(q, k, 3, dim ** -0.5), tril=0)
@@ -147,7 +147,7 @@ def sinks(g, heads, kv, tokens, dim):
 
 @part("attention", dict(heads=64, kv=8, tokens=2048, dim=64), dict(heads=4, kv=2, tokens=24, dim=16))
 def sinks_apart(g, heads, kv, tokens, dim):
-    """The same written out."""
+    """The same with an explicit concat."""
     q = g.input("q", kv, heads // kv, tokens, dim)
     k, v = (g.input(n, kv, 1, tokens, dim) for n in "kv")
     s, sink = g.op("mask", g.scores(q, k, 3, dim ** -0.5), tril=0), g.input("sinks", kv, heads // kv, 1, 1, dtype="f32")
@@ -159,7 +159,7 @@ def sinks_apart(g, heads, kv, tokens, dim):
 
 @part("attention", dict(heads=16, tokens=2048, nope=128, rope=64, value=128), dict(heads=2, tokens=24, nope=16, rope=8, value=16))
 def latent_prefill(g, heads, tokens, nope, rope, value):
-    """DeepSeek's latent attention of many queries: keys turn in one part that all heads share."""
+    """DeepSeek's latent attention with many queries: the rotary part of the keys is shared by all heads."""
     q, k = g.input("q", heads, tokens, nope), g.input("k", heads, tokens, nope)
     qr, kr, v = g.input("qr", heads, tokens, rope), g.input("kr", 1, tokens, rope), g.input("v", heads, tokens, value)
     s = g.op("mul_scalar", g.op("add", g.scores(q, k, 2), g.scores(qr, kr, 2)), scalar=(nope + rope) ** -0.5)
@@ -168,7 +168,7 @@ def latent_prefill(g, heads, tokens, nope, rope, value):
 
 @part("attention", dict(heads=16, tokens=2048, width=192, value=128), dict(heads=2, tokens=24, width=24, value=16))
 def wide_keys(g, heads, tokens, width, value):
-    """The same with both parts side by side."""
+    """The same with both parts concatenated."""
     q, k, v = g.input("q", heads, tokens, width), g.input("k", heads, tokens, width), g.input("v", heads, tokens, value)
     return [g.weighted(g.op("mask", g.scores(q, k, 2, width ** -0.5), tril=0), v, 2, to="o")]
 
@@ -204,7 +204,7 @@ def image_attention(g, batch, heads, tokens, dim):
 
 @part("cross", dict(heads=32, kv=8, tokens=1013, dim=128), dict(heads=4, kv=2, tokens=23, dim=16), wide=dict(heads=64, kv=32, tokens=211, dim=64))
 def prime_causal(g, heads, kv, tokens, dim):
-    """A prompt as long as it is."""
+    """A prompt of arbitrary length."""
     q = g.input("q", kv, heads // kv, tokens, dim)
     k, v = (g.input(n, kv, 1, tokens, dim) for n in "kv")
     return [g.weighted(g.op("mask", g.scores(q, k, 3, dim ** -0.5), tril=0), v, 3, to="o")]
@@ -212,17 +212,17 @@ def prime_causal(g, heads, kv, tokens, dim):
 
 @part("cross", dict(batch=1, heads=32, kv=8, keys=4099, dim=128), dict(batch=3, heads=4, kv=2, keys=41, dim=16), b8=dict(batch=8))
 def prime_decode(g, batch, heads, kv, keys, dim):
-    """A token over a cache of a prime number of keys."""
+    """One token over a cache with a prime number of keys."""
     q = g.input("q", batch, kv, heads // kv, dim)
     k, v = (g.input(n, batch, kv, keys, dim) for n in "kv")
     return [g.weighted(g.scores(q, k, 3, dim ** -0.5), v, 3, to="o")]
 
 
-# One token a sequence.
+# One token per sequence.
 
 @part("decode", dict(batch=1, heads=32, kv=8, keys=4096, dim=128), dict(batch=3, heads=4, kv=2, keys=40, dim=16), b8=dict(batch=8))
 def qk_norm_decode(g, batch, heads, kv, keys, dim):
-    """Qwen 3, the token's query over keys that are normed already."""
+    """Qwen 3: the token's query over keys that are already normalised."""
     q, k, v = g.input("q", batch, heads, dim), g.input("k", batch, kv, keys, dim), g.input("v", batch, kv, keys, dim)
     cos, sin = g.input("cos", batch, 1, dim // 2), g.input("sin", batch, 1, dim // 2)
     q = g.op("rotary", g.norm(q, g.input("gq", dim)), cos, sin)
@@ -240,7 +240,7 @@ def soft_cap_decode(g, batch, heads, kv, keys, dim, cap):
 
 @part("decode", dict(batch=8, heads=32, kv=8, keys=4096, dim=128), dict(batch=3, heads=4, kv=2, keys=40, dim=16))
 def lengths_decode(g, batch, heads, kv, keys, dim):
-    """Sequences of their own lengths in one cache."""
+    """Sequences of different lengths in one cache."""
     q = g.input("q", batch, kv, heads // kv, dim)
     k, v = (g.input(n, batch, kv, keys, dim) for n in "kv")
     s = g.op("mask", g.scores(q, k, 3, dim ** -0.5), g.input("lengths", batch, 1, 1, 1, dtype="int32"))
@@ -260,7 +260,7 @@ def sinks_decode(g, batch, heads, kv, keys, dim):
 
 @part("decode", dict(batch=1, heads=128, keys=4096, latent=512, rope=64), dict(batch=3, heads=4, keys=40, latent=32, rope=8), b8=dict(batch=8))
 def latent_decode(g, batch, heads, keys, latent, rope):
-    """DeepSeek's latent attention of one token, absorbed: all heads share keys that are the values, too."""
+    """DeepSeek's latent attention for one token, absorbed: all heads share keys that are also the values."""
     q, qr = g.input("q", batch, heads, latent), g.input("qr", batch, heads, rope)
     c, kr = g.input("c", batch, keys, latent), g.input("kr", batch, keys, rope)
     s = g.op("mul_scalar", g.op("add", g.scores(q, c, 2), g.scores(qr, kr, 2)), scalar=192 ** -0.5)
@@ -269,7 +269,7 @@ def latent_decode(g, batch, heads, keys, latent, rope):
 
 @part("decode", dict(batch=1, heads=128, keys=4096, latent=512, rope=64), dict(batch=3, heads=4, keys=40, latent=32, rope=8))
 def latent_decode_one_cache(g, batch, heads, keys, latent, rope):
-    """The same with latent and turned parts side by side."""
+    """The same with the latent and the rotary part concatenated."""
     q, c = g.input("q", batch, heads, latent + rope), g.input("c", batch, keys, latent + rope)
     return [g.weighted(g.scores(q, c, 2, 192 ** -0.5), g.part(c, 2, 0, latent), 2, to="o")]
 
@@ -277,7 +277,7 @@ def latent_decode_one_cache(g, batch, heads, keys, latent, rope):
 @part("decode", dict(batch=1, width=7168, qlow=1536, heads=128, nope=128, rope=64, latent=512),
       dict(batch=3, width=64, qlow=32, heads=4, nope=16, rope=8, latent=32), b8=dict(batch=8))
 def latent_projections(g, batch, width, qlow, heads, nope, rope, latent):
-    """What latent attention reads, of a token: low-rank queries, their turned part, and keys absorbed into them."""
+    """The inputs of latent attention for a token: low-rank queries, their rotary part, and keys absorbed into them."""
     x = g.norm(g.input("x", batch, width), g.input("g", width))
     low = g.norm(g.linear(x, g.input("wqa", qlow, width)), g.input("gq", qlow))
     q = g.view(g.linear(low, g.input("wqb", heads * (nope + rope), qlow)), batch, heads, nope + rope)
@@ -296,7 +296,7 @@ def latent_projections(g, batch, width, qlow, heads, nope, rope, latent):
 @part("projections", dict(tokens=1, width=4096, heads=32, kv=8, dim=128), dict(tokens=3, width=64, heads=4, kv=2, dim=16),
       b8=dict(tokens=8), prefill=dict(tokens=2048))
 def qk_norm_qkv(g, tokens, width, heads, kv, dim):
-    """Qwen 3: norm, product, norms of heads, rotary embedding."""
+    """Qwen 3: norm, matmul, norms of heads, rotary embedding."""
     x = g.norm(g.input("x", tokens, width), g.input("g", width))
     t = g.view(g.linear(x, g.input("w", (heads + 2 * kv) * dim, width)), tokens, heads + 2 * kv, dim)
     cos, sin = g.input("cos", tokens, 1, dim // 2), g.input("sin", tokens, 1, dim // 2)
@@ -308,7 +308,7 @@ def qk_norm_qkv(g, tokens, width, heads, kv, dim):
 @part("projections", dict(tokens=1, width=3584, heads=28, kv=4, dim=128), dict(tokens=3, width=64, heads=4, kv=2, dim=16),
       b8=dict(tokens=8), prefill=dict(tokens=2048))
 def biased_qkv(g, tokens, width, heads, kv, dim):
-    """Qwen 2: three products with biases."""
+    """Qwen 2: three matmuls with biases."""
     x = g.norm(g.input("x", tokens, width), g.input("g", width))
     cos, sin = g.input("cos", tokens, 1, dim // 2), g.input("sin", tokens, 1, dim // 2)
     q, k, v = (g.view(g.projected(x, n, h * dim, width, True), tokens, h, dim) for n, h in (("q", heads), ("k", kv), ("v", kv)))
@@ -319,7 +319,7 @@ def biased_qkv(g, tokens, width, heads, kv, dim):
 @part("projections", dict(tokens=1, width=4096, out=6144, rank=16), dict(tokens=3, width=64, out=96, rank=8),
       b8=dict(tokens=8), prefill=dict(tokens=2048))
 def low_rank_qkv(g, tokens, width, out, rank):
-    """An adapter beside a product of its norm."""
+    """LoRA: an adapter in parallel with a matmul of its norm."""
     x = g.norm(g.input("x", tokens, width), g.input("g", width))
     low = g.linear(g.linear(x, g.input("a", rank, width)), g.input("b", out, rank))
     return [g.op("add", g.linear(x, g.input("w", out, width)), g.op("mul_scalar", low, scalar=2.0), to="y")]
@@ -341,18 +341,18 @@ def parallel_block(g, tokens, width, heads, dim, hidden):
 
 @part("projections", dict(tokens=1, width=4096, heads=48, dim=128), dict(tokens=3, width=64, heads=4, dim=16), prefill=dict(tokens=2048))
 def rotated_halves(g, tokens, width, heads, dim):
-    """A rotary embedding spelled as Transformers has it: x cos + concat(-b, a) sin."""
+    """A rotary embedding as in Transformers: x cos + concat(-b, a) sin."""
     q = g.view(g.linear(g.input("x", tokens, width), g.input("w", heads * dim, width)), tokens, heads, dim)
     cos, sin = g.input("cos", tokens, 1, dim), g.input("sin", tokens, 1, dim)
     half = g.op("concat", g.op("neg", g.part(q, 2, dim // 2, dim)), g.part(q, 2, 0, dim // 2), dim=2)
     return [g.op("add", g.op("mul", q, cos), g.op("mul", half, sin), to="y")]
 
 
-# Norms and what stands between layers.
+# Norms and other operators between layers.
 
 @part("norms", dict(tokens=1, width=3584, inner=4096), dict(tokens=3, width=64, inner=96), b8=dict(tokens=8), prefill=dict(tokens=2048))
 def norm_behind(g, tokens, width, inner):
-    """Gemma 2: a norm behind the product, then the residual, then the next norm."""
+    """Gemma 2: a norm after the matmul, then the residual, then the next norm."""
     x = g.input("x", tokens, width)
     y = g.norm(g.linear(g.input("o", tokens, inner), g.input("w", width, inner)), g.input("g1", width))
     g.op("add", x, y, to="r")
@@ -361,7 +361,7 @@ def norm_behind(g, tokens, width, inner):
 
 @part("norms", dict(rows=4096, width=4096), dict(rows=24, width=64))
 def norm_written_out(g, rows, width):
-    """RMSNorm as Transformers spells it, in float32 and back, behind a residual."""
+    """RMSNorm as in Transformers, in float32 and back, after a residual."""
     h = g.op("add", g.input("x", rows, width), g.input("r", rows, width), to="h")
     f = g.op("cast", h, dtype="f32")
     scale = g.op("rsqrt", g.op("add", g.op("mean", g.op("square", f), dim=[1], keepdim=True), scalar=1e-6))
@@ -370,7 +370,7 @@ def norm_written_out(g, rows, width):
 
 @part("norms", dict(batch=2, channels=320, groups=32, pixels=4096), dict(batch=2, channels=16, groups=4, pixels=24))
 def group_norm_silu(g, batch, channels, groups, pixels):
-    """Stable Diffusion's: a norm of channels in groups, then silu."""
+    """Stable Diffusion: group norm over channels, then silu."""
     each = channels // groups
     x = g.view(g.input("x", batch, channels, pixels, dtype="f16"), batch, groups, each, pixels)
     n = g.op("layer_norm", x, eps=1e-5, normalized_shape=[each, pixels])
@@ -390,14 +390,14 @@ def capped_cross_entropy(g, rows, width, words, cap):
 
 @part("norms", dict(rows=1, width=4096, words=128256), dict(rows=3, width=64, words=200), b8=dict(rows=8))
 def logits(g, rows, width, words):
-    """The head of a few rows: the last norm, and scores in float32."""
+    """The output head with small M: the last norm, and scores in float32."""
     x = g.norm(g.input("x", rows, width), g.input("g", width))
     return [g.op("cast", g.linear(x, g.input("w", words, width)), dtype="f32", to="y")]
 
 
 @part("norms", dict(rows=1, width=3584, words=256000, cap=30.0), dict(rows=3, width=64, words=200, cap=5.0), b8=dict(rows=8))
 def capped_logits(g, rows, width, words, cap):
-    """Gemma 2's head: capped scores and the greatest of them."""
+    """Gemma 2's output head: capped scores and their maximum."""
     x = g.norm(g.input("x", rows, width), g.input("g", width))
     s = g.op("cast", g.linear(x, g.input("w", words, width)), dtype="f32")
     s = g.op("mul_scalar", g.op("tanh", g.op("div", s, scalar=cap)), scalar=cap, to="y")
@@ -408,7 +408,7 @@ def capped_logits(g, rows, width, words, cap):
 
 @part("mlp", dict(tokens=1, width=3584, hidden=14336), dict(tokens=3, width=64, hidden=96), b8=dict(tokens=8), prefill=dict(tokens=2048))
 def geglu(g, tokens, width, hidden):
-    """Gemma 2: norms in front and behind."""
+    """Gemma 2: norms before and after."""
     x = g.input("x", tokens, width)
     n = g.norm(x, g.input("g1", width))
     h = g.op("mul", g.op("gelu_tanh", g.projected(n, "gate", hidden, width)), g.projected(n, "up", hidden, width))
@@ -417,7 +417,7 @@ def geglu(g, tokens, width, hidden):
 
 @part("mlp", dict(tokens=1, width=6144, hidden=24576), dict(tokens=3, width=64, hidden=96), b8=dict(tokens=8), prefill=dict(tokens=2048))
 def squared_relu(g, tokens, width, hidden):
-    """Nemotron: a layer norm in front, relu squared."""
+    """Nemotron: a layer norm before, relu squared."""
     x = g.input("x", tokens, width)
     n = g.op("layer_norm", x, g.input("g", width), g.input("b", width), eps=1e-5)
     h = g.op("square", g.op("relu", g.projected(n, "up", hidden, width)))
@@ -436,7 +436,7 @@ def gpt2_mlp(g, tokens, width, heads):
 
 @part("mlp", dict(images=8, tokens=197, width=768), dict(images=2, tokens=13, width=48), wide=dict(images=3, tokens=197, width=256), clip=dict(tokens=257, width=1024))
 def vit_mlp(g, images, tokens, width):
-    """A vision transformer's: an odd number of rows."""
+    """A vision transformer: an odd number of rows."""
     g.dtype = "f16"
     x = g.input("x", images, tokens, width)
     n = g.op("layer_norm", x, g.input("g", width), g.input("b", width), eps=1e-6)
@@ -455,7 +455,7 @@ def experts(g, tokens, width, hidden, count, weights):
 
 @part("experts", dict(tokens=1, width=2048, hidden=1024, count=8), dict(tokens=3, width=64, hidden=48, count=4), b8=dict(tokens=8))
 def weighted_experts(g, tokens, width, hidden, count):
-    """Weights of the experts that were chosen, 0 for the others."""
+    """Weights of the selected experts, 0 for the others."""
     return [g.op("cast", experts(g, tokens, width, hidden, count, g.input("weights", count, tokens, 1)), dtype=g.dtype, to="y")]
 
 
@@ -470,7 +470,7 @@ def soft_experts(g, tokens, width, hidden, count):
 
 @part("experts", dict(width=4096, hidden=14336, count=8, top=2), dict(width=64, hidden=48, count=4, top=2))
 def chosen_experts(g, width, hidden, count, top):
-    """Mixtral, one token: the weights of the experts that it chose, by number."""
+    """Mixtral, one token: the weights of its selected experts, gathered by index."""
     n, x = g.input("number", top, dtype="int32"), g.view(g.input("x", 1, width), 1, 1, width)
     gate, up, down = (g.op("gather", g.input(name, count, *shape), n)
                       for name, shape in (("gate", (hidden, width)), ("up", (hidden, width)), ("down", (width, hidden))))

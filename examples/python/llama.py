@@ -1,4 +1,4 @@
-"""torch.compile with Zellige's backend on a Llama made on the spot, with random weights, beside eager and Inductor in the same run.
+"""torch.compile with Zellige's backend on a small Llama with random weights, compared with eager and Inductor in the same run.
 
     python examples/python/llama.py                    # on a GPU: 4 layers of 4096, one token at a time
     python examples/python/llama.py --dim 64 --layers 2 --on cpu --calls 1 --no-inductor    # on the emulator
@@ -67,7 +67,7 @@ x, cos, sin = torch.randn(a.batch, 1, a.dim, **dtype), angles.cos().to(torch.bfl
 
 
 def captured(run):
-    """A replay of it; on the CPU, which has no graphs, the run itself."""
+    """Replays it; on the CPU, which has no graphs, runs it."""
     if a.on != "cuda":
         return run
     side = torch.cuda.Stream()
@@ -82,7 +82,7 @@ def captured(run):
 
 
 def ready(name, run):
-    """What it gives, and what one call of it is: compiled, and captured in a CUDA graph."""
+    """Its result, and a function for one call of it: compiled, and captured in a CUDA graph."""
     start = time.perf_counter()
     y = run(x, cos, sin, caches).clone()
     replay = captured(run)
@@ -91,7 +91,7 @@ def ready(name, run):
 
 
 def each(replay):
-    """Seconds of a call, of as many as --calls says."""
+    """Seconds per call, over --calls calls."""
     start = time.perf_counter()
     for _ in range(a.calls):
         replay(x, cos, sin, caches)
@@ -101,7 +101,7 @@ def each(replay):
 
 
 def kernels(name, replay):
-    """The GPU's time in each kernel of one call, the longest first."""
+    """The GPU time of each kernel of one call, the longest first."""
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
         replay(x, cos, sin, caches)
         torch.cuda.synchronize()
@@ -114,10 +114,10 @@ def kernels(name, replay):
 with torch.no_grad():
     runs = {"eager": ready("eager", model), "zellige": ready("zellige", torch.compile(model, backend=torch_backend.backend))}
     print(torch_backend.reports[-1])
-    if not a.no_inductor:  # which measures its kernels for a minute or two
+    if not a.no_inductor:  # Inductor measures its kernels for a minute or two
         torch._dynamo.reset()
         runs["inductor"] = ready("inductor", torch.compile(model, mode="max-autotune-no-cudagraphs"))
-    rounds = [{name: each(replay) for name, (_, replay) in runs.items()} for _ in range(a.rounds)]  # one after another, so that all have the same clock
+    rounds = [{name: each(replay) for name, (_, replay) in runs.items()} for _ in range(a.rounds)]  # interleaved, so that all have the same clock
     expected = runs["eager"][0]
     for name, (y, replay) in runs.items():
         best = min(r[name] for r in rounds)

@@ -1,9 +1,9 @@
 // Lesson 1: from global memory to registers. A tensor is a pointer and a layout; a tile of it is another
-// pointer and another layout. Nobody writes  p + base + stride0 * i + stride1 * j.
+// pointer and another layout. There is no  p + base + stride0 * i + stride1 * j  in user code.
 //
-// The walk goes: global memory -> the block's tile -> shared memory -> the warp's tile -> a thread's
-// registers. At each level somebody's share is cut out of what the level above holds, and all that changes is
-// where it starts (the base offset) and its layout. The kernel is CUDA text; here the emulator runs it.
+// The steps: global memory -> the block's tile -> shared memory -> the warp's tile -> a thread's registers.
+// Each level is a partition of the level above, and only the base offset and the layout change. The kernel is
+// CUDA source code; here the emulator runs it.
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -16,8 +16,8 @@
 
 using namespace zellige;
 
-// The shapes of the levels. A block has one warp for every warp tile of its tile; the lanes of a warp stand
-// as `Lanes` says, and those beyond have nothing to do.
+// The shapes of the levels. A block has one warp for every warp tile of its tile; the lanes of a warp are
+// arranged as `Lanes`, and surplus lanes are idle.
 template <class Whole, class BlockTile, class WarpTile, class Lanes>
 struct Walk {
   static constexpr int levels = 6;
@@ -28,7 +28,7 @@ struct Walk {
     constexpr int elements = size(BlockTile{});
     Tensor sAsA = make_tensor(make_smem_ptr(shared<float>("sA", 0, elements)), BlockTile{}, LayoutRight{});
 
-    // Every thread brings its share: the same partition of both sides, so that coordinates agree.
+    // Every thread copies its part: the same partition on both sides, so that coordinates agree.
     auto const threads = make_layout(ceil_div(shape(BlockTile{}), shape(WarpTile{})), LayoutRight{});
     int const warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     auto const place = make_coord(warp / size<1>(threads), warp % size<1>(threads));
@@ -43,7 +43,7 @@ struct Walk {
 
     Tensor wAsA = local_tile(sAsA, WarpTile{}, place);           // the warp's tile, still in shared memory
     Tensor tAsA = local_partition(wAsA, Layout<Lanes>{}, lane);  // this thread's part of it
-    Tensor tArA = make_tensor_like(tAsA);                        // registers, with a layout of their own
+    Tensor tArA = make_tensor_like(tAsA);                        // registers, with their own layout
     copy(tAsA, tArA);
 
     int const thread = (blockIdx.x + gridDim.x * blockIdx.y) * blockDim.x + threadIdx.x;
@@ -105,15 +105,15 @@ int main() {
   std::printf("%-47s", "the register holds A's element");
   for (int t : threads) std::printf(" %6g", r.seen[t]);
 
-  // Who holds what: 100 * block + 10 * warp + lane, at the place of the element it holds.
+  // The thread of each element: 100 * block + 10 * warp + lane, at the element's position.
   Tensor holder = make_tensor<int>(gA);
   for (int t = 0; t < 128; ++t)
     if (t % 32 < 2) holder.data()[int(r.seen[t])] = t / 64 * 100 + t / 32 % 2 * 10 + t % 32;
   std::printf("\n\nwho holds what, as digits for block, warp and lane:\n");
   print_tensor(holder, false);
 
-  // The same kernel at a size that a GPU would like: 128 x 64 in blocks of 32 x 32, warps of 16 x 16, 32
-  // lanes as 8 x 4, so that a thread holds 2 x 4 elements. What it holds must be what the layouts say.
+  // The same kernel at a size for a GPU: 128 x 64 in blocks of 32 x 32, warps of 16 x 16, 32 lanes as 8 x 4,
+  // so that a thread holds 2 x 4 elements. Its elements must be those that the layouts give.
   using Large = Walk<Shape<_128, _64>, Shape<_32, _32>, Shape<_16, _16>, Shape<_8, _4>>;
   Result const large = run<Large>({2, 4}, 4, 128 * 64, 8, 4096);
   auto const whole = make_layout(Shape<_128, _64>{}, LayoutRight{});

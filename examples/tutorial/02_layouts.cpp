@@ -1,6 +1,5 @@
-// Lesson 2: a layout is a function. It takes a coordinate and gives an integer; in  shape:stride  the shape
-// says which coordinates there are, the stride what one step costs. The rest of the library is what can be
-// done to such functions.
+// Lesson 2: a layout is a function from coordinates to integers; in  shape:stride  the shape defines the
+// coordinates, the stride the offset of one step. The rest of the library operates on such functions.
 #include <cstdio>
 #include <zellige/layout.hpp>
 #include <zellige/layout/print.hpp>
@@ -26,8 +25,8 @@ int main() {
   std::printf("element (2, 3): %d, %d, %d\n\n", int(row_major(2, 3)), int(column_major(2, 3)),
               int(half_known(2, 3)));
 
-  // Modes nest. A coordinate may be given for the outer modes or for the inner ones; a single number counts
-  // all coordinates, the first mode fastest. Every layout is therefore also a function of one integer.
+  // Modes nest. A coordinate may be given for the outer modes or for the inner ones; a single number is a
+  // linear index, the first mode fastest. Every layout is therefore also a function of one integer.
   auto const nested =
       make_layout(Shape<Shape<_2, _2>, Shape<_2, _4>>{}, Stride<Stride<_1, _4>, Stride<_2, _8>>{});
   say("2 x 2 blocks, one after another", nested);
@@ -37,7 +36,7 @@ int main() {
   std::printf("  rank %d, depth %d, size %d, cosize %d\n\n", int(rank(nested)), int(depth(nested)),
               int(size(nested)), int(cosize(nested)));
 
-  // A slice fixes some coordinates and keeps the rest: again a layout, and an offset to where it starts.
+  // A slice fixes some coordinates and keeps the rest: again a layout, and the offset of its start.
   say("row 2 of the row-major one", row_major(2, _));
   say("column 5 of the blocks", nested(_, 5));
   std::printf("  and it starts %d elements further\n\n",

@@ -1,13 +1,13 @@
-// Lesson 3: composition.  A o B  is the function  c -> A(B(c)) : B chooses elements of A, in B's shape. One
-// operation reshapes, transposes, takes every other element, and permutes; a division (lesson 4) is a
-// composition as well.
+// Lesson 3: composition.  A o B  is the function  c -> A(B(c)) : B selects elements of A, in B's shape. One
+// operation reshapes, transposes, takes every other element, and permutes; a division (lesson 4) is also a
+// composition.
 #include <cstdio>
 #include <zellige/layout.hpp>
 #include <zellige/layout/print.hpp>
 
 using namespace zellige;
 
-// The definition, checked at every coordinate, and the result in text.
+// The definition, checked at every coordinate, and the printed result.
 template <class A, class B>
 auto compose(char const* what, A const& a, B const& b) {
   auto const r = composition(a, b);
@@ -38,18 +38,18 @@ int main() {
   auto const picked = composition(a, make_tile(Layout<_2, _2>{}, Layout<Shape<_2, _2>, Stride<_1, _4>>{}));
   std::printf("%-26s %s\n", "rows 0 2, columns 0 1 4 5", to_text(picked).c_str());
 
-  // A number n stands for n:1, the first n; an underscore for the whole mode.
+  // A number n means n:1, the first n; an underscore the whole mode.
   std::printf("%-26s %s\n", "the upper left 2 x 4", to_text(composition(a, Shape<_2, _4>{})).c_str());
   std::printf("%-26s %s\n\n", "the upper half", to_text(composition(a, make_tile(_2{}, _))).c_str());
 
-  // coalesce: the same function of the index with as few modes as there can be. Two neighbours join where a
-  // step of the second is what all of the first amounts to.
+  // coalesce: the same function of the index with as few modes as possible. Two neighbours are merged if the
+  // stride of the second equals extent times stride of the first.
   std::printf("%-26s %s\n", "coalesced",
               to_text(coalesce(Layout<Shape<_2, Shape<_1, _6>>, Stride<_1, Stride<_6, _2>>>{})).c_str());
   std::printf("%-26s %s\n\n", "the transposed: in order", to_text(coalesce(transposed)).c_str());
 
-  // Inverses undo a layout: A o right_inverse(A) counts 0, 1, 2, ... as far as A is onto. It says at which
-  // coordinate an index lies.
+  // Inverses undo a layout: A o right_inverse(A) counts 0, 1, 2, ... as far as A is onto. It gives the
+  // coordinate of an index.
   auto const back = right_inverse(a);
   std::printf("%-26s %s\n", "its right inverse", to_text(back).c_str());
   std::printf("%-26s %s\n", "A o that", to_text(coalesce(composition(a, back))).c_str());

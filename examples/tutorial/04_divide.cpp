@@ -1,6 +1,6 @@
-// Lesson 4: tiles. What a layout misses is its complement; to divide A by a tile is to compose A with the
-// tile and the tile's complement: what is in a tile, and where the tiles are. To repeat a block is the same
-// thing the other way round.
+// Lesson 4: tiles. The elements not covered by a layout are its complement; dividing A by a tile composes A
+// with the tile and the tile's complement: the elements in a tile, and the positions of the tiles. A product,
+// which repeats a block, is the reverse.
 #include <cstdio>
 #include <zellige/layout/print.hpp>
 #include <zellige/tensor.hpp>
@@ -48,16 +48,16 @@ int main() {
   std::printf("thread 5 of 4 x 3 threads, its element of each tile:\n");
   print_tensor(local_partition(t, Layout<Shape<_4, _3>>{}, 5), false);
 
-  // A tile that does not divide rounds up: of ten, the third tile of four has two. A copy of it is refused;
-  // a predicate tells which elements exist (lesson 7).
+  // A tile that does not divide rounds up: of ten, the third tile of four has two elements. A copy of it is
+  // refused; a predicate selects the elements that exist (lesson 7).
   int n = 10;
   auto const ragged = zipped_divide(make_layout(n), _4{});
   say("\nten in tiles of four", ragged);
   std::printf("%-36s %s\n\n", "does it divide?",
               evenly_divides(make_shape(n), make_shape(_4{})) ? "yes" : "no");
 
-  // Products: the block, and copies of it side by side. `blocked` keeps each block together, `raked` deals
-  // the blocks' elements out.
+  // Products: a block, and copies of it. `blocked` keeps each block contiguous, `raked` interleaves the
+  // blocks' elements.
   Layout<Shape<_2, _2>, Stride<_2, _1>> const block{};
   Layout<Shape<_2, _4>, Stride<_4, _1>> const order{};
   say("logical_product", logical_product(block, order));

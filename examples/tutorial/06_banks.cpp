@@ -1,5 +1,5 @@
-// Lesson 6: swizzles. Shared memory has 32 banks of 4 bytes; lanes that ask one bank for different words wait
-// for one another. A swizzle Sw<B,M,S> flips B bits of an index, those from M on, by the B bits that lie S
+// Lesson 6: swizzles. Shared memory has 32 banks of 4 bytes; lanes that access different words of one bank
+// are serialised. A swizzle Sw<B,M,S> xors B bits of an index, those from M on, with the B bits that are S
 // higher: it moves elements to other banks, costs an xor, and is one more function to compose.
 #include <cstdio>
 #include <string>
@@ -36,13 +36,13 @@ int main() {
   access("ldmatrix.x1", swizzled, 16, true);
   std::printf("\n");
 
-  // The unit that moves is 2^M elements: 8 halves are 16 bytes, so rows of chunks stay chunks and 16-byte
-  // copies still work. Which chunk of 8 lies where:
+  // The unit that moves is 2^M elements: 8 halves are 16 bytes, so chunks of 16 bytes stay contiguous and
+  // 16-byte copies still work. The position of each chunk of 8:
   auto const chunks = composition(Swizzle<3, 0, 3>{}, Layout<Shape<_8, _8>, Stride<_8, _1>>{});
   std::printf("the same in units of 16 bytes, %s:\n", to_text(upcast<8>(swizzled)).c_str());
   print_layout(chunks);
 
-  // Padding does it too, for memory. Other accesses want other swizzles: here 32-bit words by columns.
+  // Padding also works, but costs memory. Other accesses need other swizzles: here 32-bit words by columns.
   auto const words = Layout<Shape<_32, _32>, Stride<_32, _1>>{};
   std::printf("\n");
   access("ld.shared.b32 32:1", words, 32);  // lane l at index l: down a column
@@ -50,7 +50,7 @@ int main() {
   access("ld.shared.b32 32:1", composition(Swizzle<5, 0, 5>{}, words), 32);
   access("ld.shared.b32 32:32", composition(Swizzle<5, 0, 5>{}, words), 32);  // and along a row
 
-  // And the library finds them: the cheapest arrangement without conflicts for all accesses at once.
+  // The library also finds swizzles: the cheapest conflict-free layout for all accesses at once.
   view::SharedLayout const memory(describe(words), 32);
   view::Remedies const found = view::remedies(
       {view::parse_access("ld.shared.b32 32:1", memory), view::parse_access("ld.shared.b32 32:32", memory)},

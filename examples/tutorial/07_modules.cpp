@@ -1,6 +1,6 @@
-// Lesson 7: strides need not be integers. A layout multiplies coordinates with strides and adds: whatever can
-// be added and multiplied by integers (an integer-module) may be a stride. With basis elements a layout gives
-// coordinates; that is how bounds are checked, and how TMA, which takes coordinates, is fed.
+// Lesson 7: strides need not be integers. A layout multiplies coordinates by strides and adds: anything that
+// can be added and multiplied by integers (an integer-module) can be a stride. With basis elements a layout
+// gives coordinates; they are used for bounds checks, and for TMA, which takes coordinates.
 #include <cstdio>
 #include <vector>
 #include <zellige/atom/make_tma_descriptor.hpp>
@@ -20,12 +20,12 @@ struct Pixel {
   friend Pixel operator*(int n, Pixel p) { return {n * p.right, n * p.down}; }
 };
 
-// Each block brings one 4 x 4 tile of a 10 x 8 matrix by TMA, and writes it to where it belongs in 12 x 8.
+// Each block loads one 4 x 4 tile of a 10 x 8 matrix by TMA, and writes it to its position in 12 x 8.
 __global__ void bring(const __grid_constant__ TmaDescriptor map, gmem<int> out) {
   smem<int> const tile = shared<int>("tile", 0, 16);
   smem<uint64_t> const full = shared<uint64_t>("full", 128, 1);
   auto const place = make_coord(blockIdx.y, blockIdx.x);
-  // The tensor that is cut is one of coordinates; the descriptor holds the pointer.
+  // The partitioned tensor is one of coordinates; the descriptor holds the pointer.
   Tensor tma = make_tensor(make_inttuple_iter(0, 0), Shape<_10, _8>{}, make_stride(E<1>{}, E<0>{}));
   auto const at = local_tile(tma, Shape<_4, _4>{}, place)(0, 0);
   if (threadIdx.x == 0) {
@@ -76,8 +76,9 @@ int main() {
               to_text(5 * E<0, 1>{}).c_str());
   std::printf("3 * E<0> + 4 * E<1> = %s\n\n", to_text(3 * E<0>{} + 4 * E<1>{}).c_str());
 
-  // They are the free module: every other one is an image of it. Give the strides for the basis elements and
-  // a layout of coordinates becomes a layout of anything; so the algebra needs to be right for these alone.
+  // They are the free module: every other module is an image of it. Substituting strides for the basis
+  // elements turns a layout of coordinates into a layout over any module; so the algebra needs to be correct
+  // only for coordinates.
   auto const at = [](auto const& c) { return int(get<0>(c)) * Pixel{0, 10} + int(get<1>(c)) * Pixel{7, -2}; };
   auto const coordinates = make_identity_layout(make_shape(3, 4));
   auto const corner = zipped_divide(coordinates, Shape<_2, _2>{});  // the algebra works on these
@@ -85,8 +86,9 @@ int main() {
   std::printf("%s, its tile (1, 1) at (0, 1): %d right, %d down\n\n", to_text(corner).c_str(), q.right,
               q.down);
 
-  // The identity tensor: every element is its own coordinate, and nothing is stored. Cut as the data is cut,
-  // it tells which elements of the whole a part has. Here 10 x 7 in tiles of 4 x 4: the last one hangs over.
+  // The identity tensor: every element is its own coordinate, and nothing is stored. Partitioned like the
+  // data, it gives the coordinates of a part's elements in the whole. Here 10 x 7 in tiles of 4 x 4: the last
+  // one is partial.
   int const m = 10, n = 7;
   std::vector<int> data(m * n);
   for (int i = 0; i < m * n; ++i) data[i] = i;
@@ -108,19 +110,19 @@ int main() {
   std::printf("what a predicated copy moves:\n");
   print_tensor(got, false);
 
-  // A TMA instruction is given a descriptor of the whole tensor, and the coordinate where its box begins,
-  // fastest dimension first. The tensor that a kernel cuts for it is one of coordinates: strides E<1>, E<0>
-  // where rows are the slow dimension. Boxes of 64 x 32 over 256 x 128:
+  // A TMA instruction takes a descriptor of the whole tensor, and the coordinate of its box, fastest
+  // dimension first. The tensor that a kernel partitions for it is one of coordinates: strides E<1>, E<0> if
+  // rows are the slow dimension. Boxes of 64 x 32 over 256 x 128:
   Tensor tma = make_tensor(make_inttuple_iter(0, 0), Shape<_256, _128>{}, make_stride(E<1>{}, E<0>{}));
   Tensor boxes = zipped_divide(tma, Shape<_64, _32>{});
   std::printf("\n");
   print(boxes);
   std::printf("\nthe coordinates of its 4 x 4 boxes, as the instruction takes them:\n");
-  Tensor first = boxes(make_coord(0, 0), make_coord(_, _));  // of each box the first element
+  Tensor first = boxes(make_coord(0, 0), make_coord(_, _));  // the first element of each box
   print_tensor(first);
 
-  // The strange one that CuTe's documentation opens with is such a tensor, already cut: boxes of 128 x 64,
-  // two of them along mode 1, and two modes more.
+  // The tensor at the start of CuTe's documentation is such a tensor, already divided: boxes of 128 x 64, two
+  // of them along mode 1, and two more modes.
   auto const shape = make_shape(make_shape(_128{}, _64{}), 2, 3, 1);
   auto const stride = make_stride(make_stride(E<0>{}, E<1>{}), _64{} * E<1>{}, E<2>{}, E<3>{});
   Tensor strange = make_tensor(make_inttuple_iter(0, _0{}, _0{}, _0{}), shape, stride);
@@ -130,7 +132,7 @@ int main() {
   print(strange(make_coord(0, 0), 1, 2, 0));
   std::printf("\n");
 
-  // And a kernel that does it, on the emulator: what a box has beyond the edge arrives as zeros.
+  // A kernel that does this, on the emulator: elements of a box beyond the edge are zeros.
   std::printf("\n10 x 8, brought by six TMA boxes of 4 x 4:\n");
   run_on_the_emulator();
 }

@@ -1,6 +1,6 @@
-// Lesson 8: layouts at run time, and what is refused. A planner or a command line meets layouts that no type
-// describes: their rank itself is read from somewhere. The same algebra runs on values. And both refuse what
-// they cannot answer correctly at every coordinate, in one sentence with the two numbers that clash.
+// Lesson 8: layouts at run time, and refusals. A planner or a command line handles layouts that no type
+// describes: even their rank is read from data. The same algebra runs on values. Both refuse operations whose
+// result would not be correct at every coordinate, in one sentence with the two conflicting numbers.
 #include <cstdio>
 #include <functional>
 #include <string>
@@ -10,7 +10,7 @@
 
 using namespace zellige;
 
-// Tries something that should fail, and says how it failed.
+// Tries an operation that should fail, and prints the error.
 void refused(std::function<void()> const& mistake) {
   try {
     mistake();
@@ -22,7 +22,7 @@ void refused(std::function<void()> const& mistake) {
 Value v(char const* text) { return parse_value(text); }
 
 int main() {
-  // Values: from numbers, from text, and back.
+  // Values: from numbers, from a string, and back.
   Value const a = layout_value({6, 2}, {8, 2});
   Value const b = v("(_4,_3):(_3,_1)");
   Value const r = composition(a, b);
@@ -40,22 +40,22 @@ int main() {
                 to_text(layout_value_right(shape)).c_str());
   }
 
-  // Refusals. Composition: where a mode of the right operand runs past a mode of the left, its stride must
-  // divide that mode's extent. (4,6,8):(2,3,5) o 6:3 takes elements 0 3 6 9 12 15, whose indices 0 6 7 8 9 15
-  // no layout has; CuTe compiles it and returns one with other indices.
+  // Refusals. Composition: if a mode of the right operand continues beyond a mode of the left, its stride
+  // must divide that mode's extent. (4,6,8):(2,3,5) o 6:3 takes elements 0 3 6 9 12 15, whose indices 0 6 7 8
+  // 9 15 no layout has; CuTe compiles it and returns one with other indices.
   std::printf("\nrefused, with the reason:\n");
   refused([] { composition(v("(4,6,8):(2,3,5)"), v("6:3")); });
   // The modes of the right operand together must not carry over from one mode of the left into the next.
   refused([] { composition(v("(3,4):(4,1)"), v("(2,2):(1,2)")); });
-  // Only what is one-to-one has a complement, only what does not descend an inverse.
+  // Only a one-to-one layout has a complement, and only a layout without negative strides an inverse.
   refused([] { complement(v("(_4,_4):(_1,_2)"), v("_64")); });
   refused([] { left_inverse(v("(_4,_8):(_8,_-1)")); });
-  // A text is checked as well.
+  // Strings are checked as well.
   refused([] { v("(4,8):(8,1,2)"); });
   refused([] { v("(4,8"); });
 
-  // Numbers in types: with run-time leaves the check is made when the program runs (ZELLIGE_CHECK=0 turns it
-  // off; in kernels it is off unless ZELLIGE_CHECK is 1, and traps).
+  // Numbers in types: with run-time leaves the check is made at run time (ZELLIGE_CHECK=0 disables it; in
+  // kernels it is disabled unless ZELLIGE_CHECK is 1, and traps).
   std::printf("\nthe same from the compile-time face with run-time numbers:\n");
   int four = 4, eight = 8, three = 3;
   refused([&] {
@@ -68,7 +68,7 @@ int main() {
   refused([&] { copy(local_tile(whole, Shape<_4, _4>{}, make_coord(2, 0)), dst); });
   refused([&] { copy(local_tile(whole, make_shape(5, _4{}), make_coord(0, 0)), dst); });
 
-  // With static numbers the compiler refuses; README.md shows its words for ten mistakes.
+  // With static numbers the compiler refuses; README.md shows its messages for ten errors.
   static_assert(evenly_divides(Shape<_8, _12>{}, Shape<_4, _3>{}));
   static_assert(!evenly_divides(Shape<_10>{}, Shape<_4>{}));
 

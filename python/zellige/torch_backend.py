@@ -186,7 +186,7 @@ class _KeptWhole(torch.overrides.TorchFunctionMode):
 
 
 def _plain(query, key, value, mask, causal, grouped) -> bool:
-    """Whether zellige::attention accepts them: (batch, heads, tokens, size) of one dtype, without broadcasts except the
+    """True if zellige::attention accepts them: (batch, heads, tokens, size) of one dtype, without broadcasts except the
     mask's."""
     if not query.ndim == key.ndim == value.ndim == 4 or not query.dtype == key.dtype == value.dtype:
         return False

@@ -31,7 +31,7 @@ def unwrapped(wrapped, function, module, metadata, inputs):
 
 
 def _idle(metadata) -> bool:
-    """Whether AOT's wrappers only pass their arguments on."""
+    """True if AOT's wrappers only pass their arguments on."""
     try:
         at_work = (metadata.num_mutated_inp_runtime_indices, metadata.mutated_graph_handled_indices_seen_by_autograd, metadata.num_outputs_aliased,
                    metadata.num_intermediate_bases, metadata.dynamic_outputs, metadata.tokens, metadata.is_rng_op_functionalized,

@@ -111,5 +111,5 @@ def _without_dropout(n) -> bool:
 
 
 def _by_condition(indices) -> bool:
-    """Whether the host counts the true elements of an index."""
+    """True if the host counts the true elements of an index."""
     return any(i.meta["val"].dtype in (torch.bool, torch.uint8) for i in _nodes(indices))

@@ -25,7 +25,7 @@ class Gpu:
         self._device = device
 
     def is_capturing(self) -> bool:
-        """Whether the caller is capturing a CUDA graph itself."""
+        """True if the caller is capturing a CUDA graph itself."""
         return torch._C._cuda_isCurrentStreamCapturing()
 
     def stream(self) -> int:

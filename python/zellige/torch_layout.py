@@ -94,7 +94,7 @@ def _value(n):
 
 
 def _carries(n) -> bool:
-    """Whether the result of n may be in channels-last: a tensor with four dimensions that is not a view."""
+    """True if the result of n may be in channels-last: a tensor with four dimensions that is not a view."""
     value = _value(n)
     if n.op != "call_function" or not isinstance(value, torch.Tensor) or value.ndim != 4 or value.device.type != torch_convolutions.DEVICE:
         return False
@@ -143,7 +143,7 @@ def _saved(region, deadline):
 
 
 def _is_computed(n) -> bool:
-    """Whether n is made by an operator that a part may take."""
+    """True if n is made by an operator that a part may take."""
     while n.target in known.VIEWS and isinstance(n.args[0], torch.fx.Node):
         n = n.args[0]
     return n.target in known.OPERATORS

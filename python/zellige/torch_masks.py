@@ -66,7 +66,7 @@ def _replace(graph, node, x, band, value):
 
 
 def _same(x, node) -> bool:
-    """Whether an operand has the result's shape and dtype."""
+    """True if an operand has the result's shape and dtype."""
     value, made = x.meta.get("val") if isinstance(x, torch.fx.Node) else None, node.meta["val"]
     return isinstance(value, torch.Tensor) and value.shape == made.shape and value.dtype == made.dtype and value.dtype.is_floating_point
 

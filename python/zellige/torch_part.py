@@ -208,7 +208,7 @@ def _is_of(x, info, dtype) -> bool:
 
 
 def _lies_as(x, info) -> bool:
-    """Whether it has the strides and the alignment for which the program was compiled."""
+    """True if it has the strides and the alignment for which the program was compiled."""
     return x.data_ptr() % info.alignment == 0 and all(s == w for n, s, w in zip(info.shape, x.stride(), info.strides) if n > 1)
 
 

@@ -31,7 +31,7 @@ def _inputs(graph_module):
 
 
 def marked(graph_module) -> bool:
-    """Whether mark_dynamic forbids specialising a size."""
+    """True if mark_dynamic forbids specialising a size."""
     env = next((s.node.shape_env for v in _inputs(graph_module) for s in _symbols(v)), None)
     contexts = [t.symbolic_context for t in (env.tracked_fakes or [])] if env is not None else []
     constraints = [c for x in contexts for c in (*(getattr(x, "constraint_sizes", None) or ()), getattr(x, "constraint", None))]
@@ -39,7 +39,7 @@ def marked(graph_module) -> bool:
 
 
 def changes_shared(graph_module) -> bool:
-    """Whether tensors of symbolic sizes share memory in a graph that mutates tensors: torch's overlap analysis fails once the
+    """True if tensors of symbolic sizes share memory in a graph that mutates tensors: torch's overlap analysis fails once the
     sizes are specialised."""
     tensors = [v for v in _inputs(graph_module) if isinstance(v, torch.Tensor) and v.layout == torch.strided]
     memories = [v.untyped_storage()._cdata for v in tensors]

@@ -32,12 +32,12 @@ def revert(graph) -> None:
 
 
 def _has_bias(n) -> bool:
-    """Whether the bias exists before the convolution, and torch adds it in a separate kernel."""
+    """True if the bias exists before the convolution, and torch adds it in a separate kernel."""
     return isinstance(n.args[2], torch.fx.Node) and n.args[2].op in ("placeholder", "get_attr") and torch_convolutions.adds_bias(n)
 
 
 def _read_by_known(n) -> bool:
-    """Whether a supported operator that is not a view reads n."""
+    """True if a supported operator that is not a view reads n."""
     return any(_read_by_known(u) if u.target in known.VIEWS else u.target in known.OPERATORS for u in n.users)
 
 

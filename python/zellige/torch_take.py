@@ -181,7 +181,7 @@ class Taking:
                 p.why = why
 
     def _hopeless(self, p) -> bool:
-        """Whether compiling it, to measure it, is not worthwhile."""
+        """True if compiling it, to measure it, is not worthwhile."""
         return p.own().gpu > HOPELESS * p.torchs().gpu
 
     def _why_not(self, p):

@@ -20,7 +20,7 @@ struct ElectOneLaneIdReturnType {
   uint32_t is_leader;
   uint32_t leader_lane_id;
 };
-/// Whether this thread is the elected one, and the elected lane.
+/// Elects one thread: whether it is this one, and its lane.
 CUTE_DEVICE ElectOneLaneIdReturnType elect_one_leader_sync() {
   uint32_t const elected = elect_one();
   return {elected, uint32_t(__ffs(int(__ballot_sync(0xffffffffu, elected)))) - 1};

@@ -12,7 +12,7 @@ using zellige::uint32_t;
 
 enum class BarrierStatus : uint32_t { WaitAgain = 0, WaitDone = 1 };
 
-/// Whether a wait has already completed.
+/// True if a wait has already completed.
 class ArrivalToken {
  public:
   ArrivalToken() = delete;

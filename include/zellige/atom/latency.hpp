@@ -1,6 +1,5 @@
-// Latencies of instructions, in cycles from the issue until the result can be used, measured by
-// bench/latency.cu, which prints this file, on an idle NVIDIA H200. Instructions that are not listed were not
-// measured.
+// Latencies of instructions, in cycles from the issue until another may use the result: measured by bench/latency.cu, which
+// prints this file, on an idle NVIDIA H200. What is not listed was not measured.
 #pragma once
 
 #include <array>
