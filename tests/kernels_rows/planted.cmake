@@ -28,7 +28,7 @@ planted(decode_no_syncwarp decode_attention.hpp "    __syncwarp();\n" "")
 planted(decode_no_barrier_before_count decode_attention.hpp
         "  __syncthreads();\n  if (tid == 0) arrived[0]" "  if (tid == 0) arrived[0]")
 planted(decode_no_cluster_sync decode_attention.hpp "keep(block));\n    cluster_sync();" "keep(block));\n    __syncthreads();")
-planted(decode_leaves_early decode_attention.hpp "    cluster_sync();  // nobody leaves while others read its results\n" "")
+planted(decode_leaves_early decode_attention.hpp "    cluster_sync();  // no block exits while others read its results\n" "")
 # A place reused too early.
 planted(norm_one_slot norm.hpp "    slot = 4 * warps - slot;\n" "")
 planted(softmax_one_slot softmax.hpp "    slot = 2 * warps - slot;\n" "")
