@@ -1,4 +1,4 @@
-// Programs that are loaded by a manifest and a cubin: what belongs together runs, and what does not is refused with both values.
+// Programs loaded from a manifest and a cubin: matching ones run, others are refused with both values.
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -40,7 +40,7 @@ struct Loaded : Launch {
   static std::string seal(const std::string& text) {
     return zellige::sealed(text, compiled(), "given.manifest.json");
   }
-  /// What loading says; the manifest's path is left out.
+  /// The error of loading, without the manifest's path.
   std::string said() const {
     const std::string found = why([&] { Program::load(path); });
     return found.starts_with(path) ? found.substr(path.size()) : found;
@@ -49,7 +49,7 @@ struct Loaded : Launch {
     write("given.manifest.json", manifest);
     return said();
   }
-  /// What sealing the manifest says once a part of it is another.
+  /// The error of sealing the manifest with a part of it replaced.
   static std::string said_of_sealing(const std::string& from, const std::string& to) {
     std::string text = by_hand;
     text.replace(text.find(from), from.size(), to);

@@ -1,4 +1,4 @@
-// What a launch asks of the driver about the memory that it is given, on a driver that knows little.
+// Checks of device memory by a launch, through a fake driver that knows little.
 #include "launch.hpp"
 
 namespace {
@@ -80,7 +80,7 @@ TEST_F(Launch, AnOutputThatChangesAnInputIsGivenItsMemory) {
   EXPECT_EQ(why([&] { program.launch(inputs, {address(0x1000)}, nullptr); }), "nothing was refused");
 }
 
-/// As frameworks have it.
+/// The exchange table of a framework.
 struct Exchange {
   std::uint32_t major = 1, minor = 0;
   const void* earlier = nullptr;

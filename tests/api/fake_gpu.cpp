@@ -37,7 +37,7 @@ struct Configuration {
   unsigned count;
 };
 
-/// Of a kernel k with one instruction: a copy, and where the fake is faulty the descriptor of it in UR1.
+/// The cubin of a kernel k with one instruction, a copy; a faulty fake has its descriptor in UR1.
 std::string cubin() {
   std::string code;
   put<std::uint64_t>(code, 0, gpu.faulty ? 0x0000000004077dae : 0x0000000004077fae);
@@ -163,7 +163,7 @@ int cuLaunchKernelEx(const Configuration* c, void* f, void** arguments, void**) 
   for (unsigned i = 0; i < c->count; ++i) early = early || c->attributes[i].id == 6;
   return launched(f, c->grid[0], c->block[0], c->stream, early, arguments);
 }
-// What a launch has no need of.
+// Functions that a launch does not need.
 #define ZELLIGE_UNUSED(name) \
   int name() { return gpu.wrong.push_back(#name), 1; }
 ZELLIGE_UNUSED(cuMemsetD8_v2)

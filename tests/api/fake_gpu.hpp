@@ -1,5 +1,4 @@
-// A driver and NVRTC that do nothing but write down what they are asked for: two GPUs of sm_90 and one
-// of sm_80.
+// A fake driver and NVRTC that only record their calls: two GPUs of sm_90 and one of sm_80.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -14,7 +13,7 @@ struct FakeLaunch {
   std::vector<std::uint64_t> arguments;  // the first few; of a tensor map its first word
 };
 
-/// What cuPointerGetAttributes tells of some addresses.
+/// The results of cuPointerGetAttributes for some addresses.
 struct FakeMemory {
   std::uint64_t begin = 0, bytes = 0;
   int device = 0;
@@ -22,7 +21,7 @@ struct FakeMemory {
 };
 
 struct FakeGpu {
-  std::vector<FakeMemory> memory = {{0x1000, 0xff000}};  // beside what is allocated
+  std::vector<FakeMemory> memory = {{0x1000, 0xff000}};  // in addition to what is allocated
   int pointer_queries = 0;
   std::vector<FakeLaunch> launches;
   int modules_loaded = 0, modules_unloaded = 0, allocations = 0, frees = 0;
@@ -40,5 +39,5 @@ struct FakeGpu {
   bool faulty = false;  // NVRTC gives machine code with a descriptor in an odd register
 };
 extern "C" FakeGpu* fake_gpu();
-/// What the fake NVRTC compiles, until the next call.
+/// The cubin that the fake NVRTC returns, valid until the next call.
 extern "C" const std::string* fake_cubin();

@@ -1,4 +1,4 @@
-// What the tests of launches share: the driver that only writes down what it is asked for, and a fixture that starts it anew.
+// Shared by the tests of launches: the recording driver, and a fixture that resets it.
 #pragma once
 #include <dlfcn.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What reaches the driver when a program is launched, on a driver that writes it down.
+// The driver calls of a program's launch, on a recording driver.
 #include "launch.hpp"
 
 #include <set>

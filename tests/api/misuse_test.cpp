@@ -1,4 +1,4 @@
-// Every pointer, handle, count and number of an enumeration that a function of the C ABI does not take: a status and a sentence each.
+// Every invalid pointer, handle, count and enumerator passed to the C ABI gives a status and a message.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -19,12 +19,12 @@ std::string said(zellige_status status) {
              ? "accepted"
              : (status == ZELLIGE_REFUSED ? "" : "FAILED: ") + std::string(zellige_last_error());
 }
-/// The same of one that tells by its result.
+/// The same for a function that reports by its result.
 template <class Count>
 std::string counted(Count found) {
   return found < 0 || std::isnan(static_cast<double>(found)) ? zellige_last_error() : "accepted";
 }
-/// And of one that tells nothing but the sentence.
+/// The same for a function that reports only by the message.
 template <class Free>
 std::string freed(Free free) {
   char* ignored;
@@ -162,7 +162,7 @@ TEST_F(Misuse, EveryFunctionRefusesWhatIsNoHandle) {
   zellige_graph_free(new_graph), zellige_program_free(new_program);
 }
 
-// Bits at random, and the bits of live handles with a few of them turned.
+// Random bits, and the bits of live handles with a few flipped.
 TEST_F(Misuse, NoPointerIsTakenForAHandleButOne) {
   std::mt19937_64 random(7);
   for (int i = 0; i < 20000; ++i) {

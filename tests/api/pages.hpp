@@ -1,4 +1,4 @@
-// Three pages of memory for tests: one to be written, one to be read alone, and one that is not there.
+// Three pages of memory for tests: one writable, one read-only, and one unmapped.
 #pragma once
 #include <sys/mman.h>
 

@@ -1,4 +1,4 @@
-// The C ABI and its C++ face, as a user's program has them.
+// The C ABI and its C++ wrapper, as in a user's program.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -183,7 +183,7 @@ TEST(Api, WhatCannotBeMadeIsOneSentence) {
   EXPECT_EQ(none, nullptr);
 }
 
-// Of a custom operator that was taken apart, too, its manifest makes the same program again.
+// The manifest of a decomposed custom operator also reproduces the program.
 TEST(Api, ReplaysAManifest) {
   const char* const scores = R"({"zellige_graph": 1, "name": "scores",
     "inputs": [{"name": "Q", "dtype": "f16", "shape": [32, 16, 64]}, {"name": "K", "dtype": "f16", "shape": [32, 64, 4096]}],

@@ -1,4 +1,4 @@
-// What the tests of the C ABI share: a graph, and the sentence with which something is refused.
+// Shared by the tests of the C ABI: a graph, and the message of a refusal.
 #pragma once
 #include <cstdio>
 #include <functional>

@@ -1,4 +1,4 @@
-// Tensors that no call takes: ranks, shapes and strides that are none, and memory of the host that is not there.
+// Tensors that every call refuses: invalid ranks, shapes and strides, and unmapped host memory.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -129,7 +129,7 @@ TEST_P(TensorMisuse, MemoryUpToItsLastByteIsTaken) {
   for (int i = 0; i < 32; ++i) EXPECT_EQ(y.values[i], 0);
 }
 
-// Pages past the end of a file are mapped, and to touch them is a bus error.
+// Pages beyond the end of a file are mapped, but accessing them is a bus error.
 TEST_P(TensorMisuse, AFileThatWasCutShort) {
   char name[] = "/tmp/zellige_cut_XXXXXX";
   const int file = mkstemp(name);
@@ -156,7 +156,7 @@ INSTANTIATE_TEST_SUITE_P(On, TensorMisuse, testing::Values(ZELLIGE_ON_REFERENCE,
                            return info.param == ZELLIGE_ON_EMULATOR ? "Emulator" : "Reference";
                          });
 
-// Of a strided tensor all is asked for from its first element to its last, however many pages lie between.
+// The whole range of a strided tensor is checked, from its first element to its last, across all pages.
 TEST(StridedMisuse, AHoleInTheMiddle) {
   Program program(Graph::from_json(R"({"zellige_graph": 1, "name": "rows",
     "inputs": [{"name": "X", "dtype": "f32", "shape": [3, 4], "strides": [1024, 1]}],

@@ -1,5 +1,5 @@
-// Handles that many threads make, use and free at once, also while others use them. Without the emulator, whose fibers ThreadSanitizer
-// does not know, so that it can judge all of this:
+// Handles that many threads create, use and free concurrently. Without the emulator, whose fibers
+// ThreadSanitizer does not support, so that it can check everything:
 //
 //   cmake --preset tsan && cmake --build build-tsan --target test_api_threads && ctest --test-dir build-tsan -R api_threads
 #include <array>

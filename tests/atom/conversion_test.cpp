@@ -159,7 +159,7 @@ TEST(Math, IsAccurateToOneMillionth) {
     const long double gelu = x * 0.5L * std::erfc(-x / std::sqrt(2.0L));
     ASSERT_LE(std::fabs(zellige::gelu(x) - gelu), 1e-6L * std::fabs(gelu) * (1 + 0.5L * x * x) + 1e-37L) << x;
   }
-  // What is masked is nothing, where nothing has raised the maximum yet, too.
+  // A masked score counts as nothing, even before the first maximum.
   EXPECT_EQ(exp_below(-infinity, 0.125f, -3.4028234664e38f), 0.0f);
   EXPECT_EQ(exp_below(-infinity, 1.0f, 3.0f), 0.0f);
   EXPECT_TRUE(std::isnan(exp_below(infinity, 1.0f, infinity)));
@@ -170,7 +170,7 @@ TEST(Math, IsAccurateToOneMillionth) {
               std::isnan(zellige::min(NAN, 1.0f)));
 }
 
-// What arithmetic gives a narrow number is float's result, rounded once; no float in passing.
+// Arithmetic on narrow numbers is float's, rounded once; no implicit conversion from float.
 template <class T>
 void arithmetic_is_rounded_once() {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_default_constructible_v<T>);

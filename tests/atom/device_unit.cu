@@ -1,5 +1,5 @@
-// Every function of the instruction room that emits code of its own, in one kernel each: compiled to PTX by
-// the test beside it for the oldest and the newest target, which then looks for each row's mnemonic.
+// Every function of include/zellige/atom that emits code, in one kernel each: ptx_test.cpp compiles it to PTX
+// for the oldest and the newest target, and searches each row's mnemonic.
 #include <zellige/atom.hpp>
 
 namespace zellige {

@@ -1,4 +1,4 @@
-// Every call for SM90 once: compiled to PTX by the test beside it, which then looks for each mnemonic.
+// Every call for SM90 once: ptx_test.cpp compiles it to PTX and searches each mnemonic.
 #include <zellige/atom.hpp>
 #include <zellige/atom/elect.hpp>
 #include <zellige/atom/griddepcontrol.hpp>

@@ -1,5 +1,5 @@
-// The instructions as kernels call them, on the emulator: what threads receive is what the reference bodies
-// and plain loops give, and a wrong use becomes a finding that names the instruction or the tensor.
+// The instructions called from kernels on the emulator: threads receive the results of the reference bodies
+// and of plain loops, and a wrong use is a finding that names the instruction or the tensor.
 #include <gtest/gtest.h>
 
 #include <cstring>

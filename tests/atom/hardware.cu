@@ -3,9 +3,9 @@
 //   nvcc -std=c++20 -O2 -I include -diag-suppress 177 -gencode arch=compute_80,code=sm_80
 //        -gencode arch=compute_90a,code=sm_90a tests/atom/hardware.cu -o hardware && ./hardware
 //
-// One self-contained binary; it prints one line a row, in Markdown, and exits with 0 only if every row holds.
-// Copies and exact sums must agree bit for bit. Sums that round may differ by what mma_reference.hpp says of
-// hardware.
+// One self-contained binary; it prints one line per row, in Markdown, and exits with 0 only if every row
+// passes. Copies and exact accumulators must agree bit for bit. Rounded accumulators may differ within the
+// bound for hardware in mma_reference.hpp.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -87,7 +87,8 @@ void prove_mma() {
           ++equal;
           continue;
         }
-        // One f16 at its end and the other past it are as far apart as the sums are.
+        // If one result is the largest f16 and the other is infinite, they differ by as much as the
+        // accumulators do.
         if (sizeof(D) == 2 && std::isinf(got)) got = std::copysign(65536.0, got);
         if (sizeof(D) == 2 && std::isinf(want)) want = std::copysign(65536.0, want);
         const int m = row.c.layout(t, v) % M, n = row.c.layout(t, v) / M;

@@ -1,4 +1,4 @@
-// What the programs share that compare instructions on a GPU with their reference bodies.
+// Shared by the programs that compare instructions on a GPU with their reference bodies.
 #pragma once
 #include <cmath>
 #include <cstdio>
@@ -60,13 +60,14 @@ inline void print_head(const char* name) {
   std::printf("program\trow\tcompared\tequal %%\tlargest\tof bound\tverdict\n");
 }
 
-/// One row's comparison of sums: how far they are from the reference, and how far they may be.
+/// One row's comparison of accumulators: their distance from the reference, and the bound.
 struct Comparison {
   long compared = 0, equal = 0;
   double largest = 0, of_bound = 0;
   bool holds = true;
 
-  /// `f16`: the sum is a half, whose end and infinity are as far apart as the sums are.
+  /// `f16`: the accumulator is a half; its overflow to infinity counts as the distance of the
+  /// unrounded accumulators.
   void add(double got, double want, double addend, double bound, bool f16, const std::string& where) {
     ++compared;
     if (got == want || (std::isnan(got) && std::isnan(want))) {

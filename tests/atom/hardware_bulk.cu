@@ -123,12 +123,12 @@ __global__ void __launch_bounds__(256, 1) __cluster_dims__(2) ring_kernel(unsign
     mbarrier_expect_tx(extra, 32);                      // 96
     mbarrier_complete_tx(extra, 96);                    // none
     mbarrier_arrive(extra);                             // 2
-    mbarrier_arrive_expect_tx_remote(extra, other, 0);  // 3, at the peer
+    mbarrier_arrive_expect_tx_remote(extra, other, 0);  // 3, at the other block
     fence_block();
     fence_device();
     cp_async<16>(copied, recast<const unsigned>(out));
     cp_async_mbarrier_arrive(extra);               // 4
-    mbarrier_arrive_remote_relaxed(extra, other);  // 5, at the peer
+    mbarrier_arrive_remote_relaxed(extra, other);  // 5, at the other block
   }
   __syncthreads();
   mbarrier_wait_cluster(extra, 0);

@@ -4,9 +4,9 @@
 //   nvcc -std=c++20 -O1 -I include -diag-suppress 177 -gencode arch=compute_90a,code=sm_90a
 //        tests/atom/hardware_gmma.cu -o hardware_gmma && ./hardware_gmma
 //
-// -DPART=0 to 6 compiles one type of operand each: seven programs can be built beside each other. The
+// -DPART=0 to 6 compiles one type of operand each, so that seven programs can be built in parallel. The
 // operands' addresses follow from the descriptor by gmma_operand.hpp; integers must agree exactly, and so
-// must floats where all sums are small integers. 8-bit floats are added with fewer bits: see `slack`.
+// must floats if all accumulators are small integers. 8-bit floats are added with fewer bits: see `slack`.
 #include <zellige/atom/fence.hpp>
 #include <zellige/atom/gmma_operand.hpp>
 #include <zellige/atom/instruction_table.hpp>
@@ -171,7 +171,7 @@ template <class T, class U, class D, bool Saturate>
       const void* before[128];
       void* after[128];
       for (int i = 0; i < 128; ++i) before[i] = &c[(t * 128 + i) * R], after[i] = &want[i * R];
-      // The body's own reading of registers is held to the figures of wgmma_elements.hpp.
+      // The body's reading of registers is checked against the figures of wgmma_elements.hpp.
       const void *first[128] = {a.data()}, *const second[] = {b.data()};
       for (int i = 0; !SS && i < 128; ++i) first[i] = ra[t * 128 + i].r;
       row.body(row, {first, second, in[t].accumulate ? before : nullptr, after});

@@ -1,4 +1,4 @@
-// What the programs share that prove the rows of sm90.hpp.
+// Shared by the programs that check the rows of sm90.hpp.
 #pragma once
 #include <zellige/atom/sm90.hpp>
 

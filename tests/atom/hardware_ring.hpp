@@ -1,5 +1,5 @@
-// What the parts of hardware_ring.cu share: a form and its verdict, memory of the GPU, launches, and the run of all forms, each in a
-// process of its own.
+// Shared by the parts of hardware_ring.cu: a form and its verdict, GPU memory, launches, and the runner of
+// all forms, each in a separate process.
 #pragma once
 #include <cuda_runtime.h>
 #include <sys/wait.h>
@@ -17,7 +17,8 @@ namespace zellige {
 
 using Bytes = std::vector<unsigned char>;
 
-/// One way in which emitted text uses an instruction. `run` launches it and says what is wrong with what it left; "" if nothing is.
+/// One form in which emitted code uses an instruction. `run` launches it and returns the error in its result,
+/// or "".
 struct Form {
   std::string name;
   std::function<std::string()> run;
@@ -30,7 +31,7 @@ inline constexpr int untouched = 0xEE;        // what outputs hold before a kern
 inline constexpr unsigned most_seconds = 60;  // of a form; then it counts as a fault
 inline std::mt19937 generator(seed);
 
-/// What the CUDA runtime answered instead of success.
+/// The CUDA runtime's error.
 struct Fault {
   std::string what;
 };
@@ -70,7 +71,7 @@ void run_kernel(Kernel* kernel, const LaunchShape& shape, const Arguments&... ar
   if (Memory(some).get() != some) throw Fault{"after the kernel a copy to the GPU and back differs"};
 }
 
-/// Where two results first differ, as the place in an iteration's `each` bytes; "" if they do not.
+/// The first difference of two results, as the offset in an iteration's `each` bytes; "" if they are equal.
 inline std::string difference(const Bytes& got, const Bytes& want, std::size_t each) {
   if (got.size() != want.size()) return "sizes differ";
   std::size_t first = got.size(), differ = 0;

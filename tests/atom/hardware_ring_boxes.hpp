@@ -1,5 +1,5 @@
-// Forms in which one thread names what moves: bulk copies and boxes of TMA, from a producer to the stages of a Ring, and back from
-// stages to global memory.
+// Forms in which one thread issues the copies: bulk copies and TMA boxes, from a producer to the stages of a
+// Ring, and from stages to global memory.
 #pragma once
 #include <zellige/atom/bulk_copy.hpp>
 #include <zellige/atom/griddepcontrol.hpp>
@@ -66,8 +66,9 @@ ZELLIGE_CALL void store_box(const TmaDescriptor& map, smem<unsigned char> tile, 
   }
 }
 
-/// The tensors of D dimensions and the boxes that iterations move: lines of one span, 16 of them (of one dimension: a line of 256
-/// bytes). Iterations go along the lines; in the outermost dimension boxes begin at 1 and end one behind the tensor.
+/// The tensors of D dimensions and the boxes that iterations move: 16 rows of one span (in one dimension: a
+/// row of 256 bytes). Iterations move along the rows; in the outermost dimension boxes begin at 1 and end one
+/// element beyond the tensor.
 struct Boxes {
   int dimensions, span, lines;
   TmaTensor tensor;
@@ -92,7 +93,7 @@ struct Boxes {
   int bytes() const { return lines * span; }
   int tensor_bytes() const { return lines * trips * span; }
   int skipped() const { return dimensions == 1 ? 0 : lines / int(tensor.box[dimensions - 1]); }  // lines
-  /// Where a byte of the iteration's box lies in the tensor; -1: outside.
+  /// The offset in the tensor of a byte of the iteration's box; -1: outside.
   int in_tensor(int it, int row, int c) const {
     const int at = row + skipped();
     return at < lines ? (at * trips + it) * span + c : -1;
@@ -105,7 +106,7 @@ struct Boxes {
 
 inline constexpr int ring_stages = 4;
 
-// How a producer fills a stage.
+// The way in which a producer fills a stage.
 template <Hint H>
 struct ByBulk {
   static constexpr int ranks = 1;
@@ -136,7 +137,7 @@ struct ByMulticast {
   }
 };
 
-/// Consumers, 4 warps of them, write each stage as it is to `out`, a block behind the other.
+/// Consumers, 4 warps, write each stage unchanged to `out`, one block after another.
 template <class By, int TileBytes>
 __global__ void __launch_bounds__(threads + 128, 1)
     load_kernel(const __grid_constant__ TmaDescriptor map, const unsigned char* in, unsigned char* out,

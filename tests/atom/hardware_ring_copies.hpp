@@ -13,7 +13,7 @@ inline constexpr int line = 128;     // bytes, of a tile
 inline constexpr int threads = 128;  // of a block
 inline constexpr int stages_of_copies = 3;
 
-/// How many bytes of a line an iteration brings: from none to all of them, one after another.
+/// The bytes of a row that an iteration loads: from none to all, consecutively.
 ZELLIGE_ANYWHERE constexpr int columns_in(int iteration) { return (101 + 13 * iteration) % (line + 1); }
 ZELLIGE_ANYWHERE constexpr int valid_of(int columns, int from, int chunk) {
   return columns < from ? 0 : columns - from < chunk ? columns - from : chunk;
@@ -68,7 +68,8 @@ struct Anywhere {
   };
 };
 
-/// Who names a chunk of shared memory: each thread its own; a lane of each warp; one thread; all threads the same.
+/// The threads that address a chunk of shared memory: each thread its own; a lane of each warp; one thread;
+/// all threads the same.
 enum class Who { thread, warp, one, all };
 template <Who W>
 inline constexpr int lines_of = W == Who::thread ? 32
@@ -125,8 +126,8 @@ ZELLIGE_CALL void fill(const Tile& tile, const unsigned char* from, const unsign
   }
 }
 
-/// The loop as emitted: stages are filled ahead of their use, and `stage` and `next` go round by a comparison; or, Modulo, they are
-/// the iteration modulo a number that the kernel is given.
+/// The loop as emitted: stages are prefetched, and `stage` and `next` wrap by a comparison; with Modulo, they
+/// are the iteration modulo a kernel argument.
 template <int Stages, bool Modulo, class Fill, class Use>
 ZELLIGE_CALL void pipeline(int trips, int stages, Fill fill, Use use) {
   for (int it = 0; it < Stages - 1; ++it) {

@@ -1,5 +1,5 @@
-// Forms in which products read their operands from stages: mma.sync and ordinary multiply-adds on tiles that cp.async fills, wgmma on
-// tiles that TMA fills. Operands are small integers, so that every sum is exact.
+// Forms in which matmuls read their operands from stages: mma.sync and FMA on tiles loaded by cp.async, wgmma
+// on tiles loaded by TMA. Operands are small integers, so that every accumulator is exact.
 #pragma once
 #include <zellige/atom/wgmma.hpp>
 #include <zellige/block/multiply.hpp>
@@ -28,7 +28,7 @@ struct Integers {
   }
 };
 
-/// Sums over iterations and K, as bytes of type D. a(it, m, k) and b(it, k, n) are operands.
+/// Accumulators over iterations and K, as bytes of type D. a(it, m, k) and b(it, k, n) are operands.
 template <class D, class A, class B>
 Bytes product(int M, int N, int K, A a, B b) {
   Bytes bytes(std::size_t(M) * N * sizeof(D));
@@ -164,15 +164,15 @@ void add_outer(const std::string& type) {
   forms.push_back({name + "/a_m_major/b_n_major", run_warp_product<float, F, 64, false, false, tile>});
 }
 
-// Warpgroups: A's tile is M lines of K, or spans of 64 of M behind one another, a line for each of K; B's the same of N. A line or span
-// has 128 bytes.
+// Warpgroups: A's tile is M rows of K, or consecutive spans of 64 of M with one row for each k; B's the same
+// for N. A row or span has 128 bytes.
 template <class T, int M, int N, Major AM, Major BM, From A, unsigned Registers>
 __global__ void __launch_bounds__(2 * M + (Registers ? 128 : 32), 1)
     warpgroup_product_kernel(const __grid_constant__ TmaDescriptor map_a,
                              const __grid_constant__ TmaDescriptor map_b, const T* a,
                              std::conditional_t<std::is_integral_v<T>, int32_t, float>* out, int trips) {
   using D = std::conditional_t<std::is_integral_v<T>, int32_t, float>;
-  constexpr bool whole = sizeof(T) == 2;  // what emitted text multiplies
+  constexpr bool whole = sizeof(T) == 2;  // the types that emitted code multiplies
   constexpr int K = line / sizeof(T), warps = M / 16, Stages = 3, of_a = M * line, of_b = N * line;
   constexpr int columns = BM == Major::K ? N : (N + 63) / 64 * 64;
   static_assert(columns == N || whole);
@@ -266,7 +266,7 @@ __global__ void __launch_bounds__(2 * M + (Registers ? 128 : 32), 1)
                          }));
 }
 
-/// Of an operand of `rows` rows (of A; of B columns) by all of K.
+/// An operand of `rows` rows (of A; columns for B) by all of K.
 template <class T>
 TmaDescriptor operand_map(Major major, int rows, const Memory& memory) {
   constexpr int size = sizeof(T), K = line / size;
@@ -324,7 +324,7 @@ void add_wgmma(const std::string& type) {
   forms.push_back(
       {name + "/64x128/a_registers/b_n_major", run_warpgroup_product<T, 64, 128, K, MN, registers>});
 }
-/// Types that emitted text does not multiply by warpgroups, K-major as they must be.
+/// Types that emitted code does not multiply by wgmma, K-major as required.
 template <class T>
 void add_wgmma_beyond(const std::string& type) {
   forms.push_back({"wgmma/" + type + "/128x128/a_k_major/b_k_major",

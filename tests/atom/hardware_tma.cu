@@ -1,6 +1,6 @@
-// TMA on a real GPU against what the emulator's TMA does, on random
-// tensors, boxes, strides, swizzles and coordinates, inside, across and outside the edges. Also: the driver
-// takes every descriptor that make_tma_descriptor.hpp takes.
+// TMA on a real GPU compared with the emulator's TMA, on random tensors, boxes, strides, swizzles and
+// coordinates, inside, across and outside the edges. Also checks that the driver accepts every descriptor
+// that make_tma_descriptor.hpp accepts.
 //
 //   nvcc -std=c++20 -O1 -I include -I src -diag-suppress 177 -gencode arch=compute_90a,code=sm_90a
 //        tests/atom/hardware_tma.cu -o hardware_tma && ./hardware_tma

@@ -1,5 +1,5 @@
-// The warp instructions beside those of hardware.cu on a real GPU against their reference bodies: SM70's quad
-// pairs, SM75, integers of 8, 4 and 1 bits, f64, 8-bit floats, complex numbers, stmatrix, movmatrix.
+// The warp instructions not in hardware.cu on a real GPU against their reference bodies: SM70's quad pairs,
+// SM75, integers of 8, 4 and 1 bits, f64, 8-bit floats, complex numbers, stmatrix, movmatrix.
 //
 //   nvcc -std=c++20 -O1 -I include -diag-suppress 177 -gencode arch=compute_90a,code=sm_90a
 //        tests/atom/hardware_warp.cu -o hardware_warp && ./hardware_warp

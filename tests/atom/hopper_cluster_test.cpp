@@ -1,5 +1,5 @@
-// Clusters on the emulator: multicast with arrivals from both blocks, distributed shared memory, and peers
-// that leave too early.
+// Clusters on the emulator: multicast with arrivals from both blocks, distributed shared memory, and blocks
+// that exit too early.
 #include <zellige/atom.hpp>
 #include <zellige/atom/tma.hpp>
 
@@ -10,7 +10,7 @@ namespace {
 
 std::string at(const char* tag) { return line_of("hopper_cluster_test.cpp", tag); }
 
-// Two blocks share what they load: each brings half of every tile into both, and all threads of both sum it.
+// Two blocks share their loads: each loads half of every tile into both, and all threads of both sum it.
 enum class Share {
   right,
   no_cluster_barrier_after_init,

@@ -1,5 +1,5 @@
-// TMA and bulk copies on the emulator: what they move, what they leave out, what they refuse; and what the
-// host says of descriptors that the hardware would refuse.
+// TMA and bulk copies on the emulator: what they move, omit and refuse; and the host's messages for
+// descriptors that the hardware would refuse.
 #include <array>
 #include <functional>
 #include <zellige/atom.hpp>

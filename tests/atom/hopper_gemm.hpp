@@ -1,6 +1,5 @@
-// A warp-specialised GEMM as one writes it for SM90: one producer warp loads stages by TMA, two warpgroups
-// multiply, the result leaves by stmatrix and TMA. C = A B^T, tiles of 128 x 64 x 64 halves. `bug` plants
-// one.
+// A typical warp-specialized GEMM for SM90: one producer warp loads stages by TMA, two warpgroups multiply,
+// the result is stored by stmatrix and TMA. C = A B^T, tiles of 128 x 64 x 64 halves. `bug` injects a fault.
 #pragma once
 #include <zellige/atom.hpp>
 #include <zellige/atom/elect.hpp>

@@ -1,4 +1,5 @@
-// The SM90 GEMM on the emulator: right, it raises nothing; with one thing wrong, the message names it.
+// The SM90 GEMM on the emulator: without a fault there is no finding; each injected fault is named
+// by its message.
 #include "hopper_gemm.hpp"
 
 #include "launch.hpp"
@@ -77,7 +78,7 @@ TEST(HopperGemm, EdgesThatNoTileDivides) {
 
 std::string at(const char* tag) { return line_of("hopper_gemm.hpp", tag); }
 
-// Whom a planted bug makes clash with whom; one message of the report, whole.
+// The two parties of an injected fault; one message of the report, whole.
 std::string expected(Bug bug) {
   const std::string t0 = "thread 0 (warp 0)", t128 = "thread 128 (warp 4)", t256 = "thread 256 (warp 8)",
                     b = " of block (0,0,0) ";

@@ -1,5 +1,5 @@
-// The rules beside the engine: where operands lie, what the bodies compute, and the instructions as kernels
-// call them.
+// Rules that are not part of the engine: the addresses of operands, the results of the reference bodies, and
+// the instructions as called from kernels.
 #include <cmath>
 #include <zellige/atom.hpp>
 #include <zellige/atom/elect.hpp>

@@ -1,4 +1,4 @@
-// What load_anywhere makes of two words: every start, every number of elements, elements of 1, 2 and 4 bytes.
+// load_anywhere on two words: every start, every number of elements, elements of 1, 2 and 4 bytes.
 #include <gtest/gtest.h>
 
 #include <cstring>

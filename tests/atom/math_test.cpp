@@ -1,4 +1,4 @@
-// Divisor against an exact division, where numbers or divisors are as small and as large as float32 has them.
+// Divisor against an exact division, for the smallest and largest float32 numbers and divisors.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,6 +1,6 @@
-// The reference bodies against plain loops: operands are built as matrices, dealt to threads by PTX ISA's
-// fragment figures (written out here a second time, as formulas, so that the rows' layouts are examined too),
-// and compared.
+// The reference bodies against plain loops: operands are built as matrices, distributed to threads by PTX
+// ISA's fragment figures (implemented here independently, as formulas, so that the rows' layouts are checked
+// too), and compared.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -148,7 +148,7 @@ TYPED_TEST(Mma, CoordinatesAreThoseOfTheFigures) {
   }
 }
 
-// A sum that lies just past the middle of two f16 numbers, by less than a float tells, must still round up.
+// An accumulator just above the middle of two f16 numbers, by less than float resolves, must still round up.
 TEST(MmaRounding, HalfAccumulatorsRoundOnce) {
   const double middle = 1.0 + 0x1p-11;
   EXPECT_EQ(half_t(reference::round_to_odd(middle + 0x1p-40)).bits, 0x3c01);
@@ -158,8 +158,8 @@ TEST(MmaRounding, HalfAccumulatorsRoundOnce) {
   EXPECT_EQ(half_t(static_cast<float>(middle + 0x1p-40)).bits, 0x3c00);  // what rounding twice would give
 }
 
-// PTX ISA, "ldmatrix": lane t's register i holds elements 2 (t % 4) and + 1 of row t / 4 of matrix i; with .trans, of its
-// column t / 4. What stmatrix stores lies the same way, and movmatrix makes the one of the other.
+// PTX ISA, "ldmatrix": lane t's register i holds elements 2 (t % 4) and + 1 of row t / 4 of matrix i; with
+// .trans, of its column t / 4. stmatrix has the same layout, and movmatrix converts one to the other.
 uint32_t register_of(const uint16_t (*rows)[8], int matrix, int t, bool transposed) {
   const int line = t / 4, first = 2 * (t % 4);
   const uint16_t low = transposed ? rows[8 * matrix + first][line] : rows[8 * matrix + line][first];

@@ -1,5 +1,5 @@
-// The device side of the rows: device_unit.cu is compiled to PTX for the oldest and the newest target, and
-// each row's mnemonic must stand in the text.
+// The device code of the rows: device_unit.cu is compiled to PTX for the oldest and the newest target, which
+// must contain each row's mnemonic.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-// The rows that hardware.cu proves, docs/reference/instructions.md lists and the PTX has: sm80.hpp's copies, and the products
-// that mma.hpp issues.
+// The rows that hardware.cu checks, docs/reference/instructions.md lists and the PTX has: sm80.hpp's copies,
+// and the MMAs that mma.hpp issues.
 #pragma once
 #include <vector>
 #include <zellige/atom/instruction_table.hpp>

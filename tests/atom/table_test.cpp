@@ -1,4 +1,4 @@
-// The rows against what CuTe prints for the instructions of the same names, and against themselves.
+// The rows against CuTe's output for the instructions of the same names, and against themselves.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -62,8 +62,8 @@ TEST(InstructionTable, SaysWhatPtxSays) {
   EXPECT_EQ(find_instruction("SM80_16x8x16_F32F16F16F32"), nullptr);
 }
 
-// The whole corpus, where it lies beside the checkout; the rows that are written by hand. Those made from the
-// tables of traits are held to it by tests/conformance.
+// The whole corpus, if it is next to the checkout; the hand-written rows. Rows generated from the tables of
+// traits are checked against it by tests/conformance.
 TEST(InstructionTable, AgreesWithTheConformanceCorpus) {
   const std::filesystem::path corpus = ZELLIGE_SOURCE_DIR "/../shared/conformance";
   if (!std::filesystem::exists(corpus)) GTEST_SKIP() << "the conformance corpus is not beside this checkout";

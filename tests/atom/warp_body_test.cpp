@@ -1,4 +1,4 @@
-// The bodies of the warp's MMAs against a second definition, on random registers; and that none is left out.
+// The reference bodies of warp MMAs against a second definition, on random registers; all are covered.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -1,6 +1,6 @@
-// A second definition of the warp's matrix instructions, for comparison with the bodies (mma_reference.hpp) and
-// with hardware: fragments by PTX ISA's rule written out, sums by plain loops. A register holds neighbours
-// along K, four threads lie along K and eight along the rows, further registers go 8 rows down, then along K.
+// A second definition of the warp's matrix instructions, for comparison with the bodies (mma_reference.hpp)
+// and with hardware: fragments by PTX ISA's rule, accumulators by plain loops. A register holds neighbours
+// along K, four threads are along K and eight along the rows, further registers go 8 rows down, then along K.
 #pragma once
 
 #include <zellige/atom/mma_reference.hpp>
@@ -8,7 +8,7 @@
 
 namespace zellige::oracle {
 
-/// The kinds of operand, and how they are told apart.
+/// The kinds of operand.
 struct WarpMmaKind {
   enum class Number : unsigned char { f16, f64, e4m3, e5m2, s8, u8, s4, u4, u1 };
   Number a, b;
@@ -74,9 +74,9 @@ inline double warp_mma_number(const unsigned char* registers, WarpMmaKind::Numbe
   }
 }
 
-/// d = a b + c. a[t], b[t], c[t], d[t] are thread t's registers. Sums as mma_reference.hpp's; f64 by fused
-/// multiply-adds with k ascending; integers exact, modulo 2^32 or saturated; single bits count where a xor b,
-/// or a and b, is 1. A warp has four quad pairs, each with matrices of its own.
+/// d = a b + c. a[t], b[t], c[t], d[t] are thread t's registers. Accumulators as in mma_reference.hpp; f64 by
+/// fused multiply-adds with k ascending; integers exact, modulo 2^32 or saturated; single bits count the set
+/// bits of a xor b, or of a and b. A warp has four quad pairs, each with its own matrices.
 template <int M, int N, int K>
 [[gnu::noinline]] void warp_mma(const WarpMmaKind& kind, const void* const* a, const void* const* b,
                                 const void* const* c, void* const* d) {

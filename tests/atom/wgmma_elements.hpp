@@ -1,4 +1,5 @@
-// Which elements a thread of a warpgroup holds, as formulas: PTX ISA's figures of wgmma a second time, apart from the rows.
+// The elements that a thread of a warpgroup owns, as formulas: PTX ISA's figures of wgmma, independent of the
+// rows.
 #pragma once
 #include <zellige/atom/half.hpp>
 

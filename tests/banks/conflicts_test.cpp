@@ -1,4 +1,5 @@
-// Accesses are placed as their words say, and their wavefronts are those that counting words by hand gives.
+// Accesses have the addresses that their descriptions give, and their wavefronts equal an explicit count of
+// words.
 #include <random>
 #include <set>
 #include <zellige/emulate/wavefronts.hpp>
@@ -85,7 +86,7 @@ TEST(Conflicts, MatricesAreTwoByTwoRowsOfSixteenBytes) {
   // Columns together instead of rows: the same, transposed.
   const Conflicts t = count("(64,16):(1,64)", 16, "ldmatrix.x4.trans");
   EXPECT_EQ(t.addresses.address, c.addresses.address);
-  // Eight lines only: the matrices lie beside each other.
+  // Only eight rows: the matrices are adjacent.
   const Conflicts flat = count("(8,64):(64,1)", 16, "stmatrix.x4");
   EXPECT_EQ(flat.addresses.address[31], 7 * 128 + 3 * 16);
   EXPECT_EQ(flat.instances, 2);

@@ -1,4 +1,4 @@
-// tests/gpu/banks/measure.py without a GPU: the tool's predictions against counts that are made up.
+// tests/gpu/banks/measure.py without a GPU: the tool's predictions against synthetic counts.
 #include <filesystem>
 #include <fstream>
 
@@ -6,7 +6,7 @@
 
 namespace {
 
-// Stands in for the program that the profiler counts.
+// A substitute for the profiled program.
 constexpr const char* program = R"sh(#!/bin/sh
 cat <<'END'
 {"name": "column", "repeats": 64, "layout": "2048:1", "type": "f32", "access": "ld.shared.b32 (2,_,64)", "addresses": [8, 256]}
@@ -25,7 +25,7 @@ struct Measure : Command {
     words.insert(words.end(), more.begin(), more.end());
     return zellige::run::run_process(words);
   }
-  // Of each pattern a launch that repeats the instruction 64 times, and one that does so twice as often.
+  // For each pattern a launch that repeats the instruction 64 times, and one that repeats it twice as often.
   void counts(const std::vector<std::string>& launches) {
     std::ofstream out(path("counts.csv"));
     out << "==PROF== Connected\n\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Value\"\n";

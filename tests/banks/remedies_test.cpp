@@ -1,4 +1,4 @@
-// The arrangement that is offered has the wavefronts that are claimed, and no cheaper one has fewer.
+// The suggested layout has the predicted wavefronts, and no cheaper one has fewer.
 #include <random>
 #include <set>
 

@@ -1,4 +1,4 @@
-// Layouts and accesses from text.
+// Layouts and accesses from strings.
 #pragma once
 #include <gtest/gtest.h>
 

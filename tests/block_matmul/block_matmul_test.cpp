@@ -1,5 +1,6 @@
-// Block-level matmul of tiles that instructions divide and of tiles that none does: M and N over the grid, K over the
-// loop, operands row- and column-major, leading dimensions exact and padded, blocks of several sizes and shapes.
+// Block-level matmul of tiles that instructions divide and of tiles that none divides: M and N over the grid,
+// K over the loop, operands row- and column-major, leading dimensions exact and padded, blocks of several
+// sizes and shapes.
 //
 // One graph holds the four orders of A and B as four kernels. By default each size runs with one block and one padding;
 // ZELLIGE_ALL=1 in the environment runs all of them.

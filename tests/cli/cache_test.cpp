@@ -49,7 +49,7 @@ TEST_F(CacheCommand, ListingWhatIsDeletedIsAMistake) {
   EXPECT_NE(f.output.find("--clear"), f.output.npos) << f.output;
 }
 
-/// A loop of so many steps, written out: it takes seconds to plan.
+/// A loop of `steps` steps, unrolled in the graph: it takes seconds to plan.
 zellige::graph::KernelGraph scan(std::int64_t steps) {
   using namespace zellige::graph;
   Builder b("scan");

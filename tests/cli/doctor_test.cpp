@@ -1,4 +1,4 @@
-// zellige doctor: what it says of a source, and that its list of names is what the headers declare.
+// zellige doctor: its report on a source file; its list of names is that of the headers.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

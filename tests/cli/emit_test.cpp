@@ -1,5 +1,6 @@
-// What transpile --emit writes beside the text: a header for C and C++, a definition in the text, a cubin, and a shared object that
-// needs C's library alone. The latter is called here, on a driver that writes down what it is told.
+// The files that transpile --emit writes in addition to the source: a header for C and C++, a definition in
+// the source, a cubin, and a shared object that needs only the C library. The latter is called here, on a
+// recording driver.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -24,7 +25,7 @@ using zellige::run::write_whole;
 const std::string examples = std::string(ZELLIGE_SOURCE_DIR) + "/examples/";
 
 struct Emit : Command {
-  /// What is printed, each name without the folder.
+  /// The printed output, with each file name without its folder.
   std::string emit(const std::string& example, const std::string& target, const std::string& list) {
     const Finished f = run({"transpile", examples + example + ".json", "-o", path("out"), "--target", target,
                             "--standalone", "--emit", list});
@@ -87,7 +88,7 @@ TEST_F(Emit, TheTextDefinesWhatTheHeaderDeclares) {
   }
 }
 
-// Of the driver what a shared object calls; each launch on a line.
+// The driver functions that a shared object calls; prints one line per launch.
 constexpr const char* driver = R"(
 #include <stdio.h>
 #include <stdlib.h>
@@ -242,7 +243,7 @@ TEST_F(Emit, TheManifestKnowsWhatWasWrittenWithIt) {
   EXPECT_EQ(refuses(other), said(other));
 }
 
-/// Of real manifests: whatever single value or key is another, it is noticed.
+/// On real manifests: a change of any single value or key is detected.
 TEST_F(Emit, EveryEditOfAManifestIsNoticed) {
   for (const auto& [example, target, name] : std::vector<std::array<std::string, 3>>{
            {"lora", "sm_80", "lora_0"}, {"layers/gpt_mlp", "sm_90a", "gpt_mlp"}}) {
@@ -310,7 +311,7 @@ TEST_F(Emit, NamesThatReadAsOtherTextAreNamesStill) {
   EXPECT_EQ(emulated.status, 0) << emulated.output;
 }
 
-/// Where the cache lies is no text of the program: nothing of its path is run when what was made there is loaded.
+/// The cache's path is not part of the program: nothing of it is executed when a cached file is loaded.
 TEST_F(Emit, TheCachesPathIsNoPartOfTheProgram) {
   if (!nvrtc()) GTEST_SKIP() << "no NVRTC";
   const std::string evil = "q\");__attribute__((constructor))void f(void){*(int*)0=0;}__asm__(\"";

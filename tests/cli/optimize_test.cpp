@@ -1,4 +1,4 @@
-// optimize, and what run and transpile do with plain operators.
+// optimize, and run and transpile on unfused operators.
 #include <nlohmann/json.hpp>
 
 #include "command.hpp"
@@ -9,7 +9,7 @@ namespace {
 using zellige::run::read_whole;
 using zellige::run::write_whole;
 
-/// Y = softmax(X + 1): two plain operators.
+/// Y = softmax(X + 1): two unfused operators.
 constexpr const char* rows = R"({"zellige_graph": 1, "name": "rows",
   "inputs": [{"name": "X", "dtype": "f16", "shape": [64, 96]}],
   "operators": [{"op": "add", "inputs": ["X"], "scalar": 1, "outputs": ["T"]},

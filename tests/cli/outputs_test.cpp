@@ -1,4 +1,4 @@
-// Every option that writes, held to the rules of run/outputs.hpp.
+// Every option that writes, checked against the rules of run/outputs.hpp.
 #include <unistd.h>
 
 #include <algorithm>
@@ -166,7 +166,7 @@ TEST_F(Outputs, GraphsOfOneNameAreNotDumpedIntoOneAnother) {
       << f.output;
 }
 
-// Tensors whose names only an exact eye keeps apart; each has a file of its own, with its own content.
+// Tensors with names that differ only slightly; each has its own file, with its own content.
 TEST_F(Outputs, EveryTensorHasItsDump) {
   const std::vector<std::string> names = {"a+b",   "a_b", "a.b", "a/b",         "A_b",
                                           "a%2Bb", "t_1", "t.1", "t.reference", "t"};
@@ -205,7 +205,7 @@ TEST_F(Outputs, StandardOutputIsAStream) {
       "zellige: stdout: cannot be written: No space left on device\n");
 }
 
-// What permissions forbid, as a user who is not root meets it.
+// Missing permissions, for a user who is not root.
 TEST_F(Outputs, NoPermission) {
   std::vector<std::string> as_user;
   if (geteuid() == 0) {

@@ -155,7 +155,7 @@ TEST_F(Run, NoCompilerIsARefusal) {
             "ZELLIGE_CXX\n");
 }
 
-// A stand-in for the compiler: it tells its version, and then does something else.
+// A fake compiler: it prints its version, and then does something else.
 struct RunWithCompiler : Run {
   zellige::run::Finished with(const std::string& does) {
     write_whole(path("cxx"),
@@ -224,7 +224,7 @@ TEST_F(Run, StdinIsAFile) {
                 ": is an input of this command (stdin), which is never written over; name another output\n");
 }
 
-// What stood before the damage has its result, and the damage is one more.
+// Graphs before the damage have their results, and the damage is one more.
 TEST_F(Run, ADamagedListRunsUpToTheDamage) {
   write_whole(path("cut.json"), three_graphs.substr(0, three_graphs.find("\"misfit\"") + 20));
   const auto f = run({"run", path("cut.json"), "--all", "--on", "reference", "--json", path("out.jsonl")});
@@ -452,7 +452,7 @@ TEST_F(Run, AnInputIsReadNoFurtherThanItIsNeeded) {
                 ": holds more than 512 bytes of elements; its shape (16, 16) needs 256 of 2\n");
 }
 
-/// What a terminal obeys is written as \x1b, whoever prints it.
+/// Characters that control a terminal are printed as \x1b, in all output.
 TEST_F(Run, NamesOfFilesDoNotReachTheTerminalAsTheyAre) {
   const std::string name = "a\x1b[31m\nzellige: b\a\xc2\x9b\xff",
                     shown = "a\\x1b[31m\\nzellige: b\\x07\\u009b\\xff";

@@ -1,5 +1,5 @@
-// What transpile --standalone writes: compiled as docs/reference/cli-run.md says, without a warning; and its host part, by
-// the host's compiler against a stand-in of the CUDA runtime, on several devices and threads.
+// The output of transpile --standalone: compiled as in docs/reference/cli-run.md, without a warning; and its
+// host part, by the host compiler against a fake CUDA runtime, on several devices and threads.
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -50,7 +50,7 @@ TEST_F(Standalone, CompilesAsTheDocsSay) {
   }
 }
 
-// Of the runtime what an entry calls. A launch needs its function's attribute on the device it goes to.
+// The runtime functions that an entry calls. A launch needs its function's attribute on its device.
 constexpr const char* runtime = R"(
 #pragma once
 #include <cstdio>

@@ -1,4 +1,4 @@
-// --tiling and --tune as a user gives them.
+// --tiling and --tune on the command line.
 #include <nlohmann/json.hpp>
 
 #include "command.hpp"

@@ -1,4 +1,4 @@
-// The language of zellige layout: what it means, and what it says of what it does not understand.
+// The language of zellige layout: its meaning, and its error messages.
 #include "view/expression.hpp"
 
 #include <gtest/gtest.h>
@@ -80,7 +80,7 @@ TEST(Expression, RefusalsNameTheOperandsAndShowThePlace) {
             "^~~~~~~~~~~~~~~~~~");
 }
 
-// Behind a layout as behind a swizzle.
+// After a layout as after a swizzle.
 TEST(Expression, ComposedLayoutsAreEvaluated) {
   std::string const rows = "(_4,_8):(_8,_1) o _0 o (_10,_3):(_1,_10)";
   EXPECT_EQ(value(rows), rows);

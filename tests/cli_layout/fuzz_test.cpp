@@ -1,4 +1,4 @@
-// Texts that are nearly right: whatever they are, the answer is a value or one Error, soon.
+// Slightly malformed expressions: the result is always a value or one Error, quickly.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

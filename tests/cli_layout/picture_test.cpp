@@ -1,4 +1,4 @@
-// Pictures of layouts: every cell says what the layout says, and files appear whole or not at all.
+// Pictures of layouts: every cell shows the layout's index, and files are written completely or not at all.
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -96,7 +96,7 @@ TEST(Picture, ByThreadShowsWhoHoldsEachPlace) {
                 "T" + std::to_string(t) + "\nV" + std::to_string(v));
     }
   }
-  // The same with coordinates for a codomain, which tell the shape.
+  // The same with a codomain of coordinates, which define the shape.
   o.shape.reset();
   const Picture q = layout_picture(parse_value("((4,8),(2,2)):((2@1,1@0),(1@1,8@0))"), "", o);
   for (std::size_t i = 0; i < 128; ++i) EXPECT_EQ(q.grids[0].cells[i].label, p.grids[0].cells[i].label);

@@ -1,4 +1,4 @@
-// zellige layout --jsonl: records in, answers out, one a line.
+// zellige layout --jsonl: one record per line in, one answer per line out.
 #include "../conformance/records.hpp"
 
 #include <filesystem>

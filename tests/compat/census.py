@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Which public names and members of CuTe's headers there are through compat. On demand, with nvcc:
+"""Lists which public names and members of CuTe's headers compat provides. On demand, with nvcc:
 
     tests/compat/census.py CUTLASS/include [--missing]
 
-Names are those at namespace scope of cute/ and below, macros too, without SM100, SM120 and the sparse
-instructions; members are those of the classes, of templates where `examples` knows one to look at.
+Names are those at namespace scope of cute/ and below, macros included, without SM100, SM120 and the sparse instructions;
+members are those of the classes, and of templates for which `examples` has an instance.
 """
 import argparse
 import os
@@ -226,7 +226,7 @@ def main():
             line(f"namespace m_{tag} {{ struct F {{ int {m}; }}; struct D : {example}, F {{}}; template <class T> "
                  f"concept unclear = !requires {{ &T::{m}; }}; static_assert(unclear<D>); }}", f"{k}.{m}")
     names |= {m: "macro" for m in macros}
-    # What CuTe itself has not in such a unit (names of other targets, misread text) does not count.
+    # Names that CuTe itself lacks in such a unit (names of other targets, misparsed code) do not count.
     seen = set(of_line.values()) - {of_line[n] for n in errors_at(lines, [a.include]) if n in of_line}
     bad = {of_line[n] for n in errors_at(lines, ours) if n in of_line} & seen
     missing_names = sorted(n for n in bad if n in names)

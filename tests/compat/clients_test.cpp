@@ -1,5 +1,5 @@
-// What code written for CuTe counts on beyond its documented names: casts in copies, static layouts by value, deduced
-// template arguments, names of instructions without their arguments.
+// Behaviour on which CuTe code relies beyond the documented names: casts in copies, static layouts by value,
+// deduced template arguments, names of instructions without their arguments.
 #define CUTE_SM90_EXTENDED_MMA_SHAPES_ENABLED
 #include <gtest/gtest.h>
 
@@ -209,7 +209,7 @@ TEST(CompatClients, TmaCopyOfCTakesATileOfTwoModes) {
   auto const three = make_tma_copy_C_sm90(SM90_TMA_STORE{}, global, shared, Shape<_64, _64, _32>{});
   static_assert(is_same_v<decltype(two), decltype(three)>);
 
-  // What a kernel writes into a descriptor of its own, from the copy, its atom or its traits.
+  // The numbers that a kernel writes into its own descriptor, from the copy, its atom or its traits.
   auto const expect_numbers = [&](auto const& copy) {
     array<uint32_t, 5> extent{{1, 1, 1, 1, 1}};
     array<uint64_t, 5> stride{};

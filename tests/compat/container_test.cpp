@@ -1,4 +1,4 @@
-// bit_field, MixedBits, ratios, arrays, lists of types, bits of numbers: against what they are defined as.
+// bit_field, MixedBits, ratios, arrays, lists of types, bits of numbers: against their definitions.
 #include <gtest/gtest.h>
 
 #include <bit>

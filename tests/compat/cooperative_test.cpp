@@ -1,5 +1,6 @@
-// cooperative_gemm of a TiledMMA by all its threads in turn, against the sums themselves: shapes that the tiles
-// divide and shapes that they do not, sums that start from C or not, values that are changed on the way.
+// cooperative_gemm of a TiledMMA by all its threads sequentially, against explicit sums: shapes that the
+// tiles divide and shapes that they do not, accumulators that start from C or not, values transformed on load
+// and store.
 #include <gtest/gtest.h>
 
 #include <cute/tensor.hpp>

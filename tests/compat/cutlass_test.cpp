@@ -1,4 +1,5 @@
-// CUTLASS's small headers as ours are where there is no CUTLASS: conversions, division by a constant, arrays.
+// Zellige's versions of CUTLASS's small headers, used without CUTLASS: conversions, division by a constant,
+// arrays.
 #include <cutlass/fast_math.h>
 #include <cutlass/numeric_conversion.h>
 #include <gtest/gtest.h>

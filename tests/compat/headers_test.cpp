@@ -1,5 +1,5 @@
-// CUTLASS's and CuTe's headers for Hopper through nvcc: a unit that uses all of them compiles without a
-// warning; what is not there is refused in one sentence. Skipped where there is no nvcc.
+// CUTLASS's and CuTe's headers for Hopper with nvcc: a unit that uses all of them compiles without a warning;
+// missing features are refused in one sentence. Skipped without nvcc.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -43,7 +43,7 @@ TEST(CompatHeaders, AHopperKernelInCutlasssWordsCompiles) {
   EXPECT_EQ(said.text, "");
 }
 
-// Every call of members.cu is in the PTX: the comment behind it says as what, and how often.
+// Every call of members.cu is in the PTX: the comment after the call gives the mnemonic and the count.
 TEST(CompatHeaders, OperationsAreCalledByTheirStaticFunctions) {
   if (!have_nvcc()) GTEST_SKIP() << "no nvcc";
   std::string const unit = ZELLIGE_SOURCE_DIR "/tests/compat/members.cu";
@@ -122,7 +122,7 @@ int main() { multiply<<<1, 128>>>(nullptr); }
   }
 }
 
-// What Zellige has no instructions of is CUTLASS's own where it stands behind on the path, else nothing.
+// Headers of unsupported instructions are CUTLASS's own if it follows on the include path, else empty.
 TEST(CompatHeaders, HeadersOfOtherArchitecturesFallThrough) {
   for (std::string const header : {"cute/arch/mma_sm100_umma.hpp", "cute/arch/tmem_allocator_sm100.hpp",
                                    "cute/atom/mma_traits_sm120.hpp", "cute/arch/mma_sm90_gmma_sparse.hpp"}) {
@@ -140,7 +140,8 @@ TEST(CompatHeaders, HeadersOfOtherArchitecturesFallThrough) {
   }
 }
 
-// cute/tensor.hpp brings the names of SM100 and SM120 along: of the CUTLASS behind, here one of a line a header.
+// cute/tensor.hpp includes the names of SM100 and SM120 of the CUTLASS that follows on the path; here it has
+// one line per header.
 TEST(CompatHeaders, TensorsBringTheNamesOfSm100) {
   std::filesystem::path const root = std::filesystem::path(testing::TempDir()) / "zellige_compat_sm100";
   std::filesystem::create_directories(root / "cute/atom");
@@ -169,7 +170,8 @@ TEST(CompatHeaders, TensorsBringTheNamesOfSm100) {
   std::filesystem::remove_all(root);
 }
 
-// The number types are those of the CUTLASS behind us: here a CUTLASS of one header, for each of them.
+// The number types are those of the CUTLASS that follows on the path: here one with a single header for each
+// of them.
 struct Number {
   char const* ours;
   char const* theirs;
@@ -200,7 +202,8 @@ TEST(CompatHeaders, NumberTypesAreThoseOfTheCutlassBehind) {
   }
 }
 
-// Headers of traits bring the pointers that their instructions' operands have; what a copy cannot cast is refused.
+// Headers of traits include the pointer types of their instructions' operands; a copy that cannot cast is
+// refused.
 TEST(CompatHeaders, TraitsBringFlaggedAndSparsePointers) {
   for (std::string const header : {"cute/atom/mma_traits_sm90_gmma.hpp", "cute/arch/mma_sm90_gmma.hpp",
                                    "cute/atom/copy_traits_sm90_tma.hpp", "cute/atom/mma_traits_sm80.hpp"}) {

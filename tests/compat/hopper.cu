@@ -1,6 +1,6 @@
-// Hopper's kernels as CUTLASS's users write them: a warp-specialised product with clusters, multicast TMA, a
-// pipeline and warpgroup instructions, and what else of the headers such kernels use. The tests compile it;
-// tutorials/check_pipeline.cu runs the product on a GPU.
+// Hopper kernels as CUTLASS users write them: a warp-specialized GEMM with clusters, multicast TMA, a
+// pipeline and warpgroup instructions, and other parts of the headers that such kernels use. The tests
+// compile it; tutorials/check_pipeline.cu runs the GEMM on a GPU.
 #include <cuda_runtime.h>
 #include <cutlass/arch/arch.h>
 #include <cutlass/arch/barrier.h>

@@ -1,5 +1,5 @@
-// CuTe's operations called by their static functions, register by register: compiled only. The comment behind a
-// call is what must stand in the PTX; headers_test.cpp reads both.
+// CuTe's operations called by their static functions, register by register: compiled only. The comment after
+// a call is the expected PTX; headers_test.cpp reads both.
 #include <cuda.h>
 
 #include <cute/tensor.hpp>
@@ -95,7 +95,7 @@ __global__ void tma(float* f, CUTE_GRID_CONSTANT CUtensorMap const map, TmaDescr
   tma_desc_wait_group();                               // cp.async.bulk.wait_group.read
 }
 
-/// 128 x 64 by warps of tensor cores, from shared memory by ldmatrix; the beginning stands in C.
+/// 128 x 64 by mma.sync, from shared memory by ldmatrix; accumulation starts from C.
 __global__ void together(half_t* storage, float* c) {
   auto const mma =
       make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN{}, Layout<Shape<_2, _2>>{}, Tile<_32, _32, _16>{});

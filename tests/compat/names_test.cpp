@@ -1,4 +1,4 @@
-// That `cute` is ours, whatever code does with the name; and the macros.
+// `cute` is Zellige's namespace, however code uses the name; and the macros.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -1,5 +1,6 @@
-// Kernels that take tensors, layouts and copies, alone and with something after them. headers_test.cpp
-// compares what the code generator makes of their size with what the front end, and so the host, says.
+// Kernels that take tensors, layouts and copies, alone and followed by other parameters.
+// headers_test.cpp compares the code generator's parameter sizes with those of the front end, and
+// so the host.
 #include <cute/arch/copy_sm90_tma.hpp>
 #include <cute/tensor.hpp>
 

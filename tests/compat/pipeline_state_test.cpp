@@ -1,4 +1,4 @@
-// PipelineState: the k-th use of a ring is of stage k mod n, in a phase whose parity is that of k / n.
+// PipelineState: the k-th use of a ring is stage k mod n, in a phase with the parity of k / n.
 #include <gtest/gtest.h>
 
 #include <cutlass/pipeline/sm90_pipeline.hpp>

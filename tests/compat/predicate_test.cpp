@@ -15,7 +15,7 @@ using Vectors = decltype(make_tiled_copy(Copy_Atom<UniversalCopy<uint128_t>, flo
 /// gets the thread's partitions, `at` of coordinates. m is a multiple of 4.
 template <class Part>
 std::vector<float> copied(int m, int n, Part const& copy_part) {
-  // What hangs over the end is memory too, that nobody may touch.
+  // The part beyond the end is memory that must not be accessed.
   int const columns = (n + 7) / 8 * 8;
   std::vector<float> source(size_t(m) * columns + 64), target(source.size(), -1.0f);
   for (size_t i = 0; i < source.size(); ++i) source[i] = float(i + 1);
@@ -98,7 +98,7 @@ TEST(CopyIf, OneInstruction) {
   EXPECT_EQ(target, source);
 }
 
-// A copy asks for as many elements, in whatever modes: element i to element i.
+// A copy requires the same number of elements, in any modes: element i to element i.
 template <class Policy, class S, class D>
 void modes_do_not_matter(Policy const& policy, S const& from_layout, D const& to_layout) {
   std::vector<float> from(128), to(128, -1);

@@ -1,4 +1,4 @@
-// A matrix product as CuTe's users write it, its blocks and threads taken in turn on the host.
+// A GEMM as CuTe users write it, with its blocks and threads run sequentially on the host.
 #include <gtest/gtest.h>
 
 #include <cute/tensor.hpp>

@@ -1,4 +1,4 @@
-// Algorithms on tuples whose elements are anything: strings, pointers, types without a default constructor.
+// Algorithms on tuples with elements of any type: strings, pointers, types without a default constructor.
 #include <gtest/gtest.h>
 
 #include <cute/algorithm/tuple_algorithms.hpp>

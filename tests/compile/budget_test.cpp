@@ -1,5 +1,5 @@
-// Compile time is a feature: units that cost what they should, with a wide margin for slow and busy machines.
-// The exact figures, and CuTe's, are measured by bench/compile_time.
+// Limits of compile time: units must cost what they should, with a wide margin for slow and busy machines.
+// bench/compile_time measures the exact numbers, and CuTe's.
 #include "compiler.hpp"
 
 namespace compile_test {

@@ -1,4 +1,4 @@
-// Runs a compiler on a text and tells what it said, what it wrote and what it cost.
+// Runs a compiler on source code and returns its messages, its output and its cost.
 #pragma once
 #include <gtest/gtest.h>
 #include <sys/resource.h>

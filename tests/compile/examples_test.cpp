@@ -1,5 +1,4 @@
-// The worked examples with which headers open: what stands there, compiled. `before` declares what an example
-// takes for granted.
+// Compiles the worked examples at the top of headers. `before` declares what an example assumes.
 #include <filesystem>
 #include <regex>
 #include <vector>
@@ -12,7 +11,7 @@ namespace {
 struct Example {
   char const* header;
   char const* before;
-  int statements;  // at least so many are found: an example that was reflowed away is no example
+  int statements;  // the minimum number found: an example that was reflowed away is missing
 };
 std::vector<Example> const examples = {
     {"atom/cp_async.hpp", "smem<half_t> tile; gmem<const half_t> source; int i = 8, valid = 4;", 4},
@@ -48,7 +47,7 @@ std::vector<Example> const examples = {
      2},
 };
 
-/// The statements of the header's opening example, one text: comments stay, `X  is  Y` becomes X.
+/// The statements of the header's opening example as source code: comments are kept, `X  is  Y` becomes X.
 struct Statements {
   std::string text;
   int count = 0;

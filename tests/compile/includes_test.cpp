@@ -1,4 +1,4 @@
-// Layered by include cost: a light header does not drag in a heavy one, and device code no standard header.
+// Include cost: a light header does not include a heavy one, and device code no standard header.
 #include <set>
 
 #include "compiler.hpp"
@@ -57,7 +57,7 @@ TEST(Includes, NoStreamNoStringNoAlgorithm) {
     }
   }
 }
-/// As NVRTC, which has no standard library, would see them.
+/// As seen by NVRTC, which has no standard library.
 TEST(Includes, DeviceCodeHasNoStandardHeader) {
   for (char const* header : {"zellige/layout.hpp", "zellige/tensor.hpp"}) {
     std::string const text = "#define __CUDACC_RTC__ 1\n#include <" + std::string(header) + ">\n";

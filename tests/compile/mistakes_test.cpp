@@ -1,7 +1,6 @@
-// Ten mistakes that people make with layouts. Each is one error within 20 lines of output, and the first line
-// says in words what is wrong, of which operation, and the two numbers: with g++, and with nvcc where there
-// is one. Those that need tensors (copy, gemm, owning tensors, overhangs) are in
-// tests/tensor/refusal_test.cpp.
+// Ten common mistakes with layouts. Each is one error within 20 lines of output, and the first line states in
+// words what is wrong, the operation, and the two numbers: with g++, and with nvcc if available. Those with
+// tensors (copy, gemm, owning tensors, overhangs) are in tests/tensor/refusal_test.cpp.
 #include <vector>
 
 #include "compiler.hpp"

@@ -1,5 +1,5 @@
-// docs/reference/refusals.md is what it says: every mistake that it calls refused at compile time is an error of these
-// words, all of them in one compilation; every one of run time throws a LayoutError with its words.
+// docs/reference/refusals.md is correct: every mistake listed for compile time is an error with these words,
+// all in one compilation; every one for run time throws a LayoutError with its words.
 #include <map>
 #include <regex>
 #include <vector>

@@ -1,4 +1,5 @@
-// How the units of the static face report: one line a record, newlines as \n.
+// The output format of the compile-time units: one line per record, newlines as
+// \n.
 #pragma once
 #include <exception>
 #include <iostream>

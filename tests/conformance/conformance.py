@@ -1,4 +1,4 @@
-"""Runs a corpus directory through both faces; see run.sh."""
+"""Runs a corpus directory through the compile-time and the run-time API; see run.sh."""
 import argparse
 import concurrent.futures
 import glob
@@ -160,7 +160,7 @@ def run_static_face(work, records, refused):
     if not known:
         return answers
     face = StaticFace(work, known)
-    # What the run-time face refuses is expected not to compile: it goes apart.
+    # Records that the run-time API refuses are expected not to compile, and are separated.
     batches = []
     for prelude in sorted({prelude_of(r) for r in known}):
         for apart in (False, True):
@@ -177,7 +177,7 @@ UNKNOWN = re.compile(r"^!(operation .* is unknown|.*element type .* is unknown|.
 
 
 def right(record, answer):
-    """Whether an answer agrees with the record; None where the record says nothing."""
+    """True if an answer agrees with the record; None if the record has no answer."""
     if answer.startswith("!") and UNKNOWN.search(answer):
         return False  # not a refusal: the runner or the library lacks what is asked for
     if answer.startswith("!") and "are not in the tables" in answer:
@@ -192,13 +192,13 @@ def right(record, answer):
 
 
 def satisfies(record, result):
-    """Whether the result of a rejected record satisfies the operation's definition at every coordinate."""
+    """True if the result of a rejected record satisfies the operation's definition at every coordinate."""
     import definition
     return definition.holds(record["op"], record["args"], result)
 
 
 def listed_refusals():
-    """What refused.txt excuses: the record as FAIL prints it."""
+    """The records excused by refused.txt, as FAIL prints them."""
     lines = open(f"{HERE}/refused.txt").read().splitlines()
     return {line.strip() for line in lines if line.startswith("  ")}
 

@@ -1,4 +1,4 @@
-"""Definitions of operations, by brute force on layouts of numbers: what an answer to a rejected record must satisfy."""
+"""Definitions of operations, by brute force on layouts of numbers: conditions for an answer to a rejected record."""
 
 from notation import read
 

@@ -1,4 +1,4 @@
-"""Reads values in CuTe's notation and writes them as C++ expressions of the static face."""
+"""Reads values in CuTe's notation and writes them as C++ expressions of the compile-time API."""
 
 
 class Reader:

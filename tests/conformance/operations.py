@@ -1,4 +1,4 @@
-"""The C++ expression that each operation of the corpus stands for, from its arguments alone."""
+"""The C++ expression for each operation of the corpus, from its arguments."""
 import operations_atoms
 from notation import expression as x
 from operations_atoms import ctype

@@ -1,4 +1,4 @@
-"""The C++ expression of the operations on instructions and tilings; see operations.py for those on layouts."""
+"""The C++ expression for the operations on instructions and tilings; see operations.py for those on layouts."""
 import re
 
 from notation import expression as x

@@ -1,4 +1,4 @@
-// What every generated translation unit of the static face includes: the library, and element types to print.
+// Included by every generated unit of the compile-time API: the library, and element types to print.
 #pragma once
 #include <iostream>
 #include <sstream>

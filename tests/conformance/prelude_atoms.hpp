@@ -1,4 +1,5 @@
-// What the generated units of the static face include for instructions and tilings.
+// Included by the generated units of the compile-time API for instructions and
+// tilings.
 #pragma once
 #include <zellige/atom/gmma_descriptor.hpp>
 #include <zellige/atom/gmma_names_ext.hpp>

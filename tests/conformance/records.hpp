@@ -1,4 +1,4 @@
-// The names of the corpus's records, and the operations that they are: the corpus has a name for each kind of operands,
+// Maps the corpus's record names to operations: the corpus has a name for each combination of operand kinds,
 // the library one for each operation.
 #pragma once
 #include <map>
@@ -9,7 +9,7 @@ namespace conformance {
 
 using Texts = std::vector<std::string>;
 
-/// Sums of basis elements and of an iterator, and what only prints: records of no operation of the library.
+/// Records without an operation of the library: sums of basis elements and of an iterator, and printing.
 inline bool named_here(std::string const& record) {
   for (std::string const printed : {"basis_print", "layout_print", "composed_print", "tensor_print"}) {
     if (record == printed) return true;
@@ -81,7 +81,7 @@ inline std::pair<std::string, Texts> operation_of(std::string record, Texts a) {
   return {record, a};
 }
 
-/// The answer to a record by the library's run-time face.
+/// The run-time API's answer to a record.
 inline std::string evaluate_record(std::string const& record, Texts const& a) {
   if (auto const text = evaluate_here(record, a)) return *text;
   if (auto const text = zellige::evaluate_atom(record, a)) return *text;

@@ -1,8 +1,9 @@
-// counters [--target T] FILE...: holds what the emulator counted against what a good kernel does. A FILE is graphs, of
-// which the first is run, or the .jsonl that `zellige run --on emulator --json` wrote. One row a file:
+// counters [--target T] FILE...: compares the emulator's counters with those of a good kernel. A FILE has
+// graphs, of which the first is run, or is the .jsonl that `zellige run --on emulator --json` wrote. One row
+// per file:
 //
-//   mma         how many m16n8k16 (m16n8k8 for a last half step) ran, and how many the matmuls of the graph come to;
-//               fewer would mean that one ran on the ordinary units
+//   mma         the number of m16n8k16 (m16n8k8 for a last half step) executed, and the number that the graph's matmuls
+//               need; fewer would mean that one ran without tensor cores
 //   16-byte     share of the bytes between global memory and shared memory or registers that moved 16 at a time
 //   ldmatrix    wavefronts, and the fewest possible: equal where no bank conflicts
 //

@@ -1,6 +1,7 @@
-// Every count that a generated kernel gives a barrier, one more and one less: the emulator names what the barrier waits for and what comes.
-// Kernels of every family with rings: products of a tile per block, of blocks that stay, of clusters that share tiles and of clusters
-// that share K; two products of one ring; attention.
+// Increments and decrements every count that a generated kernel gives a barrier: the emulator reports the
+// expected and the actual count. Covers every family of kernels with rings: matmuls with a tile per block,
+// with persistent blocks, with clusters that share tiles and clusters that split K; two matmuls on one ring;
+// attention.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -76,7 +77,8 @@ std::string findings(const Counts& c, const run::Cache& cache, int site, int by)
   return all;
 }
 
-/// Whether a finding has both numbers, what the barrier waits for and what comes. Of a ring that a cluster shares, those of all ranks.
+/// True if a finding has both numbers, the expected and the actual arrivals; for a ring shared by a cluster,
+/// those of all ranks.
 bool named(const std::string& found, const Site& s, int by) {
   for (const unsigned ranks : {1u, 2u, 4u, 8u}) {
     const unsigned states = ranks * (s.count + by), comes = ranks * s.count;
@@ -215,7 +217,7 @@ TEST_P(BarrierCounts, OneMoreAndOneLessAreNamed) {
   int emulated = 0;
   for (std::size_t i = 0; i < c.sites.size(); ++i) {
     const Site& s = c.sites[i];
-    // Of a ring that is as deep as its loop nothing is given back: its count is the proof's alone.
+    // A ring as deep as its loop is never released: only the verifier checks its count.
     const bool arrives = source.find(s.text.substr(0, s.text.find('.')) + ".release(") != source.npos;
     if (!s.named && !arrives) continue;
     emulated += !s.named;
@@ -230,7 +232,7 @@ TEST_P(BarrierCounts, OneMoreAndOneLessAreNamed) {
 INSTANTIATE_TEST_SUITE_P(Families, BarrierCounts, testing::Range<std::size_t>(0, families().size()),
                          [](const auto& info) { return families()[info.param].name; });
 
-/// What the proof has counted is what the text says.
+/// The verifier's counts are those in the source code.
 TEST(BarrierCounts, OfTheTextAreThePlans) {
   std::size_t counts = 0;
   for (const char* file :

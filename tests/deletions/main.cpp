@@ -1,8 +1,8 @@
-// deletions [--jobs N] [--index N] [--target T] [--fused] [--tiling given|chosen|FILE] [--verbose] [--twice] FILE...:
-// emits the graph of each file, as it stands or fused and tiled as `zellige run` would, takes each
-// barrier, wait, commit and predicate out of the text in turn, and runs what is left on the emulator. Exit status 0 only
-// if the emulator reports every one of them. --verbose prints each report. --twice doubles the barriers first, so that
-// none of them is needed: none may be reported then. docs/explanation/fault-injection.md has more.
+// deletions [--jobs N] [--index N] [--target T] [--fused] [--tiling given|chosen|FILE] [--verbose] [--twice]
+// FILE...: emits the graph of each file, unfused or fused and tiled as by `zellige run`, deletes each
+// barrier, wait, commit and predicate in turn, and runs the result on the emulator. Exit status 0 only if the
+// emulator reports every deletion. --verbose prints each report. --twice doubles the barriers first, so that
+// none is required: then none may be reported. See docs/explanation/fault-injection.md.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -51,7 +51,7 @@ std::string doubled(std::string source) {
   return source;
 }
 
-/// As `zellige run` makes it, with the same words for tilings.
+/// Emits as `zellige run` does, with the same tiling options.
 emit::Program program_of(const graph::KernelGraph& g, const Options& o) {
   const target::Target& target = target::find(o.target);
   plan::Wishes wishes = run::wishes(o.tiling, target);
@@ -88,7 +88,8 @@ class Subject {
 
   const std::vector<Site>& sites() const { return switched_.sites; }
 
-  /// What is seen of a deletion: "!..." a finding, "~..." other numbers, "=" nothing. One block first: it is mostly enough.
+  /// The effect of a deletion: "!..." a finding, "~..." other numbers, "=" nothing. Runs one block first,
+  /// which usually suffices.
   std::string without(int site) const {
     const std::string& kernel = switched_.sites[static_cast<std::size_t>(site)].kernel;
     const auto& kernels = program_.manifest.kernels;
@@ -148,7 +149,7 @@ class Subject {
     return l;
   }
 
-  // The undamaged kernel: what it writes is what the ones after it read, and what a damaged one is held against.
+  // The undamaged kernel: its results are the inputs of later kernels, and the reference of damaged ones.
   void whole(std::size_t k) {
     const emit::KernelLaunch& kernel = program_.manifest.kernels[k];
     *deleted_ = -1;

@@ -1,7 +1,7 @@
-// planted [--verbose] [--target T]: plants bugs in the emitted text of small graphs, one at a time, and runs each on the
-// emulator. A bug is found by name (a finding says what was done wrong, where), by its numbers only, or not at all.
-// Exit status 0 only if each finds a place, none goes unseen and none of a kind that has a rule (`named`) is seen by its numbers alone.
-// docs/explanation/fault-injection.md has the table.
+// planted [--verbose] [--target T]: injects faults into the emitted code of small graphs, one at a time, and
+// runs each on the emulator. A fault is found by name (a finding describes it), only by wrong numbers, or not
+// at all. Exit status 0 only if each can be injected, none is missed and none of a kind with a rule (`named`)
+// is found only by its numbers. docs/explanation/fault-injection.md has the table.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -24,7 +24,7 @@ struct Bug {
   const char* from;  // a regular expression; ECMAScript
   const char* to;
   bool named;      // the emulator has a rule for it, or the machine has
-  int graphs = 3;  // planted at its first place in so many graphs
+  int graphs = 3;  // the number of graphs in which it is injected, at its first place
 };
 
 const Bug bugs[] = {
@@ -56,14 +56,14 @@ const Bug bugs[] = {
     {"a stage too early", R"(\.shift\(stage \* (\d+)\))", ".shift((stage + 1) % 2 * $1)", true},
     {"a copy too short", R"(( copies of \d+ bytes\n *#pragma unroll\n *for \(int i = 0; i < )(\d+))",
      "$01$2 - 1", true, 4},
-    {"a tile in another's place",  // not of a result: behind the loop the other may be done with
+    {"a tile in another's place",  // not a result: after the loop the other tile may be dead
      R"((shared_\w+<.*>\("(?!\w*_out")\w+", )[1-9]\d*,)", "$010,", true, 4},
     {"too few warps", R"(if \(warp < (\d+)\) \{\n *multiply)", "if (warp < $1 - 1) {\n multiply", false},
     {"a product too short", R"(multiply<half_t, 64,)", "multiply<half_t, 48,", false},
     {"a block's offset", R"(\bbx \* (\d+))", "bx * $1 / 2", false},
 };
 
-/// A graph's text as it is, and what it computes.
+/// A graph's emitted code unchanged, and its results.
 struct Subject {
   std::string name;
   emit::Program program;

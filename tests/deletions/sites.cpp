@@ -21,7 +21,7 @@ std::size_t closing(std::string_view s, std::size_t open) {
   return s.size();
 }
 
-// Where `word` stands between `from` and `to` outside of brackets.
+// Finds `word` between `from` and `to` outside of brackets.
 std::size_t find_outside(std::string_view s, std::string_view word, std::size_t from, std::size_t to) {
   for (std::size_t i = from; i < to; ++i) {
     if (s[i] == '(' || s[i] == '{' || s[i] == '[') i = closing(s, i);

@@ -1,11 +1,12 @@
-// The places of an emitted text that keep its threads apart or inside their tensors, and the text in which each of them
-// can be taken out.
+// The places of emitted code that synchronise its threads or keep them in bounds, and source code in which
+// each of them can be disabled.
 //
 //   const Switched s = with_switches(program.source);
 //   s.sites[3]                  // {"lora_0_k0", 73, Kind::barrier, "__syncthreads();"}
-//   s.text                      // the same lines; where zellige_deleted == 3, that barrier is gone
+//   s.text                      // the same lines; with zellige_deleted == 3, that barrier is disabled
 //
-// One text for all of them, so that a program is compiled once, not once a deletion. Lines keep their numbers.
+// One source for all of them, so that a program is compiled once, not once per deletion. Line numbers are
+// preserved.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -38,7 +39,7 @@ struct Switched {
   std::vector<Site> sites;
 };
 
-/// The text reads `extern "C" int zellige_deleted`, the index of the site that is out; -1: none.
+/// The code reads `extern "C" int zellige_deleted`, the index of the disabled site; -1: none.
 Switched with_switches(std::string_view source);
 
 }  // namespace zellige::deletions

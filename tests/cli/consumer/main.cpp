@@ -1,4 +1,5 @@
-// Uses an installed Zellige: a public header, and a room that has to be linked.
+// Uses an installed Zellige: a public header, and a module that has to be
+// linked.
 #include <zellige/atom/half.hpp>
 
 #include "graph/graph.hpp"

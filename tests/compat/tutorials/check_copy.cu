@@ -13,7 +13,7 @@ namespace {
 
 int wrong_runs = 0;
 
-/// Runs `launch(source, target)` on tensors of m x n and looks at every element, and past the end of the
+/// Runs `launch(source, target)` on tensors of m x n and checks every element, and the memory after the
 /// target.
 template <class Launch>
 void check(char const* kernel, int m, int n, Launch const& launch) {

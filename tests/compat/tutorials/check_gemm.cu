@@ -1,11 +1,12 @@
-// One of CuTe's GEMM tutorials, unchanged, against a plain product on the GPU: every element, exactly.
+// One of CuTe's GEMM tutorials, unchanged, against a simple GEMM on the GPU: every element,
+// exactly.
 //
 //   nvcc -std=c++20 -I compat -I include -gencode arch=compute_90a,code=sm_90a
 //        -DTUTORIAL='"<cutlass>/examples/cute/tutorial/hopper/wgmma_tma_sm90.cu"' -DHALF_NT -DHALF_TN
 //        check_gemm.cu
 //
-// HALF_NT, HALF_TN, FLOAT_NT, FLOAT_TN: the forms that the tutorial has. The operands are small whole
-// numbers, so that no sum is rounded in either type.
+// HALF_NT, HALF_TN, FLOAT_NT, FLOAT_TN: the forms of the tutorial. The operands are small integers,
+// so that no accumulator is rounded in either type.
 #define main tutorial_main
 #include TUTORIAL
 #undef main

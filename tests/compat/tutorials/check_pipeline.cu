@@ -1,4 +1,4 @@
-// The product of ../hopper.cu, run on a GPU and compared with a plain one, exactly.
+// The GEMM of ../hopper.cu, run on a GPU and compared exactly with a simple one.
 //
 //   nvcc -std=c++20 -I compat -I include -gencode arch=compute_90a,code=sm_90a check_pipeline.cu
 #include <vector>

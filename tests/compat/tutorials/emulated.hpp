@@ -1,4 +1,4 @@
-// Launches a kernel that takes raw pointers on the emulator's engine, which the test that loads this library gives.
+// Launches a kernel that takes raw pointers on the emulator's engine, which the test passes to this library.
 #pragma once
 #include <cstdint>
 #include <string>

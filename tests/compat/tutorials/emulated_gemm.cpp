@@ -1,7 +1,7 @@
 // A GEMM tutorial's kernel, unchanged, on the emulator: emulated_test.cpp compiles this into a library.
 //
 //   KERNELS    the file with the kernel, cut from the tutorial
-//   TILED      its copies and its product are tiled (sgemm_2, sgemm_sm70); else they are thread layouts (sgemm_1)
+//   TILED      its copies and its GEMM are tiled (sgemm_2, sgemm_sm70); else they are thread layouts (sgemm_1)
 #include <zellige/emulate/device.hpp>
 #include KERNELS
 
