@@ -1,5 +1,5 @@
-// The main function of every GoogleTest program: temporary files lie in a folder of the program's own, so that two runs
-// at a time do not meet, and a filter that leaves no test fails.
+// The main function of every GoogleTest program: temporary files are in a folder per process, so that
+// concurrent runs do not conflict, and a filter that matches no test fails.
 #include <gtest/gtest.h>
 
 #include <cstdio>

@@ -1,4 +1,5 @@
-// Every elementwise operator has a formula in which each of its operands stands; nothing else has one.
+// Every elementwise operator has a formula that uses each of its operands; other operators have
+// none.
 #include "emit/formula.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Text grows with the number of operators, whatever reads what how often: evaluations and lines are counted, not seconds.
+// The size of emitted code is linear in the number of operators, for any sharing: evaluations and lines are
+// counted, not seconds.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -55,7 +56,7 @@ Tile norms(Tile x, int n) {
   return x;
 }
 
-/// Each level adds what lies half a row further on: twice as many coordinates a level.
+/// Each level adds a rotation by half a row: the number of coordinates doubles per level.
 Tile rotations(Tile x, int n) {
   for (int i = 0; i < n; ++i) {
     const auto halves = split(x, 1, {32, 32});
@@ -161,7 +162,7 @@ TEST(Growth, OfAChainOfKernelsIsLinear) {
   }
 }
 
-// What is stored or kept must still be right.
+// Stored and cached values must still be correct.
 TEST(Growth, OfLargeGraphsIsRight) {
   const Folder folder;
   const run::Cache cache{folder.path};

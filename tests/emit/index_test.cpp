@@ -1,5 +1,6 @@
-// Integers of the emitted text: what is printed means what was computed. Random expressions are built as values and at the
-// same time as numbers; the printed text, read with C++'s precedence, must give the number.
+// Integer expressions of emitted code: the printed expression means what was computed. Random expressions are
+// built as values and as numbers at the same time; the printed expression, read with C++'s precedence, must
+// give the number.
 #include "emit/index.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
-// Offsets around 2^31: the index expressions of emitted text, compiled for the host with their loop and block coordinates at
-// their last values, give the offset that 64-bit arithmetic gives; no sum or product in them passes 32 bits unless it is
-// computed in 64. The sanitizer watches every step.
+// Offsets around 2^31: the index expressions of emitted code, compiled for the host with their loop and block
+// coordinates at their last values, give the offset of 64-bit arithmetic; no sum or product in them exceeds
+// 32 bits unless it is computed in 64. The sanitizer checks every step.
 #include "plan/index_width.hpp"
 
 #include <gtest/gtest.h>
@@ -131,7 +131,7 @@ TEST(IndexWidth, OfEmittedTextHoldsEveryOffset) {
       body += fmt::format(
           "    const struct {{ int b, m, n; }} at{{0, {}, {}}};\n    const long long k = {}, kk = k;\n",
           n.shape.size() > 1 ? n.shape[n.shape.size() - 2] - 1 : 0, n.shape.back() - 1, n.shape.back() - 1);
-      // What 64 bits say: each argument on its own, times its stride.
+      // The 64-bit result: each argument separately, times its stride.
       body += fmt::format(
           "    const auto right = [](auto... x) {{ const long long s[] = {{{}}}; long long sum = 0; int d = "
           "0; ((sum += "

@@ -1,4 +1,5 @@
-// Whatever a user calls a graph, its tensors and its tiles: the text compiles, is right, and the manifest keeps the names.
+// With any names of a graph, its tensors and its tiles, the emitted code compiles and is correct, and the
+// manifest keeps the names.
 #include "emit/names.hpp"
 
 #include <gtest/gtest.h>
@@ -22,8 +23,8 @@
 namespace zellige {
 namespace {
 
-// Keywords, macros, what the headers bring, the emitter's own locals, names that only their marks tell apart, and names
-// that another name's prefix makes.
+// Keywords, macros, names in the headers, the emitter's own locals, names that differ only in punctuation,
+// and names that another name's prefix produces.
 const std::vector<std::string>& hard_names() {
   static const std::vector<std::string> all = [] {
     std::vector<std::string> names;
@@ -126,7 +127,7 @@ const std::regex user_form("[pgsm](_[A-Za-z0-9]|[A-Z]).*");
 
 /// The rule that all of it rests on: nothing but a user's name has the form of one.
 TEST(EmittedNames, NothingElseHasTheirForm) {
-  // What the emitter writes: of a graph whose names have no such form, every such word is one of the expected.
+  // The emitter's own names: for a graph without names of that form, every such word is an expected one.
   const emit::Program p = emit::transpile(named({"A", "b"}, "form"), target::find("sm_80"));
   const std::regex word("\\b[A-Za-z_][A-Za-z0-9_]*");
   std::set<std::string> found;
@@ -186,7 +187,7 @@ TEST(EmittedNames, AreUniqueAndRecognisable) {
     }
 }
 
-/// Texts that end a literal, a comment, a directive or a line somewhere.
+/// Strings that could end a literal, a comment, a directive or a line.
 std::vector<std::string> hostile_texts() {
   std::vector<std::string> all = {"",
                                   "plain",

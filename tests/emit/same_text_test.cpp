@@ -1,4 +1,5 @@
-// Kernels that differ in names alone are one function, launched with each one's tensors.
+// Kernels that differ only in names become one function, launched with the tensors of
+// each.
 #include "emit/same_text.hpp"
 
 #include <gtest/gtest.h>

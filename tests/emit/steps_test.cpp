@@ -1,5 +1,5 @@
-// Nothing orders threads that is no step: the barriers, waits, arrivals, fences and initialisations of a kernel's text are those of its
-// schedule, in its order.
+// All synchronisation comes from steps: the barriers, waits, arrivals, fences and initialisations in a
+// kernel's code are those of its schedule, in its order.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -22,7 +22,7 @@ namespace {
 
 using plan::StepKind;
 
-/// The calls of the text that order threads, a line each, without their arguments but for numbers.
+/// The synchronising calls in the code, one per line, without their arguments except numbers.
 std::string calls_of(const std::string& text) {
   static const std::regex call(
       R"((__syncthreads|__syncwarp|cluster_sync|named_barrier_sync|named_barrier_arrive|cp_async_commit|cp_async_wait<\d+>|wgmma_commit|wgmma_wait<\d+>|tma_store_commit|tma_store_wait\w*<\d+>|fence_\w+|wgmma_fence|griddep_\w+|mbarrier_\w+|cluster_\w+|(?:ring\d*|exchange)\.(?:init|acquire|wait|wait_empty|release|drain))\((\d*(?:, \d+)?))");
@@ -34,7 +34,7 @@ std::string calls_of(const std::string& text) {
   return calls;
 }
 
-/// What each step that orders threads is called in the text.
+/// The name in the code of each synchronising step.
 class Calls {
  public:
   explicit Calls(const plan::Schedule& s) : s_(s) {}
@@ -104,13 +104,14 @@ class Calls {
   std::string calls_;
 };
 
-/// The text of the kernel or, of a launch of several programs, of the program's function.
+/// The code of the kernel or, in a launch of several programs, of the program's function.
 std::string body_of(const std::string& source, const std::string& name) {
   const std::size_t begin = source.find(" " + name + "("), end = source.find("\n}\n", begin);
   return begin == source.npos ? "" : source.substr(begin, end - begin);
 }
 
-/// What the calls are named that no row of the target has; those of rings and peers, and the meeting of a cluster, are made of several.
+/// Calls without a row in the target, replaced by one name: rings, other blocks and cluster barriers use
+/// several.
 std::string without_row(const std::string& calls, const target::Target& target) {
   const auto named = [](std::string_view call) { return call.substr(0, call.find_first_of("<(")); };
   std::set<std::string_view> rows{"__syncwarp", "cluster_sync"};
@@ -122,7 +123,7 @@ std::string without_row(const std::string& calls, const target::Target& target) 
   return missing;
 }
 
-/// Of every launch of one program; how many there are. Kernels that differ in names alone have one text.
+/// For every launch of one program; returns their number. Kernels that differ only in names share code.
 int compare(const graph::KernelGraph& g, const target::Target& target, std::set<StepKind>& met,
             const plan::Wishes& wishes = {}) {
   const Program p = transpile(g, target, wishes);

@@ -1,4 +1,5 @@
-// What a target lacks the kernel does without, or it is refused in words; and no pass knows it by a name.
+// Kernels do not use features that the target lacks, or are refused with a message; and no pass tests a
+// target's name.
 #include <gtest/gtest.h>
 
 #include "emit/emit.hpp"

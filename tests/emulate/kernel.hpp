@@ -1,4 +1,4 @@
-// Kernels written in the test itself, launched as emitted text is.
+// Kernels written in the test itself, launched like emitted code.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ void entry(Launch& launch) {
   call(launch, Kernel);
 }
 
-/// A warp's exchange, as an instruction of the atom room would be written.
+/// A warp shuffle, written like an instruction in include/zellige/atom.
 __attribute__((always_inline)) inline float shuffle_xor(float v, int mask) {
   return meet<float, float>(
       v,

@@ -1,4 +1,4 @@
-// Barriers that wait for too many arrivals, or too few: both numbers are named.
+// Barriers that expect too many arrivals, or too few: both numbers are reported.
 #include <zellige/atom/cluster.hpp>
 #include <zellige/atom/fence.hpp>
 #include <zellige/atom/mbarrier.hpp>
@@ -130,7 +130,7 @@ TEST(Arrivals, AtANamedBarrierThatNobodyWaitsAt) {
                       at("arrives")}));
 }
 
-/// Two groups of two warps that take turns, as ping-pong consumers do.
+/// Two groups of two warps that alternate, like ping-pong consumers.
 template <unsigned Threads>
 __global__ void turns(In, Out) {
   const int group = threadIdx.x / 64;

@@ -1,5 +1,5 @@
-// cp.async: the bytes land at the covering wait, for the thread that waited, and for others behind a barrier
-// after it.
+// cp.async: the bytes arrive at the covering wait, for the waiting thread, and for others after a subsequent
+// barrier.
 #include "kernel.hpp"
 
 namespace zellige::emulate {

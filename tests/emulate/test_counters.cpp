@@ -1,4 +1,4 @@
-// What is counted is exact.
+// Counters are exact.
 #include "kernel.hpp"
 
 namespace zellige::emulate {

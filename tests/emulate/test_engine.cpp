@@ -1,4 +1,4 @@
-// The launch itself: what makes no sense is refused, and the same launch gives the same report every time.
+// The launch itself: invalid launches are refused, and the same launch gives the same report every time.
 #include <filesystem>
 
 #include "graph/error.hpp"
@@ -101,8 +101,8 @@ TEST(Engine, TheExampleOfTheHeader) {
   for (int i = 0; i < 4096; ++i) ASSERT_EQ(r.out(i), 2.0f * i);
 }
 
-// Emitted text is compiled for each graph, so its headers stay cheap: of the standard library only these two; and of
-// layouts only what tiles include anyway.
+// Emitted code is compiled for each graph, so its headers stay cheap: of the standard library only these two;
+// and of layouts only what tiles include anyway.
 TEST(Engine, TheDeviceSideIncludesNextToNothing) {
   int files = 0;
   for (const auto& file :

@@ -1,4 +1,4 @@
-// Each kind of finding about memory, with its whole message; and kernels that are right and must raise none.
+// Each kind of memory finding, with its whole message; and correct kernels, which must have none.
 #include "kernel.hpp"
 
 namespace zellige::emulate {

@@ -1,4 +1,5 @@
-// Kernels that take raw pointers and declare their shared memory: instructions find the tensors that these point into.
+// Kernels that take raw pointers and declare their shared memory: instructions find the tensors at these
+// addresses.
 #include "graph/error.hpp"
 #include "kernel.hpp"
 

@@ -1,5 +1,5 @@
-// Registers that nothing has written, by name: vectors, fragments, operands, tensors, arrays; and kernels that leave
-// registers unwritten rightly, which must raise nothing.
+// Unwritten registers are reported by name: vectors, fragments, operands, tensors, arrays; kernels that
+// validly leave registers unwritten have no finding.
 #include <zellige/block/multiply.hpp>
 #include <zellige/tensor.hpp>
 

@@ -1,6 +1,6 @@
-// The shadow memories against happens-before itself: random programs of accesses, barriers and warp
-// synchronisation are judged by clocks kept for every thread and every access ever made. The shadow must
-// report the first race, at the very access that completes it, and nothing before.
+// The shadow memories against happens-before: random programs of accesses, barriers and warp synchronisation
+// are checked by clocks kept for every thread and every access. The shadow must report the first race, at the
+// access that completes it, and nothing before.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -117,7 +117,7 @@ TEST(Shadow, SharedMemoryFindsTheFirstRaceAndNoOther) {
     const std::size_t bytes = seed % 3 ? 64 : 512;
     shadow.reset(bytes);
     Clocks before;
-    // All written before the program, by a thread that everybody has heard of: no read is uninitialised.
+    // All written before the program, by a thread that happens before all others: no read is uninitialised.
     for (std::size_t at = 0; at < bytes; at += 16) {
       Actor a = before.actor(0, 0);
       a.epoch = 0;

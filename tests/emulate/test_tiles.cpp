@@ -1,5 +1,5 @@
-// Tiles of shared memory: the layout they were written through, the stages and parts that they have, and the lanes and
-// partial sums that belong together; and what is right and must raise nothing.
+// Tiles of shared memory: the layout through which they were written, their stages and parts, and the lanes
+// and partial sums that belong together; correct uses have no finding.
 #include <zellige/block/reduce.hpp>
 #include <zellige/block/tile.hpp>
 

@@ -1,5 +1,5 @@
-// Threads that must meet: meetings, barriers, __syncwarp; what they compute, and what is said when they do
-// not.
+// Synchronisation of threads: warp collectives, barriers, __syncwarp; their results, and the messages when
+// threads do not arrive.
 #include "kernel.hpp"
 
 namespace zellige::emulate {
@@ -176,7 +176,7 @@ TEST(Waiting, SyncwarpAgainstBarrier) {
                 ", each of threads 5..31 waits at the block's barrier at " + at("syncthreads")}));
 }
 
-// Named barriers order the warps that come to them, and no others.
+// Named barriers order only the warps that take part.
 __global__ void pairs(In x, Out y) {
   auto p = shared_pointer<float>("P", 0, 128);
   const unsigned t = threadIdx.x, pair = t / 64;

@@ -1,4 +1,4 @@
-// Groups that differ in the order of what has nothing to do with each other are planned as one.
+// Groups that differ only in the order of independent operators are planned once.
 #include "fuse/alike.hpp"
 
 #include <fmt/format.h>

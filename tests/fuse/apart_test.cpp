@@ -1,4 +1,4 @@
-// Custom operators taken apart compute the same, and round nowhere else.
+// Decomposed custom operators compute the same, and add no roundings.
 #include "fuse/apart.hpp"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ std::string kinds(const KernelGraph& g) {
   return text;
 }
 
-/// Of a custom operator that reads X and W.
+/// A graph with a custom operator that reads X and W.
 KernelGraph graph_of(const graph::Launch& launch,
                      const std::function<void(BlockBuilder&, Tensor, Tensor)>& body,
                      DType dtype = DType::f16) {
@@ -56,7 +56,7 @@ KernelGraph graph_of(const graph::Launch& launch,
   return b.build();
 }
 
-/// Its operators, taken apart; checks that they compute the same.
+/// The kinds of its decomposed operators; checks that they compute the same.
 std::string apart_kinds(const KernelGraph& g) {
   const std::optional<KernelGraph> plain = apart(g);
   if (!plain) return "none";
@@ -84,7 +84,7 @@ TEST(Apart, EveryAccumulator) {
                                    t.store(silu(accum(matmul(a, b))), {.x = 1});
                                  })),
             "matmul silu");
-  // Those that are told something in every iteration, where there is but one.
+  // Accumulators whose state depends on the iteration, in a loop with a single one.
   const auto once = [](const std::function<Tile(Tile, Tile)>& accumulate) {
     return apart_kinds(graph_of({.grid = {4}, .block = {32}}, [&](BlockBuilder& t, Tensor x, Tensor) {
       const Tile y = t.load(x, {.x = 0});
@@ -118,7 +118,7 @@ TEST(Apart, WhatIsStoredTwiceOrReadBesideIsCopied) {
     t.store(y, s), t.store(y, s);
   };
   EXPECT_EQ(stored(DType::f16, twice), "exp mul_scalar mul_scalar");
-  // What the others read of f16 is not what is stored.
+  // Other operators read the unrounded value, not the stored f16.
   const auto read = [&](BlockBuilder& t, Tile x) {
     const Tile y = exp(x);
     t.store(y, s), t.store(y + 1.0, s);
@@ -144,7 +144,7 @@ TEST(Apart, CopiesBetweenKernelsAreLeftOut) {
   EXPECT_EQ(apart_kinds(b.build()), "square");
 }
 
-// A second kernel sums what the first one's blocks and iterations leave: one product, and one sum.
+// A second kernel sums the first one's partial results over blocks and iterations: one matmul, and one sum.
 TEST(Apart, PartialSumsAreOne) {
   for (const std::int64_t loop : {1, 2}) {
     Builder b("split");
@@ -214,7 +214,7 @@ TEST(Apart, Refused) {
   }))) << "the memory of an input is written";
 }
 
-// What can be is taken apart, what cannot stays.
+// An operator that can be decomposed is, one that cannot is kept.
 TEST(Apart, OneOfTwo) {
   Builder b("g");
   const Tensor x = b.input("X", {16, 64});
@@ -268,7 +268,7 @@ TEST_P(SavedApart, TheyAreEqual) {
   }
   std::printf("%-15s %d taken apart, %d of them all\n", GetParam(), taken, whole);
   EXPECT_GT(taken, 0);
-  // Blocks of qknorm meet rows of one tensor with rows of another that no tensor has side by side.
+  // Blocks of qknorm combine rows of one tensor with rows of another that are in no tensor together.
   if (std::string(GetParam()) != "qknorm_gqa_bs1") EXPECT_EQ(taken, whole);
 }
 
@@ -277,7 +277,7 @@ INSTANTIATE_TEST_SUITE_P(Files, SavedApart,
                                          "qknorm_gqa_bs1", "ntrans_bs1"),
                          [](const auto& info) { return std::string(info.param); });
 
-/// A custom operator of exp(X W), its sums, and what `then` makes of both.
+/// A custom operator of exp(X W), its row sums, and the result of `then` on both.
 KernelGraph scores(const std::function<Tile(Tile, Tile)>& then, DType dtype = DType::f16) {
   return graph_of(
       {.grid = {2}, .block = {32}},
@@ -288,7 +288,7 @@ KernelGraph scores(const std::function<Tile(Tile, Tile)>& then, DType dtype = DT
       dtype);
 }
 
-/// What would be rounded, were each plain operator a kernel of its own.
+/// The roundings that would be added if each unfused operator were a separate kernel.
 std::optional<std::string> added_alone(const KernelGraph& g) {
   const KernelGraph plain = *apart(g);
   KernelGraph unfused = plain;
@@ -326,7 +326,8 @@ std::set<std::string> casts(const KernelGraph& g) {
   return names;
 }
 
-// Few rows and many columns: blocks split the loop, and the sums of what they leave are float32, as those of one block are.
+// Small M and many columns: blocks split the loop, and the sum of their partial results is float32, like that
+// of one block.
 TEST(Roundings, AreNotAddedWherePartsAreSummed) {
   Builder b("split");
   const Tensor q = b.input("Q", {2, 16, 64}), k = b.input("K", {2, 64, 4096}),
@@ -348,7 +349,7 @@ TEST(Roundings, AreNotAddedWherePartsAreSummed) {
   EXPECT_NO_THROW(graph::validate(fused));
   EXPECT_EQ(search::name(search::equal(g, fused).answer), "equal");
 
-  // What the graph itself casts stays rounded.
+  // The graph's own casts remain.
   Builder c("stated");
   const Tensor x = c.input("X", {16, 4096}), w = c.input("W", {4096, 64});
   c.output(c.custom({.grid = {1}, .block = {128}, .loop = 64},

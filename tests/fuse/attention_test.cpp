@@ -1,5 +1,5 @@
-// Attention as kernels on warpgroups: head dimensions in steps of 8, lengths that no tile divides, masks, heads that share keys, tensors
-// with heads first or last. ZELLIGE_ATTENTIONS=100 draws more.
+// Attention kernels on warpgroups: head dimensions in steps of 8, lengths that no tile divides, masks,
+// grouped heads, tensors with heads first or last. ZELLIGE_ATTENTIONS=100 draws more.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -144,7 +144,8 @@ TEST(FuseAttention, ReadsSharedKeysInPlace) {
     }
 }
 
-// One head of keys for all, and keys that a plain operator reads, too: that one needs them repeated.
+// One key head for all heads, and keys that an unfused operator also reads: that operator needs them
+// repeated.
 TEST(FuseAttention, RepeatsKeysWhereAnotherOperatorReadsThem) {
   std::mt19937 random(7);
   const std::optional<KernelGraph> one = chain(graph_of({.heads = 3, .shared = 3, .keys = 192}), random);

@@ -1,4 +1,4 @@
-// Independent branches: n of them cost n times one, however many there are and whether they share an input or not.
+// Independent branches: n of them cost n times one, for any n, with or without a shared input.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -15,7 +15,7 @@ using graph::Tensor;
 
 constexpr std::int64_t rows = 64, columns = 512;
 
-/// What a branch does, one kind of operator after the other.
+/// The operators of a branch, in order.
 std::vector<int> random_branch(std::mt19937_64& random) {
   std::vector<int> steps(1 + random() % 4);
   for (int& s : steps) s = static_cast<int>(random() % 6);

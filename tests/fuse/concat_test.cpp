@@ -1,4 +1,5 @@
-// A concatenation is one launch, with the elementwise operators that read it: in many shapes, on both targets, and what it takes.
+// A concatenation is one launch, with the elementwise operators that read it: in many shapes, on both
+// targets, with its estimated time.
 
 #include <gtest/gtest.h>
 
@@ -48,7 +49,7 @@ Tensor normed(graph::Builder& b, Tensor x, Shape shape, int dim, DType dtype) {
   return (x - mean) * rsqrt(abs(variance) + 1e-5) * weight + bias;
 }
 
-/// DenseNet's layer: `count` operands of 32 channels behind one of 64.
+/// DenseNet's layer: `count` operands of 32 channels after one of 64.
 graph::KernelGraph dense(int count, Shape shape, int dim, DType dtype = DType::f32) {
   graph::Builder b("dense");
   std::vector<std::int64_t> extents(static_cast<std::size_t>(count), 32);
@@ -113,7 +114,7 @@ TEST(Concat, AndSplitAsTheyAreAreOneLaunchEach) {
   }
 }
 
-/// Shapes, dimensions, dtypes, numbers of operands, and what stands before and behind, drawn from a seed.
+/// Shapes, dimensions, dtypes, numbers of operands, and the operators before and after, drawn from a seed.
 graph::KernelGraph random_concat(unsigned seed) {
   std::mt19937 engine(seed);
   const auto draw = [&](std::int64_t from, std::int64_t to) {

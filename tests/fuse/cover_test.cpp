@@ -1,4 +1,4 @@
-// The cheapest cover, held to all covers.
+// The cheapest cover, checked against all covers.
 #include "fuse/cover.hpp"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ double by_hand(std::size_t places, const std::vector<Piece>& pieces, std::vector
   return least;
 }
 
-/// Pieces of up to four places that lie within six of each other; costs are whole numbers, so that sums are exact.
+/// Pieces of up to four places within a range of six; costs are integers, so that totals are exact.
 std::vector<Piece> random_pieces(std::size_t places, std::mt19937& random) {
   std::vector<Piece> pieces;
   for (std::size_t i = 0; i < places; ++i)
@@ -60,7 +60,8 @@ TEST(CheapestCover, IsTheCheapestOfAll) {
     const double least = by_hand(places, pieces, covered, taken, 0, with);
     const Cover found = cheapest_cover(places, pieces, 1000);
     EXPECT_EQ(found.cost, least) << seed;
-    // What costs more by a whole piece may be left out, and the dearest piece costs as much as all do on average.
+    // A piece may be omitted if it costs more by its whole cost, and the most expensive piece costs as much
+    // as the average of all.
     for (std::size_t p = 0; p < pieces.size(); ++p)
       if (with[p] <= least + least / static_cast<double>(places))
         EXPECT_EQ(found.with[p], with[p]) << seed;
@@ -92,7 +93,7 @@ TEST(CheapestCover, OfNothingIsEmpty) {
   EXPECT_TRUE(c.pieces.empty());
 }
 
-// What is beside each other is looked at one after the other: twice as much takes twice as many states.
+// Independent pieces are searched separately: twice as many take twice as many states.
 TEST(CheapestCover, StatesGrowWithTheParts) {
   std::mt19937 random(7);
   constexpr std::size_t length = 8;

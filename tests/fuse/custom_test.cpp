@@ -1,4 +1,4 @@
-// Custom operators are taken apart where that is clearly cheaper, and a manifest says so.
+// Custom operators are decomposed if that is clearly cheaper, and the manifest records it.
 #include "fuse/custom.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ using graph::Tile;
 
 const target::Target& sm_90a() { return target::find("sm_90a"); }
 
-/// Scores that one kernel stores, a product, and a custom operator that divides by the scores' sums.
+/// Scores stored by one kernel, a matmul, and a custom operator that divides by the scores' row sums.
 KernelGraph attention() {
   Builder b("attention");
   const Tensor q = b.input("Q", {32, 16, 64}), k = b.input("K", {32, 64, 4096}),
@@ -51,7 +51,7 @@ TEST(Custom, IsTakenApartWhereThatIsCheaper) {
   EXPECT_EQ(graph::to_json(kept.graph), graph::to_json(optimize(g, sm_90a()).graph));
 }
 
-/// As many as there are shapes, and as well tiled as plain ones.
+/// One custom operator per shape, tiled as well as unfused ones would be.
 KernelGraph squares(const std::vector<graph::Shape>& shapes) {
   Builder b("square");
   for (const graph::Shape& shape : shapes) {
@@ -106,7 +106,8 @@ TEST(Custom, IsNotThere) {
   for (const std::string& n : o.notes) EXPECT_EQ(n.find("custom operators"), std::string::npos) << n;
 }
 
-// Sums of rows, and then of columns: a block has all of it, and two kernels, which would be faster, would round the first sums.
+// Row sums followed by column sums: one block has all of it; two kernels would be faster, but would round the
+// row sums.
 TEST(Custom, IsKeptWhereSomethingWouldBeRounded) {
   const auto given = [](DType dtype) {
     Builder b("columns");
@@ -127,7 +128,7 @@ TEST(Custom, IsKeptWhereSomethingWouldBeRounded) {
   }
 }
 
-/// As `transpile` does it; the wishes are those of --tiling.
+/// As in `transpile`, with the planner options of --tiling.
 emit::Program transpiled(const KernelGraph& g, plan::Wishes w) {
   const Optimized o = as_wished(g, sm_90a(), true, w);
   return emit::transpile(o.graph, sm_90a(), w);

@@ -1,4 +1,4 @@
-// Deeper is not worse: N layers are N times one layer, in what it takes to plan them, in kernels and in price.
+// Depth is linear: N layers cost N times one layer, in planning time, kernels and estimated time.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ Planned planned(const graph::KernelGraph& g) {
   return p;
 }
 
-/// Of the examples; every ninth, or all with ZELLIGE_ALL.
+/// The example graphs; every ninth, or all with ZELLIGE_ALL.
 std::vector<graph::KernelGraph> graphs() {
   std::vector<graph::KernelGraph> all, some;
   for (const char* folder : {"layers", "parts"})
@@ -43,7 +43,7 @@ std::vector<graph::KernelGraph> graphs() {
   return some;
 }
 
-/// From so many layers on that no group spans all of them, each takes as much as the one before.
+/// From the number of layers on at which no group spans all of them, each layer costs the same.
 void expect_linear(const Planned& few, const Planned& twice, const Planned& four_times) {
   const auto expect = [&](const char* what, std::size_t Work::*count) {
     const std::size_t more = twice.work.*count > few.work.*count ? twice.work.*count - few.work.*count : 0;

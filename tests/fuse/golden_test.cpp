@@ -1,4 +1,5 @@
-// What becomes of the parts of models in examples/layers and of the muGraphs' programs, with the reasons: tests/fuse/golden.
+// The fusion of the model parts in examples/layers and of the muGraphs' programs, with the reasons:
+// tests/fuse/golden.
 #include "plan/golden.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Each rule of the normal form: what it makes of a graph, that this is proved equal, and that it leaves alone what its condition excludes.
+// Each normalisation rule: its result on a graph, which is proved equal, and the graphs that its condition
+// excludes.
 #include "fuse/normalize.hpp"
 
 #include <gtest/gtest.h>
@@ -91,7 +92,7 @@ TEST(FuseNormalize, WhatIsComputedTwiceIsComputedOnce) {
   expect_form(both.build(), "relu relu");
 }
 
-/// Of a convolution's result in channels-last.
+/// A convolution's result in channels-last.
 constexpr std::int64_t n = 2, c = 4, h = 3, w = 5;
 Tensor channels_last(Builder& b, const std::string& name) {
   return b.input(name, {n, c, h, w}, graph::DType::f16, {c * h * w, 1, w * c, c});

@@ -1,4 +1,5 @@
-// Rotary embeddings join the product whose columns they turn: queries and keys are turned, values are not, and one kernel stores all.
+// Rotary embeddings are fused into the matmul of their columns: queries and keys are rotated, values are not,
+// and one kernel stores all.
 #include "fuse/pairs.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +34,7 @@ struct Form {
   bool ones = false;  // seen as (rows, heads, 1, dim), by way of (rows, 1, heads, dim)
 };
 
-/// Queries and keys turned, values as they are, all of them outputs.
+/// Rotated queries and keys, and unrotated values, all of them outputs.
 KernelGraph attention_inputs(const Form& f) {
   Builder b("qkv");
   std::int64_t all = 0;
@@ -83,7 +84,8 @@ TEST(FusePairs, OneKernelMakesQueriesKeysAndValues) {
     }
 }
 
-// What is optimised once may be given again: its views are written where the caller gets them, and no copies come.
+// An optimised graph can be optimised again: its views are written directly to the outputs, and no copies are
+// added.
 TEST(FusePairs, IsLeftAsItIsTheSecondTime) {
   for (const char* target : {"sm_80", "sm_90a"}) {
     const Optimized once = optimize(attention_inputs({}), target::find(target));
@@ -93,7 +95,7 @@ TEST(FusePairs, IsLeftAsItIsTheSecondTime) {
   }
 }
 
-/// Whether pairs are taken apart in what the function makes.
+/// True if pairs are separated in the function's result.
 template <class F>
 bool apart(const F& f) {
   Builder b("g");
@@ -136,7 +138,7 @@ TEST(FusePairs, OnlyOfHeadsThatAreTurnedAlike) {
   }));
 }
 
-/// Whether they are once dimensions of 1 are taken out of the way.
+/// True if they are after dimensions of 1 are removed.
 template <class F>
 bool apart_as_heads(const Shape& seen, const std::vector<std::int64_t>& order, const F& f) {
   Builder b("g");
@@ -185,7 +187,7 @@ TEST(FusePairs, CachesAreWrittenByTheProduct) {
   }
 }
 
-// What is read in slices is stored in slices, where blocks' tiles are no more than parts of them, and else as a whole.
+// Values read in slices are stored in slices, if blocks' tiles are parts of them; otherwise as a whole.
 TEST(FuseSlices, AreStoredWhereTheyAreWholeTiles) {
   const auto kernel = [](std::int64_t at) {
     Builder b("g");

@@ -1,4 +1,5 @@
-// What becomes of the parts of other models (examples/parts): how many kernels, of the operators of each; tests/fuse/golden/parts.txt.
+// The fusion of parts of other models (examples/parts): the kernels, with the operators of each;
+// tests/fuse/golden/parts.txt.
 #include <gtest/gtest.h>
 
 #include <ctime>
@@ -16,7 +17,7 @@ TEST(FuseParts, AreFewKernels) {
     for (const graph::KernelGraph& g :
          graph::load(fmt::format("{}/examples/parts/{}.json", ZELLIGE_SOURCE_DIR, file))) {
       if (g.name.ends_with("_b8")) continue;
-      const std::clock_t start = std::clock();  // of the processor: other tests run beside it
+      const std::clock_t start = std::clock();  // CPU time: other tests run concurrently
       int kernels = 0;
       for (const FusedKernel& k : optimize(g, target::find("sm_90a")).kernels) kernels += k.parts;
       EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 10) << g.name;

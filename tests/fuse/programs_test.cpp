@@ -1,4 +1,4 @@
-// What comes out computes what went in: parts of models at small sizes.
+// The fused graph computes the same as the original: parts of models at small sizes.
 
 #include <gtest/gtest.h>
 

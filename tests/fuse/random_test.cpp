@@ -1,4 +1,5 @@
-// Random graphs of plain operators: what comes out is valid, computes the same, and plans.
+// Random graphs of unfused operators: the fused result is valid, computes the same, and
+// can be planned.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +26,7 @@ int number(const char* variable, int otherwise) {
   return text ? std::atoi(text) : otherwise;
 }
 
-/// A connected group without a way out and back in, of up to so many operators.
+/// A connected, convex group of up to `count` operators.
 std::vector<int> random_group(const graph::KernelGraph& g, const Order& order, random_graphs::Rng& rng,
                               std::size_t most) {
   std::vector<int> starts;
@@ -69,7 +70,7 @@ graph::KernelGraph with(const graph::KernelGraph& g, const Order& order, const K
   return assemble(g, groups).graph;
 }
 
-// Not only those that are chosen: any group, any of its tilings, loops and splits.
+// Any group with any of its tilings, loops and splits, not only those selected.
 TEST(RandomFusions, EveryKernelComputesTheSame) {
   int groups = 0, kernels = 0, split = 0, undecided = 0;
   const int first = number("ZELLIGE_FIRST_SEED", 1), count = number("ZELLIGE_RANDOM_FUSIONS", 12);

@@ -1,4 +1,4 @@
-// Groups that no rule makes one kernel of: the whole reason, as notes give it.
+// Groups that no rule fuses into one kernel: the whole reason, as in the notes.
 #include <gtest/gtest.h>
 
 #include "fuse/kernel.hpp"
@@ -10,7 +10,7 @@ namespace {
 using graph::Builder;
 using graph::Tensor;
 
-/// Of all operators of the graph in one kernel.
+/// The reason for all operators of the graph in one kernel.
 std::string why_not(Builder& b, const char* target = "sm_90a") {
   const graph::KernelGraph g = b.build();
   std::vector<int> ops;
@@ -20,7 +20,8 @@ std::string why_not(Builder& b, const char* target = "sm_90a") {
   return kernels.empty() ? why : "";
 }
 
-/// x (64, 4096), whose rows do not fit a block's shared memory beside their weights.
+/// x (64, 65536), whose rows do not fit in a block's shared memory together with
+/// their weights.
 Tensor wide(Builder& b) { return b.input("x", {64, 65536}); }
 Tensor weights(Builder& b) { return b.input("w", {65536, 64}); }
 

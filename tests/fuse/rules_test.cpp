@@ -1,4 +1,5 @@
-// Each rule by itself, in every kernel that it makes: loops, running maxima, factors behind sums, and loops split among blocks.
+// Each rule separately, in every kernel that it produces: loops, running maxima, factors applied after
+// accumulation, and loops split over blocks.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +27,8 @@ using graph::Tensor;
 struct Rule {
   const char* name;
   std::function<Tensor(Builder&)> body;
-  /// What one of its kernels must hold: the operators of its first part, and into how many kernels it is split.
+  /// The expected contents of one of its kernels: the operators of its first part, and the number of kernels
+  /// into which it is split.
   std::vector<OpKind> holds;
   std::size_t parts = 1;
 };
@@ -177,7 +179,7 @@ const std::vector<Rule>& rules() {
        },
        {OpKind::reduction_max, OpKind::maximum},
        2},
-      // Extents that no tile divides: what passes the end must not count.
+      // Extents that no tile divides: out-of-bounds elements must not count.
       {"odd_keys",
        [](Builder& b) {
          Tensor s = matmul(b.input("Q", {2, 67, 32}), permute(b.input("K", {2, 211, 32}), {0, 2, 1}));
@@ -258,7 +260,7 @@ TEST(FuseRules, RunOnTheEmulator) {
       if (k.parts.size() != rule.parts || (odd && !passes_an_end(k))) continue;
       const run::RunResult r =
           run::run(fused(g, k), {.on = run::Engine::emulator, .target = "sm_90a"}, run::Cache::standard());
-      // What the parts hand on is f32, and held to what f32 gives.
+      // The partial results are f32, and checked as f32.
       EXPECT_TRUE(r.status == run::Status::correct || r.status == run::Status::borderline)
           << rule.name << ": " << r.reason;
       break;
@@ -266,8 +268,8 @@ TEST(FuseRules, RunOnTheEmulator) {
   }
 }
 
-// Parts of a prime number of columns are put together in tiles that pass the last: a block of each column would read a number of
-// each line, and 31 beside it for nobody.
+// Partial results with a prime number of columns are combined in partial tiles: a block per column would read
+// one element of each row's sector of 32.
 TEST(FuseRules, PutsPartsOfAPrimeTogetherInTiles) {
   Builder b("prime");
   b.output(matmul(b.input("A", {17, 2047}), b.input("B", {2047, 4099}, DType::f16, {1, 2047})), "C");
@@ -282,7 +284,8 @@ TEST(FuseRules, PutsPartsOfAPrimeTogetherInTiles) {
   EXPECT_TRUE(split);
 }
 
-// Lines of 45 are read in place, eight neighbours at a time, of which the last pass the end: padding, which is no number.
+// Rows of 45 elements are read in place, eight at a time, where the last chunks are out of bounds: padding
+// with undefined values.
 TEST(FuseRules, ReadNoNeighboursPastAnEnd) {
   Builder b("lines");
   const Tensor x = b.input("X", {40, 45}, DType::f16, {48, 1});

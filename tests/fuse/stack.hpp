@@ -1,4 +1,4 @@
-// Layers one behind the other, and graphs side by side.
+// Sequential layers, and independent copies of graphs.
 #pragma once
 #include <fmt/format.h>
 
@@ -19,7 +19,8 @@ inline std::optional<std::size_t> chained_output(const graph::KernelGraph& g) {
   return std::nullopt;
 }
 
-/// So many of a graph, each with inputs of its own: behind each other where one's output can be the next one's first input, else side by side.
+/// `layers` copies of a graph, each with its own inputs: in sequence if one's output can be the next one's
+/// first input, else independent.
 inline graph::KernelGraph stack(const graph::KernelGraph& g, int layers) {
   const std::optional<std::size_t> chained = chained_output(g);
   graph::KernelGraph s;

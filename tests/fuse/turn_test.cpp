@@ -1,4 +1,5 @@
-// Products of few rows, turned: the same values, on warpgroups, and only where that pays.
+// Matmuls with small M and swapped operands: the same values, on warpgroups, and only if
+// that pays.
 #include "fuse/turn.hpp"
 
 #include <gtest/gtest.h>
@@ -22,14 +23,14 @@ using graph::KernelGraph;
 using graph::OpKind;
 using graph::Tensor;
 
-constexpr std::int64_t wide = 98 * 64;  // columns: so many blocks of 64 keep an H200's memory busy
+constexpr std::int64_t wide = 98 * 64;  // columns: this number of blocks of 64 saturates an H200's DRAM
 
 Tensor gated(Builder& b, std::int64_t rows, std::int64_t columns = wide) {
   const Tensor x = b.input("X", {rows, 128});
   return silu(matmul(x, b.input("G", {128, columns}))) * matmul(x, b.input("U", {128, columns}));
 }
 
-/// Kernels of the whole graph whose first part is turned.
+/// Kernels of the whole graph whose first part has swapped operands.
 std::vector<Kernel> turned_kernels(const KernelGraph& g) {
   std::vector<int> ops;
   for (std::size_t i = 0; i < g.ops.size(); ++i) ops.push_back(static_cast<int>(i));

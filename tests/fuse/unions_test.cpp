@@ -1,4 +1,4 @@
-// Kernels of more operators than groups are grown to: two groups of a choice are tried as one.
+// Kernels with more operators than grown groups have: two groups of a cover are tried as one.
 #include <gtest/gtest.h>
 
 #include "fuse/fuse.hpp"

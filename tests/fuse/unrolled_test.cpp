@@ -1,4 +1,4 @@
-// A loop that was written out, each step with rows of its own: its steps are alike, wherever their rows begin.
+// An unrolled loop whose steps have separate rows: its steps are equal, wherever their rows begin.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -1,4 +1,4 @@
-// The order of pieces that wait for each other, against what each must come after.
+// The order of dependent pieces, against their dependences.
 #include "fuse/waits.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace zellige::fuse {
 namespace {
 
-/// Of each piece its operators, and those that it reads.
+/// For each piece its operators, and those that it reads.
 struct Pieces {
   std::vector<std::vector<int>> ops;
   std::vector<Set> before;

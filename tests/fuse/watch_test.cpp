@@ -1,4 +1,4 @@
-// Whoever watches a graph being fused sees how far it is, and may end the search at any point.
+// A progress callback of fusion sees the progress, and may end the search at any point.
 #include "fuse/watch.hpp"
 
 #include <gtest/gtest.h>

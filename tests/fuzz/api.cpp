@@ -1,7 +1,7 @@
-// Sequences of calls of the C ABI, from bytes: each picks a function and each of its arguments, most of them right, from what is there:
-// live and freed handles, memory that can be written, read or neither, texts, and numbers of all sizes. The GPU is the fake driver of
-// tests/api, so that launches are part of it; programs run on the host by the reference, since each new program of the emulator is a run
-// of the host's compiler.
+// Sequences of C ABI calls from bytes: each selects a function and its arguments, most of them valid, from
+// live and freed handles, memory that is writable, read-only or unmapped, strings, and numbers of all sizes.
+// The GPU is the fake driver of tests/api, so that launches are included; programs run on the host by the
+// reference, because each new program of the emulator runs the host compiler.
 #include <dlfcn.h>
 #include <zellige/api.h>
 
@@ -38,7 +38,7 @@ constexpr const char* by_hand = R"({"version": 2, "name": "given", "target": "sm
   "kernels": [{"name": "k", "grid": [3, 1, 1], "block": [64, 1, 1], "shared_bytes": 0, "programmatic": true,
     "arguments": [{"tensor": "X", "writes": false}, {"tensor": "Y", "writes": true}]}]})";
 
-/// As much of DLPack's DLPackExchangeAPI as the library uses.
+/// The part of DLPack's DLPackExchangeAPI that the library uses.
 struct Exchange {
   std::uint32_t major = 1, minor = 0;
   const void* earlier = nullptr;

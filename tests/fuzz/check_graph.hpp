@@ -1,4 +1,4 @@
-// What must hold of any graph that a parser accepts, whatever the bytes were.
+// Invariants of any graph that a parser accepts, for any input bytes.
 #pragma once
 #include <cstdlib>
 
@@ -22,7 +22,7 @@ inline bool small(const KernelGraph& g) {
   return g.ops.size() <= 64;
 }
 
-/// It has one text, which is read back as itself, and it can be run.
+/// It has one serialised form, which parses to itself, and it can be run.
 inline void check(const KernelGraph& g) {
   const std::string text = to_json(g);
   if (to_json(from_json(parse_json(text, "text"), "text")) != text) std::abort();

@@ -1,4 +1,4 @@
-// Our own JSON form, from arbitrary bytes.
+// Zellige's own JSON form, from arbitrary bytes.
 #include "check_graph.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {

@@ -1,6 +1,6 @@
-// What `transpile --emit h,cubin,so` wrote of examples/mlp.json, launched as a server would: on every GPU of the machine, from several
-// threads with streams of their own, through zellige::Program and through the C function; held to what the graph means (float64, on the
-// CPU) and to each other bit for bit.
+// Launches the output of `transpile --emit h,cubin,so` for examples/mlp.json like a server: on every GPU of
+// the machine, from several threads with separate streams, through zellige::Program and through the C
+// function; checked against the graph in float64 on the CPU, and bit for bit against each other.
 //   g++ -std=c++17 -I out -I include -I $CUDA/include tests/gpu/ahead_of_time.cpp out/mlp.so -L build -lzellige -L $CUDA/lib64 -lcudart
 #include <cuda_runtime_api.h>
 
@@ -87,8 +87,9 @@ int main(int argc, char** argv) try {
   Bits expected(static_cast<std::size_t>(y.bytes) / 2);
   meaning.call(tensors, {on_host(y, expected)});
 
-  // Four roundings of half a unit in 2^8: of the norm, of the hidden row before and after its gate, and of the result. What is summed has
-  // 5.4 times the largest sum's magnitude, but its errors point anywhere: on the emulator they add up to 2^-6.8 of that sum.
+  // Four roundings of half a unit in 2^8: of the norm, of the hidden row before and after its gate, and of
+  // the result. The accumulated terms total 5.4 times the largest result's magnitude, but their errors have
+  // random signs: on the emulator they total 2^-6.8 of that result.
   float bound = 0;
   for (std::uint16_t e : expected) bound = std::max(bound, std::fabs(value(e)) / 64);
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Every cast on a GPU, bit for bit what PyTorch and the emulator make: of 16 and 8 bits all numbers, of f32 and int32 a million.
+"""Compares every cast on a GPU bit for bit with PyTorch and the emulator: all numbers of 16 and 8 bits, a million of f32 and
+int32.
 
   casts_in_torch.py [--on gpu|emulator]      with PYTHONPATH=python ZELLIGE_LIBRARY=build/libzellige.so
 
-Rounding to tf32 (`"tf32": true` of a matmul) is seen through a product with the unit matrix, beside its bits computed here.
-Exits 1 where any differ, 77 without PyTorch.
+Rounding to tf32 (`"tf32": true` of a matmul) is tested by a matmul with the identity, compared with bits computed here. Exits
+1 if any differ, 77 without PyTorch.
 """
 
 import argparse
@@ -28,19 +29,19 @@ BITS = {1: torch.int8, 2: torch.int16, 4: torch.int32}
 
 
 def numbers(dtype):
-    """All of them; of 32 bits all upper halves with 16 lower ones, among them what lies beside and between narrower numbers."""
+    """All numbers; for 32 bits all upper halves with 16 lower ones, including those next to and between narrower numbers."""
     size = TORCH[dtype].itemsize
     if size < 4:
         return torch.arange(-(2 ** (8 * size - 1)), 2 ** (8 * size - 1), dtype=BITS[size]).view(TORCH[dtype])
     high = torch.arange(-(2**15), 2**15, dtype=torch.int64) << 16
     low = torch.tensor([0, 1, 0xFFFF, 0x8000, 0x7FFF, 0x8001, 0x1000, 0x0FFF, 0x1001, 0x2000, 0x3000, 0x5555, 0xAAAA, 0xE000, 0xEFFF, 0xF000])
     both = (high[:, None] | low[None, :]).flatten().to(torch.int32)
-    # Two bf16 of bits fefe side by side are what the emulator takes for a register that nothing has written.
+    # Two adjacent bf16 with bits fefe look like an unwritten register to the emulator.
     return both[torch.randperm(len(both), generator=torch.Generator().manual_seed(1))].view(TORCH[dtype])
 
 
 def bits(x):
-    """As integers, one for all NaN."""
+    """As integers, one value for all NaNs."""
     raw = x.cpu().contiguous().view(BITS[x.dtype.itemsize])
     if not x.dtype.is_floating_point:
         return raw

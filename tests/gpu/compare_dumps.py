@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares two --dump folders array by array: compare_dumps.py DIR_A DIR_B [--norm 2e-4]
 
-Prints the largest relative distance in norm of a file's outputs and intermediates, graph by graph file; exits 1 past the bound.
+Prints the largest relative distance in norm of a file's outputs and intermediates, graph by graph file; exits 1 above the bound.
 """
 import argparse, collections, os, sys
 import numpy as np

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The verdicts of a GPU on the instruction tables, and what they judged: tests/atom/data/h200.tsv and judged.tsv.
+"""The results of a GPU for the instruction tables, and the sources that they tested: tests/atom/data/h200.tsv and judged.tsv.
 
-    tests/gpu/hardware_table.py --check PROGRAM    0: the verdicts are of today's sources; 77: of others, or of none
+    tests/gpu/hardware_table.py --check PROGRAM    0: the verdicts are of the current sources; 77: of others, or missing
     tests/gpu/hardware_table.py --run [PROGRAM...] builds and runs tests/atom/PROGRAM.cu on the GPU here (nvcc), and writes both files
 
-A program's verdicts are keyed by a hash of its sources without comments and blanks: the program, and what it includes of
-tests/atom, include/zellige/atom (the instructions, and the reference bodies that they are compared with) and src/emulate.
+A program's verdicts are keyed by a hash of its sources without comments and blanks: the program, and its includes from
+tests/atom, include/zellige/atom (the instructions and their reference bodies) and src/emulate.
 """
 import argparse
 import concurrent.futures
@@ -77,7 +77,7 @@ def check(program):
 
 
 def judge(program, work):
-    """What its binaries print: the device, the rows; ends where one does not build, or a row fails."""
+    """The output of its binaries: the device, the rows; exits if one does not build, or a row fails."""
     def binary(number, options):
         out = f"{work}/{program}_{number}"
         subprocess.run(["nvcc", "-std=c++20", "-I", ROOT / "include", "-I", ROOT / "src", "-diag-suppress", "177", *options,

@@ -1,5 +1,5 @@
-// The emitted host entries, compiled by nvcc: launched on a stream, captured in a CUDA graph and replayed, overlapping and not, and
-// compared; on every GPU of the machine, one after another in one process.
+// The emitted host entries, compiled by nvcc: launched on a stream, captured in a CUDA graph and replayed,
+// with and without PDL overlap, and compared; on every GPU of the machine, one after another in one process.
 //   nvcc -std=c++20 -arch=sm_90a -I include -include out/lora_0.cu tests/gpu/host_entry.cu -o host_entry
 #include <cstdio>
 #include <tuple>

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Parts of transformers as PyTorch has them, beside what `zellige run` makes of examples/layers.
+"""Compares parts of transformers in PyTorch with `zellige run` on examples/layers.
 
   layers_in_torch.py --zellige build/zellige [--graphs examples/layers] [--only NAME,NAME] [--on gpu] [--target sm_90a] [--work FOLDER]
 
-Each graph runs with --dump; its inputs go through the same function in PyTorch, once in float64 (exact, as it were) and once
-in the graph's dtypes (R, which rounds behind every operator). Zellige's outputs are held to what docs/reference/verdicts.md says of programs that
-round less often than the graph does, with the exact ones as E: in norm tolerance + |R - E|, each element its tolerance + 3 rms(R - E) of
-its row. A factor on PyTorch's distance would not do: where it is small, the tolerance is what counts, and both are chance.
-Exits 1 past that, 77 without PyTorch. `--graphs tests/run/layers --on emulator` does the same at small sizes.
+Each graph runs with --dump; its inputs go through the same function in PyTorch, once in float64 (as exact) and once in the
+graph's dtypes (R, which rounds after every operator). Zellige's outputs are checked by docs/reference/verdicts.md for programs
+that round less often than the graph, with the exact results as E: in norm tolerance + |R - E|, each element its tolerance + 3
+rms(R - E) of its row. A factor on PyTorch's error would not do: if the error is small, the tolerance dominates, and both are
+random. Exits 1 if an output is out of bounds, 77 without PyTorch. `--graphs tests/run/layers --on emulator` does the same at
+small sizes.
 """
 import argparse
 import glob
@@ -36,7 +37,7 @@ def rms_norm(x, g):
 
 
 def up(x):
-    """What is computed between two roundings."""
+    """The dtype of computations between two roundings."""
     return torch.float64 if x.dtype == torch.float64 else torch.float32
 
 
@@ -122,7 +123,7 @@ def cross_entropy(i, out):
 
 
 def function_of(name):
-    """Of llama_decode_b8 llama_decode."""
+    """The function of a graph name: llama_decode for llama_decode_b8."""
     return globals()[re.sub(r"_b\d+$", "", name)]
 
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Which memory a launch takes and which it refuses, on a GPU beside torch; what is refused must leave the context whole.
+"""Tests which memory a launch accepts and refuses, on a GPU with torch; a refusal must leave the context intact.
 
   PYTHONPATH=python ZELLIGE_LIBRARY=build/libzellige.so tests/gpu/memory_in_torch.py
 
-One line per case, and exit 1 if one is wrong. Also what the driver takes to answer cuPointerGetAttributes, and to tell of a capture.
+One line per case, and exit 1 if one is wrong. Also measures the driver's time for cuPointerGetAttributes, and for a capture
+query.
 """
 import ctypes
 import gc
@@ -87,7 +88,7 @@ def addresses(program, x, y):
     end = at + (2 << 20)
     report("cuMemAlloc, its last bytes", launched(program, end - WANTS, out), "")
     found = launched(program, end - 1024, out)
-    if driver.cuPointerGetAttribute(byref(c_int()), 2, c_uint64(end)):  # nothing is mapped behind it
+    if driver.cuPointerGetAttribute(byref(c_int()), 2, c_uint64(end)):  # nothing is mapped after it
         report("cuMemAlloc, past its end", found, f"expected {WANTS} bytes of the GPU's memory, found 1024 up to the end of the allocation")
     free()
     host = ctypes.create_string_buffer(WANTS + 16)

@@ -1,4 +1,4 @@
-// tests/bad_graphs: each file is refused with the whole message that stands beside it.
+// tests/bad_graphs: each file is refused with the whole message stored next to it.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -18,7 +18,7 @@ std::string read(const fs::path& path) {
   return text.str();
 }
 
-/// Why the first bad graph of a text is refused; empty if none is.
+/// The reason why the first bad graph of a string is refused; empty if none is.
 std::string refusal(const std::string& text, const fs::path& path) {
   try {
     for (const Loaded& l : load_text(text, path.filename().string(), path.stem().string()))
@@ -42,8 +42,7 @@ TEST(BadGraphs, EachHasItsWholeMessage) {
   EXPECT_GE(count, 100);
 }
 
-// Every prefix of a good text is refused, and so is the text with any one byte dropped or changed, or it is a
-// graph.
+// Every prefix of a valid file, and the file with any one byte removed or changed, is refused or is a graph.
 TEST(BadGraphs, DamagedTextNeverDoesHarm) {
   const fs::path path = fs::path(ZELLIGE_SOURCE_DIR) / "examples/attention.json";
   const std::string good = read(path);

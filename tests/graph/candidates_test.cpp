@@ -78,7 +78,7 @@ TEST(Candidates, MemoryDoesNotGrowWithTheFile) {
 }
 
 TEST(Candidates, SkippingAndReadingGiveTheSameGraphs) {
-  // Brackets and quotes within texts are no structure.
+  // Brackets and quotes within strings are not structure.
   const std::string odd = R"({"zellige_graph":1,"name":"]}\"[{\\"})",
                     text = "[" + odd + "," + graph(1) + " ,\n" + odd + "," + graph(3) + "]";
   for (int skipped = 0; skipped <= 4; ++skipped) {
@@ -90,8 +90,8 @@ TEST(Candidates, SkippingAndReadingGiveTheSameGraphs) {
   }
 }
 
-// Where a text is no JSON, the message counts lines and columns from the file's start, and what stood before
-// it was given.
+// If the file is not JSON, the message counts lines and columns from the file's start, and graphs before the
+// error were returned.
 TEST(Candidates, DamageIsFoundWhereItStands) {
   EXPECT_EQ(message("[" + graph(0) + ",\n" + graph(1) + "\n  x]", 2),
             "text: expected JSON, found a parse error at line 3, column 3: expected ',' or ']' behind graph "

@@ -1,5 +1,5 @@
-// Casts between all dtypes, against what NumPy and ml_dtypes make of the same numbers (casts.py wrote casts.tsv), and what those
-// leave open.
+// Casts between all dtypes, against the results of NumPy and ml_dtypes for the same numbers (casts.py wrote
+// casts.tsv), and the cases that those leave undefined.
 #include <gtest/gtest.h>
 
 #include <fstream>

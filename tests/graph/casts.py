@@ -1,8 +1,9 @@
-"""Writes casts.tsv: what NumPy and ml_dtypes make of every number of 8 bits, and of some of the wider ones, in each dtype.
+"""Writes casts.tsv: the results of NumPy and ml_dtypes for every number of 8 bits, and for some of the wider ones, in each
+dtype.
 
     python3 casts.py > casts.tsv
 
-A line: from, to, then the bits of each number and of what it becomes, in hexadecimal. A NaN is the bits of any."""
+Each line: from, to, then the bits of each number and of its result, in hexadecimal. A NaN is the bits of any."""
 import ml_dtypes
 import numpy
 

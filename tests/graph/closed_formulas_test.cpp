@@ -13,7 +13,7 @@ namespace {
 
 using test::mugraph_file;
 
-/// Values in (-2, 2), rows of different magnitude, by a linear congruential generator: no two rows are alike.
+/// Values in (-2, 2), rows of different magnitude, by a linear congruential generator: all rows differ.
 Array random_array(const Shape& shape, std::uint64_t seed) {
   Array a = make_array(shape);
   std::uint64_t state = seed * 2 + 1;

@@ -86,7 +86,7 @@ TEST(Compare, AnInfinityIsEqualToItself) {
   EXPECT_FALSE(compare(found, expected, DType::f16).correct);
 }
 
-// Of ten f16 two may fall on the other side of a rounding boundary, all of them may not; of many, few.
+// Of ten f16 two may be on the other side of a rounding boundary, but not all; of many, few.
 TEST(Compare, FewElementsShowChance) {
   const Tolerance t = tolerance(DType::f16);
   Array expected = filled({10}, 0);
@@ -130,7 +130,7 @@ TEST(Compare, SmallElementsAreJudgedByTheirRow) {
   Array found = expected;
   found.values[0] = t.element * 0.86;  // row rms sqrt(3/4) = 0.866
   EXPECT_LE(compare(found, expected, t).worst, 1);
-  found.values[0] = t.element * 0.88;  // the tensor's floor is 1e-3 * 577 = 0.577
+  found.values[0] = t.element * 0.88;  // the tensor's minimum is 1e-3 * 577 = 0.577
   EXPECT_GT(compare(found, expected, t).worst, 1);
   found = expected;
   found.values[9] = t.element * 0.57;
@@ -139,7 +139,7 @@ TEST(Compare, SmallElementsAreJudgedByTheirRow) {
   EXPECT_GT(compare(found, expected, t).worst, 1);
 }
 
-// What rounding explains is explained, and nothing else: by each element, and as a whole.
+// Rounding explains only errors within its bounds: per element, and as a whole.
 TEST(Compare, ExplainedIsWithinTheErrors) {
   Array expected = filled({8, 8}, 1), errors = make_array({8, 8}), found = expected;
   const Tolerance t = tolerance(DType::f32);
@@ -153,7 +153,7 @@ TEST(Compare, ExplainedIsWithinTheErrors) {
             "relative norm 0.000898, worst at (1, 1): found 1.26, expected 1.25, 244 of the 4.1e-05 allowed, "
             "1 elements past "
             "that; rounding alone explains up to 0.02 there");
-  found.values[9] += 0.02;  // past that
+  found.values[9] += 0.02;  // above that
   c = compare(found, expected, t, &errors);
   EXPECT_FALSE(c.explained);
   EXPECT_EQ(to_string(c),
@@ -173,7 +173,7 @@ TEST(Compare, ExplainedIsWithinTheErrors) {
   EXPECT_TRUE(compare(found, expected, t, &errors).explained);
 }
 
-// Whatever the tolerance allows, an element that is past its limit is wrong.
+// For any tolerance, an element above its limit is wrong.
 TEST(Compare, ALimitHoldsWithinTheTolerance) {
   Array expected = filled({64, 64}, 1), limits = make_array({64, 64}), found = expected;
   expected.values[65] = 0.25, found.values[65] = -0.25;

@@ -1,4 +1,5 @@
-// Reductions, softmax and norms against sums written out in long double over coordinates, which share none of their code.
+// Reductions, softmax and norms against explicit sums in long double over coordinates, which share no code
+// with them.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -30,7 +31,7 @@ Array random_array(const Shape& shape, std::uint64_t seed, double scale = 3) {
   return a;
 }
 
-/// Every line of x along `dim` through f, which gives as many values or one.
+/// Applies f to every row of x along `dim`; f returns the same number of values, or one.
 template <class F>
 Array along(const Array& x, int dim, const F& f) {
   std::int64_t inner = 1;

@@ -1,5 +1,5 @@
-// Elementwise operators against the C library's long double, which shares none of their code; special values as PyTorch has
-// them; broadcast; scalars in place of tensors.
+// Elementwise operators against the C library's long double, which shares no code with them; special values
+// as in PyTorch; broadcast; scalars in place of tensors.
 #include "graph/elementwise.hpp"
 
 #include <gtest/gtest.h>
@@ -119,7 +119,7 @@ TEST(Elementwise, SpecialValuesAreThoseOfPyTorch) {
   EXPECT_EQ(at(OpKind::eq, {inf, inf}), 1);
   EXPECT_EQ(at(OpKind::eq, {0.0, -0.0}), 1);
   EXPECT_EQ(at(OpKind::lt, {0x1p-24, 0x1p-23}), 1);
-  // Only what is chosen counts, and NaN is a condition that is not 0.
+  // Only the selected operand counts, and NaN is a condition that is not 0.
   EXPECT_EQ(at(OpKind::where, {1, 5, nan}), 5);
   EXPECT_EQ(at(OpKind::where, {0, inf, 5}), 5);
   EXPECT_EQ(at(OpKind::where, {nan, 5, 6}), 5);

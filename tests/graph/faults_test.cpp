@@ -1,5 +1,5 @@
-// Planted faults are wrong in every dtype and every kind of graph, and right results stay correct in whatever order they are
-// summed.
+// Injected faults are wrong in every dtype and every kind of graph, and right results are correct in any
+// order of summation.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -208,7 +208,7 @@ TEST_P(Faults, RightResultsInAnyOrderAreCorrect) {
           judged(s, dtype, FloatRunner(s.given, style).run(s.inputs.arrays)[y], style);
         }
       }
-  // Sums in f32 that nearly cancel, and bf16 probabilities rounded in another place.
+  // Nearly cancelling f32 sums, and bf16 probabilities rounded elsewhere.
   EXPECT_LE(borderline, kind.build == attention ? runs / 10 : runs / 30);
 }
 
@@ -219,7 +219,8 @@ TEST_P(Faults, AreWrongInEveryDtype) {
     for (const bool fused : {false, true})
       for (const std::uint64_t seed : {1, 2}) {
         Subject s(kind.build(dtype), fused, seed);
-        // Eight bits hold so little of a probability that its rounding, left out, may do what a fault in one element or row does.
+        // Eight bits represent a probability so coarsely that omitting its rounding may have the effect of a
+        // fault in one element or row.
         const bool loose = fused && kind.build == attention && (dtype == DType::e4m3 || dtype == DType::e5m2);
         for (const Fault& f : planted(s, kind, dtype)) {
           const Comparison c = s.compare(f.found);

@@ -1,5 +1,5 @@
-// A graph in float32, as a kernel would compute it: sums in one order or another, functions exact or fast, and if asked for
-// with a bug. Custom operators have a grid of one block. Shares no code with the reference.
+// Runs a graph in float32, as a kernel would: sums in several orders, functions exact or fast, and optionally
+// with a fault. Custom operators have a grid of one block. Shares no code with the reference.
 #pragma once
 #include <algorithm>
 #include <cfloat>
@@ -14,8 +14,8 @@
 
 namespace zellige::graph {
 
-/// `fused` multiplies and adds in one rounding; `cut` adds groups of eight exactly and cuts off what float32 does not hold, as
-/// tensor cores do; `split` sums four parts in random orders, then the parts.
+/// `fused` multiplies and adds with one rounding; `cut` adds groups of eight exactly and truncates to
+/// float32, like tensor cores; `split` sums four parts in random orders, then the parts.
 enum class Order { forward, backward, pairs, lanes, shuffled, fused, cut, split };
 enum class Bug {
   none,
@@ -41,7 +41,8 @@ class FloatRunner {
 
   FloatRunner(const KernelGraph& g, const Style& s) : g_(g), style_(s), random_(s.seed) {}
 
-  /// Every kernel-level tensor. Sums that a bug could be in are counted in `sums`, operators in `operators`.
+  /// Every kernel-level tensor. Sums that may contain a fault are counted in `sums`, operators in
+  /// `operators`.
   std::vector<Array> run(const std::vector<Array>& inputs) {
     std::vector<Values> at(g_.tensors.size());
     for (std::size_t i = 0; i < inputs.size(); ++i)

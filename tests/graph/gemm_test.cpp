@@ -1,4 +1,4 @@
-// The products behind the reference, by a BLAS and by our own loop, against sums in higher precision.
+// The reference's matmuls, by a BLAS and by Zellige's own loop, against sums in higher precision.
 #include "graph/gemm.hpp"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ std::vector<double> product(Product* f, const Case& c) {
   return to;
 }
 
-// As gemm.hpp promises: |found - exact| <= k 2^-53 sum |a b|, and nothing beside the matrix is touched.
+// The guarantee of gemm.hpp: |found - exact| <= k 2^-53 sum |a b|, and no write outside the matrix.
 void within_the_bound(Product* f) {
   std::mt19937_64 random(1);
   for (int n = 0; n < 60; ++n) {
@@ -80,7 +80,7 @@ TEST(Gemm, InfinitiesAndNaNComeThrough) {
   }
 }
 
-// Calls side by side neither disturb nor change one another.
+// Concurrent calls do not affect one another.
 TEST(Gemm, IsTheSameInManyThreads) {
   std::mt19937_64 random(3);
   std::vector<Case> cases;
@@ -107,7 +107,7 @@ TEST(Blas, IsThereOrSaysWhyNot) {
     EXPECT_TRUE(text.starts_with("no BLAS: ")) << text;
 }
 
-// What cannot be loaded, or multiplies wrongly, is not used.
+// A library that cannot be loaded, or multiplies incorrectly, is not used.
 TEST(BlasDeathTest, ABadLibraryIsRefused) {
   const auto with = [](const char* value, const auto& act) {
     return [=] {

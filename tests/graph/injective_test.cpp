@@ -1,4 +1,5 @@
-// Strides are refused only where two elements really share an address: shared_address() against all addresses written down.
+// Strides are refused only if two elements share an address: shared_address() against an enumeration of all
+// addresses.
 #include "graph/injective.hpp"
 
 #include <gtest/gtest.h>
@@ -88,7 +89,7 @@ TEST(Injective, DecidesWhateverTheExtents) {
   }
 }
 
-// What is legal passes, and any stride will do along an extent of 1.
+// Legal strides pass, and any stride is legal for an extent of 1.
 TEST(Injective, ValidateTakesWhatIsLegal) {
   for (const auto& [shape, strides] : std::vector<std::pair<Shape, Strides>>{{{128, 17}, {129, 128}},
                                                                              {{4, 1, 8}, {8, 0, 1}},

@@ -67,7 +67,8 @@ TEST(Inputs, AreScaledNoMoreThanNeeded) {
   EXPECT_FALSE(run(g, in.arrays, options).within(magnitude_limit));
 }
 
-// Where no scale keeps exp's argument small (a norm does not care how its operand is scaled) the limit is given up.
+// If no scale keeps exp's argument small (a norm is invariant to the scale of its operand), the limit is
+// dropped.
 TEST(Inputs, GiveUpTheLimitOfExponentsWhereNoScaleKeepsIt) {
   Builder c("h");
   const Tensor Z = c.input("Z", {4, 64});
@@ -107,7 +108,7 @@ TEST(Inputs, TheLimitIsAPreference) {
     EXPECT_FALSE(in.reference.within(magnitude_limit));
     EXPECT_TRUE(in.reference.within(65504));
   }
-  Builder c("overflow");  // some sums pass the end of f16, and some do not
+  Builder c("overflow");  // some sums exceed f16, and some do not
   const Tensor e = exp(clamp(rms_norm(c.input("X", {64, 64})) * 25.0, -80, 10));
   c.output(e / reduction(e, 1));
   const RandomInputs some = random_inputs(c.build(), 1);
@@ -171,7 +172,7 @@ TEST(Inputs, AreChosenOnPartsAsOnTheWhole) {
   }
 }
 
-// Where a tile needs the whole program, each operator is tried on its own, on operands like those it will have.
+// If a tile needs the whole program, each operator is tried separately, on operands like its real ones.
 TEST(Inputs, AreChosenOperatorByOperatorWhereATileNeedsTooMuch) {
   Builder b("deep");
   const Tensor A = b.input("A", {1024, 1024}), B = b.input("B", {1024, 1024}), C = b.input("C", {1024, 1024});

@@ -1,4 +1,5 @@
-// A program that leaves roundings out is held to the graph without them, and to no more than they take away.
+// A program with excess precision is checked against the graph without the elided roundings, with exactly
+// their tolerance.
 #include "graph/left_out.hpp"
 
 #include <gtest/gtest.h>
@@ -90,7 +91,8 @@ TEST(LeftOut, NoMoreThanTheRoundingIsExcused) {
   EXPECT_FALSE(j.fused.compare(j.y, one).correct);
 }
 
-/// T = X * 1.25 * 2 * 0.4004 is the next f16 after 1, three roundings away from it; where it is past 1, Y is X, else it is Z.
+/// T = X * 1.25 * 2 * 0.4004 is the next f16 after 1, three roundings away from it; if it is above 1, Y is X,
+/// else it is Z.
 TEST(LeftOut, AComparisonMayGoEitherWayWithinTheRounding) {
   Builder b("choice");
   const Tensor X = b.input("X", {4, 64}), Z = b.input("Z", {4, 64});

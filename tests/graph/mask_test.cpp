@@ -14,7 +14,7 @@ namespace {
 
 constexpr double lowest = -std::numeric_limits<double>::infinity();
 
-/// No two elements are alike, and none is what a mask puts in.
+/// All elements differ, and from the values that a mask inserts.
 Array numbered(const Shape& shape) {
   Array a = make_array(shape);
   for (std::size_t i = 0; i < a.values.size(); ++i) a.values[i] = static_cast<double>(i) + 1;
@@ -88,7 +88,7 @@ TEST(Mask, OfATileCountsInTheWhole) {
   }
 }
 
-// Lengths that broadcast, in place of a number or beside others, along any two dimensions; of none, of more than there are.
+// Lengths that broadcast, instead of a number or with others, along any two dimensions; 0, and beyond the extent.
 TEST(Mask, LengthsOfATensor) {
   struct Case {
     Shape x, lengths;

@@ -12,7 +12,7 @@
 namespace zellige::graph {
 namespace {
 
-/// softmax(Q K + M) V without the maximum; M has a -inf wherever a column lies behind its row.
+/// softmax(Q K + M) V without the maximum; M has a -inf wherever the column index exceeds the row index.
 struct Attention {
   KernelGraph graph;
   std::vector<Array> inputs;
@@ -92,7 +92,7 @@ TEST(Masked, AScalarMinusInfinityIsAMask) {
   EXPECT_EQ(run_reference(g, inputs).at(0).values[6], 0);
 }
 
-// What overflows in the middle of a graph is one: log of 0 is -inf, and no mask.
+// An overflow in the middle of a graph is reported: log of 0 is -inf, and not a mask.
 TEST(Masked, AnOverflowIsNoMask) {
   Builder b("g");
   const Tensor X = b.input("X", {4, 4});
@@ -101,7 +101,7 @@ TEST(Masked, AnOverflowIsNoMask) {
   EXPECT_FALSE(run(b.build(), inputs).within(8192));
 }
 
-// Behind a mask, rounding explains what it explains without one: a planted fault stays one.
+// After a mask, rounding has the same bounds as without one: an injected fault is still found.
 TEST(Masked, ErrorsStayFiniteBehindAMask) {
   for (const bool inside : {false, true}) {
     const Attention a = causal(inside);

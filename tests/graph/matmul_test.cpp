@@ -1,4 +1,5 @@
-// matmul as torch.matmul has it, and with a bias, against sums over coordinates: vectors on either side, batches that broadcast.
+// matmul as in torch.matmul, and with a bias, against sums over coordinates: vectors on either side, batches
+// that broadcast.
 #include <gtest/gtest.h>
 
 #include <cmath>

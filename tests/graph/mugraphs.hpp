@@ -1,5 +1,4 @@
-// Where the tests find Mirage's muGraphs: the folder in ZELLIGE_MUGRAPHS, or ../shared/mugraphs beside the
-// sources.
+// The folder of Mirage's muGraphs: ZELLIGE_MUGRAPHS, or ../shared/mugraphs next to the sources.
 #pragma once
 #include <cstdlib>
 #include <filesystem>

@@ -1,4 +1,4 @@
-// The reference against plain loops over coordinates, which share none of its code.
+// The reference against plain loops over coordinates, which share no code with it.
 #include "graph/reference.hpp"
 
 #include <gtest/gtest.h>
@@ -144,7 +144,7 @@ TEST(Reference, MatmulOfAnySize) {
   }
 }
 
-// Past the size at which the work is shared out in pieces.
+// Above the size at which the work is divided into pieces.
 TEST(Reference, MatmulInPieces) {
   std::mt19937_64 random(11);
   Builder b("g");
@@ -245,7 +245,7 @@ TEST(Reference, BlocksOwnConsecutiveIterations) {
   EXPECT_EQ(y[0].values, (std::vector<double>{1 + 3 + 5, 2 + 4 + 6, 70 + 90 + 110, 80 + 100 + 120}));
 }
 
-// Of what all blocks leave side by side, an output may be a slice.
+// An output may be a slice of the blocks' concatenated results.
 TEST(Reference, BlocksStoreSlices) {
   Builder b("g");
   const std::vector<Tensor> y = b.custom({.grid = {3}, .block = {32}}, [&](BlockBuilder& t) {

@@ -1,4 +1,4 @@
-// Rotary embeddings by their definition: pair k of a row turns by an angle whose cosine and sine are given.
+// Rotary embeddings by definition: pair k of a row is rotated by an angle given by its cosine and sine.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -19,7 +19,7 @@ Array random_array(const Shape& shape, std::uint64_t seed) {
   return a;
 }
 
-/// An element of a table that broadcasts to tokens, heads and what stands last.
+/// An element of a table that broadcasts to tokens, heads and the last dimension.
 double at(const Array& a, std::int64_t token, std::int64_t head, std::int64_t last) {
   Shape where{token, head, last};
   std::int64_t index = 0;

@@ -1,5 +1,5 @@
-// The verdict's rule: what float32 does to an ill-conditioned formula, in whatever order it adds, is never `wrong`; a bug is
-// never `borderline`, unless it is smaller than what rounding does there.
+// The verdict's rule: float32 errors of an ill-conditioned formula, in any order of summation, are never
+// `wrong`; a fault is never `borderline`, unless it is smaller than the rounding errors.
 #include "graph/rounding.hpp"
 
 #include <gtest/gtest.h>
@@ -141,7 +141,7 @@ Drawn draw_graph(std::uint64_t seed, std::uint64_t input_seed) {
 
 enum class Verdict { correct, borderline, wrong };
 
-/// What zellige run says of all kernel-level tensors of one run.
+/// The verdict of zellige run on all kernel-level tensors of one run.
 Verdict judge(const KernelGraph& g, Judge& by, const std::vector<Array>& found, std::string* why = nullptr) {
   Verdict v = Verdict::correct;
   for (const KernelOp& op : g.ops)
@@ -194,7 +194,8 @@ TEST(Rounding, IsNeverCalledWrong) {
   for (int n : borderline) EXPECT_GT(n, 5);  // else nothing was ill-conditioned
 }
 
-/// How much of the errors honest runs use: the greatest |found - reference| / error, of each tensor.
+/// The fraction of the error bound that correct runs use: the greatest |found - reference| / error, for each
+/// tensor.
 std::vector<double> used(const Drawn& d, const Reference& r) {
   std::vector<double> most(d.graph.tensors.size(), 0);
   for (const Style& style : styles) {
@@ -227,8 +228,8 @@ TEST(Rounding, AComparisonThatMayBeEitherIsBothInTheFirstTwoSamples) {
   EXPECT_LT(ones, count - count / 3);
 }
 
-/// gelu(x) < x of numbers for which f16 rounds one to the other: a kernel that leaves that rounding out turns all of them one way, and a
-/// sum behind them, clamped, shows all of it or nothing.
+/// gelu(x) < x for numbers where f16 rounds one to the other: a kernel that omits that rounding changes all
+/// comparisons in the same direction, and a clamped sum of them shows all or nothing.
 TEST(Rounding, ComparisonsThatMayBeEitherAreAllOneWayInTheNextTwo) {
   constexpr std::int64_t count = 100;
   std::vector<double> third(count, 1), fourth(count, 0);

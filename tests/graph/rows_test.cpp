@@ -1,4 +1,5 @@
-// gather, scatter and slice_scatter: what they mean, and which results may take an input's memory.
+// gather, scatter and slice_scatter: their definition, and the results that may alias an input's
+// memory.
 #include "graph/rows.hpp"
 
 #include <gtest/gtest.h>
@@ -102,7 +103,7 @@ TEST(Rows, RandomNumbersNameThem) {
     EXPECT_EQ(all, counted({11}).values);
     EXPECT_TRUE(in.arrays[3].values[0] >= 0 && in.arrays[3].values[0] <= 7);
     EXPECT_EQ(in.arrays[1].values,
-              input_part(g, in, 1, whole({2, 4})).values);  // drawn alike where they are asked for alone
+              input_part(g, in, 1, whole({2, 4})).values);  // drawn equally if requested alone
   }
 }
 

@@ -37,7 +37,7 @@ KernelGraph product(std::int64_t m, std::int64_t n, std::int64_t k) {
   return b.build();
 }
 
-// The last tile always; of the others as many as asked, each as often as the next.
+// Always takes the last tile, and the requested number of others, uniformly.
 TEST(Sample, TakesTheLastTileAndAnyOthers) {
   const KernelGraph g = product(1024, 1024, 16);
   SampleLimits limits;
@@ -69,7 +69,8 @@ TEST(Sample, TakesAllTilesWhereThatIsNotTooMuch) {
   EXPECT_EQ(part.tiles.size(), 145u);  // 1e11 of work at 2 * 128 * 128 * 8192 and 200 * 2 * 128 * 8192 a tile
 }
 
-// A tile of ((A (B C)) D) needs all of B C, and so all of A (B C) where it stands on the right: from what the run stored, little.
+// A tile of ((A (B C)) D) needs all of B C, and so all of A (B C) if it is the right operand: from stored
+// results, little.
 TEST(Sample, GoesStageByStageWhereATileNeedsTheProgram) {
   Builder b("chain");
   const Tensor A = b.input("A", {2048, 2048}), B = b.input("B", {2048, 2048}), C = b.input("C", {2048, 2048}),

@@ -29,7 +29,7 @@ TEST(Shown, BytesThatAreNoTextAreEscaped) {
             "\\xe0\\x80\\x9b\\xed\\xa0\\x80\\xf4\\x90\\x80\\x80");
 }
 
-/// Of every string of up to three bytes: nothing that a terminal obeys is left, and what is left is left as it is.
+/// For every string of up to three bytes: no terminal control remains, and other characters are unchanged.
 TEST(Shown, NothingThatATerminalObeysIsLeft) {
   const auto clean = [](const std::string& text) {
     for (std::size_t i = 0; i < text.size(); ++i) {

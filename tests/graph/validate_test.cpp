@@ -1,4 +1,4 @@
-// What only a graph made in C++ can get wrong; what a file can get wrong is in tests/bad_graphs.
+// Errors that only a graph made in C++ can have; those of files are in tests/bad_graphs.
 #include "graph/validate.hpp"
 
 #include <gtest/gtest.h>
@@ -136,8 +136,7 @@ TEST(Validate, ABlockMayHaveAnyShapeOf32To1024Threads) {
             "graph g, operator 0 (custom): expected a block of 1 to 1024 threads along z, found 2048");
 }
 
-// A value that does not change with the iteration may meet what lives after the loop, and may be stored as it
-// is.
+// A loop-invariant value may be combined with values computed after the loop, and may be stored unchanged.
 TEST(Validate, LoopInvariantsCrossTheLoop) {
   Builder b("g");
   const Tensor X = b.input("X", {16, 64}), S = b.input("S", {16, 1});

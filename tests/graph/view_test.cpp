@@ -1,4 +1,4 @@
-// Views, casts and products over batches that broadcast, against loops over coordinates.
+// Views, casts and matmuls over batches that broadcast, against loops over coordinates.
 #include "graph/view.hpp"
 
 #include <gtest/gtest.h>
@@ -57,7 +57,8 @@ TEST(Views, AreElementsOfTheirOperand) {
   EXPECT_EQ(to_json(from_json(parse_json(to_json(g), "text"), "g")), to_json(g));
 }
 
-// Inside a block: the same of a tile, and sums that leave a dimension out beside tiles of fewer dimensions.
+// Inside a block: the same for a tile, and sums that remove a dimension combined with tiles of fewer
+// dimensions.
 TEST(Views, OfATile) {
   Builder b("g");
   const Shape shape{4, 5, 6};
@@ -134,7 +135,7 @@ TEST(Views, AReshapeIsALayoutOrNone) {
   EXPECT_GT(none, 500);
 }
 
-/// What is seen of memory: of each element, in row-major order, where it lies.
+/// A view of memory: for each element, in row-major order, its address.
 struct Seen {
   Shape shape;
   std::vector<std::int64_t> at;

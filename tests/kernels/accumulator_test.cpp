@@ -1,4 +1,4 @@
-// Coordinates of accumulators, which come from the instructions' layouts, against PTX ISA's figures.
+// Coordinates of accumulators, derived from the instructions' layouts, against PTX ISA's figures.
 #include <gtest/gtest.h>
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Launches of the Hopper kernels on the emulator: clusters and TMA descriptors beside what kernel_trial.hpp has.
+// Launches of the Hopper kernels on the emulator: adds clusters and TMA descriptors to kernel_trial.hpp.
 #pragma once
 #include <zellige/kernels/descriptors.hpp>
 

@@ -1,4 +1,4 @@
-// The weight streams for few rows against double precision.
+// The weight streams for small M against double precision.
 #include "hopper_trial.hpp"
 
 namespace zellige {

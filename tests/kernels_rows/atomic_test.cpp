@@ -1,4 +1,4 @@
-// atomic_increment: blocks that count themselves, and what that puts in order.
+// atomic_increment: blocks that count their arrival, and the memory ordering.
 #include "zellige/atom/atomic.hpp"
 
 #include "kernel_trial.hpp"

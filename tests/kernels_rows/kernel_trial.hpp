@@ -17,7 +17,7 @@ void kernel_entry(emulate::Launch& launch) {
   emulate::call(launch, Kernel);
 }
 
-/// Device memory of `count` elements, `lead` elements behind a multiple of 256 bytes.
+/// Device memory of `count` elements, starting `lead` elements after a multiple of 256 bytes.
 template <class T>
 struct Device {
   emulate::Buffer buffer;
@@ -43,7 +43,7 @@ struct Device {
   emulate::Parameter out() { return {buffer, true}; }
 };
 
-/// As all of them may be launched: while the kernel before still runs.
+/// Launched with PDL, as all of them may be: while the previous kernel still runs.
 inline emulate::Report trial(void (*entry)(emulate::Launch&), emulate::LaunchConfig config) {
   config.programmatic = true;
   config.seconds = 60;

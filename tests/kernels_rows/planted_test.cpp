@@ -1,5 +1,5 @@
-// Bugs planted in copies of the kernels (planted.cmake): each must be found, and named. The kernels as they
-// are give no finding in the other tests of this folder.
+// Faults injected into copies of the kernels (planted.cmake): each must be found, and named. The unmodified
+// kernels have no finding in the other tests of this folder.
 #include "kernel_trial.hpp"
 #include "planted/decode_counts_wrong.hpp"
 #include "planted/decode_key_too_many.hpp"

@@ -1,4 +1,4 @@
-// Composed layouts as types: evaluated by the compiler, and as text the same as at run time.
+// Composed layouts as types: evaluated by the compiler, and printed the same as at run time.
 #include <gtest/gtest.h>
 
 #include <zellige/layout.hpp>
@@ -52,7 +52,7 @@ static_assert(composes_after(behind_a_layout) && composes_after(spread) && compo
 static_assert(composes_after(swizzled) && composes_after(from_sixteen) && composes_after(twice));
 static_assert(composes_after(left_twice) && composition(swizzled, from_four)(5) == swizzled(from_four(5)));
 
-/// The type's text, the run-time face's value of it, and the elements of both.
+/// The type's printed form, the run-time API's value of it, and the elements of both.
 template <class L>
 void is_as_at_run_time(L const& l) {
   Value const v = parse_value(to_text(l));
@@ -74,7 +74,7 @@ void same(A const&... args) {
   ASSERT_FALSE(t.failed()) << what << to_text(t.refusal());
   EXPECT_EQ(to_text(invoke<op>(args...)), to_text(r)) << what;
 }
-/// What no composed layout is refused.
+/// The operations that no composed layout is refused.
 template <class L>
 void every_operation_is_the_same(L const& l) {
   is_as_at_run_time(l);
@@ -168,7 +168,7 @@ TEST(ComposedFaces, TensorsMoveTheirElements) {
     moves_its_elements(make_composed_layout(square, offset, Layout<Shape<_16, _8>>{}));
   }
 }
-// What is refused, as the compiler and as the program refuse it.
+// Refusals, by the compiler and at run time.
 TEST(ComposedFaces, RunTimeNumbers) {
   for (int n : {1, 4, 8}) {
     for (int offset : {0, 3, 16}) {

@@ -1,4 +1,4 @@
-// Composed layouts at run time: their indices, tensors of them, and what waits for a pointer.
+// Composed layouts at run time: their indices, tensors of them, and layouts that wait for a pointer.
 #include <gtest/gtest.h>
 
 #include "composed_laws.hpp"
@@ -42,7 +42,8 @@ TEST(Composed, CoordinatesAreNoIndices) {
   EXPECT_THROW(index(parse_value("Sw<1,0,1> o _0 o (4,8):(_1@0,_1@1)"), 5), LayoutError);
 }
 
-// Tensors of composed layouts, cut: what is left has the elements of the layout within, behind the same parts.
+// Partitions of tensors with composed layouts: the result has the elements of the partitioned inner layout,
+// under the same outer parts.
 TEST(Composed, TensorsAreCutAsTheLayoutWithin) {
   for (Op op : {Op::composition, Op::zipped_divide, Op::slice, Op::group, Op::layout_call}) {
     holds(2000, 900, 60 + unsigned(op), [op](Random& random, std::string& what) {
@@ -66,7 +67,8 @@ TEST(Composed, TensorsAreCutAsTheLayoutWithin) {
         if (t.failed()) throw LayoutError("refused", t.refusal());
         return r;
       };
-      // Where the iterator of the plain tensor starts belongs before the left parts; that of the composed one, after.
+      // The start of the plain tensor's iterator applies before the left parts, that of the composed one
+      // after.
       Value const plain = cut(algebra::tensor(counting, l));
       Value const mine = cut(algebra::tensor(bundle(ValueKind::counting, start), c));
       what = to_text(c) + " cut: " + to_text(mine) + ", within: " + to_text(plain);
@@ -83,7 +85,8 @@ TEST(Composed, TensorsAreCutAsTheLayoutWithin) {
   }
 }
 
-// What waits for a pointer has its swizzle in bytes: it is not the elements' swizzle, and not an offset.
+// A layout that waits for a pointer has its swizzle in bytes: it is neither the elements' swizzle, nor an
+// offset.
 TEST(Composed, LayoutsThatWaitForAPointer) {
   Value const c = parse_value("Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1)");
   EXPECT_EQ(index(c, 0), 0);
@@ -97,7 +100,8 @@ TEST(Composed, LayoutsThatWaitForAPointer) {
   EXPECT_THROW(right_inverse(c), LayoutError);
 }
 
-// One expression of a tape is one number, whatever it will be; two that compute alike at run time are two.
+// One expression of a tape is one number, whatever its value; two expressions that are equal at run time are
+// two.
 TEST(Composed, OneExpressionIsOneNumber) {
   Tape t(2);
   Num const a = expression(0), b = expression(1);

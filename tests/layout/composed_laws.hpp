@@ -1,5 +1,5 @@
-// What operations promise of composed layouts, as laws by brute force: behind swizzles and behind layouts, with offsets,
-// composed twice, of static and of run-time numbers.
+// The laws of operations on composed layouts, by brute force: after swizzles and after layouts, with offsets,
+// composed twice, with static and with run-time numbers.
 #pragma once
 #include <algorithm>
 #include <set>
@@ -48,7 +48,7 @@ inline bool all_known(Value const& v) {
                      [](ValueNode const& n) { return n.kids >= 0 || (n.s.is_static() && n.d.is_static()); });
 }
 
-/// One case of a law: a composed layout and the face that it is tried on.
+/// One case of a law: a composed layout and the API on which it is tried.
 struct Case {
   Random& random;
   Face run;
@@ -71,7 +71,7 @@ struct Case {
 };
 using Law = bool (*)(Case const&);
 
-/// The layout within, as the operation makes it of a plain layout, behind the same parts.
+/// The operation's result on the inner, plain layout, under the same outer parts.
 inline bool done_within(Case const& x, Value const& c, Arguments rest) {
   Arguments composed = {c}, plain = {Value(within(c))};
   composed.insert(composed.end(), rest.begin(), rest.end());
@@ -129,7 +129,8 @@ inline bool fills_a_shape(Case const& x) {
   return count(r) == size && distinct(v) &&
          std::all_of(block.begin(), block.end(), [&](long long i) { return all.count(i) == 1; });
 }
-/// As many elements from the first on are consecutive in both, at coordinates of both. Longer ones than one count.
+/// The same number of elements from the first on are consecutive in both, at coordinates of both. Only runs
+/// longer than one count.
 inline bool runs_in_common(Case const& x) {
   RandomComposed any(x.random, {.compact = true});
   Value a = any.composed(), b = any.layout();

@@ -1,4 +1,4 @@
-// Every operation on composed layouts, by brute force, as a program computes it and as the compiler does.
+// Every operation on composed layouts, by brute force, at run time and at compile time.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -191,7 +191,7 @@ Law law_of(Op op) {
   }
 }
 
-/// Of 2000 cases at least so many are accepted and say something: about three quarters of what they are.
+/// The minimum number of accepted and meaningful cases of 2000: about three quarters of the actual one.
 int least_of(Op op) {
   switch (op) {
     case Op::complement1:
@@ -259,7 +259,7 @@ std::vector<Operation> of_composed() {
 INSTANTIATE_TEST_SUITE_P(Operations, ComposedLaws, testing::ValuesIn(of_composed()),
                          [](auto const& info) { return std::string(info.param.id); });
 
-// Every other operation on layouts refuses a composed one, wherever it stands.
+// All other operations on layouts refuse a composed one, in any position.
 TEST(Composed, IsRefusedWhereNoLawIsKnown) {
   Value const c = parse_value("Sw<1,0,1> o _0 o (_2,_4):(_4,_1)"), l = parse_value("(_2,_4):(_4,_1)");
   int refused = 0;

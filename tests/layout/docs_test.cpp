@@ -1,4 +1,4 @@
-// The pages on layouts: their code runs, their tables are what the library computes, their refusals are
+// The pages on layouts: their code runs, their tables are the library's results, their refusals are
 // refused, and the laws that they name are tests.
 #include <gtest/gtest.h>
 
@@ -130,7 +130,7 @@ TEST(Docs, LawsAreTests) {
   }
 }
 
-// All code is one program; what stands in a block `prints` is what the code above it prints.
+// All code is one program; a `prints` block is the output of the code above it.
 TEST(Docs, CodeCompilesAndPrints) {
   std::string program =
       "#include <iostream>\n#include <zellige/layout/runtime.hpp>\n#include <zellige/tensor.hpp>\n"
@@ -141,7 +141,7 @@ TEST(Docs, CodeCompilesAndPrints) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].kind != "cpp") continue;
     std::string const name = "block" + std::to_string(count++);
-    // A struct that opens the block stands outside of the function, where it may have friends.
+    // A struct at the start of a block is outside of the function, where it may have friends.
     bool outside = all[i].lines[0].rfind("struct ", 0) == 0;
     if (!outside) program += "void " + name + "() {\n";
     for (std::string const& line : all[i].lines) {

@@ -1,4 +1,4 @@
-// One algebra, two faces: the same operation on types and on run-time values, printed, is the same text.
+// One algebra, two APIs: the same operation on types and on run-time values prints the same result.
 #include <gtest/gtest.h>
 
 #include <zellige/layout/evaluate.hpp>
@@ -61,7 +61,7 @@ TEST(Faces, CommonVectorsAreStatic) {
   EXPECT_EQ(evaluate("max_common_vector", {"(12,_16):(_16,_1)", "(_8,(_3,_8)):(_1,(_64,_8))"}), "_1");
 }
 
-/// What is skipped is added after the swizzle where no swizzled bit is in it; a swizzle of no bits is the
+/// The skipped offset is added after the swizzle if it has no swizzled bit; a swizzle of no bits is the
 /// identity.
 TEST(Faces, ComposedLayouts) {
   auto const inner = make_layout(make_shape(Shape<_8, _4>{}, Shape<_4, _2>{}),

@@ -1,4 +1,4 @@
-// Laws by brute force: a law that holds for want of cases fails.
+// Laws by brute force: a law without any valid case fails.
 #pragma once
 #include <gtest/gtest.h>
 

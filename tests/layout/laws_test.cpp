@@ -1,5 +1,5 @@
-// The laws that tie the operations to each other, by brute force over random layouts: where both sides are
-// admitted they are the same function. What single operations promise is in property_test.cpp.
+// The laws that relate operations, by brute force over random layouts: if both sides are admitted they are
+// the same function. The definitions of single operations are tested in property_test.cpp.
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
@@ -153,7 +153,7 @@ TEST(ProductLaws, BlockedAndRakedRearrangeTheLogical) {
   });
 }
 
-// Where L is one-to-one and onto (of static numbers), its right inverse is its left inverse, and inverting
+// If L is one-to-one and onto (with static numbers), its right inverse is its left inverse, and inverting
 // twice gives L again.
 TEST(InverseLaws, OfABijectionIsTwoSidedAndAnInvolution) {
   holds(5000, 2000, 30, [](Random& random, std::string& what) {

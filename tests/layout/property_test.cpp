@@ -237,7 +237,8 @@ TEST(Laws, MakeSwizzleXorsMaskIntoMask) {
   EXPECT_GE(accepted, 80);
 }
 
-// max_common_vector(A, B): so many elements are consecutive, from 0, in both along one order of coordinates.
+// max_common_vector(A, B): this number of elements is consecutive, from 0, in both along one order of
+// coordinates.
 TEST(Laws, CommonVectorIsConsecutiveInBoth) {
   int longer = 0;
   holds(20000, 19000, 9, [&](Random& random, std::string& what) {

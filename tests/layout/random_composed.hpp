@@ -1,4 +1,4 @@
-// Random composed layouts, and their elements by another way than the library's.
+// Random composed layouts, and their elements computed independently of the library.
 #pragma once
 #include <string>
 
@@ -49,7 +49,7 @@ inline Value around(View c, View l) {
   return bundle(ValueKind::composed, c[0], c[1], around(c[2], l));
 }
 
-/// What a random composed layout may be.
+/// The kinds of random composed layouts.
 struct Kinds {
   bool run_time = true;  // numbers known at run time only
   bool layout_left = true;

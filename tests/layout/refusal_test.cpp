@@ -1,5 +1,5 @@
-// Mistakes that the compiler must report: one error, on whose line stand the mistake in words and the
-// numbers.
+// Mistakes that the compiler must report: one error, whose line contains the mistake in words and
+// the numbers.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -78,7 +78,7 @@ TEST(Refusal, DivideByMoreModesThanThereAre) {
          {"the_tiler_has_more_modes_than_the_layout", "zipped_divide", "3", "2"});
 }
 
-// What has no meaning of a composed layout is one error, too.
+// Operations without a meaning for composed layouts are one error, too.
 TEST(Refusal, ComposedLayoutsWhereTheyHaveNoMeaning) {
   std::string const layouts =
       "auto rows = Layout<Shape<_4, _8>, Stride<_8, _1>>{}; auto swizzled = "
@@ -104,7 +104,7 @@ TEST(Refusal, ComposedLayoutsWhereTheyHaveNoMeaning) {
   expect(layouts + "get_swizzle_portion(broken);", {"its left part is a layout, not a swizzle"});
 }
 
-// A module of the user's has sums and multiples, and nothing to compare, divide or measure.
+// A user's module has sums and multiples, but no comparison, division or magnitude.
 TEST(Refusal, WhatAUserModuleHasNot) {
   std::string const pixels =
       "struct Pixel { int right, down; Pixel operator+(Pixel p) const { return p; } };"

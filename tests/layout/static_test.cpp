@@ -1,4 +1,5 @@
-// The compile-time face: numbers, tuples, layouts, coordinates and slices, mostly as static assertions.
+// The compile-time API: numbers, tuples, layouts, coordinates and slices, mostly as static
+// assertions.
 #include <gtest/gtest.h>
 
 #include <zellige/layout.hpp>
@@ -55,7 +56,7 @@ TEST(StaticLayout, BasisElementsSpanCoordinates) {
 }
 
 }  // namespace
-// Tuples come apart as the standard library's do.
+// Structured bindings of tuples, as for the standard library's.
 constexpr int rows_and_columns() {
   auto const layout = make_layout(make_shape(3, make_shape(_4{}, 5)));
   auto const [m, nk] = layout.shape();

@@ -1,6 +1,6 @@
-// What the compiler does with run-time leaves: it writes the expressions and the checks down, once, knowing
-// no number, and they are computed later. Here the same tape is computed by a loop, for random layouts, and
-// the result must be the function that the operation promises, or a check must have caught it.
+// Run-time leaves at compile time: the tape records expressions and checks once, without values, and they are
+// computed later. Here the same tape is evaluated by a loop, for random layouts, and the result must be the
+// function that the operation defines, or a check must have caught it.
 #include <gtest/gtest.h>
 
 #include <algorithm>

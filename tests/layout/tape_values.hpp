@@ -1,4 +1,4 @@
-// What a compiler does with run-time leaves, by a loop: the expressions of a tape, computed for given inputs.
+// Evaluates the expressions of a tape for given inputs by a loop, as compiled code does.
 #pragma once
 #include <vector>
 #include <zellige/layout/runtime.hpp>

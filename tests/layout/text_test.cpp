@@ -1,4 +1,4 @@
-// Values as text: what is read is printed alike, and what cannot be read says where.
+// Values as strings: parsed values print the same, and errors report their position.
 #include <gtest/gtest.h>
 
 #include <zellige/layout/evaluate.hpp>

@@ -1,5 +1,5 @@
-// Layouts whose strides are a type of the user's: every operation of the algebra that keeps strides gives
-// what it gives for integers, checked by weighing the user's elements; the others are refused, in one error.
+// Layouts whose strides are of a user's type: every operation of the algebra that keeps strides gives the
+// same as for integers, checked by weighting the user's elements; the others are refused, in one error.
 #include <gtest/gtest.h>
 
 #include <zellige/layout.hpp>

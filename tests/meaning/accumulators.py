@@ -1,4 +1,4 @@
-"""What a block's loop accumulates."""
+"""The accumulators of a block's loop."""
 
 import functools
 
@@ -73,7 +73,7 @@ for _op, _tile in (("accum_rescale", True), ("accum_red_sum_rescale", False)):
 
 
 def first_maximum(x):
-    """Of the only iteration: the maximum, and a difference of 0, or NaN where it is."""
+    """For a single iteration: the maximum, and a difference of 0, or NaN if the maximum is."""
     m = greatest_of(x.amax(-1, keepdim=True) if torch is not None and isinstance(x, torch.Tensor) else x.max(-1, keepdims=True))
     return [m, torch.where(m.isnan(), m, torch.zeros_like(m)) if torch is not None and isinstance(m, torch.Tensor) else np.where(np.isnan(m), m, 0)]
 

@@ -1,6 +1,7 @@
-"""What is compared: an operator, its operands and attributes, and what it is in PyTorch and, apart from that, in NumPy.
+"""A test case: an operator, its operands and attributes, and its definitions in PyTorch and, independently, in NumPy.
 
-Both functions get the operands in float64 (integers: int64 in NumPy, their own dtype in PyTorch) and give what has not been rounded yet.
+Both functions take the operands in float64 (integers: int64 in NumPy, their own dtype in PyTorch) and return unrounded
+results.
 """
 
 import functools
@@ -36,8 +37,8 @@ class Case:
     attributes: dict = field(default_factory=dict)
     results: int = 1
     out: str = None  # the results' dtype; None: the case's
-    # How far from exact: units of float32's last place of the larger of the result and `mass` (of the operands' magnitudes). 0: not at all.
-    # A function of the operands where docs/reference/verdicts.md's bound is one: exp's grows with |x|.
+    # The error bound: units of float32's last place of the larger of the result and `mass` (of the operands' magnitudes). 0:
+    # exact. A function of the operands if docs/reference/verdicts.md's bound is one: exp's grows with |x|.
     units: float | Callable = 0
     mass: Callable = None
     levels: str = "KB"

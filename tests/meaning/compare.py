@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Each operator at both levels against PyTorch, or where it is missing against NumPy, on special and ordinary numbers.
+"""Each operator at both levels against PyTorch or, if that is missing, NumPy, on special and ordinary numbers.
 
   compare.py [--on emulator|gpu|reference] [--only NAME,NAME] [--dtype f16,bf16] [--level K,B] [--oracle torch|numpy] [--target sm_80] [--fuse]
 
@@ -36,7 +36,7 @@ def differences(case, dtype, found, exact, native, masses, units):
         room = np.zeros(exact.shape)
         if case.units and dtype not in INTEGERS:
             simple = not callable(case.units) and case.units < 4
-            least = STEP[dtype] if simple else max(STEP[dtype], 2.0**-126)  # functions and sums may lose their denormals
+            least = STEP[dtype] if simple else max(STEP[dtype], 2.0**-126)  # functions and sums may flush denormals
             room = units * 2.0**-24 * np.maximum(size, mass) + least
             if dtype != "f32":
                 room = np.maximum(room, 2.0 ** -FRACTION[dtype] * size + 2 * room)
@@ -57,7 +57,7 @@ def differences(case, dtype, found, exact, native, masses, units):
 
 
 def without_case():
-    """Operators of the library that no case has: it tells its own when it does not know one."""
+    """Operators of the library without a case; the library lists its operators in the error for an unknown one."""
     known, tried = set(), {"op": "nothing", "inputs": [], "outputs": []}
     for op in (tried, {"op": "custom", "inputs": [], "outputs": ["y"], "grid": [1, 1, 1], "block": [32, 1, 1], "body": [tried]}):
         try:
@@ -70,7 +70,7 @@ def without_case():
 
 
 def programs(cases, level, dtype, oracle, rng, at_a_time):
-    """Graphs of so many cases: (form, arrays by input, [(case, operands, results' names)])."""
+    """Graphs of `at_a_time` cases: (form, arrays by input, [(case, operands, results' names)])."""
     for start in range(0, len(cases), at_a_time):
         inputs, operators, arrays, members, outputs = [], [], [], [], []
         for number, case in enumerate(cases[start : start + at_a_time]):

@@ -87,7 +87,7 @@ def numpy_layer_norm(axes, eps):
 
 
 def few_rows(rng, dtype, shape):
-    """As rows, without denormals: their squares are nothing in float32."""
+    """As `rows`, without denormals: their squares underflow in float32."""
     x = rows(rng, dtype, shape)
     lines = x.reshape(-1, shape[-1])
     for i in range(len(lines)):

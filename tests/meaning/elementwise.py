@@ -25,7 +25,7 @@ def numpy_gelu_tanh(x):
 
 
 def below(f):
-    """Of x < 0, where the exponential behind an operator is large."""
+    """For x < 0, where the exponential after an operator is large."""
     return lambda x: np.where(x < 0, f(np.abs(x)), 0)
 
 
@@ -108,11 +108,11 @@ case("where_scalar_integer", "where", [Operand((2, N, 1), conditions), Operand((
      lambda c, x: torch.where(c != 0, x, 7), lambda c, x: np.where(c != 0, x, 7), tuple(INTEGERS), attributes={"scalar": 7})
 
 
-# ---- Casts: from each dtype to each, plain and to the last number ----
+# ---- Casts: between all dtypes, with and without saturation ----
 
 
 def boundaries(rng, dtype, shape):
-    """What lies beside the ends of narrower dtypes, and half-way between their numbers."""
+    """Numbers next to the limits of narrower dtypes, and half-way between their numbers."""
     s = special(dtype)
     if dtype in FLOATS:
         s = s + [v * e for v in (448, 464, 465, 480, 57344, 61439, 61440, 65519, 65520, 127.5, 128, 200.7, 1 + 2.0**-4, 1 + 3 * 2.0**-4, 2.0**-9,
@@ -125,7 +125,7 @@ def boundaries(rng, dtype, shape):
 
 def torch_cast(to, saturate):
     def cast(x):
-        # What PyTorch leaves open, a NaN or a number past int32, is the nearest here, as on a GPU.
+        # Results that PyTorch leaves undefined, a NaN or a number beyond int32, are the nearest here, as on a GPU.
         dtype = getattr(torch, {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2"}.get(to, to))
         if to in INTEGERS:
             ends = INTEGERS[to if saturate else "int32"]

@@ -1,4 +1,4 @@
-"""What says what is right: PyTorch, else NumPy. Values go in and out as float64, which holds every dtype's."""
+"""The oracles: PyTorch, else NumPy. Values are passed and returned as float64, which represents every dtype."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ ML_DTYPES = {"bf16": "bfloat16", "e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2"}
 
 
 def numpy_dtype(dtype):
-    """None where NumPy has it by ml_dtypes alone, which is missing."""
+    """None if NumPy needs ml_dtypes for it, and that is missing."""
     if dtype in NUMPY:
         return np.dtype(NUMPY[dtype])
     try:

@@ -1,4 +1,4 @@
-"""Products of matrices, and what rank 8 makes of them and others."""
+"""Matmuls, and rank 8 for them and other operators."""
 
 import numpy as np
 from case import WIDE, Operand, along, case, magnitudes

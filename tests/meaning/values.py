@@ -1,4 +1,4 @@
-"""Numbers that are put into operators: ordinary ones, and what IEEE 754 and masks make of them."""
+"""Test numbers: ordinary ones, and the special ones of IEEE 754 and of masks."""
 
 import math
 
@@ -6,12 +6,12 @@ import numpy as np
 
 INTEGERS = {"int8": (-128, 127), "int32": (-(2**31), 2**31 - 1)}
 FLOATS = ("f16", "bf16", "f32", "e4m3", "e5m2")
-# Of each dtype: bits of the fraction, its greatest number, the step of its smallest ones.
+# For each dtype: bits of the fraction, its greatest number, the step of its smallest ones.
 FRACTION = {"f16": 10, "bf16": 7, "f32": 23, "e4m3": 3, "e5m2": 2}
 GREATEST = {"f16": 65504.0, "bf16": 2.0**128 * (1 - 2.0**-8), "f32": 2.0**128 * (1 - 2.0**-24), "e4m3": 448.0, "e5m2": 57344.0}
 STEP = {"f16": 2.0**-24, "bf16": 2.0**-133, "f32": 2.0**-149, "e4m3": 2.0**-9, "e5m2": 2.0**-16}
 
-# Pairs of them meet in operators of two.
+# All pairs of them are operands of binary operators.
 SPECIAL = [0.0, -0.0, math.inf, -math.inf, math.nan, 65504.0, -65504.0, 1e4, -1e4, 1.0, -1.0, 3.0, 0.5, -2.5, 1 / 3, 88.0, -87.0, -104.0]
 
 

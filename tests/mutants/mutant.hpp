@@ -1,5 +1,5 @@
-// The switches of mutants.py: one program holds every mutant of a kernel, and `chosen` says which of them
-// runs.
+// The switches of mutants.py: one program contains every mutant of a kernel, and `chosen` selects the one
+// that runs.
 //
 //   row < rows                  becomes   row <zm::op<'<', 7>< rows          7: row <= rows, 8: true
 //   wgmma_fence()    becomes   (zm::on(9) || zm::others(10) ? void() : void(wgmma_fence()))
@@ -16,14 +16,14 @@ namespace zm {
 inline int chosen = 0;  // 0: the kernel as it is
 inline bool reached = false;
 
-/// Whether mutant `id` runs; called where it makes its difference.
+/// True if mutant `id` runs; called at the mutated place.
 inline bool on(int id) {
   if (chosen != id) return false;
   reached = true;
   return true;
 }
 
-/// Whether this lane leaves out what only its warp's first one does.
+/// True if this lane omits the call that only its warp's first lane makes.
 inline bool others(int id) {
   if (chosen != id || zellige::emulate::lane() == 0) return false;
   reached = true;
@@ -67,7 +67,7 @@ struct Left {
   T value;
 };
 
-// What each sign becomes: a neighbour on id and, of comparisons, `true` on id + 1.
+// The replacement of each operator: a neighbour for id and, for comparisons, `true` for id + 1.
 #define ZM_COMPARE(sign, name, other)                                             \
   template <class T, int Id>                                                      \
   constexpr Left<name, Id, std::decay_t<T>> operator sign(T&& a, Tag<name, Id>) { \

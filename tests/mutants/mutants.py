@@ -3,12 +3,12 @@
 
     tests/mutants/mutants.py [--build DIR] [--kinds LIST] [--only REGEX] [--sample N] [--list] [KERNEL...]
 
-Every mutant is one change: a call that synchronises or any other statement left out, such a call made by one lane
-of a warp only, a comparison, a number or a number of groups to wait for off by one, two neighbours swapped, a
-swizzle changed. All mutants of a kernel are compiled once, as switches, and each runs in a process of its own; what
-cannot be switched is in fixed.txt and is compiled one by one. Prints a row of counts a kernel and each mutant that nothing has found and equivalent.txt does not
-excuse; exits with 1 if there is one, or if an excuse is stale: its mutant is not there any more, or is found. DIR/mutants/KERNEL.tsv has all verdicts. DIR holds libzellige_emulate.a, built
-from this checkout.
+Every mutant is one change: a synchronising call or any other statement removed, such a call made by only one lane of a warp, a
+comparison, a number or a number of groups to wait for off by one, two neighbours swapped, a swizzle changed. All mutants of a
+kernel are compiled once, as switches, and each runs in a separate process; mutants that cannot be switched are in fixed.txt
+and are compiled one by one. Prints a row of counts per kernel and each mutant that is neither found nor excused by
+equivalent.txt; exits with 1 if there is one, or if an excuse is stale: its mutant no longer exists, or is found.
+DIR/mutants/KERNEL.tsv has all verdicts. DIR holds libzellige_emulate.a, built from this checkout.
 """
 import argparse
 import os
@@ -170,7 +170,7 @@ def excuses(text):
 
 
 def keys_of(mutants):
-    """Each mutant's text, without its line's number: what excuses it. Of several with one text the later ones are numbered."""
+    """Each mutant's text, without its line's number: the key of an excuse. Later mutants with the same text are numbered."""
     seen, keys = {}, {}
     for m in mutants:
         key = re.sub(r":\d+ ", " ", describe(m), count=1)
@@ -180,7 +180,7 @@ def keys_of(mutants):
 
 
 def sample(mutants, count):
-    """So many of them, evenly, over all kinds."""
+    """A sample of them, evenly, over all kinds."""
     return mutants if not count else [mutants[i * len(mutants) // count] for i in range(min(count, len(mutants)))]
 
 
@@ -207,7 +207,7 @@ def count(verdicts, excused):
 
 
 def fixed_mutants(kernel):
-    """What a compiler must know: (header, from, to) of the lines of fixed.txt for the kernel."""
+    """Mutants of compile-time values: (header, from, to) of the lines of fixed.txt for the kernel."""
     for line in (HERE / "fixed.txt").read_text().splitlines():
         if line and not line.startswith("#"):
             name, header, old, new = [part.strip() for part in line.split("|")]
@@ -216,7 +216,7 @@ def fixed_mutants(kernel):
 
 
 def run_fixed(kernel, out, a):
-    """Each compiled by itself, and held against the results of the kernel as it is."""
+    """Compiles each separately, and compares it with the results of the unmodified kernel."""
     for n, (header, old, new) in enumerate(fixed_mutants(kernel)):
         folder = out / (kernel + "_fixed")
         text = source_of(header).read_text()

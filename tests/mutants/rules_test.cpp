@@ -1,4 +1,4 @@
-// Rules of the emulator that mutants have asked for: each broken, and named; each kept, and nothing said.
+// Emulator rules that mutants have motivated: each violation is named, and each valid use has no finding.
 #include <gtest/gtest.h>
 
 #include <cctype>
@@ -78,7 +78,8 @@ TEST(Lanes, AWaitIsForTheThreadThatWaits) {
   EXPECT_EQ(found<one_lane_waits>(config), "");
 }
 
-// The fence between ordinary writes and a TMA store: by each writer, or by who stores, behind the barrier.
+// The fence between ordinary writes and a TMA store: by each writer, or by the storing thread, after the
+// barrier.
 enum class Fence { every_writer, one_lane, who_stores };
 __global__ void fences(const __grid_constant__ TmaDescriptor map, Fence how) {
   const auto tile = shared<half_t>("tile", 0, 8 * 8 * 4);
@@ -183,7 +184,7 @@ TEST(Wgmma, ADescriptorStaysWithinItsTensor) {
             last + "the step of a wgmma descriptor is 24 bytes; it must be a multiple of 16 below 262144");
 }
 
-// What is .sync.aligned, all lanes of a warp come to.
+// All lanes of a warp must execute a .sync.aligned instruction.
 __global__ void waits_alone(gmem<float> out, bool alone) {
   const auto b = shared<half_t>("B", 0, 128);
   b[threadIdx.x] = half_t(1.0f);
@@ -245,7 +246,7 @@ __global__ void depends(gmem<const int> weights, gmem<const int> x, gmem<int> y,
     if (how != Early::never) griddep_wait();
     mbarrier_arrive(ready);
   }
-  mbarrier_wait(ready, 0);  // what one thread knows, it tells
+  mbarrier_wait(ready, 0);  // publishes what the waiting thread has observed
   y[threadIdx.x] = sum + x[threadIdx.x];
 }
 std::string early(Early how, bool programmatic = true) {
@@ -272,7 +273,7 @@ TEST(Griddep, NothingIsTouchedThatTheKernelBeforeMayStillWrite) {
   EXPECT_EQ(early(Early::reads, false), "");
 }
 
-// What would end the program, or never end.
+// Errors that would end the program, or never end.
 enum class End {
   divides,
   leaves_its_array,

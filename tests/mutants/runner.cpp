@@ -1,15 +1,16 @@
-// runner ID...: runs each mutant of the program's kernel in a process of its own, and says what came of it,
-// one line each:  ID <tab> VERDICT <tab> TRIAL <tab> SENTENCE.  A first line says how long the kernel as it
-// is takes.
+// runner ID...: runs each mutant of the program's kernel in a separate process, and reports the result on one
+// line each:  ID <tab> VERDICT <tab> TRIAL <tab> SENTENCE.  The first line has the run time of the unmodified
+// kernel.
 //
-//   found     the emulator has a finding; the sentence is it
+//   found     the emulator has a finding, the sentence
 //   numbers   no finding, and the results differ in some bit
 //   ended     the process was killed: a crash, or an endless loop
 //   nothing   neither, in any trial
-//   unreached the place of the mutant is never come to
+//   unreached the mutated place is never executed
 //
-// runner schedules N: the kernel as it is, in N orders of its threads: no finding, and the same results.
-// runner save FILE, runner against FILE: a program that is one mutant itself is held against another's results.
+// runner schedules N: the unmodified kernel, in N orders of its threads: no finding, and the same results.
+// runner save FILE, runner against FILE: compares a program that is itself one mutant with the results of
+// another.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -88,7 +89,7 @@ Verdict judge(const std::vector<Trial>& trials, const std::vector<Outcome>& righ
   return best;
 }
 
-// The kernel as it is, in so many orders of its threads.
+// The unmodified kernel, in `count` orders of its threads.
 int schedules(const std::vector<Trial>& trials, const std::vector<Outcome>& right, int count) {
   int wrong = 0;
   for (std::size_t t = 0; t < trials.size(); ++t)
@@ -147,7 +148,7 @@ int main(int argc, char** argv) {
   if (what == "schedules") return schedules(trials, right, std::atoi(argv[2]));
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   std::printf("0\tright\t%zu trials\t%.2f s\n", trials.size(), took.count());
-  bool few = false;  // behind "few": wrong numbers are enough
+  bool few = false;  // wrong numbers suffice after "few"
   for (int i = 1; i < argc; ++i) {
     if (std::string(argv[i]) == "few") {
       few = true;

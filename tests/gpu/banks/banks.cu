@@ -1,12 +1,11 @@
-// Accesses to shared memory for the profiler to count: two kernel launches a pattern, one warp, 64 and 128 times
-// the same instruction; the difference is free of what a launch itself costs. What is read was never written and
-// goes nowhere.
+// Accesses to shared memory for the profiler: two kernel launches per pattern, of one warp, with 64 and 128
+// times the same instruction; the difference excludes the cost of the launch. The values read are
+// uninitialised and unused.
 //
 //   nvcc -std=c++20 -gencode arch=compute_90a,code=sm_90a -cudart static banks.cu -o banks
-//   ./banks --list      a line of JSON for each pattern, in the order of the launches
+//   ./banks --list      one line of JSON per pattern, in the order of the launches
 //   ./banks             launches them; under ncu, see measure.py
-//   ./banks --clock     cycles of an instruction where 16 warps repeat it: about its wavefronts where there
-//   are several
+//   ./banks --clock     cycles of an instruction repeated by 16 warps: about its wavefronts if several
 #include <cstdio>
 #include <cstring>
 #include <functional>
@@ -185,8 +184,7 @@ __global__ void measured(const unsigned* addresses, unsigned step, long long* cy
   const long long start = clock64();
 #pragma unroll
   for (int i = 0; i < times; ++i, at += step) sum ^= access<kind>(at);
-  // clock64 waits for no load: the last one of each kind is as far behind in every warp, so the rate is
-  // right.
+  // clock64 waits for no load: the last one of each kind is equally late in every warp, so the rate is right.
   const long long end = clock64();
   if (cycles && threadIdx.x % 32 == 0)
     cycles[2 * (threadIdx.x / 32)] = start, cycles[2 * (threadIdx.x / 32) + 1] = end;

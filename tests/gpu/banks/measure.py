@@ -4,7 +4,7 @@
     nvcc -std=c++20 -gencode arch=compute_90a,code=sm_90a -cudart static tests/gpu/banks/banks.cu -o banks
     python3 tests/gpu/banks/measure.py build/zellige ./banks --write docs/reference/banks.md
 
-Where the GPU's machine has no Zellige, count there and compare here:
+If the GPU's machine has no Zellige, count there and compare here:
 
     ncu --csv --log-file counts.csv --metrics l1tex__data_pipe_lsu_wavefronts_mem_shared.sum ./banks
     python3 tests/gpu/banks/measure.py build/zellige ./banks --counts counts.csv --write docs/reference/banks.md
