@@ -1,12 +1,12 @@
-"""Where a kernel's text can be mutated, and the text with all its mutants behind switches (mutant.hpp).
+"""The places of a kernel's source that can be mutated, and the source with all its mutants behind switches (mutant.hpp).
 
     program = Program()
     text = program.switch(text, "gemm_sm90.hpp", swaps=0)
     program.mutants[7].words         # "row < rows: <= for <"
 
-Kernels are C++ in one style, so words and brackets are enough to find the places: calls that synchronise, statements,
-comparisons, arithmetic, whole numbers, numbers of groups to wait for, neighbours to be swapped. What a compiler must
-know (template arguments, constexpr, array bounds) has no switch; mutants.py compiles such mutants one by one.
+Kernels are C++ in one style, so words and brackets suffice to find the places: synchronising calls, statements, comparisons,
+arithmetic, integers, numbers of groups to wait for, neighbours to swap. Compile-time values (template arguments, constexpr,
+array bounds) have no switch; mutants.py compiles such mutants one by one.
 """
 import re
 from dataclasses import dataclass, field
@@ -60,7 +60,7 @@ class Program:
         return first
 
     def switch(self, text, file, swaps):
-        """The text with all mutants as switches. `swaps`: which of overlapping pairs of neighbours, 0 or 1."""
+        """The source with all mutants as switches. `swaps`: which of overlapping pairs of neighbours, 0 or 1."""
         code = blank(text)
         edits = []
         claimed = []  # calls that are deleted as such, not as statements
@@ -105,7 +105,7 @@ class Program:
         return apply(text, edits)
 
     def first_element(self, text, code, file, start, end):
-        """A switch for an assignment to registers: their first element is left out."""
+        """A switch for an assignment to registers, which omits their first element."""
         m = re.match(r"(\w+)((?:\[[^\[\]]*\])+) = ", code[start:end])
         if not m or m.group(1) + "[" in code[start + m.end():end]:
             return ""
@@ -116,7 +116,7 @@ class Program:
         return " || (%s == 0 && zm::on(%d))" % (index, id_)
 
     def switch_part(self, text, file, swaps, lines_before):
-        """The same for a part of a file that begins after so many lines."""
+        """The same for a part of a file that begins after `lines` lines."""
         before = self.count
         result = self.switch(text, file, swaps)
         for id_ in range(before + 1, self.count + 1):
@@ -180,7 +180,7 @@ def blank(text):
 
 
 def close(code, open_):
-    """Behind the bracket that closes the one at `open_`."""
+    """The position after the bracket that closes the one at `open_`."""
     depth = 0
     for i in range(open_, len(code)):
         depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(code[i], 0)
@@ -284,13 +284,13 @@ def find_statements(code):
 
 
 def starts_branch(code, at):
-    """Whether the statement at `at` hangs on an `if` or `for` without braces."""
+    """True if the statement at `at` is the body of an `if` or `for` without braces."""
     before = code[:at].rstrip()
     return before.endswith(")") or before.endswith("else")
 
 
 def fixed_places(code):
-    """For each character: whether a compiler must know what stands there."""
+    """For each character: whether it is in a compile-time expression."""
     skip = bytearray(len(code) + 1)
 
     def mark(a, b):
@@ -334,7 +334,7 @@ def fixed_places(code):
 
 
 def angle(code, open_):
-    """Behind the > that closes the < at `open_`; -1 if it is no template bracket."""
+    """The position after the > that closes the < at `open_`; -1 if it is not a template bracket."""
     depth = 0
     for i in range(open_, min(len(code), open_ + 400)):
         c = code[i]

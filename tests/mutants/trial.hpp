@@ -1,4 +1,4 @@
-// A trial: one launch of a kernel on the emulator at a small size, and what came of it.
+// A trial: one launch of a kernel on the emulator at a small size, and its result.
 #pragma once
 #include <cstring>
 #include <functional>
@@ -25,7 +25,7 @@ struct Trial {
   std::function<Outcome()> run;
 };
 
-/// Of the program's kernel.
+/// The trials of the program's kernel.
 std::vector<Trial> trials();
 
 template <class T>
@@ -67,7 +67,7 @@ void entry(emulate::Launch& launch) {
 
 inline unsigned ceil_div(unsigned a, unsigned b) { return (a + b - 1) / b; }
 
-/// Of the launches to come, see LaunchConfig.
+/// The schedule of the following launches, see LaunchConfig.
 inline unsigned& schedule() {
   static unsigned number = 0;
   return number;

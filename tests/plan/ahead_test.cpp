@@ -1,4 +1,5 @@
-// Ahead: what a product reads of few rows is made for all iterations in front of the loop, and nothing else is.
+// Precomputed operands: the A operand of a matmul with small M is computed for all iterations before the
+// loop, and nothing else is.
 #include "plan/ahead.hpp"
 
 #include <gtest/gtest.h>
@@ -92,7 +93,8 @@ TEST(Ahead, LeavesWhatAnIterationNeedsOtherwise) {
   EXPECT_FALSE(direct.made());
 }
 
-/// The norm's factor and its weight reach the product in one operand: made once, by all threads, behind one barrier.
+/// The norm's factor and its weight are applied to the matmul in one operand: computed once, by all threads,
+/// before one barrier.
 TEST(Ahead, LeavesALoopOfProductsAlone) {
   graph::Builder b("norm_linear");
   const graph::Tensor x = b.input("X", {1, 2048}), g = b.input("G", {2048}), w = b.input("W", {2048, 1024});

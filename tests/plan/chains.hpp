@@ -1,4 +1,4 @@
-// Graphs whose values are handed on in registers: chains of products; and operands read raw and mapped.
+// Graphs whose values stay in registers: chains of matmuls; and operands read raw and mapped.
 #pragma once
 #include "graph/builder.hpp"
 
@@ -21,7 +21,7 @@ std::vector<ChainShape> chains();
 graph::KernelGraph attention_projected(std::int64_t queries, std::int64_t keys, std::int64_t dim,
                                        int threads);
 
-/// Row sums of a product whose accumulators are too many at once: it is computed in slices, the sums run over all of them.
+/// Row sums of a matmul with too many accumulators: it is computed in slices, and the sums span all of them.
 graph::KernelGraph sums_of_slices();
 
 /// A X and A relu(X), or X A and relu(X) A, or both ways round: K of any size.

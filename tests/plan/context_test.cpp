@@ -1,4 +1,4 @@
-// Contexts are what they say: their layouts, evaluated, against loops that count the same by hand, and every element in one thread.
+// Thread-value layouts: evaluated, they equal explicit loops, and every element has exactly one thread.
 #include "plan/context.hpp"
 
 #include <gtest/gtest.h>
@@ -105,7 +105,7 @@ TEST(Contexts, SummandsAreTakenOnce) {
   EXPECT_GE(strided, 10);
 }
 
-// What the layout library says of the same layouts.
+// The layout library's result for the same layouts.
 TEST(Contexts, AreLayoutsOfTheLibrary) {
   int contexts = 0;
   std::mt19937 random(3);
@@ -137,7 +137,7 @@ TEST(Contexts, AreLayoutsOfTheLibrary) {
   EXPECT_GE(contexts, 200);
 }
 
-// Every element of its domain is held, by as many threads as take the same items; of each warp's access all lanes are there.
+// Every element of the domain is owned, by the same number of threads; each warp's access has all lanes.
 TEST(Contexts, CoverTheirDomain) {
   for_each_kernel([](const std::string& name, const KernelPlan& k, const Plan&) {
     for (const Context& c : k.contexts) {

@@ -1,4 +1,4 @@
-// Copies: every chunk of every block's tile starts where its width demands, and lies in one piece.
+// Copies: every chunk of every block's tile is aligned to its width, and contiguous.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -64,7 +64,7 @@ TEST(Copies, StartWhereTheirWidthDemands) {
   EXPECT_GE(wide, 40);
 }
 
-/// What is read at places that numbers say: a number at a time, and rows that may lie anywhere.
+/// Elements gathered by index: one at a time, and rows that may be unaligned.
 bool by_number(const BlockProgram& p, int node) {
   const auto numbers = [&](const Node& n) { return number_of(n) == node; };
   return number_of(p.nodes[node]) >= 0 || std::any_of(p.nodes.begin(), p.nodes.end(), numbers);
@@ -89,7 +89,7 @@ TEST(Copies, AreAsWideAsTheyMayBe) {
   });
 }
 
-// cp.async leaves off what lies past the end and moves 4 bytes at least; an ordinary load takes all of its chunk.
+// cp.async omits out-of-bounds bytes and moves at least 4 bytes; an ordinary load reads its whole chunk.
 TEST(Copies, OfThreeBytesGoOneByOne) {
   graph::Builder b("three");
   const graph::Tensor x = b.input("X", {1, 3}, graph::DType::e5m2),

@@ -1,4 +1,4 @@
-// Golden files under tests/plan/golden. `tests/plan/golden.sh --update` writes them anew.
+// Golden files under tests/plan/golden. `tests/plan/golden.sh --update` rewrites them.
 #pragma once
 #include <string>
 

@@ -24,7 +24,7 @@ KernelGraph ragged_matmul() {
   return b.build();
 }
 
-/// What the loop sums is no product: its state starts as accumulators do.
+/// The loop accumulates a product of tiles, not a matmul: its state starts like accumulators.
 KernelGraph sums_of_products() {
   Builder b("sums_of_products");
   Tensor A = b.input("A", {16, 64}), W = b.input("W", {64, 128});
@@ -63,7 +63,7 @@ KernelGraph float_products() {
   return b.build();
 }
 
-/// float32 by outer products of what each thread reads: tiles and K that none divides, W as weights lie, a bias behind the loop.
+/// float32 on FMA units: tiles and K that none divides, W in the layout of weights, a bias after the loop.
 KernelGraph outer_products() {
   Builder b("outer_products");
   const Tensor A = b.input("A", {257, 515}, DType::f32), W = b.input("W", {515, 130}, DType::f32, {1, 516}),
@@ -72,7 +72,7 @@ KernelGraph outer_products() {
   return b.build();
 }
 
-/// Attention in float32: sums of rows in lanes that lie two apart, P through shared memory.
+/// Attention in float32: row sums over lanes with a stride of two, P through shared memory.
 KernelGraph float_attention() {
   Builder b("float_attention");
   const Tensor Q = b.input("Q", {2, 64, 32}, DType::f32),
@@ -89,7 +89,7 @@ KernelGraph float_attention() {
   return b.build();
 }
 
-/// Sums of every form: whole rows, down to several elements, over the loop, and of one long row by several warps.
+/// Sums of every form: whole rows, to several elements, over the loop, and of one long row by several warps.
 KernelGraph sums() {
   Builder b("sums");
   Tensor X = b.input("X", {8, 512}), L = b.input("L", {1, 4096});
@@ -103,7 +103,7 @@ KernelGraph sums() {
   return b.build();
 }
 
-/// A value is written and read by the same threads: no barrier is owed for it.
+/// A value is written and read by the same threads: no barrier is required for it.
 KernelGraph same_threads() {
   Builder b("same_threads");
   Tensor X = b.input("X", {32, 64}), S = b.input("S", {32, 1});
@@ -142,7 +142,8 @@ KernelGraph batched_matmul() {
   return b.build();
 }
 
-/// Two products in a row after the loop, in a block of three dimensions: buffers of the loop are used again behind it.
+/// Two consecutive matmuls after the loop, in a block of three dimensions: buffers of the loop are reused
+/// after it.
 KernelGraph reuse() {
   Builder b("reuse");
   Tensor X = b.input("X", {32, 256}), W = b.input("W", {256, 64}), V = b.input("V", {64, 48});
@@ -180,7 +181,8 @@ KernelGraph part_of_product() {
   return b.build();
 }
 
-/// The threads read what they copied themselves, yet sums cross: a barrier is owed for the loop's back edge alone.
+/// The threads read what they copied themselves, but sums cross threads: a barrier is required only for the
+/// loop's back edge.
 KernelGraph back_edge() {
   Builder b("back_edge");
   Tensor X = b.input("X", {2, 512});
@@ -193,7 +195,7 @@ KernelGraph back_edge() {
   return b.build();
 }
 
-/// A loop that copies nothing: its sums still cross, and its back edge too.
+/// A loop without copies: its sums still cross threads, and its back edge too.
 KernelGraph no_loop_copies() {
   Builder b("no_loop_copies");
   Tensor X = b.input("X", {16, 64});
@@ -206,7 +208,7 @@ KernelGraph no_loop_copies() {
   return b.build();
 }
 
-/// No barrier in the loop, and behind it a reader of what others copied before it.
+/// No barrier in the loop, and after it a reader of data that other threads copied before it.
 KernelGraph late_reader() {
   Builder b("late_reader");
   Tensor X = b.input("X", {32, 64}), V = b.input("V", {1, 64});
@@ -222,7 +224,7 @@ KernelGraph example(const std::string& name) {
   return graph::load(ZELLIGE_SOURCE_DIR "/examples/" + name + ".json")[0];
 }
 
-/// A product on warpgroups, whose tiles TMA brings and takes: A runs along K, B along N.
+/// A matmul on warpgroups, whose tiles are loaded and stored by TMA: A is contiguous along K, B along N.
 KernelGraph hopper_matmul() {
   Builder b("hopper_matmul");
   Tensor A = b.input("A", {256, 384}), B = b.input("B", {384, 256});
@@ -284,8 +286,8 @@ KernelGraph hopper_attention(bool causal) {
   return b.build();
 }
 
-/// Four heads of a product with the halves of their columns side by side: the first two turned in the registers that hold the sums, as
-/// are those of the third, which goes elsewhere; the last as it is.
+/// Four heads of a matmul with the halves of their columns adjacent: the first two rotated in the accumulator
+/// registers, as are those of the third, which is stored elsewhere; the last unchanged.
 KernelGraph hopper_turned() {
   Builder b("hopper_turned");
   const Tensor X = b.input("X", {128, 128}), cos = b.input("cos", {128, 64, 1}),

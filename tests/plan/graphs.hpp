@@ -1,4 +1,4 @@
-// Small graphs, each with something that a pass must get right.
+// Small graphs, each with a special case of a pass.
 #pragma once
 #include <functional>
 

@@ -1,4 +1,4 @@
-// Grouping: what is live is done once, what a task reads is what it says it reads, and `after_same` is true thread by
+// Grouping: live values are computed once, a task reads what it declares, and `after_same` is true thread by
 // thread.
 #include <gtest/gtest.h>
 

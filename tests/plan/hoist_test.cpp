@@ -1,4 +1,4 @@
-// Hoist: what a loop's iterations have in common goes in front of it, and nothing else does.
+// Hoist: loop-invariant values are computed before the loop, and nothing else is.
 #include "plan/hoist.hpp"
 
 #include <gtest/gtest.h>
@@ -50,7 +50,8 @@ TEST(Hoist, LeavesWhatIsCarriedOrSaysWhereTheLoopIs) {
   EXPECT_FALSE(once.ahead(sum));
 }
 
-/// The scores of normed queries: their norm is worked out once for all keys, while the first keys are under way.
+/// The scores of normalised queries: their norm is computed once for all keys, while the first keys are in
+/// flight.
 TEST(Hoist, NormsQueriesInFrontOfTheLoop) {
   graph::Builder b("scores");
   const graph::Tensor q = b.input("Q", {64, 64}), k = b.input("K", {64, 512}), v = b.input("V", {512, 64});

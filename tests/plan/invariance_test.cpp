@@ -1,4 +1,5 @@
-// What is evaluated in front of a nest's loop is the same at each of its steps, by enumeration, and all that is so is evaluated there.
+// Values evaluated before a nest's loop are invariant over its steps, by enumeration, and all invariant
+// values are evaluated there.
 #include "plan/invariance.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +12,8 @@
 namespace zellige::plan {
 namespace {
 
-/// Whether a thread finds every place of `item` at one coordinate for all steps that it makes along axis 0 of the same line.
+/// True if a thread finds every position of `item` at one coordinate for all its steps along axis 0 of the
+/// same row.
 bool same_at_all_steps(const Held& held, const Context& c, const Item& item) {
   bool same = true;
   std::map<std::pair<int, Shape>, std::vector<Shape>> found;  // by thread and line

@@ -1,4 +1,5 @@
-// Programs of one launch: what is refused, and what a launch of several takes.
+// Programs of one launch: refusals, and the requirements of a launch of
+// several.
 #include "plan/launches.hpp"
 
 #include <gtest/gtest.h>

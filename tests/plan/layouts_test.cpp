@@ -1,4 +1,5 @@
-// Layout resolution: no two elements of a tensor at one address, vectors aligned, operands as ldmatrix wants them.
+// Layout resolution: each element of a tensor has its own address, vectors are aligned, operands suit
+// ldmatrix.
 #include "plan/layouts.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Line by line every element is somebody's once, and it takes at most an eighth more steps than chunks dealt out in turn.
+// Row by row every element has exactly one owner, and it takes at most an eighth more steps than round-robin
+// chunks.
 #include "plan/line_sweep.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +35,7 @@ TEST(LineSweep, OfRandomTilesTakesEachElementOnceInFewSteps) {
   EXPECT_GE(taken, 100);
 }
 
-// Of a few lines that divide no chunks evenly, threads that keep to a line would stand idle.
+// With few rows that the chunks do not divide evenly, threads that keep to a row would be idle.
 TEST(LineSweep, IsNoneWhereItTakesClearlyMoreSteps) {
   EXPECT_FALSE(line_sweep({3, 264}, 1, 8, 2, 128));
   EXPECT_TRUE(line_sweep({4, 256}, 1, 8, 2, 128));

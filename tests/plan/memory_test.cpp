@@ -1,4 +1,5 @@
-// Memory: no two buffers, and no two intermediate tensors, that are alive together share a byte.
+// Memory: no two buffers, and no two intermediate tensors, that are live at the same time share a
+// byte.
 #include <gtest/gtest.h>
 
 #include "random_plans.hpp"

@@ -1,4 +1,4 @@
-// What each pass decides for each graph that is interesting to it, as text.
+// The decisions of each pass for each relevant graph, as text.
 #include <gtest/gtest.h>
 
 #include "golden.hpp"

@@ -1,4 +1,4 @@
-// What each of make_plan's passes decided, as text: a plan keeps what every pass left in it.
+// The decisions of each of make_plan's passes, as text: a plan keeps the result of every pass.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@ namespace zellige::plan {
 enum class Pass { lower, select, layouts, group, copies, swizzle, agents, memory };
 std::string_view name(Pass);
 
-/// What that pass decided, of every kernel.
+/// The decisions of that pass, for every kernel.
 std::string print_pass(Pass, const Plan&);
 
 }  // namespace zellige::plan

@@ -1,5 +1,5 @@
-// The plans that properties are judged on: 60 random graphs (ZELLIGE_RANDOM_PLANS says how many),
-// and the graphs of the goldens.
+// The plans on which properties are tested: 60 random graphs (ZELLIGE_RANDOM_PLANS sets the
+// number), and the graphs of the goldens.
 #pragma once
 #include "graphs.hpp"
 
@@ -20,7 +20,7 @@ void for_each_kernel(F visit) {
     for (const KernelPlan& k : p.plan.kernels) visit(p.name + " " + k.program.name, k, p.plan);
 }
 
-/// Where a buffer's element lies, in bytes of shared memory.
+/// The offset of a buffer's element, in bytes of shared memory.
 std::int64_t place(const Buffer&, int stage, int partial, const Shape& at);
 
 }  // namespace zellige::plan

@@ -1,4 +1,4 @@
-// What the target cannot hold is refused in one sentence with both numbers.
+// Plans that exceed the target are refused in one sentence with both numbers.
 #include <gtest/gtest.h>
 
 #include "graphs.hpp"
@@ -62,7 +62,7 @@ TEST(Refusal, GridBeyondTheTarget) {
   target::Target small = target::find("sm_80");
   small.grid_x = 100, small.grid_y = 20, small.grid_z = 10;
   EXPECT_EQ(refusal(columns({101, 1, 1}, 0), small), "columns_k0: the grid's x is 101; sm_80 allows 100");
-  // Past what y and z hold, blocks are numbered along x.
+  // Beyond the limits of y and z, blocks are numbered along x.
   EXPECT_EQ(refusal(columns({1, 21, 1}, 1), small), "planned");
   EXPECT_EQ(refusal(columns({1, 1, 11}, 2), small), "planned");
   EXPECT_EQ(refusal(columns({1, 101, 1}, 1), small), "columns_k0: the grid's x is 101; sm_80 allows 100");

@@ -80,7 +80,7 @@ void same_as_outer_product(const char* name) {
   same_as_fragment<3, 20, 200, 2, 2, 1, 1, P>(*row);
 }
 
-// All of them: a row is what the kernel's text names it.
+// For all of them: the row is the one that the kernel's code names.
 TEST(RegisterLayouts, AreTheOuterProductsOfTheKernels) {
   same_as_outer_product<OuterProduct<4, 4, 4, 8>>("OuterProduct<4, 4, 4, 8>");
   same_as_outer_product<OuterProduct<4, 4, 8, 4>>("OuterProduct<4, 4, 8, 4>");

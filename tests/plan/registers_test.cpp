@@ -1,4 +1,5 @@
-// Registers: every wrong way to hand a value on in them is refused in words, and no plan of ours.
+// Registers: every wrong way to pass a value in them is refused with a message, and no plan of the planner
+// is.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -51,7 +52,7 @@ TEST(Chains, NoneIsRefused) {
   EXPECT_GE(chained, 480);  // and not by giving chains up
 }
 
-/// The chain's plan with other warps, as `choose` sets them, through the passes behind selection.
+/// The chain's plan with other warps, set by `choose`, through the passes after selection.
 KernelPlan planned_with(const graph::KernelGraph& g, const std::function<void(KernelPlan&)>& choose) {
   const target::Target& target = target::find("sm_80");
   Program program = lower(g, target);
@@ -69,8 +70,9 @@ KernelPlan planned_with(const graph::KernelGraph& g, const std::function<void(Ke
   return k;
 }
 
-// A pair of products was decided without what the first of them was to an earlier one. Every such pair of
-// decisions: a middle product with A in registers is right only where nobody splits N and rows are split alike.
+// A pair of matmuls was decided without the first one's relation to an earlier one. Every such pair of
+// decisions: a middle matmul with A in registers is valid only if no warps split N and rows are split
+// equally.
 TEST(Chains, EveryWrongSplitIsRefused) {
   int wrong = 0, right = 0;
   for (std::int64_t m : {16, 32, 64})
@@ -111,7 +113,7 @@ TEST(Chains, TheOldPlanSaysWhatClashes) {
             "%3', and 'mma %4' takes "
             "it for (0, 0)");
   const auto half =
-      [](KernelPlan& k) {  // one warp behind two: its own fragments are right, the other's are lost
+      [](KernelPlan& k) {  // one warp after two: its own fragments are right, the other's are lost
         int i = 0, before = -1;
         for (auto& [id, c] : k.matmuls)
           c.warps = {1, 1, i == 0 ? 2 : 1, 1}, c.a_from = before, before = id, ++i;
@@ -143,7 +145,7 @@ int task_of(const KernelPlan& k, TaskKind kind, int nth = 0) {
   return 0;
 }
 
-/// Behind the other steps between the same two barriers.
+/// After the other steps between the same two barriers.
 void move_last(KernelPlan& k, int task) {
   std::vector<Step> steps = flat(k.schedule.agents.at(0).steps);
   for (std::size_t i = 0; i < steps.size(); ++i)
@@ -196,7 +198,7 @@ TEST(Mutated, LoopsAreRefusedInWords) {
   const KernelPlan good = make_plan(example("attention"), target::find("sm_80")).kernels.at(0);
   ASSERT_EQ(verdict(good), "");
   const std::string name = good.program.name + ": ";
-  KernelPlan bad = good;  // the fragments of P behind the loop
+  KernelPlan bad = good;  // the fragments of P after the loop
   const int operand = task_of(good, TaskKind::to_operand);
   auto& steps = bad.schedule.agents.at(0).steps;
   steps = flat(steps);
@@ -206,13 +208,13 @@ TEST(Mutated, LoopsAreRefusedInWords) {
   EXPECT_EQ(
       verdict(bad),
       name + "'mma %13' takes %12 as fragments, which no task before it in this section leaves in registers");
-  bad = good;  // the running maximum behind its readers
+  bad = good;  // the running maximum after its readers
   move_last(bad, task_of(good, TaskKind::accumulate));
   EXPECT_EQ(verdict(bad),
             name + "'to lines %11' reads %8 in registers, where no task before it in this section leaves it");
 }
 
-// Row sums in registers: read as another row's, left by nobody, or of rows that warps share, they are refused.
+// Row sums in registers are refused if read as another row's, if never written, or if warps share the rows.
 TEST(Mutated, RowsAreRefusedInWords) {
   const auto attention = std::find_if(golden_graphs().begin(), golden_graphs().end(),
                                       [](const GoldenGraph& g) { return g.name == "hopper_attention"; });
@@ -226,7 +228,7 @@ TEST(Mutated, RowsAreRefusedInWords) {
   const int product = task_of(good, TaskKind::mma), sum = task_of(good, TaskKind::finish);
   ASSERT_LT(good.tasks[sum].buffer, 0);
 
-  KernelPlan bad = good;  // added up behind those who read it
+  KernelPlan bad = good;  // added up after its readers
   move_last(bad, sum);
   EXPECT_EQ(
       verdict(bad),
@@ -318,14 +320,15 @@ TEST(Mutated, AContextOfAnotherLayoutIsRefused) {
   EXPECT_GE(changed, 10);
 }
 
-/// Copies of both operands into aligned lines, and what multiplies them.
+/// Copies of both operands into aligned rows, and the matmul.
 graph::KernelGraph odd_lines() {
   graph::Builder b("odd_lines");
   b.output(matmul(b.input("A", {63, 777}), b.input("B", {777, 511})), "C", {511, 1});
   return b.build();
 }
 
-// What is stored as it was loaded stays with the threads that load it: no shared memory, no barrier, and all loads first.
+// Values stored as loaded stay with the threads that load them: no shared memory, no barrier, and all loads
+// first.
 TEST(Fetch, LoadsAllBeforeItStoresAny) {
   const KernelPlan k = make_plan(odd_lines(), target::find("sm_90a")).kernels.at(0);
   ASSERT_EQ(k.program.name, "odd_lines_k0_copy");
@@ -336,7 +339,7 @@ TEST(Fetch, LoadsAllBeforeItStoresAny) {
   EXPECT_EQ(order, "griddep_wait; fetch; fetch; to global; to global; ");
 }
 
-// No more than eight chunks of a thread are under way in its registers; the rest goes through shared memory.
+// At most eight chunks of a thread are in flight in its registers; the rest goes through shared memory.
 TEST(Fetch, LeavesRoomInRegisters) {
   graph::Builder b("copies");
   std::vector<graph::Tensor> x;
@@ -402,7 +405,7 @@ TEST(Emulated, LongChainsAndAttentionAreRight) {
 
 TEST(Emulated, OddLinesAreRight) { runs_right(odd_lines()); }
 
-// Sums of what is computed slice by slice begin before the first slice: their adding up stands behind the last.
+// Sums of values computed slice by slice start before the first slice and are reduced after the last.
 TEST(Emulated, SumsOverSlicesAreRight) { runs_right(sums_of_slices()); }
 
 TEST(Mutated, SumsThatBeginInASliceAreRefused) {

@@ -1,4 +1,4 @@
-// Instruction selection: the warps of a matmul cover its output once for each of those along K, and none is idle.
+// Instruction selection: the warps of a matmul cover its output once for each warp along K, and none is idle.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -15,7 +15,7 @@ TEST(Select, WarpsCoverEveryElementOnce) {
       if (!m.row) continue;
       const Shape shape = k.program.nodes[node].shape;
       const Context c = accumulators(shape, m.warps, *m.row);
-      // Thread by thread: held once for each warp along K, by different threads.
+      // Per thread: owned once for each warp along K, by different threads.
       std::vector<std::set<int>> threads(static_cast<std::size_t>(graph::size(shape)));
       std::size_t held = 0;
       for_each_held(c, shape, [&](int thread, const Shape& at) {
@@ -51,7 +51,8 @@ TEST(Select, TensorCoresMultiplyWhatIsNeitherFloatNorIntegerAndThreadsFloats) {
   });
 }
 
-// What stays in registers between two matmuls is where the second wants it: the warps along N become those along K.
+// Values that stay in registers between two matmuls have the second one's layout: the warps along N become
+// those along K.
 TEST(Select, ChainsAgree) {
   int chains = 0;
   for_each_kernel([&](const std::string& name, const KernelPlan& k, const Plan&) {

@@ -1,4 +1,5 @@
-// What share() stored is given up where memory is short, but for what products read.
+// Values stored by share() are recomputed if memory is short, except operands of
+// matmuls.
 #include "plan/share.hpp"
 
 #include <gtest/gtest.h>

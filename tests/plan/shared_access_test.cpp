@@ -1,4 +1,5 @@
-// What a nest is said to read and write is what touches.cpp finds by enumeration, and every access is one aligned piece.
+// The declared reads and writes of a nest are those found by touches.cpp by enumeration, and every access is
+// one aligned piece.
 #include "plan/shared_access.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Simplify: what is left out or moved, and what stays because the numbers would not be the same.
+// Simplify: the operators that it removes or moves, and those that it keeps because the numbers
+// would differ.
 #include "plan/simplify.hpp"
 
 #include <gtest/gtest.h>

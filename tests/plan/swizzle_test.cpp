@@ -1,4 +1,5 @@
-// Buffers' layouts: every element of every stage and part has its own place, inside the buffer, in aligned vectors.
+// Buffers' layouts: every element of every stage and part has its own offset, inside the buffer, in aligned
+// vectors.
 #include <gtest/gtest.h>
 
 #include "random_plans.hpp"
@@ -32,7 +33,7 @@ TEST(Swizzle, GivesEveryElementItsOwnPlace) {
   EXPECT_GE(swizzled, 20);
 }
 
-// ldmatrix, cp.async and 16-byte accesses of a matmul's operand: as many neighbours as 16 bytes hold, from a multiple of them on.
+// ldmatrix, cp.async and 16-byte accesses of a matmul's operand: 16 bytes of neighbours, aligned to 16 bytes.
 TEST(Swizzle, KeepsTheVectorsOfOperandsTogether) {
   int operands = 0;
   for_each_kernel([&](const std::string& name, const KernelPlan& k, const Plan&) {

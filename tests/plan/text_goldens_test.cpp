@@ -1,4 +1,4 @@
-// The kernels of two examples, whole: what a reader of the emitted text sees.
+// The complete emitted code of two examples' kernels.
 #include <gtest/gtest.h>
 
 #include "emit/emit.hpp"

@@ -1,4 +1,5 @@
-// Where the blocks' tiles lie in their tensors, by the definition of Split.
+// The positions of the blocks' tiles in their tensors, by the definition of
+// Split.
 #pragma once
 #include "plan/program.hpp"
 

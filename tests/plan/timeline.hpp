@@ -1,5 +1,5 @@
-// The steps of a plan's schedule as one block runs them, with the barriers between them; long loops are shortened to
-// a few iterations, enough to meet every stage twice.
+// The steps of a plan's schedule as one block runs them, with the barriers between them; long loops are
+// shortened to a few iterations, enough to use every stage twice.
 #pragma once
 #include "plan/kernel_plan.hpp"
 
@@ -7,7 +7,7 @@ namespace zellige::plan {
 
 struct Moment {
   int task = -1;
-  bool start = false;  // of the task's state, in front of the loop
+  bool start = false;  // of the task's state, before the loop
   std::int64_t iteration = 0;
   int stage = 0;       // of what it writes
   int read_stage = 0;  // of the pipelined buffers that it reads
@@ -21,7 +21,7 @@ struct Timeline {
   int barriers = 0;
 };
 
-/// Trips of a long loop of so many stages.
+/// The shortened trip count of a long loop with `stages` stages.
 std::int64_t shortened(std::int64_t trips, int stages);
 
 Timeline timeline(const KernelPlan&);

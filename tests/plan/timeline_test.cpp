@@ -1,6 +1,7 @@
-// The plan, run: every access of every thread to every byte of shared memory, in order, with the barriers between.
-// What is read must be what was written for it, and no byte is touched by two threads between two barriers when one of
-// them writes it. This judges grouping (same threads), layouts, stages, phases and addresses together.
+// Simulates the plan: every access of every thread to every byte of shared memory, in order, with the
+// barriers between. Reads must see the intended writes, and no byte is accessed by two threads between two
+// barriers if one of them writes it. This tests grouping (same threads), layouts, stages, phases and
+// addresses together.
 #include "timeline.hpp"
 
 #include <gtest/gtest-spi.h>
@@ -128,7 +129,8 @@ TEST(Timeline, EveryDependencyCrossesABarrier) {
   });
 }
 
-// Barriers are owed: a plan that loses one of those inside its sections races. So the simulation above can fail.
+// Barriers are required: a plan without one of those inside its sections races. So the simulation above can
+// fail.
 TEST(Timeline, FindsAMissingBarrier) {
   int lost = 0;
   for_each_kernel([&](const std::string& name, const KernelPlan& k, const Plan&) {

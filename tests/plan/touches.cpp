@@ -45,11 +45,12 @@ void held_in_layouts(const Context& c, const std::function<void(int, const Shape
     }
 }
 
-/// How a warp's lanes share a tile of sums. PTX ISA, accumulators of m16n8: a lane holds row lane / 4 (and 8 below) and columns
-/// 2 (lane % 4) and the next. atom/outer_product.hpp: lanes lie 2 along M, all along N, then the rest along M.
+/// The distribution of an accumulator tile over a warp's lanes. PTX ISA, accumulators of m16n8: a lane has
+/// row lane / 4 (and 8 below) and columns 2 (lane % 4) and the next. atom/outer_product.hpp: 2 lanes along M,
+/// all along N, then the rest along M.
 struct Lanes {
   int rows = 1, columns = 2, down = 8, across = 4,
-      first = 1;  // of a lane; lanes; how many along M lie beside each other
+      first = 1;  // of a lane; lanes; adjacent lanes along M
   std::int64_t m = 16, n = 8;
   explicit Lanes(const Context& c) {
     const Instruction* row = c.row ? c.row : c.of;
@@ -236,7 +237,7 @@ void for_each_read(const KernelPlan& plan, int task, const Visit& visit) {
   const std::set<int> rows = rows_of(plan, c);
   for_each_held(c, bound, [&](int thread, const Shape& at) {
     for (std::size_t d = 0; d < at.size(); ++d)
-      if (!c.row && c.holders() > 1 && at[d] >= c.domain[d]) return;  // rows past the tile are nobody's
+      if (!c.row && c.holders() > 1 && at[d] >= c.domain[d]) return;  // rows beyond the tile have no owner
     if (t.kind == TaskKind::to_global && t.buffer >= 0) return visit({thread, t.buffer, 0, at});
     const Evaluation e(plan, t, rows, thread, visit);
     if (t.kind == TaskKind::rescale)

@@ -1,7 +1,7 @@
-// Who touches what: the elements of shared memory that each thread reads and writes in one task, by enumeration.
+// The elements of shared memory that each thread reads and writes in one task, by enumeration.
 //
-// An executable definition of the (thread, value) layouts and of evaluation: it shares no code with the passes that it
-// judges. One warp's mma reads are laid to no thread: `everyone`.
+// An executable definition of the (thread, value) layouts and of evaluation, independent of the tested
+// passes. One warp's mma reads are assigned to no thread: `everyone`.
 #pragma once
 #include <functional>
 

@@ -1,4 +1,4 @@
-// What is refused where a kernel reads memory that has been given away; and that lowering gives none away too early.
+// Reads of memory that has been released are refused; and lowering releases none too early.
 #include "plan/verify_memory.hpp"
 
 #include <gtest/gtest.h>

@@ -141,12 +141,12 @@ TEST(Barriers, TheDocumentsConflictFigure) {
   EXPECT_EQ(least.peak, 4);
   EXPECT_TRUE(least.optimal);
   expect_consistent(figure(), least, {.reuse = at_once});
-  // Dear barriers bring the first schedule back.
+  // Expensive barriers restore the first schedule.
   EXPECT_EQ(printed(order_tasks(figure(), {.bytes_per_barrier = 1.5, .reuse = at_once})), "1234 56 7");
 }
 
 TEST(Barriers, TheFigureWhenMemoryIsFreeOnlyAfterABarrier) {
-  // Task 3 cannot take the room of 1 in the phase in which 5 still reads it.
+  // Task 3 cannot reuse the memory of 1 in the phase in which 5 still reads it.
   EXPECT_EQ(peak_memory(figure(), parsed("12 534 6 7")), 5);
   EXPECT_EQ(peak_memory(figure(), parsed("1234 56 7")), 6);
   EXPECT_EQ(peak_memory(figure(), parsed("12 5 34 6 7")), 4);

@@ -1,6 +1,6 @@
-// Document 3's form of the layout problem: a Boolean per dimension of each tensor, "is innermost", exactly
-// one a tensor, restrictions and costs by operator. Z3 solves it as that; elimination with one variable a
-// tensor.
+// The Boolean form of the layout problem: one variable per dimension of each tensor, "is innermost", exactly
+// one true per tensor, with constraints and costs by operator. Z3 solves this form; elimination uses one
+// variable per tensor.
 #include <gtest/gtest.h>
 #include <z3++.h>
 

@@ -1,4 +1,4 @@
-// Several consumers of a channel, and agents that take turns at named barriers.
+// Several consumers of a channel, and agents that alternate at named barriers.
 #include <gtest/gtest.h>
 
 #include "schedules.hpp"
@@ -57,14 +57,14 @@ TEST(Consumers, AreNamedOnce) {
 TEST(Turns, NeedTheirFirstAndTheirLast) {
   // Nobody begins.
   EXPECT_EQ(verdict(without(ping_pong(4), 2, StepKind::arrive)).substr(0, 17), "kernel: deadlock:");
-  // Nobody takes the last turn that is given.
+  // The last arrive has no matching wait.
   EXPECT_EQ(
       verdict(without(ping_pong(4), 1, StepKind::barrier, 1)),
       "kernel: consumer 2 arrives at barrier 1 and nobody waits there for it; each arrive needs its barrier");
 }
 
-// An agent that comes to a barrier again may be counted in its last round twice, if those who wait there have not passed
-// it: then the other's threads go on too early, and nothing tells.
+// An agent that arrives at a barrier again may be counted twice in its previous round, if the waiting threads
+// have not passed it: then the other's threads continue too early, without an error.
 TEST(Turns, AreNotGivenTwice) {
   Schedule s{.threads = 256};
   s.agents = {{.name = "giver", .warps = 4, .steps = {arrive(1), arrive(1)}},
@@ -79,7 +79,7 @@ TEST(Turns, AreNotGivenTwice) {
   EXPECT_EQ(verdict(s), "");
 }
 
-// What was written before an arrive is known behind the barrier, and nothing that came after it.
+// Writes before an arrive are visible after the barrier, and later writes are not.
 TEST(Turns, HandOnWhatWasWrittenBefore) {
   Schedule s{.threads = 256};
   s.tensors = {{.name = "sX", .offset = 0, .bytes = 1024}};
@@ -90,7 +90,7 @@ TEST(Turns, HandOnWhatWasWrittenBefore) {
   s.agents[0].steps = {arrive(1), write};
   EXPECT_NE(verdict(s), "");
   s.agents[0].steps = {read,
-                       arrive(1)};  // and the other way: a write behind the barrier, a read after the arrive
+                       arrive(1)};  // and the reverse: a write after the barrier, a read after the arrive
   s.agents[1].steps = {write, barrier(1)};
   EXPECT_NE(verdict(s), "");
 }

@@ -1,4 +1,4 @@
-// What barriers wait for is what comes: counts that the planner gives, one more and one less.
+// Expected and actual arrivals of barriers: the planner's counts, incremented and decremented.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -128,7 +128,7 @@ TEST(Arrivals, AnAgentThatGivesBackOneStageLess) {
   EXPECT_EQ(verdict(s).substr(0, 17), "kernel: deadlock:");
 }
 
-// ---- what stands before and after the agents ----
+// ---- the steps before and after the agents ----
 
 TEST(Setup, AnyStepLeftOutIsRejected) {
   for (const Schedule& s :

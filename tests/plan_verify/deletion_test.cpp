@@ -1,5 +1,5 @@
-// Takes each synchronising step out in turn. Every deletion must be rejected, with the message that the
-// golden holds.
+// Deletes each synchronising step in turn. Every deletion must be rejected, with the golden
+// message.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

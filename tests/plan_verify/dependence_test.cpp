@@ -1,4 +1,5 @@
-// Kernels that start before the one in front of them has ended: what they may do before they wait, each refusal with its message.
+// Kernels that start before the previous one has ended (PDL): what they may do before they wait, each refusal
+// with its message.
 #include "plan/dependence.hpp"
 
 #include <gtest/gtest.h>
@@ -53,7 +54,7 @@ TEST(Dependence, EachAgentWaitsForItself) {
             "its griddep_wait; only constants may be read there: wait before this step");
 }
 
-// What one agent finds full was filled after the wait of the one that fills.
+// A full stage implies that its producer has waited.
 TEST(Dependence, AFullStageTellsOfItsProducersWait) {
   const auto verdict_of = [](std::vector<Step> consumer, std::vector<Step> producer) {
     Schedule s;

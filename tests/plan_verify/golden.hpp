@@ -1,4 +1,4 @@
-// Golden files: ZELLIGE_UPDATE_GOLDENS=1 writes them anew.
+// Golden files: ZELLIGE_UPDATE_GOLDENS=1 rewrites them.
 #pragma once
 #include <string>
 

@@ -1,4 +1,4 @@
-// Limits of the target and indices that name nothing, each with its whole message.
+// Limits of the target and invalid indices, each with its whole message.
 #include <gtest/gtest.h>
 
 #include "schedules.hpp"

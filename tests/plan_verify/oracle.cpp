@@ -52,7 +52,7 @@ class Explorer {
     return true;
   }
 
-  /// How many steps of this kind and channel the agent has before step k.
+  /// The number of steps of this kind and channel that the agent has before step k.
   int count(int agent, StepKind kind, int channel, int k) const {
     int n = 0;
     for (int j = 0; j < k; ++j)
@@ -212,7 +212,7 @@ class Explorer {
     return "";
   }
 
-  /// The place from which a thread moves: the thread furthest behind moves first.
+  /// The position from which a thread moves: the thread that is furthest back moves first.
   int slowest(const State& now, const State& next) const {
     for (int p = 0; p < threads; ++p)
       if (now[p] != next[p]) return 2 * now[p] + p % 2;

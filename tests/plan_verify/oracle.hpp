@@ -1,9 +1,9 @@
-// The verifier's oracle: every interleaving of two threads an agent, by brute force.
+// The verifier's oracle: every interleaving of two threads per agent, by brute force.
 //
-// A race is a reachable moment at which one thread is about to make an access and another is about to make a
-// conflicting one, or has started an asynchronous one that may still be under way. No clocks, no
-// happens-before. It knows ordinary work, barriers, cp.async groups and TMA loads through mbarriers; proxies
-// it does not know.
+// A race is a reachable state in which one thread is about to make an access and another is about to make a
+// conflicting one, or has started an asynchronous one that may still be in flight. No clocks, no
+// happens-before. It models ordinary work, barriers, cp.async groups and TMA loads through mbarriers, but not
+// proxies.
 #pragma once
 #include "../plan/flat_steps.hpp"
 

@@ -1,4 +1,4 @@
-// Ranks: blocks of a cluster that bring each other parts of a tile.
+// Ranks: blocks of a cluster that load parts of a tile for each other.
 #include "plan/ranks.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ TEST(Ranks, EachGivesAStageBackToAll) {
   EXPECT_EQ(s.agents[1].name, "consumer of rank 0");
   int releases = 0;
   for (const Step& step : s.agents[1].steps) releases += step.kind == StepKind::release;
-  EXPECT_EQ(releases, 4);  // one in the loop and one behind it, to each of two ranks
+  EXPECT_EQ(releases, 4);  // one in the loop and one after it, to each of two ranks
   EXPECT_EQ(s.agents[1].steps.back().held, -1);
   // A stage that is not given back is missed by every rank.
   Schedule kept = cluster_matmul(12);
@@ -38,7 +38,7 @@ TEST(Ranks, EachGivesAStageBackToAll) {
   EXPECT_EQ(verdict(kept).substr(0, 17), "kernel: deadlock:");
 }
 
-/// What multicast brings is not there before every rank has brought its part.
+/// A multicast stage is full only when every rank has loaded its part.
 TEST(Ranks, WaitForThePartsOfAll) {
   Schedule s = cluster_matmul(12);
   for (Step& step : s.agents[1].steps)
@@ -114,7 +114,7 @@ TEST(Peers, MissEachStepOfTheExchange) {
             "kernel: consumer of rank 0 releases channel peers of rank 1 from rank 0 in step 11 (release) "
             "after the loop without "
             "holding a stage of it; acquire peers of rank 1 from rank 0 before this step");
-  // Where the ring lies, another rank may still be reading.
+  // Another rank may still be reading the ring's memory.
   Schedule s = split_k_matmul(12);
   s.tensors.back().offset = 0;
   EXPECT_EQ(verdict(s),
@@ -166,7 +166,7 @@ TEST(Tiles, GoOnInTheRing) {
   for (std::int64_t tiles : {1, 2, 7, 40})
     for (std::int64_t trips : {2, 3, 6, 64})
       EXPECT_EQ(verdict(staying(tiles, trips, true)), "") << tiles << " " << trips;
-  // Who keeps a tile's last stage keeps the next tiles from it.
+  // A stage that is never released blocks the next tiles.
   EXPECT_EQ(verdict(staying(7, 6, false)).substr(0, 17), "kernel: deadlock:");
 }
 

@@ -1,4 +1,5 @@
-// What the simulation finds, each with its whole message, next to the nearest schedule that is right.
+// The findings of the simulation, each with its whole message, next to the nearest correct
+// schedule.
 #include <gtest/gtest.h>
 
 #include "schedules.hpp"
@@ -100,7 +101,7 @@ TEST(Rejection, PartlyCoveredTensorsAreStillWatched) {
       "threads and no barrier lies between; put a barrier between the two");
 }
 
-/// mid's write is behind left's, in the first half of sX; right's, in the second half, is not.
+/// mid's write is after left's, in the first half of sX; right's, in the second half, is not.
 TEST(Rejection, TheUncoveredPartOfAnOverwrittenTensor) {
   Schedule s = one_agent({"sX", "sY", "sZ"}, {});
   s.tensors[1] = {.name = "sY", .offset = 0, .bytes = 512};
@@ -265,7 +266,7 @@ TEST(Rejection, ProxyFences) {
     return verdict(s);
   };
   EXPECT_EQ(with(right), "");
-  std::vector<Step> late = right;  // the thread that starts the wgmma may fence for all behind the barrier
+  std::vector<Step> late = right;  // the thread that starts the wgmma may fence for all after the barrier
   std::swap(late[3], late[4]);
   EXPECT_EQ(with(late), "");
   std::vector<Step> early = right;  // before the copy has arrived

@@ -132,7 +132,7 @@ Schedule ping_pong(std::int64_t trips) {
   const auto consumer = [&](int agent) {
     const int mine = agent, others = 3 - agent;
     std::vector<Step> steps;
-    if (agent == 2) steps.push_back(arrive(others));  // the first turn is the other's
+    if (agent == 2) steps.push_back(arrive(others));  // the other group goes first
     for (const Step& step :
          {loop(trips), barrier(mine), acquire(ring), wgmma("wgmma", {{.tensor = sA}}, agent), commit(agent),
           arrive(others), wait_group(0, agent), release(ring), work("softmax", {}, {}, agent), end()})
@@ -149,7 +149,7 @@ Schedule ping_pong(std::int64_t trips) {
   return s;
 }
 
-/// Whether the schedule has what set_up adds, or names agents that it lacks.
+/// True if the schedule has what set_up adds, or names agents that it lacks.
 static bool is_set_up(const Schedule& s) {
   const auto lacks = [&](int agent) { return agent < 0 || agent >= std::ssize(s.agents); };
   for (const Channel& c : s.channels)

@@ -38,22 +38,24 @@ inline Step release(int channel) { return {.kind = StepKind::release, .channel =
 inline Step fence() { return {.kind = StepKind::fence_proxy}; }
 inline Step loop(std::int64_t trips) { return {.kind = StepKind::loop, .trips = trips}; }
 
-/// One agent of four warps; tensors of 1024 bytes and one stage, side by side.
+/// One agent of four warps; adjacent tensors of 1024 bytes with one stage.
 Schedule one_agent(std::vector<std::string> tensors, std::vector<Step> steps);
 
-/// SM80: cp.async into `stages` stages, `stages` - 1 ahead; the partial sums of the warps lie where sA lay.
+/// SM80: cp.async into `stages` stages, with a prefetch distance of `stages` - 1; the warps' partial sums
+/// reuse the memory of sA.
 Schedule sm80_matmul(int stages, std::int64_t trips);
 
 /// SM90: a TMA producer fills a ring of four stages for a wgmma consumer, which stores by TMA.
 Schedule hopper_matmul(std::int64_t trips);
 
-/// hopper_matmul over a cluster: B is every rank's, each brings its part of it.
+/// hopper_matmul over a cluster: all ranks share B, each loads a part of it.
 Schedule cluster_matmul(std::int64_t trips, int ranks = 2);
 
-/// hopper_matmul with K split over a cluster: each rank sends the others their part of its sums, and adds what comes.
+/// hopper_matmul with K split over a cluster: each rank sends the others their parts of its accumulators, and
+/// adds what it receives.
 Schedule split_k_matmul(std::int64_t trips, int ranks = 2);
 
-/// SM90: two wgmma consumers of one ring that take turns: while one multiplies, the other works on what it has.
+/// SM90: two wgmma consumers of one ring in ping-pong: while one multiplies, the other works on its results.
 Schedule ping_pong(std::int64_t trips);
 
 /// "" where the verifier accepts, else what it says.

@@ -1,4 +1,4 @@
-// What is one for each row is evaluated as often as planned: once for each thread and row, not once for each element.
+// Per-row values are evaluated as often as planned: once per thread and row, not once per element.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -18,7 +18,7 @@ namespace {
 using emulate::Counter;
 using graph::Tensor;
 
-/// Sums, a square root and a logarithm of rows.
+/// Row sums, a square root and a logarithm of them.
 graph::KernelGraph rows(std::int64_t count, std::int64_t width, graph::DType dtype, bool norm, bool weight) {
   graph::Builder b("rows");
   Tensor x = b.input("x", {count, width}, dtype);
@@ -34,7 +34,7 @@ graph::KernelGraph rows(std::int64_t count, std::int64_t width, graph::DType dty
   return b.build();
 }
 
-/// How often the threads of all blocks evaluate `op`, one a row, in one nest.
+/// The number of evaluations of `op` by the threads of all blocks, one per row, in one nest.
 std::uint64_t evaluations(const KernelPlan& k, const std::vector<int>& nest, graph::OpKind op) {
   const Context& c = k.contexts[k.tasks[nest.front()].context];
   const Held held(c);

@@ -1,4 +1,4 @@
-// What is planned is what is counted: predict() of every kernel against the emulator's counters.
+// Predicted counters are exact: predict() of every kernel against the emulator's counters.
 //
 // The examples, some of the planner's golden graphs and the first saved graph of each file. ZELLIGE_PREDICT=all takes every
 // graph, ZELLIGE_PREDICT=FILE (rmsnorm_bs1) every saved one of that file.
@@ -44,7 +44,7 @@ std::vector<run::EmulatedKernel> counted(const emit::Program& program, const run
   return run::run_emulated(program, storage, cache, 1).kernels;
 }
 
-/// Of all programs of a launch; what one of them leaves out is left out.
+/// For all programs of a launch; a counter that one of them omits is omitted.
 Counts predicted_of(const Plan& plan, const Launch& l) {
   Counts sum = predict(plan.kernels[l.first]);
   for (std::size_t k = l.first + 1; k < l.last; ++k) {
@@ -63,7 +63,7 @@ std::string compare(const graph::KernelGraph& g, const run::Cache& cache) {
   for (const char* name : targets) {
     const Plan plan = make_plan(g, target::find(name));
     const emit::Program program = emit::transpile(g, target::find(name));
-    // The first line names the target; the emulator runs the same text of two targets once.
+    // The first line names the target; the emulator runs equal code of two targets once.
     const std::string body = program.source.substr(program.source.find('\n'));
     if (body != text) kernels = counted(program, cache), text = body;
     const std::vector<Launch> launches = plan::launches(plan.kernels);
@@ -181,7 +181,7 @@ TEST(Predict, WhatIsPlannedOfGoldenGraphsIsWhatIsCounted) {
   expect_counted(graphs);
 }
 
-/// Whether every target takes it; a graph may ask for more than there is.
+/// True if every target accepts it; a graph may exceed a target.
 bool planned(const graph::KernelGraph& g) {
   try {
     for (const char* name : targets) make_plan(g, target::find(name));
@@ -244,7 +244,7 @@ TEST(Predict, WalksTheScheduleAndNothingElse) {
   EXPECT_EQ(counts.at(Counter::mma), 0u);
 }
 
-// Of 512 copies by 100 threads the last ones are 12 lanes': the others are an execution ahead.
+// Of 512 copies by 100 threads the last ones are made by 12 lanes: the others are one execution ahead.
 TEST(Predict, LeavesOutWhatTheEmulatorWouldMixUp) {
   Plan plan = lora();
   KernelPlan& kernel = plan.kernels.at(0);

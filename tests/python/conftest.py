@@ -1,4 +1,4 @@
-"""Where ctest runs these, the package and the library are the build's."""
+"""When ctest runs these tests, the package and the library are the build's."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Models of torch as people write them, at small size."""
+"""Typical torch models, at small size."""
 
 import math
 
@@ -41,7 +41,7 @@ def repeat_kv(x, times):
 
 
 class Hf(nn.Module):
-    """A layer of Llama by Hugging Face, its attention written out; what Gemma, Qwen and Bloom do besides."""
+    """A Hugging Face Llama layer with unfused attention; with variations of Gemma, Qwen and Bloom."""
 
     def __init__(self, kv=2, cap=None, norms=False, alibi=False, fused=False):
         super().__init__()
@@ -96,7 +96,7 @@ def angles(tokens=TOKENS, batch=2, dtype=torch.float32):
 
 
 class GptJ(nn.Module):
-    """Its rotary embedding: pairs side by side."""
+    """Its rotary embedding: interleaved pairs."""
 
     def __init__(self):
         super().__init__()
@@ -113,7 +113,7 @@ class GptJ(nn.Module):
 
 
 class GptNeoX(GptJ):
-    """Pairs side by side, an angle for each element."""
+    """Interleaved pairs, an angle for each element."""
 
     @staticmethod
     def turned(x, cos, sin):
@@ -193,7 +193,7 @@ class Tied(nn.Module):
 
 
 class Biased(nn.Module):
-    """T5's bias by how far apart keys and queries are."""
+    """T5's bias by the distance of keys and queries."""
 
     def __init__(self):
         super().__init__()

@@ -1,9 +1,9 @@
-"""Runs samples of torch's own operator tests (op_db) through the backend and judges them against float64.
+"""Runs samples of torch's own operator tests (op_db) through the backend and checks them against float64.
 
     python tests/python/op_samples.py --share 0.1 --seed 1 --dtypes float16 float32 --device cpu      # prints what fails, and counts
 
-A result is right where it is no farther from the float64 result than the contract of docs/reference/verdicts.md and eager's own distance allow.
-What fails is also run as torch has it after the same decompositions: a failure that is there as well is torch's.
+A result is right if its distance from the float64 result is within the contract of docs/reference/verdicts.md and eager's own
+distance. A failure is also run in torch after the same decompositions: if it fails there as well it is torch's.
 """
 
 import argparse
@@ -44,8 +44,8 @@ UNCOMPARED = {
     "new_empty_strided": UNDEFINED, "resize_": UNDEFINED, "resize_as_": UNDEFINED,
 }  # fmt: skip
 
-# Of a dtype: the contract's share of the norm, its share of an element, one step of the mantissa, the least that an element is held to,
-# and the share of the tensor's rms below which an element counts as that.
+# For a dtype: the contract's fraction of the norm, its fraction of an element, one step of the mantissa, the minimum tolerance of
+# an element, and the fraction of the tensor's rms below which an element counts as that.
 _CONTRACT = {
     torch.float16: (2.5e-4, 3 * 2**-10, 2**-10, 3 * 2**-24, 1e-3),
     torch.bfloat16: (2e-3, 3 * 2**-7, 2**-7, 0, 1e-3),
@@ -82,7 +82,7 @@ def _samples(operator, dtype, device):
 
 
 def samples(name, dtype, device="cpu") -> int:
-    """How many samples an operator has."""
+    """The number of samples of an operator."""
     return len(_samples(operators()[name], getattr(torch, dtype), device))
 
 
@@ -91,7 +91,7 @@ def _supported(operator, dtype, device):
 
 
 def few(count, seed, device="cpu"):
-    """One sample of each of so many operators. Half of them are drawn of those that are called as one that becomes a program."""
+    """One sample of each of `count` operators. Half of them are drawn from those called like one that becomes a program."""
     from zellige import aten
 
     draw, known_to_torch, cases = random.Random(seed), operators(), []
@@ -107,7 +107,7 @@ def few(count, seed, device="cpu"):
 
 
 def share(part, seed, dtypes=DTYPES, device="cpu", only=()):
-    """Of each operator's samples this share, each in one spelling."""
+    """This share of each operator's samples, each in one spelling."""
     draw = random.Random(seed)
     for name, operator in sorted(operators().items()):
         for dtype in dtypes:
@@ -134,7 +134,7 @@ def _rms(x):
 
 
 def differs(found, eager, wide):
-    """What is wrong with a tensor, in words; None where it is right. `wide`: the float64 result, None where there is none."""
+    """The error of a tensor, in words; None if it is right. `wide`: the float64 result, None if there is none."""
     if found.dtype != eager.dtype or found.shape != eager.shape:
         return f"expected {eager.dtype} {tuple(eager.shape)}, found {found.dtype} {tuple(found.shape)}"
     if found.layout != torch.strided or found.is_quantized or found.numel() == 0:
@@ -218,7 +218,7 @@ def _evaluated(f, given, seed=1):
 
 
 def draws(case) -> bool:
-    """Whether eager's results change with the seed, that which the sample sets included."""
+    """True if eager's results change with the seed, including the one that the sample sets."""
     function, inputs = _prepared(case)
     set_seed, made = torch.manual_seed, []
     for seed in (1, 2):
@@ -291,7 +291,7 @@ def _laid_as(x):
 
 
 def _judged(found, eager, wide, uncompared=None):
-    """What is wrong with results, in words, or None. `uncompared`: why their values may be any."""
+    """The error of results, in words, or None. `uncompared`: why their values may be arbitrary."""
     if len(found) != len(eager):
         return f"expected {len(eager)} results, found {len(found)}"
     for i, (y, e) in enumerate(zip(found, eager)):

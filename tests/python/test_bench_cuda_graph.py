@@ -1,4 +1,4 @@
-"""bench/cuda_graph.py with a GPU that is made up: how often a call runs, and what is timed."""
+"""bench/cuda_graph.py with a fake GPU: how often a call runs, and what is timed."""
 
 import contextlib
 import importlib.util

@@ -1,4 +1,4 @@
-"""bench/models.py and bench/captured.py on small graphs of the folder form, without a GPU: what is compared, told and drawn."""
+"""bench/models.py and bench/captured.py on small graphs in folders, without a GPU: comparison, report and sampling."""
 
 import importlib.util
 import json

@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 
 
 def close(found, expected, dtype="f16"):
-    """Within the share of the greatest magnitude that a kernel's order of sums explains."""
+    """Within the fraction of the greatest magnitude that a kernel's order of summation explains."""
     found, expected = (np.asarray(a, np.float64) for a in (found, expected))
     assert found.shape == expected.shape
     scale = {"f16": 2e-3, "bf16": 2e-2, "f32": 2e-6}[dtype] * np.abs(expected).max()

@@ -1,4 +1,4 @@
-"""What README.md, docs/ and the docstrings show of Python is what is printed.
+"""The Python in README.md, docs/ and the docstrings prints what they show.
 
 A block of `>>>` lines is a doctest. A block "```python run" is a program; the block "```text" that follows it is what it prints. Seconds may differ.
 """

@@ -1,5 +1,5 @@
-"""Arrays of CuPy and JAX: results are arrays of the same framework. CuPy needs a GPU; where there is none, what stands for it here has its names
-and lies on the host."""
+"""Arrays of CuPy and JAX: results are arrays of the same framework. CuPy needs a GPU; without one, a substitute has its names
+and is on the host."""
 
 import sys
 import types
@@ -24,7 +24,7 @@ def arrays(rng):
 
 
 class Array:
-    """As CuPy's: neither an array of NumPy nor one that it takes for one."""
+    """Like CuPy's: neither an array of NumPy nor one that NumPy accepts."""
 
     def __init__(self, data):
         self.data, self.shape, self.dtype, self.strides, self.itemsize = data, data.shape, data.dtype, data.strides, data.itemsize

@@ -1,4 +1,4 @@
-"""What takes a GPU: launches on torch's stream, captured graphs, threads, the time of a call. Run by tests/gpu/run.sh."""
+"""Tests that need a GPU: launches on torch's stream, captured graphs, threads, the time of a call. Run by tests/gpu/run.sh."""
 
 import threading
 import time
@@ -221,7 +221,7 @@ def test_convolutions_in_channels_last(shape, groups):
 
 @pytest.mark.parametrize("last", [False, True])
 def test_a_network_in_the_layout_that_is_chosen(monkeypatch, last):
-    """As if the other layout took longer; results lie as eager's do."""
+    """As if the other layout took longer; results have eager's strides."""
     from test_torch_layout import Net
     from zellige import torch_backend, torch_convolutions, torch_layout
 

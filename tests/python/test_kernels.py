@@ -1,4 +1,5 @@
-"""The kernels written by hand as a library: every row of the table compiled, what is refused, fake tensors; on a GPU beside torch."""
+"""The hand-written kernels as a library: every row of the table compiled, refusals, fake tensors; on a GPU compared with
+torch."""
 
 import pytest
 import zellige
@@ -54,7 +55,7 @@ def test_the_instance_compiles(name, instance, options, target, tensors):
     assert kernels._launch(name, target, specs, options).instance == instance
     if not nvrtc():
         pytest.skip("there is no NVRTC")
-    program = kernels.program(name, target, specs, options)  # the text holds the table's bytes to the template's
+    program = kernels.program(name, target, specs, options)  # the source asserts that the table's bytes are the template's
     (kernel,) = program.manifest["kernels"]
     assert kernel["name"].startswith("_ZN7zellige7kernels") and program.target == target
     assert [i.name for i in program.inputs] == [key for key, _ in specs] and len(program.outputs) == 1

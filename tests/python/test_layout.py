@@ -1,4 +1,4 @@
-"""Layouts: as CuTe has them, and as the conformance corpus does."""
+"""Layouts: compared with CuTe and with the conformance corpus."""
 
 import collections
 import json
@@ -94,7 +94,7 @@ def test_has_every_operation_and_the_stub_declares_them():
 
 # ---- The corpus ----
 
-# What it calls an operation for each kind of operands.
+# The corpus's name of an operation for each combination of operand kinds.
 NAMES = {
     "composition_tiler": "composition", "composition_basis_rhs": "composition", "swizzle_compose2": "composition",
     "tile_to_shape_order": "tile_to_shape", "layout_mode": "get", "slice_tuple": "slice", "dice_tuple": "dice",
@@ -102,9 +102,9 @@ NAMES = {
     "basis_scale_r": "mul", "ceil_div_layout": "ceil_div", "append_N": "append", "prepend_N": "prepend",
     "local_tile_proj": "local_tile", "local_partition_proj": "local_partition",
 }  # fmt: skip
-# What only prints, and what is made of several operations.
+# Records that only print, and those composed of several operations.
 APART = {"basis_print", "layout_print", "composed_print", "tensor_print", "inttuple_iter_add", "basis_sum4", "gmma_smem_atom_tiled"}
-# Of instructions and of tilings made of them: `zellige layout --jsonl` answers those.
+# Operations on instructions and their tilings: `zellige layout --jsonl` answers those.
 ATOMS = ("tiled_", "mma_", "copy_", "cotiled_", "tma_", "gmma_desc", "print_tensor_values")
 
 

@@ -1,4 +1,4 @@
-"""torch.compile on blocks as people write them: what is taken, what is left, and how far results lie from eager's."""
+"""torch.compile on typical blocks: the operators taken and left, and the distance of results from eager's."""
 
 import pytest
 import zellige  # noqa: F401
@@ -159,7 +159,7 @@ def test_a_model_is_taken(name):
         model.load_state_dict(before, strict=False)
         expected = model(*given)
     assert found.dtype == expected.dtype
-    # Of float32 both round each stage to 24 bits, at most some twenty of them one behind the other; of bf16 to 8.
+    # For float32 both round each stage to 24 bits, with at most some twenty stages in sequence; for bf16 to 8.
     bound = 2e-2 if autocast or found.dtype == torch.bfloat16 else 20 * 2**-24
     assert (found - expected).abs().max() <= bound * expected.abs().max()
     for mine, theirs in [*zip(x, given), *((changed[k], b) for k, b in model.named_buffers())]:
@@ -173,7 +173,7 @@ def test_a_model_is_taken(name):
 @pytest.mark.skipif(DEVICE != "cpu", reason="kernels are counted for sm_80, which the CPU takes")
 @pytest.mark.parametrize("name, most", [("hf", 10), ("hf bf16", 5), ("hf one token", 3), ("hf sdpa", 10), ("gpt-j", 6), ("soft cap", 10)])
 def test_what_is_written_out_costs_no_kernels(name, most):
-    """Repeated keys, halves that are turned, masks, soft caps and casts join the kernels of their products and of attention."""
+    """Repeated keys, rotated halves, masks, soft caps and casts are fused into the kernels of their matmuls and of attention."""
     from zellige import torch_backend
 
     make, inputs, *_ = MODELS[name]

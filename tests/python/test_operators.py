@@ -1,4 +1,4 @@
-"""Every operator means on NumPy what the library's reference computes, and is known to both."""
+"""Every operator computes on NumPy what the library's reference computes, and both have the same operators."""
 
 import json
 import re
@@ -72,7 +72,7 @@ def test_rows_by_number(rng):
 
 
 def test_every_operator_of_the_library_is_here(refusal):
-    """The library tells its own when it does not know one."""
+    """The library lists its operators in the error for an unknown one."""
     form = {"zellige_graph": 1, "inputs": [], "operators": [{"op": "nothing", "inputs": [], "outputs": []}], "outputs": []}
     sentence = refusal(lambda: zellige.compile(json.dumps(form)))
     known = re.search(r"known operators of the kernel level are (.*?)(;|$)", sentence)[1].replace(" and ", ", ").split(", ")

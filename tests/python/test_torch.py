@@ -1,4 +1,4 @@
-"""torch's tensors, on the CPU: read by DLPack, given by torch, and the same functions run on them."""
+"""torch tensors on the CPU: read through DLPack, allocated by torch, and the same functions run on them."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def test_what_differs_is_one_sentence(refusal):
 
 
 def test_the_frameworks_table_of_functions(refusal):
-    """What a launch takes: tensors are read in C. On the host the same call computes."""
+    """The path of a launch: tensors are read in C. On the host the same call computes."""
     table = exchange.exchange_table(torch.Tensor)
     if table is None:
         pytest.skip(f"torch {torch.__version__} has no table for the exchange of tensors")

@@ -17,7 +17,7 @@ def above(n):
     return torch.ones(n, n).triu(1).bool()
 
 
-# What is done between the products, and whether that is causal.
+# The operators between the matmuls, and whether they are causal.
 BETWEEN = {
     "plain": (lambda s: torch.softmax(s * SCALE, -1), False),
     "divided": (lambda s: torch.softmax(s / (1 / SCALE), -1), False),
@@ -71,7 +71,7 @@ def test_a_spelling_is_one_operator(graphs, name, shared):
 
 
 def test_left_to_torch_it_is_its_fused_kernel(graphs, monkeypatch):
-    """As if programs were slow: the graph is kept for what torch's kernel saves beside the same written out."""
+    """As if programs were slow: the graph is kept for the savings of torch's fused kernel over unfused attention."""
     monkeypatch.setattr(torch_costs, "of_part", lambda program, tensors: torch_costs.Cost(1e6, 5.0))
     function, inputs = attention(BETWEEN["masked_fill"][0], 2), heads(2)
     called = []

@@ -1,4 +1,4 @@
-"""What dynamo calls for a graph: AOT's wrappers only where they have something to do."""
+"""The function that dynamo calls for a graph: AOT's wrappers only if they have something to do."""
 
 import sys
 

@@ -11,7 +11,7 @@ nn, F = torch.nn, torch.nn.functional
 
 @pytest.fixture
 def compiled():
-    """Runs a model as it is and compiled: (the greatest difference, what is told of its graphs)."""
+    """Runs a model eagerly and compiled: (the greatest difference, the reports on its graphs)."""
     from zellige import torch_backend
 
     def run(model, *inputs, times=1):
@@ -227,7 +227,7 @@ def test_inputs_that_lie_otherwise_are_copied(compiled):
 
 
 def test_our_own_operators_keep_torchs_rules():
-    """What a part leaves runs as these, with fake tensors before."""
+    """Operators left by a part run as these, with fake tensors before."""
     from zellige import torch_backend  # noqa: F401
 
     x, y, where = torch.randn(2, 4, 8, 16), torch.randn(2, 4, 8, 16), (torch.randn(2, 1, 8, 16) > 0).float()

@@ -1,4 +1,4 @@
-"""What no input goes into is computed once; its callers get copies."""
+"""Values that depend on no input are computed once; callers get copies."""
 
 import pytest
 

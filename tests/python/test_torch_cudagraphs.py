@@ -1,4 +1,4 @@
-"""Calls that are replayed from CUDA graphs, with a GPU that is made up: what is captured, what is copied, what is not captured and why."""
+"""Calls replayed from CUDA graphs, with a fake GPU: what is captured, what is copied, what is not captured and why."""
 
 import threading
 import types

@@ -1,4 +1,5 @@
-"""What is taken apart for the sake of its pieces, and what stays whole: by operators of torch.nn.functional, and by conditions."""
+"""Which operators are decomposed into supported ones, and which are not: by operators of torch.nn.functional, and by
+conditions."""
 
 import pytest
 

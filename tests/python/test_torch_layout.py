@@ -1,4 +1,4 @@
-"""Which convolutions of a GPU are put into channels-last, by what is measured on one that is made up, and what becomes of the graph."""
+"""The convolutions converted to channels-last on a GPU, by measurements of a fake one, and the resulting graph."""
 
 import types
 
@@ -67,7 +67,7 @@ def copies(graph) -> list:
 
 
 def block(x, w, v, u):
-    """As a dense block has it."""
+    """A dense block."""
     y = torch.relu(conv2d(x, w, padding=1))
     z = torch.cat([y, conv2d(y, v, padding=1)], 1)
     return conv2d(torch.relu(z) * 2, u, stride=4, padding=1), y.amax((2, 3))
@@ -77,7 +77,7 @@ SHAPES = (2, 3, 64, 64), (64, 3, 3, 3), (32, 64, 3, 3), (64, 96, 3, 3)
 
 
 def test_a_region_is_in_channels_last_where_the_estimate_says_so():
-    """Of concatenations and a first convolution of three channels, too; the graph's outputs lie as they did."""
+    """Also for concatenations and a first convolution of three channels; the graph's outputs keep their strides."""
     graph = traced(block, *SHAPES)
     saved, found = laid(graph)
     assert found == {"convolution": True, "convolution_1": True, "convolution_2": True}
@@ -112,7 +112,7 @@ def test_a_convolution_that_loses_more_than_copies_is_left(times):
 
 
 def test_a_gain_that_copies_of_many_weights_cost_the_host_more_is_left(times):
-    """Where it is little of the graph's time."""
+    """If it is a small fraction of the graph's time."""
 
     def function(x, *weights):
         for w in weights:
@@ -197,7 +197,7 @@ def test_pools_of_several_windows_are_in_nchw(times):
 
 
 def test_what_kernels_make_is_followed(monkeypatch, kernels):
-    """Where torch states other strides; what is no view of them is a copy. Outputs lie as the kernels make them."""
+    """If torch declares other strides: reshapes that are not views become copies. Outputs have the kernels' strides."""
     monkeypatch.setattr(torch_convolutions, "made", lambda node, otherwise: (4 * 64, 64, 1, 8))
 
     def function(x, w):

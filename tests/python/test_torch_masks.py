@@ -1,4 +1,4 @@
-"""Masks by position in many spellings become one operator that reads no tensor; what is no band of positions stays a tensor."""
+"""Masks by position in many spellings become one operator that reads no tensor; other masks stay tensors."""
 
 import math
 
@@ -138,7 +138,7 @@ def test_tril_and_triu_of_numbers(diagonal, graphs):
 
 
 def test_a_band_against_every_element():
-    """All bands of a few shapes, and each of them with one element turned over."""
+    """All bands of a few shapes, and each of them with one element flipped."""
     for rows, columns in ((1, 5), (4, 4), (3, 6), (6, 3)):
         apart = torch.arange(columns)[None] - torch.arange(rows)[:, None]
         for low in range(1 - rows, columns):

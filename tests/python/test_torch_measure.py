@@ -1,4 +1,4 @@
-"""What is measured on a GPU, with one that is made up: what is too large, and what fails, is not."""
+"""Measurements on a fake GPU: calls that are too large, or that fail, are not measured."""
 
 import time
 import types

@@ -1,4 +1,4 @@
-"""The function that calls a part at once, which a GPU's tensors go through, here on the emulator; and the Python around the parts."""
+"""The function that calls a part directly, as for a GPU's tensors, here on the emulator; and the Python around the parts."""
 
 import types
 
@@ -211,7 +211,7 @@ def test_dimensions_of_one_element_have_torchs_strides(parts):
 
 
 def test_strides_of_dimensions_of_one_element_are_the_stated_ones():
-    """Where a program's own are others."""
+    """If a program's own strides differ."""
     output = types.SimpleNamespace(shape=(1, 8, 16), strides=(16, 16, 1))
     part = types.SimpleNamespace(program=types.SimpleNamespace(outputs=[output]), which=[0, 0], shapes=[(8, 16), (1, 8, 16)], strides=[(16, 1), (200, 16, 1)])
     assert torch_part.Part._strides_of(part, 0) == (200, 16, 1)

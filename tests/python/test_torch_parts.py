@@ -1,4 +1,4 @@
-"""Parts of random graphs against what a part is: known nodes, each in one part, with no way out of it and back in."""
+"""Parts of random graphs against the definition: supported nodes, each in one part, with no path out of a part and back in."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Which of torch's kernels an attention calls, with a GPU and kernels that are made up: what is refused, what is wrong, what is faster."""
+"""The torch kernel that an attention calls, with a fake GPU and fake kernels: what is refused, what is wrong, what is faster."""
 
 import types
 

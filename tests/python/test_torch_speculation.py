@@ -1,4 +1,4 @@
-"""Biases of convolutions and pools with windows of one size: a part takes them where it wins, else they are torch's as they were."""
+"""Biases of convolutions and pools with windows of one size: a part takes them if it costs less, else they are restored."""
 
 import pytest
 

@@ -1,4 +1,5 @@
-"""torch.compile(backend="zellige") on the ways in which models are written: arguments by name, symbolic sizes, all dtypes and layouts."""
+"""torch.compile(backend="zellige") on the ways in which models are written: keyword arguments, symbolic sizes, all dtypes and
+layouts."""
 
 import pytest
 import zellige
@@ -19,8 +20,8 @@ def backend():
 
 @pytest.fixture
 def same(backend):
-    """Runs a function as it is and compiled, compares results and arguments in value, dtype and shape, and gives the reports. `steps`: how
-    many of the dtype's steps at its largest element a result may lie apart."""
+    """Runs a function eagerly and compiled, compares results and arguments in value, dtype and shape, and returns the reports.
+    `steps`: the allowed difference of a result, in steps of the dtype at its largest element."""
 
     def run(function, *inputs, steps=4, **options):
         mine, theirs = ([x.clone() if isinstance(x, torch.Tensor) and 0 not in x.stride() else x for x in inputs] for _ in range(2))

@@ -1,4 +1,4 @@
-"""Parts are taken where they cost less than torch's kernels; the estimates of these, and what the report says."""
+"""Parts are taken if they cost less than torch's kernels; the estimates of these, and the report."""
 
 import pytest
 
@@ -56,11 +56,11 @@ def test_parts_that_are_alike_share_a_program():
         return x
 
     r = report(function, torch.randn(64, 64), torch.randn(64), torch.randn(64), take="all")
-    assert len(r.parts) == 5 and len(set(map(id, r.parts))) == 3  # the first has no product in front, the last no norms behind
+    assert len(r.parts) == 5 and len(set(map(id, r.parts))) == 3  # the first has no matmul before it, the last no norms after it
 
 
 def test_products_that_cost_more_stay_and_the_rest_is_taken(monkeypatch):
-    """As if programs with products were slow."""
+    """As if programs with matmuls were slow."""
     of_part = torch_costs.of_part
 
     def slow(program, tensors):

@@ -180,7 +180,7 @@ class Body {
     keep(whole_rank(v));
   }
 
-  /// What has lost dimensions gets others in front: the rest of a body counts on their number.
+  /// Restores leading dimensions of a value that lost some: the rest of a body relies on the rank.
   BlockValue whole_rank(const BlockValue& v) {
     Shape shape = v.shape();
     const auto missing = static_cast<std::size_t>(rank_) - shape.size();
@@ -189,7 +189,7 @@ class Body {
     return derived(v, graph::reshape(v.at, shape));
   }
 
-  /// Rows by number of what is loaded.
+  /// Gathers loaded rows by index.
   void rows(const BlockValue& x) {
     const BlockValue table = load(x.shape(), !x.after);
     const bool loop = !x.after && rng_.chance(50), across = rng_.chance(40);
@@ -336,7 +336,7 @@ class Body {
     keep(unary(rng_, OpKind::silu, x));
   }
 
-  /// exp(Q K) V with a running maximum, the sums rescaled as it grows.
+  /// exp(Q K) V with a running maximum, the accumulators rescaled as it grows.
   void attention() {
     Shape q = random_shape(), k = q, v = q;
     const std::size_t r = q.size();
@@ -407,7 +407,7 @@ class Body {
   }
 
   void after_step() {
-    // What a step loads must not change with the iteration.
+    // A step's loads must not depend on the iteration.
     const std::size_t before = values_.size();
     step(true);
     for (std::size_t i = before; i < values_.size(); ++i)

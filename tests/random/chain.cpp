@@ -1,5 +1,5 @@
-// Random chains of products: what stays in registers from one to the next, operands read raw and through maps,
-// values with several readers, and K that no instruction divides.
+// Random chains of matmuls: values that stay in registers from one to the next, operands read raw and through
+// maps, values with several readers, and K that no instruction divides.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -50,7 +50,7 @@ class Links {
     return shape;
   }
 
-  /// Of a matrix that a product sums over: multiples of 16, or K tails of every length.
+  /// The extent that a matmul contracts: multiples of 16, or K tails of every length.
   std::int64_t inner() {
     const std::int64_t most = spent_ > 14000 || !batch_.empty() ? 32 : 96;
     if (tails_ && rng_.chance(60)) return rng_.between(1, most);
@@ -100,8 +100,9 @@ class Links {
     return sized(v, size(x));
   }
 
-  /// How large a value's elements are, a power of 2 as if inputs were of size 1. What saturates sees values of that size: of
-  /// larger ones it would leave a few elements, and their rounding errors, alone.
+  /// The magnitude of a value's elements, a power of 2, assuming inputs of magnitude 1. Saturating functions
+  /// are applied to values of that magnitude: for larger ones only a few elements, and their rounding errors,
+  /// would remain.
   double size(const BlockValue& v) const {
     const auto known = sizes_.find(v.at.index);
     return known == sizes_.end() ? 0 : known->second;
@@ -170,7 +171,7 @@ class Links {
     return y;
   }
 
-  /// exp(x K) V over its row sums.
+  /// exp(x K) V divided by its row sums.
   BlockValue attention(const BlockValue& x) {
     const std::int64_t depth = x.shape().back(), keys = inner();
     const BlockValue k = load(matrix(depth, keys), looped() && rng_.chance(50));
@@ -184,7 +185,7 @@ class Links {
     return o;
   }
 
-  /// A reader of another kind behind the last product.
+  /// A reader of another kind after the last matmul.
   BlockValue other(const BlockValue& x) {
     if (rng_.chance(50)) {
       const BlockValue row = derived(x, graph::reduction(x.at, static_cast<int>(x.shape().size()) - 1));

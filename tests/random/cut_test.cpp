@@ -1,4 +1,5 @@
-// A part of a tensor computed from parts of its operands is that part of the whole: on random graphs, bit for bit.
+// A part of a tensor computed from parts of its operands equals that part of the whole: on random graphs, bit
+// for bit.
 #include "graph/cut.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +23,7 @@ using namespace graph;
 
 class Cuts : public testing::Test {
  protected:
-  // Our own loop sums in order of k wherever an element stands; a BLAS has an order for each shape.
+  // Zellige's own loop sums in order of k for every element; a BLAS has a different order for each shape.
   static void SetUpTestSuite() { setenv("ZELLIGE_BLAS", "none", 1); }
 
   std::int64_t between(std::int64_t a, std::int64_t b) {
@@ -149,7 +150,7 @@ TEST_F(Cuts, AlongEveryDimension) {
   check(b.build(), 12);
 }
 
-// Those made of others: along every dimension, which is kept or left out, and norms with weights of their own rank.
+// Composed operators: along every dimension, kept or removed, and norms with weights of their own rank.
 TEST_F(Cuts, OfComposedOperators) {
   Builder b("g");
   const Tensor X = b.input("X", {6, 8, 10}), V = b.input("V", {7}), w = b.input("w", {10}),

@@ -1,4 +1,4 @@
-// What nvdisasm prints of a cubin, where there is one: run/machine_code.hpp is held to it.
+// The output of nvdisasm for a cubin, if available: run/machine_code.hpp is checked against it.
 //
 //   if (const auto odd = odd_by_nvdisasm(cubin)) EXPECT_EQ(*odd, registers of odd_descriptors(cubin));
 #pragma once
@@ -8,8 +8,8 @@
 
 namespace zellige::random_graphs {
 
-/// The odd uniform registers that descriptors begin in, in the order of the text. nullopt where there is no nvdisasm:
-/// $ZELLIGE_NVDISASM, else on the PATH. Throws Error where it does not take the file.
+/// The odd uniform registers in which descriptors begin, in code order. Returns nullopt if there is no
+/// nvdisasm: $ZELLIGE_NVDISASM, else on the PATH. Throws Error if it does not accept the file.
 std::optional<std::vector<int>> odd_by_nvdisasm(const std::string& cubin);
 
 }  // namespace zellige::random_graphs

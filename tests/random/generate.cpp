@@ -79,7 +79,7 @@ class KernelStep {
     }
   }
 
-  /// Rows by number: read, or written into a copy or into an input.
+  /// Gather and scatter by index: read, or written into a copy or into an input.
   void rows(KernelValue x) {
     if (graph::size(x.shape()) > 4000 || x.at.dtype() != m_.dtype)
       x = m_.input({rng_.between(2, 40), m_.extent(60)});
@@ -110,7 +110,7 @@ class KernelStep {
                                                  rng_.below(shape[static_cast<std::size_t>(dim)] -
                                                             part[static_cast<std::size_t>(dim)] + 1));
     }
-    if (in_place) {  // nobody reads the old value behind this
+    if (in_place) {  // the old value is unused from here on
       m_.builder.in_place(y, x.at);
       m_.placed.insert(y.index);
       std::erase_if(m_.pool, [&](const KernelValue& v) { return v.at.index == x.at.index; });
@@ -274,7 +274,7 @@ graph::Tensor Maker::numbers(const Shape& shape) {
 
 namespace {
 
-/// What nobody reads is an output, and some of what somebody does. The last result nobody reads.
+/// Unused results are outputs, and some used ones. The last result is unused.
 graph::KernelGraph finished(Maker& make) {
   graph::Builder& builder = make.builder;
   const auto output = [&](int t) {

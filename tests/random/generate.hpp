@@ -1,4 +1,5 @@
-// Random tensor graphs, called by a seed: any operator of either level, primes, odd strides, grids, loops and blocks.
+// Random tensor graphs, identified by a seed: any operator of either level, primes, odd strides, grids, loops
+// and blocks.
 //
 //   graph::KernelGraph g = random_graph(17);      // valid, and small enough to compile and emulate in about a second
 //   Coverage c; c.add(g); puts(c.table().c_str());
@@ -20,10 +21,10 @@ graph::KernelGraph random_chain(std::uint64_t seed);
 /// Operators of the kernel level alone.
 graph::KernelGraph random_plain(std::uint64_t seed);
 
-/// A product of 1 to 77 rows, any K and N, of any dtype, with what models put behind it.
+/// A matmul with M of 1 to 77, any K and N, of any dtype, with the epilogues of models.
 graph::KernelGraph random_product(std::uint64_t seed);
 
-/// What a set of graphs exercises.
+/// The features that a set of graphs exercises.
 struct Coverage {
   int graphs = 0, chains = 0, with_tail = 0, with_reread = 0, with_matmul = 0, with_prime = 0, with_loop = 0,
       with_strides = 0;
@@ -31,11 +32,11 @@ struct Coverage {
 
   void add(const graph::KernelGraph&);
   std::string table() const;
-  /// What falls short of the demands on 2,000 graphs, in proportion; "" where nothing does.
+  /// The features below the requirement for 2,000 graphs, in proportion; "" if there are none.
   std::string shortfall() const;
 };
 
-// Of the generator's own parts.
+// The generator's own parts.
 using KernelValue = Value<graph::KernelLevel>;
 using BlockValue = Value<graph::BlockLevel>;
 

@@ -3,10 +3,12 @@
 //   zellige_random --count 2000 --seed 1 --jobs 2 --target both
 //   zellige_random --plain --print 17
 //
-// A graph is called by its kind and its seed; with --chains every seed is one that draws a chain; with --plain it is one of plain
-// operators, which run as they were fused; --products are products of few rows; --soak draws all four kinds in turn. On a GPU each
-// graph runs in a process of its own, whose context is looked at afterwards. --machine-code compiles by NVRTC and reads what it made
-// (run/machine_code.hpp), and needs no GPU. What is not correct is printed and kept as JSON. docs/explanation/random-graphs.md says what is drawn.
+// A graph is identified by its kind and its seed; with --chains only seeds that draw a chain are used;
+// --plain draws graphs of unfused operators, which run after fusion; --products draws matmuls with small M;
+// --soak draws all four kinds in rotation. On a GPU each graph runs in a separate process, whose context is
+// checked afterwards. --machine-code compiles by NVRTC and reads its output (run/machine_code.hpp), and needs
+// no GPU. Graphs with wrong results are printed and kept as JSON. docs/explanation/random-graphs.md describes
+// what is drawn.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -47,8 +49,8 @@ constexpr KindOption kind_options[] = {{"--graphs", "Custom operators and chains
                                        {"--soak", "All four kinds in turn"}};
 constexpr int kinds_of_a_soak = 4;
 constexpr int graphs_per_refusal =
-    100;  // where chains are drawn: one in so many may need more shared memory than a target has
-constexpr int skipped = 77;             // as CTest is told
+    100;  // in chains: the reciprocal of the fraction that may exceed a target's shared memory
+constexpr int skipped = 77;             // the status that CTest treats as skipped
 constexpr unsigned most_seconds = 120;  // of one graph on a GPU: a kernel that never ends is killed then
 constexpr double long_seconds = 30;     // what takes longer is named while it runs
 
@@ -61,7 +63,7 @@ struct Arguments {
   bool coverage_only = false, print = false, verbose = false, gpu = false, machine_code = false;
 
   int runs() const { return count * static_cast<int>(targets.size()); }
-  /// Of the i-th graph: its kind, in a soak one of the four.
+  /// The kind of the i-th graph; in a soak one of the four.
   Kind kind_of(int i) const { return kind == Kind::soak ? static_cast<Kind>(i % kinds_of_a_soak) : kind; }
   std::uint64_t seed_of(int i) const {
     const auto at = static_cast<std::uint64_t>(kind == Kind::soak ? i / kinds_of_a_soak : i);
@@ -74,7 +76,7 @@ struct Arguments {
                                         : random_graphs::random_graph(s);
   }
   bool fused(int i) const { return kind_of(i) == Kind::plain || kind_of(i) == Kind::products; }
-  /// What reproduces the i-th graph: "--plain --seed 17".
+  /// The options that reproduce the i-th graph: "--plain --seed 17".
   std::string call(int i) const {
     const std::string_view flag =
         kind_of(i) == Kind::graphs ? "" : kind_options[static_cast<int>(kind_of(i))].flag;
@@ -83,7 +85,7 @@ struct Arguments {
   }
 };
 
-/// How the runs ended, by verdict, and the refusals by their reason's words.
+/// The number of runs by verdict, and the refusals by their reason.
 struct Tally {
   std::map<std::string, int> verdicts, refusals;
   int rejected = 0;  // plans that the proof rejected, those of a search that went on among them
@@ -94,7 +96,7 @@ struct Tally {
   }
   int of(const std::string& verdict) const { return verdicts.count(verdict) ? verdicts.at(verdict) : 0; }
 
-  /// The kernel's name and every number left out, so that like reasons are counted together.
+  /// Removes the kernel's name and every number, so that equal reasons are counted together.
   static std::string without_numbers(const std::string& reason) {
     std::string text;
     const std::size_t colon = reason.find(": ");
@@ -158,7 +160,7 @@ std::optional<Arguments> parse(int count, char** words) {
   return a;
 }
 
-/// Which runs are under way, to name those that take long: a process that hangs is found by its graph.
+/// The runs in flight, to name those that take long: a process that hangs is identified by its graph.
 class UnderWay {
  public:
   explicit UnderWay(const Arguments& a) : a_(a) {}

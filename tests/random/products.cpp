@@ -1,5 +1,5 @@
-// Products of few rows: any K and N, every dtype, weights along K or along N, lines that begin anywhere, and what models put behind
-// them (a bias, an activation, a residual, a gate, a norm in front).
+// Matmuls with small M: any K and N, every dtype, weights contiguous along K or along N, unaligned rows, and
+// the operators around them in models (a bias, an activation, a residual, a gate, a preceding norm).
 #include <cmath>
 
 #include "generate.hpp"
@@ -31,7 +31,7 @@ struct Drawn {
 
   std::string name() { return fmt::format("X{}", inputs++); }
 
-  /// Rows of `width` elements: one after another, or some elements apart, or the other way round.
+  /// Rows of `width` elements: contiguous, or with a pitch, or column-major.
   Tensor matrix(const graph::Shape& shape, DType type) {
     graph::Strides strides = graph::row_major(shape);
     const std::size_t rank = shape.size();

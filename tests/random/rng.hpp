@@ -1,4 +1,4 @@
-// A small random number generator whose sequence is the same everywhere: graphs are called by their seed.
+// A small random number generator with the same sequence everywhere: graphs are identified by their seed.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -1,5 +1,6 @@
-// Values under construction, with what must be known to keep the mathematics well-conditioned: a logarithm of what may
-// be negative, or a product of ten inputs, would test the arithmetic of NaN and of overflow and nothing else.
+// Values under construction, with the properties needed to keep the mathematics well-conditioned: a logarithm
+// of a possibly negative value, or a product of ten inputs, would only test the arithmetic of NaN and of
+// overflow.
 #pragma once
 #include "graph/builder.hpp"
 #include "graph/compose.hpp"
@@ -66,7 +67,7 @@ Value<L> tamed(Rng& rng, const Value<L>& x, int most) {
   return x.degree > most ? bounded(rng, x) : x;
 }
 
-/// Every elementwise operator of so many operands: a new row of the table is drawn without further ado.
+/// Every elementwise operator with this number of operands: a new row of the table is drawn automatically.
 inline std::vector<OpKind> elementwise_operators(int operands) {
   std::vector<OpKind> all;
   for (OpKind kind : graph::all_ops())
@@ -186,7 +187,8 @@ Value<L> binary(Rng& rng, OpKind kind, Value<L> x, Value<L> y) {
   return v;
 }
 
-/// An operator of two with a scalar for the second: numbers that inputs hit, too, so that comparisons meet equals.
+/// A binary operator with a scalar as the second operand: values that inputs also have, so that comparisons
+/// meet equal operands.
 template <class L>
 Value<L> with_scalar(Rng& rng, OpKind kind, Value<L> x) {
   static const std::vector<double> any = {0, 0.5, -1.25, 1, 0.1}, divisors = {1.5, -0.75, 3},
@@ -220,7 +222,7 @@ Value<L> choice(Rng& rng, const Value<L>& x, const Value<L>& y) {
   return v;
 }
 
-/// What works along one dimension or several; but `reduction`, whose result may be longer than 1.
+/// Operators along one dimension or several, except `reduction`, whose result may be longer than 1.
 inline const std::vector<OpKind>& line_operators() {
   static const std::vector<OpKind> all = {OpKind::sum,         OpKind::mean,     OpKind::amax,
                                           OpKind::amin,        OpKind::softmax,  OpKind::safe_softmax,

@@ -1,4 +1,5 @@
-// The proof rejects no plan of the planner's: over the examples, the saved graphs and random graphs, for both targets, fused and as given.
+// The verifier rejects no plan of the planner: over the examples, the saved graphs and random graphs, for
+// both targets, fused and unfused.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -15,7 +16,8 @@
 namespace zellige {
 namespace {
 
-/// How the plans of some graphs ended: what the proof said, and how many graphs were refused otherwise.
+/// The results for the plans of some graphs: the verifier's messages, and the number of graphs refused
+/// otherwise.
 struct Tally {
   int plans = 0;
   std::vector<std::string> refused;
@@ -48,7 +50,8 @@ struct Tally {
   }
 };
 
-/// At most so many graphs of a file; $ZELLIGE_REJECTION_GRAPHS: of each file, and of each kind of random graph; 0: all of a file.
+/// The maximum number of graphs per file; $ZELLIGE_REJECTION_GRAPHS: per file, and per kind of random graph;
+/// 0: all of a file.
 int most() {
   const char* given = std::getenv("ZELLIGE_REJECTION_GRAPHS");
   return given ? std::atoi(given) : 3;
@@ -71,7 +74,8 @@ std::vector<std::filesystem::path> graphs_in(const std::filesystem::path& folder
   return files;
 }
 
-/// Where two stages do not fit, the product is planned in another way: with one, producer and consumer would wait for each other.
+/// If two stages do not fit, the matmul is planned in another way: with one, producer and consumer would
+/// deadlock.
 TEST(NoRejection, OfAProductWhoseRingHasRoomForOneStage) {
   graph::Builder b("deep");
   const graph::Tensor A = b.input("A", {128, 1024}), B = b.input("B", {1024, 256});
@@ -103,7 +107,7 @@ TEST(NoRejection, OfASavedGraph) {
   if (const auto faults = saved.parent_path() / "faults"; std::filesystem::exists(faults))
     for (const auto& file : graphs_in(faults)) EXPECT_GT(add_file(t, file, most()), 0u) << file;
   EXPECT_TRUE(t.rejected.empty()) << t.told();
-  // As they are given, some of them need more shared memory than sm_80 has.
+  // Unfused, some of them need more shared memory than sm_80 has.
   EXPECT_LE(t.refused.size() * 20, static_cast<std::size_t>(t.plans)) << t.told();
 }
 

@@ -1,8 +1,9 @@
-// A proof that rejects what a test tells it to: the program that links planted.cpp has its verify_memory in place of the planner's.
+// A verifier that rejects the plans that a test selects: a program that links planted.cpp has its
+// verify_memory in place of the planner's.
 //
 //   const Planted others([](const Program& p, int call) { return call > 1; });   // every plan but the first
 //
-// A program without such a value goes by $ZELLIGE_PLANTED: `all`, or the number of one plan.
+// Without such a value a program uses $ZELLIGE_PLANTED: `all`, or the number of one plan.
 #pragma once
 #include <functional>
 
@@ -10,7 +11,7 @@
 
 namespace zellige::plan::test {
 
-/// Whether a plan is rejected: what it lowers, and its number among all plans, from 1.
+/// True if a plan is rejected: its lowered program, and its number among all plans, from 1.
 using Reject = std::function<bool(const Program&, int call)>;
 
 class Planted {
@@ -18,7 +19,7 @@ class Planted {
   explicit Planted(Reject);
   ~Planted();
   Planted(const Planted&) = delete;
-  /// How many have been rejected so far, and proved.
+  /// The number of plans rejected so far, and verified.
   int rejected() const;
   int calls() const;
 };

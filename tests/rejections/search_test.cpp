@@ -1,4 +1,5 @@
-// Searches go on without the plans that the proof rejects, and tell of each; a search that has no other plan is Zellige's failure.
+// Searches continue without the plans that the verifier rejects, and report each; a search without another
+// plan is an internal error.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -188,7 +189,8 @@ TEST_F(Rejections, TuningGoesOnWithoutARejectedTiling) {
   EXPECT_EQ(t.tried.size(), all - 1);
 }
 
-/// Each operator's best tiles, measured, are planned together last. Here each is tried beside other tiles of the other alone.
+/// The best measured tiles of each operator are finally planned together. Here each is tried with other tiles
+/// only of the other operator.
 TEST_F(Rejections, TuningGoesOnWithoutTheBestTogether) {
   bool measuring = false;
   const run::Measure each = [&](const emit::Program& p) {

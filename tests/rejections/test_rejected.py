@@ -1,4 +1,4 @@
-"""What Python tells of rejected plans, on a library whose proof rejects what $ZELLIGE_PLANTED names."""
+"""Python's report of rejected plans, on a library whose verifier rejects those named by $ZELLIGE_PLANTED."""
 
 import pathlib
 

@@ -1,4 +1,4 @@
-// Users hear of rejected plans: on stderr and in --json from the command line, as a text from the C ABI.
+// Reports of rejected plans: on stderr and in --json from the command line, as a string from the C ABI.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <zellige/api.h>
@@ -26,7 +26,7 @@ constexpr const char* dropped =
 constexpr const char* failed =
     "Zellige's own plan is wrong, rejected by the proof: attention_k0: a rejection was planted";
 
-/// Which plans are rejected, by the processes that are started while this lives.
+/// Selects the plans rejected by processes started during its lifetime.
 struct Rejecting {
   explicit Rejecting(const char* which) { setenv("ZELLIGE_PLANTED", which, 1); }
   ~Rejecting() { unsetenv("ZELLIGE_PLANTED"); }
@@ -72,7 +72,7 @@ TEST_F(Told, NoRejectionIsAnEmptyList) {
   EXPECT_NE(zellige::run::read_whole(path("out")).find(R"("rejected":[])"), std::string::npos);
 }
 
-/// The functions of the library whose proof is planted.
+/// The functions of the library with the modified verifier.
 struct Library {
   void* handle = dlopen(ZELLIGE_PLANTED_LIBRARY, RTLD_NOW | RTLD_LOCAL);
   ~Library() { dlclose(handle); }

@@ -1,4 +1,4 @@
-// Counts the blocks that the program has taken from the heap: a measure of work that needs no clock and no hardware counter.
+// Counts the program's heap allocations: a measure of work that needs no clock and no hardware counter.
 //
 //   const std::uint64_t before = heap_blocks();
 //   plan(...);

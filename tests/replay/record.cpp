@@ -32,7 +32,7 @@ std::string_view kernel_of(std::string_view source, std::string_view name) {
   return source.substr(begin, end - begin);
 }
 
-/// Of all programs of a launch; a counter that one of them does not predict is left out.
+/// For all programs of a launch; a counter that one of them does not predict is omitted.
 plan::Counts counts_of(const plan::Plan& plan, const plan::Launch& l) {
   plan::Counts sum = plan::predict(plan.kernels[l.first]);
   for (std::size_t k = l.first + 1; k < l.last; ++k) {

@@ -1,12 +1,13 @@
-// Records of plans: what the planner and the emitter make of a graph, as lines of text.
+// Records of plans: the results of the planner and the emitter for a graph, as lines of text.
 //
 //   Record r = record(graph, "lora[0]", target, Way::given, Counters::listed);
 //   r.key        // "lora[0] sm_80 given"
 //   r.str()      // lora[0] sm_80 given: source 0123456789abcdef, work 48213
 //                //   lora_k0: source fedcba9876543210, 4.25 us, 16384 bytes, mma 64, barrier 320
 //
-// The first source is the hash of the whole text, the others are of one kernel each; a price and counters are of a launch. "work" is
-// heap_blocks() of planning and emitting. Records are kept in files (Golden), in which a work that differs by at most 2% is the same.
+// The first source is the hash of the whole source code, the others of one kernel each; estimated times and
+// counters are per launch. "work" is heap_blocks() of planning and emitting. Records are kept in files
+// (Golden); works that differ by at most 2% are equal.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -18,11 +19,11 @@
 
 namespace zellige::replay {
 
-/// How a graph becomes kernels: as it is given, or fused and tiled as the command line does by default.
+/// How a graph becomes kernels: unfused, or fused and tiled by the command line's defaults.
 enum class Way : std::uint8_t { given, chosen };
 std::string_view name(Way);
 
-/// What a record has of counters: those that are not 0, or, where there are too many kernels for a reader, their hash.
+/// The counters in a record: those that are not 0 or, if there are too many kernels for a reader, their hash.
 enum class Counters : std::uint8_t { listed, hashed };
 
 struct Record {
@@ -34,7 +35,7 @@ struct Record {
 std::string key(std::string_view graph, const target::Target&, Way);
 /// A graph that is refused has its error in place of kernels. Throws Fault where the proof rejects a plan.
 Record record(const graph::KernelGraph&, std::string_view graph, const target::Target&, Way, Counters);
-/// Throws Error if the text is no record.
+/// Throws Error if the string is not a record.
 std::vector<Record> read(std::string_view text);
 
 /// Blocks of the heap whose counts mean the same work.
@@ -45,7 +46,7 @@ class Golden {
  public:
   explicit Golden(std::string path);
   std::size_t size() const { return records_.size(); }
-  /// What differs between the record and the kept one, in one paragraph; "" where nothing does.
+  /// The differences between the record and the kept one, in one paragraph; "" if there are none.
   std::string compare(const Record&) const;
   /// Puts the record in place of the kept one, whose work stays where it is the same; a new one becomes the last.
   void put(Record);

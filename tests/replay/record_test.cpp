@@ -1,4 +1,5 @@
-// Records and their files: what is read is what was written, a work is the same within 2%, and any other difference is seen.
+// Records and their files: reading returns what was written, works are equal within 2%, and any other
+// difference is reported.
 #include "record.hpp"
 
 #include <gtest/gtest.h>

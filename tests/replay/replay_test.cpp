@@ -1,5 +1,5 @@
-// The net under changes that should change nothing: sources, prices, counters, shared memory and the work of planning of the saved graphs
-// and the examples, on both targets, are those that tests/replay/golden keeps.
+// A regression test for refactorings: sources, estimated times, counters, shared memory and the work of
+// planning for the saved graphs and the examples, on both targets, equal those in tests/replay/golden.
 //
 // By default every tenth of the saved graphs and every fifth of examples/parts; ZELLIGE_ALL=1 takes all, some five minutes of one core.
 // ZELLIGE_REPLAY=NAME takes the records whose keys begin so. ZELLIGE_UPDATE_GOLDENS=1 writes all, or those of that name.

@@ -1,4 +1,5 @@
-// Saved graphs: what is taken equals the graph, by finite fields at small sizes.
+// Saved graphs: accepted tilings equal the graph, by finite fields at small
+// sizes.
 #include "graph/mugraphs.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +24,7 @@ TEST_P(Saved, RetiledTheyAreEqual) {
   const std::vector<graph::KernelGraph> graphs = graph::load(path);
   const bool all = std::getenv("ZELLIGE_ALL") != nullptr;
   for (const graph::KernelGraph& g : graphs) {
-    if (!all && graphs.size() > 40 && count++ % 8 != 0) continue;  // of many that are alike
+    if (!all && graphs.size() > 40 && count++ % 8 != 0) continue;  // of many similar ones
     random_graphs::Rng rng(static_cast<std::uint64_t>(taken) + 5);
     for (int tries = 0, mine = 0; tries < 30 && mine < (all ? 3 : 1); ++tries) {
       Tiling tiling = tiling_of(g);

@@ -1,4 +1,4 @@
-// Prices: they follow what is moved and done, and say it.
+// Cost estimates follow the bytes moved and the work done, and report them.
 #include "plan/price.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ Price price_of(std::int64_t rows, std::int64_t k, std::int64_t n, graph::Launch 
 
 TEST(Price, OfRunsInSectors) {
   for (int run = 1; run <= 200; ++run) {
-    // Brute force: a thousand runs, one behind the other.
+    // Brute force: a thousand sequential runs.
     double bytes = 0;
     for (int i = 0; i < 1024; ++i) bytes += 32.0 * ((i * run + run - 1) / 32 - i * run / 32 + 1);
     EXPECT_NEAR(in_sectors(run), bytes / 1024, 1e-9) << run;

@@ -1,4 +1,4 @@
-// Tiles of plain products: which come first, and how they are stated.
+// Tiles of standalone matmuls: their order, and their description.
 #include "plan/product_tiles.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ ProductTile first(const ProductSize& size, const char* target = "sm_90a") {
   return product_tiles(size, target::find(target)).front();
 }
 
-// What an H200 was fastest with, of all that were measured (docs/log.md).
+// The fastest on an H200 of all that were measured (docs/log.md).
 TEST(ProductTiles, AreThoseThatWereFastest) {
   EXPECT_EQ(first({1, 512, 2048, 2048, DType::bf16}), (ProductTile{128, 64, 64, 256}));
   EXPECT_EQ(first({1, 512, 2048, 8192, DType::bf16}), (ProductTile{128, 128, 64, 256}));

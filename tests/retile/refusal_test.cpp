@@ -1,4 +1,4 @@
-// What would change a graph's meaning is refused, by the name of the operator that it would change.
+// Tilings that would change a graph's meaning are refused, with the name of the affected operator.
 #include <gtest/gtest.h>
 
 #include "graph/builder.hpp"
@@ -132,7 +132,7 @@ TEST(Refusal, OfAMaskThatIsNotToldWhereItLies) {
 }
 
 TEST(Refusal, OfPartsThatDoNotMeet) {
-  // Side by side along the rows in one operand, along the columns in the other.
+  // Adjacent along the rows in one operand, along the columns in the other.
   const KernelGraph g = graph_of({.grid = {2}, .block = {32}}, [](BlockBuilder& t, Tensor x, Tensor w) {
     t.store(matmul(t.load(x, {.x = 0}), t.load(w, {.x = 1})), {.x = 0});
   });
@@ -140,7 +140,7 @@ TEST(Refusal, OfPartsThatDoNotMeet) {
             "graph g, operator 0 (custom), block operator 2 (matmul): the grid's x cannot go from 2 to 4 "
             "blocks: both M and N are in "
             "parts");
-  // What each block stores does not depend on it: only their number shows.
+  // The stored tiles do not depend on the blocks: only their number does.
   const KernelGraph same = graph_of({.grid = {2}, .block = {32}},
                                     [](BlockBuilder& t, Tensor x, Tensor) { t.store(t.load(x), {.x = 0}); });
   EXPECT_EQ(refusal(same, {0, {4}, {32}, 1}),
@@ -149,7 +149,7 @@ TEST(Refusal, OfPartsThatDoNotMeet) {
             "the same tile, and their number is the result's size");
 }
 
-/// Blocks along x leave partial sums of X W; a second kernel does `then` with them, eight blocks of rows.
+/// Blocks along x store partial sums of X W; a second kernel applies `then` to them, eight blocks of rows.
 KernelGraph split(const std::function<Tile(Tile)>& then, graph::Split read = {.x = 0}) {
   Builder b("g");
   Tensor x = b.input("X", {16, 64}), w = b.input("W", {64, 32});

@@ -1,4 +1,4 @@
-// Tilings that are chosen: never dearer by price, the same function, and right on the emulator.
+// Automatic tilings: never of higher estimated cost, the same function, and right on the emulator.
 #include "plan/tile.hpp"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ TEST_P(Chosen, AreNotDearerAndEqual) {
       ++all;
       if (retile::tiling_of(t.graph) == retile::tiling_of(g)) continue;
       ++chosen;
-      // What is recorded is what is replayed.
+      // Replaying the record gives the same tiling.
       const Tiled again = tile(g, target, {.tiles = Tiles::stated, .tiling = retile::tiling_of(t.graph)});
       EXPECT_EQ(print(again.plan.kernels[0], again.plan.program), print(t.plan.kernels[0], t.plan.program))
           << g.name;
@@ -87,8 +87,8 @@ std::vector<const char*> emulated_files() {
 
 INSTANTIATE_TEST_SUITE_P(Files, Emulated, testing::ValuesIn(emulated_files()), name_of);
 
-// What fusion splits among blocks lies side by side in a dimension of its own, and may be split otherwise: half as many blocks make
-// twice the iterations each, and the tensor between the kernels has half the parts.
+// Partial results of blocks are adjacent in a separate dimension, and may be split differently: half as many
+// blocks have twice the iterations each, and the tensor between the kernels has half the parts.
 TEST(Fused, KeysMayBeSplitOtherwise) {
   graph::Builder b("split_keys");
   const graph::Tensor p = exp(matmul(b.input("Q", {64, 64}), b.input("K", {64, 4096})));
@@ -111,7 +111,7 @@ TEST(Fused, KeysMayBeSplitOtherwise) {
   EXPECT_EQ(search::equal(g, h).answer, search::Answer::equal);
   const run::RunResult r =
       run::run(h, {.on = run::Engine::emulator, .target = "sm_90a"}, run::Cache::standard());
-  // What the parts hand on is f32, and held to what f32 gives.
+  // The partial results are f32, and checked as f32.
   EXPECT_TRUE(r.status == run::Status::correct || r.status == run::Status::borderline) << r.reason;
 }
 

@@ -1,4 +1,4 @@
-// Tuning, with a clock of the test's own.
+// Tuning, with a fake clock.
 #include "run/tune.hpp"
 
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ TEST(Tune, TakesTheFastestAndRemembersIt) {
   EXPECT_THROW(tune(g, target::find("sm_80"), {}, 4, never, "a GPU", cache), std::runtime_error);
 }
 
-// What can be done for several at a time is done first, once for each.
+// Work shared by several candidates is done first, once for each.
 TEST(Tune, PreparesEachCandidateOnceBeforeItMeasures) {
   std::mutex guard;
   std::map<std::string, int> prepared;
@@ -91,8 +91,8 @@ graph::KernelGraph two_products() {
   return b.build();
 }
 
-// Tilings are tried for one operator at a time, beside what was expected to be best for the other. The best of each, measured, are
-// then measured together.
+// Tilings are tried for one operator at a time, with the best estimate for the other. The best measured ones
+// of each are then measured together.
 TEST(Tune, PutsTheBestOfEachOperatorTogether) {
   std::map<std::string, double> cost[2];  // the more tiles of an operator there are, the faster
   std::set<std::string> tried;
