@@ -1,5 +1,5 @@
-// Matrices of a batch that share their rows are one product on warpgroups, their columns side by side; what turns pairs of them by an
-// angle finds both in its registers.
+// Matrices of a batch with common rows are one matmul on warpgroups, with adjacent columns; a rotary
+// embedding finds both elements of a pair in its registers.
 #include <gtest/gtest.h>
 
 #include "emulate_graph.hpp"
@@ -13,7 +13,7 @@ namespace {
 using graph::DType;
 using plan::Blocks;
 
-/// Heads of 2 x `half` columns, `turned` of them by their angles and the others as they are.
+/// Heads of 2 x `half` columns, `turned` of them rotated and the others unchanged.
 struct Case {
   std::int64_t heads, turned, half;
   bool along_k = true;

@@ -1,5 +1,5 @@
-// permute, reshape and sums without their dimension inside blocks, on the emulator: of what is loaded, of products, of what the
-// loop adds up, and of what is stored so; and what is refused.
+// permute, reshape and sums that remove their dimension inside blocks, on the emulator: of loaded tiles, of
+// matmuls, of accumulated values, and of stored results; and refusals.
 #include <random>
 
 #include "emulate_graph.hpp"
@@ -46,7 +46,7 @@ TEST_P(BlockViews, OfLoads) {
     const Tile y = permute(exp(x) * 0.5, {2, 0, 1});      // (2, 2, 6)
     t.store(accum(y), {.x = 1});                          // (2, 4, 6)
     t.store(accum(permute(x, {0, 2, 1})), {.x = 0});      // (4, 2, 6)
-    t.store(accum(x), {.x = 0});                          // beside them as it is
+    t.store(accum(x), {.x = 0});                          // also stored unchanged
     t.store(permute(accum(x) + 1, {1, 0, 2}), {.x = 1});  // (6, 4, 2)
   });
   for (std::size_t i = 0; i < made.size(); ++i) b.output(made[i], fmt::format("y{}", i));
@@ -71,7 +71,8 @@ TEST_P(BlockViews, OfProductsAndSums) {
   expect_right(b.build());
 }
 
-// What a product does not give in another order, and sums of it, are read so from where they are stored.
+// Results that a matmul cannot produce in another order, and sums of them, are read in that order from where
+// they are stored.
 TEST_P(BlockViews, OfWhatIsStored) {
   graph::Builder b("stored");
   const Tensor A = b.input("A", {3, 20, 36}), B = b.input("B", {3, 36, 28}), C = b.input("C", {3, 28});
@@ -79,7 +80,7 @@ TEST_P(BlockViews, OfWhatIsStored) {
     const Tile c = matmul(t.load(A), t.load(B));
     t.store(relu(permute(c, {1, 0, 2})) * 2);                       // (20, 3, 28)
     t.store(matmul(permute(c, {1, 2, 0}), permute(c, {1, 0, 2})));  // (20, 28, 28)
-    t.store(amax(c, 1) + t.load(C));  // (3, 28), beside a tile of two dimensions
+    t.store(amax(c, 1) + t.load(C));                                // (3, 28), with a tile of two dimensions
     t.store(permute(c, {0, 2, 1}) * reshape(mean(c, 1), {3, 28, 1}));
   });
   const auto looped = b.custom({.block = {128}, .loop = 3}, [&](BlockBuilder& t) {
@@ -98,9 +99,9 @@ TEST_P(BlockViews, WithoutTheDimension) {
   const Tensor X = b.input("X", {6, 14, 20}), W = b.input("W", {6, 20});
   const auto made = b.custom({.grid = {3}, .block = {64}}, [&](BlockBuilder& t) {
     const Tile x = t.load(X, {.x = 0}), w = t.load(W, {.x = 0});
-    t.store(mean(x, 1) * w, {.x = 0});      // (2, 20): the middle left out, beside a tile of two dimensions
+    t.store(mean(x, 1) * w, {.x = 0});      // (2, 20): the middle removed, with a tile of two dimensions
     t.store(logsumexp(x, 2), {.x = 0});     // (2, 14)
-    t.store(sum(amin(x, 1), 0), {.x = 0});  // (20), three blocks of it side by side
+    t.store(sum(amin(x, 1), 0), {.x = 0});  // (20), three blocks of it concatenated
     t.store(mean(x, std::vector<std::int64_t>{1, 2}) + 1, {.x = 0});
     t.store(reshape(w, {2, 1, 20}) + x, {.x = 0});
   });

@@ -16,7 +16,7 @@
 namespace zellige::run {
 namespace {
 
-// A content that tells which writer made it, and is long enough for a write to be cut up.
+// A content that identifies its writer, and is long enough to be written in several pieces.
 std::string content_of(int writer) {
   std::string text;
   while (text.size() < 300000) text += "writer " + std::to_string(writer) + ";";
@@ -201,7 +201,7 @@ TEST(Cache, WhatBelongsToAnotherUserIsRefused) {
           "alone (chmod 700), or set ZELLIGE_CACHE to another folder");
 }
 
-/// What is loaded is what was checked, whatever becomes of its path.
+/// The loaded file is the checked one, even if its path changes.
 TEST(Cache, AFileIsLoadedByItsDescriptor) {
   const Folder folder;
   write_whole(folder / "a", "checked", 0600);

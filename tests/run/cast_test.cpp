@@ -1,4 +1,4 @@
-// Casts between all dtypes, integers, and products of e4m3 and e5m2, as kernels of their own and inside blocks.
+// Casts between all dtypes, integers, and matmuls of e4m3 and e5m2, as separate kernels and inside blocks.
 #include <random>
 
 #include "emulate_graph.hpp"
@@ -107,7 +107,7 @@ TEST_P(IntegerKernels, AreTheReferences) {
     std::vector<Tile> tiles;
     for (Tensor whole : x) tiles.push_back(t.load(whole, {.x = 0}));
     for (Tile y : all_of(tiles)) t.store(y, {.x = 0});
-    // Compared and chosen where it has wrapped, and put together.
+    // Compared and selected after wrapping, and concatenated.
     t.store(maximum(tiles[0] + tiles[1], tiles[2] * tiles[2]), {.x = 0});
     t.store(graph::split(concat(tiles[0] + tiles[1], tiles[2], 1), 1, {7, 2 * n - 7})[1], {.x = 0});
   });
@@ -120,7 +120,7 @@ INSTANTIATE_TEST_SUITE_P(DTypes, IntegerKernels, testing::Values(DType::int8, DT
 
 class NarrowProducts : public testing::TestWithParam<DType> {};
 
-/// Against sums of our own: the products of such numbers are exact in float64.
+/// Against explicit sums: the products of such numbers are exact in float64.
 TEST_P(NarrowProducts, AreSumsInFloat32) {
   const std::int64_t m = 48, k = 80, n = 40;
   std::mt19937 engine(1);

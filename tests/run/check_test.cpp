@@ -1,4 +1,4 @@
-// Checking by sample finds what is wrong in a tile that it takes, and says what it took.
+// Checking by sample finds errors in a sampled tile, and reports the sample.
 #include "run/check.hpp"
 
 #include <gtest/gtest.h>
@@ -118,7 +118,7 @@ TEST(Check, ASampleFindsAWrongTileAsOftenAsItTakesIt) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) EXPECT_EQ(last.check(seed, limits).status, Status::wrong);
 }
 
-// What nobody wrote is seen in the whole tensor, sampled or not.
+// Unwritten elements are found in the whole tensor, sampled or not.
 TEST(Check, WhatWasNeverWrittenIsSeenEverywhere) {
   Right right(mlp());
   const auto y = static_cast<std::size_t>(right.place("Y"));
@@ -130,7 +130,8 @@ TEST(Check, WhatWasNeverWrittenIsSeenEverywhere) {
   EXPECT_EQ(r.tensors.back().fault, "50 of its 196608 elements were never written");
 }
 
-// Stage by stage: an intermediate that is wrong is blamed, and what follows from it is held to what it was given.
+// Stage by stage: a wrong intermediate is reported, and later values are checked against the inputs that they
+// received.
 TEST(Check, StagesAreHeldToWhatTheRunGaveThem) {
   Right right(mlp());
   std::string middle;
@@ -153,7 +154,7 @@ TEST(Check, StagesAreHeldToWhatTheRunGaveThem) {
                         middle));
 }
 
-// As check_all does, on attention whose keys are all needed, in every dtype.
+// Like check_all, on attention that needs all keys, in every dtype.
 TEST(Check, AgreesWithTheCheckOfTheWhole) {
   for (const DType dtype : {DType::f16, DType::bf16, DType::f32}) {
     Builder b("attention");
@@ -180,7 +181,7 @@ TEST(Check, NothingFiniteIsNothingToCompare) {
   b.output(mul_scalar(b.input("X", {8, 8}), 1), "Y");
   Right right(b.build());
   InputChoice choice = right.inputs;
-  choice.exponents = {1000};  // past the end of f16
+  choice.exponents = {1000};  // beyond the largest f16
   for (const emit::TensorPlace& t : right.program.manifest.tensors)
     if (t.role == emit::Role::output)
       right.storage[static_cast<std::size_t>(right.place("Y"))] =

@@ -1,5 +1,5 @@
-// Reductions, softmax and norms as kernels of their own and inside blocks: odd sizes, any dimension, weights of lower rank,
-// results without the dimension, rows wholly masked and scores of 1e4.
+// Reductions, softmax and norms as separate kernels and inside blocks: odd sizes, any dimension, weights of
+// lower rank, results without the dimension, fully masked rows and scores of 1e4.
 #include <cstdlib>
 #include <random>
 
@@ -38,7 +38,8 @@ class Composed : public testing::TestWithParam<DType> {
 
 TEST_P(Composed, AlongAnyDimension) {
   for (const Shape& shape : {Shape{77}, Shape{5, 131}, Shape{3, 33, 9}}) {
-    // Of the dtypes of one width every rank is compiled for one only: they differ in nothing that depends on it.
+    // For dtypes of equal width every rank is compiled for one only: they do not differ in anything that
+    // depends on it.
     const bool of_rank_3 = GetParam() == DType::bf16 || GetParam() == DType::e4m3;
     if (GetParam() != DType::f32 && !std::getenv("ZELLIGE_ALL") && (shape.size() == 3) != of_rank_3) continue;
     graph::Builder b(fmt::format("rank_{}", shape.size()));

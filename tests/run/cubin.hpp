@@ -16,7 +16,7 @@ void put(std::string& bytes, std::size_t at, T value) {
   std::memcpy(bytes.data() + at, &value, sizeof(T));
 }
 
-/// What a cubin says of its kernel, and how it is made.
+/// The properties of a cubin's kernel, and the form of the file.
 struct CubinForm {
   std::vector<std::uint32_t> parameters = {};   // their sizes; none: nothing is said of the kernel
   std::uint32_t most_threads = 0, cluster = 0;  // 0: nothing is said

@@ -1,5 +1,5 @@
-// Kernels that start before the one in front of them has ended, on the emulator: nothing but constants is read before they
-// wait, whichever inputs are declared constant, and each plant that breaks this is found.
+// Kernels that start before the previous one has ended (PDL), on the emulator: only constants are read before
+// the wait, for any inputs declared constant, and each injected violation is found.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -33,7 +33,7 @@ std::vector<graph::Array> inputs_of(const graph::KernelGraph& g) {
   return inputs;
 }
 
-/// Two kernels: T = (X W) summed over a loop, whose copies run ahead, and Y = T + B where it is stored.
+/// Two kernels: T = (X W) accumulated over a loop, with prefetched copies, and Y = T + B.
 graph::KernelGraph chain() {
   graph::Builder b("chain");
   const graph::Tensor X = b.input("X", {16, 256}), W = b.input("W", {256, 64}), B = b.input("B", {16, 64});
@@ -124,13 +124,13 @@ TEST(Dependence, AReadThatComesTooEarlyIsFound) {
   graph::declare_constant(g, {"W", "B"});
   emit::Program p = emit::transpile(g, target::find("sm_90a"));
   EXPECT_EQ(finding(p), "");
-  // Planted: W is no constant after all.
+  // Injected: W is not constant.
   emit::Program wrong = p;
   for (emit::TensorPlace& t : wrong.manifest.tensors) t.constant = t.constant && t.name != "W";
   EXPECT_TRUE(finding(wrong).starts_with("missing griddep_wait for global tensor W: ")) << finding(wrong);
   EXPECT_TRUE(finding(wrong).ends_with("and the kernel before may not have written them yet"))
       << finding(wrong);
-  // Planted: a kernel does not wait.
+  // Injected: a kernel does not wait.
   const std::size_t first = p.source.find("griddep_wait();"),
                     second = p.source.find("griddep_wait();", first + 1);
   wrong = p;
@@ -170,7 +170,7 @@ TEST(Dependence, RandomGraphsMayHaveAnyConstants) {
       ++refused;
       continue;
     }
-    // What scatter gets names each row at most once, or two threads may write it.
+    // Indices of scatter are unique, or two threads may write the same row.
     EXPECT_EQ(finding(*p, graph::random_inputs(g, 1).arrays), "") << "seed " << seed;
     for (const plan::KernelPlan& k : p->plan.kernels)
       for (const plan::Agent& agent : k.schedule.agents)

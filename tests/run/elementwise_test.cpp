@@ -1,5 +1,5 @@
-// Every elementwise operator as a kernel of its own and inside a block, at special values: NaN, infinities, zeros of either
-// sign, denormals, the ends of f16, and arguments where functions saturate.
+// Every elementwise operator as a separate kernel and inside a block, at special values: NaN, infinities,
+// zeros of either sign, denormals, the limits of f16, and arguments where functions saturate.
 #include "graph/elementwise.hpp"
 
 #include "emulate_graph.hpp"

@@ -1,4 +1,4 @@
-// A graph on the emulator with inputs of one's own, beside what the reference says.
+// Runs a graph on the emulator with given inputs, and returns the reference's results too.
 #pragma once
 #include <gtest/gtest.h>
 

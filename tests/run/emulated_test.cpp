@@ -71,7 +71,7 @@ TEST_F(Emulated, OutOfBoundsIsFoundAndNamesTensorAndLine) {
       << r.findings[0].message;  // the line of the write
 }
 
-// X -> s -> t -> u -> Y by kernels that add one, or turn around; s and u share the workspace's first bytes.
+// X -> s -> t -> u -> Y by kernels that add one, or reverse; s and u share the workspace's first bytes.
 emit::Program shared_workspace() {
   emit::Program p = hand_written();
   const emit::TensorPlace X = p.manifest.tensors[0], s = p.manifest.tensors[1], Y = p.manifest.tensors[2];
@@ -134,7 +134,7 @@ TEST_F(Emulated, PaddingOfAnInputIsNobodysToRead) {
   EXPECT_NE(r.findings[0].message.find(", of which some are padding: no element lies there"),
             std::string::npos);
   EXPECT_EQ(r.findings.back().kind,
-            emulate::Finding::Kind::out_of_bounds);  // the last row has none behind it
+            emulate::Finding::Kind::out_of_bounds);  // the last row has no next one
 }
 
 TEST_F(Emulated, ARegisterThatNothingWroteIsFoundByItsName) {

@@ -1,4 +1,4 @@
-// The message of the Error that a call fails with; a call that does not fail is a test that does not pass.
+// Returns the message of the Error that a call throws; a call that does not throw fails the test.
 #pragma once
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// A folder of a test's own, deleted after it.
+// A temporary folder of a test, deleted after it.
 #pragma once
 #include <stdlib.h>
 

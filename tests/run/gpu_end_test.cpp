@@ -1,5 +1,5 @@
-// Kernels that break the context of their process. No test of this program looks at the GPU in the process itself: what is forked
-// from one that did cannot use it.
+// Kernels that break the context of their process. No test of this program uses the GPU in the process
+// itself: a child forked from one that did cannot use it.
 #include "failing.hpp"
 #include "folder.hpp"
 #include "kernel.hpp"
@@ -11,7 +11,8 @@
 namespace zellige::run {
 namespace {
 
-/// What a program with these lines in its second kernel ends in, in a process of its own, whose context goes with it.
+/// The end of a program with these lines in its second kernel, in a separate process, whose context ends with
+/// it.
 std::string end_of(const std::string& lines) {
   std::string message;
   run_jobs(

@@ -1,5 +1,5 @@
-// Sums and products of integers on the emulator and in the reference, against sums in int32 of our own, which wrap: every
-// number is the same or it is wrong.
+// Integer sums and matmuls on the emulator and in the reference, against explicit int32 sums, which wrap:
+// every number must be equal.
 #include <random>
 
 #include "emulate_graph.hpp"
@@ -34,7 +34,7 @@ void expect_same(const std::vector<double>& found, const std::vector<double>& ex
 
 class Integers : public testing::TestWithParam<const char*> {};
 
-// 127 * 127 * 1500 lies past 2^24: float32 would not hold it.
+// 127 * 127 * 1500 exceeds 2^24: float32 could not represent it.
 TEST_P(Integers, ProductsOfInt8) {
   const std::int64_t m = 21, k = 1500, n = 18;
   Array a = random({m, k}, DType::int8, 1), b = random({k, n}, DType::int8, 2),

@@ -1,4 +1,4 @@
-// A program written by hand in the form that the transpiler emits: two kernels and an intermediate.
+// A hand-written program in the form that the transpiler emits: two kernels and an intermediate.
 //   s[i] = X[i] + 1;   Y[i] = 2 * s[block's i, reversed]
 #pragma once
 #include <string>
@@ -60,7 +60,7 @@ inline std::vector<double> hand_output() {
   return y;
 }
 
-/// `text` with its one `from` replaced.
+/// `text` with its single `from` replaced.
 inline std::string changed(std::string text, const std::string& from, const std::string& to) {
   return text.replace(text.find(from), from.size(), to);
 }

@@ -1,6 +1,7 @@
-// Parts of transformers as graphs of plain operators: at the sizes of examples/layers they are planned and written, at small
-// ones (tests/run/layers, made by the same program) they run on the emulator and are right. So are those of other models: some of
-// examples/parts at the sizes of tests/run/parts, all of them with ZELLIGE_ALL=1.
+// Parts of transformers as graphs of unfused operators: at the sizes of examples/layers they are planned and
+// emitted, at small sizes (tests/run/layers, made by the same program) they run on the emulator and are
+// right. So are those of other models: some of examples/parts at the sizes of tests/run/parts, all of them
+// with ZELLIGE_ALL=1.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -85,7 +85,7 @@ TEST(MachineCode, WhatIsNoWholeCubinIsRefused) {
   put<std::uint64_t>(past, whole.size() - 64 + 0x20, 4096);
   EXPECT_EQ(message_of([&] { descriptors(past); }),
             fmt::format("cubin: section 2 ends at byte {}, and the file has {}", 128 + 4096, past.size()));
-  for (std::size_t bytes = 0; bytes < whole.size() - 24; ++bytes)  // never past the end
+  for (std::size_t bytes = 0; bytes < whole.size() - 24; ++bytes)  // never beyond the end
     EXPECT_THROW(descriptors(whole.substr(0, bytes)), Error) << bytes;
 }
 
@@ -103,7 +103,7 @@ TEST(MachineCode, KernelsSayWhatTheyTake) {
     EXPECT_EQ(found[0].most_threads, 384);
     EXPECT_EQ(found[0].cluster, (std::array{2, 1, 1}));
     EXPECT_EQ(compute_capability(cubin), 89);
-    for (std::size_t bytes = 0; bytes < cubin.size() - 24; ++bytes)  // never past the end
+    for (std::size_t bytes = 0; bytes < cubin.size() - 24; ++bytes)  // never beyond the end
       EXPECT_THROW(kernel_interfaces(cubin.substr(0, bytes)), Error) << bytes;
   }
   const std::string silent = cubin_of("", {.abi = 9});

@@ -25,7 +25,7 @@ std::vector<std::filesystem::path> files(const std::string& folder, const std::s
   return all;
 }
 
-/// Every third example, for one of the targets in turn; all for both with ZELLIGE_ALL.
+/// Every third example, for one of the targets in rotation; all for both with ZELLIGE_ALL.
 TEST(MachineCode, ExamplesHaveNoOddDescriptor) {
   try {
     nvrtc_version();

@@ -1,4 +1,4 @@
-// Masks by index on the emulator, at both levels, against rows computed here.
+// Masks by index on the emulator, at both levels, against rows computed in the test.
 #include <random>
 
 #include "emulate_graph.hpp"

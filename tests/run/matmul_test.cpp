@@ -1,5 +1,5 @@
-// matmul with a bias, of vectors and of batches that broadcast on the emulator, as kernels of their own and inside blocks; and
-// reductions and norms over several dimensions.
+// matmul with a bias, of vectors and of batches that broadcast on the emulator, as separate kernels and
+// inside blocks; and reductions and norms over several dimensions.
 #include <random>
 
 #include "emulate_graph.hpp"

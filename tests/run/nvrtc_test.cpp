@@ -113,7 +113,8 @@ TEST_F(Nvrtc, TheLogOfAFailureIsInTheMessage) {
   EXPECT_NE(message.find("identifier \"no_such_name\" is undefined"), std::string::npos) << message;
 }
 
-/// The smallest program that ptxas assembles wrongly (docs/reference/hardware.md); with `guarded`, hints can be left out.
+/// The smallest program that ptxas assembles incorrectly (docs/reference/hardware.md); with `guarded`, hints
+/// can be disabled.
 std::string faulty(bool guarded) {
   const std::string copy =
       R"(    asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(
@@ -131,7 +132,7 @@ std::string faulty(bool guarded) {
          "}\n";
 }
 
-/// Whether this NVRTC has the fault.
+/// True if this NVRTC has the bug.
 bool is_faulty(const Cache& cache) {
   try {
     compile_cubin(faulty(false), "sm_90a", cache);

@@ -1,6 +1,7 @@
-// Products of float32 by the threads themselves, on the emulator beside the reference, on both targets: random sizes, majors, batches and
-// biases; every tile of the table; inside custom operators, behind and in front of sums of rows. What is executed is what was predicted,
-// and each load of a product brings what sixteen multiply-adds take, without a bank conflict.
+// float32 matmuls on FMA units, on the emulator compared with the reference, on both targets: random sizes,
+// majors, batches and biases; every tile of the table; inside custom operators, after and before row sums.
+// Counters equal the prediction, and each load of a matmul supplies sixteen multiply-adds, without a bank
+// conflict.
 #include <random>
 
 #include "emulate_graph.hpp"
@@ -40,7 +41,7 @@ int by_threads(const plan::Plan& plan) {
   return products;
 }
 
-/// Results beside the reference, counters beside the prediction.
+/// Compares results with the reference, and counters with the prediction.
 plan::Plan expect_right(const graph::KernelGraph& g, const char* target, const plan::Wishes& wishes = {}) {
   static const Cache cache = Cache::temporary();
   const std::vector<graph::Array> in = numbers(g, 7), expected = graph::run_reference(g, in);
@@ -128,7 +129,7 @@ TEST_P(OuterProducts, InEveryTile) {
   EXPECT_GE(rows.size(), 3u) << "the tiles are there to be shared in different ways";
 }
 
-// A norm in front, whose sums run beside the product; gelu and a residual behind it; few rows and many.
+// A norm before, whose sums are accumulated with the matmul; gelu and a residual after it; small and large M.
 TEST_P(OuterProducts, InLayers) {
   for (const std::int64_t rows : {3, 48}) {
     graph::Builder b(fmt::format("layer_of_{}", rows));
@@ -147,7 +148,8 @@ TEST_P(OuterProducts, InLayers) {
   }
 }
 
-// Sums of rows of what a product leaves, in the lanes that hold a row; the second product reads the first one's numbers.
+// Row sums of a matmul's result, in the lanes that share a row; the second matmul reads the first one's
+// results.
 TEST_P(OuterProducts, InAttention) {
   for (const auto& [rows, keys, head] :
        std::vector<std::array<std::int64_t, 3>>{{64, 96, 32}, {20, 72, 40}}) {
@@ -185,7 +187,7 @@ graph::KernelGraph narrow_chain() {
 TEST_P(OuterProducts, ReadZerosPastAnOperandsRows) {
   plan::Plan plan = expect_right(narrow_chain(), GetParam());
   EXPECT_EQ(by_threads(plan), 2);
-  // Written from the first product's own sums, its two rows would be all.
+  // If written from the first matmul's own accumulators, its two rows would be all.
   plan::KernelPlan& k = plan.kernels.at(0);
   for (plan::Task& t : k.tasks)
     if (t.kind == plan::TaskKind::to_shared && k.buffers[static_cast<std::size_t>(t.buffer)].matmul_operand)
@@ -204,7 +206,8 @@ TEST_P(OuterProducts, ReadZerosPastAnOperandsRows) {
   }
 }
 
-// The loop of a square product: 8 x 8 sums a thread, 16 multiply-adds a load, two wavefronts each, whichever way the operands lie.
+// The loop of a square matmul: 8 x 8 accumulators per thread, 16 multiply-adds per load, two wavefronts each,
+// for any order of the operands.
 TEST_P(OuterProducts, ReadVectorsWithoutConflicts) {
   const target::Target& target = target::find(GetParam());
   for (const bool a_turned : {false, true})
@@ -239,7 +242,7 @@ TEST_P(OuterProducts, ReadVectorsWithoutConflicts) {
     }
 }
 
-// What is too little for a lane each stays as it was: a sum at a time.
+// Matmuls with less than one element per lane keep the scalar fallback.
 TEST_P(OuterProducts, LeaveSmallOnesAlone) {
   graph::Builder b("dots");
   b.output(matmul(b.input("A", {2, 512}, DType::f32), b.input("B", {512, 2}, DType::f32)), "Y");

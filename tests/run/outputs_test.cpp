@@ -104,7 +104,7 @@ TEST_F(Places, LinksAreWrittenThrough) {
             path("round") + ": cannot be written: Too many levels of symbolic links");
 }
 
-// Whatever is wrong with one of several, none is written, and nothing is left behind.
+// If one of several outputs fails, none is written, and nothing is left behind.
 TEST_F(Places, AllOrNothing) {
   EXPECT_EQ(write({{"out/mine", "old"}}), "");
   write_whole(path("file"), "x");
@@ -123,8 +123,7 @@ TEST_F(Places, AllOrNothing) {
   }
 }
 
-// What changes between the check and the writing is not replaced either, and what was replaced before is put
-// back.
+// A file that changes between the check and the write is not replaced, and earlier replacements are undone.
 TEST_F(Places, WhatComesMeanwhileIsNotReplaced) {
   EXPECT_EQ(write({{"out/mine", "old"}}), "");
   EXPECT_EQ(write({{"out/other", "old"}}), "");

@@ -1,4 +1,4 @@
-// A graph like one that was planned before is fused the same way without planning its kernels.
+// A graph equal to one that was planned before is fused the same way without planning its kernels.
 #include "run/plan_cache.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
-// Bugs planted in emitted kernels: numbers in the text of well- and ill-conditioned programs are changed one at a time. What
-// the emulator does not find by name and the numbers show is `wrong`; none of it may pass as what rounding explains.
+// Faults injected into emitted kernels: numbers in the code of well- and ill-conditioned programs are changed
+// one at a time. If the emulator does not name a fault and the numbers differ, the verdict is `wrong`; no
+// fault may pass as explained by rounding.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -64,7 +65,8 @@ graph::KernelGraph half_precision_chain() {
   return b.build();
 }
 
-/// The text with one number of the kernels' bodies changed: neighbours, double, half. "" if there is none at that place.
+/// The code with one number in the kernels' bodies changed: neighbours, double, half. "" if there is none at
+/// that place.
 std::string changed(const std::string& source, std::size_t which, unsigned how) {
   std::size_t seen = 0, line_start = 0;
   while (line_start < source.size()) {
@@ -91,8 +93,8 @@ std::string changed(const std::string& source, std::size_t which, unsigned how) 
   return "";
 }
 
-/// "named", "correct", "borderline: ..." or "wrong" of one text, with one seed after another while it is borderline; and, behind a
-/// tab, a hash of what it computes.
+/// "named", "correct", "borderline: ..." or "wrong" for one source, with one seed after another while it is
+/// borderline; and, after a tab, a hash of its results.
 std::string verdict(const graph::KernelGraph& g, const emit::Program& p, const Cache& cache) {
   std::string all, bits;
   for (const std::uint64_t seed : {1, 2, 3}) {

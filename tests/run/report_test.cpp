@@ -27,8 +27,8 @@ TEST(Report, AnUnwritableFileFailsAtOnce) {
             "/no/such/folder/out.jsonl: cannot be written: No such file or directory");
 }
 
-// Past 1 MiB lines are appended, in order; what waits for a line that never comes is written at the end, and
-// what stands there then is known as Zellige's.
+// Above 1 MiB lines are appended, in order; lines that wait for a missing one are written at the end, and the
+// file's content is recognised as Zellige's.
 TEST(Report, ALongOneIsAppendedTo) {
   const Folder folder;
   const auto file = folder / "out.jsonl";

@@ -1,5 +1,6 @@
-// Rotary embeddings on the emulator: both conventions, at both levels, of odd numbers of pairs, of views and of what a block
-// computed, with a cosine a pair and a cosine an element; what each kernel should give is computed here.
+// Rotary embeddings on the emulator: both conventions, at both levels, of odd numbers of pairs, of views and
+// of values computed in a block, with a cosine per pair and a cosine per element; expected results are
+// computed in the test.
 #include <random>
 
 #include "emulate_graph.hpp"
@@ -79,7 +80,7 @@ TEST_P(Rotary, BothConventions) {
     }
 }
 
-// Of a product's accumulators, and as a product's operand.
+// On a matmul's accumulators, and on a matmul's operand.
 TEST_P(Rotary, BesideProducts) {
   constexpr std::int64_t n = 32;
   graph::Builder b("beside_products");

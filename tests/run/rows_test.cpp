@@ -1,4 +1,4 @@
-// gather, scatter and slice_scatter as kernels, with results of their own and in the memory of an input.
+// gather, scatter and slice_scatter as kernels, with separate results and in the memory of an input.
 #include "graph/rows.hpp"
 
 #include <random>
@@ -161,7 +161,7 @@ TEST_P(Rows, InTheMemoryOfAnInput) {
                S = b.input("S", {1}, DType::int32);
   const Tensor first = b.in_place(scatter(K, I, U), K), second = b.in_place(slice_scatter(first, P, 0, S), K);
   b.output(second, "cache");
-  b.output(cast(K, DType::f32), "old");  // stated last, and read first
+  b.output(cast(K, DType::f32), "old");  // declared last, and read first
   b.output(cast(permute(first, {1, 0}), DType::f32), "between");
   b.output(gather(second, I), "new");
   const graph::KernelGraph g = b.build();
@@ -208,7 +208,7 @@ TEST(RowsOfNoNumber, AreRefusedInAnInputThatIsGiven) {
   EXPECT_EQ(given_inputs(g, {{"I", file}})[1]->values, (std::vector<double>{4, 0, 3, 1}));
 }
 
-/// What the reference refuses a kernel takes from the nearest row.
+/// Indices that the reference refuses are clamped to the nearest row by a kernel.
 TEST(RowsOfNoNumber, AreTheNearest) {
   graph::Builder b("outside");
   const Tensor X = b.input("X", {5, 8}, DType::f32), I = b.input("I", {4}, DType::int32);

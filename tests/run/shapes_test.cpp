@@ -1,4 +1,5 @@
-// Launch shapes and layouts that are legal though CUDA or a simple rule would not take them as they stand: they run, and right.
+// Legal launch shapes and layouts that CUDA or a simple rule would not accept directly: they run, with right
+// results.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -30,7 +31,7 @@ graph::KernelGraph product(Dim3 grid, Dim3 block) {
   return b.build();
 }
 
-// Blocks of any shape: what is launched is within CUDA's limits, and has as many threads.
+// Blocks of any shape: the launch is within CUDA's limits, and has the same number of threads.
 TEST(Shapes, BlocksOfAnyShape) {
   const Cache cache = Cache::temporary();
   std::mt19937 random(3);
@@ -55,7 +56,7 @@ TEST(Shapes, BlocksOfAnyShape) {
   expect_correct(product({1, 2, 1}, {1, 3, 65}), "sm_90a", cache);
 }
 
-// Grids past what CUDA takes along y and z are numbered along x.
+// Grids beyond CUDA's limits along y and z are numbered along x.
 TEST(Shapes, GridsOfAnyShape) {
   const Cache cache = Cache::temporary();
   for (const Dim3 grid : {Dim3{2, 65537, 1}, Dim3{1, 2, 65536}}) {
@@ -145,7 +146,7 @@ TEST(Shapes, StridesThatInterleave) {
   for (const char* target : {"sm_80", "sm_90a"}) expect_correct(b.build(), target, cache);
 }
 
-// Sums past what inputs are scaled for.
+// Sums beyond those for which inputs are scaled.
 TEST(Shapes, LargeSums) {
   const Cache cache = Cache::temporary();
   for (const graph::DType dtype : {graph::DType::f16, graph::DType::bf16, graph::DType::f32}) {

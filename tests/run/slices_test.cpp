@@ -1,5 +1,5 @@
-// Outputs that store slices of what blocks leave, on the emulator: along rows and columns, of odd tiles, beside a whole output, by
-// blocks along one axis or two; what each should hold is computed here.
+// Outputs that store slices of the blocks' results, on the emulator: along rows and columns, of odd tiles,
+// together with a whole output, by blocks along one axis or two; expected results are computed in the test.
 #include "emulate_graph.hpp"
 #include "graph/builder.hpp"
 
@@ -55,7 +55,7 @@ TEST_P(Slices, OfBlocksTiles) {
   }
 }
 
-// Behind products, whose accumulators are stored by way of shared memory or not.
+// After matmuls, whose accumulators are stored through shared memory or directly.
 TEST_P(Slices, OfProducts) {
   for (const std::int64_t columns : {64, 24}) {
     graph::Builder b("products");

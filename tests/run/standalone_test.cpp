@@ -32,7 +32,7 @@ TEST(Standalone, OtherIncludesStay) {
             "#include <cstdio>\n#include \"mine.hpp\"\n");
 }
 
-// An untaken branch includes nothing: the header has to stand again where it is included for good.
+// An untaken branch includes nothing: the header must appear again where it is really included.
 TEST(Standalone, ConditionsKeepTheirMeaning) {
   const std::string text = standalone(
       "#if defined(NEVER)\n#include <zellige/atom/half.hpp>\n#endif\n#include <zellige/atom/half.hpp>\n"

@@ -1,4 +1,4 @@
-// Products of f32 as tf32: the operands lose 13 bits, ties away from zero, and nothing else does.
+// Matmuls of f32 as tf32: only the operands lose 13 bits, with ties away from zero.
 #include <bit>
 #include <random>
 

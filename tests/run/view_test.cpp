@@ -1,5 +1,5 @@
-// Views cost nothing where they are layouts: no kernel of theirs is launched, and who reads them reads the right elements.
-// Casts, and products whose batches broadcast, at both levels.
+// Views that are layouts cost nothing: no kernel is launched for them, and their consumers read the right
+// elements. Casts, and matmuls whose batches broadcast, at both levels.
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -89,8 +89,8 @@ Tensor random_views(Tensor t, std::mt19937& random) {
   return t;
 }
 
-// What the caller gets as a view is what it was made as, of every kind of operator, as given and fused; where it is permuted or reshaped
-// alone, who makes it writes it there, and nothing is copied.
+// A view as an output, of every kind of operator, unfused and fused: if it is only permuted or reshaped, its
+// producer writes it in place, and nothing is copied.
 TEST(Views, OfResultsAreWrittenWhereTheCallerGetsThem) {
   int written = 0;
   for (unsigned seed = 1; seed <= 8; ++seed) {
@@ -126,7 +126,7 @@ TEST(Views, OfResultsAreWrittenWhereTheCallerGetsThem) {
 TEST(Views, AreCopiedWhereTheyAreNone) {
   graph::Builder b("copied");
   const Tensor X = b.input("X", {6, 10}), V = b.input("V", {5, 4});
-  b.output(reshape(permute(X, {1, 0}), {4, 15}), "Y");       // joins what lies apart
+  b.output(reshape(permute(X, {1, 0}), {4, 15}), "Y");       // merges non-adjacent dimensions
   b.output(exp(reshape(permute(X, {1, 0}), {2, 30})), "Z");  // of an intermediate
   b.output(expand(slice(V, 0, 2, 3), {3, 4}), "E");          // a row, again and again
   b.output(permute(X, {1, 0}), "T");                         // the caller gets memory of its own

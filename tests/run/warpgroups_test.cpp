@@ -1,4 +1,5 @@
-// Products on warpgroups, as they are emitted: every way of blocks, both majors of both operands, sizes that no tile divides.
+// Matmuls on warpgroups, as emitted: every block schedule, both majors of both operands, sizes that no tile
+// divides.
 #include <gtest/gtest.h>
 
 #include "../plan/flat_steps.hpp"
@@ -133,7 +134,7 @@ TEST(Warpgroups, SplitKOverPairsOfBlocks) {
   }
 }
 
-// What follows the product reads a row of another tensor; a result in float32 takes twice as many boxes.
+// The epilogue reads a row of another tensor; a float32 result takes twice as many boxes.
 TEST(Warpgroups, SplitKUnderAnEpilogue) {
   for (DType to : {DType::f16, DType::f32}) {
     graph::Builder b("epilogue");
@@ -154,7 +155,7 @@ TEST(Warpgroups, SplitKUnderAnEpilogue) {
   }
 }
 
-// Sums of rows, or a part of a line of TMA for each rank: K stays whole.
+// With row sums, or if a rank's part is less than a TMA row: K is not split.
 TEST(Warpgroups, KStaysWholeWhereRanksCannotStoreAPartEach) {
   Case c{256, 256, 4096, false, true, DType::f16};
   graph::Builder b("rows");
@@ -212,7 +213,7 @@ TEST(Warpgroups, ProductsWhoseSumsPassTheRegistersStayApart) {
       << notes;
 }
 
-// The last tiles hang over in every dimension, and there are more tiles than blocks that stay.
+// The last tiles are partial in every dimension, and there are more tiles than persistent blocks.
 TEST(Warpgroups, TakeSizesThatNoTileDivides) {
   const Case c{520, 1032, 200, true, true, DType::bf16};
   graph::Builder b("ragged");
@@ -222,7 +223,7 @@ TEST(Warpgroups, TakeSizesThatNoTileDivides) {
   for (Blocks way : {Blocks::a_tile, Blocks::stay}) expect_right(g, c, {{way}});
 }
 
-// ---- two products, one behind the other ----
+// ---- two consecutive matmuls ----
 
 struct Attended {
   std::int64_t dim = 64, tile = 128, heads = 2, tiles = 3;  // tiles: of keys
@@ -233,7 +234,7 @@ struct Attended {
   DType dtype = DType::f16;
 };
 
-/// Heads of two tiles of queries; sums of P over the loop beside, rescaled as O is.
+/// Heads of two tiles of queries; row sums of P accumulated in the same loop, rescaled like O.
 graph::KernelGraph attention(const Attended& a) {
   const std::int64_t rows = 16 * a.warps, keys = a.tiles * a.tile;
   graph::Builder b("attention");
@@ -415,7 +416,7 @@ TEST(WarpgroupChains, CountWhatTheMaskLeaves) {
   EXPECT_GT(some, 2);
 }
 
-// Two tiles for each block that stays, the second the shorter one.
+// Two tiles for each persistent block, the second the shorter one.
 TEST(WarpgroupChains, TakeALongTileAndAShortOneInTurn) {
   const Attended a{.tile = 64, .heads = 132, .tiles = 2, .warps = 4, .tril = 0};
   const plan::Plan plan = plan::make_plan(attention(a), target::find("sm_90a"), {{Blocks::stay}});

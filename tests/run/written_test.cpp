@@ -1,4 +1,5 @@
-// Caches that the kernel which makes their new rows writes itself, where a graph's views between the two are layouts of the cache.
+// Caches written directly by the kernel that computes their new rows, if the graph's views between the two
+// are layouts of the cache.
 #include <gtest/gtest.h>
 
 #include <random>

@@ -1,4 +1,5 @@
-// Pairs of graphs that are equal by a law of algebra: nearly all of them are told to be.
+// Pairs of graphs that are equal by a law of algebra: nearly all of them are proved
+// equal.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// What `equal` accepts, what it refuses, and what it leaves open.
+// Pairs that `equal` accepts, refuses, and leaves undecided.
 #include "search/equal.hpp"
 
 #include <gtest/gtest.h>
@@ -59,7 +59,8 @@ TEST(Equal, LawsOfAlgebra) {
   expect(
       Answer::different, square_pair, [](const Inputs& x) { return exp(x[0]) + exp(x[1]); },
       [](const Inputs& x) { return exp(x[0] + x[1]); }, "real");
-  // Unknown functions: whatever gelu is, equal arguments give equal values; what else is equal, reals tell.
+  // Unknown functions: for any gelu, equal arguments give equal values; the other equalities are decided over
+  // the reals.
   expect(
       Answer::equal, square_pair, [](const Inputs& x) { return gelu(x[0] + x[1]); },
       [](const Inputs& x) { return gelu(x[1] + x[0]); }, "structure");
@@ -77,14 +78,14 @@ TEST(Equal, NormMovedBehindAProduct) {
   const auto moved = [](double s) {
     return [s](const Inputs& x) { return matmul(x[0], x[1]) / sqrt(s * reduction(square(x[0]), 1)); };
   };
-  expect(Answer::equal, shapes, plain, moved(1.0 / 4096), "field");  // a scalar that stands for an extent
+  expect(Answer::equal, shapes, plain, moved(1.0 / 4096), "field");  // a scalar that represents an extent
   expect(Answer::different, shapes, plain, moved(1.0 / 4095));
   expect(Answer::different, shapes, plain, moved(1.0 / 4));  // what the small sizes have, perhaps
   for (std::int64_t n : {2, 4, 8, 16})
     expect(Answer::different, shapes, plain, moved(1.0 / static_cast<double>(n)));
 }
 
-/// Where the given sizes take too long, an extent that a scalar names is kept while the others shrink.
+/// If the given sizes take too long, an extent that a scalar represents is kept while the others shrink.
 TEST(Equal, ScalarsThatStandForExtentsOfLargeGraphs) {
   const std::vector<Shape> shapes = {{4096, 6144}, {6144, 16384}};
   const auto plain = [](const Inputs& x) { return matmul(rms_norm(x[0]), x[1]); };
@@ -163,7 +164,7 @@ TEST(Equal, GridsAndLoops) {
   for (std::int64_t grid : {1, 64, 128})
     for (std::int64_t loop : {1, 2, 16}) expect(Answer::equal, plain, mlp(grid, loop), "field");
   expect(Answer::equal, mlp(64, 4), mlp(128, 8), "field");
-  // Squares of partial sums depend on how many there are, even where small sizes might not show it.
+  // Squares of partial sums depend on their number, even if small sizes do not show it.
   const auto partial = [](std::int64_t grid, bool custom) {
     return make({{4, 256}}, [&](Builder& b, const Inputs& x) {
       const auto sums =
@@ -257,7 +258,7 @@ TEST(Equal, MasksByIndex) {
   EXPECT_NE(e.answer, Answer::different) << describe(e, "a", "b");
 }
 
-// Rotary embeddings as operators and as one spells them: halves by slices, pairs side by side by a view of them.
+// Rotary embeddings as operators and in their usual forms: halves by slices, interleaved pairs by a view.
 TEST(Equal, RotaryEmbeddings) {
   const std::vector<Shape> three = {{4, 2, 8}, {4, 1, 4}, {4, 1, 4}};
   const auto turned = [](const Tensor& a, const Tensor& b, const Inputs& x, int dim) {
@@ -312,7 +313,7 @@ TEST(Equal, DegreesThatFieldsCannotTellAreNotTakenForEqual) {
                              return to_the(x[0], "1" + std::string(230, '0') + "1" + std::string(20, '0'));
                            }));
   EXPECT_NE(name(e.answer), "equal") << describe(e, "a", "b");
-  // A chain of 1,000 squares is itself, by its structure; 2^1000 is no degree that a field tells.
+  // A chain of 1,000 squares equals itself by structure; a field cannot represent the degree 2^1000.
   const auto chain = [](bool by_products) {
     return [by_products](const Inputs& x) {
       Tensor y = x[0];
@@ -364,7 +365,7 @@ TEST(Equal, Lengths) {
          with([&](const Tensor& x, const Tensor& n) { return softmax(0.5 * masked(x, n), 2); }), "field");
   expect(Answer::different, plain,  // of no key at all one is NaN, and the other 0
          with([&](const Tensor& x, const Tensor& n) { return safe_softmax(masked(x * 0.5, n), 2); }));
-  expect(Answer::different, plain,  // of all keys the last is left out
+  expect(Answer::different, plain,  // the last key is omitted
          with([&](const Tensor& x, const Tensor& n) {
            return softmax(graph::mask(x * 0.5, n, {.length = 5}), 2);
          }));
@@ -408,7 +409,7 @@ void expect_error(const KernelGraph& a, const KernelGraph& b, const std::string&
   }
 }
 
-// An input may be the very number that it is compared with, alone or while another is past its own.
+// An input may equal the number with which it is compared, alone or while another exceeds its own.
 TEST(Equal, InputsOnABoundCount) {
   expect(
       Answer::different, {{4, 64}}, [](const Inputs& x) { return eq(x[0], 3.25); },

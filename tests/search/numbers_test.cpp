@@ -1,4 +1,4 @@
-// The numbers that graphs are evaluated over: each keeps the laws that `equal` builds on.
+// The numbers over which graphs are evaluated: each satisfies the laws that `equal` uses.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ TEST(Fraction, IsTheSimplestThatRoundsToTheScalar) {
     EXPECT_EQ(f.denominator, d);
     EXPECT_EQ(f.exponent, 0);
   }
-  // What no short fraction rounds to is its own digits.
+  // A number to which no short fraction rounds is represented by its own digits.
   for (double x : {M_PI, -std::sqrt(2.0), 1e-300, 1e300, 0x1p-1074, 0.0, 0.1 + 0x1p-56}) {
     const Fraction f = fraction(x);
     EXPECT_EQ(std::ldexp(static_cast<double>(f.numerator), f.exponent) / static_cast<double>(f.denominator),
@@ -77,8 +77,7 @@ TEST_P(Fields, KeepTheLawsOfExpAndSqrt) {
   EXPECT_EQ(f.sqrt(f.exp(f.random(1))).p,
             f.exp(f.div(f.random(1), f.integer(2))).p);  // exponentials are squares
   EXPECT_EQ(f.mul(f.constant(0.1), f.integer(10)).p, 1u);
-  // What an exponential made has no exponential of its own: an unknown function, the same for the same
-  // argument.
+  // The exponential of an exponential is an unknown function: the same for the same argument.
   const FieldNumber e = f.exp(f.random(0));
   EXPECT_EQ(f.exp(e).p, f.exp(e).p);
   EXPECT_NE(f.exp(e).p, f.exp(f.exp(f.random(1))).p);
@@ -117,7 +116,7 @@ TEST(Balls, HoldTheTrueValue) {
 TEST(Balls, KnowWhatTheyDoNotKnow) {
   BallArithmetic a;
   const Ball third = a.div(a.integer(1), a.integer(3));
-  const Ball zero = a.sub(a.mul(third, a.integer(3)), a.integer(1));  // 0, but for what was rounded
+  const Ball zero = a.sub(a.mul(third, a.integer(3)), a.integer(1));  // 0, up to rounding
   EXPECT_FALSE(disjoint(zero, a.integer(0)));
   EXPECT_FALSE(a.div(a.integer(1), zero).known());
   EXPECT_FALSE(a.div(a.integer(1), a.integer(0)).known());

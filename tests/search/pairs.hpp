@@ -30,7 +30,7 @@ struct Rule {
   std::function<std::pair<Formula, Formula>(Rng&)> draw;
 };
 
-/// What stands around both formulas: of x before, and of the result after.
+/// The context of both formulas: the operators on x before, and on the result after.
 struct Surrounding {
   int before = 0, after = 0;
   double scale = 1;

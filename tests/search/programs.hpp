@@ -1,4 +1,4 @@
-// The eight programs that the muGraphs were searched for, written as graphs.
+// The eight programs for which the muGraphs were searched, written as graphs.
 #pragma once
 #include "graph/builder.hpp"
 

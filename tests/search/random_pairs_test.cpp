@@ -1,5 +1,5 @@
-// Random graphs rewritten by identities that hold are equal; after one edit they are what float64 at the
-// given sizes says: apart, or not.
+// Random graphs rewritten by valid identities are equal; after one edit the answer is that of float64 at the
+// given sizes: different, or equal.
 #include <gtest/gtest.h>
 
 #include <algorithm>

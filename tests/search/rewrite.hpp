@@ -1,4 +1,4 @@
-// Changes to a graph: rewrites by identities that hold over the reals, and single edits that mostly do not.
+// Changes to a graph: rewrites by identities over the reals, and single edits that are mostly not identities.
 #pragma once
 #include <optional>
 #include <string>
@@ -15,7 +15,7 @@ using graph::KernelGraph;
 using graph::OpKind;
 using random_graphs::Rng;
 
-/// Puts operators in front of operator `at` of either level, and makes its results anew.
+/// Inserts operators before operator `at` of either level, and remakes its results.
 template <class G>
 struct Writer {
   G& g;
@@ -130,7 +130,7 @@ std::string rewrite(G& g, std::size_t at, Rng& rng) {
     case OpKind::log:
       w.add(OpKind::mul_scalar, {w.add(OpKind::log, {w.add(OpKind::sqrt, {x})})}, {.scalar = 2}, y);
       break;
-    case OpKind::rms_norm: {  // 1/n stands for an extent
+    case OpKind::rms_norm: {  // 1/n represents an extent
       if (!op.attributes.sizes.empty()) return {};
       const int squares = w.add(OpKind::reduction, {w.add(OpKind::square, {x})}, {.dim = last});
       const int mean =
@@ -249,7 +249,7 @@ std::string edit(G& g, std::size_t at, Rng& rng) {
   }
 }
 
-/// Of a custom operator: maps of an iterator, and whether the loop splits it.
+/// Edits a custom operator: the maps of an iterator, and whether the loop splits it.
 inline std::string edit_maps(graph::BlockOp& op, Rng& rng) {
   if (op.kind != OpKind::input && op.kind != OpKind::output) return {};
   if (op.kind == OpKind::input && rng.chance(30))
@@ -257,7 +257,7 @@ inline std::string edit_maps(graph::BlockOp& op, Rng& rng) {
   return std::swap(op.map[0], op.map[1]), "grid axes exchanged";
 }
 
-/// Shapes found anew; nothing where the graph has become invalid.
+/// Infers the shapes again; returns nothing if the graph has become invalid.
 inline std::optional<KernelGraph> settled(KernelGraph g) {
   std::vector<bool> input(g.tensors.size(), false);
   for (int t : g.inputs) input[static_cast<std::size_t>(t)] = true;

@@ -1,4 +1,4 @@
-// Pairs of graphs that a small change sets apart: none of them is called equal. float64 says which of them differ.
+// Pairs of graphs that differ by a small change: none is called equal. float64 decides which of them differ.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Counts the tests that were skipped, and fails above what skips.txt allows.
+"""Counts the skipped tests, and fails above the limits of skips.txt.
 
     tests/suite/skips.py REPORTS [--list FILE]
 
-REPORTS: a folder of JUnit reports, as ctest --output-junit, GTEST_OUTPUT=xml: and pytest --junitxml write them. Prints each
-kind of skip with its count; exits with 1 where a skip is not in the list, or where there are more than the list allows.
+REPORTS: a folder of JUnit reports, as written by ctest --output-junit, GTEST_OUTPUT=xml: and pytest --junitxml. Prints each
+kind of skip with its count; exits with 1 if a skip is not in the list, or if there are more than the list allows.
 """
 import argparse
 import collections
@@ -31,7 +31,7 @@ def has_shared():
     return all((ROOT.parent / "shared" / folder).is_dir() for folder in ("mugraphs", "conformance"))
 
 
-# What a machine may lack, by the name that the list has for it.
+# What a machine may lack, by its name in the list.
 THINGS = {
     "GPU": has_gpu,
     "shared": has_shared,

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What must make the test suite fail does: an unlisted skip, a filter that matches no test, hazards that end in 0."""
+"""The test suite fails on an unlisted skip, a filter that matches no test, and hazards in numbers ending in 0."""
 import os
 import pathlib
 import shutil
@@ -64,7 +64,7 @@ class Skips(Folder):
         self.assertIn("2 of at most 1 skipped always: test_s: S.*: no oracle  TOO MANY", done.stdout)
 
     def test_what_the_machine_has_excuses_nothing(self):
-        # A copy, beside which there is a folder shared or none.
+        # A copy, next to which there is a folder shared or none.
         skip = ("A", "lora.json is not here")
         for name in ("skips.py",):
             self.write(f"main/tests/suite/{name}", (HERE / name).read_text())
@@ -116,7 +116,7 @@ class Skips(Folder):
 
 
 class TestScript(Folder):
-    """test.sh over a build that stands already: two tests, one of which skips."""
+    """test.sh on an existing build: two tests, one of which skips."""
 
     def setUp(self):
         super().setUp()

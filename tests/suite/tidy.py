@@ -3,10 +3,10 @@
 
     tests/suite/tidy.py [--base REV] [--most N] [--all] [--report FILE]
 
-The files: those that differ from REV, HEAD~1 unless it is given ($ZELLIGE_TIDY_BASE), and those that are not committed;
-of more than N (40) so many, evenly, and it says so; with --all every file that the build compiles, and every header. The
-checks: .clang-tidy. Needs clang-tidy 14 (test.sh brings it) and build/compile_commands.json; where one of them is missing it
-says so and reports a skip, which test.sh counts.
+The files: those that differ from REV, by default HEAD~1 ($ZELLIGE_TIDY_BASE), and uncommitted ones; of more than N (40), a
+uniform sample of N, which it reports; with --all every file that the build compiles, and every header. The checks:
+.clang-tidy. Needs clang-tidy 14 (installed by test.sh) and build/compile_commands.json; if one of them is missing it reports a
+skip, which test.sh counts.
 """
 import argparse
 import concurrent.futures
@@ -22,7 +22,7 @@ import xml.etree.ElementTree as ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ("include/", "src/", "tests/", "examples/")
-# Of what g++ is told, clang knows not all; and it cannot read g++'s precompiled headers.
+# Options of g++ that clang does not know; and it cannot read g++'s precompiled headers.
 FOREIGN = re.compile(r"-f(no-)?lifetime-dse|-fsanitize\S*|-Winvalid-pch|-Werror")
 
 

@@ -1,5 +1,5 @@
-// The instructions as the planner sees them: those of the tables, once each, each with what a row says; and
-// those that a target has.
+// The instructions as the planner sees them: those of the tables, once each, with valid rows; and those of
+// each target.
 #include "target/instructions.hpp"
 
 #include <gtest/gtest.h>
@@ -132,7 +132,8 @@ TEST(Instructions, ThatOrderABlocksThreads) {
   }
 }
 
-// What the passes choose by: the product with most K, copies from the widest on, and nothing where there is nothing.
+// The selection by the passes: the MMA with the largest K, copies from the widest on, and nothing if there is
+// none.
 TEST(Instructions, ThatAPlanIsMadeOf) {
   using target::find_mma;
   for (const target::Target& t : target::all()) {

@@ -1,4 +1,4 @@
-// gemm, reductions, zips and their like against what their definitions say, and pointers' traits.
+// gemm, reductions, zips and similar against their definitions, and pointers' traits.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -141,7 +141,7 @@ TEST(Zip, IsItsTensorsSideBySide) {
       EXPECT_EQ(get<1>(apart)(i, t), two(i, t));
     }
   }
-  // Cut past its end, a zip remembers it, and so do its tensors.
+  // A zip partitioned beyond its end records it, and so do its tensors.
   auto sink = make_tensor<int>(Shape<_3, _3>{});
   auto const odd = unzip_tensor(local_tile(z, Shape<_3, _3>{}, make_coord(1, 0)));
   EXPECT_THROW(copy(get<0>(odd), sink), LayoutError);
@@ -229,7 +229,7 @@ TEST(Pointers, KnowTheirMemory) {
   EXPECT_EQ(*make_transform_iter(g + 1, [](float f) { return 10 * f; }), 20.f);
   auto const tm = make_tmem_ptr<unsigned short>(0x00100004u);
   EXPECT_EQ((tm + 6).get(), 0x00100007u);
-  EXPECT_EQ((tm + 7).get(), 0x80100007u);  // the odd element, told by the unused high bits
+  EXPECT_EQ((tm + 7).get(), 0x80100007u);  // the odd element, selected by the unused high bits
   EXPECT_EQ(recast_ptr<float>(tm + 6).get(), 0x00100007u);
   static_assert(is_tmem_v<decltype(tm)>);
 }

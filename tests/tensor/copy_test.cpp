@@ -1,4 +1,5 @@
-// Copies against the definition, dst(c) = src(c) for every c: by elements, by vectors, by threads together.
+// Copies against the definition, dst(c) = src(c) for every c: by elements, by vectors, by cooperating
+// threads.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -28,7 +29,7 @@ void check(F copy_with, SL const& sl, DL const& dl) {
   auto w = make_tensor(&want.data[64], dl);
   for (int i = 0; i < int(size(sl)); ++i) w(i) = s(i);
   copy_with(s, d);
-  EXPECT_EQ(std::memcmp(dst.data, want.data, sizeof dst.data), 0);  // and nothing beside it
+  EXPECT_EQ(std::memcmp(dst.data, want.data, sizeof dst.data), 0);  // and nothing after it
 }
 struct Plain {
   template <class S, class D>
@@ -86,7 +87,7 @@ TEST(Copy, VectorsAreAsWideAsBothLayoutsAllow) {
   EXPECT_EQ((bits_of<Layout<Shape<_6, _5>, Stride<_1, _6>>, Layout<Shape<_6, _5>, Stride<_1, _8>>>), 64);
   EXPECT_EQ((bits_of<Layout<Shape<_3, _5>, Stride<_1, _4>>, Layout<Shape<_3, _5>, Stride<_1, _4>>>), 0);
 }
-// Plain copy vectorises static layouts only, and looks at the address first.
+// copy without a policy vectorises only static layouts, and checks the address first.
 TEST(Copy, AddressesThatAreNotAlignedAreCopiedAllTheSame) {
   Memory<float> const src(7);
   for (int from = 0; from < 5; ++from) {
@@ -153,7 +154,7 @@ struct CountingPointer {
 template <int threads, class L>
 void check_exactly_once(L const& layout) {
   std::vector<Counted> memory(4096);
-  // Of single elements: a pointer like this one is not taken apart.
+  // With single elements: an iterator like this one is not vectorised.
   auto const src = make_tensor(counting_iterator<int>(5), layout);
   auto dst = make_tensor(CountingPointer{memory.data()}, layout);
   for (int t = 0; t < threads; ++t) cooperative_copy<threads>(unsigned(t), src, dst);

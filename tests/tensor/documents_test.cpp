@@ -293,7 +293,7 @@ TEST(TiledCopies, FromGlobalMemoryToRegisters) {
   copy(tAsA, tArA);
   EXPECT_EQ(registers, 3);
 }
-// The document's two-dimensional loops: the same slice by hand and by tensor.
+// The tutorial's two-dimensional loops: the same slice by explicit strides and by tensor.
 TEST(TiledCopies, SlicesByStrides) {
   int src[8], by_hand[8] = {}, by_tensor[8] = {};
   std::iota(src, src + 8, 0);

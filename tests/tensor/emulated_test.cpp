@@ -1,8 +1,8 @@
-// Kernels written with tensors, every thread of them run by the emulator: no finding, the right values, and
-// accesses as wide as the layouts allow. The same text is what nvcc would compile.
+// Kernels written with tensors, every thread run by the emulator: no finding, the right values, and accesses
+// as wide as the layouts allow. nvcc would compile the same source.
 #include "../emulate/kernel.hpp"
 
-// Behind the emulator's names of the running thread, which debug.hpp asks for.
+// After the emulator's names of the running thread, which debug.hpp uses.
 #include <zellige/tensor.hpp>
 #include <zellige/tensor/debug.hpp>
 

@@ -1,5 +1,5 @@
-// Fragments, after composed layouts too, and tensors made of a swizzled tensor's pointer. The texts are what CuTe 4.7
-// prints for the same expressions.
+// Fragments, also of composed layouts, and tensors made of a swizzled tensor's pointer. The strings are the
+// output of CuTe 4.7 for the same expressions.
 #include <gtest/gtest.h>
 
 #include <cstdint>

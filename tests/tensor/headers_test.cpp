@@ -1,5 +1,5 @@
-// Headers are layered by what they cost: the layout header knows no tensor, and neither knows the standard
-// library but for the base of its exception.
+// Headers are layered by compile time: the layout header includes no tensor, and neither includes the
+// standard library except for the base of its exception.
 #include <gtest/gtest.h>
 
 #include <cstdio>

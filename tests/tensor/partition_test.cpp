@@ -1,5 +1,6 @@
-// Tiles and parts by brute force: every element of a tensor is in exactly one part, an identity tensor cut
-// alike says which, and a part is refused by `copy` exactly when one of its coordinates is outside.
+// Tiles and parts by brute force: every element of a tensor is in exactly one part, an identity tensor
+// partitioned the same way gives its coordinates, and `copy` refuses a part exactly if one of its coordinates
+// is out of bounds.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -140,7 +141,7 @@ TEST(Partition, TilesWithLayoutsOfTheirOwn) {
   EXPECT_FALSE(copies(composition(make_tensor(memory.data(), make_shape(6, 4)), Shape<_8, _4>{})));
 }
 
-// What hangs over is no part of the type: a member of the type of one tile takes any other.
+// The out-of-bounds record is not part of the type: a member of the type of one tile accepts any other.
 TEST(Partition, TheTypeSaysNothingOfTheEdge) {
   int memory[120] = {};
   auto const a = make_tensor(memory, Shape<_12, _10>{});
@@ -162,7 +163,7 @@ TEST(Partition, TheTypeSaysNothingOfTheEdge) {
   using Part = decltype(local_partition(ragged, Layout<_4>{}, _0{}));
   static_assert(is_same_v<decltype(local_partition(ragged, Layout<_4>{}, 3)), Part>);
 }
-// What is known of extents and of the tile's number decides, in types or not.
+// Known extents and the tile's index decide, static or not.
 TEST(Partition, RecordsOfOneTileAreExact) {
   int memory[120] = {};
   auto const a = make_tensor(memory, Shape<_12, _10>{});
@@ -210,7 +211,7 @@ TEST(Partition, WhatHangsOverIsNotForgotten) {
   EXPECT_FALSE(copies(zipped_divide(edge, Shape<_2, _2>{})));
   EXPECT_FALSE(copies(recast<short>(edge)));
   EXPECT_TRUE(copies(local_tile(a, Shape<_4, _4>{}, make_coord(1, 1))(_, 1)));
-  // Of all tiles along a mode one may be the last; what does not concern that mode is remembered.
+  // Of all tiles along a mode one may be the last; records of other modes are kept.
   auto const rows = local_tile(a, Shape<_4, _5>{}, make_coord(2, _));
   EXPECT_FALSE(copies(rows));
   EXPECT_FALSE(copies(rows(_, _, 0)));

@@ -1,4 +1,4 @@
-// Pictures of layouts and tilings: every cell is there once, with the text that the layout gives it.
+// Pictures of layouts and tilings: every cell is present once, with the layout's label.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,4 +1,5 @@
-// print, print_tensor, pretty_print and <<: what they write, and that text, printf and streams agree.
+// print, print_tensor, pretty_print and <<: their output, which is the same for strings, printf and
+// streams.
 #include <gtest/gtest.h>
 
 #include <sstream>

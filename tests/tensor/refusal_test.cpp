@@ -1,5 +1,5 @@
-// Mistakes with tensors: each gives one error, within 20 lines of output, and its first line says in words
-// what is wrong, of which operation, and the two numbers. With g++, and with nvcc where there is one.
+// Mistakes with tensors: each gives one error, within 20 lines of output, and its first line states in words
+// what is wrong, the operation, and the two numbers. With g++, and with nvcc if available.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -149,7 +149,7 @@ TEST_P(Refused, InOneSentence) {
 INSTANTIATE_TEST_SUITE_P(TensorRefusal, Refused, testing::ValuesIn(mistakes),
                          [](auto const& info) { return info.param.name; });
 
-// What the compiler cannot know is refused at run time, in the same words.
+// Mistakes that the compiler cannot detect are refused at run time, in the same words.
 template <class F>
 std::string refused(F f) {
   try {

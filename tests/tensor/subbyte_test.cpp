@@ -1,5 +1,4 @@
-// Elements of less than a byte: written and read back, the neighbours untouched; against a plain array of
-// bits.
+// Elements smaller than a byte: written and read back, without changing neighbours; against an array of bits.
 #include <gtest/gtest.h>
 
 #include <cstring>

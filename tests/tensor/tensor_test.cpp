@@ -55,7 +55,8 @@ TEST(Tensor, TilesAndPartsPartition) {
   EXPECT_EQ(std::set<int>(seen.begin(), seen.end()).size(), std::size_t(m * n));
 }
 
-// An identity tensor cut alike says which elements the tile has: tile(c) == a(coordinates(c)).
+// An identity tensor partitioned the same way gives the tile's coordinates: tile(c) ==
+// a(coordinates(c)).
 TEST(Tensor, IdentityTensorsNameTheElements) {
   std::vector<int> memory(std::size_t(32 * 48));
   std::iota(memory.begin(), memory.end(), 0);

@@ -1,5 +1,5 @@
-// Tiled copies and tiled MMAs keep the rule of tensor/overhang.hpp: what a thread's part has past the end of a
-// tensor is refused by an unpredicated copy, and a part that lies inside is copied.
+// Tiled copies and tiled MMAs follow the rule of tensor/overhang.hpp: an unpredicated copy refuses a thread's
+// part that is out of bounds, and copies one that is in bounds.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -14,7 +14,7 @@ std::string refusal(int tile, int extent) {
   return "copy: a tile of " + std::to_string(tile) + " hangs over the end of a tensor whose extent is " +
          std::to_string(extent) + "; copy_if takes a predicate";
 }
-/// What a copy to registers says, and whether the coordinates of the same part lie inside.
+/// The error of a copy to registers, and whether the coordinates of the same part are in bounds.
 template <class X, class C>
 void expect_exact(X const& part, C const& crd, int rows, int columns, std::vector<std::string> const& words) {
   bool inside = true;

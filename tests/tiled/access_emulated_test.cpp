@@ -1,5 +1,5 @@
-// Copy instructions read and write shared memory at the address of a tensor's first element, whatever layout
-// or pointer puts it there; and run-time numbers that no compiler sees are looked at where the kernel runs.
+// Copy instructions access shared memory at the address of a tensor's first element, for any layout or
+// pointer; run-time values that the compiler does not know are checked when the kernel runs.
 #include <zellige/atom/copy_call.hpp>
 
 #include "emulated.hpp"

@@ -1,6 +1,6 @@
-// An instruction that moves several elements at one address is accepted exactly where that moves what moving
-// them one by one would: compared with brute force over random layouts, as types and with strides known at
-// run time only.
+// An instruction that moves several elements at one address is accepted exactly if the result equals moving
+// them one by one: compared with brute force over random layouts, as types and with strides known only at run
+// time.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -30,7 +30,7 @@ constexpr auto random_eight() {
   constexpr int d2 = order == 0 ? steps[drawn(seed, 5) % 11] : order < 3 ? s0 * b : 1;
   return Layout<Shape<Shape<Int<s0>, Int<b>, Int<c>>>, Stride<Stride<Int<d0>, Int<d1>, Int<d2>>>>{};
 }
-/// The same behind a swizzle of chunks of 2 to 16 elements, begun at some multiple of eight.
+/// The same after a swizzle of chunks of 2 to 16 elements, starting at some multiple of eight.
 template <unsigned seed>
 constexpr auto random_swizzled() {
   constexpr int base = of(seed, 20, {1, 2, 3, 4});
@@ -110,7 +110,7 @@ TEST(Access, TypesAreAcceptedWhereTheyMoveTheRightElements) {
   EXPECT_GE(swizzled.refused, 40);
 }
 
-// What only run-time numbers tell: a LayoutError where the elements lie apart, the right elements otherwise.
+// Run-time numbers: a LayoutError if the elements are not contiguous, the right elements otherwise.
 TEST(Access, RunTimeStridesAreLookedAt) {
   std::mt19937 random(7);
   Count n;

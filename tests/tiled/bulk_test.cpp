@@ -1,4 +1,4 @@
-// Hopper's small surface under CuTe's names: bulk copies of tensors, barriers, the election, the selection of
+// Hopper's small API under CuTe's names: bulk copies of tensors, barriers, thread election, the selection of
 // an instruction for a tile, and TMA into every CTA of a cluster.
 #include <zellige/atom/bulk_copy_call.hpp>
 #include <zellige/atom/cluster_names.hpp>

@@ -1,4 +1,4 @@
-// Products that are several instructions, or none of the tensor cores': complex ones both ways, and dot
+// Matmuls composed of several instructions, or without tensor cores: both complex forms, and dot
 // products.
 #include <zellige/atom/mma_call.hpp>
 

@@ -1,5 +1,5 @@
-// The copy instructions, run on the emulator, move exactly what their rows say: value v of thread t at the
-// destination is the element of the source that both layouts name.
+// The copy instructions, run on the emulator, move exactly what their rows define: value v of thread t at the
+// destination is the source element that both layouts give.
 #include <zellige/atom/copy_call.hpp>
 #include <zellige/layout/print.hpp>
 #include <zellige/layout/runtime.hpp>

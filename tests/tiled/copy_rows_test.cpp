@@ -1,4 +1,4 @@
-// Every copy instruction of the tables: what is read is what is written, and no bit twice.
+// Every copy instruction of the tables: each bit read is written, and no bit twice.
 #include <gtest/gtest.h>
 
 #include <map>

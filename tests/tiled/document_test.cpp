@@ -1,5 +1,5 @@
-// The example of the tutorial on tensors of coordinates: a tiled MMA partitions a tensor of data and the
-// tensor of its coordinates alike, and both print what the tutorial shows.
+// The example of the tutorial on tensors of coordinates: a tiled MMA partitions a data tensor and its
+// coordinate tensor equally, and both print what the tutorial shows.
 #include <gtest/gtest.h>
 
 #include <zellige/atom/print.hpp>

@@ -1,4 +1,4 @@
-// Both faces answer alike where arguments are left out, swizzled or known at run time only.
+// The compile-time and run-time APIs agree for omitted, swizzled and run-time arguments.
 #include <gtest/gtest.h>
 
 #include <zellige/atom/evaluate.hpp>
@@ -38,7 +38,7 @@ TEST(Faces, ALayoutThatCutePrintsDeeper) {
   EXPECT_EQ(answer("tiled_mma_print", {name, "(_1,_1,_1):(_0,_0,_0)", "(_,_,_)"}), text);
 }
 
-/// Where CTA 2 of 4 starts, on a tile whose layout is swizzled: not at the swizzled address plus an offset.
+/// The start of CTA 2 of 4 on a tile with a swizzled layout: not the swizzled address plus an offset.
 TEST(Faces, PartsOfSwizzledTilesStartInsideTheSwizzle) {
   alignas(128) static double memory[1024];
   auto const global = make_tensor(make_gmem_ptr(memory), make_layout(make_shape(64, 16), Stride<_1, _64>{}));

@@ -1,4 +1,4 @@
-// A convolution in plain numbers, its image as a tensor, and the copies made of them.
+// The parameters of a convolution, its image as a tensor, and the copies made of them.
 #pragma once
 #include <zellige/atom/tma_im2col_call.hpp>
 #include <zellige/layout/gmma_atoms.hpp>
@@ -9,7 +9,7 @@ namespace zellige {
 
 alignas(128) inline half_t nowhere[64];
 
-/// A convolution in plain numbers; of the pixel dimensions innermost first.
+/// The parameters of a convolution; pixel dimensions innermost first.
 struct Convolution {
   int dims;
   int channels, images;

@@ -1,4 +1,4 @@
-// Convolutions by TMA on the emulator: what a tile of the matrix that nobody makes holds.
+// Convolutions by TMA on the emulator: the contents of a tile of the virtual im2col matrix.
 #include <random>
 #include <zellige/atom/cluster_names.hpp>
 

@@ -1,5 +1,5 @@
-// Convolutions by TMA on the host: the tensors of coordinates against loops over pixels and taps, the
-// descriptor, CuTe's print, and what is refused.
+// Convolutions by TMA on the host: the tensors of coordinates against loops over pixels and taps,
+// the descriptor, CuTe's printed form, and refusals.
 #include "im2col.hpp"
 
 #include <random>

@@ -1,5 +1,5 @@
-// Every warp instruction that has a call, on the emulator: fragments filled by the coordinates that the row
-// says, against plain loops over the matrices.
+// Every warp instruction that has a call, on the emulator: fragments filled by the row's coordinates, against
+// plain loops over the matrices.
 #include <zellige/atom/mma_call.hpp>
 #include <zellige/atom/mma_reference.hpp>
 
@@ -31,7 +31,7 @@ __global__ void one_instruction(gmem<double> out) {
   using Atom = typename remove_cvref_t<decltype(mma)>::Atom;
   constexpr int m = get<0>(typename Atom::Shape_MNK{}), n = get<1>(typename Atom::Shape_MNK{}),
                 k = get<2>(typename Atom::Shape_MNK{});
-  // Of Volta's threads eight form a quad pair; the others do the same work on the same numbers.
+  // Eight of Volta's threads form a quad pair; the others do the same work on the same numbers.
   int const lane = int(threadIdx.x);
   constexpr bool volta = size_v<typename Atom::ThrID> == 8;
   int const thread = volta ? lane % 4 + lane / 16 * 16 : lane;

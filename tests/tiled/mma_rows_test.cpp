@@ -1,5 +1,4 @@
-// Every matrix instruction of the tables: its name, and that its layouts hold each element of each operand
-// once.
+// Every matrix instruction of the tables: its name, and layouts that cover each element of each operand once.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -68,7 +67,7 @@ TEST(MmaRows, WhatNoTableHasIsNotFound) {
   }
 }
 
-/// Each element of (rows, depth) is held once; by every thread where the operand is shared memory.
+/// Each element of (rows, depth) is owned once; by every thread if the operand is in shared memory.
 void covers(Value const& layout, int rows, int depth, std::string const& what) {
   Indexer const at(layout);
   Value const threads = layout[0], values = layout[1];

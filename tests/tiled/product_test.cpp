@@ -1,6 +1,5 @@
-// A tile of a matrix product as a user writes it: cp.async into swizzled shared memory, ldmatrix into
-// fragments that a TiledMMA made, its instruction over them, and the accumulators back. On the emulator,
-// exactly.
+// A typical matmul tile: cp.async into swizzled shared memory, ldmatrix into fragments made by a TiledMMA,
+// its instruction on them, and the accumulators back. On the emulator, exactly.
 #include <random>
 #include <zellige/atom/copy_call.hpp>
 #include <zellige/atom/mma_call.hpp>

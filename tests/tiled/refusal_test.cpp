@@ -1,4 +1,4 @@
-// What cannot be is refused, and the message says what was asked and what would be right.
+// Impossible requests are refused, with a message of what was requested and what would be valid.
 #include <gtest/gtest.h>
 
 #include <zellige/atom/evaluate.hpp>

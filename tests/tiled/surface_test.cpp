@@ -1,5 +1,5 @@
-// Names of the surface that no other test says: prefetches by an instruction, parts of tilings, pictures of
-// instructions, and what the tables refuse.
+// Public names that no other test uses: prefetches by an instruction, parts of tilings, pictures of
+// instructions, and refusals of the tables.
 #include <zellige/atom/cluster_names.hpp>
 #include <zellige/atom/evaluate.hpp>
 #include <zellige/atom/picture.hpp>

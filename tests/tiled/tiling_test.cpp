@@ -1,6 +1,6 @@
-// Tilings by brute force: threads together have each element of a tensor as often as they should, the two
-// faces agree, and a tiled copy's source and destination are the same elements in the order of the
-// instruction.
+// Tilings by brute force: threads together own each element of a tensor the expected number of times, the
+// compile-time and run-time APIs agree, and a tiled copy's source and destination are the same elements in
+// the order of the instruction.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -32,7 +32,7 @@ constexpr TiledMmaCase mma_cases[] = {
     {"UniversalFMA<float>", "(_16,_16,_1):(_16,_1,_0)", "(_32,_32,_1)"},
 };
 
-/// How often each element of a column-major tensor is in what threads have of it.
+/// The number of times each element of a column-major tensor is in the threads' parts.
 std::map<long long, int> partitioned(MmaTiling const& m, Value const& shape, int threads) {
   std::map<long long, int> had;
   for (int i = 0; i < threads; ++i) {
@@ -82,7 +82,7 @@ TEST(TiledMmas, LayoutTvIsWhatPartitionGives) {
     for (char part : {'A', 'B', 'C'}) {
       Tape t;
       MmaTiling const m = detail::mma_tiling(t, {c.op, c.threads, c.permutation}, 0, part);
-      if (part == 'C' && !size_of(t, m.vmnk[3]).is(1)) continue;  // as CuTe's: K counts past the tile
+      if (part == 'C' && !size_of(t, m.vmnk[3]).is(1)) continue;  // as in CuTe: K counts beyond the tile
       Value const tv = mma_layout_tv(t, m);
       ASSERT_FALSE(t.failed());
       Value shape = empty(ValueKind::tuple);
@@ -171,7 +171,7 @@ TEST(TiledCopies, RandomThreadsAndValues) {
     }
   }
 }
-// retile only counts anew: the same registers, and value v of the copy is value v of the MMA's operand.
+// retile only renumbers: the same registers, and value v of the copy is value v of the MMA's operand.
 TEST(TiledCopies, RetiledFragmentsAreTheSameRegisters) {
   for (char const* op :
        {"DefaultCopy", "UniversalCopy<uint32_t>", "SM75_U32x4_LDSM_N", "SM75_U16x8_LDSM_T"}) {

@@ -1,5 +1,4 @@
-// The interface of types: what the text face answers, types answer too, and members that the corpus does not
-// ask.
+// The API on types: it agrees with the API on strings, and has members that the corpus does not cover.
 #include <gtest/gtest.h>
 
 #include <zellige/atom/evaluate.hpp>

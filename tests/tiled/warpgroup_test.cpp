@@ -1,6 +1,5 @@
-// A tile of a matrix product on Hopper as a user writes it: TMA into shared memory of a GMMA layout,
-// descriptors as fragments, warpgroup MMAs, accumulators in registers, and out by TMA. On the emulator,
-// exactly.
+// A typical matmul tile for Hopper: TMA into shared memory of a GMMA layout, descriptors as
+// fragments, warpgroup MMAs, accumulators in registers, and a TMA store. On the emulator, exactly.
 #include <random>
 #include <zellige/atom/cluster_names.hpp>
 #include <zellige/atom/gmma_call.hpp>

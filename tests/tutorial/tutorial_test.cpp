@@ -1,6 +1,5 @@
-// The lessons of examples/tutorial print what is kept beside them (NAME.out; ZELLIGE_UPDATE_GOLDENS=1 writes
-// it anew), their README shows nothing else, and the mistakes that it lists are refused in the words that it
-// gives.
+// The lessons of examples/tutorial print their expected output (NAME.out; ZELLIGE_UPDATE_GOLDENS=1 rewrites
+// it), which is what their README shows, and the mistakes listed there are refused in the listed words.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -95,7 +94,7 @@ TEST(Tutorial, ReadmeShowsWhatLessonsPrint) {
   EXPECT_EQ(shown, 8);
 }
 
-/// Whether the words, between " ... ", stand in the text one after another.
+/// True if the phrases separated by " ... " occur in the text in order.
 bool in_order(std::string const& text, std::string const& words) {
   std::size_t at = 0;
   for (std::size_t begin = 0; begin <= words.size();) {
