@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the commands that docs/ shows, and compares what they print with what the page shows; seconds may differ.
+"""Runs the commands shown in docs/, and compares their output with the page; seconds may differ.
 
 A block "```text" that begins with `$ zellige COMMAND ... examples/` is one command on files of this project; a block "```console" is any number of commands
 of the shell, each with its output.

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Checks that README.md and the pages of docs/ can be read: no page over 250 lines, no line over 400 characters, no paragraph over 120 words and
-no sentence over 35. Code, tables that a script writes (between `<!-- NAME -->` and `<!-- end -->`) and docs/log.md are not looked at.
+"""Checks that README.md and the pages of docs/ are readable: no page over 250 lines, no line over 400 characters, no paragraph
+over 120 words and no sentence over 35. Code, generated tables (between `<!-- NAME -->` and `<!-- end -->`) and docs/log.md are
+not checked.
 
   tests/docs/limits.py [FILE...]    README.md and all pages of docs/, by default
 """
@@ -21,7 +22,7 @@ def pages():
 
 
 def blank(pattern, text):
-    """The text with what matches replaced by as many line ends."""
+    """The page with each match replaced by its line ends."""
     return re.sub(pattern, lambda m: "\n" * m[0].count("\n"), text, flags=re.S)
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks every relative link in the project's Markdown: the file is there, and so is the heading that an anchor names. Without files, also that each
-page of docs/ can be reached by links from docs/index.md.
+"""Checks every relative link in the project's Markdown: the file exists, and so does the heading of an anchor. Without files,
+also checks that links from docs/index.md reach each page of docs/.
 
   tests/docs/links.py [FILE...]    all pages that git tracks, by default
 """
@@ -10,12 +10,12 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), 
 
 
 def prose(page):
-    """The page without blocks of code and code spans, with as many lines."""
+    """The page without code blocks and code spans, with the same number of lines."""
     return re.sub(r"```.*?```|`[^`\n]*`", lambda m: "\n" * m[0].count("\n"), page, flags=re.S)
 
 
 def anchors(page):
-    """What GitHub names the page's headings (lower case, punctuation left out, blanks as hyphens, repeats numbered), and `<a id>`."""
+    """GitHub's anchors of the page's headings (lower case, no punctuation, blanks as hyphens, repeats numbered), and `<a id>`."""
     found = set(re.findall(r'<a id="([^"]+)"></a>', page))
     for heading in re.findall(r"^#{1,6} +(.*?) *#*$", re.sub(r"```.*?```", "", page, flags=re.S), re.M):
         text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()

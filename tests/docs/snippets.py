@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Compiles and runs the C++ programs of README.md and docs/, and compares what they print with what the page shows.
+"""Compiles and runs the C++ programs of README.md and docs/, and compares their output with the page.
 
   tests/docs/snippets.py EMULATOR [PAGE...]      EMULATOR: build/libzellige_emulate.a; all pages, by default
 
-A block "```cpp run" is a program on the headers alone, "```cpp emulate" one that runs a kernel on the emulator. What it prints are its
-comments `// -> TEXT`, in order, or else the next block "```text" of the page.
+A block "```cpp run" is a program on the headers alone, "```cpp emulate" one that runs a kernel on the emulator. The expected
+output is its comments `// -> TEXT`, in order, or else the next block "```text" of the page.
 """
 import os, re, subprocess, sys, tempfile
 
@@ -22,7 +22,7 @@ def pages():
 
 
 def programs(text):
-    """Of each program: how it is built, its file's name, its text, what it should print, and its line on the page."""
+    """For each program: how it is built, its file's name, its source, its expected output, and its line on the page."""
     for m in BLOCK.finditer(text):
         after = re.match(r"(?:(?!```cpp (?:run|emulate)).)*?```text\n(.*?)```", text[m.end():], re.S)
         shown = "".join(line + "\n" for line in re.findall(r"// -> (.*)", m[3])) or (after[1] if after else "")
@@ -30,7 +30,7 @@ def programs(text):
 
 
 def run(kind, name, text, emulator, folder):
-    """What the program prints, or what the compiler says."""
+    """The program's output, or the compiler's errors."""
     source, program = os.path.join(folder, name), os.path.join(folder, "program")
     with open(source, "w") as f:
         f.write(text)
