@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <set>
+#include <iterator>
 #include <utility>
 
 #include "graph/structure.hpp"
@@ -27,17 +26,17 @@ Excerpts::Excerpts(const KernelGraph& g)
   for (int t : g.outputs) is_output_[t] = true;
 }
 
-Excerpt Excerpts::of(const std::vector<int>& ops) const {
-  std::set<int> taken(ops.begin(), ops.end()), before, copied;  // operators; tensors that are read outside
-  std::vector<int> seen, shown;  // operands whose views are needed; results whose users are
+Excerpts::Taken Excerpts::taken(const Ops& ops) const {
+  Taken result{{ops.begin(), ops.end()}, {}, {}};
+  std::vector<int> seen, shown;  // operands whose views are wanted; results whose readers are
   for (int i : ops) {
     seen.insert(seen.end(), g_.ops[i].inputs.begin(), g_.ops[i].inputs.end());
     shown.insert(shown.end(), g_.ops[i].outputs.begin(), g_.ops[i].outputs.end());
   }
   for (std::size_t at = 0; at < seen.size(); ++at)
     if (const int by = maker_[seen[at]];
-        by >= 0 && graph::is_view(g_.ops[by].kind) && taken.insert(by).second) {
-      before.insert(by);
+        by >= 0 && graph::is_view(g_.ops[by].kind) && result.all.insert(by).second) {
+      result.before.insert(by);
       seen.insert(seen.end(), g_.ops[by].inputs.begin(), g_.ops[by].inputs.end());
     }
   const std::size_t results = shown.size();
@@ -45,12 +44,76 @@ Excerpt Excerpts::of(const std::vector<int>& ops) const {
     for (int r : readers_[shown[at]]) {
       const KernelOp& reader = g_.ops[r];
       if (!graph::is_view(reader.kind)) {
-        if (at < results && taken.count(r) == 0) copied.insert(shown[at]);
-      } else if (taken.insert(r).second) {
+        if (at < results && result.all.count(r) == 0) result.copied.insert(shown[at]);
+      } else if (result.all.insert(r).second) {
         shown.push_back(reader.outputs[0]);  // a layout may be the last of several views
       }
     }
+  return result;
+}
 
+/// Operators of a group that read each other, and the views between and behind them, each list in the graph's order.
+std::vector<Excerpts::Ops> Excerpts::branches(const Ops& ops, const Taken& taken) const {
+  std::map<int, int> branch;  // by operator: the least of its own; none of a view of what others make
+  for (int i : taken.all) {
+    std::set<int> met;
+    for (int t : g_.ops[i].inputs)
+      if (const auto by = branch.find(maker_[t]); by != branch.end()) met.insert(by->second);
+    if (met.empty() && !std::ranges::binary_search(ops, i)) continue;
+    const int own = met.empty() ? i : *met.begin();
+    for (auto& [op, of] : branch)
+      if (met.count(of) > 0) of = own;
+    branch[i] = own;
+  }
+  std::map<int, Ops> result;
+  for (const auto& [op, of] : branch) result[of].push_back(op);
+  std::vector<Ops> lists;
+  for (auto& [first, list] : result) lists.push_back(std::move(list));
+  return lists;
+}
+
+const std::string& Excerpts::key_of_branch(const Ops& ops) const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = known_.find(ops); found != known_.end()) return found->second;
+  }
+  std::string text = key(of(ops));
+  const std::lock_guard lock(mutex_);
+  return known_.emplace(ops, std::move(text)).first->second;
+}
+
+/// All that is taken: branch after branch by their keys, equal ones in the graph's order; and views of what is loaded where a branch
+/// first needs them.
+Excerpts::Ops Excerpts::in_one_order(const Ops& ops, const Taken& taken) const {
+  std::vector<Ops> lists = branches(ops, taken);
+  if (lists.size() < 2) return {taken.all.begin(), taken.all.end()};
+  std::vector<std::pair<const std::string*, const Ops*>> by_key;
+  for (const Ops& list : lists) {
+    Ops own;
+    std::ranges::set_intersection(list, ops, std::back_inserter(own));
+    by_key.emplace_back(&key_of_branch(own), &list);
+  }
+  std::ranges::stable_sort(by_key, {}, [](const auto& of) -> const std::string& { return *of.first; });
+  Ops order;
+  std::set<int> done;
+  for (const auto& [text, list] : by_key) {
+    std::set<int> next(list->begin(), list->end());
+    for (Ops open = *list; !open.empty();) {
+      const int at = open.back();
+      open.pop_back();
+      for (int t : g_.ops[at].inputs)
+        if (const int by = maker_[t];
+            taken.all.count(by) > 0 && done.count(by) == 0 && next.insert(by).second)
+          open.push_back(by);
+    }
+    order.insert(order.end(), next.begin(), next.end());
+    done.insert(next.begin(), next.end());
+  }
+  return order;
+}
+
+Excerpt Excerpts::of(const Ops& ops) const {
+  const Taken taken = this->taken(ops);
   Excerpt e;
   e.graph.name = g_.name;
   std::map<int, int> at;
@@ -64,15 +127,17 @@ Excerpt Excerpts::of(const std::vector<int>& ops) const {
     }
     return found->second;
   };
-  for (int i : taken) {  // in the graph's order
+  for (int i : in_one_order(ops, taken)) {
     KernelOp op = g_.ops[i];
-    if (op.kind == OpKind::slice && before.count(i) > 0)
+    if (op.kind == OpKind::slice && taken.before.count(i) > 0)
       op.attributes.end -= std::exchange(op.attributes.start, 0);
     for (int& t : op.inputs) t = tensor(t, false);
     for (int& t : op.outputs) t = tensor(t, true);
     if (std::ranges::binary_search(ops, i)) e.ops.push_back(static_cast<int>(e.graph.ops.size()));
     e.graph.ops.push_back(std::move(op));
   }
+  std::vector<int> copied(taken.copied.begin(), taken.copied.end());
+  std::ranges::sort(copied, {}, [&](int t) { return at.at(t); });
   for (int t : copied) {
     KernelOp copy;
     copy.kind = OpKind::mul_scalar;

@@ -6,10 +6,15 @@
 //   kernels_of(e.graph, e.ops, target, why);      // those of {4, 5} in the whole graph, by the excerpt's tensors
 //   whole(kernel, e, e, {4, 5}, graph)            // one of them, in terms of the graph's own tensors
 //
-// Besides the operators an excerpt holds the views through which they read operands, and the users of their
-// results. A user that is not a view is replaced by a copy. A slice of an operand keeps its strides but
-// starts at 0, so that the iterations of an unrolled loop, each with its own row, are equal.
+// Besides the operators: the views that their operands are seen through, and who reads their results. Of a reader that is no view
+// only that it reads counts: a copy stands for it. Of a slice of an operand only its strides count, so that it begins at 0 here: the
+// steps of a loop that was written out, each of its own row, are alike. Operators that do not read each other, not even in the end, are
+// branches of the group; they stand in an order which their own excerpts decide, so that a group of equal branches, of which any two
+// go a step farther than the others, is the same whichever two these are.
 #pragma once
+#include <map>
+#include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,10 +35,23 @@ class Excerpts {
   Excerpt of(const std::vector<int>& ops) const;
 
  private:
+  using Ops = std::vector<int>;
+  /// What of the graph a group takes along: its operators, and views of operands and results.
+  struct Taken {
+    std::set<int> all, before;  // operators; of these, the views of operands
+    std::set<int> copied;       // tensors that others read
+  };
+  Taken taken(const Ops&) const;
+  std::vector<Ops> branches(const Ops&, const Taken&) const;
+  Ops in_one_order(const Ops&, const Taken&) const;
+  const std::string& key_of_branch(const Ops&) const;
+
   const graph::KernelGraph& g_;
   std::vector<int> maker_;                 // by tensor; -1: an input
   std::vector<std::vector<int>> readers_;  // by tensor
   std::vector<bool> is_output_;
+  mutable std::mutex mutex_;
+  mutable std::map<Ops, std::string> known_;  // keys of branches
 };
 
 /// The same string for groups that are equal up to names.
