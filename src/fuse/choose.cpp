@@ -8,7 +8,7 @@
 #include <queue>
 #include <set>
 
-#include "fuse/cover.hpp"
+#include "fuse/branches.hpp"
 #include "fuse/groups.hpp"
 #include "fuse/kinds.hpp"
 #include "fuse/steps.hpp"
@@ -95,6 +95,13 @@ class Choosing {
   void singles() {
     for (int op : branch_by_branch(g_))
       if (fusable(g_, op)) place_[op] = places_++;
+    branches_ = branches_of(order_, neighbours_);
+    patterns_.emplace(g_, branches_);
+    for (Branch& b : branches_) {
+      b.at = place_[b.at];
+      for (int& x : b.places) x = place_[x];
+      std::ranges::sort(b.places);
+    }
     for (std::size_t i = 0; i < g_.ops.size(); ++i) {
       const int op = static_cast<int>(i);
       goes_on("operators priced", i, g_.ops.size());
@@ -147,6 +154,8 @@ class Choosing {
     std::vector<std::size_t> tried(g_.ops.size());
     const auto is_new = [&](const std::vector<int>& ops, const Set& s) {
       if (ops.size() > most_ops || !seen_.insert(s).second || !is_convex(s, order_)) return false;
+      if (auto pattern = patterns_->of(ops); pattern && !seen_patterns_.insert(*std::move(pattern)).second)
+        return false;
       ++choice_.work.groups;
       const bool taken = tried[ops.front()]++ < most_groups;
       cut_short_ = cut_short_ || !taken;
@@ -235,7 +244,7 @@ class Choosing {
       for (int op : c.list) piece.places.push_back(place_[op]);
       std::ranges::sort(piece.places);
     }
-    Cover found = cheapest_cover(static_cast<std::size_t>(places_), pieces, widest);
+    Cover found = cheapest_cover(static_cast<std::size_t>(places_), pieces, widest, branches_);
     choice_.work.states = std::max(choice_.work.states, found.states);
     return found;
   }
@@ -427,7 +436,10 @@ class Choosing {
   Kinds kinds_;
   std::vector<int> place_;  // of an operator in the cover; -1: in no group but its own
   int places_ = 0;
-  std::vector<Candidate> candidates_;  // the unfused operators first
+  std::vector<Branch> branches_;  // of the cover
+  std::optional<Patterns> patterns_;
+  std::set<std::vector<int>> seen_patterns_;  // of groups
+  std::vector<Candidate> candidates_;         // first every operator by itself
   std::map<Set, std::size_t> by_ops_;
   std::vector<double> with_;  // by candidate: cost of the cheapest cover that contains it
   Prices& prices_;

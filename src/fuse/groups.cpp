@@ -5,7 +5,10 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <set>
+#include <string>
 
+#include "fuse/excerpt.hpp"
 #include "fuse/steps.hpp"
 #include "graph/view.hpp"
 
@@ -102,20 +105,33 @@ Neighbours::Neighbours(const graph::KernelGraph& g) : of_each_(g.ops.size()) {
   for (std::size_t i = 0; i < g.ops.size(); ++i) {
     const int x = static_cast<int>(i);
     if (!fusable(g, x)) continue;
+    for (int t : g.ops[i].inputs)
+      if (std::vector<int>& of = readers[shown[t]]; of.empty() || of.back() != x) of.push_back(x);
+  }
+  const Excerpts excerpts(g);
+  std::map<int, std::set<std::string>> met;  // by tensor that many read: kinds of readers
+  for (std::size_t i = 0; i < g.ops.size(); ++i) {
+    const int x = static_cast<int>(i);
+    if (!fusable(g, x)) continue;
     for (int t : g.ops[i].inputs) {
-      if (maker[t] >= 0 && fusable(g, maker[t])) meet(maker[t], x);
-      std::vector<int>& of = readers[shown[t]];
-      if (of.empty() || of.back() != x) of.push_back(x);
+      if (maker[t] < 0 || !fusable(g, maker[t])) continue;
+      if (readers[shown[t]].size() <= few_readers || met[t].insert(key(excerpts.of({x}))).second)
+        meet(maker[t], x);
     }
   }
-  for (const auto& [tensor, of] : readers)
+  for (const auto& [tensor, of] : readers) {
+    const bool many = of.size() > few_readers;
+    if (many) of_many_.insert(of_many_.end(), of.begin(), of.end());
     for (std::size_t i = 0; i < of.size(); ++i)
-      for (std::size_t j = i + 1; j < (of.size() > few_readers ? std::min(i + 2, of.size()) : of.size()); ++j)
+      for (std::size_t j = i + 1; j < (many ? std::min(i + 2, of.size()) : of.size()); ++j)
         meet(of[i], of[j]);
-  for (std::vector<int>& of : of_each_) {
+  }
+  const auto sort_each_once = [](std::vector<int>& of) {
     std::ranges::sort(of);
     of.erase(std::unique(of.begin(), of.end()), of.end());
-  }
+  };
+  std::ranges::for_each(of_each_, sort_each_once);
+  sort_each_once(of_many_);
 }
 
 std::vector<int> Neighbours::of(const std::vector<int>& group) const {

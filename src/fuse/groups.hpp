@@ -52,17 +52,20 @@ std::vector<int> branch_by_branch(const graph::KernelGraph&);
 /// Returns whether no path between two operators of the group leaves it.
 bool is_convex(const Set&, const Order&);
 
-/// The operators that may join a group: producers of its operands, users of its results, and other users of
-/// the same tensor. If a tensor has more than `few_readers` users, each has only its adjacent ones in the
-/// graph's order as neighbours; otherwise the number of groups would be exponential.
+/// What may join a group: makers of what it reads, readers of what it makes, and readers of the same tensor. Of a tensor that more than
+/// `few_readers` read, each has those next to it alone, in the graph's order, and of readers that differ in nothing but names the maker has
+/// the first alone: sets of them would be as many as they have subsets.
 class Neighbours {
  public:
   static constexpr std::size_t few_readers = 4;
   explicit Neighbours(const graph::KernelGraph&);
   std::vector<int> of(const std::vector<int>& group) const;
+  /// Operators that are among the many readers of a tensor, ascending.
+  const std::vector<int>& of_many() const { return of_many_; }
 
  private:
   std::vector<std::vector<int>> of_each_;
+  std::vector<int> of_many_;
 };
 
 }  // namespace zellige::fuse

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <random>
 
+#include "fuse/branches.hpp"
+
 namespace zellige::fuse {
 namespace {
 
@@ -126,6 +128,118 @@ TEST(CheapestCover, NarrowedItCoversAndSaysSo) {
     narrowed += !narrow.exact;
   }
   EXPECT_GT(narrowed, 25);
+}
+
+/// A stem of some places, each of which a branch may follow, and pieces that meet branches where they meet the stem.
+struct Branched {
+  std::size_t places = 0;
+  std::vector<Branch> branches;
+  std::vector<Piece> pieces;
+};
+
+Branched random_branched(std::mt19937& random, std::size_t stem, std::size_t most_places) {
+  Branched all;
+  std::vector<int> own;  // the stem's places
+  for (std::size_t i = 0; i < stem; ++i) {
+    own.push_back(static_cast<int>(all.places++));
+    Branch& b = all.branches.emplace_back();
+    b.at = own.back();
+    for (std::size_t n = random() % (most_places + 1); n > 0; --n)
+      b.places.push_back(static_cast<int>(all.places++));
+  }
+  const auto some_of = [&](const std::vector<int>& places, Piece& piece) {
+    for (int at : places)
+      if (random() % 2 == 0) piece.places.push_back(at);
+  };
+  const auto add = [&](Piece piece) {
+    if (piece.places.empty()) return;
+    std::ranges::sort(piece.places);
+    piece.cost = random() % 8 == 0 ? never : static_cast<double>(1 + random() % 12);
+    all.pieces.push_back(std::move(piece));
+  };
+  for (std::size_t i = 0; i < all.places; ++i) add({{static_cast<int>(i)}, 0});
+  for (std::size_t n = 0; n < 3 * all.places; ++n) {
+    Piece of_branch, of_stem;
+    some_of(all.branches[random() % stem].places, of_branch);
+    add(std::move(of_branch));
+    const std::size_t first = random() % stem;
+    for (std::size_t i = first; i < std::min(stem, first + 3); ++i)
+      if (i == first || random() % 2 == 0)
+        of_stem.places.push_back(own[i]), some_of(all.branches[i].places, of_stem);
+    add(std::move(of_stem));
+  }
+  return all;
+}
+
+TEST(CheapestCover, WithBranchesIsTheCheapestOfAll) {
+  int covered_at_all = 0;
+  for (unsigned seed = 1; seed <= 300; ++seed) {
+    std::mt19937 random(seed);
+    const Branched all_of = random_branched(random, 1 + random() % 4, 3);
+    const std::size_t places = all_of.places;
+    const std::vector<Piece>& pieces = all_of.pieces;
+    std::vector<bool> covered(places);
+    std::vector<std::size_t> taken;
+    std::vector<double> with(pieces.size(), never);
+    const double least = by_hand(places, pieces, covered, taken, 0, with);
+    const Cover found = cheapest_cover(places, pieces, 1000, all_of.branches);
+    EXPECT_EQ(found.cost, least) << seed;
+    EXPECT_TRUE(found.exact) << seed;
+    for (std::size_t p = 0; p < pieces.size(); ++p) {
+      EXPECT_GE(found.with[p], with[p]) << seed;
+      if (with[p] == least) EXPECT_EQ(found.with[p], least) << seed;
+    }
+    if (least == never) {
+      EXPECT_TRUE(found.pieces.empty()) << seed;
+      continue;
+    }
+    ++covered_at_all;
+    double cost = 0;
+    std::vector<int> all;
+    for (std::size_t p : found.pieces) {
+      cost += pieces[p].cost;
+      all.insert(all.end(), pieces[p].places.begin(), pieces[p].places.end());
+    }
+    EXPECT_TRUE(std::ranges::is_sorted(found.pieces, {}, [&](std::size_t p) { return pieces[p].places[0]; }))
+        << seed;
+    std::ranges::sort(all);
+    EXPECT_EQ(cost, least) << seed;
+    EXPECT_EQ(all.size(), places) << seed;
+    EXPECT_EQ(std::unique(all.begin(), all.end()), all.end()) << seed;
+  }
+  EXPECT_GT(covered_at_all, 150);
+}
+
+// Of what does not keep to its branch the cover is found without it.
+TEST(CheapestCover, PiecesMayLeaveABranchElsewhere) {
+  const std::vector<Piece> pieces{{{0}, 1}, {{1}, 5}, {{2}, 5}, {{1, 2}, 1}};
+  EXPECT_EQ(cheapest_cover(3, pieces, 10, {{0, {1}}}).cost, 2);
+}
+
+// 2^n parts of each branch may be left: with branches known, as many states as there are places of the stem and parts of one branch.
+TEST(CheapestCover, BranchesOfAStemMultiplyNoStates) {
+  const auto states = [](int stem) {
+    std::vector<Piece> pieces;
+    std::vector<Branch> branches;
+    for (int i = 0; i < stem; ++i) {
+      const int at = 3 * i;
+      branches.push_back({at, {at + 1, at + 2}});
+      for (int place : {at, at + 1, at + 2}) pieces.push_back({{place}, 1});
+      for (int left = 0; i + 1 < stem && left < 16; ++left) {
+        Piece two{{at, at + 3}, 1.9};
+        for (int bit = 0; bit < 4; ++bit)
+          if ((left >> bit & 1) != 0) two.places.push_back(at + 3 * (bit / 2) + 1 + bit % 2), two.cost += 0.9;
+        std::ranges::sort(two.places);
+        pieces.push_back(std::move(two));
+      }
+    }
+    const Cover with = cheapest_cover(static_cast<std::size_t>(3 * stem), pieces, 1000, branches);
+    const Cover without = cheapest_cover(static_cast<std::size_t>(3 * stem), pieces, 1000);
+    EXPECT_NEAR(with.cost, without.cost, 1e-9);
+    return with.states;
+  };
+  EXPECT_LE(states(64), 2 * states(32));
+  EXPECT_LE(states(64), 64u * 2 + 64 * 4 * 2);  // of the stem, and of each branch's parts
 }
 
 }  // namespace

@@ -1,0 +1,243 @@
+#include "fuse/branches.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "fuse/excerpt.hpp"
+
+namespace zellige::fuse {
+namespace {
+
+/// Of one branch: it is covered whole for each part that a piece leaves.
+constexpr std::size_t most_places = 16;
+
+/// What follows `at` and is connected to `from` but for `at`; none where something else is, or too much.
+std::set<int> follows(int at, int from, const Order& order, const Neighbours& neighbours) {
+  std::set<int> met{from};
+  for (std::vector<int> open{from}; !open.empty();) {
+    const int op = open.back();
+    open.pop_back();
+    if (!order.all[static_cast<std::size_t>(op)].has(at) || met.size() > most_places) return {};
+    for (int x : neighbours.of({op}))
+      if (x != at && met.insert(x).second) open.push_back(x);
+  }
+  return met;
+}
+
+class Covering {
+ public:
+  Covering(std::size_t places, const std::vector<Piece>& pieces, std::size_t widest,
+           const std::vector<Branch>& branches)
+      : pieces_(pieces),
+        widest_(widest),
+        branches_(branches),
+        in_(places, -1),
+        at_(places, -1),
+        number_(places),
+        own_(branches.size()) {
+    for (std::size_t b = 0; b < branches.size(); ++b)
+      if (keep_to(branches[b])) {
+        at_[static_cast<std::size_t>(branches[b].at)] = static_cast<int>(b);
+        for (int place : branches[b].places) in_[static_cast<std::size_t>(place)] = static_cast<int>(b);
+      }
+    for (std::size_t place = 0; place < places; ++place)
+      if (in_[place] < 0) number_[place] = stem_++;
+  }
+
+  Cover run() {
+    std::vector<std::size_t> on_stem;
+    for (std::size_t p = 0; p < pieces_.size(); ++p) {
+      if (pieces_[p].cost == never) continue;
+      const auto outside = std::ranges::find(pieces_[p].places, -1, [&](int place) { return branch(place); });
+      if (outside == pieces_[p].places.end())
+        own_[static_cast<std::size_t>(branch(pieces_[p].places[0]))].push_back(p);
+      else
+        on_stem.push_back(p);
+    }
+    for (std::size_t p : on_stem) add(p);
+    Cover stem = cheapest_cover(static_cast<std::size_t>(stem_), reduced_, widest_);
+    Cover cover{{}, stem.cost, weigh(stem), stem.states, stem.exact};
+    for (const auto& [left, rest] : rests_) {
+      cover.states += rest.cover.states;
+      cover.exact = cover.exact && rest.cover.exact;
+    }
+    for (std::size_t r : stem.pieces) {
+      const Laid& laid = laid_[best_[r]];
+      cover.pieces.push_back(laid.piece);
+      for (const Rest* rest : laid.rests)
+        for (std::size_t p : rest->cover.pieces) cover.pieces.push_back(rest->pieces[p]);
+    }
+    std::ranges::sort(cover.pieces, {}, [&](std::size_t p) { return pieces_[p].places[0]; });
+    return cover;
+  }
+
+ private:
+  /// What a piece leaves of a branch, covered.
+  struct Rest {
+    Cover cover;
+    std::vector<std::size_t> pieces;  // by the cover's
+  };
+  /// A piece of the stem and what it leaves of branches.
+  struct Laid {
+    std::size_t piece = 0, reduced = 0;
+    double cost = 0;  // of all
+    std::vector<const Rest*> rests;
+  };
+
+  int branch(int place) const { return in_[static_cast<std::size_t>(place)]; }
+
+  /// Has every piece that leaves the branch the place where it meets the others?
+  bool keep_to(const Branch& b) const {
+    return std::ranges::all_of(pieces_, [&](const Piece& p) {
+      if (p.cost == never || std::ranges::binary_search(p.places, b.at)) return true;
+      const auto inside = [&](int place) { return std::ranges::binary_search(b.places, place); };
+      return std::ranges::all_of(p.places, inside) || std::ranges::none_of(p.places, inside);
+    });
+  }
+
+  const Rest& rest(int b, const Piece& p) {
+    const std::vector<int>& all = branches_[static_cast<std::size_t>(b)].places;
+    std::vector<int> left;
+    std::ranges::set_difference(all, p.places, std::back_inserter(left));
+    const auto [found, is_new] = rests_.try_emplace({b, left});
+    if (!is_new) return found->second;
+    Rest& made = found->second;
+    std::vector<Piece> fit;
+    for (std::size_t q : own_[static_cast<std::size_t>(b)]) {
+      if (!std::ranges::includes(left, pieces_[q].places)) continue;
+      Piece& renumbered = fit.emplace_back(pieces_[q]);
+      for (int& place : renumbered.places)
+        place = static_cast<int>(std::ranges::lower_bound(left, place) - left.begin());
+      made.pieces.push_back(q);
+    }
+    made.cover = cheapest_cover(left.size(), fit, widest_);
+    return made;
+  }
+
+  /// As a piece of the stem: the cheapest of those with the same places there.
+  void add(std::size_t p) {
+    Laid laid{p, 0, pieces_[p].cost, {}};
+    Piece stem;
+    for (int place : pieces_[p].places) {
+      if (branch(place) >= 0) continue;
+      stem.places.push_back(number_[static_cast<std::size_t>(place)]);
+      if (const int b = at_[static_cast<std::size_t>(place)]; b >= 0) {
+        laid.rests.push_back(&rest(b, pieces_[p]));
+        laid.cost += laid.rests.back()->cover.cost;
+      }
+    }
+    if (laid.cost == never) return;
+    const auto [found, is_new] = by_places_.try_emplace(stem.places, reduced_.size());
+    laid.reduced = found->second;
+    if (is_new) reduced_.push_back({std::move(stem.places), never}), best_.push_back(0);
+    if (laid.cost < reduced_[laid.reduced].cost)
+      reduced_[laid.reduced].cost = laid.cost, best_[laid.reduced] = laid_.size();
+    laid_.push_back(std::move(laid));
+  }
+
+  /// By piece: what the cheapest cover with it costs.
+  std::vector<double> weigh(const Cover& stem) const {
+    std::vector<double> with(pieces_.size(), never);
+    for (const Laid& laid : laid_) {
+      if (stem.with[laid.reduced] == never) continue;
+      const double all = stem.with[laid.reduced] - reduced_[laid.reduced].cost + laid.cost;
+      with[laid.piece] = all;
+      for (const Rest* rest : laid.rests)
+        for (std::size_t i = 0; i < rest->pieces.size(); ++i) {
+          double& least = with[rest->pieces[i]];
+          least = std::min(least, all - rest->cover.cost + rest->cover.with[i]);
+        }
+    }
+    return with;
+  }
+
+  const std::vector<Piece>& pieces_;
+  std::size_t widest_;
+  const std::vector<Branch>& branches_;
+  std::vector<int> in_, at_;  // by place: its branch, the branch that it is where others meet; -1: none
+  std::vector<int> number_;   // by place of the stem: its number there
+  int stem_ = 0;              // places of no branch
+  std::vector<std::vector<std::size_t>> own_;               // by branch: pieces with no other place
+  std::map<std::pair<int, std::vector<int>>, Rest> rests_;  // by branch and what is left of it
+  std::vector<Laid> laid_;
+  std::vector<Piece> reduced_;     // of the stem
+  std::vector<std::size_t> best_;  // by piece of the stem: the cheapest that is laid
+  std::map<std::vector<int>, std::size_t> by_places_;
+};
+
+}  // namespace
+
+std::vector<Branch> branches_of(const Order& order, const Neighbours& neighbours) {
+  std::vector<Branch> found;
+  for (int at : neighbours.of_many()) {
+    std::set<int> all;
+    for (int x : neighbours.of({at}))
+      if (!all.contains(x) && order.all[static_cast<std::size_t>(x)].has(at))
+        all.merge(follows(at, x, order, neighbours));
+    if (!all.empty() && all.size() <= most_places) found.push_back({at, {all.begin(), all.end()}});
+  }
+  // A branch of a branch is part of the larger one.
+  std::ranges::stable_sort(found, std::ranges::greater{}, [](const Branch& b) { return b.places.size(); });
+  std::vector<Branch> kept;
+  std::set<int> taken;
+  for (Branch& b : found) {
+    if (taken.contains(b.at) || std::ranges::any_of(b.places, [&](int x) { return taken.contains(x); }))
+      continue;
+    taken.insert(b.places.begin(), b.places.end());
+    kept.push_back(std::move(b));
+  }
+  return kept;
+}
+
+Patterns::Patterns(const graph::KernelGraph& g, const std::vector<Branch>& of_operators)
+    : branches_(of_operators), in_(g.ops.size(), -1), at_(g.ops.size(), -1) {
+  const Excerpts excerpts(g);
+  std::map<std::string, int> kinds;
+  for (std::size_t b = 0; b < branches_.size(); ++b) {
+    std::vector<int> all = branches_[b].places;
+    for (int op : all) in_[static_cast<std::size_t>(op)] = static_cast<int>(b);
+    at_[static_cast<std::size_t>(branches_[b].at)] = static_cast<int>(b);
+    all.push_back(branches_[b].at);
+    std::ranges::sort(all);
+    kind_.push_back(kinds.try_emplace(key(excerpts.of(all)), static_cast<int>(kinds.size())).first->second);
+  }
+}
+
+std::optional<std::vector<int>> Patterns::of(const std::vector<int>& ops) const {
+  std::vector<int> pattern;               // where branches meet others, and what is in none
+  std::map<int, std::vector<int>> parts;  // by branch: its kind, and places in the branch
+  for (int op : ops) {
+    if (in_[static_cast<std::size_t>(op)] < 0) pattern.push_back(op);
+    if (const int b = at_[static_cast<std::size_t>(op)]; b >= 0)
+      parts[b] = {kind_[static_cast<std::size_t>(b)]};
+  }
+  if (parts.size() < 2) return std::nullopt;
+  for (int op : ops) {
+    const int b = in_[static_cast<std::size_t>(op)];
+    if (b < 0) continue;
+    const auto part = parts.find(b);
+    if (part == parts.end()) return std::nullopt;
+    const std::vector<int>& places = branches_[static_cast<std::size_t>(b)].places;
+    part->second.push_back(static_cast<int>(std::ranges::lower_bound(places, op) - places.begin()));
+  }
+  std::vector<std::vector<int>> sorted;
+  for (auto& [b, part] : parts) sorted.push_back(std::move(part));
+  std::ranges::sort(sorted);
+  for (const std::vector<int>& part : sorted) {
+    pattern.push_back(-1);
+    pattern.insert(pattern.end(), part.begin(), part.end());
+  }
+  return pattern;
+}
+
+Cover cheapest_cover(std::size_t places, const std::vector<Piece>& pieces, std::size_t widest,
+                     const std::vector<Branch>& branches) {
+  return branches.empty() ? cheapest_cover(places, pieces, widest)
+                          : Covering(places, pieces, widest, branches).run();
+}
+
+}  // namespace zellige::fuse
