@@ -48,7 +48,8 @@ Tensor appended(Builder& b, Tensor x, const std::vector<int>& steps, const std::
   return x;
 }
 
-Optimized planned(const std::vector<int>& steps, int branches, bool shared) {
+/// `known`: prices, which no count depends on.
+Optimized planned(const std::vector<int>& steps, int branches, bool shared, Prices& known) {
   Builder b("branches");
   Tensor all{};
   if (shared) all = b.input("x", {rows, columns});
@@ -57,7 +58,7 @@ Optimized planned(const std::vector<int>& steps, int branches, bool shared) {
     const Tensor x = shared ? all : b.input("x" + n, {rows, columns});
     b.output(appended(b, x, steps, "w" + n + "_"), "y" + n);
   }
-  return optimize(b.build(), target::find("sm_90a"));
+  return optimize(b.build(), target::find("sm_90a"), known);
 }
 
 double price(const Optimized& o) {
@@ -71,13 +72,13 @@ class Branches : public testing::TestWithParam<int> {};
 TEST_P(Branches, CostNTimesOne) {
   std::mt19937_64 random(static_cast<std::uint64_t>(GetParam()));
   const std::vector<int> steps = random_branch(random);
+  Prices known;
   for (const bool shared : {false, true}) {
-    const Optimized one = planned(steps, 1, shared);
+    const Optimized one = planned(steps, 1, shared, known);
     std::map<int, Work> of;
-    // Branches of one input join each other's groups, and more than a few of them take their time.
-    const int most = shared && steps.size() > 1 && !std::getenv("ZELLIGE_ALL") ? 16 : 64;
+    constexpr int most = 64;
     for (int n = 2; n <= most; n *= 2) {
-      const Optimized o = planned(steps, n, shared);
+      const Optimized o = planned(steps, n, shared, known);
       of[n] = o.work;
       const std::string what = fmt::format("{} branches, {}", n, shared ? "one input" : "an input each");
       EXPECT_LE(price(o), n * price(one) * 1.001) << what;
@@ -87,7 +88,6 @@ TEST_P(Branches, CostNTimesOne) {
                  o.work.kinds, o.work.plans, o.work.states, o.kernels.size(), price(o));
     }
     EXPECT_LE(of[most].plans, 24 * (steps.size() + 4));
-    if (most < 64) continue;  // a group may span all of them
     const Work &few = of[most / 4], &twice = of[most / 2], &all = of[most];
     const auto expect_linear = [&](const char* what, std::size_t Work::*count) {
       const std::size_t more = twice.*count - std::min(few.*count, twice.*count);
@@ -96,7 +96,8 @@ TEST_P(Branches, CostNTimesOne) {
     };
     expect_linear("groups", &Work::groups);
     expect_linear("states", &Work::states);
-    if (!shared) EXPECT_EQ(all.kinds, of[2].kinds);
+    // A group may span branches of one input, as many as its operators are.
+    EXPECT_LE(all.kinds, shared ? twice.kinds + twice.kinds / 10 : of[2].kinds);
   }
 }
 
