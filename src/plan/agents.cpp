@@ -124,9 +124,8 @@ class Builder {
     if (looped) close();
   }
 
-  /// Starts the copies before the loop and the first iterations' stages. Constants that are copied once, and
-  /// those of the first half of the stages, start before the kernel waits for earlier kernels; the other half
-  /// follows in separate groups, so that the first iteration need not wait for the last stage.
+  /// Starts the copies before the loop and the first stages. Constants copied once, and those of the first half
+  /// of the stages, start before the kernel waits for earlier kernels; the others follow in separate groups.
   void fill(int lag) {
     const bool streams = !order_.loop_copies.empty();
     std::vector<int> early, late;
@@ -356,9 +355,8 @@ class Builder {
     }
   }
 
-  /// A chain: each iteration starts its first matmul, and the previous iteration's second matmul overlaps
-  /// with the work between the two. Until that second matmul has been waited for, its operands and
-  /// accumulators stay unchanged.
+  /// A chain: each iteration starts its first matmul, and the previous iteration's second one overlaps with the
+  /// work between the two. Until that second one has been waited for, its operands and accumulators are kept.
   void one_behind(const std::vector<int>& tasks) {
     const std::int64_t n = plan_.program.loop;
     int first = -1, last = -1;

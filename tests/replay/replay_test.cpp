@@ -4,6 +4,7 @@
 // By default every tenth of the saved graphs and every fifth of examples/parts; ZELLIGE_ALL=1 takes all, some five minutes of one core.
 // ZELLIGE_REPLAY=NAME takes the records whose keys begin so. ZELLIGE_UPDATE_GOLDENS=1 writes all, or those of that name.
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -52,6 +53,19 @@ std::vector<Case> cases_of(const std::vector<graph::Loaded>& graphs, const Set& 
   return cases;
 }
 
+/// Keeps this process on two of its cores. Planning shares its work between the cores it may use and takes heap
+/// for each, so that the work of planning is the same on every machine that has two.
+void use_two_cores(int job) {
+  cpu_set_t allowed, two;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+  std::vector<int> cores;
+  for (int c = 0; c < CPU_SETSIZE; ++c)
+    if (CPU_ISSET(c, &allowed)) cores.push_back(c);
+  CPU_ZERO(&two);
+  for (int k = 0; k < 2; ++k) CPU_SET(cores[static_cast<std::size_t>(2 * job + k) % cores.size()], &two);
+  sched_setaffinity(0, sizeof two, &two);
+}
+
 /// Each in a process of its own, so that the order of cases changes nothing of what planning takes.
 void record_each(const std::vector<Case>& cases, Counters counters,
                  const std::function<void(Record)>& ended) {
@@ -60,6 +74,7 @@ void record_each(const std::vector<Case>& cases, Counters counters,
       static_cast<int>(cases.size()), cores,
       [&](int i) {
         const Case& c = cases[static_cast<std::size_t>(i)];
+        use_two_cores(i);
         return record(c.graph->graph, c.graph->name, *c.target, c.way, counters).str();
       },
       [&](int i, const run::JobEnd& end) {
