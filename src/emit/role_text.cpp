@@ -12,8 +12,6 @@ using plan::Synchronisation;
 
 namespace {
 
-constexpr int warp_threads = 32;
-
 bool by_mbarriers(const plan::Channel& c) { return c.by == Synchronisation::mbarrier_bytes; }
 
 /// "tma_load_2d" of "tma_load_2d(tile, map, barrier, c...)".
