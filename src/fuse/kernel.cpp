@@ -228,41 +228,37 @@ class Making {
       k.between.push_back({graph::DType::f32, shape, {}, name});
       g.tensors.push_back(k.between.back());
     }
-    const After& after = after_split(t, first, g, tensors);
+    const std::optional<Part>& after = after_split(t, first, g, tensors);
     k.parts.push_back(part(std::move(first)));
     k.parts[0].stores = tensors;
     for (const KernelTensor& b : k.between) k.parts[0].stored.push_back(b.shape);
-    if (!after.least) return;
-    k.parts.push_back(*after.least);
+    if (!after) return;
+    k.parts.push_back(*after);
     offer(finished(std::move(k)));
   }
 
-  /// The part that combines what a split loop stores: the cheapest estimate.
-  struct After {
-    std::optional<Part> least{};
-  };
   /// The axes with partial tiles; integers and coefficients of partial results; by value, the partials
   /// of maxima and sums.
   using LeftBy = std::tuple<std::vector<int>, std::vector<std::int64_t>, std::vector<double>,
                             std::map<int, int>, std::map<int, int>>;
 
-  /// Depends on the partial results and their number, not on the tiles that produce them. Empty if such a
-  /// part cannot be built.
-  const After& after_split(const Tiles& t, const Body& first, const KernelGraph& g,
-                           const std::vector<int>& tensors) {
+  /// The part that combines what a split loop stores, of the cheapest estimate; empty if none can be built. It
+  /// depends on the partial results and their number, not on the tiles that produce them.
+  const std::optional<Part>& after_split(const Tiles& t, const Body& first, const KernelGraph& g,
+                                         const std::vector<int>& tensors) {
     const auto [at, is_new] = after_.try_emplace(left_by(t, first));
     if (!is_new) return at->second;
     const Steps second = merged(steps_of_tiles(t), first, t.grid[t.split].blocks, tensors);
     const Axes axes = axes_of(second);
-    After found;
+    std::optional<Part> cheapest;
     double us = 0;
     for (const Tiles& after : tilings(second, axes, -1, target_)) {
       const Steps inside = masked_past(second, after.extents);
       Part way = part(body_of(g, inside, after.extents.empty() ? axes : axes_of(inside), after));
       const double way_us = finished({ops_, {way}}, g).us;
-      if (!found.least || way_us < us) us = way_us, found.least = std::move(way);
+      if (!cheapest || way_us < us) us = way_us, cheapest = std::move(way);
     }
-    return at->second = std::move(found);
+    return at->second = std::move(cheapest);
   }
 
   /// Everything that `merged` depends on.
@@ -284,7 +280,7 @@ class Making {
   Steps steps_;
   Axes axes_;
   std::map<std::vector<int>, std::pair<Steps, Axes>> masked_;  // by the axes with partial tiles
-  std::map<LeftBy, After> after_;
+  std::map<LeftBy, std::optional<Part>> after_;
   std::vector<Kernel> found_;
 };
 
