@@ -18,6 +18,11 @@ UPDATE = torch.ops.aten.copy_.default
 HOPELESS = 4.0  # times the estimate of torch's kernels
 
 
+def _hopeless(program, torchs: torch_costs.Cost) -> bool:
+    """True if compiling it, to measure it, is not worthwhile."""
+    return program.price > HOPELESS * torchs.gpu
+
+
 @dataclass
 class Planned:
     """A part of the graph that has a program, or will have one."""
@@ -135,7 +140,7 @@ class Taking:
     def _plan(self, p, at, programs) -> None:
         if p.part is None:
             return
-        operators, torchs = _operators(p.module), p.torchs().gpu
+        operators, torchs = _operators(p.module), p.torchs()
 
         def watch(phase, done, of):
             self.progress.show(at + 1, self.done, f", {phase}: {done} of {of}")
@@ -146,7 +151,7 @@ class Taking:
             self.done += operators
             return made
 
-        p.future = programs.begin(plan, lambda program: not (self.cheaper and program.price > HOPELESS * torchs))
+        p.future = programs.begin(plan, lambda program: not (self.cheaper and _hopeless(program, torchs)))
 
     def _planned(self, p, programs) -> bool:
         """Waits for its program. Returns False, with the reason in the report, if it has none."""
@@ -180,15 +185,11 @@ class Taking:
             except Error as why:
                 p.why = why
 
-    def _hopeless(self, p) -> bool:
-        """True if compiling it, to measure it, is not worthwhile."""
-        return p.own().gpu > HOPELESS * p.torchs().gpu
-
     def _why_not(self, p):
         """Returns None if a part is to be taken: if neither the GPU nor the host loses, and one of them gains; else the
         reason."""
         torchs, own, how = p.torchs(), p.own(), "estimated"
-        if self.device.type == "cuda" and not self._hopeless(p):
+        if self.device.type == "cuda" and not _hopeless(p.part.program, torchs):
             found = self._measure(p, torchs.host)
             if None not in found:
                 torchs, own, how = torch_costs.Cost(found[0], torchs.host), torch_costs.Cost(found[1], own.host), "measured"
