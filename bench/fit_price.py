@@ -41,15 +41,15 @@ def features(zellige, path, index, tiling, folder):
 
 def settle(c, k, first, missed):
     cycle = 1e-3 / c["clock"]
-    most = -(-k["launched"] // SMS)
-    waves = math.ceil(most / k["blocks_each"])
-    l2 = max(k["l2_bytes"] / c["l2"] * 1e-3, most * k["l2_bytes"] / k["launched"] / c["l2_cycle"] * cycle)
+    busiest = -(-k["launched"] // SMS)
+    waves = math.ceil(busiest / k["blocks_each"])
+    l2 = max(k["l2_bytes"] / c["l2"] * 1e-3, busiest * k["l2_bytes"] / k["launched"] / c["l2_cycle"] * cycle)
     trips = k["trips"] * c["load"] / k["in_flight"] if k["trips"] > 1 else 0
     latency = waves * (max(trips, k["chain"] * c["step"]) + k["barriers"] * (c["barrier"] + (k["warps"] - 4) * c["barrier_warp"])) * cycle
-    parts = [missed * k["dram_bytes"] / c["dram"] * 1e-3, l2, most * k["wavefronts"] * cycle,
-             most * k["tensor_cycles"] * cycle, most * k["slots"] / 4 * cycle, latency]
+    parts = [missed * k["dram_bytes"] / c["dram"] * 1e-3, l2, busiest * k["wavefronts"] * cycle,
+             busiest * k["tensor_cycles"] * cycle, busiest * k["slots"] / 4 * cycle, latency]
     slowest, total = max(parts), sum(parts)
-    apart = c["rest"] + (1 - c["rest"]) / max(1.0, k["trips"] * min(most, k["blocks_each"]))
+    apart = c["rest"] + (1 - c["rest"]) / max(1.0, k["trips"] * min(busiest, k["blocks_each"]))
     return (c["launch"] if first else c["next"]) + c["load"] * cycle + slowest + apart * (total - slowest)
 
 

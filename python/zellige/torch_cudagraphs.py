@@ -15,7 +15,7 @@ import torch
 
 from . import torch_capturable
 
-MOST = 128  # captures per function; further calls run uncaptured
+MAX_CAPTURES = 128  # captures per function; further calls run uncaptured
 
 
 class Gpu:
@@ -84,7 +84,7 @@ class Replayed:
 
     def _first(self, key, inputs):
         """Runs uncaptured once, which initialises kernels and libraries, and captures for later calls."""
-        if self._report.uncaptured or sum(map(len, self._captures.values())) >= MOST:
+        if self._report.uncaptured or sum(map(len, self._captures.values())) >= MAX_CAPTURES:
             return self._call(*inputs)
         if key not in self._streams:
             self._streams[key] = self._gpu.new_stream()

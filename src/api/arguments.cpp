@@ -56,8 +56,9 @@ void check_numbers(const emit::Manifest& m, const emit::TensorPlace& t, const ch
 void check_one(const emit::Manifest& m, const emit::TensorPlace& t, const zellige_tensor& a,
                ReadablePages* untrusted) {
   if (!is(a, t.dtype)) mistake(m, t, "expected {}, found {}", graph::name(t.dtype), dtype_name(a));
-  constexpr int most_rank = 64;  // limit for messages
-  if (a.rank < 0 || a.rank > most_rank) mistake(m, t, "expected rank {}, found {}", t.shape.size(), a.rank);
+  constexpr int max_shown_rank = 64;  // limit for messages
+  if (a.rank < 0 || a.rank > max_shown_rank)
+    mistake(m, t, "expected rank {}, found {}", t.shape.size(), a.rank);
   const auto rank = static_cast<std::size_t>(a.rank);
   if (rank > 0 && !a.shape) mistake(m, t, "expected the address of a shape, found NULL");
   check_numbers(m, t, "a shape", a.shape, rank, untrusted);

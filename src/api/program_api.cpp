@@ -47,12 +47,12 @@ zellige_options known(const zellige_options* given) {
   return o;
 }
 
-constexpr int most_workers = 1024;  // more threads than any machine's cores are a mistake
+constexpr int max_workers = 1024;  // more threads than any machine's cores are a mistake
 
 Options options(const zellige_options& o, std::size_t inputs) {
   if (o.on < ZELLIGE_ON_AUTO || o.on > ZELLIGE_ON_REFERENCE) fail("on: expected 0 to 3, found {}", o.on);
-  if (o.workers < 0 || o.workers > most_workers)
-    fail("workers: expected 0, which is one a core, or up to {} threads, found {}", most_workers, o.workers);
+  if (o.workers < 0 || o.workers > max_workers)
+    fail("workers: expected 0, which is one a core, or up to {} threads, found {}", max_workers, o.workers);
   if (o.constant_count < 0 || static_cast<std::size_t>(o.constant_count) > inputs)
     fail("constant_count: expected 0 to {}, as many inputs as the graph has, found {}", inputs,
          o.constant_count);

@@ -10,8 +10,8 @@
 namespace zellige::cli {
 namespace {
 
-constexpr int most_counted = 1000;
-constexpr std::size_t most_bytes = std::size_t{8} << 20;
+constexpr int max_counted = 1000;
+constexpr std::size_t max_bytes = std::size_t{8} << 20;
 
 std::string graphs(int n) { return fmt::format("{} graph{}", n, n == 1 ? "" : "s"); }
 
@@ -28,7 +28,7 @@ void pass_over(graph::Candidates& from, const std::string& file, int index) {
 
 /// "3 graphs", "1 graph", or "more than 1000 graphs" if counting them would take long.
 std::string how_many(graph::Candidates& rest) {
-  while (rest.count() <= most_counted && rest.bytes_read() <= most_bytes) {
+  while (rest.count() <= max_counted && rest.bytes_read() <= max_bytes) {
     if (!rest.skip()) return graphs(rest.count());
   }
   return fmt::format("more than {}", graphs(rest.count() - 1));

@@ -6,7 +6,7 @@
 
 namespace zellige::cli {
 
-constexpr int most_index = 2147483647;
+constexpr int max_index = 2147483647;
 
 /// One graph of a file; index -1 takes the first, and reports it if there are others: "... --all ALL all of
 /// them".

@@ -109,10 +109,10 @@ Entry add_equal(CLI::App& app) {
   command->add_option("A", a->a, "A graph file: Zellige's JSON or Mirage's")->required();
   command->add_option("B", a->b, "The other file; inputs are paired by name, or else by order")->required();
   command->add_option("--index-a", a->index_a, "Number of the graph in A")
-      ->check(integer(0, most_index))
+      ->check(integer(0, max_index))
       ->capture_default_str();
   auto* index = command->add_option("--index", a->index_b, "Number of the graph in B (default: the first)");
-  index->check(integer(0, most_index));
+  index->check(integer(0, max_index));
   command->add_flag("--all", a->all, "Every graph of B, one after another")->excludes(index);
   command
       ->add_option("--seed", a->seed,

@@ -69,7 +69,7 @@ Entry add_optimize(CLI::App& app) {
   add_example(command, "zellige optimize examples/layers/gpt_mlp.json -o gpt_mlp.fused.json");
   command->add_option("FILE", a->file, "A graph file: Zellige's JSON or Mirage's; - is stdin")->required();
   command->add_option("--index", a->index, "Number of the graph in the file")
-      ->check(integer(0, most_index))
+      ->check(integer(0, max_index))
       ->capture_default_str();
   command->add_option("-o,--output", a->output, "Write the fused graph to this file, as JSON")
       ->type_name(output_file);

@@ -167,8 +167,8 @@ int run(const Arguments& a) {
   DumpFolders folders(a.dump);
 
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  const int most = a.jobs > 0 ? a.jobs : cores;
-  const int known = jobs.look_ahead(most + 1), width = std::max(1, std::min(most, known));
+  const int max_jobs = a.jobs > 0 ? a.jobs : cores;
+  const int known = jobs.look_ahead(max_jobs + 1), width = std::max(1, std::min(max_jobs, known));
   o.workers = std::max(1, cores / width);
 
   Tally tally;
@@ -238,7 +238,7 @@ Entry add_run(CLI::App& app) {
   command->add_option("FILE", a->files, "Graph files: Zellige's JSON or Mirage's; - is stdin")->required();
   auto* index =
       command->add_option("--index", a->index, "Number of the graph in each file (default: the first)");
-  index->check(integer(0, most_index));
+  index->check(integer(0, max_index));
   command->add_flag("--all", a->all, "Every graph of each file")->excludes(index);
   command
       ->add_option("--on", a->on,

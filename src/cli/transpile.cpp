@@ -101,7 +101,7 @@ Entry add_transpile(CLI::App& app) {
   add_example(command, "zellige transpile examples/lora.json --target sm_90a --explain -o out");
   command->add_option("FILE", a->file, "A graph file: Zellige's JSON or Mirage's; - is stdin")->required();
   command->add_option("--index", a->index, "Number of the graph in the file")
-      ->check(integer(0, most_index))
+      ->check(integer(0, max_index))
       ->capture_default_str();
   command->add_option("-o,--output", a->folder, "Folder to write into")
       ->type_name(output_folder)

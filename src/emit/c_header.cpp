@@ -28,10 +28,10 @@ const TensorPlace* becomes(const Manifest& m, const TensorPlace& t) {
 }
 
 int count(const Manifest& m, Role role) {
-  int most = 0;
+  int maximum = 0;
   for (const TensorPlace& t : m.tensors)
-    if (t.role == role) most = std::max(most, t.position + 1);
-  return most;
+    if (t.role == role) maximum = std::max(maximum, t.position + 1);
+  return maximum;
 }
 
 bool overlaps(const Manifest& m) {

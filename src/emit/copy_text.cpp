@@ -62,11 +62,11 @@ namespace {
 
 /// The number of loads in flight together, of `trips` loads per thread: a divisor if there is one.
 int batch_of(std::int64_t trips) {
-  constexpr int most = plan::loads_at_a_time;
-  if (trips <= most) return static_cast<int>(trips);
-  for (int batch = most; batch > most / 2; --batch)
+  constexpr int limit = plan::loads_at_a_time;
+  if (trips <= limit) return static_cast<int>(trips);
+  for (int batch = limit; batch > limit / 2; --batch)
     if (trips % batch == 0) return batch;
-  return most;
+  return limit;
 }
 
 }  // namespace
@@ -78,10 +78,10 @@ std::int64_t KernelText::last_read(const Node& n, const Index& iteration) const 
   std::int64_t last = 0;
   for (std::size_t d = 0; d < tensor.shape.size(); ++d) {
     const plan::Split& s = n.splits[d];
-    std::int64_t most = tensor.shape[d];
+    std::int64_t limit = tensor.shape[d];
     if (s.loop && s.axis < 0 && iteration.is_constant() && !shifted && plan::number_of(n) < 0)
-      most = std::min(most, (iteration.constant() + 1) * s.tile + s.offset);
-    last += (most - 1) * tensor.strides[d];
+      limit = std::min(limit, (iteration.constant() + 1) * s.tile + s.offset);
+    last += (limit - 1) * tensor.strides[d];
   }
   return last;
 }

@@ -240,8 +240,8 @@ void KernelText::fragment_nest(const std::vector<int>& tasks) {
   prepare(items, {&c, {}, 0});
   out_.line("#pragma unroll");
   if (c.row && reads_and_writes(plan_, items)) {
-    constexpr int most = 16;
-    const int together = std::gcd(c.values() / c.vector(), most);
+    constexpr int limit = 16;
+    const int together = std::gcd(c.values() / c.vector(), limit);
     const bool pairs = std::ranges::any_of(items, &Item::other);
     out_.open("for (int first = 0; first < {}::{}s; first += {}) {{", type, runs(c), together);
     const auto each = [&] {

@@ -193,9 +193,9 @@ void KernelText::sum_declaration(const Task& t) {
 }
 
 int KernelText::stages() const {
-  int most = 1;
-  for (const Buffer& b : plan_.buffers) most = std::max(most, b.stages);
-  return most;
+  int maximum = 1;
+  for (const Buffer& b : plan_.buffers) maximum = std::max(maximum, b.stages);
+  return maximum;
 }
 
 void KernelText::run(const std::vector<plan::Step>& steps) {
@@ -273,12 +273,12 @@ void KernelText::bounded(const plan::Step& begin) {
   const Index first = global_start(t.rows, false, 0);
   const bool behind = begin.from == begin.trips;  // the loop after that of the unmasked iterations
   // Upper limit of a block's iterations, regardless of the loop's.
-  std::int64_t most = 0;
+  std::int64_t maximum = 0;
   for (std::int64_t block = 0; block < block_.grid[t.rows.axis]; ++block)
-    most = std::max(most, t.of(block, std::numeric_limits<std::int64_t>::max()) + t.start(block));
+    maximum = std::max(maximum, t.of(block, std::numeric_limits<std::int64_t>::max()) + t.start(block));
   const auto bounded = [&](const Index& keys, const std::string& by) {
     const std::string text = fmt::format("({}) / {}", keys, t.each);
-    return most > block_.loop ? fmt::format("at_most({}, {})", text, by) : text;
+    return maximum > block_.loop ? fmt::format("at_most({}, {})", text, by) : text;
   };
   const bool every = t.last >= block_.loop * t.each;  // no row ends before the loop does
   if (!behind && every)

@@ -18,7 +18,7 @@ std::string digits(const std::string& bytes) {
 graph::Json price(const plan::KernelPrice& k) {
   return {{"us", k.us},
           {"blocks_each", k.blocks_each},
-          {"most", k.most},
+          {"most", k.blocks_of_busiest},
           {"waves", k.waves},
           {"dram_bytes", k.dram_bytes},
           {"l2_bytes", k.l2_bytes},

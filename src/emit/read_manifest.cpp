@@ -12,7 +12,7 @@ namespace {
 
 using graph::Json;
 
-constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 4;
+constexpr std::int64_t limit = std::numeric_limits<std::int64_t>::max() / 4;
 
 /// A JSON value and the path to it.
 class Field {
@@ -31,11 +31,11 @@ class Field {
       all.emplace_back((*value_)[i], fmt::format("{}[{}]", path_, i));
     return all;
   }
-  std::int64_t integer(std::int64_t least, std::int64_t greatest = most) const {
+  std::int64_t integer(std::int64_t least, std::int64_t greatest = limit) const {
     if (!value_->is_number_integer() || value_->get<std::int64_t>() < least ||
         value_->get<std::int64_t>() > greatest)
-      wrong(greatest == most ? fmt::format("an integer of at least {}", least)
-                             : fmt::format("an integer from {} to {}", least, greatest));
+      wrong(greatest == limit ? fmt::format("an integer of at least {}", least)
+                              : fmt::format("an integer from {} to {}", least, greatest));
     return value_->get<std::int64_t>();
   }
   std::vector<std::int64_t> integers(std::int64_t least) const {
@@ -144,11 +144,11 @@ std::string bytes(const Field& f) {
 
 /// Reads the shape of a launch and checks it against the limits of every GPU of the target.
 void read_launch(const Field& f, const target::Target& t, KernelLaunch& k) {
-  constexpr std::int64_t most_cluster = 8;  // every GPU with clusters supports this
-  const auto limited = [&](const char* key, const graph::Dim3& most) {
+  constexpr std::int64_t max_cluster = 8;  // every GPU with clusters supports this
+  const auto limited = [&](const char* key, const graph::Dim3& limit) {
     const graph::Dim3 found = f[key].extents();
-    if (found.x > most.x || found.y > most.y || found.z > most.z)
-      f[key].wrong(fmt::format("at most ({}, {}, {}), as {} has", most.x, most.y, most.z, t.name),
+    if (found.x > limit.x || found.y > limit.y || found.z > limit.z)
+      f[key].wrong(fmt::format("at most ({}, {}, {}), as {} has", limit.x, limit.y, limit.z, t.name),
                    fmt::format("({}, {}, {})", found.x, found.y, found.z));
     return found;
   };
@@ -160,7 +160,7 @@ void read_launch(const Field& f, const target::Target& t, KernelLaunch& k) {
   k.shared_bytes = f["shared_bytes"].integer(0, t.shared_per_block);
   if (!f.has("cluster")) return;
   const bool has_clusters = t.compute_capability >= 90;
-  k.cluster = static_cast<int>(limited("cluster", {has_clusters ? most_cluster : 1, 1, 1}).x);
+  k.cluster = static_cast<int>(limited("cluster", {has_clusters ? max_cluster : 1, 1, 1}).x);
   if (k.grid.x % k.cluster)
     f["cluster"].wrong(fmt::format("a divisor of the grid's {} blocks along x", k.grid.x),
                        fmt::format("{}", k.cluster));

@@ -52,13 +52,13 @@ std::string float_literal(double value) {
   return f < 0 ? "(" + text + ")" : text;
 }
 
-const char* index_type(std::int64_t last) { return last > plan::most_narrow ? "long long" : "int"; }
+const char* index_type(std::int64_t last) { return last > plan::max_int32 ? "long long" : "int"; }
 
 std::string layout_text(const graph::Shape& shape, const graph::Strides& strides) {
   std::string s, d;
   for (std::size_t i = 0; i < shape.size(); ++i) {
     s += fmt::format("{}Int<{}>", i ? ", " : "", shape[i]);
-    d += fmt::format("{}{}<{}>", i ? ", " : "", strides[i] > plan::most_narrow ? "C" : "Int", strides[i]);
+    d += fmt::format("{}{}<{}>", i ? ", " : "", strides[i] > plan::max_int32 ? "C" : "Int", strides[i]);
   }
   return fmt::format("Layout<Shape<{}>, Stride<{}>>", s, d);
 }

@@ -112,11 +112,11 @@ bool Block::may_arrive(const MBarrier& b, const Actor& a) const {
 void Block::mbarrier_arrive(Fiber& f, MBarrier& b, unsigned count, unsigned bytes, Site site) {
   Block& own = *f.home;
   ++counters[Counter::mbarrier_arrive];
-  const std::int64_t most = (1 << 20) - 1;
-  if (b.bytes + bytes > most) {
+  const std::int64_t limit = (1 << 20) - 1;
+  if (b.bytes + bytes > limit) {
     own.report(f, Kind::instruction, b.tensor, site,
                fmt::format("at \1, {} of {}: mbarrier {} is to expect {} bytes in one phase; {} is the most",
-                           own.spell(f.index), own.spell_block(own.linear), b.name, b.bytes + bytes, most));
+                           own.spell(f.index), own.spell_block(own.linear), b.name, b.bytes + bytes, limit));
   }
   b.bytes += bytes;
   b.counts_bytes |= bytes != 0;

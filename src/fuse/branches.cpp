@@ -13,7 +13,7 @@ namespace zellige::fuse {
 namespace {
 
 /// Of one branch: it is covered whole for each part that a piece leaves.
-constexpr std::size_t most_places = 16;
+constexpr std::size_t max_places = 16;
 
 /// What follows `at` and is connected to `from` but for `at`; none where something else is, or too much.
 std::set<int> follows(int at, int from, const Order& order, const Neighbours& neighbours) {
@@ -21,7 +21,7 @@ std::set<int> follows(int at, int from, const Order& order, const Neighbours& ne
   for (std::vector<int> open{from}; !open.empty();) {
     const int op = open.back();
     open.pop_back();
-    if (!order.all[static_cast<std::size_t>(op)].has(at) || met.size() > most_places) return {};
+    if (!order.all[static_cast<std::size_t>(op)].has(at) || met.size() > max_places) return {};
     for (int x : neighbours.of({op}))
       if (x != at && met.insert(x).second) open.push_back(x);
   }
@@ -178,7 +178,7 @@ std::vector<Branch> branches_of(const Order& order, const Neighbours& neighbours
     for (int x : neighbours.of({at}))
       if (!all.contains(x) && order.all[static_cast<std::size_t>(x)].has(at))
         all.merge(follows(at, x, order, neighbours));
-    if (!all.empty() && all.size() <= most_places) found.push_back({at, {all.begin(), all.end()}});
+    if (!all.empty() && all.size() <= max_places) found.push_back({at, {all.begin(), all.end()}});
   }
   // A branch of a branch is part of the larger one.
   std::ranges::stable_sort(found, std::ranges::greater{}, [](const Branch& b) { return b.places.size(); });

@@ -20,12 +20,12 @@
 namespace zellige::fuse {
 namespace {
 
-constexpr std::size_t most_ops = 16;      // in a group that is grown
-constexpr std::size_t most_joined = 64;   // in a union of two chosen groups
-constexpr std::size_t most_groups = 200;  // with the same first operator
-constexpr std::size_t widest = 64;        // states per place of a cover
-constexpr std::size_t at_once = 16;       // groups grown in parallel
-constexpr std::size_t plans_each = 16;    // kinds planned, per kind of a single operator plus four
+constexpr std::size_t max_ops = 16;      // in a group that is grown
+constexpr std::size_t max_joined = 64;   // in a union of two chosen groups
+constexpr std::size_t max_groups = 200;  // with the same first operator
+constexpr std::size_t widest = 64;       // states per place of a cover
+constexpr std::size_t at_once = 16;      // groups grown in parallel
+constexpr std::size_t plans_each = 16;   // kinds planned, per kind of a single operator plus four
 /// Added to a kernel's estimated cost, so that of equal covers the one with fewer kernels wins.
 constexpr double each = 0.01;
 
@@ -153,11 +153,11 @@ class Choosing {
     std::array<std::priority_queue<Rank, std::vector<Rank>, std::greater<>>, 2> next;
     std::vector<std::size_t> tried(g_.ops.size());
     const auto is_new = [&](const std::vector<int>& ops, const Set& s) {
-      if (ops.size() > most_ops || !seen_.insert(s).second || !is_convex(s, order_)) return false;
+      if (ops.size() > max_ops || !seen_.insert(s).second || !is_convex(s, order_)) return false;
       if (auto pattern = patterns_->of(ops); pattern && !seen_patterns_.insert(*std::move(pattern)).second)
         return false;
       ++choice_.work.groups;
-      const bool taken = tried[ops.front()]++ < most_groups;
+      const bool taken = tried[ops.front()]++ < max_groups;
       cut_short_ = cut_short_ || !taken;
       return taken;
     };
@@ -177,7 +177,7 @@ class Choosing {
       if (Set s = set(op); !free(op[0]) && is_new(op, s)) first.push_back({op, std::move(s)});
     }
     look_at(std::move(first));
-    most_plans_ = plans_each * (choice_.work.kinds + 4);
+    max_plans_ = plans_each * (choice_.work.kinds + 4);
     for (std::size_t turn = 0, looked_at = 0; goes_on("groups grown", looked_at, grown.size()); ++turn) {
       std::vector<std::size_t> groups;
       for (auto& queue = next[turn % 2]; !queue.empty() && groups.size() < at_once; queue.pop())
@@ -198,7 +198,7 @@ class Choosing {
     if (cut_short_)
       choice_.limits.push_back(
           fmt::format("of more than {} groups that begin with the same operator the first {} were looked at",
-                      most_groups, most_groups));
+                      max_groups, max_groups));
   }
 
   std::vector<std::size_t> planned_way() {
@@ -218,7 +218,7 @@ class Choosing {
       both.ops.insert(both.ops.end(), b.list.begin(), b.list.end());
       std::ranges::sort(both.ops);
       both.set.add(b.ops);
-      if (both.ops.size() > most_joined || !seen_.insert(both.set).second || !is_convex(both.set, order_))
+      if (both.ops.size() > max_joined || !seen_.insert(both.set).second || !is_convex(both.set, order_))
         continue;
       alone.push_back(a.us() + b.us());
       unions.push_back(std::move(both));
@@ -382,7 +382,7 @@ class Choosing {
     };
     std::ranges::for_each(way, add);
     if (open.empty()) return false;
-    if (ended_ || choice_.work.plans >= most_plans_) {
+    if (ended_ || choice_.work.plans >= max_plans_) {
       drop_unplanned();
       return true;
     }
@@ -390,8 +390,8 @@ class Choosing {
     for (std::size_t c = 0; c < candidates_.size(); ++c)
       if (candidates_[c].kind && !candidates_[c].kind->planned && with_[c] < never) others.push_back(c);
     std::ranges::stable_sort(others, {}, [&](std::size_t c) { return with_[c]; });
-    const std::size_t most = open.size() + std::min(g_.ops.size(), most_plans_ / 8);
-    for (std::size_t i = 0; i < others.size() && open.size() < most; ++i) add(others[i]);
+    const std::size_t limit = open.size() + std::min(g_.ops.size(), max_plans_ / 8);
+    for (std::size_t i = 0; i < others.size() && open.size() < limit; ++i) add(others[i]);
     std::atomic<std::size_t> planned = 0;
     graph::parallel_for(std::ssize(open), graph::hardware_threads(), [&](std::int64_t i, int worker) {
       if (worker == 0)
@@ -448,7 +448,7 @@ class Choosing {
   std::atomic<bool> ended_ = false;  // the Watch callback stopped the search
   Refusal alone_;                    // of an unfused operator that the verifier rejects
   bool cut_short_ = false, beam_ = false;
-  std::size_t most_plans_ = 0;  // kinds, each with any number of tilings
+  std::size_t max_plans_ = 0;  // kinds, each with any number of tilings
   Choice choice_;
 };
 

@@ -159,9 +159,9 @@ class Covering {
 
   Cover run(std::size_t widest) {
     const Cover some = search(std::min(widest, first_widest), never);
-    double over = 0, most = 0;
-    for (std::size_t p : some.pieces) over += over_[p], most = std::max(most, pieces_[p].cost);
-    const double limit = some.pieces.empty() ? never : (over + most) * (1 + rounding);
+    double over = 0, maximum = 0;
+    for (std::size_t p : some.pieces) over += over_[p], maximum = std::max(maximum, pieces_[p].cost);
+    const double limit = some.pieces.empty() ? never : (over + maximum) * (1 + rounding);
     Cover cover = search(widest, limit);
     cover.with.assign(pieces_.size(), never);
     if (cover.cost != never) weigh(cover.with, limit);
@@ -170,8 +170,8 @@ class Covering {
 
  private:
   static constexpr std::size_t first_widest = 16;
-  static constexpr double rounding = 1e-9;        // of floating-point sums
-  static constexpr std::size_t most_waiting = 8;  // times `widest`: states of a place before it is narrowed
+  static constexpr double rounding = 1e-9;       // of floating-point sums
+  static constexpr std::size_t max_waiting = 8;  // times `widest`: states of a place before it is narrowed
 
   /// Searches the covers whose excess over the lower bounds is at most `limit`. Leaves the levels for
   /// weigh().
@@ -194,7 +194,7 @@ class Covering {
           Reached& r = then.at(next_);
           const double cost = level[s].cost + pieces_[p].cost;
           if (cost < r.cost) r = {cost, over, never, p, static_cast<int>(at), s};
-          if (then.size() >= most_waiting * widest && first + 1 < levels_.size())
+          if (then.size() >= max_waiting * widest && first + 1 < levels_.size())
             cover.exact = narrow(then, widest) && cover.exact;
         }
     }

@@ -31,7 +31,7 @@ std::string called(const KernelGraph& g, int op) {
 
 /// A name from the operators that are not elementwise, or from the elementwise ones if there are no others.
 std::string name_of(const KernelGraph& g, const std::vector<int>& ops) {
-  constexpr std::size_t most = 4;
+  constexpr std::size_t max_words = 4;
   for (const bool elementwise : {false, true}) {
     std::vector<std::string> words;
     for (int i : ops) {
@@ -41,7 +41,7 @@ std::string name_of(const KernelGraph& g, const std::vector<int>& ops) {
     }
     if (words.empty()) continue;
     std::string name = words[0];
-    for (std::size_t i = 1; i < std::min(words.size(), most); ++i) name += "_" + words[i];
+    for (std::size_t i = 1; i < std::min(words.size(), max_words); ++i) name += "_" + words[i];
     return name;
   }
   return "kernel";

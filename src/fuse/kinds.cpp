@@ -11,7 +11,7 @@
 namespace zellige::fuse {
 namespace {
 
-constexpr std::size_t most_tilings = 32;  // of a kind that are planned, cheapest estimates first
+constexpr std::size_t max_tilings = 32;  // of a kind that are planned, cheapest estimates first
 /// A custom operator replaces a single unfused one only if it is clearly faster by estimate.
 constexpr double alone_gain = 0.85;
 
@@ -41,7 +41,7 @@ std::vector<std::shared_ptr<Kind>> Kinds::of(const std::vector<std::vector<int>>
 void Kinds::find_kernels(Kind& kind) const {
   kind.kernels = kernels_of(kind.first.graph, kind.first.ops, target_, kind.why);
   if (!kind.kernels.empty()) kind.us = std::ranges::min_element(kind.kernels, {}, &Kernel::least)->least;
-  kind.kernels.resize(std::min(kind.kernels.size(), most_tilings));
+  kind.kernels.resize(std::min(kind.kernels.size(), max_tilings));
   kind.kernels.shrink_to_fit();
 }
 
@@ -49,7 +49,7 @@ void Kinds::plan(Kind& kind) const {
   kind.planned = true;
   // Kernels with scalar matmuls are slow to plan, because all their shared-memory accesses are counted, and
   // their estimates rank them well.
-  const std::size_t tried = kind.kernels[0].one_by_one ? 3 : most_tilings;
+  const std::size_t tried = kind.kernels[0].one_by_one ? 3 : max_tilings;
   Refusal refusal;
   kind.us = never;
   for (std::size_t k = 0; k < std::min(tried, kind.kernels.size()); ++k) {

@@ -156,14 +156,14 @@ class Tilings {
   /// Adds tilings with fewer elements per block if otherwise most multiprocessors have no block.
   std::vector<Tiles> run_all() {
     std::vector<Tiles> all = run();
-    if (products_ || all.empty() || !leaves_most_idle(all.back())) return all;
+    if (products_ || all.empty() || !leaves_gpu_idle(all.back())) return all;
     rows(512);
     all.insert(all.end(), result_.begin(), result_.end());
     return all;
   }
 
  private:
-  bool leaves_most_idle(const Tiles& t) const {
+  bool leaves_gpu_idle(const Tiles& t) const {
     return 2 * t.grid[0].blocks * t.grid[1].blocks * t.grid[2].blocks < target_.multiprocessors;
   }
 
@@ -194,10 +194,10 @@ class Tilings {
     // If equal parts are too small or unaligned to an instruction's rows, the last tile may be partial.
     Extents past;
     for (auto& [blocks, c] : grid)
-      if (const std::int64_t most = cap(c, mn);
-          c.axes.size() == 1 && c.axes[0] != parted_ && is_odd(c.largest, blocks, most)) {
-        blocks = (c.largest + most - 1) / most;
-        past[c.axes[0]] = blocks > 1 ? blocks * most : rounded(c.largest);
+      if (const std::int64_t limit = cap(c, mn);
+          c.axes.size() == 1 && c.axes[0] != parted_ && is_odd(c.largest, blocks, limit)) {
+        blocks = (c.largest + limit - 1) / limit;
+        past[c.axes[0]] = blocks > 1 ? blocks * limit : rounded(c.largest);
       }
     if (loop_axis_ >= 0 && parted_ < 0 &&
         is_odd(whole(loop_axis_), parts(whole(loop_axis_), whole(loop_axis_), k), k)) {
@@ -213,10 +213,10 @@ class Tilings {
   static std::int64_t rounded(std::int64_t n) {
     return (n + rows_of_instruction - 1) / rows_of_instruction * rows_of_instruction;
   }
-  static bool is_odd(std::int64_t largest, std::int64_t parts, std::int64_t most) {
+  static bool is_odd(std::int64_t largest, std::int64_t parts, std::int64_t limit) {
     const std::int64_t tile = largest / parts;
-    return most >= rows_of_instruction && largest > rows_of_instruction &&
-           (tile % rows_of_instruction != 0 || 2 * tile < std::min(most, largest));
+    return limit >= rows_of_instruction && largest > rows_of_instruction &&
+           (tile % rows_of_instruction != 0 || 2 * tile < std::min(limit, largest));
   }
   /// Returns whether the axis is the columns of a matmul, as keys are of scores.
   bool is_column(int axis) const {
@@ -368,7 +368,7 @@ graph::Shape Tiles::covered(const Axes& axes, int value, graph::Shape s) const {
 }
 
 std::vector<Tiles> splits(const Tiles& t, const target::Target& target) {
-  constexpr std::int64_t most = 64;
+  constexpr std::int64_t limit = 64;
   std::vector<Tiles> result;
   if (t.loop_axis < 0 || t.loop < 2) return result;
   std::int64_t blocks = 1;
@@ -379,9 +379,9 @@ std::vector<Tiles> splits(const Tiles& t, const target::Target& target) {
   }
   if (free < 0 || 2 * blocks > target.multiprocessors) return result;
   const bool past = t.extents.count(t.loop_axis) > 0;
-  for (std::int64_t s = 2; s <= std::min(most, t.loop) && result.size() < 2; ++s) {
+  for (std::int64_t s = 2; s <= std::min(limit, t.loop) && result.size() < 2; ++s) {
     if ((t.loop % s != 0 && !past) ||
-        (4 * blocks * s < 3 * target.multiprocessors && 2 * s <= std::min(most, t.loop)))
+        (4 * blocks * s < 3 * target.multiprocessors && 2 * s <= std::min(limit, t.loop)))
       continue;
     Tiles split = t;
     split.grid[free] = {{t.loop_axis}, s};

@@ -17,7 +17,7 @@ using graph::OpKind;
 using graph::Shape;
 
 constexpr std::int64_t columns_unit = 16;  // of a wgmma
-constexpr std::int64_t warpgroup_rows = 64, warpgroup_threads = 128, most_columns = 128;
+constexpr std::int64_t warpgroup_rows = 64, warpgroup_threads = 128, max_columns = 128;
 
 class Turning {
  public:
@@ -83,7 +83,7 @@ class Turning {
     if (m % columns_unit != 0 || m % warpgroup_rows == 0 ||
         (m < warpgroup_rows && cut_.count(op.inputs[0]) > 0) ||
         !has_instruction(from_.tensors[op.inputs[0]].dtype, m) || graph::size(out) != m * n ||
-        n % warpgroup_rows != 0 || n > most_columns || (columns_ > 0 && n != columns_))
+        n % warpgroup_rows != 0 || n > max_columns || (columns_ > 0 && n != columns_))
       return false;
     for (int t : op.inputs)  // warpgroups read what TMA has loaded
       if (shape(t).size() != out.size() || brought_.count(t) == 0) return false;

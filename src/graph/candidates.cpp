@@ -15,7 +15,7 @@
 namespace zellige::graph {
 namespace {
 
-constexpr std::size_t most_bytes = std::size_t{1} << 28;  // of one graph's JSON
+constexpr std::size_t max_bytes = std::size_t{1} << 28;  // of one graph's JSON
 
 /// Derives the name of a file's graphs from its own: characters that a graph's name may not have become
 /// underscores.
@@ -65,8 +65,7 @@ class Characters {
     for (int c; (c = peek()) >= 0;) {
       if (!quoted && depth == 0 && (c == ',' || c == ']' || c == '}' || blank(c))) return;
       if (into) {
-        if (into->size() == most_bytes)
-          fail("{}: a graph's text has more than {} bytes", source_, most_bytes);
+        if (into->size() == max_bytes) fail("{}: a graph's text has more than {} bytes", source_, max_bytes);
         into->push_back(static_cast<char>(c));
       }
       drop();
@@ -87,8 +86,8 @@ class Characters {
   /// Appends the rest of the input.
   void all(std::string& into) {
     while (peek() >= 0) {
-      if (into.size() + rest_.size() > most_bytes)
-        fail("{}: a graph's text has more than {} bytes", source_, most_bytes);
+      if (into.size() + rest_.size() > max_bytes)
+        fail("{}: a graph's text has more than {} bytes", source_, max_bytes);
       into += rest_;
       bytes += rest_.size();
       rest_ = {};

@@ -48,14 +48,14 @@ void raise(Deviation& to, const Deviation& from, double factor) {
 
 Deviation close_by(const Array& expected, DType dtype, const Array* rounded) {
   const Tolerance t = tolerance(dtype);
-  Deviation most{allowances(expected, close_tolerance(dtype), rounded).values, row_norms(expected),
-                 norm_allowed(t, size(expected.shape)), 0};
-  for (double& x : most.rows) x = norm_allowed(t, expected.shape.back()) * x;
-  if (!rounded) return most;
+  Deviation allowed{allowances(expected, close_tolerance(dtype), rounded).values, row_norms(expected),
+                    norm_allowed(t, size(expected.shape)), 0};
+  for (double& x : allowed.rows) x = norm_allowed(t, expected.shape.back()) * x;
+  if (!rounded) return allowed;
   const Deviation left_out = deviation(*rounded, expected);
-  for (std::size_t i = 0; i < most.rows.size(); ++i) most.rows[i] += 2 * left_out.rows[i];
-  most.scale += left_out.scale + 5 * left_out.norm / std::sqrt(static_cast<double>(most.rows.size()));
-  return most;
+  for (std::size_t i = 0; i < allowed.rows.size(); ++i) allowed.rows[i] += 2 * left_out.rows[i];
+  allowed.scale += left_out.scale + 5 * left_out.norm / std::sqrt(static_cast<double>(allowed.rows.size()));
+  return allowed;
 }
 
 }  // namespace zellige::graph

@@ -82,8 +82,8 @@ Tiles* best() { return tiles_plain; }
 
 void gemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda, const double* b,
           std::int64_t ldb, double* c, std::int64_t ldc) {
-  constexpr std::int64_t most = std::numeric_limits<int>::max();  // range of a BLAS's integers
-  const bool fits = std::max({m, n, k, lda, ldb, ldc}) <= most;
+  constexpr std::int64_t limit = std::numeric_limits<int>::max();  // range of a BLAS's integers
+  const bool fits = std::max({m, n, k, lda, ldb, ldc}) <= limit;
   if (const Blas* library = fits && m * n * k >= for_blas ? blas() : nullptr)
     library->multiply(m, n, k, a, lda, b, ldb, c, ldc);
   else

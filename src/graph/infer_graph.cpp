@@ -39,10 +39,10 @@ struct Walk {
 
 void check_arity(const Where& where, const OpInfo& row, std::size_t inputs, std::size_t outputs) {
   const bool scalar = takes_scalar(row.kind, inputs);
-  const auto most = static_cast<std::size_t>(std::max(row.inputs, 0));
-  if (row.optional > 0 && (inputs > most || inputs + static_cast<std::size_t>(row.optional) < most))
+  const auto limit = static_cast<std::size_t>(std::max(row.inputs, 0));
+  if (row.optional > 0 && (inputs > limit || inputs + static_cast<std::size_t>(row.optional) < limit))
     fail_at(where, "expected {} to {} operands, found {}", row.inputs - row.optional, row.inputs, inputs);
-  if (row.inputs >= 0 && row.optional == 0 && !scalar && inputs != most)
+  if (row.inputs >= 0 && row.optional == 0 && !scalar && inputs != limit)
     fail_at(where, "expected {} operand{}, found {}", row.inputs, row.inputs == 1 ? "" : "s", inputs);
   if (row.inputs < 0 && inputs == 0) fail_at(where, "expected at least 1 operand, found 0");
   if (row.outputs >= 0 && outputs != static_cast<std::size_t>(row.outputs))
@@ -75,11 +75,11 @@ void check_scalars(const Where& where, OpKind kind, const Attributes& a, std::si
 
 /// Checks a grid's or block's extents; all axes have the same limit, because lowering may number them all
 /// along x.
-void check_extents(const Where& where, std::string_view what, const Dim3& d, std::int64_t most,
+void check_extents(const Where& where, std::string_view what, const Dim3& d, std::int64_t limit,
                    std::string_view unit) {
   for (int axis = 0; axis < 3; ++axis)
-    if (d[axis] < 1 || d[axis] > most)
-      fail_at(where, "expected a {} of 1 to {} {} along {}, found {}", what, most, unit, "xyz"[axis],
+    if (d[axis] < 1 || d[axis] > limit)
+      fail_at(where, "expected a {} of 1 to {} {} along {}, found {}", what, limit, unit, "xyz"[axis],
               d[axis]);
 }
 

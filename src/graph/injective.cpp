@@ -82,9 +82,9 @@ class Walk {
       if (!found && sum == 0 && !zero) d_[k] = d_[k + 1] = 0;
       return found || (sum == 0 && !zero);
     }
-    const std::int64_t s = modes_[k].stride, most = modes_[k].extent - 1;
-    const std::int64_t from = std::max(zero ? 0 : -most, ceil_div(-sum - reach_[k + 1], s)),
-                       to = std::min(most, floor_div(-sum + reach_[k + 1], s));
+    const std::int64_t s = modes_[k].stride, limit = modes_[k].extent - 1;
+    const std::int64_t from = std::max(zero ? 0 : -limit, ceil_div(-sum - reach_[k + 1], s)),
+                       to = std::min(limit, floor_div(-sum + reach_[k + 1], s));
     for (d_[k] = from; d_[k] <= to; ++d_[k])
       if (meets(k + 1, sum + d_[k] * s, zero && d_[k] == 0)) return true;
     return false;

@@ -98,7 +98,7 @@ std::vector<Stage> whole_graph(const KernelGraph& g) {
 /// One tile of each output; if that costs too much, one of every tensor that an operator makes, computed from
 /// tiles of its operands.
 std::vector<Stage> parts_of(const KernelGraph& g, std::uint64_t seed) {
-  constexpr double most = 5e8;  // total work of all tiles
+  constexpr double maximum = 5e8;  // total work of all tiles
   constexpr std::int64_t side = 64;
   const auto tile = [&](int t) {
     Region r = whole(g.tensors[t].shape);
@@ -119,12 +119,12 @@ std::vector<Stage> parts_of(const KernelGraph& g, std::uint64_t seed) {
     if (std::ranges::find(g.inputs, t) == g.inputs.end()) outputs.push_back(stage(t, {}));
   double all_outputs = 0;
   for (const Stage& s : outputs) all_outputs += work(s.graph);
-  if (all_outputs <= most) return outputs;
+  if (all_outputs <= maximum) return outputs;
   std::vector<Stage> all;
   for (const KernelOp& op : g.ops)
     for (int t : op.outputs) {
       all.push_back(stage(t, {}));
-      if (work(all.back().graph) > most / static_cast<double>(g.ops.size()))
+      if (work(all.back().graph) > maximum / static_cast<double>(g.ops.size()))
         all.back() = stage(t, std::vector<bool>(g.tensors.size(), true));
     }
   return all;
@@ -208,12 +208,12 @@ class Search {
   }
 
   double greatest() const {
-    double most = 0;
+    double maximum = 0;
     for (const Stage& s : stages_) {
-      for (const Magnitude& m : s.reference.magnitudes) most = std::max(most, m.greatest);
-      for (const BlockOperand& o : s.reference.operands) most = std::max(most, o.magnitude.greatest);
+      for (const Magnitude& m : s.reference.magnitudes) maximum = std::max(maximum, m.greatest);
+      for (const BlockOperand& o : s.reference.operands) maximum = std::max(maximum, o.magnitude.greatest);
     }
-    return most;
+    return maximum;
   }
 
   /// Returns whether there is no NaN anywhere (unless given inputs cause it) and something finite in every

@@ -137,12 +137,12 @@ const Json& member(const Where& where, const Json& object, const char* key) {
 }
 
 std::int64_t integer(const Where& where, std::string_view what, const Json& j, std::int64_t least,
-                     std::int64_t most) {
+                     std::int64_t max) {
   // Numbers beyond int64 are stored as unsigned: compare before narrowing.
   const bool fits = j.is_number_unsigned() ? j.get<std::uint64_t>() <= static_cast<std::uint64_t>(INT64_MAX)
                                            : j.is_number_integer();
-  if (!fits || j.get<std::int64_t>() < least || j.get<std::int64_t>() > most)
-    fail_at(where, "expected {} to be an integer from {} to {}, found {}", what, least, most, describe(j));
+  if (!fits || j.get<std::int64_t>() < least || j.get<std::int64_t>() > max)
+    fail_at(where, "expected {} to be an integer from {} to {}, found {}", what, least, max, describe(j));
   return j.get<std::int64_t>();
 }
 
@@ -181,9 +181,9 @@ const Json& list(const Where& where, std::string_view what, const Json& j) {
 }
 
 std::vector<std::int64_t> integers(const Where& where, std::string_view what, const Json& j,
-                                   std::int64_t least, std::int64_t most) {
+                                   std::int64_t least, std::int64_t max) {
   std::vector<std::int64_t> result;
-  for (const Json& entry : list(where, what, j)) result.push_back(integer(where, what, entry, least, most));
+  for (const Json& entry : list(where, what, j)) result.push_back(integer(where, what, entry, least, max));
   return result;
 }
 

@@ -27,21 +27,21 @@ std::int64_t may_be_next_to(const Format& f, std::int64_t count) {
   return static_cast<std::int64_t>(std::ldexp(static_cast<double>(count), std::min(f.mantissa - 19, -8)));
 }
 
-/// Describes where a result deviates by more than `most`; "" if nowhere.
-std::string past(const Deviation& d, const Deviation& most, const Shape& shape) {
+/// Describes where a result deviates by more than `allowed`; "" if nowhere.
+std::string past(const Deviation& d, const Deviation& allowed, const Shape& shape) {
   for (std::size_t i = 0; i < d.elements.size(); ++i)
-    if (!(d.elements[i] <= most.elements[i]))
+    if (!(d.elements[i] <= allowed.elements[i]))
       return fmt::format("element {}", to_string(coordinates(static_cast<std::int64_t>(i), shape)));
   for (std::size_t i = 0; i < d.rows.size(); ++i)
-    if (!(d.rows[i] <= most.rows[i])) {
+    if (!(d.rows[i] <= allowed.rows[i])) {
       const auto first = static_cast<std::int64_t>(i) * shape.back();
       return fmt::format("the row of {} is {:.3g} away in norm, rounding alone explains no more than {:.3g}",
-                         to_string(coordinates(first, shape)), d.rows[i], most.rows[i]);
+                         to_string(coordinates(first, shape)), d.rows[i], allowed.rows[i]);
     }
-  if (!(d.scale <= most.scale))
+  if (!(d.scale <= allowed.scale))
     return fmt::format(
         "the whole is larger or smaller by {:.3g} of itself, rounding alone explains no more than {:.3g}",
-        d.scale, most.scale);
+        d.scale, allowed.scale);
   return "";
 }
 
@@ -133,20 +133,20 @@ Comparison Judge::compare(int tensor, const Array& found, DType dtype) {
   Array limits = this->limits(tensor, found);
   c = graph::compare(found, expected, dtype, &bounds_.errors[tensor], rounded, &limits);
   if (c.limited || !(c.correct || c.explained)) return c;
-  Deviation most = close_by(expected, dtype, rounded);
+  Deviation allowed = close_by(expected, dtype, rounded);
   const Deviation found_by = deviation(found, expected);
-  if (c.correct && past(found_by, most, expected.shape).empty()) return c;
+  if (c.correct && past(found_by, allowed, expected.shape).empty()) return c;
   if (sampled_.empty()) sample();
   const Deviation& samples = sampled_[tensor];
-  raise(most, samples, 4);
+  raise(allowed, samples, 4);
   Array explained = bounds_.errors[tensor];
   for (std::size_t i = 0; i < limits.values.size(); ++i) {
     explained.values[i] = std::min(explained.values[i], 4 * samples.elements[i]);
-    limits.values[i] = std::min(limits.values[i], most.elements[i]);
+    limits.values[i] = std::min(limits.values[i], allowed.elements[i]);
   }
   c = graph::compare(found, expected, dtype, &explained, rounded, &limits);
   if (c.limited) return c;
-  c.as_a_whole = past(found_by, most, expected.shape);
+  c.as_a_whole = past(found_by, allowed, expected.shape);
   if (!c.as_a_whole.empty()) {
     c.correct = c.explained = false, c.limited = true;
     return c;

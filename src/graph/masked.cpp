@@ -13,27 +13,27 @@ bool keeps(OpKind kind) { return kind != OpKind::matmul && kind != OpKind::exp &
 
 template <class Op>
 Mask result(const Op& op, const std::vector<Mask>& mask) {
-  Mask most = Mask::none;
-  for (int t : op.inputs) most = std::max(most, mask[t]);
+  Mask maximum = Mask::none;
+  for (int t : op.inputs) maximum = std::max(maximum, mask[t]);
   const bool adds = is_elementwise(op.kind) && takes_scalar(op.kind, op.inputs.size());
   const double fill =
       op.kind == OpKind::mask ? op.attributes.value : scalar_operand(op.attributes, DType::f32);
   if ((adds || op.kind == OpKind::mask) && fill == -std::numeric_limits<double>::infinity())
-    most = Mask::infinity;
+    maximum = Mask::infinity;
   if (op.kind == OpKind::matmul && op.inputs.size() > 2 && mask[op.inputs[2]] == Mask::infinity)
-    return most;  // the bias is added
-  return keeps(op.kind) ? most : std::min(most, Mask::nan);
+    return maximum;  // the bias is added
+  return keeps(op.kind) ? maximum : std::min(maximum, Mask::nan);
 }
 
 }  // namespace
 
 Mask mask_in(const Array& a) {
-  Mask most = Mask::none;
+  Mask maximum = Mask::none;
   for (double v : a.values) {
     if (v == -std::numeric_limits<double>::infinity()) return Mask::infinity;
-    if (v != v) most = Mask::nan;
+    if (v != v) maximum = Mask::nan;
   }
-  return most;
+  return maximum;
 }
 
 std::vector<Mask> masked(const KernelGraph& g, const std::vector<Mask>& inputs) {

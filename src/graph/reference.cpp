@@ -179,7 +179,7 @@ void check_inputs(const KernelGraph& g, const std::vector<Array>& inputs) {
 void add_rounding(DType dtype, const Array& x, Array& error) {
   const Format f = format(dtype);
   for (std::size_t i = 0; i < x.values.size(); ++i)
-    if (std::isfinite(x.values[i])) error.values[i] += most_rounded(f, x.values[i]);
+    if (std::isfinite(x.values[i])) error.values[i] += max_rounding(f, x.values[i]);
 }
 
 bool representable(DType dtype, const Array& a) {
@@ -196,15 +196,15 @@ bool representable(DType dtype, const Array& a) {
 
 void check_memory(const KernelGraph& g) {
   const std::int64_t page = sysconf(_SC_PAGESIZE), pages = sysconf(_SC_PHYS_PAGES);
-  const std::int64_t most = page * pages / static_cast<std::int64_t>(sizeof(double));
+  const std::int64_t limit = page * pages / static_cast<std::int64_t>(sizeof(double));
   std::int64_t elements = 0;
   for (const KernelTensor& t : g.tensors) {
     elements += size(t.shape);
-    if (elements > most)
+    if (elements > limit)
       fail_at({g.name},
               "expected tensors of at most {} elements together, what this machine's memory holds as "
               "float64 for the reference, found more at tensor {} {}",
-              most, t.name, to_string(t.shape));
+              limit, t.name, to_string(t.shape));
   }
 }
 

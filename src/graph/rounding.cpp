@@ -99,8 +99,8 @@ void elementwise_errors(OpKind kind, const Attributes& a, DType dtype, const std
 
 /// The float32 error of a sum, given the square of its terms and the largest of its partial sums in their
 /// order: another order has other partial sums, about as large unless the terms are arranged to cancel late.
-double own_sum_error(double share, double most, double squares) {
-  return share * (most + std::sqrt(squares));
+double own_sum_error(double share, double maximum, double squares) {
+  return share * (maximum + std::sqrt(squares));
 }
 
 /// |A| eB + eA (|B| + eB), and the rounding of the accumulators themselves.
@@ -135,18 +135,18 @@ void matmul(DType dtype, const Uncertain& a, const Uncertain& b, double* error, 
     const std::int64_t from_a = (batches.a[t] * m + i) * k, from_b = batches.b[t] * k * n;
     double* to = error + (t * m + i) * n;
     const std::vector<double> zeros(static_cast<std::size_t>(count));
-    std::vector<double> part = zeros, sum = zeros, most = zeros;
+    std::vector<double> part = zeros, sum = zeros, maximum = zeros;
     const auto product = [&](const double* x, const double* y, std::int64_t depth) {
       gemm(count / n, n, depth, x, k, y, n, part.data(), n);
     };
     for (std::int64_t at = 0; at < k; at += step) {  // the partial sums, every few terms
       product(a.at.values + from_a + at, b.at.values + from_b + at * n, std::min(step, k - at));
       for (std::size_t j = 0; j < part.size(); ++j)
-        sum[j] += part[j], most[j] = std::max(most[j], std::fabs(sum[j]));
+        sum[j] += part[j], maximum[j] = std::max(maximum[j], std::fabs(sum[j]));
     }
     product(squares.data() + from_a, other_squares.data() + from_b, k);
     for (std::size_t j = 0; j < part.size(); ++j)
-      to[j] = exact ? 0 : own_sum_error(share, most[j], part[j]) + tiny;
+      to[j] = exact ? 0 : own_sum_error(share, maximum[j], part[j]) + tiny;
     const auto add = [&] {
       for (std::size_t j = 0; j < part.size(); ++j) to[j] = known(to[j] + part[j]);
     };
@@ -235,17 +235,17 @@ void fold_error(const Uncertain& x, int dim, bool squared, std::int64_t terms, c
   const std::int64_t extent = x.at.shape[dim], to = error.shape[dim];
   std::int64_t inner = 1;
   for (std::size_t d = static_cast<std::size_t>(dim) + 1; d < x.at.shape.size(); ++d) inner *= x.at.shape[d];
-  std::vector<double> sum(n, 0), most(n, 0), squares(n, 0);
+  std::vector<double> sum(n, 0), maximum(n, 0), squares(n, 0);
   const std::int64_t count = size(x.at.shape);
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t outer = i / (extent * inner), at = i / inner % extent;
     const auto j = static_cast<std::size_t>((outer * to + at % to) * inner + i % inner);
     const double v = std::fabs(x.at.values[i]), e = x.error[i], term = squared ? v * v : x.at.values[i];
     error.values[j] += squared ? 2 * v * e + e * e + u * term : e;
-    sum[j] += term, most[j] = std::max(most[j], std::fabs(sum[j])), squares[j] += term * term;
+    sum[j] += term, maximum[j] = std::max(maximum[j], std::fabs(sum[j])), squares[j] += term * term;
   }
   for (std::size_t j = 0; j < n; ++j)
-    error.values[j] = known(error.values[j] + own_sum_error(sum_error(terms), most[j], squares[j]));
+    error.values[j] = known(error.values[j] + own_sum_error(sum_error(terms), maximum[j], squares[j]));
 }
 
 void fold_max_error(const Uncertain& x, int dim, const Operand& before, const Result& error) {
@@ -292,7 +292,7 @@ void storage_error(DType dtype, const double* x, double* error, std::int64_t cou
   }
 }
 
-double most_rounded(const Format& f, double x) {
+double max_rounding(const Format& f, double x) {
   return std::ldexp(std::max(std::fabs(x), f.least_normal), -f.mantissa - 1);
 }
 
@@ -330,7 +330,7 @@ void Noise::round(DType dtype, double* x, std::int64_t count) {
   const Format f = format(dtype);
   for (std::int64_t i = 0; i < count; ++i) {
     const double part = static_cast<double>(next()) * 0x1p-63 - 1;  // from -1 to 1
-    if (std::isfinite(x[i]) && x[i] != 0) x[i] += part * most_rounded(f, x[i]);
+    if (std::isfinite(x[i]) && x[i] != 0) x[i] += part * max_rounding(f, x[i]);
   }
 }
 

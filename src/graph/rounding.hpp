@@ -52,7 +52,7 @@ void storage_error(DType, const double* x, double* error, std::int64_t count);
 
 /// Largest change that rounding to nearest makes to numbers of the magnitude of x: half a step from a power
 /// of two.
-double most_rounded(const Format&, double x);
+double max_rounding(const Format&, double x);
 
 /// Returns whether the operator is a comparison: its result jumps where its operands are equal, and it adds
 /// no error of its own.
@@ -70,7 +70,7 @@ class Noise {
   /// as a function's bias or an order of summation would.
   void move(double* x, const double* own, std::int64_t count);
 
-  /// Moves x as rounding to a dtype might: by up to most_rounded(), independently per element; 0 stays 0.
+  /// Moves x as rounding to a dtype might: by up to max_rounding(), independently per element; 0 stays 0.
   void round(DType, double* x, std::int64_t count);
 
   /// Comparisons: flips half of the results that may be either, given the errors of the operands. In the

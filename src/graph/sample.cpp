@@ -46,10 +46,10 @@ Region Tiling::at(std::int64_t index) const {
 }
 
 Tiling tiling(const Shape& shape) {
-  constexpr std::int64_t most = 128;
+  constexpr std::int64_t limit = 128;
   Tiling t{shape, Shape(shape.size(), 1)};
   for (std::size_t d = shape.size() < 2 ? 0 : shape.size() - 2; d < shape.size(); ++d)
-    t.tile[d] = std::min(shape[d], most);
+    t.tile[d] = std::min(shape[d], limit);
   return t;
 }
 
@@ -72,7 +72,7 @@ std::vector<Sample> sample(const KernelGraph& g, const std::vector<int>& tensors
     }
     s.from = operands(c);
     const auto affordable = static_cast<std::int64_t>(share / std::max(s.work, 1.0));
-    const std::int64_t n = std::clamp<std::int64_t>(affordable, 1, std::min(limits.most, count));
+    const std::int64_t n = std::clamp<std::int64_t>(affordable, 1, std::min(limits.max_tiles, count));
     s.tiles = choose(n, count, mix(seed + mix_step * static_cast<std::uint64_t>(t + 1)));
     all.push_back(std::move(s));
   }

@@ -32,8 +32,8 @@ struct Sample {
 };
 
 struct SampleLimits {
-  double work = 1e11;       // of all tensors together; at least one tile of each is taken
-  std::int64_t most = 256;  // maximum number of tiles per tensor
+  double work = 1e11;            // of all tensors together; at least one tile of each is taken
+  std::int64_t max_tiles = 256;  // maximum number of tiles per tensor
 };
 
 /// `tensors`: those that the run stored, outputs and intermediates.

@@ -197,7 +197,7 @@ class Builder {
   }
 
   /// A matmul's accumulators need registers that the producer can give up.
-  static constexpr int many = 96, most = 232, spared = 40, registers_per_multiprocessor = 65536;
+  static constexpr int many = 96, max_registers = 232, spared = 40, registers_per_multiprocessor = 65536;
 
   Schedule consumer_and_producer(const MatmulChoice& product) {
     Agent loads{.name = "producer", .warps = 1, .steps = {}};
@@ -207,10 +207,10 @@ class Builder {
       if (m.by_warpgroup()) sums += m.row->c.registers;
     // With two times four warps each thread may use the maximum.
     const bool scarce =
-        (schedule_.threads + 32 * warps_of(*product.row)) * most > registers_per_multiprocessor;
+        (schedule_.threads + 32 * warps_of(*product.row)) * max_registers > registers_per_multiprocessor;
     if (sums > many && scarce) {
       loads.warps = warps_of(*product.row), loads.registers = spared;
-      agent_.registers = most;
+      agent_.registers = max_registers;
     }
     schedule_.threads += 32 * loads.warps;
     schedule_.ranks = order_.ranks;

@@ -7,11 +7,11 @@
 namespace zellige::plan {
 namespace {
 
-constexpr std::int64_t most_bytes =
+constexpr std::int64_t max_bytes =
     // Limit of the precomputed operand, and a quarter of a block's shared memory: two fit next to their
     // stages.
     48 * 1024;
-constexpr std::int64_t most_rows = 8;        // as many as mma.sync has columns
+constexpr std::int64_t max_rows = 8;         // as many as mma.sync has columns
 constexpr std::int64_t blocks_together = 2;  // per multiprocessor
 
 /// Nodes that are computed from the same tiles as one matmul's first operand.
@@ -22,7 +22,7 @@ struct Made {
 
 class Ahead {
  public:
-  Ahead(BlockProgram& p, std::int64_t most) : p_(p), most_(most) {}
+  Ahead(BlockProgram& p, std::int64_t maximum) : p_(p), max_(maximum) {}
 
   void run() {
     for (std::size_t i = 0; i < p_.nodes.size(); ++i) {
@@ -45,7 +45,7 @@ class Ahead {
     const bool halves = a.dtype == DType::f16 || a.dtype == DType::bf16;
     return n.section == Section::inside && n.carried && n.in.size() == 2 && a.kind == NodeKind::round &&
            inside(n.in[0]) && halves && a.shape.back() % 16 == 0 &&
-           graph::size(a.shape) / a.shape.back() <= most_rows;
+           graph::size(a.shape) / a.shape.back() <= max_rows;
   }
 
   /// Returns nullopt if something else in an iteration reads it, or it is too large.
@@ -78,7 +78,7 @@ class Ahead {
     std::int64_t bytes = 0;
     for (int i : made.nodes)
       if (!inlined(node(i).kind)) bytes += graph::size(node(i).shape) * p_.loop * graph::bytes(node(i).dtype);
-    if (bytes > most_) return std::nullopt;
+    if (bytes > max_) return std::nullopt;
     for (int product : made.readers)
       if (made.nodes.contains(node(product).in[1])) return std::nullopt;
     return made;
@@ -109,14 +109,14 @@ class Ahead {
   }
 
   BlockProgram& p_;
-  std::int64_t most_;
+  std::int64_t max_;
 };
 
 }  // namespace
 
 void ahead(BlockProgram& p, const target::Target& target) {
   if (p.loop > 1 && p.grid.count() <= blocks_together * target.multiprocessors)
-    Ahead(p, std::min<std::int64_t>(most_bytes, target.shared_per_block / 4)).run();
+    Ahead(p, std::min<std::int64_t>(max_bytes, target.shared_per_block / 4)).run();
 }
 
 }  // namespace zellige::plan

@@ -13,7 +13,7 @@ namespace {
 
 using i64 = std::int64_t;
 using Set = std::uint64_t;  // of tasks, in the exact search
-constexpr int most_exact = 64;
+constexpr int max_exact = 64;
 
 struct Graph {
   const std::vector<Work>& tasks;
@@ -152,7 +152,7 @@ class Search {
   Search(const Graph& graph, const Preference& preference, Phases& best)
       : g_(graph), preference_(preference), best_(best), effort_(preference.effort) {
     const int n = static_cast<int>(g_.tasks.size());
-    all_ = n == most_exact ? ~Set{0} : (Set{1} << n) - 1;
+    all_ = n == max_exact ? ~Set{0} : (Set{1} << n) - 1;
     for (int t = 0; t < n; ++t) {
       Set after = 0, same = 0, readers = 0;
       for (int s : g_.tasks[t].after) after |= Set{1} << s;
@@ -239,10 +239,10 @@ class Search {
     return sum;
   }
   int phases_after(Set done) const {
-    int most = 0;
+    int maximum = 0;
     for (Set rest = all_ & ~done; rest; rest &= rest - 1)
-      most = std::max(most, g_.height[std::countr_zero(rest)] + 1);
-    return most;
+      maximum = std::max(maximum, g_.height[std::countr_zero(rest)] + 1);
+    return maximum;
   }
 
   // Tries every set of tasks as phase k of state s.
@@ -359,12 +359,12 @@ Phases order_tasks(const std::vector<Work>& tasks, const Preference& preference)
   if (tasks.empty()) return best;
   const Graph g = analyse(tasks);
   const int n = static_cast<int>(tasks.size());
-  const int most = preference.bytes_per_barrier ? std::min(n, g.barriers + 9) : g.barriers + 1;
-  for (int count = g.barriers + 1; count <= most; ++count) climb(g, preference, count, best);
+  const int maximum = preference.bytes_per_barrier ? std::min(n, g.barriers + 9) : g.barriers + 1;
+  for (int count = g.barriers + 1; count <= maximum; ++count) climb(g, preference, count, best);
   const i64 least_peak = std::max(g.least_peak, least_by_phases(g, preference));
   if (!better(preference, g.barriers, least_peak, best)) return best;
   best.optimal = false;
-  if (n <= most_exact) best.optimal = Search(g, preference, best).run();
+  if (n <= max_exact) best.optimal = Search(g, preference, best).run();
   return best;
 }
 

@@ -33,10 +33,10 @@ void check_widths(const KernelPlan& plan, const Program& program) {
     const Node& n = plan.program.nodes[i];
     if (n.kind != NodeKind::load && n.kind != NodeKind::store) continue;
     const Reach r = reach(plan, n, program.tensors[n.tensor]);
-    if (r.offset > most_narrow || r.far()) needed.insert(n.tensor);
-    if (r.offset > most_narrow && !plan.wide.count(n.tensor))
+    if (r.offset > max_int32 || r.far()) needed.insert(n.tensor);
+    if (r.offset > max_int32 && !plan.wide.count(n.tensor))
       reject("{}: {} {} reaches element {}; its offsets are computed in 32 bits, which hold {}",
-             plan.program.name, name(n.kind), n.name, r.offset, most_narrow);
+             plan.program.name, name(n.kind), n.name, r.offset, max_int32);
     if (r.far() != (plan.far.count(i) > 0))
       reject("{}: {} {} reaches coordinate {}; its coordinates are computed in {} bits", plan.program.name,
              name(n.kind), n.name, *std::max_element(r.coordinate.begin(), r.coordinate.end()),

@@ -107,10 +107,10 @@ class ByParts {
   /// The tile size for a part, at most that of the whole: a divisor of at least half the size, if there is
   /// one.
   std::int64_t tile_of(std::int64_t extent) const {
-    const std::int64_t most = std::min(split_->tile, extent);
-    for (std::int64_t t = most; 2 * t > most; --t)
+    const std::int64_t maximum = std::min(split_->tile, extent);
+    for (std::int64_t t = maximum; 2 * t > maximum; --t)
       if (extent % t == 0) return t;
-    return ceil_div(extent, ceil_div(extent, most));
+    return ceil_div(extent, ceil_div(extent, maximum));
   }
 
   BlockProgram part(std::size_t i, std::int64_t begin) const {
@@ -119,7 +119,7 @@ class ByParts {
     if (i > 0) p.name += fmt::format("_{}", i);
     const std::int64_t extent = this->extent(i), tile = tile_of(extent), tiles = ceil_div(extent, tile);
     if (split_->axis >= 0) (split_->axis == 0 ? p.grid.x : split_->axis == 1 ? p.grid.y : p.grid.z) = tiles;
-    const bool named = begin <= most_narrow;  // it fits an int
+    const bool named = begin <= max_int32;  // it fits an int
     if (named) p.part_begin = begin;
     std::vector<int> at;  // by the kernel's node
     for (Node n : kernel_.nodes) {

@@ -146,8 +146,8 @@ Summation spread(Summation s, bool together, std::int64_t threads) {
   };
   const std::int64_t sums = graph::size(s.sums);
   if (together && s.dim == static_cast<int>(s.domain.size()) - 1 && s.to == 1)
-    for (s.vector = most_together; s.vector > 1 && (s.length % s.vector != 0 || s.length / s.vector < 4);
-         s.vector /= 2) {
+    for (s.vector = max_elements_per_step;
+         s.vector > 1 && (s.length % s.vector != 0 || s.length / s.vector < 4); s.vector /= 2) {
     }
   const std::int64_t steps = s.length / s.vector;
   while (s.lanes < 32 && sums * s.lanes < threads && s.lanes * 2 <= steps) s.lanes *= 2;

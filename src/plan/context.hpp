@@ -91,7 +91,7 @@ Context summands(const Summation&);
 /// one vector per lane, and over several warps if whole ones remain.
 Summation spread(Summation, bool together, std::int64_t threads);
 
-constexpr int most_together = 8;  // elements that a thread evaluates in sequence
+constexpr int max_elements_per_step = 8;  // elements that a thread evaluates in sequence
 
 /// A context with its layouts evaluated.
 class Held {

@@ -107,9 +107,9 @@ class Known {
     return at == counts_.end() ? std::nullopt : std::optional(at->second);
   }
   void add(Key key, const SharedCounts& counts) {
-    constexpr std::size_t most = 1 << 14;
+    constexpr std::size_t limit = 1 << 14;
     const std::lock_guard lock(mutex_);
-    if (counts_.size() == most) counts_.clear();
+    if (counts_.size() == limit) counts_.clear();
     counts_.insert_or_assign(std::move(key), counts);
   }
 
@@ -179,7 +179,7 @@ class Count {
     std::uint64_t done = 0, total = 0, ideal_total = 0;
     SharedCounts one;
     for (const Warp& warp : warps) {
-      std::uint32_t all = ~0u, most = 0;  // lanes active in all iterations so far; in the first
+      std::uint32_t all = ~0u, limit = 0;  // lanes active in all iterations so far; in the first
       for (const WarpAccess& lanes : warp.iterations) {
         std::uint32_t active = 0;
         for (std::size_t lane = 0; lane < 32; ++lane) {
@@ -192,11 +192,11 @@ class Count {
         }
         if (!active) continue;
         one.mixed = one.mixed || (active & ~all) != 0;
-        all = active, most |= active;
+        all = active, limit |= active;
         if (!alike(access, last)) w = evaluate(access), ideally = ideal(access, w.total), last = access;
         total += static_cast<std::uint64_t>(w.total), ideal_total += static_cast<std::uint64_t>(ideally);
       }
-      one.ragged = one.ragged || (most && all != most);
+      one.ragged = one.ragged || (limit && all != limit);
     }
     if (done > 0) {
       one.counts[by_width(first, static_cast<unsigned>(a.bytes))] = done;
@@ -228,10 +228,10 @@ class Count {
 
 /// Rows with millions of elements per block would take too long to enumerate.
 bool too_many(const Context& c) {
-  constexpr std::int64_t most = std::int64_t{1} << 22;
+  constexpr std::int64_t limit = std::int64_t{1} << 22;
   std::int64_t items = 1;
-  for (int axis = 0; axis < c.axes() && items <= most; ++axis) items *= std::min(c.items(axis), most + 1);
-  return items > most;
+  for (int axis = 0; axis < c.axes() && items <= limit; ++axis) items *= std::min(c.items(axis), limit + 1);
+  return items > limit;
 }
 
 /// An access at the nest's own coordinate.

@@ -16,7 +16,7 @@
 namespace zellige::plan {
 namespace {
 
-constexpr std::int64_t most_state_registers = 64;  // accumulator floats per thread
+constexpr std::int64_t max_state_registers = 64;  // accumulator floats per thread
 
 class Grouping {
  public:
@@ -90,7 +90,7 @@ class Grouping {
   /// provide one.
   int register_context(int x, const Shape& domain, Section section) const {
     int best = -1;
-    std::int64_t most = 0;
+    std::int64_t maximum = 0;
     const std::vector<Leaf> all = leaves(program_, x, domain);
     const bool pairs = std::ranges::any_of(all, [](const Leaf& leaf) { return leaf.at == At::pair; });
     for (const Leaf& leaf : all) {
@@ -99,7 +99,7 @@ class Grouping {
       const Context& where = plan_.contexts[c->second];
       if (pairs && !whole_pairs(where)) continue;
       const std::int64_t rank = where.row || where.replicated() ? 2 : 1;
-      if (rank > most) most = rank, best = c->second;
+      if (rank > maximum) maximum = rank, best = c->second;
     }
     return best;
   }
@@ -111,7 +111,7 @@ class Grouping {
 
   /// A blocked layout for float32 values, with the widest vectors that leave no thread idle.
   int plain_sweep(const Shape& domain, int inner) {
-    int vector = most_together;
+    int vector = max_elements_per_step;
     const std::int64_t elements = graph::size(domain);
     while (vector > 1 && elements / vector < program_.threads()) vector /= 2;
     return sweep(domain, inner, vector);
@@ -285,7 +285,7 @@ class Grouping {
     const int t = task(TaskKind::accumulate, Section::inside, i, c);
     for (int in : n.in) evaluate(t, in);
     const Context& where = plan_.contexts[c];
-    if (!where.row && where.values() > most_state_registers) {
+    if (!where.row && where.values() > max_state_registers) {
       const int b = buffer(i, kept_in(n.dtype), n.shape, n.shape, 1, where.inner());
       plan_.tasks[t].buffer = b;
       plan_.buffer_of[i] = b;
@@ -319,7 +319,7 @@ class Grouping {
     }
     const Shape padded = operand_padding(plan_, i);
     if (c < 0 || !plan_.contexts[c].row || !covers(plan_.contexts[c], padded))
-      c = sweep(padded, plan_.inner.at(i), most_together);
+      c = sweep(padded, plan_.inner.at(i), max_elements_per_step);
     const int b = buffer(i, n.dtype, n.shape, padded, 1, plan_.inner.at(i));
     plan_.buffers[b].matmul_operand = is_operand(i);
     plan_.buffer_of[i] = b;

@@ -9,18 +9,18 @@ namespace {
 /// a matmul.
 std::int64_t step(const KernelPlan& plan, const Node& n) {
   const auto copy = plan.copies.find(static_cast<int>(&n - plan.program.nodes.data()));
-  std::int64_t most = copy == plan.copies.end() ? 1 : copy->second.vector;
+  std::int64_t maximum = copy == plan.copies.end() ? 1 : copy->second.vector;
   for (const auto& [node, m] : plan.matmuls)
     if (m.row)
-      most = std::max({most, std::int64_t{m.row->m}, std::int64_t{m.row->n} * tiles_in_unit(*m.row),
-                       std::int64_t{m.row->k}});
-  return most;
+      maximum = std::max({maximum, std::int64_t{m.row->m}, std::int64_t{m.row->n} * tiles_in_unit(*m.row),
+                          std::int64_t{m.row->k}});
+  return maximum;
 }
 
 }  // namespace
 
 bool Reach::far() const {
-  return std::any_of(coordinate.begin(), coordinate.end(), [](std::int64_t c) { return c > most_narrow; });
+  return std::any_of(coordinate.begin(), coordinate.end(), [](std::int64_t c) { return c > max_int32; });
 }
 
 Reach reach(const KernelPlan& plan, const Node& n, const graph::KernelTensor& tensor) {
@@ -48,7 +48,7 @@ void index_width(KernelPlan& plan, const Program& program) {
       if (reach(plan, n, {n.dtype, n.shape, Strides(n.splits.size(), 0), n.name}).far()) plan.far.insert(i);
     if (n.kind != NodeKind::load && n.kind != NodeKind::store) continue;
     const Reach r = reach(plan, n, program.tensors[n.tensor]);
-    if (r.offset > most_narrow || r.far()) plan.wide.insert(n.tensor);
+    if (r.offset > max_int32 || r.far()) plan.wide.insert(n.tensor);
     if (r.far()) plan.far.insert(i);
   }
 }

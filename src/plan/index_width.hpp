@@ -10,7 +10,7 @@
 
 namespace zellige::plan {
 
-constexpr std::int64_t most_narrow = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t max_int32 = std::numeric_limits<std::int32_t>::max();
 
 /// The largest coordinates, and the largest offset in elements, that a load or store computes. The last
 /// tile's overhang and padding count: their addresses are computed, though not used.

@@ -70,13 +70,13 @@ void launch_together(std::vector<BlockProgram>& programs) {
   std::int64_t threads = 1;
   for (const BlockProgram& p : programs) threads = std::max(threads, p.block.count());
   for (std::size_t i = 0; i < programs.size(); ++i) {
-    programs[i].same_launch = i % most_programs != 0;
+    programs[i].same_launch = i % max_programs != 0;
     if (programs[i].block.count() != threads) programs[i].block = {threads, 1, 1};
   }
 }
 
 void set_part_begin(BlockProgram& p, NodeKind kind, int dim, std::int64_t begin) {
-  if (begin > most_narrow) return;  // it must fit an int
+  if (begin > max_int32) return;  // it must fit an int
   p.part_begin = begin;
   for (Node& n : p.nodes)
     if (n.kind == kind) n.splits[static_cast<std::size_t>(dim)].of_part = true;

@@ -14,7 +14,7 @@
 namespace zellige::plan {
 
 /// Maximum number of programs per launch: their pointers must fit into a kernel's 4 KB of parameters.
-inline constexpr std::size_t most_programs = 128;
+inline constexpr std::size_t max_programs = 128;
 
 struct Launch {
   std::size_t first = 0, last = 0;
@@ -25,7 +25,7 @@ struct Launch {
 std::vector<Launch> launches(const std::vector<KernelPlan>&);
 std::vector<Launch> launches(const std::vector<BlockProgram>&);
 
-/// Puts all programs into one launch, or several if there are more than most_programs, and gives them the
+/// Puts all programs into one launch, or several if there are more than max_programs, and gives them the
 /// thread count of the largest.
 void launch_together(std::vector<BlockProgram>&);
 

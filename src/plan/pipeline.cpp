@@ -70,7 +70,7 @@ void start_copies(const KernelPlan& plan, Order& order) {
 }
 
 constexpr std::int64_t bytes_in_flight = 48 * 1024;  // per multiprocessor, to cover a latency of about 700 ns
-constexpr int most_stages = 8, most_ring_stages = 10;
+constexpr int max_stages = 8, max_ring_stages = 10;
 
 int depth(const KernelPlan& plan, const target::Target& target, std::int64_t stage_bytes,
           std::int64_t other_bytes) {
@@ -85,11 +85,11 @@ int depth(const KernelPlan& plan, const target::Target& target, std::int64_t sta
   };
   // A loop that fits completely is fully prefetched: nothing waits for an empty stage. Two blocks that share
   // a multiprocessor already hide each other's latency, and were slower this way (docs/log.md).
-  if (blocks == 1 && p.loop <= most_stages && fits(static_cast<int>(p.loop), 1))
+  if (blocks == 1 && p.loop <= max_stages && fits(static_cast<int>(p.loop), 1))
     return static_cast<int>(p.loop);
-  const int most = static_cast<int>(std::min<std::int64_t>(most_stages, p.loop));
+  const int limit = static_cast<int>(std::min<std::int64_t>(max_stages, p.loop));
   int best = 1;
-  for (int s = 2; s <= most; ++s) {
+  for (int s = 2; s <= limit; ++s) {
     if (!fits(s, s <= 3 ? 1 : std::min<std::int64_t>(blocks, 4))) break;
     best = s;
     if (s >= 3 && (s - 1) * stage_bytes * std::min<std::int64_t>(blocks, 4) >= bytes_in_flight) break;
@@ -108,10 +108,10 @@ int ring_depth(const KernelPlan& plan, const target::Target& target, std::int64_
   for (const Task& t : plan.tasks)  // other ranks write there while the loop is still running
     if (one_tile && t.kind == TaskKind::to_peers) apart += plan.buffers[t.buffer].bytes;
   const std::int64_t room = target.shared_per_block - barriers - apart;
-  const std::int64_t most =
-      one_tile ? std::min<std::int64_t>(most_ring_stages, plan.trips_of_rank()) : most_ring_stages;
+  const std::int64_t limit =
+      one_tile ? std::min<std::int64_t>(max_ring_stages, plan.trips_of_rank()) : max_ring_stages;
   return static_cast<int>(
-      std::clamp<std::int64_t>(room / stage_bytes, std::min<std::int64_t>(2, most), most));
+      std::clamp<std::int64_t>(room / stage_bytes, std::min<std::int64_t>(2, limit), limit));
 }
 
 }  // namespace

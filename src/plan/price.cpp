@@ -61,9 +61,9 @@ double of_its_cycles(const Instruction& row, bool a_in_shared, const target::Tar
 void settle(KernelPrice& k, const target::Target& target, double launched, bool first_kernel, double missed) {
   const target::Costs& costs = target.costs;
   const double cycle = 1e-3 / costs.clock;  // us
-  k.most = ceil_div(static_cast<std::int64_t>(launched), target.multiprocessors);
-  k.waves = std::ceil(static_cast<double>(k.most) / k.blocks_each);
-  const double busy = static_cast<double>(k.most);
+  k.blocks_of_busiest = ceil_div(static_cast<std::int64_t>(launched), target.multiprocessors);
+  k.waves = std::ceil(static_cast<double>(k.blocks_of_busiest) / k.blocks_each);
+  const double busy = static_cast<double>(k.blocks_of_busiest);
   k.launch = first_kernel ? costs.launch : costs.next;
   k.first = costs.load * cycle;
   k.dram = missed * k.dram_bytes / costs.dram * 1e-3;
@@ -83,7 +83,8 @@ void settle(KernelPrice& k, const target::Target& target, double launched, bool 
   const double total = std::accumulate(std::begin(parts), std::end(parts), 0.0);
   // Work of one iteration overlaps with loads of another, of the same block or of one on the same
   // multiprocessor.
-  const double under_way = k.trips * static_cast<double>(std::min<std::int64_t>(k.most, k.blocks_each));
+  const double under_way =
+      k.trips * static_cast<double>(std::min<std::int64_t>(k.blocks_of_busiest, k.blocks_each));
   const double rest = k.parted ? costs.rest_parted : costs.rest;
   const double apart = rest + (1 - rest) / std::max(1.0, under_way);
   const double turns =
@@ -354,7 +355,8 @@ std::string print(const Price& p) {
         "{:.1f}, tensor cores {:.1f}, "
         "issue {:.1f}, latencies {:.1f}; {} block{} of {} at a time on the busiest multiprocessor\n",
         k.name, k.us, k.launch, k.first, k.dram, k.l2, k.shared, k.tensor, k.issue, k.latency,
-        std::min<std::int64_t>(k.most, k.blocks_each), k.blocks_each == 1 ? "" : "s", k.most);
+        std::min<std::int64_t>(k.blocks_of_busiest, k.blocks_each), k.blocks_each == 1 ? "" : "s",
+        k.blocks_of_busiest);
   return out;
 }
 

@@ -151,10 +151,10 @@ class Choice {
     const double step = std::max({fma, read, brought}) + seen * (std::min(fma, read) + brought);
     const double k = static_cast<double>(ceil_div(size_.k, t.k) * std::min(t.k, size_.k));
     // The latency of an iteration is hidden by those in flight and by other blocks.
-    constexpr double in_flight = 48 * 1024, most_stages = 8;
+    constexpr double in_flight = 48 * 1024, max_stages = 8;
     const double stage = (m + n) * 4 * static_cast<double>(std::min(t.k, size_.k));
     const double waits = k / static_cast<double>(std::min(t.k, size_.k)) * target_.costs.load /
-                         std::clamp(in_flight / stage, stages - 1, most_stages) * std::ceil(each / together);
+                         std::clamp(in_flight / stage, stages - 1, max_stages) * std::ceil(each / together);
     const double us = std::max(each * step * k, waits) / clock + (each > 1 ? 2 : 1) * cycles_once / clock;
     return behind_memory(us * std::max(1.0, 0.5 * target_.multiprocessors / tiles(t)));
   }
@@ -206,12 +206,12 @@ class Choice {
 }  // namespace
 
 std::vector<std::int64_t> odd_rows(std::int64_t m) {
-  constexpr std::int64_t columns = 16, most = 256, block = 128, most_parts = 8;
+  constexpr std::int64_t columns = 16, limit = 256, block = 128, max_parts = 8;
   const auto tile = [&](std::int64_t parts) { return ceil_div(ceil_div(m, parts), columns) * columns; };
   std::vector<std::int64_t> result;
   if (m <= block / 2) return result;
-  const std::int64_t least = ceil_div(m, most);
-  for (std::int64_t parts = least; parts <= std::min(least + 1, most_parts); ++parts)
+  const std::int64_t least = ceil_div(m, limit);
+  for (std::int64_t parts = least; parts <= std::min(least + 1, max_parts); ++parts)
     if (const std::int64_t t = tile(parts); t * parts < ceil_div(m, block) * block) result.push_back(t);
   return result;
 }

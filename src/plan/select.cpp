@@ -62,11 +62,11 @@ double cycles_one_by_one(const MatmulChoice& c) {
   return 100 + static_cast<double>(c.batch * c.m * c.n * c.k) / 16;
 }
 
-constexpr std::int64_t most_registers = 128;  // for accumulators; with more the compiler spills
-constexpr std::int64_t most_together = 176;   // for everything that a chain holds at one time
-constexpr double row_among_warps = 400;       // cycles: a reduction through shared memory with two barriers
-constexpr double row_element = 12;            // cycles of a warp per element of such a reduction
-constexpr std::int64_t most_partial_bytes = 32 * 1024;
+constexpr std::int64_t max_registers = 128;        // for accumulators; with more the compiler spills
+constexpr std::int64_t max_chain_registers = 176;  // for everything that a chain holds at one time
+constexpr double row_among_warps = 400;  // cycles: a reduction through shared memory with two barriers
+constexpr double row_element = 12;       // cycles of a warp per element of such a reduction
+constexpr std::int64_t max_partial_bytes = 32 * 1024;
 
 }  // namespace
 
@@ -140,7 +140,7 @@ class Selection {
     const double passes = n.section == Section::inside ? static_cast<double>(program_.loop) : 1.0;
     const double partials =
         w.k == 1 ? 0 : 40.0 + 2.0 * w.k * static_cast<double>(c.batch * c.m * c.n) / 128 * 4;
-    const double spill = accumulator_registers(c, w) > most_registers ? 1e6 : 0;
+    const double spill = accumulator_registers(c, w) > max_registers ? 1e6 : 0;
     const double elements =
         row_element * static_cast<double>(accumulator_registers(c, w)) * std::max(1.0, w.count() / 4.0);
     const int warps = std::max(1, program_.warps());  // warps without work hide nothing
@@ -157,7 +157,7 @@ class Selection {
       for (int m = 1; b * m <= warps && m <= tiles.m; ++m)
         for (int n = 1; b * m * n <= warps && n <= tiles.units; ++n)
           for (int k = 1; b * m * n * k <= warps && k <= tiles.k && (k == 1 || split_k); ++k) {
-            if (k > 1 && k * c.batch * c.m * c.n * 4 > most_partial_bytes) continue;
+            if (k > 1 && k * c.batch * c.m * c.n * 4 > max_partial_bytes) continue;
             visit(WarpLayout{b, m, n, k});
           }
   }
@@ -231,7 +231,7 @@ class Selection {
     const MatmulChoice& tail = plan_.matmuls.at(ids[last]);
     layouts(head, false, [&](const WarpLayout& w) {
       if (w.n > 1 && (last > first + 1 || !may_split_k(program_.nodes[ids[last]]) ||
-                      w.n * tail.batch * tail.m * tail.n * 4 > most_partial_bytes * 2))
+                      w.n * tail.batch * tail.m * tail.n * 4 > max_partial_bytes * 2))
         return;
       Chain c{cost(program_.nodes[ids[first]], head, w, false), {w}};
       for (std::size_t i = first + 1; i <= last; ++i) {
@@ -250,7 +250,7 @@ class Selection {
   /// registers.
   double spilled(const std::vector<int>& products, const std::vector<WarpLayout>& warps) const {
     if (program_.nodes[products.front()].section != Section::inside) return 0;
-    std::int64_t states = 0, most = 0, operand = 0;
+    std::int64_t states = 0, maximum = 0, operand = 0;
     // For other matmuls: as if divided evenly over the same warps.
     for (const auto& [id, c] : plan_.matmuls) {
       const auto at = std::find(products.begin(), products.end(), id);
@@ -262,10 +262,10 @@ class Selection {
     for (std::size_t i = 0; i < products.size(); ++i) {
       const std::int64_t sums = accumulator_registers(plan_.matmuls.at(products[i]), warps[i]);
       const bool own = program_.nodes[products[i]].carried;  // they are a state
-      most = std::max(most, states + operand + (own ? 0 : sums));
+      maximum = std::max(maximum, states + operand + (own ? 0 : sums));
       operand = sums / 2;
     }
-    const std::int64_t passing = std::max<std::int64_t>(0, most - most_together);
+    const std::int64_t passing = std::max<std::int64_t>(0, maximum - max_chain_registers);
     return 8.0 * static_cast<double>(passing * program_.loop) * warps.front().count();
   }
 

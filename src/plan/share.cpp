@@ -36,9 +36,9 @@ class Sharing {
       const auto moved = [](const Coordinate& c) {
         return c.shifts > 0;
       };  // pairs are found from the nest's own
-      const auto deep = [](const Coordinate& c) { return c.shifts > most_coordinates; };
+      const auto deep = [](const Coordinate& c) { return c.shifts > max_coordinates; };
       if (inlined(n.kind) &&
-          (at[i].size() > most_coordinates || std::any_of(at[i].begin(), at[i].end(), deep) ||
+          (at[i].size() > max_coordinates || std::any_of(at[i].begin(), at[i].end(), deep) ||
            (n.kind == NodeKind::rotate && std::any_of(at[i].begin(), at[i].end(), moved))))
         stored_[i] = true;
       if (!evaluated(i)) at[i] = {Coordinate{}};
@@ -74,7 +74,7 @@ class Sharing {
       const Place place{level[root], n.section,
                         n.kind == NodeKind::reduce || n.kind == NodeKind::matmul ? root : -1,
                         n.in.empty() ? n.shape : p_.nodes[n.in[0]].shape};
-      for (std::vector<int> cone = newly(n.in, place, places); repeated(cone, places) > most_repeated;) {
+      for (std::vector<int> cone = newly(n.in, place, places); repeated(cone, places) > max_repeats;) {
         const std::vector<int> top = frontier(cone, n.in, places);
         if (top.empty()) break;
         for (int i : top) {
@@ -89,18 +89,18 @@ class Sharing {
 
   /// One more than the phase of the last stored value that the evaluation of these reads.
   int level_of(const std::vector<int>& from, const std::vector<int>& level) const {
-    int most = 0;
+    int maximum = 0;
     std::set<int> seen;
     for (std::vector<int> open = from; !open.empty();) {
       const int i = open.back();
       open.pop_back();
       if (!seen.insert(i).second) continue;
       if (!evaluated(i))
-        most = std::max(most, level[i] + (p_.nodes[i].kind == NodeKind::load ? 0 : 1));
+        maximum = std::max(maximum, level[i] + (p_.nodes[i].kind == NodeKind::load ? 0 : 1));
       else
         open.insert(open.end(), p_.nodes[i].in.begin(), p_.nodes[i].in.end());
     }
-    return most;
+    return maximum;
   }
 
   /// The nodes below `from` that this place evaluates for the first time.

@@ -4,15 +4,15 @@
 // a matmul, but a chain of norms would repeat its whole beginning in each of them, and a value that slices
 // and concatenations read at shifted coordinates would be repeated for each shift, which doubles with every
 // level. So a node gets a float32 `round` after it, which group stores like any other, if
-//   - one evaluation would need it at more than `most_coordinates` different coordinates or shifts, or
-//   - evaluations in different phases or layouts would repeat more than `most_repeated` nodes below it.
+//   - one evaluation would need it at more than `max_coordinates` different coordinates or shifts, or
+//   - evaluations in different phases or layouts would repeat more than `max_repeats` nodes below it.
 // With that, the size of the source grows with the number of operators. Ordinary graphs are unchanged.
 #pragma once
 #include "plan/program.hpp"
 
 namespace zellige::plan {
 
-constexpr int most_coordinates = 16, most_repeated = 24;
+constexpr int max_coordinates = 16, max_repeats = 24;
 
 /// Runs after lower, before select. Renumbers the nodes if it stores something.
 void share(BlockProgram&);

@@ -7,14 +7,14 @@
 namespace zellige::plan {
 namespace {
 
-constexpr std::int64_t most_registers = 96, wanted_registers = 64;
+constexpr std::int64_t max_registers = 96, wanted_registers = 64;
 
 /// The smallest number of slices that reduces the accumulators and divides N into whole units for every warp;
 /// 1 if none does.
 int slices_for(const MatmulChoice& m) {
   const std::int64_t registers = accumulator_registers(m, m.warps);
   const std::int64_t unit = m.row->n * tiles_in_unit(*m.row);
-  if (registers <= most_registers || m.n % unit != 0) return 1;
+  if (registers <= max_registers || m.n % unit != 0) return 1;
   const std::int64_t units = m.n / unit;
   for (std::int64_t s = 2; s <= units / m.warps.n; ++s)
     if (units % (s * m.warps.n) == 0 && (registers + s - 1) / s <= wanted_registers)

@@ -13,7 +13,7 @@
 namespace zellige::plan {
 namespace {
 
-constexpr int most_instances = 12;  // per access pattern: one warp's instructions are repetitive
+constexpr int max_instances = 12;  // per access pattern: one warp's instructions are repetitive
 
 std::int64_t round_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b * b; }
 
@@ -82,9 +82,9 @@ class Arrangement {
   std::int64_t pitch_of(std::int64_t rows, std::int64_t multiple) const {
     const std::int64_t inner = buffer_.padded[buffer_.inner];
     if (inner > 1) return round_up(inner, multiple);  // a single row too: copies move whole chunks
-    std::int64_t most = 1;  // rows of one element: padded_strides may have padded one of them
-    for (int d = 0; d < rank(); ++d) most = std::max(most, buffer_.strides[d] * buffer_.padded[d]);
-    return (most + rows - 1) / rows;
+    std::int64_t maximum = 1;  // rows of one element: padded_strides may have padded one of them
+    for (int d = 0; d < rank(); ++d) maximum = std::max(maximum, buffer_.strides[d] * buffer_.padded[d]);
+    return (maximum + rows - 1) / rows;
   }
 
   /// Rows are the other dimensions in row-major order, with row stride `pitch`.
@@ -140,7 +140,7 @@ class Arrangement {
         };
         for (const Shape& at : access) product && !at.empty() ? lane(factor(at, side)) : lane(at);
       };
-      sums ? for_each_sum_access(c, add, most_instances) : for_each_access(c, add, most_instances);
+      sums ? for_each_sum_access(c, add, max_instances) : for_each_access(c, add, max_instances);
       to.push_back(p);
     }
   }

@@ -11,8 +11,8 @@ namespace zellige::plan {
 namespace {
 
 using i64 = std::int64_t;
-constexpr int bank_row = 128;          // bytes that all banks serve at once
-constexpr i64 most_lanes = 2'000'000;  // evaluated before the search returns its best so far
+constexpr int bank_row = 128;         // bytes that all banks serve at once
+constexpr i64 max_lanes = 2'000'000;  // evaluated before the search returns its best so far
 
 i64 xored(i64 x, int B, int M, int S) {
   return B == 0 ? x : x ^ ((x & (((i64{1} << B) - 1) << (M + S))) >> S);
@@ -121,7 +121,7 @@ class Evaluator {
 
   double least() const { return least_; }  // lower bound of the weighted wavefronts of all candidates
   i64 ideal() const { return ideal_; }
-  bool spent() const { return lanes_ > most_lanes; }
+  bool spent() const { return lanes_ > max_lanes; }
 
   // Returns false, with the score incomplete, once it reaches `limit`.
   bool score(const SwizzleChoice& c, double limit, Score& out) {

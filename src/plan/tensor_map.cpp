@@ -3,9 +3,9 @@
 namespace zellige::plan {
 namespace {
 
-constexpr std::int64_t unit = 16;       // bytes: of strides, rows and starts
-constexpr std::int64_t most_box = 256;  // elements, in each dimension
-constexpr int most_dimensions = 5;
+constexpr std::int64_t unit = 16;      // bytes: of strides, rows and starts
+constexpr std::int64_t max_box = 256;  // elements, in each dimension
+constexpr int max_dimensions = 5;
 
 }  // namespace
 
@@ -18,8 +18,8 @@ std::vector<int> map_order(const Node& n, int inner) {
 
 std::string no_tensor_map(const Node& n, const graph::KernelTensor& tensor, int inner) {
   const int size = graph::bytes(tensor.dtype), rank = static_cast<int>(n.shape.size());
-  if (rank > most_dimensions)
-    return fmt::format("{} has {} dimensions, TMA knows {}", tensor.name, rank, most_dimensions);
+  if (rank > max_dimensions)
+    return fmt::format("{} has {} dimensions, TMA knows {}", tensor.name, rank, max_dimensions);
   if (tensor.strides[inner] != 1)
     return fmt::format("{}'s stride along dimension {} is {}, TMA's lines are contiguous", tensor.name, inner,
                        tensor.strides[inner]);
@@ -36,9 +36,9 @@ std::string no_tensor_map(const Node& n, const graph::KernelTensor& tensor, int 
     if (d != inner && tensor.shape[d] > 1 && (bytes <= 0 || bytes % unit != 0))
       return fmt::format("{}'s stride along dimension {} is {} bytes, no multiple of {}", tensor.name, d,
                          bytes, unit);
-    if (d != inner && n.shape[d] > most_box)
+    if (d != inner && n.shape[d] > max_box)
       return fmt::format("{}'s tile has {} elements along dimension {}, a box of TMA at most {}", tensor.name,
-                         n.shape[d], d, most_box);
+                         n.shape[d], d, max_box);
     if (s.offset < 0 && s.offset % n.shape[d] != 0)
       return fmt::format("{} is a slice of what blocks leave, which begins at {} of tiles of {}", tensor.name,
                          -s.offset, n.shape[d]);

@@ -33,8 +33,8 @@ class Neighbours {
   Neighbours(const graph::KernelGraph& g, std::size_t which, const target::Target& target)
       : graph_(g), given_(retile::tiling_of(g)), which_(which), target_(target) {}
 
-  /// The cheapest by estimate, in order, at most `most`, without the given one.
-  std::vector<std::pair<double, Tiling>> best(std::size_t most) {
+  /// The cheapest by estimate, in order, at most `maximum`, without the given one.
+  std::vector<std::pair<double, Tiling>> best(std::size_t maximum) {
     std::vector<std::int64_t> values[4];
     for (int at = 0; at < 4; ++at) values[at] = extents(at);
     Tiling t = given_;
@@ -64,12 +64,12 @@ class Neighbours {
             }
           }
     std::ranges::stable_sort(found_, {}, [](const auto& c) { return c.first; });
-    if (found_.size() > most) found_.resize(most);
+    if (found_.size() > maximum) found_.resize(maximum);
     return std::move(found_);
   }
 
  private:
-  static constexpr std::int64_t most_factor = 8;
+  static constexpr std::int64_t max_factor = 8;
 
   bool reads(int op) const {
     for (int t : graph_.ops[op].inputs)
@@ -140,8 +140,8 @@ retile::Tiling tiling_of(const Tiled& t) {
   return all;
 }
 
-Ranked ranked(const graph::KernelGraph& graph, const target::Target& target, const Wishes& wishes, int most,
-              Tilings whose) {
+Ranked ranked(const graph::KernelGraph& graph, const target::Target& target, const Wishes& wishes,
+              int maximum, Tilings whose) {
   Ranked found;
   std::vector<Tiled>& all = found.tiled;
   std::optional<Rejected> own;
@@ -155,8 +155,8 @@ Ranked ranked(const graph::KernelGraph& graph, const target::Target& target, con
   const Tiling own_products =
       own ? lower(graph, target, wishes.tiling).products : all.front().plan.program.products;
   const Tiling products = whose == Tilings::of_products_too ? own_products : Tiling{};
-  const auto few =
-      static_cast<std::size_t>(std::max<int>(most / std::max(1, static_cast<int>(ops + products.size())), 1));
+  const auto few = static_cast<std::size_t>(
+      std::max<int>(maximum / std::max(1, static_cast<int>(ops + products.size())), 1));
   const auto try_with = [&](const graph::KernelGraph& g, const Tiling& tiles) {
     Wishes with = wishes;
     with.tiling = tiles;
@@ -209,9 +209,9 @@ double busy(const Plan& plan) {
 
 bool has_longer_loop(const Plan& a, const Plan& b) {
   const auto longest = [](const Plan& plan) {
-    std::int64_t most = 0;
-    for (const KernelPlan& k : plan.kernels) most = std::max(most, k.program.loop);
-    return most;
+    std::int64_t maximum = 0;
+    for (const KernelPlan& k : plan.kernels) maximum = std::max(maximum, k.program.loop);
+    return maximum;
   };
   return longest(a) > longest(b);
 }

@@ -35,8 +35,8 @@ struct Ranked {
   Rejections rejected;
 };
 
-/// The graph's own tiling and the cheapest others, at most `most`. Throws Rejected if the verifier rejects
+/// The graph's own tiling and the cheapest others, at most `maximum`. Throws Rejected if the verifier rejects
 /// all of them.
-Ranked ranked(const graph::KernelGraph&, const target::Target&, const Wishes&, int most, Tilings);
+Ranked ranked(const graph::KernelGraph&, const target::Target&, const Wishes&, int maximum, Tilings);
 
 }  // namespace zellige::plan

@@ -12,7 +12,7 @@ namespace zellige::plan {
 namespace {
 
 constexpr int warp_threads = 32;
-constexpr std::int64_t most_transaction_bytes = (1 << 20) - 1;  // maximum count of one mbarrier phase
+constexpr std::int64_t max_transaction_bytes = (1 << 20) - 1;  // maximum count of one mbarrier phase
 
 class Simulation {
  public:
@@ -102,10 +102,10 @@ class Simulation {
         ++phase.copies;
         for (const Access& w : step.writes)
           phase.bytes += s.schedule.tensors[w.tensor].bytes / s.schedule.tensors[w.tensor].stages;
-        if (phase.bytes > most_transaction_bytes)
+        if (phase.bytes > max_transaction_bytes)
           does_not_fit("{}: {} brings {} bytes to one stage of channel {} in {}; an mbarrier counts to {}",
                        s.kernel, s.schedule.agents[a].name, phase.bytes, c.name, describe(e),
-                       most_transaction_bytes);
+                       max_transaction_bytes);
       }
   }
 

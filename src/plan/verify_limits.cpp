@@ -8,7 +8,7 @@
 namespace zellige::plan {
 namespace {
 
-constexpr int most_ranks = 8;
+constexpr int max_ranks = 8;
 constexpr int named_barriers = 16;  // 0 is __syncthreads
 constexpr int tma_alignment = 128;
 constexpr int warp = 32, warpgroup = 4;
@@ -326,8 +326,8 @@ static bool filled_by_peers(const Schedule& s, int tensor) {
 
 /// Checks that ranks form a valid cluster, and that each contributes a part of what they share by multicast.
 static void check_ranks(const Schedule& s, const std::string& kernel) {
-  if (s.ranks < 1 || s.ranks > most_ranks || (s.ranks & (s.ranks - 1)) != 0)
-    reject("{}: has {} ranks; a cluster has 1, 2, 4 or {} blocks", kernel, s.ranks, most_ranks);
+  if (s.ranks < 1 || s.ranks > max_ranks || (s.ranks & (s.ranks - 1)) != 0)
+    reject("{}: has {} ranks; a cluster has 1, 2, 4 or {} blocks", kernel, s.ranks, max_ranks);
   for (const Agent& a : s.agents)
     walk(a.steps, [&](const Step& step, const Position& p) {
       const int k = p.index;

@@ -10,8 +10,8 @@
 namespace zellige::plan {
 namespace {
 
-constexpr std::int64_t always_whole = 16;        // loops up to this length are not shortened
-constexpr std::int64_t most_events = 2'000'000;  // per agent
+constexpr std::int64_t always_whole = 16;       // loops up to this length are not shortened
+constexpr std::int64_t max_events = 2'000'000;  // per agent
 
 struct Shortening {
   std::int64_t modulus = 1, least = 0;
@@ -103,11 +103,11 @@ struct Unroller {
                                                                : Place::no_loop;
       const std::int64_t shown = 2 * in.at < in.trips ? in.at : in.at + in.real - in.trips;
       line.push_back({&step, index, in.base + in.at, shown, place});
-      if (static_cast<std::int64_t>(line.size()) > most_events)
+      if (static_cast<std::int64_t>(line.size()) > max_events)
         does_not_fit(
             "{}: agent {} runs more than {} steps even with its loops shortened; a proof takes at most that "
             "many",
-            kernel, agent.name, most_events);
+            kernel, agent.name, max_events);
     }
     return index;
   }

@@ -38,11 +38,11 @@ class Chain {
     second.a_from = scores;
     // Both accumulators and the rounded first one, out of a thread's 232 registers; everything else takes
     // some tens.
-    constexpr int most_sums = 200;
+    constexpr int max_sums = 200;
     const int sums_each = first.row->c.registers + first.row->c.registers / 2 + second.row->c.registers;
-    if (sums_each > most_sums)
+    if (sums_each > max_sums)
       return fmt::format("both products leave {} registers of sums in a thread, which has room for {}",
-                         sums_each, most_sums);
+                         sums_each, max_sums);
     if (first.n % second.row->k != 0)
       return fmt::format("{} columns of %{} are no multiple of {}", first.n, scores, second.row->k);
     const std::vector<int> tiles{p_.nodes[scores].in[0], p_.nodes[scores].in[1], p_.nodes[sums].in[1]};

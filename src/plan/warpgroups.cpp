@@ -73,7 +73,7 @@ std::string by_warpgroup(const KernelPlan& plan, const Program& program, const t
 }
 
 /// Out of a thread's 232 registers; everything except the accumulators takes some tens.
-constexpr int most_sums = 192;
+constexpr int max_sums = 192;
 
 }  // namespace
 
@@ -115,9 +115,9 @@ std::string warpgroups(KernelPlan& plan, const Program& program, const target::T
       return why;
     sums += choice.row->c.registers;
   }
-  if (products.size() > 1 && sums > most_sums)
+  if (products.size() > 1 && sums > max_sums)
     return fmt::format("{} products leave {} sums in a thread, which has room for {}", products.size(), sums,
-                       most_sums);
+                       max_sums);
   for (const auto& [product, choice] : choices) plan.matmuls[product] = choice;
   return "";
 }

@@ -24,8 +24,8 @@ void check_kernel(const emit::Manifest& m, const emit::KernelLaunch& k, const Ke
   if (const auto stated = emit::parameter_bytes(k); stated != found.parameter_bytes)
     differs(sizes(stated), sizes(found.parameter_bytes));
   const std::int64_t threads = k.block.x * k.block.y * k.block.z;
-  if (found.most_threads && threads > *found.most_threads)
-    differs(fmt::format("blocks of {} threads", threads), fmt::format("at most {}", *found.most_threads));
+  if (found.max_threads && threads > *found.max_threads)
+    differs(fmt::format("blocks of {} threads", threads), fmt::format("at most {}", *found.max_threads));
   if (found.cluster && *found.cluster != std::array{k.cluster, 1, 1})
     differs(fmt::format("clusters of ({}, 1, 1) blocks", k.cluster),
             fmt::format("({})", fmt::join(*found.cluster, ", ")));

@@ -26,11 +26,11 @@ void check_interface(const emit::Manifest& m, const emit::KernelLaunch& k, const
         m.name, k.name, fmt::format("({})", fmt::join(stated, ", ")),
         fmt::format("({})", fmt::join(*found, ", ")));
   const std::int64_t threads = k.block.x * k.block.y * k.block.z;
-  if (f.most_threads > 0 && threads > f.most_threads)
+  if (f.max_threads > 0 && threads > f.max_threads)
     fail(
         "program {}, kernel {}: expected to launch blocks of {} threads, and the driver allows {} with the "
         "{} registers that each takes",
-        m.name, k.name, threads, f.most_threads, f.registers);
+        m.name, k.name, threads, f.max_threads, f.registers);
 }
 
 }  // namespace
@@ -43,11 +43,11 @@ LoadedProgram::LoadedProgram(const emit::Manifest& m, const Cubin& cubin)
   }
 }
 
-std::int64_t LoadedProgram::most_shared_bytes() const {
-  std::int64_t most = 0;
+std::int64_t LoadedProgram::max_shared_bytes() const {
+  std::int64_t maximum = 0;
   for (std::size_t k = 0; k < functions_.size(); ++k)
-    most = std::max(most, manifest_.kernels[k].shared_bytes + functions_[k].static_shared_bytes);
-  return most;
+    maximum = std::max(maximum, manifest_.kernels[k].shared_bytes + functions_[k].static_shared_bytes);
+  return maximum;
 }
 
 bool LoadedProgram::programmatic() const {

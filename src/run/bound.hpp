@@ -21,8 +21,8 @@ class LoadedProgram {
 
   const emit::Manifest& manifest() const { return manifest_; }
   const Function& function(std::size_t kernel) const { return functions_[kernel]; }
-  std::int64_t most_shared_bytes() const;  // maximum per block over its kernels
-  bool programmatic() const;               // some kernel may start early
+  std::int64_t max_shared_bytes() const;  // maximum per block over its kernels
+  bool programmatic() const;              // some kernel may start early
 
  private:
   const emit::Manifest& manifest_;

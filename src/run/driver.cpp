@@ -156,7 +156,7 @@ Function Module::function(const std::string& program, const std::string& name,
   const Driver& d = driver();
   Function f{.program = program, .name = name};
   check(d.module_function(&f.handle, handle_, name.c_str()), "kernel " + name);
-  d.function_get(&f.most_threads, 0, f.handle);
+  d.function_get(&f.max_threads, 0, f.handle);
   d.function_get(&f.static_shared_bytes, 1, f.handle);
   d.function_get(&f.local_bytes, 3, f.handle);
   d.function_get(&f.registers, 4, f.handle);

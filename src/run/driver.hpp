@@ -67,7 +67,7 @@ struct Function {
   std::string program, name;  // for messages
   void* handle = nullptr;
   int registers = 0, local_bytes = 0, static_shared_bytes = 0;
-  int most_threads = 0;  // maximum block size, given its registers
+  int max_threads = 0;  // maximum block size, given its registers
 };
 
 /// The sizes of a kernel's parameters as the driver reports them; nothing with a driver before CUDA 12.4.

@@ -11,7 +11,7 @@
 namespace zellige::run {
 namespace {
 
-constexpr std::size_t most_letters = 120;
+constexpr std::size_t max_letters = 120;
 
 std::string_view role_of(const graph::KernelGraph& g, int tensor) {
   auto has = [&](const std::vector<int>& list) {
@@ -34,7 +34,7 @@ std::string file_name(std::string_view name) {
         byte < 128 && (std::isalnum(byte) || std::string_view("_-+=,@[]").find(c) != std::string::npos);
     text += plain ? std::string(1, c) : fmt::format("%{:02X}", byte);
   }
-  if (text.size() > most_letters) text = text.substr(0, most_letters) + "~" + digest(name);
+  if (text.size() > max_letters) text = text.substr(0, max_letters) + "~" + digest(name);
   return text.empty() ? "~" : text;
 }
 

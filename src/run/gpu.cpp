@@ -168,7 +168,7 @@ GpuRun run_on_gpu(const emit::Manifest& m, const Cubin& cubin, std::vector<Bytes
   for (std::size_t k = 0; k < m.kernels.size(); ++k) {
     result.kernels.push_back(
         {m.kernels[k].name, program.function(k).registers, program.function(k).local_bytes});
-    poison_shared_memory(stream, program.most_shared_bytes());
+    poison_shared_memory(stream, program.max_shared_bytes());
     bound.launch_one(stream, k);
     stream.wait();
     for (std::size_t i = 0; i < m.kernels[k].tensors.size(); ++i) {

@@ -102,7 +102,7 @@ void read_attributes(std::string_view info, KernelInterface& k) {
       k.parameter_bytes[ordinal] = read<std::uint32_t>(bytes, 8) >> 18;
     } else if (number == max_threads) {
       const auto [x, y, z] = words();
-      k.most_threads = std::int64_t{x} * y * z;
+      k.max_threads = std::int64_t{x} * y * z;
     } else if (number == cta_per_cluster) {
       const auto [x, y, z] = words();
       k.cluster = {static_cast<int>(x), static_cast<int>(y), static_cast<int>(z)};

@@ -39,7 +39,7 @@ std::string to_string(const Descriptor&);
 struct KernelInterface {
   std::string name;
   std::vector<std::int64_t> parameter_bytes;  // in order
-  std::optional<std::int64_t> most_threads;   // of __launch_bounds__
+  std::optional<std::int64_t> max_threads;    // of __launch_bounds__
   std::optional<std::array<int, 3>> cluster;  // of __cluster_dims__
 };
 

@@ -70,7 +70,7 @@ void PlanCache::keep() const {
   try {
     const std::vector<Record> before = read();
     std::ranges::set_union(added, before, std::back_inserter(all), std::less{});
-    if (all.size() > most_prices) all = std::move(added);
+    if (all.size() > max_costs) all = std::move(added);
     cache_->store(key_, "prices", {reinterpret_cast<const char*>(all.data()), all.size() * sizeof(Record)});
   } catch (const Error&) {
     // The graph is planned already; the next run will plan it again.

@@ -9,7 +9,7 @@
 //
 // One entry of the cache per target and build of Zellige (version, and size and time of the running file):
 // another build starts empty. An estimate only ranks ways to fuse; the result is planned and verified as
-// always, so a wrong estimate could make a program slower, but never incorrect. Holds at most `most_prices`,
+// always, so a wrong estimate could make a program slower, but never incorrect. Holds at most `max_costs`,
 // of 24 bytes each: beyond that, only those of the last graph are kept.
 #pragma once
 #include <cstdint>
@@ -25,7 +25,7 @@ namespace zellige::run {
 
 class PlanCache {
  public:
-  static constexpr std::size_t most_prices = 200'000;
+  static constexpr std::size_t max_costs = 200'000;
 
   /// Without a cache, nothing is read or kept.
   PlanCache(std::optional<Cache>, const target::Target&);

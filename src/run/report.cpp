@@ -13,7 +13,7 @@ namespace zellige::run {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::size_t most_replaced = std::size_t{1} << 20;
+constexpr std::size_t max_replaced_bytes = std::size_t{1} << 20;
 
 }  // namespace
 
@@ -56,7 +56,7 @@ void Report::add(int order, const std::string& line) {
     outputs_.rewrite(file_, all);
     const bool complete =
         lines_.begin()->first == 0 && lines_.rbegin()->first + 1 == static_cast<int>(lines_.size());
-    if (bytes_ < most_replaced || !complete) return;
+    if (bytes_ < max_replaced_bytes || !complete) return;
     appended_ = ::open(file_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
     if (appended_ < 0) fail("{}: cannot be written: {}", graph::shown(file_.string()), std::strerror(errno));
     digest_.add(all);

@@ -83,10 +83,10 @@ Json times(const std::vector<double>& us) {
 }
 
 double worst_norm(const RunResult& r) {
-  double most = 0;
+  double maximum = 0;
   // propagates NaN
-  for (const TensorResult& t : r.tensors) most = t.norm_error <= most ? most : t.norm_error;
-  return most;
+  for (const TensorResult& t : r.tensors) maximum = t.norm_error <= maximum ? maximum : t.norm_error;
+  return maximum;
 }
 
 }  // namespace

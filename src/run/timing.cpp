@@ -11,7 +11,7 @@ namespace {
 constexpr int warm_up = 20, launches = 200;  // hot
 constexpr int rounds = 15, few_rounds = 3;   // rotated
 constexpr double round_ms = 10;
-constexpr int most_sets = 64;
+constexpr int max_sets = 64;
 
 /// One captured way of launching all sets.
 struct Way {
@@ -38,8 +38,7 @@ std::string_view name(Timing t) {
 
 int sets_past_l2(std::int64_t bytes) {
   const std::int64_t past = 3 * static_cast<std::int64_t>(device().l2_bytes);
-  return static_cast<int>(
-      std::clamp<std::int64_t>(past / std::max<std::int64_t>(bytes, 1) + 1, 1, most_sets));
+  return static_cast<int>(std::clamp<std::int64_t>(past / std::max<std::int64_t>(bytes, 1) + 1, 1, max_sets));
 }
 
 Times time_rotated(Stream& stream, const LoadedProgram& program, const std::vector<BoundProgram>& sets,

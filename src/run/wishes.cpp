@@ -9,10 +9,10 @@ namespace zellige::run {
 plan::Wishes wishes(const std::string& tiling, const target::Target& target) {
   plan::Wishes w = plan::tiling_wish(tiling, target);
   if (w.tiles != plan::Tiles::stated) return w;
-  constexpr std::size_t most_bytes = std::size_t{1} << 26;
-  const std::string text = FileReader(tiling).next(most_bytes + 1), name = graph::shown(tiling);
-  if (text.size() > most_bytes)
-    fail("{}: expected a manifest or its list of tilings, of at most {} bytes, found more", name, most_bytes);
+  constexpr std::size_t max_bytes = std::size_t{1} << 26;
+  const std::string text = FileReader(tiling).next(max_bytes + 1), name = graph::shown(tiling);
+  if (text.size() > max_bytes)
+    fail("{}: expected a manifest or its list of tilings, of at most {} bytes, found more", name, max_bytes);
   plan::state(w, text, name);
   return w;
 }

@@ -17,7 +17,7 @@ namespace zellige::run {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr off_t most_bytes = 16 << 20;  // limit of the record; beyond it the older half is dropped
+constexpr off_t max_bytes = 16 << 20;  // limit of the record; beyond it the older half is dropped
 constexpr std::size_t line_bytes = 33;
 
 }  // namespace
@@ -74,9 +74,9 @@ void Written::add(const std::string& digest) const {
   // The lock is for processes that shorten the record; a single line is written atomically.
   if (::flock(fd, LOCK_EX) == 0) {
     const off_t size = ::lseek(fd, 0, SEEK_END);
-    if (size > most_bytes) {
+    if (size > max_bytes) {
       std::string recent(
-          static_cast<std::size_t>(most_bytes / 2 / static_cast<off_t>(line_bytes)) * line_bytes, '\0');
+          static_cast<std::size_t>(max_bytes / 2 / static_cast<off_t>(line_bytes)) * line_bytes, '\0');
       const ssize_t n = ::pread(fd, recent.data(), recent.size(), size - static_cast<off_t>(recent.size()));
       if (n == static_cast<ssize_t>(recent.size()) && ::ftruncate(fd, 0) == 0 &&
           ::write(fd, recent.data(), recent.size()) < 0) {

@@ -88,10 +88,10 @@ bool sharp(const Ball& x, int bits) {
 double distance(const Ball& a, const Ball& b) {
   if (a.nan || b.nan || a.infinite != b.infinite)
     return a.nan == b.nan && a.infinite == b.infinite ? 0 : std::numeric_limits<double>::infinity();
-  const Real most = std::max(
+  const Real maximum = std::max(
       std::max(Real(boost::multiprecision::abs(a.middle)), Real(boost::multiprecision::abs(b.middle))),
       Real(0x1p-100));
-  return Real(boost::multiprecision::abs(a.middle - b.middle) / most).convert_to<double>();
+  return Real(boost::multiprecision::abs(a.middle - b.middle) / maximum).convert_to<double>();
 }
 
 std::string to_string(const Ball& x) {
@@ -218,16 +218,16 @@ Ball BallArithmetic::max(const Ball& x, const Ball& y) const {
 }
 
 Ball BallArithmetic::max_of(const std::vector<Ball>& all) const {
-  Ball most = all.front();
-  for (const Ball& x : all) most = max(most, x);
-  return most;
+  Ball maximum = all.front();
+  for (const Ball& x : all) maximum = max(maximum, x);
+  return maximum;
 }
 
 /// Truncated, if no integer lies within and the dtype can represent the result; else unknown.
 Ball BallArithmetic::converted(const Ball& x, const graph::Attributes& a) const {
   if (!graph::is_integer(a.dtype)) return x;
-  const Real most = ldexp(Real(1), 8 * graph::bytes(a.dtype) - 1) - 1, middle = trunc(x.middle);
-  if (!x.known() || boost::multiprecision::abs(x.middle) > most) return unknown();
+  const Real maximum = ldexp(Real(1), 8 * graph::bytes(a.dtype) - 1) - 1, middle = trunc(x.middle);
+  if (!x.known() || boost::multiprecision::abs(x.middle) > maximum) return unknown();
   if (x.radius == 0) return ball(middle, 0);
   const Real low = trunc(Real(x.middle - Real(x.radius * up))),
              high = trunc(Real(x.middle + Real(x.radius * up)));

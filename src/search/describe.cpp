@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t most_shown = 32;  // maximum number of an input's values to print
+constexpr std::size_t max_shown = 32;  // maximum number of an input's values to print
 
 std::string shapes(const std::vector<Shown>& sizes) {
   std::vector<std::string> words;
@@ -22,9 +22,9 @@ std::string shapes(const std::vector<Shown>& sizes) {
 }
 
 std::string first_values(const Shown& s) {
-  const auto end = s.values.begin() + static_cast<std::ptrdiff_t>(std::min(most_shown, s.values.size()));
+  const auto end = s.values.begin() + static_cast<std::ptrdiff_t>(std::min(max_shown, s.values.size()));
   return fmt::format("{}{}", fmt::join(s.values.begin(), end, " "),
-                     s.values.size() > most_shown ? " ..." : "");
+                     s.values.size() > max_shown ? " ..." : "");
 }
 
 std::string certainty(const Equality& e) {

@@ -93,12 +93,12 @@ class Decision {
     e_.shrunk = &g != &a_ && small_.shrunk;
   }
 
-  FieldTrials in_fields(const KernelGraph& a, const KernelGraph& b, double most_work, double steps) const {
+  FieldTrials in_fields(const KernelGraph& a, const KernelGraph& b, double max_work, double steps) const {
     const double one = work(a) + work(b);
-    if (one > most_work) {
+    if (one > max_work) {
       FieldTrials none;
       none.why_not =
-          fmt::format("one finite field would take {:.2g} products, more than {:.2g}", one, most_work);
+          fmt::format("one finite field would take {:.2g} products, more than {:.2g}", one, max_work);
       return none;
     }
     FieldOptions options{.seed = e_.seed, .trials = options_.trials, .steps = steps};

@@ -93,12 +93,12 @@ void fold_max(A& a, const Values<NumberOf<A>>& x, int dim, bool fresh, Values<Nu
   std::vector<NumberOf<A>> all;
   for (std::int64_t o = 0; o < from.outer; ++o)
     for (std::int64_t i = 0; i < from.inner; ++i) {
-      NumberOf<A>& most = y.at[o * from.inner + i];
+      NumberOf<A>& maximum = y.at[o * from.inner + i];
       all.clear();
-      if (!fresh) all.push_back(most);
+      if (!fresh) all.push_back(maximum);
       for (std::int64_t e = 0; e < from.extent; ++e)
         all.push_back(x.at[(o * from.extent + e) * from.inner + i]);
-      most = a.max_of(all);
+      maximum = a.max_of(all);
     }
 }
 

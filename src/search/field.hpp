@@ -174,13 +174,13 @@ class Field {
   /// z is the maximum x, shifted or scaled by a constant: the maximum of the shifted or scaled members.
   template <class Move>
   void move_members(const FieldNumber& z, const FieldNumber& x, const Move& move) {
-    constexpr std::size_t most = 64;
+    constexpr std::size_t capacity = 64;
     const auto at = lattices_.find(x.p);
     if (at == lattices_.end() || lattices_.count(z.p)) return;
     Lattice l = at->second;
     std::size_t count = 0;
     for (const Lattice::Clause& c : l.clauses) count += c.size();
-    if (count > most) return;
+    if (count > capacity) return;
     for (Lattice::Clause& c : l.clauses) {
       for (std::uint64_t& m : c) {
         const FieldNumber y = move(FieldNumber(members_.at(m)));

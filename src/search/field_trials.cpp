@@ -67,16 +67,16 @@ class Tier {
   }
 
   FieldTrials run() {
-    for (int n = 0, most = 1; n < most; ++n) {
+    for (int n = 0, maximum = 1; n < maximum; ++n) {
       if (!one_field(n)) return result_;
-      most = static_cast<int>(std::clamp(options_.steps / steps_, 2.0, 4000.0));
+      maximum = static_cast<int>(std::clamp(options_.steps / steps_, 2.0, 4000.0));
       result_.log2_chance = chance();
-      if (n + 1 >= options_.trials && result_.log2_chance <= log2_most_chance) {
+      if (n + 1 >= options_.trials && result_.log2_chance <= log2_max_chance) {
         result_.agrees = any_value_;
         if (!any_value_) result_.why_not = "no element of the outputs has a value anywhere";
         return result_;
       }
-      if (!result_.why_not.empty() || hopeless(most)) break;
+      if (!result_.why_not.empty() || hopeless(maximum)) break;
     }
     if (result_.why_not.empty())
       result_.why_not = fmt::format("they agree in {} random finite fields, but {}", result_.fields, reason_);
@@ -203,7 +203,7 @@ class Tier {
     if (hit == 1) return n * std::log2(luck);
     if (hit < 100 * luck) return never(more);
     reason_ = more;
-    sides_needed_ = std::max(sides_needed_, log2_most_chance / std::log2(1 - 0.98 * hit));
+    sides_needed_ = std::max(sides_needed_, log2_max_chance / std::log2(1 - 0.98 * hit));
     return n * std::log2(1 - 0.98 * hit);
   }
 
@@ -225,7 +225,7 @@ class Tier {
   }
 
   /// Returns whether more fields would be needed than the limit allows.
-  bool hopeless(int most) const { return sides_needed_ > most; }
+  bool hopeless(int maximum) const { return sides_needed_ > maximum; }
 
   const KernelGraph &a_, &b_;
   const Pairing& pairing_;

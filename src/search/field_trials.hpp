@@ -13,7 +13,7 @@
 namespace zellige::search {
 
 /// log2 of the largest error probability of the answer "equal".
-constexpr double log2_most_chance = -40;
+constexpr double log2_max_chance = -40;
 
 /// A scalar of one graph that is the product, quotient or sum of two others, except for its rounding.
 struct Folded {

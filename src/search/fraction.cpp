@@ -10,12 +10,12 @@ Fraction fraction(double x) {
   const auto sign = std::signbit(x) ? -1 : 1;
   // Convergents of the continued fraction. Up to this denominator, any fraction within half an ulp is one of
   // them.
-  constexpr double most = 1 << 24;
+  constexpr double maximum = 1 << 24;
   if (e <= 24 && e >= -24) {
     double h = 1, h1 = 0, k = 0, k1 = 1, rest = std::fabs(x);
     for (int i = 0; i < 32; ++i) {
       const double whole = std::floor(rest), nh = whole * h + h1, nk = whole * k + k1;
-      if (nh > most || nk > most) break;
+      if (nh > maximum || nk > maximum) break;
       h1 = h, k1 = k, h = nh, k = nk;
       if (h / k == std::fabs(x))
         return {sign * static_cast<std::int64_t>(h), static_cast<std::int64_t>(k), 0};

@@ -23,7 +23,7 @@ bool measure(const KernelGraph& a, const std::vector<Array>& ya, const std::vect
   for (std::size_t o = 0; o < ya.size(); ++o) {
     const auto n = static_cast<std::size_t>(ya[o].shape.back());
     for (std::size_t row = 0; row < ya[o].values.size(); row += n) {
-      double difference = 0, norm = 0, most = -1;
+      double difference = 0, norm = 0, maximum = -1;
       std::size_t worst = row;
       for (std::size_t i = row; i < row + n; ++i, ++all) {
         const double x = ya[o].values[i], y = yb[o].values[i];
@@ -34,7 +34,7 @@ bool measure(const KernelGraph& a, const std::vector<Array>& ya, const std::vect
         const double d = apart ? INFINITY : std::fabs(x - y);
         difference += d * d;
         norm += apart ? 0 : std::max(x * x, y * y);
-        if (d > most) most = d, worst = i;
+        if (d > maximum) maximum = d, worst = i;
       }
       const double distance = difference == 0          ? 0
                               : std::isinf(difference) ? INFINITY

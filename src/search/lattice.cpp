@@ -8,7 +8,7 @@ namespace {
 
 using Clause = Lattice::Clause;
 
-constexpr std::size_t most_clauses = 64;  // limit when a dual is multiplied out
+constexpr std::size_t max_clauses = 64;  // limit when a dual is multiplied out
 
 /// Returns whether the minimum `c` is at most the minimum `d`: each member of d is at least some member of c.
 bool covered(const Clause& c, const Clause& d, const KnownOrder& order) {
@@ -71,7 +71,7 @@ std::optional<Lattice> dual(const Lattice& l, const std::function<std::uint64_t(
   }
   // The minimum of maxima, multiplied out: one member of each clause.
   for (const Clause& clause : l.clauses) {
-    if (products.size() * clause.size() > most_clauses) return std::nullopt;
+    if (products.size() * clause.size() > max_clauses) return std::nullopt;
     std::vector<Clause> longer;
     for (const Clause& p : products)
       for (std::uint64_t member : clause) {

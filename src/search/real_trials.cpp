@@ -80,9 +80,9 @@ class Run {
     BallArithmetic strict, loose(of_one_alone(a_, b_));
     std::uint64_t number = 0;
     std::vector<Scale> points = scales(a_, b_);
-    const double most = 1e6 / (work(a_) + work(b_));  // number of points that take a second or two
-    result_.complete = most >= static_cast<double>(points.size());
-    if (!result_.complete) points.resize(static_cast<std::size_t>(std::max(most, 3.0)));
+    const double maximum = 1e6 / (work(a_) + work(b_));  // number of points that take a second or two
+    result_.complete = maximum >= static_cast<double>(points.size());
+    if (!result_.complete) points.resize(static_cast<std::size_t>(std::max(maximum, 3.0)));
     for (const Scale& s : points) {
       const Inputs inputs = draw_point(a_, numbers_, s, draw(seed_, number++));
       if (!result_.loose && compare(strict, inputs)) continue;
@@ -151,13 +151,13 @@ class Run {
   bool compare(BallArithmetic& balls, const Inputs& inputs) {
     const auto ya = evaluate(balls, a_, inputs, same_place_),
                yb = evaluate(balls, b_, inputs, pairing_.inputs);
-    double most = -1;
+    double maximum = -1;
     for (std::size_t o = 0; o < ya.size(); ++o)
       for (std::size_t i = 0; i < ya[o].at.size(); ++i) {
         const Ball &x = ya[o].at[i], &y = yb[o].at[i];
-        if (disjoint(x, y) && distance(x, y) > most) most = distance(x, y), output_ = o, element_ = i;
+        if (disjoint(x, y) && distance(x, y) > maximum) maximum = distance(x, y), output_ = o, element_ = i;
       }
-    if (most < 0) return true;
+    if (maximum < 0) return true;
     Counterexample c{a_,
                      b_,
                      {},
@@ -166,7 +166,7 @@ class Run {
                      graph::coordinates(static_cast<std::int64_t>(element_), ya[output_].shape),
                      to_string(ya[output_].at[element_]),
                      to_string(yb[output_].at[element_]),
-                     most};
+                     maximum};
     c.inputs = shown(a_, inputs);
     result_.difference = std::move(c);
     return false;

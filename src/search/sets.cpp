@@ -6,7 +6,7 @@
 namespace zellige::search {
 
 Sets::Index Sets::keep(std::vector<std::uint64_t> elements) {
-  if (elements.size() > most) return many;
+  if (elements.size() > capacity) return many;
   const auto [at, fresh] = index_.try_emplace(elements, static_cast<Index>(kept_.size()));
   if (fresh) kept_.push_back(std::move(elements));
   return at->second;

@@ -14,7 +14,7 @@ class Sets {
  public:
   using Index = std::uint32_t;
   static constexpr Index empty = 0, many = ~Index{0};  // many: larger than the limit
-  static constexpr std::size_t most = 40;
+  static constexpr std::size_t capacity = 40;
 
   Sets() { kept_.emplace_back(); }
 

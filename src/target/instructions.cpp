@@ -34,8 +34,8 @@ Rows rows_of(const Target& t) {
     if (row.kind != Instruction::Kind::mma) return;
     const Rows::Types types{row.a.type, row.b.type, row.c.type};
     if (row.issuers == 32) {
-      const Instruction*& most = rows.of_warps[types];
-      if (!most || row.k > most->k) most = &row;
+      const Instruction*& maximum = rows.of_warps[types];
+      if (!maximum || row.k > maximum->k) maximum = &row;
     } else if (row.issuers == 128 && row.b.majors == either_way) {
       const bool in_registers = row.a.space == Instruction::Space::rmem;
       const bool in_memory = row.a.space == Instruction::Space::smem && row.a.majors == either_way;
@@ -93,11 +93,11 @@ const Instruction* find_tensor_store(const Target& t, int dimensions) {
 bool has_programmatic_launch(const Target& t) { return find_instruction(t, "SM90_GRIDDEPCONTROL_WAIT"); }
 
 const Instruction* find_matrix_load(const Target& t) {
-  const Instruction* most = nullptr;
+  const Instruction* maximum = nullptr;
   for (const Instruction* row : instructions_of(t))
-    if (row->kind == Instruction::Kind::matrix_load && (!most || row->c.registers > most->c.registers))
-      most = row;
-  return most;
+    if (row->kind == Instruction::Kind::matrix_load && (!maximum || row->c.registers > maximum->c.registers))
+      maximum = row;
+  return maximum;
 }
 
 std::vector<const Instruction*> async_copies(const Target& t) {

@@ -10,7 +10,7 @@ namespace zellige::view {
 namespace {
 
 constexpr int warp = 32;
-constexpr std::size_t most_instances = 1 << 14;
+constexpr std::size_t max_instances = 1 << 14;
 
 std::vector<std::string> parts_of(std::string_view name) {
   std::vector<std::string> parts;
@@ -148,8 +148,8 @@ std::vector<std::vector<long long>> elements_of(const Value& v, bool has_values,
 }
 
 void add(SharedAccess& a, std::vector<long long> lanes) {
-  if (a.instances.size() == most_instances)
-    fail("access {}: more than {} accesses of a warp", a.name, most_instances);
+  if (a.instances.size() == max_instances)
+    fail("access {}: more than {} accesses of a warp", a.name, max_instances);
   a.instances.push_back(std::move(lanes));
 }
 

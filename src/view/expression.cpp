@@ -10,7 +10,7 @@
 namespace zellige::view {
 namespace {
 
-constexpr std::size_t most_text = 1 << 14;
+constexpr std::size_t max_text = 1 << 14;
 constexpr const char* tuple_types[] = {"Shape", "Stride", "Coord", "Step", "Tile", "tuple"};
 constexpr std::string_view types[] = {"Shape", "Stride", "Coord",   "Step", "Tile",
                                       "tuple", "Layout", "Swizzle", "Int",  "C"};
@@ -304,7 +304,7 @@ std::string marked(std::string_view text, std::size_t begin, std::size_t end) {
 }
 
 Result evaluate_expression(std::string_view text) {
-  if (text.size() > most_text) fail("the expression has {} characters, more than {}", text.size(), most_text);
+  if (text.size() > max_text) fail("the expression has {} characters, more than {}", text.size(), max_text);
   auto raise = [&](const std::string& why, std::size_t begin, std::size_t end) {
     // Values known only at run time limit CuTe's algebra; users often know the number.
     const bool unknown = why.find("run-time") != std::string::npos;

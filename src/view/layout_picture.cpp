@@ -14,7 +14,7 @@
 namespace zellige::view {
 namespace {
 
-constexpr long long most_cells = 1 << 16;
+constexpr long long max_cells = 1 << 16;
 
 long long leaves_product(const Value& shape) {
   double n = 1;
@@ -52,7 +52,7 @@ Drawn prepare(const Value& v) {
   if (!d.layout.is_layout() || d.whole.is(ValueKind::swizzle))
     fail("{} is no layout; only layouts are drawn", to_text(v));
   const long long cells = leaves_product(shape_of(d.layout));
-  if (cells > most_cells) fail("{} has {} elements; up to {} are drawn", to_text(v), cells, most_cells);
+  if (cells > max_cells) fail("{} has {} elements; up to {} are drawn", to_text(v), cells, max_cells);
   for (int m = 0; m < d.layout.rank(); ++m) {
     const Value part = d.layout[m];
     d.extents.push_back(static_cast<int>(leaves_product(shape_of(part))));
@@ -146,8 +146,8 @@ Tile tile_of(const Drawn& d, const PictureOptions& o) {
     else
       fail("{}: its coordinates {} are not of a matrix", to_text(d.layout), to_text(c));
   }
-  if (rows < 1 || columns < 1 || rows > most_cells || columns > most_cells || rows * columns > most_cells)
-    fail("a tile of {} x {} elements; up to {} are drawn", rows, columns, most_cells);
+  if (rows < 1 || columns < 1 || rows > max_cells || columns > max_cells || rows * columns > max_cells)
+    fail("a tile of {} x {} elements; up to {} are drawn", rows, columns, max_cells);
   return {static_cast<int>(rows), static_cast<int>(columns)};
 }
 

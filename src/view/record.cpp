@@ -11,8 +11,8 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr long long most_printed = 1 << 16;
-constexpr std::size_t most_text = 1 << 14;
+constexpr long long max_printed = 1 << 16;
+constexpr std::size_t max_text = 1 << 14;
 
 long long elements(const Value& x) {
   const Value l = x.is(ValueKind::tensor) ? x[1] : x;
@@ -28,8 +28,8 @@ std::string evaluate_record(const std::string& op, const std::vector<std::string
   if (rows.empty()) throw Unreadable(fmt::format("operation {} is unknown{}", op, near_operation(op)));
   Operands operands;
   for (const std::string& text : texts) {
-    if (text.size() > most_text)
-      throw Unreadable(fmt::format("an argument has {} characters, more than {}", text.size(), most_text));
+    if (text.size() > max_text)
+      throw Unreadable(fmt::format("an argument has {} characters, more than {}", text.size(), max_text));
     operands.push_back(operand(text));
   }
   const Chosen chosen = choose_row(rows, operands);
@@ -43,14 +43,14 @@ std::string evaluate_record(const std::string& op, const std::vector<std::string
   if (op.starts_with("print_") || op == "ostream_tensor") {
     const Operand& drawn = operands[op == "print_tensor_values" ? 1 : 0];
     const Value l = drawn.value.is(ValueKind::tensor) ? drawn.value[1] : drawn.value;
-    if (elements(drawn.value) > most_printed)
+    if (elements(drawn.value) > max_printed)
       fail("{}: {} has {} elements, more than the {} that are drawn", op, drawn.text, elements(drawn.value),
-           most_printed);
+           max_printed);
     const int rank = algebra::innermost(l).rank();
-    const int most = op == "print_layout" || op == "print_latex" ? 2 : 4;
-    if (rank < 1 || rank > most || (most == 2 && rank != 2))
+    const int max_rank = op == "print_layout" || op == "print_latex" ? 2 : 4;
+    if (rank < 1 || rank > max_rank || (max_rank == 2 && rank != 2))
       fail("{}: {} has rank {}; {} is drawn", op, drawn.text, rank,
-           most == 2 ? "rank 2" : "a rank of 1 to 4");
+           max_rank == 2 ? "rank 2" : "a rank of 1 to 4");
   }
   if (op == "tma_multicast_mask" && elements(operands[0].value) > 64)
     fail("{}: a cluster of {} CTAs; at most 64 are possible", op, elements(operands[0].value));

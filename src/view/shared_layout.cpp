@@ -8,7 +8,7 @@
 namespace zellige::view {
 namespace {
 
-constexpr long long most_elements = 1 << 24;
+constexpr long long max_elements = 1 << 24;
 
 Value checked(const Value& given) {
   Value v = in_elements(given);
@@ -34,9 +34,8 @@ SharedLayout::SharedLayout(const Value& layout, int element_bits)
   for (int m = 0; m < plain_.rank(); ++m) {
     double n = 1;
     for (const ValueNode& leaf : leaves_of(plain_[m])) n *= static_cast<double>(leaf.s.v);
-    if (n < 1 || n * static_cast<double>(elements_) > static_cast<double>(most_elements))
-      fail("{}: {} elements; 1 to {} are possible", text(), n * static_cast<double>(elements_),
-           most_elements);
+    if (n < 1 || n * static_cast<double>(elements_) > static_cast<double>(max_elements))
+      fail("{}: {} elements; 1 to {} are possible", text(), n * static_cast<double>(elements_), max_elements);
     extents_.push_back(static_cast<long long>(n));
     elements_ *= extents_.back();
   }

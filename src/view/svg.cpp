@@ -35,13 +35,13 @@ struct Measures {
 
 int lines_of(const std::string& s) { return 1 + static_cast<int>(std::count(s.begin(), s.end(), '\n')); }
 int longest_line(const std::string& s) {
-  std::size_t most = 0;
+  std::size_t maximum = 0;
   for (std::size_t at = 0; at <= s.size();) {
     const std::size_t end = std::min(s.find('\n', at), s.size());
-    most = std::max(most, end - at);
+    maximum = std::max(maximum, end - at);
     at = end + 1;
   }
-  return static_cast<int>(most);
+  return static_cast<int>(maximum);
 }
 
 Measures measure(const Grid& g) {

@@ -168,7 +168,7 @@ TEST_F(Loaded, ACubinThatIsAnotherOrHalfOfItIsNotLoaded) {
     other[at] = static_cast<char>(other[at] ^ 1);
     EXPECT_TRUE(refusal(other).starts_with(start + std::to_string(whole.size()) + " bytes with the hash "));
   }
-  gpu().most_threads = 64;
+  gpu().max_threads = 64;
   const std::string other = compiled();  // another program's
   EXPECT_TRUE(refusal(other).starts_with(start + std::to_string(other.size()) + " bytes with the hash "));
   EXPECT_TRUE(refusal(other).ends_with(": the two were not written together, or the cubin was changed"));
@@ -204,7 +204,7 @@ TEST_F(Loaded, TheMachineCodeMustBeTheManifests) {
             "program given, kernel k: expected parameters of 8, 4 bytes, as its manifest says, found "
             "parameters of 8, 4, 8 bytes in the cubin");
   gpu().parameters = {};
-  gpu().most_threads = 128;
+  gpu().max_threads = 128;
   EXPECT_EQ(said_of_sealing("\"X\"", "\"X\""),
             "program given, kernel k: expected parameters of 8, 4, 8 bytes, as its manifest says, found no "
             "parameters in the cubin");

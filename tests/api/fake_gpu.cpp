@@ -43,7 +43,7 @@ std::string cubin() {
   put<std::uint64_t>(code, 0, gpu.faulty ? 0x0000000004077dae : 0x0000000004077fae);
   put<std::uint64_t>(code, 8, 0x0001f00008141d40);
   CubinForm form{.parameters = {gpu.parameters.begin(), gpu.parameters.end()}};
-  form.most_threads = gpu.most_threads, form.cluster = gpu.cluster, form.capability = gpu.capability;
+  form.max_threads = gpu.max_threads, form.cluster = gpu.cluster, form.capability = gpu.capability;
   return cubin_of(code, form);
 }
 

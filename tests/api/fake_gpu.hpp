@@ -32,7 +32,7 @@ struct FakeGpu {
   unsigned arguments_per_kernel = 2;          // to be read of a launch
   int launch_status = 0;                      // what a launch gives
   std::vector<unsigned> parameters = {8, 8};  // of the kernel in the cubin, their sizes
-  unsigned most_threads = 0, cluster = 0;     // that the cubin says of it; 0: nothing
+  unsigned max_threads = 0, cluster = 0;      // that the cubin says of it; 0: nothing
   unsigned capability = 90;                   // that the cubin is for
   std::optional<std::vector<unsigned>> driver_parameters = {};  // what the driver says where that differs
   int driver_threads = 1024;                                    // that it allows in a block of the kernel

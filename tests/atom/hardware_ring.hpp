@@ -25,10 +25,10 @@ struct Form {
 };
 inline std::vector<Form> forms;
 
-inline constexpr unsigned seed = 20;          // of each form's data
-inline constexpr int trips = 37;              // of each loop; kernels get it as an argument
-inline constexpr int untouched = 0xEE;        // what outputs hold before a kernel writes them
-inline constexpr unsigned most_seconds = 60;  // of a form; then it counts as a fault
+inline constexpr unsigned seed = 20;         // of each form's data
+inline constexpr int trips = 37;             // of each loop; kernels get it as an argument
+inline constexpr int untouched = 0xEE;       // what outputs hold before a kernel writes them
+inline constexpr unsigned max_seconds = 60;  // of a form; then it counts as a fault
 inline std::mt19937 generator(seed);
 
 /// The CUDA runtime's error.
@@ -91,7 +91,7 @@ int in_child(Body body) {
   std::fflush(stdout);
   const pid_t child = fork();
   if (child == 0) {
-    alarm(most_seconds);
+    alarm(max_seconds);
     const int status = body();
     std::fflush(stdout);
     _exit(status);
@@ -152,7 +152,7 @@ inline int run_forms(int argc, char** argv) {
     const int status = in_child([&] { return judge(form); });
     const bool judged = status >= ok && status <= fault;
     if (!judged && status == -SIGALRM)
-      std::printf("FAULT %s: not at its end after %u s\n", form.name.c_str(), most_seconds);
+      std::printf("FAULT %s: not at its end after %u s\n", form.name.c_str(), max_seconds);
     else if (!judged && status < 0)
       std::printf("FAULT %s: its process ended by signal %d\n", form.name.c_str(), -status);
     else if (!judged)

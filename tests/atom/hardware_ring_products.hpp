@@ -14,9 +14,9 @@ template <class T>
 struct Integers {
   std::vector<int> number;
   Bytes bytes;
-  Integers(std::size_t count, int most) : number(count), bytes(count * sizeof(T)) {
+  Integers(std::size_t count, int maximum) : number(count), bytes(count * sizeof(T)) {
     for (std::size_t i = 0; i < count; ++i) {
-      number[i] = static_cast<int>(generator() % static_cast<unsigned>(2 * most + 1)) - most;
+      number[i] = static_cast<int>(generator() % static_cast<unsigned>(2 * maximum + 1)) - maximum;
       const T value = [&] {
         if constexpr (std::is_integral_v<T>)
           return static_cast<T>(number[i]);
@@ -287,8 +287,8 @@ TmaDescriptor operand_map(Major major, int rows, const Memory& memory) {
 template <class T, int M, int N, Major AM, Major BM, From A = From::tile, unsigned Registers = 0>
 std::string run_warpgroup_product() {
   using D = std::conditional_t<std::is_integral_v<T>, int32_t, float>;
-  constexpr int K = line / sizeof(T), most = sizeof(T) == 1 ? 1 : 2;
-  const Integers<T> a(std::size_t(trips) * M * K, most), b(std::size_t(trips) * N * K, most);
+  constexpr int K = line / sizeof(T), maximum = sizeof(T) == 1 ? 1 : 2;
+  const Integers<T> a(std::size_t(trips) * M * K, maximum), b(std::size_t(trips) * N * K, maximum);
   const auto at = [](Major major, int rows, int it, int row, int k) {
     return major == Major::K ? (row * trips + it) * K + k : (it * K + k) * rows + row;
   };

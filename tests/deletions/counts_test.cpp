@@ -171,8 +171,8 @@ KernelGraph attention(std::int64_t loop) {
                       const Tile q = t.load(Q, {.x = 0, .y = 1}), k = t.load(K, {.x = 0, .loop = 2}),
                                  v = t.load(V, {.x = 0, .loop = 1});
                       const Tile scores = matmul(q, k) * 0.125;
-                      const auto [most, fell] = reduction_max(scores, 2);
-                      const Tile p = exp(scores - most), factor = exp(fell);
+                      const auto [maximum, fell] = reduction_max(scores, 2);
+                      const Tile p = exp(scores - maximum), factor = exp(fell);
                       const Tile sums = accum_rescale(matmul(p, v), factor);
                       t.store(sums / accum_red_sum_rescale(p, factor), {.x = 0, .y = 1});
                     })[0],

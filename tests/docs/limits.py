@@ -47,9 +47,9 @@ def faults(name, text):
     lines = len(re.sub(GENERATED, "", text, flags=re.S).rstrip("\n").split("\n"))
     if name == "README.md":
         lines = len(text.rstrip("\n").split("\n"))  # its table counts, too
-    most = README if name == "README.md" else LINES
-    if lines > most and name not in CHECKED_TABLE:
-        yield f"{name}: {lines} lines, at most {most}: split the page"
+    limit = README if name == "README.md" else LINES
+    if lines > limit and name not in CHECKED_TABLE:
+        yield f"{name}: {lines} lines, at most {limit}: split the page"
     prose = blank(r"```.*?```", written)
     for number, line in enumerate(prose.split("\n"), 1):
         if len(line) > CHARACTERS and name not in CHECKED_TABLE:

@@ -115,9 +115,9 @@ TEST(IndexWidth, OfEmittedTextHoldsEveryOffset) {
       (in64 ? wide : narrow) += 1;
       std::int64_t last = 0;
       for (std::size_t d = 0; d < tensor.shape.size(); ++d) last += (tensor.shape[d] - 1) * tensor.strides[d];
-      if (last > plan::most_narrow) EXPECT_TRUE(in64) << c.name << ": " << tensor.name;
+      if (last > plan::max_int32) EXPECT_TRUE(in64) << c.name << ": " << tensor.name;
       const plan::Reach reach = plan::reach(plan.kernels[0], n, tensor);
-      EXPECT_EQ(in64, reach.offset > plan::most_narrow || reach.far()) << c.name << ": " << tensor.name;
+      EXPECT_EQ(in64, reach.offset > plan::max_int32 || reach.far()) << c.name << ": " << tensor.name;
       EXPECT_GE(reach.offset, last) << c.name;
 
       // The last block's last thread in the last iteration, element by element of the tile's far corner.

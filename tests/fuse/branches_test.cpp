@@ -76,8 +76,8 @@ TEST_P(Branches, CostNTimesOne) {
   for (const bool shared : {false, true}) {
     const Optimized one = planned(steps, 1, shared, known);
     std::map<int, Work> of;
-    constexpr int most = 64;
-    for (int n = 2; n <= most; n *= 2) {
+    constexpr int maximum = 64;
+    for (int n = 2; n <= maximum; n *= 2) {
       const Optimized o = planned(steps, n, shared, known);
       of[n] = o.work;
       const std::string what = fmt::format("{} branches, {}", n, shared ? "one input" : "an input each");
@@ -87,8 +87,8 @@ TEST_P(Branches, CostNTimesOne) {
       fmt::print("{}: {} groups, {} kinds, {} plans, {} states, {} kernels, {:.1f} us\n", what, o.work.groups,
                  o.work.kinds, o.work.plans, o.work.states, o.kernels.size(), price(o));
     }
-    EXPECT_LE(of[most].plans, 24 * (steps.size() + 4));
-    const Work &few = of[most / 4], &twice = of[most / 2], &all = of[most];
+    EXPECT_LE(of[maximum].plans, 24 * (steps.size() + 4));
+    const Work &few = of[maximum / 4], &twice = of[maximum / 2], &all = of[maximum];
     const auto expect_linear = [&](const char* what, std::size_t Work::*count) {
       const std::size_t more = twice.*count - std::min(few.*count, twice.*count);
       const std::size_t steady = twice.*count + 2 * more;

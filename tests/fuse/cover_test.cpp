@@ -137,14 +137,14 @@ struct Branched {
   std::vector<Piece> pieces;
 };
 
-Branched random_branched(std::mt19937& random, std::size_t stem, std::size_t most_places) {
+Branched random_branched(std::mt19937& random, std::size_t stem, std::size_t max_places) {
   Branched all;
   std::vector<int> own;  // the stem's places
   for (std::size_t i = 0; i < stem; ++i) {
     own.push_back(static_cast<int>(all.places++));
     Branch& b = all.branches.emplace_back();
     b.at = own.back();
-    for (std::size_t n = random() % (most_places + 1); n > 0; --n)
+    for (std::size_t n = random() % (max_places + 1); n > 0; --n)
       b.places.push_back(static_cast<int>(all.places++));
   }
   const auto some_of = [&](const std::vector<int>& places, Piece& piece) {

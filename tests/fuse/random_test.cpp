@@ -28,14 +28,14 @@ int number(const char* variable, int otherwise) {
 
 /// A connected, convex group of up to `count` operators.
 std::vector<int> random_group(const graph::KernelGraph& g, const Order& order, random_graphs::Rng& rng,
-                              std::size_t most) {
+                              std::size_t max_size) {
   std::vector<int> starts;
   for (std::size_t i = 0; i < g.ops.size(); ++i)
     if (fusable(g, static_cast<int>(i))) starts.push_back(static_cast<int>(i));
   if (starts.empty()) return {};
   Set s(g.ops.size());
   s.add(rng.pick(starts));
-  while (s.count() < most) {
+  while (s.count() < max_size) {
     std::vector<Set> larger;
     for (int x : Neighbours(g).of(s.list())) {
       larger.push_back(s);

@@ -41,16 +41,16 @@ TEST(Unions, NormsOneAfterTheOtherAreOneKernel) {
 
 struct Model {
   const char* file;
-  std::size_t most_kernels, most_groups, most_plans;
+  std::size_t max_kernels, max_groups, max_plans;
 };
 class Models : public testing::TestWithParam<Model> {};
 
 TEST_P(Models, TwoLayers) {
   const std::string path = std::string(ZELLIGE_SOURCE_DIR) + "/tests/fuse/models/" + GetParam().file;
   const Optimized o = optimize(graph::load(path).at(0), target::find("sm_90a"));
-  EXPECT_LE(kernels(o), GetParam().most_kernels);
-  EXPECT_LE(o.work.groups, GetParam().most_groups);
-  EXPECT_LE(o.work.plans, GetParam().most_plans);
+  EXPECT_LE(kernels(o), GetParam().max_kernels);
+  EXPECT_LE(o.work.groups, GetParam().max_groups);
+  EXPECT_LE(o.work.plans, GetParam().max_plans);
 }
 
 INSTANTIATE_TEST_SUITE_P(Gemma, Models,

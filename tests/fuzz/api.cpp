@@ -151,7 +151,7 @@ class Sequence {
     options_.workers = number(0), options_.as_given = number(0);
     return choices_.spoiled() ? static_cast<const zellige_options*>(wrong_address()) : &options_;
   }
-  int most_inputs() { return choices_.below(2) ? 3 : 1; }
+  int max_inputs() { return choices_.below(2) ? 3 : 1; }
 
   // ---- Results ----
 
@@ -239,7 +239,7 @@ class Sequence {
         zellige_tensor in[] = {tensor(), tensor(), tensor()}, out = tensor();
         auto* const inputs = choices_.spoiled() ? static_cast<zellige_tensor*>(wrong_address()) : in;
         auto* const outputs = choices_.spoiled() ? static_cast<zellige_tensor*>(wrong_address()) : &out;
-        good(zellige_program_call(handle_as<Program>(), inputs, number(most_inputs()), outputs, number(1),
+        good(zellige_program_call(handle_as<Program>(), inputs, number(max_inputs()), outputs, number(1),
                                   nullptr));
         return;
       }
@@ -260,7 +260,7 @@ class Sequence {
         if (choices_.spoiled()) table.current_stream = nullptr;
         void *in[] = {&table, wrong_address(), wrong_address()}, *out[] = {&table};
         const void* const exchange = choices_.spoiled() ? wrong_address() : &table;
-        good(zellige_program_call_objects(handle_as<Program>(), exchange, in, number(most_inputs()), out,
+        good(zellige_program_call_objects(handle_as<Program>(), exchange, in, number(max_inputs()), out,
                                           number(1), nullptr));
         return;
       }

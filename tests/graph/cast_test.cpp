@@ -59,9 +59,9 @@ TEST(Cast, ToIntegersOfWhatNoneHolds) {
 
 TEST(Cast, SaturatesWhereToldTo) {
   for (DType d : all_dtypes()) {
-    const double most = format(d).greatest, least = is_integer(d) ? -most - 1 : -most;
+    const double maximum = format(d).greatest, least = is_integer(d) ? -maximum - 1 : -maximum;
     for (double x : std::vector<double>{1e39, INFINITY}) {
-      EXPECT_EQ(cast(DType::f32, x, d, true), most) << name(d);
+      EXPECT_EQ(cast(DType::f32, x, d, true), maximum) << name(d);
       EXPECT_EQ(cast(DType::f32, -x, d, true), least) << name(d);
     }
     if (is_integer(d))

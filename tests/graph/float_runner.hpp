@@ -180,12 +180,12 @@ class FloatRunner {
       return v[static_cast<std::size_t>((s[0] == 1 ? 0 : i) * s[1] + (s[1] == 1 ? 0 : j))];
     };
     for (std::int64_t i = 0; i < rows; ++i) {
-      float rms = 0, most = -INFINITY, whole = 0;
+      float rms = 0, maximum = -INFINITY, whole = 0;
       if (kind == OpKind::softmax) {
         std::vector<double> t;
-        for (std::int64_t j = 0; j < columns; ++j) most = std::max(most, at(x, out, i, j));
+        for (std::int64_t j = 0; j < columns; ++j) maximum = std::max(maximum, at(x, out, i, j));
         for (std::int64_t j = 0; j < columns; ++j)
-          t.push_back(unary(OpKind::exp, a, at(x, out, i, j) - most));
+          t.push_back(unary(OpKind::exp, a, at(x, out, i, j) - maximum));
         whole = sum(t, static_cast<std::size_t>(i));
       }
       if (kind == OpKind::rms_norm) {
@@ -211,7 +211,7 @@ class FloatRunner {
         } else if (kind == OpKind::rms_norm) {
           to = at(x, out, i, j) / rms;
         } else if (kind == OpKind::softmax) {
-          to = binary(OpKind::div, unary(OpKind::exp, a, at(x, out, i, j) - most), whole);
+          to = binary(OpKind::div, unary(OpKind::exp, a, at(x, out, i, j) - maximum), whole);
         } else if (in.size() == 2) {
           to = binary(kind, at(x, shapes[0], i, j), at(*in[1], shapes[1], i, j));
         } else {

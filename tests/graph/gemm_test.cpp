@@ -21,8 +21,8 @@ struct Case {
   std::vector<double> a, b;
 };
 
-Case draw(std::mt19937_64& random, std::int64_t most) {
-  std::uniform_int_distribution<std::int64_t> extent(1, most), more(0, 3);
+Case draw(std::mt19937_64& random, std::int64_t limit) {
+  std::uniform_int_distribution<std::int64_t> extent(1, limit), more(0, 3);
   std::normal_distribution<double> bell;
   Case c{extent(random), extent(random), extent(random), 0, 0, 0, {}, {}};
   c.lda = c.k + more(random), c.ldb = c.n + more(random), c.ldc = c.n + more(random);

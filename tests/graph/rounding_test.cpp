@@ -197,18 +197,18 @@ TEST(Rounding, IsNeverCalledWrong) {
 /// The fraction of the error bound that correct runs use: the greatest |found - reference| / error, for each
 /// tensor.
 std::vector<double> used(const Drawn& d, const Reference& r) {
-  std::vector<double> most(d.graph.tensors.size(), 0);
+  std::vector<double> maximum(d.graph.tensors.size(), 0);
   for (const Style& style : styles) {
     const std::vector<Array> found = FloatRunner(d.graph, style).run(d.inputs);
-    for (std::size_t t = 0; t < most.size(); ++t)
+    for (std::size_t t = 0; t < maximum.size(); ++t)
       if (!r.errors[t].values.empty() && !r.tensors[t].values.empty())
         for (std::size_t i = 0; i < found[t].values.size(); ++i) {
           const double e = r.errors[t].values[i],
                        off = std::fabs(found[t].values[i] - r.tensors[t].values[i]);
-          if (e > 0 && off > 0) most[t] = std::max(most[t], off / e);
+          if (e > 0 && off > 0) maximum[t] = std::max(maximum[t], off / e);
         }
   }
-  return most;
+  return maximum;
 }
 
 /// Chance alone leaves one of hundreds as it is in all twelve samples, and what a GPU found the other way would be called wrong.
@@ -309,7 +309,7 @@ TEST(Rounding, BugsAreNeverBorderline) {
       const std::vector<double> share = used(d[0], r[0]);
       const std::vector<Array> spoilt = FloatRunner(d[0].graph, style).run(d[0].inputs);
       bool visible = false;
-      double most = 0;
+      double maximum = 0;
       for (const KernelOp& op : d[0].graph.ops)
         for (int t : op.outputs) {
           Array allowed = r[0].errors[t];
@@ -318,12 +318,12 @@ TEST(Rounding, BugsAreNeverBorderline) {
               compare(spoilt[t], r[0].tensors[t],
                       {INFINITY, 2 * tolerance(d[0].graph.tensors[t].dtype).element}, &allowed);
           visible = visible || c.of_error > 1;
-          most = std::max(most, c.of_error);
+          maximum = std::max(maximum, c.of_error);
         }
       count[bug][3] += !visible;
       if (visible)
         std::printf("seed %d, %s in operator %d: %s; %.3g times eight times what honest runs show\n",
-                    static_cast<int>(seed), names[bug], style.at, why.c_str(), most);
+                    static_cast<int>(seed), names[bug], style.at, why.c_str(), maximum);
     }
   }
   std::sort(tight.begin(), tight.end());

@@ -41,7 +41,7 @@ KernelGraph product(std::int64_t m, std::int64_t n, std::int64_t k) {
 TEST(Sample, TakesTheLastTileAndAnyOthers) {
   const KernelGraph g = product(1024, 1024, 16);
   SampleLimits limits;
-  limits.most = 8;
+  limits.max_tiles = 8;
   std::map<std::int64_t, int> times;
   constexpr int seeds = 4000;
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
@@ -80,7 +80,7 @@ TEST(Sample, GoesStageByStageWhereATileNeedsTheProgram) {
   const KernelGraph g = b.build();
   std::vector<int> all;
   for (const KernelOp& op : g.ops) all.push_back(op.outputs[0]);
-  const std::vector<Sample> samples = sample(g, all, 1, {.work = 4e10, .most = 8});
+  const std::vector<Sample> samples = sample(g, all, 1, {.work = 4e10, .max_tiles = 8});
   ASSERT_EQ(samples.size(), 4u);
   EXPECT_TRUE(samples[0].known.empty());
   EXPECT_FALSE(samples[2].known.empty());
@@ -89,7 +89,7 @@ TEST(Sample, GoesStageByStageWhereATileNeedsTheProgram) {
   EXPECT_EQ(samples[2].tiles.size(), 8u);
   EXPECT_EQ(samples[3].tiles.size(), 8u);
   // With nothing stored on the way there is nothing nearer: one tile is taken whatever it costs.
-  const Sample only = sample(g, {all[3]}, 1, {.work = 1e9, .most = 8}).at(0);
+  const Sample only = sample(g, {all[3]}, 1, {.work = 1e9, .max_tiles = 8}).at(0);
   EXPECT_TRUE(only.known.empty());
   EXPECT_EQ(only.tiles, std::vector<std::int64_t>{255});
 }

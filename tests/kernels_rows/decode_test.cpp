@@ -38,13 +38,13 @@ void check(const Attention& s, float spread = 1.0f) {
     for (int h = 0; h < s.heads_q; ++h) {
       const int64_t cache = b * batch + h / group * head, row = (b * s.heads_q + h) * D;
       std::vector<double> p(s.keys);
-      double most = -1e30, sum = 0;
+      double maximum = -1e30, sum = 0;
       for (int i = 0; i < s.keys; ++i) {
         double x = 0;
         for (int d = 0; d < D; ++d) x += q[row + d] * k[cache + i * key + d];
-        p[i] = 0.125 * x, most = std::max(most, p[i]);
+        p[i] = 0.125 * x, maximum = std::max(maximum, p[i]);
       }
-      for (double& x : p) x = std::exp(x - most), sum += x;
+      for (double& x : p) x = std::exp(x - maximum), sum += x;
       for (int d = 0; d < D; ++d) {
         double want = 0;
         for (int i = 0; i < s.keys; ++i) want += p[i] / sum * v[cache + i * key + d];

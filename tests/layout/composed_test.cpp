@@ -181,8 +181,8 @@ Law law_of(Op op) {
       return [](Case const& x) {
         Value const c = x.draw();
         std::vector<long long> const v = elements(c);
-        long long const most = *std::max_element(v.begin(), v.end()) + 1, is = x.call({c}).root().s.v;
-        return x.run == at_compile_time && !all_known(c) ? is >= most : is == most;
+        long long const maximum = *std::max_element(v.begin(), v.end()) + 1, is = x.call({c}).root().s.v;
+        return x.run == at_compile_time && !all_known(c) ? is >= maximum : is == maximum;
       };
     case Op::layout_call:
       return calls;

@@ -13,8 +13,8 @@ class Random {
   Num number(long long n) { return below(2) ? fixed(n) : dynamic(n); }
 
   /// One mode or a few, nested now and then; strides of any kind, or compact in a random order.
-  Value layout(int most_modes, bool compact) {
-    int const modes = 1 + below(most_modes);
+  Value layout(int max_modes, bool compact) {
+    int const modes = 1 + below(max_modes);
     std::vector<long long> extents, strides(std::size_t(modes), 1);
     for (int i = 0; i < modes; ++i) extents.push_back(pick({1, 2, 3, 4, 5, 6, 8, 12}));
     if (compact) {

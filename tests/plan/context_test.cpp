@@ -24,8 +24,8 @@ std::map<Register, Shape> registers(const Context& c) {
   return all;
 }
 
-int draw(std::mt19937& random, int most) {
-  return static_cast<int>(random() % static_cast<unsigned>(most)) + 1;
+int draw(std::mt19937& random, int maximum) {
+  return static_cast<int>(random() % static_cast<unsigned>(maximum)) + 1;
 }
 
 // Chunk by chunk, each to the next thread; a line's last chunk may be passed.

@@ -277,8 +277,8 @@ KernelGraph hopper_attention(bool causal) {
                                  v = t.load(V, {.x = 0, .loop = 1});
                       Tile scores = matmul(q, k) * 0.125;
                       if (causal) scores = t.mask(scores, {.tril = 0}, {.x = 0, .y = 1, .loop = 2});
-                      const auto [most, fell] = reduction_max(scores, 2);
-                      const Tile p = exp(scores - most), factor = exp(fell);
+                      const auto [maximum, fell] = reduction_max(scores, 2);
+                      const Tile p = exp(scores - maximum), factor = exp(fell);
                       const Tile sums = accum_rescale(matmul(p, v), factor);
                       t.store(sums / accum_red_sum_rescale(p, factor), {.x = 0, .y = 1});
                     })[0],

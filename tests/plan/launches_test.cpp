@@ -77,12 +77,12 @@ TEST(Launches, ProgramsWhoseBlocksTakeSeveralTilesAreRejected) {
 TEST(Launches, MoreThanALaunchHoldsAreSeveral) {
   graph::Builder b("many");
   std::vector<Tensor> x;
-  for (std::size_t i = 0; i < most_programs + 1; ++i)
+  for (std::size_t i = 0; i < max_programs + 1; ++i)
     x.push_back(b.input(fmt::format("x{}", i), {4}, graph::DType::f32));
   b.output(concat(x, 0), "y");
   const Plan plan = make_plan(b.build(), target::find("sm_80"));
   ASSERT_EQ(launches(plan.kernels).size(), 2u);
-  EXPECT_EQ(launches(plan.kernels)[0].count(), most_programs);
+  EXPECT_EQ(launches(plan.kernels)[0].count(), max_programs);
 }
 
 }  // namespace

@@ -76,12 +76,12 @@ KernelPlan planned_with(const graph::KernelGraph& g, const std::function<void(Ke
 TEST(Chains, EveryWrongSplitIsRefused) {
   int wrong = 0, right = 0;
   for (std::int64_t m : {16, 32, 64})
-    for (auto [inner, most] : {std::pair{32, 4}, {64, 4}, {128, 8}}) {  // most warps
-      const graph::KernelGraph g = chain({m, inner, 32 * most, 3});
-      for (int m0 = 1; m0 <= most && m0 <= m / 16; ++m0)
-        for (int n0 = 1; m0 * n0 <= most && n0 <= inner / 16; ++n0)
-          for (int m1 = 1; m1 <= most && m1 <= m / 16; ++m1)
-            for (int n1 = 1; m1 * n1 <= most && n1 <= inner / 16; ++n1) {
+    for (auto [inner, maximum] : {std::pair{32, 4}, {64, 4}, {128, 8}}) {  // most warps
+      const graph::KernelGraph g = chain({m, inner, 32 * maximum, 3});
+      for (int m0 = 1; m0 <= maximum && m0 <= m / 16; ++m0)
+        for (int n0 = 1; m0 * n0 <= maximum && n0 <= inner / 16; ++n0)
+          for (int m1 = 1; m1 <= maximum && m1 <= m / 16; ++m1)
+            for (int n1 = 1; m1 * n1 <= maximum && n1 <= inner / 16; ++n1) {
               const KernelPlan k = planned_with(g, [&](KernelPlan& k) {
                 std::vector<int> ids;
                 for (const auto& [id, c] : k.matmuls) ids.push_back(id);

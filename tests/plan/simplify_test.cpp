@@ -85,8 +85,8 @@ TEST(Simplify, MasksBeforeItScales) {
 
 TEST(Simplify, GivesEveryReaderWhatItRead) {
   Body b;
-  const int scaled = b.map(OpKind::mul_scalar, b.scores, 0.5), most = b.largest(scaled);
-  b.p.add({.kind = NodeKind::map, .op = OpKind::sub, .in = {scaled, most}, .shape = {16, 32}});
+  const int scaled = b.map(OpKind::mul_scalar, b.scores, 0.5), maximum = b.largest(scaled);
+  b.p.add({.kind = NodeKind::map, .op = OpKind::sub, .in = {scaled, maximum}, .shape = {16, 32}});
   EXPECT_EQ(simplified(b), "sub(mul_scalar(matmul), mul_scalar(reduce(matmul)))");
 }
 

@@ -151,8 +151,8 @@ graph::KernelGraph attention(std::int64_t dim, graph::DType dtype) {
                       const auto q = t.load(Q, {.x = 0, .y = 1}), k = t.load(K, {.x = 0, .loop = 2}),
                                  v = t.load(V, {.x = 0, .loop = 1});
                       const auto scores = matmul(q, k);
-                      const auto [most, fell] = reduction_max(scores, 2);
-                      const auto p = exp(scores - most), factor = exp(fell);
+                      const auto [maximum, fell] = reduction_max(scores, 2);
+                      const auto p = exp(scores - maximum), factor = exp(fell);
                       const auto o = accum_rescale(matmul(p, v), factor);
                       t.store(o / accum_red_sum_rescale(p, factor), {.x = 0, .y = 1});
                     })[0],

@@ -47,11 +47,11 @@ class Body {
  private:
   bool looped() const { return launch_.loop > 1; }
   void keep(BlockValue v) { values_.push_back(v); }
-  std::int64_t most_tile() const { return make_.large ? 16000 : 3000; }  // elements
+  std::int64_t max_tile() const { return make_.large ? 16000 : 3000; }  // elements
 
   Shape random_shape() {
     Shape shape;
-    std::int64_t left = most_tile();
+    std::int64_t left = max_tile();
     for (int d = 0; d < rank_; ++d) {
       shape.push_back(d + 2 < rank_ ? rng_.between(1, 3)
                                     : make_.extent(std::min<std::int64_t>(left, make_.large ? 200 : 64)));
@@ -95,7 +95,7 @@ class Body {
   /// The result of an earlier kernel as it is, where grid and loop divide it.
   bool load_result() {
     const KernelValue& k = make_.pool.back();
-    if (static_cast<int>(k.shape().size()) != rank_ || graph::size(k.shape()) > most_tile()) return false;
+    if (static_cast<int>(k.shape().size()) != rank_ || graph::size(k.shape()) > max_tile()) return false;
     BlockValue v;
     graph::Split split;
     for (int d = 0; d < rank_; ++d)
@@ -121,7 +121,7 @@ class Body {
   BlockValue partner(const BlockValue& x, bool may_vary) {
     for (const BlockValue& v : values_)
       if (v.at.index != x.at.index && v.after <= x.after && (may_vary || !v.varies) &&
-          broadcasts(v.shape(), x.shape()) && graph::size(v.shape()) < 2 * most_tile() && rng_.chance(50))
+          broadcasts(v.shape(), x.shape()) && graph::size(v.shape()) < 2 * max_tile() && rng_.chance(50))
         return v;
     Shape shape = x.shape();
     for (std::int64_t& e : shape)
@@ -141,7 +141,7 @@ class Body {
     other[own] = shape[shared];
     const std::int64_t rows = graph::size(shape) / shape[shared], deep = graph::size(shape) / shape[own];
     other[shared] = make_.extent(
-        std::max<std::int64_t>(1, std::min<std::int64_t>(72, most_tile() / std::max(rows, deep))));
+        std::max<std::int64_t>(1, std::min<std::int64_t>(72, max_tile() / std::max(rows, deep))));
     if (right)
       other[r - 2] = shape[r - 1];
     else
@@ -195,7 +195,7 @@ class Body {
     const bool loop = !x.after && rng_.chance(50), across = rng_.chance(40);
     const std::int64_t row = graph::size(x.shape()) / x.shape()[0];
     std::int64_t count =
-        rng_.between(1, std::max<std::int64_t>(1, std::min<std::int64_t>(24, most_tile() / row)));
+        rng_.between(1, std::max<std::int64_t>(1, std::min<std::int64_t>(24, max_tile() / row)));
     if (loop) count *= launch_.loop;
     if (across) count *= launch_.grid.x;
     const Tile numbers = t_.load(make_.numbers({count}), {.x = across ? 0 : -1, .loop = loop ? 0 : -1});
@@ -229,7 +229,7 @@ class Body {
     Shape to = shape;
     for (std::int64_t& e : to)
       if (e == 1) e = rng_.between(1, 6);
-    if (graph::size(to) < most_tile()) keep(derived(x, graph::expand(x.at, to)));
+    if (graph::size(to) < max_tile()) keep(derived(x, graph::expand(x.at, to)));
   }
 
   void concat(BlockValue x) {
@@ -314,7 +314,7 @@ class Body {
 
   void step(bool after = false) {
     BlockValue x = recent();
-    if (graph::size(x.shape()) > most_tile() * 2) x = load(random_shape());
+    if (graph::size(x.shape()) > max_tile() * 2) x = load(random_shape());
     if (rank_ >= 2 && x.shape().size() == static_cast<std::size_t>(rank_) && rng_.chance(4)) return mask(x);
     if (x.shape().back() % 2 == 0 && rng_.chance(6))
       return keep(rotated(rng_, x, [&](const Shape& table) { return load(table, !after); }));

@@ -52,10 +52,10 @@ class Links {
 
   /// The extent that a matmul contracts: multiples of 16, or K tails of every length.
   std::int64_t inner() {
-    const std::int64_t most = spent_ > 14000 || !batch_.empty() ? 32 : 96;
-    if (tails_ && rng_.chance(60)) return rng_.between(1, most);
+    const std::int64_t maximum = spent_ > 14000 || !batch_.empty() ? 32 : 96;
+    if (tails_ && rng_.chance(60)) return rng_.between(1, maximum);
     static const std::vector<std::int64_t> whole = {16, 16, 32, 32, 48, 64, 80, 96};
-    return std::min(most, rng_.pick(whole));
+    return std::min(maximum, rng_.pick(whole));
   }
 
   BlockValue load(const Shape& tile, bool varies) {

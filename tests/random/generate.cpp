@@ -6,7 +6,7 @@
 namespace zellige::random_graphs {
 namespace {
 
-constexpr std::int64_t most_elements = 12000;  // of a tensor
+constexpr std::int64_t max_elements = 12000;  // of a tensor
 
 /// One pre-defined operator at the kernel level.
 class KernelStep {
@@ -70,7 +70,7 @@ class KernelStep {
         for (std::int64_t& e : to)
           if (e == 1) e = rng_.between(1, 5);
         if (rank < 4 && graph::size(to) < 3000 && rng_.chance(50)) to.insert(to.begin(), rng_.between(1, 3));
-        return push(derived(x, graph::size(to) > most_elements ? -x.at : graph::expand(x.at, to)));
+        return push(derived(x, graph::size(to) > max_elements ? -x.at : graph::expand(x.at, to)));
       }
       default: {
         const std::int64_t start = rng_.below(shape[dim]);
@@ -85,8 +85,8 @@ class KernelStep {
       x = m_.input({rng_.between(2, 40), m_.extent(60)});
     const Shape shape = x.shape();
     const std::int64_t n = shape[0], row = graph::size(shape) / n;
-    const std::int64_t most = std::max<std::int64_t>(1, std::min(n, most_elements / (2 * row)));
-    const auto count = [&] { return rng_.between(1, most); };
+    const std::int64_t maximum = std::max<std::int64_t>(1, std::min(n, max_elements / (2 * row)));
+    const auto count = [&] { return rng_.between(1, maximum); };
     Shape numbers{count()};
     if (numbers[0] % 2 == 0 && shape.size() < 4 && rng_.chance(40)) numbers = {2, numbers[0] / 2};
     Shape part = shape;
@@ -173,8 +173,8 @@ class KernelStep {
         const std::size_t r = shape.size();
         other[r - 2] = shape[r - 1];
         other[r - 1] = m_.extent(std::max<std::int64_t>(
-            1, std::min<std::int64_t>(100, most_elements / std::max(graph::size(shape) / shape[r - 1],
-                                                                    graph::size(shape) / shape[r - 2]))));
+            1, std::min<std::int64_t>(100, max_elements / std::max(graph::size(shape) / shape[r - 1],
+                                                                   graph::size(shape) / shape[r - 2]))));
         for (std::size_t d = 0; d + 2 < r; ++d)
           if (rng_.chance(20)) other[d] = 1;
         while (other.size() > 2 && rng_.chance(20)) other.erase(other.begin());
@@ -226,7 +226,7 @@ class KernelStep {
 
 }  // namespace
 
-std::int64_t Maker::extent(std::int64_t most) {
+std::int64_t Maker::extent(std::int64_t maximum) {
   static const std::vector<std::int64_t> primes = {2,  3,  5,  7,  11, 13, 17, 19, 23, 29, 31,  37,
                                                    41, 43, 47, 53, 61, 67, 71, 73, 79, 97, 101, 127};
   static const std::vector<std::int64_t> round = {1, 4, 8, 16, 24, 32, 48, 64, 96, 128};
@@ -239,7 +239,7 @@ std::int64_t Maker::extent(std::int64_t most) {
                                              : other;
   std::vector<std::int64_t> fits;
   for (std::int64_t e : from)
-    if (e <= most) fits.push_back(e);
+    if (e <= maximum) fits.push_back(e);
   return fits.empty() ? 1 : rng.pick(fits);
 }
 

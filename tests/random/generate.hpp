@@ -45,8 +45,8 @@ class Maker {
  public:
   Maker(Rng& rng, graph::Builder& builder, graph::DType dtype) : rng(rng), builder(builder), dtype(dtype) {}
 
-  /// An extent, often prime, of at most `most`.
-  std::int64_t extent(std::int64_t most);
+  /// An extent, often prime, of at most `maximum`.
+  std::int64_t extent(std::int64_t maximum);
   graph::Strides strides(const Shape&);
   KernelValue input(const Shape&);
   /// An input whose integers name rows.

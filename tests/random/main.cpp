@@ -50,9 +50,9 @@ constexpr KindOption kind_options[] = {{"--graphs", "Custom operators and chains
 constexpr int kinds_of_a_soak = 4;
 constexpr int graphs_per_refusal =
     100;  // in chains: the reciprocal of the fraction that may exceed a target's shared memory
-constexpr int skipped = 77;             // the status that CTest treats as skipped
-constexpr unsigned most_seconds = 120;  // of one graph on a GPU: a kernel that never ends is killed then
-constexpr double long_seconds = 30;     // what takes longer is named while it runs
+constexpr int skipped = 77;            // the status that CTest treats as skipped
+constexpr unsigned max_seconds = 120;  // of one graph on a GPU: a kernel that never ends is killed then
+constexpr double long_seconds = 30;    // what takes longer is named while it runs
 
 struct Arguments {
   int count = 2000, jobs = 2;
@@ -185,7 +185,7 @@ class UnderWay {
 
 /// Runs the i-th graph for a target.
 run::RunResult run_one(const Arguments& a, int i, const std::string& target, const run::Cache& cache) {
-  if (a.gpu) ::alarm(most_seconds);
+  if (a.gpu) ::alarm(max_seconds);
   run::RunResult r = run::run(a.graph_of(i),
                               {.on = a.gpu ? run::Engine::gpu : run::Engine::emulator,
                                .target = target,

@@ -10,13 +10,13 @@ namespace {
 using graph::DType;
 using graph::Tensor;
 
-constexpr std::int64_t few_rows = 77, most_rows = 330;
-constexpr double most_weights = 6e6, most_weights_of_large = 4e7;  // elements
+constexpr std::int64_t few_rows = 77, max_rows = 330;
+constexpr double max_weights = 6e6, max_weights_of_large = 4e7;  // elements
 
-/// Any number up to `most`, small ones as likely as large; at times one that chunks of 16 bytes divide.
-std::int64_t extent(Rng& rng, double most) {
+/// Any number up to `maximum`, small ones as likely as large; at times one that chunks of 16 bytes divide.
+std::int64_t extent(Rng& rng, double maximum) {
   const double share = static_cast<double>(rng.below(1 << 20)) / (1 << 20);
-  const auto n = static_cast<std::int64_t>(8 * std::pow(most / 8, share));
+  const auto n = static_cast<std::int64_t>(8 * std::pow(maximum / 8, share));
   const std::int64_t divisor = rng.pick(std::vector<std::int64_t>{1, 1, 1, 2, 4, 8, 8, 16, 64});
   return std::max<std::int64_t>(1, n / divisor * divisor);
 }
@@ -81,12 +81,12 @@ graph::KernelGraph random_product(std::uint64_t seed) {
                                                   DType::f16, DType::bf16, DType::bf16, DType::bf16,
                                                   DType::e4m3, DType::e5m2, DType::int8});
   Drawn d{rng, graph::Builder(fmt::format("product_{}", seed)), dtype};
-  d.rows = d.rng.between(1, d.rng.chance(60) ? 17 : d.rng.chance(75) ? few_rows : most_rows);
-  const double most = d.rows > few_rows  ? most_weights / 2
-                      : d.rng.chance(25) ? most_weights_of_large
-                                         : most_weights;
+  d.rows = d.rng.between(1, d.rng.chance(60) ? 17 : d.rng.chance(75) ? few_rows : max_rows);
+  const double maximum = d.rows > few_rows  ? max_weights / 2
+                         : d.rng.chance(25) ? max_weights_of_large
+                                            : max_weights;
   d.k = extent(d.rng, 9000);
-  d.n = extent(d.rng, std::min(9000.0, most / static_cast<double>(d.k)));
+  d.n = extent(d.rng, std::min(9000.0, maximum / static_cast<double>(d.k)));
   if (d.rng.chance(10)) d.batch = {d.rng.between(2, 5)}, d.n = std::max<std::int64_t>(1, d.n / d.batch[0]);
 
   graph::Shape left = d.batch;

@@ -63,8 +63,8 @@ Value<L> positive(Rng& rng, const Value<L>& x) {
 
 /// Fewer factors, before more are multiplied on.
 template <class L>
-Value<L> tamed(Rng& rng, const Value<L>& x, int most) {
-  return x.degree > most ? bounded(rng, x) : x;
+Value<L> tamed(Rng& rng, const Value<L>& x, int maximum) {
+  return x.degree > maximum ? bounded(rng, x) : x;
 }
 
 /// Every elementwise operator with this number of operands: a new row of the table is drawn automatically.

@@ -52,15 +52,15 @@ struct Tally {
 
 /// The maximum number of graphs per file; $ZELLIGE_REJECTION_GRAPHS: per file, and per kind of random graph;
 /// 0: all of a file.
-int most() {
+int max_files() {
   const char* given = std::getenv("ZELLIGE_REJECTION_GRAPHS");
   return given ? std::atoi(given) : 3;
 }
 
-std::size_t add_file(Tally& t, const std::filesystem::path& file, int most_graphs) {
+std::size_t add_file(Tally& t, const std::filesystem::path& file, int max_graphs) {
   std::size_t n = 0;
   for (const graph::Loaded& l : graph::load_each(file.string())) {
-    if (most_graphs > 0 && n == static_cast<std::size_t>(most_graphs)) break;
+    if (max_graphs > 0 && n == static_cast<std::size_t>(max_graphs)) break;
     if (l.error.empty()) t.all_ways(l.graph), ++n;
   }
   return n;
@@ -93,7 +93,7 @@ TEST(NoRejection, OfAnExample) {
   Tally t;
   const std::filesystem::path examples = std::filesystem::path(ZELLIGE_SOURCE_DIR) / "examples";
   for (const auto& folder : {examples, examples / "parts", examples / "layers"})
-    for (const auto& file : graphs_in(folder)) EXPECT_GT(add_file(t, file, most()), 0u) << file;
+    for (const auto& file : graphs_in(folder)) EXPECT_GT(add_file(t, file, max_files()), 0u) << file;
   EXPECT_TRUE(t.rejected.empty() && t.refused.empty()) << t.told();
 }
 
@@ -103,9 +103,9 @@ TEST(NoRejection, OfASavedGraph) {
     GTEST_SKIP() << "the saved graphs are not here: set ZELLIGE_MUGRAPHS to the folder that has them";
   Tally t;
   const std::filesystem::path saved = std::filesystem::path(lora).parent_path();
-  for (const auto& file : graphs_in(saved)) EXPECT_GT(add_file(t, file, most()), 0u) << file;
+  for (const auto& file : graphs_in(saved)) EXPECT_GT(add_file(t, file, max_files()), 0u) << file;
   if (const auto faults = saved.parent_path() / "faults"; std::filesystem::exists(faults))
-    for (const auto& file : graphs_in(faults)) EXPECT_GT(add_file(t, file, most()), 0u) << file;
+    for (const auto& file : graphs_in(faults)) EXPECT_GT(add_file(t, file, max_files()), 0u) << file;
   EXPECT_TRUE(t.rejected.empty()) << t.told();
   // Unfused, some of them need more shared memory than sm_80 has.
   EXPECT_LE(t.refused.size() * 20, static_cast<std::size_t>(t.plans)) << t.told();
@@ -113,7 +113,7 @@ TEST(NoRejection, OfASavedGraph) {
 
 TEST(NoRejection, OfARandomGraph) {
   Tally t;
-  const int count = most() > 0 ? 4 * most() : 2000;
+  const int count = max_files() > 0 ? 4 * max_files() : 2000;
   for (int i = 0; i < count; ++i) {
     const auto seed = static_cast<std::uint64_t>(i + 1);
     const bool plain = i % 2 == 0;

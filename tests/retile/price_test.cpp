@@ -36,7 +36,7 @@ TEST(Price, CountsWhatIsMoved) {
   // W once, X and Y, in rows of whole sectors; X again by each block.
   EXPECT_DOUBLE_EQ(k.dram_bytes, 2.0 * (16 * 1024 + 1024 * 2048 + 16 * 2048));
   EXPECT_DOUBLE_EQ(k.l2_bytes, 2.0 * (64 * 16 * 1024 + 1024 * 2048 + 16 * 2048));
-  EXPECT_EQ(k.most, 1);
+  EXPECT_EQ(k.blocks_of_busiest, 1);
   EXPECT_EQ(k.trips, 16);
   EXPECT_GT(k.in_flight, 2);
   // 16 x 32 of each block: four columns of products of 16 x 8 x 16, whatever the warps.
@@ -60,7 +60,7 @@ TEST(Price, SaysItsParts) {
   EXPECT_DOUBLE_EQ(p.us, k.us);
   k.us = 12.34, k.launch = 1, k.first = 2, k.dram = 3, k.l2 = 4, k.shared = 5, k.tensor = 6, k.issue = 7,
   k.latency = 8;
-  k.most = 3, k.blocks_each = 2;
+  k.blocks_of_busiest = 3, k.blocks_each = 2;
   EXPECT_EQ(print(p),
             "price of g_k0: 12.3 us: launch 1.0, first load 2.0, DRAM 3.0, L2 4.0, shared memory 5.0, tensor "
             "cores 6.0, issue 7.0, "

@@ -69,8 +69,9 @@ class IntegerKernels : public testing::TestWithParam<DType> {};
 
 TEST_P(IntegerKernels, AreTheReferences) {
   const std::int64_t n = 18;
-  const double most = graph::format(GetParam()).greatest;
-  std::vector<double> special = {0, 1, -1, 2, 3, -7, 100, -100, most, most - 1, -most, -most - 1};
+  const double greatest = graph::format(GetParam()).greatest;
+  std::vector<double> special = {
+      0, 1, -1, 2, 3, -7, 100, -100, greatest, greatest - 1, -greatest, -greatest - 1};
   for (double x : {16777217.0, -16777217.0, 65536.0, 46341.0, 1e9, -2e9})
     special.push_back(graph::round_to(GetParam(), x));
   std::vector<Array> in;

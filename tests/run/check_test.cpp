@@ -99,7 +99,7 @@ TEST(Check, AllTilesFindAWrongValueAnywhere) {
 TEST(Check, ASampleFindsAWrongTileAsOftenAsItTakesIt) {
   Right right(mlp());
   right.plant("Y", 130 * 384 + 5, 1000);  // tile 3
-  const SampleLimits limits{.work = 4e10, .most = 4};
+  const SampleLimits limits{.work = 4e10, .max_tiles = 4};
   int found = 0;
   constexpr int seeds = 66;
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
@@ -123,7 +123,7 @@ TEST(Check, WhatWasNeverWrittenIsSeenEverywhere) {
   Right right(mlp());
   const auto y = static_cast<std::size_t>(right.place("Y"));
   for (std::size_t i = 2000; i < 2100; ++i) right.storage[y][i] = std::byte{0xff};
-  const SampleLimits one{.work = 1, .most = 1};
+  const SampleLimits one{.work = 1, .max_tiles = 1};
   const RunResult r = right.check(1, one);
   EXPECT_EQ(r.status, Status::wrong);
   EXPECT_EQ(r.reason, "mlp: tensor Y: 50 of its 196608 elements were never written");
@@ -139,7 +139,7 @@ TEST(Check, StagesAreHeldToWhatTheRunGaveThem) {
     if (t.role == emit::Role::intermediate && t.shape == Shape{512, 256}) middle = t.name;
   ASSERT_NE(middle, "");
   right.plant(middle, 511 * 256 + 255, 500);  // in the last tile, which every sample takes
-  const SampleLimits few{.work = 1e7, .most = 2};
+  const SampleLimits few{.work = 1e7, .max_tiles = 2};
   const RunResult staged = right.check(1, few);
   EXPECT_EQ(staged.status, Status::wrong);
   EXPECT_TRUE(staged.reason.starts_with("mlp: tensor " + middle + ": relative norm ")) << staged.reason;

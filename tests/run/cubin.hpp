@@ -18,9 +18,9 @@ void put(std::string& bytes, std::size_t at, T value) {
 
 /// The properties of a cubin's kernel, and the form of the file.
 struct CubinForm {
-  std::vector<std::uint32_t> parameters = {};   // their sizes; none: nothing is said of the kernel
-  std::uint32_t most_threads = 0, cluster = 0;  // 0: nothing is said
-  std::uint8_t abi = 8;                         // 7 before CUDA 13
+  std::vector<std::uint32_t> parameters = {};  // their sizes; none: nothing is said of the kernel
+  std::uint32_t max_threads = 0, cluster = 0;  // 0: nothing is said
+  std::uint8_t abi = 8;                        // 7 before CUDA 13
   std::uint32_t capability = 90;
 };
 
@@ -35,7 +35,7 @@ inline std::string attributes_of(const CubinForm& form) {
   std::uint32_t offset = 0;
   for (std::uint32_t i = 0; i < form.parameters.size(); offset += form.parameters[i++])
     add(0x17, {0, offset << 16 | i, form.parameters[i] << 18 | 0x1f000});
-  if (form.most_threads) add(0x05, {form.most_threads, 1, 1});
+  if (form.max_threads) add(0x05, {form.max_threads, 1, 1});
   put<std::uint8_t>(info, info.size(), 1),
       put<std::uint8_t>(info, info.size(), 0x3e);  // one that is passed over
   put<std::uint16_t>(info, info.size(), 0);
@@ -55,7 +55,7 @@ inline std::string cubin_of(const std::string& code, const CubinForm& form = {})
   elf.resize(128);
   const std::size_t code_at = elf.size();
   elf += code;
-  const bool says = !form.parameters.empty() || form.most_threads || form.cluster;
+  const bool says = !form.parameters.empty() || form.max_threads || form.cluster;
   const std::string info = says ? attributes_of(form) : "";
   const std::size_t info_at = elf.size();
   elf += info;

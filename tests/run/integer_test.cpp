@@ -113,9 +113,9 @@ TEST_P(Integers, Sums) {
         all += sum;
       }
       for (std::int64_t j = 0; j < 35; ++j) {
-        std::int64_t sum = 0, most = at(i, j, 0);
-        for (std::int64_t k = 0; k < 22; ++k) sum += at(i, j, k), most = std::max(most, at(i, j, k));
-        expected[1].push_back(wrapped(sum)), expected[3].push_back(static_cast<double>(most));
+        std::int64_t sum = 0, maximum = at(i, j, 0);
+        for (std::int64_t k = 0; k < 22; ++k) sum += at(i, j, k), maximum = std::max(maximum, at(i, j, k));
+        expected[1].push_back(wrapped(sum)), expected[3].push_back(static_cast<double>(maximum));
       }
       for (std::int64_t j = 0; j < 5; ++j) {  // of an iteration's tile, five rows, the rows of all iterations
         std::int64_t line = 0;

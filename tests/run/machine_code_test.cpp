@@ -92,7 +92,7 @@ TEST(MachineCode, WhatIsNoWholeCubinIsRefused) {
 TEST(MachineCode, KernelsSayWhatTheyTake) {
   for (const std::uint8_t abi : {std::uint8_t{7}, std::uint8_t{8}}) {
     const std::string cubin = cubin_of("", {.parameters = {128, 8, 4, 1, 16383},
-                                            .most_threads = 384,
+                                            .max_threads = 384,
                                             .cluster = 2,
                                             .abi = abi,
                                             .capability = 89});
@@ -100,7 +100,7 @@ TEST(MachineCode, KernelsSayWhatTheyTake) {
     ASSERT_EQ(found.size(), 1u);
     EXPECT_EQ(found[0].name, "k");
     EXPECT_EQ(found[0].parameter_bytes, (std::vector<std::int64_t>{128, 8, 4, 1, 16383}));
-    EXPECT_EQ(found[0].most_threads, 384);
+    EXPECT_EQ(found[0].max_threads, 384);
     EXPECT_EQ(found[0].cluster, (std::array{2, 1, 1}));
     EXPECT_EQ(compute_capability(cubin), 89);
     for (std::size_t bytes = 0; bytes < cubin.size() - 24; ++bytes)  // never beyond the end
@@ -108,7 +108,7 @@ TEST(MachineCode, KernelsSayWhatTheyTake) {
   }
   const std::string silent = cubin_of("", {.abi = 9});
   EXPECT_EQ(kernel_interfaces(silent).at(0).parameter_bytes, std::vector<std::int64_t>{});
-  EXPECT_EQ(kernel_interfaces(silent)[0].most_threads, std::nullopt);
+  EXPECT_EQ(kernel_interfaces(silent)[0].max_threads, std::nullopt);
   EXPECT_EQ(compute_capability(silent), std::nullopt);
 }
 

@@ -148,7 +148,7 @@ std::vector<double> attention(const graph::Array& q, const graph::Array& k, cons
   std::vector<double> o(static_cast<std::size_t>(m * w), 0);
   for (std::int64_t i = 0; i < m; ++i) {
     std::vector<double> e(static_cast<std::size_t>(n), 0);
-    double most = -INFINITY, total = 0;
+    double maximum = -INFINITY, total = 0;
     for (int pass = 0; pass < 2; ++pass)
       for (std::int64_t j = 0; j < n; ++j) {
         if (!keeps(kept, i, j)) continue;
@@ -157,9 +157,9 @@ std::vector<double> attention(const graph::Array& q, const graph::Array& k, cons
           s += q.values[static_cast<std::size_t>(i * d + c)] * k.values[static_cast<std::size_t>(c * n + j)];
         s *= 0.25;
         if (pass == 0)
-          most = std::max(most, s);
+          maximum = std::max(maximum, s);
         else
-          total += e[static_cast<std::size_t>(j)] = std::exp(s - most);
+          total += e[static_cast<std::size_t>(j)] = std::exp(s - maximum);
       }
     for (std::int64_t j = 0; j < n; ++j)
       for (std::int64_t c = 0; c < w && total > 0; ++c)

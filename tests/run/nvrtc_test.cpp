@@ -66,7 +66,7 @@ extern "C" __global__ void empty() {}
     for (const KernelInterface& k : kernel_interfaces(cubin)) found[k.name] = k;
     ASSERT_EQ(found.size(), 2u);
     EXPECT_EQ(found["k"].parameter_bytes, (std::vector<std::int64_t>{128, 8, 4, 1, 8}));
-    EXPECT_EQ(found["k"].most_threads, 96);
+    EXPECT_EQ(found["k"].max_threads, 96);
     EXPECT_EQ(found["empty"].parameter_bytes, std::vector<std::int64_t>{});
   }
 }

@@ -87,8 +87,8 @@ class OuterProducts : public testing::TestWithParam<const char*> {};
 
 TEST_P(OuterProducts, OfRandomSizes) {
   std::mt19937 engine(11);
-  const auto size = [&](int most) {  // as often small as large, as often round as not
-    const double x = std::exp(std::uniform_real_distribution<double>(0, std::log(most))(engine));
+  const auto size = [&](int maximum) {  // as often small as large, as often round as not
+    const double x = std::exp(std::uniform_real_distribution<double>(0, std::log(maximum))(engine));
     const auto n = static_cast<std::int64_t>(x);
     return engine() % 2 ? std::max<std::int64_t>(1, n / 16 * 16) : std::max<std::int64_t>(1, n);
   };

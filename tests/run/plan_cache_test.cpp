@@ -72,12 +72,12 @@ TEST(PlanCache, IsBounded) {
   const Folder folder;
   for (const char* half : {"a", "b"}) {
     PlanCache kept(Cache(folder.path), sm_90a());
-    for (std::size_t i = 0; i <= PlanCache::most_prices / 2; ++i)
+    for (std::size_t i = 0; i <= PlanCache::max_costs / 2; ++i)
       kept.prices().add(half + std::to_string(i), 1);
     kept.keep();
   }
   PlanCache kept(Cache(folder.path), sm_90a());
-  EXPECT_EQ(kept.size(), PlanCache::most_prices / 2 + 1);
+  EXPECT_EQ(kept.size(), PlanCache::max_costs / 2 + 1);
   EXPECT_TRUE(kept.prices().find("b7"));
   EXPECT_FALSE(kept.prices().find("a7"));
 }

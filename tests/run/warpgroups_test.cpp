@@ -249,8 +249,8 @@ graph::KernelGraph attention(const Attended& a) {
                       auto scores = matmul(q, k) * 0.125;
                       if (a.tril)
                         scores = t.mask(scores, {.tril = a.tril}, {.x = 0, .y = 1, .loop = 2}, a.masked);
-                      const auto [most, fell] = reduction_max(scores, 2);
-                      const auto p = exp(scores - most), factor = exp(fell);
+                      const auto [maximum, fell] = reduction_max(scores, 2);
+                      const auto p = exp(scores - maximum), factor = exp(fell);
                       const auto o = accum_rescale(matmul(p, v), factor);
                       t.store(o / accum_red_sum_rescale(p, factor), {.x = 0, .y = 1});
                     })[0],

@@ -43,7 +43,7 @@ THINGS = {
 class Allowed:
     line: int
     when: str  # always, "without THING" or "with THING"
-    most: int
+    limit: int
     name: str  # of the tests, as fnmatch has it
     reason: str  # a part of what the test says
     holds: bool = True
@@ -132,9 +132,9 @@ def main():
     bad = len(unlisted)
     for line in allowed:
         if counts[line.line]:
-            over = counts[line.line] > line.most
+            over = counts[line.line] > line.limit
             bad += over
-            print(f"{counts[line.line]:5} of at most {line.most} skipped {line.when}: {line.name}: {line.reason}" +
+            print(f"{counts[line.line]:5} of at most {line.limit} skipped {line.when}: {line.name}: {line.reason}" +
                   ("  TOO MANY" if over else ""))
     for skip in unlisted:
         print(f"    1 skipped, NOT LISTED: {skip.name}: {skip.reason}")
@@ -143,7 +143,7 @@ def main():
         if not here:
             print(f"skips: this machine has no {thing}, for want of which {count} tests were skipped")
     print(f"skips: {ran} tests ran, {len(skips)} were skipped in {reports} reports; {a.list.name} allows "
-          f"{sum(line.most for line in allowed if line.holds)} here")
+          f"{sum(line.limit for line in allowed if line.holds)} here")
     if bad:
         print(f"skips: {len(unlisted)} skips are not in {a.list.name}, {bad - len(unlisted)} of its numbers are exceeded: "
               "make the tests run, or list them with the reason")

@@ -147,7 +147,7 @@ TEST(TiledCopies, EveryElementIsCopied) {
 // Random threads and values, in any order: the tile is covered once.
 TEST(TiledCopies, RandomThreadsAndValues) {
   std::mt19937 random(7);
-  auto power = [&](int most) { return 1 << random() % (most + 1); };
+  auto power = [&](int max_size) { return 1 << random() % (max_size + 1); };
   auto layout = [&](int m, int n) {
     bool const first = random() % 2;
     std::string const s = "(_" + std::to_string(m) + ",_" + std::to_string(n) + ")";

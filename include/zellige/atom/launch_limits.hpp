@@ -44,10 +44,10 @@ struct LaunchShape {
 inline std::string launch_error(const LaunchShape& l) {
   const std::string who = std::string("launch of ") + l.name + ": ";
   const auto s = [](long long x) { return std::to_string(x); };
-  constexpr long long most[3] = {2147483647, 65535, 65535};
+  constexpr long long limits[3] = {2147483647, 65535, 65535};
   for (int d = 0; d < 3; ++d)
-    if (l.grid[d] < 1 || l.grid[d] > most[d])
-      return who + "grid[" + s(d) + "] is " + s(l.grid[d]) + "; it must be 1 to " + s(most[d]);
+    if (l.grid[d] < 1 || l.grid[d] > limits[d])
+      return who + "grid[" + s(d) + "] is " + s(l.grid[d]) + "; it must be 1 to " + s(limits[d]);
   if (l.threads < 1 || l.threads > 1024) return who + "threads is " + s(l.threads) + "; it must be 1 to 1024";
   if (l.shared_bytes < 0 || l.shared_bytes > 232448)
     return who + "shared_bytes is " + s(l.shared_bytes) + "; a block may have 232448";

@@ -143,7 +143,7 @@ TmaTensor im2col_descriptor(Global const& cwhdn, G const& g, seq<I...>, int byte
 /// A tap is encoded in the instruction as 16 bits of offset for all pixel dimensions together.
 template <class G, int... I>
 void check_taps(G const& g, seq<I...>) {
-  constexpr int dims = int(sizeof...(I)), most = dims == 1 ? 65535 : dims == 2 ? 255 : 31;
+  constexpr int dims = int(sizeof...(I)), max_tap = dims == 1 ? 65535 : dims == 2 ? 255 : 31;
   auto const check = [&](auto at) {
     constexpr int i = decltype(at)::value;
     long long const first = int(get<i>(g.first_tap)), taps = int(taps_of(g, Int<i>{}));
@@ -153,10 +153,10 @@ void check_taps(G const& g, seq<I...>) {
                     "with a corner of " + std::to_string(int(get<i>(g.upper_corner))) + " the filter has " +
                         std::to_string(taps) + " taps");
     for (long long const tap : {first, last})
-      if (tap < 0 || tap > most)
+      if (tap < 0 || tap > max_tap)
         refuse_im2col("lower_srt", i, first,
                       "the taps reach offset " + std::to_string(tap) + ", with " + std::to_string(dims + 2) +
-                          " dimensions it must be 0 to " + std::to_string(most));
+                          " dimensions it must be 0 to " + std::to_string(max_tap));
   };
   (check(Int<I>{}), ...);
 }

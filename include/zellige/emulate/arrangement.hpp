@@ -10,18 +10,18 @@
 namespace zellige::emulate {
 
 struct Arrangement {
-  static constexpr int most = 12;
+  static constexpr int capacity = 12;
   int bits = 0, base = 0, shift = 0;  // the swizzle, of byte offsets; bits 0: none
   int count = 0;
-  long strides[most] = {};  // in bytes, of modes with more than one element, ascending and each once
-  long bytes = 0;           // from the first element to the end of the last one
+  long strides[capacity] = {};  // in bytes, of modes with more than one element, ascending and each once
+  long bytes = 0;               // from the first element to the end of the last one
   bool known = true;
 
   constexpr void add(long stride) {
     int i = 0;
     while (i < count && strides[i] < stride) ++i;
     if (i < count && strides[i] == stride) return;
-    if (count == most) return void(known = false);
+    if (count == capacity) return void(known = false);
     for (int j = count; j > i; --j) strides[j] = strides[j - 1];
     strides[i] = stride;
     ++count;

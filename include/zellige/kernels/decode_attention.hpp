@@ -51,20 +51,20 @@ template <class Plan, class Part, class Take>
 ZELLIGE_CALL void combine(int parts, Part part, int from, int to, Take take) {
   for (int i = from + static_cast<int>(threadIdx.x); i < to; i += Plan::threads) {
     const int r = i / (Plan::head_dim / 4), column = i % (Plan::head_dim / 4) * 4;
-    float most = -infinity, total = 0;
+    float row_max = -infinity, total = 0;
 #pragma unroll 8
-    for (int w = 0; w < parts; ++w) most = max_number(most, part(w)[Plan::sums + 2 * r]);
+    for (int w = 0; w < parts; ++w) row_max = max_number(row_max, part(w)[Plan::sums + 2 * r]);
     Vec<float, 4> x{};
 #pragma unroll 8
     for (int w = 0; w < parts; ++w) {
       const Vec<float, 4> y = load<4>(part(w) + (r * Plan::head_dim + column));
       const Vec<float, 2> st = load<2>(part(w) + (Plan::sums + 2 * r));
-      const float weight = st[1] > 0 ? zellige::exp2(st[0] - most) : 0.0f;  // 0: no keys
+      const float weight = st[1] > 0 ? zellige::exp2(st[0] - row_max) : 0.0f;  // 0: no keys
       total = zellige::fma(weight, st[1], total);
 #pragma unroll
       for (int j = 0; j < 4; ++j) x[j] = zellige::fma(weight, y[j], x[j]);
     }
-    take(r, column, x, most, total);
+    take(r, column, x, row_max, total);
   }
 }
 
@@ -147,21 +147,21 @@ __global__ void __launch_bounds__(Plan::threads)
     uint32_t p[4] = {};
 #pragma unroll
     for (int i = 0; i < lines; ++i) {
-      float most = largest[i];
+      float row_max = largest[i];
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
         float& x = s[j / 2][2 * i + j % 2];
         x = key0 + j / 2 * 8 + 2 * c + j % 2 < end ? (x + odd[j / 2][2 * i + j % 2]) * scale : -infinity;
-        most = max_number(most, x);
+        row_max = max_number(row_max, x);
       }
-      most = max_number(most, shfl_xor(most, 1));
-      most = max_number(most, shfl_xor(most, 2));
-      const float correction = zellige::exp2(largest[i] - most);
-      largest[i] = most;
+      row_max = max_number(row_max, shfl_xor(row_max, 1));
+      row_max = max_number(row_max, shfl_xor(row_max, 2));
+      const float correction = zellige::exp2(largest[i] - row_max);
+      largest[i] = row_max;
       sum[i] *= correction;
 #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        const float x = zellige::exp2(s[j][2 * i] - most), y = zellige::exp2(s[j][2 * i + 1] - most);
+        const float x = zellige::exp2(s[j][2 * i] - row_max), y = zellige::exp2(s[j][2 * i + 1] - row_max);
         sum[i] += x + y;
         p[2 * j + i] = pack<T>(x, y);
       }
@@ -200,9 +200,9 @@ __global__ void __launch_bounds__(Plan::threads)
     write<4>(o + ((heads + r) * D + column), x);
   };
   const auto keep = [&](gmem<float> to) {  // or smem
-    return [=](int r, int column, Vec<float, 4> x, float most, float total) {
+    return [=](int r, int column, Vec<float, 4> x, float row_max, float total) {
       store(to + (r * D + column), x);
-      if (column == 0) store(to + (Plan::sums + 2 * r), Vec<float, 2>{{most, total}});
+      if (column == 0) store(to + (Plan::sums + 2 * r), Vec<float, 2>{{row_max, total}});
     };
   };
   const auto of_warp = [&](int w) { return results + w * Plan::partial; };

@@ -18,13 +18,13 @@ ZELLIGE_HOST_DEVICE constexpr decltype(auto) get(T&& t) {
 
 namespace detail {
 template <int a, int... rest>
-inline constexpr int most = a;
+inline constexpr int max_of = a;
 template <int a, int b, int... rest>
-inline constexpr int most<a, b, rest...> = most<(a > b ? a : b), rest...>;
+inline constexpr int max_of<a, b, rest...> = max_of<(a > b ? a : b), rest...>;
 template <class T>
 inline constexpr int depth_v = 0;
 template <class... T>
-inline constexpr int depth_v<tuple<T...>> = 1 + most<0, depth_v<T>...>;
+inline constexpr int depth_v<tuple<T...>> = 1 + max_of<0, depth_v<T>...>;
 template <class T>
 inline constexpr int rank_v = is_tuple_v<T> ? tuple_size_v<T> : 1;
 

@@ -31,13 +31,13 @@ inline Value inner_layout(Value const& x) {
   return algebra::innermost(x);
 }
 /// One more than the greatest number in a table of the layout.
-inline long long most_of(Value const& l) {
+inline long long max_offset_of(Value const& l) {
   Tape t;
   Values a;
   a.push_back(l);
   if (l.is(ValueKind::composed)) {
-    Value const most = apply(Op::cosize, t, a);
-    if (!t.failed()) return most.root().s.v;
+    Value const max_rank = apply(Op::cosize, t, a);
+    if (!t.failed()) return max_rank.root().s.v;
     t = Tape();
   }
   return algebra::cosize_of(t, inner_layout(l)).v;
@@ -102,7 +102,7 @@ inline std::string tensor_text(Value const& x, bool stream) {
 inline std::string layout_table(Value const& l) {
   Tape t;
   long long const rows = detail::extent(l, 0), columns = detail::extent(l, 1);
-  std::size_t const width = std::to_string(detail::most_of(l)).size() + 2;
+  std::size_t const width = std::to_string(detail::max_offset_of(l)).size() + 2;
   std::string out = to_text(l) + "\n    ";
   for (long long n = 0; n < columns; ++n) out += detail::padded(std::to_string(n), width) + ' ';
   out += '\n';

@@ -43,7 +43,7 @@ inline constexpr Operation layout_operations[] = {
 using Rows = std::vector<Operation const*>;
 
 namespace detail {
-constexpr long long most_count = 64, most_factor = 1LL << 40;
+constexpr long long max_count = 64, max_factor = 1LL << 40;
 
 inline bool is_plain(Value const& v) { return v.is(ValueKind::layout); }
 inline bool is_integers(Value const& v) {
@@ -80,8 +80,8 @@ inline bool is_tiler(Value const& v) {
 inline bool is_tensor_value(Value const& v) {
   return v.is(ValueKind::tensor) && (is_plain(v[1]) || is_composed_layout(v[1]));
 }
-inline bool is_count(Value const& v, long long least, long long most) {
-  return v.is_number() && v.root().e == 0 && v.root().s.v >= least && v.root().s.v <= most;
+inline bool is_count(Value const& v, long long least, long long max) {
+  return v.is_number() && v.root().e == 0 && v.root().s.v >= least && v.root().s.v <= max;
 }
 
 inline bool fits(char parameter, Operand const& o) {
@@ -115,12 +115,12 @@ inline bool fits(char parameter, Operand const& o) {
     case 'y':
       return v.is(ValueKind::tuple) && v.rank() >= 2 && is_integers(v);
     case 'k':
-      return is_count(v, -1, most_count);
+      return is_count(v, -1, max_count);
     case 'f':
     case 'e':
-      return is_count(v, 1, most_factor);
+      return is_count(v, 1, max_factor);
     case 'b':
-      return is_count(v, 0, most_factor);
+      return is_count(v, 0, max_factor);
     default:
       return false;
   }

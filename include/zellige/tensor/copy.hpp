@@ -78,11 +78,11 @@ struct settled {
 ZELLIGE_ALGEBRA constexpr int gcd_int(int a, int b) { return b == 0 ? a : gcd_int(b, a % b); }
 
 template <class It>
-struct most_elements {
+struct max_elements {
   static constexpr int value = 0;
 };
 template <int B, int M, int S, class It>
-struct most_elements<swizzle_ptr<Swizzle<B, M, S>, It>> {
+struct max_elements<swizzle_ptr<Swizzle<B, M, S>, It>> {
   static constexpr int value = (8 << M) / sizeof_bits_v<iter_value_t<It>>;
 };
 /// True if a layout's elements can be taken n at a time, with no remainder and no run-time check.
@@ -114,8 +114,8 @@ ZELLIGE_ALGEBRA consteval int common_bits() {
   int n = settled<plan<Op::max_common_vector, typename A::layout_type, typename B::layout_type>>::number();
   if (n > 1) n = gcd_int(n, settled<plan<Op::max_alignment, typename A::layout_type>>::number());
   if (n > 1) n = gcd_int(n, settled<plan<Op::max_alignment, typename B::layout_type>>::number());
-  n = gcd_int(n, most_elements<typename A::iterator>::value);
-  n = gcd_int(n, most_elements<typename B::iterator>::value);
+  n = gcd_int(n, max_elements<typename A::iterator>::value);
+  n = gcd_int(n, max_elements<typename B::iterator>::value);
   int const each = sizeof_bits_v<typename A::value_type>, bits = gcd_int(n * each, max_bits);
   return n > 1 && bits % each == 0 ? bits : 0;
 }

@@ -120,17 +120,17 @@ double distance(Attention const& a, Format format, std::vector<std::uint16_t> co
     int const b = sample * 5 % a.batch, h = sample * 7 % a.heads, i = sample * 997 % a.rows;
     int const last = a.causal ? a.columns - a.rows + i + 1 : a.columns;
     std::vector<double> p(static_cast<std::size_t>(last)), sum(static_cast<std::size_t>(a.depth));
-    double most = -1e300, total = 0;
+    double maximum = -1e300, total = 0;
     auto row = [&](int j) { return ((std::size_t(b) * a.columns + j) * a.kv_heads + h / group) * a.depth; };
     std::size_t const from = ((std::size_t(b) * a.rows + i) * a.heads + h) * a.depth;
     for (int j = 0; j < last; ++j) {
       double dot = 0;
       for (int d = 0; d < a.depth; ++d)
         dot += double(format.value(q[from + d])) * format.value(k[row(j) + d]);
-      p[j] = dot * a.scale, most = std::max(most, p[j]);
+      p[j] = dot * a.scale, maximum = std::max(maximum, p[j]);
     }
     for (int j = 0; j < last; ++j) {
-      double const e = std::exp(p[j] - most);
+      double const e = std::exp(p[j] - maximum);
       total += e;
       for (int d = 0; d < a.depth; ++d) sum[d] += e * format.value(v[row(j) + d]);
     }

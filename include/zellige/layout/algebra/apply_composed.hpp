@@ -86,9 +86,9 @@ ZELLIGE_ALGEBRA constexpr void require_elements(Tape& t, View l, long long n) {
       t.require(t.either(t.le(m.s, fixed(1)), whole), Rule::not_divisible, m.d, fixed(n));
       continue;
     }
-    long long const step = m.d.v < 0 ? -m.d.v : m.d.v, most = n - step;
+    long long const step = m.d.v < 0 ? -m.d.v : m.d.v, limit = n - step;
     if (step >= n) continue;
-    reached += m.s.is_static() && (m.s.v - 1) * step < most ? (m.s.v - 1) * step : step == 0 ? 0 : most;
+    reached += m.s.is_static() && (m.s.v - 1) * step < limit ? (m.s.v - 1) * step : step == 0 ? 0 : limit;
     if (reached >= n) return t.refuse(Rule::recast_adjacent, m.d.v, n);
   }
 }
@@ -146,13 +146,13 @@ ZELLIGE_ALGEBRA constexpr Value recast_composed(Tape& t, View c, long long old_b
 /// One more than the greatest index if the numbers are known; for run-time numbers after a swizzle, the bound
 /// that the swizzle guarantees.
 ZELLIGE_ALGEBRA constexpr Value cosize_composed(Tape& t, View c) {
-  constexpr long long most = 4096;
+  constexpr long long limit = 4096;
   Settled s = settle(t, c, Asks::nothing);
   bool const known = !t.symbolic() || all_static(c);
   Num const size = product_of(t, innermost(c));
-  if (!s.is && (!known || size.v > most)) s = settle(t, c, Asks::composition);
+  if (!s.is && (!known || size.v > limit)) s = settle(t, c, Asks::composition);
   if (t.failed()) return nothing();
-  if (s.is && !s.swizzles() && (s.start.is(0) || !known || size.v > most)) {
+  if (s.is && !s.swizzles() && (s.start.is(0) || !known || size.v > limit)) {
     Value const extent = cosize(t, s.layout);
     if (t.failed()) return nothing();
     return number(t.add(s.start, extent.root().s));
@@ -165,10 +165,10 @@ ZELLIGE_ALGEBRA constexpr Value cosize_composed(Tape& t, View c) {
     if (reach.is_static() && reach.v % block == 0 && s.start.is(0) &&
         same(product_of(t, right_inverse(t, s.layout)), reach))
       return number(reach);
-    if (!known || size.v > most) return number(t.mul(t.ceil_div(reach, fixed(block)), fixed(block)));
+    if (!known || size.v > limit) return number(t.mul(t.ceil_div(reach, fixed(block)), fixed(block)));
   }
   Function const f(c);
-  if (!f.integers() || !known || size.v > most) return t.refused(Rule::composed_operand, 1, 1);
+  if (!f.integers() || !known || size.v > limit) return t.refused(Rule::composed_operand, 1, 1);
   long long last = -1;
   for (long long i = 0; i < size.v; ++i) last = f(i) > last ? f(i) : last;
   return number(all_static(c) ? fixed(last + 1) : dynamic(last + 1));

@@ -24,7 +24,7 @@ struct Reach {
 struct Steps {
   Path e;
   Num least;
-  Num most;
+  Num max;
   int modes;
 };
 struct Reached {
@@ -36,7 +36,7 @@ ZELLIGE_ALGEBRA constexpr void note_step(Tape& t, Reached& r, Path e, Num stride
     if (s.e != e) continue;
     ++s.modes;
     s.least = t.min(s.least, stride);
-    s.most = t.max(s.most, stride);
+    s.max = t.max(s.max, stride);
     return;
   }
   r.steps.push_back({e, t.min(fixed(0), stride), t.max(fixed(0), stride), 1});
@@ -58,7 +58,7 @@ ZELLIGE_ALGEBRA constexpr void require_apart(Tape& t, List<ValueNode> const& a, 
       Num const extent = a.data[d.place].s;
       t.require(t.lt(d.digit, extent), Rule::composition_overlap, d.digit, extent);
     }
-    t.require(t.le(fixed(0), t.mul(s.least, s.most)), Rule::composition_signs, s.least, s.most);
+    t.require(t.le(fixed(0), t.mul(s.least, s.max)), Rule::composition_signs, s.least, s.max);
   }
 }
 

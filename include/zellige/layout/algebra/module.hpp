@@ -78,12 +78,12 @@ ZELLIGE_ALGEBRA constexpr Value cosize(Tape& t, View l) {
   return number(product_of(t, extent));
 }
 ZELLIGE_ALGEBRA constexpr int depth_of(View v) {
-  int most = 0;
+  int maximum = 0;
   for (int i = 0; !v.is_leaf() && i < v.rank(); ++i) {
     int const d = depth_of(v[i]);
-    most = d > most ? d : most;
+    maximum = d > maximum ? d : maximum;
   }
-  return v.is_leaf() ? 0 : most + 1;
+  return v.is_leaf() ? 0 : maximum + 1;
 }
 /// (_1@0, _1@1, ...): the strides of the identity.
 ZELLIGE_ALGEBRA constexpr Value basis_like(View shape, Path e = 0) {

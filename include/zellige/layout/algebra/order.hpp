@@ -35,14 +35,14 @@ ZELLIGE_ALGEBRA constexpr Value ordered_layout(Tape& t, View shape, View order) 
   List<Ranked> all;
   collect_ranked(t, shape, order, all);
   if (t.failed()) return nothing();
-  long long most = 0;
+  long long maximum = 0;
   for (Ranked const& r : all) {
-    if (r.place.is_static() && r.place.v > most) most = r.place.v;
+    if (r.place.is_static() && r.place.v > maximum) maximum = r.place.v;
   }
   int i = 0;
   for (Ranked& r : all) {
     ++i;
-    if (!r.place.is_static()) r.place = fixed(most + i);
+    if (!r.place.is_static()) r.place = fixed(maximum + i);
   }
   int next = 0;
   return place_modes(t, shape, order, all, next);

@@ -227,9 +227,9 @@ class Tape {
     return expression(steps_.size() - 1);
   }
   ZELLIGE_ALGEBRA constexpr void guard(Arith op, long long a, long long b) {
-    constexpr long long most = 0x3fffffffffffffff;
+    constexpr long long limit = 0x3fffffffffffffff;
     long long const p = a < 0 ? -a : a, q = b < 0 ? -b : b;
-    bool const fits = op == Arith::add ? p <= most - (q < most ? q : most) : (p == 0 || q <= most / p);
+    bool const fits = op == Arith::add ? p <= limit - (q < limit ? q : limit) : (p == 0 || q <= limit / p);
     if (!fits) refuse(Rule::overflow, a, b);
   }
 
