@@ -28,7 +28,7 @@ bool reads_and_writes(const plan::KernelPlan& plan, const std::vector<Item>& ite
 }
 
 /// The name of a task's result while it is buffered in registers.
-std::string held(const Item& leave) { return fmt::format("left{}", leave.node); }
+std::string buffer_name(const Item& leave) { return fmt::format("left{}", leave.node); }
 
 }  // namespace
 
@@ -208,7 +208,7 @@ void KernelText::sweep_nest(const std::vector<int>& tasks) {
     return nest;
   };
   if (c.steps(0) > 1 && c.steps(0) <= few && reads_and_writes(plan_, items)) {
-    held_back(items, c, "i", static_cast<int>(c.steps(0)), each, [&] { close(*s); });
+    buffer_stores(items, c, "i", static_cast<int>(c.steps(0)), each, [&] { close(*s); });
   } else {
     in_full_steps(c, whole, [&](std::int64_t from, std::int64_t to) {
       first = from, last = to;
@@ -251,7 +251,7 @@ void KernelText::fragment_nest(const std::vector<int>& tasks) {
       out_.line("const int i = {};", pairs ? fmt::format("{}::of_pair(first + k)", type) : "first + k");
       return fragment_at(c);
     };
-    held_back(items, c, "k", together, each, [&] { out_.close(); });
+    buffer_stores(items, c, "k", together, each, [&] { out_.close(); });
   } else {
     out_.open("for (int i = 0; i < {}::{}; ++i) {{", type, c.row ? runs(c) + "s" : "lines");
     evaluate(items, fragment_at(c));
@@ -263,12 +263,13 @@ void KernelText::fragment_nest(const std::vector<int>& tasks) {
 /// Computes the values of `many` items first and writes them afterwards. Otherwise the compiler could not
 /// move a read before an earlier write that may alias it, and each item would wait for the latency of the one
 /// before. `each` opens a loop over `many` items, and `close` closes it.
-void KernelText::held_back(const std::vector<Item>& items, const Context& c, const char* counter, int many,
-                           const std::function<NestAt()>& each, const std::function<void()>& close) {
+void KernelText::buffer_stores(const std::vector<Item>& items, const Context& c, const char* counter,
+                               int many, const std::function<NestAt()>& each,
+                               const std::function<void()>& close) {
   for (const Item& item : items)
     if (item.kind == Item::Kind::leave)
-      out_.line("Vec<{}, {}> {}[{}];", register_type(block_.nodes[item.node].dtype), c.vector(), held(item),
-                many);
+      out_.line("Vec<{}, {}> {}[{}];", register_type(block_.nodes[item.node].dtype), c.vector(),
+                buffer_name(item), many);
   keeps_ = counter;
   evaluate(items, each());
   keeps_ = nullptr;
@@ -277,7 +278,7 @@ void KernelText::held_back(const std::vector<Item>& items, const Context& c, con
   for (const Item& item : items) {
     if (item.kind != Item::Kind::leave) continue;
     values_[item.in[0]] =
-        held_by(fmt::format("{}[{}]", held(item), counter), c.vector(), values_[item.in[0]].type);
+        value_named(fmt::format("{}[{}]", buffer_name(item), counter), c.vector(), values_[item.in[0]].type);
     leave(item, nest);
   }
   close();
@@ -286,7 +287,7 @@ void KernelText::held_back(const std::vector<Item>& items, const Context& c, con
 void KernelText::leave(const Item& item, const NestAt& nest) {
   if (keeps_) {
     const std::string r = store_value(values_[item.in[0]], nest.context->vector());
-    return out_.line("{}[{}] = {};", held(item), keeps_, r);
+    return out_.line("{}[{}] = {};", buffer_name(item), keeps_, r);
   }
   switch (plan_.tasks[item.task].kind) {
     case TaskKind::to_shared:

@@ -79,7 +79,7 @@ void KernelText::evaluate_one(const std::vector<Item>& items, std::size_t i, con
     case Kind::choose: {
       const std::string name = fresh("r"), type = register_type(block_.nodes[item.node].dtype);
       out_.line("Vec<{}, {}> {};", type, item.vector, name);
-      values_[i] = held_by(name, item.vector, type);
+      values_[i] = value_named(name, item.vector, type);
       break;
     }
     case Kind::part:
@@ -181,9 +181,9 @@ Value KernelText::apply(const Item& item, const NestAt& nest) {
   const bool for_several = !result.vector && c.vector() > 1 && !c.row && !item.invariant;
   if (uses_[item.node] <= 1 && result.text.size() <= 160 && !for_several) return result;
   if (result.vector) {
-    Value held = held_by(store_value(result, item.vector), item.vector, result.type);
-    held.terms = std::move(result.terms);
-    return held;
+    Value value = value_named(store_value(result, item.vector), item.vector, result.type);
+    value.terms = std::move(result.terms);
+    return value;
   }
   return named(result);
 }
@@ -251,7 +251,7 @@ Value KernelText::joined(const std::vector<std::string>& parts, int vector, cons
   const std::string text = fmt::format("{}", fmt::join(parts, ", "));
   out_.line("const Vec<{}, {}> {} = {};", type, vector, name,
             parts.size() == 1 ? text : fmt::format("join({})", text));
-  return held_by(name, vector, type);
+  return value_named(name, vector, type);
 }
 
 Value KernelText::read_shared(const Item& item, const NestAt& nest) {

@@ -43,7 +43,7 @@ struct Value {
   std::vector<std::string> terms = {};  // for x * number: both; for x * number - a number per row: all three
 };
 /// The value of neighbours that are in the Vec `name`.
-inline Value held_by(const std::string& name, int vector, const std::string& type = "float") {
+inline Value value_named(const std::string& name, int vector, const std::string& type = "float") {
   return {fmt::format("{}[{}]", name, one_of(vector)), vector > 1, name, type};
 }
 
@@ -152,8 +152,8 @@ class KernelText {
   void sweep_nest(const std::vector<int>& tasks);
   void fragment_nest(const std::vector<int>& tasks);
   NestAt fragment_at(const Context&);
-  void held_back(const std::vector<plan::Item>&, const Context&, const char* counter, int many,
-                 const std::function<NestAt()>& each, const std::function<void()>& close);
+  void buffer_stores(const std::vector<plan::Item>&, const Context&, const char* counter, int many,
+                     const std::function<NestAt()>& each, const std::function<void()>& close);
   void lanes_nest(const Task&);
   void finish(const Task&);
   void sum_declaration(const Task&);

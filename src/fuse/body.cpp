@@ -13,7 +13,7 @@ namespace {
 
 using graph::BlockOp;
 using graph::DType;
-using Kind = Held::Kind;
+using Kind = Deferred::Kind;
 
 class Emission : graph::BlockWriter {
  public:
@@ -23,7 +23,7 @@ class Emission : graph::BlockWriter {
         steps_(steps),
         axes_(axes),
         tiles_(tiles),
-        held_(steps.values.size()) {
+        deferred_(steps.values.size()) {
     graph::BlockGraph& b = body_.block;
     b.grid = {tiles.grid[0].blocks, tiles.grid[1].blocks, tiles.grid[2].blocks};
     b.block = {tiles.threads, 1, 1};
@@ -44,11 +44,11 @@ class Emission : graph::BlockWriter {
     while (!wanted.empty()) {  // what comes after the loop
       const int v = wanted.back();
       wanted.pop_back();
-      if (!seen.insert(v).second || !whole.held_[v].waits()) continue;
+      if (!seen.insert(v).second || !whole.deferred_[v].waits()) continue;
       if (const auto sum = whole.factors_.find(v); sum != whole.factors_.end()) {
         needed.push_back(v);
         for (const Factor& f : sum->second) wanted.push_back(f.value);
-      } else if (whole.held_[v].kind == Kind::maximum) {
+      } else if (whole.deferred_[v].kind == Kind::maximum) {
         needed.push_back(v), maxima.insert(v);
       } else {
         const Step& s = maker(v);
@@ -62,16 +62,16 @@ class Emission : graph::BlockWriter {
       if (steps_.values[v].loaded || !inside.insert(v).second) continue;
       const Step& s = maker(v);
       for (int x : s.inputs)
-        if (!whole.held_[x].waits() || whole.held_[x].kind == Kind::maximum) needed.push_back(x);
+        if (!whole.deferred_[x].waits() || whole.deferred_[x].kind == Kind::maximum) needed.push_back(x);
     }
     for (const Step& s : steps_.steps)
       if (inside.count(s.output) > 0)
         step(s);
       else
-        held_[s.output].after = whole.held_[s.output].after;
+        deferred_[s.output].after = whole.deferred_[s.output].after;
     for (int v : maxima) {
       bounded(v);
-      body_.maxima[v] = partial_of(running_of(held_[v]));
+      body_.maxima[v] = partial_of(running_of(deferred_[v]));
     }
     for (std::size_t p = 0; p < body_.partials.size(); ++p) store_partial(static_cast<int>(p));
     return std::move(body_);
@@ -86,7 +86,7 @@ class Emission : graph::BlockWriter {
 
   void step(const Step& s) {
     for (int v : s.inputs) load(v);
-    const Held h = held_[s.output] = lower(s);
+    const Deferred h = deferred_[s.output] = lower(s);
     if (h.tile >= 0 && h.itself()) name_after(s.output, h.tile);
   }
   const Step& maker(int v) const {
@@ -125,7 +125,7 @@ class Emission : graph::BlockWriter {
   }
 
   void load(int v) {
-    if (held_[v].tile >= 0 || !steps_.values[v].loaded) return;
+    if (deferred_[v].tile >= 0 || !steps_.values[v].loaded) return;
     const bool varies = loop_dim(v) >= 0;
     BlockOp op;
     op.kind = OpKind::input;
@@ -139,16 +139,16 @@ class Emission : graph::BlockWriter {
     for (const BlockOp& other : body_.block.ops)  // the same tile, loaded for another user
       if (other.kind == OpKind::input && other.kernel_tensor == op.kernel_tensor && other.map == op.map &&
           other.loop_dim == op.loop_dim && other.attributes == op.attributes) {
-        held_[v] = {.tile = other.outputs[0], .varies = varies, .inner = is_inner(v)};
+        deferred_[v] = {.tile = other.outputs[0], .varies = varies, .inner = is_inner(v)};
         return;
       }
     op.outputs = {tile(steps_.values[v].dtype, called(v) + "_tile")};
-    held_[v] = {.tile = op.outputs[0], .varies = varies, .inner = is_inner(v)};
+    deferred_[v] = {.tile = op.outputs[0], .varies = varies, .inner = is_inner(v)};
     body_.block.ops.push_back(op);
   }
 
   void store(int v) {
-    if (held_[v].varies) fail("{} would be stored from inside the loop", called(v));
+    if (deferred_[v].varies) fail("{} would be stored from inside the loop", called(v));
     BlockOp op;
     op.kind = OpKind::output;
     op.inputs = {rounded(known(v), v)};
@@ -230,12 +230,12 @@ class Emission : graph::BlockWriter {
 
   /// An accumulated maximum starts at the lowest finite number, so the operand must have a lower bound.
   void bounded(int v) const {
-    if (!held_[v].bounded_below()) fail("the maximum {} would be that of finite numbers", called(v));
+    if (!deferred_[v].bounded_below()) fail("the maximum {} would be that of finite numbers", called(v));
   }
 
   /// The tile of a value with nothing deferred; emits the final value of a maximum if needed.
   int known(int v) {
-    Held& h = held_[v];
+    Deferred& h = deferred_[v];
     if (h.kind != Kind::maximum || h.tile >= 0) return h.tile;
     bounded(v);
     if (one_tile()) return h.tile = runnings_[running_of(h)].maximum;
@@ -246,18 +246,19 @@ class Emission : graph::BlockWriter {
   }
 
   /// The tile of a maximum's operand.
-  int inner(const Held& h) {
-    int x = held_[h.of].tile;
+  int inner(const Deferred& h) {
+    int x = deferred_[h.of].tile;
     for (const Step& s : h.monotone) {
       if (s.kind == OpKind::maximum && s.inputs.size() == 1 && s.attributes.scalar == -FLT_MAX && !one_tile())
         continue;  // the initial value of a running maximum
-      x = emit_once(s.kind, s.inputs.size() == 1 ? std::vector{x} : std::vector{x, held_[s.inputs[1]].tile},
+      x = emit_once(s.kind,
+                    s.inputs.size() == 1 ? std::vector{x} : std::vector{x, deferred_[s.inputs[1]].tile},
                     s.attributes);
     }
     return x;
   }
 
-  int running_of(const Held& h) {
+  int running_of(const Deferred& h) {
     const int x = inner(h);
     for (std::size_t i = 0; i < runnings_.size(); ++i)
       if (runnings_[i].of == x && runnings_[i].dim == h.dim) return static_cast<int>(i);
@@ -273,7 +274,7 @@ class Emission : graph::BlockWriter {
   }
 
   /// The factor that rescales the partial sums, in float32.
-  int rescale_of(const Held& h) {
+  int rescale_of(const Deferred& h) {
     const Running& r = runnings_[h.running];
     const int fallen = cast(r.fallen, DType::f32);
     if (h.coefficient == -1) return emit_once(OpKind::exp, {fallen});
@@ -282,13 +283,13 @@ class Emission : graph::BlockWriter {
 
   /// Emits a step on a tile that the block's loop loads, where that loop runs along another axis: reductions
   /// over it come first.
-  Held within(const Step& s) {
-    Held h;
+  Deferred within(const Step& s) {
+    Deferred h;
     std::vector<int> in;
     for (int v : s.inputs) {
-      if (!held_[v].itself() || held_[v].waits()) refuse(s);
-      in.push_back(held_[v].tile);
-      h.varies = h.varies || held_[v].varies;
+      if (!deferred_[v].itself() || deferred_[v].waits()) refuse(s);
+      in.push_back(deferred_[v].tile);
+      h.varies = h.varies || deferred_[v].varies;
     }
     const int x = s.inputs[0], dim = axes_.dim(x, tiles_.inner_axis);
     const bool product = s.kind == OpKind::matmul;
@@ -302,25 +303,25 @@ class Emission : graph::BlockWriter {
     return h;
   }
 
-  Held lower(const Step& s) {
-    if (std::ranges::any_of(s.inputs, [&](int v) { return held_[v].inner; })) return within(s);
-    const bool inside = std::ranges::any_of(s.inputs, [&](int v) { return held_[v].varies; });
+  Deferred lower(const Step& s) {
+    if (std::ranges::any_of(s.inputs, [&](int v) { return deferred_[v].inner; })) return within(s);
+    const bool inside = std::ranges::any_of(s.inputs, [&](int v) { return deferred_[v].varies; });
     if (!inside) return outside(s);
     return s.kind == OpKind::matmul ? product(s) : is_reduction(s.kind) ? reduced(s) : mapped(s);
   }
 
   /// Emits a loop-invariant step.
-  Held outside(const Step& s) {
-    const auto x = std::ranges::find_if(s.inputs, [&](int v) { return held_[v].kind == Kind::maximum; });
+  Deferred outside(const Step& s) {
+    const auto x = std::ranges::find_if(s.inputs, [&](int v) { return deferred_[v].kind == Kind::maximum; });
     if (x != s.inputs.end() && is_monotone(s) && grows(s, *x)) {
-      Held h = held_[*x];
+      Deferred h = deferred_[*x];
       h.tile = -1, h.monotone.push_back(s);
       if (x != s.inputs.begin()) std::ranges::reverse(h.monotone.back().inputs);
       return h;
     }
-    Held h;
+    Deferred h;
     std::vector<int> in;
-    for (int v : s.inputs) in.push_back(known(v)), h.after = h.after || held_[v].after;
+    for (int v : s.inputs) in.push_back(known(v)), h.after = h.after || deferred_[v].after;
     h.tile = placed(s, std::move(in));
     return h;
   }
@@ -329,7 +330,8 @@ class Emission : graph::BlockWriter {
   /// maximum.
   bool grows(const Step& s, int maximum) const {
     return std::ranges::all_of(s.inputs, [&](int v) {
-      return v == maximum || (held_[v].itself() && !held_[v].after && shape(s.output) == shape(maximum));
+      return v == maximum ||
+             (deferred_[v].itself() && !deferred_[v].after && shape(s.output) == shape(maximum));
     });
   }
 
@@ -347,8 +349,8 @@ class Emission : graph::BlockWriter {
     return t;
   }
 
-  Held mapped(const Step& s) {
-    Held x = held_[s.inputs[0]];
+  Deferred mapped(const Step& s) {
+    Deferred x = deferred_[s.inputs[0]];
     if (s.inputs.size() == 1) {
       if (!through(s, x)) refuse(s);
       x.tile = placed(s, {x.tile});
@@ -357,12 +359,12 @@ class Emission : graph::BlockWriter {
     if (s.inputs.size() > 2) {
       std::vector<int> in;
       for (int v : s.inputs) {
-        if (!held_[v].itself() || held_[v].waits()) refuse(s);
-        in.push_back(held_[v].tile);
+        if (!deferred_[v].itself() || deferred_[v].waits()) refuse(s);
+        in.push_back(deferred_[v].tile);
       }
       return {.tile = placed(s, std::move(in)), .varies = true};
     }
-    Held y = held_[s.inputs[1]];
+    Deferred y = deferred_[s.inputs[1]];
     if (y.waits() || x.waits()) return waited(s, x, y);
     const int left = x.tile, right = y.tile;
     if (!through(s, x, y)) refuse(s);
@@ -372,9 +374,9 @@ class Emission : graph::BlockWriter {
   }
 
   /// Emits a step with one operand inside the loop and the other known after it.
-  Held waited(const Step& s, Held x, const Held& y) {
+  Deferred waited(const Step& s, Deferred x, const Deferred& y) {
     if (s.kind == OpKind::mul && x.waits()) {
-      Held h = y;
+      Deferred h = y;
       if (h.kind == Kind::offset) refuse(s);
       h.factors.push_back({s.inputs[0], false});
       return h;
@@ -394,7 +396,7 @@ class Emission : graph::BlockWriter {
 
   /// Returns whether the factors and running maxima have one element along a reduced dimension, counted from
   /// the last.
-  bool passes(const Held& h, std::size_t back) const {
+  bool passes(const Deferred& h, std::size_t back) const {
     for (const Factor& f : h.factors)
       if (from_last(shape(f.value), back) != 1) return false;
     if (h.running < 0) return true;
@@ -403,9 +405,9 @@ class Emission : graph::BlockWriter {
     return back == like.size() - 1 - static_cast<std::size_t>(r.dim) || from_last(like, back) == 1;
   }
 
-  Held reduced(const Step& s) {
+  Deferred reduced(const Step& s) {
     const int v = s.inputs[0], dim = s.attributes.dim;
-    Held x = held_[v];
+    Deferred x = deferred_[v];
     const bool along = loop_dim(v) == dim, last = dim + 1 == static_cast<int>(shape(v).size());
     if (s.kind == OpKind::amax) {
       if (!x.itself()) refuse(s);
@@ -423,8 +425,8 @@ class Emission : graph::BlockWriter {
     return settled(s, x, last ? OpKind::accum_red_sum : OpKind::accum);
   }
 
-  Held product(const Step& s) {
-    Held x = held_[s.inputs[0]], y = held_[s.inputs[1]];
+  Deferred product(const Step& s) {
+    Deferred x = deferred_[s.inputs[0]], y = deferred_[s.inputs[1]];
     if (x.waits() || y.waits() || x.kind == Kind::offset || y.kind == Kind::offset || !passes(x, 0) ||
         !passes(y, 1))
       refuse(s);
@@ -440,7 +442,7 @@ class Emission : graph::BlockWriter {
   }
 
   /// Emits the reduction over the loop, and then what was deferred to its end.
-  Held settled(const Step& s, const Held& x, OpKind sum) {
+  Deferred settled(const Step& s, const Deferred& x, OpKind sum) {
     int t = x.tile;
     if (one_tile()) {
       if (sum != OpKind::accum) t = emit(OpKind::reduction, {t}, {.dim = s.attributes.dim});
@@ -465,7 +467,7 @@ class Emission : graph::BlockWriter {
   const Axes& axes_;
   const Tiles& tiles_;
   Body body_;
-  std::vector<Held> held_;
+  std::vector<Deferred> deferred_;
   std::vector<Running> runnings_;
   std::map<int, std::vector<Factor>> factors_;  // by value that is reduced over the loop
   std::vector<int> partial_tiles_;

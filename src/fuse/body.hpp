@@ -16,7 +16,7 @@
 #include <string>
 
 #include "fuse/axes.hpp"
-#include "fuse/held.hpp"
+#include "fuse/deferred.hpp"
 
 namespace zellige::fuse {
 

@@ -34,7 +34,7 @@ class Judge {
   /// Compares a kernel-level tensor that an operator makes, with its own dtype's tolerance or that of a
   /// narrower one.
   Comparison compare(int tensor, const Array& found);
-  Comparison compare(int tensor, const Array& found, DType held_to);
+  Comparison compare(int tensor, const Array& found, DType checked_as);
 
   static constexpr int samples = 12;
 

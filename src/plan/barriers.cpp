@@ -257,12 +257,12 @@ class Search {
       larger_.clear();
       for (const auto& [phase, partial] : grown[size]) {
         const Set all = done | phase;
-        const i64 held = preference_.reuse == Reuse::at_once ? alive(all) : base + bytes(phase);
+        const i64 live_bytes = preference_.reuse == Reuse::at_once ? alive(all) : base + bytes(phase);
         for (Set rest = can & ~phase; rest; rest &= rest - 1) {
           const int t = std::countr_zero(rest);
           if (same_[t] & ~all) continue;
           if (--effort_ < 0) return false;
-          const i64 peak = std::max(partial.peak, held + g_.tasks[t].produces);
+          const i64 peak = std::max(partial.peak, live_bytes + g_.tasks[t].produces);
           if (!better(preference_, std::max(k, g_.barriers), peak, best_)) continue;
           larger_.add(phase | Set{1} << t, {peak, t});
         }

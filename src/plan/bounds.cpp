@@ -78,7 +78,7 @@ void check_alignment(const KernelPlan& plan, const Task& t) {
   const Buffer& b = plan.buffers[t.buffer];
   const Copy& copy = plan.copies.at(t.node);
   if (copy.vector == 1) return;
-  for_each(Held(plan.contexts[t.context]), [&](int, int value, const Shape& at) {
+  for_each(EvaluatedLayout(plan.contexts[t.context]), [&](int, int value, const Shape& at) {
     if (value % copy.vector != 0 || at.empty()) return;
     const std::int64_t byte = b.offset + offset_of(b, at) * graph::bytes(b.dtype);
     if (byte % copy.bytes != 0)

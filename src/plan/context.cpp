@@ -158,7 +158,7 @@ Summation spread(Summation s, bool together, std::int64_t threads) {
   return s;
 }
 
-Held::Held(const Context& c)
+EvaluatedLayout::EvaluatedLayout(const Context& c)
     : axes_(static_cast<std::size_t>(c.axes())),
       values_(static_cast<int>(c.values())),
       turns_(c.turns()),
@@ -189,7 +189,7 @@ Held::Held(const Context& c)
   }
 }
 
-void Held::find(int thread, int value, int turn, Shape& at, bool sum) const {
+void EvaluatedLayout::find(int thread, int value, int turn, Shape& at, bool sum) const {
   at.assign(static_cast<std::size_t>(rank_), 0);
   for (std::size_t a = 0; a < axes_; ++a) {
     std::int64_t item = of_thread_[static_cast<std::size_t>(thread) * axes_ + a] +
@@ -201,7 +201,7 @@ void Held::find(int thread, int value, int turn, Shape& at, bool sum) const {
   }
 }
 
-void Held::find_line(int thread, int value, Shape& at) const {
+void EvaluatedLayout::find_line(int thread, int value, Shape& at) const {
   at.assign(static_cast<std::size_t>(rank_), 0);
   for (std::size_t a = 1; a < axes_; ++a) {
     const std::int64_t item = of_thread_[static_cast<std::size_t>(thread) * axes_ + a] +
@@ -211,7 +211,7 @@ void Held::find_line(int thread, int value, Shape& at) const {
   }
 }
 
-void Held::add_coordinates(std::size_t axis, std::int64_t item, Shape& at) const {
+void EvaluatedLayout::add_coordinates(std::size_t axis, std::int64_t item, Shape& at) const {
   for (const auto& [m, shift] : tile_[axis]) {
     std::int64_t& coordinate = at[static_cast<std::size_t>(m.basis)];
     if (shift >= 0) {
@@ -225,17 +225,17 @@ void Held::add_coordinates(std::size_t axis, std::int64_t item, Shape& at) const
 }
 
 void for_each_access(const Context& c, const UseAccess& use, std::size_t limit) {
-  const Held held(c);
+  const EvaluatedLayout layout(c);
   WarpAccess lanes(32);
-  for (int turn = 0; turn < held.turns(); ++turn)
-    for (int value = 0; value < held.values(); value += c.vector())
-      for (int first = 0; first < held.threads(); first += 32) {
+  for (int turn = 0; turn < layout.turns(); ++turn)
+    for (int value = 0; value < layout.values(); value += c.vector())
+      for (int first = 0; first < layout.threads(); first += 32) {
         if (limit == 0) return;
         bool any = false;
         for (int lane = 0; lane < 32; ++lane) {
           Shape& at = lanes[static_cast<std::size_t>(lane)];
           at.clear();
-          if (first + lane < held.threads()) held.find(first + lane, value, turn, at);
+          if (first + lane < layout.threads()) layout.find(first + lane, value, turn, at);
           any = any || !at.empty();
         }
         if (any) use(lanes), --limit;
@@ -243,16 +243,16 @@ void for_each_access(const Context& c, const UseAccess& use, std::size_t limit) 
 }
 
 void for_each_sum_access(const Context& c, const UseAccess& use, std::size_t limit) {
-  const Held held(c);
+  const EvaluatedLayout layout(c);
   WarpAccess lanes(32);
-  for (int value = 0; value < held.values(); ++value) {
-    if (!held.starts_sum(value)) continue;
-    for (int first = 0; first < held.threads(); first += 32) {
+  for (int value = 0; value < layout.values(); ++value) {
+    if (!layout.starts_sum(value)) continue;
+    for (int first = 0; first < layout.threads(); first += 32) {
       if (limit-- == 0) return;
       for (Shape& at : lanes) at.clear();
-      for (int lane = 0; lane < 32 && first + lane < held.threads(); ++lane)
+      for (int lane = 0; lane < 32 && first + lane < layout.threads(); ++lane)
         if (c.first_lane(lane) == lane)
-          held.find_sum(first + lane, value, 0, lanes[static_cast<std::size_t>(lane)]);
+          layout.find_sum(first + lane, value, 0, lanes[static_cast<std::size_t>(lane)]);
       use(lanes);
     }
   }
@@ -272,7 +272,7 @@ std::int64_t linear(const Shape& at, const Shape& shape) {
 
 std::vector<int> owners(const Context& c, const Shape& shape) {
   std::vector<int> owner(static_cast<std::size_t>(graph::size(shape)), -1);
-  for_each(Held(c), [&](int thread, int, const Shape& at) {
+  for_each(EvaluatedLayout(c), [&](int thread, int, const Shape& at) {
     if (!inside(at, shape)) return;
     int& o = owner[static_cast<std::size_t>(linear(at, shape))];
     o = o == -1 || o == thread ? thread : -2;

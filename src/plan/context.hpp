@@ -94,9 +94,9 @@ Summation spread(Summation, bool together, std::int64_t threads);
 constexpr int max_elements_per_step = 8;  // elements that a thread evaluates in sequence
 
 /// A context with its layouts evaluated.
-class Held {
+class EvaluatedLayout {
  public:
-  explicit Held(const Context&);
+  explicit EvaluatedLayout(const Context&);
   int threads() const { return static_cast<int>(of_thread_.size() / axes_); }
   int values() const { return values_; }
   int turns() const { return turns_; }
@@ -134,18 +134,18 @@ class Held {
 /// Calls use(thread, value, coordinate) for every register of a turn; the coordinate is empty if it has no
 /// element.
 template <class Use>
-void for_each(const Held& held, int turn, const Use& use) {
+void for_each(const EvaluatedLayout& layout, int turn, const Use& use) {
   Shape at;
-  for (int thread = 0; thread < held.threads(); ++thread)
-    for (int value = 0; value < held.values(); ++value) {
-      held.find(thread, value, turn, at);
+  for (int thread = 0; thread < layout.threads(); ++thread)
+    for (int value = 0; value < layout.values(); ++value) {
+      layout.find(thread, value, turn, at);
       use(thread, value, static_cast<const Shape&>(at));
     }
 }
 /// The same for every turn.
 template <class Use>
-void for_each(const Held& held, const Use& use) {
-  for (int turn = 0; turn < held.turns(); ++turn) for_each(held, turn, use);
+void for_each(const EvaluatedLayout& layout, const Use& use) {
+  for (int turn = 0; turn < layout.turns(); ++turn) for_each(layout, turn, use);
 }
 
 /// One instruction of a warp that takes `vector` adjacent elements in each lane: their first coordinates;

@@ -38,30 +38,30 @@ enum class Visits : std::uint8_t { items, sums, lines };
 
 std::vector<Warp> warps_of(const Context& c, Visits which) {
   const bool sums = which != Visits::items;
-  const Held held(c);
+  const EvaluatedLayout layout(c);
   const std::vector<Mode> threads = modes(values::View(c.share)[0]);
   const int step = sums ? 1 : c.vector();
-  std::vector<bool> first(static_cast<std::size_t>(held.threads()));
-  for (int thread = 0; which == Visits::sums && thread < held.threads(); ++thread)
+  std::vector<bool> first(static_cast<std::size_t>(layout.threads()));
+  for (int thread = 0; which == Visits::sums && thread < layout.threads(); ++thread)
     first[static_cast<std::size_t>(thread)] = c.first_lane(thread) == thread;
-  std::vector<Warp> warps(static_cast<std::size_t>(ceil_div(held.threads(), 32)));
-  for (int thread = 0; thread < held.threads(); ++thread) {
+  std::vector<Warp> warps(static_cast<std::size_t>(ceil_div(layout.threads(), 32)));
+  for (int thread = 0; thread < layout.threads(); ++thread) {
     Warp& warp = warps[static_cast<std::size_t>(thread / 32)];
     warp.part.push_back(digit(threads, thread, [&](const Mode& m, std::int64_t below) {
       return sums ? m.stride != 0 && m.basis == 0 && below >= 32 : m.stride == 0;
     }));
     std::size_t i = 0;
-    for (int turn = 0; turn < (sums ? 1 : held.turns()); ++turn)
-      for (int value = 0; value < held.values(); value += step) {
-        if (sums && !held.starts_sum(value)) continue;
+    for (int turn = 0; turn < (sums ? 1 : layout.turns()); ++turn)
+      for (int value = 0; value < layout.values(); value += step) {
+        if (sums && !layout.starts_sum(value)) continue;
         if (i == warp.iterations.size()) warp.iterations.emplace_back(32);
         Shape& at = warp.iterations[i++][static_cast<std::size_t>(thread % 32)];
         if (which == Visits::items)
-          held.find(thread, value, turn, at);
+          layout.find(thread, value, turn, at);
         else if (which == Visits::lines)
-          held.find_line(thread, value, at);
+          layout.find_line(thread, value, at);
         else if (first[static_cast<std::size_t>(thread)])
-          held.find_sum(thread, value, turn, at);
+          layout.find_sum(thread, value, turn, at);
       }
   }
   return warps;

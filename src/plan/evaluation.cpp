@@ -275,8 +275,8 @@ class Nest {
     Key key{node, p.at, p.limit, p.vector};
     if (const auto found = known_.find(key); found != known_.end()) return found->second;
     int result = -1;
-    const bool held = plan_.context_of.count(node) > 0 && task_->node != node;
-    if (n.kind == NodeKind::map && !held) {
+    const bool evaluated = plan_.context_of.count(node) > 0 && task_->node != node;
+    if (n.kind == NodeKind::map && !evaluated) {
       Item item{.kind = Kind::apply, .node = node, .vector = p.vector};
       for (int in : n.in) item.in.push_back(value(in, narrowed(in, node, p)));
       if (n.op == OpKind::mask) item.pieces.push_back(p.at);
@@ -413,13 +413,13 @@ class Nest {
     }
     const Section section = task_->section == Section::inside ? Section::inside : Section::after;
     const bool late = n.carried || n.kind == NodeKind::accumulate;
-    const auto held = plan_.context_of.find(node);
-    if (held != plan_.context_of.end() && n.kind != NodeKind::round &&
+    const auto evaluated = plan_.context_of.find(node);
+    if (evaluated != plan_.context_of.end() && n.kind != NodeKind::round &&
         (late ? Section::after : n.section) == section) {
       const bool pair = p.own == At::pair && whole_pairs(c_);
-      if (held->second == task_->context && (p.own == At::own || pair) && n.shape == c_.domain)
+      if (evaluated->second == task_->context && (p.own == At::own || pair) && n.shape == c_.domain)
         return in_registers(node, p, pair);
-      if ((p.own == At::own || p.own == At::row) && lines_of(plan_.contexts[held->second], c_))
+      if ((p.own == At::own || p.own == At::row) && lines_of(plan_.contexts[evaluated->second], c_))
         return add(Item{.kind = Kind::in_lines, .node = node});
     }
     return read_buffer(plan_.buffer_of.at(node), n.shape, p);

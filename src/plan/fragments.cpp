@@ -67,9 +67,9 @@ Context accumulators(const Shape& domain, const WarpLayout& w, const Instruction
   return c;
 }
 
-Context a_fragments(const Shape& a, const WarpLayout& held, const WarpLayout& w, const Instruction& mma) {
-  const Counts count(a, a.back(), held, mma);
-  const std::int64_t down_once = w.m / warps_of(mma), steps = ceil_div(ceil_div(a.back(), mma.k), held.n);
+Context a_fragments(const Shape& a, const WarpLayout& producer, const WarpLayout& w, const Instruction& mma) {
+  const Counts count(a, a.back(), producer, mma);
+  const std::int64_t down_once = w.m / warps_of(mma), steps = ceil_div(ceil_div(a.back(), mma.k), producer.n);
   std::vector<plan::Mode> lanes, values;
   append(lanes, mma.a.layout.threads, mma.m);
   append(values, mma.a.layout.values, mma.m);

@@ -46,9 +46,10 @@ inline bool alike(const Instruction& a, const Instruction& b) {
 /// one per turn.
 Context accumulators(const Shape& c, const WarpLayout&, const Instruction& mma, int slices = 1);
 
-/// A of a block's matmul, with fragments distributed like the accumulators of a matmul over `held` with A's
+/// A of a block's matmul, with fragments distributed like the accumulators of a matmul over `producer` with A's
 /// shape; the matmul itself runs on `warps`, its slices of K over warps.k of them.
-Context a_fragments(const Shape& a, const WarpLayout& held, const WarpLayout& warps, const Instruction& mma);
+Context a_fragments(const Shape& a, const WarpLayout& producer, const WarpLayout& warps,
+                    const Instruction& mma);
 
 /// The warps of accumulators or of their rows.
 WarpLayout warps(const Context&);

@@ -382,9 +382,9 @@ class Grouping {
     const bool product = task.kind == TaskKind::reduce && n.kind == NodeKind::matmul;
     // An accumulator's factor may be per row; everything else is requested at the value's own coordinates.
     const Shape domain = product ? Shape{} : task.kind == TaskKind::accumulate ? n.shape : node(x).shape;
-    const bool held = !anew && node(x).kind == NodeKind::map && plan_.context_of.count(x) > 0;
+    const bool evaluated = !anew && node(x).kind == NodeKind::map && plan_.context_of.count(x) > 0;
     const std::vector<Leaf> own{{x, narrowed(At::own, node(x).shape, domain)}};
-    for (const Leaf& leaf : held ? own : leaves(program_, x, domain, plan_.context_of)) {
+    for (const Leaf& leaf : evaluated ? own : leaves(program_, x, domain, plan_.context_of)) {
       if (node(leaf.node).kind == NodeKind::load && !producer_.count(leaf.node)) {
         read_load(leaf.node, t, leaf.identity());
       } else if (in_registers(leaf, task)) {
@@ -399,14 +399,14 @@ class Grouping {
   /// Returns whether a task's threads hold the leaf in registers where they read it: in the layout that they
   /// evaluate, or per row of it.
   bool in_registers(const Leaf& leaf, const Task& task) const {
-    const auto held = plan_.context_of.find(leaf.node);
-    if (held == plan_.context_of.end() || leaf.at == At::elsewhere ||
+    const auto evaluated = plan_.context_of.find(leaf.node);
+    if (evaluated == plan_.context_of.end() || leaf.at == At::elsewhere ||
         value_section(leaf.node) != task.section)
       return false;
     const Context& c = plan_.contexts[task.context];
-    if (held->second == task.context)
+    if (evaluated->second == task.context)
       return leaf.identity() || (leaf.at == At::pair && node(leaf.node).shape == c.domain && whole_pairs(c));
-    return leaf.at != At::pair && lines_of(plan_.contexts[held->second], plan_.contexts[task.context]);
+    return leaf.at != At::pair && lines_of(plan_.contexts[evaluated->second], plan_.contexts[task.context]);
   }
 
   void read_load(int load, int t, bool identity) { load_reads_[load].push_back({t, identity}); }

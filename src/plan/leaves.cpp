@@ -23,7 +23,7 @@ namespace {
 /// Collects leaves in depth-first order, visiting each value once for each way in which it is requested.
 struct Collection {
   const BlockProgram& p;
-  const std::map<int, int>& held;
+  const std::map<int, int>& evaluated;
   std::set<std::pair<int, At>> seen{};
   std::vector<Leaf> leaves{};
 
@@ -34,7 +34,7 @@ struct Collection {
       open.pop_back();
       const Node& n = p.nodes[id];
       if (!seen.insert({id, at}).second) continue;
-      if (!inlined(n.kind) || (held.count(id) > 0 && id != root))
+      if (!inlined(n.kind) || (evaluated.count(id) > 0 && id != root))
         leaves.push_back({id, at});
       else
         for (std::size_t i = n.in.size(); i-- > 0;) {
@@ -52,8 +52,8 @@ struct Collection {
 }  // namespace
 
 std::vector<Leaf> leaves(const BlockProgram& program, int node, const Shape& domain,
-                         const std::map<int, int>& held) {
-  Collection all{program, held};
+                         const std::map<int, int>& evaluated) {
+  Collection all{program, evaluated};
   all.visit(node, narrowed(At::own, program.nodes[node].shape, domain));
   return std::move(all.leaves);
 }

@@ -22,9 +22,9 @@ struct Leaf {
   At at;  // relative to the root's coordinates
   bool identity() const { return at == At::own; }
 };
-/// The leaves of a value that is requested at coordinates of `domain`; maps that are `held` in registers are
+/// The leaves of a value that is requested at coordinates of `domain`; maps that are `evaluated` in registers are
 /// leaves too.
 std::vector<Leaf> leaves(const BlockProgram&, int node, const Shape& domain,
-                         const std::map<int, int>& held = {});
+                         const std::map<int, int>& evaluated = {});
 
 }  // namespace zellige::plan

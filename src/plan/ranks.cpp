@@ -170,7 +170,7 @@ class Ranks {
         Step y = step;
         if (step.channel >= 0) {
           y.channel = channel_of(step.channel, to);
-          if (to != rank) y.held = channel_of(step.channel, rank);
+          if (to != rank) y.acquired_channel = channel_of(step.channel, rank);
         }
         y.reads = accesses(step.reads, rank, -1);
         y.writes = accesses(step.writes, to, step.multicast ? rank : -1);

@@ -22,7 +22,7 @@ void RegisterProof::agree(int writer, int reader, int x, bool partial) {
     reject("{}: {} reads %{} in registers, where {} leaves sums over one of {} parts of K in each", p_.name,
            said(reader), x, said(writer), from.holders());
   if (from == to || !agreed_.insert({left_id, plan_.tasks[reader].context}).second) return;
-  const Held left(from), taken(to);
+  const EvaluatedLayout left(from), taken(to);
   for (int turn = 0; turn < taken.turns(); ++turn)
     for_each(taken, turn, [&](int thread, int value, const Shape& wanted) {
       const bool there = thread < left.threads() && value < left.values() && turn < left.turns();
@@ -35,7 +35,7 @@ void RegisterProof::in_lines(int writer, int reader, int x) {
   const int left_id = left_in(writer);
   const Context &from = plan_.contexts[left_id], &to = context(reader);
   if (!agreed_.insert({left_id, plan_.tasks[reader].context}).second) return;
-  const Held left(from), taken(to);
+  const EvaluatedLayout left(from), taken(to);
   for_each(taken, [&](int thread, int value, const Shape& at) {
     if (at.empty()) return;
     Shape row = at;
@@ -51,13 +51,13 @@ void RegisterProof::in_pairs(int writer, int reader, int x) {
   agree(writer, reader, x, false);
   const Context& c = context(reader);
   const auto pair = static_cast<std::size_t>(c.rank() - 3);
-  const Held held(c);
-  for_each(held, [&](int thread, int value, const Shape& at) {
+  const EvaluatedLayout layout(c);
+  for_each(layout, [&](int thread, int value, const Shape& at) {
     if (at.empty()) return;
     Shape wanted = at;
     wanted[pair] ^= 1;
     const int other = other_of_pair(c, value);
-    const Shape found = other < held.values() ? held.at(thread, other) : Shape{};
+    const Shape found = other < layout.values() ? layout.at(thread, other) : Shape{};
     if (found != wanted) clash(writer, reader, x, thread, other, found, wanted);
   });
 }
@@ -79,7 +79,7 @@ void RegisterProof::same_thread(int t, int w, int b, bool own) const {
     reject("{}: {} reads {} without a barrier behind {}, whose elements come from several threads: {}",
            p_.name, said(t), plan_.buffers[b].name, said(w), print(from));
   const std::vector<int> owner = owners(from, shape);
-  for_each(Held(to), [&](int thread, int value, const Shape& at) {
+  for_each(EvaluatedLayout(to), [&](int thread, int value, const Shape& at) {
     if (at.empty()) return;
     Shape element = at;
     for (std::size_t d = 0; d < shape.size(); ++d) element[d] = std::min(at[d], shape[d] - 1);
@@ -96,15 +96,16 @@ void RegisterProof::same_thread(int t, int w, int b, bool own) const {
 void RegisterProof::covers(int t) {
   const Context& c = context(t);
   if (!covered_.insert(plan_.tasks[t].context).second) return;
-  std::vector<int> held(static_cast<std::size_t>(graph::size(c.domain)), 0);
-  for_each(Held(c), [&](int, int, const Shape& at) {
-    if (inside(at, c.domain)) ++held[static_cast<std::size_t>(linear(at, c.domain))];
+  std::vector<int> holder_counts(static_cast<std::size_t>(graph::size(c.domain)), 0);
+  for_each(EvaluatedLayout(c), [&](int, int, const Shape& at) {
+    if (inside(at, c.domain)) ++holder_counts[static_cast<std::size_t>(linear(at, c.domain))];
   });
   const int holders = c.holders();
-  for (std::size_t i = 0; i < held.size(); ++i)
-    if (held[i] != holders)
+  for (std::size_t i = 0; i < holder_counts.size(); ++i)
+    if (holder_counts[i] != holders)
       reject("{}: element {} of {} is in {} threads' accumulators; it must be in {}", p_.name,
-             to_string(coordinates(static_cast<std::int64_t>(i), c.domain)), said(t), held[i], holders);
+             to_string(coordinates(static_cast<std::int64_t>(i), c.domain)), said(t), holder_counts[i],
+             holders);
 }
 
 void RegisterProof::chained(int t, int writer) {
@@ -120,7 +121,7 @@ void RegisterProof::chained(int t, int writer) {
     reject("{}: {} takes %{} in registers, whose K of {} is no multiple of {}", p_.name, said(t), operand,
            a.back(), row.k);
   const WarpLayout producer = warps(from), consumer = warps(c);
-  const Held left(from), taken(a_fragments(a, producer, consumer, row));
+  const EvaluatedLayout left(from), taken(a_fragments(a, producer, consumer, row));
   if (left.values() != taken.values())
     reject("{}: {} leaves {} values of %{} in each thread, {} takes {}", p_.name, said(writer), left.values(),
            operand, said(t), taken.values());
@@ -170,11 +171,11 @@ void RegisterProof::in_every_lane(int t) const {
     reject("{}: {} leaves %{} in registers, where {}", p_.name, said(t), task.node,
            c.parts() > 1 ? fmt::format("each has a sum over one of {} parts of a row", c.parts())
                          : "nobody looks for it");
-  const Held held(c), rows(plan_.contexts[kept->second]);
+  const EvaluatedLayout layout(c), rows(plan_.contexts[kept->second]);
   Shape summed;
-  for_each(held, [&](int thread, int value, const Shape& at) {
+  for_each(layout, [&](int thread, int value, const Shape& at) {
     if (at.empty()) return;
-    held.find_sum(thread, value, 0, summed);
+    layout.find_sum(thread, value, 0, summed);
     const int line = line_of(c, value);
     const bool there = thread < rows.threads() && line < rows.values();
     const Shape found = there ? rows.at(thread, line) : Shape{};
@@ -225,18 +226,18 @@ bool counts_once(const Context& c) {
 /// its lanes stores.
 void RegisterProof::added_once(int t) const {
   const Context& c = context(t);
-  const Held held(c);
-  std::vector<int> first(static_cast<std::size_t>(held.threads()));
-  for (int thread = 0; thread < held.threads(); ++thread)
+  const EvaluatedLayout layout(c);
+  std::vector<int> first(static_cast<std::size_t>(layout.threads()));
+  for (int thread = 0; thread < layout.threads(); ++thread)
     first[static_cast<std::size_t>(thread)] = c.first_lane(thread);
   // For rows of millions the layouts are analysed instead of each element; a thread's coordinate on the other
   // axes is the same for all its values.
   constexpr std::int64_t many = 1 << 22;
   if (graph::size(c.domain) > many && counts_once(c)) {
     Shape own, stored;
-    for (int thread = 0; thread < held.threads(); ++thread) {
-      held.find_sum(thread, 0, 0, own);
-      held.find_sum(first[static_cast<std::size_t>(thread)], 0, 0, stored);
+    for (int thread = 0; thread < layout.threads(); ++thread) {
+      layout.find_sum(thread, 0, 0, own);
+      layout.find_sum(first[static_cast<std::size_t>(thread)], 0, 0, stored);
       if (!own.empty() && own != stored)
         reject("{}: thread {} in {} adds up {}, and its sum is stored with the row of {}", p_.name, thread,
                said(t), to_string(own), to_string(stored));
@@ -245,11 +246,11 @@ void RegisterProof::added_once(int t) const {
   }
   std::vector<int> summed(static_cast<std::size_t>(graph::size(c.domain)), 0);
   Shape own, stored;
-  for (int turn = 0; turn < held.turns(); ++turn)
-    for_each(held, turn, [&](int thread, int value, const Shape& at) {
+  for (int turn = 0; turn < layout.turns(); ++turn)
+    for_each(layout, turn, [&](int thread, int value, const Shape& at) {
       if (!inside(at, c.domain)) return;
-      held.find_sum(thread, value, turn, own);
-      held.find_sum(first[static_cast<std::size_t>(thread)], value, turn, stored);
+      layout.find_sum(thread, value, turn, own);
+      layout.find_sum(first[static_cast<std::size_t>(thread)], value, turn, stored);
       if (own != stored)
         reject("{}: value {} of thread {} in {} is {}, and its sum is stored with the row of {}", p_.name,
                value, thread, said(t), to_string(at), to_string(stored));

@@ -22,7 +22,7 @@ bool SameThread::operator()(int w, int r, int b) {
   // For elements beyond the tile, in an operand's padding, the reader reads the tile's last element.
   const std::vector<int> owner = owners(cw, shape);
   bool same = true;
-  for_each(Held(cr), [&](int thread, int, const Shape& at) {
+  for_each(EvaluatedLayout(cr), [&](int thread, int, const Shape& at) {
     if (at.empty()) return;
     Shape read = at;
     for (std::size_t d = 0; d < shape.size(); ++d) read[d] = std::min(at[d], shape[d] - 1);

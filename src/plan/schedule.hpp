@@ -125,7 +125,8 @@ struct Step {
   int guard_lag = 0;       // copy in a pipelined loop: runs only while iteration + guard_lag < trips
   bool multicast = false;  // copy: this rank's part of the tile, to every rank
   bool to_peers = false;   // work: writes into the other ranks' tensors, a part of each that is its own
-  int held = -1;           // copy, release: the channel whose stage the agent holds meanwhile; -1: `channel`
+  int acquired_channel =
+      -1;                  // copy, release: the channel whose stage the agent holds meanwhile; -1: `channel`
   bool peeled = false;     // does what the first iteration of the loop behind it would
   bool whole = false;      // loop: of those trips only the ones in which the mask takes nothing away
   bool late = false;       // takes what the iteration before left in registers

@@ -196,10 +196,10 @@ class Evaluator {
         const i64 offset = (i.row + lanes[lane].first) * stride + i.column + lanes[lane].second;
         const i64 word = (xored(offset, c.B, c.M, c.S) * t_.element_bytes) >> shift;
         const int group = static_cast<int>(word & (groups - 1));
-        i64* held = held_[group];
+        i64* words = words_[group];
         int k = 0;
-        while (k < load_[group] && held[k] != word) ++k;
-        if (k == load_[group]) held[load_[group]++] = word, worst = std::max(worst, k + 1);
+        while (k < load_[group] && words[k] != word) ++k;
+        if (k == load_[group]) words[load_[group]++] = word, worst = std::max(worst, k + 1);
       }
       v.wavefronts += worst;
       v.degree = std::max(v.degree, worst);
@@ -216,7 +216,7 @@ class Evaluator {
   double least_ = 0;
   i64 ideal_ = 0, lanes_ = 0;
   int load_[32];
-  i64 held_[32][32];
+  i64 words_[32][32];
 };
 
 // Returns whether the xor keeps every element inside the footprint. It permutes each aligned block of 2^(B+M)

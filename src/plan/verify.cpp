@@ -70,7 +70,9 @@ class Simulation {
   }
 
   /// The channel whose stage the agent has acquired at this step: that of its own rank.
-  static int held(const Step& step) { return step.held >= 0 ? step.held : step.channel; }
+  static int acquired_channel(const Step& step) {
+    return step.acquired_channel >= 0 ? step.acquired_channel : step.channel;
+  }
 
   /// Counts the copies that fill each stage: those between two acquires by the producer of its own rank's
   /// channel.
@@ -82,8 +84,8 @@ class Simulation {
         const bool load = is_tma_load(s.schedule, step);
         if (!load && step.kind != StepKind::acquire && step.kind != StepKind::release) continue;
         const Channel& c = s.schedule.channels[step.channel];
-        if (s.schedule.channels[held(step)].producer != static_cast<int>(a)) continue;
-        std::size_t& n = acquired[held(step)];
+        if (s.schedule.channels[acquired_channel(step)].producer != static_cast<int>(a)) continue;
+        std::size_t& n = acquired[acquired_channel(step)];
         if (step.kind == StepKind::acquire) ++n;
         std::vector<Phase>& phases = s.channels[step.channel].phases;
         if (phases.size() < n) phases.resize(n);
@@ -209,7 +211,7 @@ class Simulation {
   void load_by_tma(int a, const Event& e) {
     const Channel& c = s.schedule.channels[e.step->channel];
     ChannelState& channel = s.channels[e.step->channel];
-    const std::int64_t phase = s.channels[held(*e.step)].produced - 1;
+    const std::int64_t phase = s.channels[acquired_channel(*e.step)].produced - 1;
     for (const Access& w : e.step->writes)
       if (s.cells[cell_of(w, e)].stage != phase % c.stages)
         reject("{}: {} writes {} in {}, but the stage of channel {} that it holds is {}; copy into {}[{}]",
@@ -267,7 +269,7 @@ class Simulation {
       return;
     }
     ConsumerState& mine = channel.consumers.at(a);
-    if (mine.released >= s.channels[held(*e.step)].consumers.at(a).acquired)
+    if (mine.released >= s.channels[acquired_channel(*e.step)].consumers.at(a).acquired)
       reject(
           "{}: {} releases {}[{}] of channel {} in {}, but holds no stage of it; acquire {} before this step",
           s.kernel, s.schedule.agents[a].name, s.schedule.tensors[c.tensor].name, mine.released % c.stages,
@@ -383,7 +385,8 @@ class Simulation {
   /// their own rank's.
   bool acquires(int agent, int channel) const {
     for (const Event& e : s.lines[agent])
-      if (e.step->kind == StepKind::release && e.step->channel == channel && e.step->held >= 0) return false;
+      if (e.step->kind == StepKind::release && e.step->channel == channel && e.step->acquired_channel >= 0)
+        return false;
     return true;
   }
 

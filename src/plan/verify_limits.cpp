@@ -81,10 +81,10 @@ void check_channel_of(const Schedule& s, const std::string& kernel, int agent, c
   if (needed && agent != c.producer && !consumes(c, agent))
     reject("{}: {}, acquires or releases channel {}, which joins {} and {}; only these two may", kernel,
            at(a, step, k), c.name, s.agents[c.producer].name, s.agents[c.consumers[0]].name);
-  if (step.held >= static_cast<int>(s.channels.size()))
+  if (step.acquired_channel >= static_cast<int>(s.channels.size()))
     reject("{}: {}, holds a stage of channel {}; the schedule has {} channels, numbered from 0", kernel,
-           at(a, step, k), step.held, s.channels.size());
-  if (loads && agent != (step.held >= 0 ? s.channels[step.held] : c).producer)
+           at(a, step, k), step.acquired_channel, s.channels.size());
+  if (loads && agent != (step.acquired_channel >= 0 ? s.channels[step.acquired_channel] : c).producer)
     reject("{}: {}, copies through channel {}, whose producer is {}; only its producer may", kernel,
            at(a, step, k), c.name, s.agents[c.producer].name);
   if (loads && c.by != Synchronisation::mbarrier_bytes && c.by != Synchronisation::cp_async_group)

@@ -5,11 +5,11 @@
 namespace zellige::plan {
 
 void verify_memory(const Program& program) {
-  struct Held {
+  struct Contents {
     int value;               // the tensor whose value the memory holds
     std::string_view maker;  // the kernel that wrote it
   };
-  std::map<int, Held> held;  // by memory; an absent one holds its own tensor
+  std::map<int, Contents> contents;  // by memory; an absent one holds its own tensor
   const auto name = [&](int t) -> const std::string& {
     return program.tensors[static_cast<std::size_t>(t)].name;
   };
@@ -17,9 +17,9 @@ void verify_memory(const Program& program) {
     for (const Node& n : kernel.nodes) {
       if (n.kind != NodeKind::load) continue;
       const int memory = program.memory_of(n.tensor), value = program.value_of(n.tensor);
-      const auto there = held.find(memory);
-      if (value == (there == held.end() ? memory : there->second.value)) continue;
-      if (there == held.end())
+      const auto there = contents.find(memory);
+      if (value == (there == contents.end() ? memory : there->second.value)) continue;
+      if (there == contents.end())
         reject("{} reads {} from the memory of {}, where no kernel has put it yet", kernel.name, name(value),
                name(memory));
       reject("{} reads {} from memory where {} has put {}", kernel.name, name(value), there->second.maker,
@@ -28,13 +28,13 @@ void verify_memory(const Program& program) {
     for (const Node& n : kernel.nodes) {
       if (n.kind != NodeKind::store) continue;
       const int memory = program.memory_of(n.tensor), value = program.value_of(n.tensor);
-      const auto there = held.find(memory);
-      if (value == (there == held.end() ? memory : there->second.value)) continue;
+      const auto there = contents.find(memory);
+      if (value == (there == contents.end() ? memory : there->second.value)) continue;
       for (const Node& load : kernel.nodes)
         if (load.kind == NodeKind::load && program.memory_of(load.tensor) == memory)
           reject("{} puts {} into memory from which it reads {}", kernel.name, name(value),
                  name(program.value_of(load.tensor)));
-      held.insert_or_assign(memory, Held{value, kernel.name});
+      contents.insert_or_assign(memory, Contents{value, kernel.name});
     }
   }
 }

@@ -13,7 +13,7 @@ namespace zellige::plan {
 namespace {
 
 /// The registers that a task left: accumulators and states, A fragments, or a reduction's partial results.
-struct Held {
+struct RegisterValue {
   int task = -1;
   bool carried = false;  // declared before the loop
 };
@@ -54,8 +54,8 @@ class Registers {
 
   void forget() {
     updated_.clear();
-    for (auto* held : {&accumulators_, &sums_})
-      std::erase_if(*held, [](const auto& entry) { return !entry.second.carried; });
+    for (auto* found : {&accumulators_, &sums_})
+      std::erase_if(*found, [](const auto& entry) { return !entry.second.carried; });
   }
 
   /// At the end of an iteration: keeps what it left for late steps of the next.
@@ -94,7 +94,7 @@ class Registers {
       } else if (step.loop == Loop::tiles) {
         run(step.body);
       } else {
-        const std::map<int, Held> started = sums_;
+        const std::map<int, RegisterValue> started = sums_;
         run(step.body);
         if (step.loop ==
             Loop::slices) {  // the next slice takes its registers, and begins what none before it began
@@ -178,9 +178,9 @@ class Registers {
   }
 
   /// Checks that a loop state is in the registers in which the loop found it.
-  void state(int t, const std::map<int, Held>& held, int node) {
-    const auto at = held.find(node);
-    if (at == held.end())
+  void state(int t, const std::map<int, RegisterValue>& found, int node) {
+    const auto at = found.find(node);
+    if (at == found.end())
       reject("{}: {} adds to a state of %{} that nothing declares before the loop", p_.name, said(t), node);
     proof_.agree(at->second.task, t, node, true);
   }
@@ -255,14 +255,14 @@ class Registers {
   /// The values that an earlier task left of node x; a running maximum's state must have been updated in this
   /// iteration.
   int left(int t, int x) const {
-    const auto held = accumulators_.find(x);
+    const auto found = accumulators_.find(x);
     const int root = node(x).kind == NodeKind::running_diff ? node(x).in[0] : x;
-    const bool stale = section_ == Section::inside && held != accumulators_.end() && held->second.carried &&
+    const bool stale = section_ == Section::inside && found != accumulators_.end() && found->second.carried &&
                        node(x).kind != NodeKind::matmul && !updated_.count(root);
-    if (held == accumulators_.end() || stale)
+    if (found == accumulators_.end() || stale)
       reject("{}: {} reads %{} in registers, where no task before it in this section leaves it", p_.name,
              said(t), x);
-    return held->second.task;
+    return found->second.task;
   }
 
   /// Returns whether a late matmul reads this operand.
@@ -321,20 +321,20 @@ class Registers {
 
   void fragments(int t) {
     const int operand = node(plan_.tasks[t].node).in[0];
-    std::map<int, Held>& left = late_ ? late_fragments_ : fragments_;
-    const auto held = left.find(operand);
-    if (held == left.end())
+    std::map<int, RegisterValue>& left = late_ ? late_fragments_ : fragments_;
+    const auto found = left.find(operand);
+    if (found == left.end())
       reject("{}: {} takes %{} as fragments, which no task before it in {} leaves in registers", p_.name,
              said(t), operand, late_ ? "the iteration before" : "this section");
-    proof_.chained(t, held->second.task);
-    if (late_) left.erase(held);
+    proof_.chained(t, found->second.task);
+    if (late_) left.erase(found);
   }
 
   void finish(int t) {
-    const auto held = sums_.find(plan_.tasks[t].node);
-    if (held == sums_.end())
+    const auto found = sums_.find(plan_.tasks[t].node);
+    if (found == sums_.end())
       reject("{}: {} adds up sums that no task before it in this section leaves", p_.name, said(t));
-    proof_.sums(t, held->second.task);
+    proof_.sums(t, found->second.task);
     if (plan_.tasks[t].buffer < 0) accumulators_[plan_.tasks[t].node] = {t, false};
   }
 
@@ -342,10 +342,10 @@ class Registers {
   const BlockProgram& p_;
   RegisterProof proof_;
   Section section_ = Section::inside;
-  std::map<int, Held> accumulators_, fragments_, sums_;  // by node
-  std::map<int, int> writer_;                            // buffer -> task
-  bool whole_ = false;                                   // this rank's accumulators are those of all of K
-  std::map<int, Held> late_fragments_;                   // of the previous iteration
+  std::map<int, RegisterValue> accumulators_, fragments_, sums_;  // by node
+  std::map<int, int> writer_;                                     // buffer -> task
+  bool whole_ = false;                           // this rank's accumulators are those of all of K
+  std::map<int, RegisterValue> late_fragments_;  // of the previous iteration
   // Matmuls whose rescaled accumulators lack this iteration's addition.
   std::set<int> rescaled_, late_rescaled_;
   // The current step uses what the previous iteration left.

@@ -77,12 +77,12 @@ class OnePrime {
 /// Assigns a small prime to each prime: the smallest to the smallest, except those that a fixed value
 /// contains.
 std::map<std::int64_t, std::int64_t> stand_ins(const std::set<std::int64_t>& primes,
-                                               const std::set<std::int64_t>& held) {
+                                               const std::set<std::int64_t>& kept_primes) {
   constexpr std::int64_t small[] = {2, 3, 5};
   std::map<std::int64_t, std::int64_t> result;
   int next = 0;
   for (std::int64_t prime : primes) {
-    result[prime] = held.count(prime) ? prime : std::min(prime, small[next % 3]);
+    result[prime] = kept_primes.count(prime) ? prime : std::min(prime, small[next % 3]);
     ++next;
   }
   return result;
@@ -93,16 +93,16 @@ std::map<std::int64_t, std::int64_t> stand_ins(const std::set<std::int64_t>& pri
 std::vector<std::int64_t> shrink_values(const Products& system) {
   const std::size_t n = system.values.size();
   std::vector<Factors> all;
-  std::set<std::int64_t> primes, held;
+  std::set<std::int64_t> primes, kept_primes;
   for (std::size_t i = 0; i < n; ++i) {
     all.push_back(factors(system.values[i]));
     for (const auto& [prime, e] : all[i]) {
       primes.insert(prime);
-      if (system.fixed[i]) held.insert(prime);
+      if (system.fixed[i]) kept_primes.insert(prime);
     }
   }
   std::vector<std::int64_t> result(n, 1);
-  const auto names = stand_ins(primes, held);
+  const auto names = stand_ins(primes, kept_primes);
   for (std::int64_t prime : primes) {
     std::vector<int> given(n), least(n);
     for (std::size_t i = 0; i < n; ++i) {

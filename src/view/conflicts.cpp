@@ -151,8 +151,8 @@ Remedies remedies(const std::vector<SharedAccess>& accesses, const SharedLayout&
           (r.reason.empty() || c.reason.find("no arrangement") != std::string::npos))
         r.reason = c.reason;
       const std::optional<Remedy> found = search.remedy(c, row);
-      std::optional<Remedy>& held = best[may_xor ? 0 : 1];
-      if (found && found->wavefronts < now && (!held || better(*found, *held))) held = found;
+      std::optional<Remedy>& current = best[may_xor ? 0 : 1];
+      if (found && found->wavefronts < now && (!current || better(*found, *current))) current = found;
     }
   }
   for (const auto& found : best) {

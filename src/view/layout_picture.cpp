@@ -160,7 +160,7 @@ Picture threads_picture(const Drawn& d, const std::string& expression, const Pic
   const Tile tile = tile_of(d, o);
   Grid g{.rows = tile.rows, .columns = tile.columns};
   g.cells.resize(std::size_t(tile.rows) * std::size_t(tile.columns));
-  std::vector<int> held(g.cells.size());
+  std::vector<int> counts(g.cells.size());
   for (int v = 0; v < d.extents[1]; ++v) {
     for (int thread = 0; thread < d.extents[0]; ++thread) {
       long long m = 0, n = 0;
@@ -182,13 +182,13 @@ Picture threads_picture(const Drawn& d, const std::string& expression, const Pic
       const std::size_t at = std::size_t(m) * std::size_t(tile.columns) + std::size_t(n);
       Cell& c = g.cells[at];
       const std::string who = fmt::format("T{} V{}", thread, v);
-      if (++held[at] == 1) {
+      if (++counts[at] == 1) {
         c.label = fmt::format("T{}\nV{}", thread, v);
         c.colour = lane_colour(thread);
         c.hover = fmt::format("({},{}): {}", m, n, who);
-      } else if (held[at] <= 16) {
+      } else if (counts[at] <= 16) {
         c.hover += ", " + who;
-        if (held[at] == 2) c.label += "+";
+        if (counts[at] == 2) c.label += "+";
       }
     }
   }

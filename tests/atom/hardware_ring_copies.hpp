@@ -46,7 +46,7 @@ template <int N, bool Partial, bool Batched>
 struct LoadStore {
   static constexpr int bytes = N, read = N, element = N;
   static constexpr bool partial = Partial, batched = Batched, unaligned = false;
-  struct Held {
+  struct Registers {
     Vec<unsigned char, N> x{};
     ZELLIGE_CALL void start(const unsigned char* from, int valid, const unsigned char*) {
       if (!Partial || valid > 0) x = load<N>(from);
@@ -59,7 +59,7 @@ template <class T, bool Batched>
 struct Anywhere {
   static constexpr int bytes = 16, read = 16, element = sizeof(T);
   static constexpr bool partial = true, batched = Batched, unaligned = true;
-  struct Held {
+  struct Registers {
     LoadAnywhere<T, 16 / element> x;
     ZELLIGE_CALL void start(const unsigned char* from, int valid, const unsigned char* end) {
       x.start(recast<const T>(from), valid / element, recast<const T>(end));
@@ -105,9 +105,9 @@ ZELLIGE_CALL void fill(const Tile& tile, const unsigned char* from, const unsign
     const int columns = Copy::partial ? columns_in(iteration) : line;
     return valid_of(columns, column(i), chunk) / Copy::element * Copy::element;
   };
-  if constexpr (requires { typename Copy::Held; }) {
+  if constexpr (requires { typename Copy::Registers; }) {
     if constexpr (Copy::batched) {
-      typename Copy::Held x[each];
+      typename Copy::Registers x[each];
 #pragma unroll
       for (int i = 0; i < each; ++i) x[i].start(source(i), valid(i), end);
 #pragma unroll
@@ -115,7 +115,7 @@ ZELLIGE_CALL void fill(const Tile& tile, const unsigned char* from, const unsign
     } else {
 #pragma unroll
       for (int i = 0; i < each; ++i) {
-        typename Copy::Held x;
+        typename Copy::Registers x;
         x.start(source(i), valid(i), end);
         x.finish(tile(row(i), column(i)));
       }

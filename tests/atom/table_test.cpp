@@ -103,14 +103,14 @@ TEST(InstructionTable, IsDocumentedAndProvedRowByRow) {
 
 template <class F>
 void each_coordinate_once(const Instruction::Operand& operand, int size, const char* name, F f) {
-  std::vector<int> held(static_cast<std::size_t>(size));
+  std::vector<int> counts(static_cast<std::size_t>(size));
   for (int t = 0; t < operand.layout.thread_count(); ++t)
     for (int v = 0; v < operand.layout.value_count(); ++v) {
       const int at = operand.layout(t, v);
       ASSERT_TRUE(0 <= at && at < size) << name;
-      ++held[static_cast<std::size_t>(at)];
+      ++counts[static_cast<std::size_t>(at)];
     }
-  for (int count : held) f(count);
+  for (int count : counts) f(count);
 }
 
 TEST(InstructionTable, FragmentsHoldEachElementOnce) {

@@ -71,7 +71,7 @@ def main():
         for softmax in ("softmax", "safe_softmax"):
             for mask in masks:
                 program = zellige.compile(form(softmax, mask, {"float16": "f16", "float32": "f32"}[dtype], queries, keys), on=on, target=None if on == "gpu" else target)
-                found = program(*held((q, k, v, *([LENGTHS] if mask == "lengths" else [])), on))
+                found = program(*on_device((q, k, v, *([LENGTHS] if mask == "lengths" else [])), on))
                 found = np.asarray(found.cpu() if on == "gpu" else found).astype(np.float64)
                 with np.errstate(all="ignore"):
                     near = [(found == e) | (np.isnan(found) & np.isnan(e)) | (np.abs(found - e) <= room * (1 + np.abs(e)))
@@ -85,7 +85,7 @@ def main():
     sys.exit(1 if wrong else 0)
 
 
-def held(arrays, on):
+def on_device(arrays, on):
     if on != "gpu":
         return arrays
     import torch

@@ -18,7 +18,7 @@ using Register = std::pair<int, int>;  // thread, value
 
 std::map<Register, Shape> registers(const Context& c) {
   std::map<Register, Shape> all;
-  for_each(Held(c), 0, [&](int thread, int value, const Shape& at) {
+  for_each(EvaluatedLayout(c), 0, [&](int thread, int value, const Shape& at) {
     if (!at.empty()) all[{thread, value}] = at;
   });
   return all;
@@ -86,16 +86,16 @@ TEST(Contexts, SummandsAreTakenOnce) {
     EXPECT_EQ(c.parts(), s.splits);
     split += s.splits > 1, strided += s.to > 1;
     std::map<Shape, int> taken;
-    const Held held(c);
-    for_each(held, [&](int thread, int value, const Shape& at) {
+    const EvaluatedLayout layout(c);
+    for_each(layout, [&](int thread, int value, const Shape& at) {
       if (at.empty()) return;
       ++taken[at];
       Shape sum = at, found;
       sum[s.dim] %= s.to;
-      held.find_sum(thread, value, 0, found);
+      layout.find_sum(thread, value, 0, found);
       EXPECT_EQ(found, sum) << layouts(c);
       EXPECT_EQ(linear(sum, s.sums) % s.groups, thread / (s.lanes * s.splits)) << layouts(c);
-      held.find_sum(thread / s.lanes * s.lanes, value, 0, found);
+      layout.find_sum(thread / s.lanes * s.lanes, value, 0, found);
       EXPECT_EQ(found, sum) << layouts(c);
     });
     EXPECT_EQ(static_cast<std::int64_t>(taken.size()), graph::size(s.domain)) << layouts(c);
@@ -112,10 +112,10 @@ TEST(Contexts, AreLayoutsOfTheLibrary) {
   for_each_kernel([&](const std::string& name, const KernelPlan& k, const Plan&) {
     for (const Context& c : k.contexts) {
       ++contexts;
-      const Held held(c);
+      const EvaluatedLayout layout(c);
       for (int trial = 0; trial < 20; ++trial) {
-        const int thread = draw(random, held.threads()) - 1, value = draw(random, held.values()) - 1,
-                  turn = draw(random, held.turns()) - 1;
+        const int thread = draw(random, layout.threads()) - 1, value = draw(random, layout.values()) - 1,
+                  turn = draw(random, layout.turns()) - 1;
         const Value item = evaluate(Op::layout_call, "share", {c.share, tuple_value({thread, value, turn})});
         std::vector<long long> items(static_cast<std::size_t>(c.axes()), 0);
         for (int a = 0; a < std::min(item.rank(), c.axes()); ++a)
@@ -129,7 +129,7 @@ TEST(Contexts, AreLayoutsOfTheLibrary) {
           for (int d = 0; at.is_tuple() && d < at.rank(); ++d)
             expected[static_cast<std::size_t>(d)] = at[d].root().s.v;
         }
-        ASSERT_EQ(held.at(thread, value, turn), expected)
+        ASSERT_EQ(layout.at(thread, value, turn), expected)
             << name << ": " << layouts(c) << " of " << thread << ", " << value << ", " << turn;
       }
     }
@@ -141,20 +141,22 @@ TEST(Contexts, AreLayoutsOfTheLibrary) {
 TEST(Contexts, CoverTheirDomain) {
   for_each_kernel([](const std::string& name, const KernelPlan& k, const Plan&) {
     for (const Context& c : k.contexts) {
-      std::map<Shape, int> held;
+      std::map<Shape, int> holder_counts;
       std::size_t at_all = 0;
-      for_each(Held(c), [&](int, int, const Shape& at) {
-        if (inside(at, c.domain)) ++held[at], ++at_all;
+      for_each(EvaluatedLayout(c), [&](int, int, const Shape& at) {
+        if (inside(at, c.domain)) ++holder_counts[at], ++at_all;
       });
-      ASSERT_EQ(static_cast<std::int64_t>(held.size()), graph::size(c.domain)) << name << ": " << layouts(c);
-      EXPECT_EQ(at_all, held.size() * static_cast<std::size_t>(c.holders())) << name << ": " << layouts(c);
+      ASSERT_EQ(static_cast<std::int64_t>(holder_counts.size()), graph::size(c.domain))
+          << name << ": " << layouts(c);
+      EXPECT_EQ(at_all, holder_counts.size() * static_cast<std::size_t>(c.holders()))
+          << name << ": " << layouts(c);
       std::set<Shape> started;
       for_each_access(c, [&](const WarpAccess& lanes) {
         for (Shape at : lanes)
           for (int v = 0; !at.empty() && v < c.vector(); ++v, ++at[c.inner()])
             if (inside(at, c.domain)) started.insert(at);
       });
-      EXPECT_EQ(started.size(), held.size()) << name << ": " << layouts(c);
+      EXPECT_EQ(started.size(), holder_counts.size()) << name << ": " << layouts(c);
     }
   });
 }
@@ -162,7 +164,7 @@ TEST(Contexts, CoverTheirDomain) {
 TEST(Contexts, AreWritten) {
   EXPECT_EQ(layouts(sweep({16, 256}, 1, 8, 128)),
             "(128,(8,4),1):(8@0,(1@0,1024@0),_0) in ((8,32,16)):((1@1,8@1,1@0))");
-  EXPECT_EQ(Held(sweep({16, 256}, 1, 8, 128)).at(33, 9), (Shape{5, 9}));
+  EXPECT_EQ(EvaluatedLayout(sweep({16, 256}, 1, 8, 128)).at(33, 9), (Shape{5, 9}));
 }
 
 }  // namespace

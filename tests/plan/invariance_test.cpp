@@ -14,13 +14,13 @@ namespace {
 
 /// True if a thread finds every position of `item` at one coordinate for all its steps along axis 0 of the
 /// same row.
-bool same_at_all_steps(const Held& held, const Context& c, const Item& item) {
+bool same_at_all_steps(const EvaluatedLayout& layout, const Context& c, const Item& item) {
   bool same = true;
   std::map<std::pair<int, Shape>, std::vector<Shape>> found;  // by thread and line
   Shape line;
-  for_each(held, [&](int thread, int value, const Shape& at) {
+  for_each(layout, [&](int thread, int value, const Shape& at) {
     if (at.empty() || value % c.vector() != 0) return;
-    held.find_line(thread, value, line);
+    layout.find_line(thread, value, line);
     std::vector<Shape> here;
     for (const std::vector<Place>& piece : item.pieces) {
       here.emplace_back();
@@ -39,7 +39,7 @@ TEST(Invariance, OfANestIsWhatEnumerationFinds) {
       if (!in_nest(k, task) && task.kind != TaskKind::reduce) continue;
       const Context& c = k.contexts[task.context];
       const bool loop = !c.row && !c.replicated() && c.steps(0) > 1;
-      const Held held(c);
+      const EvaluatedLayout layout(c);
       const std::vector<Item> items = evaluate(k, {static_cast<int>(t)});
       int open = 0;  // parts of concatenations, which stay in their branches
       for (const Item& item : items) {
@@ -57,7 +57,7 @@ TEST(Invariance, OfANestIsWhatEnumerationFinds) {
                     known && item.vector == 1 && k.program.nodes[item.node].kind == NodeKind::map)
               << where;
         } else if (item.kind == Item::Kind::read_shared && graph::size(c.domain) < 1 << 16) {
-          const bool same = same_at_all_steps(held, c, item);
+          const bool same = same_at_all_steps(layout, c, item);
           if (item.invariant) {
             EXPECT_TRUE(same) << where;
             EXPECT_NE(item.buffer, task.buffer) << where;

@@ -27,7 +27,7 @@ TEST(LineSweep, OfRandomTilesTakesEachElementOnceInFewSteps) {
     const std::int64_t chunks = graph::size(domain) / vector, dealt = ceil_div(chunks, threads);
     EXPECT_LE(8 * c->steps(0) * c->steps(1), 9 * dealt) << where;
     std::vector<int> times(static_cast<std::size_t>(graph::size(domain)), 0);
-    for_each(Held(*c), [&](int, int, const Shape& at) {
+    for_each(EvaluatedLayout(*c), [&](int, int, const Shape& at) {
       if (!at.empty()) ++times.at(static_cast<std::size_t>(linear(at, domain)));
     });
     EXPECT_TRUE(std::ranges::all_of(times, [](int n) { return n == 1; })) << where;

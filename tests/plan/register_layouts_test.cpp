@@ -22,8 +22,8 @@ void same_as_fragment(const Instruction& row = mma()) {
   using F = Fragment<B, M, N, WB, WM, WN, WK, Of>;
   constexpr int run = F::neighbours;
   const WarpLayout w{WB, WM, WN, WK};
-  const Held mine(accumulators({B, M, N}, w, row));
-  ASSERT_EQ(mine.values(), F::tiles * F::held);
+  const EvaluatedLayout mine(accumulators({B, M, N}, w, row));
+  ASSERT_EQ(mine.values(), F::tiles * F::values_per_tile);
   ASSERT_EQ(mine.threads(), w.count() * 32);
   for (int thread = 0; thread < mine.threads(); ++thread)
     for (int value = 0; value < mine.values(); ++value) {
@@ -33,7 +33,7 @@ void same_as_fragment(const Instruction& row = mma()) {
     }
   if constexpr (WN == 1 && WK == 1) {
     const Context c = accumulators({B, M, N}, w, row);
-    const Held rows(lines(c));
+    const EvaluatedLayout rows(lines(c));
     ASSERT_EQ(rows.values(), F::lines);
     ASSERT_EQ(warps(lines(c)), w);
     for (int thread = 0; thread < rows.threads(); ++thread) {
@@ -60,9 +60,9 @@ void same_as_fragment(const Instruction& row = mma()) {
   if constexpr (F::width == 2) {
     Operand<half_t, F> op{};
     for (int i = 0; i < F::pairs; ++i) op.put(i, static_cast<float>(2 * i), static_cast<float>(2 * i + 1));
-    const auto* held = reinterpret_cast<const half_t*>(&op.a);
+    const auto* elements = reinterpret_cast<const half_t*>(&op.a);
     for (int value = 0; value < mine.values(); ++value)
-      ASSERT_EQ(static_cast<float>(held[value]), static_cast<float>(value));
+      ASSERT_EQ(static_cast<float>(elements[value]), static_cast<float>(value));
   }
 }
 

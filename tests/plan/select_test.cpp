@@ -17,14 +17,14 @@ TEST(Select, WarpsCoverEveryElementOnce) {
       const Context c = accumulators(shape, m.warps, *m.row);
       // Per thread: owned once for each warp along K, by different threads.
       std::vector<std::set<int>> threads(static_cast<std::size_t>(graph::size(shape)));
-      std::size_t held = 0;
-      for_each_held(c, shape, [&](int thread, const Shape& at) {
+      std::size_t owned = 0;
+      for_each_owned(c, shape, [&](int thread, const Shape& at) {
         std::size_t index = 0;
         for (std::size_t d = 0; d < at.size(); ++d) index = index * shape[d] + at[d];
-        threads[index].insert(thread), ++held;
+        threads[index].insert(thread), ++owned;
         EXPECT_LT(thread, k.program.threads()) << name << " %" << node;
       });
-      EXPECT_EQ(held, threads.size() * m.warps.k) << name << " %" << node;
+      EXPECT_EQ(owned, threads.size() * m.warps.k) << name << " %" << node;
       std::set<int> warps;
       for (const auto& t : threads) {
         ASSERT_EQ(t.size(), static_cast<std::size_t>(m.warps.k)) << name << " %" << node;

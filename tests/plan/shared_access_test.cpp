@@ -36,7 +36,7 @@ bool taken(const SharedAccess& a, const Shape& at) {
 template <class Visit>
 void for_each_access(const KernelPlan& k, const Context& c, const std::vector<SharedAccess>& all,
                      Visit visit) {
-  for_each(Held(c), [&](int thread, int value, const Shape& at) {
+  for_each(EvaluatedLayout(c), [&](int thread, int value, const Shape& at) {
     if (at.empty() || value % c.vector() != 0) return;
     for (const SharedAccess& a : all) {
       if (!taken(a, at) || (!a.load && c.replicated() && thread / c.lane_step() % c.holders() > 0)) continue;

@@ -30,18 +30,18 @@ std::int64_t count(values::View layout) {
 }
 
 /// Thread by thread and value by value, whatever its items are.
-void held_in_layouts(const Context& c, const std::function<void(int, const Shape&)>& visit) {
+void for_each_in_layouts(const Context& c, const std::function<void(int, const Shape&)>& visit) {
   const values::View share = c.share, tile = c.tile;
   for (std::int64_t thread = 0; thread < count(share[0]); ++thread)
     for (std::int64_t value = 0; value < count(share[1]); ++value) {
       Shape item(static_cast<std::size_t>(tile.rank()), 0), at(c.domain.size(), 0);
       add(share[0], thread, item), add(share[1], value, item);
-      bool held = true;
+      bool owned = true;
       for (int axis = 0; axis < tile.rank(); ++axis) {
-        held = held && item[static_cast<std::size_t>(axis)] < count(tile[axis]);
+        owned = owned && item[static_cast<std::size_t>(axis)] < count(tile[axis]);
         add(tile[axis], item[static_cast<std::size_t>(axis)], at);
       }
-      if (held) visit(static_cast<int>(thread), at);
+      if (owned) visit(static_cast<int>(thread), at);
     }
 }
 
@@ -67,8 +67,8 @@ struct Lanes {
   }
 };
 
-void held_in_fragment(const Context& c, const Shape& bound,
-                      const std::function<void(int, const Shape&)>& visit) {
+void for_each_in_fragment(const Context& c, const Shape& bound,
+                          const std::function<void(int, const Shape&)>& visit) {
   const std::size_t rank = c.domain.size();
   const Shape batches(c.domain.begin(), c.domain.end() - 2);
   for (std::int64_t b = 0; b < graph::size(batches); ++b)
@@ -91,12 +91,12 @@ std::set<int> rows_of(const KernelPlan& plan, const Context& mine) {
     Shape lines = mine.domain;
     lines.back() = 1;
     if (rows.row || rows.holders() == 1 || rows.domain != lines) continue;
-    std::set<std::pair<int, Shape>> held;
-    held_in_layouts(rows, [&](int thread, const Shape& at) { held.insert({thread, at}); });
+    std::set<std::pair<int, Shape>> owned;
+    for_each_in_layouts(rows, [&](int thread, const Shape& at) { owned.insert({thread, at}); });
     bool all = true;
-    held_in_fragment(mine, mine.domain, [&](int thread, Shape at) {
+    for_each_in_fragment(mine, mine.domain, [&](int thread, Shape at) {
       at.back() = 0;
-      all = all && held.count({thread, at}) > 0;
+      all = all && owned.count({thread, at}) > 0;
     });
     if (all) result.insert(static_cast<int>(c));
   }
@@ -184,7 +184,7 @@ void lanes_reads(const KernelPlan& plan, const Task& t, const Visit& visit) {
   const Context& c = plan.contexts[t.context];
   const Node& n = plan.program.nodes[t.node];
   const std::set<int> none;
-  held_in_layouts(c, [&](int thread, const Shape& at) {
+  for_each_in_layouts(c, [&](int thread, const Shape& at) {
     const Evaluation e(plan, t, none, thread, visit);
     if (n.kind != NodeKind::matmul) return e.value(n.in[0], at);
     // (.., m, n, k) of (.., m, k) and (.., k, n)
@@ -208,12 +208,12 @@ int warp_of(const Context& c, std::int64_t b, std::int64_t m, std::int64_t n, in
   return static_cast<int>(m / lanes.m % w.m + w.m * (b % w.b + w.b * (unit % w.n + w.n * k)));
 }
 
-void for_each_held(const Context& c, const Shape& bound,
-                   const std::function<void(int, const Shape&)>& visit) {
+void for_each_owned(const Context& c, const Shape& bound,
+                    const std::function<void(int, const Shape&)>& visit) {
   if (c.row)
-    held_in_fragment(c, bound, visit);
+    for_each_in_fragment(c, bound, visit);
   else
-    held_in_layouts(c, visit);
+    for_each_in_layouts(c, visit);
 }
 
 void for_each_read(const KernelPlan& plan, int task, const Visit& visit) {
@@ -235,7 +235,7 @@ void for_each_read(const KernelPlan& plan, int task, const Visit& visit) {
   if (spilled) return;
   const Shape bound = t.kind == TaskKind::to_shared ? plan.buffers[t.buffer].padded : c.domain;
   const std::set<int> rows = rows_of(plan, c);
-  for_each_held(c, bound, [&](int thread, const Shape& at) {
+  for_each_owned(c, bound, [&](int thread, const Shape& at) {
     for (std::size_t d = 0; d < at.size(); ++d)
       if (!c.row && c.holders() > 1 && at[d] >= c.domain[d]) return;  // rows beyond the tile have no owner
     if (t.kind == TaskKind::to_global && t.buffer >= 0) return visit({thread, t.buffer, 0, at});
@@ -280,7 +280,7 @@ void for_each_write(const KernelPlan& plan, int task, const Visit& visit) {
     return;
   }
   const bool parts = c.row && warps(c).k > 1;
-  for_each_held(c, b.padded, [&](int thread, const Shape& at) {
+  for_each_owned(c, b.padded, [&](int thread, const Shape& at) {
     for (std::size_t d = 0; d < at.size(); ++d)
       if (at[d] >= b.padded[d] && static_cast<int>(d) != c.inner()) return;
     if (!c.row && c.holders() > 1 && thread / Lanes(c).first % c.holders() > 0)

@@ -31,7 +31,7 @@ TEST(Ranks, EachGivesAStageBackToAll) {
   int releases = 0;
   for (const Step& step : s.agents[1].steps) releases += step.kind == StepKind::release;
   EXPECT_EQ(releases, 4);  // one in the loop and one after it, to each of two ranks
-  EXPECT_EQ(s.agents[1].steps.back().held, -1);
+  EXPECT_EQ(s.agents[1].steps.back().acquired_channel, -1);
   // A stage that is not given back is missed by every rank.
   Schedule kept = cluster_matmul(12);
   std::erase_if(kept.agents[1].steps, [](const Step& step) { return step.kind == StepKind::release; });

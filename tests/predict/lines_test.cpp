@@ -37,17 +37,17 @@ graph::KernelGraph rows(std::int64_t count, std::int64_t width, graph::DType dty
 /// The number of evaluations of `op` by the threads of all blocks, one per row, in one nest.
 std::uint64_t evaluations(const KernelPlan& k, const std::vector<int>& nest, graph::OpKind op) {
   const Context& c = k.contexts[k.tasks[nest.front()].context];
-  const Held held(c);
+  const EvaluatedLayout layout(c);
   std::uint64_t n = 0;
   Shape at;
   for (const Item& item : evaluate(k, nest)) {
     if (item.kind != Item::Kind::apply || k.program.nodes[item.node].op != op) continue;
     EXPECT_EQ(item.vector, 1) << print(c);
     EXPECT_EQ(item.invariant, c.steps(0) > 1) << print(c);
-    for (int thread = 0; thread < held.threads(); ++thread)
-      for (int value = 0; value < held.values(); value += c.vector()) {
-        if (item.invariant && !held.starts_sum(value)) continue;
-        item.invariant ? held.find_line(thread, value, at) : held.find(thread, value, 0, at);
+    for (int thread = 0; thread < layout.threads(); ++thread)
+      for (int value = 0; value < layout.values(); value += c.vector()) {
+        if (item.invariant && !layout.starts_sum(value)) continue;
+        item.invariant ? layout.find_line(thread, value, at) : layout.find(thread, value, 0, at);
         n += !at.empty();
       }
   }

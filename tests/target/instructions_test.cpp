@@ -31,7 +31,7 @@ TEST(Instructions, OperandsCoverTheProduct) {
     const std::pair<const Instruction::Operand*, int> parts[] = {
         {&row.a, row.m * row.k}, {&row.b, row.n * row.k}, {&row.c, row.m * row.n}};
     for (const auto& [o, size] : parts) {
-      std::vector<int> held(static_cast<std::size_t>(size));
+      std::vector<int> counts(static_cast<std::size_t>(size));
       ASSERT_EQ(o->layout.thread_count(), row.issuers) << row.name;
       // In shared memory one thread sees what all see.
       const bool shared = o->space == Instruction::Space::smem;
@@ -43,9 +43,9 @@ TEST(Instructions, OperandsCoverTheProduct) {
         for (int v = 0; v < values; ++v) {
           const int at = o->layout(t, v);
           if (at < 0 || at >= size) FAIL() << row.name;
-          ++held[static_cast<std::size_t>(at)];
+          ++counts[static_cast<std::size_t>(at)];
         }
-      ASSERT_TRUE(std::all_of(held.begin(), held.end(), [](int h) { return h == 1; })) << row.name;
+      ASSERT_TRUE(std::all_of(counts.begin(), counts.end(), [](int h) { return h == 1; })) << row.name;
       if (shared) {
         EXPECT_EQ(o->registers, 0) << row.name;
         EXPECT_EQ(o->swizzles, 0b1111) << row.name;

@@ -155,10 +155,10 @@ TEST(Partition, TheTypeSaysNothingOfTheEdge) {
       is_same_v<decltype(tile(_0{}, _2{})), Tile>);  // leaves the tensor, as the compiler could know
   static_assert(is_same_v<decltype(tile(0, 2)), Tile>);
   static_assert(is_same_v<decltype(make_tensor(memory, Layout<Shape<_4, _4>, Stride<_1, _12>>{})), Tile>);
-  Holder held{tile(0, 2)};
-  EXPECT_FALSE(copies(held.tile));
-  held.tile = tile(_1{}, 1);
-  EXPECT_TRUE(copies(held.tile));
+  Holder holder{tile(0, 2)};
+  EXPECT_FALSE(copies(holder.tile));
+  holder.tile = tile(_1{}, 1);
+  EXPECT_TRUE(copies(holder.tile));
   auto const ragged = make_tensor(memory, make_shape(11, 10));
   using Part = decltype(local_partition(ragged, Layout<_4>{}, _0{}));
   static_assert(is_same_v<decltype(local_partition(ragged, Layout<_4>{}, 3)), Part>);

@@ -10,8 +10,8 @@ namespace {
 int part(int row, int k, int salt) {
   return int((unsigned(row) * 31u + unsigned(k) * 17u + unsigned(salt) * 7u) % 9) - 4;
 }
-complex<double> held(complex<double> const& z) { return z; }
-complex<double> held(GaussComplex const& z) { return {z.r - z.i, z.a - z.r - z.i}; }
+complex<double> as_complex(complex<double> const& z) { return z; }
+complex<double> as_complex(GaussComplex const& z) { return {z.r - z.i, z.a - z.r - z.i}; }
 
 template <class Op>
 __global__ void complex_product(gmem<double> out) {
@@ -36,7 +36,7 @@ __global__ void complex_product(gmem<double> out) {
   gemm(mma, a, b, c);
   gemm(mma, a, b, c);
   for (int i = 0; i < int(size(c)); ++i) {
-    complex<double> const z = held(c(i));
+    complex<double> const z = as_complex(c(i));
     int const at = get<0>(at_c(i)) + M::value * get<1>(at_c(i));
     out[2 * at] = z.real();
     out[2 * at + 1] = z.imag();

@@ -9,20 +9,20 @@
 namespace zellige {
 namespace {
 
-std::map<long long, int> bits_held(Value const& layout) {
+std::map<long long, int> bit_counts(Value const& layout) {
   Indexer const at(layout);
-  std::map<long long, int> held;
-  for (long long i = 0; i < size(layout); ++i) ++held[at(i)];
-  return held;
+  std::map<long long, int> counts;
+  for (long long i = 0; i < size(layout); ++i) ++counts[at(i)];
+  return counts;
 }
 
 TEST(CopyRows, SourceAndDestinationAreTheSameBits) {
   for (CopyName const& known : copy_rows) {
     CopyRow const row = find_copy(known.name);
     ASSERT_TRUE(bool(row)) << known.name;
-    auto const source = bits_held(algebra::copy_layout(row, CopyPart::source));
-    auto const destination = bits_held(algebra::copy_layout(row, CopyPart::destination));
-    auto const reference = bits_held(algebra::copy_layout(row, CopyPart::reference));
+    auto const source = bit_counts(algebra::copy_layout(row, CopyPart::source));
+    auto const destination = bit_counts(algebra::copy_layout(row, CopyPart::destination));
+    auto const reference = bit_counts(algebra::copy_layout(row, CopyPart::reference));
     ASSERT_EQ(source.size(), destination.size()) << known.name;
     ASSERT_EQ(reference.size(), destination.size()) << known.name;
     for (auto const& [bit, count] : destination)

@@ -73,18 +73,18 @@ void covers(Value const& layout, int rows, int depth, std::string const& what) {
   Value const threads = layout[0], values = layout[1];
   long long const t_count = size(threads), v_count = size(values);
   bool const shared = threads.is_leaf() && threads.root().d.is(0) && t_count > 1;
-  std::vector<int> held(static_cast<std::size_t>(rows * depth), 0);
+  std::vector<int> counts(static_cast<std::size_t>(rows * depth), 0);
   for (long long v = 0; v < v_count; ++v) {
     for (long long t = 0; t < (shared ? 1 : t_count); ++t) {
       long long const i = at(t + t_count * v);
       ASSERT_TRUE(i >= 0 && i < rows * depth) << what;
-      ++held[std::size_t(i)];
+      ++counts[std::size_t(i)];
     }
     if (shared) {
       ASSERT_EQ(at(t_count * v), at(t_count * v + t_count - 1)) << what;
     }
   }
-  for (int n : held) ASSERT_EQ(n, 1) << what;
+  for (int n : counts) ASSERT_EQ(n, 1) << what;
 }
 
 TEST(MmaRows, EveryElementIsHeldOnce) {

@@ -193,12 +193,12 @@ auto make_im2col_copy(Op const&, X const& global, SLayout const& shared, Tiler c
 
   TmaTensor t = im2col_descriptor(prepend(pixels, channels), g, make_seq<dims>{}, int(sizeof(T)));
   int const sharers = int(size(ctas));
-  long long const held = static_cast<long long>(size<1>(box));
-  if (sharers < 1 || held % sharers != 0)
-    throw std::runtime_error("make_im2col_tma_copy: the box has " + std::to_string(held) +
+  long long const box_pixels = static_cast<long long>(size<1>(box));
+  if (sharers < 1 || box_pixels % sharers != 0)
+    throw std::runtime_error("make_im2col_tma_copy: the box has " + std::to_string(box_pixels) +
                              " pixels; the multicast shares them among " + std::to_string(sharers) +
                              " CTAs, which must divide them");
-  t.channels = int(size<0>(box)), t.pixels = int(held) / sharers;
+  t.channels = int(size<0>(box)), t.pixels = int(box_pixels) / sharers;
   t.element = tma_element<T>();
   using Shared = remove_cvref_t<decltype(shared)>;
   static_assert(hardware_swizzle<Shared, sizeof_bits_v<T>>() != static_cast<SwizzleMode>(255),

@@ -15,10 +15,10 @@ template <int Columns, class Epilogue, class Instruction>
 ZELLIGE_CALL void apply_pairs(const Epilogue& epilogue, Accumulator<Instruction>& d, int first, int thread,
                               Part p) {
   using D = Accumulator<Instruction>;
-  constexpr int held = Columns * D::registers / D::columns;
+  constexpr int values = Columns * D::registers / D::columns;
   const int from = first * D::registers / D::columns;
 #pragma unroll
-  for (int i = from; i < from + held; i += 2) {
+  for (int i = from; i < from + values; i += 2) {
     const auto at = d.at(i, thread);
     const int r = p.row + at.row, c = p.column + at.column;
     if (r < p.rows && c < p.columns) {

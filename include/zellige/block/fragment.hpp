@@ -35,20 +35,21 @@ struct Fragment {
   static constexpr int units = (n_tiles + width - 1) / width;
   static constexpr int my_b = (Batch + WB - 1) / WB, my_m = (m_tiles + WM - 1) / WM,
                        my_n = (units + WN - 1) / WN;
-  static constexpr int held = Coordinates::values, neighbours = Coordinates::neighbours,
-                       tile_runs = held / neighbours;  // in a tile, per thread; a run is part of one row
+  static constexpr int values_per_tile = Coordinates::values, neighbours = Coordinates::neighbours,
+                       tile_runs =
+                           values_per_tile / neighbours;  // in a tile, per thread; a run is part of one row
   static constexpr int tiles = my_b * my_m * my_n * width, runs = tiles * tile_runs;
   static constexpr int lines = my_b * my_m * tile_runs;  // rows in which a thread owns elements
   static constexpr int pairs = runs;                     // the runs of a matrix instruction are pairs
 
-  float d[tiles][held];
+  float d[tiles][values_per_tile];
 
   ZELLIGE_CALL void clear() { fill(0); }
   ZELLIGE_CALL void fill(float x) {
 #pragma unroll
     for (int i = 0; i < tiles; ++i)
 #pragma unroll
-      for (int v = 0; v < held; ++v) d[i][v] = x;
+      for (int v = 0; v < values_per_tile; ++v) d[i][v] = x;
   }
   ZELLIGE_CALL float* run(int i) { return &d[i / tile_runs][i % tile_runs * neighbours]; }
   ZELLIGE_CALL float* pair(int i) {
@@ -91,7 +92,7 @@ struct Fragment {
             (mi * WM + warp_m(warp)) * Row::m + Coordinates::at(lane, r % tile_runs * neighbours).row, 0};
   }
 #if defined(ZELLIGE_EMULATE)
-  [[no_unique_address]] emulate::Registers<Fragment> unwritten{&d[0][0], tiles* held};
+  [[no_unique_address]] emulate::Registers<Fragment> unwritten{&d[0][0], tiles* values_per_tile};
 #endif
 };
 

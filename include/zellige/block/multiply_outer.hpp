@@ -123,7 +123,7 @@ ZELLIGE_CALL void multiply_outer(F& d, const A& a, const B& b_tile, int warp, in
   using P = typename F::Product;
   constexpr int steps = (K + P::k - 1) / P::k, mine = (steps + F::warps_k - 1) / F::warps_k;
   constexpr int fmas =
-      F::my_m * F::my_n * F::held * P::k;  // per step: keeps the loop's code within some 16 KB
+      F::my_m * F::my_n * F::values_per_tile * P::k;  // per step: keeps the loop's code within some 16 KB
   constexpr int unrolled = fmas >= 256 ? 2 : 512 / fmas < mine ? 512 / fmas : mine;
 #pragma unroll
   for (int bi = 0; bi < F::my_b; ++bi) {

@@ -22,12 +22,13 @@ struct RowTile {
   ZELLIGE_CALL static int column(int chunk) { return (chunk * Threads + static_cast<int>(threadIdx.x)) * V; }
 
   /// The number of the row's elements that this warp holds.
-  ZELLIGE_CALL static int held_by_warp(int first, int row_columns) {
-    int held = 0;
+  ZELLIGE_CALL static int count_in_warp(int first, int row_columns) {
+    int count = 0;
 #pragma unroll
     for (int i = 0; i < Chunks; ++i)
-      held += edge(row_columns - first - (i * Threads + static_cast<int>(threadIdx.x) / 32 * 32) * V, 32 * V);
-    return held;
+      count +=
+          edge(row_columns - first - (i * Threads + static_cast<int>(threadIdx.x) / 32 * 32) * V, 32 * V);
+    return count;
   }
   /// Loads columns first, first + 1, ... of a read-only row, and `outside` after its last column.
   ZELLIGE_CALL void load(gmem<const T> row, int first, int row_columns, float outside) {

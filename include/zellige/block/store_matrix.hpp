@@ -35,12 +35,12 @@ template <class T, class Store, class Instruction>
 ZELLIGE_CALL AccumulatorAt addressed_element(int thread) {
   using D = Accumulator<Instruction>;
   using Atom = Copy_Atom<typename Store::Op, T>;
-  constexpr int held = decltype(size<1>(typename Atom::ValLayoutSrc{}))::value,
+  constexpr int values = decltype(size<1>(typename Atom::ValLayoutSrc{}))::value,
                 threads = decltype(size<0>(typename D::Traits::CLayout{}))::value;
   const auto holder = composition(right_inverse(typename Atom::ValLayoutSrc{}),
                                   layout<0>(typename Atom::ValLayoutDst{}));  // lane -> thread + 32 value
   const auto element =
-      composition(D::coordinates(), Layout<Shape<_32, Int<held>>, Stride<_1, Int<threads>>>{});
+      composition(D::coordinates(), Layout<Shape<_32, Int<values>>, Stride<_1, Int<threads>>>{});
   const auto at = D::coordinates()(thread / 32 * 32, 0) + composition(element, holder)(thread % 32);
   return {static_cast<int>(get<0>(at)), static_cast<int>(get<1>(at))};
 }

@@ -86,11 +86,11 @@ struct reference {
   ZELLIGE_INLINE void set(const value_type& v) const {
     static_assert(sizeof(T) <= 16 && (sizeof(T) & (sizeof(T) - 1)) == 0,
                   "an access has 1, 2, 4, 8 or 16 bytes");
-    value_type held = v;  // v may itself be a checked reference
+    value_type stored = v;  // v may itself be a checked reference
     Thread& t = self();
-    look_for_poison(t, held);
-    look_for_unwritten(held, Use::stores);
-    *static_cast<T*>(t.engine->write(t, {(unsigned char*)p, region}, sizeof(T))) = held;
+    look_for_poison(t, stored);
+    look_for_unwritten(stored, Use::stores);
+    *static_cast<T*>(t.engine->write(t, {(unsigned char*)p, region}, sizeof(T))) = stored;
   }
 };
 

@@ -36,15 +36,15 @@ __global__ void __launch_bounds__(Threads, BlocksPerSM)
   for (; row < rows; row += step) {
     const gmem<const T> from = x + row * pitch_x;
     Tile tile;
-    float sum = 0, held = 0, mean = 0, squares = 0;  // of the warp
+    float sum = 0, count = 0, mean = 0, squares = 0;  // of the warp
     if constexpr (centred) {
       for (int first = 0; first < end; first += Tile::columns) {
         tile.load(from, first, columns, 0.0f);
         sum = tile.fold(sum, Sum{});
-        held += Tile::held_by_warp(first, columns);
+        count += Tile::count_in_warp(first, columns);
       }
       sum = reduce_warp(sum, Sum{});
-      mean = held > 0 ? sum / held : 0.0f;
+      mean = count > 0 ? sum / count : 0.0f;
     }
     for (int first = 0; first < end; first += Tile::columns) {
       if (Long || !centred) tile.load(from, first, columns, 0.0f);
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(Threads, BlocksPerSM)
     squares = reduce_warp(squares, Sum{});
     if constexpr (centred) {
       const Vec<float, 4> other =
-          exchange_warps<warps>(Vec<float, 4>{{sum, squares, held, mean}}, slots + slot);
+          exchange_warps<warps>(Vec<float, 4>{{sum, squares, count, mean}}, slots + slot);
       mean = reduce_warps<warps>(other[0], Sum{}) / columns;
       squares =
           reduce_warps<warps>(zellige::fma(other[2], zellige::square(other[3] - mean), other[1]), Sum{});

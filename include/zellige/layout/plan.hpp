@@ -403,15 +403,15 @@ namespace detail {
 template <auto op, class... T>
 ZELLIGE_STEP constexpr auto invoke_general([[maybe_unused]] T const&... args) {
   using P = plan<op, T...>;
-  constexpr Room held = room<P>::value;
+  constexpr Room size_class = room<P>::value;
   if constexpr (at<P>::rule() != Rule::none) {
     refuse<op, at<P>::rule(), at<P>::x(), at<P>::y()>();
     return Layout<Int<1>, Int<0>>{};  // suppresses further errors
-  } else if constexpr (held == Room::huge) {
+  } else if constexpr (size_class == Room::huge) {
     static_assert(at<P>::node_count() <= 400 && at<P>::step_count() <= 1000,
                   "the result has more than 400 nodes");
     return execute<huge_plan<op, T...>>(args...);
-  } else if constexpr (held == Room::big) {
+  } else if constexpr (size_class == Room::big) {
     return execute<big_plan<op, T...>>(args...);
   } else {
     return execute<P>(args...);

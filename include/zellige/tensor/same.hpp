@@ -60,11 +60,11 @@ ZELLIGE_HOST_DEVICE constexpr void require_same_size(A const& a, B const& b) {
 }
 /// Requires that a predicate covers every element; it may cover more.
 template <Algorithm algorithm, class P, class N>
-ZELLIGE_HOST_DEVICE constexpr void require_as_many(P const& held, N const& needed) {
+ZELLIGE_HOST_DEVICE constexpr void require_as_many(P const& available, N const& needed) {
   if constexpr (is_static_integer_v<P> && is_static_integer_v<N>) {
     if constexpr (P::value < N::value) sizes_differ_in_a_mode<algorithm, P::value, N::value>();
-  } else if (int(held) < int(needed)) {
-    check_same(algorithm, "the predicate has {x} elements, the tensors {y}", held, needed);
+  } else if (int(available) < int(needed)) {
+    check_same(algorithm, "the predicate has {x} elements, the tensors {y}", available, needed);
   }
 }
 template <class A, class B>

@@ -1,11 +1,11 @@
-#include "fuse/held.hpp"
+#include "fuse/deferred.hpp"
 
 #include "graph/dtype.hpp"
 
 namespace zellige::fuse {
 namespace {
 
-using Kind = Held::Kind;
+using Kind = Deferred::Kind;
 
 /// f(a x) = a f(x) for numbers a > 0, and f(x + y) = f(x) + f(y), up to rounding.
 bool is_linear(const Step& s) {
@@ -24,7 +24,7 @@ bool is_linear(const Step& s) {
   }
 }
 
-bool offset(const Step& s, Held& h) {
+bool offset(const Step& s, Deferred& h) {
   switch (s.kind) {
     case OpKind::mul_scalar:
       h.coefficient *= s.attributes.scalar;
@@ -49,7 +49,7 @@ bool offset(const Step& s, Held& h) {
 }
 
 /// coefficient += sign * y's coefficient; both must have the same running maximum.
-bool join(Held& x, const Held& y, double sign) {
+bool join(Deferred& x, const Deferred& y, double sign) {
   if (y.running < 0) return true;
   if (x.running >= 0 && x.running != y.running) return false;
   x.running = y.running, x.kind = y.kind;
@@ -79,13 +79,13 @@ bool is_monotone(const Step& s) {
   }
 }
 
-bool through(const Step& s, Held& h) {
+bool through(const Step& s, Deferred& h) {
   if (h.itself()) return true;
   if (h.kind == Kind::offset) return h.factors.empty() && offset(s, h);
   return is_linear(s);
 }
 
-bool through(const Step& s, Held& x, const Held& y) {
+bool through(const Step& s, Deferred& x, const Deferred& y) {
   const bool sum = s.kind == OpKind::add || s.kind == OpKind::sub;
   if (x.itself() && y.itself()) return true;
   if (sum) {

@@ -16,7 +16,7 @@ struct Factor {
   bool operator==(const Factor&) const = default;
 };
 
-struct Held {
+struct Deferred {
   enum class Kind : std::uint8_t {
     plain,
     maximum,  // over the loop, of the inner value `of` after the steps `monotone`
@@ -45,7 +45,7 @@ struct Held {
   bool itself() const { return kind == Kind::plain && factors.empty(); }
   /// Returns whether both have the same deferred terms, so that a sum of the deferred values is the deferred
   /// sum.
-  bool like(const Held& o) const {
+  bool like(const Deferred& o) const {
     return kind == o.kind && running == o.running && coefficient == o.coefficient && factors == o.factors;
   }
 };
@@ -56,9 +56,9 @@ bool is_monotone(const Step&);
 
 /// Applies the unary step f to a deferred value: on success `h` represents f(x). Returns false if f does not
 /// commute with what is deferred.
-bool through(const Step&, Held& h);
+bool through(const Step&, Deferred& h);
 
 /// The same for f(x, y) with both inside the loop; the result is left in `x`.
-bool through(const Step&, Held& x, const Held& y);
+bool through(const Step&, Deferred& x, const Deferred& y);
 
 }  // namespace zellige::fuse
