@@ -192,7 +192,7 @@ std::string c_library(const Manifest& m, const std::string& cubin) {
   out.line("__asm__(\".section .rodata\\n.balign 64\\nzellige_cubin:\\n.incbin \\\"{}\\\"\\n.previous\\n\");",
            in_literal(in_assembler(cubin)));
   out.line("extern const char cubin[] __asm__(\"zellige_cubin\") __attribute__((visibility(\"hidden\")));");
-  // said() is emitted with the checks; the beginning of the function is split off, to follow the rest.
+  // message() is emitted with the checks; the beginning of the function is split off, to follow the rest.
   const std::string checks = c_checks(m), signature = c_signature(m);
   const std::size_t at = checks.find(signature);
   out.raw(checks.substr(0, at));

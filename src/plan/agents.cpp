@@ -71,7 +71,7 @@ class Builder {
     step(StepKind::griddep_wait);
   }
 
-  std::string said(const Task& task) const {
+  std::string describe(const Task& task) const {
     const std::string& of =
         task.buffer >= 0 ? plan_.buffers[task.buffer].name : plan_.program.nodes[task.node].name;
     return fmt::format("{} {}", name(task.kind), of.empty() ? fmt::format("%{}", task.node) : of);
@@ -79,7 +79,7 @@ class Builder {
 
   Step& run(int t, int lag = 0) {
     const Task& task = plan_.tasks[t];
-    Step& s = step(travels(t) || boxed(t) ? StepKind::copy : StepKind::work, said(task));
+    Step& s = step(travels(t) || boxed(t) ? StepKind::copy : StepKind::work, describe(task));
     if (travels(t)) s.channel = cp_async_;
     s.task = t;
     s.global = constant(t)                  ? Global::constants

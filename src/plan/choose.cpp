@@ -19,7 +19,7 @@
 namespace zellige::plan {
 namespace {
 
-std::string said(Loads loads, Copies copies, bool barrier_behind_loop) {
+std::string describe(Loads loads, Copies copies, bool barrier_behind_loop) {
   std::string text = copies == Copies::first ? "all copies first" : "copies where memory is least";
   if (loads == Loads::in_place) text += ", tiles read in place where no tensor core reads them";
   if (barrier_behind_loop) text += ", a barrier behind the loop";
@@ -125,12 +125,12 @@ class Choice {
       for (Copies copies : {Copies::first, Copies::late}) {
         KernelPlan ordered = grouped;
         const Order order = pipeline(ordered, target_, copies);
-        if (fits(ordered, order, said(loads, copies, false))) return true;
+        if (fits(ordered, order, describe(loads, copies, false))) return true;
         // One more barrier, so that the phases after the loop may reuse the loop's buffers.
         if (order.after_barrier || ordered.program.loop == 1 || order.after.empty()) continue;
         Order with_barrier = order;
         with_barrier.after_barrier = true;
-        if (fits(ordered, with_barrier, said(loads, copies, true))) return true;
+        if (fits(ordered, with_barrier, describe(loads, copies, true))) return true;
       }
     }
     return false;

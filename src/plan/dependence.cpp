@@ -7,7 +7,7 @@
 namespace zellige::plan {
 namespace {
 
-std::string said(const Step& step, int index) {
+std::string describe(const Step& step, int index) {
   return step.what.empty() ? fmt::format("step {} ({})", index, name(step.kind))
                            : fmt::format("step '{}'", step.what);
 }
@@ -34,16 +34,16 @@ bool verify_agent(const Schedule& s, std::size_t a, const std::string& kernel) {
       reject(
           "{}: {}, {}, stands in a kernel that starts when the one before has ended; only one that is "
           "launched early waits or lets the next start",
-          kernel, agent.name, said(step, i));
+          kernel, agent.name, describe(step, i));
     if (depends(step.kind) && at.in_loop())
       reject("{}: {}, {}, stands in a loop; once, in front of it, is enough", kernel, agent.name,
-             said(step, i));
+             describe(step, i));
     if (step.kind == StepKind::griddep_launch_dependents && !waited)
       reject(
           "{}: {} lets the next kernel start in {} before its griddep_wait: that kernel could then not rely "
           "on the end of "
           "those before this one; wait first",
-          kernel, agent.name, said(step, i));
+          kernel, agent.name, describe(step, i));
     waits = waits || step.kind == StepKind::griddep_wait;
     waited = waited || waits || full_after_wait(s, static_cast<int>(a), step);
     if (s.programmatic && step.global == Global::anything && !waited)
@@ -51,7 +51,7 @@ bool verify_agent(const Schedule& s, std::size_t a, const std::string& kernel) {
           "{}: {} touches global memory that the kernel before may still write or read in {}, before its "
           "griddep_wait; "
           "only constants may be read there: wait before this step",
-          kernel, agent.name, said(step, i));
+          kernel, agent.name, describe(step, i));
   });
   return waits;
 }

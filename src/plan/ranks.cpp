@@ -34,7 +34,7 @@ class Ranks {
       if (among_peers(c)) channels_of_peers(c);
     for (int r = 0; r < n_; ++r)
       for (Agent a : s_.agents) {
-        a.name = said(a.name, r);
+        a.name = describe(a.name, r);
         a.steps = steps_of(a.steps, r);
         all_.agents.push_back(std::move(a));
       }
@@ -49,7 +49,7 @@ class Ranks {
   }
 
  private:
-  std::string said(const std::string& name, int rank) const {
+  std::string describe(const std::string& name, int rank) const {
     return fmt::format("{} of rank {}", name, rank);
   }
   int agent_of(int agent, int rank) const { return rank * static_cast<int>(s_.agents.size()) + agent; }
@@ -70,7 +70,7 @@ class Ranks {
     const std::int64_t stage = s_.tensors[t].bytes / s_.tensors[t].stages;
     for (int part = 0; part < parts; ++part) {
       SharedTensor x = s_.tensors[t];
-      x.name = said(parts > 1 ? fmt::format("part {} of {}", part, x.name) : x.name, rank);
+      x.name = describe(parts > 1 ? fmt::format("part {} of {}", part, x.name) : x.name, rank);
       x.bytes = stage / parts * x.stages;
       // Parts of a stage are separate tensors here, because no step accesses them across stages.
       x.offset += rank * apart + part * x.bytes;
@@ -85,7 +85,7 @@ class Ranks {
     for (int r = 0; r < n_; ++r)
       for (int consumer : c.consumers)
         if (r == rank || everywhere) consumers.push_back(agent_of(consumer, r));
-    c.name = said(c.name, rank);
+    c.name = describe(c.name, rank);
     c.producer = agent_of(c.producer, rank);
     c.consumers = std::move(consumers);
     if (c.tensor >= 0) c.tensor = first_.at({c.tensor, rank});
@@ -100,7 +100,7 @@ class Ranks {
         if (from == to) continue;
         const int part = part_from(from, to);
         Channel c = s_.channels[index];
-        c.name = fmt::format("{} from rank {}", said(c.name, to), from);
+        c.name = fmt::format("{} from rank {}", describe(c.name, to), from);
         c.by = Synchronisation::mbarrier_bytes;
         c.producer = agent_of(c.producer, from);
         for (int& consumer : c.consumers) consumer = agent_of(consumer, to);

@@ -4,7 +4,7 @@
 
 namespace zellige::plan {
 
-std::string RegisterProof::said(int t) const {
+std::string RegisterProof::describe(int t) const {
   const Task& task = plan_.tasks[t];
   return fmt::format("'{} %{}'", name(task.kind), task.node);
 }
@@ -20,7 +20,7 @@ void RegisterProof::agree(int writer, int reader, int x, bool partial) {
   const Context &from = plan_.contexts[left_id], &to = context(reader);
   if (from.row && from.holders() > 1 && !partial)
     reject("{}: {} reads %{} in registers, where {} leaves sums over one of {} parts of K in each", p_.name,
-           said(reader), x, said(writer), from.holders());
+           describe(reader), x, describe(writer), from.holders());
   if (from == to || !agreed_.insert({left_id, plan_.tasks[reader].context}).second) return;
   const EvaluatedLayout left(from), taken(to);
   for (int turn = 0; turn < taken.turns(); ++turn)
@@ -65,7 +65,7 @@ void RegisterProof::in_pairs(int writer, int reader, int x) {
 void RegisterProof::clash(int writer, int reader, int x, int thread, int value, const Shape& found,
                           const Shape& wanted) const {
   reject("{}: value {} of thread {} is {} of %{} after {}, and {} takes it for {}", p_.name, value, thread,
-         found.empty() ? "no element" : to_string(found), x, said(writer), said(reader),
+         found.empty() ? "no element" : to_string(found), x, describe(writer), describe(reader),
          wanted.empty() ? "no element" : to_string(wanted));
 }
 
@@ -74,10 +74,10 @@ void RegisterProof::same_thread(int t, int w, int b, bool own) const {
   const Context &from = context(w), &to = context(t);
   if (!own)
     reject("{}: {} reads {} without a barrier behind {}, at coordinates that are not its threads' own",
-           p_.name, said(t), plan_.buffers[b].name, said(w));
+           p_.name, describe(t), plan_.buffers[b].name, describe(w));
   if (plan_.tasks[w].kind == TaskKind::finish || plan_.buffers[b].partials > 1)
     reject("{}: {} reads {} without a barrier behind {}, whose elements come from several threads: {}",
-           p_.name, said(t), plan_.buffers[b].name, said(w), print(from));
+           p_.name, describe(t), plan_.buffers[b].name, describe(w), print(from));
   const std::vector<int> owner = owners(from, shape);
   for_each(EvaluatedLayout(to), [&](int thread, int value, const Shape& at) {
     if (at.empty()) return;
@@ -88,8 +88,8 @@ void RegisterProof::same_thread(int t, int w, int b, bool own) const {
       reject(
           "{}: value {} of thread {} in {} is {}, for which it reads {} of {} without a barrier behind {}, "
           "where thread {} wrote it",
-          p_.name, value, thread, said(t), to_string(at), to_string(element), plan_.buffers[b].name, said(w),
-          found);
+          p_.name, value, thread, describe(t), to_string(at), to_string(element), plan_.buffers[b].name,
+          describe(w), found);
   });
 }
 
@@ -104,7 +104,7 @@ void RegisterProof::covers(int t) {
   for (std::size_t i = 0; i < holder_counts.size(); ++i)
     if (holder_counts[i] != holders)
       reject("{}: element {} of {} is in {} threads' accumulators; it must be in {}", p_.name,
-             to_string(coordinates(static_cast<std::int64_t>(i), c.domain)), said(t), holder_counts[i],
+             to_string(coordinates(static_cast<std::int64_t>(i), c.domain)), describe(t), holder_counts[i],
              holders);
 }
 
@@ -113,18 +113,18 @@ void RegisterProof::chained(int t, int writer) {
   const Shape& a = p_.nodes[operand].shape;
   const Context &from = context(writer), &c = context(t);
   if (!from.row || from.domain != a || from.turns() != 1)
-    reject("{}: {} leaves %{} in {}, which are no fragments of {}", p_.name, said(writer), operand,
+    reject("{}: {} leaves %{} in {}, which are no fragments of {}", p_.name, describe(writer), operand,
            print(from), to_string(a));
   if (!multiplied_.insert(t).second) return;
   const Instruction& row = *plan_.matmuls.at(plan_.tasks[t].node).row;
   if (a.back() % row.k != 0)
-    reject("{}: {} takes %{} in registers, whose K of {} is no multiple of {}", p_.name, said(t), operand,
+    reject("{}: {} takes %{} in registers, whose K of {} is no multiple of {}", p_.name, describe(t), operand,
            a.back(), row.k);
   const WarpLayout producer = warps(from), consumer = warps(c);
   const EvaluatedLayout left(from), taken(a_fragments(a, producer, consumer, row));
   if (left.values() != taken.values())
-    reject("{}: {} leaves {} values of %{} in each thread, {} takes {}", p_.name, said(writer), left.values(),
-           operand, said(t), taken.values());
+    reject("{}: {} leaves {} values of %{} in each thread, {} takes {}", p_.name, describe(writer),
+           left.values(), operand, describe(t), taken.values());
   const int columns = consumer.n;  // each warp along N multiplies all of K
   std::vector<int> multiplied(static_cast<std::size_t>(graph::size(a) * columns), 0);
   for_each(taken, [&](int thread, int value, const Shape& wanted) {
@@ -142,8 +142,8 @@ void RegisterProof::chained(int t, int writer) {
         reject(
             "{}: value {} of thread {} is {} of %{} after {}, and {} multiplies that element {} times: its "
             "warps take K in {} parts, {} leaves it in {}",
-            p_.name, value, thread, to_string(at), operand, said(writer), said(t), times, consumer.k,
-            said(writer), producer.n);
+            p_.name, value, thread, to_string(at), operand, describe(writer), describe(t), times, consumer.k,
+            describe(writer), producer.n);
   });
 }
 
@@ -152,11 +152,11 @@ void RegisterProof::sums(int t, int writer) {
   if (plan_.tasks[writer].context != task.context) agree(writer, t, task.node, true);
   const Context& c = context(t);
   if (task.buffer >= 0 && plan_.buffers[task.buffer].partials != c.parts())
-    reject("{}: {} stores {} partial sums into {}, which has room for {}", p_.name, said(t), c.parts(),
+    reject("{}: {} stores {} partial sums into {}, which has room for {}", p_.name, describe(t), c.parts(),
            plan_.buffers[task.buffer].name, plan_.buffers[task.buffer].partials);
-  if (c.axes() == 1) reject("{}: {} adds up sums in {}", p_.name, said(t), print(c));
+  if (c.axes() == 1) reject("{}: {} adds up sums in {}", p_.name, describe(t), print(c));
   if (c.lanes() > 32 || 32 % c.lanes() != 0 || c.threads() > p_.threads() / 32 * 32)
-    reject("{}: {} adds up over {} lanes in {} threads, in a block of {}", p_.name, said(t), c.lanes(),
+    reject("{}: {} adds up over {} lanes in {} threads, in a block of {}", p_.name, describe(t), c.lanes(),
            c.threads(), p_.threads());
   if (summed_.insert(task.context).second) added_once(t);
   if (task.buffer < 0) in_every_lane(t);
@@ -168,7 +168,7 @@ void RegisterProof::in_every_lane(int t) const {
   const Context& c = context(t);
   const auto kept = plan_.context_of.find(task.node);
   if (kept == plan_.context_of.end() || c.parts() > 1)
-    reject("{}: {} leaves %{} in registers, where {}", p_.name, said(t), task.node,
+    reject("{}: {} leaves %{} in registers, where {}", p_.name, describe(t), task.node,
            c.parts() > 1 ? fmt::format("each has a sum over one of {} parts of a row", c.parts())
                          : "nobody looks for it");
   const EvaluatedLayout layout(c), rows(plan_.contexts[kept->second]);
@@ -240,7 +240,7 @@ void RegisterProof::added_once(int t) const {
       layout.find_sum(first[static_cast<std::size_t>(thread)], 0, 0, stored);
       if (!own.empty() && own != stored)
         reject("{}: thread {} in {} adds up {}, and its sum is stored with the row of {}", p_.name, thread,
-               said(t), to_string(own), to_string(stored));
+               describe(t), to_string(own), to_string(stored));
     }
     return;
   }
@@ -253,12 +253,12 @@ void RegisterProof::added_once(int t) const {
       layout.find_sum(first[static_cast<std::size_t>(thread)], value, turn, stored);
       if (own != stored)
         reject("{}: value {} of thread {} in {} is {}, and its sum is stored with the row of {}", p_.name,
-               value, thread, said(t), to_string(at), to_string(stored));
+               value, thread, describe(t), to_string(at), to_string(stored));
       ++summed[static_cast<std::size_t>(linear(at, c.domain))];
     });
   for (std::size_t i = 0; i < summed.size(); ++i)
     if (summed[i] != 1)
-      reject("{}: {} adds element {} {} times", p_.name, said(t),
+      reject("{}: {} adds element {} {} times", p_.name, describe(t),
              to_string(coordinates(static_cast<std::int64_t>(i), c.domain)), summed[i]);
 }
 

@@ -40,7 +40,7 @@ class RegisterProof {
   void sums(int t, int writer);
 
   /// 'to operand %5'
-  std::string said(int t) const;
+  std::string describe(int t) const;
 
  private:
   const Context& context(int t) const { return plan_.contexts[plan_.tasks[t].context]; }

@@ -40,7 +40,7 @@ class Registers {
  private:
   const Node& node(int i) const { return p_.nodes[i]; }
   const Context& context(const Task& t) const { return plan_.contexts[t.context]; }
-  std::string said(int t) const { return proof_.said(t); }
+  std::string describe(int t) const { return proof_.describe(t); }
 
   void declare(int t) {
     const Task& task = plan_.tasks[t];
@@ -109,7 +109,8 @@ class Registers {
     const Task& task = plan_.tasks[t];
     const Node& n = node(task.node);
     if (!brings(task.kind) && task.section != section_)
-      reject("{}: {} belongs {} the loop and runs {}", p_.name, said(t), name(task.section), name(section_));
+      reject("{}: {} belongs {} the loop and runs {}", p_.name, describe(t), name(task.section),
+             name(section_));
     seen_.clear();
     switch (task.kind) {
       case TaskKind::copy_in:
@@ -123,7 +124,7 @@ class Registers {
         read(t, n.in[0], At::own);
         if (late_fragments_.contains(task.node) && takes_late(task.node))
           reject("{}: {} puts %{} where that of the iteration before has not been multiplied yet", p_.name,
-                 said(t), task.node);
+                 describe(t), task.node);
         fragments_[task.node] = {t, false};
         return;
       case TaskKind::to_shared:
@@ -135,7 +136,7 @@ class Registers {
       case TaskKind::to_global:
         if (plan_.split_k > 1 && plan_.parts.count(task.node) == 0)
           reject("{}: {} stores all columns of a tile of which this rank has sums of its own part", p_.name,
-                 said(t));
+                 describe(t));
         if (task.buffer < 0)
           read(t, n.in[0], At::own);
         else
@@ -155,7 +156,8 @@ class Registers {
         read(t, rescaled_by(n), narrowed(At::own, node(rescaled_by(n)).shape, context(task).domain));
         state(t, accumulators_, task.node);
         if (!rescaled_.insert(task.node).second)
-          reject("{}: {} multiplies its sums a second time before the product is added", p_.name, said(t));
+          reject("{}: {} multiplies its sums a second time before the product is added", p_.name,
+                 describe(t));
         return;
       case TaskKind::reduce:
         for (int in : n.in)  // a matmul's operands are read elsewhere
@@ -181,7 +183,8 @@ class Registers {
   void state(int t, const std::map<int, RegisterValue>& found, int node) {
     const auto at = found.find(node);
     if (at == found.end())
-      reject("{}: {} adds to a state of %{} that nothing declares before the loop", p_.name, said(t), node);
+      reject("{}: {} adds to a state of %{} that nothing declares before the loop", p_.name, describe(t),
+             node);
     proof_.agree(at->second.task, t, node, true);
   }
 
@@ -214,8 +217,8 @@ class Registers {
     const Task& task = plan_.tasks[t];
     const Node& n = node(x);
     if (plan_.split_k > 1 && n.carried && section_ == Section::after && !whole_)
-      reject("{}: {} reads sums %{} of a slice of K, before those of the other {} came", p_.name, said(t), x,
-             plan_.split_k == 2 ? "rank" : "ranks");
+      reject("{}: {} reads sums %{} of a slice of K, before those of the other {} came", p_.name, describe(t),
+             x, plan_.split_k == 2 ? "rank" : "ranks");
     if (const auto direct = plan_.direct.find(x); direct != plan_.direct.end() && direct->second) return;
     const bool late = n.carried || n.kind == NodeKind::accumulate;
     if (const auto c = plan_.context_of.find(x); c != plan_.context_of.end() && n.kind != NodeKind::round &&
@@ -236,8 +239,8 @@ class Registers {
   void stored(int t, int x, bool own) const {
     const auto b = plan_.buffer_of.find(x);
     if (b == plan_.buffer_of.end())
-      reject("{}: {} reads %{}, which lies neither in its registers nor in shared memory", p_.name, said(t),
-             x);
+      reject("{}: {} reads %{}, which lies neither in its registers nor in shared memory", p_.name,
+             describe(t), x);
     buffer(t, b->second, own);
   }
 
@@ -245,7 +248,7 @@ class Registers {
     const Task& task = plan_.tasks[t];
     const auto w = writer_.find(b);
     if (w == writer_.end())
-      reject("{}: {} reads {}, which no task writes", p_.name, said(t), plan_.buffers[b].name);
+      reject("{}: {} reads {}, which no task writes", p_.name, describe(t), plan_.buffers[b].name);
     const auto names = [&](const std::vector<int>& list) {
       return std::find(list.begin(), list.end(), w->second) != list.end();
     };
@@ -261,7 +264,7 @@ class Registers {
                        node(x).kind != NodeKind::matmul && !updated_.count(root);
     if (found == accumulators_.end() || stale)
       reject("{}: {} reads %{} in registers, where no task before it in this section leaves it", p_.name,
-             said(t), x);
+             describe(t), x);
     return found->second.task;
   }
 
@@ -283,7 +286,7 @@ class Registers {
     proof_.agree(left(t, task.node), t, task.node, true);
     const int parts = context(task).replicated() ? 1 : context(task).holders();
     if (plan_.buffers[task.buffer].partials != parts)
-      reject("{}: {} stores {} partial sums into {}, which has room for {}", p_.name, said(t), parts,
+      reject("{}: {} stores {} partial sums into {}, which has room for {}", p_.name, describe(t), parts,
              plan_.buffers[task.buffer].name, plan_.buffers[task.buffer].partials);
   }
 
@@ -294,17 +297,17 @@ class Registers {
     const WarpLayout w = c.row ? warps(c) : WarpLayout{}, &chosen = choice.warps;
     if (w != chosen)
       reject("{}: {} runs under warps {}x{}x{}x{}, {}x{}x{}x{} were chosen (batch, M, N, K)", p_.name,
-             said(t), w.b, w.m, w.n, w.k, chosen.b, chosen.m, chosen.n, chosen.k);
+             describe(t), w.b, w.m, w.n, w.k, chosen.b, chosen.m, chosen.n, chosen.k);
     if (c.domain != node(task.node).shape)
-      reject("{}: {} has accumulators of {}; its product is {}", p_.name, said(t), to_string(c.domain),
+      reject("{}: {} has accumulators of {}; its product is {}", p_.name, describe(t), to_string(c.domain),
              to_string(node(task.node).shape));
     const bool side_by_side = c.row && choice.row && choice.columns() != choice.n &&
                               leaves_as(*choice.row, *c.row, node(task.node).shape, w);
     if (!c.row || !choice.row || (!alike(*c.row, *choice.row) && !side_by_side))
-      reject("{}: {} leaves its accumulators as {} does, {} was chosen", p_.name, said(t),
+      reject("{}: {} leaves its accumulators as {} does, {} was chosen", p_.name, describe(t),
              c.row ? c.row->name : "no instruction", choice.row ? choice.row->name : "no instruction");
     if (w.count() * 32 > p_.threads())
-      reject("{}: {} runs under {} warps of 32 threads; the block has {} threads", p_.name, said(t),
+      reject("{}: {} runs under {} warps of 32 threads; the block has {} threads", p_.name, describe(t),
              w.count(), p_.threads());
     proof_.covers(t);
     if (choice.a_from >= 0)
@@ -313,7 +316,7 @@ class Registers {
       stored(t, node(task.node).in[0], false);  // ldmatrix: elements of other threads
     stored(t, node(task.node).in[1], false);
     if (rescaled_by(node(task.node)) >= 0 && (late_ ? late_rescaled_ : rescaled_).erase(task.node) == 0)
-      reject("{}: {} adds to sums that no task before it in {} has multiplied by %{}", p_.name, said(t),
+      reject("{}: {} adds to sums that no task before it in {} has multiplied by %{}", p_.name, describe(t),
              late_ ? "the iteration before" : "this iteration", rescaled_by(node(task.node)));
     if (node(task.node).carried) return state(t, accumulators_, task.node);
     accumulators_[task.node] = {t, false};
@@ -325,7 +328,7 @@ class Registers {
     const auto found = left.find(operand);
     if (found == left.end())
       reject("{}: {} takes %{} as fragments, which no task before it in {} leaves in registers", p_.name,
-             said(t), operand, late_ ? "the iteration before" : "this section");
+             describe(t), operand, late_ ? "the iteration before" : "this section");
     proof_.chained(t, found->second.task);
     if (late_) left.erase(found);
   }
@@ -333,7 +336,7 @@ class Registers {
   void finish(int t) {
     const auto found = sums_.find(plan_.tasks[t].node);
     if (found == sums_.end())
-      reject("{}: {} adds up sums that no task before it in this section leaves", p_.name, said(t));
+      reject("{}: {} adds up sums that no task before it in this section leaves", p_.name, describe(t));
     proof_.sums(t, found->second.task);
     if (plan_.tasks[t].buffer < 0) accumulators_[plan_.tasks[t].node] = {t, false};
   }

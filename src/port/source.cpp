@@ -48,14 +48,14 @@ class Reader {
     const int line = line_;
     const std::size_t begin = at_;
     skip_line();
-    std::string_view said = text_.substr(begin + 1, at_ - begin - 1);
-    const std::size_t word = said.find_first_not_of(" \t");
-    if (word == std::string_view::npos || said.substr(word, 7) != "include") return;
-    const std::size_t open = said.find_first_of("<\"", word + 7);
+    std::string_view line_text = text_.substr(begin + 1, at_ - begin - 1);
+    const std::size_t word = line_text.find_first_not_of(" \t");
+    if (word == std::string_view::npos || line_text.substr(word, 7) != "include") return;
+    const std::size_t open = line_text.find_first_of("<\"", word + 7);
     if (open == std::string_view::npos) return;
-    const std::size_t close = said.find(said[open] == '<' ? '>' : '"', open + 1);
+    const std::size_t close = line_text.find(line_text[open] == '<' ? '>' : '"', open + 1);
     if (close != std::string_view::npos)
-      s_.includes.push_back({std::string(said.substr(open + 1, close - open - 1)), line});
+      s_.includes.push_back({std::string(line_text.substr(open + 1, close - open - 1)), line});
   }
   void literal(char quote) {
     step(1);

@@ -41,16 +41,16 @@ struct Loaded : Launch {
     return zellige::sealed(text, compiled(), "given.manifest.json");
   }
   /// The error of loading, without the manifest's path.
-  std::string said() const {
+  std::string message() const {
     const std::string found = why([&] { Program::load(path); });
     return found.starts_with(path) ? found.substr(path.size()) : found;
   }
-  std::string said_of(const std::string& manifest) const {
+  std::string message_of(const std::string& manifest) const {
     write("given.manifest.json", manifest);
-    return said();
+    return message();
   }
   /// The error of sealing the manifest with a part of it replaced.
-  static std::string said_of_sealing(const std::string& from, const std::string& to) {
+  static std::string message_of_sealing(const std::string& from, const std::string& to) {
     std::string text = by_hand;
     text.replace(text.find(from), from.size(), to);
     const std::string found = why([&] { seal(text); }), name = "given.manifest.json";
@@ -89,9 +89,10 @@ TEST_F(Loaded, ProgramsAreLoadedByTheirManifests) {
 TEST_F(Loaded, WhatIsSealedStaysSealed) {
   const std::string once = seal(by_hand), manifest = Program::load(path).text(ZELLIGE_MANIFEST);
   EXPECT_EQ(seal(once), once);
-  EXPECT_EQ(said_of(manifest), "nothing was refused") << "as the loaded program tells it";
-  EXPECT_EQ(said_of(ordered_json::parse(once).dump()), "nothing was refused") << "blanks are not hashed";
-  EXPECT_EQ(said_of(nlohmann::json::parse(once).dump(7)), "nothing was refused") << "nor is the keys' order";
+  EXPECT_EQ(message_of(manifest), "nothing was refused") << "as the loaded program tells it";
+  EXPECT_EQ(message_of(ordered_json::parse(once).dump()), "nothing was refused") << "blanks are not hashed";
+  EXPECT_EQ(message_of(nlohmann::json::parse(once).dump(7)), "nothing was refused")
+      << "nor is the keys' order";
 }
 
 /// Every manifest that differs from `whole` in one value or one key.
@@ -128,7 +129,7 @@ TEST_F(Loaded, EveryEditOfAManifestIsNoticed) {
   const std::vector<ordered_json> edits = edits_of(ordered_json::parse(seal(by_hand)));
   EXPECT_GT(edits.size(), 250u);
   for (const ordered_json& edited : edits)
-    EXPECT_NE(said_of(edited.dump()), "nothing was refused") << edited.dump();
+    EXPECT_NE(message_of(edited.dump()), "nothing was refused") << edited.dump();
 }
 
 TEST_F(Loaded, AnEditIsNamedWithBothHashes) {
@@ -136,13 +137,13 @@ TEST_F(Loaded, AnEditIsNamedWithBothHashes) {
   const std::string stated = edited["hash"];
   edited["kernels"][0]["grid"][0] = 4;
   const std::string again = seal(edited.dump()), found = ordered_json::parse(again)["hash"];
-  EXPECT_EQ(said_of(edited.dump()),
+  EXPECT_EQ(message_of(edited.dump()),
             ": its hash says " + stated + ", and that of what it holds is " + found +
                 ": it was edited after it was written; `zellige transpile` writes it again, and "
                 "zellige_manifest_seal seals one that was written by hand");
-  EXPECT_EQ(said_of(again), "nothing was refused");
+  EXPECT_EQ(message_of(again), "nothing was refused");
   EXPECT_NE(stated, found);
-  EXPECT_TRUE(said_of(by_hand).starts_with(": its hash says nothing, and that of what it holds is "));
+  EXPECT_TRUE(message_of(by_hand).starts_with(": its hash says nothing, and that of what it holds is "));
 }
 
 TEST_F(Loaded, ACubinThatIsAnotherOrHalfOfItIsNotLoaded) {
@@ -154,7 +155,7 @@ TEST_F(Loaded, ACubinThatIsAnotherOrHalfOfItIsNotLoaded) {
         ordered_json::parse(zellige::sealed(by_hand, whole, "x"))["artefacts"][0]["hash"];
     EXPECT_EQ(hash, stated["hash"]);
     write("given.cubin", bytes);
-    return said();
+    return message();
   };
   const std::string start = "program given: expected given.cubin of " + std::to_string(whole.size()) +
                             " bytes with the hash " + stated["hash"].get<std::string>() +
@@ -184,48 +185,50 @@ TEST_F(Loaded, AManifestWithoutACubinHasNone) {
   ordered_json without = ordered_json::parse(again);
   without["artefacts"] = ordered_json::array({without["artefacts"][0]});
   without["hash"] = "";
-  const std::string hashes = said_of(without.dump());
+  const std::string hashes = message_of(without.dump());
   without["hash"] = hashes.substr(hashes.find("holds is ") + 9, 32);
-  EXPECT_EQ(said_of(without.dump()),
+  EXPECT_EQ(message_of(without.dump()),
             "program other: its manifest names no other.cubin, so none belongs to it; `zellige transpile "
             "GRAPH --target sm_90a --emit cubin` writes both");
 }
 
 TEST_F(Loaded, TheMachineCodeMustBeTheManifests) {
-  EXPECT_EQ(said_of_sealing("\"name\": \"k\"", "\"name\": \"kernel\""),
+  EXPECT_EQ(message_of_sealing("\"name\": \"k\"", "\"name\": \"kernel\""),
             "program given: expected a kernel kernel, as its manifest says, found k in the cubin");
-  EXPECT_EQ(said_of_sealing("\"target\": \"sm_90a\"", "\"target\": \"sm_80\""),
+  EXPECT_EQ(message_of_sealing("\"target\": \"sm_90a\"", "\"target\": \"sm_80\""),
             "program given: expected machine code for sm_80, as its manifest says, found it for sm_90");
-  EXPECT_EQ(said_of_sealing("{\"tensor\": \"X\", \"writes\": false}, {\"bytes\": \"2a000000\"}",
-                            "{\"bytes\": \"2a000000\"}, {\"tensor\": \"X\", \"writes\": false}"),
+  EXPECT_EQ(message_of_sealing("{\"tensor\": \"X\", \"writes\": false}, {\"bytes\": \"2a000000\"}",
+                               "{\"bytes\": \"2a000000\"}, {\"tensor\": \"X\", \"writes\": false}"),
             "program given, kernel k: expected parameters of 4, 8, 8 bytes, as its manifest says, found "
             "parameters of 8, 4, 8 bytes in the cubin");
-  EXPECT_EQ(said_of_sealing(", {\"tensor\": \"Y\", \"writes\": true}", ""),
+  EXPECT_EQ(message_of_sealing(", {\"tensor\": \"Y\", \"writes\": true}", ""),
             "program given, kernel k: expected parameters of 8, 4 bytes, as its manifest says, found "
             "parameters of 8, 4, 8 bytes in the cubin");
   gpu().parameters = {};
   gpu().max_threads = 128;
-  EXPECT_EQ(said_of_sealing("\"X\"", "\"X\""),
+  EXPECT_EQ(message_of_sealing("\"X\"", "\"X\""),
             "program given, kernel k: expected parameters of 8, 4, 8 bytes, as its manifest says, found no "
             "parameters in the cubin");
   gpu().parameters = {8, 4, 8};
   EXPECT_EQ(
-      said_of_sealing("[64, 1, 1]", "[64, 2, 2]"),
+      message_of_sealing("[64, 1, 1]", "[64, 2, 2]"),
       "program given, kernel k: expected blocks of 256 threads, as its manifest says, found at most 128 "
       "in the cubin");
-  EXPECT_EQ(said_of_sealing("[64, 1, 1]", "[64, 2, 1]"), "nothing was refused");
+  EXPECT_EQ(message_of_sealing("[64, 1, 1]", "[64, 2, 1]"), "nothing was refused");
   gpu().cluster = 3;
-  EXPECT_EQ(said_of_sealing("\"X\"", "\"X\""),
+  EXPECT_EQ(message_of_sealing("\"X\"", "\"X\""),
             "program given, kernel k: expected clusters of (1, 1, 1) blocks, as its manifest says, found "
             "(3, 1, 1) in the cubin");
-  EXPECT_EQ(said_of_sealing("[64, 1, 1],", "[64, 1, 1], \"cluster\": [3, 1, 1],"), "nothing was refused");
+  EXPECT_EQ(message_of_sealing("[64, 1, 1],", "[64, 1, 1], \"cluster\": [3, 1, 1],"), "nothing was refused");
 }
 
 TEST_F(Loaded, LaunchesAreWithinWhatAGpuTakes) {
   const std::string kernel = ".kernels[0]";
-  const auto block = [&](const std::string& extents) { return said_of_sealing("[64, 1, 1]", extents); };
-  const auto grid = [&](const std::string& extents) { return said_of_sealing("[3, 1, 1]", extents); };
-  const auto with = [&](const std::string& field) { return said_of_sealing("\"shared_bytes\": 0", field); };
+  const auto block = [&](const std::string& extents) { return message_of_sealing("[64, 1, 1]", extents); };
+  const auto grid = [&](const std::string& extents) { return message_of_sealing("[3, 1, 1]", extents); };
+  const auto with = [&](const std::string& field) {
+    return message_of_sealing("\"shared_bytes\": 0", field);
+  };
   EXPECT_EQ(block("[4096, 1, 1]"),
             kernel + ".block: expected at most (1024, 1024, 64), as sm_90a has, found (4096, 1, 1)");
   EXPECT_EQ(
@@ -280,7 +283,7 @@ TEST_F(Loaded, MachineCodeWithAFaultOfTheAssemblerIsNotLoaded) {
   gpu().faulty = true;
   write("given.cubin", compiled());
   EXPECT_EQ(
-      said_of(seal(by_hand)),
+      message_of(seal(by_hand)),
       "program given: its machine code would end in an illegal instruction on the GPU, so it is not "
       "launched: "
       "kernel k: the LDGSTS at byte 0x0 takes its descriptor from UR1 (a known fault of the assembler ptxas, "
@@ -293,26 +296,26 @@ TEST_F(Loaded, VersionsOtherThanTheSecondAreRefused) {
   const std::string first =
       ": is a manifest of version 1, which has no hashes; `zellige transpile GRAPH "
       "--target sm_90a --emit cubin` writes it again, of version 2";
-  EXPECT_EQ(said_of(text), first);
-  EXPECT_EQ(said_of_sealing("\"version\": 2", "\"version\": 1"), first);
-  EXPECT_EQ(said_of_sealing("\"version\": 2", "\"version\": 3"), ".version: expected 2, found 3");
+  EXPECT_EQ(message_of(text), first);
+  EXPECT_EQ(message_of_sealing("\"version\": 2", "\"version\": 1"), first);
+  EXPECT_EQ(message_of_sealing("\"version\": 2", "\"version\": 3"), ".version: expected 2, found 3");
 }
 
 TEST_F(Loaded, WhatIsWrongWithAManifestIsSaid) {
-  EXPECT_EQ(said_of_sealing("\"f32\"", "\"f64\""),
+  EXPECT_EQ(message_of_sealing("\"f32\"", "\"f64\""),
             ".tensors[0].dtype: expected one of f16, bf16, f32, e4m3, e5m2, int8, int32, found \"f64\"");
-  EXPECT_EQ(said_of_sealing("[3, 1, 1]", "[3, 0, 1]"),
+  EXPECT_EQ(message_of_sealing("[3, 1, 1]", "[3, 0, 1]"),
             ".kernels[0].grid[1]: expected an integer of at least 1, found 0");
-  EXPECT_EQ(said_of_sealing("{\"tensor\": \"Y\"", "{\"tensor\": \"Z\""),
+  EXPECT_EQ(message_of_sealing("{\"tensor\": \"Y\"", "{\"tensor\": \"Z\""),
             ".kernels[0].arguments[2].tensor: expected a tensor's name, found \"Z\"");
-  EXPECT_EQ(said_of_sealing("\"2a00", "\"2g00"),
+  EXPECT_EQ(message_of_sealing("\"2a00", "\"2g00"),
             ".kernels[0].arguments[1].bytes: expected hexadecimal digits, found \"2g000000\"");
-  EXPECT_EQ(said_of_sealing("\"bytes\": \"2a000000\"", "\"bytes\": \"2a000000\", \"size\": 8"),
+  EXPECT_EQ(message_of_sealing("\"bytes\": \"2a000000\"", "\"bytes\": \"2a000000\", \"size\": 8"),
             ".kernels[0].arguments[1].size: expected 4, the bytes of its digits, found 8");
-  EXPECT_EQ(said_of_sealing("\"tensor\": \"X\", ", "\"tensor\": \"X\", \"size\": 4, "),
+  EXPECT_EQ(message_of_sealing("\"tensor\": \"X\", ", "\"tensor\": \"X\", \"size\": 4, "),
             ".kernels[0].arguments[0].size: expected 8, the bytes of a pointer, found 4");
-  EXPECT_EQ(said_of_sealing("\"buffer_size\": 256,", ""), ": expected a field buffer_size, found none");
-  EXPECT_EQ(said_of_sealing("\"strides\": [8, 1]", "\"strides\": [1]"),
+  EXPECT_EQ(message_of_sealing("\"buffer_size\": 256,", ""), ": expected a field buffer_size, found none");
+  EXPECT_EQ(message_of_sealing("\"strides\": [8, 1]", "\"strides\": [1]"),
             ".tensors[0].strides: expected 2 numbers, as shape has, found a list of 1");
   EXPECT_EQ(why([&] { Program::load("given.json"); }),
             "given.json: expected a manifest, NAME.manifest.json, with NAME.cubin beside it");

@@ -7,7 +7,7 @@ TEST_F(Launch, RefusesMemoryThatItsKernelsCannotAccess) {
   gpu().memory = {
       {0x10000, 0x1000}, {0x20000, 0x1000, 1, false}, {0x30000, 0x40}, {0x30040, 0x40}, {0x40000, 0x40}};
   Program program(Graph::from_json(scaled), {ZELLIGE_ON_GPU});
-  const auto said = [&](void* x, void* y) {
+  const auto message = [&](void* x, void* y) {
     const std::string launched = why([&] { program.launch({x}, {y}, nullptr); });
     const std::string called = why([&] {
       program.call({on_gpu(reinterpret_cast<std::uintptr_t>(x), 0)},
@@ -19,20 +19,20 @@ TEST_F(Launch, RefusesMemoryThatItsKernelsCannotAccess) {
   void *const good = address(0x10000), *const more = address(0x10800);
   const std::string input = "program scaled, input X: expected 128 bytes of the GPU's memory, found ",
                     output = "program scaled, output Y: expected 128 bytes of the GPU's memory, found ";
-  EXPECT_EQ(said(good, more), "nothing was refused");
+  EXPECT_EQ(message(good, more), "nothing was refused");
   alignas(16) static float host[32];
   const std::string on_host = in_hex(host) + ", where CUDA knows none: it is the host's, or was freed";
-  EXPECT_EQ(said(host, more), input + on_host);
-  EXPECT_EQ(said(good, host), output + on_host);
-  EXPECT_EQ(said(address(0x10f90), more), input + "112 up to the end of the allocation");
-  EXPECT_EQ(said(address(0x20000), more),
+  EXPECT_EQ(message(host, more), input + on_host);
+  EXPECT_EQ(message(good, host), output + on_host);
+  EXPECT_EQ(message(address(0x10f90), more), input + "112 up to the end of the allocation");
+  EXPECT_EQ(message(address(0x20000), more),
             input + "0x20000 on cuda:1, which the current context cannot access");
-  EXPECT_EQ(said(address(0x30000), more), "nothing was refused") << "two allocations side by side";
-  EXPECT_EQ(said(address(0x40000), more), input + "64 up to the end of the allocation");
-  EXPECT_EQ(said(nullptr, more), "program scaled, input X: expected an address, found NULL");
-  EXPECT_EQ(said(good, nullptr), "program scaled, output Y: expected an address, found NULL");
+  EXPECT_EQ(message(address(0x30000), more), "nothing was refused") << "two allocations side by side";
+  EXPECT_EQ(message(address(0x40000), more), input + "64 up to the end of the allocation");
+  EXPECT_EQ(message(nullptr, more), "program scaled, input X: expected an address, found NULL");
+  EXPECT_EQ(message(good, nullptr), "program scaled, output Y: expected an address, found NULL");
   gpu().memory.clear();
-  EXPECT_EQ(said(good, more), input + "0x10000, where CUDA knows none: it is the host's, or was freed");
+  EXPECT_EQ(message(good, more), input + "0x10000, where CUDA knows none: it is the host's, or was freed");
   EXPECT_EQ(gpu().launches.size(), 4u);
 }
 
@@ -48,18 +48,18 @@ TEST_F(Launch, AsksOncePerAllocationAndLaunch) {
 TEST_F(Launch, RefusesAWorkspaceThatIsNone) {
   gpu().memory = {{0x10000, 0x1000}, {0x20000, 0x10}};
   Program program(Graph::from_json(two_kernels), {.on = ZELLIGE_ON_GPU, .as_given = true});
-  const auto said = [&](std::uintptr_t at) {
+  const auto message = [&](std::uintptr_t at) {
     return why([&] { program.launch({address(0x10000)}, {address(0x10800)}, nullptr, address(at)); });
   };
   ASSERT_EQ(program.workspace(), 256);
-  EXPECT_EQ(said(0x10a00), "nothing was refused");
+  EXPECT_EQ(message(0x10a00), "nothing was refused");
   EXPECT_EQ(
-      said(0x10a10),
+      message(0x10a10),
       "program two, workspace: expected memory that begins at a multiple of 256 bytes, found 16 past one");
-  EXPECT_EQ(said(0x20000),
+  EXPECT_EQ(message(0x20000),
             "program two, workspace: expected 256 bytes of the GPU's memory, found 16 up to the end of the "
             "allocation");
-  EXPECT_EQ(said(0x30000),
+  EXPECT_EQ(message(0x30000),
             "program two, workspace: expected 256 bytes of the GPU's memory, found 0x30000, where CUDA knows "
             "none: it is "
             "the host's, or was freed");
@@ -100,29 +100,29 @@ TEST_F(Launch, TakesObjectsByTheTableOfTheirFramework) {
   ASSERT_EQ(zellige_program_new(graph, nullptr, &p), ZELLIGE_OK);
   zellige_tensor x = on_gpu(0x1000, 0), y = on_gpu(0x2000, 0);
   const Exchange table;
-  const auto said = [&](void* in, const void* exchange) -> std::string {
+  const auto message = [&](void* in, const void* exchange) -> std::string {
     void *inputs[] = {in}, *outputs[] = {&y};
     return zellige_program_call_objects(p, exchange, inputs, 1, outputs, 1, nullptr) ? zellige_last_error()
                                                                                      : "accepted";
   };
-  EXPECT_EQ(said(&x, &table), "accepted");
+  EXPECT_EQ(message(&x, &table), "accepted");
   EXPECT_EQ(gpu().launches.at(0).stream, address(0x77));
-  EXPECT_EQ(said(nullptr, &table), "inputs[0]: expected an object, found NULL");
-  EXPECT_EQ(said(&x, address(0x8)),
+  EXPECT_EQ(message(nullptr, &table), "inputs[0]: expected an object, found NULL");
+  EXPECT_EQ(message(&x, address(0x8)),
             "exchange: expected 56 bytes that can be read, found memory at 0x8 that cannot");
   x.rank = 1 << 30;
-  EXPECT_EQ(said(&x, &table), "program scaled, input X: expected rank 2, found 1073741824");
+  EXPECT_EQ(message(&x, &table), "program scaled, input X: expected rank 2, found 1073741824");
   x.rank = 2, x.shape = nullptr;
-  EXPECT_EQ(said(&x, &table), "program scaled, input X: expected the address of a shape, found NULL");
+  EXPECT_EQ(message(&x, &table), "program scaled, input X: expected the address of a shape, found NULL");
   Exchange without;
   without.view = nullptr;
-  EXPECT_EQ(said(&x, &without), "DLPack: expected functions in the exchange table, found NULL");
+  EXPECT_EQ(message(&x, &without), "DLPack: expected functions in the exchange table, found NULL");
   Exchange other;
   other.major = 2;
-  EXPECT_EQ(said(&x, &other), "DLPack: expected version 1 of the exchange table, found 2");
+  EXPECT_EQ(message(&x, &other), "DLPack: expected version 1 of the exchange table, found 2");
   Exchange failing;
   failing.view = [](void*, zellige_tensor*) { return -1; };
-  EXPECT_EQ(said(&x, &failing), "an argument cannot be read as a tensor");
+  EXPECT_EQ(message(&x, &failing), "an argument cannot be read as a tensor");
   zellige_program_free(p), zellige_graph_free(graph);
 }
 

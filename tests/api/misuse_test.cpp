@@ -14,7 +14,7 @@
 namespace {
 
 /// The sentence of a function that is expected to refuse.
-std::string said(zellige_status status) {
+std::string message(zellige_status status) {
   return status == ZELLIGE_OK
              ? "accepted"
              : (status == ZELLIGE_REFUSED ? "" : "FAILED: ") + std::string(zellige_last_error());
@@ -66,45 +66,46 @@ class Misuse : public testing::Test {
 
 TEST_F(Misuse, EveryParameterThatIsNullIsNamed) {
   const std::string no_text = ": expected a text, found NULL", no_place = ": expected an address, found NULL";
-  EXPECT_EQ(said(zellige_graph_from_json(nullptr, "g", &made_graph)), "text" + no_text);
-  EXPECT_EQ(said(zellige_graph_from_json(scaled, "g", nullptr)), "graph" + no_place);
-  EXPECT_EQ(said(zellige_graph_from_json(scaled, nullptr, &made_graph)), "accepted");
-  EXPECT_EQ(said(zellige_graph_json(graph, nullptr)), "text" + no_place);
-  EXPECT_EQ(said(zellige_graph_input(graph, 0, nullptr)), "info" + no_place);
-  EXPECT_EQ(said(zellige_graph_output(graph, 0, nullptr)), "info" + no_place);
-  EXPECT_EQ(said(zellige_program_new(graph, nullptr, nullptr)), "program" + no_place);
-  EXPECT_EQ(said(zellige_program_load(nullptr, "n", "\177ELF", 4, &made_program)), "manifest" + no_text);
-  EXPECT_EQ(said(zellige_program_load("{}", nullptr, "\177ELF", 4, &made_program)), "name" + no_text);
-  EXPECT_EQ(said(zellige_program_load("{}", "n", nullptr, 4, &made_program)), "cubin" + no_place);
-  EXPECT_EQ(said(zellige_program_load("{}", "n", nullptr, 0, &made_program)),
+  EXPECT_EQ(message(zellige_graph_from_json(nullptr, "g", &made_graph)), "text" + no_text);
+  EXPECT_EQ(message(zellige_graph_from_json(scaled, "g", nullptr)), "graph" + no_place);
+  EXPECT_EQ(message(zellige_graph_from_json(scaled, nullptr, &made_graph)), "accepted");
+  EXPECT_EQ(message(zellige_graph_json(graph, nullptr)), "text" + no_place);
+  EXPECT_EQ(message(zellige_graph_input(graph, 0, nullptr)), "info" + no_place);
+  EXPECT_EQ(message(zellige_graph_output(graph, 0, nullptr)), "info" + no_place);
+  EXPECT_EQ(message(zellige_program_new(graph, nullptr, nullptr)), "program" + no_place);
+  EXPECT_EQ(message(zellige_program_load(nullptr, "n", "\177ELF", 4, &made_program)), "manifest" + no_text);
+  EXPECT_EQ(message(zellige_program_load("{}", nullptr, "\177ELF", 4, &made_program)), "name" + no_text);
+  EXPECT_EQ(message(zellige_program_load("{}", "n", nullptr, 4, &made_program)), "cubin" + no_place);
+  EXPECT_EQ(message(zellige_program_load("{}", "n", nullptr, 0, &made_program)),
             "n: expected a cubin, which begins as ELF does, found 0 other bytes");
-  EXPECT_EQ(said(zellige_program_load("{}", "n", "\177ELF", 4, nullptr)), "program" + no_place);
-  EXPECT_EQ(said(zellige_manifest_seal(nullptr, "n", "\177ELF", 4, &text)), "manifest" + no_text);
-  EXPECT_EQ(said(zellige_manifest_seal("{}", nullptr, "\177ELF", 4, &text)), "name" + no_text);
-  EXPECT_EQ(said(zellige_manifest_seal("{}", "n", nullptr, 4, &text)), "cubin" + no_place);
-  EXPECT_EQ(said(zellige_manifest_seal("{}", "n", "\177ELF", 4, nullptr)), "sealed" + no_place);
-  EXPECT_EQ(said(zellige_cubin(nullptr, "sm_80", &text, &bytes)), "source" + no_text);
-  EXPECT_EQ(said(zellige_cubin("", nullptr, &text, &bytes)), "target" + no_text);
-  EXPECT_EQ(said(zellige_cubin("", "sm_80", nullptr, &bytes)), "cubin" + no_place);
-  EXPECT_EQ(said(zellige_cubin("", "sm_80", &text, nullptr)), "bytes" + no_place);
-  EXPECT_EQ(said(zellige_program_text(program, ZELLIGE_PLAN, nullptr)), "text" + no_place);
-  EXPECT_EQ(said(zellige_program_input(program, 0, nullptr)), "info" + no_place);
-  EXPECT_EQ(said(zellige_program_output(program, 0, nullptr)), "info" + no_place);
-  EXPECT_EQ(said(zellige_program_call(program, nullptr, 1, &out, 1, nullptr)), "inputs" + no_place);
-  EXPECT_EQ(said(zellige_program_call(program, &in, 1, nullptr, 1, nullptr)), "outputs" + no_place);
+  EXPECT_EQ(message(zellige_program_load("{}", "n", "\177ELF", 4, nullptr)), "program" + no_place);
+  EXPECT_EQ(message(zellige_manifest_seal(nullptr, "n", "\177ELF", 4, &text)), "manifest" + no_text);
+  EXPECT_EQ(message(zellige_manifest_seal("{}", nullptr, "\177ELF", 4, &text)), "name" + no_text);
+  EXPECT_EQ(message(zellige_manifest_seal("{}", "n", nullptr, 4, &text)), "cubin" + no_place);
+  EXPECT_EQ(message(zellige_manifest_seal("{}", "n", "\177ELF", 4, nullptr)), "sealed" + no_place);
+  EXPECT_EQ(message(zellige_cubin(nullptr, "sm_80", &text, &bytes)), "source" + no_text);
+  EXPECT_EQ(message(zellige_cubin("", nullptr, &text, &bytes)), "target" + no_text);
+  EXPECT_EQ(message(zellige_cubin("", "sm_80", nullptr, &bytes)), "cubin" + no_place);
+  EXPECT_EQ(message(zellige_cubin("", "sm_80", &text, nullptr)), "bytes" + no_place);
+  EXPECT_EQ(message(zellige_program_text(program, ZELLIGE_PLAN, nullptr)), "text" + no_place);
+  EXPECT_EQ(message(zellige_program_input(program, 0, nullptr)), "info" + no_place);
+  EXPECT_EQ(message(zellige_program_output(program, 0, nullptr)), "info" + no_place);
+  EXPECT_EQ(message(zellige_program_call(program, nullptr, 1, &out, 1, nullptr)), "inputs" + no_place);
+  EXPECT_EQ(message(zellige_program_call(program, &in, 1, nullptr, 1, nullptr)), "outputs" + no_place);
   void* addresses[] = {x.values};
-  EXPECT_EQ(said(zellige_program_launch(program, nullptr, addresses, nullptr, nullptr)), "inputs" + no_place);
-  EXPECT_EQ(said(zellige_program_launch(program, addresses, nullptr, nullptr, nullptr)),
+  EXPECT_EQ(message(zellige_program_launch(program, nullptr, addresses, nullptr, nullptr)),
+            "inputs" + no_place);
+  EXPECT_EQ(message(zellige_program_launch(program, addresses, nullptr, nullptr, nullptr)),
             "outputs" + no_place);
-  EXPECT_EQ(said(zellige_program_call_objects(program, nullptr, addresses, 1, addresses, 1, nullptr)),
+  EXPECT_EQ(message(zellige_program_call_objects(program, nullptr, addresses, 1, addresses, 1, nullptr)),
             "exchange" + no_place);
-  EXPECT_EQ(said(zellige_program_time(program, nullptr)), "us" + no_place);
-  EXPECT_EQ(said(zellige_gpu(nullptr, nullptr)), "accepted");
-  EXPECT_EQ(said(zellige_layout(nullptr, &text)), "expression" + no_text);
-  EXPECT_EQ(said(zellige_layout("1:1", nullptr)), "result" + no_place);
-  EXPECT_EQ(said(zellige_layout_operations(nullptr)), "list" + no_place);
-  EXPECT_EQ(said(zellige_layout_svg(nullptr, 16, &text)), "expression" + no_text);
-  EXPECT_EQ(said(zellige_layout_svg("1:1", 16, nullptr)), "svg" + no_place);
+  EXPECT_EQ(message(zellige_program_time(program, nullptr)), "us" + no_place);
+  EXPECT_EQ(message(zellige_gpu(nullptr, nullptr)), "accepted");
+  EXPECT_EQ(message(zellige_layout(nullptr, &text)), "expression" + no_text);
+  EXPECT_EQ(message(zellige_layout("1:1", nullptr)), "result" + no_place);
+  EXPECT_EQ(message(zellige_layout_operations(nullptr)), "list" + no_place);
+  EXPECT_EQ(message(zellige_layout_svg(nullptr, 16, &text)), "expression" + no_text);
+  EXPECT_EQ(message(zellige_layout_svg("1:1", 16, nullptr)), "svg" + no_place);
   EXPECT_EQ(
       freed([] { zellige_graph_free(nullptr), zellige_program_free(nullptr), zellige_text_free(nullptr); }),
       "accepted");
@@ -112,28 +113,28 @@ TEST_F(Misuse, EveryParameterThatIsNullIsNamed) {
 
 TEST_F(Misuse, EveryFunctionRefusesWhatIsNoHandle) {
   const auto graphs = [&](const zellige_graph* g, const std::string& why) {
-    EXPECT_EQ(said(zellige_graph_json(g, &text)), why);
+    EXPECT_EQ(message(zellige_graph_json(g, &text)), why);
     EXPECT_EQ(counted(zellige_graph_inputs(g)), why);
     EXPECT_EQ(counted(zellige_graph_outputs(g)), why);
-    EXPECT_EQ(said(zellige_graph_input(g, 0, &info)), why);
-    EXPECT_EQ(said(zellige_graph_output(g, 0, &info)), why);
-    EXPECT_EQ(said(zellige_program_new(g, nullptr, &made_program)), why);
+    EXPECT_EQ(message(zellige_graph_input(g, 0, &info)), why);
+    EXPECT_EQ(message(zellige_graph_output(g, 0, &info)), why);
+    EXPECT_EQ(message(zellige_program_new(g, nullptr, &made_program)), why);
     if (g) EXPECT_EQ(freed([&] { zellige_graph_free(const_cast<zellige_graph*>(g)); }), why);
   };
   const auto programs = [&](zellige_program* p, const std::string& why) {
     void* addresses[] = {x.values};
-    EXPECT_EQ(said(zellige_program_text(p, ZELLIGE_PLAN, &text)), why);
+    EXPECT_EQ(message(zellige_program_text(p, ZELLIGE_PLAN, &text)), why);
     EXPECT_EQ(counted(zellige_program_price(p)), why);
     EXPECT_EQ(counted(zellige_program_workspace(p)), why);
     EXPECT_EQ(counted(zellige_program_inputs(p)), why);
     EXPECT_EQ(counted(zellige_program_outputs(p)), why);
-    EXPECT_EQ(said(zellige_program_input(p, 0, &info)), why);
-    EXPECT_EQ(said(zellige_program_output(p, 0, &info)), why);
-    EXPECT_EQ(said(zellige_program_call(p, &in, 1, &out, 1, nullptr)), why);
-    EXPECT_EQ(said(zellige_program_call_objects(p, addresses, addresses, 1, addresses, 1, nullptr)), why);
-    EXPECT_EQ(said(zellige_program_launch(p, addresses, addresses, nullptr, nullptr)), why);
-    EXPECT_EQ(said(zellige_program_compile(p)), why);
-    EXPECT_EQ(said(zellige_program_time(p, &us)), why);
+    EXPECT_EQ(message(zellige_program_input(p, 0, &info)), why);
+    EXPECT_EQ(message(zellige_program_output(p, 0, &info)), why);
+    EXPECT_EQ(message(zellige_program_call(p, &in, 1, &out, 1, nullptr)), why);
+    EXPECT_EQ(message(zellige_program_call_objects(p, addresses, addresses, 1, addresses, 1, nullptr)), why);
+    EXPECT_EQ(message(zellige_program_launch(p, addresses, addresses, nullptr, nullptr)), why);
+    EXPECT_EQ(message(zellige_program_compile(p)), why);
+    EXPECT_EQ(message(zellige_program_time(p, &us)), why);
     if (p) EXPECT_EQ(freed([&] { zellige_program_free(p); }), why);
   };
   graphs(nullptr, "graph: expected a zellige_graph, found NULL");
@@ -185,33 +186,34 @@ TEST_F(Misuse, TextsThatAreNoneOrEndNowhere) {
   mprotect(pages.writable() + Pages::page, Pages::page, PROT_NONE);  // the read-only page: no zero before it
   const std::string open_end = ": expected a text that ends in zero, found memory at " +
                                in_hex(pages.read_only()) + " that cannot be read";
-  EXPECT_EQ(said(zellige_layout(pages.writable() + Pages::page - 5, &text)), "expression" + open_end);
-  EXPECT_EQ(said(zellige_graph_from_json(pages.writable(), "g", &made_graph)), "text" + open_end);
+  EXPECT_EQ(message(zellige_layout(pages.writable() + Pages::page - 5, &text)), "expression" + open_end);
+  EXPECT_EQ(message(zellige_graph_from_json(pages.writable(), "g", &made_graph)), "text" + open_end);
   const char* const one = reinterpret_cast<const char*>(1);
   const std::string none = ": expected a text that ends in zero, found memory at 0x1 that cannot be read";
-  EXPECT_EQ(said(zellige_graph_from_json(one, "g", &made_graph)), "text" + none);
-  EXPECT_EQ(said(zellige_graph_from_json(scaled, one, &made_graph)), "name" + none);
-  EXPECT_EQ(said(zellige_program_load(one, "n", "", 0, &made_program)), "manifest" + none);
-  EXPECT_EQ(said(zellige_program_load("{}", one, "", 0, &made_program)), "name" + none);
-  EXPECT_EQ(said(zellige_cubin(one, "sm_80", &text, &bytes)), "source" + none);
-  EXPECT_EQ(said(zellige_cubin("", one, &text, &bytes)), "target" + none);
-  EXPECT_EQ(said(zellige_layout_svg(one, 16, &text)), "expression" + none);
-  EXPECT_EQ(said(zellige_program_load("{}", "n", one, 4, &made_program)),
+  EXPECT_EQ(message(zellige_graph_from_json(one, "g", &made_graph)), "text" + none);
+  EXPECT_EQ(message(zellige_graph_from_json(scaled, one, &made_graph)), "name" + none);
+  EXPECT_EQ(message(zellige_program_load(one, "n", "", 0, &made_program)), "manifest" + none);
+  EXPECT_EQ(message(zellige_program_load("{}", one, "", 0, &made_program)), "name" + none);
+  EXPECT_EQ(message(zellige_cubin(one, "sm_80", &text, &bytes)), "source" + none);
+  EXPECT_EQ(message(zellige_cubin("", one, &text, &bytes)), "target" + none);
+  EXPECT_EQ(message(zellige_layout_svg(one, 16, &text)), "expression" + none);
+  EXPECT_EQ(message(zellige_program_load("{}", "n", one, 4, &made_program)),
             "cubin: expected 4 bytes that can be read, found memory at 0x1 that cannot");
-  EXPECT_EQ(said(zellige_program_load("{}", "n", "\177ELF", SIZE_MAX, &made_program)).substr(0, 63),
+  EXPECT_EQ(message(zellige_program_load("{}", "n", "\177ELF", SIZE_MAX, &made_program)).substr(0, 63),
             "cubin: expected 18446744073709551615 bytes that can be read, fo");
 }
 
 TEST_F(Misuse, ResultsThatCannotBePut) {
   const auto refused = [&](void* at, std::size_t size, const std::string& why) {
-    EXPECT_EQ(said(zellige_graph_from_json(scaled, "g", static_cast<zellige_graph**>(at))), "graph: " + why);
-    EXPECT_EQ(said(zellige_program_new(graph, nullptr, static_cast<zellige_program**>(at))),
+    EXPECT_EQ(message(zellige_graph_from_json(scaled, "g", static_cast<zellige_graph**>(at))),
+              "graph: " + why);
+    EXPECT_EQ(message(zellige_program_new(graph, nullptr, static_cast<zellige_program**>(at))),
               "program: " + why);
-    EXPECT_EQ(said(zellige_layout("1:1", static_cast<char**>(at))), "result: " + why);
-    EXPECT_EQ(said(zellige_program_time(program, static_cast<double*>(at))), "us: " + why);
-    EXPECT_EQ(said(zellige_cubin("", "sm_80", &text, static_cast<std::size_t*>(at))), "bytes: " + why);
-    EXPECT_EQ(said(zellige_gpu(static_cast<char**>(at), nullptr)), "target: " + why);
-    EXPECT_EQ(said(zellige_gpu(nullptr, static_cast<char**>(at))), "why_not: " + why);
+    EXPECT_EQ(message(zellige_layout("1:1", static_cast<char**>(at))), "result: " + why);
+    EXPECT_EQ(message(zellige_program_time(program, static_cast<double*>(at))), "us: " + why);
+    EXPECT_EQ(message(zellige_cubin("", "sm_80", &text, static_cast<std::size_t*>(at))), "bytes: " + why);
+    EXPECT_EQ(message(zellige_gpu(static_cast<char**>(at), nullptr)), "target: " + why);
+    EXPECT_EQ(message(zellige_gpu(nullptr, static_cast<char**>(at))), "why_not: " + why);
     static_cast<void>(size);
   };
   std::memset(pages.writable(), 0x5a, Pages::page);
@@ -222,7 +224,7 @@ TEST_F(Misuse, ResultsThatCannotBePut) {
   for (std::size_t i = 0; i < Pages::page; ++i) ASSERT_EQ(pages.writable()[i], 0x5a) << i;
   // A structure that begins where it can be written, and does not end there.
   auto* const last = reinterpret_cast<zellige_tensor_info*>(pages.read_only() - 8);
-  EXPECT_EQ(said(zellige_program_input(program, 0, last)),
+  EXPECT_EQ(message(zellige_program_input(program, 0, last)),
             "info: expected 64 bytes that can be written, found memory at " + in_hex(pages.read_only()) +
                 " that cannot");
 }
@@ -249,7 +251,7 @@ TEST_F(Misuse, OptionsOutOfRange) {
     zellige_options options{};
     options.size = sizeof options, options.on = ZELLIGE_ON_REFERENCE, options.target = "sm_80";
     change(options);
-    return said(zellige_program_new(graph, &options, &made_program));
+    return message(zellige_program_new(graph, &options, &made_program));
   };
   EXPECT_EQ(refused([](auto& o) { o.size = 0; }),
             "options, size: expected sizeof(zellige_options), which is 72, found 0");
@@ -277,7 +279,7 @@ TEST_F(Misuse, OptionsOutOfRange) {
   EXPECT_EQ(refused([](auto& o) { o.tiling = reinterpret_cast<const char*>(1); }),
             "tiling: expected a text that ends in zero, found memory at 0x1 that cannot be read");
   const auto at = [&](const void* options) {
-    return said(zellige_program_new(graph, static_cast<const zellige_options*>(options), &made_program));
+    return message(zellige_program_new(graph, static_cast<const zellige_options*>(options), &made_program));
   };
   EXPECT_EQ(at(pages.absent()), "options: expected 8 bytes that can be read, found memory at " +
                                     in_hex(pages.absent()) + " that cannot");
@@ -293,16 +295,16 @@ TEST_F(Misuse, OptionsOutOfRange) {
 TEST_F(Misuse, NumbersOutOfRange) {
   for (const int index : {-1, 1, 1 << 30, -2147483647 - 1}) {
     const std::string end = ", counted from 0, found " + std::to_string(index);
-    EXPECT_EQ(said(zellige_graph_input(graph, index, &info)), "graph scaled: has 1 inputs" + end);
-    EXPECT_EQ(said(zellige_graph_output(graph, index, &info)), "graph scaled: has 1 outputs" + end);
-    EXPECT_EQ(said(zellige_program_input(program, index, &info)), "program scaled: has 1 inputs" + end);
-    EXPECT_EQ(said(zellige_program_output(program, index, &info)), "program scaled: has 1 outputs" + end);
+    EXPECT_EQ(message(zellige_graph_input(graph, index, &info)), "graph scaled: has 1 inputs" + end);
+    EXPECT_EQ(message(zellige_graph_output(graph, index, &info)), "graph scaled: has 1 outputs" + end);
+    EXPECT_EQ(message(zellige_program_input(program, index, &info)), "program scaled: has 1 inputs" + end);
+    EXPECT_EQ(message(zellige_program_output(program, index, &info)), "program scaled: has 1 outputs" + end);
   }
   for (const int which : {9, 1 << 30, -1})
-    EXPECT_EQ(said(zellige_program_text(program, static_cast<zellige_text>(which), &text)),
+    EXPECT_EQ(message(zellige_program_text(program, static_cast<zellige_text>(which), &text)),
               "zellige_program_text: expected 0 to 8, found " + std::to_string(which));
   for (const int bits : {0, -1, 3, 1 << 30})
-    EXPECT_NE(said(zellige_layout_svg("4:1", bits, &text)), "accepted");
+    EXPECT_NE(message(zellige_layout_svg("4:1", bits, &text)), "accepted");
 }
 
 /// pthread_create gives no more threads while this is set.
@@ -322,7 +324,7 @@ TEST_F(Misuse, AMachineWithoutMoreThreadsComputesWithThoseThereAre) {
     const zellige_tensor inputs[] = {tensor(a), tensor(b)}, output = tensor(product);
     for (const bool without : {false, true}) {  // first with them: OpenBLAS starts its own once
       no_threads = without;
-      const std::string why = said(zellige_program_call(p, inputs, 2, &output, 1, nullptr));
+      const std::string why = message(zellige_program_call(p, inputs, 2, &output, 1, nullptr));
       no_threads = false;
       EXPECT_EQ(why, "accepted");
     }

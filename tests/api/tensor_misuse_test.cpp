@@ -188,9 +188,9 @@ TEST(LargeMisuse, TensorsLargerThanTheMachine) {
   const auto at = [&](std::uintptr_t address) {
     return zellige_tensor{reinterpret_cast<void*>(address), 1, 0, 2, 2, 32, 1, shape, nullptr, 0};
   };
-  const std::string said = why([&] { program.call({at(1ull << 44)}, {at(1ull << 45)}); });
-  EXPECT_EQ(said.substr(0, said.find("the ")), "program huge: its tensors have 8.8e+03 GB, more than ")
-      << said;
+  const std::string message = why([&] { program.call({at(1ull << 44)}, {at(1ull << 45)}); });
+  EXPECT_EQ(message.substr(0, message.find("the ")), "program huge: its tensors have 8.8e+03 GB, more than ")
+      << message;
 }
 
 }  // namespace

@@ -230,17 +230,17 @@ TEST_F(Emit, TheManifestKnowsWhatWasWrittenWithIt) {
       return std::string(e.what());
     }
   };
-  const auto said = [&](const std::string& bytes) {
+  const auto message = [&](const std::string& bytes) {
     return "program mlp: expected mlp.cubin of " + std::to_string(cubin.size()) + " bytes with the hash " +
            zellige::emit::hash(cubin) + ", as its manifest says, found " + std::to_string(bytes.size()) +
            " bytes with the hash " + zellige::emit::hash(bytes) +
            ": the two were not written together, or the cubin was changed";
   };
   const std::string half = cubin.substr(0, cubin.size() / 2);
-  EXPECT_EQ(refuses(half), said(half));
+  EXPECT_EQ(refuses(half), message(half));
   emit("lora", "sm_90a", "cubin");
   const std::string other = read_whole(path("out/lora_0.cubin"));
-  EXPECT_EQ(refuses(other), said(other));
+  EXPECT_EQ(refuses(other), message(other));
 }
 
 /// On real manifests: a change of any single value or key is detected.

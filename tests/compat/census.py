@@ -180,10 +180,10 @@ def errors_at(lines, first):
         unit.write_text("\n".join(lines) + "\n")
         command = ["nvcc", "-std=c++20", "-arch=sm_90a", "--cuda", "-Xcudafe", "--error_limit=100000",
                    *(f"-I{folder}" for folder in first), "-o", os.devnull, str(unit)]
-        said = subprocess.run(command, capture_output=True, text=True)
-    bad = {int(n) for n in re.findall(r"census\.cu\((\d+)\): error", said.stdout + said.stderr)}
-    if said.returncode and not bad:
-        sys.exit(said.stdout + said.stderr)
+        result = subprocess.run(command, capture_output=True, text=True)
+    bad = {int(n) for n in re.findall(r"census\.cu\((\d+)\): error", result.stdout + result.stderr)}
+    if result.returncode and not bad:
+        sys.exit(result.stdout + result.stderr)
     return bad
 
 

@@ -13,17 +13,17 @@
 
 namespace {
 
-struct Said {
+struct CommandResult {
   int status = 0;
   std::string text;
 };
-Said run(std::string const& command) {
-  Said said;
+CommandResult run(std::string const& command) {
+  CommandResult result;
   std::FILE* out = popen((command + " 2>&1").c_str(), "r");
   char line[4000];
-  while (std::fgets(line, sizeof line, out) != nullptr) said.text += line;
-  said.status = pclose(out);
-  return said;
+  while (std::fgets(line, sizeof line, out) != nullptr) result.text += line;
+  result.status = pclose(out);
+  return result;
 }
 bool have_nvcc() { return run("nvcc --version").status == 0; }
 
@@ -37,10 +37,11 @@ std::string file_of(std::string const& name, std::string const& text) {
 TEST(CompatHeaders, AHopperKernelInCutlasssWordsCompiles) {
   if (!have_nvcc()) GTEST_SKIP() << "no nvcc";
   std::string const object = testing::TempDir() + "zellige_compat_hopper.o";
-  Said const said = run("nvcc" + flags + "-gencode arch=compute_90a,code=sm_90a -c -Werror all-warnings -o " +
-                        object + " " ZELLIGE_SOURCE_DIR "/tests/compat/hopper.cu");
-  EXPECT_EQ(said.status, 0);
-  EXPECT_EQ(said.text, "");
+  CommandResult const result =
+      run("nvcc" + flags + "-gencode arch=compute_90a,code=sm_90a -c -Werror all-warnings -o " + object +
+          " " ZELLIGE_SOURCE_DIR "/tests/compat/hopper.cu");
+  EXPECT_EQ(result.status, 0);
+  EXPECT_EQ(result.text, "");
 }
 
 // Every call of members.cu is in the PTX: the comment after the call gives the mnemonic and the count.
@@ -48,9 +49,9 @@ TEST(CompatHeaders, OperationsAreCalledByTheirStaticFunctions) {
   if (!have_nvcc()) GTEST_SKIP() << "no nvcc";
   std::string const unit = ZELLIGE_SOURCE_DIR "/tests/compat/members.cu";
   std::string const ptx = testing::TempDir() + "zellige_compat_members.ptx";
-  Said const said =
+  CommandResult const result =
       run("nvcc" + flags + "-gencode arch=compute_90a,code=sm_90a --ptx -o " + ptx + " " + unit);
-  ASSERT_EQ(said.status, 0) << said.text;
+  ASSERT_EQ(result.status, 0) << result.text;
   std::stringstream all, source;
   all << std::ifstream(ptx).rdbuf();
   source << std::ifstream(unit).rdbuf();
@@ -78,9 +79,9 @@ __global__ void unrolled(CUTE_GRID_CONSTANT Tma const tma, int m, int n, uint64_
 }
 )");
   std::string const ptx = testing::TempDir() + "zellige_compat_unrolled.ptx";
-  Said const said =
+  CommandResult const result =
       run("nvcc" + flags + "-gencode arch=compute_90a,code=sm_90a --ptx -o " + ptx + " " + unit);
-  ASSERT_EQ(said.status, 0) << said.text;
+  ASSERT_EQ(result.status, 0) << result.text;
   std::stringstream all;
   all << std::ifstream(ptx).rdbuf();
   std::string const text = all.str();
@@ -112,13 +113,15 @@ int main() { multiply<<<1, 128>>>(nullptr); }
   for (std::string const& others :
        {" -gencode arch=compute_90,code=sm_90", " -gencode arch=compute_80,code=sm_80", ""}) {
     std::string const program = testing::TempDir() + "zellige_compat_others";
-    Said const said = run("nvcc" + flags + "-gencode arch=compute_90a,code=sm_90a" + others + " -c -o " +
-                          program + ".o " + unit + " && nvcc -o " + program + " " + program + ".o");
-    EXPECT_EQ(said.status, 0) << others << ": " << said.text;
+    CommandResult const result =
+        run("nvcc" + flags + "-gencode arch=compute_90a,code=sm_90a" + others + " -c -o " + program + ".o " +
+            unit + " && nvcc -o " + program + " " + program + ".o");
+    EXPECT_EQ(result.status, 0) << others << ": " << result.text;
   }
   for (auto const& [architecture, found] : {std::pair{"90a", true}, std::pair{"90", false}}) {
-    Said const said = run("nvcc" + flags + "-arch=compute_" + architecture + " --ptx -o - " + unit);
-    EXPECT_EQ(said.text.find("wgmma.mma_async") != std::string::npos, found) << architecture << said.text;
+    CommandResult const result =
+        run("nvcc" + flags + "-arch=compute_" + architecture + " --ptx -o - " + unit);
+    EXPECT_EQ(result.text.find("wgmma.mma_async") != std::string::npos, found) << architecture << result.text;
   }
 }
 
@@ -128,12 +131,12 @@ TEST(CompatHeaders, HeadersOfOtherArchitecturesFallThrough) {
                                    "cute/atom/mma_traits_sm120.hpp", "cute/arch/mma_sm90_gmma_sparse.hpp"}) {
     std::string const unit = file_of(
         "other.cpp", "#include <" + header + ">\n#ifdef BEHIND\nint behind = 1;\n#endif\nint main() {}\n");
-    Said const alone = run(ZELLIGE_CXX + flags + "-fsyntax-only " + unit);
+    CommandResult const alone = run(ZELLIGE_CXX + flags + "-fsyntax-only " + unit);
     EXPECT_EQ(alone.status, 0) << header << ": " << alone.text;
     std::filesystem::path const root = std::filesystem::path(testing::TempDir()) / "zellige_compat_behind";
     std::filesystem::create_directories((root / header).parent_path());
     std::ofstream(root / header) << "#error CUTLASS's own " << header << "\n";
-    Said const behind = run(ZELLIGE_CXX + flags + "-I " + root.string() + " -fsyntax-only " + unit);
+    CommandResult const behind = run(ZELLIGE_CXX + flags + "-I " + root.string() + " -fsyntax-only " + unit);
     EXPECT_NE(behind.text.find("CUTLASS's own " + header), std::string::npos)
         << header << ": " << behind.text;
     std::filesystem::remove_all(root);
@@ -156,16 +159,16 @@ TEST(CompatHeaders, TensorsBringTheNamesOfSm100) {
   std::string const behind = "-I " + root.string() + " ";
   for (std::string const first :
        {"cute/tensor.hpp", "cute/algorithm/copy.hpp", "cute/atom/mma_traits_sm100.hpp"}) {
-    Said const said =
+    CommandResult const result =
         run(ZELLIGE_CXX + flags + behind + "-fsyntax-only " +
             file_of("names.cpp", "#include <" + first + ">\n#include <cute/tensor.hpp>\n" + uses));
-    EXPECT_EQ(said.status, 0) << first << ": " << said.text;
+    EXPECT_EQ(result.status, 0) << first << ": " << result.text;
   }
   std::string const unit = file_of("names.cpp", "#include <cute/tensor.hpp>\n" + uses);
   for (std::string const without : {std::string(), behind + "-DZELLIGE_CUTE_WITHOUT_SM100 "}) {
-    Said const said = run(ZELLIGE_CXX + flags + without + "-fsyntax-only " + unit);
-    EXPECT_NE(said.status, 0) << without;
-    EXPECT_NE(said.text.find("in_copy_traits_sm100_tma"), std::string::npos) << said.text;
+    CommandResult const result = run(ZELLIGE_CXX + flags + without + "-fsyntax-only " + unit);
+    EXPECT_NE(result.status, 0) << without;
+    EXPECT_NE(result.text.find("in_copy_traits_sm100_tma"), std::string::npos) << result.text;
   }
   std::filesystem::remove_all(root);
 }
@@ -194,9 +197,9 @@ TEST(CompatHeaders, NumberTypesAreThoseOfTheCutlassBehind) {
     }
     theirs.close();
     std::string const unit = file_of("number.cpp", "#include <" + std::string(n.ours) + ">\n" + checks);
-    Said const beside = run(ZELLIGE_CXX + flags + "-I " + root.string() + " -fsyntax-only " + unit);
+    CommandResult const beside = run(ZELLIGE_CXX + flags + "-I " + root.string() + " -fsyntax-only " + unit);
     EXPECT_EQ(beside.status, 0) << n.ours << ": " << beside.text;
-    Said const alone = run(ZELLIGE_CXX + flags + "-fsyntax-only " + unit);
+    CommandResult const alone = run(ZELLIGE_CXX + flags + "-fsyntax-only " + unit);
     EXPECT_NE(alone.status, 0) << n.ours << " without a CUTLASS behind has members of CUTLASS's";
     std::filesystem::remove_all(root);
   }
@@ -207,18 +210,18 @@ TEST(CompatHeaders, NumberTypesAreThoseOfTheCutlassBehind) {
 TEST(CompatHeaders, TraitsBringFlaggedAndSparsePointers) {
   for (std::string const header : {"cute/atom/mma_traits_sm90_gmma.hpp", "cute/arch/mma_sm90_gmma.hpp",
                                    "cute/atom/copy_traits_sm90_tma.hpp", "cute/atom/mma_traits_sm80.hpp"}) {
-    Said const said = run(ZELLIGE_CXX + flags + "-fsyntax-only " +
-                          file_of("pointers.cpp", "#include <" + header + ">\n" + R"(
+    CommandResult const result = run(ZELLIGE_CXX + flags + "-fsyntax-only " +
+                                     file_of("pointers.cpp", "#include <" + header + ">\n" + R"(
 static_assert(cute::smem_ptr_flag_bits<8>::value == 0 && cute::smem_sparse_ptr_flag_bits<2, 8>::value == 0);
 static_assert(cute::is_sparse<cute::sparse_elem<2, uint8_t>>::value);
 )"));
-    EXPECT_EQ(said.status, 0) << header << ": " << said.text;
+    EXPECT_EQ(result.status, 0) << header << ": " << result.text;
   }
 }
 // A user's strides need not be linear: what would compare or divide them is refused.
 TEST(CompatHeaders, StridesOfAUserAreNotDividedUnlessTheySayHow) {
   for (std::string const call : {"right_inverse(l)", "upcast<4>(l)", "cosize(l)", "upcast<4>(outer)"}) {
-    Said const said =
+    CommandResult const result =
         run(ZELLIGE_CXX + flags + "-fsyntax-only " + file_of("strides.cpp", R"(#include <cute/tensor.hpp>
 struct LookedUp { int const* at; };
 constexpr int operator*(int i, LookedUp const& s) { return s.at[i]; }
@@ -227,15 +230,15 @@ void f(int const* at) {
   auto outer = make_layout(Shape<_1, _1>{}, make_stride(LookedUp{at}, _1{}));
   ComposedLayout l{outer, make_arithmetic_tuple(0, 0), make_identity_layout(Shape<_8, _8>{})};
   )" + call + ";\n}\n"));
-    EXPECT_NE(said.status, 0) << call;
-    EXPECT_NE(said.text.find("strides_of_a_user_module_cannot_be_compared_or_divided"), std::string::npos)
-        << call << ": " << said.text;
+    EXPECT_NE(result.status, 0) << call;
+    EXPECT_NE(result.text.find("strides_of_a_user_module_cannot_be_compared_or_divided"), std::string::npos)
+        << call << ": " << result.text;
   }
 }
 TEST(CompatHeaders, CopiesOfElementsThatDoNotConvertAreRefused) {
   for (std::string const call :
        {"copy(a, b)", "copy(AutoVectorizingCopy{}, a, b)", "copy_if([](int) { return true; }, a, b)"}) {
-    Said const said =
+    CommandResult const result =
         run(ZELLIGE_CXX + flags + "-fsyntax-only " + file_of("casts.cpp", R"(#include <cute/tensor.hpp>
 struct Pixel { int x, y; };
 using namespace cute;
@@ -243,23 +246,25 @@ void f(Pixel* from, float* to) {
   Tensor a = make_tensor(from, Layout<_4>{});
   Tensor b = make_tensor(to, Layout<_4>{});
   )" + call + ";\n}\n"));
-    EXPECT_NE(said.status, 0) << call;
-    EXPECT_NE(said.text.find("copy(src, dst): the elements of src convert to none of dst's"),
+    EXPECT_NE(result.status, 0) << call;
+    EXPECT_NE(result.text.find("copy(src, dst): the elements of src convert to none of dst's"),
               std::string::npos)
-        << call << ": " << said.text;
+        << call << ": " << result.text;
   }
 }
 
 // A pipeline of no stages has nothing to acquire.
 TEST(CompatHeaders, AStorePipelineOfNoStagesCannotBeAcquired) {
   if (!have_nvcc()) GTEST_SKIP() << "no nvcc";
-  Said const said = run("nvcc" + flags + "-gencode arch=compute_90a,code=sm_90a --cubin -o /dev/null " +
-                        file_of("stages.cu",
-                                "#include <cutlass/pipeline/sm90_pipeline.hpp>\n__global__ void f() {\n"
-                                "  cutlass::PipelineTmaStore<0> p;\n  p.producer_commit({});\n"
-                                "  p.producer_acquire({});\n}\n"));
-  EXPECT_NE(said.status, 0);
-  EXPECT_NE(said.text.find("PipelineTmaStore<0> has no stage to acquire"), std::string::npos) << said.text;
+  CommandResult const result =
+      run("nvcc" + flags + "-gencode arch=compute_90a,code=sm_90a --cubin -o /dev/null " +
+          file_of("stages.cu",
+                  "#include <cutlass/pipeline/sm90_pipeline.hpp>\n__global__ void f() {\n"
+                  "  cutlass::PipelineTmaStore<0> p;\n  p.producer_commit({});\n"
+                  "  p.producer_acquire({});\n}\n"));
+  EXPECT_NE(result.status, 0);
+  EXPECT_NE(result.text.find("PipelineTmaStore<0> has no stage to acquire"), std::string::npos)
+      << result.text;
 }
 
 // nvcc 13's code generator lays out wrongly a class that ends in an empty member without an address of its
@@ -267,10 +272,10 @@ TEST(CompatHeaders, AStorePipelineOfNoStagesCannotBeAcquired) {
 TEST(CompatHeaders, KernelParametersHaveTheSizeThatTheHostGivesThem) {
   if (!have_nvcc()) GTEST_SKIP() << "no nvcc";
   std::string const ptx = testing::TempDir() + "zellige_compat_parameters.ptx";
-  Said const said =
+  CommandResult const result =
       run("nvcc" + flags + "-gencode arch=compute_90a,code=sm_90a --ptx -Werror all-warnings -o " + ptx +
           " " ZELLIGE_SOURCE_DIR "/tests/compat/parameters.cu");
-  ASSERT_EQ(said.status, 0) << said.text;
+  ASSERT_EQ(result.status, 0) << result.text;
   std::stringstream all;
   all << std::ifstream(ptx).rdbuf();
   std::string const text = all.str();

@@ -11,7 +11,7 @@ namespace {
 
 struct Row {
   int line = 0;  // of docs/reference/refusals.md
-  std::string guards, refused, mistake, said;
+  std::string guards, refused, mistake, message;
 };
 std::string without_ticks(std::string const& s) {
   return s.size() >= 2 && s.front() == '`' && s.back() == '`' ? s.substr(1, s.size() - 2) : s;
@@ -102,10 +102,10 @@ TEST(Refusals, AtCompileTime) {
       ADD_FAILURE() << "docs/reference/refusals.md:" << r.line << " compiles: " << r.mistake;
       continue;
     }
-    EXPECT_NE(errors->second[0].find(r.said), std::string::npos)
+    EXPECT_NE(errors->second[0].find(r.message), std::string::npos)
         << "docs/reference/refusals.md:" << r.line << ": " << r.mistake << "\n  says " << errors->second[0]
-        << "\n  not " << r.said;
-    EXPECT_FALSE(r.said.empty()) << r.line;
+        << "\n  not " << r.message;
+    EXPECT_FALSE(r.message.empty()) << r.line;
     EXPECT_LE(errors->second.size(), 3u) << "docs/reference/refusals.md:" << r.line << ": " << r.mistake;
   }
 }
@@ -135,10 +135,10 @@ TEST(Refusals, AtRunTime) {
   char line[2000];
   while (std::fgets(line, sizeof line, out) != nullptr) {
     Row const& r = expected[std::atoi(line)];
-    EXPECT_FALSE(r.said.empty()) << line;
-    EXPECT_NE(std::string(line).find(r.said), std::string::npos)
+    EXPECT_FALSE(r.message.empty()) << line;
+    EXPECT_NE(std::string(line).find(r.message), std::string::npos)
         << "docs/reference/refusals.md:" << r.line << ": " << r.mistake << "\n  says " << line << "  not "
-        << r.said;
+        << r.message;
     expected.erase(r.line);
   }
   EXPECT_EQ(pclose(out), 0);

@@ -104,9 +104,9 @@ def refusals(errors, unit_name, records):
         if named:
             line = int(named[1])
         if "error:" in text and line is not None and FIRST <= line < FIRST + len(records):
-            which, said = records[line - FIRST]["id"], "!" + text.split("error:", 1)[1].strip()
-            if which not in found or (REFUSAL.search(said) and not REFUSAL.search(found[which])):
-                found[which] = said
+            which, message = records[line - FIRST]["id"], "!" + text.split("error:", 1)[1].strip()
+            if which not in found or (REFUSAL.search(message) and not REFUSAL.search(found[which])):
+                found[which] = message
     return found
 
 
@@ -250,8 +250,8 @@ def main():
                 if not verdict and shown < args.show:
                     shown += 1
                     wanted = r.get("result", "a refusal")
-                    said = "\n  (refused.txt says that it is refused)" if words in excused else ""
-                    print(f"FAIL {face} {words}\n  answer {answer[:300]!r}\n  wanted {wanted[:300]!r}{said}")
+                    message = "\n  (refused.txt says that it is refused)" if words in excused else ""
+                    print(f"FAIL {face} {words}\n  answer {answer[:300]!r}\n  wanted {wanted[:300]!r}{message}")
     for (family, face), (good, bad, outside) in sorted(by_family.items()):
         print(f"{family:24} {face:8} {good:5} passed {bad:4} failed" +
               (f" {outside:4} refused, of SM100 and SM120 or listed" if outside else ""))

@@ -37,9 +37,9 @@ TEST(Raw, InstructionsKnowWhatTheyPointInto) {
 
 TEST(Raw, ARaceIsFound) {
   Trial r(__FILE__, {1}, {64});
-  Messages const said = messages(run(entry<through_shared<false>>, raw(r)));
-  ASSERT_FALSE(said.empty());
-  for (const std::string& m : said) {
+  Messages const reports = messages(run(entry<through_shared<false>>, raw(r)));
+  ASSERT_FALSE(reports.empty());
+  for (const std::string& m : reports) {
     EXPECT_NE(m.find("shared tensor shared memory: thread "), std::string::npos) << m;
     EXPECT_NE(m.find("at " + line_of(__FILE__, "read")), std::string::npos) << m;
   }

@@ -48,7 +48,7 @@ def bits(x):
     return torch.where(torch.isnan(x.cpu().float()), torch.full_like(raw, -1 if x.dtype.itemsize < 4 else 0x7FC00001), raw)
 
 
-def said(name, x, found, expected):
+def report(name, x, found, expected):
     wrong = (bits(found) != bits(expected)).nonzero().flatten()
     print(f"{name:22s} {x.numel():8d} numbers: {'all equal' if not len(wrong) else f'{len(wrong)} differ'}"
           + "".join(f"; {x[i].item()!r} gives {found[i].item()!r}, expected {expected[i].item()!r}" for i in wrong[:3].tolist()), flush=True)
@@ -68,7 +68,7 @@ def main():
         form = {"zellige_graph": 1, "name": f"casts_of_{source}", "inputs": [{"name": "x", "dtype": source, "shape": [x.numel()]}], "operators": operators,
                 "outputs": [f"y{i}" for i in range(len(pairs))]}
         for (to, saturate), found in zip(pairs, zellige.compile(form, on=on, fuse=False)(x.to(device))):
-            good = said(f"{source} to {to}{' saturated' if saturate else ''}", x, found.cpu(), torch_cast(to, saturate)(x)) and good
+            good = report(f"{source} to {to}{' saturated' if saturate else ''}", x, found.cpu(), torch_cast(to, saturate)(x)) and good
 
     x = numbers("f32")
     x = torch.where(x.abs() < 2.0**127, x, torch.zeros_like(x)).reshape(-1, 16)  # a product with the unit matrix adds 0 times the others
@@ -78,7 +78,7 @@ def main():
     raw = x.flatten().view(torch.int32)
     expected = ((raw + 0x1000) & ~0x1FFF).view(torch.float32)
     there = expected.abs() >= 2.0**-126  # tensor cores may flush denormals
-    good = said("f32 to tf32", x.flatten()[there], found[there], expected[there]) and good
+    good = report("f32 to tf32", x.flatten()[there], found[there], expected[there]) and good
     sys.exit(0 if good else 1)
 
 

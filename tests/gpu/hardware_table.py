@@ -51,11 +51,11 @@ def sources(program, root=ROOT):
 
 
 def digest(program, root=ROOT):
-    said = hashlib.sha256()
+    sha = hashlib.sha256()
     for path in sources(program, root):
         text = re.sub(r"/\*.*?\*/|//[^\n]*", "", path.read_text(), flags=re.S)
-        said.update(f"{path.relative_to(root)}:{''.join(text.split())}\n".encode())
-    return said.hexdigest()[:16]
+        sha.update(f"{path.relative_to(root)}:{''.join(text.split())}\n".encode())
+    return sha.hexdigest()[:16]
 
 
 def judged():

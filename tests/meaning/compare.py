@@ -46,14 +46,14 @@ def differences(case, dtype, found, exact, native, masses, units):
             same |= (np.abs(found) >= end) & (np.abs(exact) >= end) & (np.signbit(found) == np.signbit(exact))
         if case.op in ("neg", "abs", "cast", "permute", "reshape", "expand", "slice", "concat", "split", "gather", "scatter", "slice_scatter"):
             same &= (np.signbit(found) == np.signbit(exact)) | np.isnan(exact)
-    said = []
+    findings = []
     for at in np.argwhere(~same)[:3]:
         at = tuple(at)
         in_dtype = "" if native is None else f", in {dtype} {native[at]!r}"
-        said.append(f"element {tuple(map(int, at))}: expected {float(exact[at])!r}{in_dtype}, found {float(found[at])!r}")
-    if said and (~same).sum() > 3:
-        said.append(f"and {int((~same).sum()) - 3} more of {same.size}")
-    return said
+        findings.append(f"element {tuple(map(int, at))}: expected {float(exact[at])!r}{in_dtype}, found {float(found[at])!r}")
+    if findings and (~same).sum() > 3:
+        findings.append(f"and {int((~same).sum()) - 3} more of {same.size}")
+    return findings
 
 
 def without_case():
@@ -123,10 +123,10 @@ def main():
                     for i, name in enumerate(results):
                         count += 1
                         near = None if masses is None else np.asarray(masses, np.float64)
-                        said = differences(case, out, oracle.values(found[name]), oracle.rounded(exact[i], out), native and native[i], near, units)
-                        if said:
+                        findings = differences(case, out, oracle.values(found[name]), oracle.rounded(exact[i], out), native and native[i], near, units)
+                        if findings:
                             wrong[case.name] += 1
-                            print(f"{case.name}, {'kernel' if level == 'K' else 'block'} level, {dtype}: {'; '.join(said)}", flush=True)
+                            print(f"{case.name}, {'kernel' if level == 'K' else 'block'} level, {dtype}: {'; '.join(findings)}", flush=True)
     print(f"{count} results of {len({c.op for c in CASES})} operators beside {oracle.name}'s on the {o.on}, {time.time() - began:.0f} s: "
           + (f"{sum(wrong.values())} differ, of {', '.join(sorted(wrong))}" if wrong else "none differs"))
     missing = without_case()

@@ -34,10 +34,10 @@ struct Body {
 };
 
 /// "max(mul_scalar(matmul))": the value of the last node, spelled out.
-std::string said(const BlockProgram& p, int i) {
+std::string describe(const BlockProgram& p, int i) {
   const Node& n = p.nodes[static_cast<std::size_t>(i)];
   std::string in;
-  for (int x : n.in) in += (in.empty() ? "" : ", ") + said(p, x);
+  for (int x : n.in) in += (in.empty() ? "" : ", ") + describe(p, x);
   const std::string what = n.kind == NodeKind::map      ? std::string(graph::name(n.op))
                            : n.kind == NodeKind::reduce ? "reduce"
                                                         : std::string(name(n.kind));
@@ -45,7 +45,7 @@ std::string said(const BlockProgram& p, int i) {
 }
 std::string simplified(Body b) {
   simplify(b.p);
-  return said(b.p, static_cast<int>(b.p.nodes.size()) - 1);
+  return describe(b.p, static_cast<int>(b.p.nodes.size()) - 1);
 }
 
 TEST(Simplify, LeavesOutACastThatRoundsAsItsReaderDoes) {

@@ -32,10 +32,10 @@ std::string deletions(const Schedule& s, const char* target, int& spare) {
       if (!synchronises(step)) continue;
       Schedule without = s;
       without.agents[a].steps.erase(without.agents[a].steps.begin() + static_cast<std::ptrdiff_t>(k));
-      const std::string said = verdict(without, target);
-      if (said.empty()) ++spare;
+      const std::string message = verdict(without, target);
+      if (message.empty()) ++spare;
       text += fmt::format("without step {} of {} ({}):\n  {}\n", k, s.agents[a].name, name(step.kind),
-                          said.empty() ? "accepted" : said);
+                          message.empty() ? "accepted" : message);
     }
   return text;
 }

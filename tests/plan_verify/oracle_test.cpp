@@ -121,11 +121,11 @@ void agree(const char* what, Make make, int cases, unsigned seed) {
   for (int k = 0; k < cases; ++k) {
     const Schedule s = make(random);
     const std::string expected = explore(s);
-    const std::string said = verdict(s);
+    const std::string message = verdict(s);
     ++outcomes[expected.empty() ? "right" : expected];
-    ASSERT_EQ(said.empty(), expected.empty())
+    ASSERT_EQ(message.empty(), expected.empty())
         << what << " " << k << " of seed " << seed << ": brute force says '" << expected
-        << "', the verifier '" << said << "'\n"
+        << "', the verifier '" << message << "'\n"
         << print(nested(s));
   }
   std::string text;

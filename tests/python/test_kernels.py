@@ -62,22 +62,22 @@ def test_the_instance_compiles(name, instance, options, target, tensors):
 
 
 def test_what_is_refused(refusal):
-    def said(name, *tensors, target="sm_90a", **options):
+    def message(name, *tensors, target="sm_90a", **options):
         return refusal(lambda: kernels._launch(name, target, list(zip(KERNELS[name][1], tensors)), options))
 
-    assert said("softmax", spec(4, 8, dtype="f32")) == "softmax, x: expected f16 or bf16, found f32"
-    assert said("gemm", spec(4, 8), spec(8, 4, dtype="f16")) == "gemm, b: expected bf16, as a is, found f16"
-    assert said("gemm", spec(4, 8), spec(9, 4)) == "gemm, b: expected 8 rows, as a has 8 columns, found 9"
-    assert said("gemm", spec(2, 4, 8), spec(8, 4)) == "gemm, a: expected a matrix, found 3 dimensions"
-    assert said("rms_norm", spec(4, 8), spec(9)) == "rms_norm, weight: expected shape (8,), as rows of x have 8 columns, found (9,)"
-    assert said("softmax", spec(4, 0)) == "softmax, x: expected at least one element in one dimension, found shape (4, 0)"
-    assert said("gated_mlp", *[spec(8, 64)] * 3, target="sm_80") == "gated_mlp: expected a GPU with sm_90a, found sm_80"
-    assert said("rms_norm_linear", spec(17, 64), spec(64, 8)) == "rms_norm_linear, x: expected a matrix of 1 to 16 rows, found (17, 64)"
-    assert said("rms_norm_linear", spec(4, 60), spec(60, 8)) == "rms_norm_linear, x: expected a multiple of 64 columns, found 60"
-    assert said("attention", *[spec(1, 2, 8, 96)] * 3) == "attention, q: expected heads of 64 or 128, found 96"
-    assert said("attention", spec(1, 3, 8, 64), *[spec(1, 2, 8, 64)] * 2) == "attention, q: expected a multiple of 2 heads, as k has 2, found 3"
+    assert message("softmax", spec(4, 8, dtype="f32")) == "softmax, x: expected f16 or bf16, found f32"
+    assert message("gemm", spec(4, 8), spec(8, 4, dtype="f16")) == "gemm, b: expected bf16, as a is, found f16"
+    assert message("gemm", spec(4, 8), spec(9, 4)) == "gemm, b: expected 8 rows, as a has 8 columns, found 9"
+    assert message("gemm", spec(2, 4, 8), spec(8, 4)) == "gemm, a: expected a matrix, found 3 dimensions"
+    assert message("rms_norm", spec(4, 8), spec(9)) == "rms_norm, weight: expected shape (8,), as rows of x have 8 columns, found (9,)"
+    assert message("softmax", spec(4, 0)) == "softmax, x: expected at least one element in one dimension, found shape (4, 0)"
+    assert message("gated_mlp", *[spec(8, 64)] * 3, target="sm_80") == "gated_mlp: expected a GPU with sm_90a, found sm_80"
+    assert message("rms_norm_linear", spec(17, 64), spec(64, 8)) == "rms_norm_linear, x: expected a matrix of 1 to 16 rows, found (17, 64)"
+    assert message("rms_norm_linear", spec(4, 60), spec(60, 8)) == "rms_norm_linear, x: expected a multiple of 64 columns, found 60"
+    assert message("attention", *[spec(1, 2, 8, 96)] * 3) == "attention, q: expected heads of 64 or 128, found 96"
+    assert message("attention", spec(1, 3, 8, 64), *[spec(1, 2, 8, 64)] * 2) == "attention, q: expected a multiple of 2 heads, as k has 2, found 3"
     keys = [spec(1, 2, 8, 64)] * 2
-    assert said("attention", spec(1, 2, 9, 64), *keys, causal=True) == "attention, k: expected at least 9 keys, as q has 9 queries, found 8"
+    assert message("attention", spec(1, 2, 9, 64), *keys, causal=True) == "attention, k: expected at least 9 keys, as q has 9 queries, found 8"
     if zellige.gpu()[1]:
         assert refusal(lambda: kernels.softmax([1.0])).startswith("softmax, x: expected an array of NumPy, torch or another that has DLPack")
 

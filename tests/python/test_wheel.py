@@ -64,5 +64,5 @@ def test_what_is_refused(tmp_path, tools):
         pytest.skip("there is no g++")
     (tmp_path / "a.cpp").write_text("#include <iostream>\nvoid f() { std::cout << 1; }\n")
     subprocess.run(["g++", "-shared", "-fPIC", tmp_path / "a.cpp", "-o", tmp_path / "a.so"], check=True)
-    said = tagged(wheel(tmp_path, {"zellige/a.so": tmp_path / "a.so"})).stderr
-    assert said == "a.so: expected libraries of glibc alone, found that it needs libstdc++.so.6\n"
+    stderr = tagged(wheel(tmp_path, {"zellige/a.so": tmp_path / "a.so"})).stderr
+    assert stderr == "a.so: expected libraries of glibc alone, found that it needs libstdc++.so.6\n"

@@ -52,7 +52,7 @@ TEST(Record, IsReadAsItWasWritten) {
 }
 
 TEST(Record, ThatIsNoneIsRefused) {
-  for (const auto& [text, said] :
+  for (const auto& [text, message] :
        {std::pair{"  a_k0: source 1\n", "a kernel without a graph:   a_k0: source 1\n"},
         std::pair{"a sm_80\n", "expected KEY: source HASH, work N, found a sm_80\n"},
         std::pair{"a: source 1, work x\n", "expected a number behind 'work', found x\n"}})
@@ -60,7 +60,7 @@ TEST(Record, ThatIsNoneIsRefused) {
       read(text);
       ADD_FAILURE() << text;
     } catch (const Error& e) {
-      EXPECT_STREQ(e.what(), said);
+      EXPECT_STREQ(e.what(), message);
     }
 }
 

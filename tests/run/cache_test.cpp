@@ -77,7 +77,7 @@ TEST(Cache, AnEntryUnderAnotherKeyOrEndingIsAMissAndSaid) {
   const Key one = Key{}.add("one"), two = Key{}.add("two");
   const auto first = cache.store(one, "so", "the first"), second = cache.store(two, "so", "the second"),
              cubin = cache.store(one, "cubin", "a cubin");
-  const auto said = [&](const Key& key, std::string_view suffix) {
+  const auto message = [&](const Key& key, std::string_view suffix) {
     std::string note;
     EXPECT_FALSE(cache.read(key, suffix, &note));
     EXPECT_FALSE(cache.find(key, suffix));
@@ -86,22 +86,22 @@ TEST(Cache, AnEntryUnderAnotherKeyOrEndingIsAMissAndSaid) {
   write_whole(second, read_whole(first), 0600);
   const std::string start = "the kernel cache's " + second.lexically_relative(folder.path).string() +
                             " is not used, and made again: it is the entry of the key ";
-  const std::string note = said(two, "so");
+  const std::string note = message(two, "so");
   EXPECT_TRUE(note.starts_with(start)) << note;
   EXPECT_NE(note.find(", expected that of "), note.npos) << note;
   write_whole(cubin, read_whole(first), 0600);
-  EXPECT_NE(said(one, "cubin").find("it is the entry of the key "), note.npos);
+  EXPECT_NE(message(one, "cubin").find("it is the entry of the key "), note.npos);
   write_whole(second, "short", 0600);
-  EXPECT_TRUE(said(two, "so").ends_with(" is not used, and made again: it has 5 bytes"));
+  EXPECT_TRUE(message(two, "so").ends_with(" is not used, and made again: it has 5 bytes"));
   std::string changed = read_whole(first);
   changed[0] = 'T';
   write_whole(first, changed, 0600);
-  const std::string hashes = said(one, "so");
+  const std::string hashes = message(one, "so");
   EXPECT_NE(hashes.find("again: its hash is "), note.npos) << hashes;
   EXPECT_NE(hashes.find(", expected "), note.npos) << hashes;
   cache.store(one, "so", "the first");
   EXPECT_EQ(cache.read(one, "so"), "the first");
-  EXPECT_EQ(said(Key{}.add("none"), "so"), "") << "of what is not there nothing is said";
+  EXPECT_EQ(message(Key{}.add("none"), "so"), "") << "of what is not there nothing is said";
 }
 
 unsigned mode_of(const std::filesystem::path& file) {
@@ -149,15 +149,15 @@ TEST(Cache, AFileThatOthersMayWriteOrALinkIsNotUsed) {
   const Cache cache(folder.path);
   const Key key = Key{}.add("k");
   const auto file = cache.store(key, "so", "an object");
-  const auto said = [&] {
+  const auto message = [&] {
     std::string note;
     EXPECT_FALSE(cache.find(key, "so", &note));
     return note.substr(note.find("again: ") + 7);
   };
   chmod(file.c_str(), 0666);
-  EXPECT_EQ(said(), file.string() +
-                        ": its mode is 0666, expected 0600: others may put code there that this "
-                        "process runs");
+  EXPECT_EQ(message(), file.string() +
+                           ": its mode is 0666, expected 0600: others may put code there that this "
+                           "process runs");
   EXPECT_EQ(message_of([&] { PrivateFile{file}; }),
             file.string() +
                 ": its mode is 0666, expected 0600: others may put code there that this process "
@@ -166,7 +166,7 @@ TEST(Cache, AFileThatOthersMayWriteOrALinkIsNotUsed) {
   std::filesystem::rename(file, aside);
   chmod(aside.c_str(), 0600);
   std::filesystem::create_symlink(aside, file);
-  EXPECT_EQ(said(), file.string() + ": is a link, expected a file of this user's");
+  EXPECT_EQ(message(), file.string() + ": is a link, expected a file of this user's");
   cache.store(key, "so", "an object");
   EXPECT_TRUE(cache.find(key, "so"));
   EXPECT_FALSE(std::filesystem::is_symlink(file));

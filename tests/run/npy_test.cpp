@@ -96,15 +96,15 @@ TEST(Npy, DamagedFilesAreRefused) {
 TEST(NpyFile, ReadsNoMoreThanItsHeaderSays) {
   const Folder folder;
   const std::string good = npy(DType::f32, {2, 3}, {1, 2, 3, 4, 5, 6}), path = (folder / "a.npy").string();
-  const auto said = [&](const std::string& bytes) {
+  const auto message = [&](const std::string& bytes) {
     write_whole(path, bytes);
     return message_of([&] { NpyFile(path).values(); });
   };
   write_whole(path, good);
   EXPECT_EQ(NpyFile(path).values(), (std::vector<double>{1, 2, 3, 4, 5, 6}));
-  for (std::size_t n = 0; n < good.size(); ++n) EXPECT_NE(said(good.substr(0, n)), "") << n;
-  EXPECT_EQ(said(good + "x"), path + ": holds 25 bytes of elements; its shape (2, 3) needs 6 of 4");
-  EXPECT_EQ(said(good.substr(0, good.size() - 1)),
+  for (std::size_t n = 0; n < good.size(); ++n) EXPECT_NE(message(good.substr(0, n)), "") << n;
+  EXPECT_EQ(message(good + "x"), path + ": holds 25 bytes of elements; its shape (2, 3) needs 6 of 4");
+  EXPECT_EQ(message(good.substr(0, good.size() - 1)),
             path + ": holds 23 bytes of elements; its shape (2, 3) needs 6 of 4");
   write_whole(path, good);
   std::filesystem::resize_file(path, std::uintmax_t{1} << 40);  // a hole, which takes no room

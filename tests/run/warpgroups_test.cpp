@@ -425,7 +425,7 @@ TEST(WarpgroupChains, TakeALongTileAndAShortOneInTurn) {
 }
 
 TEST(WarpgroupChains, StayOnWarpsAndSayWhy) {
-  const auto said = [](const Attended& a) {
+  const auto message = [](const Attended& a) {
     return plan::print(plan::make_plan(attention(a), target::find("sm_90a")));
   };
   const std::string begin = "note: products on warpgroups: ";
@@ -434,7 +434,7 @@ TEST(WarpgroupChains, StayOnWarpsAndSayWhy) {
         {Attended{.dim = 72, .keys_along_d = false}, "an iteration's K of 72 is no multiple of 16\n"},
         {Attended{.tile = 72}, "72 columns, which are lines of the operand, are no multiple of 16\n"},
         {Attended{.warps = 6}, "96 rows are not 64 for each four of 6 warps\n"}}) {
-    const std::string text = said(a);
+    const std::string text = message(a);
     EXPECT_NE(text.find(begin + why), text.npos) << text;
   }
 }

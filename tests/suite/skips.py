@@ -97,9 +97,9 @@ def read_reports(folder):
 
 def reason_of(case, skipped):
     """In one line; a program that ctest takes for skipped says why in the line that begins with `skipped: `."""
-    said = re.search(r"^skipped: (.*)$", case.findtext("system-out") or "", re.M)
-    if said:
-        return said[1]
+    reason = re.search(r"^skipped: (.*)$", case.findtext("system-out") or "", re.M)
+    if reason:
+        return reason[1]
     text = "" if skipped is None else (skipped.text or skipped.get("message") or "")
     lines = [line for line in text.strip().splitlines() if not re.fullmatch(r"\S+\.(cpp|hpp):\d+", line)]
     return " ".join(" ".join(lines).split()) or "no reason"

@@ -89,11 +89,11 @@ class Skips(Folder):
         self.assertIn("2 of at most 1 skipped always: python: S.A: no oracle  TOO MANY", done.stdout)
 
     def test_a_bad_list_is_refused(self):
-        for line, said in (("always | S.A | reason", "list.txt:1: expected WHEN | AT MOST | TEST | REASON, found: always | S.A | reason"),
+        for line, message in (("always | S.A | reason", "list.txt:1: expected WHEN | AT MOST | TEST | REASON, found: always | S.A | reason"),
                            ("at night | 1 | S.A | reason", "found: 'at night'")):
             done = self.count(line + "\n")
             self.assertEqual(done.returncode, 1, done.stdout)
-            self.assertIn(said, done.stdout)
+            self.assertIn(message, done.stdout)
 
     def test_no_test_at_all_fails(self):
         (self.work / "reports").mkdir()

@@ -32,8 +32,8 @@ def find_tool():
     places = [[shutil.which("clang-tidy-14")], [shutil.which("clang-tidy")], [wheel / "clang_tidy/data/bin/clang-tidy"]]
     for command in places:
         if command[0] and os.path.exists(command[0]):
-            said = subprocess.run([*command, "--version"], capture_output=True, text=True, check=False).stdout
-            if re.search(r"version 14\.", said):
+            output = subprocess.run([*command, "--version"], capture_output=True, text=True, check=False).stdout
+            if re.search(r"version 14\.", output):
                 return command[0], ""
     return None, "clang-tidy 14 is not here"
 
@@ -45,8 +45,8 @@ def changed(base):
 
     if git("rev-parse", "--verify", "-q", base + "^{commit}").returncode:
         return [], f"git knows no {base}"
-    said = git("diff", "--name-only", "--diff-filter=d", base), git("ls-files", "--others", "--exclude-standard")
-    return sorted({line for one in said for line in one.stdout.splitlines()}), ""
+    output = git("diff", "--name-only", "--diff-filter=d", base), git("ls-files", "--others", "--exclude-standard")
+    return sorted({line for one in output for line in one.stdout.splitlines()}), ""
 
 
 def commands():

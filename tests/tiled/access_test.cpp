@@ -118,15 +118,15 @@ TEST(Access, RunTimeStridesAreLookedAt) {
     int const d0 = int(random() % 4), d1 = int(random() % 12), d2 = random() % 2 ? 2 * d1 : int(random() % 9);
     auto const a = make_layout(Shape<Shape<_2, _2, _2>>{}, make_stride(make_stride(d0, d1, d2)));
     bool const good = in_order(a);
-    std::string said;
+    std::string message;
     try {
       moves_what_one_by_one_would(a, Layout<_8>{});
     } catch (LayoutError const& e) {
-      said = e.what();
+      message = e.what();
     }
-    ASSERT_EQ(said.empty(), good) << d0 << " " << d1 << " " << d2 << " " << said;
+    ASSERT_EQ(message.empty(), good) << d0 << " " << d1 << " " << d2 << " " << message;
     if (!good) {
-      ASSERT_NE(said.find("an access of 128 bits, but its elements do not lie side by side"),
+      ASSERT_NE(message.find("an access of 128 bits, but its elements do not lie side by side"),
                 std::string::npos);
     }
     ++(good ? n.accepted : n.refused);

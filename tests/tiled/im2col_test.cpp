@@ -113,25 +113,25 @@ std::string refusal(F f) {
 }
 TEST(Im2col, RefusalsNameFieldAndValue) {
   Convolution const good{2, 64, 2, {7, 9}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}};
-  auto const said = [&](auto change) {
+  auto const message = [&](auto change) {
     Convolution c = good;
     change(c);
     return refusal([&] { copy_of<2>(SM90_TMA_LOAD_IM2COL{}, c, SmemLayout{}, Shape<_64, _64>{}, _1{}); });
   };
-  EXPECT_EQ(said([](Convolution&) {}), "");
-  EXPECT_EQ(said([](Convolution& c) { c.stride[1] = 9; }),
+  EXPECT_EQ(message([](Convolution&) {}), "");
+  EXPECT_EQ(message([](Convolution& c) { c.stride[1] = 9; }),
             "TMA descriptor of tensor: element_stride[2] is 9; it must be 1 to 8");
-  EXPECT_EQ(said([](Convolution& c) { c.channels = 36; }),
+  EXPECT_EQ(message([](Convolution& c) { c.channels = 36; }),
             "TMA descriptor of tensor: stride[1] is 72 bytes; it must be a multiple of 16");
-  EXPECT_EQ(said([](Convolution& c) { c.pad_low[0] = 200; }),
+  EXPECT_EQ(message([](Convolution& c) { c.pad_low[0] = 200; }),
             "TMA descriptor of tensor: lower[0] is -200; with 4 dimensions it must be -128 to 127");
-  EXPECT_EQ(said([](Convolution& c) { c.taps[0] = 9, c.dilation[0] = 40, c.extent[0] = 400; }),
+  EXPECT_EQ(message([](Convolution& c) { c.taps[0] = 9, c.dilation[0] = 40, c.extent[0] = 400; }),
             "make_im2col_tma_copy: lower_srt[0] is 0; the taps reach offset 320, with 4 dimensions it must "
             "be 0 to 255");
   EXPECT_EQ(
-      said([](Convolution& c) { c.dilation[1] = 0; }),
+      message([](Convolution& c) { c.dilation[1] = 0; }),
       "make_im2col_tma_copy: stride_srt[1] is 0; it must be 1 or more, or negative for taps in reverse");
-  EXPECT_EQ(said([](Convolution& c) { c.taps[1] = 12; }),
+  EXPECT_EQ(message([](Convolution& c) { c.taps[1] = 12; }),
             "TMA descriptor of tensor: upper[1] is -10 and lower[1] is -1: no pixel of the 9 is left");
   auto const x = image<2>(good);
   auto const seven = [&](auto first_tap, auto padding) {

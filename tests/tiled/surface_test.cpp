@@ -100,7 +100,7 @@ TEST(Surface, PicturesOfInstructions) {
   EXPECT_NE(latex_text(Atom{}).find("T5 \\\\ V1"), std::string::npos);
 }
 TEST(Surface, RefusesWhatTheTablesLack) {
-  auto const said = [](char const* name) -> std::string {
+  auto const message = [](char const* name) -> std::string {
     try {
       evaluate_atom("mma_traits", {name});
       return "";
@@ -109,12 +109,12 @@ TEST(Surface, RefusesWhatTheTablesLack) {
     }
   };
   EXPECT_EQ(
-      said("SM90::GMMA::SPARSE::GMMA_64x8x32_F16F16F16_SS"),
+      message("SM90::GMMA::SPARSE::GMMA_64x8x32_F16F16F16_SS"),
       "SM90::GMMA::SPARSE::GMMA_64x8x32_F16F16F16_SS: sparse instructions are not in the tables; the dense "
       "ones of SM70 to SM90 are");
-  EXPECT_EQ(said("SM100_MMA_F16BF16_SS"),
+  EXPECT_EQ(message("SM100_MMA_F16BF16_SS"),
             "SM100_MMA_F16BF16_SS: instructions of SM100 and SM120 are not in the tables; SM70 to SM90 are");
-  EXPECT_EQ(said("SM80_16x8x17_F16F16F16F16_TN"), "there is no instruction SM80_16x8x17_F16F16F16F16_TN");
+  EXPECT_EQ(message("SM80_16x8x17_F16F16F16F16_TN"), "there is no instruction SM80_16x8x17_F16F16F16F16_TN");
 }
 
 }  // namespace

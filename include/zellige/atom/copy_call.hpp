@@ -52,10 +52,10 @@ ZELLIGE_HOST_DEVICE constexpr void copy_unpack(
 #if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
 namespace detail {
 
-/// True if X is in this memory or (unless `said`) its memory is unknown.
-template <class Memory, class X, bool said = false>
+/// True if X is in this memory or (unless `reported`) its memory is unknown.
+template <class Memory, class X, bool reported = false>
 inline constexpr bool may_be_in = is_same_v<typename X::engine_type::memory, Memory> ||
-                                  (!said && is_same_v<typename X::engine_type::memory, void>);
+                                  (!reported && is_same_v<typename X::engine_type::memory, void>);
 
 template <class Op, CopyRow::Kind... kinds>
 concept of_kind = ((copy_row_of<Op>::value.kind == kinds) || ...);

@@ -70,9 +70,9 @@ TEST_P(Emulated, KernelsOfATutorial) {
       "/src/emulate/buffer.cpp -o " + library + " 2>" + (work / "errors").string();
   if (std::system(command.c_str()) != 0) {
     std::ifstream errors(work / "errors");
-    std::string said;
-    for (std::string line; std::getline(errors, line) && said.size() < 2000;) said += line + "\n";
-    FAIL() << said;
+    std::string message;
+    for (std::string line; std::getline(errors, line) && message.size() < 2000;) message += line + "\n";
+    FAIL() << message;
   }
   void* const loaded = dlopen(library.c_str(), RTLD_NOW);
   ASSERT_NE(loaded, nullptr) << dlerror();
