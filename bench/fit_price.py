@@ -123,15 +123,15 @@ def main():
                 if r["features"]:
                     rows.append(r)
     if a.fit:
-        least, step = error(c, rows), 1.3
+        lowest, step = error(c, rows), 1.3
         while step > 1.01:
             moved = False
             for name in NAMES[2:]:  # the clock and the DRAM bandwidth are known: a copy is measured with the kernels
                 for factor in (step, 1 / step):
                     other = dict(c, **{name: c[name] * factor})
                     e = error(other, rows)
-                    if e < least - 1e-6:
-                        c, least, moved = other, e, True
+                    if e < lowest - 1e-6:
+                        c, lowest, moved = other, e, True
             if not moved:
                 step = math.sqrt(step)
         print(json.dumps({n: float(f"{c[n]:.3g}") for n in NAMES}))

@@ -32,16 +32,16 @@ void measure(const std::string& name, Kernel kernel, unsigned threads) {
     cudaMallocManaged(&cycles, sizeof(long long)), cudaMalloc(&memory, 1 << 16),
         cudaMemset(memory, 0, 1 << 16);
   cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 65536);
-  long long least = -1;
+  long long minimum = -1;
   for (int run = 0; run < 5; ++run) {
     kernel<<<1, threads, 65536>>>(cycles, memory);
     if (const cudaError_t error = cudaDeviceSynchronize(); error != cudaSuccess) {
       std::fprintf(stderr, "%s: %s\n", name.c_str(), cudaGetErrorString(error));
       std::exit(1);
     }
-    if (least < 0 || *cycles < least) least = *cycles;
+    if (minimum < 0 || *cycles < minimum) minimum = *cycles;
   }
-  std::printf("    {\"%s\", %lld},\n", name.c_str(), (least + chain / 2) / chain);
+  std::printf("    {\"%s\", %lld},\n", name.c_str(), (minimum + chain / 2) / chain);
 }
 
 template <class Op>

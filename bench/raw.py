@@ -64,11 +64,11 @@ class Sweep:
     def __init__(self, found, column="", peer=None):
         self.ratios = sorted((row.speed(column, peer), row.name) for row in found)
         self.mean, self.count = mean([r for r, _ in self.ratios]), len(self.ratios)
-        self.least, self.worst = self.ratios[0]
+        self.lowest, self.worst = self.ratios[0]
         self.slower = [(r, name) for r, name in self.ratios if r < 0.995]
 
     def sentence(self):
-        text = f"geometric mean {self.mean:.3f}, least {self.least:.3f} ({self.worst})"
+        text = f"geometric mean {self.mean:.3f}, least {self.lowest:.3f} ({self.worst})"
         return f"{text}; {len(self.slower) or 'none'} of {self.count} below 0.995"
 
     def behind(self):

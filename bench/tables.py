@@ -115,7 +115,7 @@ def overview():
               ("matmuls of Llama 3, no overlap", "cuBLAS", raw.Sweep(LLAMA, "/apart", "cublas"), PRODUCTS),
               ("matmuls that no tile divides, no overlap", "cuBLAS", raw.Sweep(ODD, "/apart", "cublas"), PRODUCTS),
               ("hand-written kernels", "fastest of cuBLAS, cuDNN, torch.compile, eager", raw.Sweep(HAND), KERNELS))
-    lines = [[what, str(sweep.count), against, f"{sweep.mean:.3f}", f"{sweep.least:.3f} ({sweep.worst})", str(len(sweep.slower)), d["date"]]
+    lines = [[what, str(sweep.count), against, f"{sweep.mean:.3f}", f"{sweep.lowest:.3f} ({sweep.worst})", str(len(sweep.slower)), d["date"]]
              for what, against, sweep, d in sweeps]
     return "\n\n".join([raw.origin(LAYERS), table(["what", "rows", "baseline", "speedup, geometric mean", "least", "below 0.995", "date"], lines)])
 

@@ -40,8 +40,8 @@ struct NumericConverter {
       float const x = static_cast<float>(s);
       float const whole = Round == FloatRoundStyle::round_toward_zero ? truncf(x) : rintf(x);
       if constexpr (sizeof(T) == 1) {
-        constexpr float least = T(-1) < T(0) ? -128.f : 0.f, maximum = T(-1) < T(0) ? 127.f : 255.f;
-        return static_cast<T>(whole < least ? least : whole > maximum ? maximum : whole);
+        constexpr float minimum = T(-1) < T(0) ? -128.f : 0.f, maximum = T(-1) < T(0) ? 127.f : 255.f;
+        return static_cast<T>(whole < minimum ? minimum : whole > maximum ? maximum : whole);
       } else {
         return static_cast<T>(whole);
       }

@@ -34,17 +34,17 @@ std::vector<std::string> commands(const CLI::App& app) {
 
 }  // namespace
 
-CLI::Validator integer(std::uint64_t least, std::uint64_t max) {
+CLI::Validator integer(std::uint64_t min, std::uint64_t max) {
   return {[=](std::string& text) -> std::string {
             std::uint64_t n = 0;
             const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-            if (error != std::errc{} || end != text.data() + text.size() || n < least || n > max)
-              return fmt::format("expected an integer from {} to {}, found {}", least, max,
+            if (error != std::errc{} || end != text.data() + text.size() || n < min || n > max)
+              return fmt::format("expected an integer from {} to {}, found {}", min, max,
                                  text.empty() ? "nothing" : text);
             text = std::to_string(n);  // 010 is ten
             return "";
           },
-          fmt::format("{} to {}", least, max), "integer"};
+          fmt::format("{} to {}", min, max), "integer"};
 }
 
 CLI::Validator one_of(std::vector<std::string> words) {

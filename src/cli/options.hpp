@@ -9,7 +9,7 @@
 namespace zellige::cli {
 
 /// A decimal integer in a range.
-CLI::Validator integer(std::uint64_t least, std::uint64_t max);
+CLI::Validator integer(std::uint64_t min, std::uint64_t max);
 /// One of a list of words.
 CLI::Validator one_of(std::vector<std::string> words);
 

@@ -15,7 +15,7 @@ using plan::TaskKind;
 
 namespace {
 constexpr double lowest = -3.4028234663852886e38;
-constexpr const char* least_int = "(-2147483647 - 1)";
+constexpr const char* min_int = "(-2147483647 - 1)";
 }  // namespace
 
 KernelText::KernelText(const plan::KernelPlan& plan, const plan::Program& program, Names& names, Text& out)
@@ -149,7 +149,7 @@ void KernelText::start(const Task& t) {
   } else if (t.kind == TaskKind::accumulate) {
     const bool max = n.kind == NodeKind::running_max || n.op == OpKind::accum_max;
     const bool integer = graph::is_integer(n.dtype);
-    const std::string start = integer ? max ? least_int : "0" : max ? float_literal(lowest) : "0.0f";
+    const std::string start = integer ? max ? min_int : "0" : max ? float_literal(lowest) : "0.0f";
     if (t.buffer >= 0) {
       const Share s = share(*c, 0, {"int", "i", "c", " 1"});
       const std::vector<Index> at = coordinate("int", s.item, *c, 0);
@@ -179,7 +179,7 @@ void KernelText::sum_declaration(const Task& t) {
   const Context& c = plan_.contexts[t.context];
   const bool max = n.kind == NodeKind::reduce && n.op == OpKind::reduction_max;
   const std::string type = register_type(n.dtype);
-  const char* start = type == "int" ? max ? least_int : "0" : max ? "-zellige::infinity" : "0.0f";
+  const char* start = type == "int" ? max ? min_int : "0" : max ? "-zellige::infinity" : "0.0f";
   if (c.row) {
     const std::string fragment = fragment_type(c);
     out_.line("Vec<{}, {}::lines> sum{};", type, fragment, t.node);

@@ -31,16 +31,16 @@ class Field {
       all.emplace_back((*value_)[i], fmt::format("{}[{}]", path_, i));
     return all;
   }
-  std::int64_t integer(std::int64_t least, std::int64_t greatest = limit) const {
-    if (!value_->is_number_integer() || value_->get<std::int64_t>() < least ||
+  std::int64_t integer(std::int64_t min, std::int64_t greatest = limit) const {
+    if (!value_->is_number_integer() || value_->get<std::int64_t>() < min ||
         value_->get<std::int64_t>() > greatest)
-      wrong(greatest == limit ? fmt::format("an integer of at least {}", least)
-                              : fmt::format("an integer from {} to {}", least, greatest));
+      wrong(greatest == limit ? fmt::format("an integer of at least {}", min)
+                              : fmt::format("an integer from {} to {}", min, greatest));
     return value_->get<std::int64_t>();
   }
-  std::vector<std::int64_t> integers(std::int64_t least) const {
+  std::vector<std::int64_t> integers(std::int64_t min) const {
     std::vector<std::int64_t> all;
-    for (const Field& f : list()) all.push_back(f.integer(least));
+    for (const Field& f : list()) all.push_back(f.integer(min));
     return all;
   }
   graph::Dim3 extents() const {

@@ -41,7 +41,7 @@ struct Warp {
   std::uint32_t lanes = 0;        // that exist
   std::uint32_t ready = 0, returned = 0;
   Clock clock{};  // observed by all of its lanes
-  std::uint32_t least = 0;
+  std::uint32_t minimum = 0;
   std::uint32_t synced = 0;  // when its lanes last synchronized, see Actor
   // Lanes that have observed more than the others, by a wait or a fence of their own, until the warp
   // synchronizes.
@@ -160,7 +160,7 @@ class Block {
     const Warp& w = *f.its_warp;
     const bool ahead = w.ahead >> f.lane & 1;
     return {ahead ? &w.own[f.lane] : &w.clock,
-            w.least,
+            w.minimum,
             w.clock.time[w.index],
             std::uint16_t(first_thread + f.index),
             std::uint16_t(w.index),

@@ -37,7 +37,7 @@ struct Clock {
     std::fill(time, time + agents, 0u);
     std::fill(visible, visible + max_warps, 0u);
   }
-  std::uint32_t least(unsigned warps) const { return *std::min_element(time, time + warps); }
+  std::uint32_t minimum(unsigned warps) const { return *std::min_element(time, time + warps); }
 };
 
 /// The blocks of the same cluster, and the indices of their warps in the clocks.
@@ -56,8 +56,8 @@ using Fences = std::vector<std::vector<std::uint32_t>>;
 /// A thread that accesses memory, with its observations. Threads and warps are numbered within the cluster.
 struct Actor {
   const Clock* clock;
-  std::uint32_t least;  // minimum of the clock: anything older happened before
-  std::uint32_t epoch;  // its warp's own time
+  std::uint32_t minimum;  // minimum of the clock: anything older happened before
+  std::uint32_t epoch;    // its warp's own time
   std::uint16_t thread, warp;
   std::uint32_t site;  // low half of the return address
   // The last time at which the warp's own lanes synchronized: a fence or an arrival by one of them starts a
@@ -82,7 +82,7 @@ struct Actor {
     return next != its.end() && (writer == thread || *next <= clock->time[w]);
   }
   bool after(std::uint32_t other_epoch, std::uint16_t other_thread) const {
-    return other_epoch < least || other_thread == thread || other_epoch < heard(other_thread / 32);
+    return other_epoch < minimum || other_thread == thread || other_epoch < heard(other_thread / 32);
   }
 };
 

@@ -32,7 +32,7 @@ void Block::catch_up(Warp& w) {
     w.synced = std::min(w.synced, w.own_synced[lane]);
   }
   w.clock.time[w.index] = now;
-  w.least = std::min(w.clock.least(cluster.warps()), w.synced);
+  w.minimum = std::min(w.clock.minimum(cluster.warps()), w.synced);
   // A lane that has observed no more than the others is no longer ahead.
   for (std::uint32_t left = running; left; left &= left - 1) {
     const unsigned lane = unsigned(std::countr_zero(left));
@@ -75,7 +75,7 @@ void Block::release(Warp& w) {
   const std::uint32_t now = w.clock.time[w.index] = cluster.tick();
   for (std::uint32_t left = w.ahead; left; left &= left - 1)
     w.own[std::countr_zero(left)].time[w.index] = now;
-  w.least = std::min(w.clock.least(cluster.warps()), w.synced);
+  w.minimum = std::min(w.clock.minimum(cluster.warps()), w.synced);
 }
 
 // Observations of lanes that are ahead of their warp do not count: once all lanes have made them, they are

@@ -54,7 +54,7 @@ Clash SharedShadow::each(std::size_t at, unsigned bytes, Step step) {
 Clash SharedShadow::unordered_read(const Cell& cell, const Actor& a) const {
   if (!cell.read_warps) return {};
   if (cell.read_epoch != several_times) {
-    if (cell.read_epoch < a.least) return {};
+    if (cell.read_epoch < a.minimum) return {};
     for (std::uint64_t left = cell.read_warps; left; left &= left - 1) {
       const unsigned w = unsigned(std::countr_zero(left));
       if (cell.read_epoch < a.heard(w)) continue;

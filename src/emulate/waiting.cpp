@@ -52,7 +52,7 @@ void Block::complete_sync_warp(Warp& w) {
   w.synced_lanes = 0;
   w.log.flush(counters);
   w.clock.time[w.index] = w.synced = cluster.tick();
-  w.least = w.clock.least(cluster.warps());
+  w.minimum = w.clock.minimum(cluster.warps());
   ++counters[Counter::syncwarp];
 }
 
@@ -166,13 +166,13 @@ void Block::complete(Barrier& b) {
     w.clock.time[w.index] = now;
     joined.join(w.clock, agents);
   }
-  const std::uint32_t least = joined.least(cluster.warps());
+  const std::uint32_t minimum = joined.minimum(cluster.warps());
   for (std::uint32_t left = b.warps; left; left &= left - 1) {
     Warp& w = warp_[std::countr_zero(left)];
     w.log.flush(counters);
     w.clock.assign(joined, agents);
     w.synced = now;
-    w.least = std::min(least, now);
+    w.minimum = std::min(minimum, now);
     make_ready(w, b.waiting[w.local]);
   }
   b.arrived = b.strays = 0;

@@ -204,7 +204,7 @@ void Block::wgmma(Fiber& f, const WgmmaCall& call, Site site) {
   common(g, all);
   Actor group_actor = a;
   group_actor.clock = &all;
-  group_actor.least = all.least(cluster.warps());
+  group_actor.minimum = all.minimum(cluster.warps());
   group_actor.thread = group_actor.warp = 0xFFFF;
   std::vector<unsigned char> ta, tb;
   if (!first.ra)

@@ -148,8 +148,8 @@ class Covering {
       with[laid.piece] = all;
       for (const Rest* rest : laid.rests)
         for (std::size_t i = 0; i < rest->pieces.size(); ++i) {
-          double& least = with[rest->pieces[i]];
-          least = std::min(least, all - rest->cover.cost + rest->cover.with[i]);
+          double& minimum = with[rest->pieces[i]];
+          minimum = std::min(minimum, all - rest->cover.cost + rest->cover.with[i]);
         }
     }
     return with;

@@ -267,7 +267,7 @@ class Choosing {
   /// Bans one group of a cycle: the one without which the cheapest cover costs least.
   void ban_one(const std::vector<std::size_t>& way) {
     std::size_t worst = way.size();
-    double least = never;
+    double min_cost = never;
     const Waiting w = waiting(way);
     for (std::size_t n : w.waits.circle()) {
       const std::size_t c = w.nodes[n];
@@ -275,7 +275,7 @@ class Choosing {
       candidates_[c].banned = true;
       const double cost = cover().cost;
       candidates_[c].banned = false;
-      if (worst == way.size() || cost < least) least = cost, worst = c;
+      if (worst == way.size() || cost < min_cost) min_cost = cost, worst = c;
     }
     candidates_[worst].banned = true;
   }

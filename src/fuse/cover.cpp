@@ -109,37 +109,37 @@ class Level {
 };
 
 /// A lower bound per place: for each piece the bounds of its places sum to at most its cost.
-std::vector<double> least_of(std::size_t places, const std::vector<Piece>& pieces) {
+std::vector<double> min_shares(std::size_t places, const std::vector<Piece>& pieces) {
   std::vector<std::vector<std::size_t>> of(places);  // by place: its pieces
-  std::vector<double> least(places, never), over(pieces.size());
+  std::vector<double> min_cost(places, never), over(pieces.size());
   for (std::size_t p = 0; p < pieces.size(); ++p) {
     if (pieces[p].cost == never) continue;
     for (int at : pieces[p].places) {
       of[static_cast<std::size_t>(at)].push_back(p);
-      double& share = least[static_cast<std::size_t>(at)];
+      double& share = min_cost[static_cast<std::size_t>(at)];
       share = std::min(share, pieces[p].cost / static_cast<double>(pieces[p].places.size()));
     }
   }
   for (std::size_t p = 0; p < pieces.size(); ++p) {
     if (pieces[p].cost == never) continue;
     over[p] = pieces[p].cost;
-    for (int at : pieces[p].places) over[p] -= least[static_cast<std::size_t>(at)];
+    for (int at : pieces[p].places) over[p] -= min_cost[static_cast<std::size_t>(at)];
   }
   for (std::size_t at = 0; at < places; ++at) {  // each place takes what remains of all its pieces
     double more = never;
     for (std::size_t p : of[at]) more = std::min(more, over[p]);
     if (of[at].empty() || more <= 0) continue;
-    least[at] += more;
+    min_cost[at] += more;
     for (std::size_t p : of[at]) over[p] -= more;
   }
-  return least;
+  return min_cost;
 }
 
 class Covering {
  public:
   Covering(std::size_t places, const std::vector<Piece>& pieces)
       : pieces_(pieces), by_first_(places), over_(pieces.size()), masks_(pieces.size()) {
-    const std::vector<double> least = least_of(places, pieces);
+    const std::vector<double> min_cost = min_shares(places, pieces);
     int span = 0;
     for (const Piece& p : pieces)
       if (p.cost != never) span = std::max(span, p.places.back() - p.places[0]);
@@ -150,7 +150,7 @@ class Covering {
       by_first_[static_cast<std::size_t>(pieces[p].places[0])].push_back(p);
       masks_[p] = covered_by(pieces[p], words_);
       over_[p] = pieces[p].cost;
-      for (int at : pieces[p].places) over_[p] -= least[static_cast<std::size_t>(at)];
+      for (int at : pieces[p].places) over_[p] -= min_cost[static_cast<std::size_t>(at)];
       over_[p] = std::max(over_[p], 0.0);
     }
     for (std::vector<std::size_t>& list : by_first_)

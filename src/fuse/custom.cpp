@@ -65,8 +65,8 @@ Cost cost(const KernelGraph& g, const target::Target& target) {
 /// faster there (docs/explanation/retiling.md).
 bool less(const Cost& apart, const Cost& kept, const target::Target& target) {
   const double more = apart.kernels > kept.kernels ? static_cast<double>(apart.kernels - kept.kernels) : 0;
-  const double least = apart.kernels == 1 ? 1 + tie : 1 - tie;
-  return apart.us + more * target.costs.launch < least * kept.us;
+  const double minimum = apart.kernels == 1 ? 1 + tie : 1 - tie;
+  return apart.us + more * target.costs.launch < minimum * kept.us;
 }
 
 /// Returns the only variant that is available.

@@ -165,7 +165,7 @@ class Making {
     k.one_by_one = multiplies(b, [](graph::DType t) { return graph::is_integer(t); });
     const bool ordinary = multiplies(
         b, [&](graph::DType t) { return !target::find_mma(target_, graph::name(t), graph::name(t), "f32"); });
-    k.least = k.us * (may_be_by_warpgroups(b) && !ordinary ? hopeful_of_warpgroups : hopeful);
+    k.lower_bound_us = k.us * (may_be_by_warpgroups(b) && !ordinary ? hopeful_of_warpgroups : hopeful);
     return k;
   }
 

@@ -33,7 +33,7 @@ struct Kernel {
   std::vector<Part> parts;                     // one, or two if the loop is split over blocks
   std::vector<graph::KernelTensor> between{};  // what the first kernel stores for the second
   double us = 0;                               // estimated, without a program's first launch
-  double least = 0;                            // lower limit of `us`, until it is planned
+  double lower_bound_us = 0;                   // lower limit of `us`, until it is planned
   // Has matmuls whose dot products are each computed by one thread.
   bool one_by_one = false;
 };

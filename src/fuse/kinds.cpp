@@ -40,7 +40,8 @@ std::vector<std::shared_ptr<Kind>> Kinds::of(const std::vector<std::vector<int>>
 
 void Kinds::find_kernels(Kind& kind) const {
   kind.kernels = kernels_of(kind.first.graph, kind.first.ops, target_, kind.why);
-  if (!kind.kernels.empty()) kind.us = std::ranges::min_element(kind.kernels, {}, &Kernel::least)->least;
+  if (!kind.kernels.empty())
+    kind.us = std::ranges::min_element(kind.kernels, {}, &Kernel::lower_bound_us)->lower_bound_us;
   kind.kernels.resize(std::min(kind.kernels.size(), max_tilings));
   kind.kernels.shrink_to_fit();
 }
@@ -53,7 +54,7 @@ void Kinds::plan(Kind& kind) const {
   Refusal refusal;
   kind.us = never;
   for (std::size_t k = 0; k < std::min(tried, kind.kernels.size()); ++k) {
-    if (kind.kernels[k].least > kind.us) continue;
+    if (kind.kernels[k].lower_bound_us > kind.us) continue;
     if (const auto us = planned_us(kind.first.graph, kind.kernels[k], target_, prices_, refusal);
         us && *us < kind.us)
       kind.us = *us, kind.best = k;

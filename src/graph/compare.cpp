@@ -26,8 +26,8 @@ Tolerance tolerance(DType dtype) {
 
 Tolerance close_tolerance(DType dtype) {
   Tolerance t = tolerance(dtype);
-  const double least = tolerance(DType::f32).element;
-  if (!is_integer(dtype)) t.element = std::max(t.unit, least), t.row = least;
+  const double minimum = tolerance(DType::f32).element;
+  if (!is_integer(dtype)) t.element = std::max(t.unit, minimum), t.row = minimum;
   t.spread = 5;
   return t;
 }
@@ -80,12 +80,12 @@ Array allowances(const Array& expected, const Tolerance& t, const Array* rounded
   Array allowed = make_array(expected.shape);
   for (std::int64_t row = 0; row < count; row += n) {
     const double *y = expected.values.data() + row, length = static_cast<double>(n);
-    const double least = t.row * std::max(std::sqrt(sum_of_squares(y, n) / length), floor);
+    const double minimum = t.row * std::max(std::sqrt(sum_of_squares(y, n) / length), floor);
     const double added =
         rounded ? t.spread * std::sqrt(sum_of_squares(rounded->values.data() + row, y, n) / length) : 0;
     for (std::int64_t i = 0; i < n; ++i) {
       const double magnitude = std::isfinite(y[i]) ? std::fabs(y[i]) : 0;
-      allowed.values[row + i] = std::max({t.element * magnitude, least, t.step}) + added;
+      allowed.values[row + i] = std::max({t.element * magnitude, minimum, t.step}) + added;
     }
   }
   return allowed;

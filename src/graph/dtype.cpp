@@ -46,8 +46,8 @@ double from_e4m3(std::uint32_t bits) {
   return bits & 0x80 ? -magnitude : magnitude;
 }
 
-double within(double x, double least, double greatest) {
-  return x < least ? least : x > greatest ? greatest : x;  // a NaN stays
+double within(double x, double minimum, double greatest) {
+  return x < minimum ? minimum : x > greatest ? greatest : x;  // a NaN stays
 }
 
 }  // namespace

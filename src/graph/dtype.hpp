@@ -18,7 +18,7 @@ namespace zellige::graph {
 /// A number format narrower than float64.
 struct Format {
   int mantissa;  // stored bits
-  double least_normal;
+  double min_normal;
   double greatest;                                        // largest finite number
   double past = std::numeric_limits<double>::infinity();  // result of rounding a larger number
   int integer_bits = 0;  // width of an integer; 0: a binary floating-point format
@@ -65,10 +65,10 @@ inline double round_to_float(const Format& f, double x) {
       std::bit_cast<double>((bits + half + ((bits >> drop) & 1)) & ~((std::uint64_t{1} << drop) - 1));
   // Below the least normal number the spacing is constant: adding a number whose last place has that weight
   // rounds to it.
-  const double pin = f.least_normal * 0x1.8p52 / static_cast<double>(std::uint64_t{1} << f.mantissa);
+  const double pin = f.min_normal * 0x1.8p52 / static_cast<double>(std::uint64_t{1} << f.mantissa);
   const double magnitude = std::fabs(x);
   const double tiny = std::copysign((magnitude + pin) - pin, x);
-  double y = magnitude < f.least_normal ? tiny : normal;
+  double y = magnitude < f.min_normal ? tiny : normal;
   y = std::fabs(y) > f.greatest ? std::copysign(f.past, x) : y;
   return x == x ? y : x;
 }

@@ -14,7 +14,7 @@
 namespace zellige::graph {
 namespace {
 
-constexpr int least_exponent = -12;
+constexpr int min_exponent = -12;
 
 /// Hash of a counter: each row draws from a stream of its own, in any order.
 std::uint64_t hash(std::uint64_t x) { return mix(x + mix_step); }
@@ -161,10 +161,10 @@ class Search {
     // The limits cannot be met: allow at most four times the magnitudes of the smallest inputs.
     tile_limit_ = float32_limit;
     for (bool positive : {false, true}) {
-      double least = std::numeric_limits<double>::infinity();
+      double minimum = std::numeric_limits<double>::infinity();
       for (bool small : {false, true})
-        if (tries(small, float32_limit, positive)) least = std::min(least, greatest());
-      if (least <= float32_limit && search(std::max(magnitude_limit, 4 * least), positive)) return;
+        if (tries(small, float32_limit, positive)) minimum = std::min(minimum, greatest());
+      if (minimum <= float32_limit && search(std::max(magnitude_limit, 4 * minimum), positive)) return;
     }
     // Infinity is a valid value, too: what overflows its dtype everywhere may leave something else to
     // compare.
@@ -177,7 +177,7 @@ class Search {
     fail_at({g_.name},
             "expected a scale of 2^{} to 1 at which random inputs keep every tensor finite, found none: {}; "
             "there is nothing to compare",
-            least_exponent, offender());
+            min_exponent, offender());
   }
 
   InputChoice choice() {
@@ -204,7 +204,7 @@ class Search {
   /// Tries all inputs at the smallest scale or at 1.
   bool tries(bool small, double limit, bool positive) {
     choice_.positive = positive, limit_ = limit, exp_limit_ = std::numeric_limits<double>::infinity();
-    return fits(std::vector<bool>(g_.inputs.size(), small), least_exponent);
+    return fits(std::vector<bool>(g_.inputs.size(), small), min_exponent);
   }
 
   double greatest() const {
@@ -299,8 +299,8 @@ class Search {
 
   /// Finds the largest exponent that fits, by bisection; false if the smallest does not.
   bool bisect(const std::vector<bool>& chosen) {
-    if (!fits(chosen, least_exponent)) return false;
-    int good = least_exponent, bad = 0, last = good;
+    if (!fits(chosen, min_exponent)) return false;
+    int good = min_exponent, bad = 0, last = good;
     while (bad - good > 1) {
       last = good + (bad - good) / 2;
       (fits(chosen, last) ? good : bad) = last;

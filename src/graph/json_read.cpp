@@ -75,8 +75,8 @@ Strides read_strides(const Where& where, const Json& j) {
                   std::int64_t{1} << 40);  // validate() checks them
 }
 
-int read_dim(const Where& where, const char* what, const Json& j, int least) {
-  return static_cast<int>(integer(where, what, j, least, max_rank - 1));
+int read_dim(const Where& where, const char* what, const Json& j, int min) {
+  return static_cast<int>(integer(where, what, j, min, max_rank - 1));
 }
 
 /// A scalar; infinities, which JSON lacks, are the strings "inf" and "-inf".

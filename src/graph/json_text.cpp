@@ -136,13 +136,13 @@ const Json& member(const Where& where, const Json& object, const char* key) {
   return *found;
 }
 
-std::int64_t integer(const Where& where, std::string_view what, const Json& j, std::int64_t least,
+std::int64_t integer(const Where& where, std::string_view what, const Json& j, std::int64_t min,
                      std::int64_t max) {
   // Numbers beyond int64 are stored as unsigned: compare before narrowing.
   const bool fits = j.is_number_unsigned() ? j.get<std::uint64_t>() <= static_cast<std::uint64_t>(INT64_MAX)
                                            : j.is_number_integer();
-  if (!fits || j.get<std::int64_t>() < least || j.get<std::int64_t>() > max)
-    fail_at(where, "expected {} to be an integer from {} to {}, found {}", what, least, max, describe(j));
+  if (!fits || j.get<std::int64_t>() < min || j.get<std::int64_t>() > max)
+    fail_at(where, "expected {} to be an integer from {} to {}, found {}", what, min, max, describe(j));
   return j.get<std::int64_t>();
 }
 
@@ -180,10 +180,10 @@ const Json& list(const Where& where, std::string_view what, const Json& j) {
   return j;
 }
 
-std::vector<std::int64_t> integers(const Where& where, std::string_view what, const Json& j,
-                                   std::int64_t least, std::int64_t max) {
+std::vector<std::int64_t> integers(const Where& where, std::string_view what, const Json& j, std::int64_t min,
+                                   std::int64_t max) {
   std::vector<std::int64_t> result;
-  for (const Json& entry : list(where, what, j)) result.push_back(integer(where, what, entry, least, max));
+  for (const Json& entry : list(where, what, j)) result.push_back(integer(where, what, entry, min, max));
   return result;
 }
 

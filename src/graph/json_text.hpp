@@ -28,7 +28,7 @@ std::string describe(const Json&);
 
 const Json& member(const Where&, const Json& object, const char* key);  // throws Error if it is missing
 const Json* find(const Where&, const Json& object, const char* key);    // nullptr if it is missing
-std::int64_t integer(const Where&, std::string_view what, const Json&, std::int64_t least, std::int64_t max);
+std::int64_t integer(const Where&, std::string_view what, const Json&, std::int64_t min, std::int64_t max);
 double number(const Where&, std::string_view what, const Json&);
 std::string text(const Where&, std::string_view what, const Json&);
 /// A name: 1 to 200 printable ASCII characters without blanks, quotes and backslashes, safe to print in a
@@ -37,7 +37,7 @@ std::string identifier(const Where&, std::string_view what, const Json&);
 bool is_identifier(std::string_view);
 bool is_of_a_name(char);
 const Json& list(const Where&, std::string_view what, const Json&);
-std::vector<std::int64_t> integers(const Where&, std::string_view what, const Json&, std::int64_t least,
+std::vector<std::int64_t> integers(const Where&, std::string_view what, const Json&, std::int64_t min,
                                    std::int64_t max);
 
 }  // namespace zellige::graph

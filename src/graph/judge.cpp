@@ -17,7 +17,7 @@ namespace {
 double step_at(const Format& f, double x) {
   if (f.integer_bits || !std::isfinite(x)) return 0;
   int exponent;
-  std::frexp(std::max(std::fabs(x), f.least_normal), &exponent);
+  std::frexp(std::max(std::fabs(x), f.min_normal), &exponent);
   return std::ldexp(1.0, exponent - 1 - f.mantissa);
 }
 

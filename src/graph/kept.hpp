@@ -21,7 +21,7 @@ inline std::pair<std::size_t, std::size_t> mask_dims(const Attributes& a, std::s
 inline Attributes mask_from(Attributes a, const Shape& origin) {
   const auto [i, j] = mask_dims(a, origin.size());
   const std::int64_t by = origin[i] - origin[j];
-  const auto within = [](std::int64_t n, std::int64_t least) { return std::clamp(n, least, max_extent); };
+  const auto within = [](std::int64_t n, std::int64_t minimum) { return std::clamp(n, minimum, max_extent); };
   if (a.kept.tril) a.kept.tril = within(*a.kept.tril + by, -max_extent);
   if (a.kept.triu) a.kept.triu = within(*a.kept.triu + by, -max_extent);
   if (a.kept.length) a.kept.length = within(*a.kept.length - origin[j], 0);

@@ -35,11 +35,11 @@ inline std::size_t distance(std::string_view a, std::string_view b) {
 /// The nearest known name, if at most a third of the letters differ; else "".
 inline std::string nearest(std::string_view name, const std::vector<std::string>& known) {
   std::string best;
-  std::size_t least = std::max<std::size_t>(1, name.size() / 3) + 1;
+  std::size_t minimum = std::max<std::size_t>(1, name.size() / 3) + 1;
   if (name.size() > 100) return best;
   for (const std::string& k : known) {
-    if (const std::size_t d = distance(name, k); d < least) {
-      least = d;
+    if (const std::size_t d = distance(name, k); d < minimum) {
+      minimum = d;
       best = k;
     }
   }

@@ -293,7 +293,7 @@ void storage_error(DType dtype, const double* x, double* error, std::int64_t cou
 }
 
 double max_rounding(const Format& f, double x) {
-  return std::ldexp(std::max(std::fabs(x), f.least_normal), -f.mantissa - 1);
+  return std::ldexp(std::max(std::fabs(x), f.min_normal), -f.mantissa - 1);
 }
 
 bool jumps(OpKind kind) { return is_elementwise(kind) && elementwise(kind).spread == Spread::step; }
@@ -367,7 +367,7 @@ void Noise::store(DType dtype, double* x, const double* error, std::int64_t coun
     const double low = round_to(f, x[i] - error[i]), high = round_to(f, x[i] + error[i]);
     // By one step at most: larger moves come from the value's own error.
     const double step =
-        f.integer_bits ? 1 : std::max(std::fabs(y), f.least_normal) * std::ldexp(1.0, -f.mantissa);
+        f.integer_bits ? 1 : std::max(std::fabs(y), f.min_normal) * std::ldexp(1.0, -f.mantissa);
     x[i] = side == 1 && low < y    ? round_to(f, std::max(low, y - step))
            : side == 2 && high > y ? round_to(f, std::min(high, y + step))
                                    : y;

@@ -106,11 +106,11 @@ namespace {
 /// Limits the integers drawn for the inputs in `from`; with several limits, the smallest applies.
 void draw_below(std::int64_t bound, bool distinct, bool rows, const std::set<int>& from,
                 std::vector<Numbers>& drawn) {
-  const auto least = [&](std::int64_t n) { return n ? std::min(n, bound) : bound; };
+  const auto bounded = [&](std::int64_t n) { return n ? std::min(n, bound) : bound; };
   for (int input : from) {
     Numbers& n = drawn[static_cast<std::size_t>(input)];
-    n.bound = least(n.bound);
-    if (rows) n.rows = least(n.rows);
+    n.bound = bounded(n.bound);
+    if (rows) n.rows = bounded(n.rows);
     n.distinct = n.distinct || distinct;
   }
 }

@@ -22,9 +22,9 @@ Character first(std::string_view text) {
     if ((byte(i) & 0xc0) != 0x80) return {};
     code = code << 6 | (byte(i) & 0x3fu);
   }
-  constexpr char32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+  constexpr char32_t minimum[] = {0, 0, 0x80, 0x800, 0x10000};
   const bool surrogate = code >= 0xd800 && code < 0xe000;
-  if (code < least[bytes] || code > 0x10ffff || surrogate) return {};
+  if (code < minimum[bytes] || code > 0x10ffff || surrogate) return {};
   return {code, bytes};
 }
 

@@ -12,12 +12,12 @@
 namespace zellige::plan {
 namespace {
 
-constexpr std::int64_t least_async = 4;  // bytes: minimum of cp.async
+constexpr std::int64_t min_async_bytes = 4;  // bytes: minimum of cp.async
 /// Number of reads from which a copy pays if cp.async can read it in 4 or 8 bytes.
 constexpr std::int64_t often = 4;
 /// Number of rounds of loads (eight in flight per thread) of an operand from which a copy pays in a custom
 /// operator: a round takes some 0.7 us, and a copy's kernel two or three.
-constexpr std::int64_t least_rounds = 6;
+constexpr std::int64_t min_rounds = 6;
 /// Per block, over all operands: two copies of 16 bytes per thread.
 constexpr std::int64_t elements_of_a_block = 4096;
 
@@ -130,7 +130,7 @@ int aligned_operand(Program& program, int tensor, std::int64_t times, LineCopies
   const graph::KernelTensor t = program.tensors[tensor];
   if (lines_begin_at(program, tensor, target.access_bytes)) return tensor;
   if (graph::bytes(t.dtype) > 2 || std::ranges::count(t.strides, 0) > 0) return tensor;
-  if (lines_begin_at(program, tensor, least_async) && times < often) return tensor;
+  if (lines_begin_at(program, tensor, min_async_bytes) && times < often) return tensor;
   if (const auto made = program.aligned.find(tensor); made != program.aligned.end()) return made->second;
   const Shape shape = program.shape(tensor);
   const std::int64_t line = target.access_bytes / graph::bytes(t.dtype);
@@ -171,7 +171,7 @@ bool worth_a_copy(const Program& program, const BlockProgram& p, const Node& n,
   if (moves && along.tile * size % target.access_bytes != 0) return false;
   const std::int64_t at_a_time = loads_at_a_time * p.threads() * target.access_bytes / size,
                      rounds = ceil_div(graph::size(n.shape), at_a_time);
-  return rounds * (n.section == Section::inside ? p.loop : 1) >= least_rounds;
+  return rounds * (n.section == Section::inside ? p.loop : 1) >= min_rounds;
 }
 
 }  // namespace

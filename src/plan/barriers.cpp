@@ -21,7 +21,7 @@ struct Graph {
   std::vector<std::vector<int>> readers;  // through either kind of dependency
   std::vector<int> depth, height;         // barriers required before and after each task
   int barriers = 0;                       // of the longest chain
-  i64 least_peak = 0;                     // some task needs its operands and its result at the same time
+  i64 min_peak = 0;                       // some task needs its operands and its result at the same time
 };
 
 Graph analyse(const std::vector<Work>& tasks) {
@@ -41,7 +41,7 @@ Graph analyse(const std::vector<Work>& tasks) {
         ++missing[t];
         alive += tasks[s].produces;
       }
-    g.least_peak = std::max(g.least_peak, alive);
+    g.min_peak = std::max(g.min_peak, alive);
   }
   for (;;) {
     int next = -1;
@@ -134,7 +134,7 @@ void climb(const Graph& g, const Preference& preference, int count, Phases& best
 /// A lower bound of the peak with the fewest barriers: in each phase, the results that are certainly alive
 /// because they must exist by then and are read no earlier. 0 if more barriers, or memory that is freed
 /// within a phase, may lower it.
-i64 least_by_phases(const Graph& g, const Preference& preference) {
+i64 min_by_phases(const Graph& g, const Preference& preference) {
   if (preference.bytes_per_barrier || preference.reuse == Reuse::at_once) return 0;
   std::vector<i64> alive(g.barriers + 1);
   for (int t : g.order) {
@@ -191,7 +191,7 @@ class Search {
   };
   using Sets = std::vector<std::pair<Set, Partial>>;  // sorted
   /// For a set that is reached in several orders: the lowest peak, then the lowest last task.
-  class Least {
+  class MinPeaks {
    public:
     void clear() {
       slots_.clear();
@@ -273,9 +273,9 @@ class Search {
       for (const auto& [phase, partial] : grown[size]) {
         const Set all = done | phase;
         if (!better(preference_, k + phases_after(all), partial.peak, best_)) continue;
-        const auto known = least_.find(all);
-        if (known != least_.end() && known->second <= partial.peak) continue;
-        least_[all] = partial.peak;
+        const auto known = lowest_.find(all);
+        if (known != lowest_.end() && known->second <= partial.peak) continue;
+        lowest_[all] = partial.peak;
         State state{all, partial.peak, s, {}};
         for (Set rest = phase; rest; rest &= ~(Set{1} << state.phase.back()))
           state.phase.push_back(last_of(grown[static_cast<std::size_t>(std::popcount(rest))], rest));
@@ -308,9 +308,9 @@ class Search {
   i64 effort_;
   Set all_ = 0;
   std::vector<Set> after_, same_, readers_;
-  Least larger_;  // sets with one more task
+  MinPeaks larger_;  // sets with one more task
   std::vector<State> states_;
-  std::unordered_map<Set, i64> least_;  // the lowest peak with which a set was finished, by number of phases
+  std::unordered_map<Set, i64> lowest_;  // the lowest peak with which a set was finished, by number of phases
 };
 
 }  // namespace
@@ -361,8 +361,8 @@ Phases order_tasks(const std::vector<Work>& tasks, const Preference& preference)
   const int n = static_cast<int>(tasks.size());
   const int maximum = preference.bytes_per_barrier ? std::min(n, g.barriers + 9) : g.barriers + 1;
   for (int count = g.barriers + 1; count <= maximum; ++count) climb(g, preference, count, best);
-  const i64 least_peak = std::max(g.least_peak, least_by_phases(g, preference));
-  if (!better(preference, g.barriers, least_peak, best)) return best;
+  const i64 min_peak = std::max(g.min_peak, min_by_phases(g, preference));
+  if (!better(preference, g.barriers, min_peak, best)) return best;
   best.optimal = false;
   if (n <= max_exact) best.optimal = Search(g, preference, best).run();
   return best;

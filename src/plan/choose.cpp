@@ -70,7 +70,7 @@ class Choice {
 
   KernelPlan plan;                   // the last one tried
   std::vector<std::string> reasons;  // why the previous ones were not taken
-  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  std::int64_t minimum = std::numeric_limits<std::int64_t>::max();
 
  private:
   bool could_have_warpgroups(const KernelPlan& selected) const {
@@ -146,7 +146,7 @@ class Choice {
     }
     reasons.push_back(fmt::format("{}: {} bytes of shared memory, {} has {}", what, plan.shared_bytes,
                                   target_.name, target_.shared_per_block));
-    least = std::min(least, plan.shared_bytes);
+    minimum = std::min(minimum, plan.shared_bytes);
     return false;
   }
 
@@ -166,7 +166,7 @@ void choose(KernelPlan& plan, const Program& program, const target::Target& targ
           "{}: its tiles need {} bytes of shared memory, {} has {} for a block; smaller tiles or a longer "
           "loop "
           "would fit",
-          plan.program.name, choice.least, target.name, target.shared_per_block);
+          plan.program.name, choice.minimum, target.name, target.shared_per_block);
     choice.reasons.push_back("the largest value that was stored to be shared is evaluated where it is read");
   }
   plan = std::move(choice.plan);

@@ -141,13 +141,13 @@ Table eliminate(const Problem& p, const std::vector<const Table*>& parts, int x)
   std::vector<std::size_t> index(parts.size(), 0);
   std::vector<int> counter(out.variables.size(), 0);
   for (std::size_t e = 0; e < entries; ++e) {
-    double least = infinite;
+    double min_cost = infinite;
     for (int k = 0; k < p.domain[x]; ++k) {
       double sum = 0;
       for (std::size_t t = 0; t < parts.size(); ++t) sum += parts[t]->cost[index[t] + k * step[t].back()];
-      least = std::min(least, sum);
+      min_cost = std::min(min_cost, sum);
     }
-    out.cost[e] = least;
+    out.cost[e] = min_cost;
     for (int d = static_cast<int>(counter.size()) - 1; d >= 0; --d) {
       const int extent = p.domain[out.variables[d]];
       const bool carry = ++counter[d] == extent;
@@ -199,16 +199,16 @@ std::vector<Partial> descend(const Problem& p, const std::vector<Bucket>& bucket
     Partial& state = states[0];
     for (auto bucket = buckets.rbegin(); bucket != buckets.rend(); ++bucket) {
       for (const Table& m : bucket->messages) state.bound -= at(p, m.variables, m.cost, state.value);
-      double least = infinite;
+      double min_cost = infinite;
       int best = -1;
       for (int k = 0; k < p.domain[bucket->variable]; ++k) {
         state.value[bucket->variable] = k;
         double sum = state.bound;
         for (const Table& t : bucket->tables) sum += at(p, t.variables, t.cost, state.value);
-        if (sum < least) least = sum, best = k;
+        if (sum < min_cost) min_cost = sum, best = k;
       }
       if (best < 0) return {};
-      state.value[bucket->variable] = best, state.bound = least;
+      state.value[bucket->variable] = best, state.bound = min_cost;
     }
     return states;
   }

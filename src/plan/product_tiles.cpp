@@ -210,8 +210,8 @@ std::vector<std::int64_t> odd_rows(std::int64_t m) {
   const auto tile = [&](std::int64_t parts) { return ceil_div(ceil_div(m, parts), columns) * columns; };
   std::vector<std::int64_t> result;
   if (m <= block / 2) return result;
-  const std::int64_t least = ceil_div(m, limit);
-  for (std::int64_t parts = least; parts <= std::min(least + 1, max_parts); ++parts)
+  const std::int64_t minimum = ceil_div(m, limit);
+  for (std::int64_t parts = minimum; parts <= std::min(minimum + 1, max_parts); ++parts)
     if (const std::int64_t t = tile(parts); t * parts < ceil_div(m, block) * block) result.push_back(t);
   return result;
 }

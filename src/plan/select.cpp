@@ -121,11 +121,11 @@ class Selection {
       if (program_.nodes[in].dtype != DType::f32) return nullptr;
     if (program_.threads() % 32 != 0) return nullptr;
     const Instruction* best = nullptr;
-    double least = cycles_one_by_one(c);
+    double min_cost = cycles_one_by_one(c);
     for (const Instruction& row : target::outer_products()) {
       c.row = &row;
       layouts(c, may_split_k(n), [&](const WarpLayout& w) {
-        if (const double price = cycles(c, w, false); price < least) least = price, best = &row;
+        if (const double price = cycles(c, w, false); price < min_cost) min_cost = price, best = &row;
       });
     }
     return best;
@@ -166,18 +166,18 @@ class Selection {
   void alone(int id) {
     const Node& n = program_.nodes[id];
     MatmulChoice& c = plan_.matmuls[id];
-    double least = -1;
+    double min_cost = -1;
     const auto best_warps = [&](MatmulChoice by) {
       layouts(by, may_split_k(n), [&](const WarpLayout& w) {
         const double price = cost(n, by, w, false) + spilled({id}, {w});
-        if (least < 0 || price < least) least = price, c.warps = w, c.row = by.row;
+        if (min_cost < 0 || price < min_cost) min_cost = price, c.warps = w, c.row = by.row;
       });
     };
     MatmulChoice by = c;
     if (!by.by_threads()) best_warps(by);
     for (const Instruction& row : target::outer_products())
       if (c.by_threads()) by.row = &row, best_warps(by);
-    alone_[id] = least;
+    alone_[id] = min_cost;
     // Matmuls of one shape share a layout, so that their accumulators agree thread by thread.
     for (const auto& [other, o] : plan_.matmuls)
       if (other < id && o.row && alike(*o.row, *c.row) && o.warps.k == 1 && c.warps.k == 1 &&

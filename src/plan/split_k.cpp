@@ -9,7 +9,7 @@ namespace {
 
 constexpr int ranks = 2;
 /// Iterations per rank: with fewer, the exchange takes longer than it saves.
-constexpr std::int64_t least_iterations = 32;
+constexpr std::int64_t min_iterations = 32;
 
 /// Returns whether everything that a store needs besides the matmul is evaluated at the matmul's own
 /// elements.
@@ -44,7 +44,7 @@ Buffer partial_sums(const Node& product, int node, const Context& sums) {
 
 int split_of(std::int64_t tiles, std::int64_t iterations, const target::Target& target) {
   return tiles * ranks <= target.multiprocessors && iterations % ranks == 0 &&
-                 iterations >= ranks * least_iterations
+                 iterations >= ranks * min_iterations
              ? ranks
              : 1;
 }

@@ -112,14 +112,14 @@ class Evaluator {
       const auto& lanes = patterns_[i.pattern];
       const int per_phase = std::min(32, bank_row / accesses[i.access].bytes);
       for (std::size_t first = 0; first < lanes.size(); first += per_phase) {
-        const int least = least_wavefronts(i, first, std::min(lanes.size(), first + per_phase), step);
-        ideal_ += i.count * (least > 0);
-        least_ += accesses[i.access].weight * static_cast<double>(least * i.count);
+        const int minimum = min_wavefronts(i, first, std::min(lanes.size(), first + per_phase), step);
+        ideal_ += i.count * (minimum > 0);
+        minimum_ += accesses[i.access].weight * static_cast<double>(minimum * i.count);
       }
     }
   }
 
-  double least() const { return least_; }  // lower bound of the weighted wavefronts of all candidates
+  double minimum() const { return minimum_; }  // lower bound of the weighted wavefronts of all candidates
   i64 ideal() const { return ideal_; }
   bool spent() const { return lanes_ > max_lanes; }
 
@@ -153,7 +153,7 @@ class Evaluator {
 
   // A run is aligned to its length, so a word's offset in its run determines its bank up to the choice of one
   // of bank_row / run. Requests of many runs for the same offset are spread over at most that many banks.
-  int least_wavefronts(const Instance& i, std::size_t first, std::size_t end, i64 step) const {
+  int min_wavefronts(const Instance& i, std::size_t first, std::size_t end, i64 step) const {
     const auto& lanes = patterns_[i.pattern];
     const i64 unit = std::max(4, accesses_[i.access].bytes), run = step * t_.element_bytes;
     const bool bound = t_.row_stride % step == 0 && run >= unit;  // otherwise there is no bound
@@ -163,11 +163,11 @@ class Evaluator {
         const i64 at = i.column + column;
         runs[at % step * t_.element_bytes / unit].insert({i.row + row, at / step});
       }
-    std::size_t least = runs.empty() ? 0 : 1;
+    std::size_t minimum = runs.empty() ? 0 : 1;
     const std::size_t choices = std::max<i64>(1, bank_row / run);
     for (const auto& [place, asked] : runs)
-      if (bound) least = std::max(least, (asked.size() + choices - 1) / choices);
-    return static_cast<int>(least);
+      if (bound) minimum = std::max(minimum, (asked.size() + choices - 1) / choices);
+    return static_cast<int>(minimum);
   }
 
   Verdict look_up(const Instance& i, i64 phase, const SwizzleChoice& c) {
@@ -213,7 +213,7 @@ class Evaluator {
   std::vector<Instance> instances_;
   std::vector<Entry> cache_;
   unsigned generation_ = 0;
-  double least_ = 0;
+  double minimum_ = 0;
   i64 ideal_ = 0, lanes_ = 0;
   int load_[32];
   i64 words_[32][32];
@@ -263,7 +263,7 @@ SwizzleChoice choose_swizzle(const Footprint& tensor, const std::vector<AccessPa
     if (c.B && !stays_inside(tensor, c)) return;
     if (evaluator.score(c, best_score.weighted, score)) best = c, best_score = score;
   };
-  auto done = [&] { return best_score.weighted <= evaluator.least() || evaluator.spent(); };
+  auto done = [&] { return best_score.weighted <= evaluator.minimum() || evaluator.spent(); };
   // Least memory first; a candidate must be strictly better than the best so far, so that ties keep the
   // cheaper one.
   const i64 shifts =
@@ -291,9 +291,9 @@ SwizzleChoice choose_swizzle(const Footprint& tensor, const std::vector<AccessPa
     best.reason = fmt::format(
         "{}: {} keeps a conflict of degree {}, {} wavefronts of an ideal {} in all; {}", named(best),
         described(accesses, best.worst_access), best.degree, best.wavefronts, best.ideal,
-        best_score.weighted <= evaluator.least() ? "no arrangement of its chunks has fewer"
-        : evaluator.spent()                      ? "the search was cut short"
-                                                 : "no candidate has fewer");
+        best_score.weighted <= evaluator.minimum() ? "no arrangement of its chunks has fewer"
+        : evaluator.spent()                        ? "the search was cut short"
+                                                   : "no candidate has fewer");
   }
   return best;
 }

@@ -21,7 +21,7 @@ constexpr double clear_gain = 0.12, clear_us = 1;
 constexpr double clear_gain_of_longer_loops = 0.3;
 /// Minimum share of a block's warps that its matmuls keep busy. With a quarter, tiles took up to 1.4 times as
 /// long as the graph's own where the estimate was 0.8 of theirs.
-constexpr double least_busy = 0.5;
+constexpr double min_busy = 0.5;
 
 std::int64_t& extent(OpTiling& t, int at) {
   return at == 0 ? t.grid.x : at == 1 ? t.grid.y : at == 2 ? t.grid.z : t.loop;
@@ -170,8 +170,8 @@ Ranked ranked(const graph::KernelGraph& graph, const target::Target& target, con
     }
   };
   // The next operator starts from the best tilings so far.
-  const auto least = [&] { return std::ranges::min_element(all, {}, by_price); };
-  const auto graph_so_far = [&] { return all.empty() ? graph : least()->graph; };
+  const auto cheapest = [&] { return std::ranges::min_element(all, {}, by_price); };
+  const auto graph_so_far = [&] { return all.empty() ? graph : cheapest()->graph; };
   for (std::size_t which = 0; which < ops; ++which) {
     const graph::KernelGraph from = graph_so_far();
     for (const auto& [us, tiling] : Neighbours(from, which, target).best(few))
@@ -180,7 +180,7 @@ Ranked ranked(const graph::KernelGraph& graph, const target::Target& target, con
   }
   for (const OpTiling& product : products) {
     const graph::KernelGraph from = graph_so_far();
-    const Tiling taken = all.empty() ? products : least()->plan.program.products;
+    const Tiling taken = all.empty() ? products : cheapest()->plan.program.products;
     std::size_t tried = 0;
     for (const retile::ProductTile& t : product_tiles(product_size(graph, product.op), target)) {
       if (t == *product.product || tried == few) continue;
@@ -200,11 +200,11 @@ namespace {
 
 /// The share of busy warps in the kernel whose matmuls use the fewest.
 double busy(const Plan& plan) {
-  double least = 1;
+  double cheapest = 1;
   for (const KernelPlan& k : plan.kernels)
     for (const auto& [node, m] : k.matmuls)
-      if (m.row) least = std::min(least, double(m.warps.count()) / k.program.warps());
-  return least;
+      if (m.row) cheapest = std::min(cheapest, double(m.warps.count()) / k.program.warps());
+  return cheapest;
 }
 
 bool has_longer_loop(const Plan& a, const Plan& b) {
@@ -219,7 +219,7 @@ bool has_longer_loop(const Plan& a, const Plan& b) {
 bool clearly_less(const Tiled& a, const Tiled& given) {
   const double gain = has_longer_loop(a.plan, given.plan) ? clear_gain_of_longer_loops : clear_gain;
   return a.price.us < (1 - gain) * given.price.us && a.price.us < given.price.us - clear_us &&
-         busy(a.plan) >= std::min(least_busy, busy(given.plan));
+         busy(a.plan) >= std::min(min_busy, busy(given.plan));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ constexpr std::int64_t always_whole = 16;       // loops up to this length are n
 constexpr std::int64_t max_events = 2'000'000;  // per agent
 
 struct Shortening {
-  std::int64_t modulus = 1, least = 0;
+  std::int64_t modulus = 1, minimum = 0;
   std::int64_t together = -1;  // iterations dropped from every loop, if agents must stay in step
 
   /// The iteration at which a shortened loop begins or ends. Iterations before the first are not dropped.
@@ -24,7 +24,7 @@ struct Shortening {
     return trips - lost(trips);
   }
   std::int64_t lost(std::int64_t trips) const {
-    return trips <= always_whole || trips <= least ? 0 : (trips - least) / modulus * modulus;
+    return trips <= always_whole || trips <= minimum ? 0 : (trips - minimum) / modulus * modulus;
   }
 };
 
@@ -41,7 +41,7 @@ Shortening shortening(const Schedule& s) {
       for (const auto* list : {&step.reads, &step.writes})
         for (const Access& a : *list) reach = std::max<std::int64_t>(reach, std::abs(a.lag));
     });
-  result.least = std::max(always_whole, 2 * result.modulus + 2 + 2 * reach);
+  result.minimum = std::max(always_whole, 2 * result.modulus + 2 + 2 * reach);
   // Agents that communicate through channels must stay in step: all their loops drop the same number of
   // iterations if their lengths are equal, or differ by one because an agent runs the first iteration before
   // its loop.

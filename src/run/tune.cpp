@@ -43,13 +43,13 @@ retile::Tiling together(const std::vector<Candidate>& all) {
   retile::Tiling best = std::ranges::min_element(all, {}, &Candidate::us)->tiling();
   for (std::size_t op = 0; op < best.size(); ++op) {
     const retile::OpTiling own = best[op];
-    double least = 1;
+    double minimum = 1;
     for (const Candidate& with : all)
       for (const Candidate& instead : all)
         if (with.tiling().size() == best.size() && instead.tiling().size() == best.size() &&
             with.tiling()[op] == own && differ_in(with.tiling(), instead.tiling()) == static_cast<int>(op) &&
-            instead.us() < least * with.us())
-          least = instead.us() / with.us(), best[op] = instead.tiling()[op];
+            instead.us() < minimum * with.us())
+          minimum = instead.us() / with.us(), best[op] = instead.tiling()[op];
   }
   return best;
 }
@@ -118,8 +118,8 @@ Tuned tune(const graph::KernelGraph& graph, const target::Target& target, const 
   }
   for (const Candidate& c : all)
     found.tried.push_back({retile::to_json(c.program.manifest.tiling), c.expected, c.us()});
-  const double least = std::ranges::min_element(all, {}, &Candidate::us)->us();
-  std::erase_if(all, [&](const Candidate& c) { return c.us() > tie * least; });
+  const double minimum = std::ranges::min_element(all, {}, &Candidate::us)->us();
+  std::erase_if(all, [&](const Candidate& c) { return c.us() > tie * minimum; });
   const Candidate& best = *std::ranges::min_element(all, {}, &Candidate::key);
   cache.store(key, "tiling", retile::to_json(best.program.manifest.tiling));
   found.tiling = best.program.manifest.tiling;

@@ -11,8 +11,8 @@ namespace zellige::search {
 namespace {
 
 constexpr long double unbounded = std::numeric_limits<long double>::infinity();
-constexpr long double up = 1 + 0x1p-40L;    // radii are computed with roundings of their own,
-constexpr long double least = 0x1p-16000L;  // and no radius but 0 is smaller: they must not underflow
+constexpr long double up = 1 + 0x1p-40L;      // radii are computed with roundings of their own,
+constexpr long double minimum = 0x1p-16000L;  // and no radius but 0 is smaller: they must not underflow
 
 /// A power of two above |x|, at most 2 |x|. 0 for 0.
 long double above(const Real& x) {
@@ -29,7 +29,7 @@ long double below(const Real& x) {
 /// `ulps` units in the last place of x.
 long double rounding(const Real& x, long double ulps = 1) {
   const long double a = above(x);
-  return x.is_zero() || a == unbounded ? a : std::max(least, a * ulps * std::ldexp(1.0L, -ball_bits));
+  return x.is_zero() || a == unbounded ? a : std::max(minimum, a * ulps * std::ldexp(1.0L, -ball_bits));
 }
 
 Ball ball(const Real& middle, long double radius) {
@@ -143,7 +143,7 @@ Ball BallArithmetic::mul(const Ball& x, const Ball& y) const {
   const auto spread = [](long double a, long double r) {
     return r == 0 ? 0 : a * r;
   };  // infinity times 0 is 0
-  return ball(z, least + spread(above(x.middle), y.radius) + spread(above(y.middle), x.radius) +
+  return ball(z, minimum + spread(above(x.middle), y.radius) + spread(above(y.middle), x.radius) +
                      x.radius * y.radius + rounding(z));
 }
 
@@ -156,7 +156,7 @@ Ball BallArithmetic::div(const Ball& x, const Ball& y) const {
   if (zero(x)) return ball(0, 0);
   const Real z = x.middle / y.middle;
   const long double moved = y.radius == 0 ? 0 : above(z) * y.radius;
-  return ball(z, least + (x.radius + moved) / (divisor - y.radius) + rounding(z));
+  return ball(z, minimum + (x.radius + moved) / (divisor - y.radius) + rounding(z));
 }
 
 Ball BallArithmetic::sqrt(const Ball& x) const {

@@ -146,8 +146,8 @@ class Decision {
                       given_products_, options_.given_work));
     }
     const GivenSizes given = at_given_sizes(real_.scale, given_products_ <= 1e7 ? 4 : 1);
-    const double least = std::max(1e-12, 1e-3 * std::min(real_.difference->distance, 1e-2));
-    if (given.compared && given.distance >= least) return proved();
+    const double minimum = std::max(1e-12, 1e-3 * std::min(real_.difference->distance, 1e-2));
+    if (given.compared && given.distance >= minimum) return proved();
     const FieldTrials fields = in_fields(a_, b_, options_.field_work, given_fields);
     if (fields.agrees) {
       at_sizes(a_);

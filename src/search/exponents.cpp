@@ -30,9 +30,9 @@ int exponent(const Factors& f, std::int64_t prime) {
 /// its given exponent.
 class OnePrime {
  public:
-  OnePrime(const Products& system, std::vector<int> least, const std::vector<int>& given,
+  OnePrime(const Products& system, std::vector<int> minimum, const std::vector<int>& given,
            const std::vector<Products::Order>& orders, std::uint64_t seed)
-      : system_(system), x_(std::move(least)), given_(given), orders_(orders), preference_(x_.size()) {
+      : system_(system), x_(std::move(minimum)), given_(given), orders_(orders), preference_(x_.size()) {
     for (const Products::Product& p : system.products)
       for (int f : p.factors) preference_[f] += 16;  // prefer values in few products
     for (std::size_t i = 0; i < x_.size(); ++i) preference_[i] += draw(seed, i) % (seed == 0 ? 1 : 32);
@@ -104,10 +104,10 @@ std::vector<std::int64_t> shrink_values(const Products& system) {
   std::vector<std::int64_t> result(n, 1);
   const auto names = stand_ins(primes, kept_primes);
   for (std::int64_t prime : primes) {
-    std::vector<int> given(n), least(n);
+    std::vector<int> given(n), minimum(n);
     for (std::size_t i = 0; i < n; ++i) {
       given[i] = exponent(all[i], prime);
-      least[i] = system.fixed[i] ? given[i] : !all[i].empty() && all[i].begin()->first == prime ? 1 : 0;
+      minimum[i] = system.fixed[i] ? given[i] : !all[i].empty() && all[i].begin()->first == prime ? 1 : 0;
     }
     std::vector<Products::Order> orders;
     for (const Products::Order& o : system.orders) {
@@ -117,11 +117,11 @@ std::vector<std::int64_t> shrink_values(const Products& system) {
       orders.push_back(given[o.less] < given[o.more] ? o : Products::Order{o.more, o.less});
     }
     std::vector<int> best;
-    int least_sum = 0;
+    int min_sum = 0;
     for (std::uint64_t seed = 0; seed < 12; ++seed) {
-      std::vector<int> x = OnePrime(system, least, given, orders, seed).run();
+      std::vector<int> x = OnePrime(system, minimum, given, orders, seed).run();
       const int sum = std::accumulate(x.begin(), x.end(), 0);
-      if (best.empty() || sum < least_sum) best = std::move(x), least_sum = sum;
+      if (best.empty() || sum < min_sum) best = std::move(x), min_sum = sum;
     }
     for (std::size_t i = 0; i < n; ++i)
       for (int e = 0; e < best[i]; ++e) result[i] *= names.at(prime);

@@ -47,9 +47,9 @@ bool is_square(std::uint64_t x, std::uint64_t m) { return pow_mod(x, (m - 1) / 2
 
 Field::Field(std::uint64_t seed, Order order) : seed_(seed), order_(order) {
   const bool squares = order != Order::unknown;
-  constexpr std::uint64_t least = std::uint64_t{1} << 53;
+  constexpr std::uint64_t minimum = std::uint64_t{1} << 53;
   for (std::uint64_t n = 0; p_ == 0; ++n) {
-    const std::uint64_t q = least + draw(seed, n) % least / 4 * 4 + 3;
+    const std::uint64_t q = minimum + draw(seed, n) % minimum / 4 * 4 + 3;
     if ((squares && !small_squares(q)) || !is_prime(q)) continue;
     for (std::uint64_t k = 3; k < 128 && p_ == 0; k += 2) {  // 2 q k + 1 is 3 modulo 4
       const std::uint64_t p = 2 * q * k + 1;

@@ -10,7 +10,7 @@
 namespace zellige::view {
 namespace {
 
-constexpr int letter = 7, line = 14, margin = 12, least_cell = 26;
+constexpr int letter = 7, line = 14, margin = 12, min_cell = 26;
 
 std::string escaped(const std::string& s) {
   std::string out;
@@ -30,7 +30,7 @@ std::string escaped(const std::string& s) {
 }
 
 struct Measures {
-  int cell_width = least_cell, cell_height = least_cell, labels = 24, top = 0;
+  int cell_width = min_cell, cell_height = min_cell, labels = 24, top = 0;
 };
 
 int lines_of(const std::string& s) { return 1 + static_cast<int>(std::count(s.begin(), s.end(), '\n')); }

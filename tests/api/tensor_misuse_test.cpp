@@ -49,7 +49,8 @@ TEST_P(TensorMisuse, RanksShapesAndStrides) {
             "program scaled, input X: expected a shape" + misaligned);
   EXPECT_EQ(refused([&](auto& x, auto&) { x.strides = between; }),
             "program scaled, input X: expected strides" + misaligned);
-  const std::int64_t huge[] = {INT64_MAX, INT64_MAX}, negative[] = {-4, -8}, least[] = {INT64_MIN, INT64_MIN};
+  const std::int64_t huge[] = {INT64_MAX, INT64_MAX}, negative[] = {-4, -8},
+                     minimum[] = {INT64_MIN, INT64_MIN};
   const std::string shape = "program scaled, input X: expected shape (4, 8), found (";
   EXPECT_EQ(refused([&](auto& x, auto&) { x.shape = huge; }),
             shape + "9223372036854775807, 9223372036854775807)");
@@ -58,7 +59,7 @@ TEST_P(TensorMisuse, RanksShapesAndStrides) {
   EXPECT_EQ(refused([&](auto& x, auto&) { x.shape = huge, x.strides = nullptr; }),
             shape + "9223372036854775807, 9223372036854775807)");
   EXPECT_EQ(
-      refused([&](auto& x, auto&) { x.strides = least; }),
+      refused([&](auto& x, auto&) { x.strides = minimum; }),
       "program scaled, input X: expected strides (8, 1), found (-9223372036854775808, -9223372036854775808)");
   EXPECT_EQ(refused([](auto& x, auto&) { x.byte_offset = UINT64_MAX - 64; }),
             "program scaled, input X: expected 128 bytes from " + in_hex(x.values) +

@@ -59,21 +59,21 @@ TEST(Remedies, NoSwizzleHasFewerWavefronts) {
   for (const Case& c : cases) {
     const auto plain = shared(c.layout, c.bits);
     const Remedies r = remedied(c);
-    long long least = wavefronts_under(c, plain);
+    long long minimum = wavefronts_under(c, plain);
     for (int b = 1; b <= 5; ++b) {
       for (int m = 0; m <= 7; ++m) {
         for (int s = b; b + m + s < 14; ++s) {
           const SharedLayout arranged(algebra::composed(swizzle_value(b, m, s), number(0), plain.plain()),
                                       c.bits);
           try {
-            least = std::min(least, wavefronts_under(c, arranged));
+            minimum = std::min(minimum, wavefronts_under(c, arranged));
           } catch (const Error&) {  // tears a lane's bytes apart
           }
         }
       }
     }
     ASSERT_FALSE(r.all.empty());
-    EXPECT_LE(r.all[0].wavefronts, least) << c.layout;
+    EXPECT_LE(r.all[0].wavefronts, minimum) << c.layout;
   }
 }
 

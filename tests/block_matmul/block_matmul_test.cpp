@@ -81,7 +81,7 @@ graph::KernelGraph matmuls(const Case& c) {
 }
 
 /// mma.sync instructions that the products need at least.
-std::uint64_t least_mma(const Size& s) {
+std::uint64_t min_mma(const Size& s) {
   const auto up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
   return static_cast<std::uint64_t>(4 * s.m / s.tile_m * (s.n / s.tile_n) * (s.k / s.tile_k) *
                                     up(s.tile_m, 16) * up(s.tile_n, 8) * up(s.tile_k, 16));
@@ -99,7 +99,7 @@ TEST_P(BlockMatmul, Correct) {
   std::uint64_t mma = 0;
   for (const auto& [counter, n] : r.counters)
     if (counter == "mma") mma = n;
-  EXPECT_GE(mma, least_mma(GetParam().size));
+  EXPECT_GE(mma, min_mma(GetParam().size));
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, BlockMatmul, testing::ValuesIn(cases()), name);

@@ -70,7 +70,7 @@ struct Row {
   int graphs = 0, too_few = 0;
   std::int64_t mma = 0, expected = 0, bytes = 0, wide = 0, wavefronts = 0, ideal = 0;
   std::string narrow;  // the graph of the least share, and what moves less than 16 bytes there
-  double least = 2;
+  double minimum = 2;
 };
 
 void add(Row& row, const run::RunResult& r, const KernelGraph& g) {
@@ -100,8 +100,8 @@ void add(Row& row, const run::RunResult& r, const KernelGraph& g) {
   }
   row.bytes += bytes, row.wide += wide;
   const double share = bytes ? static_cast<double>(wide) / static_cast<double>(bytes) : 1;
-  if (share < row.least)
-    row.least = share, row.narrow = fmt::format("{} {:.1f}%{}", r.graph, share * 100, narrow);
+  if (share < row.minimum)
+    row.minimum = share, row.narrow = fmt::format("{} {:.1f}%{}", r.graph, share * 100, narrow);
 }
 
 int run(const std::vector<std::string>& files, const std::string& target) {
@@ -137,7 +137,8 @@ int run(const std::vector<std::string>& files, const std::string& target) {
   for (const auto& [name, r] : rows) {
     const double share = r.bytes ? static_cast<double>(r.wide) / static_cast<double>(r.bytes) : 1;
     fmt::print("{:<16} {:>6} {:>11} {:>11} {:>8.2f}% {:>8.2f}% {:>9} : {:<9} {}\n", name, r.graphs, r.mma,
-               r.expected, share * 100, r.least * 100, r.wavefronts, r.ideal, r.least < 1 ? r.narrow : "");
+               r.expected, share * 100, r.minimum * 100, r.wavefronts, r.ideal,
+               r.minimum < 1 ? r.narrow : "");
     good = good && r.too_few == 0 && share >= 0.95 && r.wavefronts == r.ideal;
   }
   fmt::print("{}\n", good ? "All as they should be." : "NOT as they should be.");

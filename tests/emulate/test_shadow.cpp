@@ -54,7 +54,7 @@ struct Clocks {
   }
   Actor actor(unsigned t, std::uint32_t site) const {
     const Clock& c = clock[t / 32];
-    return {&c, c.least(warps), c.time[t / 32], std::uint16_t(t), std::uint16_t(t / 32), site};
+    return {&c, c.minimum(warps), c.time[t / 32], std::uint16_t(t), std::uint16_t(t / 32), site};
   }
   void join(const std::vector<unsigned>& which) {
     ++time;

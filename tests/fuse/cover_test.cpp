@@ -19,7 +19,7 @@ double by_hand(std::size_t places, const std::vector<Piece>& pieces, std::vector
     for (std::size_t p : taken) with[p] = std::min(with[p], cost);
     return cost;
   }
-  double least = never;
+  double min_cost = never;
   for (std::size_t p = 0; p < pieces.size(); ++p) {
     const std::vector<int>& at = pieces[p].places;
     if (at[0] != static_cast<int>(first) || pieces[p].cost == never ||
@@ -27,11 +27,11 @@ double by_hand(std::size_t places, const std::vector<Piece>& pieces, std::vector
       continue;
     for (int i : at) covered[static_cast<std::size_t>(i)] = true;
     taken.push_back(p);
-    least = std::min(least, by_hand(places, pieces, covered, taken, cost + pieces[p].cost, with));
+    min_cost = std::min(min_cost, by_hand(places, pieces, covered, taken, cost + pieces[p].cost, with));
     taken.pop_back();
     for (int i : at) covered[static_cast<std::size_t>(i)] = false;
   }
-  return least;
+  return min_cost;
 }
 
 /// Pieces of up to four places within a range of six; costs are integers, so that totals are exact.
@@ -59,18 +59,18 @@ TEST(CheapestCover, IsTheCheapestOfAll) {
     std::vector<bool> covered(places);
     std::vector<std::size_t> taken;
     std::vector<double> with(pieces.size(), never);
-    const double least = by_hand(places, pieces, covered, taken, 0, with);
+    const double min_cost = by_hand(places, pieces, covered, taken, 0, with);
     const Cover found = cheapest_cover(places, pieces, 1000);
-    EXPECT_EQ(found.cost, least) << seed;
+    EXPECT_EQ(found.cost, min_cost) << seed;
     // A piece may be omitted if it costs more by its whole cost, and the most expensive piece costs as much
     // as the average of all.
     for (std::size_t p = 0; p < pieces.size(); ++p)
-      if (with[p] <= least + least / static_cast<double>(places))
+      if (with[p] <= min_cost + min_cost / static_cast<double>(places))
         EXPECT_EQ(found.with[p], with[p]) << seed;
       else
         EXPECT_GE(found.with[p], with[p]) << seed;
     EXPECT_TRUE(found.exact) << seed;
-    if (least == never) {
+    if (min_cost == never) {
       EXPECT_TRUE(found.pieces.empty()) << seed;
       continue;
     }
@@ -82,7 +82,7 @@ TEST(CheapestCover, IsTheCheapestOfAll) {
       all.insert(all.end(), pieces[p].places.begin(), pieces[p].places.end());
     }
     std::ranges::sort(all);
-    EXPECT_EQ(cost, least) << seed;
+    EXPECT_EQ(cost, min_cost) << seed;
     EXPECT_EQ(all.size(), places) << seed;
     EXPECT_EQ(std::unique(all.begin(), all.end()), all.end()) << seed;
   }
@@ -181,15 +181,15 @@ TEST(CheapestCover, WithBranchesIsTheCheapestOfAll) {
     std::vector<bool> covered(places);
     std::vector<std::size_t> taken;
     std::vector<double> with(pieces.size(), never);
-    const double least = by_hand(places, pieces, covered, taken, 0, with);
+    const double min_cost = by_hand(places, pieces, covered, taken, 0, with);
     const Cover found = cheapest_cover(places, pieces, 1000, all_of.branches);
-    EXPECT_EQ(found.cost, least) << seed;
+    EXPECT_EQ(found.cost, min_cost) << seed;
     EXPECT_TRUE(found.exact) << seed;
     for (std::size_t p = 0; p < pieces.size(); ++p) {
       EXPECT_GE(found.with[p], with[p]) << seed;
-      if (with[p] == least) EXPECT_EQ(found.with[p], least) << seed;
+      if (with[p] == min_cost) EXPECT_EQ(found.with[p], min_cost) << seed;
     }
-    if (least == never) {
+    if (min_cost == never) {
       EXPECT_TRUE(found.pieces.empty()) << seed;
       continue;
     }
@@ -203,7 +203,7 @@ TEST(CheapestCover, WithBranchesIsTheCheapestOfAll) {
     EXPECT_TRUE(std::ranges::is_sorted(found.pieces, {}, [&](std::size_t p) { return pieces[p].places[0]; }))
         << seed;
     std::ranges::sort(all);
-    EXPECT_EQ(cost, least) << seed;
+    EXPECT_EQ(cost, min_cost) << seed;
     EXPECT_EQ(all.size(), places) << seed;
     EXPECT_EQ(std::unique(all.begin(), all.end()), all.end()) << seed;
   }

@@ -59,10 +59,10 @@ TEST(Cast, ToIntegersOfWhatNoneHolds) {
 
 TEST(Cast, SaturatesWhereToldTo) {
   for (DType d : all_dtypes()) {
-    const double maximum = format(d).greatest, least = is_integer(d) ? -maximum - 1 : -maximum;
+    const double maximum = format(d).greatest, minimum = is_integer(d) ? -maximum - 1 : -maximum;
     for (double x : std::vector<double>{1e39, INFINITY}) {
       EXPECT_EQ(cast(DType::f32, x, d, true), maximum) << name(d);
-      EXPECT_EQ(cast(DType::f32, -x, d, true), least) << name(d);
+      EXPECT_EQ(cast(DType::f32, -x, d, true), minimum) << name(d);
     }
     if (is_integer(d))
       EXPECT_EQ(cast(DType::f32, NAN, d, true), 0);

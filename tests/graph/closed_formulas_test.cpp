@@ -129,17 +129,17 @@ TEST_P(ClosedFormula, HoldsForEveryCandidate) {
   const Array expected = file.formula(inputs);
   ReferenceOptions exact;
   exact.round = false;
-  double least = INFINITY, greatest = 0;
+  double minimum = INFINITY, greatest = 0;
   for (const KernelGraph& g : graphs) {
     const double error = distance(run_reference(g, inputs, exact).at(0), expected);
-    least = std::min(least, error);
+    minimum = std::min(minimum, error);
     greatest = std::max(greatest, error);
     if (file.equal)
       EXPECT_LE(error, 1e-13) << g.name << " differs from its program";
     else
       EXPECT_GT(error, 1e-2) << g.name << " equals its program";
   }
-  std::printf("%-15s %3zu candidates: relative error %.2g to %.2g, %s\n", file.name, graphs.size(), least,
+  std::printf("%-15s %3zu candidates: relative error %.2g to %.2g, %s\n", file.name, graphs.size(), minimum,
               greatest, file.equal ? "all equal their program" : "none equals its program");
 }
 

@@ -32,7 +32,7 @@ TEST(Inputs, AreBellShapedAndTheirRowsDiffer) {
   const KernelGraph g = b.build();
   const RandomInputs in = random_inputs(g, 1);
   EXPECT_EQ(in.trials, 1);
-  double least = INFINITY, greatest = 0;
+  double minimum = INFINITY, greatest = 0;
   for (int row = 0; row < 200; ++row) {
     double sum = 0, squares = 0;
     for (int i = 0; i < 512; ++i) {
@@ -43,10 +43,10 @@ TEST(Inputs, AreBellShapedAndTheirRowsDiffer) {
     }
     const double rms = std::sqrt(squares / 512);
     EXPECT_LT(std::fabs(sum / 512), rms * 0.3);
-    least = std::min(least, rms);
+    minimum = std::min(minimum, rms);
     greatest = std::max(greatest, rms);
   }
-  EXPECT_NEAR(least, 0.25, 0.06);
+  EXPECT_NEAR(minimum, 0.25, 0.06);
   EXPECT_NEAR(greatest, 4, 0.6);
 }
 

@@ -20,9 +20,9 @@ const ReferenceOptions exact = [] {
   return o;
 }();
 
-Array random_array(const Shape& shape, std::mt19937_64& random, double least = -2, double greatest = 2) {
+Array random_array(const Shape& shape, std::mt19937_64& random, double minimum = -2, double greatest = 2) {
   Array a = make_array(shape);
-  std::uniform_real_distribution<double> uniform(least, greatest);
+  std::uniform_real_distribution<double> uniform(minimum, greatest);
   for (double& v : a.values) v = uniform(random);
   return a;
 }

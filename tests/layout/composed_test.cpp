@@ -192,7 +192,7 @@ Law law_of(Op op) {
 }
 
 /// The minimum number of accepted and meaningful cases of 2000: about three quarters of the actual one.
-int least_of(Op op) {
+int min_cases(Op op) {
   switch (op) {
     case Op::complement1:
     case Op::complement:
@@ -238,7 +238,7 @@ TEST_P(ComposedLaws, HoldsByBruteForceOnBothFaces) {
   ASSERT_NE(law, nullptr) << "an operation that takes composed layouts has no law";
   for (Face face : {at_run_time, at_compile_time}) {
     int behind_layouts = 0;
-    holds(2000, least_of(op), 100 + unsigned(op), [&](Random& random, std::string& what) {
+    holds(2000, min_cases(op), 100 + unsigned(op), [&](Random& random, std::string& what) {
       Value drawn = unit();
       bool const right = law({random, face, what, op, drawn});
       behind_layouts += drawn.is(ValueKind::composed) && drawn[0].is_layout();

@@ -11,9 +11,9 @@ struct Tally {
   int refused = 0;
 };
 /// Runs a law on random operands. The law returns false where the result is wrong, says in `what` of what, and throws
-/// LayoutError where the operation refuses. At least `least` cases must be accepted.
+/// LayoutError where the operation refuses. At least `minimum` cases must be accepted.
 template <class Law>
-Tally holds(int cases, int least, unsigned seed, Law law) {
+Tally holds(int cases, int minimum, unsigned seed, Law law) {
   Random random(seed);
   Tally tally;
   for (int i = 0; i < cases; ++i) {
@@ -29,8 +29,8 @@ Tally holds(int cases, int least, unsigned seed, Law law) {
       ++tally.refused;
     }
   }
-  EXPECT_GT(least, 0) << "a law without a bound holds for want of cases";
-  EXPECT_GE(tally.accepted, least) << "of " << cases << " cases " << tally.refused << " were refused";
+  EXPECT_GT(minimum, 0) << "a law without a bound holds for want of cases";
+  EXPECT_GE(tally.accepted, minimum) << "of " << cases << " cases " << tally.refused << " were refused";
   return tally;
 }
 /// Cases that a law does not speak of count as refused.

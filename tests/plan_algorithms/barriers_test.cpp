@@ -136,11 +136,11 @@ TEST(Barriers, TheDocumentsConflictFigure) {
   EXPECT_EQ(fewest.peak, 5);
   EXPECT_TRUE(fewest.optimal);
 
-  const Phases least = order_tasks(figure(), {.bytes_per_barrier = 0.25, .reuse = at_once});
-  EXPECT_EQ(least.barriers, 3);
-  EXPECT_EQ(least.peak, 4);
-  EXPECT_TRUE(least.optimal);
-  expect_consistent(figure(), least, {.reuse = at_once});
+  const Phases minimum = order_tasks(figure(), {.bytes_per_barrier = 0.25, .reuse = at_once});
+  EXPECT_EQ(minimum.barriers, 3);
+  EXPECT_EQ(minimum.peak, 4);
+  EXPECT_TRUE(minimum.optimal);
+  expect_consistent(figure(), minimum, {.reuse = at_once});
   // Expensive barriers restore the first schedule.
   EXPECT_EQ(printed(order_tasks(figure(), {.bytes_per_barrier = 1.5, .reuse = at_once})), "1234 56 7");
 }

@@ -185,7 +185,7 @@ TEST(SwizzleSearch, EqualsTryingEveryCandidate) {
     const std::int64_t run = std::max<std::int64_t>(
         t.chunk, std::max(accesses.front().bytes, accesses.back().bytes) / t.element_bytes);
     bool any_free = false;
-    std::int64_t least = 0;
+    std::int64_t minimum = 0;
     double fewest = 1e300;
     for (std::int64_t shift = 0; shift < (t.rows > 1 ? 128 / t.element_bytes : 1); shift += run)
       for (int B = 0; B <= 5; ++B)
@@ -193,14 +193,14 @@ TEST(SwizzleSearch, EqualsTryingEveryCandidate) {
           for (int S = B; S <= (B ? 10 : 0); ++S) {
             SwizzleChoice c;
             c.B = B, c.M = M, c.S = S, c.shift = shift;
-            if (any_free && t.rows * (t.row_stride + shift) >= least) continue;
+            if (any_free && t.rows * (t.row_stride + shift) >= minimum) continue;
             if (B && ((1 << M) < run || !is_arrangement(t, c, run))) continue;
             const Measured m = measure(t, c, accesses);
             fewest = std::min(fewest, m.weighted);
-            if (m.degree <= 1) any_free = true, least = t.rows * (t.row_stride + shift);
+            if (m.degree <= 1) any_free = true, minimum = t.rows * (t.row_stride + shift);
           }
     ASSERT_EQ(got.degree <= 1, any_free) << "case " << i << ": " << got.reason;
-    EXPECT_TRUE(any_free ? got.elements == least : measure(t, got, accesses).weighted == fewest)
+    EXPECT_TRUE(any_free ? got.elements == minimum : measure(t, got, accesses).weighted == fewest)
         << "case " << i << ": " << got.reason;
     xors += got.B && !got.shift, shifts += !got.B && got.shift, both += got.B && got.shift,
         stuck += !any_free;

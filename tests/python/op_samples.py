@@ -150,7 +150,7 @@ def differs(found, eager, wide):
         if alike:
             wrong &= found != wide.to(found.dtype)
         return f"{int(wrong.sum())} of {found.numel()} differ" if wrong.any() else None
-    of_norm, of_element, step, least, low = _CONTRACT[found.dtype]
+    of_norm, of_element, step, lowest, low = _CONTRACT[found.dtype]
     reference = wide.double() if alike else eager.double()
     rounded = reference.to(found.dtype)
     found, eager = found.double(), eager.double()
@@ -164,14 +164,14 @@ def differs(found, eager, wide):
     reference, eager, found = (t.masked_fill(special, 0) for t in (reference, eager, found))
     size = torch.maximum(torch.maximum(reference.abs(), _rms(reference)), low * reference.square().mean().sqrt())
     apart, theirs = (found - reference).abs(), (eager - reference).abs()
-    allowed = (of_element * size).clamp(min=least) + theirs + 3 * _rms(theirs)
+    allowed = (of_element * size).clamp(min=lowest) + theirs + 3 * _rms(theirs)
     if (apart > allowed).any():
         at = int((apart - allowed).argmax())
         values = [t.flatten()[at].item() for t in (reference, eager, found, allowed)]
         return "element {}: float64 {:.9g}, eager {:.9g}, found {:.9g}, allowed apart {:.3g}".format(at, *values)
     step /= found.numel() ** 0.5
     of_norm = (of_norm**2 + 3 * of_norm * step + step**2) ** 0.5
-    if apart.norm() > of_norm * reference.norm() + theirs.norm() + least * found.numel() ** 0.5:
+    if apart.norm() > of_norm * reference.norm() + theirs.norm() + lowest * found.numel() ** 0.5:
         return f"norm: float64 {reference.norm():.6g}, eager is {theirs.norm():.3g} apart, found {apart.norm():.3g}"
     return None
 

@@ -18,7 +18,7 @@ class Rng {
   std::int64_t below(std::int64_t n) {
     return static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(n));
   }
-  std::int64_t between(std::int64_t least, std::int64_t max) { return least + below(max - least + 1); }
+  std::int64_t between(std::int64_t min, std::int64_t max) { return min + below(max - min + 1); }
   bool chance(int percent) { return below(100) < percent; }
 
   template <class T>

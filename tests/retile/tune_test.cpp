@@ -106,17 +106,17 @@ TEST(Tune, PutsTheBestOfEachOperatorTogether) {
     return std::vector<double>{us};
   };
   const Tuned best = tune(two_products(), target::find("sm_90a"), {}, 8, each, "a GPU", Cache::temporary());
-  double least = 0;
+  double minimum = 0;
   for (std::size_t op = 0; op < 2; ++op) {
     ASSERT_GT(cost[op].size(), 2u);
     const auto fastest =
         std::ranges::min_element(cost[op], {}, [](const auto& entry) { return entry.second; });
     EXPECT_EQ(retile::to_json({best.tiling.at(op)}), fastest->first);
-    least += fastest->second;
+    minimum += fastest->second;
   }
-  EXPECT_EQ(best.tried.back().us, least);
+  EXPECT_EQ(best.tried.back().us, minimum);
   EXPECT_EQ(best.tried.size(), tried.size());
-  for (std::size_t i = 0; i + 1 < best.tried.size(); ++i) EXPECT_GT(best.tried[i].us, least);
+  for (std::size_t i = 0; i + 1 < best.tried.size(); ++i) EXPECT_GT(best.tried[i].us, minimum);
 }
 
 TEST(Tune, DecidesTiesByAFixedKey) {

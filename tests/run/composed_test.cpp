@@ -32,7 +32,7 @@ class Composed : public testing::TestWithParam<DType> {
     const graph::Format f = graph::format(GetParam());
     if (GetParam() == DType::f32) return expect_as_reference(g, in, 4e-6, 4e-6, target);
     const double step = std::ldexp(1.0, -f.mantissa);
-    expect_as_reference(g, in, step, std::max(0x1p-20, f.least_normal * step), target);
+    expect_as_reference(g, in, step, std::max(0x1p-20, f.min_normal * step), target);
   }
 };
 

@@ -65,7 +65,7 @@ TEST_P(SpecialValues, AreTheReferences) {
   const graph::Format f = graph::format(GetParam());
   const bool wide = GetParam() == DType::f32;
   expect_as_reference(b.build(), {grid(0), grid(1), grid(2)}, wide ? 1e-5 : std::ldexp(1.0, -f.mantissa),
-                      wide ? 1e-37 : std::ldexp(f.least_normal, -f.mantissa));
+                      wide ? 1e-37 : std::ldexp(f.min_normal, -f.mantissa));
 }
 
 INSTANTIATE_TEST_SUITE_P(DTypes, SpecialValues,

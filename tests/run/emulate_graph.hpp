@@ -38,7 +38,7 @@ inline std::vector<std::vector<double>> emulate_graph(const graph::KernelGraph& 
 
 /// Element by element: a NaN for a NaN, an infinity for itself, and numbers to a share of their size.
 inline void expect_as_reference(const graph::KernelGraph& g, const std::vector<graph::Array>& inputs,
-                                double share, double least, const char* target = "sm_80",
+                                double share, double minimum, const char* target = "sm_80",
                                 const plan::Wishes& wishes = {}) {
   const std::vector<graph::Array> expected = graph::run_reference(g, inputs);
   const std::vector<std::vector<double>> found = emulate_graph(g, inputs, target, wishes);
@@ -48,7 +48,7 @@ inline void expect_as_reference(const graph::KernelGraph& g, const std::vector<g
     int wrong = 0;
     for (std::size_t i = 0; i < found[o].size() && wrong < 5; ++i) {
       const double x = found[o][i], y = expected[o].values[i];
-      const bool same = y != y ? x != x : x == y || std::fabs(x - y) <= share * std::fabs(y) + least;
+      const bool same = y != y ? x != x : x == y || std::fabs(x - y) <= share * std::fabs(y) + minimum;
       wrong += !same;
       EXPECT_TRUE(same) << g.name << ", " << name << ", element " << i << ": found " << x << ", expected "
                         << y;

@@ -171,7 +171,7 @@ TEST_P(Matmuls, SumsAndNormsOverSeveralDimensions) {
 TEST_P(Matmuls, SpecialValues) {
   const DType y = product();
   const graph::Format f = graph::format(y);
-  const double inf = std::numeric_limits<double>::infinity(), least = std::ldexp(f.least_normal, -f.mantissa);
+  const double inf = std::numeric_limits<double>::infinity(), minimum = std::ldexp(f.min_normal, -f.mantissa);
   graph::Builder b("special");
   const Tensor A = b.input("A", {3, 16}, GetParam().dtype), B = b.input("B", {16, 8}, GetParam().dtype),
                C = b.input("C", {8}, y), X = b.input("X", {4, 3, 8}, y);
@@ -190,19 +190,19 @@ TEST_P(Matmuls, SpecialValues) {
   graph::Array a = graph::make_array({3, 16}), w = random({16, 8}, GetParam().dtype, 1),
                x = random({4, 3, 8}, y, 2);
   a.values[16] = 1, a.values[40] = -2;  // the first row of the product is 0: the bias alone
-  const graph::Array bias{{8}, {inf, -inf, NAN, least, -least, f.greatest, 0, 1}};
+  const graph::Array bias{{8}, {inf, -inf, NAN, minimum, -minimum, f.greatest, 0, 1}};
   x.values[5] = NAN, x.values[30] = inf, x.values[50] = -inf;
   for (std::size_t i = 72; i < 96; ++i) x.values[i] = -inf;  // a line of it alone
   const graph::KernelGraph g = b.build();
   const std::vector<graph::Array> reference = graph::run_reference(g, {a, w, bias, x});
-  EXPECT_EQ(reference[0].values[3], least);
+  EXPECT_EQ(reference[0].values[3], minimum);
   EXPECT_EQ(reference[0].values[5], f.greatest);
   EXPECT_TRUE(std::isnan(reference[0].values[2]) && std::isnan(reference[1].values[0]));
   EXPECT_EQ(reference[1].values[1], inf);
   EXPECT_EQ(reference[2].values[2], -inf);
   EXPECT_EQ(reference[4].values[3], -inf);
   const double step = y == DType::f32 ? 2e-5 : std::ldexp(1.0, -f.mantissa);
-  expect_as_reference(g, {a, w, bias, x}, step, least, GetParam().target);
+  expect_as_reference(g, {a, w, bias, x}, step, minimum, GetParam().target);
 }
 
 INSTANTIATE_TEST_SUITE_P(DTypes, Matmuls,

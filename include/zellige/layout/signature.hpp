@@ -80,8 +80,8 @@ inline bool is_tiler(Value const& v) {
 inline bool is_tensor_value(Value const& v) {
   return v.is(ValueKind::tensor) && (is_plain(v[1]) || is_composed_layout(v[1]));
 }
-inline bool is_count(Value const& v, long long least, long long max) {
-  return v.is_number() && v.root().e == 0 && v.root().s.v >= least && v.root().s.v <= max;
+inline bool is_count(Value const& v, long long min, long long max) {
+  return v.is_number() && v.root().e == 0 && v.root().s.v >= min && v.root().s.v <= max;
 }
 
 inline bool fits(char parameter, Operand const& o) {

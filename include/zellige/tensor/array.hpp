@@ -9,9 +9,9 @@ namespace zellige {
 
 namespace detail {
 /// The largest power of two, up to 16, that divides n.
-ZELLIGE_ALGEBRA consteval size_t alignment_of(size_t n, size_t least) {
+ZELLIGE_ALGEBRA consteval size_t alignment_of(size_t n, size_t minimum) {
   size_t a = 16;
-  while (a > least && n % a != 0) a /= 2;
+  while (a > minimum && n % a != 0) a /= 2;
   return a;
 }
 }  // namespace detail

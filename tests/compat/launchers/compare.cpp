@@ -108,7 +108,7 @@ float median(std::vector<float> v) {
   std::sort(v.begin(), v.end());
   return v[v.size() / 2];
 }
-float least(std::vector<float> const& v) { return *std::min_element(v.begin(), v.end()); }
+float minimum(std::vector<float> const& v) { return *std::min_element(v.begin(), v.end()); }
 
 /// The largest distance of some rows of plain attention from a sum in double.
 double distance(Attention const& a, Format format, std::vector<std::uint16_t> const& q,
@@ -209,7 +209,7 @@ int main(int argc, char** argv) {
   std::printf("%s | %s | hash %016llx | %zu bytes differ, %zu untouched | off by %.4g | ", argv[1],
               wrong ? "DIFFERS" : "equal", (unsigned long long)hash(written[1]), different, untouched, off);
   std::printf("CuTe %.5f ms, least %.5f | ours %.5f ms, least %.5f | %.4f | %d rounds of %d, %s\n",
-              median(cutes), least(cutes), median(ours), least(ours), median(ours) / median(cutes), rounds,
-              times, device.name);
+              median(cutes), minimum(cutes), median(ours), minimum(ours), median(ours) / median(cutes),
+              rounds, times, device.name);
   return wrong ? 2 : 0;
 }

@@ -198,12 +198,12 @@ ZELLIGE_ALGEBRA constexpr void require_injective(Tape& t, View f, View offset, V
     }
     long long covered = 1;
     for (int left = modes.count; left > 0; --left) {
-      int least = 0;
+      int smallest = 0;
       for (int i = 1; i < left; ++i) {
-        if (t.abs(modes[i].d).v < t.abs(modes[least].d).v) least = i;
+        if (t.abs(modes[i].d).v < t.abs(modes[smallest].d).v) smallest = i;
       }
-      ValueNode const n = modes[least];
-      modes.erase(least);
+      ValueNode const n = modes[smallest];
+      modes.erase(smallest);
       if (n.s.v <= 1) continue;
       long long const stride = t.abs(n.d).v;
       injective = injective && stride >= covered;

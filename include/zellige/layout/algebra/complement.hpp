@@ -57,17 +57,17 @@ ZELLIGE_ALGEBRA constexpr void append_complement(Tape& t, List<ValueNode>& modes
   }
   Num covered = {1, 0};
   while (!nothing_covered && modes.count > 0) {
-    int least = 0;
+    int smallest = 0;
     for (int i = 1; i < modes.count; ++i) {
-      if (modes.data[i].d.v < modes.data[least].d.v) least = i;
+      if (modes.data[i].d.v < modes.data[smallest].d.v) smallest = i;
     }
-    ValueNode const n = modes.data[least];
+    ValueNode const n = modes.data[smallest];
     Num const gap = t.div(n.d, covered);
     t.require(t.lt({0, 0}, gap), Rule::complement_injective, n.d, covered);
     if (t.failed()) return;
     result.push_back({-1, ValueKind::layout, gap, covered, 0});
     covered = t.mul(n.d, n.s);
-    modes.erase(least);
+    modes.erase(smallest);
   }
   Value beyond;
   if (nothing_covered)

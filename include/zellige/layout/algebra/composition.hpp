@@ -23,7 +23,7 @@ struct Reach {
 /// The direction in which those modes step.
 struct Steps {
   Path e;
-  Num least;
+  Num min;
   Num max;
   int modes;
 };
@@ -35,7 +35,7 @@ ZELLIGE_ALGEBRA constexpr void note_step(Tape& t, Reached& r, Path e, Num stride
   for (Steps& s : r.steps) {
     if (s.e != e) continue;
     ++s.modes;
-    s.least = t.min(s.least, stride);
+    s.min = t.min(s.min, stride);
     s.max = t.max(s.max, stride);
     return;
   }
@@ -58,7 +58,7 @@ ZELLIGE_ALGEBRA constexpr void require_apart(Tape& t, List<ValueNode> const& a, 
       Num const extent = a.data[d.place].s;
       t.require(t.lt(d.digit, extent), Rule::composition_overlap, d.digit, extent);
     }
-    t.require(t.le(fixed(0), t.mul(s.least, s.max)), Rule::composition_signs, s.least, s.max);
+    t.require(t.le(fixed(0), t.mul(s.min, s.max)), Rule::composition_signs, s.min, s.max);
   }
 }
 
