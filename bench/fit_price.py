@@ -44,8 +44,8 @@ def settle(c, k, first, missed):
     busiest = -(-k["launched"] // SMS)
     waves = math.ceil(busiest / k["blocks_each"])
     l2 = max(k["l2_bytes"] / c["l2"] * 1e-3, busiest * k["l2_bytes"] / k["launched"] / c["l2_cycle"] * cycle)
-    trips = k["trips"] * c["load"] / k["in_flight"] if k["trips"] > 1 else 0
-    latency = waves * (max(trips, k["chain"] * c["step"]) + k["barriers"] * (c["barrier"] + (k["warps"] - 4) * c["barrier_warp"])) * cycle
+    load_time = k["trips"] * c["load"] / k["in_flight"] if k["trips"] > 1 else 0
+    latency = waves * (max(load_time, k["chain"] * c["step"]) + k["barriers"] * (c["barrier"] + (k["warps"] - 4) * c["barrier_warp"])) * cycle
     parts = [missed * k["dram_bytes"] / c["dram"] * 1e-3, l2, busiest * k["wavefronts"] * cycle,
              busiest * k["tensor_cycles"] * cycle, busiest * k["slots"] / 4 * cycle, latency]
     slowest, total = max(parts), sum(parts)

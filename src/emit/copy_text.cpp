@@ -10,7 +10,8 @@ Index KernelText::global_start(const Node& n, int dim, const Index& iteration) c
 }
 
 Index KernelText::global_start(const plan::Split& s, bool far, const Index& given) const {
-  const Index iteration = s.loop && plan_.trips && plan_.trips->from ? given + Index::named("begin") : given;
+  const Index iteration =
+      s.loop && plan_.loop_bounds && plan_.loop_bounds->from ? given + Index::named("begin") : given;
   const char* wide = far ? "(long long)" : "";
   Index index;
   if (s.axis >= 0) {
@@ -60,12 +61,12 @@ std::vector<Index> KernelText::position(const Node& n, const Index& iteration,
 
 namespace {
 
-/// The number of loads in flight together, of `trips` loads per thread: a divisor if there is one.
-int batch_of(std::int64_t trips) {
+/// The number of loads in flight together, of `trip_count` loads per thread: a divisor if there is one.
+int batch_of(std::int64_t trip_count) {
   constexpr int limit = plan::loads_at_a_time;
-  if (trips <= limit) return static_cast<int>(trips);
+  if (trip_count <= limit) return static_cast<int>(trip_count);
   for (int batch = limit; batch > limit / 2; --batch)
-    if (trips % batch == 0) return batch;
+    if (trip_count % batch == 0) return batch;
   return limit;
 }
 
@@ -74,7 +75,8 @@ int batch_of(std::int64_t trips) {
 /// Offset of the last element of the tensor that any block loads in this iteration.
 std::int64_t KernelText::last_read(const Node& n, const Index& iteration) const {
   const graph::KernelTensor& tensor = program_.tensors[n.tensor];
-  const bool shifted = plan_.trips && plan_.trips->from;  // iterations begin at the mask's lower bound
+  const bool shifted =
+      plan_.loop_bounds && plan_.loop_bounds->from;  // iterations begin at the mask's lower bound
   std::int64_t last = 0;
   for (std::size_t d = 0; d < tensor.shape.size(); ++d) {
     const plan::Split& s = n.splits[d];
@@ -147,13 +149,13 @@ void KernelText::copy_in(int t, const Index& stage, const Index& iteration) {
   out_.line("// {} {}: {} {} of {} bytes", printable(n.name), graph::to_string(n.shape), total,
             total == 1 ? "copy" : "copies", copy.bytes);
   // Synchronous copies are batched: all loads of a batch are in flight together, then all stores follow.
-  const std::int64_t trips = c.steps(0);
-  const bool batched = !copy.async() && trips > 1;
-  const int batch = batched ? batch_of(trips) : 0;
+  const std::int64_t trip_count = c.steps(0);
+  const bool batched = !copy.async() && trip_count > 1;
+  const int batch = batched ? batch_of(trip_count) : 0;
   const std::string type = fmt::format("Vec<{}, {}>", type_name(n.dtype), V);
-  if (batch > 0 && batch < trips) {
+  if (batch > 0 && batch < trip_count) {
     out_.line("#pragma unroll 1");
-    out_.open("for (int first = 0; first < {}; first += {}) {{", trips, batch);
+    out_.open("for (int first = 0; first < {}; first += {}) {{", trip_count, batch);
   } else if (batched) {
     out_.open("{{");
   }

@@ -150,7 +150,7 @@ std::string KernelText::store_value(const Value& v, int vector) {
 
 Value KernelText::apply(const Item& item, const NestAt& nest) {
   const Node& n = block_.nodes[item.node];
-  if (whole_ && item.node == plan_.trips->mask) return values_[item.in[0]];
+  if (whole_ && item.node == plan_.loop_bounds->mask) return values_[item.in[0]];
   std::vector<std::string> in;
   Value result;
   result.type = register_type(n.dtype);

@@ -63,7 +63,7 @@ void KernelText::body() {
 void KernelText::grid_comment() {
   out_.line("// Grid {} x {} x {}, {} bytes of shared memory{}.", block_.grid.x, block_.grid.y, block_.grid.z,
             plan_.shared_bytes,
-            looped() ? fmt::format(", {} iterations, {} stage{}", plan_.trips_of_rank(), stages(),
+            looped() ? fmt::format(", {} iterations, {} stage{}", plan_.iterations_per_rank(), stages(),
                                    stages() > 1 ? "s" : "")
                      : "");
 }
@@ -116,7 +116,7 @@ void KernelText::declarations() {
   if (plan_.schedule.ranks > 1) out_.line("const int rank = cluster_ctarank();");
   if (plan_.blocks == 0)  // persistent blocks name a tile's coordinates where they take it
     for (int a : axes) out_.line("const int b{} = {};", "xyz"[a], block_index(a));
-  if (plan_.blocks == 0) begin_of_trips();
+  if (plan_.blocks == 0) declare_loop_begin();
   for (int t : tensors) {
     const auto& tensor = program_.tensors[t];
     out_.line("const auto {} = global_tile<{}{}>({});", global(t), layout_text(tensor.shape, tensor.strides),
@@ -237,8 +237,8 @@ void KernelText::loop(const plan::Step& begin) {
   const bool ring = begin.loop == plan::Loop::iterations && stages() > 1 && !parted();
   const bool round = ring && stages() < block_.loop;  // otherwise all stages are filled before the loop
   if (round) out_.line("int stage = 0, next = {};", stages() - 1);
-  const Counted it = counted("it", begin.trips, "int", begin.from);
-  if (begin.trips > begin.from + 1 && !begin.bounded)
+  const Counted it = counted("it", begin.trip_count, "int", begin.from);
+  if (begin.trip_count > begin.from + 1 && !begin.bounded)
     out_.line("#pragma unroll{}", begin.loop == plan::Loop::prologue ? "" : " 1");
   if (begin.bounded)
     bounded(begin);
@@ -259,9 +259,9 @@ void KernelText::loop(const plan::Step& begin) {
 }
 
 /// Emitted after the coordinates of a block or tile are known.
-void KernelText::begin_of_trips() {
-  if (!plan_.trips || !plan_.trips->from) return;
-  const plan::Trips& t = *plan_.trips;
+void KernelText::declare_loop_begin() {
+  if (!plan_.loop_bounds || !plan_.loop_bounds->from) return;
+  const plan::MaskedLoopBounds& t = *plan_.loop_bounds;
   const Index first = global_start(t.rows, false, 0) + *t.from;
   out_.line("const int begin = {} > 0 ? ({}) / {} : 0;  // a mask leaves nothing of the iterations before",
             first, first, t.each);
@@ -269,9 +269,9 @@ void KernelText::begin_of_trips() {
 
 /// Emits a loop with masked loop bounds: the unmasked iterations, then the others, or all in one.
 void KernelText::bounded(const plan::Step& begin) {
-  const plan::Trips& t = *plan_.trips;
+  const plan::MaskedLoopBounds& t = *plan_.loop_bounds;
   const Index first = global_start(t.rows, false, 0);
-  const bool behind = begin.from == begin.trips;  // the loop after that of the unmasked iterations
+  const bool behind = begin.from == begin.trip_count;  // the loop after that of the unmasked iterations
   // Upper limit of a block's iterations, regardless of the loop's.
   std::int64_t maximum = 0;
   for (std::int64_t block = 0; block < block_.grid[t.rows.axis]; ++block)
@@ -300,7 +300,7 @@ void KernelText::bounded(const plan::Step& begin) {
 
 void KernelText::slices(const plan::Step& begin) {
   out_.line("#pragma unroll 1");
-  out_.open("for (int slice = 0; slice < {}; ++slice) {{", begin.trips);
+  out_.open("for (int slice = 0; slice < {}; ++slice) {{", begin.trip_count);
   run(begin.body);
   out_.close();
 }

@@ -88,7 +88,7 @@ class KernelText {
   Index global_start(const Node&, int dim, const Index& iteration) const;
   Index offset_of(const plan::Split&) const;
   Index global_end(const plan::Split& s) const { return offset_of(s) + s.extent; }
-  void begin_of_trips();
+  void declare_loop_begin();
   std::string thread_index() const;
   std::string block_index(int axis) const;
 

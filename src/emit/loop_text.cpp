@@ -30,8 +30,9 @@ std::vector<Digit> digits(View threads, int axis) {
 
 Share KernelText::share(const Context& c, int axis, const Loop& how) {
   const std::int64_t unit = axis == 0 ? c.vector() : 1, scale = how.scaled ? unit : 1;
-  const std::int64_t total = c.items(axis) / unit, trips = c.steps(axis), to = how.to < 0 ? trips : how.to;
-  const bool part = how.within > 0 && how.within < trips;
+  const std::int64_t total = c.items(axis) / unit, trip_count = c.steps(axis),
+                     to = how.to < 0 ? trip_count : how.to;
+  const bool part = how.within > 0 && how.within < trip_count;
   Counted loop = counted(how.counter, how.within > 0 ? how.within : to, how.type, how.from);
   const Index step = loop.at;
   if (part) loop.at = Index::named("first") + loop.at;
@@ -46,9 +47,9 @@ Share KernelText::share(const Context& c, int axis, const Loop& how) {
   for (std::size_t i = 1; i < values.size(); ++i)  // after the vector
     if (values[i].extent > 1 && values[i].basis == axis) {
       item = item + loop.at * (values[i].stride / unit);
-      last += (values[i].extent - 1 - (trips - to)) * values[i].stride / unit;
+      last += (values[i].extent - 1 - (trip_count - to)) * values[i].stride / unit;
     }
-  if (part && trips % how.within != 0) last = total;
+  if (part && trip_count % how.within != 0) last = total;
   const bool ragged = how.guarded && last >= total;
   Share s{how.within > 0 ? step : loop.at, item * scale, 0};
   const bool declared = !s.item.is_name() && !s.item.is_constant();

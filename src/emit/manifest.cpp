@@ -25,7 +25,7 @@ graph::Json price(const plan::KernelPrice& k) {
           {"wavefronts", k.wavefronts},
           {"tensor_cycles", k.tensor_cycles},
           {"slots", k.slots},
-          {"trips", k.trips},
+          {"trips", k.trip_count},
           {"in_flight", k.in_flight},
           {"chain", k.chain},
           {"warps", k.warps},

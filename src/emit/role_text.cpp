@@ -144,7 +144,7 @@ void KernelText::tiles(const plan::Step& begin) {
             ranks = cluster / plan_.split_k;  // with tiles of their own
   const std::string of =
       cluster > 1 ? fmt::format(" / {}", cluster) : "";  // counted by cluster, not by block
-  const bool several = begin.trips > 1;
+  const bool several = begin.trip_count > 1;
   if (walk.longer >= 0) {
     std::int64_t below = 1;
     for (int a = 0; a < walk.longer; ++a) below *= grid[a];
@@ -177,7 +177,7 @@ void KernelText::tiles(const plan::Step& begin) {
       below *= grid[a];
     }
   }
-  begin_of_trips();
+  declare_loop_begin();
   run(begin.body);
   if (several) out_.close();
 }
@@ -274,7 +274,7 @@ void KernelText::box(const plan::Step& step) {
   // A rank's slice of K consists of whole loop iterations.
   Index iteration = iteration_;
   if (plan_.split_k > 1 && n.section == plan::Section::inside)
-    iteration = iteration + Index::named("rank") * plan_.trips_of_rank();
+    iteration = iteration + Index::named("rank") * plan_.iterations_per_rank();
   std::string at;
   for (int d : plan::map_order(n, b.inner)) {
     Index start = global_start(n, d, iteration);

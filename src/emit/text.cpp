@@ -96,9 +96,9 @@ std::string buffer_layout(const plan::Buffer& b) {
   return swizzled(b, b.span > 0 ? spans_text(b) : layout_text(shape, strides));
 }
 
-Counted counted(const char* counter, std::int64_t trips, const char* type, std::int64_t from) {
-  if (trips == from + 1) return {"", from};
-  return {fmt::format("for ({0} {1} = {3}; {1} < {2}; ++{1}) ", type, counter, trips, from),
+Counted counted(const char* counter, std::int64_t trip_count, const char* type, std::int64_t from) {
+  if (trip_count == from + 1) return {"", from};
+  return {fmt::format("for ({0} {1} = {3}; {1} < {2}; ++{1}) ", type, counter, trip_count, from),
           Index::named(counter)};
 }
 

@@ -8,13 +8,14 @@
 
 namespace zellige::emit {
 
-/// A loop that counts from `from` to `trips`: its head and its counter. For a single iteration the head is
+/// A loop that counts from `from` to `trip_count`: its head and its counter. For a single iteration the head is
 /// empty and the counter is `from`.
 struct Counted {
   std::string head;  // "for (int i = 0; i < 4; ++i) "
   Index at;
 };
-Counted counted(const char* counter, std::int64_t trips, const char* type = "int", std::int64_t from = 0);
+Counted counted(const char* counter, std::int64_t trip_count, const char* type = "int",
+                std::int64_t from = 0);
 
 /// Generated lines; tracks the depth of open braces.
 class Text {

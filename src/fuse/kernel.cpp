@@ -116,7 +116,7 @@ bool may_be_by_warpgroups(const graph::BlockGraph& b) {
     if (op.kind != OpKind::input && op.kind != OpKind::output && op.kind != OpKind::permute &&
         !b.tensors[op.outputs[0]].after_loop)
       ++(op.kind == OpKind::matmul ? products : others);
-  return (products == 2 && b.loop >= plan::chained_trips) || (products > 0 && others == 0);
+  return (products == 2 && b.loop >= plan::min_chained_iterations) || (products > 0 && others == 0);
 }
 
 /// Builds all kernels of one group, for one choice of how users share loaded tensors.

@@ -201,9 +201,10 @@ class Tilings {
       }
     if (loop_axis_ >= 0 && parted_ < 0 &&
         is_odd(whole(loop_axis_), parts(whole(loop_axis_), whole(loop_axis_), k), k)) {
-      const std::int64_t trips = (whole(loop_axis_) + k - 1) / k;
+      const std::int64_t trip_count = (whole(loop_axis_) + k - 1) / k;
       past[loop_axis_] =
-          trips * (is_column(loop_axis_) ? rounded((whole(loop_axis_) + trips - 1) / trips) : k);
+          trip_count *
+          (is_column(loop_axis_) ? rounded((whole(loop_axis_) + trip_count - 1) / trip_count) : k);
     }
     if (!past.empty()) finish(std::move(grid), k, threads, std::move(past));
   }

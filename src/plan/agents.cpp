@@ -47,9 +47,9 @@ class Builder {
     s.pending = pending, s.channel = channel;
   }
   void commit(int channel = -1) { step(StepKind::commit).channel = channel; }
-  Step& open(Loop loop, std::int64_t trips) {
+  Step& open(Loop loop, std::int64_t trip_count) {
     Step& s = step(StepKind::loop);
-    s.loop = loop, s.trips = trips;
+    s.loop = loop, s.trip_count = trip_count;
     ++loops_;
     return s;
   }
@@ -252,7 +252,7 @@ class Builder {
     tiles();
     if (resident_ >= 0) step(StepKind::acquire).channel = resident_;
     for (int t : resident) run(t).channel = resident_;
-    open(Loop::iterations, plan_.trips_of_rank()).bounded = plan_.trips.has_value();
+    open(Loop::iterations, plan_.iterations_per_rank()).bounded = plan_.loop_bounds.has_value();
     int filled = -1;
     for (int t : order_.loop_copies) {
       const int into = ring_of(t);
@@ -278,7 +278,7 @@ class Builder {
   /// Opens the loop over the tiles of persistent blocks.
   void tiles() {
     if (order_.blocks == 0) return;
-    open(Loop::tiles, tiles_each()).each = plan_.trips_of_rank();
+    open(Loop::tiles, tiles_each()).each = plan_.iterations_per_rank();
   }
 
   void consume(const std::vector<int>& products) {
@@ -315,7 +315,7 @@ class Builder {
   /// because other ranks still arrive there before this one may exit.
   bool emptied() const { return several_tiles() || order_.ranks > plan_.split_k; }
   /// Returns whether a stage of the ring is filled twice; otherwise nothing waits for it to become empty.
-  bool goes_round() const { return emptied() || plan_.trips_of_rank() > order_.stages; }
+  bool goes_round() const { return emptied() || plan_.iterations_per_rank() > order_.stages; }
 
   /// Issues the first matmuls before the loop, so that each iteration waits for the previous one and releases
   /// its stage while its own matmuls are in flight.
@@ -330,7 +330,7 @@ class Builder {
       commit(sums);
     };
     multiply(0);
-    open(Loop::iterations, plan_.trips_of_rank() - 1);
+    open(Loop::iterations, plan_.iterations_per_rank() - 1);
     multiply(1);
     arrive(1, sums);
     if (goes_round()) step(StepKind::release).channel = ring;
@@ -369,8 +369,8 @@ class Builder {
         (task.kind == TaskKind::to_operand || task.kind == TaskKind::rescale ? behind : meanwhile)
             .push_back(t);
     }
-    const auto iterations = [&](std::int64_t from, std::int64_t trips) -> Step& {
-      Step& s = open(Loop::iterations, trips);
+    const auto iterations = [&](std::int64_t from, std::int64_t trip_count) -> Step& {
+      Step& s = open(Loop::iterations, trip_count);
       s.from = from;
       return s;
     };
@@ -396,11 +396,11 @@ class Builder {
     done(0, scores_, ring);
     work(meanwhile, scores_), work(behind, sums);
     close();
-    const bool some_whole = plan_.trips && plan_.trips->all;
+    const bool some_whole = plan_.loop_bounds && plan_.loop_bounds->all;
     for (const bool whole : {true, false}) {
       if (whole && !some_whole) continue;
       Step& begin = iterations(!whole && some_whole ? n : 1, n);
-      begin.bounded = plan_.trips.has_value(), begin.whole = whole;
+      begin.bounded = plan_.loop_bounds.has_value(), begin.whole = whole;
       multiply(first, scores_), multiply(last, sums);
       done(1, scores_, ring);
       work(meanwhile, scores_);

@@ -5,13 +5,13 @@
 
 #include "plan/agents.hpp"
 #include "plan/group.hpp"
+#include "plan/loop_bounds.hpp"
 #include "plan/memory.hpp"
 #include "plan/share.hpp"
 #include "plan/slice.hpp"
 #include "plan/split_k.hpp"
 #include "plan/swizzle.hpp"
 #include "plan/tensor_map.hpp"
-#include "plan/trips.hpp"
 #include "plan/warpgroup_chain.hpp"
 #include "plan/warpgroups.hpp"
 #include "target/instructions.hpp"
@@ -39,7 +39,7 @@ class Choice {
       if (const auto no_chain = warpgroup_chain(grouped, program_, target_)) why_not = *no_chain;
     if (why_not.empty()) {
       const bool chain = has_warpgroup_chain(grouped);
-      if (chain) grouped.trips = masked_trips(grouped);
+      if (chain) grouped.loop_bounds = masked_loop_bounds(grouped);
       group(grouped, program_, target_, Loads::as_fits);
       arrange_buffers(grouped, target_);
       if (two_at_a_time(grouped)) return true;

@@ -26,8 +26,8 @@ class Estimate {
         warps_(static_cast<double>(block_.block.count()) / 32) {}
 
   double us() {
-    k_.trips = static_cast<double>(block_.loop);
-    k_.barriers = block_.loop > 1 ? k_.trips : 0;
+    k_.trip_count = static_cast<double>(block_.loop);
+    k_.barriers = block_.loop > 1 ? k_.trip_count : 0;
     for (const BlockOp& op : block_.ops) add(op);
     k_.warps = std::max(1.0, warps_);
     k_.chain = (k_.slots - apart_ * (1 - target_.costs.step_apart / target_.costs.step)) / k_.warps;
@@ -165,7 +165,7 @@ class Estimate {
     std::vector<const BlockOp*> products;
     for (const BlockOp& op : block_.ops)
       if (op.kind == OpKind::matmul) products.push_back(&op);
-    return products.size() == 2 && block_.loop >= chained_trips &&
+    return products.size() == 2 && block_.loop >= min_chained_iterations &&
            std::ranges::any_of(block_.ops, [&](const BlockOp& o) {
              return o.kind == OpKind::input && o.loop_dim < 0 && o.outputs[0] == products[0]->inputs[0];
            });
@@ -177,7 +177,7 @@ class Estimate {
     k_.in_flight = 1;
     if (block_.loop > 1) {
       const auto limit = static_cast<double>(target_.shared_per_block);
-      while (k_.in_flight < std::min(8.0, k_.trips) && shared(k_.in_flight + 1) <= limit &&
+      while (k_.in_flight < std::min(8.0, k_.trip_count) && shared(k_.in_flight + 1) <= limit &&
              (k_.in_flight < 3 || (k_.in_flight - 1) * trip_bytes_ < in_flight))
         ++k_.in_flight;
     }

@@ -8,7 +8,7 @@ namespace zellige::plan {
 
 /// Minimum iterations for which two consecutive matmuls of a loop are expected to be a chain on warpgroups,
 /// as decided by `warpgroups`.
-inline constexpr std::int64_t chained_trips = 2;
+inline constexpr std::int64_t min_chained_iterations = 2;
 
 /// The time of one custom operator in microseconds.
 double estimate(const graph::KernelGraph&, int op, const target::Target&);

@@ -108,7 +108,7 @@ struct Copy {
 /// the block's first row and `each` the key-tile size, the block runs iterations [from ? max(r + *from, 0) /
 /// each : 0, min((r + last) / each + 1, loop)). If there is no other mask, the first min((r + *all) / each,
 /// *end / each) of them are unmasked.
-struct Trips {
+struct MaskedLoopBounds {
   Split rows;
   std::int64_t last = 0, each = 1;
   std::optional<std::int64_t> all = {}, from = {}, end = {};
@@ -137,7 +137,7 @@ struct KernelPlan {
   bool programmatic = false;
   // Split-K: ranks of a cluster, each of which sums 1/split_k of the loop and stores a part of the columns.
   int split_k = 1;
-  std::optional<Trips> trips;  // if a mask lets blocks skip iterations
+  std::optional<MaskedLoopBounds> loop_bounds;  // if a mask lets blocks skip iterations
   std::int64_t shared_bytes = 0;
   // Persistent blocks, each of which takes one tile after another; 0: a block per tile.
   std::int64_t blocks = 0;
@@ -146,7 +146,7 @@ struct KernelPlan {
   std::vector<std::string> notes;
 
   /// Iterations of the loop per rank.
-  std::int64_t trips_of_rank() const { return program.loop / split_k; }
+  std::int64_t iterations_per_rank() const { return program.loop / split_k; }
   /// Returns whether a load's or store's tile is copied by TMA.
   bool boxed(int node) const {
     const auto copy = copies.find(node);

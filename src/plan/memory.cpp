@@ -33,7 +33,8 @@ std::vector<Lifetime> lifetimes(const KernelPlan& plan) {
             life.begin = std::min(life.begin, stretch);
             life.end = std::max(life.end, stretch + 1);
           }
-        self(self, step.body, in_loop || step.loop != Loop::tiles || step.trips > 1);  // of one tile: no loop
+        self(self, step.body,
+             in_loop || step.loop != Loop::tiles || step.trip_count > 1);  // of one tile: no loop
       }
     };
     touch(touch, agent.steps, false);

@@ -109,7 +109,7 @@ int ring_depth(const KernelPlan& plan, const target::Target& target, std::int64_
     if (one_tile && t.kind == TaskKind::to_peers) apart += plan.buffers[t.buffer].bytes;
   const std::int64_t room = target.shared_per_block - barriers - apart;
   const std::int64_t limit =
-      one_tile ? std::min<std::int64_t>(max_ring_stages, plan.trips_of_rank()) : max_ring_stages;
+      one_tile ? std::min<std::int64_t>(max_ring_stages, plan.iterations_per_rank()) : max_ring_stages;
   return static_cast<int>(
       std::clamp<std::int64_t>(room / stage_bytes, std::min<std::int64_t>(2, limit), limit));
 }

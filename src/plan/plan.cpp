@@ -31,16 +31,17 @@ void check_limits(const BlockProgram& p, const target::Target& target) {
                    limit[axis]);
 }
 
-/// The schedule of blocks that run `trips` iterations, the first `whole` of them unmasked.
-Schedule with_trips(Schedule s, std::int64_t loop, std::int64_t trips, std::int64_t whole) {
+/// The schedule of blocks that run `trip_count` iterations, the first `whole` of them unmasked.
+Schedule with_trip_count(Schedule s, std::int64_t loop, std::int64_t trip_count, std::int64_t whole) {
   for (Agent& agent : s.agents)
     walk(agent.steps, [&](Step& step, const Position&) {
       if (step.kind != StepKind::loop) return;
-      if (step.loop == Loop::tiles) step.each = trips;
+      if (step.loop == Loop::tiles) step.each = trip_count;
       if (step.loop != Loop::iterations || (!step.bounded && step.from < loop)) return;
-      const std::int64_t last = step.trips - loop;  // what is behind the loop is behind the fewer trips, too
-      if (step.from == loop) step.from = step.bounded ? whole : trips;
-      step.trips = step.whole ? whole : trips + last;
+      const std::int64_t last =
+          step.trip_count - loop;  // what is behind the loop is behind the fewer trips, too
+      if (step.from == loop) step.from = step.bounded ? whole : trip_count;
+      step.trip_count = step.whole ? whole : trip_count + last;
     });
   return s;
 }
@@ -69,10 +70,11 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, co
     bound_registers(kernel, target);
     index_width(kernel, plan.program);
     verify(kernel.schedule, kernel.program.name, target);
-    if (kernel.trips)
-      for (const auto& [trips, whole] :
+    if (kernel.loop_bounds)
+      for (const auto& [trip_count, whole] :
            {std::pair<std::int64_t, std::int64_t>{1, 1}, {kernel.program.loop, 1}})
-        verify(with_trips(kernel.schedule, kernel.program.loop, trips, whole), kernel.program.name, target);
+        verify(with_trip_count(kernel.schedule, kernel.program.loop, trip_count, whole), kernel.program.name,
+               target);
     verify_dependence(kernel.schedule, kernel.program.name);
     verify_bounds(kernel, plan.program);
     if (wishes.registers_proved) verify_registers(kernel);

@@ -160,7 +160,8 @@ class Prediction {
 
  private:
   /// Steps in one iteration of a loop of so many trips.
-  void steps(const Agent& agent, const std::vector<Step>& list, std::int64_t iteration, std::int64_t trips) {
+  void steps(const Agent& agent, const std::vector<Step>& list, std::int64_t iteration,
+             std::int64_t trip_count) {
     std::size_t counted_until = 0;
     for (std::size_t at = 0; at < list.size(); ++at) {
       const Step& step = list[at];
@@ -170,12 +171,12 @@ class Prediction {
           steps(agent, step.body, 0, 1);
           blocks_ = each;
         } else if (step.loop == Loop::slices)  // a task of a slice is counted with all its slices
-          steps(agent, step.body, iteration, trips);
+          steps(agent, step.body, iteration, trip_count);
         else
-          for (std::int64_t i = step.from; i < step.trips; ++i) {
+          for (std::int64_t i = step.from; i < step.trip_count; ++i) {
             const std::uint64_t all = blocks_;
             if (step.bounded) blocks_ = executing(i);
-            steps(agent, step.body, i, step.trips);
+            steps(agent, step.body, i, step.trip_count);
             blocks_ = all;
           }
       } else if (step.kind == StepKind::acquire) {
@@ -198,7 +199,7 @@ class Prediction {
         unsynced_.clear(), ragged_.clear();
       } else if (step.kind == StepKind::start) {
         shared({step.task}, true);
-      } else if (step.task >= 0 && iteration + step.guard_lag < trips) {
+      } else if (step.task >= 0 && iteration + step.guard_lag < trip_count) {
         task(step);
         // The first of adjacent steps counts for all of their nests.
         if (at < counted_until || step.kind == StepKind::async_work) continue;
@@ -212,10 +213,10 @@ class Prediction {
   /// Number of blocks that run an iteration.
   std::uint64_t executing(std::int64_t iteration) const {
     const BlockProgram& p = plan_.program;
-    const int axis = plan_.trips->rows.axis;
+    const int axis = plan_.loop_bounds->rows.axis;
     std::uint64_t blocks = 0;
     for (std::int64_t block = 0; block < p.grid[axis]; ++block)
-      blocks += plan_.trips->of(block, p.loop) > iteration;
+      blocks += plan_.loop_bounds->of(block, p.loop) > iteration;
     return blocks * static_cast<std::uint64_t>(p.grid.count() / p.grid[axis]);
   }
 

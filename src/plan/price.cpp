@@ -73,9 +73,9 @@ void settle(KernelPrice& k, const target::Target& target, double launched, bool 
   k.tensor =
       busy * k.tensor_cycles * cycle * (k.stalls && k.in_flight < costs.few_stages ? costs.stalled : 1);
   k.issue = busy * k.slots / 4 * cycle;
-  const double trips = k.trips > 1 ? k.trips * costs.load / k.in_flight : 0;
+  const double trip_count = k.trip_count > 1 ? k.trip_count * costs.load / k.in_flight : 0;
   k.latency = k.waves *
-              (std::max(trips, k.chain * costs.step) +
+              (std::max(trip_count, k.chain * costs.step) +
                k.barriers * (costs.barrier + (k.warps - 4) * costs.barrier_warp) + k.rounds * costs.load) *
               cycle;
   const double parts[] = {k.dram, k.l2, k.shared, k.tensor, k.issue, k.latency};
@@ -84,11 +84,11 @@ void settle(KernelPrice& k, const target::Target& target, double launched, bool 
   // Work of one iteration overlaps with loads of another, of the same block or of one on the same
   // multiprocessor.
   const double under_way =
-      k.trips * static_cast<double>(std::min<std::int64_t>(k.blocks_of_busiest, k.blocks_each));
+      k.trip_count * static_cast<double>(std::min<std::int64_t>(k.blocks_of_busiest, k.blocks_each));
   const double rest = k.parted ? costs.rest_parted : costs.rest;
   const double apart = rest + (1 - rest) / std::max(1.0, under_way);
   const double turns =
-      k.chained ? k.waves * k.trips * costs.turn * cycle : k.waves * k.tiles * costs.tile * cycle;
+      k.chained ? k.waves * k.trip_count * costs.turn * cycle : k.waves * k.tiles * costs.tile * cycle;
   const double power = k.tiles > 0 ? costs.power * k.l2 : 0;
   k.us = k.launch + k.first + slowest + apart * (total - slowest) + power + turns;
 }
@@ -131,7 +131,7 @@ class Pricing {
     mean(k.wavefronts, other.k.wavefronts), mean(k.tensor_cycles, other.k.tensor_cycles);
     mean(k.slots, other.k.slots);
     for (double KernelPrice::*longest :
-         {&KernelPrice::trips, &KernelPrice::chain, &KernelPrice::barriers, &KernelPrice::rounds})
+         {&KernelPrice::trip_count, &KernelPrice::chain, &KernelPrice::barriers, &KernelPrice::rounds})
       k.*longest = std::max(k.*longest, other.k.*longest);
     k.in_flight = std::min(k.in_flight, other.k.in_flight);
     k.blocks_each = std::min(k.blocks_each, other.k.blocks_each);
@@ -169,15 +169,15 @@ class Pricing {
   /// Iterations of a block: the mean if they differ.
   double loop() const {
     const BlockProgram& p = plan_.program;
-    if (!plan_.trips) return static_cast<double>(p.loop);
-    const int axis = plan_.trips->rows.axis;
+    if (!plan_.loop_bounds) return static_cast<double>(p.loop);
+    const int axis = plan_.loop_bounds->rows.axis;
     double all = 0;
     for (std::int64_t block = 0; block < p.grid[axis]; ++block)
-      all += static_cast<double>(plan_.trips->of(block, p.loop));
+      all += static_cast<double>(plan_.loop_bounds->of(block, p.loop));
     return all / static_cast<double>(p.grid[axis]);
   }
 
-  double trips_of(const Node& n) const { return n.section == Section::inside ? loop() : 1; }
+  double iterations_of(const Node& n) const { return n.section == Section::inside ? loop() : 1; }
 
   void memory(const std::set<int>& made_here) {
     const BlockProgram& p = plan_.program;
@@ -186,7 +186,7 @@ class Pricing {
     for (std::size_t i = 0; i < p.nodes.size(); ++i) {
       const Node& n = p.nodes[i];
       if (n.kind != NodeKind::load && n.kind != NodeKind::store) continue;
-      double bytes = sectors(n) * trips_of(n) * tiles;
+      double bytes = sectors(n) * iterations_of(n) * tiles;
       if (n.kind == NodeKind::load && plan_.parts.count(static_cast<int>(i))) bytes /= plan_.schedule.ranks;
       k.l2_bytes += bytes;
       const int memory = program_.memory_of(n.tensor);
@@ -198,7 +198,7 @@ class Pricing {
         k.dram_bytes += std::min(whole * sector_share, bytes);
       const auto direct = plan_.direct.find(static_cast<int>(i));
       if ((direct != plan_.direct.end() && direct->second) || n.kind == NodeKind::store)
-        k.slots += 2 * static_cast<double>(graph::size(n.shape)) * trips_of(n) /
+        k.slots += 2 * static_cast<double>(graph::size(n.shape)) * iterations_of(n) /
                    (32.0 * static_cast<double>(std::max(1, vector_of(static_cast<int>(i)))));
     }
   }
@@ -223,7 +223,7 @@ class Pricing {
   double steps_of(const Node& n, const MatmulChoice& m) const {
     const std::int64_t steps =
         m.products() * ceil_div(m.m, m.row->m) * ceil_div(m.columns(), m.row->n) * ceil_div(m.k, m.row->k);
-    return static_cast<double>(steps * m.row->cycles) * trips_of(n);
+    return static_cast<double>(steps * m.row->cycles) * iterations_of(n);
   }
 
   /// Counts the instructions that the plan executes per block.
@@ -243,7 +243,7 @@ class Pricing {
     for (const auto& [node, m] : plan_.matmuls) {
       const Node& n = plan_.program.nodes[node];
       const double products = static_cast<double>(m.batch) * static_cast<double>(m.m) *
-                              static_cast<double>(m.n) * static_cast<double>(m.k) * trips_of(n);
+                              static_cast<double>(m.n) * static_cast<double>(m.k) * iterations_of(n);
       if (!m.row) k.slots += products / 32;
       if (m.by_threads()) independent += steps_of(n, m);
     }
@@ -256,7 +256,8 @@ class Pricing {
                            (m.by_warpgroup() ? of_its_cycles(*m.row, m.a_from < 0, target_) : 0.25);
     double chained = k.slots - independent / sustained_fma() * (1 - 1 / target_.costs.step);
     for (const Node& n : plan_.program.nodes) {
-      const double elements = static_cast<double>(graph::size(n.shape)) * trips_of(n) / 32, before = k.slots;
+      const double elements = static_cast<double>(graph::size(n.shape)) * iterations_of(n) / 32,
+                   before = k.slots;
       if (n.kind == NodeKind::map) k.slots += elements * slots_of(n.op);
       if (n.kind == NodeKind::reduce || n.kind == NodeKind::accumulate || n.kind == NodeKind::round)
         k.slots +=
@@ -273,7 +274,7 @@ class Pricing {
 
   /// Iterations of the loop, and how many are in flight together.
   void latencies() {
-    k.trips = loop() * static_cast<double>(plan_.program.grid.count()) / launched_;
+    k.trip_count = loop() * static_cast<double>(plan_.program.grid.count()) / launched_;
     k.in_flight = 1;
     for (const Buffer& b : plan_.buffers) k.in_flight = std::max<double>(k.in_flight, b.stages);
     for (const Agent& agent : plan_.schedule.agents)
@@ -288,10 +289,10 @@ class Pricing {
       const double each = static_cast<double>(graph::size(n.shape)) / (copy.vector * threads_);
       if (direct != plan_.direct.end() && direct->second) {
         // Read in place, a few at a time; all variants wait for the first ones.
-        k.rounds += std::max(0.0, std::ceil(each / reads_at_a_time) - 1) * trips_of(n);
+        k.rounds += std::max(0.0, std::ceil(each / reads_at_a_time) - 1) * iterations_of(n);
         continue;
       }
-      k.rounds += std::ceil(each / loads_at_a_time) * trips_of(n);
+      k.rounds += std::ceil(each / loads_at_a_time) * iterations_of(n);
     }
   }
 
@@ -302,7 +303,7 @@ class Pricing {
     const double tiles = static_cast<double>(plan_.program.grid.count() * plan_.split_k) / launched_,
                  uneven = std::ceil(tiles) / tiles;
     for (double* each :
-         {&k.wavefronts, &k.tensor_cycles, &k.slots, &k.trips, &k.chain, &k.barriers, &k.tiles})
+         {&k.wavefronts, &k.tensor_cycles, &k.slots, &k.trip_count, &k.chain, &k.barriers, &k.tiles})
       *each *= uneven;
   }
 

@@ -29,7 +29,7 @@ struct KernelPrice {
   double dram_bytes = 0, l2_bytes = 0;                  // per launch
   double wavefronts = 0, tensor_cycles = 0, slots = 0;  // per block
   // Iterations; how many of them are in flight; steps of a warp.
-  double trips = 0, in_flight = 0, chain = 0;
+  double trip_count = 0, in_flight = 0, chain = 0;
   // Per block; rounds of loads that its threads wait for.
   double warps = 4, barriers = 0, rounds = 0;
   double tiles = 0;  // sequential wgmma tiles

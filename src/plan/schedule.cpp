@@ -54,11 +54,11 @@ std::string print(const Schedule& s, const Step& step, bool in_loop) {
       return fmt::format("{} < {}{}",
                          step.loop == Loop::slices  ? "slice"
                          : step.loop == Loop::tiles ? "tile t"
-                         : step.from == step.trips
+                         : step.from == step.trip_count
                              ? "loop on i"
                              : fmt::format("{} {}i", step.loop == Loop::prologue ? "prologue" : "loop",
                                            step.from > 0 ? fmt::format("{} <= ", step.from) : ""),
-                         step.trips,
+                         step.trip_count,
                          step.whole     ? ", as far as the mask keeps all"
                          : step.bounded ? ", as far as the mask keeps any"
                                         : quoted(step.what));

@@ -112,13 +112,13 @@ struct Step {
   std::string what;  // for humans
   std::vector<Access> reads, writes;
   int channel = -1;
-  int pending = 0;         // wait_group
-  int id = 0;              // barrier: 0 is __syncthreads
-  int threads = 0;         // barrier, arrive: of a round of a named barrier
-  int arrivals = 0;        // init: of warps at an empty barrier, or at that of peers
-  std::int64_t trips = 1;  // loop: it ends before this iteration
-  std::int64_t from = 0;   // loop: its first iteration
-  bool bounded = false;    // loop: some blocks make fewer trips, at least one (KernelPlan::trips)
+  int pending = 0;              // wait_group
+  int id = 0;                   // barrier: 0 is __syncthreads
+  int threads = 0;              // barrier, arrive: of a round of a named barrier
+  int arrivals = 0;             // init: of warps at an empty barrier, or at that of peers
+  std::int64_t trip_count = 1;  // loop: it ends before this iteration
+  std::int64_t from = 0;        // loop: its first iteration
+  bool bounded = false;         // loop: some blocks make fewer trips, at least one (KernelPlan::trip_count)
   Global global{};
   Loop loop{};             // loop
   std::int64_t each = 0;   // loop of tiles: the iterations that each has, so many stages of a ring on

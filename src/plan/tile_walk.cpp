@@ -11,11 +11,12 @@ namespace {
 /// even, and each persistent block takes as many tiles in pairs as one by one.
 bool longer_along_the_rows(const KernelPlan& plan) {
   const BlockProgram& p = plan.program;
-  const std::int64_t extent = p.grid[plan.trips->rows.axis], tiles = p.grid.count();
-  const auto trips = [&](std::int64_t block) { return plan.trips->of(block, p.loop); };
-  bool rises = extent % 2 == 0 && trips(0) < trips(extent - 1) && plan.blocks > 0 &&
+  const std::int64_t extent = p.grid[plan.loop_bounds->rows.axis], tiles = p.grid.count();
+  const auto trip_count = [&](std::int64_t block) { return plan.loop_bounds->of(block, p.loop); };
+  bool rises = extent % 2 == 0 && trip_count(0) < trip_count(extent - 1) && plan.blocks > 0 &&
                2 * ceil_div(tiles / 2, plan.blocks) == ceil_div(tiles, plan.blocks);
-  for (std::int64_t block = 1; block < extent; ++block) rises = rises && trips(block - 1) <= trips(block);
+  for (std::int64_t block = 1; block < extent; ++block)
+    rises = rises && trip_count(block - 1) <= trip_count(block);
   return rises;
 }
 
@@ -35,7 +36,8 @@ Split cut_alone(const Node& load) {
 
 TileWalk tile_walk(const KernelPlan& plan) {
   const BlockProgram& p = plan.program;
-  if (plan.trips) return longer_along_the_rows(plan) ? TileWalk{.longer = plan.trips->rows.axis} : TileWalk{};
+  if (plan.loop_bounds)
+    return longer_along_the_rows(plan) ? TileWalk{.longer = plan.loop_bounds->rows.axis} : TileWalk{};
   for (const auto& [node, m] : plan.matmuls) {
     if (!m.by_warpgroup()) continue;
     const Split row = cut_alone(p.nodes[p.nodes[node].in[0]]),

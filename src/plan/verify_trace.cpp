@@ -18,25 +18,27 @@ struct Shortening {
   std::int64_t together = -1;  // iterations dropped from every loop, if agents must stay in step
 
   /// The iteration at which a shortened loop begins or ends. Iterations before the first are not dropped.
-  std::int64_t operator()(std::int64_t trips) const {
-    if (trips <= 1) return trips;
-    if (together >= 0) return trips - together;
-    return trips - lost(trips);
+  std::int64_t operator()(std::int64_t trip_count) const {
+    if (trip_count <= 1) return trip_count;
+    if (together >= 0) return trip_count - together;
+    return trip_count - lost(trip_count);
   }
-  std::int64_t lost(std::int64_t trips) const {
-    return trips <= always_whole || trips <= minimum ? 0 : (trips - minimum) / modulus * modulus;
+  std::int64_t lost(std::int64_t trip_count) const {
+    return trip_count <= always_whole || trip_count <= minimum ? 0
+                                                               : (trip_count - minimum) / modulus * modulus;
   }
 };
 
 Shortening shortening(const Schedule& s) {
   Shortening result;
   std::int64_t reach = 0;
-  std::set<std::int64_t> trips;
+  std::set<std::int64_t> trip_count;
   for (const SharedTensor& t : s.tensors) result.modulus = std::lcm(result.modulus, std::int64_t{t.stages});
   for (const Channel& c : s.channels) result.modulus = std::lcm(result.modulus, std::int64_t{c.stages});
   for (const Agent& agent : s.agents)
     walk(agent.steps, [&](const Step& step, const Position&) {
-      if (step.kind == StepKind::loop && step.loop != Loop::tiles && step.trips > 1) trips.insert(step.trips);
+      if (step.kind == StepKind::loop && step.loop != Loop::tiles && step.trip_count > 1)
+        trip_count.insert(step.trip_count);
       reach = std::max<std::int64_t>({reach, step.guard_lag, step.pending});
       for (const auto* list : {&step.reads, &step.writes})
         for (const Access& a : *list) reach = std::max<std::int64_t>(reach, std::abs(a.lag));
@@ -46,13 +48,15 @@ Shortening shortening(const Schedule& s) {
   // iterations if their lengths are equal, or differ by one because an agent runs the first iteration before
   // its loop.
   if (s.agents.size() > 1)
-    result.together = trips.empty() || *trips.rbegin() - *trips.begin() > 1 ? 0 : result.lost(*trips.begin());
+    result.together = trip_count.empty() || *trip_count.rbegin() - *trip_count.begin() > 1
+                          ? 0
+                          : result.lost(*trip_count.begin());
   return result;
 }
 
 /// One iteration of the loop around some steps.
 struct Iteration {
-  std::int64_t at = 0, trips = 1, real = 1;  // its number, and those of all, shortened and not
+  std::int64_t at = 0, trip_count = 1, real = 1;  // its number, and those of all, shortened and not
   bool in_loop = false;
   std::int64_t base = 0;   // of the first iteration of its tile
   std::int64_t next = -1;  // trips of the first loop after the one around the steps; -1: there is none
@@ -72,36 +76,36 @@ struct Unroller {
       if (step.kind == StepKind::loop) {
         const int begin = index + 1;
         Iteration each = in;
-        each.next = next_trips(steps, k + 1, in.next);
+        each.next = next_trip_count(steps, k + 1, in.next);
         if (step.loop == Loop::slices) {  // twice in the same iteration: a slice and the one behind it
-          for (std::int64_t i = 0; i < std::min<std::int64_t>(step.trips, 2); ++i)
+          for (std::int64_t i = 0; i < std::min<std::int64_t>(step.trip_count, 2); ++i)
             index = run(step.body, begin, each) - 1;
           continue;
         }
         if (step.loop == Loop::tiles) {  // enough of them to meet every stage first
           const std::int64_t length = step.each - std::max<std::int64_t>(shorten.together, 0);
-          for (std::int64_t t = 0; t < std::min(step.trips, shorten.modulus + 2); ++t)
+          for (std::int64_t t = 0; t < std::min(step.trip_count, shorten.modulus + 2); ++t)
             index = run(step.body, begin, {.base = t * length, .next = each.next}) - 1;
           continue;
         }
-        each.trips = shorten(step.trips), each.real = step.trips, each.in_loop = true;
+        each.trip_count = shorten(step.trip_count), each.real = step.trip_count, each.in_loop = true;
         index += count(step.body);
-        for (each.at = shorten(step.from); each.at < each.trips; ++each.at) run(step.body, begin, each);
+        for (each.at = shorten(step.from); each.at < each.trip_count; ++each.at) run(step.body, begin, each);
         loop_seen = true;
         continue;
       }
       // A guard before the loop is about the loop that follows: a prologue copies only what the loop will
       // want.
-      const std::int64_t bound = in.in_loop           ? in.trips
-                                 : step.guard_lag > 0 ? next_trips(steps, k, in.next)
+      const std::int64_t bound = in.in_loop           ? in.trip_count
+                                 : step.guard_lag > 0 ? next_trip_count(steps, k, in.next)
                                                       : 1;
       if (in.at + step.guard_lag >= bound && step.guard_lag > 0) continue;
       using Place = Event::Place;
-      const Place place = in.in_loop                           ? Place::in_loop
-                          : loop_seen                          ? Place::after_loop
-                          : next_trips(steps, k, in.next) >= 0 ? Place::before_loop
-                                                               : Place::no_loop;
-      const std::int64_t shown = 2 * in.at < in.trips ? in.at : in.at + in.real - in.trips;
+      const Place place = in.in_loop                                ? Place::in_loop
+                          : loop_seen                               ? Place::after_loop
+                          : next_trip_count(steps, k, in.next) >= 0 ? Place::before_loop
+                                                                    : Place::no_loop;
+      const std::int64_t shown = 2 * in.at < in.trip_count ? in.at : in.at + in.real - in.trip_count;
       line.push_back({&step, index, in.base + in.at, shown, place});
       if (static_cast<std::int64_t>(line.size()) > max_events)
         does_not_fit(
@@ -118,10 +122,10 @@ struct Unroller {
     return n;
   }
 
-  std::int64_t next_trips(const std::vector<Step>& steps, std::size_t from, std::int64_t behind) const {
+  std::int64_t next_trip_count(const std::vector<Step>& steps, std::size_t from, std::int64_t behind) const {
     const auto loop = std::find_if(steps.begin() + static_cast<std::ptrdiff_t>(from), steps.end(),
                                    [](const Step& s) { return s.kind == StepKind::loop; });
-    return loop == steps.end() ? behind : shorten(loop->trips);
+    return loop == steps.end() ? behind : shorten(loop->trip_count);
   }
 };
 

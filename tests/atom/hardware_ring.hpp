@@ -26,7 +26,7 @@ struct Form {
 inline std::vector<Form> forms;
 
 inline constexpr unsigned seed = 20;         // of each form's data
-inline constexpr int trips = 37;             // of each loop; kernels get it as an argument
+inline constexpr int trip_count = 37;        // of each loop; kernels get it as an argument
 inline constexpr int untouched = 0xEE;       // what outputs hold before a kernel writes them
 inline constexpr unsigned max_seconds = 60;  // of a form; then it counts as a fault
 inline std::mt19937 generator(seed);
@@ -129,7 +129,7 @@ inline int print_device() {
     return 1;
   }
   std::printf("%s, compute capability %d.%d, driver %d, runtime %d, seed %u, %d iterations\n", device.name,
-              device.major, device.minor, driver, runtime, seed, trips);
+              device.major, device.minor, driver, runtime, seed, trip_count);
   return 0;
 }
 

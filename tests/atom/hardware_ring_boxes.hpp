@@ -81,22 +81,22 @@ struct Boxes {
         lines(d == 1 ? 1 : 16) {
     tensor = {.element = TmaElement::f16,
               .rank = d,
-              .extent = {trips * span / 2},
+              .extent = {trip_count * span / 2},
               .box = {span / 2},
               .swizzle = swizzle};
-    for (int i = 1, rest = lines, pitch = trips * span; i < d; ++i) {
+    for (int i = 1, rest = lines, pitch = trip_count * span; i < d; ++i) {
       tensor.box[i] = tensor.extent[i] = i == d - 1 ? rest : 2;
       tensor.stride[i] = pitch;
       rest /= 2, pitch *= tensor.extent[i];
     }
   }
   int bytes() const { return lines * span; }
-  int tensor_bytes() const { return lines * trips * span; }
+  int tensor_bytes() const { return lines * trip_count * span; }
   int skipped() const { return dimensions == 1 ? 0 : lines / int(tensor.box[dimensions - 1]); }  // lines
   /// The offset in the tensor of a byte of the iteration's box; -1: outside.
   int in_tensor(int it, int row, int c) const {
     const int at = row + skipped();
-    return at < lines ? (at * trips + it) * span + c : -1;
+    return at < lines ? (at * trip_count + it) * span + c : -1;
   }
   int in_tile(int row, int c) const {
     const int byte = row * span + c;
@@ -141,7 +141,7 @@ struct ByMulticast {
 template <class By, int TileBytes>
 __global__ void __launch_bounds__(threads + 128, 1)
     load_kernel(const __grid_constant__ TmaDescriptor map, const unsigned char* in, unsigned char* out,
-                int trips, int elements) {
+                int trip_count, int elements) {
   const auto ring = Ring<ring_stages, Tiles<TileBytes>, By::ranks>::at(0, ring_stages * TileBytes, {"tile"});
   if (threadIdx.x == 0) {
     if (elements > 0) prefetch_tma_descriptor(map);
@@ -152,11 +152,11 @@ __global__ void __launch_bounds__(threads + 128, 1)
   roles(consumer<threads / 32, 232>([&] {
           auto used = ring.first();
 #pragma unroll 1
-          for (int it = 0; it < trips; ++it) {
+          for (int it = 0; it < trip_count; ++it) {
             ring.wait(used);
             const int at = threadIdx.x * 16;
             if (at < TileBytes)
-              store(out + (blockIdx.x * trips + it) * TileBytes + at, load<16>(ring.tile(used, 0) + at));
+              store(out + (blockIdx.x * trip_count + it) * TileBytes + at, load<16>(ring.tile(used, 0) + at));
             named_barrier_sync(1, threads);
             ring.release(used++);
           }
@@ -166,7 +166,7 @@ __global__ void __launch_bounds__(threads + 128, 1)
           auto next = ring.first_empty();
           griddep_wait();
 #pragma unroll 1
-          for (int it = 0; it < trips; ++it) {
+          for (int it = 0; it < trip_count; ++it) {
             const auto at = next++;
             const auto full = ring.acquire(at);
             By::fill(ring.tile(at, 0), map, full, it, TileBytes, elements, in);
@@ -190,20 +190,21 @@ LaunchShape load_shape(unsigned blocks, bool programmatic = false) {
 template <Hint H>
 std::string run_bulk_load() {
   constexpr int bytes = 2048;
-  const Bytes in = random_bytes(trips * bytes);
+  const Bytes in = random_bytes(trip_count * bytes);
   const Memory source(in), result(Bytes(in.size(), untouched));
   run_kernel(load_kernel<ByBulk<H>, bytes>, load_shape<bytes>(1), TmaDescriptor{}, source.data, result.data,
-             trips, 0);
+             trip_count, 0);
   return difference(result.get(), in, bytes);
 }
 /// Two kernels, of which the second starts early, waits, and reads what the first leaves.
 inline std::string run_griddep() {
   constexpr int bytes = 2048;
-  const Bytes in = random_bytes(trips * bytes);
+  const Bytes in = random_bytes(trip_count * bytes);
   const Memory source(in), between(Bytes(in.size(), untouched)), result(Bytes(in.size(), untouched));
   const auto kernel = load_kernel<ByBulk<Hint::none>, bytes>;
-  must(launch(kernel, load_shape<bytes>(1), nullptr, TmaDescriptor{}, source.data, between.data, trips, 0));
-  run_kernel(kernel, load_shape<bytes>(1, true), TmaDescriptor{}, between.data, result.data, trips, 0);
+  must(launch(kernel, load_shape<bytes>(1), nullptr, TmaDescriptor{}, source.data, between.data, trip_count,
+              0));
+  run_kernel(kernel, load_shape<bytes>(1, true), TmaDescriptor{}, between.data, result.data, trip_count, 0);
   return difference(result.get(), in, bytes);
 }
 
@@ -212,18 +213,19 @@ std::string run_load() {
   constexpr int bytes = D == 1 ? 256 : 16 * (Swizzle == SwizzleMode::none ? line : 16 << int(Swizzle));
   Boxes boxes(D, Swizzle);
   const Bytes in = random_bytes(boxes.tensor_bytes());
-  Bytes want(By::ranks * trips * bytes);
-  for (int it = 0; it < By::ranks * trips; ++it)
+  Bytes want(By::ranks * trip_count * bytes);
+  for (int it = 0; it < By::ranks * trip_count; ++it)
     for (int row = 0; row < boxes.lines; ++row)
       for (int c = 0; c < boxes.span; ++c) {
-        const int from =
-            By::ranks > 1 ? (row * trips + it % trips) * boxes.span + c : boxes.in_tensor(it, row, c);
+        const int from = By::ranks > 1 ? (row * trip_count + it % trip_count) * boxes.span + c
+                                       : boxes.in_tensor(it, row, c);
         want[it * bytes + boxes.in_tile(row, c)] = from >= 0 ? in[from] : 0;
       }
   if (By::ranks > 1) boxes.tensor.box[D - 1] /= 2;
   const Memory source(in), result(Bytes(want.size(), untouched));
   run_kernel(load_kernel<By, bytes>, load_shape<bytes>(By::ranks),
-             make_tma_descriptor(boxes.tensor, source.data), source.data, result.data, trips, boxes.span / 2);
+             make_tma_descriptor(boxes.tensor, source.data), source.data, result.data, trip_count,
+             boxes.span / 2);
   return difference(result.get(), want, bytes);
 }
 
@@ -231,12 +233,12 @@ std::string run_load() {
 template <int D, Hint H, int TileBytes>
 __global__ void __launch_bounds__(threads)
     store_kernel(const __grid_constant__ TmaDescriptor map, const unsigned char* in, unsigned char* out,
-                 int trips, int elements) {
+                 int trip_count, int elements) {
   const auto tiles = shared<unsigned char>("tile", 0, ring_stages * TileBytes);
   const int tid = threadIdx.x;
   auto stage = RingStage<ring_stages>::first();
 #pragma unroll 1
-  for (int it = 0; it < trips; ++it, ++stage) {
+  for (int it = 0; it < trip_count; ++it, ++stage) {
     const auto tile = tiles + stage.index * TileBytes;
     if (tid == 0) tma_store_wait_read<ring_stages - 1>();
     __syncthreads();
@@ -258,10 +260,10 @@ template <int D, Hint H, SwizzleMode Swizzle>
 std::string run_store() {
   constexpr int bytes = D == 1 ? 256 : 16 * (Swizzle == SwizzleMode::none ? line : 16 << int(Swizzle));
   const Boxes boxes(D == 0 ? 1 : D, Swizzle);
-  const Bytes in = random_bytes(trips * bytes);
+  const Bytes in = random_bytes(trip_count * bytes);
   Bytes want(D == 0 ? in.size() : boxes.tensor_bytes(), untouched);
   if (D == 0) want = in;
-  for (int it = 0; D > 0 && it < trips; ++it)
+  for (int it = 0; D > 0 && it < trip_count; ++it)
     for (int row = 0; row < boxes.lines; ++row)
       for (int c = 0; c < boxes.span; ++c)
         if (const int to = boxes.in_tensor(it, row, c); to >= 0)
@@ -270,7 +272,7 @@ std::string run_store() {
   const auto map = D == 0 ? TmaDescriptor{} : make_tma_descriptor(boxes.tensor, result.data);
   run_kernel(store_kernel<D, H, bytes>,
              {.grid = dim3(1), .block = dim3(threads), .shared_bytes = ring_stages * bytes}, map, source.data,
-             result.data, trips, boxes.span / 2);
+             result.data, trip_count, boxes.span / 2);
   return difference(result.get(), want, bytes);
 }
 

@@ -129,18 +129,18 @@ ZELLIGE_CALL void fill(const Tile& tile, const unsigned char* from, const unsign
 /// The loop as emitted: stages are prefetched, and `stage` and `next` wrap by a comparison; with Modulo, they
 /// are the iteration modulo a kernel argument.
 template <int Stages, bool Modulo, class Fill, class Use>
-ZELLIGE_CALL void pipeline(int trips, int stages, Fill fill, Use use) {
+ZELLIGE_CALL void pipeline(int trip_count, int stages, Fill fill, Use use) {
   for (int it = 0; it < Stages - 1; ++it) {
-    if (it < trips) fill(it, it);
+    if (it < trip_count) fill(it, it);
     cp_async_commit();
   }
   int stage = 0, next = Stages - 1;
 #pragma unroll 1
-  for (int it = 0; it < trips; ++it) {
+  for (int it = 0; it < trip_count; ++it) {
     cp_async_wait<Stages - 2>();
     __syncthreads();
     if (Modulo) stage = it % stages, next = (it + Stages - 1) % stages;
-    if (it + Stages - 1 < trips) fill(next, it + Stages - 1);
+    if (it + Stages - 1 < trip_count) fill(next, it + Stages - 1);
     cp_async_commit();
     use(stage, it);
     if (!Modulo) {
@@ -153,12 +153,13 @@ ZELLIGE_CALL void pipeline(int trips, int stages, Fill fill, Use use) {
 template <class Copy, Who W, bool Swizzles, bool Modulo>
 __global__ void __launch_bounds__(threads)
     copy_kernel(const unsigned char* in, const unsigned char* end, long long pitch, unsigned char* out,
-                int trips, int stages) {
+                int trip_count, int stages) {
   constexpr int lines = lines_of<W>, bytes = lines * line, Stages = stages_of_copies;
   const auto ring =
       shared_ring<unsigned char, Stages, typename TileOf<lines, Swizzles>::type>("ring", 0, Stages * bytes);
   pipeline<Stages, Modulo>(
-      trips, stages, [&](int stage, int it) { fill<Copy, W>(ring.shift(stage * bytes), in, end, pitch, it); },
+      trip_count, stages,
+      [&](int stage, int it) { fill<Copy, W>(ring.shift(stage * bytes), in, end, pitch, it); },
       [&](int stage, int it) {
         constexpr int V = Copy::read;
         const auto tile = ring.shift(stage * bytes);
@@ -174,10 +175,10 @@ template <class Copy, Who W, bool Swizzles, bool Modulo>
 std::string run_copy() {
   constexpr int lines = lines_of<W>, bytes = lines * line;
   const int shift = Copy::unaligned ? 3 * Copy::element : 0;
-  const int pitch = trips * line + (Copy::unaligned ? 5 * Copy::element : 0);
-  const Bytes in = random_bytes(shift + std::size_t(lines - 1) * pitch + trips * line);
-  Bytes want(trips * bytes);
-  for (int it = 0; it < trips; ++it)
+  const int pitch = trip_count * line + (Copy::unaligned ? 5 * Copy::element : 0);
+  const Bytes in = random_bytes(shift + std::size_t(lines - 1) * pitch + trip_count * line);
+  Bytes want(trip_count * bytes);
+  for (int it = 0; it < trip_count; ++it)
     for (int row = 0; row < lines; ++row)
       for (int c = 0; c < line; ++c) {
         const int columns = (Copy::partial ? columns_in(it) : line) / Copy::element * Copy::element;
@@ -186,7 +187,7 @@ std::string run_copy() {
   const Memory source(in), result(Bytes(want.size(), untouched));
   run_kernel(copy_kernel<Copy, W, Swizzles, Modulo>,
              {.grid = dim3(1), .block = dim3(threads), .shared_bytes = stages_of_copies * bytes},
-             source.data + shift, source.data + in.size(), pitch, result.data, trips, stages_of_copies);
+             source.data + shift, source.data + in.size(), pitch, result.data, trip_count, stages_of_copies);
   return difference(result.get(), want, bytes);
 }
 
@@ -245,7 +246,7 @@ inline constexpr int matrix_lines = 16, matrix_bytes = matrix_lines * line;
 /// A tile is 16 bytes of each thread; registers are `N` of each thread.
 template <int N, bool Transposed, bool Stores>
 __global__ void __launch_bounds__(threads)
-    matrix_kernel(const unsigned char* in, unsigned char* out, int trips, int stages) {
+    matrix_kernel(const unsigned char* in, unsigned char* out, int trip_count, int stages) {
   constexpr int Stages = stages_of_copies;
   const int tid = threadIdx.x, warp = tid / 32, lane = tid % 32;
   const int row = tid / 8, column = tid % 8 * 16;  // of the thread's chunk
@@ -253,7 +254,7 @@ __global__ void __launch_bounds__(threads)
   const auto ring = shared_ring<unsigned char, Stages, typename TileOf<matrix_lines, true>::type>(
       "ring", 0, Stages * matrix_bytes);
   pipeline<Stages, false>(
-      trips, stages,
+      trip_count, stages,
       [&](int stage, int it) {
         const auto tile = ring.shift(stage * matrix_bytes);
         if constexpr (Stores) {
@@ -280,11 +281,11 @@ __global__ void __launch_bounds__(threads)
 
 template <int N, bool Transposed, bool Stores>
 std::string run_matrix() {
-  const std::size_t tiles = std::size_t(trips) * matrix_bytes,
-                    registers = std::size_t(trips) * threads * N * 4;
+  const std::size_t tiles = std::size_t(trip_count) * matrix_bytes,
+                    registers = std::size_t(trip_count) * threads * N * 4;
   const Bytes in = random_bytes(Stores ? registers : tiles);
   Bytes want(Stores ? tiles : registers, untouched);
-  for (int it = 0; it < trips; ++it)
+  for (int it = 0; it < trip_count; ++it)
     for (int tid = 0; tid < threads; ++tid)
       for (int half = 0; half < 2 * N; ++half) {
         const int along = tid % 4 * 2 + half % 2, across = tid % 32 / 4, matrix = half / 2;
@@ -297,8 +298,8 @@ std::string run_matrix() {
   const Memory source(in), result(Bytes(want.size(), untouched));
   run_kernel(matrix_kernel<N, Transposed, Stores>,
              {.grid = dim3(1), .block = dim3(threads), .shared_bytes = stages_of_copies * matrix_bytes},
-             source.data, result.data, trips, stages_of_copies);
-  return difference(result.get(), want, want.size() / trips);
+             source.data, result.data, trip_count, stages_of_copies);
+  return difference(result.get(), want, want.size() / trip_count);
 }
 template <int N>
 void add_matrices() {

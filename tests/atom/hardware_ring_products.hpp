@@ -35,7 +35,7 @@ Bytes product(int M, int N, int K, A a, B b) {
   std::vector<int> sum(N);
   for (int m = 0; m < M; ++m) {
     std::fill(sum.begin(), sum.end(), 0);
-    for (int it = 0; it < trips; ++it)
+    for (int it = 0; it < trip_count; ++it)
       for (int k = 0; k < K; ++k)
         for (int n = 0, x = a(it, m, k); x != 0 && n < N; ++n) sum[n] += x * b(it, k, n);
     for (int n = 0; n < N; ++n) {
@@ -71,7 +71,7 @@ ZELLIGE_CALL void fill_lines(const Tile& tile, const T* from, bool lines_are_row
 
 template <class T, class F, int K, bool AlongA, bool AlongB, From A>
 __global__ void __launch_bounds__(threads)
-    warp_product_kernel(const T* a, const T* b, float* out, int trips, int stages) {
+    warp_product_kernel(const T* a, const T* b, float* out, int trip_count, int stages) {
   constexpr int M = F::rows, N = F::columns, lines_a = AlongA ? M : K, lines_b = AlongB ? N : K;
   constexpr int of_a = lines_a * line_elements, of_b = lines_b * line_elements, Stages = stages_of_copies;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(threads)
   F d;
   d.clear();
   pipeline<Stages, false>(
-      trips, stages,
+      trip_count, stages,
       [&](int stage, int it) {
         fill_lines<T, lines_a>(ring_a.shift(stage * of_a), a + it * of_a, AlongA);
         fill_lines<T, lines_b>(ring_b.shift(stage * of_b), b + it * of_b, !AlongB);
@@ -117,7 +117,7 @@ template <class T, class F, int K, bool AlongA, bool AlongB, From A>
 std::string run_warp_product() {
   constexpr int M = F::rows, N = F::columns, of_a = (AlongA ? M : K) * line_elements,
                 of_b = (AlongB ? N : K) * line_elements;
-  const Integers<T> a(trips * of_a, 2), b(trips * of_b, 2);
+  const Integers<T> a(trip_count * of_a, 2), b(trip_count * of_b, 2);
   const Bytes want = product<float>(
       M, N, K,
       [&](int it, int m, int k) {
@@ -132,7 +132,7 @@ std::string run_warp_product() {
               .block = dim3(threads),
               .shared_bytes = stages_of_copies * (of_a + of_b) * unsigned(sizeof(T))},
              reinterpret_cast<const T*>(in_a.data), reinterpret_cast<const T*>(in_b.data),
-             reinterpret_cast<float*>(result.data), trips, stages_of_copies);
+             reinterpret_cast<float*>(result.data), trip_count, stages_of_copies);
   return difference(result.get(), want, want.size());
 }
 
@@ -170,7 +170,7 @@ template <class T, int M, int N, Major AM, Major BM, From A, unsigned Registers>
 __global__ void __launch_bounds__(2 * M + (Registers ? 128 : 32), 1)
     warpgroup_product_kernel(const __grid_constant__ TmaDescriptor map_a,
                              const __grid_constant__ TmaDescriptor map_b, const T* a,
-                             std::conditional_t<std::is_integral_v<T>, int32_t, float>* out, int trips) {
+                             std::conditional_t<std::is_integral_v<T>, int32_t, float>* out, int trip_count) {
   using D = std::conditional_t<std::is_integral_v<T>, int32_t, float>;
   constexpr bool whole = sizeof(T) == 2;  // the types that emitted code multiplies
   constexpr int K = line / sizeof(T), warps = M / 16, Stages = 3, of_a = M * line, of_b = N * line;
@@ -213,7 +213,7 @@ __global__ void __launch_bounds__(2 * M + (Registers ? 128 : 32), 1)
 #pragma unroll
               for (int i = 0; i < P::pairs; ++i) {
                 const FragmentAt p = P::at(i, warp, lane);
-                const Vec<float, 2> x = read<2>(a + (p.m * trips + it) * K + p.n);
+                const Vec<float, 2> x = read<2>(a + (p.m * trip_count + it) * K + p.n);
                 op.put(i, x[0], x[1]);
               }
               by(op);
@@ -228,7 +228,7 @@ __global__ void __launch_bounds__(2 * M + (Registers ? 128 : 32), 1)
           ring.wait(at);
           multiply(false, 0);
 #pragma unroll 1
-          for (int it = 1; it < trips; ++it) {
+          for (int it = 1; it < trip_count; ++it) {
             at = next++;
             ring.wait(at);
             multiply(true, it);
@@ -251,7 +251,7 @@ __global__ void __launch_bounds__(2 * M + (Registers ? 128 : 32), 1)
                            auto next = ring.first_empty();
                            griddep_wait();
 #pragma unroll 1
-                           for (int it = 0; it < trips; ++it) {
+                           for (int it = 0; it < trip_count; ++it) {
                              const auto at = next++;
                              const auto full = ring.acquire(at);
                              if (BM == Major::K) tma_load_2d(ring.tile(at, 0), map_b, full, it * K, 0);
@@ -270,7 +270,7 @@ __global__ void __launch_bounds__(2 * M + (Registers ? 128 : 32), 1)
 template <class T>
 TmaDescriptor operand_map(Major major, int rows, const Memory& memory) {
   constexpr int size = sizeof(T), K = line / size;
-  const int64_t all = trips * K;
+  const int64_t all = trip_count * K;
   TmaTensor t{.element = size == 1   ? TmaElement::u8
                          : size == 4 ? TmaElement::f32
                                      : TmaElement::f16,
@@ -288,9 +288,9 @@ template <class T, int M, int N, Major AM, Major BM, From A = From::tile, unsign
 std::string run_warpgroup_product() {
   using D = std::conditional_t<std::is_integral_v<T>, int32_t, float>;
   constexpr int K = line / sizeof(T), maximum = sizeof(T) == 1 ? 1 : 2;
-  const Integers<T> a(std::size_t(trips) * M * K, maximum), b(std::size_t(trips) * N * K, maximum);
+  const Integers<T> a(std::size_t(trip_count) * M * K, maximum), b(std::size_t(trip_count) * N * K, maximum);
   const auto at = [](Major major, int rows, int it, int row, int k) {
-    return major == Major::K ? (row * trips + it) * K + k : (it * K + k) * rows + row;
+    return major == Major::K ? (row * trip_count + it) * K + k : (it * K + k) * rows + row;
   };
   const Bytes want = product<D>(
       M, N, K, [&](int it, int m, int k) { return a.number[at(AM, M, it, m, k)]; },
@@ -301,7 +301,7 @@ std::string run_warpgroup_product() {
               .block = dim3(2 * M + (Registers ? 128 : 32)),
               .shared_bytes = 3 * ((M + N) * line + 16)},
              operand_map<T>(AM, M, in_a), operand_map<T>(BM, N, in_b), reinterpret_cast<const T*>(in_a.data),
-             reinterpret_cast<D*>(result.data), trips);
+             reinterpret_cast<D*>(result.data), trip_count);
   return difference(result.get(), want, want.size());
 }
 

@@ -11,8 +11,8 @@
 
 namespace zellige::plan {
 
-inline Step end() { return {.kind = StepKind::loop, .trips = -1}; }
-inline bool is_end(const Step& step) { return step.kind == StepKind::loop && step.trips == -1; }
+inline Step end() { return {.kind = StepKind::loop, .trip_count = -1}; }
+inline bool is_end(const Step& step) { return step.kind == StepKind::loop && step.trip_count == -1; }
 inline bool begins_loop(const Step& step) { return step.kind == StepKind::loop && !is_end(step); }
 
 inline std::vector<Step> flat(const std::vector<Step>& steps) {

@@ -19,7 +19,7 @@ class Run {
   }
 
  private:
-  void run(const std::vector<Step>& steps, std::int64_t iteration, std::int64_t trips) {
+  void run(const std::vector<Step>& steps, std::int64_t iteration, std::int64_t trip_count) {
     for (const Step& step : steps) switch (step.kind) {
         case StepKind::barrier:
           ++stretch_;
@@ -33,12 +33,12 @@ class Run {
         case StepKind::start:
         case StepKind::copy:
         case StepKind::work:
-          if (step.guard_lag == 0 || iteration + step.guard_lag < trips) moment(step, iteration);
+          if (step.guard_lag == 0 || iteration + step.guard_lag < trip_count) moment(step, iteration);
           break;
         case StepKind::loop: {
-          const std::int64_t count = shortened(step.trips, stages_);
+          const std::int64_t count = shortened(step.trip_count, stages_);
           if (step.loop == Loop::slices)
-            run(step.body, iteration, trips);
+            run(step.body, iteration, trip_count);
           else
             for (std::int64_t it = step.from; it < count; ++it) run(step.body, it, count);
           break;
@@ -78,8 +78,8 @@ class Run {
 
 }  // namespace
 
-std::int64_t shortened(std::int64_t trips, int stages) {
-  return std::min<std::int64_t>(trips, 2 * stages + 2);
+std::int64_t shortened(std::int64_t trip_count, int stages) {
+  return std::min<std::int64_t>(trip_count, 2 * stages + 2);
 }
 
 Timeline timeline(const KernelPlan& plan) { return Run(plan).run(); }

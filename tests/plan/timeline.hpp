@@ -22,7 +22,7 @@ struct Timeline {
 };
 
 /// The shortened trip count of a long loop with `stages` stages.
-std::int64_t shortened(std::int64_t trips, int stages);
+std::int64_t shortened(std::int64_t trip_count, int stages);
 
 Timeline timeline(const KernelPlan&);
 

@@ -123,9 +123,9 @@ TEST(Timeline, EveryDependencyCrossesABarrier) {
     }
     int stages = 1;
     for (const Buffer& b : k.buffers) stages = std::max(stages, b.stages);
-    const std::int64_t trips = k.program.loop > 1 ? shortened(k.program.loop, stages) : 1;
+    const std::int64_t trip_count = k.program.loop > 1 ? shortened(k.program.loop, stages) : 1;
     for (std::size_t t = 0; t < k.tasks.size(); ++t)
-      EXPECT_EQ(runs[t], k.tasks[t].section == Section::inside ? trips : 1) << name << ": task " << t;
+      EXPECT_EQ(runs[t], k.tasks[t].section == Section::inside ? trip_count : 1) << name << ": task " << t;
   });
 }
 

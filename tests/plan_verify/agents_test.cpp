@@ -19,7 +19,8 @@ Schedule without(Schedule s, int agent, StepKind kind, int nth = 0) {
 }
 
 TEST(Consumers, ShareARingAndTakeTurns) {
-  for (std::int64_t trips : {1, 2, 3, 40}) EXPECT_EQ(verdict(ping_pong(trips)), "") << trips << " trips";
+  for (std::int64_t trip_count : {1, 2, 3, 40})
+    EXPECT_EQ(verdict(ping_pong(trip_count)), "") << trip_count << " trips";
 }
 
 // A stage is empty when all have released it: a later load needs each of them.

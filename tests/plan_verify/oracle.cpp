@@ -227,22 +227,22 @@ Schedule written_out(const Schedule& s) {
   for (Agent& agent : result.agents) {
     std::vector<Step> flat;
     for (std::size_t k = 0; k < agent.steps.size(); ++k) {
-      std::int64_t trips = 0;
+      std::int64_t trip_count = 0;
       std::size_t begin = k, end = k + 1;
       if (begins_loop(agent.steps[k])) {
-        trips = agent.steps[k].trips, begin = k + 1, end = begin;
+        trip_count = agent.steps[k].trip_count, begin = k + 1, end = begin;
         while (!is_end(agent.steps[end])) ++end;
       }
-      for (std::int64_t i = 0; i < std::max<std::int64_t>(trips, 1); ++i)
+      for (std::int64_t i = 0; i < std::max<std::int64_t>(trip_count, 1); ++i)
         for (std::size_t j = begin; j < end; ++j) {
           Step step = agent.steps[j];
-          if (trips > 0 && step.guard_lag > 0 && i + step.guard_lag >= trips) continue;
+          if (trip_count > 0 && step.guard_lag > 0 && i + step.guard_lag >= trip_count) continue;
           step.guard_lag = 0;
           for (auto* list : {&step.reads, &step.writes})
             for (Access& a : *list) a.lag += static_cast<int>(i);
           flat.push_back(step);
         }
-      k = trips > 0 ? end : k;
+      k = trip_count > 0 ? end : k;
     }
     agent.steps = std::move(flat);
   }

@@ -152,8 +152,8 @@ TEST(Oracle, ShortenedLoopsAreJudgedAsWhole) {
     for (int p = 0; p < std::max(ahead, 1); ++p)
       steps.push_back(load("l", {.tensor = 0, .lag = p})), steps.push_back(commit());
     steps.push_back(work("w", {}, {{.tensor = 1}, {.tensor = 2}}));
-    const std::int64_t trips = 17 + below(random, 60);
-    steps.push_back(loop(trips));
+    const std::int64_t trip_count = 17 + below(random, 60);
+    steps.push_back(loop(trip_count));
     if (below(random, 4) != 0) steps.push_back(wait_group(std::max(0, ahead - 1 - below(random, 2))));
     steps.push_back(barrier());
     if (below(random, 4) != 0) steps.push_back(load("a", {.tensor = 0, .lag = ahead}, -1, ahead));
@@ -166,7 +166,8 @@ TEST(Oracle, ShortenedLoopsAreJudgedAsWhole) {
     steps.push_back(barrier());
     // After a loop of this many trips, the stage of the last iteration.
     steps.push_back(work(
-        "t", {{.tensor = 0, .lag = static_cast<int>((trips - 1 + (below(random, 6) == 0)) % stages)}}, {}));
+        "t", {{.tensor = 0, .lag = static_cast<int>((trip_count - 1 + (below(random, 6) == 0)) % stages)}},
+        {}));
     s.agents = {{.name = "block", .warps = 2, .steps = steps}};
     const std::string shortened = verdict(s), whole = verdict(written_out(s));
     ASSERT_EQ(shortened.empty(), whole.empty()) << "shortened: " << shortened << "\nwhole: " << whole << "\n"

@@ -12,9 +12,9 @@ namespace {
 
 TEST(Ranks, ShareATileByMulticast) {
   for (int ranks : {1, 2, 4})
-    for (std::int64_t trips : {2, 3, 5, 40})
-      EXPECT_EQ(verdict(ranks == 1 ? hopper_matmul(trips) : cluster_matmul(trips, ranks)), "")
-          << ranks << " ranks, " << trips << " trips";
+    for (std::int64_t trip_count : {2, 3, 5, 40})
+      EXPECT_EQ(verdict(ranks == 1 ? hopper_matmul(trip_count) : cluster_matmul(trip_count, ranks)), "")
+          << ranks << " ranks, " << trip_count << " trips";
 }
 
 TEST(Ranks, AreSideBySideWhereNothingIsShared) {
@@ -76,10 +76,10 @@ TEST(Ranks, RefuseWhatNoClusterHas) {
 
 TEST(Peers, PutTheirSumsTogether) {
   for (int ranks : {2, 4, 8})
-    for (std::int64_t trips : {2, 3, 40}) {
-      Schedule s = split_k_matmul(trips, ranks);
+    for (std::int64_t trip_count : {2, 3, 40}) {
+      Schedule s = split_k_matmul(trip_count, ranks);
       if (ranks == 8) s.tensors.back().bytes = 7 * 8 * 1024;
-      EXPECT_EQ(verdict(s), "") << ranks << " ranks, " << trips << " trips";
+      EXPECT_EQ(verdict(s), "") << ranks << " ranks, " << trip_count << " trips";
     }
 }
 
@@ -143,11 +143,11 @@ TEST(Peers, RefuseWhatNoChannelCarries) {
 
 // Tiles one after another: the ring goes on where the tile before left it.
 TEST(Tiles, GoOnInTheRing) {
-  const auto staying = [](std::int64_t tiles, std::int64_t trips, bool released) {
-    Schedule s = hopper_matmul(trips);
+  const auto staying = [](std::int64_t tiles, std::int64_t trip_count, bool released) {
+    Schedule s = hopper_matmul(trip_count);
     for (Agent& agent : s.agents) {
-      Step begin{.kind = StepKind::loop, .trips = tiles, .loop = Loop::tiles};
-      begin.each = trips;
+      Step begin{.kind = StepKind::loop, .trip_count = tiles, .loop = Loop::tiles};
+      begin.each = trip_count;
       agent.steps.insert(agent.steps.begin(), begin);
       // The tile's store has left its buffer, as every thread knows.
       if (&agent == &s.agents[1]) agent.steps.push_back(barrier(1));
@@ -164,8 +164,8 @@ TEST(Tiles, GoOnInTheRing) {
     return s;
   };
   for (std::int64_t tiles : {1, 2, 7, 40})
-    for (std::int64_t trips : {2, 3, 6, 64})
-      EXPECT_EQ(verdict(staying(tiles, trips, true)), "") << tiles << " " << trips;
+    for (std::int64_t trip_count : {2, 3, 6, 64})
+      EXPECT_EQ(verdict(staying(tiles, trip_count, true)), "") << tiles << " " << trip_count;
   // A stage that is never released blocks the next tiles.
   EXPECT_EQ(verdict(staying(7, 6, false)).substr(0, 17), "kernel: deadlock:");
 }

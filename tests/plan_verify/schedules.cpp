@@ -17,7 +17,7 @@ Schedule one_agent(std::vector<std::string> tensors, std::vector<Step> steps) {
   return s;
 }
 
-Schedule sm80_matmul(int stages, std::int64_t trips) {
+Schedule sm80_matmul(int stages, std::int64_t trip_count) {
   constexpr int sA = 0, sB = 1, sP = 2, ring = 0;
   const std::int64_t bytes = 4096;
   Schedule s{.threads = 128};
@@ -36,7 +36,7 @@ Schedule sm80_matmul(int stages, std::int64_t trips) {
     steps.push_back(load("load B", {.tensor = sB, .lag = p}, ring, p));
     steps.push_back(commit());
   }
-  steps.push_back(loop(trips));
+  steps.push_back(loop(trip_count));
   steps.push_back(wait_group(stages - 2));
   steps.push_back(barrier());
   steps.push_back(load("load A ahead", {.tensor = sA, .lag = stages - 1}, ring, stages - 1));
@@ -52,7 +52,7 @@ Schedule sm80_matmul(int stages, std::int64_t trips) {
   return s;
 }
 
-Schedule hopper_matmul(std::int64_t trips) {
+Schedule hopper_matmul(std::int64_t trip_count) {
   constexpr int sA = 0, sB = 1, sC = 2, ring = 0, sums = 1, out = 2, producer = 0, consumer = 1, stages = 4;
   constexpr std::int64_t K = 1024;
   Schedule s{.threads = 384};
@@ -75,13 +75,13 @@ Schedule hopper_matmul(std::int64_t trips) {
   s.agents = {{.name = "producer",
                .warps = 4,
                .registers = 40,
-               .steps = {loop(trips), acquire(ring), load("load A", {.tensor = sA}, ring),
+               .steps = {loop(trip_count), acquire(ring), load("load A", {.tensor = sA}, ring),
                          load("load B", {.tensor = sB}, ring), end()}},
               {.name = "consumer",
                .warps = 8,
                .registers = 232,
                .steps = {acquire(ring), wgmma("first wgmma", {{.tensor = sA}, {.tensor = sB}}, sums),
-                         commit(sums), loop(trips - 1), acquire(ring),
+                         commit(sums), loop(trip_count - 1), acquire(ring),
                          wgmma("wgmma", {{.tensor = sA, .lag = 1}, {.tensor = sB, .lag = 1}}, sums),
                          commit(sums), wait_group(1, sums), release(ring), end(), wait_group(0, sums),
                          release(ring), work("round", {}, {{.tensor = sC}}, sums), fence(), barrier(1),
@@ -89,16 +89,16 @@ Schedule hopper_matmul(std::int64_t trips) {
   return s;
 }
 
-Schedule cluster_matmul(std::int64_t trips, int ranks) {
-  Schedule s = hopper_matmul(trips);
+Schedule cluster_matmul(std::int64_t trip_count, int ranks) {
+  Schedule s = hopper_matmul(trip_count);
   s.ranks = ranks;
   for (Step& step : s.agents[0].steps)
     if (step.what == "load B") step.multicast = true;
   return s;
 }
 
-Schedule split_k_matmul(std::int64_t trips, int ranks) {
-  Schedule s = hopper_matmul(trips);
+Schedule split_k_matmul(std::int64_t trip_count, int ranks) {
+  Schedule s = hopper_matmul(trip_count);
   s.ranks = ranks;
   const int partial = static_cast<int>(s.tensors.size()), peers = static_cast<int>(s.channels.size());
   s.tensors.push_back({.name = "partial", .offset = 160 * 1024, .bytes = (ranks - 1) * 16 * 1024});
@@ -117,7 +117,7 @@ Schedule split_k_matmul(std::int64_t trips, int ranks) {
   return s;
 }
 
-Schedule ping_pong(std::int64_t trips) {
+Schedule ping_pong(std::int64_t trip_count) {
   constexpr int sA = 0, ring = 0, stages = 2;
   Schedule s{.threads = 384};
   s.tensors = {{.name = "sA", .offset = 0, .bytes = 65536, .stages = stages}};
@@ -133,9 +133,9 @@ Schedule ping_pong(std::int64_t trips) {
     const int mine = agent, others = 3 - agent;
     std::vector<Step> steps;
     if (agent == 2) steps.push_back(arrive(others));  // the other group goes first
-    for (const Step& step :
-         {loop(trips), barrier(mine), acquire(ring), wgmma("wgmma", {{.tensor = sA}}, agent), commit(agent),
-          arrive(others), wait_group(0, agent), release(ring), work("softmax", {}, {}, agent), end()})
+    for (const Step& step : {loop(trip_count), barrier(mine), acquire(ring),
+                             wgmma("wgmma", {{.tensor = sA}}, agent), commit(agent), arrive(others),
+                             wait_group(0, agent), release(ring), work("softmax", {}, {}, agent), end()})
       steps.push_back(step);
     if (agent == 1) steps.push_back(barrier(mine));  // takes what the other gave last
     return Agent{.name = fmt::format("consumer {}", agent), .warps = 4, .registers = 232, .steps = steps};
@@ -143,7 +143,7 @@ Schedule ping_pong(std::int64_t trips) {
   s.agents = {{.name = "producer",
                .warps = 4,
                .registers = 40,
-               .steps = {loop(trips), acquire(ring), load("load A", {.tensor = sA}, ring), end()}},
+               .steps = {loop(trip_count), acquire(ring), load("load A", {.tensor = sA}, ring), end()}},
               consumer(1),
               consumer(2)};
   return s;

@@ -36,27 +36,27 @@ inline Step arrive(int id) { return {.kind = StepKind::arrive, .id = id}; }
 inline Step acquire(int channel) { return {.kind = StepKind::acquire, .channel = channel}; }
 inline Step release(int channel) { return {.kind = StepKind::release, .channel = channel}; }
 inline Step fence() { return {.kind = StepKind::fence_proxy}; }
-inline Step loop(std::int64_t trips) { return {.kind = StepKind::loop, .trips = trips}; }
+inline Step loop(std::int64_t trip_count) { return {.kind = StepKind::loop, .trip_count = trip_count}; }
 
 /// One agent of four warps; adjacent tensors of 1024 bytes with one stage.
 Schedule one_agent(std::vector<std::string> tensors, std::vector<Step> steps);
 
 /// SM80: cp.async into `stages` stages, with a prefetch distance of `stages` - 1; the warps' partial sums
 /// reuse the memory of sA.
-Schedule sm80_matmul(int stages, std::int64_t trips);
+Schedule sm80_matmul(int stages, std::int64_t trip_count);
 
 /// SM90: a TMA producer fills a ring of four stages for a wgmma consumer, which stores by TMA.
-Schedule hopper_matmul(std::int64_t trips);
+Schedule hopper_matmul(std::int64_t trip_count);
 
 /// hopper_matmul over a cluster: all ranks share B, each loads a part of it.
-Schedule cluster_matmul(std::int64_t trips, int ranks = 2);
+Schedule cluster_matmul(std::int64_t trip_count, int ranks = 2);
 
 /// hopper_matmul with K split over a cluster: each rank sends the others their parts of its accumulators, and
 /// adds what it receives.
-Schedule split_k_matmul(std::int64_t trips, int ranks = 2);
+Schedule split_k_matmul(std::int64_t trip_count, int ranks = 2);
 
 /// SM90: two wgmma consumers of one ring in ping-pong: while one multiplies, the other works on its results.
-Schedule ping_pong(std::int64_t trips);
+Schedule ping_pong(std::int64_t trip_count);
 
 /// "" where the verifier accepts, else what it says.
 std::string verdict(const Schedule&, const char* target = "sm_90a");

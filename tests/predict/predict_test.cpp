@@ -235,7 +235,7 @@ TEST(Predict, WalksTheScheduleAndNothingElse) {
   ASSERT_GE(copy, 0);
   Step loop = step(StepKind::loop), ahead = step(StepKind::copy, copy);
   ahead.guard_lag = 2;
-  loop.trips = 10, loop.body = {step(StepKind::barrier), ahead};
+  loop.trip_count = 10, loop.body = {step(StepKind::barrier), ahead};
   kernel.schedule.agents[0].steps = {step(StepKind::copy, copy), loop, step(StepKind::barrier)};
   const Counts counts = predict(kernel);
   EXPECT_EQ(counts.at(Counter::barrier), 64u * 11);

@@ -37,7 +37,7 @@ TEST(Price, CountsWhatIsMoved) {
   EXPECT_DOUBLE_EQ(k.dram_bytes, 2.0 * (16 * 1024 + 1024 * 2048 + 16 * 2048));
   EXPECT_DOUBLE_EQ(k.l2_bytes, 2.0 * (64 * 16 * 1024 + 1024 * 2048 + 16 * 2048));
   EXPECT_EQ(k.blocks_of_busiest, 1);
-  EXPECT_EQ(k.trips, 16);
+  EXPECT_EQ(k.trip_count, 16);
   EXPECT_GT(k.in_flight, 2);
   // 16 x 32 of each block: four columns of products of 16 x 8 x 16, whatever the warps.
   EXPECT_DOUBLE_EQ(k.tensor_cycles, 4 * 1024 / 16 * 8 / 4.0);

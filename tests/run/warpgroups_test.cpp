@@ -264,7 +264,7 @@ void expect_attention(const Attended& a, const plan::Wishes& wishes = {}) {
   int chained = 0;
   for (const auto& [node, m] : plan.kernels.at(0).matmuls) chained += m.by_warpgroup() && m.a_from >= 0;
   ASSERT_EQ(chained, 1) << plan::print(plan);
-  EXPECT_EQ(plan.kernels[0].trips.has_value(), a.tril && std::isinf(a.masked));
+  EXPECT_EQ(plan.kernels[0].loop_bounds.has_value(), a.tril && std::isinf(a.masked));
   std::vector<graph::Array> inputs;
   for (int t : g.inputs) inputs.push_back(integers(g.tensors[t].shape, t));
   expect_as_reference(g, inputs, 1e-2, 1e-2, "sm_90a", wishes);
@@ -398,8 +398,8 @@ TEST(WarpgroupChains, CountWhatTheMaskLeaves) {
     for (std::int64_t tril = -130; tril <= 400; tril += 53) {
       const plan::Plan made =
           plan::make_plan(attention({.tile = tile, .tiles = 5, .tril = tril}), target::find("sm_90a"));
-      const std::optional<plan::Trips>& trips = made.kernels.at(0).trips;
-      if (!trips) continue;
+      const std::optional<plan::MaskedLoopBounds>& bounds = made.kernels.at(0).loop_bounds;
+      if (!bounds) continue;
       for (std::int64_t block = 0; block < 2; ++block) {
         std::int64_t any = 0, all = 0;
         for (std::int64_t i = 0; i < 5; ++i) {
@@ -408,8 +408,9 @@ TEST(WarpgroupChains, CountWhatTheMaskLeaves) {
             for (std::int64_t k = 0; k < tile; ++k) kept += i * tile + k - (block * 128 + q) <= tril;
           any += kept > 0, all += kept == 128 * tile;
         }
-        EXPECT_EQ(trips->of(block, 5), std::max<std::int64_t>(any, 1)) << tile << " " << tril << " " << block;
-        EXPECT_EQ(trips->whole(block, 5), all) << tile << " " << tril << " " << block;
+        EXPECT_EQ(bounds->of(block, 5), std::max<std::int64_t>(any, 1))
+            << tile << " " << tril << " " << block;
+        EXPECT_EQ(bounds->whole(block, 5), all) << tile << " " << tril << " " << block;
         some += all > 0 && any < 5;
       }
     }

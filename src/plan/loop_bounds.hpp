@@ -1,7 +1,7 @@
 // Masked loop bounds: how many iterations a block runs if a mask leaves nothing of the last ones, such as
 // keys after the last query of a causal tile.
 //
-//   if (std::optional<Trips> t = masked_trips(plan)) t->of(3, loop);   // for block 3 along the rows' axis
+//   if (std::optional<Trips> t = masked_loop_bounds(plan)) t->of(3, loop);   // for block 3 along the rows' axis
 //
 // Proved, not pattern-matched: with minus infinity in place of the masked values, the loop's body is
 // evaluated abstractly (minus infinity, 0, 1, or anything), and every state of the loop must be unchanged.
@@ -12,6 +12,6 @@
 
 namespace zellige::plan {
 
-std::optional<Trips> masked_trips(const KernelPlan&);
+std::optional<MaskedLoopBounds> masked_loop_bounds(const KernelPlan&);
 
 }  // namespace zellige::plan

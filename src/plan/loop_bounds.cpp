@@ -1,4 +1,4 @@
-#include "plan/trips.hpp"
+#include "plan/loop_bounds.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -98,22 +98,22 @@ std::int64_t first_row(const Split& rows, std::int64_t block) {
 
 }  // namespace
 
-std::int64_t Trips::start(std::int64_t block) const {
+std::int64_t MaskedLoopBounds::start(std::int64_t block) const {
   return from ? std::max<std::int64_t>(first_row(rows, block) + *from, 0) / each : 0;
 }
 
-std::int64_t Trips::of(std::int64_t block, std::int64_t loop) const {
+std::int64_t MaskedLoopBounds::of(std::int64_t block, std::int64_t loop) const {
   return std::min((first_row(rows, block) + last) / each + 1, loop) - start(block);
 }
 
-std::int64_t Trips::whole(std::int64_t block, std::int64_t loop) const {
+std::int64_t MaskedLoopBounds::whole(std::int64_t block, std::int64_t loop) const {
   if (!all) return 0;
   const std::int64_t by_end = end ? *end / each : loop;
   return std::clamp<std::int64_t>(std::min((first_row(rows, block) + *all) / each, by_end), 0,
                                   of(block, loop));
 }
 
-std::optional<Trips> masked_trips(const KernelPlan& plan) {
+std::optional<MaskedLoopBounds> masked_loop_bounds(const KernelPlan& plan) {
   const BlockProgram& p = plan.program;
   for (std::size_t i = 0; i < p.nodes.size(); ++i) {
     const Node& n = p.nodes[i];
@@ -123,7 +123,7 @@ std::optional<Trips> masked_trips(const KernelPlan& plan) {
     const bool alone = !n.kept.triu && n.in.size() == 1;
     if (!walks || !std::isinf(n.scalar) || n.scalar > 0) continue;
     const std::int64_t every = p.loop * keys.tile;
-    Trips t{rows, every, keys.tile, {}, {}, n.kept.length, static_cast<int>(i)};
+    MaskedLoopBounds t{rows, every, keys.tile, {}, {}, n.kept.length, static_cast<int>(i)};
     if (n.kept.tril)  // the last key that the tile's last row keeps, relative to its first row
       t.last = n.shape[n.dim] - 1 + *n.kept.tril;
     else if (!alone || !n.kept.length)
