@@ -29,10 +29,10 @@ int main() {
 
   // ldmatrix reads eight rows of 16 bytes at a time. In an 8 x 64 tile of halves a row has 128 bytes, which
   // is all the banks once, so the eight rows start in the same bank.
-  auto const plain = Layout<Shape<_8, _64>, Stride<_64, _1>>{};
-  auto const swizzled = composition(Swizzle<3, 3, 3>{}, plain);
+  auto const unswizzled = Layout<Shape<_8, _64>, Stride<_64, _1>>{};
+  auto const swizzled = composition(Swizzle<3, 3, 3>{}, unswizzled);
   std::printf("the first matrix, lanes down and banks across, in each cell the wavefront that serves it:\n");
-  access("ldmatrix.x1", plain, 16, true);
+  access("ldmatrix.x1", unswizzled, 16, true);
   access("ldmatrix.x1", swizzled, 16, true);
   std::printf("\n");
 

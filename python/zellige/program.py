@@ -74,7 +74,7 @@ class Program:
         self._results = results  # (form, for each leaf: an output's number, or a leaf of the arguments)
         self._signature = signature
         # Whether the arguments are the inputs, one to one, and the outputs have their own memory.
-        self._plain = (
+        self._is_direct = (
             bool(self.inputs)
             and not self._captured
             and list(self._order()) == list(range(len(self.inputs)))
@@ -145,7 +145,7 @@ class Program:
     def __call__(self, *args, out=None, stream=None, **kwargs):
         """`out`: the outputs' memory, one array or a list of them in the order of `outputs`. `stream`: the address of a CUDA
         stream to use instead of the current one."""
-        if self._plain and not kwargs and len(args) == self._count:
+        if self._is_direct and not kwargs and len(args) == self._count:
             table = exchange.exchange_table(type(args[0]))
             if table is not None and getattr(args[0], "is_cuda", False):
                 if out is None:

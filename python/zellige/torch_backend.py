@@ -178,14 +178,14 @@ class _KeptWhole(torch.overrides.TorchFunctionMode):
         if attn_mask is not None and is_causal:  # torch's kernels do not check this while tracing
             raise RuntimeError("scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
         named = torch_sdpa.allowed() != self.kernels  # selected by the model, `with sdpa_kernel(...)`: torch applies it during tracing
-        if named or dropout_p != 0 or not _plain(query, key, value, attn_mask, is_causal, enable_gqa):
+        if named or dropout_p != 0 or not _is_simple(query, key, value, attn_mask, is_causal, enable_gqa):
             return function(query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
         if attn_mask is not None and attn_mask.dtype == torch.bool:
             attn_mask = torch.where(attn_mask, 0.0, -math.inf).to(query.dtype)
         return torch_own.ATTENTION(query, key, value, attn_mask, is_causal, scale, enable_gqa)
 
 
-def _plain(query, key, value, mask, causal, grouped) -> bool:
+def _is_simple(query, key, value, mask, causal, grouped) -> bool:
     """True if zellige::attention accepts them: (batch, heads, tokens, size) of one dtype, without broadcasts except the
     mask's."""
     if not query.ndim == key.ndim == value.ndim == 4 or not query.dtype == key.dtype == value.dtype:

@@ -23,7 +23,7 @@ def forward(module):
 def unwrapped(wrapped, function, module, metadata, inputs):
     """`wrapped`: AOT's wrapper of `function`, a function of the graph's inputs or of a list of them. `metadata`: AOT's, of the
     graph."""
-    if not _idle(metadata) or not _plain(module, inputs) or torch._C._is_any_autocast_enabled():
+    if not _idle(metadata) or not _is_simple(module, inputs) or torch._C._is_any_autocast_enabled():
         return wrapped
     if getattr(function, "_boxed_call", False):
         return lambda *given: function(list(given))
@@ -41,7 +41,7 @@ def _idle(metadata) -> bool:
     return not any(at_work)
 
 
-def _plain(module, inputs) -> bool:
+def _is_simple(module, inputs) -> bool:
     placeholders = [n for n in module.graph.nodes if n.op == "placeholder"]
     operators = [n.target for n in module.graph.nodes if isinstance(n.target, torch._ops.OpOverload)]
     known = all(o.namespace in _NO_CUSTOM_OPERATORS for o in operators)

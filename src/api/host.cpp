@@ -21,7 +21,7 @@ Bytes copied(const emit::TensorPlace& t, const void* from) {
 }
 
 template <class Bits>
-void plain_nans(const emit::TensorPlace& t, Bytes& bytes, Bits infinity, Bits nan) {
+void canonicalize_nans(const emit::TensorPlace& t, Bytes& bytes, Bits infinity, Bits nan) {
   constexpr Bits magnitude = std::numeric_limits<Bits>::max() / 2;
   run::each_element(t, [&](std::size_t at, std::size_t n) {
     for (std::size_t i = at; i < at + n; i += sizeof(Bits)) {
@@ -35,9 +35,9 @@ void plain_nans(const emit::TensorPlace& t, Bytes& bytes, Bits infinity, Bits na
 /// Copies for the emulator, in which certain NaN bits mean unwritten memory.
 Bytes copied_to_emulator(const emit::TensorPlace& t, const void* from) {
   Bytes bytes = copied(t, from);
-  if (t.dtype == graph::DType::f16) plain_nans<std::uint16_t>(t, bytes, 0x7c00, 0x7e00);
-  if (t.dtype == graph::DType::bf16) plain_nans<std::uint16_t>(t, bytes, 0x7f80, 0x7fc0);
-  if (t.dtype == graph::DType::f32) plain_nans<std::uint32_t>(t, bytes, 0x7f800000, 0x7fc00000);
+  if (t.dtype == graph::DType::f16) canonicalize_nans<std::uint16_t>(t, bytes, 0x7c00, 0x7e00);
+  if (t.dtype == graph::DType::bf16) canonicalize_nans<std::uint16_t>(t, bytes, 0x7f80, 0x7fc0);
+  if (t.dtype == graph::DType::f32) canonicalize_nans<std::uint32_t>(t, bytes, 0x7f800000, 0x7fc00000);
   return bytes;
 }
 

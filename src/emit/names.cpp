@@ -58,8 +58,8 @@ std::string in_literal(std::string_view text) {
 std::string in_assembler(std::string_view text) {
   std::string all;
   for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    if (plain || c == '/' || c == '.' || c == '-' || c == '_')
+    const bool allowed = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (allowed || c == '/' || c == '.' || c == '-' || c == '_')
       all += c;
     else
       all += octal(c);

@@ -22,7 +22,7 @@ using graph::KernelOp;
 using graph::OpKind;
 
 /// Returns whether each of a custom operator's block operators has a primitive equivalent.
-bool has_plain(const KernelGraph& g, const KernelOp& op) {
+bool is_decomposable(const KernelGraph& g, const KernelOp& op) {
   if (std::ranges::any_of(op.outputs, [&](int t) { return g.tensors[t].memory >= 0; })) return false;
   for (const BlockOp& b : op.block->ops) {
     const bool boundary = b.kind == OpKind::input || b.kind == OpKind::output;
@@ -153,13 +153,13 @@ class Apart {
     }
     if (kind != b.kind) in.resize(1);
     if (kind == OpKind::reduction) in[0] = summed_at_once(in[0], a);
-    KernelOp plain{kind, in, {}, a, nullptr};
+    KernelOp primitive{kind, in, {}, a, nullptr};
     for (std::size_t i = 0; i < b.outputs.size(); ++i) {
-      plain.outputs.push_back(result(i));
-      tile_[b.outputs[i]] = plain.outputs.back();
+      primitive.outputs.push_back(result(i));
+      tile_[b.outputs[i]] = primitive.outputs.back();
     }
-    out_.keep(plain);
-    if (plain.outputs.size() == 1) maker_[plain.outputs[0]] = plain;
+    out_.keep(primitive);
+    if (primitive.outputs.size() == 1) maker_[primitive.outputs[0]] = primitive;
   }
 
   /// If a value is a partial sum whose result is to be summed again, sums its operand at once, since one
@@ -207,7 +207,7 @@ std::optional<KernelGraph> apart(const KernelGraph& given) {
   for (bool more = true; std::exchange(more, false);)
     for (std::size_t i = 0; i < g.ops.size(); ++i) {
       const int op = static_cast<int>(i);
-      if (!g.ops[i].block || taken.contains(op) || !has_plain(g, g.ops[i])) continue;
+      if (!g.ops[i].block || taken.contains(op) || !is_decomposable(g, g.ops[i])) continue;
       if (std::optional<KernelGraph> whole = in_one_block(g, op))
         g = std::move(*whole), taken.insert(op), more = true;
     }

@@ -21,7 +21,7 @@ class Assembly {
     for (int t : g.inputs) out_.inputs.push_back(tensor(t));
   }
 
-  void plain(int op) {
+  void add_unfused(int op) {
     KernelOp copy = g_.ops[op];
     if (at_[copy.outputs[0]] >= 0) return;  // a slice that a kernel stores
     for (int& t : copy.inputs) t = at_[t];
@@ -30,7 +30,7 @@ class Assembly {
   }
 
   void fused(const Kernel& k) {
-    for (int op : concatenations(g_, k.ops)) plain(op);
+    for (int op : concatenations(g_, k.ops)) add_unfused(op);
     std::map<int, int> between;
     std::vector<KernelOp> views;
     for (const Part& part : k.parts) {
@@ -104,7 +104,7 @@ Assembled assemble(const KernelGraph& g, const std::vector<Group>& groups) {
   Assembled result;
   for (const Group& group : groups) {
     result.first.push_back(whole.next());
-    group.kernels.empty() ? whole.plain(group.ops[0]) : whole.fused(group.kernels[0]);
+    group.kernels.empty() ? whole.add_unfused(group.ops[0]) : whole.fused(group.kernels[0]);
   }
   result.graph = whole.take();
   return result;

@@ -23,10 +23,10 @@ struct Way {
 Way taken_apart(const KernelGraph& g, const target::Target& target, Prices& known, const Watch& watch,
                 Reasons reasons) {
   try {
-    const std::optional<KernelGraph> plain = apart(g);
-    if (!plain) return {{}, {"they are not proved to be plain operators in blocks"}};
-    Optimized o = optimize(*plain, target, known, watch, reasons);
-    if (const auto name = added_rounding(g, *plain, o.graph))
+    const std::optional<KernelGraph> decomposed_graph = apart(g);
+    if (!decomposed_graph) return {{}, {"they are not proved to be plain operators in blocks"}};
+    Optimized o = optimize(*decomposed_graph, target, known, watch, reasons);
+    if (const auto name = added_rounding(g, *decomposed_graph, o.graph))
       return {{}, {fmt::format("{} would be rounded", *name)}, std::move(o.rejected)};
     o.apart = true;
     return {std::move(o)};

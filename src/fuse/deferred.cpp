@@ -54,7 +54,7 @@ bool join(Deferred& x, const Deferred& y, double sign) {
   if (x.running >= 0 && x.running != y.running) return false;
   x.running = y.running, x.kind = y.kind;
   x.coefficient += sign * y.coefficient;
-  if (x.coefficient == 0) x.kind = Kind::plain, x.running = -1;
+  if (x.coefficient == 0) x.kind = Kind::exact, x.running = -1;
   return true;
 }
 

@@ -18,11 +18,11 @@ struct Factor {
 
 struct Deferred {
   enum class Kind : std::uint8_t {
-    plain,
+    exact,
     maximum,  // over the loop, of the inner value `of` after the steps `monotone`
     offset,   // the value - coefficient * (last maximum - running maximum)
     scaled    // the value / exp(coefficient * (last maximum - running maximum))
-  } kind = Kind::plain;
+  } kind = Kind::exact;
   int tile = -1;        // of the block; -1: a maximum whose final value is not needed yet
   bool varies = false;  // changes with the iteration
   bool after = false;   // known only after the loop
@@ -42,7 +42,7 @@ struct Deferred {
     });
   }
   bool waits() const { return after && !varies; }
-  bool itself() const { return kind == Kind::plain && factors.empty(); }
+  bool itself() const { return kind == Kind::exact && factors.empty(); }
   /// Returns whether both have the same deferred terms, so that a sum of the deferred values is the deferred
   /// sum.
   bool like(const Deferred& o) const {

@@ -27,17 +27,17 @@ bool is_factor(OpKind kind, std::size_t operand) { return kind == OpKind::matmul
 
 class Roundings {
  public:
-  Roundings(const KernelGraph& given, const KernelGraph& plain, KernelGraph& fused) : fused_(fused) {
+  Roundings(const KernelGraph& given, const KernelGraph& unfused, KernelGraph& fused) : fused_(fused) {
     for (const KernelTensor& t : given.tensors) stated_[t.name] = &t;
-    for (std::size_t t = 0; t < plain.tensors.size(); ++t)
-      if (read_rounded(plain, static_cast<int>(t), [&](int seen) { return is_output(plain, seen); }))
-        stated_[plain.tensors[t].name] = &plain.tensors[t];
-    for (const KernelOp& op : plain.ops) {
-      const KernelTensor& made = plain.tensors[op.outputs[0]];
+    for (std::size_t t = 0; t < unfused.tensors.size(); ++t)
+      if (read_rounded(unfused, static_cast<int>(t), [&](int seen) { return is_output(unfused, seen); }))
+        stated_[unfused.tensors[t].name] = &unfused.tensors[t];
+    for (const KernelOp& op : unfused.ops) {
+      const KernelTensor& made = unfused.tensors[op.outputs[0]];
       if (is_rounding(op.kind, op.attributes)) stated_[made.name] = &made, casts_ = true;
       if (op.block) kept_.insert(made.name);
     }
-    for (const KernelTensor& t : plain.tensors) named_.insert(t.name);
+    for (const KernelTensor& t : unfused.tensors) named_.insert(t.name);
   }
 
   std::optional<std::string> run() {
@@ -119,9 +119,9 @@ class Roundings {
 
 }  // namespace
 
-std::optional<std::string> added_rounding(const KernelGraph& given, const KernelGraph& plain,
+std::optional<std::string> added_rounding(const KernelGraph& given, const KernelGraph& unfused,
                                           KernelGraph& fused) {
-  return Roundings(given, plain, fused).run();
+  return Roundings(given, unfused, fused).run();
 }
 
 }  // namespace zellige::fuse

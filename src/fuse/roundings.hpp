@@ -19,9 +19,9 @@
 
 namespace zellige::fuse {
 
-/// `fused` is made from `plain`, and `plain` from `given`. Removes casts that the original graph does not
+/// `fused` is made from `unfused`, and `unfused` from `given`. Removes casts that the original graph does not
 /// have; returns the name of a tensor that would still be rounded.
-std::optional<std::string> added_rounding(const graph::KernelGraph& given, const graph::KernelGraph& plain,
+std::optional<std::string> added_rounding(const graph::KernelGraph& given, const graph::KernelGraph& unfused,
                                           graph::KernelGraph& fused);
 
 }  // namespace zellige::fuse

@@ -13,7 +13,7 @@
 namespace zellige::graph {
 namespace {
 
-constexpr int row_major = 101, plain = 111;  // values of cblas.h
+constexpr int row_major = 101, no_transpose = 111;  // values of cblas.h
 
 /// Returns whether integer matmuls are exact, at shapes that are and are not multiples of any kernel's tile.
 bool multiplies_integers(const Blas& b) {
@@ -92,7 +92,8 @@ void Blas::multiply(std::int64_t m, std::int64_t n, std::int64_t k, const double
   std::unique_lock lock(guard, std::defer_lock);
   if (one_at_a_time_) lock.lock();
   const auto at = [](std::int64_t v) { return static_cast<int>(v); };
-  dgemm_(row_major, plain, plain, at(m), at(n), at(k), 1, a, at(lda), b, at(ldb), 0, c, at(ldc));
+  dgemm_(row_major, no_transpose, no_transpose, at(m), at(n), at(k), 1, a, at(lda), b, at(ldb), 0, c,
+         at(ldc));
 }
 
 const Blas* blas() { return loaded().usable ? &loaded().blas : nullptr; }

@@ -61,8 +61,8 @@ template <int rows>
 using Tiles = void(std::int64_t, std::int64_t, const double*, std::int64_t, const double*, double*,
                    std::int64_t, bool);
 
-void tiles_plain(std::int64_t m, std::int64_t k, const double* a, std::int64_t lda, const double* panel,
-                 double* c, std::int64_t ldc, bool first) {
+void tiles_scalar(std::int64_t m, std::int64_t k, const double* a, std::int64_t lda, const double* panel,
+                  double* c, std::int64_t ldc, bool first) {
   tiles(m, k, a, lda, panel, c, ldc, first);
 }
 
@@ -72,10 +72,10 @@ void tiles_plain(std::int64_t m, std::int64_t k, const double* a, std::int64_t l
   tiles(m, k, a, lda, panel, c, ldc, first);
 }
 Tiles* best() {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? tiles_avx2 : tiles_plain;
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? tiles_avx2 : tiles_scalar;
 }
 #else
-Tiles* best() { return tiles_plain; }
+Tiles* best() { return tiles_scalar; }
 #endif
 
 }  // namespace

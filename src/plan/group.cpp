@@ -110,7 +110,7 @@ class Grouping {
   }
 
   /// A blocked layout for float32 values, with the widest vectors that leave no thread idle.
-  int plain_sweep(const Shape& domain, int inner) {
+  int default_blocked(const Shape& domain, int inner) {
     int vector = max_elements_per_step;
     const std::int64_t elements = graph::size(domain);
     while (vector > 1 && elements / vector < program_.threads()) vector /= 2;
@@ -137,7 +137,7 @@ class Grouping {
         break;
       case NodeKind::running_max: {
         int c = register_context(n.in[0], n.shape, Section::inside);
-        if (c < 0 || !plan_.contexts[c].replicated()) c = plain_sweep(n.shape, last(n.shape));
+        if (c < 0 || !plan_.contexts[c].replicated()) c = default_blocked(n.shape, last(n.shape));
         plan_.context_of[i] = c;
         evaluate(task(TaskKind::accumulate, Section::inside, i, c), n.in[0]);
         producer_[i] = static_cast<int>(plan_.tasks.size()) - 1;
@@ -281,7 +281,7 @@ class Grouping {
     int c = register_context(n.in[0], n.shape, Section::inside);
     const bool whole = graph::is_integer(n.dtype);  // a matmul's registers hold float32
     if (c < 0 || (plan_.contexts[c].row && (whole || plan_.contexts[c].holders() > 1)))
-      c = plain_sweep(n.shape, last(n.shape));
+      c = default_blocked(n.shape, last(n.shape));
     const int t = task(TaskKind::accumulate, Section::inside, i, c);
     for (int in : n.in) evaluate(t, in);
     const Context& where = plan_.contexts[c];

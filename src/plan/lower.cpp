@@ -42,7 +42,7 @@ class Lowering {
       else if (may_be_read_by_parts(graph_, i) && program_.views.count(op.outputs[0]) == 0)
         unmade_[op.outputs[0]] = i;
       else
-        plain(i);
+        lower_unfused(i);
     }
     for (const auto& [tensor, op] : unmade_) settle_strides(program_, tensor, true, target_);
     for (const auto& [tensor, kernel] : makers_) settle_strides(program_, tensor, true, target_);
@@ -86,7 +86,7 @@ class Lowering {
       for (const Concatenation& c : read) {
         const int made_by = unmade_.at(c.result);
         unmade_.erase(c.result);
-        plain(made_by);
+        lower_unfused(made_by);
       }
       kernel = lower_block(program_, op, next_name(), target_);
     }
@@ -120,7 +120,7 @@ class Lowering {
     return true;
   }
 
-  void plain(int i) {
+  void lower_unfused(int i) {
     const graph::KernelOp& op = graph_.ops[static_cast<std::size_t>(i)];
     std::optional<retile::ProductTile> product;
     for (const retile::OpTiling& t : stated_)

@@ -77,10 +77,10 @@ constexpr int max_sums = 192;
 
 }  // namespace
 
-bool leaves_as(const Instruction& row, const Instruction& plain, const Shape& c, const WarpLayout& warps) {
+bool leaves_as(const Instruction& row, const Instruction& separate, const Shape& c, const WarpLayout& warps) {
   const std::int64_t rows = c[c.size() - 2];
   const Shape side_by_side{rows, graph::size(c) / rows};
-  const EvaluatedLayout a(accumulators(side_by_side, warps, row)), b(accumulators(c, warps, plain));
+  const EvaluatedLayout a(accumulators(side_by_side, warps, row)), b(accumulators(c, warps, separate));
   bool same = a.threads() == b.threads() && a.values() == b.values();
   if (same)
     for_each(b, 0, [&](int thread, int value, const Shape& at) {

@@ -15,8 +15,8 @@ namespace zellige::plan {
 std::string warpgroups(KernelPlan&, const Program&, const target::Target&);
 
 /// Returns whether wgmma's accumulators, with a batch's columns adjacent, are in the registers in which those
-/// of `plain` over the same warps would be: their users are written for that layout.
-bool leaves_as(const Instruction& row, const Instruction& plain, const Shape& c, const WarpLayout& warps);
+/// of `separate` over the same warps would be: their users are written for that layout.
+bool leaves_as(const Instruction& row, const Instruction& separate, const Shape& c, const WarpLayout& warps);
 
 /// Lets pairs of blocks with vertically adjacent tiles load half each of the operand that both use. Returns
 /// false if the grid has no such pairs or the tile no such halves. Before: arrange_buffers.

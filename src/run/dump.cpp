@@ -30,18 +30,18 @@ std::string file_name(std::string_view name) {
   std::string text;
   for (const char c : name) {
     const auto byte = static_cast<unsigned char>(c);
-    const bool plain =
+    const bool allowed =
         byte < 128 && (std::isalnum(byte) || std::string_view("_-+=,@[]").find(c) != std::string::npos);
-    text += plain ? std::string(1, c) : fmt::format("%{:02X}", byte);
+    text += allowed ? std::string(1, c) : fmt::format("%{:02X}", byte);
   }
   if (text.size() > max_letters) text = text.substr(0, max_letters) + "~" + digest(name);
   return text.empty() ? "~" : text;
 }
 
 std::string FileNames::operator()(std::string_view name) {
-  const std::string plain = file_name(name);
+  const std::string allowed = file_name(name);
   for (int n = 1;; ++n) {
-    const std::string text = n == 1 ? plain : fmt::format("{}~{}", plain, n);
+    const std::string text = n == 1 ? allowed : fmt::format("{}~{}", allowed, n);
     if (taken_.insert(folded(text)).second) return text;
   }
 }

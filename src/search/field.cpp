@@ -266,8 +266,8 @@ FieldNumber Field::add(const FieldNumber& x, const FieldNumber& y) {
   z.whole = x.whole && y.whole;
   z.may = sum_signs(x.may, y.may);
   if (x.constant && y.constant) return known(z, z.p == 0 ? 0.0 : real(x) + real(y));
-  if (tells_order && plain(x) != plain(y) && !sides()) {
-    const FieldNumber &maximum = plain(x) ? y : x, &shift = plain(x) ? x : y;
+  if (tells_order && is_exact(x) != is_exact(y) && !sides()) {
+    const FieldNumber &maximum = is_exact(x) ? y : x, &shift = is_exact(x) ? x : y;
     move_members(z, maximum, [&](const FieldNumber& m) { return add(m, shift); });
   }
   if (z.p == 0 && (z.q == 0 || z.q == absent)) z.may = zero;
@@ -339,7 +339,7 @@ FieldNumber Field::mul(const FieldNumber& x, const FieldNumber& y) {
     }
   z.p = mul_mod(x.p, y.p, p_);
   const bool hashed = x.hashed || y.hashed || x.q == absent || y.q == absent;
-  z.hashed = keeps_sums && hashed && (plain(x) || plain(y));
+  z.hashed = keeps_sums && hashed && (is_exact(x) || is_exact(y));
   z.q = hashed && !z.hashed ? absent : part(exponent(x), exponent(y), [&](std::uint64_t a, std::uint64_t b) {
     return mul_mod(a, b, q_);
   });
@@ -352,8 +352,8 @@ FieldNumber Field::mul(const FieldNumber& x, const FieldNumber& y) {
       z.q = absent;
   }
   if (x.constant && y.constant) return known(z, real(x) * real(y));
-  if (order_ == Order::scaled && plain(x) != plain(y)) {
-    const FieldNumber &maximum = plain(x) ? y : x, &factor = plain(x) ? x : y;
+  if (order_ == Order::scaled && is_exact(x) != is_exact(y)) {
+    const FieldNumber &maximum = is_exact(x) ? y : x, &factor = is_exact(x) ? x : y;
     if (factor.may == above) move_members(z, maximum, [&](const FieldNumber& m) { return mul(m, factor); });
   }
   if (z.p == 0) z.may = zero;
@@ -414,7 +414,7 @@ FieldNumber Field::div(const FieldNumber& x, const FieldNumber& y) {
   }
   z.p = mul_mod(x.p, inverse_mod(y.p, p_), p_);
   const bool hashed = x.hashed || y.hashed || x.q == absent || y.q == absent;
-  z.hashed = keeps_sums && hashed && plain(y);
+  z.hashed = keeps_sums && hashed && is_exact(y);
   z.q = hashed && !z.hashed ? absent : part(exponent(x), exponent(y), [&](std::uint64_t a, std::uint64_t b) {
     return b == 0 ? absent : mul_mod(a, inverse_mod(b, q_), q_);
   });

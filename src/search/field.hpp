@@ -142,10 +142,10 @@ class Field {
     FieldNumber sum;  // of the exponents
   };
 
-  bool plain(const FieldNumber& x) const {
+  bool is_exact(const FieldNumber& x) const {
     return x.constant && x.decisions == Sets::empty && x.domain == Sets::empty && !x.fragile;
   }
-  bool is(const FieldNumber& x, std::uint64_t n) const { return plain(x) && x.p == n && x.q == n; }
+  bool is(const FieldNumber& x, std::uint64_t n) const { return is_exact(x) && x.p == n && x.q == n; }
   double real(const FieldNumber& x) const;
   FieldNumber special(Kind) const;
   FieldNumber residue(std::uint64_t hash) const;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t rootless = FieldNumber::rootless;
 
-bool plain_number(const FieldNumber& x) {
+bool is_simple_number(const FieldNumber& x) {
   return x.kind == FieldNumber::Kind::number && x.domain == Sets::empty && !x.fragile && !x.graded &&
          x.logs == 0;
 }
@@ -16,7 +16,7 @@ bool plain_number(const FieldNumber& x) {
 }  // namespace
 
 void Field::Dot::add(const FieldNumber& x, const FieldNumber& y) {
-  if (!plain_number(x) || !plain_number(y)) {
+  if (!is_simple_number(x) || !is_simple_number(y)) {
     rest_ = slow_ ? f_.add(rest_, f_.mul(x, y)) : f_.mul(x, y);
     slow_ = true;
     return;

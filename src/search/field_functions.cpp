@@ -212,7 +212,7 @@ std::uint32_t Field::log_times(std::uint32_t a, std::int64_t n) {
 // Other functions.
 
 FieldNumber Field::pow(const FieldNumber& x, const FieldNumber& y) {
-  if (y.kind == Kind::number && plain(y)) {
+  if (y.kind == Kind::number && is_exact(y)) {
     const double n = real(y);
     if (n == 0) return integer(1);
     if (n == std::floor(n) && std::fabs(n) <= 64) return power(x, static_cast<int>(n));

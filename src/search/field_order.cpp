@@ -349,9 +349,9 @@ FieldNumber Field::choose(const FieldNumber& c, const FieldNumber& x, const Fiel
   argument.denominator = c.denominator + x.denominator + y.denominator;
   FieldNumber z = unknown(Unknown::choose, argument);
   z.piecewise = true;
-  const bool plain =
+  const bool is_exact =
       x.kind == Kind::number && y.kind == Kind::number && both.domain == Sets::empty && !both.fragile && safe;
-  if (plain) {
+  if (is_exact) {
     z.domain = Sets::empty, z.fragile = false;
     z.may = x.may | y.may, z.boolean = x.boolean && y.boolean, z.whole = x.whole && y.whole;
     return z;

@@ -71,7 +71,7 @@ GivenSizes given_sizes(const KernelGraph& a, const KernelGraph& b, const Pairing
   for (int turn = 0; turn < peaks; ++turn) at({1, Scale::Kind::peaks, turn}, false, n++);
   for (int point = 0; point < points; ++point) {
     if (also) at(*also, std::fabs(also->scale) <= 1, n++);
-    at({0x1p-10, Scale::Kind::plain}, true, n++);
+    at({0x1p-10, Scale::Kind::dense}, true, n++);
     for (const Scale& usual :
          {Scale{1, Scale::Kind::rows}, {0.125, Scale::Kind::rows}, {0.5, Scale::Kind::positive}})
       if (at(usual, false, n++)) break;

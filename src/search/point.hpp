@@ -13,9 +13,9 @@ struct Scale {
   // all elements of a tensor are equal; ones: close to 1; peaks: in each row another element is the largest,
   // or the smallest, in turn; among: each element is drawn from `numbers`, as it is, negated or doubled, or
   // is a small integer; `scale` is at least the largest of them
-  enum class Kind : std::uint8_t { plain, rows, positive, zeros, same, ones, peaks, among };
+  enum class Kind : std::uint8_t { dense, rows, positive, zeros, same, ones, peaks, among };
   double scale = 1;
-  Kind kind = Kind::plain;
+  Kind kind = Kind::dense;
   int turn = 0;                      // peaks only
   std::vector<double> numbers = {};  // among only
 };

@@ -25,9 +25,9 @@ using Kind = Scale::Kind;
 
 /// The first is easy to read; the others reach other regimes: saturations, zeros, and each bound of a clamp.
 std::vector<Scale> scales(const KernelGraph& a, const KernelGraph& b) {
-  std::vector<Scale> result = {{1, Kind::plain},  {1, Kind::zeros}, {0.125, Kind::rows}, {0, Kind::plain},
-                               {64, Kind::plain}, {1, Kind::rows},  {1, Kind::positive}, {4, Kind::plain},
-                               {1, Kind::zeros},  {1, Kind::same},  {1, Kind::ones},     {1, Kind::plain}};
+  std::vector<Scale> result = {{1, Kind::dense},  {1, Kind::zeros}, {0.125, Kind::rows}, {0, Kind::dense},
+                               {64, Kind::dense}, {1, Kind::rows},  {1, Kind::positive}, {4, Kind::dense},
+                               {1, Kind::zeros},  {1, Kind::same},  {1, Kind::ones},     {1, Kind::dense}};
   std::set<int> bounds;
   std::set<double> equals;
   for (const KernelGraph* g : {&a, &b})
@@ -45,10 +45,10 @@ std::vector<Scale> scales(const KernelGraph& a, const KernelGraph& b) {
     });
   if (has_order(a) || has_order(b)) {
     result.insert(result.end(), 12, {1, Kind::zeros});
-    result.insert(result.end(), 8, {1, Kind::plain});
+    result.insert(result.end(), 8, {1, Kind::dense});
   }
   for (int e : bounds)
-    if (result.size() < 60) result.push_back({std::ldexp(1.0, e + 2), Kind::plain});
+    if (result.size() < 60) result.push_back({std::ldexp(1.0, e + 2), Kind::dense});
   for (double c : equals)  // 0, c and multiples of it
     if (result.size() < 80) result.insert(result.end(), 3, {c, Kind::zeros});
   double greatest = 0;

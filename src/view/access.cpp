@@ -40,7 +40,7 @@ Instruction matrix_instruction(const std::vector<std::string>& parts, std::strin
   }
   return i;
 }
-Instruction plain_instruction(const std::vector<std::string>& parts, std::string_view text) {
+Instruction load_or_store_instruction(const std::vector<std::string>& parts, std::string_view text) {
   int vector = 1, bits = 32;
   if (parts.size() < 2 || parts[1] != "shared") fail("access {}: {}.shared is needed", text, parts[0]);
   for (std::size_t p = 2; p < parts.size(); ++p) {
@@ -60,7 +60,7 @@ Instruction plain_instruction(const std::vector<std::string>& parts, std::string
 std::optional<Instruction> instruction(std::string_view name, std::string_view text) {
   const std::vector<std::string> parts = parts_of(name);
   if (one_of(parts[0], {"ldmatrix", "stmatrix"})) return matrix_instruction(parts, text);
-  if (one_of(parts[0], {"ld", "st"})) return plain_instruction(parts, text);
+  if (one_of(parts[0], {"ld", "st"})) return load_or_store_instruction(parts, text);
   return std::nullopt;
 }
 
@@ -102,7 +102,7 @@ long long index_at(const Value& v, const SharedLayout& l, const std::string& nam
   Tape t;
   const Value crd = algebra::as_arithmetic_tuple(v);
   const Value at =
-      crd.is_tuple() ? algebra::crd2idx(t, retag(crd, ValueKind::tuple), shape_of(l.plain())) : crd;
+      crd.is_tuple() ? algebra::crd2idx(t, retag(crd, ValueKind::tuple), shape_of(l.unswizzled())) : crd;
   if (t.failed() || !at.is_number()) fail("access {}: {} is no coordinate of {}", name, to_text(v), l.text());
   const long long i = at.root().s.v;
   if (i < 0 || i >= l.elements())

@@ -19,15 +19,15 @@ plan::BankAccess addresses(const SharedAccess& a, const std::vector<long long>& 
 // The strides above 1: candidate row lengths for padding.
 std::vector<long long> row_strides(const SharedLayout& l) {
   std::set<long long> strides;
-  for (const ValueNode& n : leaves_of(l.plain())) {
+  for (const ValueNode& n : leaves_of(l.unswizzled())) {
     if (n.s.v > 1 && n.d.v > 1) strides.insert(n.d.v);
   }
   return {strides.begin(), strides.end()};
 }
 
 // Pads rows of `row` elements by `shift`; strides that are multiples of a row grow in proportion.
-std::optional<Value> padded(const Value& plain, long long row, long long shift) {
-  Value v = plain;
+std::optional<Value> padded(const Value& unswizzled, long long row, long long shift) {
+  Value v = unswizzled;
   for (ValueNode& n : v.nodes) {
     if (n.kids >= 0 || n.d.v < row || n.s.v <= 1) continue;
     if (n.d.v % row) return std::nullopt;
@@ -47,12 +47,12 @@ std::string hardware_name(const plan::SwizzleChoice& c, int bits) {
 struct Search {
   const std::vector<SharedAccess>& accesses;
   const SharedLayout& l;
-  SharedLayout plain;
+  SharedLayout unswizzled;
   // Sub-byte elements are searched in units of bytes.
   long long unit;
 
   plan::Footprint footprint(long long row) const {
-    const long long last = (plain.bytes() * 8 / l.bits() + unit - 1) / unit;
+    const long long last = (unswizzled.bytes() * 8 / l.bits() + unit - 1) / unit;
     row = row / unit;
     return {.rows = (last + row - 1) / row,
             .columns = row,
@@ -67,7 +67,7 @@ struct Search {
       for (const auto& lanes : a.instances) {
         p.instances.emplace_back();
         for (long long i : lanes) {
-          const long long x = i < 0 ? 0 : plain.offset(i) / unit;
+          const long long x = i < 0 ? 0 : unswizzled.offset(i) / unit;
           if (i < 0)
             p.instances.back().emplace_back(-1, 0);
           else
@@ -80,7 +80,7 @@ struct Search {
     return all;
   }
   std::optional<Value> arranged(const plan::SwizzleChoice& c, long long row) const {
-    const std::optional<Value> rows = c.shift ? padded(l.plain(), row, c.shift * unit) : l.plain();
+    const std::optional<Value> rows = c.shift ? padded(l.unswizzled(), row, c.shift * unit) : l.unswizzled();
     if (!rows || !c.B) return rows;
     int base = c.M;
     for (long long u = unit; u > 1; u /= 2) ++base;
@@ -96,7 +96,7 @@ struct Search {
              .layout = *layout,
              .hardware = c.shift ? "" : hardware_name(c, unit > 1 ? 8 : l.bits())};
     const SharedLayout arranged(*layout, l.bits());
-    r.extra_bytes = std::max(0LL, arranged.bytes() - plain.bytes());
+    r.extra_bytes = std::max(0LL, arranged.bytes() - unswizzled.bytes());
     for (const SharedAccess& a : accesses) {
       const Conflicts after = conflicts(a, arranged);
       r.wavefronts += after.wavefronts;
@@ -129,17 +129,17 @@ Conflicts conflicts(const SharedAccess& a, const SharedLayout& l) {
 
 Remedies remedies(const std::vector<SharedAccess>& accesses, const SharedLayout& l) {
   Remedies r;
-  const Search search{accesses, l, SharedLayout(l.plain(), l.bits()), std::max(1, 8 / l.bits())};
+  const Search search{accesses, l, SharedLayout(l.unswizzled(), l.bits()), std::max(1, 8 / l.bits())};
   long long now = 0;
-  for (const SharedAccess& a : accesses) now += conflicts(a, search.plain).wavefronts;
+  for (const SharedAccess& a : accesses) now += conflicts(a, search.unswizzled).wavefronts;
   std::vector<long long> rows = row_strides(l);
-  if (rows.empty()) rows.push_back(std::max(1LL, search.plain.bytes() * 8 / l.bits()));
+  if (rows.empty()) rows.push_back(std::max(1LL, search.unswizzled.bytes() * 8 / l.bits()));
   std::optional<Remedy> best[2];  // by swizzle (with padding if that is better), by padding alone
   for (const bool may_xor : {true, false}) {
     for (const long long row : rows) {
       if (row % search.unit) continue;
       const plan::SwizzleLimits limits{.may_xor = may_xor,
-                                       .may_shift = !l.plain().is_leaf() || rows.size() > 1};
+                                       .may_shift = !l.unswizzled().is_leaf() || rows.size() > 1};
       plan::SwizzleChoice c;
       try {
         c = plan::choose_swizzle(search.footprint(row), search.patterns(row), limits);

@@ -12,9 +12,9 @@ constexpr long long max_elements = 1 << 24;
 
 Value checked(const Value& given) {
   Value v = in_elements(given);
-  const Value plain = algebra::innermost(v);
-  if (!plain.is_layout()) fail("{} is no layout", to_text(given));
-  for (const ValueNode& n : plain.nodes) {
+  const Value unswizzled = algebra::innermost(v);
+  if (!unswizzled.is_layout()) fail("{} is no layout", to_text(given));
+  for (const ValueNode& n : unswizzled.nodes) {
     if (n.kids < 0 && n.e != 0)
       fail("{}: its indices are coordinates, not places in shared memory", to_text(given));
   }
@@ -24,22 +24,25 @@ Value checked(const Value& given) {
   for (ValueNode& n : known.nodes) n.s = fixed(n.s.v), n.d = fixed(n.d.v);
   Tape t;
   const algebra::Settled s = algebra::settle(t, known, algebra::Asks::nothing);
-  return s.plain() ? s.layout : v;
+  return s.is_simple() ? s.layout : v;
 }
 
 }  // namespace
 
 SharedLayout::SharedLayout(const Value& layout, int element_bits)
-    : value_(checked(layout)), plain_(algebra::innermost(value_)), bits_(element_bits), indexer_(value_) {
-  for (int m = 0; m < plain_.rank(); ++m) {
+    : value_(checked(layout)),
+      unswizzled_(algebra::innermost(value_)),
+      bits_(element_bits),
+      indexer_(value_) {
+  for (int m = 0; m < unswizzled_.rank(); ++m) {
     double n = 1;
-    for (const ValueNode& leaf : leaves_of(plain_[m])) n *= static_cast<double>(leaf.s.v);
+    for (const ValueNode& leaf : leaves_of(unswizzled_[m])) n *= static_cast<double>(leaf.s.v);
     if (n < 1 || n * static_cast<double>(elements_) > static_cast<double>(max_elements))
       fail("{}: {} elements; 1 to {} are possible", text(), n * static_cast<double>(elements_), max_elements);
     extents_.push_back(static_cast<long long>(n));
     elements_ *= extents_.back();
   }
-  if (plain_.rank() == 0) fail("{} has no modes", text());
+  if (unswizzled_.rank() == 0) fail("{} has no modes", text());
   for (long long i = 0; i < elements_; ++i) {
     const long long x = offset(i);
     if (x < 0) fail("{}: element {} lies at {}, before the start of the memory", text(), i, x);

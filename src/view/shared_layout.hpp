@@ -11,8 +11,8 @@ class SharedLayout {
   /// Throws Error if it is not a layout of integers, has negative offsets, or has more than 2^24 elements.
   SharedLayout(const Value& layout, int element_bits);
 
-  const Value& value() const { return value_; }  // swizzle o offset o plain, or plain
-  const Value& plain() const { return plain_; }  // without swizzle and offset
+  const Value& value() const { return value_; }            // swizzle o offset o plain, or plain
+  const Value& unswizzled() const { return unswizzled_; }  // without swizzle and offset
   int bits() const { return bits_; }
   long long elements() const { return elements_; }
   long long bytes() const { return bytes_; }  // from 0 through the last element
@@ -26,7 +26,7 @@ class SharedLayout {
   std::string text() const { return to_text(value_); }
 
  private:
-  Value value_, plain_;
+  Value value_, unswizzled_;
   int bits_;
   std::vector<long long> extents_;
   Indexer indexer_;

@@ -57,14 +57,14 @@ TEST(Remedies, KeepTheirWord) {
 
 TEST(Remedies, NoSwizzleHasFewerWavefronts) {
   for (const Case& c : cases) {
-    const auto plain = shared(c.layout, c.bits);
+    const auto unswizzled = shared(c.layout, c.bits);
     const Remedies r = remedied(c);
-    long long minimum = wavefronts_under(c, plain);
+    long long minimum = wavefronts_under(c, unswizzled);
     for (int b = 1; b <= 5; ++b) {
       for (int m = 0; m <= 7; ++m) {
         for (int s = b; b + m + s < 14; ++s) {
-          const SharedLayout arranged(algebra::composed(swizzle_value(b, m, s), number(0), plain.plain()),
-                                      c.bits);
+          const SharedLayout arranged(
+              algebra::composed(swizzle_value(b, m, s), number(0), unswizzled.unswizzled()), c.bits);
           try {
             minimum = std::min(minimum, wavefronts_under(c, arranged));
           } catch (const Error&) {  // tears a lane's bytes apart

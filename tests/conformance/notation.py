@@ -87,9 +87,9 @@ def cpp(v):
     kind = v[0]
     if kind == "number":
         _, static, n, path = v
-        plain = f"Int<{n}>{{}}" if static else f"({n})"
+        literal = f"Int<{n}>{{}}" if static else f"({n})"
         if not path:
-            return plain
+            return literal
         scalar = f"Int<{n}>" if static else "int"
         return f"ScaledBasis<{scalar},{','.join(path)}>{{{'' if static else n}}}"
     if kind == "mark":

@@ -277,8 +277,8 @@ TEST(EmittedNames, AFolderOfAnyNameMakesTheSameLibrary) {
   m.tensors.push_back({.name = "X??/", .shape = {4}, .strides = {1}, .position = 0, .bytes = 8});
   m.kernels.push_back({.name = "k", .grid = {1}, .block = {1}, .tensors = {0}, .writes = {true}, .maps = {}});
   const std::string cubin = "\177ELF and no more";
-  const Folder plain;
-  const std::string expected = run::shared_object(m, cubin, run::Cache(plain.path));
+  const Folder simple;
+  const std::string expected = run::shared_object(m, cubin, run::Cache(simple.path));
   const std::string evil = "\");__attribute__((constructor))void f(void){*(int*)0=0;}__asm__(\"";
   for (const std::string& part : std::vector<std::string>{evil, "\\" + evil, "??" + evil, "\\\n" + evil,
                                                           "%s\xff\t {}'#;\\101", "-O0", "@file"}) {

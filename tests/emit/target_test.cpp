@@ -29,11 +29,11 @@ TEST(EmittedForATarget, IsMadeOfItsInstructions) {
   EXPECT_TRUE(has(now.source, "multiply<") && has(now.source, "cp_async<16>")) << now.source;
 
   t.compute_capability = 70;  // no product of a warp, no ldmatrix, no cp.async
-  const emit::Program plain = emit::transpile(product(graph::DType::f16), t);
-  EXPECT_FALSE(has(plain.source, "multiply<") || has(plain.source, "cp_async<")) << plain.source;
-  EXPECT_TRUE(has(plan::print(plain.plan), "ordinary float32 products")) << plan::print(plain.plan);
+  const emit::Program simple = emit::transpile(product(graph::DType::f16), t);
+  EXPECT_FALSE(has(simple.source, "multiply<") || has(simple.source, "cp_async<")) << simple.source;
+  EXPECT_TRUE(has(plan::print(simple.plan), "ordinary float32 products")) << plan::print(simple.plan);
   const Folder folder;
-  EXPECT_NO_THROW(run::compile_for_emulator(plain.source, "product", run::Cache{folder.path}));
+  EXPECT_NO_THROW(run::compile_for_emulator(simple.source, "product", run::Cache{folder.path}));
 }
 
 TEST(EmittedForATarget, IsRefusedWhereNoFragmentIsWritten) {

@@ -14,8 +14,8 @@ using Out = pointer<float>;
 
 std::string at(const char* tag) { return line_of(__FILE__, tag); }
 
-using Plain = Layout<Shape<_8, _64>, Stride<_64, _1>>;
-using Swizzled = decltype(composition(Swizzle<3, 3, 3>{}, Plain{}));
+using Unswizzled = Layout<Shape<_8, _64>, Stride<_64, _1>>;
+using Swizzled = decltype(composition(Swizzle<3, 3, 3>{}, Unswizzled{}));
 
 template <class Written, class Read>
 __global__ void two_sides(In, Out y) {
@@ -36,18 +36,18 @@ std::string swizzle_of_one_side(int thread, const char* bytes, const char* from,
 
 TEST(Tiles, ASwizzleOfOneSide) {
   Trial r(__FILE__, {1}, {64}, 1280);
-  EXPECT_EQ(messages(r.run<two_sides<Swizzled, Plain>>()),
+  EXPECT_EQ(messages(r.run<two_sides<Swizzled, Unswizzled>>()),
             (Messages{swizzle_of_one_side(63, "1008..1024", "56 (warp 1)",
                                           "Swizzle<3,4,3> of bytes at strides 2, 128",
                                           "bytes at strides 2, 128")}));
-  using Other = decltype(composition(Swizzle<2, 3, 3>{}, Plain{}));
+  using Other = decltype(composition(Swizzle<2, 3, 3>{}, Unswizzled{}));
   EXPECT_EQ(messages(r.run<two_sides<Swizzled, Other>>()).size(), 1u);
 }
 
 TEST(Tiles, AStrideOfOneSide) {
   Trial r(__FILE__, {1}, {64}, 1280);
   using Longer = Layout<Shape<_8, _64>, Stride<Int<72>, _1>>;
-  const Report report = r.run<two_sides<Plain, Longer>>();
+  const Report report = r.run<two_sides<Unswizzled, Longer>>();
   EXPECT_EQ(std::count_if(report.findings.begin(), report.findings.end(),
                           [](const Finding& f) { return f.kind == Finding::Kind::layout; }),
             1);
@@ -56,14 +56,15 @@ TEST(Tiles, AStrideOfOneSide) {
 // The same order of elements, seen otherwise.
 TEST(Tiles, ViewsOfOneOrder) {
   const auto a = [](auto layout) { return arrangement(layout, 2); };
-  const Plain plain{};
-  EXPECT_TRUE(a(plain).agrees(a(Layout<Shape<_64, _8>, Stride<_1, _64>>{})));          // permuted
-  EXPECT_TRUE(a(plain).agrees(a(Layout<Shape<_1, _8, _64>, Stride<_0, _64, _1>>{})));  // a mode more
-  EXPECT_TRUE(a(plain).agrees(a(Layout<Shape<_8, Shape<_8, _8>>, Stride<_64, Stride<_1, _8>>>{})));  // split
-  EXPECT_TRUE(a(plain).agrees(a(Layout<Shape<Int<512>>, Stride<_1>>{})));                            // joined
-  EXPECT_TRUE(a(plain).agrees(a(Layout<Shape<_8, _1>, Stride<_64, _1>>{})));                         // sliced
-  EXPECT_FALSE(a(plain).agrees(a(Layout<Shape<_8, _64>, Stride<Int<72>, _1>>{})));
-  EXPECT_FALSE(a(plain).agrees(a(composition(Swizzle<3, 3, 3>{}, plain))));
+  const Unswizzled unswizzled{};
+  EXPECT_TRUE(a(unswizzled).agrees(a(Layout<Shape<_64, _8>, Stride<_1, _64>>{})));          // permuted
+  EXPECT_TRUE(a(unswizzled).agrees(a(Layout<Shape<_1, _8, _64>, Stride<_0, _64, _1>>{})));  // a mode more
+  EXPECT_TRUE(
+      a(unswizzled).agrees(a(Layout<Shape<_8, Shape<_8, _8>>, Stride<_64, Stride<_1, _8>>>{})));  // split
+  EXPECT_TRUE(a(unswizzled).agrees(a(Layout<Shape<Int<512>>, Stride<_1>>{})));                    // joined
+  EXPECT_TRUE(a(unswizzled).agrees(a(Layout<Shape<_8, _1>, Stride<_64, _1>>{})));                 // sliced
+  EXPECT_FALSE(a(unswizzled).agrees(a(Layout<Shape<_8, _64>, Stride<Int<72>, _1>>{})));
+  EXPECT_FALSE(a(unswizzled).agrees(a(composition(Swizzle<3, 3, 3>{}, unswizzled))));
   // A swizzle that no offset reaches is none.
   const Layout<Shape<_1, _64>, Stride<_64, _1>> row;
   EXPECT_TRUE(a(row).agrees(a(composition(Swizzle<3, 3, 3>{}, row))));

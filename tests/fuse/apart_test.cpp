@@ -58,13 +58,13 @@ KernelGraph graph_of(const graph::Launch& launch,
 
 /// The kinds of its decomposed operators; checks that they compute the same.
 std::string apart_kinds(const KernelGraph& g) {
-  const std::optional<KernelGraph> plain = apart(g);
-  if (!plain) return "none";
-  EXPECT_NO_THROW(graph::validate(*plain));
-  const search::Equality e = search::equal(g, *plain);
+  const std::optional<KernelGraph> decomposed = apart(g);
+  if (!decomposed) return "none";
+  EXPECT_NO_THROW(graph::validate(*decomposed));
+  const search::Equality e = search::equal(g, *decomposed);
   EXPECT_EQ(search::name(e.answer), "equal")
-      << search::describe(e, "given", "apart") << graph::to_json(*plain);
-  return kinds(*plain);
+      << search::describe(e, "given", "apart") << graph::to_json(*decomposed);
+  return kinds(*decomposed);
 }
 
 TEST(Apart, EveryAccumulator) {
@@ -162,11 +162,12 @@ TEST(Apart, PartialSumsAreOne) {
                  .at(0),
              "Y");
     const KernelGraph g = b.build();
-    const std::optional<KernelGraph> plain = apart(g);
-    ASSERT_TRUE(plain);
-    EXPECT_EQ(search::name(search::equal(g, *plain).answer), "equal");
-    EXPECT_EQ(customs(*plain), 0);
-    EXPECT_EQ(std::ranges::count(plain->ops, OpKind::reduction, &graph::KernelOp::kind), 1) << kinds(*plain);
+    const std::optional<KernelGraph> decomposed = apart(g);
+    ASSERT_TRUE(decomposed);
+    EXPECT_EQ(search::name(search::equal(g, *decomposed).answer), "equal");
+    EXPECT_EQ(customs(*decomposed), 0);
+    EXPECT_EQ(std::ranges::count(decomposed->ops, OpKind::reduction, &graph::KernelOp::kind), 1)
+        << kinds(*decomposed);
   }
 }
 
@@ -176,8 +177,10 @@ TEST(Apart, Refused) {
     return !apart(graph_of(launch, body));
   };
   const graph::Launch one{.grid = {4}, .block = {32}};
-  const auto plain = [](BlockBuilder& t, Tensor x, Tensor) { t.store(exp(t.load(x, {.x = 0})), {.x = 0}); };
-  EXPECT_FALSE(refused(one, plain));
+  const auto decomposed = [](BlockBuilder& t, Tensor x, Tensor) {
+    t.store(exp(t.load(x, {.x = 0})), {.x = 0});
+  };
+  EXPECT_FALSE(refused(one, decomposed));
   EXPECT_TRUE(refused(one, [](BlockBuilder& t, Tensor x, Tensor) {
     t.store(reduction_max(t.load(x, {.x = 0}), 1).first, {.x = 0});
   })) << "a running maximum";
@@ -200,7 +203,7 @@ TEST(Apart, Refused) {
       << "sums of int8";
 
   const auto changed = [&](const std::function<void(KernelGraph&, graph::BlockGraph&)>& change) {
-    KernelGraph g = graph_of(one, plain);
+    KernelGraph g = graph_of(one, decomposed);
     auto block = std::make_shared<graph::BlockGraph>(*g.ops[0].block);
     change(g, *block);
     g.ops[0].block = std::move(block);
@@ -234,14 +237,14 @@ TEST(Apart, RandomGraphs) {
   for (int seed = 1; seed <= 2 * count; ++seed) {
     const auto n = static_cast<std::uint64_t>(seed);
     const KernelGraph g = seed <= count ? retile::test::random_blocks(n) : random_graphs::random_graph(n);
-    const std::optional<KernelGraph> plain = apart(g);
-    if (!plain) continue;
+    const std::optional<KernelGraph> decomposed = apart(g);
+    if (!decomposed) continue;
     ++taken;
-    EXPECT_NO_THROW(graph::validate(*plain)) << g.name;
-    EXPECT_LT(customs(*plain), customs(g)) << g.name;
-    const search::Equality e = search::equal(g, *plain, {.given_sizes = false});
+    EXPECT_NO_THROW(graph::validate(*decomposed)) << g.name;
+    EXPECT_LT(customs(*decomposed), customs(g)) << g.name;
+    const search::Equality e = search::equal(g, *decomposed, {.given_sizes = false});
     EXPECT_NE(search::name(e.answer), "different")
-        << search::describe(e, g.name, "apart") << graph::to_json(g) << graph::to_json(*plain);
+        << search::describe(e, g.name, "apart") << graph::to_json(g) << graph::to_json(*decomposed);
     undecided += e.answer == search::Answer::undecided;
   }
   std::printf("%d of %d random graphs taken apart, %d undecided\n", taken, 2 * count, undecided);
@@ -260,10 +263,10 @@ TEST_P(SavedApart, TheyAreEqual) {
   int taken = 0, whole = 0, count = 0;
   for (const KernelGraph& g : graphs) {
     if (!all && graphs.size() > 4 && count++ % (graphs.size() > 40 ? 16 : 4) != 0) continue;
-    const std::optional<KernelGraph> plain = apart(g);
-    if (!plain) continue;
-    ++taken, whole += customs(*plain) == 0;
-    const search::Equality e = search::equal(g, *plain, {.given_sizes = false});
+    const std::optional<KernelGraph> decomposed = apart(g);
+    if (!decomposed) continue;
+    ++taken, whole += customs(*decomposed) == 0;
+    const search::Equality e = search::equal(g, *decomposed, {.given_sizes = false});
     EXPECT_EQ(search::name(e.answer), "equal") << search::describe(e, g.name, "apart");
   }
   std::printf("%-15s %d taken apart, %d of them all\n", GetParam(), taken, whole);
@@ -290,17 +293,17 @@ KernelGraph scores(const std::function<Tile(Tile, Tile)>& then, DType dtype = DT
 
 /// The roundings that would be added if each unfused operator were a separate kernel.
 std::optional<std::string> added_alone(const KernelGraph& g) {
-  const KernelGraph plain = *apart(g);
-  KernelGraph unfused = plain;
-  return added_rounding(g, plain, unfused);
+  const KernelGraph decomposed = *apart(g);
+  KernelGraph unfused = decomposed;
+  return added_rounding(g, decomposed, unfused);
 }
 
 // It would store, and round, what a block has in float32.
 TEST(Roundings, AreNotAddedBetweenKernels) {
   const KernelGraph g = scores([](Tile p, Tile sum) { return p / sum; });
   EXPECT_EQ(added_alone(g), "t2_s2");
-  KernelGraph plain = *apart(g), fused = optimize(plain, target::find("sm_90a")).graph;
-  EXPECT_FALSE(added_rounding(g, plain, fused));
+  KernelGraph decomposed = *apart(g), fused = optimize(decomposed, target::find("sm_90a")).graph;
+  EXPECT_FALSE(added_rounding(g, decomposed, fused));
 
   EXPECT_FALSE(added_alone(scores([](Tile p, Tile sum) { return p / sum; }, DType::f32)))
       << "float32 is not rounded";
@@ -340,11 +343,11 @@ TEST(Roundings, AreNotAddedWherePartsAreSummed) {
                     })
                .at(0),
            "Y");
-  const KernelGraph g = b.build(), plain = *apart(g);
-  KernelGraph fused = optimize(plain, target::find("sm_90a")).graph;
+  const KernelGraph g = b.build(), decomposed = *apart(g);
+  KernelGraph fused = optimize(decomposed, target::find("sm_90a")).graph;
   EXPECT_EQ(std::ranges::count(fused.ops, OpKind::custom, &graph::KernelOp::kind), 2)
       << "the test wants a split loop";
-  EXPECT_FALSE(added_rounding(g, plain, fused));
+  EXPECT_FALSE(added_rounding(g, decomposed, fused));
   EXPECT_LE(casts(fused).size(), 1u) << "that of the output may be left";
   EXPECT_NO_THROW(graph::validate(fused));
   EXPECT_EQ(search::name(search::equal(g, fused).answer), "equal");
@@ -381,10 +384,10 @@ TEST(Roundings, InsideAKernelAreTakenOutUnlessWhatIsRoundedIsStored) {
     return b.build();
   };
   for (const bool stored : {false, true}) {
-    const KernelGraph given = graph(false, stored), plain = *apart(given);
+    const KernelGraph given = graph(false, stored), decomposed = *apart(given);
     KernelGraph fused = graph(true, stored);
     ASSERT_TRUE(casts(fused).contains("s2"));
-    EXPECT_FALSE(added_rounding(given, plain, fused));
+    EXPECT_FALSE(added_rounding(given, decomposed, fused));
     EXPECT_EQ(casts(fused).contains("s2"), stored) << graph::to_json(fused);
   }
 }

@@ -75,7 +75,7 @@ TEST(RandomFusions, EveryKernelComputesTheSame) {
   int groups = 0, kernels = 0, split = 0, undecided = 0;
   const int first = number("ZELLIGE_FIRST_SEED", 1), count = number("ZELLIGE_RANDOM_FUSIONS", 12);
   for (int seed = first; seed < first + count; ++seed) {
-    const graph::KernelGraph g = random_graphs::random_plain(static_cast<std::uint64_t>(seed));
+    const graph::KernelGraph g = random_graphs::random_unfused(static_cast<std::uint64_t>(seed));
     const Order order = order_of(g);
     random_graphs::Rng rng(static_cast<std::uint64_t>(seed) + 5000);
     const std::vector<int> ops = random_group(g, order, rng, static_cast<std::size_t>(rng.between(2, 5)));
@@ -106,7 +106,7 @@ TEST(RandomFusions, ComputeTheSame) {
   int fused = 0, fewer = 0, undecided = 0, refused = 0;
   const int first = number("ZELLIGE_FIRST_SEED", 1), count = number("ZELLIGE_RANDOM_FUSIONS", 12);
   for (int seed = first; seed < first + count; ++seed) {
-    const graph::KernelGraph g = random_graphs::random_plain(static_cast<std::uint64_t>(seed));
+    const graph::KernelGraph g = random_graphs::random_unfused(static_cast<std::uint64_t>(seed));
     const target::Target& target = target::find(seed % 2 == 0 ? "sm_80" : "sm_90a");
     Optimized o;
     try {

@@ -143,10 +143,10 @@ def compare(name, folder, device):
     shapes = {k: a.shape for k, a in outputs.items()}
     with torch.no_grad():
         exact = function_of(name)({k: t.double() for k, t in inputs.items()}, shapes)
-        plain = function_of(name)({k: t.bfloat16() for k, t in inputs.items()}, shapes)
+        eager = function_of(name)({k: t.bfloat16() for k, t in inputs.items()}, shapes)
     good = True
     for key, a in sorted(outputs.items()):
-        e, p = exact[key], plain[key]
+        e, p = exact[key], eager[key]
         f32 = p.dtype == torch.float32
         z, p = torch.from_numpy(a).to(device).double().reshape(e.shape), p.double()
         rounding = 3 * (p - e).pow(2).mean(-1, keepdim=True).sqrt()

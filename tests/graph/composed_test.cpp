@@ -233,12 +233,12 @@ TEST(Composed, NormsTakeWeightAndBias) {
     const Line line(x.values.begin() + static_cast<std::ptrdiff_t>(row * 11),
                     x.values.begin() + static_cast<std::ptrdiff_t>(row * 11 + 11));
     const Line layer = over_root(centred(line), centred(line), 0x1p-17), rms = over_root(line, line, 0x1p-20),
-               plain = over_root(centred(line), centred(line), 0);
+               simple = over_root(centred(line), centred(line), 0);
     for (std::size_t i = 0; i < 11; ++i) {
       EXPECT_NEAR(y[0].values[row * 11 + i], static_cast<double>(layer[i]) * w.values[i] + c.values[i],
                   1e-12);
       EXPECT_NEAR(y[1].values[row * 11 + i], static_cast<double>(rms[i]) * w.values[i], 1e-12);
-      EXPECT_NEAR(y[2].values[row * 11 + i], static_cast<double>(plain[i]), 1e-12);
+      EXPECT_NEAR(y[2].values[row * 11 + i], static_cast<double>(simple[i]), 1e-12);
     }
   }
 }

@@ -23,7 +23,7 @@ Tensor product(Tensor a, Tensor b, DType dtype) {
   return dtype == DType::e4m3 || dtype == DType::e5m2 ? cast(y, dtype) : y;
 }
 
-KernelGraph plain_product(DType dtype) {
+KernelGraph reference_product(DType dtype) {
   Builder b("product");
   b.output(product(b.input("X", {rows, inner}, dtype), b.input("W", {inner, columns}, dtype), dtype), "Y");
   return b.build();
@@ -69,9 +69,12 @@ struct Kind {
   KernelGraph (*build)(DType);
   bool products;  // a column of the first input is one of the terms of each sum
 };
-constexpr Kind kinds[] = {{"product", plain_product, true}, {"epilogue", epilogue, true},
-                          {"softmax", row_softmax, false},  {"norm", norm, false},
-                          {"sums", row_sums, false},        {"attention", attention, true}};
+constexpr Kind kinds[] = {{"product", reference_product, true},
+                          {"epilogue", epilogue, true},
+                          {"softmax", row_softmax, false},
+                          {"norm", norm, false},
+                          {"sums", row_sums, false},
+                          {"attention", attention, true}};
 
 /// A graph, and what a program does of it: with all roundings, or fused into one kernel that stores the output alone.
 struct Subject {
@@ -235,8 +238,8 @@ TEST_P(Faults, AreWrongInEveryDtype) {
 
 TEST(IntegerFaults, AreWrong) {
   const auto sums = [](DType) { return row_sums(DType::int32); };
-  for (const Kind& kind :
-       {Kind{"product", plain_product, true}, Kind{"epilogue", epilogue, true}, Kind{"sums", sums, false}}) {
+  for (const Kind& kind : {Kind{"product", reference_product, true}, Kind{"epilogue", epilogue, true},
+                           Kind{"sums", sums, false}}) {
     Subject s(kind.build(DType::int8), false, 1);
     for (const Style& style : styles) EXPECT_TRUE(s.compare(s.run(style)).correct) << kind.name;
     const std::vector<Fault> faults = planted(s, kind, DType::int8);

@@ -69,15 +69,15 @@ TEST(Composed, TensorsAreCutAsTheLayoutWithin) {
       };
       // The start of the plain tensor's iterator applies before the left parts, that of the composed one
       // after.
-      Value const plain = cut(algebra::tensor(counting, l));
+      Value const unswizzled = cut(algebra::tensor(counting, l));
       Value const mine = cut(algebra::tensor(bundle(ValueKind::counting, start), c));
-      what = to_text(c) + " cut: " + to_text(mine) + ", within: " + to_text(plain);
+      what = to_text(c) + " cut: " + to_text(mine) + ", within: " + to_text(unswizzled);
       auto const chain = [&](long long i) { return element(around(c, mode(fixed(1), {fixed(1)})), i); };
-      if (plain.is_number()) return mine.root().s.v == start.root().s.v + chain(plain.root().s.v);
-      long long const from = plain[0][0].root().s.v, after = mine[0][0].root().s.v;
-      if (count(plain[1]) != count(mine[1])) return false;
+      if (unswizzled.is_number()) return mine.root().s.v == start.root().s.v + chain(unswizzled.root().s.v);
+      long long const from = unswizzled[0][0].root().s.v, after = mine[0][0].root().s.v;
+      if (count(unswizzled[1]) != count(mine[1])) return false;
       for (long long i = 0; i < count(mine[1]); ++i) {
-        if (after + element(mine[1], i) != start.root().s.v + chain(from + element(plain[1], i)))
+        if (after + element(mine[1], i) != start.root().s.v + chain(from + element(unswizzled[1], i)))
           return false;
       }
       return true;

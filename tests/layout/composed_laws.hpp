@@ -73,11 +73,11 @@ using Law = bool (*)(Case const&);
 
 /// The operation's result on the inner, plain layout, under the same outer parts.
 inline bool done_within(Case const& x, Value const& c, Arguments rest) {
-  Arguments composed = {c}, plain = {Value(within(c))};
+  Arguments composed = {c}, unswizzled = {Value(within(c))};
   composed.insert(composed.end(), rest.begin(), rest.end());
-  plain.insert(plain.end(), rest.begin(), rest.end());
+  unswizzled.insert(unswizzled.end(), rest.begin(), rest.end());
   Value const r = x.call(composed);
-  return elements(r) == elements(around(c, at_run_time(x.op, plain)));
+  return elements(r) == elements(around(c, at_run_time(x.op, unswizzled)));
 }
 inline bool keeps_values(Case const& x) {
   Value const c = x.draw();
@@ -245,7 +245,7 @@ inline bool calls(Case const& x) {
   long long const i = x.random.below(int(count(c)));
   return x.call({c, number(x.random.number(i))}).root().s.v == element(c, i);
 }
-inline Value plain_layout(Case const& x) { return RandomComposed(x.random, {}).layout(2); }
+inline Value unswizzled_layout(Case const& x) { return RandomComposed(x.random, {}).layout(2); }
 inline bool composes(Case const& x) {
   RandomComposed any(x.random, {});
   int const which = x.random.below(5);

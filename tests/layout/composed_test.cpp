@@ -146,7 +146,7 @@ Law law_of(Op op) {
       };
     case Op::append:
     case Op::prepend:
-      return [](Case const& x) { return done_within(x, x.draw(), {plain_layout(x)}); };
+      return [](Case const& x) { return done_within(x, x.draw(), {unswizzled_layout(x)}); };
     case Op::take:
     case Op::group:
       return [](Case const& x) {
@@ -163,7 +163,7 @@ Law law_of(Op op) {
     case Op::replace:
       return [](Case const& x) {
         Value const c = x.draw();
-        return done_within(x, c, {number(x.random.below(within(c).rank())), plain_layout(x)});
+        return done_within(x, c, {number(x.random.below(within(c).rank())), unswizzled_layout(x)});
       };
     case Op::zip1:
       return [](Case const& x) { return done_within(x, x.draw(), {}); };

@@ -41,8 +41,8 @@ TEST(StaticLayout, SwizzledLayoutsAreEvaluatedBehindTheSwizzle) {
   auto const l = composition(Swizzle<3, 3, 3>{}, Layout<Shape<_64, _128, _3>, Stride<_128, _1, _8192>>{});
   for (int i : {0, 1, 37, 63}) {
     for (int j : {0, 9, 127}) {
-      int const plain = i * 128 + j + 8192;
-      EXPECT_EQ(l(i, j, 1), plain ^ ((plain & (7 << 6)) >> 3));
+      int const unswizzled = i * 128 + j + 8192;
+      EXPECT_EQ(l(i, j, 1), unswizzled ^ ((unswizzled & (7 << 6)) >> 3));
       EXPECT_EQ(l(_, j, 1)(i) + get<1>(slice_and_offset(make_coord(_, j, 1), l)), l(i, j, 1));
     }
   }

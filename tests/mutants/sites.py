@@ -83,12 +83,12 @@ class Program:
                 edits.append(Edit(start, "(zm::on(%d) ? void(%s) : void(" % (id_, wider), order=2))
                 edits.append(Edit(end, "))", order=-2))
         statements = list(find_statements(code))
-        for start, end, plain in statements:
+        for start, end, simple in statements:
             if (start, end) in claimed:
                 continue
             what = flat(text[start:end])
             id_ = self.add("delete", text, file, start, "without " + what)
-            if plain:
+            if simple:
                 first = self.first_element(text, code, file, start, end)
                 edits.append(Edit(start, "(zm::on(%d)%s ? void() : void((" % (id_, first), order=1))
                 edits.append(Edit(end, ")))", order=-1))
@@ -126,9 +126,9 @@ class Program:
     def swap(self, text, code, file, statements, odd):
         edits, last_end, pair = [], -1, 0
         sync = re.compile(r"\b(" + "|".join(SYNCHRONISING) + r")\b")
-        for (a, a_end, a_plain), (b, b_end, b_plain) in zip(statements, statements[1:]):
+        for (a, a_end, a_simple), (b, b_end, b_simple) in zip(statements, statements[1:]):
             between = code[a_end:b]
-            if not (a_plain and b_plain) or between.strip() != ";" or starts_branch(code, a):
+            if not (a_simple and b_simple) or between.strip() != ";" or starts_branch(code, a):
                 continue
             if not sync.search(code[a:b_end]):
                 continue

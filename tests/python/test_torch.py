@@ -45,7 +45,7 @@ def test_the_frameworks_table_of_functions(refusal):
     program = zellige.compile(layer, x, w, b, on="reference")
     y = torch.empty(16, 32)
     program._native.call_objects(table, (x, w, b), [y])
-    assert torch.equal(y, program(x, w, b)) and program._plain
+    assert torch.equal(y, program(x, w, b)) and program._is_direct
     sentence = "program layer, input b: expected shape (32), found (16, 64)"
     assert refusal(lambda: program._native.call_objects(table, (x, w, x), [y])) == sentence
 

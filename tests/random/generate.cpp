@@ -316,7 +316,7 @@ graph::KernelGraph random_graph(std::uint64_t seed) {
   return finished(make);
 }
 
-graph::KernelGraph random_plain(std::uint64_t seed) {
+graph::KernelGraph random_unfused(std::uint64_t seed) {
   Rng rng(seed);
   const graph::DType dtype = rng.chance(45)   ? graph::DType::f16
                              : rng.chance(60) ? graph::DType::bf16

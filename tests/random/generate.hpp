@@ -19,7 +19,7 @@ constexpr std::uint64_t chain_every = 10;
 graph::KernelGraph random_chain(std::uint64_t seed);
 
 /// Operators of the kernel level alone.
-graph::KernelGraph random_plain(std::uint64_t seed);
+graph::KernelGraph random_unfused(std::uint64_t seed);
 
 /// A matmul with M of 1 to 77, any K and N, of any dtype, with the epilogues of models.
 graph::KernelGraph random_product(std::uint64_t seed);

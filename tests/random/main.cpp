@@ -38,7 +38,7 @@ namespace {
 
 using namespace zellige;
 
-enum class Kind { graphs, chains, plain, products, soak };
+enum class Kind { graphs, chains, unfused, products, soak };
 struct KindOption {
   const char *flag, *help;
 };
@@ -71,11 +71,11 @@ struct Arguments {
   }
   graph::KernelGraph graph_of(int i) const {
     const std::uint64_t s = seed_of(i);
-    return kind_of(i) == Kind::products ? random_graphs::random_product(s)
-           : kind_of(i) == Kind::plain  ? random_graphs::random_plain(s)
-                                        : random_graphs::random_graph(s);
+    return kind_of(i) == Kind::products  ? random_graphs::random_product(s)
+           : kind_of(i) == Kind::unfused ? random_graphs::random_unfused(s)
+                                         : random_graphs::random_graph(s);
   }
-  bool fused(int i) const { return kind_of(i) == Kind::plain || kind_of(i) == Kind::products; }
+  bool fused(int i) const { return kind_of(i) == Kind::unfused || kind_of(i) == Kind::products; }
   /// The options that reproduce the i-th graph: "--plain --seed 17".
   std::string call(int i) const {
     const std::string_view flag =
@@ -296,7 +296,7 @@ int run_all(const Arguments& a) {
   for (const auto& [what, n] : counted)
     std::printf("%llu %s read\n", static_cast<unsigned long long>(n), what.c_str());
   std::printf("%s", tally.table().c_str());
-  const bool chains_drawn = a.kind != Kind::plain && a.kind != Kind::products;
+  const bool chains_drawn = a.kind != Kind::unfused && a.kind != Kind::products;
   const int hundreds = (a.count + graphs_per_refusal - 1) / graphs_per_refusal;
   const int allowed = chains_drawn ? hundreds * static_cast<int>(a.targets.size()) : 0;
   if (tally.of("refused") > allowed)

@@ -116,12 +116,12 @@ TEST(NoRejection, OfARandomGraph) {
   const int count = max_files() > 0 ? 4 * max_files() : 2000;
   for (int i = 0; i < count; ++i) {
     const auto seed = static_cast<std::uint64_t>(i + 1);
-    const bool plain = i % 2 == 0;
-    const graph::KernelGraph g = plain        ? random_graphs::random_plain(seed)
+    const bool unfused = i % 2 == 0;
+    const graph::KernelGraph g = unfused      ? random_graphs::random_unfused(seed)
                                  : i % 4 == 1 ? random_graphs::random_graph(seed)
                                               : random_graphs::random_product(seed);
     const target::Target& target = target::find(i / 4 % 2 == 0 ? "sm_90a" : "sm_80");
-    t.plan(g, target, plain || i % 4 == 3, plain ? "" : "given");
+    t.plan(g, target, unfused || i % 4 == 3, unfused ? "" : "given");
   }
   EXPECT_TRUE(t.rejected.empty()) << t.told();
   EXPECT_LE(t.refused.size() * 50, static_cast<std::size_t>(count) + 49) << t.told();

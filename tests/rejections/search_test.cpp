@@ -55,7 +55,7 @@ KernelGraph two_tiled() {
   return b.build();
 }
 
-KernelGraph plain() {
+KernelGraph unfused() {
   Builder b("plain");
   const Tensor X = b.input("X", {64, 64}), Y = b.input("Y", {64, 64});
   b.output(exp(X + Y) * X, "Z");
@@ -104,16 +104,16 @@ TEST_F(Rejections, TilingsGoOnWithoutARejectedOne) {
 }
 
 TEST_F(Rejections, FusionGoesOnWithoutARejectedGroup) {
-  const std::size_t operators = plain().ops.size();
+  const std::size_t operators = unfused().ops.size();
   const Planted none([](const Program&, int) { return false; });
-  ASSERT_EQ(fuse::optimize(plain(), sm_90a).graph.ops.size(), 1u);
+  ASSERT_EQ(fuse::optimize(unfused(), sm_90a).graph.ops.size(), 1u);
   ASSERT_EQ(operators, 3u);
   // Groups have custom operators, whose blocks load several nodes; a plan of all three operators in one kernel is rejected.
   const auto all_in_one = [](const Program& p, int) {
     return p.kernels.size() == 1 && p.inputs.size() == 2 && p.kernels[0].nodes.size() > 5;
   };
   const Planted groups(all_in_one);
-  const fuse::Optimized o = fuse::optimize(plain(), sm_90a);
+  const fuse::Optimized o = fuse::optimize(unfused(), sm_90a);
   EXPECT_GT(o.graph.ops.size(), 1u);
   EXPECT_GT(groups.rejected(), 0);
   ASSERT_EQ(o.rejected.size(), 1u);
@@ -122,13 +122,13 @@ TEST_F(Rejections, FusionGoesOnWithoutARejectedGroup) {
 
 TEST_F(Rejections, FusionFailsWhereTheProofRejectsEveryPlan) {
   const Planted everything([](const Program&, int) { return true; });
-  EXPECT_EQ(failure([&] { fuse::optimize(plain(), sm_90a); }), "plain_k0: a rejection was planted");
+  EXPECT_EQ(failure([&] { fuse::optimize(unfused(), sm_90a); }), "plain_k0: a rejection was planted");
 }
 
 TEST_F(Rejections, AGroupTakesTheOperatorWhosePlanAloneIsRejected) {
   int single = 0;
   const Planted the_first([&](const Program&, int call) { return call == 1 && ++single; });
-  const fuse::Optimized o = fuse::optimize(plain(), sm_90a);
+  const fuse::Optimized o = fuse::optimize(unfused(), sm_90a);
   EXPECT_EQ(single, 1);
   EXPECT_EQ(o.graph.ops.size(), 1u);
   EXPECT_EQ(o.rejected, plan::Rejections{"plain_k0: a rejection was planted"});
@@ -204,7 +204,7 @@ TEST_F(Rejections, TuningGoesOnWithoutTheBestTogether) {
   EXPECT_EQ(t.rejected, plan::Rejections{"tiled_k0: a rejection was planted"});
 }
 
-run::RunResult run_plain(const KernelGraph& g, const run::Cache& cache) {
+run::RunResult run_unfused(const KernelGraph& g, const run::Cache& cache) {
   return run::run(g, {.target = "sm_90a", .fuse = true}, cache);
 }
 
@@ -213,7 +213,7 @@ TEST_F(Rejections, TheRunIsRightAndTells) {
   const Planted first([](const Program& p, int) {
     return p.kernels.size() == 1 && p.inputs.size() == 2 && p.kernels[0].nodes.size() > 5;
   });
-  const run::RunResult r = run_plain(plain(), cache);
+  const run::RunResult r = run_unfused(unfused(), cache);
   EXPECT_EQ(run::name(r.status), "correct") << r.reason;
   EXPECT_EQ(r.rejected, std::vector<std::string>{"plain_k0: a rejection was planted"});
   EXPECT_NE(run::to_json(r).find(R"("rejected":["plain_k0: a rejection was planted"])"), std::string::npos);
@@ -223,7 +223,7 @@ TEST_F(Rejections, TheRunIsRightAndTells) {
 TEST(Rejection, OfTheOnlyPlanFailsTheRun) {
   const run::Cache cache = run::Cache::temporary();
   const Planted everything([](const Program&, int) { return true; });
-  const run::RunResult r = run_plain(plain(), cache);
+  const run::RunResult r = run_unfused(unfused(), cache);
   EXPECT_EQ(run::name(r.status), "failed");
   EXPECT_EQ(r.reason,
             "Zellige's own plan is wrong, rejected by the proof: plain_k0: a rejection was planted");
@@ -240,7 +240,7 @@ TEST(Rejection, StopsTheSearchOfABuildWithAssertions) {
   if (!plan::stops_at_rejections) return;
   const Planted second([](const Program&, int call) { return call == 2; });
   EXPECT_THROW(plan::tile(tiled(), sm_90a, {.tiles = plan::Tiles::chosen}), Rejected);
-  EXPECT_THROW(fuse::optimize(plain(), sm_90a), Rejected);
+  EXPECT_THROW(fuse::optimize(unfused(), sm_90a), Rejected);
 }
 
 TEST(Rejection, IsToldInOneLine) {

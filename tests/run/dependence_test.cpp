@@ -85,8 +85,8 @@ TEST(Dependence, ConstantsAreReadBeforeTheWait) {
   EXPECT_GT(place(text, "gX("), wait) << text;
   EXPECT_EQ(text.find("griddep_wait();", second + 1), text.npos) << "one a kernel";
   // Without the declaration nothing is, and a target without the instruction has no word of it.
-  const std::string plain = emit::transpile(chain(), target::find("sm_90a")).source;
-  EXPECT_LT(place(plain, "griddep_wait();"), place(plain, "gW("));
+  const std::string simple = emit::transpile(chain(), target::find("sm_90a")).source;
+  EXPECT_LT(place(simple, "griddep_wait();"), place(simple, "gW("));
   EXPECT_EQ(emit::transpile(g, target::find("sm_80")).source.find("griddep"), std::string::npos);
 }
 

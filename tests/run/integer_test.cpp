@@ -57,7 +57,7 @@ TEST_P(Integers, ProductsOfInt8) {
   g.output(made[0], "block");
   g.output(made[1], "rows");
   const graph::KernelGraph whole = g.build();
-  std::vector<double> plain, biased, rows;
+  std::vector<double> simple, biased, rows;
   for (std::int64_t i = 0; i < m; ++i) {
     std::int64_t row = 0;
     for (std::int64_t j = 0; j < n; ++j) {
@@ -65,16 +65,16 @@ TEST_P(Integers, ProductsOfInt8) {
       for (std::int64_t p = 0; p < k; ++p)
         sum += static_cast<std::int64_t>(a.values[static_cast<std::size_t>(i * k + p)]) *
                static_cast<std::int64_t>(b.values[static_cast<std::size_t>(p * n + j)]);
-      plain.push_back(wrapped(sum));
+      simple.push_back(wrapped(sum));
       biased.push_back(wrapped(sum + static_cast<std::int64_t>(c.values[static_cast<std::size_t>(j)])));
       row += sum;
     }
     rows.push_back(wrapped(row));
   }
-  EXPECT_GT(std::fabs(plain[0]), 0x1p24);
+  EXPECT_GT(std::fabs(simple[0]), 0x1p24);
   const std::vector<Array> reference = graph::run_reference(whole, {a, b, c});
   const std::vector<std::vector<double>> found = emulate_graph(whole, {a, b, c}, GetParam());
-  const std::vector<double>* expected[] = {&biased, &plain, &plain, &rows};
+  const std::vector<double>* expected[] = {&biased, &simple, &simple, &rows};
   for (std::size_t o = 0; o < 4; ++o) {
     expect_same(reference[o].values, *expected[o], fmt::format("reference {}", o));
     expect_same(found[o], *expected[o], fmt::format("output {}", o));

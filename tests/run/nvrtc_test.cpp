@@ -121,13 +121,13 @@ std::string faulty(bool guarded) {
                      (unsigned)__cvta_generic_to_shared(tile) + 4096 * (i & 3) + 16 * threadIdx.x),
                  "l"(from + 4096ll * i + 16 * threadIdx.x), "l"(0x12f0000000000000));
 )";
-  const std::string plain = changed(changed(copy, ".L2::cache_hint", ""), R"(16, %2;")", R"(16;")");
+  const std::string simple = changed(changed(copy, ".L2::cache_hint", ""), R"(16, %2;")", R"(16;")");
   return R"(extern "C" __global__ void k(const char* from, int n) {
   extern __shared__ char tile[];
   for (int i = 0; i < n; ++i)
 )" +
          (guarded ? "#if defined(ZELLIGE_NO_CACHE_HINTS)\n" +
-                        changed(plain, R"(, "l"(0x12f0000000000000))", "") + "#else\n" + copy + "#endif\n"
+                        changed(simple, R"(, "l"(0x12f0000000000000))", "") + "#else\n" + copy + "#endif\n"
                   : copy) +
          "}\n";
 }

@@ -74,30 +74,30 @@ TEST(Equal, LawsOfAlgebra) {
 
 TEST(Equal, NormMovedBehindAProduct) {
   const std::vector<Shape> shapes = {{8, 4096}, {4096, 512}};
-  const auto plain = [](const Inputs& x) { return matmul(rms_norm(x[0]), x[1]); };
+  const auto original = [](const Inputs& x) { return matmul(rms_norm(x[0]), x[1]); };
   const auto moved = [](double s) {
     return [s](const Inputs& x) { return matmul(x[0], x[1]) / sqrt(s * reduction(square(x[0]), 1)); };
   };
-  expect(Answer::equal, shapes, plain, moved(1.0 / 4096), "field");  // a scalar that represents an extent
-  expect(Answer::different, shapes, plain, moved(1.0 / 4095));
-  expect(Answer::different, shapes, plain, moved(1.0 / 4));  // what the small sizes have, perhaps
+  expect(Answer::equal, shapes, original, moved(1.0 / 4096), "field");  // a scalar that represents an extent
+  expect(Answer::different, shapes, original, moved(1.0 / 4095));
+  expect(Answer::different, shapes, original, moved(1.0 / 4));  // what the small sizes have, perhaps
   for (std::int64_t n : {2, 4, 8, 16})
-    expect(Answer::different, shapes, plain, moved(1.0 / static_cast<double>(n)));
+    expect(Answer::different, shapes, original, moved(1.0 / static_cast<double>(n)));
 }
 
 /// If the given sizes take too long, an extent that a scalar represents is kept while the others shrink.
 TEST(Equal, ScalarsThatStandForExtentsOfLargeGraphs) {
   const std::vector<Shape> shapes = {{4096, 6144}, {6144, 16384}};
-  const auto plain = [](const Inputs& x) { return matmul(rms_norm(x[0]), x[1]); };
+  const auto original = [](const Inputs& x) { return matmul(rms_norm(x[0]), x[1]); };
   const auto moved = [](double s) {
     return [s](const Inputs& x) { return matmul(x[0], x[1]) / sqrt(s * reduction(square(x[0]), 1)); };
   };
-  expect(Answer::equal, shapes, plain, moved(1.0 / 6144), "field");
+  expect(Answer::equal, shapes, original, moved(1.0 / 6144), "field");
   // 1/3 of 1/2048: no size has that name, and the given ones are out of reach.
   const auto folded = [](const Inputs& x) {
     return matmul(x[0], x[1]) / sqrt((1.0 / 3) * ((1.0 / 2048) * reduction(square(x[0]), 1)));
   };
-  expect(Answer::undecided, shapes, plain, folded);
+  expect(Answer::undecided, shapes, original, folded);
 }
 
 TEST(Equal, Roots) {
@@ -159,10 +159,10 @@ KernelGraph mlp(std::int64_t grid, std::int64_t loop, graph::Split rows = {.loop
 }
 
 TEST(Equal, GridsAndLoops) {
-  const KernelGraph plain =
+  const KernelGraph original =
       make({{16, 256}, {256, 4096}}, [](Builder&, const Inputs& x) { return silu(matmul(x[0], x[1])); });
   for (std::int64_t grid : {1, 64, 128})
-    for (std::int64_t loop : {1, 2, 16}) expect(Answer::equal, plain, mlp(grid, loop), "field");
+    for (std::int64_t loop : {1, 2, 16}) expect(Answer::equal, original, mlp(grid, loop), "field");
   expect(Answer::equal, mlp(64, 4), mlp(128, 8), "field");
   // Squares of partial sums depend on their number, even if small sizes do not show it.
   const auto partial = [](std::int64_t grid, bool custom) {
@@ -204,7 +204,7 @@ TEST(Equal, ALoopThatCounts) {
 
 TEST(Equal, OnlineSoftmaxIsSoftmax) {
   const std::vector<Shape> shapes = {{2, 64, 64}, {2, 64, 512}, {2, 512, 64}};
-  const KernelGraph plain =
+  const KernelGraph original =
       make(shapes, [](Builder&, const Inputs& x) { return attention(x[0], x[1], x[2]); });
   const auto online = [&](bool rescaled) {
     return make(shapes, [&](Builder& b, const Inputs& x) {
@@ -224,8 +224,8 @@ TEST(Equal, OnlineSoftmaxIsSoftmax) {
           .at(0);
     });
   };
-  expect(Answer::equal, plain, online(true), "field");
-  expect(Answer::different, plain, online(false), "real");
+  expect(Answer::equal, original, online(true), "field");
+  expect(Answer::different, original, online(false), "real");
 }
 
 // A mask by tiles, whose coordinates are the whole's, and at once; one diagonal further it is another.
@@ -359,13 +359,13 @@ TEST(Equal, Lengths) {
     return b.build();
   };
   const auto masked = [](const Tensor& x, const Tensor& n) { return graph::mask(x, n); };
-  const KernelGraph plain =
+  const KernelGraph original =
       with([&](const Tensor& x, const Tensor& n) { return softmax(masked(x * 0.5, n), 2); });
-  expect(Answer::equal, plain,
+  expect(Answer::equal, original,
          with([&](const Tensor& x, const Tensor& n) { return softmax(0.5 * masked(x, n), 2); }), "field");
-  expect(Answer::different, plain,  // of no key at all one is NaN, and the other 0
+  expect(Answer::different, original,  // of no key at all one is NaN, and the other 0
          with([&](const Tensor& x, const Tensor& n) { return safe_softmax(masked(x * 0.5, n), 2); }));
-  expect(Answer::different, plain,  // the last key is omitted
+  expect(Answer::different, original,  // the last key is omitted
          with([&](const Tensor& x, const Tensor& n) {
            return softmax(graph::mask(x * 0.5, n, {.length = 5}), 2);
          }));

@@ -161,7 +161,7 @@ TEST(Evaluate, AgreesWithTheReference) {
     if (work(g) > 30000) continue;
     BallArithmetic a;
     const std::vector<graph::Array> arrays =
-        draw_point(g, graph::drawn_numbers(g), {1, seed % 2 ? Scale::Kind::plain : Scale::Kind::zeros}, seed);
+        draw_point(g, graph::drawn_numbers(g), {1, seed % 2 ? Scale::Kind::dense : Scale::Kind::zeros}, seed);
     std::vector<Values<Ball>> inputs;
     for (const graph::Array& array : arrays) {
       inputs.push_back(make_values(array.shape, a.integer(0)));

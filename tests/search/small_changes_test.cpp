@@ -213,7 +213,7 @@ TEST(SmallChanges, AreNeverCalledEqual) {
       double apart = 0;
       for (std::uint64_t n = 0; n < 8 && apart < 1e-9; ++n)
         for (const Scale& s :
-             {Scale{1, Scale::Kind::plain}, {1, Scale::Kind::zeros}, {4, Scale::Kind::plain}})
+             {Scale{1, Scale::Kind::dense}, {1, Scale::Kind::zeros}, {4, Scale::Kind::dense}})
           apart = std::max(apart, given_sizes(pair.a, pair.b, pairing, 1000 * seed + n, s).distance);
       if (apart < 1e-9) {
         ++same;

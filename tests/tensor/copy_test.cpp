@@ -31,7 +31,7 @@ void check(F copy_with, SL const& sl, DL const& dl) {
   copy_with(s, d);
   EXPECT_EQ(std::memcmp(dst.data, want.data, sizeof dst.data), 0);  // and nothing after it
 }
-struct Plain {
+struct Simple {
   template <class S, class D>
   void operator()(S const& s, D& d) const {
     copy(s, d);
@@ -52,7 +52,7 @@ struct Filtered {
 };
 template <class SL, class DL>
 void check_all(SL const& sl, DL const& dl) {
-  check(Plain{}, sl, dl);
+  check(Simple{}, sl, dl);
   check(Vectors<32>{}, sl, dl);
   check(Vectors<64>{}, sl, dl);
   check(Vectors<128>{}, sl, dl);

@@ -9,11 +9,11 @@ namespace {
 
 using Rows = Layout<Shape<_8, _64>, Stride<_64, _1>>;
 /// Row-major as it is; swizzled by its layout; swizzled by its pointer.
-enum class Place { plain, layout, pointer };
+enum class Place { simple, layout, pointer };
 template <Place place>
 ZELLIGE_DEVICE auto tile() {
   auto const at = shared<uint16_t>("tile", 0, 512);
-  if constexpr (place == Place::plain)
+  if constexpr (place == Place::simple)
     return make_tensor(make_smem_ptr(at), Rows{});
   else if constexpr (place == Place::layout)
     return make_tensor(make_smem_ptr(at), composition(Swizzle<3, 3, 3>{}, Rows{}));
@@ -84,7 +84,7 @@ void holds() {
   ASSERT_EQ(launch(run_stored<place>, {&back}, {true}, 32, 1024), "");
   for (int i = 0; i < 512; ++i) ASSERT_EQ(elements<uint16_t>(back)[i], i);
 }
-TEST(AccessInKernels, OfAPlainTile) { holds<Place::plain>(); }
+TEST(AccessInKernels, OfAPlainTile) { holds<Place::simple>(); }
 TEST(AccessInKernels, OfATileSwizzledByItsLayout) { holds<Place::layout>(); }
 TEST(AccessInKernels, OfATileSwizzledByItsPointer) { holds<Place::pointer>(); }
 

@@ -74,13 +74,13 @@ void is_exact() {
   }
 }
 
-using Plain = Layout<Shape<_8, _64>, Stride<_64, _1>>;
-using HalfSwizzled = decltype(composition(Swizzle<3, 3, 3>{}, Plain{}));
-using WordSwizzled = decltype(composition(Swizzle<3, 2, 4>{}, Plain{}));
+using Unswizzled = Layout<Shape<_8, _64>, Stride<_64, _1>>;
+using HalfSwizzled = decltype(composition(Swizzle<3, 3, 3>{}, Unswizzled{}));
+using WordSwizzled = decltype(composition(Swizzle<3, 2, 4>{}, Unswizzled{}));
 
 TEST(TiledProducts, HalfAndBfloat16) {
   is_exact<SM80_16x8x16_F32F16F16F32_TN, SM75_U32x4_LDSM_N, HalfSwizzled>();
-  is_exact<SM80_16x8x16_F32BF16BF16F32_TN, SM75_U32x4_LDSM_N, Plain>();
+  is_exact<SM80_16x8x16_F32BF16BF16F32_TN, SM75_U32x4_LDSM_N, Unswizzled>();
   is_exact<SM80_16x8x8_F32F16F16F32_TN, SM75_U32x2_LDSM_N, HalfSwizzled>();
 }
 TEST(TiledProducts, HalfAccumulators) {

@@ -70,11 +70,11 @@ TEST(Refusals, GmmaDescriptors) {
 // exist are taken.
 TEST(Names, ArgumentsOfWarpgroupInstructions) {
   auto const traits = [](std::string const& name) { return refusal("mma_traits", {name}); };
-  std::string const plain = traits("SM90::GMMA::MMA_64x128x16_F32F16F16_SS");
+  std::string const simple = traits("SM90::GMMA::MMA_64x128x16_F32F16F16_SS");
   for (char const* arguments :
        {"<MN,MN>", "<K,MN>", "<Major::MN, Major::K>", "<GMMA::Major::MN,SM90::GMMA::Major::MN>",
         "<MN,MN,ScaleIn::One,ScaleIn::Neg>"})
-    EXPECT_EQ(traits("SM90::GMMA::MMA_64x128x16_F32F16F16_SS" + std::string(arguments)), plain) << arguments;
+    EXPECT_EQ(traits("SM90::GMMA::MMA_64x128x16_F32F16F16_SS" + std::string(arguments)), simple) << arguments;
   EXPECT_EQ(traits("SM90::GMMA::MMA_64x64x32_F32E4M3E4M3_RS_TN<Neg,One>"),
             traits("SM90::GMMA::MMA_64x64x32_F32E4M3E4M3_RS_TN"));
   for (char const* wrong :

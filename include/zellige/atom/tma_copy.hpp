@@ -156,10 +156,10 @@ struct TmaTile {
 };
 template <class T, class Box, class X, class S, class Tiler>
 ZELLIGE_HOST_DEVICE constexpr auto tma_tile(X const& global, S const& shared, Tiler const& tiler) {
-  auto const plain = get_nonswizzle_portion(shared);
+  auto const unswizzled = get_nonswizzle_portion(shared);
   using L = remove_cvref_t<decltype(global.layout())>;
-  return TmaTile<L, remove_cvref_t<decltype(plain)>, Tiler, sizeof_bits<T>::value, sizeof_bits<Box>::value>{
-      global.layout(), plain, tiler};
+  return TmaTile<L, remove_cvref_t<decltype(unswizzled)>, Tiler, sizeof_bits<T>::value,
+                 sizeof_bits<Box>::value>{global.layout(), unswizzled, tiler};
 }
 /// (box extent, ...):(mode of the global tensor, ...) of one instruction; `modes` is tile element -> mode of
 /// the global tensor.

@@ -12,11 +12,11 @@ namespace zellige::emulate {
 #define ZELLIGE_INLINE inline __attribute__((always_inline))
 
 template <class T>
-struct plain {
+struct unqualified {
   using type = T;
 };
 template <class T>
-struct plain<const T> {
+struct unqualified<const T> {
   using type = T;
 };
 
@@ -52,7 +52,7 @@ ZELLIGE_INLINE void look_for_poison(Thread& t, const T& value) {
 /// The result of `*p` and `p[i]`: reading converts, writing assigns; both are checked.
 template <class T>
 struct reference {
-  using value_type = typename plain<T>::type;
+  using value_type = typename unqualified<T>::type;
   T* p;
   const Region* region;
 
@@ -97,7 +97,7 @@ struct reference {
 template <class T>
 struct pointer {
   using element_type = T;
-  using value_type = typename plain<T>::type;
+  using value_type = typename unqualified<T>::type;
   using difference_type = std::ptrdiff_t;
   using reference = emulate::reference<T>;
 

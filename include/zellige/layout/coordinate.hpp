@@ -58,39 +58,39 @@ namespace detail {
 /// coordinate of the same rank with run-time numbers then needs no function per mode and tuple element, which
 /// halves the compile time of kernels that index in every line.
 template <class S, class D>
-inline constexpr bool is_plain_mode = false;
+inline constexpr bool is_integral_mode = false;
 template <auto s, auto d>
-inline constexpr bool is_plain_mode<C<s>, C<d>> =
+inline constexpr bool is_integral_mode<C<s>, C<d>> =
     is_same_v<remove_cvref_t<decltype(s)>, int>&& is_same_v<remove_cvref_t<decltype(d)>, int>;
 template <auto... s, auto... d>
 requires(sizeof...(s) == sizeof...(d) &&
-         sizeof...(s) > 0) inline constexpr bool is_plain_mode<tuple<C<s>...>, tuple<C<d>...>> =
-    (is_plain_mode<C<s>, C<d>> && ...);
+         sizeof...(s) > 0) inline constexpr bool is_integral_mode<tuple<C<s>...>, tuple<C<d>...>> =
+    (is_integral_mode<C<s>, C<d>> && ...);
 
 template <class S, class D>
-inline constexpr int plain_modes = 0;
+inline constexpr int integral_modes = 0;
 template <class... S, class... D>
-requires(sizeof...(S) == sizeof...(D)) inline constexpr int plain_modes<tuple<S...>, tuple<D...>> =
-    (is_plain_mode<S, D> && ...) ? int(sizeof...(S)) : 0;
+requires(sizeof...(S) == sizeof...(D)) inline constexpr int integral_modes<tuple<S...>, tuple<D...>> =
+    (is_integral_mode<S, D> && ...) ? int(sizeof...(S)) : 0;
 
 template <auto s, auto d, class Number>
-ZELLIGE_STEP constexpr Number plain_index(C<s>, C<d>, Number c) {
+ZELLIGE_STEP constexpr Number integral_index(C<s>, C<d>, Number c) {
   return c * d;
 }
 template <auto s, auto... rest, auto d, auto... steps, class Number>
-ZELLIGE_STEP constexpr Number plain_index(tuple<C<s>, C<rest>...>, tuple<C<d>, C<steps>...>, Number c) {
+ZELLIGE_STEP constexpr Number integral_index(tuple<C<s>, C<rest>...>, tuple<C<d>, C<steps>...>, Number c) {
   if constexpr (sizeof...(rest) == 0)
     return c * d;
   else
-    return c % s * d + plain_index(tuple<C<rest>...>{}, tuple<C<steps>...>{}, c / s);
+    return c % s * d + integral_index(tuple<C<rest>...>{}, tuple<C<steps>...>{}, c / s);
 }
 template <auto... s, auto... d, class... Number>
-ZELLIGE_STEP constexpr auto plain_indices(tuple<C<s>...>, tuple<C<d>...>, Number... c) {
+ZELLIGE_STEP constexpr auto integral_indices(tuple<C<s>...>, tuple<C<d>...>, Number... c) {
   return (... + (c * d));
 }
 template <class... S, class... D, class... Number>
-ZELLIGE_STEP constexpr auto plain_indices(tuple<S...>, tuple<D...>, Number... c) {
-  return (... + plain_index(S{}, D{}, c));
+ZELLIGE_STEP constexpr auto integral_indices(tuple<S...>, tuple<D...>, Number... c) {
+  return (... + integral_index(S{}, D{}, c));
 }
 }  // namespace detail
 

@@ -82,9 +82,9 @@ struct Layout : private tuple<S, D> {
   }
   template <class C0, class C1, class... Crd>
   ZELLIGE_HOST_DEVICE constexpr auto operator()(C0 const& c0, C1 const& c1, Crd const&... c) const {
-    if constexpr (detail::plain_modes<S, D> == 2 + int(sizeof...(Crd)) && is_builtin_integer<C0> &&
+    if constexpr (detail::integral_modes<S, D> == 2 + int(sizeof...(Crd)) && is_builtin_integer<C0> &&
                   sizeof(C0) >= sizeof(int) && is_same_v<C0, C1> && (is_same_v<C0, Crd> && ...))
-      return detail::plain_indices(S{}, D{}, c0, c1, c...);
+      return detail::integral_indices(S{}, D{}, c0, c1, c...);
     else if constexpr (rank == 2 + int(sizeof...(Crd)))
       return (*this)(make_coord(c0, c1, c...));
     else
@@ -311,9 +311,9 @@ struct zero_mark {
 
 namespace detail {
 template <class D>
-inline constexpr bool has_plain_strides_v = integral<D>;
+inline constexpr bool has_integral_strides_v = integral<D>;
 template <class... D>
-inline constexpr bool has_plain_strides_v<tuple<D...>> = (has_plain_strides_v<D> && ...);
+inline constexpr bool has_integral_strides_v<tuple<D...>> = (has_integral_strides_v<D> && ...);
 
 template <class... C, class S, class D, int... I>
 ZELLIGE_STEP constexpr auto offset_flat(tuple<C...> const& crd, S const& shape, D const& stride, seq<I...>) {
@@ -324,7 +324,8 @@ ZELLIGE_STEP constexpr auto offset_flat(tuple<C...> const& crd, S const& shape, 
 /// The index of a coordinate with each `_` as 0. Plain strides skip the zeros.
 template <class Crd, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr auto slice_offset(Crd const& crd, S const& shape, D const& stride) {
-  if constexpr (is_flat_v<Crd> && has_plain_strides_v<D> && misfit<Crd, S>::crd == misfit<Crd, S>::layout) {
+  if constexpr (is_flat_v<Crd> && has_integral_strides_v<D> &&
+                misfit<Crd, S>::crd == misfit<Crd, S>::layout) {
     constexpr int named = marked_count<false, Crd>;
     if constexpr (named == 0)
       return Int<0>{};

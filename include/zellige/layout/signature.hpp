@@ -45,7 +45,7 @@ using Rows = std::vector<Operation const*>;
 namespace detail {
 constexpr long long max_count = 64, max_factor = 1LL << 40;
 
-inline bool is_plain(Value const& v) { return v.is(ValueKind::layout); }
+inline bool is_bare_layout(Value const& v) { return v.is(ValueKind::layout); }
 inline bool is_integers(Value const& v) {
   return std::all_of(v.nodes.begin(), v.nodes.end(), [](ValueNode const& n) {
     return n.kids < 0 ? n.kind == ValueKind::number
@@ -55,7 +55,7 @@ inline bool is_integers(Value const& v) {
 /// True if v may be the left part of a composed layout or, with `layout`, the inner part: a layout, or a
 /// composition of layouts and swizzles.
 inline bool is_function(Value const& v, bool layout) {
-  if (!v.is(ValueKind::composed)) return is_plain(v) || (!layout && v.is(ValueKind::swizzle));
+  if (!v.is(ValueKind::composed)) return is_bare_layout(v) || (!layout && v.is(ValueKind::swizzle));
   Value const offset = v[1];
   bool const number = offset.is_number() && offset.root().e == 0;
   bool const starts =
@@ -70,7 +70,7 @@ inline bool is_coordinate(Value const& v) {
   });
 }
 inline bool is_tiler(Value const& v) {
-  if (is_plain(v) || v.is_number() || v.is(ValueKind::underscore)) return true;
+  if (is_bare_layout(v) || v.is_number() || v.is(ValueKind::underscore)) return true;
   if (!v.is(ValueKind::tuple)) return false;
   for (int i = 0; i < v.rank(); ++i) {
     if (!is_tiler(v[i])) return false;
@@ -78,7 +78,7 @@ inline bool is_tiler(Value const& v) {
   return true;
 }
 inline bool is_tensor_value(Value const& v) {
-  return v.is(ValueKind::tensor) && (is_plain(v[1]) || is_composed_layout(v[1]));
+  return v.is(ValueKind::tensor) && (is_bare_layout(v[1]) || is_composed_layout(v[1]));
 }
 inline bool is_count(Value const& v, long long min, long long max) {
   return v.is_number() && v.root().e == 0 && v.root().s.v >= min && v.root().s.v <= max;
@@ -91,9 +91,9 @@ inline bool fits(char parameter, Operand const& o) {
   Value const& v = o.value;
   switch (parameter) {
     case 'c':
-      return is_plain(v) || is_composed_layout(v);
+      return is_bare_layout(v) || is_composed_layout(v);
     case 'p':
-      return is_plain(v);
+      return is_bare_layout(v);
     case 's':
       return v.is(ValueKind::swizzle);
     case 't':
@@ -109,7 +109,7 @@ inline bool fits(char parameter, Operand const& o) {
     case 'm':
       return is_tiler(v);
     case 'q':
-      return is_plain(v) && v.rank() == 3;
+      return is_bare_layout(v) && v.rank() == 3;
     case '3':
       return v.is(ValueKind::tuple) && v.rank() == 3 && is_tiler(v);
     case 'y':

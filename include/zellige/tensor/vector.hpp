@@ -15,21 +15,21 @@ inline constexpr bool is_volatile<T volatile> = true;
 template <class T>
 inline constexpr bool is_volatile<T volatile const> = true;
 template <class T>
-struct plain_type {
+struct unqualified_type {
   using type = T;
 };
 template <class T>
-struct plain_type<T volatile> {
+struct unqualified_type<T volatile> {
   using type = T;
 };
 template <class T>
-using plain_t = typename plain_type<T>::type;
+using unqualified_t = typename unqualified_type<T>::type;
 
 /// True if elements of two tensors may be copied as bytes: same type, both in memory.
 template <class A, class B>
 inline constexpr bool alike_in_memory =
-    is_same_v<plain_t<typename A::value_type>, plain_t<typename B::value_type>>&& __is_trivially_copyable(
-        typename A::value_type) &&
+    is_same_v<unqualified_t<typename A::value_type>,
+              unqualified_t<typename B::value_type>>&& __is_trivially_copyable(typename A::value_type) &&
     stands_on_memory<A>&& stands_on_memory<B>;
 }  // namespace detail
 

@@ -21,8 +21,8 @@ int wrong_runs = 0;
 
 /// a(m, k), b(n, k), c(m, n) with any strides.
 template <class T>
-__global__ void plain_product(int m, int n, int k, float alpha, T const* a, int am, int ak, T const* b,
-                              int bn, int bk, float beta, T const* c, float* d) {
+__global__ void reference_product(int m, int n, int k, float alpha, T const* a, int am, int ak, T const* b,
+                                  int bn, int bk, float beta, T const* c, float* d) {
   int const i = int(blockIdx.x * 32 + threadIdx.x), j = int(blockIdx.y * 8 + threadIdx.y);
   if (i >= m || j >= n) return;
   float sum = 0;
@@ -51,7 +51,7 @@ void check(char const* type, char trans_a, char trans_b, int m, int n, int k, fl
   float* expected = nullptr;
   CUTE_CHECK_ERROR(cudaMalloc(&expected, c.size() * sizeof(float)));
   int const lda = trans_a == 'N' ? m : k, ldb = trans_b == 'N' ? k : n;
-  plain_product<<<dim3((m + 31) / 32, (n + 7) / 8), dim3(32, 8)>>>(
+  reference_product<<<dim3((m + 31) / 32, (n + 7) / 8), dim3(32, 8)>>>(
       m, n, k, alpha, da, trans_a == 'N' ? 1 : k, trans_a == 'N' ? m : 1, db, trans_b == 'T' ? 1 : k,
       trans_b == 'T' ? n : 1, beta, dc, expected);
   CUTE_CHECK_LAST();

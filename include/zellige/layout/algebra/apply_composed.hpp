@@ -256,11 +256,11 @@ ZELLIGE_ALGEBRA constexpr Value apply_composed(Op op, Tape& t, Values const& a) 
         if (t.failed()) return nothing();
         if (s.is && s.start.is(0)) return nullspace(t, s.layout);
       }
-      Value const plain = plain_of(t, c);
+      Value const unswizzled = inner_layout_of(t, c);
       if (t.failed()) return nothing();
-      if (op == Op::nullspace) return nullspace(t, plain);
-      if (op == Op::complement1) return complement(t, plain);
-      return complement(t, plain, shape_of(a[1]));
+      if (op == Op::nullspace) return nullspace(t, unswizzled);
+      if (op == Op::complement1) return complement(t, unswizzled);
+      return complement(t, unswizzled, shape_of(a[1]));
     }
     case Op::right_inverse:
       return inverse_composed(t, c, true);

@@ -147,13 +147,13 @@ ZELLIGE_ALGEBRA constexpr View chosen_by(Tape& t, View a, Path e) {
 }
 /// The result has B's tree, with a subtree for each leaf.
 ZELLIGE_ALGEBRA constexpr void append_composed(Tape& t, View a, View b, bool round_up, List<ValueNode>& out) {
-  bool plain = true;
+  bool is_simple = true;
   bool const alone = b.is_leaf();
-  for (ValueNode const& n : b) plain = plain && (n.kids >= 0 || n.e == 0);
+  for (ValueNode const& n : b) is_simple = is_simple && (n.kids >= 0 || n.e == 0);
   List<ValueNode> flat;
   Reached reached;
   Reached* const noted = alone || round_up ? nullptr : &reached;
-  if (plain) {
+  if (is_simple) {
     append_leaves(flat, a);
     merge_modes(t, flat, true);
     if (flat.count == 0) flat.push_back({-1, ValueKind::layout, {1, 0}, {}, 0});

@@ -16,7 +16,7 @@ struct Settled {
   Value layout;
 
   ZELLIGE_ALGEBRA constexpr bool swizzles() const { return bits_of(swizzle).bits > 0; }
-  ZELLIGE_ALGEBRA constexpr bool plain() const { return is && !waits && !swizzles() && start.is(0); }
+  ZELLIGE_ALGEBRA constexpr bool is_simple() const { return is && !waits && !swizzles() && start.is(0); }
   /// With the start and the swizzle applied.
   ZELLIGE_ALGEBRA constexpr Value value() const { return behind(swizzle, number(start), layout); }
 };
@@ -73,9 +73,9 @@ ZELLIGE_ALGEBRA constexpr Settled settle_layout(Tape& t, View f, Num offset, Set
     Tape trial = t;
     Value const moved = swizzle_to_the_left(trial, f, inner.swizzle);
     if (trial.failed() || !moved.is(ValueKind::composed)) return s;
-    Settled plain = inner;
-    plain.swizzle = swizzle_value({0, 4, 3});
-    s = settle_layout(t, f, offset, plain, asks);
+    Settled is_simple = inner;
+    is_simple.swizzle = swizzle_value({0, 4, 3});
+    s = settle_layout(t, f, offset, is_simple, asks);
     s.swizzle = moved[0];
     return s;
   }
@@ -129,12 +129,12 @@ ZELLIGE_ALGEBRA constexpr Settled settle(Tape& t, View c, Asks asks) {
   return s;
 }
 /// The plain layout that equals the composed one, or a refusal.
-ZELLIGE_ALGEBRA constexpr Value plain_of(Tape& t, View c) {
+ZELLIGE_ALGEBRA constexpr Value inner_layout_of(Tape& t, View c) {
   Settled const s = settle(t, c, Asks::composition);
   if (t.failed()) return nothing();
   if (s.is && !s.waits && !s.swizzles() && !s.start.is(0))
     return t.refused(Rule::composed_offset, s.start.v, 0);
-  if (!s.plain()) return t.refused(Rule::composed_operand, 1, 1);
+  if (!s.is_simple()) return t.refused(Rule::composed_operand, 1, 1);
   return s.layout;
 }
 

@@ -239,10 +239,10 @@ ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, View crd, View c) {
   bool const asks = from_bits < 0 && t.symbolic() && !from.is_static();
   bool const carries = !asks && (from_bits < 0 || (from_bits & used) != 0);
   int const y0 = lowest_bit(b.y()), z0 = lowest_bit(b.z());
-  bool plain_left = used >= 0 && !carries;
+  bool unswizzled_left = used >= 0 && !carries;
   for (int i = 0; i < b.bits; ++i)
-    plain_left = plain_left && !((used >> (y0 + i) & 1) && (used >> (z0 + i) & 1));
-  if (plain_left) {
+    unswizzled_left = unswizzled_left && !((used >> (y0 + i) & 1) && (used >> (z0 + i) & 1));
+  if (unswizzled_left) {
     // Folds the start's source bits into the swizzle: one mode for each bit that it affects.
     SplitStart split{{b.y()}, {b.z()}};
     split.apart = at_0;
@@ -272,7 +272,7 @@ ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, View crd, View c) {
     add_bits(b.shift >= 0);
     bits.add(mode(fixed(1), {fixed(1LL << (b.base + 2 * b.bits + gap))}));
     Tape trial = t;
-    Value const plain = composition(trial, bits, part);
+    Value const unswizzled = composition(trial, bits, part);
     if (!trial.failed()) {
       t = trial;
       if (asks) {
@@ -286,7 +286,7 @@ ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, View crd, View c) {
       } else {
         at = swizzled(t, b, whole);
       }
-      return bundle(ValueKind::tuple, plain, number(at));
+      return bundle(ValueKind::tuple, unswizzled, number(at));
     }
   }
   // Terms without a swizzled bit may be added after the swizzle.
