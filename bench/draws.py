@@ -193,11 +193,11 @@ def times_of(runs, rounds):
         run(), torch.cuda.synchronize()
         calls = max(1, min(20, int(2000 / max(cuda_graph.gpu_us(run), 1))))
         graphs[who] = cuda_graph.captured(run, calls), calls
-    for turn in range(rounds + 1):
-        for who in list(graphs)[:: 1 if turn % 2 else -1]:
+    for repeat in range(rounds + 1):
+        for who in list(graphs)[:: 1 if repeat % 2 else -1]:
             replay, calls = graphs[who]
             us = cuda_graph.gpu_us(replay) / calls
-            if turn:
+            if repeat:
                 times[who].append(us)
     return {who: round(statistics.median(t), 2) for who, t in times.items()}
 

@@ -77,8 +77,8 @@ def interleaved(runs, rounds):
         start = time.perf_counter()
         call(), torch.cuda.synchronize()
         counts[who] = max(3, min(200, math.ceil(0.02 / max(time.perf_counter() - start, 1e-5))))
-    for turn in range(rounds):
-        for who in (list(runs) if turn % 2 == 0 else list(runs)[::-1]):
+    for repeat in range(rounds):
+        for who in (list(runs) if repeat % 2 == 0 else list(runs)[::-1]):
             torch.cuda.synchronize()
             start = time.perf_counter()
             for _ in range(counts[who]):

@@ -29,7 +29,7 @@ class Graph(Layer):
     def view(self, x, *shape):
         return self.op("reshape", x, shape=list(shape))
 
-    def turned(self, x, *dims):
+    def transposed(self, x, *dims):
         return self.op("permute", x, dims=list(dims))
 
     def part(self, x, dim, start, end, to=None):
@@ -45,7 +45,7 @@ class Graph(Layer):
     def scores(self, q, k, dim, scale=None):
         """Scaled scores in float32."""
         axes = list(range(dim - 1)) + [dim, dim - 1]
-        s = self.op("cast", self.op("matmul", q, self.turned(k, *axes)), dtype="f32")
+        s = self.op("cast", self.op("matmul", q, self.transposed(k, *axes)), dtype="f32")
         return s if scale is None else self.op("mul_scalar", s, scalar=scale)
 
     def weighted(self, s, v, dim, to=None):
@@ -76,8 +76,8 @@ def qk_norm_prefill(g, heads, kv, tokens, dim):
     cos, sin = g.input("cos", tokens, 1, dim // 2), g.input("sin", tokens, 1, dim // 2)
     q = g.op("rotary", g.norm(q, g.input("gq", dim)), cos, sin)
     k = g.op("rotary", g.norm(k, g.input("gk", dim)), cos, sin)
-    q = g.view(g.turned(q, 1, 0, 2), kv, heads // kv, tokens, dim)
-    k, v = (g.view(g.turned(t, 1, 0, 2), kv, 1, tokens, dim) for t in (k, v))
+    q = g.view(g.transposed(q, 1, 0, 2), kv, heads // kv, tokens, dim)
+    k, v = (g.view(g.transposed(t, 1, 0, 2), kv, 1, tokens, dim) for t in (k, v))
     s = g.op("mask", g.scores(q, k, 3, dim ** -0.5), tril=0)
     return [g.weighted(s, v, 3, to="o")]
 
@@ -283,8 +283,8 @@ def latent_projections(g, batch, width, qlow, heads, nope, rope, latent):
     q = g.view(g.linear(low, g.input("wqb", heads * (nope + rope), qlow)), batch, heads, nope + rope)
     cos, sin = g.input("cos", batch, 1, rope), g.input("sin", batch, 1, rope)
     qr = g.op("rotary_interleaved", g.part(q, 2, nope, nope + rope), cos, sin, to="qr")
-    head = g.op("matmul", g.turned(g.part(q, 2, 0, nope), 1, 0, 2), g.input("wuk", heads, nope, latent))
-    g.turned(head, 1, 0, 2)
+    head = g.op("matmul", g.transposed(g.part(q, 2, 0, nope), 1, 0, 2), g.input("wuk", heads, nope, latent))
+    g.transposed(head, 1, 0, 2)
     kv = g.linear(x, g.input("wkva", latent + rope, width))
     c = g.op("rms_norm", g.part(kv, 1, 0, latent), g.input("gkv", latent), eps=1e-6, to="c")
     kr = g.op("rotary_interleaved", g.view(g.part(kv, 1, latent, latent + rope), batch, 1, rope), cos, sin, to="kr")
@@ -447,9 +447,9 @@ def vit_mlp(g, images, tokens, width):
 def experts(g, tokens, width, hidden, count, weights):
     """All experts, each row times its weight (count, tokens, 1)."""
     x = g.view(g.input("x", tokens, width), 1, tokens, width)
-    gate, up = (g.turned(g.input(n, count, hidden, width), 0, 2, 1) for n in ("gate", "up"))
+    gate, up = (g.transposed(g.input(n, count, hidden, width), 0, 2, 1) for n in ("gate", "up"))
     h = g.op("mul", g.op("silu", g.op("matmul", x, gate)), g.op("matmul", x, up))
-    y = g.op("matmul", g.op("mul", h, weights), g.turned(g.input("down", count, width, hidden), 0, 2, 1))
+    y = g.op("matmul", g.op("mul", h, weights), g.transposed(g.input("down", count, width, hidden), 0, 2, 1))
     return g.op("sum", g.op("cast", y, dtype="f32"), dim=[0])
 
 
@@ -464,7 +464,7 @@ def soft_experts(g, tokens, width, hidden, count):
     """A softmax over the router's scores weights all experts."""
     r = g.linear(g.input("n", tokens, width), g.input("router", count, width))
     w = g.op("cast", g.op("softmax", g.op("cast", r, dtype="f32"), dim=1), dtype=g.dtype)
-    w = g.view(g.turned(w, 1, 0), count, tokens, 1)
+    w = g.view(g.transposed(w, 1, 0), count, tokens, 1)
     return [g.op("cast", experts(g, tokens, width, hidden, count, w), dtype=g.dtype, to="y")]
 
 
@@ -474,8 +474,8 @@ def chosen_experts(g, width, hidden, count, top):
     n, x = g.input("number", top, dtype="int32"), g.view(g.input("x", 1, width), 1, 1, width)
     gate, up, down = (g.op("gather", g.input(name, count, *shape), n)
                       for name, shape in (("gate", (hidden, width)), ("up", (hidden, width)), ("down", (width, hidden))))
-    h = g.op("mul", g.op("silu", g.op("matmul", x, g.turned(gate, 0, 2, 1))), g.op("matmul", x, g.turned(up, 0, 2, 1)))
-    y = g.op("matmul", g.op("mul", h, g.input("weights", top, 1, 1)), g.turned(down, 0, 2, 1))
+    h = g.op("mul", g.op("silu", g.op("matmul", x, g.transposed(gate, 0, 2, 1))), g.op("matmul", x, g.transposed(up, 0, 2, 1)))
+    y = g.op("matmul", g.op("mul", h, g.input("weights", top, 1, 1)), g.transposed(down, 0, 2, 1))
     return [g.op("cast", g.op("sum", g.op("cast", y, dtype="f32"), dim=[0]), dtype=g.dtype, to="y")]
 
 

@@ -23,16 +23,16 @@ class Layer(nn.Module):
         self.gate, self.up = nn.Linear(dim, hidden, bias=False), nn.Linear(dim, hidden, bias=False)
         self.first, self.second = nn.RMSNorm(dim, eps=1e-5), nn.RMSNorm(dim, eps=1e-5)
 
-    def turned(self, x, cos, sin):
+    def rotated(self, x, cos, sin):
         a, b = x.chunk(2, -1)
         return torch.cat((a * cos - b * sin, b * cos + a * sin), -1)
 
     def forward(self, x, cos, sin, keys, values):
         b, t, d = x.shape
         q, k, v = self.qkv(self.first(x)).view(b, t, -1, self.size).transpose(1, 2).split([self.heads, self.kv, self.kv], 1)
-        keys[:, :, -1:] = self.turned(k, cos, sin)
+        keys[:, :, -1:] = self.rotated(k, cos, sin)
         values[:, :, -1:] = v
-        a = F.scaled_dot_product_attention(self.turned(q, cos, sin), keys, values, enable_gqa=True)
+        a = F.scaled_dot_product_attention(self.rotated(q, cos, sin), keys, values, enable_gqa=True)
         x = x + self.out(a.transpose(1, 2).reshape(b, t, d))
         h = self.second(x)
         return x + self.down(F.silu(self.gate(h)) * self.up(h))

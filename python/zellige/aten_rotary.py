@@ -12,7 +12,7 @@ from . import operators as op
 
 def cat(parts, dim=0):
     if len(parts) == 2 and dim % parts[0].ndim == parts[0].ndim - 1:
-        for known in (_rotation, _turned):
+        for known in (_rotation, _rotated):
             for pairs in (_halves, _side_by_side):
                 made = known(parts, pairs)
                 if made is not None:
@@ -28,8 +28,8 @@ def added(x, y):
         s, q = trace.maker(straight), trace.maker(quarter)
         if not s or not q or (s["op"], q["op"]) != ("mul", "mul"):
             return None
-        for turned, sin in (q["inputs"], q["inputs"][::-1]):
-            of = _of_quarter(trace, turned)
+        for rotated, sin in (q["inputs"], q["inputs"][::-1]):
+            of = _of_quarter(trace, rotated)
             if of and of[0] in s["inputs"] and trace.arrays[of[0]].shape == x.shape == y.shape:
                 cos = s["inputs"][1 - s["inputs"].index(of[0])]
                 angles = [trace.arrays[n] for n in (cos, sin)]
@@ -83,7 +83,7 @@ def _side_by_side(trace, name):
     return x, start, number
 
 
-def _turn(pairs, x, number, cos, sin):
+def _rotate(pairs, x, number, cos, sin):
     if pairs is _halves:
         return op.rotary(x, cos, sin)
     if x.shape[-1] != 2 * number:
@@ -128,10 +128,10 @@ def _rotation(parts, pairs):
         return None
     if {trace.arrays[t].shape[-1] for t in (cos, sin)} != {n}:
         return None
-    return _turn(pairs, trace.arrays[x], n, trace.arrays[cos], trace.arrays[sin])
+    return _rotate(pairs, trace.arrays[x], n, trace.arrays[cos], trace.arrays[sin])
 
 
-def _turned(parts, pairs):
+def _rotated(parts, pairs):
     trace, names = _ends(parts, pairs)
     negated = names and trace.maker(names[0])
     if not negated or negated["op"] != "neg":
@@ -142,4 +142,4 @@ def _turned(parts, pairs):
     row = trace.arrays[names[1]]
     for d in range(row.ndim - 1):
         row = op.slice(row, d, 0, 1) if row.shape[d] > 1 else row
-    return _turn(pairs, a[0], a[2], op.lt(row, row), op.add(op.lt(row, row), 1))
+    return _rotate(pairs, a[0], a[2], op.lt(row, row), op.add(op.lt(row, row), 1))

@@ -92,8 +92,8 @@ def _spec(name, key, x) -> Spec:
         spec = exchange.spec_of(x)
     except Error as why:
         raise Error(f"{name}, {key}: {why}") from None
-    turned = name == "gemm" and key == "b" and len(spec.shape) == 2 and spec.strides == (1, spec.shape[0]) and 1 not in spec.shape
-    return Spec(spec.dtype, tuple(spec.shape), spec.strides if turned else None)
+    transposed = name == "gemm" and key == "b" and len(spec.shape) == 2 and spec.strides == (1, spec.shape[0]) and 1 not in spec.shape
+    return Spec(spec.dtype, tuple(spec.shape), spec.strides if transposed else None)
 
 
 def _target() -> str:

@@ -63,17 +63,17 @@ def _layer_norm(x, weight=1.0, bias=0.0, *, eps):
     return c / np.sqrt((c * c).mean(axis=-1, keepdims=True) + eps) * weight + bias
 
 
-def _turned(a, b, cos, sin):
+def _rotated(a, b, cos, sin):
     return a * cos - b * sin, b * cos + a * sin
 
 
 def _rotary(x, cos, sin):
     a, b = np.split(x, 2, axis=-1)
-    return np.concatenate(_turned(a, b, cos, sin), axis=-1)
+    return np.concatenate(_rotated(a, b, cos, sin), axis=-1)
 
 
 def _rotary_interleaved(x, cos, sin):
-    pair = _turned(x[..., ::2], x[..., 1::2], cos, sin)
+    pair = _rotated(x[..., ::2], x[..., 1::2], cos, sin)
     return np.stack(pair, axis=-1).reshape(x.shape)
 
 

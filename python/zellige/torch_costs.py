@@ -38,7 +38,7 @@ class Kind:
 
 
 SIMPLE, ALONG, NORM = Kind(1.4, BYTES, 7.0), Kind(2.3, 3.0e6, 8.0), Kind(2.8, 1.8e6, 15.0)
-CAST, TURNED = Kind(1.4, 2.5e6, 8.0), Kind(1.8, 0.7e6, 7.0)  # the latter: copies that change the contiguous dimension
+CAST, TRANSPOSED = Kind(1.4, 2.5e6, 8.0), Kind(1.8, 0.7e6, 7.0)  # the latter: copies that change the contiguous dimension
 HEAVY = {"product": 11.5, "attention": 15.5}  # on the host
 KINDS = {
     aten.native_layer_norm.default: NORM,
@@ -99,7 +99,7 @@ def _of_node(node) -> Cost:
     made = _tensors(node.meta.get("val"))
     read = [t for n in node.all_input_nodes for t in _tensors(n.meta.get("val"))]
     if node.target is aten.clone.default:
-        kind = SIMPLE if _innermost(read[0]) == _innermost(made[0]) else TURNED
+        kind = SIMPLE if _innermost(read[0]) == _innermost(made[0]) else TRANSPOSED
         return Cost(kind.kernel + _bytes(read + made) / kind.bytes, kind.host)
     if node.target in known.VIEWS:
         return Cost(host=VIEW)

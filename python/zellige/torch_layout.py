@@ -153,7 +153,7 @@ def _copy(value, in_a_part=False) -> torch_costs.Cost:
     """The cost of a conversion to another layout; none if a part makes the tensor, because it can store it in that layout."""
     if in_a_part or value.is_contiguous() and value.is_contiguous(memory_format=torch.channels_last):
         return torch_costs.Cost()
-    kind = torch_costs.SIMPLE if value.stride(1) == 1 else torch_costs.TURNED
+    kind = torch_costs.SIMPLE if value.stride(1) == 1 else torch_costs.TRANSPOSED
     return torch_costs.Cost(kind.kernel + 2 * value.numel() * value.element_size() / kind.bytes, kind.host)
 
 

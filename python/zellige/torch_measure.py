@@ -36,7 +36,7 @@ def cost(call, values, launches):
     if taken > torch.cuda.mem_get_info()[0] // 2:
         return None
     try:
-        with _disable_current_modes(), torch.no_grad(), _turn():
+        with _disable_current_modes(), torch.no_grad(), _gpu_lock():
             return _measured(call, [like(v) for v in values], launches)
     except Exception:  # out of memory, or an operator without a kernel in this version of torch
         return None
@@ -46,7 +46,7 @@ def cost(call, values, launches):
 
 
 @contextlib.contextmanager
-def _turn():
+def _gpu_lock():
     gpu = torch.cuda.get_device_properties(torch.cuda.current_device()).uuid
     with open(os.path.join(tempfile.gettempdir(), f"zellige-{os.getuid()}-{gpu}.lock"), "w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)

@@ -39,7 +39,7 @@ std::string KernelText::fragment_type(const Context& c) const {
   for (std::size_t d = 0; d + 2 < rank; ++d) batch *= c.domain[d];
   const Instruction* product = c.row ? c.row : c.of;
   return fmt::format("Fragment<{}, {}, {}, {}, {}, {}, {}{}>", batch, c.domain[rank - 2],
-                     c.domain[rank - 1] / c.turns(), w.b, w.m, w.n, w.k,
+                     c.domain[rank - 1] / c.repeats(), w.b, w.m, w.n, w.k,
                      plan::by_threads(product) ? fmt::format(", {}", product->name) : "");
 }
 
@@ -124,7 +124,8 @@ void KernelText::mma(const Task& task) {
             m.by_threads() ? "multiply-adds" : "mma.sync", m.warps.b, m.warps.m, m.warps.n,
             m.warps.k > 1 ? fmt::format(", K over {}", m.warps.k) : "");
   const std::string columns =
-      c.turns() == 1 ? operand(1) : fmt::format("columns_from({}, slice * {})", operand(1), m.n / c.turns());
+      c.repeats() == 1 ? operand(1)
+                       : fmt::format("columns_from({}, slice * {})", operand(1), m.n / c.repeats());
   const bool some = open_threads(c);
   if (m.by_threads())
     out_.line("multiply_outer<{}, {}, {}{}>(acc{}, {}, {}, warp, lane);", m.k, along_k(0), along_k(1),
@@ -225,8 +226,8 @@ NestAt KernelText::fragment_at(const Context& c) {
   NestAt nest{&c, coordinate("int", Index::named("at.b"), c, 2), Index::named("i")};
   nest.at[rank - 2] = Index::named("at.m");
   if (c.row) nest.at[rank - 1] = Index::named("at.n");
-  if (c.turns() > 1) {
-    out_.line("const int n = at.n + slice * {};", c.domain[rank - 1] / c.turns());
+  if (c.repeats() > 1) {
+    out_.line("const int n = at.n + slice * {};", c.domain[rank - 1] / c.repeats());
     nest.at[rank - 1] = Index::named("n");
   }
   return nest;

@@ -178,9 +178,9 @@ class Choosing {
     }
     look_at(std::move(first));
     max_plans_ = plans_each * (choice_.work.kinds + 4);
-    for (std::size_t turn = 0, looked_at = 0; goes_on("groups grown", looked_at, grown.size()); ++turn) {
+    for (std::size_t round = 0, looked_at = 0; goes_on("groups grown", looked_at, grown.size()); ++round) {
       std::vector<std::size_t> groups;
-      for (auto& queue = next[turn % 2]; !queue.empty() && groups.size() < at_once; queue.pop())
+      for (auto& queue = next[round % 2]; !queue.empty() && groups.size() < at_once; queue.pop())
         if (const std::size_t at = queue.top().second; !done[at]) groups.push_back(at), done[at] = true;
       if (groups.empty()) break;
       looked_at += groups.size();

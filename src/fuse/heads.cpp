@@ -64,7 +64,7 @@ class HeadsFirst {
       else if (op.kind == OpKind::slice)
         slice(op, heads->second);
       else if (is_rotary(op.kind))
-        turn(op, heads->second);
+        rotate_heads(op, heads->second);
       else
         out_.keep(op);
     }
@@ -93,11 +93,11 @@ class HeadsFirst {
     // The second to last of the dimensions that are not 1.
     for (int d = static_cast<int>(as.size()) - 2; d >= 0 && s.dim < 0; --d)
       if (as[static_cast<std::size_t>(d)] != 1) s.dim = d;
-    return turned(s) ? std::optional(s) : std::nullopt;
+    return rotated(s) ? std::optional(s) : std::nullopt;
   }
 
   /// Returns whether only slices of heads and rotary embeddings read it, and at least one of the latter.
-  bool turned(const Seen& s) const {
+  bool rotated(const Seen& s) const {
     bool any = false;
     for (int r : readers(g_, s.last)) {
       const KernelOp& op = g_.ops[r];
@@ -149,13 +149,13 @@ class HeadsFirst {
       views_.insert(by[0]);
       return back(heads_[to], g_.ops[by[0]].outputs[0]);
     }
-    if (is_output(g_, to) || std::ranges::any_of(by, [&](int r) { return !turns(g_.ops[r], to); }))
+    if (is_output(g_, to) || std::ranges::any_of(by, [&](int r) { return !rotates(g_.ops[r], to); }))
       back(heads_[to], to);
   }
 
-  static bool turns(const KernelOp& op, int t) { return is_rotary(op.kind) && op.inputs[0] == t; }
+  static bool rotates(const KernelOp& op, int t) { return is_rotary(op.kind) && op.inputs[0] == t; }
 
-  void turn(const KernelOp& op, int heads) {
+  void rotate_heads(const KernelOp& op, int heads) {
     const int to = op.outputs[0];
     std::vector<int> in{heads};
     for (int t : {op.inputs[1], op.inputs[2]}) {

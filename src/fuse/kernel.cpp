@@ -11,8 +11,8 @@
 #include "fuse/lay_out.hpp"
 #include "fuse/merge.hpp"
 #include "fuse/past.hpp"
+#include "fuse/swap_operands.hpp"
 #include "fuse/tiles.hpp"
-#include "fuse/turn.hpp"
 #include "graph/infer.hpp"
 #include "graph/ops.hpp"
 #include "graph/structure.hpp"
@@ -174,7 +174,7 @@ class Making {
     Kernel other = k;
     bool any = false;
     for (Part& p : other.parts)
-      if (auto block = turned(*p.block, target_)) {
+      if (auto block = swap_operands(*p.block, target_)) {
         p.block = std::make_shared<graph::BlockGraph>(*std::move(block));
         any = true;
       }

@@ -68,7 +68,7 @@ class MemoryOrder {
       if (Order order = order_of(g_.tensors[t]); !order.empty()) order_[t] = std::move(order);
     if (order_.empty()) return g_;
     for (const KernelOp& op : g_.ops)
-      if (!turn(op)) out_.keep(op);
+      if (!reorder(op)) out_.keep(op);
     return out_.finished();
   }
 
@@ -79,7 +79,7 @@ class MemoryOrder {
 
   /// Rewrites the operator on tensors in memory order, and permutes its result back; false if their orders
   /// differ.
-  bool turn(const KernelOp& op) {
+  bool reorder(const KernelOp& op) {
     const bool reduction = reduces(op.kind) && op.attributes.keepdim;
     const bool joins = op.kind == OpKind::concat;
     if (!reduction && !joins && !graph::is_elementwise(op.kind)) return false;

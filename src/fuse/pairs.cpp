@@ -21,7 +21,7 @@ struct Heads {
   int sum = -1,
       bias = -1;  // the operator between them that adds a bias tensor with as many columns, and that tensor
   OpKind convention{};
-  std::vector<int> slices, turns;  // operators
+  std::vector<int> slices, rotations;  // operators
 };
 
 class Pairs {
@@ -36,7 +36,7 @@ class Pairs {
         of_op_[h->product] = of_op_[h->split] = static_cast<int>(found_.size());
         if (h->sum >= 0) of_op_[h->sum] = static_cast<int>(found_.size());
         for (int op : h->slices) of_op_[op] = static_cast<int>(found_.size());
-        for (int op : h->turns) of_op_[op] = static_cast<int>(found_.size());
+        for (int op : h->rotations) of_op_[op] = static_cast<int>(found_.size());
         found_.push_back(*h);
       }
     if (!any) return std::nullopt;
@@ -53,7 +53,7 @@ class Pairs {
       else if (i == h.product)
         continue;
       else if (is_rotary(g_.ops[i].kind))
-        turn(h, made_[at->second], i);
+        rotate(h, made_[at->second], i);
       else if (i != h.split)
         slice(h, made_[at->second], i);
     }
@@ -63,9 +63,9 @@ class Pairs {
  private:
   /// The tensors that replace a matmul's result.
   struct Made {
-    int pairs = -1;                               // (h, 2, m, d / 2)
-    int last = -1;                                // (h, m, d / 2, 2)
-    std::map<std::pair<int, int>, int> turned{};  // by cos and sin, as `last`
+    int pairs = -1;                                // (h, 2, m, d / 2)
+    int last = -1;                                 // (h, m, d / 2, 2)
+    std::map<std::pair<int, int>, int> rotated{};  // by cos and sin, as `last`
   };
 
   const Shape& shape(int t) const { return g_.tensors[t].shape; }
@@ -97,16 +97,16 @@ class Pairs {
       if (op.kind == OpKind::slice && op.attributes.dim == 1) {
         h.slices.push_back(r);
         for (int s : readers(op.outputs[0]))
-          if (is_rotary(g_.ops[s].kind) && g_.ops[s].inputs[0] == op.outputs[0]) h.turns.push_back(s);
+          if (is_rotary(g_.ops[s].kind) && g_.ops[s].inputs[0] == op.outputs[0]) h.rotations.push_back(s);
       } else if (is_rotary(op.kind) && op.inputs[0] == seen) {
-        h.turns.push_back(r);
+        h.rotations.push_back(r);
       } else {
         return std::nullopt;
       }
     }
-    if (h.turns.empty()) return std::nullopt;
-    h.convention = g_.ops[h.turns[0]].kind;
-    for (int t : h.turns) {
+    if (h.rotations.empty()) return std::nullopt;
+    h.convention = g_.ops[h.rotations[0]].kind;
+    for (int t : h.rotations) {
       const KernelOp& op = g_.ops[t];
       if (op.kind != h.convention || !of_all_heads(op.inputs[1]) || !of_all_heads(op.inputs[2]))
         return std::nullopt;
@@ -165,7 +165,7 @@ class Pairs {
     const KernelOp& op = g_.ops[index];
     int to = op.outputs[0];
     std::vector<int> others = readers(to);
-    std::erase_if(others, [&](int r) { return std::ranges::count(h.turns, r) > 0; });
+    std::erase_if(others, [&](int r) { return std::ranges::count(h.rotations, r) > 0; });
     if (others.empty() && !is_output(to)) return;
     if (others.size() == 1 && !is_output(to) && is_copy(g_.ops[others[0]])) {  // a view that is an output
       dropped_.insert(others[0]);
@@ -175,18 +175,18 @@ class Pairs {
     back(cut(made.pairs, op, to), halves ? Shape{2, 0, 1, 3} : Shape{2, 0, 3, 1}, to);
   }
 
-  void turn(const Heads& h, Made& made, int index) {
+  void rotate(const Heads& h, Made& made, int index) {
     const KernelOp& op = g_.ops[index];
     const int to = op.outputs[0];
-    const auto [turned, is_new] = made.turned.insert({{op.inputs[1], op.inputs[2]}, -1});
+    const auto [rotated, is_new] = made.rotated.insert({{op.inputs[1], op.inputs[2]}, -1});
     if (is_new) {
       const std::string& of = name(g_.ops[h.product].outputs[0]);
       if (made.last < 0)
         made.last = add(OpKind::permute, {made.pairs}, {.sizes = {0, 2, 3, 1}}, of + "_last");
       const int cos = by_pair(h, op.inputs[1]), sin = by_pair(h, op.inputs[2]);
-      turned->second = add(OpKind::rotary_interleaved, {made.last, cos, sin}, {}, of + "_turned");
+      rotated->second = add(OpKind::rotary_interleaved, {made.last, cos, sin}, {}, of + "_turned");
     }
-    int heads = turned->second;
+    int heads = rotated->second;
     for (int s : h.slices)
       if (g_.ops[s].outputs[0] == op.inputs[0]) heads = cut(heads, g_.ops[s], to);
     back(heads, h.convention == OpKind::rotary ? Shape{1, 0, 3, 2} : Shape{1, 0, 2, 3}, to);

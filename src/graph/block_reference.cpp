@@ -138,8 +138,8 @@ class Worker {
   void perturb(const BlockOp& op) {
     if (jumps(op.kind)) {
       std::vector<double>& y = tiles_[op.outputs[0]].values;
-      return noise_.turn(y.data(), bound_.tiles[op.outputs[0]].values.data(),
-                         static_cast<std::int64_t>(y.size()));
+      return noise_.perturb(y.data(), bound_.tiles[op.outputs[0]].values.data(),
+                            static_cast<std::int64_t>(y.size()));
     }
     if (cuts(op.kind, op.attributes)) {
       std::vector<double>& y = tiles_[op.outputs[0]].values;

@@ -307,7 +307,7 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
         if (sample && cuts(op.kind, op.attributes))
           noise.cut(op.attributes, in[0]->values.data(), errors.in[0]->values.data(), y, count);
         if (jump)
-          noise.turn(y, r.errors[t].values.data(), count);
+          noise.perturb(y, r.errors[t].values.data(), count);
         else if (sample)
           noise.move(y, own[o].values.data(), count);
         if (left_out && sample) noise.round(stated, y, count);

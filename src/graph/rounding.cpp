@@ -334,7 +334,7 @@ void Noise::round(DType dtype, double* x, std::int64_t count) {
   }
 }
 
-void Noise::turn(double* x, const double* error, std::int64_t count) {
+void Noise::perturb(double* x, const double* error, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) {
     const std::optional<bool> up = first_side();
     if (error[i] < 1) continue;

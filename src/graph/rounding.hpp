@@ -77,7 +77,7 @@ class Noise {
   /// first two samples each such result is 0 in one and 1 in the other (chance alone would leave some of
   /// hundreds unchanged in all twelve samples); in the third all are 1, in the fourth 0: a kernel that rounds
   /// less than the graph moves all of them one way.
-  void turn(double* x, const double* error, std::int64_t count);
+  void perturb(double* x, const double* error, std::int64_t count);
 
   /// Casts to an integer, y = cast(x): where the error of x allows both sides of an integer, chooses y's side
   /// as for comparisons.

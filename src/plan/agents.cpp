@@ -417,7 +417,7 @@ class Builder {
   void work(const std::vector<int>& tasks) {
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       const Task& task = plan_.tasks[tasks[i]];
-      const int slices = task.kind == TaskKind::mma ? plan_.contexts[task.context].turns() : 1;
+      const int slices = task.kind == TaskKind::mma ? plan_.contexts[task.context].repeats() : 1;
       if (slices == 1) {
         Step& s = run(tasks[i]);
         if (s.kind == StepKind::copy) {

@@ -68,7 +68,7 @@ int Context::inner() const { return modes(values::View(tile)[0]).front().basis; 
 int Context::vector() const { return static_cast<int>(modes(values::View(share)[1]).front().extent); }
 int Context::threads() const { return static_cast<int>(size(values::View(share)[0])); }
 std::int64_t Context::values() const { return size(values::View(share)[1]); }
-int Context::turns() const { return static_cast<int>(size(values::View(share)[2])); }
+int Context::repeats() const { return static_cast<int>(size(values::View(share)[2])); }
 std::int64_t Context::items(int axis) const { return size(values::View(tile)[axis]); }
 
 std::int64_t Context::steps(int axis) const {
@@ -161,7 +161,7 @@ Summation spread(Summation s, bool together, std::int64_t threads) {
 EvaluatedLayout::EvaluatedLayout(const Context& c)
     : axes_(static_cast<std::size_t>(c.axes())),
       values_(static_cast<int>(c.values())),
-      turns_(c.turns()),
+      repeats_(c.repeats()),
       rank_(c.rank()) {
   const auto table = [&](values::View layout, std::vector<std::int64_t>& items) {
     const std::vector<Mode> leaves = modes(layout);
@@ -178,7 +178,7 @@ EvaluatedLayout::EvaluatedLayout(const Context& c)
   };
   table(values::View(c.share)[0], of_thread_);
   table(values::View(c.share)[1], of_value_);
-  table(values::View(c.share)[2], of_turn_);
+  table(values::View(c.share)[2], of_repeat_);
   for (int axis = 0; axis < c.axes(); ++axis) {
     sizes_.push_back(c.items(axis));
     std::vector<Step>& steps = tile_.emplace_back();
@@ -189,12 +189,12 @@ EvaluatedLayout::EvaluatedLayout(const Context& c)
   }
 }
 
-void EvaluatedLayout::find(int thread, int value, int turn, Shape& at, bool sum) const {
+void EvaluatedLayout::find(int thread, int value, int repeat, Shape& at, bool sum) const {
   at.assign(static_cast<std::size_t>(rank_), 0);
   for (std::size_t a = 0; a < axes_; ++a) {
     std::int64_t item = of_thread_[static_cast<std::size_t>(thread) * axes_ + a] +
                         of_value_[static_cast<std::size_t>(value) * axes_ + a] +
-                        of_turn_[static_cast<std::size_t>(turn) * axes_ + a];
+                        of_repeat_[static_cast<std::size_t>(repeat) * axes_ + a];
     if (item >= sizes_[a]) return at.clear();
     if (sum && a == 0) continue;
     add_coordinates(a, item, at);
@@ -227,7 +227,7 @@ void EvaluatedLayout::add_coordinates(std::size_t axis, std::int64_t item, Shape
 void for_each_access(const Context& c, const UseAccess& use, std::size_t limit) {
   const EvaluatedLayout layout(c);
   WarpAccess lanes(32);
-  for (int turn = 0; turn < layout.turns(); ++turn)
+  for (int repeat = 0; repeat < layout.repeats(); ++repeat)
     for (int value = 0; value < layout.values(); value += c.vector())
       for (int first = 0; first < layout.threads(); first += 32) {
         if (limit == 0) return;
@@ -235,7 +235,7 @@ void for_each_access(const Context& c, const UseAccess& use, std::size_t limit) 
         for (int lane = 0; lane < 32; ++lane) {
           Shape& at = lanes[static_cast<std::size_t>(lane)];
           at.clear();
-          if (first + lane < layout.threads()) layout.find(first + lane, value, turn, at);
+          if (first + lane < layout.threads()) layout.find(first + lane, value, repeat, at);
           any = any || !at.empty();
         }
         if (any) use(lanes), --limit;
@@ -291,7 +291,7 @@ std::string print(const Context& c) {
   if (c.row) {
     const WarpLayout w = warps(c);
     return fmt::format("accumulators of {} under warps {}x{}x{} (batch, M, N){}", to_string(c.domain), w.b,
-                       w.m, w.n, c.turns() > 1 ? fmt::format(", {} slices of N", c.turns()) : "");
+                       w.m, w.n, c.repeats() > 1 ? fmt::format(", {} slices of N", c.repeats()) : "");
   }
   if (c.replicated()) return fmt::format("rows of {}, each in {} lanes", to_string(c.domain), c.holders());
   if (c.axes() == 1)

@@ -47,7 +47,7 @@ struct Context {
   int vector() const;           // number of adjacent values; aligned to a multiple of it
   int threads() const;          // that take a share: the first ones of the block
   std::int64_t values() const;  // per thread and turn
-  int turns() const;
+  int repeats() const;
   int axes() const { return tile.rank(); }
   /// Items along an axis, inside the domain or beyond it.
   std::int64_t items(int axis) const;
@@ -99,23 +99,23 @@ class EvaluatedLayout {
   explicit EvaluatedLayout(const Context&);
   int threads() const { return static_cast<int>(of_thread_.size() / axes_); }
   int values() const { return values_; }
-  int turns() const { return turns_; }
+  int repeats() const { return repeats_; }
   /// Returns an empty shape if the value has no element.
-  Shape at(int thread, int value, int turn = 0) const {
+  Shape at(int thread, int value, int repeat = 0) const {
     Shape at;
-    find(thread, value, turn, at);
+    find(thread, value, repeat, at);
     return at;
   }
-  void find(int thread, int value, int turn, Shape& at) const { find(thread, value, turn, at, false); }
+  void find(int thread, int value, int repeat, Shape& at) const { find(thread, value, repeat, at, false); }
   /// The coordinate of the result to which the value is added: the same without axis 0.
-  void find_sum(int thread, int value, int turn, Shape& at) const { find(thread, value, turn, at, true); }
+  void find_sum(int thread, int value, int repeat, Shape& at) const { find(thread, value, repeat, at, true); }
   /// The same for every thread that takes part in the result, whether or not its first summand exists.
   void find_line(int thread, int value, Shape& at) const;
   /// Returns whether the value is the first that a thread adds to its result in a turn.
   bool starts_sum(int value) const { return of_value_[static_cast<std::size_t>(value) * axes_] == 0; }
 
  private:
-  void find(int thread, int value, int turn, Shape& at, bool sum) const;
+  void find(int thread, int value, int repeat, Shape& at, bool sum) const;
   void add_coordinates(std::size_t axis, std::int64_t item, Shape& at) const;
 
   /// A mode of the tile. Extents are mostly powers of two, and a shift is much faster than a division.
@@ -125,27 +125,27 @@ class EvaluatedLayout {
   };
 
   std::size_t axes_;
-  int values_, turns_, rank_;
-  std::vector<std::int64_t> of_thread_, of_value_, of_turn_;  // items, by axis
-  std::vector<std::int64_t> sizes_;                           // of the axes
-  std::vector<std::vector<Step>> tile_;                       // by axis
+  int values_, repeats_, rank_;
+  std::vector<std::int64_t> of_thread_, of_value_, of_repeat_;  // items, by axis
+  std::vector<std::int64_t> sizes_;                             // of the axes
+  std::vector<std::vector<Step>> tile_;                         // by axis
 };
 
 /// Calls use(thread, value, coordinate) for every register of a turn; the coordinate is empty if it has no
 /// element.
 template <class Use>
-void for_each(const EvaluatedLayout& layout, int turn, const Use& use) {
+void for_each(const EvaluatedLayout& layout, int repeat, const Use& use) {
   Shape at;
   for (int thread = 0; thread < layout.threads(); ++thread)
     for (int value = 0; value < layout.values(); ++value) {
-      layout.find(thread, value, turn, at);
+      layout.find(thread, value, repeat, at);
       use(thread, value, static_cast<const Shape&>(at));
     }
 }
 /// The same for every turn.
 template <class Use>
 void for_each(const EvaluatedLayout& layout, const Use& use) {
-  for (int turn = 0; turn < layout.turns(); ++turn) for_each(layout, turn, use);
+  for (int repeat = 0; repeat < layout.repeats(); ++repeat) for_each(layout, repeat, use);
 }
 
 /// One instruction of a warp that takes `vector` adjacent elements in each lane: their first coordinates;

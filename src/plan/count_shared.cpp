@@ -51,17 +51,17 @@ std::vector<Warp> warps_of(const Context& c, Visits which) {
       return sums ? m.stride != 0 && m.basis == 0 && below >= 32 : m.stride == 0;
     }));
     std::size_t i = 0;
-    for (int turn = 0; turn < (sums ? 1 : layout.turns()); ++turn)
+    for (int repeat = 0; repeat < (sums ? 1 : layout.repeats()); ++repeat)
       for (int value = 0; value < layout.values(); value += step) {
         if (sums && !layout.starts_sum(value)) continue;
         if (i == warp.iterations.size()) warp.iterations.emplace_back(32);
         Shape& at = warp.iterations[i++][static_cast<std::size_t>(thread % 32)];
         if (which == Visits::items)
-          layout.find(thread, value, turn, at);
+          layout.find(thread, value, repeat, at);
         else if (which == Visits::lines)
           layout.find_line(thread, value, at);
         else if (first[static_cast<std::size_t>(thread)])
-          layout.find_sum(thread, value, turn, at);
+          layout.find_sum(thread, value, repeat, at);
       }
   }
   return warps;
@@ -120,7 +120,8 @@ class Known {
 
 /// Everything in a context that its warps depend on.
 Known::Key key_of(const Context& c, bool sums) {
-  Known::Key key{sums, c.replicated(), c.lanes(), c.vector(), c.turns(), static_cast<std::int64_t>(c.rank())};
+  Known::Key key{sums,       c.replicated(), c.lanes(),
+                 c.vector(), c.repeats(),    static_cast<std::int64_t>(c.rank())};
   const auto add = [&](values::View layout) {
     const std::vector<Mode> leaves = modes(layout);
     key.push_back(std::ssize(leaves));

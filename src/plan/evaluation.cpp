@@ -342,10 +342,10 @@ class Nest {
   }
 
   /// Reads an operand of a rotate at this place along its dimension, `vector` neighbours at a time.
-  int turned(int node, int which, const Point& p, Place::Of what, int vector) {
+  int rotated(int node, int which, const Point& p, Place::Of what, int vector) {
     const Node& n = p_.nodes[node];
     Point q = narrowed(n.in[which], node, p);
-    q.own = which == 0 ? plan::turned(p.own, n, what == Place::Of::itself) : At::elsewhere,
+    q.own = which == 0 ? plan::rotated(p.own, n, what == Place::Of::itself) : At::elsewhere,
     q.limit[n.dim] = 0;
     q.at[n.dim] = p.limit[n.dim] > 0 ? p.at[n.dim].at_most(p.limit[n.dim] - 1) : p.at[n.dim];
     q.at[n.dim].what = what;
@@ -361,8 +361,8 @@ class Nest {
     const Of table = by_element ? Of::itself : Of::pair;
     const auto one = [&](const Point& q) {
       Item item{.kind = Kind::apply, .node = node, .vector = q.vector};
-      item.in = {turned(node, 0, q, Of::itself, 1), turned(node, 0, q, Of::other, 1),
-                 turned(node, 1, q, table, 1), turned(node, 2, q, table, 1)};
+      item.in = {rotated(node, 0, q, Of::itself, 1), rotated(node, 0, q, Of::other, 1),
+                 rotated(node, 1, q, table, 1), rotated(node, 2, q, table, 1)};
       item.pieces.push_back(q.at);
       return add(std::move(item));
     };
@@ -370,8 +370,8 @@ class Nest {
     if (p.vector % 2 == 0 && p.shift % p.vector == 0 && p.limit[n.dim] == 0 && extent % p.vector == 0) {
       Item item{.kind = Kind::apply, .node = node, .vector = p.vector};
       const int tables = by_element ? p.vector : p.vector / 2;
-      item.in = {turned(node, 0, p, Of::itself, p.vector), turned(node, 1, p, table, tables),
-                 turned(node, 2, p, table, tables)};
+      item.in = {rotated(node, 0, p, Of::itself, p.vector), rotated(node, 1, p, table, tables),
+                 rotated(node, 2, p, table, tables)};
       return add(std::move(item));
     }
     const int choose = add(Item{.kind = Kind::choose, .node = node, .vector = p.vector});

@@ -12,7 +12,7 @@ At narrowed(At at, const Shape& operand, const Shape& map) {
   return operand == row && at != At::pair ? At::row : At::elsewhere;
 }
 
-At turned(At at, const Node& rotate, bool itself) {
+At rotated(At at, const Node& rotate, bool itself) {
   if (rotate.dim + 3 != static_cast<int>(rotate.shape.size()) || (at != At::own && at != At::pair))
     return At::elsewhere;
   return itself == (at == At::own) ? At::own : At::pair;
@@ -39,9 +39,9 @@ struct Collection {
       else
         for (std::size_t i = n.in.size(); i-- > 0;) {
           const int in = n.in[i];
-          const bool turns = n.kind == NodeKind::rotate && i == 0;
-          if (turns) open.push_back({in, turned(at, n, false)});
-          open.push_back({in, turns                     ? turned(at, n, true)
+          const bool rotates = n.kind == NodeKind::rotate && i == 0;
+          if (rotates) open.push_back({in, rotated(at, n, false)});
+          open.push_back({in, rotates                   ? rotated(at, n, true)
                               : n.kind == NodeKind::map ? narrowed(at, p.nodes[in].shape, n.shape)
                                                         : At::elsewhere});
         }

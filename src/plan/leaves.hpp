@@ -14,7 +14,7 @@ enum class At : std::uint8_t { own, pair, row, elsewhere };
 At narrowed(At, const Shape& operand, const Shape& map);
 /// The place at which a rotate reads `itself`, or the other of its pair. Pairs may be along a batch's last
 /// dimension.
-At turned(At, const Node& rotate, bool itself);
+At rotated(At, const Node& rotate, bool itself);
 
 /// A value that a root's evaluation reads: a stored or register-resident node.
 struct Leaf {

@@ -175,8 +175,8 @@ class BlockLowering {
   bool keeps_order(const graph::BlockOp& op) const {
     const bool alone =
         op.kind == OpKind::accum || op.kind == OpKind::accum_max || graph::is_elementwise(op.kind);
-    const bool turns = op.kind == OpKind::rotary_interleaved;
-    return ((op.inputs.size() == 1 && alone) || turns) && !order_[op.inputs[0]].empty();
+    const bool rotates = op.kind == OpKind::rotary_interleaved;
+    return ((op.inputs.size() == 1 && alone) || rotates) && !order_[op.inputs[0]].empty();
   }
 
   /// The inverse permutation.

@@ -106,7 +106,7 @@ class KernelLowering {
   }
 
   /// Returns a view with the last two dimensions swapped.
-  int turned(int tensor) const {
+  int transposed(int tensor) const {
     std::vector<int> dims(shape(tensor).size());
     std::iota(dims.begin(), dims.end(), 0);
     std::swap(dims[dims.size() - 1], dims[dims.size() - 2]);
@@ -138,16 +138,16 @@ class KernelLowering {
                 : product_tiles({batch, out[rank - 2], out[rank - 1], length, dtype, lines}, target_).front();
     tile = t;
     const Shape given = out;  // as its users see it
-    if (t.turned) {
+    if (t.swap_ab) {
       std::swap(left, right);
-      left = turned(left), right = turned(right);
+      left = transposed(left), right = transposed(right);
       std::swap(out[rank - 2], out[rank - 1]);
     }
     const Shape a = shape(left), b = shape(right);
     const std::int64_t m = out[rank - 2], k = a[rank - 1], n = out[rank - 1];
     // Fewer rows than wgmma's N are padded.
     const std::int64_t tm = std::min<std::int64_t>(t.m, m),
-                       tn = t.turned ? t.n : std::min<std::int64_t>(t.n, n);
+                       tn = t.swap_ab ? t.n : std::min<std::int64_t>(t.n, n);
     const std::int64_t tk = std::min<std::int64_t>(t.k, k);
     BlockProgram p;
     p.name = name_;
@@ -184,12 +184,12 @@ class KernelLowering {
       if (shape(op_.inputs[1]).size() == 1) bias.push_back(1);
       if (bias.size() < out.size()) bias.insert(bias.end() - 1, 1);
       int seen = seen_as(program_, op_.inputs[2], bias, target_);
-      if (t.turned) seen = turned(seen);
+      if (t.swap_ab) seen = transposed(seen);
       const int added = load(p, seen, cut(shape(seen), tile, steps), p.loop > 1 ? Section::before : section);
       z = lower_operator(p, OpKind::add, {}, {z, added}, Section::after);
     }
     const int to = seen_as(program_, op_.outputs[0], given, target_);
-    store(p, z, t.turned ? turned(to) : to, c);
+    store(p, z, t.swap_ab ? transposed(to) : to, c);
     kernels.push_back(std::move(p));
     return kernels;
   }

@@ -339,9 +339,9 @@ class Prediction {
     const Buffer& buffer = plan_.buffers[plan_.buffer_of.at(n.in[side])];
     const std::size_t rank = n.shape.size(), k_dim = side == 0 ? rank - 1 : rank - 2,
                       x_dim = side == 0 ? rank - 2 : rank - 1;
-    const int turns = plan_.contexts[t.context].turns(), slices = side == 0 ? 1 : turns;
+    const int repeats = plan_.contexts[t.context].repeats(), slices = side == 0 ? 1 : repeats;
     const std::int64_t extent = side == 0 ? m.m : m.n / slices, tile = side == 0 ? m.row->m : m.row->n;
-    const auto times = static_cast<std::uint64_t>(side == 0 ? m.warps.n * turns : m.warps.m);
+    const auto times = static_cast<std::uint64_t>(side == 0 ? m.warps.n * repeats : m.warps.m);
     at.resize(rank);
     for (std::size_t d = 0; d + 2 < rank; ++d)  // an operand that all batches share has one of them
       if (buffer.padded[d] == 1) at[d] = 0;
@@ -372,7 +372,7 @@ class Prediction {
   Counts multiplied(const Task& t) const {
     const Node& n = plan_.program.nodes[t.node];
     const MatmulChoice& m = plan_.matmuls.at(t.node);
-    const int rank = static_cast<int>(n.shape.size()), slices = plan_.contexts[t.context].turns();
+    const int rank = static_cast<int>(n.shape.size()), slices = plan_.contexts[t.context].repeats();
     const int m_step = m.row->m, n_step = m.row->n, k_step = m.row->k;
     const std::int64_t columns = m.n / slices, n_tiles = ceil_div(columns, n_step),
                        m_tiles = ceil_div(m.m, m_step);

@@ -87,10 +87,10 @@ void settle(KernelPrice& k, const target::Target& target, double launched, bool 
       k.trip_count * static_cast<double>(std::min<std::int64_t>(k.blocks_of_busiest, k.blocks_each));
   const double rest = k.parted ? costs.rest_parted : costs.rest;
   const double apart = rest + (1 - rest) / std::max(1.0, under_way);
-  const double turns =
-      k.chained ? k.waves * k.trip_count * costs.turn * cycle : k.waves * k.tiles * costs.tile * cycle;
+  const double chain_cycles = k.chained ? k.waves * k.trip_count * costs.chain_iteration * cycle
+                                        : k.waves * k.tiles * costs.tile * cycle;
   const double power = k.tiles > 0 ? costs.power * k.l2 : 0;
-  k.us = k.launch + k.first + slowest + apart * (total - slowest) + power + turns;
+  k.us = k.launch + k.first + slowest + apart * (total - slowest) + power + chain_cycles;
 }
 namespace {
 

@@ -101,7 +101,7 @@ class Choice {
   void consider(const ProductTile& t, double us) { found_.push_back({us, t}); }
 
   double tiles(const ProductTile& t) const {
-    const std::int64_t m = t.turned ? size_.n : size_.m, n = t.turned ? size_.m : size_.n;
+    const std::int64_t m = t.swap_ab ? size_.n : size_.m, n = t.swap_ab ? size_.m : size_.n;
     return static_cast<double>(size_.batch * ceil_div(m, t.m) * ceil_div(n, t.n));
   }
 
@@ -185,15 +185,15 @@ class Choice {
     const double stall =
         static_cast<double>(target_.shared_per_block) - out < few_stages * stage ? stalled : 1;
     const double brought =
-        m * 2 / (t.turned ? streamed_bytes_a_cycle : l2_bytes_a_cycle) + n * 2 / l2_bytes_a_cycle;
+        m * 2 / (t.swap_ab ? streamed_bytes_a_cycle : l2_bytes_a_cycle) + n * 2 / l2_bytes_a_cycle;
     const double cycles =
         stall * std::max({(read + filled) / shared_bytes_a_cycle, brought, m * n / products_a_cycle});
     const double one = k * cycles / (target_.costs.clock * boost) * 1e-3;
     const double together = k * m * n / (products_a_cycle * sustained * target_.costs.clock) * 1e-3;
     const double area = m * n / (128 * 128);
     const double end = tile_end * area * std::max(1.0, area / 2) * (blocks > each ? 1 : 2) +
-                       (t.n % 64 != 0 && !t.turned ? no_tensor_map * area : 0) +
-                       (t.m == 64 && !t.turned ? lone_warpgroup : 0);
+                       (t.n % 64 != 0 && !t.swap_ab ? no_tensor_map * area : 0) +
+                       (t.m == 64 && !t.swap_ab ? lone_warpgroup : 0);
     const double us = whole * std::max(one, together) + (last > 0 ? std::max(one, last * together) : 0);
     return behind_memory(us) + starting + std::ceil(blocks / each) * end + (split > 1 ? exchange : 0);
   }

@@ -23,10 +23,10 @@ void RegisterProof::agree(int writer, int reader, int x, bool partial) {
            describe(reader), x, describe(writer), from.holders());
   if (from == to || !agreed_.insert({left_id, plan_.tasks[reader].context}).second) return;
   const EvaluatedLayout left(from), taken(to);
-  for (int turn = 0; turn < taken.turns(); ++turn)
-    for_each(taken, turn, [&](int thread, int value, const Shape& wanted) {
-      const bool there = thread < left.threads() && value < left.values() && turn < left.turns();
-      const Shape found = there ? left.at(thread, value, turn) : Shape{};
+  for (int repeat = 0; repeat < taken.repeats(); ++repeat)
+    for_each(taken, repeat, [&](int thread, int value, const Shape& wanted) {
+      const bool there = thread < left.threads() && value < left.values() && repeat < left.repeats();
+      const Shape found = there ? left.at(thread, value, repeat) : Shape{};
       if (wanted != found) clash(writer, reader, x, thread, value, found, wanted);
     });
 }
@@ -112,7 +112,7 @@ void RegisterProof::chained(int t, int writer) {
   const int operand = p_.nodes[plan_.tasks[t].node].in[0];
   const Shape& a = p_.nodes[operand].shape;
   const Context &from = context(writer), &c = context(t);
-  if (!from.row || from.domain != a || from.turns() != 1)
+  if (!from.row || from.domain != a || from.repeats() != 1)
     reject("{}: {} leaves %{} in {}, which are no fragments of {}", p_.name, describe(writer), operand,
            print(from), to_string(a));
   if (!multiplied_.insert(t).second) return;
@@ -246,11 +246,11 @@ void RegisterProof::added_once(int t) const {
   }
   std::vector<int> summed(static_cast<std::size_t>(graph::size(c.domain)), 0);
   Shape own, stored;
-  for (int turn = 0; turn < layout.turns(); ++turn)
-    for_each(layout, turn, [&](int thread, int value, const Shape& at) {
+  for (int repeat = 0; repeat < layout.repeats(); ++repeat)
+    for_each(layout, repeat, [&](int thread, int value, const Shape& at) {
       if (!inside(at, c.domain)) return;
-      layout.find_sum(thread, value, turn, own);
-      layout.find_sum(first[static_cast<std::size_t>(thread)], value, turn, stored);
+      layout.find_sum(thread, value, repeat, own);
+      layout.find_sum(first[static_cast<std::size_t>(thread)], value, repeat, stored);
       if (own != stored)
         reject("{}: value {} of thread {} in {} is {}, and its sum is stored with the row of {}", p_.name,
                value, thread, describe(t), to_string(at), to_string(stored));

@@ -71,7 +71,7 @@ void slice_fragments(KernelPlan& plan, Order& order) {
       for (int t : std::vector<int>(phase)) {
         const Task& task = plan.tasks[t];
         if (task.kind == TaskKind::mma && !plan.program.nodes[task.node].carried &&
-            plan.matmuls.at(task.node).a_from < 0 && plan.contexts[task.context].turns() == 1)
+            plan.matmuls.at(task.node).a_from < 0 && plan.contexts[task.context].repeats() == 1)
           slice_phase(plan, phase, t);
       }
 }

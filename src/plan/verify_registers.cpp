@@ -33,7 +33,7 @@ class Registers {
           agent.steps, [](const Step& s) { return s.loop == Loop::iterations && s.kind == StepKind::loop; });
       section_ = loops ? Section::before : Section::after;
       run(agent.steps);
-      turn();
+      next_iteration();
     }
   }
 
@@ -59,7 +59,7 @@ class Registers {
   }
 
   /// At the end of an iteration: keeps what it left for late steps of the next.
-  void turn() {
+  void next_iteration() {
     late_fragments_ = std::exchange(fragments_, {});
     for (int product : late_rescaled_)
       reject("{}: %{}'s sums are multiplied, and no product is added to them before the next iteration ends",
@@ -87,7 +87,7 @@ class Registers {
         for (std::int64_t iteration = 0; iteration < times; ++iteration) {
           forget();
           run(step.body);
-          turn();
+          next_iteration();
         }
         forget();
         section_ = Section::after;
@@ -199,7 +199,7 @@ class Registers {
         for (int in : n.in) read(t, in, narrowed(at, node(in).shape, n.shape));
         return;
       case NodeKind::rotate:
-        for (bool itself : {true, false}) read(t, n.in[0], turned(at, n, itself));
+        for (bool itself : {true, false}) read(t, n.in[0], rotated(at, n, itself));
         for (int table : {n.in[1], n.in[2]}) read(t, table, At::elsewhere);
         return;
       case NodeKind::slice:

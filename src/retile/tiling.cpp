@@ -48,7 +48,7 @@ std::string to_json(const Tiling& tiling) {
   for (const OpTiling& t : tiling)
     if (const auto& p = t.product) {
       list.push_back({{"operator", t.op}, {"tile", Json{p->m, p->n, p->k}}, {"threads", p->threads}});
-      if (p->turned) list.back()["turned"] = true;
+      if (p->swap_ab) list.back()["turned"] = true;
     } else {
       list.push_back(
           {{"operator", t.op}, {"grid", three(t.grid)}, {"block", three(t.block)}, {"loop", t.loop}});
@@ -96,7 +96,7 @@ std::string print(const Tiling& tiling) {
     text += fmt::format("{}operator {}: ", text.empty() ? "" : "; ", t.op);
     if (const auto& p = t.product)
       text += fmt::format("tile {}x{}x{}, {} threads{}", p->m, p->n, p->k, p->threads,
-                          p->turned ? ", turned" : "");
+                          p->swap_ab ? ", turned" : "");
     else
       text += fmt::format("grid {}x{}x{}, loop {}, {} threads", t.grid.x, t.grid.y, t.grid.z, t.loop,
                           t.block.count());

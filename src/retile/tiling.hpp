@@ -22,7 +22,7 @@ namespace zellige::retile {
 struct ProductTile {
   std::int64_t m = 0, n = 0, k = 0;
   int threads = 0;
-  bool turned = false;  // operands swapped: m counts the result's columns, computed as B^T A^T
+  bool swap_ab = false;  // operands swapped: m counts the result's columns, computed as B^T A^T
   bool operator==(const ProductTile&) const = default;
 };
 

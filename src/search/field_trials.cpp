@@ -47,8 +47,8 @@ bool takes_logs(const KernelGraph& g) {
 
 /// The results for one element of an output over all fields.
 struct Element {
-  // in_turn, at_random: integers enumerated one by one, or drawn at random
-  int compared = 0, in_turn = 0, at_random = 0, missing = 0;
+  // sequential, at_random: integers enumerated one by one, or drawn at random
+  int compared = 0, sequential = 0, at_random = 0, missing = 0;
   bool valued = false;
   double degree = 1, sides = 0;
   Field::Cases cases;
@@ -89,7 +89,8 @@ class Tier {
     const graph::KernelTensor& t = a_.tensors[static_cast<std::size_t>(a_.inputs[i])];
     if (numbers_[i].bound > 0) {
       const std::int64_t bound = numbers_[i].bound;
-      std::int64_t value = in_turn(n) ? n % bound : static_cast<std::int64_t>(draw(field.p(), place) % bound);
+      std::int64_t value =
+          sequential(n) ? n % bound : static_cast<std::int64_t>(draw(field.p(), place) % bound);
       if (numbers_[i].distinct) value = static_cast<std::int64_t>(whole[e]);
       return field.drawn(value, bound, place);
     }
@@ -98,7 +99,7 @@ class Tier {
     return x;
   }
 
-  bool in_turn(int n) const { return range_ > 0 && !distinct_ && n / range_ % 2 == 0; }
+  bool sequential(int n) const { return range_ > 0 && !distinct_ && n / range_ % 2 == 0; }
 
   void fold(Field& field) const {
     for (const Folded& f : options_.folded) {
@@ -163,7 +164,7 @@ class Tier {
     if (x.kind != Kind::nan && (x.domain != y.domain || x.fragile != y.fragile || x.domain == Sets::many))
       return false;
     ++e.compared;
-    ++(in_turn(n) ? e.in_turn : e.at_random);
+    ++(sequential(n) ? e.sequential : e.at_random);
     e.valued = e.valued || x.kind == Kind::number;
     any_value_ = any_value_ || e.valued;
     const double degree = std::max(double{x.numerator} + y.denominator, double{y.numerator} + x.denominator) +
@@ -195,7 +196,7 @@ class Tier {
     if (e.sides == 0 && e.cases.whole_numbers == 0) return e.compared * std::log2(luck);
     double hit = std::exp2(-e.sides), n = e.compared;
     if (e.cases.whole_numbers == 1 && !distinct_ && e.missing == 0)
-      n = std::floor(e.in_turn / e.cases.whole);  // each case once
+      n = std::floor(e.sequential / e.cases.whole);  // each case once
     else if (e.cases.whole_numbers > 0)
       hit /= e.cases.whole, n = e.at_random;
     const char* more =

@@ -68,7 +68,7 @@ GivenSizes given_sizes(const KernelGraph& a, const KernelGraph& b, const Pairing
                    graph::run_reference(b, paired(inputs, pairing), exact), classes, inputs, result);
   };
   std::uint64_t n = 0;
-  for (int turn = 0; turn < peaks; ++turn) at({1, Scale::Kind::peaks, turn}, false, n++);
+  for (int peak = 0; peak < peaks; ++peak) at({1, Scale::Kind::peaks, peak}, false, n++);
   for (int point = 0; point < points; ++point) {
     if (also) at(*also, std::fabs(also->scale) <= 1, n++);
     at({0x1p-10, Scale::Kind::dense}, true, n++);

@@ -13,7 +13,7 @@ using Kind = Scale::Kind;
 
 /// The peaks of all rows of one point are contiguous, followed by those of the next point.
 bool is_peak(const Scale& s, std::size_t e, std::size_t row, std::size_t rows) {
-  return e % row == (static_cast<std::size_t>(s.turn / 2) * rows + e / row) % row;
+  return e % row == (static_cast<std::size_t>(s.peak / 2) * rows + e / row) % row;
 }
 
 double draw_value(const Scale& s, std::uint64_t r, std::size_t row) {
@@ -83,7 +83,7 @@ std::vector<graph::Array> draw_point(const graph::KernelGraph& g, const std::vec
       if (scale.kind == Kind::peaks)
         for (std::size_t e = 0; e < x.values.size(); ++e)
           if (is_peak(scale, e, row, x.values.size() / row))
-            x.values[e] = (scale.turn % 2 ? -2 : 2) * scale.scale;
+            x.values[e] = (scale.peak % 2 ? -2 : 2) * scale.scale;
       if (graph::is_integer(t.dtype))
         for (double& v : x.values) v = std::clamp(std::round(8 * v), -127.0, 127.0);
     }

@@ -16,7 +16,7 @@ struct Scale {
   enum class Kind : std::uint8_t { dense, rows, positive, zeros, same, ones, peaks, among };
   double scale = 1;
   Kind kind = Kind::dense;
-  int turn = 0;                      // peaks only
+  int peak = 0;                      // peaks only
   std::vector<double> numbers = {};  // among only
 };
 

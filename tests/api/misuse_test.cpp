@@ -170,7 +170,7 @@ TEST_F(Misuse, NoPointerIsTakenForAHandleButOne) {
     std::uint64_t bits = random();
     if (i % 2) {
       bits = reinterpret_cast<std::uint64_t>(i % 4 == 1 ? static_cast<void*>(graph) : program);
-      for (std::uint64_t turned = 1 + random() % 3; turned > 0; --turned)
+      for (std::uint64_t rotated = 1 + random() % 3; rotated > 0; --rotated)
         bits ^= std::uint64_t(1) << random() % 64;
     }
     if (bits == reinterpret_cast<std::uint64_t>(graph) || bits == reinterpret_cast<std::uint64_t>(program))

@@ -219,15 +219,15 @@ __global__ void stores_and_turns(gmem<uint32_t> out) {
   __syncwarp();
   uint32_t back[4];
   ldmatrix_x4(back, tile + 8 * t);
-  uint32_t turned[1];
-  ldmatrix_x1_trans(turned, tile + 8 * (t % 8));
+  uint32_t transposed[1];
+  ldmatrix_x1_trans(transposed, tile + 8 * (t % 8));
   out[t] = back[0] == r[0] && back[1] == r[1] && back[2] == r[2] && back[3] == r[3];
-  out[32 + t] = movmatrix_trans(r[0]) == turned[0];
+  out[32 + t] = movmatrix_trans(r[0]) == transposed[0];
   const uint32_t mine[2] = {movmatrix_trans(r[0]), 7};
   stmatrix_x2_trans(tile + 8 * (t % 16), mine);
   __syncwarp();
-  ldmatrix_x1(turned, tile + 8 * (t % 8));
-  out[64 + t] = turned[0] == r[0];
+  ldmatrix_x1(transposed, tile + 8 * (t % 8));
+  out[64 + t] = transposed[0] == r[0];
 }
 TEST(Stmatrix, IsLdmatrixBackwards) {
   Buffer out("out", 129 * 4);

@@ -107,28 +107,28 @@ bool apart(const F& f) {
 TEST(FusePairs, OnlyOfHeadsThatAreTurnedAlike) {
   const Shape split{rows, 4, dim};
   const auto table = [](Builder& b, const char* name, const Shape& s) { return b.input(name, s); };
-  const auto turned = [&](Builder& b, Tensor x, const Shape& s) {
+  const auto rotated = [&](Builder& b, Tensor x, const Shape& s) {
     return rotary(x, table(b, "cos", s), table(b, "sin", s));
   };
   const Shape shared{rows, 1, dim / 2};
-  EXPECT_TRUE(apart([&](Builder& b, Tensor t) { b.output(turned(b, reshape(t, split), shared), "y"); }));
+  EXPECT_TRUE(apart([&](Builder& b, Tensor t) { b.output(rotated(b, reshape(t, split), shared), "y"); }));
   // Each head by angles of its own.
   EXPECT_FALSE(apart([&](Builder& b, Tensor t) {
-    b.output(turned(b, reshape(t, split), {rows, 4, dim / 2}), "y");
+    b.output(rotated(b, reshape(t, split), {rows, 4, dim / 2}), "y");
   }));
   // Somebody reads the product as it is.
   EXPECT_FALSE(apart([&](Builder& b, Tensor t) {
-    b.output(turned(b, reshape(t, split), shared), "y");
+    b.output(rotated(b, reshape(t, split), shared), "y");
     b.output(t, "t");
   }));
   EXPECT_FALSE(apart([&](Builder& b, Tensor t) {
     const Tensor h = reshape(t, split);
-    b.output(turned(b, h, shared), "y");
+    b.output(rotated(b, h, shared), "y");
     b.output(exp(h), "e");
   }));
   // Rows of what is seen are not the product's.
   EXPECT_FALSE(apart([&](Builder& b, Tensor t) {
-    b.output(turned(b, reshape(t, {2 * rows, 2, dim}), {2 * rows, 1, dim / 2}), "y");
+    b.output(rotated(b, reshape(t, {2 * rows, 2, dim}), {2 * rows, 1, dim / 2}), "y");
   }));
   // Two conventions of one product.
   EXPECT_FALSE(apart([&](Builder& b, Tensor t) {
@@ -148,17 +148,17 @@ bool apart_as_heads(const Shape& seen, const std::vector<std::int64_t>& order, c
 }
 
 TEST(FusePairs, DimensionsOfOneAreInNobodysWay) {
-  const auto turned = [](const Shape& angles) {
+  const auto rotated = [](const Shape& angles) {
     return [angles](Builder& b, Tensor h) {
       b.output(rotary(slice(h, 1, 0, 3), b.input("cos", angles), b.input("sin", angles)), "y");
     };
   };
-  EXPECT_TRUE(apart_as_heads({rows, 1, 4, dim}, {0, 2, 1, 3}, turned({1, dim / 2})));
-  EXPECT_TRUE(apart_as_heads({rows, 1, 4, dim}, {0, 2, 1, 3}, turned({rows, 1, 1, dim / 2})));
-  EXPECT_TRUE(apart_as_heads({rows, 4, 1, 1, dim}, {0, 1, 3, 2, 4}, turned({dim / 2})));
+  EXPECT_TRUE(apart_as_heads({rows, 1, 4, dim}, {0, 2, 1, 3}, rotated({1, dim / 2})));
+  EXPECT_TRUE(apart_as_heads({rows, 1, 4, dim}, {0, 2, 1, 3}, rotated({rows, 1, 1, dim / 2})));
+  EXPECT_TRUE(apart_as_heads({rows, 4, 1, 1, dim}, {0, 1, 3, 2, 4}, rotated({dim / 2})));
   // Angles of each head; rows that are not one dimension; heads that are not sliced.
-  EXPECT_FALSE(apart_as_heads({rows, 1, 4, dim}, {0, 2, 1, 3}, turned({1, 3, 1, dim / 2})));
-  EXPECT_FALSE(apart_as_heads({1, rows, 4, dim}, {0, 2, 1, 3}, turned({rows, dim / 2})));
+  EXPECT_FALSE(apart_as_heads({rows, 1, 4, dim}, {0, 2, 1, 3}, rotated({1, 3, 1, dim / 2})));
+  EXPECT_FALSE(apart_as_heads({1, rows, 4, dim}, {0, 2, 1, 3}, rotated({rows, dim / 2})));
   EXPECT_FALSE(apart_as_heads({rows, 1, 4, dim}, {0, 2, 1, 3}, [&](Builder& b, Tensor h) {
     b.output(rotary(slice(h, 0, 0, 2), b.input("cos", {dim / 2}), b.input("sin", {dim / 2})), "y");
   }));

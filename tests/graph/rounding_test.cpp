@@ -217,8 +217,8 @@ TEST(Rounding, AComparisonThatMayBeEitherIsBothInTheFirstTwoSamples) {
   std::vector<double> first(count, 1), second(count, 1);
   std::vector<double> error(count, 1);
   error[7] = 0;
-  Noise(1, 3, 0).turn(first.data(), error.data(), count);
-  Noise(2, 3, 0).turn(second.data(), error.data(), count);
+  Noise(1, 3, 0).perturb(first.data(), error.data(), count);
+  Noise(2, 3, 0).perturb(second.data(), error.data(), count);
   std::int64_t ones = 0;
   for (std::int64_t i = 0; i < count; ++i) {
     ones += first[i] == 1;
@@ -236,8 +236,8 @@ TEST(Rounding, ComparisonsThatMayBeEitherAreAllOneWayInTheNextTwo) {
   std::vector<double> error(count, 1);
   error[7] = 0;
   third[9] = 0, fourth[9] = 1;
-  Noise(3, 3, 0).turn(third.data(), error.data(), count);
-  Noise(4, 3, 0).turn(fourth.data(), error.data(), count);
+  Noise(3, 3, 0).perturb(third.data(), error.data(), count);
+  Noise(4, 3, 0).perturb(fourth.data(), error.data(), count);
   for (std::int64_t i = 0; i < count; ++i) {
     EXPECT_EQ(third[i], 1) << "element " << i;
     EXPECT_EQ(fourth[i], 0) << "element " << i;

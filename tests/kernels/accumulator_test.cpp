@@ -102,8 +102,8 @@ void check_head_order(int tiles, int heads, int blocks) {
   const HeadOrder<Causal> order{tiles, heads};
   std::vector<int> taken(static_cast<std::size_t>(tiles * heads));
   for (int block = 0; block < blocks; ++block)
-    for (int turn = 0; turn < order.turns(blocks); ++turn) {
-      const auto [tile, head] = order(turn, block, blocks);
+    for (int iteration = 0; iteration < order.iterations(blocks); ++iteration) {
+      const auto [tile, head] = order(iteration, block, blocks);
       if (tile >= 0) ++taken.at(static_cast<std::size_t>(head * tiles + tile));
     }
   for (int n : taken) ASSERT_EQ(n, 1) << tiles << " tiles, " << heads << " heads, " << blocks << " blocks";
@@ -126,11 +126,12 @@ TEST(LongAndShort, TakesEachTileOnceAndTwoThatMakeUpForEachOther) {
           const int tiles = below * extent * above;
           std::vector<int> taken(static_cast<std::size_t>(tiles));
           for (int block = 0; block < blocks; ++block)
-            for (int pair = block, turn = 0, longer = 0; pair < tiles / 2; pair += turn * blocks, turn ^= 1) {
-              const int tile = order(pair, turn), along = tile / below % extent;
+            for (int pair = block, iteration = 0, longer = 0; pair < tiles / 2;
+                 pair += iteration * blocks, iteration ^= 1) {
+              const int tile = order(pair, iteration), along = tile / below % extent;
               ++taken.at(static_cast<std::size_t>(tile));
-              if (turn == 0) ASSERT_GE(longer = along, extent / 2);
-              if (turn == 1) ASSERT_EQ(longer + along, extent - 1) << tile;
+              if (iteration == 0) ASSERT_GE(longer = along, extent / 2);
+              if (iteration == 1) ASSERT_EQ(longer + along, extent - 1) << tile;
             }
           for (int n : taken) ASSERT_EQ(n, 1) << below << " " << extent << " " << above << " " << blocks;
         }

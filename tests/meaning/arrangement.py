@@ -93,7 +93,7 @@ def _windowed(mask, x):
     return y.reshape(2, 6, 5, 4).sum(2)
 
 
-def turned(a, b, cos, sin):
+def rotated(a, b, cos, sin):
     return a * cos - b * sin, b * cos + a * sin
 
 

@@ -115,8 +115,9 @@ TEST(Contexts, AreLayoutsOfTheLibrary) {
       const EvaluatedLayout layout(c);
       for (int trial = 0; trial < 20; ++trial) {
         const int thread = draw(random, layout.threads()) - 1, value = draw(random, layout.values()) - 1,
-                  turn = draw(random, layout.turns()) - 1;
-        const Value item = evaluate(Op::layout_call, "share", {c.share, tuple_value({thread, value, turn})});
+                  repeat = draw(random, layout.repeats()) - 1;
+        const Value item =
+            evaluate(Op::layout_call, "share", {c.share, tuple_value({thread, value, repeat})});
         std::vector<long long> items(static_cast<std::size_t>(c.axes()), 0);
         for (int a = 0; a < std::min(item.rank(), c.axes()); ++a)
           if (item.is_tuple()) items[static_cast<std::size_t>(a)] = item[a].root().s.v;
@@ -129,8 +130,8 @@ TEST(Contexts, AreLayoutsOfTheLibrary) {
           for (int d = 0; at.is_tuple() && d < at.rank(); ++d)
             expected[static_cast<std::size_t>(d)] = at[d].root().s.v;
         }
-        ASSERT_EQ(layout.at(thread, value, turn), expected)
-            << name << ": " << layouts(c) << " of " << thread << ", " << value << ", " << turn;
+        ASSERT_EQ(layout.at(thread, value, repeat), expected)
+            << name << ": " << layouts(c) << " of " << thread << ", " << value << ", " << repeat;
       }
     }
   });

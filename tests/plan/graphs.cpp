@@ -295,9 +295,9 @@ KernelGraph hopper_turned() {
                W = b.input("W", {4, 2, 128, 64}, DType::f16, {16384, 8192, 1, 128});
   const auto heads = b.custom({.grid = {4}, .block = {256}, .loop = 2}, [&](BlockBuilder& t) {
     const Tile product = accum(matmul(t.load(X, {.loop = 1}), t.load(W, {.x = 0, .loop = 2})));
-    const Tile turned = rotary_interleaved(permute(product, {0, 2, 3, 1}), t.load(cos), t.load(sin));
-    t.store(turned, {.x = 0}, "Q", {128, 256, 1, 64}, {0, 0, 2});
-    t.store(turned, {.x = 0}, "K", {128, 128, 1, 64}, {0, 2, 3});
+    const Tile rotated = rotary_interleaved(permute(product, {0, 2, 3, 1}), t.load(cos), t.load(sin));
+    t.store(rotated, {.x = 0}, "Q", {128, 256, 1, 64}, {0, 0, 2});
+    t.store(rotated, {.x = 0}, "K", {128, 128, 1, 64}, {0, 2, 3});
     t.store(product, {.x = 0}, "V", {128, 64, 128, 1}, {0, 3, 4});
   });
   for (std::size_t i = 0; i < heads.size(); ++i) b.output(heads[i], std::string(1, "QKV"[i]));

@@ -254,8 +254,8 @@ TEST(Mutated, RowsAreRefusedInWords) {
 
 // The other of a pair in another register, or in another thread: refused.
 TEST(Mutated, PairsAreRefusedInWords) {
-  const auto turned = std::ranges::find(golden_graphs(), "hopper_turned", &GoldenGraph::name);
-  const KernelPlan good = make_plan(turned->graph(), target::find("sm_90a")).kernels.at(0);
+  const auto rotated = std::ranges::find(golden_graphs(), "hopper_turned", &GoldenGraph::name);
+  const KernelPlan good = make_plan(rotated->graph(), target::find("sm_90a")).kernels.at(0);
   ASSERT_EQ(verdict(good), "");
   const std::string name = good.program.name + ": ";
   KernelPlan bad = good;  // batches run before columns

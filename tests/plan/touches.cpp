@@ -78,7 +78,7 @@ void for_each_in_fragment(const Context& c, const Shape& bound,
           Shape at = digits(b, batches);
           at.push_back(m), at.push_back(n);
           visit(warp_of(c, b, m, n, k) * 32 +
-                    Lanes(c).of(m, c.turns() > 1 ? n % (c.domain.back() / c.turns()) : n),
+                    Lanes(c).of(m, c.repeats() > 1 ? n % (c.domain.back() / c.repeats()) : n),
                 at);
         }
 }
@@ -200,11 +200,11 @@ void lanes_reads(const KernelPlan& plan, const Task& t, const Visit& visit) {
 int warp_of(const Context& c, std::int64_t b, std::int64_t m, std::int64_t n, int k) {
   const WarpLayout w = warps(c);
   const std::int64_t columns =
-      c.domain.back() / c.turns();  // of one slice: slices follow one another in time
+      c.domain.back() / c.repeats();  // of one slice: slices follow one another in time
   const Lanes lanes(c);
-  const std::int64_t unit = (c.turns() > 1 ? n % columns : n) / (lanes.outer   ? lanes.n
-                                                                 : columns > 8 ? 16
-                                                                               : 8);
+  const std::int64_t unit = (c.repeats() > 1 ? n % columns : n) / (lanes.outer   ? lanes.n
+                                                                   : columns > 8 ? 16
+                                                                                 : 8);
   return static_cast<int>(m / lanes.m % w.m + w.m * (b % w.b + w.b * (unit % w.n + w.n * k)));
 }
 

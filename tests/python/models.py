@@ -103,20 +103,20 @@ class GptJ(nn.Module):
         self.q, self.k, self.v = (nn.Linear(WIDTH, WIDTH, bias=False) for _ in range(3))
 
     @staticmethod
-    def turned(x, cos, sin):
+    def rotated(x, cos, sin):
         a, b = x[..., ::2], x[..., 1::2]
         return torch.stack((a * cos - b * sin, b * cos + a * sin), -1).flatten(-2)
 
     def forward(self, x, cos, sin):
         q, k, v = heads(self.q(x)), heads(self.k(x)), heads(self.v(x))
-        return joined(F.scaled_dot_product_attention(self.turned(q, cos, sin), self.turned(k, cos, sin), v, is_causal=True))
+        return joined(F.scaled_dot_product_attention(self.rotated(q, cos, sin), self.rotated(k, cos, sin), v, is_causal=True))
 
 
 class GptNeoX(GptJ):
     """Interleaved pairs, an angle for each element."""
 
     @staticmethod
-    def turned(x, cos, sin):
+    def rotated(x, cos, sin):
         quarter = torch.stack((-x[..., 1::2], x[..., ::2]), -1).flatten(-2)
         return x * cos.repeat_interleave(2, -1) + quarter * sin.repeat_interleave(2, -1)
 
@@ -125,9 +125,9 @@ class Meta(GptJ):
     """Meta's Llama: complex numbers."""
 
     @staticmethod
-    def turned(x, turn, _):
+    def rotated(x, rotation, _):
         pairs = torch.view_as_complex(x.float().reshape(*x.shape[:-1], -1, 2))
-        return torch.view_as_real(pairs * turn).flatten(3).type_as(x)
+        return torch.view_as_real(pairs * rotation).flatten(3).type_as(x)
 
 
 class Cross(nn.Module):

@@ -14,8 +14,8 @@ def nvrtc() -> bool:
         return False
 
 
-def spec(*shape, dtype="bf16", turned=False):
-    return Spec(dtype, shape, (1, shape[0]) if turned else None)
+def spec(*shape, dtype="bf16", transposed=False):
+    return Spec(dtype, shape, (1, shape[0]) if transposed else None)
 
 
 # (kernel, the template's instance, options, target, tensors)
@@ -28,13 +28,13 @@ INSTANCES = [
     ("transpose", "transpose<bfloat16_t, 128, 4, 256, true>", {}, "sm_90a", [spec(64, 128)]),
     ("transpose", "transpose<bfloat16_t, 64, 1, 128, false>", {}, "sm_80", [spec(63, 128)]),
     ("gemm", "gemm_sm80<GemmSm80<bfloat16_t, 128, 128, 64, 3, 2, 4, false>, Identity>", {}, "sm_80", [spec(1024, 512), spec(512, 1024)]),
-    ("gemm", "gemm_ragged<half_t, 32, 32, 4, true, Identity>", {}, "sm_90a", [spec(50, 37, dtype="f16"), spec(37, 61, dtype="f16", turned=True)]),
+    ("gemm", "gemm_ragged<half_t, 32, 32, 4, true, Identity>", {}, "sm_90a", [spec(50, 37, dtype="f16"), spec(37, 61, dtype="f16", transposed=True)]),
     ("gemm", "gemm_ragged<bfloat16_t, 64, 64, 3, false, Identity>", {}, "sm_90a", [spec(600, 601), spec(601, 600)]),
-    ("gemm", "gemm_sm90<GemmTile<bfloat16_t, bfloat16_t, 256, 4, 2>, Identity>", {}, "sm_90a", [spec(4096, 512), spec(512, 4096, turned=True)]),
-    ("gemm", "gemm_sm90<GemmTile<bfloat16_t, bfloat16_t, 192, 4, 2>, Identity>", {}, "sm_90a", [spec(300, 512), spec(512, 600, turned=True)]),
-    ("gemm", "linear_rows_sm90<ManyRows<bfloat16_t, 64>, Identity>", {}, "sm_90a", [spec(50, 512), spec(512, 4096, turned=True)]),
-    ("gemm", "linear_rows_sm90<ManyRows<half_t, 128>, Identity>", {}, "sm_90a", [spec(99, 512, dtype="f16"), spec(512, 4096, dtype="f16", turned=True)]),
-    ("gemm", "linear_sm90<FewRows<bfloat16_t, Weights::nk, Work::product, 8, 4>>", {}, "sm_90a", [spec(3, 512), spec(512, 200, turned=True)]),
+    ("gemm", "gemm_sm90<GemmTile<bfloat16_t, bfloat16_t, 256, 4, 2>, Identity>", {}, "sm_90a", [spec(4096, 512), spec(512, 4096, transposed=True)]),
+    ("gemm", "gemm_sm90<GemmTile<bfloat16_t, bfloat16_t, 192, 4, 2>, Identity>", {}, "sm_90a", [spec(300, 512), spec(512, 600, transposed=True)]),
+    ("gemm", "linear_rows_sm90<ManyRows<bfloat16_t, 64>, Identity>", {}, "sm_90a", [spec(50, 512), spec(512, 4096, transposed=True)]),
+    ("gemm", "linear_rows_sm90<ManyRows<half_t, 128>, Identity>", {}, "sm_90a", [spec(99, 512, dtype="f16"), spec(512, 4096, dtype="f16", transposed=True)]),
+    ("gemm", "linear_sm90<FewRows<bfloat16_t, Weights::nk, Work::product, 8, 4>>", {}, "sm_90a", [spec(3, 512), spec(512, 200, transposed=True)]),
     ("rms_norm_linear", "linear_sm90<FewRows<bfloat16_t, Weights::kn, Work::rms_norm, 16, 4>>", {}, "sm_90a", [spec(12, 512), spec(512, 200)]),
     ("gated_mlp", "linear_sm90<FewRows<half_t, Weights::kn, Work::gated, 8, 4>>", {}, "sm_90a", [spec(2, 512, dtype="f16"), *[spec(512, 200, dtype="f16")] * 2]),
     ("attention", "attention_sm90<Attention<bfloat16_t, 128, 176, false>>", {}, "sm_90a", [spec(2, 8, 300, 128), *[spec(2, 2, 500, 128)] * 2]),

@@ -48,7 +48,7 @@ class Llama(nn.Module):
         self.first, self.second = nn.RMSNorm(dim, eps=1e-5), nn.RMSNorm(dim, eps=1e-5)
 
     @staticmethod
-    def turned(x, cos, sin):
+    def rotated(x, cos, sin):
         a, b = x.chunk(2, -1)
         return x * cos + torch.cat((-b, a), -1) * sin
 
@@ -56,7 +56,7 @@ class Llama(nn.Module):
         b, t, d = x.shape
         qkv = self.qkv(self.first(x)).view(b, t, -1, self.size).transpose(1, 2)
         q, k, v = qkv.split([self.heads, self.kv, self.kv], 1)
-        q, k = self.turned(q, cos, sin), self.turned(k, cos, sin)
+        q, k = self.rotated(q, cos, sin), self.rotated(k, cos, sin)
         a = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
         x = x + self.out(a.transpose(1, 2).reshape(b, t, d))
         h = self.second(x)
@@ -203,18 +203,18 @@ def test_views_between_products_and_what_follows_cost_no_kernel(compiled):
     error, reports = compiled(lambda x: x + F.silu(layer(x)), torch.randn(2, 4, 32))
     assert error <= 2e-6 and len(reports[0].parts[0].manifest["kernels"]) == 1
     cos, sin = torch.randn(4, 16), torch.randn(4, 16)
-    error, reports = compiled(lambda x: Llama.turned(x, cos, sin), torch.randn(2, 3, 4, 16))
+    error, reports = compiled(lambda x: Llama.rotated(x, cos, sin), torch.randn(2, 3, 4, 16))
     assert error <= 2e-6 and len(reports[0].parts[0].manifest["kernels"]) == 1
 
 
 @pytest.mark.parametrize("rotates", [True, False])
 def test_a_rotation_of_halves_is_one_operator(compiled, rotates):
-    def turned(x, cos, sin):
+    def rotated(x, cos, sin):
         a, b = x.chunk(2, -1)
         return torch.cat((a * cos - b * sin, b * cos + a * (sin if rotates else cos)), -1)
 
     torch.manual_seed(6)
-    error, reports = compiled(turned, torch.randn(2, 3, 4, 16), torch.randn(4, 8), torch.randn(4, 8))
+    error, reports = compiled(rotated, torch.randn(2, 3, 4, 16), torch.randn(4, 8), torch.randn(4, 8))
     (part,) = reports[0].parts
     assert error <= 2e-6 and (len(part.manifest["kernels"]) == 1) == rotates
 

@@ -82,7 +82,7 @@ def test_a_region_is_in_channels_last_where_the_estimate_says_so():
     saved, found = laid(graph)
     assert found == {"convolution": True, "convolution_1": True, "convolution_2": True}
     assert copies(graph) == [*((f"{x}_1", LAST) for x in "xwvu"), ("convolution_2", torch.contiguous_format)]
-    assert saved.gpu > 0 and saved.host == -5 * torch_costs.TURNED.host
+    assert saved.gpu > 0 and saved.host == -5 * torch_costs.TRANSPOSED.host
     assert all(n.meta["val"].is_contiguous() for n in next(iter(graph.find_nodes(op="output"))).all_input_nodes)
     assert is_last(next(n for n in graph.nodes if n.target is aten.cat.default).meta["val"])
 
@@ -90,8 +90,8 @@ def test_a_region_is_in_channels_last_where_the_estimate_says_so():
 def test_what_is_measured_decides(times):
     times.update({(True, 3): 5.0, (True, 64): 1.0, (True, 96): 1.0})
     saved, found = laid(traced(block, *SHAPES))
-    weights = sum(torch_costs.TURNED.kernel + 8 * n / torch_costs.TURNED.bytes for n in (64 * 27, 32 * 64 * 9, 64 * 96 * 9))
-    tensors = sum(torch_costs.TURNED.kernel + 8 * n / torch_costs.TURNED.bytes for n in (2 * 3 * 4096, 2 * 64 * 256))
+    weights = sum(torch_costs.TRANSPOSED.kernel + 8 * n / torch_costs.TRANSPOSED.bytes for n in (64 * 27, 32 * 64 * 9, 64 * 96 * 9))
+    tensors = sum(torch_costs.TRANSPOSED.kernel + 8 * n / torch_costs.TRANSPOSED.bytes for n in (2 * 3 * 4096, 2 * 64 * 256))
     assert all(found.values()) and saved.gpu == pytest.approx(30 - 7 - weights - tensors)
 
 
@@ -180,8 +180,8 @@ def test_weights_that_a_part_computes_cost_no_copy(times):
 
     times.update({(True, 64): 0.0})
     saved, found = laid(traced(function, (1, 64, 8, 8), (64, 64, 3, 3)))
-    x = torch_costs.TURNED.kernel + 8 * 64 * 64 / torch_costs.TURNED.bytes
-    assert all(found.values()) and saved.gpu == pytest.approx(10 - x) and saved.host == -torch_costs.TURNED.host
+    x = torch_costs.TRANSPOSED.kernel + 8 * 64 * 64 / torch_costs.TRANSPOSED.bytes
+    assert all(found.values()) and saved.gpu == pytest.approx(10 - x) and saved.host == -torch_costs.TRANSPOSED.host
 
 
 def test_pools_of_several_windows_are_in_nchw(times):

@@ -151,8 +151,8 @@ def test_a_band_against_every_element():
                 assert torch.equal(torch_own.mask(torch.ones(rows, columns), band.tril, band.triu, 0.0) == 1, kept)
                 for i in range(rows):
                     for j in range(columns):
-                        turned = kept.clone()
-                        turned[i, j] = ~turned[i, j]
-                        other = torch_masks.band_of(turned, (rows, columns))
+                        flipped = kept.clone()
+                        flipped[i, j] = ~flipped[i, j]
+                        other = torch_masks.band_of(flipped, (rows, columns))
                         if other is not None:
-                            assert torch.equal(torch_own.mask(torch.ones(rows, columns), other.tril, other.triu, 0.0) == 1, turned)
+                            assert torch.equal(torch_own.mask(torch.ones(rows, columns), other.tril, other.triu, 0.0) == 1, flipped)

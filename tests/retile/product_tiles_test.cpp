@@ -32,7 +32,7 @@ TEST(ProductTiles, AreTurnedOnWarpgroupsAlone) {
   for (const char* target : {"sm_80", "sm_90a"})
     for (std::int64_t m : {1, 8, 16, 33, 100, 300, 512})
       for (const ProductTile& t : product_tiles({1, m, 4096, 4096, DType::f16}, target::find(target)))
-        EXPECT_TRUE(!t.turned || (std::string(target) == "sm_90a" && t.n <= 256 && m >= 8)) << m;
+        EXPECT_TRUE(!t.swap_ab || (std::string(target) == "sm_90a" && t.n <= 256 && m >= 8)) << m;
 }
 
 TEST(ProductTiles, OfOddRowsLeaveFewerEmpty) {

@@ -13,9 +13,9 @@ namespace {
 using graph::DType;
 using plan::Blocks;
 
-/// Heads of 2 x `half` columns, `turned` of them rotated and the others unchanged.
+/// Heads of 2 x `half` columns, `rotated` of them rotated and the others unchanged.
 struct Case {
-  std::int64_t heads, turned, half;
+  std::int64_t heads, rotated, half;
   bool along_k = true;
   DType dtype = DType::bf16;
   std::int64_t rows = 256, k = 192;
@@ -33,13 +33,13 @@ graph::KernelGraph heads(const Case& c, bool rows_of_each = false) {
       {.grid = {c.heads, c.rows / 128}, .block = {256}, .loop = c.k / 64}, [&](graph::BlockBuilder& t) {
         const auto x = rows_of_each ? t.load(X, {.x = 0, .y = 2, .loop = 3}) : t.load(X, {.y = 0, .loop = 1});
         const auto product = accum(matmul(x, t.load(W, {.x = 0, .loop = 2})));
-        const auto turned =
+        const auto rotated =
             rotary_interleaved(permute(product, {0, 2, 3, 1}), t.load(cos, {.y = 0}), t.load(sin, {.y = 0}));
         const std::int64_t line = 2 * c.half;
-        t.store(turned, {.x = 0, .y = 1}, "turned", {line, c.turned * line, 1, c.half}, {0, 0, c.turned});
-        if (c.turned < c.heads)
-          t.store(product, {.x = 0, .y = 2}, "others", {line, c.half, (c.heads - c.turned) * line, 1},
-                  {0, c.turned, c.heads});
+        t.store(rotated, {.x = 0, .y = 1}, "turned", {line, c.rotated * line, 1, c.half}, {0, 0, c.rotated});
+        if (c.rotated < c.heads)
+          t.store(product, {.x = 0, .y = 2}, "others", {line, c.half, (c.heads - c.rotated) * line, 1},
+                  {0, c.rotated, c.heads});
       });
   for (const auto& o : out) b.output(o, &o == &out[0] ? "T" : "V");
   return b.build();
@@ -68,7 +68,7 @@ TEST(BatchesOnWarpgroups, AreOneProductWhoseSumsTurnInRegisters) {
 }
 
 TEST(BatchesOnWarpgroups, OfWhichSomeStoreLeaveThroughOneTile) {
-  const plan::KernelPlan k = planned(heads({.heads = 5, .turned = 3, .half = 64}));
+  const plan::KernelPlan k = planned(heads({.heads = 5, .rotated = 3, .half = 64}));
   int ways = 0;
   for (const plan::Buffer& b : k.buffers) ways += k.program.nodes[b.node].kind == plan::NodeKind::store;
   EXPECT_EQ(ways, 1);
@@ -102,11 +102,11 @@ TEST(BatchesOnWarpgroups, AreRefusedInWords) {
       if (n.starts_with("products on warpgroups: ")) return n.substr(24);
     return std::string();
   };
-  EXPECT_EQ(note(heads({.heads = 2, .turned = 2, .half = 64}, true)),
+  EXPECT_EQ(note(heads({.heads = 2, .rotated = 2, .half = 64}, true)),
             "a block multiplies 2 matrices, each by its own");
-  EXPECT_EQ(note(heads({.heads = 2, .turned = 2, .half = 32, .along_k = false})),
+  EXPECT_EQ(note(heads({.heads = 2, .rotated = 2, .half = 32, .along_k = false})),
             "2 matrices of 64 bytes a line do not lie as one of 64 columns");
-  EXPECT_EQ(note(heads({.heads = 2, .turned = 2, .half = 128, .along_k = false, .dtype = DType::f16})),
+  EXPECT_EQ(note(heads({.heads = 2, .rotated = 2, .half = 128, .along_k = false, .dtype = DType::f16})),
             "2 matrices of 256 bytes a line do not lie as one of 256 columns");
 }
 

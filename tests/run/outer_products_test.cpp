@@ -74,10 +74,11 @@ plan::Plan expect_right(const graph::KernelGraph& g, const char* target, const p
 }
 
 /// Row-major, or the last two dimensions the other way round; `more` elements between lines.
-Strides strides(const Shape& s, bool turned, std::int64_t more) {
+Strides strides(const Shape& s, bool transposed, std::int64_t more) {
   Strides result(s.size(), 1);
   std::int64_t next = 1;
-  const std::size_t last = s.size() - 1, inner = turned ? last - 1 : last, outer = turned ? last : last - 1;
+  const std::size_t last = s.size() - 1, inner = transposed ? last - 1 : last,
+                    outer = transposed ? last : last - 1;
   result[inner] = 1, result[outer] = s[inner] + more, next = result[outer] * s[outer];
   for (std::size_t d = last - 1; d-- > 0;) result[d] = next, next *= s[d];
   return result;
@@ -210,12 +211,12 @@ TEST_P(OuterProducts, ReadZerosPastAnOperandsRows) {
 // for any order of the operands.
 TEST_P(OuterProducts, ReadVectorsWithoutConflicts) {
   const target::Target& target = target::find(GetParam());
-  for (const bool a_turned : {false, true})
-    for (const bool b_turned : {false, true}) {
+  for (const bool a_transposed : {false, true})
+    for (const bool b_transposed : {false, true}) {
       constexpr std::int64_t n = 1024;
       graph::Builder b("square");
-      b.output(matmul(b.input("A", {n, n}, DType::f32, strides({n, n}, a_turned, 0)),
-                      b.input("B", {n, n}, DType::f32, strides({n, n}, b_turned, 0))),
+      b.output(matmul(b.input("A", {n, n}, DType::f32, strides({n, n}, a_transposed, 0)),
+                      b.input("B", {n, n}, DType::f32, strides({n, n}, b_transposed, 0))),
                "Y");
       plan::Wishes wishes;
       wishes.tiling = {{.op = 0, .grid = {}, .block = {}, .product = retile::ProductTile{128, 128, 16, 256}}};
@@ -232,7 +233,7 @@ TEST_P(OuterProducts, ReadVectorsWithoutConflicts) {
       EXPECT_EQ(counts.at(Counter::shared_load_4) + counts.at(Counter::shared_load_8), 0u);
       EXPECT_EQ(counts.at(Counter::shared_load_wavefronts), loads / 32 * 2);
       EXPECT_EQ(counts.at(Counter::cp_async_wavefronts), counts.at(Counter::cp_async_wavefronts_ideal));
-      EXPECT_NE(p.source.find(fmt::format("multiply_outer<16, {}, {}>(", !a_turned, b_turned)),
+      EXPECT_NE(p.source.find(fmt::format("multiply_outer<16, {}, {}>(", !a_transposed, b_transposed)),
                 std::string::npos)
           << p.source;
       EXPECT_NE(p.source.find("OuterProduct<4, 4, "), std::string::npos);

@@ -24,9 +24,9 @@ graph::Array random(const Shape& shape, std::uint64_t seed) {
 }
 
 /// Rows of n: `c` and `s` have a row for each token, of n or n / 2, and `heads` rows of x share it.
-std::vector<double> turned(const std::vector<double>& x, const std::vector<double>& c,
-                           const std::vector<double>& s, std::int64_t n, std::int64_t heads,
-                           std::int64_t width, bool side_by_side) {
+std::vector<double> rotated(const std::vector<double>& x, const std::vector<double>& c,
+                            const std::vector<double>& s, std::int64_t n, std::int64_t heads,
+                            std::int64_t width, bool side_by_side) {
   std::vector<double> y(x.size());
   for (std::size_t row = 0; row < x.size() / static_cast<std::size_t>(n); ++row)
     for (std::int64_t i = 0; i < n; ++i) {
@@ -70,7 +70,7 @@ TEST_P(Rotary, BothConventions) {
       const auto y = emulate_graph(b.build(), {x, c, s}, GetParam());
       for (std::size_t o = 0; o < y.size(); ++o) {
         const std::vector<double> expected =
-            turned(x.values, c.values, s.values, n, heads, width, o != 0 && o != 3);
+            rotated(x.values, c.values, s.values, n, heads, width, o != 0 && o != 3);
         for (std::size_t i = 0; i < expected.size(); ++i) {
           const double e = expected[i] * (o < 3 ? 1 : 2);
           ASSERT_NEAR(y[o][i], e, 0x1p-9 * (1 + std::fabs(e)))
@@ -111,7 +111,7 @@ TEST_P(Rotary, BesideProducts) {
   };
   const auto y = emulate_graph(b.build(), {x, w, c, s, v}, GetParam());
   for (std::size_t o = 0; o < 2; ++o) {
-    std::vector<double> q = turned(product(x.values, w.values, 64), c.values, s.values, n, 1, n / 2, o == 1);
+    std::vector<double> q = rotated(product(x.values, w.values, 64), c.values, s.values, n, 1, n / 2, o == 1);
     for (double& e : q) e = graph::round_to(DType::f16, e);
     const std::vector<double> expected = product(q, v.values, n);
     for (std::size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(y[o][i], expected[i], 0.3) << o << " " << i;
@@ -130,7 +130,7 @@ TEST_P(Rotary, OfColumnsWhoseGreatestIsTaken) {
                .at(0),
            "Y");
   const graph::Array x = random({rows, n}, 1), c = random({1, n / 2}, 2), s = random({1, n / 2}, 3);
-  const std::vector<double> q = turned(x.values, c.values, s.values, n, rows, n / 2, false);
+  const std::vector<double> q = rotated(x.values, c.values, s.values, n, rows, n / 2, false);
   const auto y = emulate_graph(b.build(), {x, c, s}, GetParam());
   for (std::int64_t i = 0; i < n; ++i) {
     double greatest = -1e9;

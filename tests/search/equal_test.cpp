@@ -261,17 +261,17 @@ TEST(Equal, MasksByIndex) {
 // Rotary embeddings as operators and in their usual forms: halves by slices, interleaved pairs by a view.
 TEST(Equal, RotaryEmbeddings) {
   const std::vector<Shape> three = {{4, 2, 8}, {4, 1, 4}, {4, 1, 4}};
-  const auto turned = [](const Tensor& a, const Tensor& b, const Inputs& x, int dim) {
+  const auto rotated = [](const Tensor& a, const Tensor& b, const Inputs& x, int dim) {
     const auto table = [&](const Tensor& t) { return dim == 2 ? t : reshape(t, {4, 1, 4, 1}); };
     const Tensor c = table(x[1]), s = table(x[2]);
     return concat(a * c - b * s, b * c + a * s, dim);
   };
   const auto halves = [&](const Inputs& x) {
-    return turned(slice(x[0], 2, 0, 4), slice(x[0], 2, 4, 8), x, 2);
+    return rotated(slice(x[0], 2, 0, 4), slice(x[0], 2, 4, 8), x, 2);
   };
   const auto pairs = [&](const Inputs& x) {
     const Tensor seen = reshape(x[0], {4, 2, 4, 2});
-    return reshape(turned(slice(seen, 3, 0, 1), slice(seen, 3, 1, 2), x, 3), {4, 2, 8});
+    return reshape(rotated(slice(seen, 3, 0, 1), slice(seen, 3, 1, 2), x, 3), {4, 2, 8});
   };
   const auto rotary = [](const Inputs& x) { return graph::rotary(x[0], x[1], x[2]); };
   const auto interleaved = [](const Inputs& x) { return graph::rotary_interleaved(x[0], x[1], x[2]); };

@@ -39,13 +39,13 @@ struct TileOrder {
 struct LongAndShort {
   int below, extent;
 
-  ZELLIGE_ANYWHERE int operator()(int pair, int turn) const {
+  ZELLIGE_ANYWHERE int operator()(int pair, int iteration) const {
     const int low = pair % below, n = pair / below % (extent / 2), high = pair / (below * (extent / 2));
-    return low + below * ((turn ? n : extent - 1 - n) + extent * high);
+    return low + below * ((iteration ? n : extent - 1 - n) + extent * high);
   }
 };
 
-/// Tiles of the rows of several heads; each block of the grid takes `turns` of them. Causal: later rows have
+/// Tiles of the rows of several heads; each block of the grid takes `iterations` of them. Causal: later rows have
 /// more work, so a block takes a long tile and the short one that balances it, from both ends of a head.
 template <bool Causal>
 struct HeadOrder {
@@ -55,14 +55,14 @@ struct HeadOrder {
     int tile, head;  // tile -1: nothing to do
   };
   ZELLIGE_ANYWHERE int per_head() const { return Causal ? (tiles + 1) / 2 : tiles; }
-  ZELLIGE_ANYWHERE int turns(int blocks) const {
+  ZELLIGE_ANYWHERE int iterations(int blocks) const {
     return (per_head() * heads + blocks - 1) / blocks * (Causal ? 2 : 1);
   }
-  ZELLIGE_ANYWHERE Place operator()(int turn, int block, int blocks) const {
-    const int unit = (Causal ? turn / 2 : turn) * blocks + block, head = unit / per_head(),
+  ZELLIGE_ANYWHERE Place operator()(int iteration, int block, int blocks) const {
+    const int unit = (Causal ? iteration / 2 : iteration) * blocks + block, head = unit / per_head(),
               r = unit % per_head();
-    if (head >= heads || (Causal && turn % 2 && 2 * r + 1 == tiles)) return {-1, 0};
-    return {Causal && turn % 2 == 0 ? tiles - 1 - r : r, head};
+    if (head >= heads || (Causal && iteration % 2 && 2 * r + 1 == tiles)) return {-1, 0};
+    return {Causal && iteration % 2 == 0 ? tiles - 1 - r : r, head};
   }
 };
 

@@ -56,9 +56,9 @@ struct AttentionWork {
     v = A::KvRing::at(A::v_offset, at + each, {"V"}, "v full", "v empty");
     q = A::QRing::at(0, at + 2 * each, {"Q"}, "q full", "q empty");
   }
-  ZELLIGE_CALL int turns() const { return order.turns(gridDim.x); }
+  ZELLIGE_CALL int iterations() const { return order.iterations(gridDim.x); }
   /// This block's tile of 128 rows; tile -1: nothing to do.
-  ZELLIGE_CALL auto operator()(int turn) const { return order(turn, blockIdx.x, gridDim.x); }
+  ZELLIGE_CALL auto operator()(int iteration) const { return order(iteration, blockIdx.x, gridDim.x); }
   /// The key tiles visible to the rows from `row` on. Causal: the last query sees the last key.
   ZELLIGE_CALL int key_tiles(int row) const {
     int keys = s.keys;
@@ -81,8 +81,8 @@ ZELLIGE_CALL void attention_load(const TmaDescriptor& q_map, const TmaDescriptor
     const auto full = ring.acquire(s);
     tma_load_hint_4d(ring.tile(s), map, full, hint, 0, row, 0, head);
   };
-  for (int turn = 0; turn < work.turns(); ++turn) {
-    const auto [tile, head] = work(turn);
+  for (int iteration = 0; iteration < work.iterations(); ++iteration) {
+    const auto [tile, head] = work(iteration);
     if (tile < 0) continue;
     const int row = 128 * tile, kv_head = head / (work.s.heads / work.s.kv_heads);
     auto before = stage;
@@ -127,8 +127,8 @@ ZELLIGE_CALL void attention_multiply(const TmaDescriptor& o_map, const Attention
     for (int i = 0; i < Keys / 4; ++i) p[i / 4][i % 4] = pack<Element>(s[2 * i], s[2 * i + 1]);
   };
   if (w == 1) your_turn();
-  for (int turn = 0; turn < work.turns(); ++turn) {
-    const auto [tile, head] = work(turn);
+  for (int iteration = 0; iteration < work.iterations(); ++iteration) {
+    const auto [tile, head] = work(iteration);
     if (tile < 0) continue;
     const int row = 128 * tile + 64 * w, n = work.key_tiles(128 * tile);
     const auto mask = [&](int j) {

@@ -1,4 +1,4 @@
-#include "fuse/turn.hpp"
+#include "fuse/swap_operands.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -19,10 +19,10 @@ using graph::Shape;
 constexpr std::int64_t columns_unit = 16;  // of a wgmma
 constexpr std::int64_t warpgroup_rows = 64, warpgroup_threads = 128, max_columns = 128;
 
-class Turning {
+class OperandSwap {
  public:
-  Turning(const BlockGraph& b, const target::Target& target)
-      : from_(b), target_(target), turned_(b.tensors.size(), -1) {
+  OperandSwap(const BlockGraph& b, const target::Target& target)
+      : from_(b), target_(target), transposed_(b.tensors.size(), -1) {
     to_.grid = b.grid, to_.block = b.block, to_.loop = b.loop;
     for (const graph::BlockTensor& t : b.tensors) to_.tensors.push_back({.name = t.name});
   }
@@ -37,7 +37,7 @@ class Turning {
 
  private:
   const Shape& shape(int t) const { return from_.tensors[t].shape; }
-  bool is_turned(int t) const { return turned_[t] == t; }
+  bool is_transposed(int t) const { return transposed_[t] == t; }
 
   int permuted(int t, const Shape& s) {
     Shape order(s.size());
@@ -51,26 +51,26 @@ class Turning {
     return out;
   }
   /// The tile as the swapped steps read it; -1: it has no rows and columns.
-  int as_turned(int t) {
-    if (turned_[t] < 0 && shape(t).size() >= 2) turned_[t] = permuted(t, shape(t));
-    return turned_[t];
+  int as_transposed(int t) {
+    if (transposed_[t] < 0 && shape(t).size() >= 2) transposed_[t] = permuted(t, shape(t));
+    return transposed_[t];
   }
 
   bool add(const BlockOp& op) {
-    const bool of_turned = std::ranges::any_of(op.inputs, [&](int t) { return is_turned(t); });
-    if (op.kind == OpKind::matmul) return !of_turned && product(op);
-    if (op.kind == OpKind::output && of_turned) return store(op), true;
+    const bool of_transposed = std::ranges::any_of(op.inputs, [&](int t) { return is_transposed(t); });
+    if (op.kind == OpKind::matmul) return !of_transposed && product(op);
+    if (op.kind == OpKind::output && of_transposed) return store(op), true;
     if (op.kind == OpKind::input && op.loop_dim >= 0) brought_.insert(op.outputs[0]);
     if (op.kind == OpKind::input && cuts_rows(op)) cut_.insert(op.outputs[0]);
-    if (!of_turned) {
+    if (!of_transposed) {
       to_.ops.push_back(op);
       return std::ranges::none_of(op.inputs, [&](int t) { return brought_.count(t) > 0; });
     }
     if (op.kind != OpKind::accum && !graph::is_elementwise(op.kind)) return false;
     BlockOp made = op;
     for (int& t : made.inputs)
-      if ((t = as_turned(t)) < 0) return false;
-    turned_[op.outputs[0]] = op.outputs[0];
+      if ((t = as_transposed(t)) < 0) return false;
+    transposed_[op.outputs[0]] = op.outputs[0];
     to_.ops.push_back(std::move(made));
     return true;
   }
@@ -89,8 +89,8 @@ class Turning {
       if (shape(t).size() != out.size() || brought_.count(t) == 0) return false;
     columns_ = n;
     BlockOp made = op;
-    made.inputs = {as_turned(op.inputs[1]), as_turned(op.inputs[0])};
-    turned_[op.outputs[0]] = op.outputs[0];
+    made.inputs = {as_transposed(op.inputs[1]), as_transposed(op.inputs[0])};
+    transposed_[op.outputs[0]] = op.outputs[0];
     to_.ops.push_back(std::move(made));
     return true;
   }
@@ -113,17 +113,18 @@ class Turning {
   const BlockGraph& from_;
   const target::Target& target_;
   BlockGraph to_;
-  std::set<int> brought_;    // tiles loaded in each iteration
-  std::set<int> cut_;        // tiles whose rows the grid splits
-  std::vector<int> turned_;  // by tile: itself if it is swapped, the permuted one if there is one, else -1
+  std::set<int> brought_;  // tiles loaded in each iteration
+  std::set<int> cut_;      // tiles whose rows the grid splits
+  std::vector<int>
+      transposed_;  // by tile: itself if it is swapped, the permuted one if there is one, else -1
   std::int64_t columns_ = 0;
 };
 
 }  // namespace
 
-std::optional<BlockGraph> turned(const BlockGraph& b, const target::Target& target) {
+std::optional<BlockGraph> swap_operands(const BlockGraph& b, const target::Target& target) {
   if (static_cast<double>(b.grid.count()) < plan::drawing * target.multiprocessors) return std::nullopt;
-  return Turning(b, target).run();
+  return OperandSwap(b, target).run();
 }
 
 }  // namespace zellige::fuse

@@ -1,6 +1,6 @@
 // Matmuls with small M and swapped operands: the same values, on warpgroups, and only if
 // that pays.
-#include "fuse/turn.hpp"
+#include "fuse/swap_operands.hpp"
 
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ Tensor gated(Builder& b, std::int64_t rows, std::int64_t columns = wide) {
 }
 
 /// Kernels of the whole graph whose first part has swapped operands.
-std::vector<Kernel> turned_kernels(const KernelGraph& g) {
+std::vector<Kernel> swapped_kernels(const KernelGraph& g) {
   std::vector<int> ops;
   for (std::size_t i = 0; i < g.ops.size(); ++i) ops.push_back(static_cast<int>(i));
   std::string why;
@@ -47,8 +47,8 @@ std::vector<Kernel> turned_kernels(const KernelGraph& g) {
 KernelGraph fused(const KernelGraph& g, const Kernel& k) { return assemble(g, {{k.ops, {k}, 0}}).graph; }
 
 /// `on`: with the instruction that the source names.
-KernelGraph one_turned(const KernelGraph& g, const std::string& on) {
-  const std::vector<Kernel> found = turned_kernels(g);
+KernelGraph one_swapped(const KernelGraph& g, const std::string& on) {
+  const std::vector<Kernel> found = swapped_kernels(g);
   const auto by_warpgroups = std::ranges::find_if(found, [&](const Kernel& k) {
     return emit::transpile(fused(g, k), target::find("sm_90a")).source.find(on) != std::string::npos;
   });
@@ -63,8 +63,8 @@ void expect_right(const KernelGraph& h) {
   EXPECT_EQ(r.status, run::Status::correct) << h.name << ": " << r.reason;
 }
 
-void expect_turned(const KernelGraph& g) {
-  const KernelGraph h = one_turned(g, "on wgmma m64n16k16");
+void expect_swapped(const KernelGraph& g) {
+  const KernelGraph h = one_swapped(g, "on wgmma m64n16k16");
   const search::Equality e = search::equal(g, h);
   EXPECT_EQ(search::name(e.answer), "equal") << search::describe(e, g.name, "turned") << graph::to_json(h);
   expect_right(h);
@@ -73,37 +73,37 @@ void expect_turned(const KernelGraph& g) {
 TEST(Turn, TwoProductsOfTheSameRows) {
   Builder b("gated");
   b.output(gated(b, 16), "Y");
-  expect_turned(b.build());
+  expect_swapped(b.build());
 }
 
 TEST(Turn, WhatMeetsTheProductIsTurnedToo) {
   Builder b("with_others");
   b.output((gated(b, 16) * b.input("row", {1, wide}) + b.input("R", {16, wide})) * b.input("column", {16, 1}),
            "Y");
-  expect_turned(b.build());
+  expect_swapped(b.build());
 }
 
 TEST(Turn, OddRowsAreCutInSixteens) {
   Builder b("odd");
   b.output(gated(b, 72), "Y");
-  expect_right(one_turned(b.build(), "on wgmma m64n80k16"));
+  expect_right(one_swapped(b.build(), "on wgmma m64n80k16"));
 }
 
 TEST(Turn, OnlyWhereItPays) {
   for (const std::int64_t rows : {1, 8, 12, 64, 128}) {
     Builder b("rows");
     b.output(gated(b, rows), "Y");
-    EXPECT_TRUE(turned_kernels(b.build()).empty()) << rows << " rows";
+    EXPECT_TRUE(swapped_kernels(b.build()).empty()) << rows << " rows";
   }
   Builder few("few_blocks");
   few.output(gated(few, 16, 64 * 64), "Y");
-  EXPECT_TRUE(turned_kernels(few.build()).empty()) << "64 blocks draw half of what memory gives";
+  EXPECT_TRUE(swapped_kernels(few.build()).empty()) << "64 blocks draw half of what memory gives";
 }
 
 TEST(Turn, WhatIsNoPlainEpilogueIsLeft) {
   Builder b("norm_in_the_loop");
   b.output(matmul(rms_norm(b.input("X", {16, 128})), b.input("W", {128, wide})), "Y");
-  EXPECT_TRUE(turned_kernels(b.build()).empty()) << "the loop squares and sums, too";
+  EXPECT_TRUE(swapped_kernels(b.build()).empty()) << "the loop squares and sums, too";
 }
 
 }  // namespace
