@@ -214,7 +214,7 @@ def contestants_of(name, w, programs, lib, bench):
     for who, f in w["others"].items():
         run[who] = f
         if who == "hand":
-            def apart(*t, f=f):
+            def without_overlap(*t, f=f):
                 for library in lib.values():
                     library.zellige_overlap(0)
                 try:
@@ -222,7 +222,7 @@ def contestants_of(name, w, programs, lib, bench):
                 finally:
                     for library in lib.values():
                         library.zellige_overlap(1)
-            run["hand/apart"] = apart
+            run["hand/apart"] = without_overlap
     return run
 
 

@@ -49,8 +49,8 @@ def settle(c, k, first, missed):
     parts = [missed * k["dram_bytes"] / c["dram"] * 1e-3, l2, busiest * k["wavefronts"] * cycle,
              busiest * k["tensor_cycles"] * cycle, busiest * k["slots"] / 4 * cycle, latency]
     slowest, total = max(parts), sum(parts)
-    apart = c["rest"] + (1 - c["rest"]) / max(1.0, k["trips"] * min(busiest, k["blocks_each"]))
-    return (c["launch"] if first else c["next"]) + c["load"] * cycle + slowest + apart * (total - slowest)
+    exposed = c["rest"] + (1 - c["rest"]) / max(1.0, k["trips"] * min(busiest, k["blocks_each"]))
+    return (c["launch"] if first else c["next"]) + c["load"] * cycle + slowest + exposed * (total - slowest)
 
 
 def predicted(c, f):

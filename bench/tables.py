@@ -16,10 +16,10 @@ WHOLE, HAND = raw.rows(LAYERS), raw.rows(KERNELS)
 def products():
     lines = [[row.name, f"{row.floor:.2f}", row.text("emitted"), row.text("emitted/apart"), row.text("hand"), row.text("hand/apart"),
               f"{row.text(row.best)} ({row.best})", f"{row.speed():.3f}", f"{row.speed('/apart'):.3f}"] for row in raw.rows(PRODUCTS, "gemm_")]
-    overlap, apart = raw.Sweep(SQUARES), raw.Sweep(SQUARES, "/apart")
+    overlap, without_overlap = raw.Sweep(SQUARES), raw.Sweep(SQUARES, "/apart")
     return "\n\n".join([raw.origin(PRODUCTS), table(["workload", "roofline, us", "emitted, us", "no overlap, us", "hand-written, us", "no overlap, us", "best baseline, us",
                                                       "speedup", "no overlap"], lines),
-                        f"Without the last row: {overlap.sentence()}; without overlap {apart.sentence()}."])
+                        f"Without the last row: {overlap.sentence()}; without overlap {without_overlap.sentence()}."])
 
 
 def models():

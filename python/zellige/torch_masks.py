@@ -48,12 +48,12 @@ def band_of(kept, shape):
         return None
     kept = kept.reshape(kept.shape[-2:] if kept.ndim > 1 else (1, -1)).expand(shape[-2:])
     rows, columns = kept.shape
-    apart = torch.arange(columns) - torch.arange(rows)[:, None]
-    inside = apart[kept]
+    offset = torch.arange(columns) - torch.arange(rows)[:, None]
+    inside = offset[kept]
     if inside.numel() in (0, kept.numel()):
         return None
     low, high = int(inside.min()), int(inside.max())
-    if not torch.equal(kept, (apart >= low) & (apart <= high)):
+    if not torch.equal(kept, (offset >= low) & (offset <= high)):
         return None
     return Band(high if high < columns - 1 else None, low if low > 1 - rows else None)
 

@@ -43,12 +43,12 @@ def compare_number(x: torch.Tensor, y: float, kind: str) -> torch.Tensor:
 
 def mask(x: torch.Tensor, tril: int | None, triu: int | None, value: float) -> torch.Tensor:
     """x where triu <= column - row <= tril (each if set), else the value."""
-    apart = torch.arange(x.shape[-1], device=x.device) - torch.arange(x.shape[-2], device=x.device)[:, None]
-    kept = torch.ones_like(apart, dtype=torch.bool)
+    offset = torch.arange(x.shape[-1], device=x.device) - torch.arange(x.shape[-2], device=x.device)[:, None]
+    kept = torch.ones_like(offset, dtype=torch.bool)
     if tril is not None:
-        kept = kept & (apart <= tril)
+        kept = kept & (offset <= tril)
     if triu is not None:
-        kept = kept & (apart >= triu)
+        kept = kept & (offset >= triu)
     return torch.where(kept, x, value)
 
 

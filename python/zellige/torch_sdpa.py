@@ -234,5 +234,5 @@ def _agrees(found, expected) -> bool:
     if found.shape != expected.shape or found.dtype != expected.dtype or not torch.equal(found.isnan(), expected.isnan()):
         return False
     exact = expected.float().nan_to_num()
-    apart = (found.float().nan_to_num() - exact).square().mean().sqrt()
-    return bool(apart <= STEPS * torch.finfo(expected.dtype).eps * exact.square().mean().sqrt())
+    difference = (found.float().nan_to_num() - exact).square().mean().sqrt()
+    return bool(difference <= STEPS * torch.finfo(expected.dtype).eps * exact.square().mean().sqrt())

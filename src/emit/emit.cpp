@@ -106,7 +106,7 @@ Program written(const graph::KernelGraph& graph, const target::Target& target, c
   const plan::Plan& plan = program.plan;
   program.manifest = manifest_of(plan, program.price);
   program.manifest.tiling = tiling;
-  program.manifest.apart = wishes.apart;
+  program.manifest.decomposed = wishes.decomposed;
   Names names;
   LaunchText kernels(plan, names);
   const std::vector<plan::Launch> all = plan::launches(plan.kernels);

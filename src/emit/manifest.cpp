@@ -53,7 +53,7 @@ std::string to_json(const Manifest& m) {
   root["name"] = m.name;
   root["target"] = m.target;
   root["buffer_size"] = m.buffer_size;
-  if (m.apart) root["apart"] = true;
+  if (m.decomposed) root["apart"] = true;
   root["tiling"] = Json::parse(retile::to_json(m.tiling));
   root["artefacts"] = Json::array();
   for (const Artefact& a : m.artefacts) root["artefacts"].push_back(to_json(a));

@@ -64,7 +64,7 @@ struct Manifest {
   std::vector<KernelLaunch> kernels;
   std::int64_t buffer_size = 0;  // bytes of workspace the host entry asks for
   retile::Tiling tiling;         // of the graph's custom operators
-  bool apart = false;            // which were decomposed (fuse/custom.hpp)
+  bool decomposed = false;       // which were decomposed (fuse/custom.hpp)
   std::vector<Artefact> artefacts = {};
   std::string zellige = {};  // the version of Zellige that wrote it; "": this one
   std::string nvrtc = {};    // the version of NVRTC that made the cubin; "": no cubin

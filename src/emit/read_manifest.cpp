@@ -241,7 +241,7 @@ Manifest fields_of(const Json& root, const std::string& text, const std::string&
   check_positions(m, Role::input, f["tensors"]);
   check_positions(m, Role::output, f["tensors"]);
   for (const Field& k : f["kernels"].list()) m.kernels.push_back(kernel(k, m.tensors, target));
-  m.apart = f.has("apart") && f["apart"].truth();
+  m.decomposed = f.has("apart") && f["apart"].truth();
   if (root.contains("tiling")) m.tiling = retile::parse_tiling(text, source);
   return m;
 }

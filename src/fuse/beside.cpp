@@ -105,6 +105,6 @@ class Beside {
 
 }  // namespace
 
-std::optional<KernelGraph> softmax_apart(const KernelGraph& g) { return Beside(g).run(); }
+std::optional<KernelGraph> separate_softmax(const KernelGraph& g) { return Beside(g).run(); }
 
 }  // namespace zellige::fuse

@@ -14,6 +14,6 @@
 namespace zellige::fuse {
 
 /// Returns nullopt if the graph has no such softmax.
-std::optional<graph::KernelGraph> softmax_apart(const graph::KernelGraph&);
+std::optional<graph::KernelGraph> separate_softmax(const graph::KernelGraph&);
 
 }  // namespace zellige::fuse

@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "fuse/apart.hpp"
 #include "fuse/choose.hpp"
+#include "fuse/decompose.hpp"
 #include "fuse/kernel.hpp"
 #include "fuse/roundings.hpp"
 #include "plan/tile.hpp"
@@ -20,15 +20,15 @@ struct Way {
   plan::Rejections rejected{};  // plans rejected on the way, if it is not available
 };
 
-Way taken_apart(const KernelGraph& g, const target::Target& target, Prices& known, const Watch& watch,
-                Reasons reasons) {
+Way decomposed_way(const KernelGraph& g, const target::Target& target, Prices& known, const Watch& watch,
+                   Reasons reasons) {
   try {
-    const std::optional<KernelGraph> decomposed_graph = apart(g);
+    const std::optional<KernelGraph> decomposed_graph = decompose(g);
     if (!decomposed_graph) return {{}, {"they are not proved to be plain operators in blocks"}};
     Optimized o = optimize(*decomposed_graph, target, known, watch, reasons);
     if (const auto name = added_rounding(g, *decomposed_graph, o.graph))
       return {{}, {fmt::format("{} would be rounded", *name)}, std::move(o.rejected)};
-    o.apart = true;
+    o.decomposed = true;
     return {std::move(o)};
   } catch (const Rejected& e) {
     return {{}, {e.what(), true}};
@@ -63,10 +63,11 @@ Cost cost(const KernelGraph& g, const target::Target& target) {
 /// The cost model knows little of what happens between kernels: each additional kernel must save a whole
 /// launch besides. A single kernel is taken even at equal cost, because on an H200 decomposed operators were
 /// faster there (docs/explanation/retiling.md).
-bool less(const Cost& apart, const Cost& kept, const target::Target& target) {
-  const double more = apart.kernels > kept.kernels ? static_cast<double>(apart.kernels - kept.kernels) : 0;
-  const double minimum = apart.kernels == 1 ? 1 + tie : 1 - tie;
-  return apart.us + more * target.costs.launch < minimum * kept.us;
+bool less(const Cost& decomposed, const Cost& kept, const target::Target& target) {
+  const double more =
+      decomposed.kernels > kept.kernels ? static_cast<double>(decomposed.kernels - kept.kernels) : 0;
+  const double minimum = decomposed.kernels == 1 ? 1 + tie : 1 - tie;
+  return decomposed.us + more * target.costs.launch < minimum * kept.us;
 }
 
 /// Returns the only variant that is available.
@@ -89,26 +90,26 @@ Optimized optimize(const KernelGraph& g, const target::Target& target, Custom cu
   const bool none = retile::tiling_of(g).empty();
   if (custom == Custom::kept || (custom == Custom::cheaper && none))
     return optimize(g, target, known, watch, reasons);
-  Way apart = taken_apart(g, target, known, watch, reasons);
-  if (custom == Custom::apart) {
-    if (!apart.taken && apart.not_taken.rejected) raise(apart.not_taken);
-    if (!apart.taken)
-      fail("{}: expected custom operators that can be decomposed; {}", g.name, apart.not_taken.why);
-    return std::move(*apart.taken);
+  Way decomposed = decomposed_way(g, target, known, watch, reasons);
+  if (custom == Custom::decomposed) {
+    if (!decomposed.taken && decomposed.not_taken.rejected) raise(decomposed.not_taken);
+    if (!decomposed.taken)
+      fail("{}: expected custom operators that can be decomposed; {}", g.name, decomposed.not_taken.why);
+    return std::move(*decomposed.taken);
   }
   Way kept = kept_as_they_are(g, target, known, watch, reasons);
-  if (!kept.taken && !apart.taken) raise(kept.not_taken);
-  if (!kept.taken) return instead(std::move(apart), "decomposed", kept);
-  if (!apart.taken) return instead(std::move(kept), "kept", apart);
+  if (!kept.taken && !decomposed.taken) raise(kept.not_taken);
+  if (!kept.taken) return instead(std::move(decomposed), "decomposed", kept);
+  if (!decomposed.taken) return instead(std::move(kept), "kept", decomposed);
   const auto words = [](const Cost& c) {
     return fmt::format("{:.1f} us in {} kernel{}", c.us, c.kernels, c.kernels == 1 ? "" : "s");
   };
-  const Cost whole = cost(kept.taken->graph, target), parts = cost(apart.taken->graph, target);
+  const Cost whole = cost(kept.taken->graph, target), parts = cost(decomposed.taken->graph, target);
   const bool is_less = less(parts, whole, target);
   plan::Rejections rejected = kept.taken->rejected;
-  for (const plan::Rejections& of : {apart.taken->rejected, whole.rejected, parts.rejected})
+  for (const plan::Rejections& of : {decomposed.taken->rejected, whole.rejected, parts.rejected})
     plan::add(rejected, of);
-  Optimized& taken = is_less ? *apart.taken : *kept.taken;
+  Optimized& taken = is_less ? *decomposed.taken : *kept.taken;
   taken.rejected = std::move(rejected);
   taken.notes.push_back(
       is_less ? fmt::format("custom operators are decomposed: {}, and {} kept", words(parts), words(whole))
@@ -118,15 +119,15 @@ Optimized optimize(const KernelGraph& g, const target::Target& target, Custom cu
 
 Optimized as_wished(const KernelGraph& g, const target::Target& target, bool fuse, plan::Wishes& wishes,
                     Prices& known, const Watch& watch, Reasons reasons) {
-  if (!fuse && wishes.apart)
+  if (!fuse && wishes.decomposed)
     fail("{}: expected a tiling of the graph as it is given, found one of its custom operators decomposed",
          g.name);
   if (!fuse) return {.graph = g};
   const Custom custom = wishes.tiles == plan::Tiles::chosen ? Custom::cheaper
-                        : wishes.apart                      ? Custom::apart
+                        : wishes.decomposed                 ? Custom::decomposed
                                                             : Custom::kept;
   Optimized o = optimize(g, target, custom, known, watch, reasons);
-  wishes.apart = o.apart;
+  wishes.decomposed = o.decomposed;
   // The tiles of what was fused from primitive operators have been chosen with the groups.
   if (wishes.tiles == plan::Tiles::chosen && retile::tiling_of(g).empty()) wishes.tiles = plan::Tiles::given;
   return o;

@@ -1,7 +1,7 @@
 // Decides whether the custom operators of a graph are kept or decomposed when it is fused.
 //
 //   Optimized o = optimize(graph, target, Custom::cheaper);
-//   o.apart      // were they decomposed (apart.hpp), and the whole graph fused again?
+//   o.decomposed      // were they decomposed (apart.hpp), and the whole graph fused again?
 //   o.notes      // both estimated costs, or why they were kept
 //
 // With Custom::cheaper both variants are fused, and tiled as `plan::tile` chooses. The decomposed one is
@@ -13,15 +13,15 @@
 
 namespace zellige::fuse {
 
-enum class Custom : std::uint8_t { kept, cheaper, apart };
+enum class Custom : std::uint8_t { kept, cheaper, decomposed };
 
-/// Throws Error if `custom` is Custom::apart and they cannot be decomposed.
+/// Throws Error if `custom` is Custom::decomposed and they cannot be decomposed.
 Optimized optimize(const graph::KernelGraph&, const target::Target&, Custom);
 Optimized optimize(const graph::KernelGraph&, const target::Target&, Custom, Prices& known, const Watch& = {},
                    Reasons = Reasons::told);
 
 /// Applies the options `fuse` and `wishes`. Without `fuse` the graph is returned unfused; with automatic
-/// tiles, the cheaper variant; with explicit tiles, the variant that they belong to. Sets wishes.apart, and
+/// tiles, the cheaper variant; with explicit tiles, the variant that they belong to. Sets wishes.decomposed, and
 /// turns automatic tiling off if the fused graph had no custom operators, because their tiles were chosen
 /// together with the groups.
 Optimized as_wished(const graph::KernelGraph&, const target::Target&, bool fuse, plan::Wishes&, Prices& known,

@@ -141,16 +141,16 @@ Optimized optimize(const KernelGraph& g, const target::Target& target) {
 Optimized optimize(const KernelGraph& given, const target::Target& target, Prices& known, const Watch& watch,
                    Reasons reasons) {
   KernelGraph g = heads_first(with_copies(normalize(in_memory_order(live(given)))));
-  if (std::optional<KernelGraph> apart = softmax_apart(g)) g = std::move(*apart);
+  if (std::optional<KernelGraph> separate = separate_softmax(g)) g = std::move(*separate);
   Choice choice = choose(g, target, known, watch, reasons);
-  if (std::optional<KernelGraph> apart = choice.ended ? std::nullopt : pairs_apart(g)) {
+  if (std::optional<KernelGraph> separate = choice.ended ? std::nullopt : separate_pairs(g)) {
     // The rewritten graph has batched matmuls, which some instructions do not support.
     try {
-      Choice other = choose(*apart, target, known, watch, reasons);
+      Choice other = choose(*separate, target, known, watch, reasons);
       const auto [us, kernels] = cost(choice);
       const auto [other_us, other_kernels] = cost(other);
       if (other_us < us || (other_kernels < kernels && other_us < (1 + tie) * us))
-        g = std::move(*apart), choice = std::move(other);
+        g = std::move(*separate), choice = std::move(other);
     } catch (const Rejected& e) {
       known.drop(e);
     }

@@ -37,7 +37,7 @@ struct Optimized {
   std::vector<std::string> limits{};  // search limits that were reached; also in the notes
   Work work{};                        // statistics of the search for groups
   plan::Rejections rejected{};        // rejected plans of variants that were not taken
-  bool apart = false;                 // its custom operators were decomposed (custom.hpp)
+  bool decomposed = false;            // its custom operators were decomposed (custom.hpp)
 };
 
 /// `graph` must be validated. Throws Error if not even the unfused graph can be planned: Rejected if the

@@ -3,7 +3,7 @@
 //   t (m, h d) -> reshape (m, 1, h, d) -> permute (m, h, 1, d) -> slice of heads -> rotary       becomes
 //   t (m, h d) -> reshape (m, h, d) -> slice of heads -> rotary -> reshape (m, h', 1, d)
 //
-// `pairs_apart` looks for rotary embeddings in the latter form.
+// `separate_pairs` looks for rotary embeddings in the latter form.
 #pragma once
 #include "graph/graph.hpp"
 

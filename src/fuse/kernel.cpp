@@ -290,7 +290,7 @@ std::vector<Kernel> kernels_of(const KernelGraph& g, const std::vector<int>& ops
                                const target::Target& target, std::string& why) {
   std::vector<Kernel> found;
   why.clear();
-  for (const Readers readers : {Readers::together, Readers::apart}) {
+  for (const Readers readers : {Readers::together, Readers::separate}) {
     try {
       found = Making(g, ops, readers, target).run(why);
     } catch (const Fault&) {

@@ -213,6 +213,6 @@ class Pairs {
 
 }  // namespace
 
-std::optional<KernelGraph> pairs_apart(const KernelGraph& g) { return Pairs(g).run(); }
+std::optional<KernelGraph> separate_pairs(const KernelGraph& g) { return Pairs(g).run(); }
 
 }  // namespace zellige::fuse

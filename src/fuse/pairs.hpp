@@ -14,6 +14,6 @@
 namespace zellige::fuse {
 
 /// Returns nullopt if no rotary embedding reads a matrix product this way.
-std::optional<graph::KernelGraph> pairs_apart(const graph::KernelGraph&);
+std::optional<graph::KernelGraph> separate_pairs(const graph::KernelGraph&);
 
 }  // namespace zellige::fuse

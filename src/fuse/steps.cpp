@@ -53,7 +53,7 @@ class Expansion {
         fail("{} has lost a dimension that its readers count", g_.tensors[tensor].name);
       return stored(tensor, made->second);
     }
-    const auto [at, is_new] = loaded_.insert({{tensor, readers_ == Readers::apart ? op : -1}, -1});
+    const auto [at, is_new] = loaded_.insert({{tensor, readers_ == Readers::separate ? op : -1}, -1});
     if (is_new) at->second = value({g_.tensors[tensor].shape, g_.tensors[tensor].dtype, tensor, true});
     return at->second;
   }
@@ -175,7 +175,7 @@ class Expansion {
   std::set<int> left_;
   std::map<int, int> rounded_;                 // by tensor that is both stored and read
   std::map<int, int> made_;                    // by tensor
-  std::map<std::pair<int, int>, int> loaded_;  // by tensor and, with Readers::apart, user
+  std::map<std::pair<int, int>, int> loaded_;  // by tensor and, with Readers::separate, user
 };
 
 }  // namespace

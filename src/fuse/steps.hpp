@@ -52,7 +52,7 @@ bool is_reduction(OpKind);
 bool fusable(const graph::KernelGraph&, int op);
 
 /// Whether all users of a loaded tensor share one value, or each has its own with independent axes.
-enum class Readers : bool { together, apart };
+enum class Readers : bool { together, separate };
 
 /// `ops` must be in the graph's order. A concatenation is no step; its result is loaded. Throws Error if a
 /// user in the group needs a dimension that was dropped.

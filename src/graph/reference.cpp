@@ -61,10 +61,10 @@ struct Parts {
   Parts(const KernelOp& op, const std::vector<Operand>& in, const std::vector<Shape>& out)
       : op(op), in(in), out(out) {
     const Shape& x = in[0].shape;
-    bool apart = is_elementwise(op.kind);
-    if (is_composed(op.kind)) apart = composed_dims(op.kind, op.attributes, x).back() > 0;
-    if (op.kind == OpKind::reduction) apart = op.attributes.dim > 0;
-    if (!apart) return;
+    bool independent = is_elementwise(op.kind);
+    if (is_composed(op.kind)) independent = composed_dims(op.kind, op.attributes, x).back() > 0;
+    if (op.kind == OpKind::reduction) independent = op.attributes.dim > 0;
+    if (!independent) return;
     extent = out[0][0];
     step = std::clamp<std::int64_t>(chunk * extent / std::max(size(x), size(out[0])), 1, extent);
   }

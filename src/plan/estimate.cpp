@@ -30,7 +30,8 @@ class Estimate {
     k_.barriers = block_.loop > 1 ? k_.trip_count : 0;
     for (const BlockOp& op : block_.ops) add(op);
     k_.warps = std::max(1.0, warps_);
-    k_.chain = (k_.slots - apart_ * (1 - target_.costs.step_apart / target_.costs.step)) / k_.warps;
+    k_.chain = (k_.slots - elementwise_slots_ * (1 - target_.costs.elementwise_step / target_.costs.step)) /
+               k_.warps;
     const auto blocks = static_cast<double>(block_.grid.count());
     k_.l2_bytes *= blocks;
     resident();
@@ -76,9 +77,9 @@ class Estimate {
     if (op.kind == OpKind::matmul) return product(op, x, y);
     if (op.kind == OpKind::permute) return;  // a view of the same memory
     if (graph::is_elementwise(op.kind)) {
-      return apart(extent(y) / 32 * slots_of(op.kind) * times(op));
+      return add_elementwise(extent(y) / 32 * slots_of(op.kind) * times(op));
     }
-    apart(4 * extent(x) / 32 * times(op));
+    add_elementwise(4 * extent(x) / 32 * times(op));
     if (extent(x) != extent(y) || op.kind == OpKind::rms_norm) k_.barriers += 2;
   }
 
@@ -91,7 +92,7 @@ class Estimate {
   }
 
   /// Adds issue slots of elementwise work.
-  void apart(double slots) { k_.slots += slots, apart_ += slots; }
+  void add_elementwise(double slots) { k_.slots += slots, elementwise_slots_ += slots; }
 
   void product(const BlockOp& op, const Shape& x, const Shape& y) {
     const DType dtype = block_.tensors[op.inputs[0]].dtype;
@@ -194,7 +195,7 @@ class Estimate {
   const graph::KernelOp& op_;
   const BlockGraph& block_;
   const target::Target& target_;
-  double apart_ = 0;  // part of the slots: elementwise work
+  double elementwise_slots_ = 0;  // part of the slots: elementwise work
   double warps_, trip_bytes_ = 0, once_bytes_ = 0;
   bool fits_ = true;
   KernelPrice k_;

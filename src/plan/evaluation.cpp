@@ -310,16 +310,16 @@ class Nest {
 
   int concat(const Node& n, const Point& p) {
     // Along the concatenated dimension neighbours may be in different parts: each is decided separately.
-    bool apart = n.dim == p.inner && p.vector > 1 && (p.shift % p.vector != 0 || p.limit[n.dim] > 0);
+    bool scalar = n.dim == p.inner && p.vector > 1 && (p.shift % p.vector != 0 || p.limit[n.dim] > 0);
     std::int64_t start = 0;
     if (n.dim == p.inner)
-      for (int in : n.in) apart = apart || start % p.vector != 0, start += p_.nodes[in].shape[n.dim];
+      for (int in : n.in) scalar = scalar || start % p.vector != 0, start += p_.nodes[in].shape[n.dim];
     const int node = static_cast<int>(&n - p_.nodes.data());
     const int choose = add(Item{.kind = Kind::choose, .node = node, .vector = p.vector});
     const std::size_t before = order_.size();
-    for (int v = 0; v < (apart ? p.vector : 1); ++v) {
+    for (int v = 0; v < (scalar ? p.vector : 1); ++v) {
       Point at = p;
-      if (apart) at.at[p.inner] = at.at[p.inner].moved(v), at.vector = 1, at.shift = 0;
+      if (scalar) at.at[p.inner] = at.at[p.inner].moved(v), at.vector = 1, at.shift = 0;
       if (p.limit[n.dim] > 0) at.at[n.dim] = at.at[n.dim].at_most(p.limit[n.dim] - 1), at.limit[n.dim] = 0;
       std::int64_t from = 0;
       for (std::size_t i = 0; i < n.in.size(); ++i) {
@@ -328,7 +328,7 @@ class Nest {
         if (n.dim == q.inner) q.shift -= from;
         q.own = At::elsewhere;
         q.at[n.dim] = at.at[n.dim].moved(-from);
-        const Part part{apart ? v : -1, at.at[n.dim], from + extent, i == 0, i + 1 == n.in.size()};
+        const Part part{scalar ? v : -1, at.at[n.dim], from + extent, i == 0, i + 1 == n.in.size()};
         Item open{.kind = Kind::part, .vector = at.vector}, close{.kind = Kind::take, .vector = at.vector};
         open.part = close.part = part;
         add(std::move(open));

@@ -104,10 +104,10 @@ int ring_depth(const KernelPlan& plan, const target::Target& target, std::int64_
                std::int64_t other_bytes) {
   constexpr std::int64_t barriers = 1024;
   const bool one_tile = plan.blocks == 0 || plan.blocks == plan.program.grid.count() * plan.split_k;
-  std::int64_t apart = one_tile ? 0 : other_bytes;
+  std::int64_t reserved = one_tile ? 0 : other_bytes;
   for (const Task& t : plan.tasks)  // other ranks write there while the loop is still running
-    if (one_tile && t.kind == TaskKind::to_peers) apart += plan.buffers[t.buffer].bytes;
-  const std::int64_t room = target.shared_per_block - barriers - apart;
+    if (one_tile && t.kind == TaskKind::to_peers) reserved += plan.buffers[t.buffer].bytes;
+  const std::int64_t room = target.shared_per_block - barriers - reserved;
   const std::int64_t limit =
       one_tile ? std::min<std::int64_t>(max_ring_stages, plan.iterations_per_rank()) : max_ring_stages;
   return static_cast<int>(

@@ -26,7 +26,7 @@ struct Wishes {
   std::vector<Blocks> blocks = ways_of_blocks;
   Tiles tiles = Tiles::given;
   retile::Tiling tiling{};  // with Tiles::stated
-  bool apart = false;       // the graph's custom operators were decomposed (fuse/custom.hpp)
+  bool decomposed = false;  // the graph's custom operators were decomposed (fuse/custom.hpp)
   // Set to false to skip the register proof, the most expensive one, if only the estimated cost is used and
   // the plan is proved later.
   bool registers_proved = true;

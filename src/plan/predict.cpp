@@ -82,20 +82,20 @@ std::uint64_t found(const Node& n, int axis, std::int64_t blocks, std::int64_t l
     return all;
   };
   std::int64_t minimum = 1;  // a divisor of the next digit's div
-  bool apart = true;
+  bool separate = true;
   std::uint64_t sum = 1;
   std::int64_t times = blocks;
   for (const auto& [digit, dims] : digits) {
     const auto [div, mod] = digit;
     const std::int64_t range = mod > 0 ? mod : std::max<std::int64_t>(blocks / div, 1);
-    apart = apart && div % minimum == 0 && times % range == 0 && blocks % (div * range) == 0;
-    if (!apart) break;
+    separate = separate && div % minimum == 0 && times % range == 0 && blocks % (div * range) == 0;
+    if (!separate) break;
     minimum = div * range, times /= range;
     std::uint64_t here = 0;
     for (std::int64_t tile = 0; tile < range; ++tile) here += product(dims, tile);
     sum *= here;
   }
-  if (apart) return sum * static_cast<std::uint64_t>(times);
+  if (separate) return sum * static_cast<std::uint64_t>(times);
   sum = 0;
   for (std::int64_t block = 0; block < blocks; ++block) {
     std::uint64_t all = 1;

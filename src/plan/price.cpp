@@ -86,11 +86,11 @@ void settle(KernelPrice& k, const target::Target& target, double launched, bool 
   const double under_way =
       k.trip_count * static_cast<double>(std::min<std::int64_t>(k.blocks_of_busiest, k.blocks_each));
   const double rest = k.parted ? costs.rest_parted : costs.rest;
-  const double apart = rest + (1 - rest) / std::max(1.0, under_way);
+  const double exposed = rest + (1 - rest) / std::max(1.0, under_way);
   const double chain_cycles = k.chained ? k.waves * k.trip_count * costs.chain_iteration * cycle
                                         : k.waves * k.tiles * costs.tile * cycle;
   const double power = k.tiles > 0 ? costs.power * k.l2 : 0;
-  k.us = k.launch + k.first + slowest + apart * (total - slowest) + power + chain_cycles;
+  k.us = k.launch + k.first + slowest + exposed * (total - slowest) + power + chain_cycles;
 }
 namespace {
 
@@ -264,7 +264,7 @@ class Pricing {
             elements * (n.in.empty() ? 0
                                      : static_cast<double>(graph::size(plan_.program.nodes[n.in[0]].shape)) /
                                            static_cast<double>(graph::size(n.shape)));
-      chained += (k.slots - before) * target_.costs.step_apart / target_.costs.step;
+      chained += (k.slots - before) * target_.costs.elementwise_step / target_.costs.step;
     }
     if (k.stalls) k.tiles = tiles;
     k.barriers = each(Counter::barrier);

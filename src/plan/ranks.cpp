@@ -9,7 +9,7 @@
 namespace zellige::plan {
 namespace {
 
-constexpr std::int64_t apart = std::int64_t{1} << 40;  // keeps the ranks' shared memories disjoint
+constexpr std::int64_t rank_distance = std::int64_t{1} << 40;  // keeps the ranks' shared memories disjoint
 
 class Ranks {
  public:
@@ -73,7 +73,7 @@ class Ranks {
       x.name = describe(parts > 1 ? fmt::format("part {} of {}", part, x.name) : x.name, rank);
       x.bytes = stage / parts * x.stages;
       // Parts of a stage are separate tensors here, because no step accesses them across stages.
-      x.offset += rank * apart + part * x.bytes;
+      x.offset += rank * rank_distance + part * x.bytes;
       all_.tensors.push_back(std::move(x));
     }
   }
@@ -174,7 +174,7 @@ class Ranks {
         }
         y.reads = accesses(step.reads, rank, -1);
         y.writes = accesses(step.writes, to, step.multicast ? rank : -1);
-        if (meets(step.kind)) y.id += barriers_apart * rank;
+        if (meets(step.kind)) y.id += barriers_per_rank * rank;
         y.multicast = false;
         y.body = steps_of(step.body, rank);
         result.push_back(std::move(y));

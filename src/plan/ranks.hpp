@@ -10,7 +10,7 @@
 namespace zellige::plan {
 
 /// A rank's barrier id in the flat schedule is this times the rank, plus the id.
-constexpr int barriers_apart = 1000;
+constexpr int barriers_per_rank = 1000;
 
 /// Returns the schedule unchanged if it has one rank.
 Schedule all_ranks(const Schedule&);

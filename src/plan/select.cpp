@@ -298,7 +298,7 @@ class Selection {
 
   /// The cost of a matmul in no chain: with the layout that it may share if it is a producer, with its own
   /// best if it is the last.
-  double apart(int id) const {
+  double own_cost(int id) const {
     const MatmulChoice& c = plan_.matmuls.at(id);
     const double price = next_.count(id)
                              ? cost(program_.nodes[id], c, c.warps, false) + spilled({id}, {c.warps})
@@ -317,7 +317,7 @@ class Selection {
     };
     std::vector<Cut> best(ids.size() + 1);  // for the first N matmuls; start of the last of their chains
     for (std::size_t end = 1; end <= ids.size(); ++end) {
-      best[end] = {best[end - 1].price + apart(ids[end - 1]), end - 1, {}};
+      best[end] = {best[end - 1].price + own_cost(ids[end - 1]), end - 1, {}};
       for (std::size_t first = 0; first + 1 < end; ++first) {
         Chain c = chain(ids, first, end - 1);
         if (c.price < 0) continue;

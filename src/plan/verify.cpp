@@ -309,13 +309,13 @@ class Simulation {
   }
   /// The thread count of a named barrier must be that of the agents that arrive.
   void check_threads(int a, const Event& e) const {
-    if (e.step->id % barriers_apart == 0) return;
+    if (e.step->id % barriers_per_rank == 0) return;
     int threads = 0;
     for (std::size_t b = 0; b < s.agents.size(); ++b)
       if (barriers_of[b].contains(e.step->id)) threads += warp_threads * s.schedule.agents[b].warps;
     if (threads == e.step->threads) return;
     reject("{}: {} comes to barrier {} in {} for {} threads a round, and {} come to it; let it wait for {}",
-           s.kernel, s.schedule.agents[a].name, e.step->id % barriers_apart, describe(e), e.step->threads,
+           s.kernel, s.schedule.agents[a].name, e.step->id % barriers_per_rank, describe(e), e.step->threads,
            threads, threads);
   }
   bool knows(const AgentState& me, const Round& round) const {

@@ -14,7 +14,7 @@ Wishes tiling_wish(std::string_view tiling, const target::Target& target) {
 void state(Wishes& w, std::string_view json, std::string_view source) {
   w.tiles = Tiles::stated;
   w.tiling = retile::parse_tiling(json, source);
-  w.apart = retile::is_apart(json, source);
+  w.decomposed = retile::is_decomposed(json, source);
 }
 
 }  // namespace zellige::plan

@@ -199,10 +199,10 @@ class Relating {
     const Relation& bias = of(2);
     if (product.kind == Kind::sums) refuse("its bias would be added to each of the partial sums");
     if (bias.kind == Kind::same) {
-      const bool apart = product.kind == Kind::parts;
-      if (apart && !flat(op_->inputs[2], product.back))
+      const bool by_parts = product.kind == Kind::parts;
+      if (by_parts && !flat(op_->inputs[2], product.back))
         refuse("its product is in parts where the bias is whole");
-      if (apart && product.loop && varies_[op_->inputs[2]])
+      if (by_parts && product.loop && varies_[op_->inputs[2]])
         refuse("its product's and its bias' parts belong to different iterations");
       return product;
     }

@@ -82,7 +82,7 @@ Tiling parse_tiling(std::string_view text, std::string_view source) {
   return all;
 }
 
-bool is_apart(std::string_view text, std::string_view source) {
+bool is_decomposed(std::string_view text, std::string_view source) {
   const Json root = Json::parse(text, nullptr, false);
   if (!root.is_object() || !root.contains("apart")) return false;
   if (!root["apart"].is_boolean())

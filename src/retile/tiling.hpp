@@ -47,7 +47,7 @@ std::string to_json(const Tiling&);
 Tiling parse_tiling(std::string_view json, std::string_view source);
 /// Returns whether a manifest records that its tiling is of the graph with its custom operators decomposed
 /// (fuse/custom.hpp); false for a list.
-bool is_apart(std::string_view json, std::string_view source);
+bool is_decomposed(std::string_view json, std::string_view source);
 
 /// "operator 0: grid 128x1x1, loop 32, 128 threads; operator 2: ..."
 std::string print(const Tiling&);

@@ -144,7 +144,7 @@ std::string to_json(const RunResult& r) {
   };
   if (r.times.how != Timing::off) j["timing"] = name(r.times.how), j["sets"] = r.times.sets;
   put("time_us", r.times.samples);
-  put("apart_us", r.times.apart);
+  put("apart_us", r.times.without_overlap);
   put("ordered_us", r.times.ordered);
   for (const Tried& t : r.tried)
     j["tried"].push_back({{"tiling", Json::parse(t.tiling)}, {"expected_us", t.expected}, {"us", t.us}});
@@ -189,7 +189,7 @@ RunResult parse_result(std::string_view text) {
   for (const Timing how : {Timing::rotated, Timing::hot})
     if (j.value("timing", "") == name(how)) r.times.how = how, r.times.sets = j.at("sets");
   take("time_us", r.times.samples);
-  take("apart_us", r.times.apart);
+  take("apart_us", r.times.without_overlap);
   take("ordered_us", r.times.ordered);
   if (j.contains("tried"))
     for (const Json& t : j.at("tried"))
@@ -217,8 +217,9 @@ std::string summary(const RunResult& r) {
   if (const std::vector<double>& us = r.times.samples; !us.empty())
     line += fmt::format("  time {:.2f} us (min {:.2f}, p90 {:.2f})", median(us), percentile(us, 0),
                         percentile(us, 0.9));
-  if (!r.times.apart.empty())
-    line += fmt::format(", {:.2f} apart, {:.2f} in order", median(r.times.apart), median(r.times.ordered));
+  if (!r.times.without_overlap.empty())
+    line += fmt::format(", {:.2f} apart, {:.2f} in order", median(r.times.without_overlap),
+                        median(r.times.ordered));
   if (r.check_ms >= 100) line += fmt::format("  check {:.1f} s", r.check_ms / 1e3);
   if (!r.reason.empty()) line += "\n    " + r.reason;
   for (const std::string& note : r.notes) line += "\n    note: " + note;

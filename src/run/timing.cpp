@@ -53,7 +53,7 @@ Times time_rotated(Stream& stream, const LoadedProgram& program, const std::vect
   };
   if (program.programmatic()) {
     add(Overlap::all, times.samples);
-    if (!brief) add(Overlap::kernels, times.apart), add(Overlap::none, times.ordered);
+    if (!brief) add(Overlap::kernels, times.without_overlap), add(Overlap::none, times.ordered);
   } else {
     add(Overlap::none, times.samples);
   }

@@ -27,7 +27,7 @@ struct Times {
   Timing how{};
   int sets = 1;                 // of inputs and outputs
   std::vector<double> samples;  // rotated: overlapping evaluations if their kernels start early
-  std::vector<double> apart,
+  std::vector<double> without_overlap,
       ordered;  // rotated, if kernels start early: evaluations one after another, kernels one after another
 };
 

@@ -15,7 +15,7 @@ constexpr std::uint8_t below = FieldNumber::below, zero = FieldNumber::zero, abo
 
 /// Constants are kept as doubles in addition to their residues: two that are very close may compare either
 /// way.
-bool apart(double x, double y) {
+bool differ(double x, double y) {
   return std::fabs(x - y) > 1e-12 * std::max(std::fabs(x), std::fabs(y)) && std::isfinite(x) &&
          std::isfinite(y);
 }
@@ -25,7 +25,7 @@ bool apart(double x, double y) {
 /// Returns whether x <= y wherever both are numbers. The limits of float32 represent infinity and 0.
 bool Field::certainly_at_most(const FieldNumber& x, const FieldNumber& y) const {
   if (x.p == y.p && x.q == y.q) return true;
-  if (x.constant && y.constant) return real(x) < real(y) && apart(real(x), real(y));
+  if (x.constant && y.constant) return real(x) < real(y) && differ(real(x), real(y));
   if (within(x.may, below | zero) && within(y.may, zero | above)) return true;
   if (x.constant && (real(x) <= -FLT_MAX || (real(x) <= FLT_MIN && y.may == above))) return true;
   return y.constant && real(y) >= FLT_MAX;

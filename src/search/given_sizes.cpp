@@ -28,12 +28,12 @@ bool measure(const KernelGraph& a, const std::vector<Array>& ya, const std::vect
       for (std::size_t i = row; i < row + n; ++i, ++all) {
         const double x = ya[o].values[i], y = yb[o].values[i];
         const bool finite = std::isfinite(x) && std::isfinite(y);
-        const bool apart = classes && !finite && x != y && !(std::isnan(x) && std::isnan(y));
-        if (!apart && !finite) continue;
+        const bool class_differs = classes && !finite && x != y && !(std::isnan(x) && std::isnan(y));
+        if (!class_differs && !finite) continue;
         ++seen;
-        const double d = apart ? INFINITY : std::fabs(x - y);
+        const double d = class_differs ? INFINITY : std::fabs(x - y);
         difference += d * d;
-        norm += apart ? 0 : std::max(x * x, y * y);
+        norm += class_differs ? 0 : std::max(x * x, y * y);
         if (d > maximum) maximum = d, worst = i;
       }
       const double distance = difference == 0          ? 0

@@ -114,8 +114,8 @@ class Run {
     const double x = ya[output_].values[element_], y = yb[output_].values[element_];
     if (!std::isfinite(x) || !std::isfinite(y))
       return std::isnan(x) != std::isnan(y) || (!std::isnan(x) && x != y);
-    const double apart = std::fabs(x - y) / std::max(std::fabs(x), std::fabs(y));
-    return x != y && apart >= 0.25 * std::min(result_.difference->distance, 1.0);
+    const double relative_error = std::fabs(x - y) / std::max(std::fabs(x), std::fabs(y));
+    return x != y && relative_error >= 0.25 * std::min(result_.difference->distance, 1.0);
   }
 
   /// Replaces inputs by 0 where possible, and the others by 1: ever smaller ranges of them, as long as

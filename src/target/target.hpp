@@ -23,7 +23,7 @@ struct Costs {
   double launch = 2.8, next = 0.54;  // us for a program's first kernel, and for each further one
   double load = 1270;                // cycles from a load's issue to the use of its data, barrier included
   double step = 3.4;                 // cycles of an instruction that depends on the previous one
-  double step_apart = 2.5;           // the same for elementwise work, with several independent values
+  double elementwise_step = 2.5;     // the same for elementwise work, with several independent values
   double barrier = 190, barrier_warp = 26;  // cycles for four warps, and for each further one
   double chain_iteration = 110;  // cycles per iteration of a warpgroup chain, whose MMAs wait for the rest
   double rest = 0.1;             // share of everything but the slowest resource that does not overlap with it

@@ -163,8 +163,8 @@ def run_static_face(work, records, refused):
     # Records that the run-time API refuses are expected not to compile, and are separated.
     batches = []
     for prelude in sorted({prelude_of(r) for r in known}):
-        for apart in (False, True):
-            group = [r for r in known if prelude_of(r) == prelude and (r["id"] in refused) == apart]
+        for rejected in (False, True):
+            group = [r for r in known if prelude_of(r) == prelude and (r["id"] in refused) == rejected]
             batches += [group[i : i + BATCH] for i in range(0, len(group), BATCH)]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         for part in pool.map(face.run, batches):

@@ -44,10 +44,10 @@ std::string last_note(const Optimized& o) { return o.notes.empty() ? "" : o.note
 TEST(Custom, IsTakenApartWhereThatIsCheaper) {
   const KernelGraph g = attention();
   const Optimized o = optimize(g, sm_90a(), Custom::cheaper), kept = optimize(g, sm_90a(), Custom::kept);
-  EXPECT_TRUE(o.apart);
+  EXPECT_TRUE(o.decomposed);
   EXPECT_LT(o.kernels.size(), kept.kernels.size());
   EXPECT_NE(last_note(o).find("custom operators are decomposed: "), std::string::npos) << last_note(o);
-  EXPECT_FALSE(kept.apart);
+  EXPECT_FALSE(kept.decomposed);
   EXPECT_EQ(graph::to_json(kept.graph), graph::to_json(optimize(g, sm_90a()).graph));
 }
 
@@ -67,13 +67,13 @@ KernelGraph squares(const std::vector<graph::Shape>& shapes) {
 
 TEST(Custom, IsKeptWhereItIsNotCheaper) {
   const Optimized o = optimize(squares({{4096, 256}, {2048, 512}}), sm_90a(), Custom::cheaper);
-  EXPECT_FALSE(o.apart);
+  EXPECT_FALSE(o.decomposed);
   EXPECT_NE(last_note(o).find("custom operators are kept: "), std::string::npos) << last_note(o);
   EXPECT_NE(last_note(o).find(" decomposed"), std::string::npos) << last_note(o);
 }
 
 TEST(Custom, IsTakenApartAtTheSamePriceWhereOneKernelComesOfIt) {
-  EXPECT_TRUE(optimize(squares({{4096, 256}}), sm_90a(), Custom::cheaper).apart);
+  EXPECT_TRUE(optimize(squares({{4096, 256}}), sm_90a(), Custom::cheaper).decomposed);
 }
 
 TEST(Custom, ThatCannotBeTakenApartIsKept) {
@@ -87,7 +87,7 @@ TEST(Custom, ThatCannotBeTakenApartIsKept) {
   EXPECT_EQ(last_note(optimize(g, sm_90a(), Custom::cheaper)),
             "custom operators are kept: they are not proved to be plain operators in blocks");
   try {
-    optimize(g, sm_90a(), Custom::apart);
+    optimize(g, sm_90a(), Custom::decomposed);
     FAIL();
   } catch (const Error& e) {
     EXPECT_STREQ(
@@ -102,7 +102,7 @@ TEST(Custom, IsNotThere) {
   Builder b("plain");
   b.output(exp(square(b.input("X", {64, 256}))), "Y");
   const Optimized o = optimize(b.build(), sm_90a(), Custom::cheaper);
-  EXPECT_FALSE(o.apart);
+  EXPECT_FALSE(o.decomposed);
   for (const std::string& n : o.notes) EXPECT_EQ(n.find("custom operators"), std::string::npos) << n;
 }
 
@@ -123,8 +123,8 @@ TEST(Custom, IsKeptWhereSomethingWouldBeRounded) {
   };
   for (const DType dtype : {DType::f16, DType::f32}) {
     const Optimized o = optimize(given(dtype), sm_90a(), Custom::cheaper);
-    EXPECT_EQ(o.apart, dtype == DType::f32);
-    if (!o.apart) EXPECT_EQ(last_note(o), "custom operators are kept: Y_s3 would be rounded");
+    EXPECT_EQ(o.decomposed, dtype == DType::f32);
+    if (!o.decomposed) EXPECT_EQ(last_note(o), "custom operators are kept: Y_s3 would be rounded");
   }
 }
 
@@ -134,15 +134,16 @@ emit::Program transpiled(const KernelGraph& g, plan::Wishes w) {
   return emit::transpile(o.graph, sm_90a(), w);
 }
 
-void expect_replayed(const KernelGraph& g, bool apart) {
+void expect_replayed(const KernelGraph& g, bool decomposed) {
   const emit::Program p = transpiled(g, plan::tiling_wish("chosen", sm_90a()));
   const std::string manifest = emit::to_json(p.manifest);
-  EXPECT_EQ(p.manifest.apart, apart) << g.name;
-  EXPECT_EQ(manifest.find("\"apart\"") != std::string::npos, apart) << "it is said where it is so";
-  EXPECT_EQ(emit::to_json(emit::parse_manifest(manifest, "m")).find("\"apart\"") != std::string::npos, apart);
+  EXPECT_EQ(p.manifest.decomposed, decomposed) << g.name;
+  EXPECT_EQ(manifest.find("\"apart\"") != std::string::npos, decomposed) << "it is said where it is so";
+  EXPECT_EQ(emit::to_json(emit::parse_manifest(manifest, "m")).find("\"apart\"") != std::string::npos,
+            decomposed);
   plan::Wishes w;
   plan::state(w, manifest, "m");
-  EXPECT_EQ(w.apart, apart);
+  EXPECT_EQ(w.decomposed, decomposed);
   const emit::Program again = transpiled(g, w);
   EXPECT_EQ(p.source, again.source) << g.name;
   EXPECT_EQ(manifest, emit::to_json(again.manifest)) << g.name;
@@ -170,7 +171,7 @@ TEST(Replay, OfAList) {
   plan::Wishes w = plan::tiling_wish("given", sm_90a());
   const emit::Program p = transpiled(g, w);
   plan::state(w, retile::to_json(p.manifest.tiling), "list");
-  EXPECT_FALSE(w.apart);
+  EXPECT_FALSE(w.decomposed);
   EXPECT_EQ(p.source, transpiled(g, w).source);
 }
 

@@ -97,11 +97,11 @@ TEST(FusePairs, IsLeftAsItIsTheSecondTime) {
 
 /// True if pairs are separated in the function's result.
 template <class F>
-bool apart(const F& f) {
+bool separates(const F& f) {
   Builder b("g");
   const Tensor t = matmul(b.input("x", {rows, width}), b.input("w", {width, 4 * dim}));
   f(b, t);
-  return pairs_apart(b.build()).has_value();
+  return separate_pairs(b.build()).has_value();
 }
 
 TEST(FusePairs, OnlyOfHeadsThatAreTurnedAlike) {
@@ -111,27 +111,27 @@ TEST(FusePairs, OnlyOfHeadsThatAreTurnedAlike) {
     return rotary(x, table(b, "cos", s), table(b, "sin", s));
   };
   const Shape shared{rows, 1, dim / 2};
-  EXPECT_TRUE(apart([&](Builder& b, Tensor t) { b.output(rotated(b, reshape(t, split), shared), "y"); }));
+  EXPECT_TRUE(separates([&](Builder& b, Tensor t) { b.output(rotated(b, reshape(t, split), shared), "y"); }));
   // Each head by angles of its own.
-  EXPECT_FALSE(apart([&](Builder& b, Tensor t) {
+  EXPECT_FALSE(separates([&](Builder& b, Tensor t) {
     b.output(rotated(b, reshape(t, split), {rows, 4, dim / 2}), "y");
   }));
   // Somebody reads the product as it is.
-  EXPECT_FALSE(apart([&](Builder& b, Tensor t) {
+  EXPECT_FALSE(separates([&](Builder& b, Tensor t) {
     b.output(rotated(b, reshape(t, split), shared), "y");
     b.output(t, "t");
   }));
-  EXPECT_FALSE(apart([&](Builder& b, Tensor t) {
+  EXPECT_FALSE(separates([&](Builder& b, Tensor t) {
     const Tensor h = reshape(t, split);
     b.output(rotated(b, h, shared), "y");
     b.output(exp(h), "e");
   }));
   // Rows of what is seen are not the product's.
-  EXPECT_FALSE(apart([&](Builder& b, Tensor t) {
+  EXPECT_FALSE(separates([&](Builder& b, Tensor t) {
     b.output(rotated(b, reshape(t, {2 * rows, 2, dim}), {2 * rows, 1, dim / 2}), "y");
   }));
   // Two conventions of one product.
-  EXPECT_FALSE(apart([&](Builder& b, Tensor t) {
+  EXPECT_FALSE(separates([&](Builder& b, Tensor t) {
     const Tensor h = reshape(t, split), c = table(b, "cos", shared), s = table(b, "sin", shared);
     b.output(rotary(slice(h, 1, 0, 2), c, s), "y");
     b.output(rotary_interleaved(slice(h, 1, 2, 4), c, s), "z");
@@ -140,11 +140,11 @@ TEST(FusePairs, OnlyOfHeadsThatAreTurnedAlike) {
 
 /// True if they are after dimensions of 1 are removed.
 template <class F>
-bool apart_as_heads(const Shape& seen, const std::vector<std::int64_t>& order, const F& f) {
+bool separates_heads(const Shape& seen, const std::vector<std::int64_t>& order, const F& f) {
   Builder b("g");
   const Tensor t = matmul(b.input("x", {rows, width}), b.input("w", {width, 4 * dim}));
   f(b, permute(reshape(t, seen), order));
-  return pairs_apart(heads_first(b.build())).has_value();
+  return separate_pairs(heads_first(b.build())).has_value();
 }
 
 TEST(FusePairs, DimensionsOfOneAreInNobodysWay) {
@@ -153,13 +153,13 @@ TEST(FusePairs, DimensionsOfOneAreInNobodysWay) {
       b.output(rotary(slice(h, 1, 0, 3), b.input("cos", angles), b.input("sin", angles)), "y");
     };
   };
-  EXPECT_TRUE(apart_as_heads({rows, 1, 4, dim}, {0, 2, 1, 3}, rotated({1, dim / 2})));
-  EXPECT_TRUE(apart_as_heads({rows, 1, 4, dim}, {0, 2, 1, 3}, rotated({rows, 1, 1, dim / 2})));
-  EXPECT_TRUE(apart_as_heads({rows, 4, 1, 1, dim}, {0, 1, 3, 2, 4}, rotated({dim / 2})));
+  EXPECT_TRUE(separates_heads({rows, 1, 4, dim}, {0, 2, 1, 3}, rotated({1, dim / 2})));
+  EXPECT_TRUE(separates_heads({rows, 1, 4, dim}, {0, 2, 1, 3}, rotated({rows, 1, 1, dim / 2})));
+  EXPECT_TRUE(separates_heads({rows, 4, 1, 1, dim}, {0, 1, 3, 2, 4}, rotated({dim / 2})));
   // Angles of each head; rows that are not one dimension; heads that are not sliced.
-  EXPECT_FALSE(apart_as_heads({rows, 1, 4, dim}, {0, 2, 1, 3}, rotated({1, 3, 1, dim / 2})));
-  EXPECT_FALSE(apart_as_heads({1, rows, 4, dim}, {0, 2, 1, 3}, rotated({rows, dim / 2})));
-  EXPECT_FALSE(apart_as_heads({rows, 1, 4, dim}, {0, 2, 1, 3}, [&](Builder& b, Tensor h) {
+  EXPECT_FALSE(separates_heads({rows, 1, 4, dim}, {0, 2, 1, 3}, rotated({1, 3, 1, dim / 2})));
+  EXPECT_FALSE(separates_heads({1, rows, 4, dim}, {0, 2, 1, 3}, rotated({rows, dim / 2})));
+  EXPECT_FALSE(separates_heads({rows, 1, 4, dim}, {0, 2, 1, 3}, [&](Builder& b, Tensor h) {
     b.output(rotary(slice(h, 0, 0, 2), b.input("cos", {dim / 2}), b.input("sin", {dim / 2})), "y");
   }));
 }

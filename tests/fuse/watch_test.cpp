@@ -51,15 +51,15 @@ TEST(Watch, SeesPhasesInTheirOrder) {
 
 TEST(Reasons, LeftOutChangeNoKernelAndPlanNothing) {
   const graph::KernelGraph g = mlp();
-  const auto stay_apart = [](const Optimized& o) {
+  const auto unfused_operators = [](const Optimized& o) {
     return std::ranges::count_if(
         o.notes, [](const std::string& note) { return note.find(" are not fused: ") != std::string::npos; });
   };
   Prices with, without;
   const Optimized told = optimize(g, target::find("sm_90a"), with),
                   left = optimize(g, target::find("sm_90a"), without, {}, Reasons::left_out);
-  EXPECT_GT(stay_apart(told), 0);
-  EXPECT_EQ(stay_apart(left), 0);
+  EXPECT_GT(unfused_operators(told), 0);
+  EXPECT_EQ(unfused_operators(left), 0);
   EXPECT_EQ(graph::to_json(left.graph), graph::to_json(told.graph));
   EXPECT_EQ(left.work.plans, told.work.plans);
   EXPECT_LE(without.added().size(), with.added().size());

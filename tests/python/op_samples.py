@@ -163,16 +163,16 @@ def differs(found, eager, wide):
         return f"{int(wrong.sum())} of {found.numel()} are not finite where others are: float64 {values[0]}, eager {values[1]}, found {values[2]}"
     reference, eager, found = (t.masked_fill(special, 0) for t in (reference, eager, found))
     size = torch.maximum(torch.maximum(reference.abs(), _rms(reference)), low * reference.square().mean().sqrt())
-    apart, theirs = (found - reference).abs(), (eager - reference).abs()
+    difference, theirs = (found - reference).abs(), (eager - reference).abs()
     allowed = (of_element * size).clamp(min=lowest) + theirs + 3 * _rms(theirs)
-    if (apart > allowed).any():
-        at = int((apart - allowed).argmax())
+    if (difference > allowed).any():
+        at = int((difference - allowed).argmax())
         values = [t.flatten()[at].item() for t in (reference, eager, found, allowed)]
         return "element {}: float64 {:.9g}, eager {:.9g}, found {:.9g}, allowed apart {:.3g}".format(at, *values)
     step /= found.numel() ** 0.5
     of_norm = (of_norm**2 + 3 * of_norm * step + step**2) ** 0.5
-    if apart.norm() > of_norm * reference.norm() + theirs.norm() + lowest * found.numel() ** 0.5:
-        return f"norm: float64 {reference.norm():.6g}, eager is {theirs.norm():.3g} apart, found {apart.norm():.3g}"
+    if difference.norm() > of_norm * reference.norm() + theirs.norm() + lowest * found.numel() ** 0.5:
+        return f"norm: float64 {reference.norm():.6g}, eager is {theirs.norm():.3g} apart, found {difference.norm():.3g}"
     return None
 
 

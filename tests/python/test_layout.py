@@ -103,7 +103,7 @@ NAMES = {
     "local_tile_proj": "local_tile", "local_partition_proj": "local_partition",
 }  # fmt: skip
 # Records that only print, and those composed of several operations.
-APART = {"basis_print", "layout_print", "composed_print", "tensor_print", "inttuple_iter_add", "basis_sum4", "gmma_smem_atom_tiled"}
+SEPARATE = {"basis_print", "layout_print", "composed_print", "tensor_print", "inttuple_iter_add", "basis_sum4", "gmma_smem_atom_tiled"}
 # Operations on instructions and their tilings: `zellige layout --jsonl` answers those.
 ATOMS = ("tiled_", "mma_", "copy_", "cotiled_", "tma_", "gmma_desc", "print_tensor_values")
 
@@ -131,7 +131,7 @@ def test_the_corpus():
             continue
         for line in file.read_text().splitlines():
             record = json.loads(line)
-            if record["op"] in APART or record["op"].startswith(ATOMS):
+            if record["op"] in SEPARATE or record["op"].startswith(ATOMS):
                 continue
             if record["op"] == "composed_logical_product" and " o " in record["args"][1]:
                 continue  # refused: it takes a plain layout there

@@ -11,7 +11,7 @@ from zellige import torch_backend, torch_masks, torch_own  # noqa: E402
 QUERIES, KEYS, WINDOW = 24, 40, 7
 
 
-def apart():
+def offset():
     return torch.arange(KEYS)[None, :] - torch.arange(QUERIES)[:, None]
 
 
@@ -30,16 +30,16 @@ SPELLINGS = {
     "masked_fill by tril == 0": (lambda s: s.masked_fill(torch.tril(torch.ones(QUERIES, KEYS)) == 0, -math.inf), CAUSAL),
     "where": (lambda s: torch.where(ones().tril(), s, -math.inf), CAUSAL),
     "where of a tensor": (lambda s: torch.where(ones().tril(), s, torch.full((), -1e9, dtype=s.dtype)), CAUSAL),
-    "positions compared": (lambda s: s.masked_fill(apart() > 0, -math.inf), CAUSAL),
+    "positions compared": (lambda s: s.masked_fill(offset() > 0, -math.inf), CAUSAL),
     "rows of the heads": (lambda s: s.masked_fill(ones().triu(1)[None, None], -math.inf), CAUSAL),
     "added": (lambda s: s + added(ones().tril(), -math.inf, s.dtype), CAUSAL),
     "added, the least number": (lambda s: s + added(ones().tril(), torch.finfo(torch.float32).min, s.dtype), CAUSAL),
     "added from the left": (lambda s: added(ones().tril(), -math.inf, s.dtype) + s, CAUSAL),
     "a tensor that is written down": (lambda s: s + torch.where(ones().tril(), torch.tensor(0.0), torch.finfo(s.dtype).min), CAUSAL),
-    "the other side": (lambda s: s.masked_fill(apart() < 0, -math.inf), BACK),
-    "a window": (lambda s: s.masked_fill((apart() > 0) | (apart() < -WINDOW), -math.inf), BAND),
-    "a window by product": (lambda s: torch.where((apart() <= 0) & (apart() >= -WINDOW), s, -math.inf), BAND),
-    "two masks": (lambda s: s.masked_fill(apart() > 0, -math.inf).masked_fill(apart() < -WINDOW, -math.inf), None),
+    "the other side": (lambda s: s.masked_fill(offset() < 0, -math.inf), BACK),
+    "a window": (lambda s: s.masked_fill((offset() > 0) | (offset() < -WINDOW), -math.inf), BAND),
+    "a window by product": (lambda s: torch.where((offset() <= 0) & (offset() >= -WINDOW), s, -math.inf), BAND),
+    "two masks": (lambda s: s.masked_fill(offset() > 0, -math.inf).masked_fill(offset() < -WINDOW, -math.inf), None),
 }
 
 
@@ -104,11 +104,11 @@ def test_halves(dtype, graphs):
 
 
 NO_BANDS = {
-    "holes": lambda s: s.masked_fill(apart() % 3 == 0, -math.inf),
+    "holes": lambda s: s.masked_fill(offset() % 3 == 0, -math.inf),
     "added, not far below 0": lambda s: s + added(ones().tril(), -5.0, s.dtype),
-    "two numbers": lambda s: s + torch.where(apart() > 3, -math.inf, torch.where(apart() > 0, -1e32, 0.0)).to(s.dtype),
+    "two numbers": lambda s: s + torch.where(offset() > 3, -math.inf, torch.where(offset() > 0, -1e32, 0.0)).to(s.dtype),
     "the same keys for all queries": lambda s: s.masked_fill(torch.arange(KEYS) >= QUERIES, -math.inf),
-    "nothing masked": lambda s: s.masked_fill(apart() > KEYS, -math.inf),
+    "nothing masked": lambda s: s.masked_fill(offset() > KEYS, -math.inf),
 }
 
 
@@ -140,10 +140,10 @@ def test_tril_and_triu_of_numbers(diagonal, graphs):
 def test_a_band_against_every_element():
     """All bands of a few shapes, and each of them with one element flipped."""
     for rows, columns in ((1, 5), (4, 4), (3, 6), (6, 3)):
-        apart = torch.arange(columns)[None] - torch.arange(rows)[:, None]
+        offset = torch.arange(columns)[None] - torch.arange(rows)[:, None]
         for low in range(1 - rows, columns):
             for high in range(low, columns):
-                kept = (apart >= low) & (apart <= high)
+                kept = (offset >= low) & (offset <= high)
                 band = torch_masks.band_of(kept, (rows, columns))
                 if kept.all():
                     assert band is None

@@ -65,10 +65,10 @@ def test_what_lies_otherwise_is_copied_from_then_on(parts):
     run = compiled(layer, *layers_tensors(1))
     x, w, g = layers_tensors(3)
     transposed = w.t().contiguous().t()
-    apart = torch.randn(17 * 32)[1:].as_strided((16, 32), (33, 1))
+    strided = torch.randn(17 * 32)[1:].as_strided((16, 32), (33, 1))
     (part,) = parts
     with torch.no_grad():
-        for other in (transposed, transposed, apart, w):
+        for other in (transposed, transposed, strided, w):
             close(part.call(*in_order(part, x, other, g)), in_part(part, x, other, g))
     assert part.refusals == 1
     with torch.no_grad():

@@ -223,8 +223,9 @@ TEST_F(Cuts, OfAReshapeTakeTheBoxAround) {
   const Regrouped columns = regroup({{3, 200}, {2, 100}}, {8, 4096}, {8, 32, 128});
   EXPECT_EQ(columns.seen, (Region{{3, 128}, {2, 256}}));
   EXPECT_EQ(columns.from, (Region{{3, 1, 0}, {2, 2, 128}}));
-  const Regrouped apart = regroup({{5, 1}, {1, 1}}, {6, 4}, {4, 6});  // nothing in common but the one element
-  EXPECT_EQ(apart.from, (Region{{3, 3}, {1, 1}}));
+  const Regrouped separate =
+      regroup({{5, 1}, {1, 1}}, {6, 4}, {4, 6});  // nothing in common but the one element
+  EXPECT_EQ(separate.from, (Region{{3, 3}, {1, 1}}));
 }
 
 }  // namespace

@@ -163,13 +163,13 @@ TEST_F(Rejections, CustomOperatorsAreKeptOrTakenApartAsTheProofAllows) {
     EXPECT_EQ(o.rejected, plan::Rejections{"tiled_k0: a rejection was planted"});
   }
   {
-    const Planted apart([](const Program& p, int) { return kernels(p) != as_given; });
+    const Planted separate([](const Program& p, int) { return kernels(p) != as_given; });
     const fuse::Optimized o = fuse::optimize(tiled(), sm_90a, fuse::Custom::cheaper);
     EXPECT_TRUE(is_custom(o.graph));
     EXPECT_EQ(o.rejected, plan::Rejections{"tiled_k0: a rejection was planted"});
   }
   const Planted everything([](const Program&, int) { return true; });
-  for (const fuse::Custom custom : {fuse::Custom::cheaper, fuse::Custom::apart, fuse::Custom::kept})
+  for (const fuse::Custom custom : {fuse::Custom::cheaper, fuse::Custom::decomposed, fuse::Custom::kept})
     EXPECT_EQ(failure([&] { fuse::optimize(tiled(), sm_90a, custom); }), "tiled_k0: a rejection was planted");
 }
 

@@ -29,8 +29,11 @@ RunResult example() {
   r.compile_ms = 812.3456;
   r.run_ms = 1500;
   r.compile_cached = true;
-  r.times = {
-      .how = Timing::rotated, .sets = 3, .samples = {7.5, 6.5, 9}, .apart = {8, 8.5}, .ordered = {9.5, 10}};
+  r.times = {.how = Timing::rotated,
+             .sets = 3,
+             .samples = {7.5, 6.5, 9},
+             .without_overlap = {8, 8.5},
+             .ordered = {9.5, 10}};
   r.tried = {{R"([{"block":[128,1,1],"grid":[2,4,1],"loop":1,"operator":0}])", 9.25, 8.5}};
   r.kernel = "/cache/gqa.cu";
   r.device = "NVIDIA H200, driver 13.0";
@@ -51,7 +54,7 @@ TEST(Result, SurvivesItsJson) {
   EXPECT_EQ(back.findings, r.findings);
   EXPECT_EQ(back.notes, r.notes);
   EXPECT_EQ(back.times.samples, r.times.samples);
-  EXPECT_EQ(back.times.apart, r.times.apart);
+  EXPECT_EQ(back.times.without_overlap, r.times.without_overlap);
   EXPECT_EQ(back.times.ordered, r.times.ordered);
   EXPECT_EQ(back.times.how, Timing::rotated);
   EXPECT_EQ(back.times.sets, 3);

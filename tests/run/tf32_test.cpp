@@ -61,7 +61,7 @@ TEST(Tf32, ProductsOfBothLevels) {
   const graph::KernelGraph whole = g.build();
   expect_as_reference(whole, {a, b}, 2e-6, 2e-5);
   const std::vector<Array> y = graph::run_reference(whole, {a, b});
-  double apart = 0;
+  double difference = 0;
   for (std::int64_t i = 0; i < m; ++i)
     for (std::int64_t j = 0; j < n; ++j) {
       double sum = 0, scaled = 0;
@@ -75,9 +75,9 @@ TEST(Tf32, ProductsOfBothLevels) {
       ASSERT_EQ(y[0].values[at], static_cast<double>(static_cast<float>(sum)));
       ASSERT_EQ(y[2].values[at], y[0].values[at]);
       ASSERT_EQ(y[3].values[at], static_cast<double>(static_cast<float>(scaled)));
-      apart = std::max(apart, std::fabs(y[1].values[at] - y[0].values[at]));
+      difference = std::max(difference, std::fabs(y[1].values[at] - y[0].values[at]));
     }
-  EXPECT_GT(apart, 1e-4);
+  EXPECT_GT(difference, 1e-4);
 }
 
 }  // namespace

@@ -99,8 +99,9 @@ TEST(RandomPairs, EditsAreRefusedUnlessEqual) {
     slowest = std::max(slowest, e.seconds);
     const std::string story =
         fmt::format("{}: {}; float64 says {:.3g}\n{}", a.name, what, truth.distance, describe(e, "a", "b"));
-    const double apart = e.method == "float64" ? 1e-5 : 1e-6;  // float64 alone leaves open what is between
-    if (truth.compared && truth.distance > apart) EXPECT_NE(name(e.answer), "equal") << story;
+    const double tolerance =
+        e.method == "float64" ? 1e-5 : 1e-6;  // float64 alone leaves open what is between
+    if (truth.compared && truth.distance > tolerance) EXPECT_NE(name(e.answer), "equal") << story;
     if (truth.compared && truth.distance <= 1e-12 && e.answer == Answer::different)
       std::printf("float64 does not see it: %s", story.c_str());
     same += e.answer == Answer::equal, different += e.answer == Answer::different,

@@ -210,18 +210,18 @@ TEST(SmallChanges, AreNeverCalledEqual) {
       const Pair pair = draw_pair(r, seed, seed % 3 == 1);
       // Differ they must, or float64 does not see it: then they say nothing.
       const Pairing pairing = match(pair.a, pair.b);
-      double apart = 0;
-      for (std::uint64_t n = 0; n < 8 && apart < 1e-9; ++n)
+      double distance = 0;
+      for (std::uint64_t n = 0; n < 8 && distance < 1e-9; ++n)
         for (const Scale& s :
              {Scale{1, Scale::Kind::dense}, {1, Scale::Kind::zeros}, {4, Scale::Kind::dense}})
-          apart = std::max(apart, given_sizes(pair.a, pair.b, pairing, 1000 * seed + n, s).distance);
-      if (apart < 1e-9) {
+          distance = std::max(distance, given_sizes(pair.a, pair.b, pairing, 1000 * seed + n, s).distance);
+      if (distance < 1e-9) {
         ++same;
         continue;
       }
       ++pairs;
       const Equality e = equal(pair.a, pair.b, {.seed = seed});
-      EXPECT_NE(e.answer, Answer::equal) << apart << " apart: " << describe(e, pair.name, "changed");
+      EXPECT_NE(e.answer, Answer::equal) << distance << " apart: " << describe(e, pair.name, "changed");
       different += e.answer == Answer::different, undecided += e.answer == Answer::undecided;
       if (e.answer == Answer::undecided) ++open[r.name];
       slowest = std::max(slowest, e.seconds);

@@ -131,14 +131,14 @@ TEST(Zip, IsItsTensorsSideBySide) {
     }
   }
   auto const tiles = zipped_divide(z, Shape<_2, _3>{});
-  auto const apart = unzip_tensor(tiles);
+  auto const unzipped = unzip_tensor(tiles);
   auto const one = zipped_divide(ta, Shape<_2, _3>{});
   auto const two = zipped_divide(tb, Shape<_2, _3>{});
   for (int t = 0; t < 4; ++t) {
     for (int i = 0; i < 6; ++i) {
       EXPECT_EQ(get<0>(tiles(i, t)), one(i, t));
       EXPECT_EQ(get<1>(tiles(i, t)), two(i, t));
-      EXPECT_EQ(get<1>(apart)(i, t), two(i, t));
+      EXPECT_EQ(get<1>(unzipped)(i, t), two(i, t));
     }
   }
   // A zip partitioned beyond its end records it, and so do its tensors.
@@ -147,7 +147,7 @@ TEST(Zip, IsItsTensorsSideBySide) {
   EXPECT_THROW(copy(get<0>(odd), sink), LayoutError);
   EXPECT_NO_THROW(copy(get<0>(unzip_tensor(local_tile(z, Shape<_3, _3>{}, make_coord(0, 1)))), sink));
   EXPECT_EQ(sink(2, 2), 2 + 4 * 5);
-  get<0>(apart)(0, 0) = -7;  // a view
+  get<0>(unzipped)(0, 0) = -7;  // a view
   EXPECT_EQ(a[0], -7);
   EXPECT_THROW(make_zip_tensor(ta, make_tensor(a.data(), make_shape(3, _6{}))), LayoutError);
 }

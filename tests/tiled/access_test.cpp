@@ -182,8 +182,8 @@ TEST(Access, PackedElements) {
   auto const dst = make_tensor(recast_ptr<int4b_t>(to), Layout<Shape<_8, _8>>{});
   copy(Packed{}, src, dst);
   for (int i = 0; i < 64; ++i) ASSERT_EQ(int(int4b_t(dst(i))), int(int4b_t(src(i))));
-  using Apart = decltype(make_tensor(recast_ptr<int4b_t>(from), Layout<_8, _2>{}));
-  static_assert(!detail::has_access<Copy_Traits<UniversalCopy<uint32_t>>, Apart, Apart>);
+  using NonContiguous = decltype(make_tensor(recast_ptr<int4b_t>(from), Layout<_8, _2>{}));
+  static_assert(!detail::has_access<Copy_Traits<UniversalCopy<uint32_t>>, NonContiguous, NonContiguous>);
   EXPECT_THROW(copy(Packed{}, make_tensor(recast_ptr<int4b_t>(from) + 1, Layout<_8>{}), dst(_, 0)),
                LayoutError);
 }

@@ -75,7 +75,7 @@ requires(!requires { typename Traits::Operation; }) struct access_of<Traits, S, 
 
 /// The order of an access's elements: 0, 1, 2, ... from the first on; one run in another order; not
 /// contiguous; or dependent on run-time numbers.
-enum class Lie : signed char { in_order, in_another_order, apart, unknown };
+enum class Lie : signed char { in_order, in_another_order, non_contiguous, unknown };
 
 template <class L>
 ZELLIGE_ALGEBRA constexpr List<ValueNode> merged_modes() {
@@ -92,7 +92,7 @@ ZELLIGE_ALGEBRA consteval Lie lie_of_modes() {
   bool all_known = true;
   for (ValueNode const& m : modes) {
     if (m.s.is(1)) continue;
-    if (m.e != 0) return Lie::apart;
+    if (m.e != 0) return Lie::non_contiguous;
     all_known = all_known && m.s.is_static() && m.d.is_static();
   }
   if (!all_known) return Lie::unknown;
@@ -106,7 +106,7 @@ ZELLIGE_ALGEBRA consteval Lie lie_of_modes() {
       reached *= modes[i].s.v;
       found = true;
     }
-    if (!found && !(modes.size() == 1 && modes[0].s.is(1))) return Lie::apart;
+    if (!found && !(modes.size() == 1 && modes[0].s.is(1))) return Lie::non_contiguous;
   }
   return ordered ? Lie::in_order : Lie::in_another_order;
 }
@@ -137,13 +137,14 @@ struct lie_of<ComposedLayout<Swizzle<B, M, S>, O, L>, n> {
   }
   ZELLIGE_ALGEBRA static constexpr Lie ask() {
     if constexpr (!begins_in_step<O>())
-      return Lie::apart;
+      return Lie::non_contiguous;
     else if constexpr ((1LL << M) % n == 0)
       return lie_of_modes<L>();
     else if constexpr (is_static_v<O> && is_static_v<L> && n <= 1024)
-      return evaluates_in_order<ComposedLayout<Swizzle<B, M, S>, O, L>, n>() ? Lie::in_order : Lie::apart;
+      return evaluates_in_order<ComposedLayout<Swizzle<B, M, S>, O, L>, n>() ? Lie::in_order
+                                                                             : Lie::non_contiguous;
     else
-      return Lie::apart;
+      return Lie::non_contiguous;
   }
   static constexpr Lie value = ask();
 };
@@ -154,7 +155,7 @@ struct lie_of<ComposedLayout<A, O, L>, n> {
     if constexpr (ends_in_user_module<ComposedLayout<A, O, L>>)
       return Lie::unknown;
     else if constexpr (is_static_v<ComposedLayout<A, O, L>> && n <= 1024)
-      return evaluates_in_order<ComposedLayout<A, O, L>, n>() ? Lie::in_order : Lie::apart;
+      return evaluates_in_order<ComposedLayout<A, O, L>, n>() ? Lie::in_order : Lie::non_contiguous;
     else
       return Lie::unknown;
   }
@@ -192,7 +193,7 @@ template <class X, int bits>
 requires(bits > sizeof_bits_v<typename X::value_type>) inline constexpr Lie lie_for<X, bits> =
     lie_of<typename X::layout_type, bits / sizeof_bits_v<typename X::value_type>>::value;
 
-enum class Misaccess : signed char { none, count, swizzle, apart };
+enum class Misaccess : signed char { none, count, swizzle, non_contiguous };
 template <class X, int bits>
 ZELLIGE_ALGEBRA consteval Misaccess misaccess() {
   if constexpr (bits == 0) {
@@ -202,7 +203,7 @@ ZELLIGE_ALGEBRA consteval Misaccess misaccess() {
   } else if constexpr (bits_kept_together<typename X::iterator> < bits) {
     return Misaccess::swizzle;
   } else {
-    return lie_for<X, bits> == Lie::apart ? Misaccess::apart : Misaccess::none;
+    return lie_for<X, bits> == Lie::non_contiguous ? Misaccess::non_contiguous : Misaccess::none;
   }
 }
 
@@ -296,9 +297,9 @@ ZELLIGE_HOST_DEVICE constexpr void refuse_access() {
   else if constexpr (destination == Misaccess::swizzle)
     the_swizzle_takes_the_elements_of_one_access_apart<Op, get_swizzle_t<typename D::iterator>,
                                                        a.destination>();
-  else if constexpr (source == Misaccess::apart)
+  else if constexpr (source == Misaccess::non_contiguous)
     elements_of_the_source_do_not_lie_together_as_one_access_needs<Op, LS, a.source>();
-  else if constexpr (destination == Misaccess::apart)
+  else if constexpr (destination == Misaccess::non_contiguous)
     elements_of_the_destination_do_not_lie_together_as_one_access_needs<Op, LD, a.destination>();
   else
     source_and_destination_have_the_elements_of_one_access_in_another_order<

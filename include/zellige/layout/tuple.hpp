@@ -120,18 +120,18 @@ struct first<A, R...> {
 }  // namespace detail
 namespace detail {
 template <int I, class T, bool foreign>
-struct element_apart {
+struct separate_element {
   using type = typename decltype(find_numbered<I>(numbered_elements(*static_cast<T const*>(nullptr))))::type;
 };
 template <int I, class T>
-struct element_apart<I, T, true> {
+struct separate_element<I, T, true> {
   using type = typename foreign_tuple<T>::template element<I>;
 };
 }  // namespace detail
 template <int I, class T>
-struct tuple_element : detail::element_apart<I, T, (foreign_tuple<T>::size > I)> {};
+struct tuple_element : detail::separate_element<I, T, (foreign_tuple<T>::size > I)> {};
 template <int I, class... T>
-struct tuple_element<I, tuple<T...>> : detail::element_apart<I, tuple<T...>, false> {};
+struct tuple_element<I, tuple<T...>> : detail::separate_element<I, tuple<T...>, false> {};
 // The first few without a search.
 template <class A, class... R>
 struct tuple_element<0, tuple<A, R...>> {

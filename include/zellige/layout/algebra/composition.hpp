@@ -50,7 +50,7 @@ ZELLIGE_ALGEBRA constexpr void note_digit(Tape& t, Reached& r, Path e, int place
   r.digits.push_back({e, place, more});
 }
 /// Modes that step through the same part of A must not carry from one of its modes into the next.
-ZELLIGE_ALGEBRA constexpr void require_apart(Tape& t, List<ValueNode> const& a, Reached const& r, Path e) {
+ZELLIGE_ALGEBRA constexpr void require_disjoint(Tape& t, List<ValueNode> const& a, Reached const& r, Path e) {
   for (Steps const& s : r.steps) {
     if (s.e != e || s.modes < 2) continue;
     for (Reach const& d : r.digits) {
@@ -164,7 +164,7 @@ ZELLIGE_ALGEBRA constexpr void append_composed(Tape& t, View a, View b, bool rou
       else
         compose_mode(t, flat, n, round_up, flat.count > 1 ? noted : nullptr, out);
     }
-    if (noted != nullptr && flat.count > 1) require_apart(t, flat, reached, 0);
+    if (noted != nullptr && flat.count > 1) require_disjoint(t, flat, reached, 0);
     return;
   }
   Value const kept = coalesce_keeping_last(t, a, coprofile(b));
@@ -177,7 +177,7 @@ ZELLIGE_ALGEBRA constexpr void append_composed(Tape& t, View a, View b, bool rou
     flat = leaves_of(chosen_by(t, kept, n.e));
     if (flat.count == 0) flat.push_back({-1, ValueKind::layout, {1, 0}, {}, 0});
     compose_mode(t, flat, n, round_up, flat.count > 1 ? noted : nullptr, out);
-    if (noted != nullptr && flat.count > 1) require_apart(t, flat, reached, n.e);
+    if (noted != nullptr && flat.count > 1) require_disjoint(t, flat, reached, n.e);
   }
 }
 ZELLIGE_ALGEBRA constexpr void append_composition(Tape& t, View a, View b, List<ValueNode>& out) {

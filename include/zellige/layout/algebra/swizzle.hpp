@@ -149,7 +149,7 @@ struct SplitStart {
   SomeBits flips;
   Num rest = fixed(0);
   long long taken = 0;  // by terms so far
-  bool apart = true;
+  bool disjoint = true;
 };
 /// Adds the bits of an index, which may have the bits `hit`.
 ZELLIGE_ALGEBRA constexpr void add_bits(Tape& t, SomeBits& to, Num index, long long hit) {
@@ -165,11 +165,11 @@ ZELLIGE_ALGEBRA constexpr void add_term(Tape& t, SplitStart& to, Num c, ValueNod
   bool const numbers = leaf.s.is_static() && leaf.d.is_static() && leaf.e == 0 && leaf.d.v > 0;
   if (!numbers || count_bits(leaf.s.v) != 1 || count_bits(leaf.d.v) != 1 ||
       (c.is_static() && c.v >= leaf.s.v)) {
-    to.apart = false;
+    to.disjoint = false;
     return;
   }
   long long const hit = (leaf.s.v - 1) * leaf.d.v, decide = hit & (to.reads.mask | to.flips.mask);
-  to.apart = to.apart && (to.taken & hit) == 0;
+  to.disjoint = to.disjoint && (to.taken & hit) == 0;
   to.taken |= hit;
   Num const index = t.mul(c, leaf.d);
   add_bits(t, to.reads, index, hit);
@@ -178,7 +178,7 @@ ZELLIGE_ALGEBRA constexpr void add_term(Tape& t, SplitStart& to, Num c, ValueNod
 }
 /// Like index_of, one term per mode; `_` counts as 0.
 ZELLIGE_ALGEBRA constexpr void add_terms(Tape& t, SplitStart& to, View crd, View l) {
-  if (!to.apart || t.failed() || crd.is(ValueKind::underscore)) return;
+  if (!to.disjoint || t.failed() || crd.is(ValueKind::underscore)) return;
   if (crd.is_tuple()) {
     for (int i = 0; i < l.rank(); ++i) add_terms(t, to, crd[i], l[i]);
   } else if (l.is_leaf()) {
@@ -245,11 +245,11 @@ ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, View crd, View c) {
   if (unswizzled_left) {
     // Folds the start's source bits into the swizzle: one mode for each bit that it affects.
     SplitStart split{{b.y()}, {b.z()}};
-    split.apart = at_0;
+    split.disjoint = at_0;
     Tape terms = t;
     add_terms(terms, split, crd, layout);
     Num whole = fixed(0);
-    if (split.apart) {
+    if (split.disjoint) {
       t = terms;
     } else {
       whole = start();
@@ -280,7 +280,7 @@ ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, View crd, View c) {
         t.require(t.eq(t.bit_and(at, fixed(used)), fixed(0)), Rule::swizzle_carry, at, fixed(used));
       }
       Num at = fixed(0);
-      if (split.apart) {
+      if (split.disjoint) {
         Num const reads = split.reads.all(t), flipped = t.shr(reads, fixed(b.shift));
         at = t.add(t.add(reads, t.bit_xor(split.flips.all(t), flipped)), split.rest);
       } else {

@@ -1,7 +1,7 @@
 // Decomposes custom operators: rewrites what a block graph computes as primitive operators of the kernel
 // level.
 //
-//   std::optional<KernelGraph> plain = apart(graph);       // none: no custom operator can be
+//   std::optional<KernelGraph> plain = decompose(graph);       // none: no custom operator can be
 //
 // A custom operator is retiled to one block and one iteration. That this retiling is valid
 // (retile/relation.hpp) proves that its tiles are parts of whole tensors, so each block operator is the same
@@ -21,6 +21,6 @@ namespace zellige::fuse {
 
 /// Returns the same function up to roundings; `graph` must be validated. Returns nullopt if no custom
 /// operator can be decomposed.
-std::optional<graph::KernelGraph> apart(const graph::KernelGraph&);
+std::optional<graph::KernelGraph> decompose(const graph::KernelGraph&);
 
 }  // namespace zellige::fuse

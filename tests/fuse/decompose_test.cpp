@@ -1,5 +1,5 @@
 // Decomposed custom operators compute the same, and add no roundings.
-#include "fuse/apart.hpp"
+#include "fuse/decompose.hpp"
 
 #include <gtest/gtest.h>
 
@@ -57,8 +57,8 @@ KernelGraph graph_of(const graph::Launch& launch,
 }
 
 /// The kinds of its decomposed operators; checks that they compute the same.
-std::string apart_kinds(const KernelGraph& g) {
-  const std::optional<KernelGraph> decomposed = apart(g);
+std::string decomposed_kinds(const KernelGraph& g) {
+  const std::optional<KernelGraph> decomposed = decompose(g);
   if (!decomposed) return "none";
   EXPECT_NO_THROW(graph::validate(*decomposed));
   const search::Equality e = search::equal(g, *decomposed);
@@ -69,7 +69,7 @@ std::string apart_kinds(const KernelGraph& g) {
 
 TEST(Apart, EveryAccumulator) {
   const auto looped = [](const std::function<Tile(Tile)>& accumulate) {
-    return apart_kinds(
+    return decomposed_kinds(
         graph_of({.grid = {4}, .block = {32}, .loop = 4}, [&](BlockBuilder& t, Tensor x, Tensor) {
           t.store(accumulate(square(t.load(x, {.x = 0, .loop = 1}))), {.x = 0});
         }));
@@ -78,15 +78,16 @@ TEST(Apart, EveryAccumulator) {
   EXPECT_EQ(looped([](Tile x) { return accum_redtox_sum(x, 4); }), "square reduction");
   EXPECT_EQ(looped([](Tile x) { return accum_red_mean(x); }), "square mean");
   EXPECT_EQ(looped([](Tile x) { return accum_red_rms(x); }), "square square mean sqrt");
-  EXPECT_EQ(apart_kinds(graph_of({.grid = {2}, .block = {32}, .loop = 4},
-                                 [](BlockBuilder& t, Tensor x, Tensor w) {
-                                   const Tile a = t.load(x, {.loop = 1}), b = t.load(w, {.x = 1, .loop = 0});
-                                   t.store(silu(accum(matmul(a, b))), {.x = 1});
-                                 })),
+  EXPECT_EQ(decomposed_kinds(graph_of({.grid = {2}, .block = {32}, .loop = 4},
+                                      [](BlockBuilder& t, Tensor x, Tensor w) {
+                                        const Tile a = t.load(x, {.loop = 1}),
+                                                   b = t.load(w, {.x = 1, .loop = 0});
+                                        t.store(silu(accum(matmul(a, b))), {.x = 1});
+                                      })),
             "matmul silu");
   // Accumulators whose state depends on the iteration, in a loop with a single one.
   const auto once = [](const std::function<Tile(Tile, Tile)>& accumulate) {
-    return apart_kinds(graph_of({.grid = {4}, .block = {32}}, [&](BlockBuilder& t, Tensor x, Tensor) {
+    return decomposed_kinds(graph_of({.grid = {4}, .block = {32}}, [&](BlockBuilder& t, Tensor x, Tensor) {
       const Tile y = t.load(x, {.x = 0});
       t.store(accumulate(square(y), exp(y)), {.x = 0});
     }));
@@ -97,17 +98,17 @@ TEST(Apart, EveryAccumulator) {
 }
 
 TEST(Apart, MasksForgetWhereTheyLie) {
-  EXPECT_EQ(apart_kinds(graph_of({.grid = {4, 2}, .block = {32}},
-                                 [](BlockBuilder& t, Tensor x, Tensor) {
-                                   const graph::Split s{.x = 0, .y = 1};
-                                   t.store(t.mask(t.load(x, s) * 2.0, {.tril = 3}, s, 0.25), s);
-                                 })),
+  EXPECT_EQ(decomposed_kinds(graph_of({.grid = {4, 2}, .block = {32}},
+                                      [](BlockBuilder& t, Tensor x, Tensor) {
+                                        const graph::Split s{.x = 0, .y = 1};
+                                        t.store(t.mask(t.load(x, s) * 2.0, {.tril = 3}, s, 0.25), s);
+                                      })),
             "mul_scalar mask");
 }
 
 TEST(Apart, WhatIsStoredTwiceOrReadBesideIsCopied) {
   const auto stored = [](DType dtype, const std::function<void(BlockBuilder&, Tile)>& store) {
-    return apart_kinds(graph_of(
+    return decomposed_kinds(graph_of(
         {.grid = {4}, .block = {32}},
         [&](BlockBuilder& t, Tensor x, Tensor) { store(t, t.load(x, {.x = 0})); }, dtype));
   };
@@ -141,7 +142,7 @@ TEST(Apart, CopiesBetweenKernelsAreLeftOut) {
         .at(0);
   };
   b.output(copied(copied(x, false), true), "Y");
-  EXPECT_EQ(apart_kinds(b.build()), "square");
+  EXPECT_EQ(decomposed_kinds(b.build()), "square");
 }
 
 // A second kernel sums the first one's partial results over blocks and iterations: one matmul, and one sum.
@@ -162,7 +163,7 @@ TEST(Apart, PartialSumsAreOne) {
                  .at(0),
              "Y");
     const KernelGraph g = b.build();
-    const std::optional<KernelGraph> decomposed = apart(g);
+    const std::optional<KernelGraph> decomposed = decompose(g);
     ASSERT_TRUE(decomposed);
     EXPECT_EQ(search::name(search::equal(g, *decomposed).answer), "equal");
     EXPECT_EQ(customs(*decomposed), 0);
@@ -174,7 +175,7 @@ TEST(Apart, PartialSumsAreOne) {
 TEST(Apart, Refused) {
   const auto refused = [](const graph::Launch& launch,
                           const std::function<void(BlockBuilder&, Tensor, Tensor)>& body) {
-    return !apart(graph_of(launch, body));
+    return !decompose(graph_of(launch, body));
   };
   const graph::Launch one{.grid = {4}, .block = {32}};
   const auto decomposed = [](BlockBuilder& t, Tensor x, Tensor) {
@@ -194,7 +195,7 @@ TEST(Apart, Refused) {
   EXPECT_TRUE(refused(one, [](BlockBuilder& t, Tensor x, Tensor) {
     t.store(exp(t.load(x, {.x = 0})), {.x = 0}, "Y", {}, {0, 0, 8});
   })) << "a slice is stored";
-  EXPECT_FALSE(apart(graph_of(
+  EXPECT_FALSE(decompose(graph_of(
       {.grid = {4}, .block = {32}, .loop = 4},
       [](BlockBuilder& t, Tensor x, Tensor) {
         t.store(accum_red_sum(t.load(x, {.x = 0, .loop = 1})), {.x = 0});
@@ -209,10 +210,10 @@ TEST(Apart, Refused) {
     g.ops[0].block = std::move(block);
     return g;
   };
-  EXPECT_FALSE(apart(changed([](KernelGraph&, graph::BlockGraph& b) {
+  EXPECT_FALSE(decompose(changed([](KernelGraph&, graph::BlockGraph& b) {
     b.ops.front().attributes.sizes = {16, 64};
   }))) << "tiles that may pass the end";
-  EXPECT_FALSE(apart(changed([](KernelGraph& g, graph::BlockGraph&) {
+  EXPECT_FALSE(decompose(changed([](KernelGraph& g, graph::BlockGraph&) {
     g.tensors[g.ops[0].outputs[0]].memory = 0;
   }))) << "the memory of an input is written";
 }
@@ -228,7 +229,7 @@ TEST(Apart, OneOfTwo) {
                     [&](BlockBuilder& t) { t.store(exp(t.load(m, {.x = 0})), {.x = 0}); })
                .at(0),
            "Y");
-  EXPECT_EQ(apart_kinds(b.build()), "custom exp");
+  EXPECT_EQ(decomposed_kinds(b.build()), "custom exp");
 }
 
 TEST(Apart, RandomGraphs) {
@@ -237,7 +238,7 @@ TEST(Apart, RandomGraphs) {
   for (int seed = 1; seed <= 2 * count; ++seed) {
     const auto n = static_cast<std::uint64_t>(seed);
     const KernelGraph g = seed <= count ? retile::test::random_blocks(n) : random_graphs::random_graph(n);
-    const std::optional<KernelGraph> decomposed = apart(g);
+    const std::optional<KernelGraph> decomposed = decompose(g);
     if (!decomposed) continue;
     ++taken;
     EXPECT_NO_THROW(graph::validate(*decomposed)) << g.name;
@@ -263,7 +264,7 @@ TEST_P(SavedApart, TheyAreEqual) {
   int taken = 0, whole = 0, count = 0;
   for (const KernelGraph& g : graphs) {
     if (!all && graphs.size() > 4 && count++ % (graphs.size() > 40 ? 16 : 4) != 0) continue;
-    const std::optional<KernelGraph> decomposed = apart(g);
+    const std::optional<KernelGraph> decomposed = decompose(g);
     if (!decomposed) continue;
     ++taken, whole += customs(*decomposed) == 0;
     const search::Equality e = search::equal(g, *decomposed, {.given_sizes = false});
@@ -293,7 +294,7 @@ KernelGraph scores(const std::function<Tile(Tile, Tile)>& then, DType dtype = DT
 
 /// The roundings that would be added if each unfused operator were a separate kernel.
 std::optional<std::string> added_alone(const KernelGraph& g) {
-  const KernelGraph decomposed = *apart(g);
+  const KernelGraph decomposed = *decompose(g);
   KernelGraph unfused = decomposed;
   return added_rounding(g, decomposed, unfused);
 }
@@ -302,7 +303,7 @@ std::optional<std::string> added_alone(const KernelGraph& g) {
 TEST(Roundings, AreNotAddedBetweenKernels) {
   const KernelGraph g = scores([](Tile p, Tile sum) { return p / sum; });
   EXPECT_EQ(added_alone(g), "t2_s2");
-  KernelGraph decomposed = *apart(g), fused = optimize(decomposed, target::find("sm_90a")).graph;
+  KernelGraph decomposed = *decompose(g), fused = optimize(decomposed, target::find("sm_90a")).graph;
   EXPECT_FALSE(added_rounding(g, decomposed, fused));
 
   EXPECT_FALSE(added_alone(scores([](Tile p, Tile sum) { return p / sum; }, DType::f32)))
@@ -343,7 +344,7 @@ TEST(Roundings, AreNotAddedWherePartsAreSummed) {
                     })
                .at(0),
            "Y");
-  const KernelGraph g = b.build(), decomposed = *apart(g);
+  const KernelGraph g = b.build(), decomposed = *decompose(g);
   KernelGraph fused = optimize(decomposed, target::find("sm_90a")).graph;
   EXPECT_EQ(std::ranges::count(fused.ops, OpKind::custom, &graph::KernelOp::kind), 2)
       << "the test wants a split loop";
@@ -362,7 +363,7 @@ TEST(Roundings, AreNotAddedWherePartsAreSummed) {
                     })
                .at(0),
            "Y");
-  const KernelGraph stated = c.build(), taken = *apart(stated);
+  const KernelGraph stated = c.build(), taken = *decompose(stated);
   KernelGraph of = optimize(taken, target::find("sm_90a")).graph;
   EXPECT_FALSE(added_rounding(stated, taken, of));
   const std::string cast_name = taken.tensors[taken.ops[1].outputs[0]].name;
@@ -384,7 +385,7 @@ TEST(Roundings, InsideAKernelAreTakenOutUnlessWhatIsRoundedIsStored) {
     return b.build();
   };
   for (const bool stored : {false, true}) {
-    const KernelGraph given = graph(false, stored), decomposed = *apart(given);
+    const KernelGraph given = graph(false, stored), decomposed = *decompose(given);
     KernelGraph fused = graph(true, stored);
     ASSERT_TRUE(casts(fused).contains("s2"));
     EXPECT_FALSE(added_rounding(given, decomposed, fused));

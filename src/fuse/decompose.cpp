@@ -1,4 +1,4 @@
-#include "fuse/apart.hpp"
+#include "fuse/decompose.hpp"
 
 #include <algorithm>
 #include <cfloat>
@@ -42,9 +42,9 @@ std::optional<KernelGraph> in_one_block(const KernelGraph& g, int op) {
   return retile::proved(g, tiling);
 }
 
-class Apart {
+class Decomposition {
  public:
-  Apart(const KernelGraph& g, const std::set<int>& taken) : g_(g), taken_(taken), out_(g) {
+  Decomposition(const KernelGraph& g, const std::set<int>& taken) : g_(g), taken_(taken), out_(g) {
     for (std::size_t t = 0; t < g.tensors.size(); ++t) same_.push_back(static_cast<int>(t));
   }
 
@@ -200,7 +200,7 @@ class Apart {
 
 }  // namespace
 
-std::optional<KernelGraph> apart(const KernelGraph& given) {
+std::optional<KernelGraph> decompose(const KernelGraph& given) {
   KernelGraph g = given;
   std::set<int> taken;
   // Partial sums that the loop of a user splits can be whole only after that loop is gone: retry what fails.
@@ -212,7 +212,7 @@ std::optional<KernelGraph> apart(const KernelGraph& given) {
         g = std::move(*whole), taken.insert(op), more = true;
     }
   if (taken.empty()) return std::nullopt;
-  return Apart(g, taken).run();
+  return Decomposition(g, taken).run();
 }
 
 }  // namespace zellige::fuse
