@@ -4,7 +4,7 @@
 #include "fuse/custom.hpp"
 #include "graph/constant.hpp"
 #include "graph/error.hpp"
-#include "plan/wishes.hpp"
+#include "plan/options.hpp"
 #include "run/nvrtc.hpp"
 #include "run/plan_cache.hpp"
 #include "run/run.hpp"
@@ -36,16 +36,16 @@ Compiled compile(graph::KernelGraph graph, const Options& o, const run::Cache& c
   if (o.tune > 0 && here.empty())
     fail("tune: needs a GPU; {}", o.on == On::any ? gpu().why_not : "this runs on the host");
   graph::declare_constant(graph, o.constants);
-  plan::Wishes asked = plan::tiling_wish(o.tiling, target);
+  plan::PlanOptions asked = plan::tiling_options(o.tiling, target);
   if (asked.tiles == plan::Tiles::stated) plan::state(asked, o.tiling, "tiling");
   fuse::Optimized fused =
-      run::as_wished(graph, target, !o.as_given, asked, cache, o.watch, fuse::Reasons::left_out);
+      run::optimize_with_options(graph, target, !o.as_given, asked, cache, o.watch, fuse::Reasons::left_out);
   graph = std::move(fused.graph);
   plan::Rejections rejected = std::move(fused.rejected);
   if (o.tune > 0) {
     const KeptContext kept;
     const run::Options measured{
-        .on = run::Engine::gpu, .target = std::string(target.name), .wishes = asked, .tune = o.tune};
+        .on = run::Engine::gpu, .target = std::string(target.name), .plan_options = asked, .tune = o.tune};
     run::Tuned found = run::tuned(graph, measured, cache);
     asked.tiling = std::move(found.tiling), asked.tiles = plan::Tiles::stated;
     plan::add(rejected, found.rejected);

@@ -14,7 +14,7 @@
 #include "fuse/custom.hpp"
 #include "graph/constant.hpp"
 #include "graph/json.hpp"
-#include "plan/wishes.hpp"
+#include "plan/options.hpp"
 #include "run/outputs.hpp"
 #include "run/plan_cache.hpp"
 #include "target/target.hpp"
@@ -44,10 +44,11 @@ int optimize(const Arguments& a) {
   graph::Loaded chosen = choose(a.file, a.index);
   if (!chosen.error.empty()) throw Error(chosen.error);
   graph::declare_constant(chosen.graph, a.constants);
-  plan::Wishes wished = plan::tiling_wish("", target);  // the default of `transpile` without --tiling
+  plan::PlanOptions plan_options =
+      plan::tiling_options("", target);  // the default of `transpile` without --tiling
   Progress progress;
-  const fuse::Optimized o = run::as_wished(chosen.graph, target, true, wished, run::standard_cache(),
-                                           watch(progress, chosen.graph.name));
+  const fuse::Optimized o = run::optimize_with_options(
+      chosen.graph, target, true, plan_options, run::standard_cache(), watch(progress, chosen.graph.name));
   progress.clear();
   if (!a.output.empty()) {
     outputs.put(a.output, graph::to_json(o.graph) + "\n");

@@ -29,7 +29,7 @@
 #include "run/phase.hpp"
 #include "run/pool.hpp"
 #include "run/report.hpp"
-#include "run/wishes.hpp"
+#include "run/tiling_option.hpp"
 #include "target/target.hpp"
 
 namespace zellige::cli {
@@ -81,7 +81,7 @@ run::Options options(const Arguments& a) {
   o.target = !a.target.empty() ? a.target : on_gpu ? gpu.target : "sm_80";
   const target::Target& target = target::find(o.target);  // throws if unknown
   o.target = target.name;
-  o.wishes = run::wishes(a.tiling, target);
+  o.plan_options = run::parse_tiling_option(a.tiling, target);
   for (const run::Timing t : {run::Timing::rotated, run::Timing::hot})
     if (on_gpu && a.time == run::name(t)) o.time = t;
   o.tune = a.tune;

@@ -25,7 +25,7 @@
 #include "run/plan_cache.hpp"
 #include "run/shared_object.hpp"
 #include "run/standalone.hpp"
-#include "run/wishes.hpp"
+#include "run/tiling_option.hpp"
 #include "target/target.hpp"
 
 namespace zellige::cli {
@@ -69,12 +69,13 @@ int transpile(const Arguments& a) {
   graph::Loaded chosen = choose(a.file, a.index);
   if (!chosen.error.empty()) throw Error(chosen.error);
   graph::declare_constant(chosen.graph, a.constants);
-  plan::Wishes wished = run::wishes(a.tiling, target);
+  plan::PlanOptions plan_options = run::parse_tiling_option(a.tiling, target);
   Progress progress;
-  const fuse::Optimized fused = run::as_wished(chosen.graph, target, !a.as_given, wished,
-                                               run::standard_cache(), watch(progress, chosen.graph.name));
+  const fuse::Optimized fused =
+      run::optimize_with_options(chosen.graph, target, !a.as_given, plan_options, run::standard_cache(),
+                                 watch(progress, chosen.graph.name));
   progress.clear();
-  emit::Program program = emit::transpile(fused.graph, target, wished);
+  emit::Program program = emit::transpile(fused.graph, target, plan_options);
   plan::Rejections rejected = fused.rejected;
   plan::add(rejected, program.plan.rejected);
   tell(chosen.graph.name, rejected);

@@ -96,9 +96,10 @@ std::vector<const char*> headers_of(std::string_view kernels) {
   return headers;
 }
 
-Program written(const graph::KernelGraph& graph, const target::Target& target, const plan::Wishes& wishes) {
+Program written(const graph::KernelGraph& graph, const target::Target& target,
+                const plan::PlanOptions& options) {
   Program program;
-  plan::Tiled tiled = plan::tile(graph, target, wishes);
+  plan::Tiled tiled = plan::tile(graph, target, options);
   const retile::Tiling tiling = plan::tiling_of(tiled);
   program.plan = std::move(tiled.plan);
   program.graph = std::move(tiled.graph);
@@ -106,7 +107,7 @@ Program written(const graph::KernelGraph& graph, const target::Target& target, c
   const plan::Plan& plan = program.plan;
   program.manifest = manifest_of(plan, program.price);
   program.manifest.tiling = tiling;
-  program.manifest.decomposed = wishes.decomposed;
+  program.manifest.decomposed = options.decomposed;
   Names names;
   LaunchText kernels(plan, names);
   const std::vector<plan::Launch> all = plan::launches(plan.kernels);
@@ -130,9 +131,10 @@ Program written(const graph::KernelGraph& graph, const target::Target& target, c
 
 }  // namespace
 
-Program transpile(const graph::KernelGraph& graph, const target::Target& target, const plan::Wishes& wishes) {
+Program transpile(const graph::KernelGraph& graph, const target::Target& target,
+                  const plan::PlanOptions& options) {
   try {
-    return written(graph, target, wishes);
+    return written(graph, target, options);
   } catch (const std::bad_alloc&) {
     fail("{}: its plan and text need more memory than this machine gives", graph.name);
   }

@@ -24,6 +24,6 @@ struct Program {
 };
 
 /// Plans, verifies and emits a validated graph. Throws Error if the graph needs more than the target has.
-Program transpile(const graph::KernelGraph&, const target::Target&, const plan::Wishes& = {});
+Program transpile(const graph::KernelGraph&, const target::Target&, const plan::PlanOptions& = {});
 
 }  // namespace zellige::emit

@@ -117,25 +117,28 @@ Optimized optimize(const KernelGraph& g, const target::Target& target, Custom cu
   return std::move(taken);
 }
 
-Optimized as_wished(const KernelGraph& g, const target::Target& target, bool fuse, plan::Wishes& wishes,
-                    Prices& known, const Watch& watch, Reasons reasons) {
-  if (!fuse && wishes.decomposed)
+Optimized optimize_with_options(const KernelGraph& g, const target::Target& target, bool fuse,
+                                plan::PlanOptions& plan_options, Prices& known, const Watch& watch,
+                                Reasons reasons) {
+  if (!fuse && plan_options.decomposed)
     fail("{}: expected a tiling of the graph as it is given, found one of its custom operators decomposed",
          g.name);
   if (!fuse) return {.graph = g};
-  const Custom custom = wishes.tiles == plan::Tiles::chosen ? Custom::cheaper
-                        : wishes.decomposed                 ? Custom::decomposed
-                                                            : Custom::kept;
+  const Custom custom = plan_options.tiles == plan::Tiles::chosen ? Custom::cheaper
+                        : plan_options.decomposed                 ? Custom::decomposed
+                                                                  : Custom::kept;
   Optimized o = optimize(g, target, custom, known, watch, reasons);
-  wishes.decomposed = o.decomposed;
+  plan_options.decomposed = o.decomposed;
   // The tiles of what was fused from primitive operators have been chosen with the groups.
-  if (wishes.tiles == plan::Tiles::chosen && retile::tiling_of(g).empty()) wishes.tiles = plan::Tiles::given;
+  if (plan_options.tiles == plan::Tiles::chosen && retile::tiling_of(g).empty())
+    plan_options.tiles = plan::Tiles::given;
   return o;
 }
 
-Optimized as_wished(const KernelGraph& g, const target::Target& target, bool fuse, plan::Wishes& wishes) {
+Optimized optimize_with_options(const KernelGraph& g, const target::Target& target, bool fuse,
+                                plan::PlanOptions& plan_options) {
   Prices known;
-  return as_wished(g, target, fuse, wishes, known);
+  return optimize_with_options(g, target, fuse, plan_options, known);
 }
 
 }  // namespace zellige::fuse

@@ -20,12 +20,14 @@ Optimized optimize(const graph::KernelGraph&, const target::Target&, Custom);
 Optimized optimize(const graph::KernelGraph&, const target::Target&, Custom, Prices& known, const Watch& = {},
                    Reasons = Reasons::told);
 
-/// Applies the options `fuse` and `wishes`. Without `fuse` the graph is returned unfused; with automatic
+/// Applies the options `fuse` and `plan_options`. Without `fuse` the graph is returned unfused; with automatic
 /// tiles, the cheaper variant; with explicit tiles, the variant that they belong to. Sets wishes.decomposed, and
 /// turns automatic tiling off if the fused graph had no custom operators, because their tiles were chosen
 /// together with the groups.
-Optimized as_wished(const graph::KernelGraph&, const target::Target&, bool fuse, plan::Wishes&, Prices& known,
-                    const Watch& = {}, Reasons = Reasons::told);
-Optimized as_wished(const graph::KernelGraph&, const target::Target&, bool fuse, plan::Wishes&);
+Optimized optimize_with_options(const graph::KernelGraph&, const target::Target&, bool fuse,
+                                plan::PlanOptions&, Prices& known, const Watch& = {},
+                                Reasons = Reasons::told);
+Optimized optimize_with_options(const graph::KernelGraph&, const target::Target&, bool fuse,
+                                plan::PlanOptions&);
 
 }  // namespace zellige::fuse

@@ -48,10 +48,10 @@ Schedule with_trip_count(Schedule s, std::int64_t loop, std::int64_t trip_count,
 
 }  // namespace
 
-Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, const Wishes& wishes) {
+Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, const PlanOptions& options) {
   Plan plan;
   plan.target = std::string(target.name);
-  plan.program = lower(graph, target, wishes.tiling);
+  plan.program = lower(graph, target, options.tiling);
   verify_memory(plan.program);
   for (BlockProgram& kernel : plan.program.kernels) {
     check_limits(kernel, target);
@@ -65,7 +65,7 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, co
   resolve_layouts(plan.program, plan.kernels, target);
   for (KernelPlan& kernel : plan.kernels) {
     dependence(kernel, plan.program, target);
-    choose(kernel, plan.program, target, wishes.blocks);
+    choose(kernel, plan.program, target, options.blocks);
     let_next_start(kernel, plan.program, target);
     bound_registers(kernel, target);
     index_width(kernel, plan.program);
@@ -77,7 +77,7 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, co
                target);
     verify_dependence(kernel.schedule, kernel.program.name);
     verify_bounds(kernel, plan.program);
-    if (wishes.registers_proved) verify_registers(kernel);
+    if (options.registers_proved) verify_registers(kernel);
   }
   verify_launches(plan.kernels, plan.program);
   plan.device = place_tensors(plan.program);

@@ -22,7 +22,7 @@ enum class Tiles : std::uint8_t { given, chosen, stated };
 
 /// Planner options, for tests and measurements. If `blocks` has a single entry it is used wherever possible,
 /// even if blocks have no second tile.
-struct Wishes {
+struct PlanOptions {
   std::vector<Blocks> blocks = ways_of_blocks;
   Tiles tiles = Tiles::given;
   retile::Tiling tiling{};  // with Tiles::stated
@@ -33,7 +33,7 @@ struct Wishes {
 };
 
 /// Throws Error if the graph needs what the target lacks, and Rejected if the verifier rejects the plan.
-Plan make_plan(const graph::KernelGraph&, const target::Target&, const Wishes& = {});
+Plan make_plan(const graph::KernelGraph&, const target::Target&, const PlanOptions& = {});
 
 std::string print(const KernelPlan&, const Program&);
 std::string print(const Plan&);

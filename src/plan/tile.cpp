@@ -124,10 +124,10 @@ class Neighbours {
 
 double by_price(const Tiled& t) { return t.price.us; }
 
-Tiled planned(graph::KernelGraph g, const target::Target& target, const Wishes& wishes) {
+Tiled planned(graph::KernelGraph g, const target::Target& target, const PlanOptions& options) {
   Tiled t;
   t.graph = std::move(g);
-  t.plan = make_plan(t.graph, target, wishes);
+  t.plan = make_plan(t.graph, target, options);
   t.price = price(t.plan, target);
   return t;
 }
@@ -140,25 +140,25 @@ retile::Tiling tiling_of(const Tiled& t) {
   return all;
 }
 
-Ranked ranked(const graph::KernelGraph& graph, const target::Target& target, const Wishes& wishes,
+Ranked ranked(const graph::KernelGraph& graph, const target::Target& target, const PlanOptions& options,
               int maximum, Tilings whose) {
   Ranked found;
   std::vector<Tiled>& all = found.tiled;
   std::optional<Rejected> own;
   try {
-    all.push_back(planned(graph, target, wishes));
+    all.push_back(planned(graph, target, options));
   } catch (const Rejected& plan) {
     own = plan;
     drop(plan, found.rejected);
   }
   const std::size_t ops = retile::tiling_of(graph).size();
   const Tiling own_products =
-      own ? lower(graph, target, wishes.tiling).products : all.front().plan.program.products;
+      own ? lower(graph, target, options.tiling).products : all.front().plan.program.products;
   const Tiling products = whose == Tilings::of_products_too ? own_products : Tiling{};
   const auto few = static_cast<std::size_t>(
       std::max<int>(maximum / std::max(1, static_cast<int>(ops + products.size())), 1));
   const auto try_with = [&](const graph::KernelGraph& g, const Tiling& tiles) {
-    Wishes with = wishes;
+    PlanOptions with = options;
     with.tiling = tiles;
     try {
       all.push_back(planned(g, target, with));
@@ -176,7 +176,7 @@ Ranked ranked(const graph::KernelGraph& graph, const target::Target& target, con
     const graph::KernelGraph from = graph_so_far();
     for (const auto& [us, tiling] : Neighbours(from, which, target).best(few))
       if (const std::optional<graph::KernelGraph> g = retile::proved(from, tiling))
-        try_with(*g, wishes.tiling);
+        try_with(*g, options.tiling);
   }
   for (const OpTiling& product : products) {
     const graph::KernelGraph from = graph_so_far();
@@ -224,10 +224,11 @@ bool clearly_less(const Tiled& a, const Tiled& given) {
 
 }  // namespace
 
-Tiled tile(const graph::KernelGraph& graph, const target::Target& target, const Wishes& wishes) {
-  if (wishes.tiles == Tiles::stated) return planned(retile::retile(graph, wishes.tiling), target, wishes);
-  if (wishes.tiles == Tiles::given || retile::tiling_of(graph).empty()) return planned(graph, target, wishes);
-  Ranked found = ranked(graph, target, wishes, 4, Tilings::of_custom_operators);
+Tiled tile(const graph::KernelGraph& graph, const target::Target& target, const PlanOptions& options) {
+  if (options.tiles == Tiles::stated) return planned(retile::retile(graph, options.tiling), target, options);
+  if (options.tiles == Tiles::given || retile::tiling_of(graph).empty())
+    return planned(graph, target, options);
+  Ranked found = ranked(graph, target, options, 4, Tilings::of_custom_operators);
   std::vector<Tiled>& all = found.tiled;
   const Tiling own = retile::tiling_of(graph);
   const auto given =

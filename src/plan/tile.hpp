@@ -21,7 +21,7 @@ struct Tiled {
 };
 
 /// Throws Error if an explicit tiling does not fit the graph, or would change its meaning.
-Tiled tile(const graph::KernelGraph&, const target::Target&, const Wishes& = {});
+Tiled tile(const graph::KernelGraph&, const target::Target&, const PlanOptions& = {});
 
 /// The tiling of custom operators and of unfused matmuls.
 retile::Tiling tiling_of(const Tiled&);
@@ -37,6 +37,6 @@ struct Ranked {
 
 /// The graph's own tiling and the cheapest others, at most `maximum`. Throws Rejected if the verifier rejects
 /// all of them.
-Ranked ranked(const graph::KernelGraph&, const target::Target&, const Wishes&, int maximum, Tilings);
+Ranked ranked(const graph::KernelGraph&, const target::Target&, const PlanOptions&, int maximum, Tilings);
 
 }  // namespace zellige::plan

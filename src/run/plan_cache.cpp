@@ -77,12 +77,13 @@ void PlanCache::keep() const {
   }
 }
 
-fuse::Optimized as_wished(const graph::KernelGraph& g, const target::Target& target, bool fused,
-                          plan::Wishes& wishes, const std::optional<Cache>& cache, const fuse::Watch& watch,
-                          fuse::Reasons reasons) {
-  if (!fused) return fuse::as_wished(g, target, false, wishes);
+fuse::Optimized optimize_with_options(const graph::KernelGraph& g, const target::Target& target, bool fused,
+                                      plan::PlanOptions& plan_options, const std::optional<Cache>& cache,
+                                      const fuse::Watch& watch, fuse::Reasons reasons) {
+  if (!fused) return fuse::optimize_with_options(g, target, false, plan_options);
   PlanCache kept(cache, target);
-  fuse::Optimized o = fuse::as_wished(g, target, true, wishes, kept.prices(), watch, reasons);
+  fuse::Optimized o =
+      fuse::optimize_with_options(g, target, true, plan_options, kept.prices(), watch, reasons);
   kept.keep();
   return o;
 }

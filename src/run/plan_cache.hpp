@@ -1,7 +1,7 @@
 // A disk cache of estimated costs of planned kernels: a graph like one that was planned before is fused
 // without planning its kernels again.
 //
-//   fuse::Optimized o = as_wished(graph, target, true, wishes, standard_cache());  // reads and keeps prices
+//   fuse::Optimized o = optimize_with_options(graph, target, true, wishes, standard_cache());  // reads and keeps prices
 //
 //   PlanCache kept(cache, target);  // the same, step by step
 //   fuse::optimize(graph, target, kept.prices());
@@ -55,10 +55,10 @@ class PlanCache {
   fuse::Prices prices_;
 };
 
-/// fuse::as_wished with the estimates of the cache, for graphs that are fused.
-fuse::Optimized as_wished(const graph::KernelGraph&, const target::Target&, bool fused, plan::Wishes&,
-                          const std::optional<Cache>&, const fuse::Watch& = {},
-                          fuse::Reasons = fuse::Reasons::told);
+/// fuse::optimize_with_options with the estimates of the cache, for graphs that are fused.
+fuse::Optimized optimize_with_options(const graph::KernelGraph&, const target::Target&, bool fused,
+                                      plan::PlanOptions&, const std::optional<Cache>&,
+                                      const fuse::Watch& = {}, fuse::Reasons = fuse::Reasons::told);
 
 /// Cache::standard(), or nothing if the environment defines none.
 std::optional<Cache> standard_cache();

@@ -116,26 +116,26 @@ void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult&
   std::optional<emit::Program> program;
   if (o.on != Engine::reference) {
     o.say("planning");
-    plan::Wishes wishes = o.wishes;
+    plan::PlanOptions plan_options = o.plan_options;
     const auto watch = [&](const fuse::Progress& p) {
       o.say(fmt::format("planning: {} of {} {}", p.done, p.of, p.phase));
       return true;
     };
     auto start = Clock::now();
     const target::Target& target = target::find(o.target);
-    const fuse::Optimized optimized = as_wished(g, target, o.fuse, wishes, cache, watch);
+    const fuse::Optimized optimized = optimize_with_options(g, target, o.fuse, plan_options, cache, watch);
     const graph::KernelGraph& fused = optimized.graph;
     plan::add(r.rejected, optimized.rejected);
     const double fuse_ms = ms_since(start);
     if (o.tune > 0) {
       Tuned found = tuned(fused, o, cache);
-      wishes.tiles = plan::Tiles::stated, wishes.tiling = std::move(found.tiling);
+      plan_options.tiles = plan::Tiles::stated, plan_options.tiling = std::move(found.tiling);
       r.tried = std::move(found.tried);
       plan::add(r.rejected, found.rejected);
       if (!found.note.empty()) r.notes.push_back(found.note);
     }
     start = Clock::now();
-    program = emit::transpile(fused, target, wishes);
+    program = emit::transpile(fused, target, plan_options);
     plan::add(r.rejected, program->plan.rejected);
     r.plan_ms = fuse_ms + ms_since(start);
     r.buffer_size = program->manifest.buffer_size;
@@ -238,7 +238,8 @@ Tuned tuned(const graph::KernelGraph& g, const Options& o, const Cache& cache) {
   const auto compile = [&](const emit::Program& p) {
     compile_cubin(p.source, architecture_for(p.manifest.target), cache);
   };
-  return tune(g, target::find(o.target), o.wishes, o.tune, measure, device().name, cache, o.say, compile);
+  return tune(g, target::find(o.target), o.plan_options, o.tune, measure, device().name, cache, o.say,
+              compile);
 }
 
 std::string_view name(Engine e) {

@@ -31,12 +31,12 @@ struct Options {
   Timing time = Timing::off;   // GPU only
   // inputs that no earlier work on the stream writes, in addition to those declared so in the graph
   std::vector<std::string> constants;
-  int workers = 0;             // of the emulator, and of a check by sample; 0: one per core
-  std::optional<Check> check;  // default: standard_check
-  InputFiles inputs;           // the other inputs are random
-  bool fuse = false;           // fuse unfused operators first; the check is against the original graph
-  plan::Wishes wishes{};       // planner options
-  int tune = 0;                // GPU only: measure this many tilings and take the fastest
+  int workers = 0;                   // of the emulator, and of a check by sample; 0: one per core
+  std::optional<Check> check;        // default: standard_check
+  InputFiles inputs;                 // the other inputs are random
+  bool fuse = false;                 // fuse unfused operators first; the check is against the original graph
+  plan::PlanOptions plan_options{};  // planner options
+  int tune = 0;                      // GPU only: measure this many tilings and take the fastest
   Say say = [](const std::string&) {};  // reports progress
 };
 

@@ -56,12 +56,13 @@ retile::Tiling together(const std::vector<Candidate>& all) {
 
 }  // namespace
 
-Tuned tune(const graph::KernelGraph& graph, const target::Target& target, const plan::Wishes& wishes,
-           int candidates, const Measure& measure, const std::string& machine, const Cache& cache,
-           const std::function<void(const std::string&)>& say, const Prepare& prepare) {
+Tuned tune(const graph::KernelGraph& graph, const target::Target& target,
+           const plan::PlanOptions& plan_options, int candidates, const Measure& measure,
+           const std::string& machine, const Cache& cache, const std::function<void(const std::string&)>& say,
+           const Prepare& prepare) {
   std::vector<Candidate> all;
   const auto stated = [&](const retile::Tiling& tiling) {
-    plan::Wishes with = wishes;
+    plan::PlanOptions with = plan_options;
     with.tiles = plan::Tiles::stated, with.tiling = tiling;
     return with;
   };
@@ -70,7 +71,8 @@ Tuned tune(const graph::KernelGraph& graph, const target::Target& target, const 
   };
   Key key = Key{}.add("tuned").add(machine);
   Tuned found;
-  const plan::Ranked ranked = plan::ranked(graph, target, wishes, candidates, plan::Tilings::of_products_too);
+  const plan::Ranked ranked =
+      plan::ranked(graph, target, plan_options, candidates, plan::Tilings::of_products_too);
   found.rejected = ranked.rejected;
   for (const plan::Tiled& t : ranked.tiled) {
     add(plan::tiling_of(t), t.price.us);

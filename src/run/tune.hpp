@@ -36,7 +36,7 @@ struct Tuned {
 };
 
 /// Measures at most `candidates` tilings, including the graph's own. `say` receives progress reports.
-Tuned tune(const graph::KernelGraph&, const target::Target&, const plan::Wishes&, int candidates,
+Tuned tune(const graph::KernelGraph&, const target::Target&, const plan::PlanOptions&, int candidates,
            const Measure&, const std::string& machine, const Cache&,
            const std::function<void(const std::string&)>& say = {}, const Prepare& prepare = {});
 

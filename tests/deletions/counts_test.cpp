@@ -240,8 +240,9 @@ TEST(BarrierCounts, OfTheTextAreThePlans) {
     const graph::KernelGraph g =
         graph::load(fmt::format(ZELLIGE_SOURCE_DIR "/examples/{}.json", file)).front();
     const target::Target& target = target::find("sm_90a");
-    plan::Wishes wishes;
-    const emit::Program p = emit::transpile(fuse::as_wished(g, target, true, wishes).graph, target, wishes);
+    plan::PlanOptions options;
+    const emit::Program p =
+        emit::transpile(fuse::optimize_with_options(g, target, true, options).graph, target, options);
     std::vector<int> planned;
     std::set<int> threads;
     for (const plan::KernelPlan& k : p.plan.kernels) {

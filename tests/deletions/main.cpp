@@ -24,7 +24,7 @@
 #include "run/parameters.hpp"
 #include "run/pool.hpp"
 #include "run/storage.hpp"
-#include "run/wishes.hpp"
+#include "run/tiling_option.hpp"
 #include "sites.hpp"
 
 namespace zellige::deletions {
@@ -54,9 +54,9 @@ std::string doubled(std::string source) {
 /// Emits as `zellige run` does, with the same tiling options.
 emit::Program program_of(const graph::KernelGraph& g, const Options& o) {
   const target::Target& target = target::find(o.target);
-  plan::Wishes wishes = run::wishes(o.tiling, target);
-  const fuse::Optimized made = fuse::as_wished(g, target, o.fused, wishes);
-  return emit::transpile(made.graph, target, wishes);
+  plan::PlanOptions options = run::parse_tiling_option(o.tiling, target);
+  const fuse::Optimized made = fuse::optimize_with_options(g, target, o.fused, options);
+  return emit::transpile(made.graph, target, options);
 }
 
 /// A program whose sites can be switched off one at a time.

@@ -9,7 +9,7 @@
 #include "emit/emit.hpp"
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
-#include "plan/wishes.hpp"
+#include "plan/options.hpp"
 #include "run/run.hpp"
 
 namespace zellige::emit {
@@ -77,8 +77,8 @@ TEST(SameText, LayersAreFunctionsOnce) {
     const target::Target& target = target::find(name);
     std::size_t of_four = 0;
     for (const int layers : {4, 8, 16}) {
-      plan::Wishes wishes{.tiles = plan::Tiles::given};
-      const Program p = transpile(fuse::optimize(stack(layers), target).graph, target, wishes);
+      plan::PlanOptions options{.tiles = plan::Tiles::given};
+      const Program p = transpile(fuse::optimize(stack(layers), target).graph, target, options);
       EXPECT_GE(p.manifest.kernels.size(), static_cast<std::size_t>(layers)) << name;
       if (layers == 4) of_four = functions(p.source);
       EXPECT_LT(of_four, p.manifest.kernels.size()) << name;

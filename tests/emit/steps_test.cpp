@@ -125,8 +125,8 @@ std::string without_row(const std::string& calls, const target::Target& target) 
 
 /// For every launch of one program; returns their number. Kernels that differ only in names share code.
 int compare(const graph::KernelGraph& g, const target::Target& target, std::set<StepKind>& met,
-            const plan::Wishes& wishes = {}) {
-  const Program p = transpile(g, target, wishes);
+            const plan::PlanOptions& options = {}) {
+  const Program p = transpile(g, target, options);
   int compared = 0;
   const std::vector<plan::Launch> launches = plan::launches(p.plan.kernels);
   for (std::size_t k = 0; k < launches.size(); ++k) {
@@ -157,14 +157,14 @@ std::vector<graph::Loaded> examples() {
 TEST(Steps, AreAllThatOrdersThreads) {
   std::set<StepKind> met;
   int compared = 0;
-  std::vector<plan::Wishes> wishes(1);
-  for (const plan::Blocks blocks : plan::ways_of_blocks) wishes.push_back({.blocks = {blocks}});
+  std::vector<plan::PlanOptions> options(1);
+  for (const plan::Blocks blocks : plan::ways_of_blocks) options.push_back({.blocks = {blocks}});
   for (const char* target : {"sm_80", "sm_90a"}) {
     for (const plan::GoldenGraph& g : plan::golden_graphs())
-      for (const plan::Wishes& wish : wishes) {
-        if (&wish != &wishes[0] && !g.name.starts_with("hopper_")) continue;
+      for (const plan::PlanOptions& option : options) {
+        if (&option != &options[0] && !g.name.starts_with("hopper_")) continue;
         try {
-          compared += compare(g.graph(), target::find(target), met, wish);
+          compared += compare(g.graph(), target::find(target), met, option);
         } catch (const Fault&) {
           throw;
         } catch (const Error&) {  // it asks for more than the target has, or no block of it can go that way

@@ -9,7 +9,7 @@
 #include "graph/json.hpp"
 #include "graph/load.hpp"
 #include "graph/mugraphs.hpp"
-#include "plan/wishes.hpp"
+#include "plan/options.hpp"
 
 namespace zellige::fuse {
 namespace {
@@ -129,19 +129,19 @@ TEST(Custom, IsKeptWhereSomethingWouldBeRounded) {
 }
 
 /// As in `transpile`, with the planner options of --tiling.
-emit::Program transpiled(const KernelGraph& g, plan::Wishes w) {
-  const Optimized o = as_wished(g, sm_90a(), true, w);
+emit::Program transpiled(const KernelGraph& g, plan::PlanOptions w) {
+  const Optimized o = optimize_with_options(g, sm_90a(), true, w);
   return emit::transpile(o.graph, sm_90a(), w);
 }
 
 void expect_replayed(const KernelGraph& g, bool decomposed) {
-  const emit::Program p = transpiled(g, plan::tiling_wish("chosen", sm_90a()));
+  const emit::Program p = transpiled(g, plan::tiling_options("chosen", sm_90a()));
   const std::string manifest = emit::to_json(p.manifest);
   EXPECT_EQ(p.manifest.decomposed, decomposed) << g.name;
   EXPECT_EQ(manifest.find("\"apart\"") != std::string::npos, decomposed) << "it is said where it is so";
   EXPECT_EQ(emit::to_json(emit::parse_manifest(manifest, "m")).find("\"apart\"") != std::string::npos,
             decomposed);
-  plan::Wishes w;
+  plan::PlanOptions w;
   plan::state(w, manifest, "m");
   EXPECT_EQ(w.decomposed, decomposed);
   const emit::Program again = transpiled(g, w);
@@ -168,7 +168,7 @@ TEST(Replay, OfASavedGraph) {
 // A list alone, or a manifest without the mark, is of the graph with its custom operators.
 TEST(Replay, OfAList) {
   const KernelGraph g = attention();
-  plan::Wishes w = plan::tiling_wish("given", sm_90a());
+  plan::PlanOptions w = plan::tiling_options("given", sm_90a());
   const emit::Program p = transpiled(g, w);
   plan::state(w, retile::to_json(p.manifest.tiling), "list");
   EXPECT_FALSE(w.decomposed);
@@ -176,10 +176,10 @@ TEST(Replay, OfAList) {
 }
 
 TEST(Replay, RefusesTheGraphAsGiven) {
-  plan::Wishes w;
+  plan::PlanOptions w;
   plan::state(w, R"({"apart": true, "tiling": []})", "m");
   try {
-    as_wished(attention(), sm_90a(), false, w);
+    optimize_with_options(attention(), sm_90a(), false, w);
     FAIL();
   } catch (const Error& e) {
     EXPECT_STREQ(e.what(),

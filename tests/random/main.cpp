@@ -207,9 +207,10 @@ run::RunResult run_one(const Arguments& a, int i, const std::string& target, con
 run::RunResult read_one(const Arguments& a, int i, const std::string& target, const run::Cache& cache) {
   run::RunResult r{.target = target, .on = "nvrtc", .status = run::Status::correct};
   try {
-    plan::Wishes wishes;
-    const fuse::Optimized made = fuse::as_wished(a.graph_of(i), target::find(target), a.fused(i), wishes);
-    const emit::Program p = emit::transpile(made.graph, target::find(target), wishes);
+    plan::PlanOptions options;
+    const fuse::Optimized made =
+        fuse::optimize_with_options(a.graph_of(i), target::find(target), a.fused(i), options);
+    const emit::Program p = emit::transpile(made.graph, target::find(target), options);
     plan::add(r.rejected, made.rejected), plan::add(r.rejected, p.plan.rejected);
     const run::Cubin cubin = run::compile_cubin(p.source, target, cache);
     const auto odd = run::odd_descriptors(cubin.bytes);

@@ -10,7 +10,7 @@
 #include "graph/builder.hpp"
 #include "graph/load.hpp"
 #include "graph/mugraphs.hpp"
-#include "plan/wishes.hpp"
+#include "plan/options.hpp"
 #include "random/generate.hpp"
 
 namespace zellige {
@@ -26,10 +26,10 @@ struct Tally {
   void plan(const graph::KernelGraph& g, const target::Target& target, bool fuse, const char* tiling) {
     ++plans;
     try {
-      plan::Wishes wishes = plan::tiling_wish(tiling, target);
-      const fuse::Optimized o = fuse::as_wished(g, target, fuse, wishes);
+      plan::PlanOptions options = plan::tiling_options(tiling, target);
+      const fuse::Optimized o = fuse::optimize_with_options(g, target, fuse, options);
       plan::add(rejected, o.rejected);
-      plan::add(rejected, emit::transpile(o.graph, target, wishes).plan.rejected);
+      plan::add(rejected, emit::transpile(o.graph, target, options).plan.rejected);
     } catch (const Rejected& e) {
       plan::add(rejected, e.what());
     } catch (const Fault&) {

@@ -77,7 +77,7 @@ class Rejections : public testing::Test {
 };
 
 TEST_F(Rejections, TilingsGoOnWithoutARejectedOne) {
-  const plan::Wishes chosen{.tiles = plan::Tiles::chosen};
+  const plan::PlanOptions chosen{.tiles = plan::Tiles::chosen};
   int all = 0;
   std::string best;
   {

@@ -10,8 +10,8 @@
 #include "graph/error.hpp"
 #include "heap.hpp"
 #include "plan/launches.hpp"
+#include "plan/options.hpp"
 #include "plan/predict.hpp"
-#include "plan/wishes.hpp"
 #include "zellige/emulate/counter_names.hpp"
 
 namespace zellige::replay {
@@ -86,9 +86,9 @@ Record record(const graph::KernelGraph& graph, std::string_view name, const targ
   r.key = key(name, target, way);
   const std::uint64_t before = heap_blocks();
   try {
-    plan::Wishes wishes = plan::tiling_wish(way == Way::given ? "given" : "", target);
-    const fuse::Optimized o = fuse::as_wished(graph, target, way == Way::chosen, wishes);
-    const emit::Program program = emit::transpile(o.graph, target, wishes);
+    plan::PlanOptions options = plan::tiling_options(way == Way::given ? "given" : "", target);
+    const fuse::Optimized o = fuse::optimize_with_options(graph, target, way == Way::chosen, options);
+    const emit::Program program = emit::transpile(o.graph, target, options);
     r.work = heap_blocks() - before;
     r.source = hash(program.source), r.kernels = kernels_of(program, as);
   } catch (const Fault&) {

@@ -56,21 +56,21 @@ graph::KernelGraph product() {
 
 TEST(ProductTiles, AreStatedAndRecorded) {
   const target::Target& target = target::find("sm_90a");
-  Wishes wishes{.tiles = Tiles::stated};
-  wishes.tiling = {{.op = 0, .product = ProductTile{64, 128, 64, 128}}};
-  const Tiled t = tile(product(), target, wishes);
+  PlanOptions plan_options{.tiles = Tiles::stated};
+  plan_options.tiling = {{.op = 0, .product = ProductTile{64, 128, 64, 128}}};
+  const Tiled t = tile(product(), target, plan_options);
   EXPECT_EQ(t.plan.kernels[0].program.grid.count(), 8);
-  EXPECT_EQ(tiling_of(t), wishes.tiling);
-  EXPECT_EQ(retile::parse_tiling(retile::to_json(wishes.tiling), "a test"), wishes.tiling);
+  EXPECT_EQ(tiling_of(t), plan_options.tiling);
+  EXPECT_EQ(retile::parse_tiling(retile::to_json(plan_options.tiling), "a test"), plan_options.tiling);
   EXPECT_EQ(retile::print({{.op = 0, .product = ProductTile{64, 16, 64, 128, true}}}),
             "operator 0: tile 64x16x64, 128 threads, turned");
 }
 
 TEST(ProductTiles, OfWhatIsNoProductAreRefused) {
-  Wishes wishes{.tiles = Tiles::stated};
-  wishes.tiling = {{.op = 1, .product = ProductTile{64, 128, 64, 128}}};
+  PlanOptions plan_options{.tiles = Tiles::stated};
+  plan_options.tiling = {{.op = 1, .product = ProductTile{64, 128, 64, 128}}};
   try {
-    tile(product(), target::find("sm_90a"), wishes);
+    tile(product(), target::find("sm_90a"), plan_options);
     FAIL() << "taken";
   } catch (const Error& e) {
     EXPECT_STREQ(e.what(), "graph g: expected the tile of operator 1 to be a product's, found neg");

@@ -45,8 +45,8 @@ graph::KernelGraph heads(const Case& c, bool rows_of_each = false) {
   return b.build();
 }
 
-plan::KernelPlan planned(const graph::KernelGraph& g, const plan::Wishes& wishes = {}) {
-  return plan::make_plan(g, target::find("sm_90a"), wishes).kernels.at(0);
+plan::KernelPlan planned(const graph::KernelGraph& g, const plan::PlanOptions& plan_options = {}) {
+  return plan::make_plan(g, target::find("sm_90a"), plan_options).kernels.at(0);
 }
 
 TEST(BatchesOnWarpgroups, AreOneProductWhoseSumsTurnInRegisters) {
@@ -54,8 +54,8 @@ TEST(BatchesOnWarpgroups, AreOneProductWhoseSumsTurnInRegisters) {
                         Case{2, 1, 32}, Case{3, 3, 128, true, DType::f16, 128, 128}})
     for (Blocks way : {Blocks::a_tile, Blocks::stay}) {
       const graph::KernelGraph g = heads(c);
-      const plan::Wishes wishes{{way}};
-      const plan::KernelPlan k = planned(g, wishes);
+      const plan::PlanOptions plan_options{{way}};
+      const plan::KernelPlan k = planned(g, plan_options);
       ASSERT_EQ(k.schedule.agents.size(), 2u) << k.notes.front();
       for (const auto& [node, m] : k.matmuls) {
         EXPECT_EQ(m.row->n, 2 * c.half);
@@ -63,7 +63,7 @@ TEST(BatchesOnWarpgroups, AreOneProductWhoseSumsTurnInRegisters) {
       }
       std::vector<graph::Array> inputs;
       for (int t : g.inputs) inputs.push_back(integers(g.tensors[t].shape, t));
-      expect_as_reference(g, inputs, 4e-3, 4e-3, "sm_90a", wishes);
+      expect_as_reference(g, inputs, 4e-3, 4e-3, "sm_90a", plan_options);
     }
 }
 

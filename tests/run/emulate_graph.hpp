@@ -19,9 +19,10 @@ inline graph::Array integers(const graph::Shape& shape, int salt) {
 
 inline std::vector<std::vector<double>> emulate_graph(const graph::KernelGraph& g,
                                                       const std::vector<graph::Array>& inputs,
-                                                      const char* target, const plan::Wishes& wishes = {}) {
+                                                      const char* target,
+                                                      const plan::PlanOptions& plan_options = {}) {
   static const Cache cache = Cache::temporary();
-  const emit::Program p = emit::transpile(g, target::find(target), wishes);
+  const emit::Program p = emit::transpile(g, target::find(target), plan_options);
   std::vector<Bytes> storage;
   std::vector<std::vector<double>> outputs(g.outputs.size());
   for (const emit::TensorPlace& t : p.manifest.tensors)
@@ -39,9 +40,9 @@ inline std::vector<std::vector<double>> emulate_graph(const graph::KernelGraph& 
 /// Element by element: a NaN for a NaN, an infinity for itself, and numbers to a share of their size.
 inline void expect_as_reference(const graph::KernelGraph& g, const std::vector<graph::Array>& inputs,
                                 double share, double minimum, const char* target = "sm_80",
-                                const plan::Wishes& wishes = {}) {
+                                const plan::PlanOptions& plan_options = {}) {
   const std::vector<graph::Array> expected = graph::run_reference(g, inputs);
-  const std::vector<std::vector<double>> found = emulate_graph(g, inputs, target, wishes);
+  const std::vector<std::vector<double>> found = emulate_graph(g, inputs, target, plan_options);
   for (std::size_t o = 0; o < expected.size(); ++o) {
     const std::string& name = g.tensors[static_cast<std::size_t>(g.outputs[o])].name;
     ASSERT_EQ(found[o].size(), expected[o].values.size()) << name;

@@ -41,9 +41,10 @@ TEST(MachineCode, ExamplesHaveNoOddDescriptor) {
       for (const char* target : {"sm_80", "sm_90a"}) {
         const std::size_t example = programs++ / 2;
         if (!all && (example % 3 != 0 || (example / 3 + (target == std::string_view("sm_80"))) % 2)) continue;
-        plan::Wishes wishes;
+        plan::PlanOptions plan_options;
         const target::Target& t = target::find(target);
-        const emit::Program p = emit::transpile(fuse::as_wished(g, t, true, wishes).graph, t, wishes);
+        const emit::Program p =
+            emit::transpile(fuse::optimize_with_options(g, t, true, plan_options).graph, t, plan_options);
         const Cubin made = compile_cubin(p.source, target, cache);
         EXPECT_EQ(made.note, "") << file << " for " << target;
         kernels += p.manifest.kernels.size(), named += descriptors(made.bytes).size();

@@ -42,10 +42,11 @@ int by_threads(const plan::Plan& plan) {
 }
 
 /// Compares results with the reference, and counters with the prediction.
-plan::Plan expect_right(const graph::KernelGraph& g, const char* target, const plan::Wishes& wishes = {}) {
+plan::Plan expect_right(const graph::KernelGraph& g, const char* target,
+                        const plan::PlanOptions& plan_options = {}) {
   static const Cache cache = Cache::temporary();
   const std::vector<graph::Array> in = numbers(g, 7), expected = graph::run_reference(g, in);
-  emit::Program p = emit::transpile(g, target::find(target), wishes);
+  emit::Program p = emit::transpile(g, target::find(target), plan_options);
   std::vector<Bytes> storage;
   for (const emit::TensorPlace& t : p.manifest.tensors)
     storage.push_back(t.role == emit::Role::input
@@ -118,10 +119,10 @@ TEST_P(OuterProducts, InEveryTile) {
     const graph::KernelGraph g = b.build();
     for (const retile::ProductTile& t : plan::product_tiles(plan::product_size(g, 0), target)) {
       if (m < 16 && t.m > 16) continue;
-      plan::Wishes wishes;
-      wishes.tiling = {{.op = 0, .grid = {}, .block = {}, .product = t}};
-      wishes.tiles = plan::Tiles::stated;
-      const plan::Plan p = expect_right(g, GetParam(), wishes);
+      plan::PlanOptions plan_options;
+      plan_options.tiling = {{.op = 0, .grid = {}, .block = {}, .product = t}};
+      plan_options.tiles = plan::Tiles::stated;
+      const plan::Plan p = expect_right(g, GetParam(), plan_options);
       for (const plan::KernelPlan& kernel : p.kernels)
         for (const auto& [node, choice] : kernel.matmuls)
           if (choice.by_threads()) rows.insert(choice.row->name);
@@ -218,10 +219,11 @@ TEST_P(OuterProducts, ReadVectorsWithoutConflicts) {
       b.output(matmul(b.input("A", {n, n}, DType::f32, strides({n, n}, a_transposed, 0)),
                       b.input("B", {n, n}, DType::f32, strides({n, n}, b_transposed, 0))),
                "Y");
-      plan::Wishes wishes;
-      wishes.tiling = {{.op = 0, .grid = {}, .block = {}, .product = retile::ProductTile{128, 128, 16, 256}}};
-      wishes.tiles = plan::Tiles::stated;
-      const emit::Program p = emit::transpile(b.build(), target, wishes);
+      plan::PlanOptions plan_options;
+      plan_options.tiling = {
+          {.op = 0, .grid = {}, .block = {}, .product = retile::ProductTile{128, 128, 16, 256}}};
+      plan_options.tiles = plan::Tiles::stated;
+      const emit::Program p = emit::transpile(b.build(), target, plan_options);
       const plan::KernelPlan& kernel = p.plan.kernels.at(0);
       const plan::MatmulChoice& m = kernel.matmuls.begin()->second;
       ASSERT_TRUE(m.by_threads());

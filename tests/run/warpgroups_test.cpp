@@ -36,22 +36,22 @@ graph::KernelGraph tiled(const Case& c) {
   return b.build();
 }
 
-void expect_right(const graph::KernelGraph& g, const Case& c, const plan::Wishes& wishes) {
-  const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"), wishes);
+void expect_right(const graph::KernelGraph& g, const Case& c, const plan::PlanOptions& plan_options) {
+  const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"), plan_options);
   ASSERT_EQ(plan.kernels.size(), 1u);
   ASSERT_EQ(plan.kernels[0].schedule.agents.size(), 2u) << "not a producer and a consumer";
-  expect_as_reference(g, {integers({c.m, c.k}, 1), integers({c.k, c.n}, 2)}, 0, 0, "sm_90a", wishes);
+  expect_as_reference(g, {integers({c.m, c.k}, 1), integers({c.k, c.n}, 2)}, 0, 0, "sm_90a", plan_options);
 }
 
 TEST(Warpgroups, MultiplyInEveryWayOfBlocks) {
   for (Blocks way : {Blocks::a_tile, Blocks::stay, Blocks::pairs})
     for (bool along : {false, true}) {
       const Case c{256, 256, 192, along, along, along ? DType::f16 : DType::bf16};
-      const plan::Wishes wishes{{way}};
-      const plan::Plan plan = plan::make_plan(tiled(c), target::find("sm_90a"), wishes);
+      const plan::PlanOptions plan_options{{way}};
+      const plan::Plan plan = plan::make_plan(tiled(c), target::find("sm_90a"), plan_options);
       EXPECT_EQ(plan.kernels[0].schedule.ranks, way == Blocks::pairs ? 2 : 1);
       EXPECT_EQ(plan.kernels[0].blocks > 0, way != Blocks::a_tile);
-      expect_right(tiled(c), c, wishes);
+      expect_right(tiled(c), c, plan_options);
     }
 }
 
@@ -77,10 +77,11 @@ TEST(Warpgroups, TakeColumnsThatEndWithinALine) {
                         })[0],
                "C");
       const graph::KernelGraph g = b.build();
-      const plan::Wishes wishes{{way}};
-      const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"), wishes);
+      const plan::PlanOptions plan_options{{way}};
+      const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"), plan_options);
       ASSERT_EQ(plan.kernels[0].schedule.agents.size(), 2u) << plan::print(plan);
-      expect_as_reference(g, {integers({c.m, c.k}, 1), integers({c.k, c.n}, 2)}, 0, 0, "sm_90a", wishes);
+      expect_as_reference(g, {integers({c.m, c.k}, 1), integers({c.k, c.n}, 2)}, 0, 0, "sm_90a",
+                          plan_options);
     }
 }
 
@@ -100,13 +101,13 @@ TEST(Warpgroups, MultiplyFewRowsTurned) {
     const auto B = b.input("B", {c.k, c.n}, c.dtype, c.b_along_k ? graph::Strides{1, c.k} : graph::Strides{});
     b.output(c.bias ? matmul(A, B, b.input("bias", {c.n}, c.dtype)) : matmul(A, B), "C");
     const graph::KernelGraph g = b.build();
-    const plan::Wishes wishes{
+    const plan::PlanOptions plan_options{
         .tiling = {{.op = 0, .product = retile::ProductTile{64, c.columns, 64, 128, true}}}};
-    const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"), wishes);
+    const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"), plan_options);
     ASSERT_EQ(plan.kernels[0].schedule.agents.size(), 2u) << plan::print(plan);
     std::vector<graph::Array> inputs;
     for (int t : g.inputs) inputs.push_back(integers(g.tensors[t].shape, t));
-    expect_as_reference(g, inputs, 0, 0, "sm_90a", wishes);
+    expect_as_reference(g, inputs, 0, 0, "sm_90a", plan_options);
   }
 }
 
@@ -193,14 +194,14 @@ TEST(Warpgroups, SeveralProductsShareALoop) {
   for (Blocks way : {Blocks::a_tile, Blocks::stay, Blocks::pairs})
     for (const auto& [left, right] : {std::pair{true, false}, {false, true}, {false, false}}) {
       const graph::KernelGraph g = two_products(left, right);
-      const plan::Wishes wishes{{way}};
-      const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"), wishes);
+      const plan::PlanOptions plan_options{{way}};
+      const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"), plan_options);
       int by_warpgroup = 0;
       for (const auto& [node, m] : plan.kernels[0].matmuls) by_warpgroup += m.by_warpgroup();
       ASSERT_EQ(by_warpgroup, 2) << plan::print(plan);
       std::vector<graph::Array> inputs;
       for (int t : g.inputs) inputs.push_back(integers(g.tensors[t].shape, t));
-      expect_as_reference(g, inputs, 1e-3, 1e-3, "sm_90a", wishes);
+      expect_as_reference(g, inputs, 1e-3, 1e-3, "sm_90a", plan_options);
     }
 }
 
@@ -258,16 +259,16 @@ graph::KernelGraph attention(const Attended& a) {
   return b.build();
 }
 
-void expect_attention(const Attended& a, const plan::Wishes& wishes = {}) {
+void expect_attention(const Attended& a, const plan::PlanOptions& plan_options = {}) {
   const graph::KernelGraph g = attention(a);
-  const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"), wishes);
+  const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"), plan_options);
   int chained = 0;
   for (const auto& [node, m] : plan.kernels.at(0).matmuls) chained += m.by_warpgroup() && m.a_from >= 0;
   ASSERT_EQ(chained, 1) << plan::print(plan);
   EXPECT_EQ(plan.kernels[0].loop_bounds.has_value(), a.tril && std::isinf(a.masked));
   std::vector<graph::Array> inputs;
   for (int t : g.inputs) inputs.push_back(integers(g.tensors[t].shape, t));
-  expect_as_reference(g, inputs, 1e-2, 1e-2, "sm_90a", wishes);
+  expect_as_reference(g, inputs, 1e-2, 1e-2, "sm_90a", plan_options);
 }
 
 TEST(WarpgroupChains, AreAttention) {

@@ -1,6 +1,6 @@
 // Converts the --tiling option, which may name a file, to planner options.
 //
-//   Wishes w = wishes("tiling.json", target);  // or "given", "chosen", "" (plan/wishes.hpp)
+//   Wishes w = parse_tiling_option("tiling.json", target);  // or "given", "chosen", "" (plan/options.hpp)
 #pragma once
 #include <string>
 
@@ -9,6 +9,6 @@
 namespace zellige::run {
 
 /// Throws Error if the file cannot be read or contains no tiling.
-plan::Wishes wishes(const std::string& tiling, const target::Target&);
+plan::PlanOptions parse_tiling_option(const std::string& tiling, const target::Target&);
 
 }  // namespace zellige::run

@@ -1,13 +1,13 @@
-#include "run/wishes.hpp"
+#include "run/tiling_option.hpp"
 
 #include "graph/shown.hpp"
-#include "plan/wishes.hpp"
+#include "plan/options.hpp"
 #include "run/files.hpp"
 
 namespace zellige::run {
 
-plan::Wishes wishes(const std::string& tiling, const target::Target& target) {
-  plan::Wishes w = plan::tiling_wish(tiling, target);
+plan::PlanOptions parse_tiling_option(const std::string& tiling, const target::Target& target) {
+  plan::PlanOptions w = plan::tiling_options(tiling, target);
   if (w.tiles != plan::Tiles::stated) return w;
   constexpr std::size_t max_bytes = std::size_t{1} << 26;
   const std::string text = FileReader(tiling).next(max_bytes + 1), name = graph::shown(tiling);

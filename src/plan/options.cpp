@@ -1,9 +1,9 @@
-#include "plan/wishes.hpp"
+#include "plan/options.hpp"
 
 namespace zellige::plan {
 
-Wishes tiling_wish(std::string_view tiling, const target::Target& target) {
-  Wishes w;
+PlanOptions tiling_options(std::string_view tiling, const target::Target& target) {
+  PlanOptions w;
   if (tiling == "chosen" || (tiling.empty() && target.costs.measured))
     w.tiles = Tiles::chosen;
   else if (!tiling.empty() && tiling != "given")
@@ -11,7 +11,7 @@ Wishes tiling_wish(std::string_view tiling, const target::Target& target) {
   return w;
 }
 
-void state(Wishes& w, std::string_view json, std::string_view source) {
+void state(PlanOptions& w, std::string_view json, std::string_view source) {
   w.tiles = Tiles::stated;
   w.tiling = retile::parse_tiling(json, source);
   w.decomposed = retile::is_decomposed(json, source);
