@@ -74,8 +74,8 @@ def load(folder, device, seed):
     for name, parameter in inspect.signature(made.forward).parameters.items():
         if name not in metas:
             raise ValueError(f"{folder}: argument {name} of the model is in neither weight_meta.py nor input_meta.py")
-        stated = getattr(metas[name], "device", device)
-        tensor = _tensor(metas[name], moved or ("cpu" if stated == "cpu" else device), generator)
+        declared = getattr(metas[name], "device", device)
+        tensor = _tensor(metas[name], moved or ("cpu" if declared == "cpu" else device), generator)
         is_weight = parameter.annotation is torch.nn.parameter.Parameter
         arguments.append(torch.nn.Parameter(tensor, requires_grad=False) if is_weight else tensor)
     return made.eval(), arguments

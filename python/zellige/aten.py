@@ -289,15 +289,15 @@ def shape_of(value) -> tuple:
 
 def evaluate(node, arrays):
     """Evaluates a node of an FX graph on the arrays of its inputs."""
-    return as_stated(evaluate_on(node, node.args, arrays), node.meta["val"])
+    return as_declared(evaluate_on(node, node.args, arrays), node.meta["val"])
 
 
-def as_stated(result, value):
+def as_declared(result, value):
     """Casts results to the dtypes that torch declares; wider ones, such as the statistics of norms on the CPU, are rounded."""
     if isinstance(result, list):
         if len(result) != len(value):
             raise Left(f"expected {len(value)} results, found {len(result)}")
-        return [None if r is None else as_stated(r, v) for r, v in zip(result, value)]
+        return [None if r is None else as_declared(r, v) for r, v in zip(result, value)]
     expected = dtype_of(value)
     if result._dtype == "f32" and expected in ("f16", "bf16"):
         result = op.cast(result, expected)
@@ -320,7 +320,7 @@ def evaluate_on(node, args, arrays):
             raise Left(f"expected real numbers, found {x}")
         return x
 
-    stated = {k: value(v) for k, v in node.kwargs.items()}
-    if "device" in stated and node.all_input_nodes and stated["device"] == node.all_input_nodes[0].meta["val"].device:
-        del stated["device"]  # where it already is
-    return call(OPERATORS[node.target], node, [value(a) for a in args], stated)
+    declared = {k: value(v) for k, v in node.kwargs.items()}
+    if "device" in declared and node.all_input_nodes and declared["device"] == node.all_input_nodes[0].meta["val"].device:
+        del declared["device"]  # where it already is
+    return call(OPERATORS[node.target], node, [value(a) for a in args], declared)

@@ -63,7 +63,7 @@ class Rows:
                 return self.matrix(x)
             return op.reshape(x, shape)
         made = self._by_rows(node, arrays) if node.target in _BY_ROWS else None
-        return aten.evaluate(node, arrays) if made is None else aten.as_stated(made, node.meta["val"])
+        return aten.evaluate(node, arrays) if made is None else aten.as_declared(made, node.meta["val"])
 
     def _view(self, matrix, shape):
         y = op.reshape(matrix, shape)

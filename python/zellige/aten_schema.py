@@ -58,8 +58,8 @@ def call(function, node, args, kwargs):
     count, names = _taken(function)
     schema = getattr(node.target, "_schema", None)
     if count is not None and len(args) > count:
-        stated = [a for a in schema.arguments if not a.kwarg_only] if schema is not None else []
-        for a, x in list(zip(stated, args))[count:]:
+        declared = [a for a in schema.arguments if not a.kwarg_only] if schema is not None else []
+        for a, x in list(zip(declared, args))[count:]:
             if not _same(x, a.default_value):
                 raise Left(f"expected {a.name}={a.default_value}, found {a.name}={x}")
         args = args[:count]

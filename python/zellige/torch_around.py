@@ -53,19 +53,19 @@ def _binding_as_before(node, bindings):
     """The binding of a call. ATen calls with equal arguments, such as those of a model's layers, are tested once."""
     if not isinstance(node.target, torch._ops.OpOverload) or node.target.namespace != "aten":
         return _binding(node)
-    of = lambda n: _stated(n.meta.get("val"))  # noqa: E731
+    of = lambda n: _declared(n.meta.get("val"))  # noqa: E731
     called = repr((torch.fx.map_arg(node.args, of), torch.fx.map_arg(node.kwargs, of)))
-    key = node.target, called, repr(_stated(node.meta.get("val")))
+    key = node.target, called, repr(_declared(node.meta.get("val")))
     if key not in bindings:
         bindings[key] = _binding(node)
     return bindings[key]
 
 
-def _stated(value):
+def _declared(value):
     """The properties of a tensor that distinguish it from others in a call."""
     if isinstance(value, torch.Tensor):
         return tuple(value.shape), value.stride() if value.layout == torch.strided else value.layout, value.dtype, value.device
-    return tuple(map(_stated, value)) if isinstance(value, (tuple, list)) else value
+    return tuple(map(_declared, value)) if isinstance(value, (tuple, list)) else value
 
 
 def _binding(node):
@@ -80,8 +80,8 @@ def _binding(node):
         return target
     name = target._schema.name.removeprefix("aten::")
     function = getattr(torch._C._VariableFunctions, name, None) or getattr(torch._C.TensorBase, name, None)  # a function or a method
-    stated, mode = node.meta.get("val"), torch._guards.detect_fake_mode([n.meta.get("val") for n in (node, *node.all_input_nodes)])
-    if function is None or stated is None or mode is None or free_unbacked_symbols(stated):  # data-dependent sizes are never equal
+    declared, mode = node.meta.get("val"), torch._guards.detect_fake_mode([n.meta.get("val") for n in (node, *node.all_input_nodes)])
+    if function is None or declared is None or mode is None or free_unbacked_symbols(declared):  # data-dependent sizes are never equal
         return target
     fake = lambda n: n.meta["val"]  # noqa: E731
     try:
@@ -89,13 +89,13 @@ def _binding(node):
             made = function(*torch.fx.map_arg(node.args, fake), **torch.fx.map_arg(node.kwargs, fake))
     except Exception:  # a different signature
         return target
-    return function if _alike(made, stated) else target
+    return function if _alike(made, declared) else target
 
 
-def _alike(made, stated) -> bool:
-    if isinstance(stated, (tuple, list)):
-        return isinstance(made, (tuple, list)) and len(made) == len(stated) and all(map(_alike, made, stated))
-    if not isinstance(stated, torch.Tensor):
-        return made == stated
-    same = isinstance(made, torch.Tensor) and made.shape == stated.shape and made.dtype == stated.dtype
-    return same and made.device == stated.device and made.stride() == stated.stride()
+def _alike(made, declared) -> bool:
+    if isinstance(declared, (tuple, list)):
+        return isinstance(made, (tuple, list)) and len(made) == len(declared) and all(map(_alike, made, declared))
+    if not isinstance(declared, torch.Tensor):
+        return made == declared
+    same = isinstance(made, torch.Tensor) and made.shape == declared.shape and made.dtype == declared.dtype
+    return same and made.device == declared.device and made.stride() == declared.stride()

@@ -11,7 +11,7 @@ import math
 
 import torch
 
-from . import aten_stated, torch_own
+from . import aten_declared, torch_own
 from .torch_masks import HUGE
 
 aten = torch.ops.aten
@@ -37,7 +37,7 @@ def whole(graph) -> None:
         changed.add(found)
     if changed:
         graph.eliminate_dead_code()
-        aten_stated.follow(graph, changed)
+        aten_declared.follow(graph, changed)
         _drop_copies(graph)
 
 

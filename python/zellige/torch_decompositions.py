@@ -11,7 +11,7 @@ from torch._decomp import core_aten_decompositions, decomposition_table
 from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from . import aten, aten_stated, dtypes, torch_numbers
+from . import aten, aten_declared, dtypes, torch_numbers
 
 _KEPT = [torch.ops.aten.silu.default, torch.ops.aten.logsumexp.default]  # supported directly
 _DTYPES = set(map(dtypes.torch_dtype, dtypes.NAMES))
@@ -42,7 +42,7 @@ _OWN = {torch.ops.aten.var_mean.correction: _var_mean, torch.ops.aten.native_gro
 def decompositions() -> dict:
     """By operator: a function that computes its result by others, or NotImplemented if one of these is not supported."""
     core = core_aten_decompositions()
-    table = {op: f for op, f in {**decomposition_table, **core, **_OWN}.items() if op not in aten_stated.MADE and (op not in aten.OPERATORS or (op in core and op not in _KEPT))}
+    table = {op: f for op, f in {**decomposition_table, **core, **_OWN}.items() if op not in aten_declared.MADE and (op not in aten.OPERATORS or (op in core and op not in _KEPT))}
     known = {}
     return {op: f if op in aten.OPERATORS else _where_known(op, f, table, known) for op, f in table.items()}
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import torch
 
 from . import aten as known
-from . import aten_stated, torch_convolutions, torch_costs
+from . import aten_declared, torch_convolutions, torch_costs
 
 aten = torch.ops.aten
 
@@ -29,19 +29,19 @@ def last(graph) -> torch_costs.Cost:
     """Returns the savings."""
     all_of = graph.find_nodes(op="call_function", target=aten.convolution.default)
     on_gpu = [n for n in all_of if n.meta["val"].device.type == torch_convolutions.DEVICE]
-    aten_stated.follow(graph, set(), real, on_gpu)
+    aten_declared.follow(graph, set(), real, on_gpu)
     chosen, saved = _chosen(graph)
     if chosen or any(_in_nchw(n) and not n.args[0].meta["val"].is_contiguous() for n in graph.nodes):
         _lay(graph, chosen)
     return saved
 
 
-def real(node, stated):
+def real(node, declared):
     """A convolution's result with the strides that its kernel returns."""
-    if node.target is not aten.convolution.default or stated.device.type != torch_convolutions.DEVICE:
-        return stated
-    strides = torch_convolutions.made(node, stated.stride())
-    return stated if strides == stated.stride() else stated.new_empty_strided(stated.shape, strides)
+    if node.target is not aten.convolution.default or declared.device.type != torch_convolutions.DEVICE:
+        return declared
+    strides = torch_convolutions.made(node, declared.stride())
+    return declared if strides == declared.stride() else declared.new_empty_strided(declared.shape, strides)
 
 
 @dataclass
@@ -205,7 +205,7 @@ def _lay(graph, chosen) -> None:
                 copied(n, 1, torch.channels_last)
         elif _in_nchw(n) or _may(n) and n.args[0].meta["val"].is_contiguous():
             copied(n, 0, torch.contiguous_format)
-    aten_stated.follow(graph, changed, real)
+    aten_declared.follow(graph, changed, real)
     for (x, _), copy in copies.items():
         if _lies_as(x.meta["val"], copy.meta["val"]):
             copy.replace_all_uses_with(x)

@@ -11,11 +11,11 @@ import torch
 FUNCTIONS = {}
 
 
-def _operator(function, stated=None):
-    """`stated`: computes the result's metadata if the function cannot be run for that."""
+def _operator(function, declared=None):
+    """`declared`: computes the result's metadata if the function cannot be run for that."""
     name = f"zellige::{function.__name__}"
     made = torch.library.custom_op(name, mutates_args=())(function)
-    made.register_fake(stated or function)
+    made.register_fake(declared or function)
     target = getattr(torch.ops.zellige, function.__name__).default
     FUNCTIONS[target] = function
     return target
@@ -72,9 +72,9 @@ def _as_q(q, v):
     return torch.empty_like(q) if q.shape[-1] == v.shape[-1] else q.new_empty((*q.shape[:-1], v.shape[-1]))
 
 
-def _attention_stated(q, k, v, mask, causal, scale, grouped):
+def _attention_declared(q, k, v, mask, causal, scale, grouped):
     return _as_q(q, v)
 
 
 CHOOSE, FILL, COMPARE, COMPARE_NUMBER, MASK = map(_operator, (choose, fill, compare, compare_number, mask))
-ATTENTION = _operator(attention, _attention_stated)
+ATTENTION = _operator(attention, _attention_declared)

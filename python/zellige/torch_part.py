@@ -106,8 +106,8 @@ class Part:
         """Allocates an output. torch's kernels also consider the strides of dimensions of one element when they choose a
         result's layout."""
         o = self.program.outputs[at]
-        stated = next((s for which, shape, s in zip(self.which, self.shapes, self.strides) if which == at and shape == o.shape), o.strides)
-        return tuple(s if n == 1 else own for n, s, own in zip(o.shape, stated, o.strides))
+        declared = next((s for which, shape, s in zip(self.which, self.shapes, self.strides) if which == at and shape == o.shape), o.strides)
+        return tuple(s if n == 1 else own for n, s, own in zip(o.shape, declared, o.strides))
 
     def _torchs(self, args):
         made = self.module(*args)

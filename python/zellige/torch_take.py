@@ -226,13 +226,13 @@ def _structure(module, weights, updates):
     number = {n: i for i, n in enumerate(module.graph.nodes)}
     numbered = lambda args: torch.fx.map_arg(args, lambda n: f"%{number[n]}")  # noqa: E731
 
-    def stated(value):
+    def declared(value):
         if isinstance(value, torch.Tensor):
             return (tuple(value.shape), value.stride(), value.dtype, value.device)
-        return tuple(map(stated, value)) if isinstance(value, (tuple, list)) else value
+        return tuple(map(declared, value)) if isinstance(value, (tuple, list)) else value
 
     nodes = tuple((n.op, n.name in weights, str(n.target) if n.op == "call_function" else "", repr((numbered(n.args), numbered(n.kwargs))),
-                   repr(stated(n.meta.get("val")))) for n in module.graph.nodes)  # fmt: skip
+                   repr(declared(n.meta.get("val")))) for n in module.graph.nodes)  # fmt: skip
     return nodes, tuple((i, number[x]) for i, x in updates.items())
 
 

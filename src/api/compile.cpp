@@ -37,7 +37,7 @@ Compiled compile(graph::KernelGraph graph, const Options& o, const run::Cache& c
     fail("tune: needs a GPU; {}", o.on == On::any ? gpu().why_not : "this runs on the host");
   graph::declare_constant(graph, o.constants);
   plan::PlanOptions asked = plan::tiling_options(o.tiling, target);
-  if (asked.tiles == plan::Tiles::stated) plan::state(asked, o.tiling, "tiling");
+  if (asked.tiles == plan::Tiles::fixed) plan::state(asked, o.tiling, "tiling");
   fuse::Optimized fused =
       run::optimize_with_options(graph, target, !o.as_given, asked, cache, o.watch, fuse::Reasons::left_out);
   graph = std::move(fused.graph);
@@ -47,7 +47,7 @@ Compiled compile(graph::KernelGraph graph, const Options& o, const run::Cache& c
     const run::Options measured{
         .on = run::Engine::gpu, .target = std::string(target.name), .plan_options = asked, .tune = o.tune};
     run::Tuned found = run::tuned(graph, measured, cache);
-    asked.tiling = std::move(found.tiling), asked.tiles = plan::Tiles::stated;
+    asked.tiling = std::move(found.tiling), asked.tiles = plan::Tiles::fixed;
     plan::add(rejected, found.rejected);
   }
   emit::Program program = emit::transpile(graph, target, asked);

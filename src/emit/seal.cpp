@@ -33,12 +33,12 @@ std::string seal(graph::Json manifest) {
 }
 
 void check_seal(const graph::Json& manifest, std::string_view source) {
-  const std::string stated = manifest.value("hash", ""), found = hash_of(manifest);
-  if (stated != found)
+  const std::string declared = manifest.value("hash", ""), found = hash_of(manifest);
+  if (declared != found)
     fail(
         "{}: its hash says {}, and that of what it holds is {}: it was edited after it was written; `zellige "
         "transpile` writes it again, and zellige_manifest_seal seals one that was written by hand",
-        source, stated.empty() ? "nothing" : stated, found);
+        source, declared.empty() ? "nothing" : declared, found);
 }
 
 }  // namespace zellige::emit

@@ -28,13 +28,13 @@ bool is_factor(OpKind kind, std::size_t operand) { return kind == OpKind::matmul
 class Roundings {
  public:
   Roundings(const KernelGraph& given, const KernelGraph& unfused, KernelGraph& fused) : fused_(fused) {
-    for (const KernelTensor& t : given.tensors) stated_[t.name] = &t;
+    for (const KernelTensor& t : given.tensors) declared_[t.name] = &t;
     for (std::size_t t = 0; t < unfused.tensors.size(); ++t)
       if (read_rounded(unfused, static_cast<int>(t), [&](int seen) { return is_output(unfused, seen); }))
-        stated_[unfused.tensors[t].name] = &unfused.tensors[t];
+        declared_[unfused.tensors[t].name] = &unfused.tensors[t];
     for (const KernelOp& op : unfused.ops) {
       const KernelTensor& made = unfused.tensors[op.outputs[0]];
-      if (is_rounding(op.kind, op.attributes)) stated_[made.name] = &made, casts_ = true;
+      if (is_rounding(op.kind, op.attributes)) declared_[made.name] = &made, casts_ = true;
       if (op.block) kept_.insert(made.name);
     }
     for (const KernelTensor& t : unfused.tensors) named_.insert(t.name);
@@ -44,33 +44,34 @@ class Roundings {
     for (std::size_t i = 0; i < fused_.ops.size(); ++i)
       if (const auto name = inside(static_cast<int>(i))) return name;
     fused_ = graph::infer(std::move(fused_));
-    const auto stated = [&](int t) { return is_output(fused_, t) || is_stated(fused_.tensors[t]); };
+    const auto declared = [&](int t) { return is_output(fused_, t) || is_declared(fused_.tensors[t]); };
     for (const KernelOp& op : fused_.ops) {
       if (graph::is_view(op.kind)) continue;
       for (int t : op.outputs)
-        if (!stated(t) && !read_rounded(fused_, t, stated)) return fused_.tensors[t].name;
+        if (!declared(t) && !read_rounded(fused_, t, declared)) return fused_.tensors[t].name;
     }
     return std::nullopt;
   }
 
  private:
-  /// Returns whether all users of a tensor read it rounded, directly or through views; `stated` decides for a
+  /// Returns whether all users of a tensor read it rounded, directly or through views; `declared` decides for a
   /// view.
-  template <class Stated>
-  static bool read_rounded(const KernelGraph& g, int tensor, Stated stated) {
+  template <class Declared>
+  static bool read_rounded(const KernelGraph& g, int tensor, Declared declared) {
     for (const KernelOp& op : g.ops)
       for (std::size_t i = 0; i < op.inputs.size(); ++i) {
         if (op.inputs[i] != tensor || is_factor(op.kind, i)) continue;
         if (!graph::is_view(op.kind)) return false;
-        if (!stated(op.outputs[0]) && !read_rounded(g, op.outputs[0], stated)) return false;
+        if (!declared(op.outputs[0]) && !read_rounded(g, op.outputs[0], declared)) return false;
       }
     return true;
   }
 
-  bool is_stated(const KernelTensor& made) const {
+  bool is_declared(const KernelTensor& made) const {
     if (!rounds(made.dtype)) return true;
-    const auto known = stated_.find(made.name);
-    return known != stated_.end() && known->second->shape == made.shape && known->second->dtype == made.dtype;
+    const auto known = declared_.find(made.name);
+    return known != declared_.end() && known->second->shape == made.shape &&
+           known->second->dtype == made.dtype;
   }
 
   /// Turns casts of a fused kernel that the original graph does not have into casts to float32, which change
@@ -83,8 +84,8 @@ class Roundings {
     for (BlockOp& cast : block->ops) {
       if (!is_rounding(cast.kind, cast.attributes) || read_rounded(*block, cast)) continue;
       const std::string& name = block->tensors[cast.outputs[0]].name;
-      const auto known = stated_.find(name);
-      if (known != stated_.end() && known->second->dtype == cast.attributes.dtype) continue;
+      const auto known = declared_.find(name);
+      if (known != declared_.end() && known->second->dtype == cast.attributes.dtype) continue;
       // A tile that occurs twice has its tensor's name only once.
       if (casts_ && !named_.contains(name))
         return fmt::format("{} of {}", name, fused_.tensors[op.outputs[0]].name);
@@ -111,10 +112,10 @@ class Roundings {
   }
 
   KernelGraph& fused_;
-  std::map<std::string, const KernelTensor*> stated_;  // tensors that are rounded anyway
-  std::set<std::string> named_;                        // results of all primitive operators
-  std::set<std::string> kept_;                         // results of custom operators that were not decomposed
-  bool casts_ = false;                                 // does the graph have any casts?
+  std::map<std::string, const KernelTensor*> declared_;  // tensors that are rounded anyway
+  std::set<std::string> named_;                          // results of all primitive operators
+  std::set<std::string> kept_;  // results of custom operators that were not decomposed
+  bool casts_ = false;          // does the graph have any casts?
 };
 
 }  // namespace

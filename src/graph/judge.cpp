@@ -48,12 +48,12 @@ std::string past(const Deviation& d, const Deviation& allowed, const Shape& shap
 }  // namespace
 
 Judge::Judge(const KernelGraph& g, const std::vector<Array>& inputs, const Reference& reference, int threads,
-             const KernelGraph* stated, const Reference* rounded)
+             const KernelGraph* declared, const Reference* rounded)
     : graph_(g),
       inputs_(inputs),
       reference_(reference),
       threads_(threads),
-      stated_(stated),
+      declared_(declared),
       rounded_(rounded) {}
 
 void Judge::sample() {
@@ -73,7 +73,7 @@ void Judge::sample() {
   parallel_for(samples, workers, [&](std::int64_t i, int) {
     ReferenceOptions options;
     options.errors = true, options.sample = static_cast<std::uint64_t>(i + 1);
-    options.threads = std::max(1, threads / workers), options.around = &bounds_, options.stated = stated_;
+    options.threads = std::max(1, threads / workers), options.around = &bounds_, options.declared = declared_;
     Reference moved = run(graph_, inputs_, options);
     for (std::size_t t = 0; t < moved.tensors.size(); ++t) {
       if (moved.tensors[t].values.empty()) continue;  // an input, or unaffected by rounding
@@ -91,7 +91,7 @@ Comparison Judge::compare(int tensor, const Array& found) {
 void Judge::find_bounds() {
   if (!bounds_.errors.empty()) return;
   ReferenceOptions options;
-  options.errors = options.spread = true, options.threads = threads_, options.stated = stated_;
+  options.errors = options.spread = true, options.threads = threads_, options.declared = declared_;
   bounds_ = run(graph_, inputs_, options);
 }
 

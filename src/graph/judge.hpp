@@ -26,10 +26,10 @@ namespace zellige::graph {
 class Judge {
  public:
   /// `reference`: the run of the graph on `inputs`. `threads`: 0: all cores. If the graph omits roundings
-  /// (left_out.hpp), `stated` is the graph with them and `rounded` its reference. All of them must outlive
+  /// (left_out.hpp), `declared` is the graph with them and `rounded` its reference. All of them must outlive
   /// the judge.
   Judge(const KernelGraph&, const std::vector<Array>& inputs, const Reference& reference, int threads = 0,
-        const KernelGraph* stated = nullptr, const Reference* rounded = nullptr);
+        const KernelGraph* declared = nullptr, const Reference* rounded = nullptr);
 
   /// Compares a kernel-level tensor that an operator makes, with its own dtype's tolerance or that of a
   /// narrower one.
@@ -51,7 +51,7 @@ class Judge {
   const std::vector<Array>& inputs_;
   const Reference& reference_;
   int threads_;
-  const KernelGraph* stated_;
+  const KernelGraph* declared_;
   const Reference* rounded_;
   Reference bounds_;                // computed on demand, like the samples
   std::vector<Deviation> sampled_;  // per tensor: the largest deviations of the samples

@@ -32,7 +32,7 @@ struct ReferenceOptions {
   std::uint64_t sample = 0;  // with `errors`, if not 0: one run with random rounding instead of the reference
   // With `errors`: the same graph with all requested roundings (left_out.hpp). A right kernel may perform any
   // of those omitted here, or another instead, such as that of a matmul's operand.
-  const KernelGraph* stated = nullptr;
+  const KernelGraph* declared = nullptr;
   bool spread = false;  // with `errors`: also keep what such runs need
   // With `sample`: a run with `spread` whose rounding errors are reused, except those of custom operators.
   const struct Reference* around = nullptr;

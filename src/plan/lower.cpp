@@ -20,8 +20,8 @@ namespace {
 
 class Lowering {
  public:
-  Lowering(const graph::KernelGraph& graph, const target::Target& target, const retile::Tiling& stated)
-      : graph_(graph), target_(target), stated_(stated), only_reader_(graph.tensors.size(), none) {
+  Lowering(const graph::KernelGraph& graph, const target::Target& target, const retile::Tiling& declared)
+      : graph_(graph), target_(target), declared_(declared), only_reader_(graph.tensors.size(), none) {
     for (std::size_t i = 0; i < graph.ops.size(); ++i)
       for (int t : graph.ops[i].inputs) {
         int& reader = only_reader_[static_cast<std::size_t>(t)];
@@ -123,7 +123,7 @@ class Lowering {
   void lower_unfused(int i) {
     const graph::KernelOp& op = graph_.ops[static_cast<std::size_t>(i)];
     std::optional<retile::ProductTile> product;
-    for (const retile::OpTiling& t : stated_)
+    for (const retile::OpTiling& t : declared_)
       if (t.op == i) product = t.product;
     if (product && op.kind != OpKind::matmul)
       fail("graph {}: expected the tile of operator {} to be a product's, found {}", graph_.name, i,
@@ -143,7 +143,7 @@ class Lowering {
 
   const graph::KernelGraph& graph_;
   const target::Target& target_;
-  const retile::Tiling& stated_;
+  const retile::Tiling& declared_;
   static constexpr int none = -1, several = -2;
   std::vector<int> only_reader_;  // by tensor: the operator that reads it, if it is the only one
   Program program_;
@@ -153,8 +153,8 @@ class Lowering {
 
 }  // namespace
 
-Program lower(const graph::KernelGraph& graph, const target::Target& target, const retile::Tiling& stated) {
-  return Lowering(graph, target, stated).run();
+Program lower(const graph::KernelGraph& graph, const target::Target& target, const retile::Tiling& declared) {
+  return Lowering(graph, target, declared).run();
 }
 
 }  // namespace zellige::plan

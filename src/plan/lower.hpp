@@ -9,9 +9,9 @@
 
 namespace zellige::plan {
 
-/// `stated` has the tiles of unfused matmuls, by operator; the others get the tiles with the least estimated
+/// `declared` has the tiles of unfused matmuls, by operator; the others get the tiles with the least estimated
 /// time.
-Program lower(const graph::KernelGraph&, const target::Target&, const retile::Tiling& stated = {});
+Program lower(const graph::KernelGraph&, const target::Target&, const retile::Tiling& declared = {});
 
 /// Lower a custom operator's block graph (lower_block.cpp) and a single pre-defined operator
 /// (lower_kernel.cpp). Both may add views to the program's tensors. `product` is the tile of a matmul; if it

@@ -21,8 +21,8 @@ using graph::KernelOp;
 class KernelLowering {
  public:
   KernelLowering(Program& program, const KernelOp& op, const std::string& name, const target::Target& target,
-                 const retile::ProductTile* stated = nullptr)
-      : program_(program), op_(op), name_(name), target_(target), stated_(stated) {}
+                 const retile::ProductTile* declared = nullptr)
+      : program_(program), op_(op), name_(name), target_(target), declared_(declared) {}
 
   std::optional<retile::ProductTile> tile;  // of a matmul
 
@@ -134,8 +134,9 @@ class KernelLowering {
     const bool lines = lines_begin_at(program_, left, target_.access_bytes) &&
                        lines_begin_at(program_, right, target_.access_bytes);
     const retile::ProductTile t =
-        stated_ ? *stated_
-                : product_tiles({batch, out[rank - 2], out[rank - 1], length, dtype, lines}, target_).front();
+        declared_
+            ? *declared_
+            : product_tiles({batch, out[rank - 2], out[rank - 1], length, dtype, lines}, target_).front();
     tile = t;
     const Shape given = out;  // as its users see it
     if (t.swap_ab) {
@@ -409,7 +410,7 @@ class KernelLowering {
   const KernelOp& op_;
   std::string name_;
   const target::Target& target_;
-  const retile::ProductTile* stated_;
+  const retile::ProductTile* declared_;
 };
 
 }  // namespace

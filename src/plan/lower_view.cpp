@@ -37,8 +37,8 @@ std::vector<BlockProgram> lower_view(Program& program, const graph::KernelOp& op
   const auto seen = graph::viewed(op.kind, op.attributes, operand, program.tensors[from].strides, shape,
                                   program.starts(from));
   // Outputs, and tensors with prescribed strides, have memory of their own.
-  const bool stated = !program.tensors[to].strides.empty();
-  const bool own = stated || std::ranges::count(program.outputs, to) > 0;
+  const bool declared = !program.tensors[to].strides.empty();
+  const bool own = declared || std::ranges::count(program.outputs, to) > 0;
   if (seen && !own) {
     make_view(program, to, from, shape, seen->steps, seen->starts);
     return {};
@@ -48,7 +48,7 @@ std::vector<BlockProgram> lower_view(Program& program, const graph::KernelOp& op
   program.notes.push_back(fmt::format("{}: the {} of {} {} to {} is no layout of its memory: it is copied",
                                       label, graph::name(op.kind), program.tensors[from].name,
                                       to_string(operand), to_string(shape)));
-  if (op.kind == OpKind::reshape && !stated && own) {  // written in the operand's shape
+  if (op.kind == OpKind::reshape && !declared && own) {  // written in the operand's shape
     settle_strides(program, to, true, target);
     const graph::Viewed v{graph::row_major(operand), Shape(operand.size(), 0)};
     return {lower_copy(program, from, seen_so(program, to, v, operand, label + "_view"), name, target)};

@@ -7,12 +7,12 @@ PlanOptions tiling_options(std::string_view tiling, const target::Target& target
   if (tiling == "chosen" || (tiling.empty() && target.costs.measured))
     w.tiles = Tiles::chosen;
   else if (!tiling.empty() && tiling != "given")
-    w.tiles = Tiles::stated;
+    w.tiles = Tiles::fixed;
   return w;
 }
 
 void state(PlanOptions& w, std::string_view json, std::string_view source) {
-  w.tiles = Tiles::stated;
+  w.tiles = Tiles::fixed;
   w.tiling = retile::parse_tiling(json, source);
   w.decomposed = retile::is_decomposed(json, source);
 }

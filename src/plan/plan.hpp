@@ -18,14 +18,14 @@ struct Plan {
 
 /// The tilings (grids, loops and threads) of custom operators: the graph's own, those with the least
 /// estimated cost, or explicit ones.
-enum class Tiles : std::uint8_t { given, chosen, stated };
+enum class Tiles : std::uint8_t { given, chosen, fixed };
 
 /// Planner options, for tests and measurements. If `blocks` has a single entry it is used wherever possible,
 /// even if blocks have no second tile.
 struct PlanOptions {
   std::vector<Blocks> blocks = ways_of_blocks;
   Tiles tiles = Tiles::given;
-  retile::Tiling tiling{};  // with Tiles::stated
+  retile::Tiling tiling{};  // with Tiles::fixed
   bool decomposed = false;  // the graph's custom operators were decomposed (fuse/custom.hpp)
   // Set to false to skip the register proof, the most expensive one, if only the estimated cost is used and
   // the plan is proved later.

@@ -225,7 +225,7 @@ bool clearly_less(const Tiled& a, const Tiled& given) {
 }  // namespace
 
 Tiled tile(const graph::KernelGraph& graph, const target::Target& target, const PlanOptions& options) {
-  if (options.tiles == Tiles::stated) return planned(retile::retile(graph, options.tiling), target, options);
+  if (options.tiles == Tiles::fixed) return planned(retile::retile(graph, options.tiling), target, options);
   if (options.tiles == Tiles::given || retile::tiling_of(graph).empty())
     return planned(graph, target, options);
   Ranked found = ranked(graph, target, options, 4, Tilings::of_custom_operators);

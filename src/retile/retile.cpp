@@ -94,9 +94,9 @@ KernelGraph applied(const KernelGraph& g, const Step& step) {
 
 }  // namespace
 
-KernelGraph retile(const KernelGraph& g, const Tiling& stated) {
+KernelGraph retile(const KernelGraph& g, const Tiling& declared) {
   const Tiling given = tiling_of(g);
-  for (const OpTiling& t : stated)
+  for (const OpTiling& t : declared)
     if (t.product && std::ranges::count(given, t.op, &OpTiling::op) > 0)
       fail(
           "{}: expected a grid and a loop of operator {}, found a product's tile: it is a custom operator, "
@@ -104,7 +104,7 @@ KernelGraph retile(const KernelGraph& g, const Tiling& stated) {
           "are that were fused; --as-given leaves them plain",
           to_string(graph::Where{g.name}), t.op);
   Tiling tiling;
-  std::ranges::copy_if(stated, std::back_inserter(tiling), [](const OpTiling& t) { return !t.product; });
+  std::ranges::copy_if(declared, std::back_inserter(tiling), [](const OpTiling& t) { return !t.product; });
   const auto ops = [](const Tiling& t) {
     std::string text;
     for (const OpTiling& o : t) text += fmt::format("{}{}", text.empty() ? "" : ", ", o.op);

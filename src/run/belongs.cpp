@@ -17,12 +17,12 @@ std::string sizes(const std::vector<std::int64_t>& bytes) {
 }
 
 void check_kernel(const emit::Manifest& m, const emit::KernelLaunch& k, const KernelInterface& found) {
-  const auto differs = [&](const std::string& stated, const std::string& has) {
+  const auto differs = [&](const std::string& declared, const std::string& has) {
     fail("program {}, kernel {}: expected {}, as its manifest says, found {} in the cubin", m.name, k.name,
-         stated, has);
+         declared, has);
   };
-  if (const auto stated = emit::parameter_bytes(k); stated != found.parameter_bytes)
-    differs(sizes(stated), sizes(found.parameter_bytes));
+  if (const auto declared = emit::parameter_bytes(k); declared != found.parameter_bytes)
+    differs(sizes(declared), sizes(found.parameter_bytes));
   const std::int64_t threads = k.block.x * k.block.y * k.block.z;
   if (found.max_threads && threads > *found.max_threads)
     differs(fmt::format("blocks of {} threads", threads), fmt::format("at most {}", *found.max_threads));
@@ -60,17 +60,17 @@ void require_interfaces(const emit::Manifest& m, std::string_view cubin) {
 
 void require_belongs(const emit::Manifest& m, std::string_view cubin) {
   const emit::Artefact found = emit::artefact(cubin_name(m), cubin);
-  const auto stated = std::ranges::find(m.artefacts, found.file, &emit::Artefact::file);
-  if (stated == m.artefacts.end())
+  const auto declared = std::ranges::find(m.artefacts, found.file, &emit::Artefact::file);
+  if (declared == m.artefacts.end())
     fail(
         "program {}: its manifest names no {}, so none belongs to it; `zellige transpile GRAPH --target {} "
         "--emit cubin` writes both",
         m.name, found.file, m.target);
-  if (*stated != found)
+  if (*declared != found)
     fail(
         "program {}: expected {} of {} bytes with the hash {}, as its manifest says, found {} bytes with the "
         "hash {}: the two were not written together, or the cubin was changed",
-        m.name, found.file, stated->bytes, stated->hash, found.bytes, found.hash);
+        m.name, found.file, declared->bytes, declared->hash, found.bytes, found.hash);
   require_interfaces(m, cubin);
 }
 

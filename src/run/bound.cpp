@@ -18,12 +18,12 @@ const std::string& sound(const emit::Manifest& m, const Cubin& cubin) {
 
 /// Throws if the driver reports another interface of the kernel than the manifest.
 void check_interface(const emit::Manifest& m, const emit::KernelLaunch& k, const Function& f) {
-  const auto stated = emit::parameter_bytes(k);
-  if (const auto found = parameter_bytes(f); found && *found != stated)
+  const auto declared = emit::parameter_bytes(k);
+  if (const auto found = parameter_bytes(f); found && *found != declared)
     fail(
         "program {}, kernel {}: expected parameters of {} bytes, as its manifest says, found {} by the "
         "driver",
-        m.name, k.name, fmt::format("({})", fmt::join(stated, ", ")),
+        m.name, k.name, fmt::format("({})", fmt::join(declared, ", ")),
         fmt::format("({})", fmt::join(*found, ", ")));
   const std::int64_t threads = k.block.x * k.block.y * k.block.z;
   if (f.max_threads > 0 && threads > f.max_threads)

@@ -41,10 +41,10 @@ std::vector<Stored> stored_tensors(const graph::KernelGraph& g, const emit::Mani
 /// The graph without the roundings that the program omits.
 graph::KernelGraph kept(const graph::KernelGraph& g, const emit::Manifest& m,
                         const std::vector<Stored>& stored) {
-  std::vector<bool> as_stated(g.tensors.size(), false);
+  std::vector<bool> as_declared(g.tensors.size(), false);
   for (const Stored& s : stored)
-    as_stated[s.tensor] = m.tensors[static_cast<std::size_t>(s.place)].dtype == g.tensors[s.tensor].dtype;
-  return graph::left_out(g, as_stated);
+    as_declared[s.tensor] = m.tensors[static_cast<std::size_t>(s.place)].dtype == g.tensors[s.tensor].dtype;
+  return graph::left_out(g, as_declared);
 }
 
 Status status_of(const graph::Comparison& c) {
@@ -180,9 +180,9 @@ void check_sample(const graph::KernelGraph& g, const emit::Manifest& m, const st
       graph::ReferenceOptions how;
       how.threads = std::max(1, cores / outer);
       const graph::Reference reference = graph::run(c.graph, arrays, how);
-      const graph::KernelGraph stated =
+      const graph::KernelGraph declared =
           alike ? graph::KernelGraph{} : graph::cut(g, s.tensor, region, s.known).graph;
-      const graph::Reference rounded = alike ? graph::Reference{} : graph::run(stated, arrays, how);
+      const graph::Reference rounded = alike ? graph::Reference{} : graph::run(declared, arrays, how);
       const int made = c.graph.outputs[0];
       const graph::DType dtype = g.tensors[s.tensor].dtype;
       const graph::Array found = unpack(t, storage[at], region);
@@ -191,7 +191,7 @@ void check_sample(const graph::KernelGraph& g, const emit::Manifest& m, const st
       graph::Comparison one = wrong ? graph::compare(found, reference.tensors[made], dtype, nullptr,
                                                      alike ? nullptr : &rounded.tensors[made])
                                     : graph::Judge(c.graph, arrays, reference, how.threads,
-                                                   alike ? nullptr : &stated, alike ? nullptr : &rounded)
+                                                   alike ? nullptr : &declared, alike ? nullptr : &rounded)
                                           .compare(made, found, dtype);
       if ((one.wrong > 0 || one.limited) && status_of(one) == Status::wrong) wrong = true;
       for (std::size_t d = 0; d < one.at.size(); ++d) one.at[d] += region.origin[d];

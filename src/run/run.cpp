@@ -129,7 +129,7 @@ void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult&
     const double fuse_ms = ms_since(start);
     if (o.tune > 0) {
       Tuned found = tuned(fused, o, cache);
-      plan_options.tiles = plan::Tiles::stated, plan_options.tiling = std::move(found.tiling);
+      plan_options.tiles = plan::Tiles::fixed, plan_options.tiling = std::move(found.tiling);
       r.tried = std::move(found.tried);
       plan::add(r.rejected, found.rejected);
       if (!found.note.empty()) r.notes.push_back(found.note);

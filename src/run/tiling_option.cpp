@@ -8,7 +8,7 @@ namespace zellige::run {
 
 plan::PlanOptions parse_tiling_option(const std::string& tiling, const target::Target& target) {
   plan::PlanOptions w = plan::tiling_options(tiling, target);
-  if (w.tiles != plan::Tiles::stated) return w;
+  if (w.tiles != plan::Tiles::fixed) return w;
   constexpr std::size_t max_bytes = std::size_t{1} << 26;
   const std::string text = FileReader(tiling).next(max_bytes + 1), name = graph::shown(tiling);
   if (text.size() > max_bytes)

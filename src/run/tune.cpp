@@ -61,13 +61,13 @@ Tuned tune(const graph::KernelGraph& graph, const target::Target& target,
            const std::string& machine, const Cache& cache, const std::function<void(const std::string&)>& say,
            const Prepare& prepare) {
   std::vector<Candidate> all;
-  const auto stated = [&](const retile::Tiling& tiling) {
+  const auto declared = [&](const retile::Tiling& tiling) {
     plan::PlanOptions with = plan_options;
-    with.tiles = plan::Tiles::stated, with.tiling = tiling;
+    with.tiles = plan::Tiles::fixed, with.tiling = tiling;
     return with;
   };
   const auto add = [&](const retile::Tiling& tiling, double expected) {
-    all.push_back({emit::transpile(graph, target, stated(tiling)), expected, {}});
+    all.push_back({emit::transpile(graph, target, declared(tiling)), expected, {}});
   };
   Key key = Key{}.add("tuned").add(machine);
   Tuned found;
@@ -106,7 +106,7 @@ Tuned tune(const graph::KernelGraph& graph, const target::Target& target,
     const auto fastest = std::ranges::min_element(all, {}, &Candidate::us) - all.begin();
     std::optional<double> expected;
     try {
-      expected = plan::tile(graph, target, stated(best)).price.us;
+      expected = plan::tile(graph, target, declared(best)).price.us;
     } catch (const Rejected& plan) {
       plan::drop(plan, found.rejected);
     } catch (const Fault&) {

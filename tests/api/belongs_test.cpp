@@ -134,31 +134,31 @@ TEST_F(Loaded, EveryEditOfAManifestIsNoticed) {
 
 TEST_F(Loaded, AnEditIsNamedWithBothHashes) {
   ordered_json edited = ordered_json::parse(seal(by_hand));
-  const std::string stated = edited["hash"];
+  const std::string declared = edited["hash"];
   edited["kernels"][0]["grid"][0] = 4;
   const std::string again = seal(edited.dump()), found = ordered_json::parse(again)["hash"];
   EXPECT_EQ(message_of(edited.dump()),
-            ": its hash says " + stated + ", and that of what it holds is " + found +
+            ": its hash says " + declared + ", and that of what it holds is " + found +
                 ": it was edited after it was written; `zellige transpile` writes it again, and "
                 "zellige_manifest_seal seals one that was written by hand");
   EXPECT_EQ(message_of(again), "nothing was refused");
-  EXPECT_NE(stated, found);
+  EXPECT_NE(declared, found);
   EXPECT_TRUE(message_of(by_hand).starts_with(": its hash says nothing, and that of what it holds is "));
 }
 
 TEST_F(Loaded, ACubinThatIsAnotherOrHalfOfItIsNotLoaded) {
   const std::string whole = compiled();
-  const auto stated = ordered_json::parse(seal(by_hand))["artefacts"][0];
+  const auto declared = ordered_json::parse(seal(by_hand))["artefacts"][0];
   const auto refusal = [&](const std::string& bytes) {
     gpu().parameters = {8, 4, 8};
     const std::string hash =
         ordered_json::parse(zellige::sealed(by_hand, whole, "x"))["artefacts"][0]["hash"];
-    EXPECT_EQ(hash, stated["hash"]);
+    EXPECT_EQ(hash, declared["hash"]);
     write("given.cubin", bytes);
     return message();
   };
   const std::string start = "program given: expected given.cubin of " + std::to_string(whole.size()) +
-                            " bytes with the hash " + stated["hash"].get<std::string>() +
+                            " bytes with the hash " + declared["hash"].get<std::string>() +
                             ", as its manifest says, found ";
   for (std::size_t bytes = 4; bytes < whole.size(); ++bytes) {
     const std::string found = refusal(whole.substr(0, bytes));

@@ -253,16 +253,16 @@ TEST(BarrierCounts, OfTheTextAreThePlans) {
           if (step.threads > 0) threads.insert(step.threads);
         });
     }
-    std::vector<int> stated;
-    std::set<int> stated_threads;
+    std::vector<int> declared;
+    std::set<int> declared_threads;
     for (const Site& site : counts_of(p).sites)
       if (site.named)
-        stated_threads.insert(static_cast<int>(site.count));
+        declared_threads.insert(static_cast<int>(site.count));
       else
-        stated.push_back(static_cast<int>(site.count));
-    std::ranges::sort(planned), std::ranges::sort(stated);
-    EXPECT_EQ(stated, planned) << file;
-    EXPECT_EQ(stated_threads, threads) << file;
+        declared.push_back(static_cast<int>(site.count));
+    std::ranges::sort(planned), std::ranges::sort(declared);
+    EXPECT_EQ(declared, planned) << file;
+    EXPECT_EQ(declared_threads, threads) << file;
     counts += planned.size();
   }
   EXPECT_GT(counts, 2u);

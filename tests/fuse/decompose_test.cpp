@@ -363,9 +363,9 @@ TEST(Roundings, AreNotAddedWherePartsAreSummed) {
                     })
                .at(0),
            "Y");
-  const KernelGraph stated = c.build(), taken = *decompose(stated);
+  const KernelGraph declared = c.build(), taken = *decompose(declared);
   KernelGraph of = optimize(taken, target::find("sm_90a")).graph;
-  EXPECT_FALSE(added_rounding(stated, taken, of));
+  EXPECT_FALSE(added_rounding(declared, taken, of));
   const std::string cast_name = taken.tensors[taken.ops[1].outputs[0]].name;
   EXPECT_EQ(taken.ops[1].kind, OpKind::cast);
   EXPECT_TRUE(casts(of).contains(cast_name)) << cast_name << graph::to_json(of);

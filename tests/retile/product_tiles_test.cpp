@@ -56,7 +56,7 @@ graph::KernelGraph product() {
 
 TEST(ProductTiles, AreStatedAndRecorded) {
   const target::Target& target = target::find("sm_90a");
-  PlanOptions plan_options{.tiles = Tiles::stated};
+  PlanOptions plan_options{.tiles = Tiles::fixed};
   plan_options.tiling = {{.op = 0, .product = ProductTile{64, 128, 64, 128}}};
   const Tiled t = tile(product(), target, plan_options);
   EXPECT_EQ(t.plan.kernels[0].program.grid.count(), 8);
@@ -67,7 +67,7 @@ TEST(ProductTiles, AreStatedAndRecorded) {
 }
 
 TEST(ProductTiles, OfWhatIsNoProductAreRefused) {
-  PlanOptions plan_options{.tiles = Tiles::stated};
+  PlanOptions plan_options{.tiles = Tiles::fixed};
   plan_options.tiling = {{.op = 1, .product = ProductTile{64, 128, 64, 128}}};
   try {
     tile(product(), target::find("sm_90a"), plan_options);

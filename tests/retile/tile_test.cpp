@@ -45,7 +45,7 @@ TEST_P(Chosen, AreNotDearerAndEqual) {
       if (retile::tiling_of(t.graph) == retile::tiling_of(g)) continue;
       ++chosen;
       // Replaying the record gives the same tiling.
-      const Tiled again = tile(g, target, {.tiles = Tiles::stated, .tiling = retile::tiling_of(t.graph)});
+      const Tiled again = tile(g, target, {.tiles = Tiles::fixed, .tiling = retile::tiling_of(t.graph)});
       EXPECT_EQ(print(again.plan.kernels[0], again.plan.program), print(t.plan.kernels[0], t.plan.program))
           << g.name;
       search::EqualOptions options;

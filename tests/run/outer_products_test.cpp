@@ -121,7 +121,7 @@ TEST_P(OuterProducts, InEveryTile) {
       if (m < 16 && t.m > 16) continue;
       plan::PlanOptions plan_options;
       plan_options.tiling = {{.op = 0, .grid = {}, .block = {}, .product = t}};
-      plan_options.tiles = plan::Tiles::stated;
+      plan_options.tiles = plan::Tiles::fixed;
       const plan::Plan p = expect_right(g, GetParam(), plan_options);
       for (const plan::KernelPlan& kernel : p.kernels)
         for (const auto& [node, choice] : kernel.matmuls)
@@ -222,7 +222,7 @@ TEST_P(OuterProducts, ReadVectorsWithoutConflicts) {
       plan::PlanOptions plan_options;
       plan_options.tiling = {
           {.op = 0, .grid = {}, .block = {}, .product = retile::ProductTile{128, 128, 16, 256}}};
-      plan_options.tiles = plan::Tiles::stated;
+      plan_options.tiles = plan::Tiles::fixed;
       const emit::Program p = emit::transpile(b.build(), target, plan_options);
       const plan::KernelPlan& kernel = p.plan.kernels.at(0);
       const plan::MatmulChoice& m = kernel.matmuls.begin()->second;
