@@ -267,8 +267,8 @@ def where(condition: Any, x: Any, y: Any) -> Any:
     if is_scalar(condition):
         raise Error(f"where: expected an array for its condition, found {condition}")
     if is_scalar(x) and is_scalar(y):
-        chosen = ne(condition, 0)
-        return _call("where", (chosen, mul(chosen, x), y))
+        selected = ne(condition, 0)
+        return _call("where", (selected, mul(selected, x), y))
     if is_scalar(x):
         return where(eq(condition, 0), y, x)
     common = dtypes.promoted([a._dtype for a in (x, y) if isinstance(a, Array)])

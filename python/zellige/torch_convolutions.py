@@ -58,10 +58,10 @@ def adds_bias(node) -> bool:
     if node.args[2] is None or values[0].device.type != DEVICE:
         return False
     try:
-        chosen = torch._C._select_conv_backend(*values)
+        selected = torch._C._select_conv_backend(*values)
     except Exception:  # of this version of torch
         return False
-    return chosen in (torch._C._ConvBackend.Cudnn, torch._C._ConvBackend.CudnnTranspose)
+    return selected in (torch._C._ConvBackend.Cudnn, torch._C._ConvBackend.CudnnTranspose)
 
 
 def in_channels_last(shape) -> tuple:

@@ -30,9 +30,9 @@ def last(graph) -> torch_costs.Cost:
     all_of = graph.find_nodes(op="call_function", target=aten.convolution.default)
     on_gpu = [n for n in all_of if n.meta["val"].device.type == torch_convolutions.DEVICE]
     aten_declared.follow(graph, set(), real, on_gpu)
-    chosen, saved = _chosen(graph)
-    if chosen or any(_in_nchw(n) and not n.args[0].meta["val"].is_contiguous() for n in graph.nodes):
-        _lay(graph, chosen)
+    selected, saved = _selected(graph)
+    if selected or any(_in_nchw(n) and not n.args[0].meta["val"].is_contiguous() for n in graph.nodes):
+        _lay(graph, selected)
     return saved
 
 
@@ -50,22 +50,22 @@ class _Region:
     nodes: list = field(default_factory=list)
 
 
-def _chosen(graph):
+def _selected(graph):
     """The convolutions to convert to channels-last, and the savings."""
     found = [r for r in _regions(graph) if r.convolutions]
     deadline = time.monotonic() + SECONDS
-    chosen, saved = [], torch_costs.Cost()
+    selected, saved = [], torch_costs.Cost()
     for region in found:
         taken, gain = _saved(region, deadline)
         if gain.gpu + torch_costs.WAITS * min(gain.host, 0.0) > 0:
-            chosen += taken
+            selected += taken
             saved += gain
-    if not chosen:
+    if not selected:
         return [], saved
     convolutions = sum(torch_convolutions.us(n, deadline)[0] for r in found for n in r.convolutions)
     graphs = torch_costs.of_torch(graph.nodes) + torch_costs.Cost(convolutions)
     if saved.gpu >= SHARE * graphs.gpu or (graphs - saved).total() < graphs.total():
-        return chosen, saved
+        return selected, saved
     return [], torch_costs.Cost()
 
 
@@ -184,8 +184,8 @@ def _needs_nchw(user, value) -> bool:
     return False
 
 
-def _lay(graph, chosen) -> None:
-    chosen, output = set(chosen), next(iter(graph.find_nodes(op="output")))
+def _lay(graph, selected) -> None:
+    selected, output = set(selected), next(iter(graph.find_nodes(op="output")))
     before = {n: _strides(n) for n in output.all_input_nodes}
     changed, copies = set(), {}
 
@@ -199,7 +199,7 @@ def _lay(graph, chosen) -> None:
         n.update_arg(at, copies[x, layout])
 
     for n in list(graph.nodes):
-        if n in chosen:
+        if n in selected:
             copied(n, 0, torch.channels_last)
             if not _needs_no_copy(n.args[1]):
                 copied(n, 1, torch.channels_last)

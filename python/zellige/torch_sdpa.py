@@ -143,7 +143,7 @@ def choose(graph, captured) -> list:
     for n in graph.find_nodes(op="call_function", target=torch_own.ATTENTION):
         values = [x.meta["val"] for x in n.args[:4] if x is not None]
         if values[0].device.type == DEVICE and values[0].dtype in (torch.float16, torch.bfloat16):
-            n.meta[_CHOICE] = _chosen(values, n.args[4], n.args[6], captured)
+            n.meta[_CHOICE] = _selected(values, n.args[4], n.args[6], captured)
             found += [n.meta[_CHOICE]] if n.meta[_CHOICE].costs else []
     return found
 
@@ -159,7 +159,7 @@ def in_place_of_torchs(module):
     return made
 
 
-def _chosen(values, causal, grouped, captured) -> Choice:
+def _selected(values, causal, grouped, captured) -> Choice:
     default = torch_own.FUNCTIONS[torch_own.ATTENTION]
     calls = {name: _laid_out(call) for name, (call, _) in KERNELS.items()}
     costs = _costs(default, calls, values, causal, grouped)

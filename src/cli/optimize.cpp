@@ -41,21 +41,21 @@ void print(const std::string& name, std::size_t before, const fuse::Optimized& o
 int optimize(const Arguments& a) {
   const target::Target& target = target::find(a.target);
   run::Outputs outputs({a.file}, a.force);
-  graph::Loaded chosen = choose(a.file, a.index);
-  if (!chosen.error.empty()) throw Error(chosen.error);
-  graph::declare_constant(chosen.graph, a.constants);
+  graph::Loaded loaded = choose(a.file, a.index);
+  if (!loaded.error.empty()) throw Error(loaded.error);
+  graph::declare_constant(loaded.graph, a.constants);
   plan::PlanOptions plan_options =
       plan::tiling_options("", target);  // the default of `transpile` without --tiling
   Progress progress;
   const fuse::Optimized o = run::optimize_with_options(
-      chosen.graph, target, true, plan_options, run::standard_cache(), watch(progress, chosen.graph.name));
+      loaded.graph, target, true, plan_options, run::standard_cache(), watch(progress, loaded.graph.name));
   progress.clear();
   if (!a.output.empty()) {
     outputs.put(a.output, graph::to_json(o.graph) + "\n");
     outputs.commit();
   }
-  tell(chosen.graph.name, o.rejected);
-  if (a.output != "-") print(chosen.graph.name, chosen.graph.ops.size(), o);
+  tell(loaded.graph.name, o.rejected);
+  if (a.output != "-") print(loaded.graph.name, loaded.graph.ops.size(), o);
   return success;
 }
 

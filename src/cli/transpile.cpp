@@ -66,19 +66,19 @@ std::vector<std::string> write(const Arguments& a, const emit::Program& program,
 int transpile(const Arguments& a) {
   const target::Target& target = target::find(a.target);
   run::Outputs outputs({a.file}, a.force);
-  graph::Loaded chosen = choose(a.file, a.index);
-  if (!chosen.error.empty()) throw Error(chosen.error);
-  graph::declare_constant(chosen.graph, a.constants);
+  graph::Loaded loaded = choose(a.file, a.index);
+  if (!loaded.error.empty()) throw Error(loaded.error);
+  graph::declare_constant(loaded.graph, a.constants);
   plan::PlanOptions plan_options = run::parse_tiling_option(a.tiling, target);
   Progress progress;
   const fuse::Optimized fused =
-      run::optimize_with_options(chosen.graph, target, !a.as_given, plan_options, run::standard_cache(),
-                                 watch(progress, chosen.graph.name));
+      run::optimize_with_options(loaded.graph, target, !a.as_given, plan_options, run::standard_cache(),
+                                 watch(progress, loaded.graph.name));
   progress.clear();
   emit::Program program = emit::transpile(fused.graph, target, plan_options);
   plan::Rejections rejected = fused.rejected;
   plan::add(rejected, program.plan.rejected);
-  tell(chosen.graph.name, rejected);
+  tell(loaded.graph.name, rejected);
   if (a.one_file) program.source = run::standalone(program.source);
 
   run::create_folders(a.folder);

@@ -56,7 +56,7 @@ struct Cost {
 
 /// Cost of a graph as it will be tiled.
 Cost cost(const KernelGraph& g, const target::Target& target) {
-  const plan::Tiled t = plan::tile(g, target, {.tiles = plan::Tiles::chosen, .registers_proved = false});
+  const plan::Tiled t = plan::tile(g, target, {.tiles = plan::Tiles::automatic, .registers_proved = false});
   return {t.price.us, t.plan.kernels.size(), t.plan.rejected};
 }
 
@@ -124,13 +124,13 @@ Optimized optimize_with_options(const KernelGraph& g, const target::Target& targ
     fail("{}: expected a tiling of the graph as it is given, found one of its custom operators decomposed",
          g.name);
   if (!fuse) return {.graph = g};
-  const Custom custom = plan_options.tiles == plan::Tiles::chosen ? Custom::cheaper
-                        : plan_options.decomposed                 ? Custom::decomposed
-                                                                  : Custom::kept;
+  const Custom custom = plan_options.tiles == plan::Tiles::automatic ? Custom::cheaper
+                        : plan_options.decomposed                    ? Custom::decomposed
+                                                                     : Custom::kept;
   Optimized o = optimize(g, target, custom, known, watch, reasons);
   plan_options.decomposed = o.decomposed;
   // The tiles of what was fused from primitive operators have been chosen with the groups.
-  if (plan_options.tiles == plan::Tiles::chosen && retile::tiling_of(g).empty())
+  if (plan_options.tiles == plan::Tiles::automatic && retile::tiling_of(g).empty())
     plan_options.tiles = plan::Tiles::given;
   return o;
 }

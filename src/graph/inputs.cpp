@@ -280,8 +280,8 @@ class Search {
   }
 
   /// Runs the reference with the chosen inputs scaled by 2^exponent and the others by 1.
-  bool fits(const std::vector<bool>& chosen, int exponent) {
-    for (std::size_t i = 0; i < chosen.size(); ++i) exponents_[i] = chosen[i] && scales(i) ? exponent : 0;
+  bool fits(const std::vector<bool>& selected, int exponent) {
+    for (std::size_t i = 0; i < selected.size(); ++i) exponents_[i] = selected[i] && scales(i) ? exponent : 0;
     ReferenceOptions options;
     options.limit = limit_ * share_;
     options.exp_limit = exp_limit_ * share_;
@@ -298,22 +298,22 @@ class Search {
   }
 
   /// Finds the largest exponent that fits, by bisection; false if the smallest does not.
-  bool bisect(const std::vector<bool>& chosen) {
-    if (!fits(chosen, min_exponent)) return false;
+  bool bisect(const std::vector<bool>& selected) {
+    if (!fits(selected, min_exponent)) return false;
     int good = min_exponent, bad = 0, last = good;
     while (bad - good > 1) {
       last = good + (bad - good) / 2;
-      (fits(chosen, last) ? good : bad) = last;
+      (fits(selected, last) ? good : bad) = last;
     }
-    return last == good || fits(chosen, good);
+    return last == good || fits(selected, good);
   }
 
   bool one_alone() {
     for (std::size_t i = 0; i < g_.inputs.size(); ++i) {
       if (!scales(i)) continue;
-      std::vector<bool> chosen = none();
-      chosen[i] = true;
-      if (bisect(chosen)) return true;
+      std::vector<bool> selected = none();
+      selected[i] = true;
+      if (bisect(selected)) return true;
     }
     return false;
   }

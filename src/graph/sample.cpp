@@ -10,14 +10,14 @@ namespace {
 
 /// Draws n of 0 .. count-1: the last one, and others with equal probability (Floyd's algorithm).
 std::vector<std::int64_t> choose(std::int64_t n, std::int64_t count, std::uint64_t seed) {
-  std::set<std::int64_t> chosen;
+  std::set<std::int64_t> selected;
   const std::int64_t others = count - 1;
   for (std::int64_t j = others - (n - 1); j < others; ++j) {
     const auto at = static_cast<std::int64_t>(mix(seed += mix_step) % static_cast<std::uint64_t>(j + 1));
-    chosen.insert(chosen.contains(at) ? j : at);
+    selected.insert(selected.contains(at) ? j : at);
   }
-  chosen.insert(count - 1);
-  return {chosen.begin(), chosen.end()};
+  selected.insert(count - 1);
+  return {selected.begin(), selected.end()};
 }
 
 std::vector<int> operands(const Cut& c) {

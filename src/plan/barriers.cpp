@@ -116,12 +116,12 @@ void climb(const Graph& g, const Preference& preference, int count, Phases& best
           const auto& barred = g.tasks[r].after;
           high = std::min(high, phase[r] - (std::find(barred.begin(), barred.end(), t) != barred.end()));
         }
-        int chosen = phase[t];
+        int selected = phase[t];
         for (int p = low; p <= high; ++p) {
           phase[t] = p;
-          if (const auto next = measure(); next < now) now = next, chosen = p, moved = true;
+          if (const auto next = measure(); next < now) now = next, selected = p, moved = true;
         }
-        phase[t] = chosen;
+        phase[t] = selected;
       }
     }
     Phases found{listed(g, phase, count)};

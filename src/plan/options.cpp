@@ -5,7 +5,7 @@ namespace zellige::plan {
 PlanOptions tiling_options(std::string_view tiling, const target::Target& target) {
   PlanOptions w;
   if (tiling == "chosen" || (tiling.empty() && target.costs.measured))
-    w.tiles = Tiles::chosen;
+    w.tiles = Tiles::automatic;
   else if (!tiling.empty() && tiling != "given")
     w.tiles = Tiles::fixed;
   return w;

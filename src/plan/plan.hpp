@@ -18,7 +18,7 @@ struct Plan {
 
 /// The tilings (grids, loops and threads) of custom operators: the graph's own, those with the least
 /// estimated cost, or explicit ones.
-enum class Tiles : std::uint8_t { given, chosen, fixed };
+enum class Tiles : std::uint8_t { given, automatic, fixed };
 
 /// Planner options, for tests and measurements. If `blocks` has a single entry it is used wherever possible,
 /// even if blocks have no second tile.

@@ -1,10 +1,10 @@
 // Chooses the tilings (grids, loops and threads) of custom operators, and plans the graph.
 //
-//   Tiled t = tile(graph, target, {.tiles = Tiles::chosen});
+//   Tiled t = tile(graph, target, {.tiles = Tiles::automatic});
 //   t.graph                // with the chosen tiling: tiles, and partial sums between kernels, may differ
 //   t.plan.program.notes   // reports why, if tilings were compared
 //
-// Tiles::chosen: for one custom operator after another, the tilings that retile proves valid are estimated
+// Tiles::automatic: for one custom operator after another, the tilings that retile proves valid are estimated
 // from their tiles, the best few are planned, and the cheapest is taken if it is clearly cheaper than the
 // graph's own. Unfused matmuls get their tiles from product_tiles.hpp.
 // Before: a validated graph. After: the plan of t.graph.

@@ -294,10 +294,10 @@ class Registers {
     const Task& task = plan_.tasks[t];
     const Context& c = context(task);
     const MatmulChoice& choice = plan_.matmuls.at(task.node);
-    const WarpLayout w = c.row ? warps(c) : WarpLayout{}, &chosen = choice.warps;
-    if (w != chosen)
+    const WarpLayout w = c.row ? warps(c) : WarpLayout{}, &selected = choice.warps;
+    if (w != selected)
       reject("{}: {} runs under warps {}x{}x{}x{}, {}x{}x{}x{} were chosen (batch, M, N, K)", p_.name,
-             describe(t), w.b, w.m, w.n, w.k, chosen.b, chosen.m, chosen.n, chosen.k);
+             describe(t), w.b, w.m, w.n, w.k, selected.b, selected.m, selected.n, selected.k);
     if (c.domain != node(task.node).shape)
       reject("{}: {} has accumulators of {}; its product is {}", p_.name, describe(t), to_string(c.domain),
              to_string(node(task.node).shape));

@@ -39,11 +39,11 @@ Device described(int index) {
 
 int standard_device() {
   int index = 0;
-  if (const char* chosen = std::getenv("ZELLIGE_DEVICE"); chosen && *chosen) {
-    const char* end = chosen + std::strlen(chosen);
-    const auto [at, error] = std::from_chars(chosen, end, index);
+  if (const char* named = std::getenv("ZELLIGE_DEVICE"); named && *named) {
+    const char* end = named + std::strlen(named);
+    const auto [at, error] = std::from_chars(named, end, index);
     if (error != std::errc{} || at != end || index < 0)
-      fail("ZELLIGE_DEVICE: expected a GPU's number, counted from 0, found {}", chosen);
+      fail("ZELLIGE_DEVICE: expected a GPU's number, counted from 0, found {}", named);
   }
   return index;
 }

@@ -59,9 +59,9 @@ class SizesOfGraph {
     return e;
   }
   static std::vector<Extents> pick(const std::vector<Extents>& all, const std::vector<int>& which) {
-    std::vector<Extents> chosen;
-    for (int t : which) chosen.push_back(all[t]);
-    return chosen;
+    std::vector<Extents> selected;
+    for (int t : which) selected.push_back(all[t]);
+    return selected;
   }
 
   /// Equal extents, except along `except` and where an extent of 1 broadcasts.

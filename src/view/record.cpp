@@ -32,8 +32,8 @@ std::string evaluate_record(const std::string& op, const std::vector<std::string
       throw Unreadable(fmt::format("an argument has {} characters, more than {}", text.size(), max_text));
     operands.push_back(operand(text));
   }
-  const Chosen chosen = choose_row(rows, operands);
-  if (chosen.row == nullptr) {
+  const SelectedRow selected = choose_row(rows, operands);
+  if (selected.row == nullptr) {
     for (const Operand& o : operands) {
       if (o.is_word() && std::string_view(rows[0]->parameters).find_first_of("we") == std::string_view::npos)
         throw Unreadable(o.unreadable);
@@ -55,7 +55,7 @@ std::string evaluate_record(const std::string& op, const std::vector<std::string
   if (op == "tma_multicast_mask" && elements(operands[0].value) > 64)
     fail("{}: a cluster of {} CTAs; at most 64 are possible", op, elements(operands[0].value));
   try {
-    return evaluate(chosen, op, operands);
+    return evaluate(selected, op, operands);
   } catch (const std::out_of_range&) {
     fail("{}: an operand is not what the operation reads", op);
   }

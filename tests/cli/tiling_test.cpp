@@ -18,11 +18,11 @@ TEST_F(Command, TilingsAreRecordedAndReplayed) {
     EXPECT_EQ(f.status, 0) << f.output;
     return f.output.substr(f.output.find('\n') + 1, f.output.rfind('\n') - f.output.find('\n') - 1);
   };
-  const std::string given = transpile("given", "given"), chosen = transpile("chosen", "chosen");
+  const std::string given = transpile("given", "given"), selected = transpile("chosen", "chosen");
   nlohmann::json list = tiling_of(given);
   ASSERT_EQ(list.size(), 1u);
   // From a manifest, and from its list alone; with half as many blocks.
-  EXPECT_EQ(tiling_of(transpile(chosen, "again")), tiling_of(chosen));
+  EXPECT_EQ(tiling_of(transpile(selected, "again")), tiling_of(selected));
   list[0]["grid"][0] = list[0]["grid"][0].get<int>() / 2;
   zellige::run::write_whole(path("half.json"), list.dump());
   const std::string half = transpile(path("half.json"), "half");

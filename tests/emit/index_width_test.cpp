@@ -176,11 +176,11 @@ TEST(IndexWidth, WideTextCompiles) {
   } catch (const Error&) {
     nvrtc = false;
   }
-  const std::set<std::string> chosen{"the issue's",   "stride 549755813888", "four",
-                                     "product 65536", "looped 131072",       "a coordinate past 32 bits"};
+  const std::set<std::string> selected{"the issue's",   "stride 549755813888", "four",
+                                       "product 65536", "looped 131072",       "a coordinate past 32 bits"};
   std::size_t found = 0;
   for (const Case& c : cases()) {
-    if (!chosen.count(c.name)) continue;
+    if (!selected.count(c.name)) continue;
     ++found;
     const emit::Program p = emit::transpile(c.graph, target::find("sm_90a"));
     EXPECT_NE(p.source.find(", long long>(p"), std::string::npos) << c.name;
@@ -188,7 +188,7 @@ TEST(IndexWidth, WideTextCompiles) {
     EXPECT_NO_THROW(run::compile_for_emulator(p.source, p.manifest.name, cache)) << c.name;
     if (nvrtc) EXPECT_NO_THROW(run::compile_cubin(p.source, "sm_90a", cache)) << c.name;
   }
-  EXPECT_EQ(found, chosen.size());
+  EXPECT_EQ(found, selected.size());
 }
 
 // The proof notices both a width that is too narrow and one that is wider than it need be.

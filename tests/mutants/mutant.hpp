@@ -1,4 +1,4 @@
-// The switches of mutants.py: one program contains every mutant of a kernel, and `chosen` selects the one
+// The switches of mutants.py: one program contains every mutant of a kernel, and `selected` selects the one
 // that runs.
 //
 //   row < rows                  becomes   row <zm::op<'<', 7>< rows          7: row <= rows, 8: true
@@ -13,19 +13,19 @@
 
 namespace zm {
 
-inline int chosen = 0;  // 0: the kernel as it is
+inline int selected = 0;  // 0: the kernel as it is
 inline bool reached = false;
 
 /// True if mutant `id` runs; called at the mutated place.
 inline bool on(int id) {
-  if (chosen != id) return false;
+  if (selected != id) return false;
   reached = true;
   return true;
 }
 
 /// True if this lane omits the call that only its warp's first lane makes.
 inline bool others(int id) {
-  if (chosen != id || zellige::emulate::lane() == 0) return false;
+  if (selected != id || zellige::emulate::lane() == 0) return false;
   reached = true;
   return true;
 }

@@ -119,10 +119,10 @@ def main():
             bad += 1
             print(f"equivalent.txt:{excused[kernel][key]}: {kernel} has no such mutant any more: {key}", flush=True)
         kinds = a.kinds.split(",")
-        chosen = [m for m in mutants.values() if m.kind in kinds and re.search(a.only, describe(m))]
-        chosen = sample(chosen, a.sample)
+        selected = [m for m in mutants.values() if m.kind in kinds and re.search(a.only, describe(m))]
+        selected = sample(selected, a.sample)
         if a.list:
-            for m in chosen:
+            for m in selected:
                 print(f"{kernel} | {keys[m.id]}")
             continue
         run = compile_program(kernel, folder, a.build, a.compiler.split())
@@ -130,10 +130,10 @@ def main():
             done = subprocess.run([str(run), "schedules", str(a.schedules)], capture_output=True, text=True)
             print(kernel, done.stdout.strip(), flush=True)
             bad += done.returncode != 0
-        chosen.sort(key=lambda m: ORDER.index(m.kind))
+        selected.sort(key=lambda m: ORDER.index(m.kind))
         verdicts = []
-        process = subprocess.Popen([str(run)] + [str(m.id) for m in chosen if m.kind not in NUMBERS] + ["few"] +
-                                   [str(m.id) for m in chosen if m.kind in NUMBERS], stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen([str(run)] + [str(m.id) for m in selected if m.kind not in NUMBERS] + ["few"] +
+                                   [str(m.id) for m in selected if m.kind in NUMBERS], stdout=subprocess.PIPE, text=True)
         with open(out / (kernel + a.suffix + ".tsv"), "w", buffering=1) as f:
             for line in process.stdout:
                 id_, what, trial, sentence = line.rstrip("\n").split("\t", 3)

@@ -48,7 +48,7 @@ std::string in_child(const Trial& trial, const Outcome& right, int id) {
   if (child == 0) {
     close(ends[0]);
     alarm(30);
-    zm::chosen = id;
+    zm::selected = id;
     const Outcome outcome = attempt(trial);
     std::string answer = !outcome.finding.empty()       ? "f" + outcome.finding
                          : outcome.bytes != right.bytes ? "n"

@@ -225,8 +225,8 @@ def test_a_network_in_the_layout_that_is_chosen(monkeypatch, last):
     from test_torch_layout import Net
     from zellige import torch_backend, torch_convolutions, torch_layout
 
-    chosen, choose = [], torch_layout._chosen
-    monkeypatch.setattr(torch_layout, "_chosen", lambda graph: chosen.append(choose(graph)) or chosen[-1])
+    selected, choose = [], torch_layout._selected
+    monkeypatch.setattr(torch_layout, "_selected", lambda graph: selected.append(choose(graph)) or selected[-1])
     monkeypatch.setattr(torch_convolutions, "us", lambda node, deadline: (1e3, 0.0) if last else (0.0, 1e3))
     torch._dynamo.reset()
     torch.manual_seed(3)
@@ -234,7 +234,7 @@ def test_a_network_in_the_layout_that_is_chosen(monkeypatch, last):
     with torch.no_grad():
         run = torch.compile(net, backend=torch_backend.backend)
         found, again, expected = run(x), run(x), net(x)
-    assert len(chosen) == 1 and len(chosen[0][0]) == (6 if last else 0)
+    assert len(selected) == 1 and len(selected[0][0]) == (6 if last else 0)
     for f, a, e in zip(found, again, expected, strict=True):
         torch.testing.assert_close(f, e, rtol=1e-2, atol=1e-2)  # cuDNN's in TF32
         assert torch.equal(f, a) and f.stride() == e.stride()

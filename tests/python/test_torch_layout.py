@@ -205,7 +205,7 @@ def test_what_kernels_make_is_followed(monkeypatch, kernels):
         return torch.relu(y), y.view(1, 4, 64) * 2
 
     graph = traced(function, (1, 2, 8, 8), (4, 2, 1, 1))
-    monkeypatch.setattr(torch_layout, "_chosen", lambda graph: ([], torch_costs.Cost()))
+    monkeypatch.setattr(torch_layout, "_selected", lambda graph: ([], torch_costs.Cost()))
     laid(graph)
     relu, product = next(iter(graph.find_nodes(op="output"))).all_input_nodes
     assert relu.meta["val"].stride() == (256, 64, 1, 8) and product.args[0].target is aten.reshape.default
@@ -264,9 +264,9 @@ def test_a_network_in_channels_last_computes_the_same(monkeypatch, separate):
     monkeypatch.setattr(torch_layout, "SHARE", 0.0)
     laid_out, lay = [], torch_layout._lay
 
-    def kept(graph, chosen):
-        lay(graph, chosen)
-        laid_out.extend(is_last(n.meta["val"]) for n in chosen)
+    def kept(graph, selected):
+        lay(graph, selected)
+        laid_out.extend(is_last(n.meta["val"]) for n in selected)
 
     monkeypatch.setattr(torch_layout, "_lay", kept)
     monkeypatch.setattr(torch_convolutions, "us", lambda node, deadline: (1e3, 0.0))

@@ -76,7 +76,7 @@ def node(q, k, v, mask=None, causal=False, grouped=False):
     return graph.call_function(torch_own.ATTENTION, (*given, causal, None, grouped))
 
 
-def chosen(*arguments, captured=False, **options):
+def selected(*arguments, captured=False, **options):
     made = node(*arguments, **options)
     torch_sdpa.choose(made.graph, captured)
     return torch_sdpa.of(made)
@@ -86,41 +86,41 @@ def test_the_fastest_kernel_is_called_where_it_takes_three_percent_less(gpu):
     for times, name in (((97.5, 98.0), torch_sdpa.DEFAULT), ((97.0, 98.0), "cudnn"), ((50.0, 20.0), "flash")):
         torch_sdpa._COSTS.clear()
         gpu(cudnn=(right, times[0], 20.0), flash=(right, times[1], 20.0))
-        choice = chosen(*heads())
+        choice = selected(*heads())
         assert choice.name == name and choice.saves() == torch_costs.Cost({torch_sdpa.DEFAULT: 0.0, "cudnn": 3.0, "flash": 80.0}[name], 0.0)
 
 
 def test_a_kernel_that_the_host_loses_by_is_called_in_cuda_graphs_alone(gpu):
     gpu(cudnn=(right, 10.0, 200.0), flash=(right, 60.0, 30.0))
-    assert chosen(*heads()).name == "flash" and chosen(*heads(), captured=True).name == "cudnn"
+    assert selected(*heads()).name == "flash" and selected(*heads(), captured=True).name == "cudnn"
 
 
 def test_what_is_measured_is_told(gpu):
     gpu(cudnn=(right, 10.0, 25.0), flash=(failing, 1.0))
-    choice = chosen(*heads(shared=2), causal=True, grouped=True)
+    choice = selected(*heads(shared=2), causal=True, grouped=True)
     assert str(choice) == "attention (2, 4, 16, 8) of 16 keys in 2 heads, causal, float16: cudnn 10.0 us of the GPU and 25.0 of the host (torch's choice 100.0 and 20.0, flash not)"
 
 
 @pytest.mark.parametrize("kernel, options", [(wrong, {"causal": True}), (nan_where_all_is_masked, {"mask": torch.zeros(16, 24).half()}), (failing, {})])
 def test_a_kernel_that_differs_from_torchs_choice_is_not_called(gpu, kernel, options):
     gpu(cudnn=(kernel, 1.0), flash=(right, 90.0))
-    assert chosen(*heads(keys=24), **options).name == "flash"
+    assert selected(*heads(keys=24), **options).name == "flash"
     if kernel is not failing:  # where they do not differ, it is
         torch_sdpa._COSTS.clear()
-        assert chosen(*heads()).name == "cudnn"
+        assert selected(*heads()).name == "cudnn"
 
 
 def test_a_result_lies_as_q_does(gpu):
     gpu(cudnn=(right, 1.0))
     q, k, v = heads()
-    made = chosen(q, k, v).call(q, k, v, None, False, None, False)
+    made = selected(q, k, v).call(q, k, v, None, False, None, False)
     assert made.stride() == q.stride() and torch.equal(made, right(q, k, v, None, False, None, False))
 
 
 def test_what_a_kernel_refuses_later_is_torchs(gpu):
     gpu(cudnn=(right, 1.0))
     q, k, v = heads()
-    choice = chosen(q, k, v)
+    choice = selected(q, k, v)
     gpu(cudnn=(failing, 1.0))
     torch_sdpa._COSTS.clear()
     refused = torch_sdpa._laid_out(failing)
@@ -130,15 +130,15 @@ def test_what_a_kernel_refuses_later_is_torchs(gpu):
 
 def test_it_is_measured_once(gpu):
     gpu(cudnn=(right, 1.0))
-    assert chosen(*heads()).name == "cudnn"
+    assert selected(*heads()).name == "cudnn"
     gpu(cudnn=(failing, 1.0))
-    assert chosen(*heads()).name == "cudnn"
-    assert chosen(*(x.contiguous() for x in heads())).name == torch_sdpa.DEFAULT
+    assert selected(*heads()).name == "cudnn"
+    assert selected(*(x.contiguous() for x in heads())).name == torch_sdpa.DEFAULT
 
 
 def test_single_precision_is_torchs_choice(gpu):
     gpu(cudnn=(right, 1.0))
-    choice = chosen(*heads(dtype=torch.float32))
+    choice = selected(*heads(dtype=torch.float32))
     assert choice.name == torch_sdpa.DEFAULT and choice.costs == {} and choice.saves() == torch_costs.Cost()
 
 

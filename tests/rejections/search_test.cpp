@@ -77,30 +77,30 @@ class Rejections : public testing::Test {
 };
 
 TEST_F(Rejections, TilingsGoOnWithoutARejectedOne) {
-  const plan::PlanOptions chosen{.tiles = plan::Tiles::chosen};
+  const plan::PlanOptions selected{.tiles = plan::Tiles::automatic};
   int all = 0;
   std::string best;
   {
     const Planted none([](const Program&, int) { return false; });
-    best = kernels(plan::tile(tiled(), sm_90a, chosen).plan.program);
+    best = kernels(plan::tile(tiled(), sm_90a, selected).plan.program);
     all = none.calls();
   }
   ASSERT_GT(all, 2);
   for (int which = 1; which <= all; ++which) {
     const Planted one([which](const Program&, int call) { return call == which; });
-    const plan::Tiled t = plan::tile(tiled(), sm_90a, chosen);
+    const plan::Tiled t = plan::tile(tiled(), sm_90a, selected);
     EXPECT_EQ(t.plan.rejected, plan::Rejections{"tiled_k0: a rejection was planted"}) << which;
     EXPECT_EQ(one.rejected(), 1) << which;
   }
   // Without the best, another one; without the graph's own, one of the others; without any, none.
   const Planted without_best([&](const Program& p, int) { return kernels(p) == best; });
-  EXPECT_NE(kernels(plan::tile(tiled(), sm_90a, chosen).plan.program), best);
+  EXPECT_NE(kernels(plan::tile(tiled(), sm_90a, selected).plan.program), best);
   const Planted without_own([&](const Program& p, int) { return kernels(p) == as_given; });
-  const plan::Tiled other = plan::tile(tiled(), sm_90a, chosen);
+  const plan::Tiled other = plan::tile(tiled(), sm_90a, selected);
   EXPECT_NE(kernels(other.plan.program), as_given);
   EXPECT_FALSE(other.plan.rejected.empty());
   const Planted everything([](const Program&, int) { return true; });
-  EXPECT_EQ(failure([&] { plan::tile(tiled(), sm_90a, chosen); }), "tiled_k0: a rejection was planted");
+  EXPECT_EQ(failure([&] { plan::tile(tiled(), sm_90a, selected); }), "tiled_k0: a rejection was planted");
 }
 
 TEST_F(Rejections, FusionGoesOnWithoutARejectedGroup) {
@@ -239,7 +239,7 @@ TEST(Rejection, StopsTheSearchOfABuildWithAssertions) {
   EXPECT_EQ(kept, plan::Rejections{"k: wrong"});
   if (!plan::stops_at_rejections) return;
   const Planted second([](const Program&, int call) { return call == 2; });
-  EXPECT_THROW(plan::tile(tiled(), sm_90a, {.tiles = plan::Tiles::chosen}), Rejected);
+  EXPECT_THROW(plan::tile(tiled(), sm_90a, {.tiles = plan::Tiles::automatic}), Rejected);
   EXPECT_THROW(fuse::optimize(unfused(), sm_90a), Rejected);
 }
 

@@ -87,7 +87,7 @@ Record record(const graph::KernelGraph& graph, std::string_view name, const targ
   const std::uint64_t before = heap_blocks();
   try {
     plan::PlanOptions options = plan::tiling_options(way == Way::given ? "given" : "", target);
-    const fuse::Optimized o = fuse::optimize_with_options(graph, target, way == Way::chosen, options);
+    const fuse::Optimized o = fuse::optimize_with_options(graph, target, way == Way::automatic, options);
     const emit::Program program = emit::transpile(o.graph, target, options);
     r.work = heap_blocks() - before;
     r.source = hash(program.source), r.kernels = kernels_of(program, as);

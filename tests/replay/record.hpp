@@ -20,7 +20,7 @@
 namespace zellige::replay {
 
 /// How a graph becomes kernels: unfused, or fused and tiled by the command line's defaults.
-enum class Way : std::uint8_t { given, chosen };
+enum class Way : std::uint8_t { given, automatic };
 std::string_view name(Way);
 
 /// The counters in a record: those that are not 0 or, if there are too many kernels for a reader, their hash.

@@ -32,7 +32,7 @@ struct Set {
   std::string name;
   fs::path folder;
   std::size_t step = 1;
-  std::vector<Way> ways{Way::chosen};
+  std::vector<Way> ways{Way::automatic};
   Counters counters = Counters::listed;
 };
 
@@ -125,7 +125,7 @@ TEST(Replay, SavedGraphsBecomeWhatTheyWere) {
   replay({.name = "saved",
           .folder = saved,
           .step = 10,
-          .ways = {Way::given, Way::chosen},
+          .ways = {Way::given, Way::automatic},
           .counters = Counters::hashed});
   if (const fs::path faults = saved.parent_path() / "faults"; fs::exists(faults))
     replay({.name = "faults", .folder = faults});

@@ -30,20 +30,20 @@ TEST_P(Chosen, AreNotDearerAndEqual) {
   if (graphs.empty())
     GTEST_SKIP() << GetParam() << ".json is not here: set ZELLIGE_MUGRAPHS to the folder that has it";
   const std::size_t step = std::getenv("ZELLIGE_ALL") ? 1 : std::max<std::size_t>(1, graphs.size() / 6);
-  int chosen = 0, all = 0;
+  int selected = 0, all = 0;
   std::vector<double> ms;
   for (const char* name : {"sm_80", "sm_90a"}) {
     const target::Target& target = target::find(name);
     for (std::size_t i = 0; i < graphs.size(); i += step) {
       const graph::KernelGraph& g = graphs[i];
       const auto start = std::chrono::steady_clock::now();
-      const Tiled t = tile(g, target, {.tiles = Tiles::chosen});
+      const Tiled t = tile(g, target, {.tiles = Tiles::automatic});
       ms.push_back(
           std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
       EXPECT_LE(t.price.us, price(make_plan(g, target), target).us) << g.name;
       ++all;
       if (retile::tiling_of(t.graph) == retile::tiling_of(g)) continue;
-      ++chosen;
+      ++selected;
       // Replaying the record gives the same tiling.
       const Tiled again = tile(g, target, {.tiles = Tiles::fixed, .tiling = retile::tiling_of(t.graph)});
       EXPECT_EQ(print(again.plan.kernels[0], again.plan.program), print(t.plan.kernels[0], t.plan.program))
@@ -54,7 +54,7 @@ TEST_P(Chosen, AreNotDearerAndEqual) {
     }
   }
   std::ranges::sort(ms);
-  std::printf("%-15s %d of %d retiled; planned in %.0f ms, %.0f at most\n", GetParam(), chosen, all,
+  std::printf("%-15s %d of %d retiled; planned in %.0f ms, %.0f at most\n", GetParam(), selected, all,
               ms[ms.size() / 2], ms.back());
 }
 
@@ -66,7 +66,7 @@ TEST_P(Emulated, AreRight) {
     GTEST_SKIP() << GetParam() << ".json is not here: set ZELLIGE_MUGRAPHS to the folder that has it";
   run::Options options;
   options.target = "sm_90a";
-  options.plan_options.tiles = Tiles::chosen;
+  options.plan_options.tiles = Tiles::automatic;
   const run::RunResult r = run::run(graphs.front(), options, run::Cache::temporary());
   EXPECT_EQ(r.status, run::Status::correct) << r.reason;
 }

@@ -20,8 +20,8 @@ __global__ void there_and_back(gmem<float const> in, gmem<float> out) {
   auto const to = make_tensor(make_gmem_ptr(out), Rows{});
   auto const kept = make_tensor(make_smem_ptr(shared<float>("rows", 0, 8 * 72)), Padded{});
   auto const barrier = shared<uint64_t>("barrier", 4096, 1);
-  bool const chosen = threadIdx.x < 32 && elect_one_sync();
-  if (chosen) {
+  bool const selected = threadIdx.x < 32 && elect_one_sync();
+  if (selected) {
     initialize_barrier(barrier[0], 1);
     fence_mbarrier_init();
   }
@@ -30,7 +30,7 @@ __global__ void there_and_back(gmem<float const> in, gmem<float> out) {
                                      Layout<_1>{}, Layout<Shape<_1, _64>>{});
   auto const back = make_tiled_copy(Copy_Atom<Copy_Traits<SM90_BULK_COPY_S2G, Int<2048>>, float>{},
                                     Layout<_1>{}, Layout<Shape<_1, _64>>{});
-  if (chosen) {
+  if (selected) {
     set_barrier_transaction_bytes(barrier, 8 * 64 * 4);
     if constexpr (tiled) {
       auto const mine = whole.get_slice(0);
@@ -43,7 +43,7 @@ __global__ void there_and_back(gmem<float const> in, gmem<float> out) {
   for (int i = int(threadIdx.x); i < int(size(kept)); i += 64) kept(i) = kept(i) + 1;
   tma_store_fence();
   __syncthreads();
-  if (chosen) {
+  if (selected) {
     if constexpr (tiled) {
       auto const mine = back.get_slice(0);
       copy(back, mine.partition_S(kept), mine.partition_D(to));

@@ -379,7 +379,7 @@ inline std::optional<std::string> evaluate_atom(std::string_view name,
   if (rows.empty()) return std::nullopt;
   Operands operands;
   for (std::string const& text : texts) operands.push_back(operand(text));
-  return evaluate(Chosen{rows[0]}, name, operands);
+  return evaluate(SelectedRow{rows[0]}, name, operands);
 } catch (std::out_of_range const&) {
   detail::too_few_operands(name, texts.size());
 }

@@ -108,11 +108,11 @@ inline Values values_of(Operands const& operands) {
 }  // namespace detail
 
 /// The selected row; `inside`: it applies to the layout of the tensor that is the first operand.
-struct Chosen {
+struct SelectedRow {
   Operation const* row = nullptr;
   bool inside = false;
 };
-inline Chosen choose_row(Rows const& rows, Operands const& operands) {
+inline SelectedRow choose_row(Rows const& rows, Operands const& operands) {
   if (Operation const* row = row_for(rows, operands)) return {row};
   if (operands.empty() || operands[0].is_word() || !operands[0].value.is(ValueKind::tensor)) return {};
   Operands inner = operands;
@@ -123,17 +123,17 @@ inline Chosen choose_row(Rows const& rows, Operands const& operands) {
   return {};
 }
 /// The result of a row on operands that fit it. Throws LayoutError if it is refused.
-inline std::string evaluate(Chosen const& chosen, std::string_view name, Operands const& operands) {
+inline std::string evaluate(SelectedRow const& selected, std::string_view name, Operands const& operands) {
   Tape t;
   std::string text;
-  if (chosen.row->run != nullptr) {
-    text = chosen.row->run(t, operands);
+  if (selected.row->run != nullptr) {
+    text = selected.row->run(t, operands);
   } else {
     Values v = detail::values_of(operands);
     Value const x = v[0];
-    if (chosen.inside) v[0] = x[1];
-    Value const r = apply(chosen.row->op, t, v);
-    bool const again = chosen.inside && (r.is_layout() || r.is(ValueKind::composed));
+    if (selected.inside) v[0] = x[1];
+    Value const r = apply(selected.row->op, t, v);
+    bool const again = selected.inside && (r.is_layout() || r.is(ValueKind::composed));
     if (!t.failed()) text = to_text(again ? algebra::tensor(x[0], r) : r);
   }
   if (t.failed()) throw LayoutError(std::string(name) + ": " + to_text(t.refusal()), t.refusal());
@@ -149,9 +149,10 @@ inline std::string evaluate(std::string_view name, std::vector<std::string> cons
     throw LayoutError("operation " + std::string(name) + " is unknown", {Rule::not_a_layout, 0, 0});
   Operands operands;
   for (std::string const& text : texts) operands.push_back(operand(text));
-  Chosen const chosen = choose_row(rows, operands);
-  if (chosen.row == nullptr) throw LayoutError(misfit(name, rows, operands).why, {Rule::not_a_layout, 0, 0});
-  return evaluate(chosen, name, operands);
+  SelectedRow const selected = choose_row(rows, operands);
+  if (selected.row == nullptr)
+    throw LayoutError(misfit(name, rows, operands).why, {Rule::not_a_layout, 0, 0});
+  return evaluate(selected, name, operands);
 }
 
 }  // namespace zellige

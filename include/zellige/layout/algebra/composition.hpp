@@ -134,7 +134,7 @@ ZELLIGE_ALGEBRA constexpr Value coprofile(View l) {
 }
 
 /// The part of A that a basis element selects.
-ZELLIGE_ALGEBRA constexpr View chosen_by(Tape& t, View a, Path e) {
+ZELLIGE_ALGEBRA constexpr View selected_by(Tape& t, View a, Path e) {
   for (int i = 0; e != 0 && i < path_length(e); ++i) {
     int const m = path_index(e, i);
     if (m >= a.rank()) {
@@ -174,7 +174,7 @@ ZELLIGE_ALGEBRA constexpr void append_composed(Tape& t, View a, View b, bool rou
       out.push_back(n);
       continue;
     }
-    flat = leaves_of(chosen_by(t, kept, n.e));
+    flat = leaves_of(selected_by(t, kept, n.e));
     if (flat.count == 0) flat.push_back({-1, ValueKind::layout, {1, 0}, {}, 0});
     compose_mode(t, flat, n, round_up, flat.count > 1 ? noted : nullptr, out);
     if (noted != nullptr && flat.count > 1) require_disjoint(t, flat, reached, n.e);

@@ -86,13 +86,13 @@ ZELLIGE_ALGEBRA constexpr Value partition(Tape& t, View x, View tiler, View crd,
   View const modes = innermost(zipped);
   Value const named = modes[inner ? 1 : 0];
   Value const whole = repeat_mark(modes[inner ? 0 : 1].rank());
-  Value chosen = crd;
+  Value selected = crd;
   if (crd.is_tuple()) {
     if (crd.rank() > named.rank()) return t.refused(Rule::rank_mismatch, crd.rank(), named.rank());
-    chosen = marked_to(crd, named.rank());
+    selected = marked_to(crd, named.rank());
   }
-  if (inner) return tensor_call(t, tiled, bundle(ValueKind::tuple, whole, chosen));
-  return tensor_call(t, tiled, bundle(ValueKind::tuple, chosen, whole));
+  if (inner) return tensor_call(t, tiled, bundle(ValueKind::tuple, whole, selected));
+  return tensor_call(t, tiled, bundle(ValueKind::tuple, selected, whole));
 }
 ZELLIGE_ALGEBRA constexpr Value local_tile(Tape& t, View x, View tiler, View crd) {
   return partition(t, x, tiler, crd, true);
