@@ -56,7 +56,7 @@ def _attention(q, k, v, chain, causal=False, alone=False, masked=False, softmax=
 
 
 def _permuted(x):
-    made = x._trace.maker(x)
+    made = x._trace.producer(x)
     return bool(made) and made["op"] == "permute"
 
 
@@ -70,8 +70,8 @@ def _repeated(x, times):
 def _unrepeated(x):
     """The unrepeated form, (batch, heads, keys, size), of a tensor that is repeated for each head of a group; None for other
     tensors."""
-    trace, made = x._trace, x._trace.maker(x)
-    wide = made and made["op"] == "reshape" and trace.maker(made["inputs"][0])
+    trace, made = x._trace, x._trace.producer(x)
+    wide = made and made["op"] == "reshape" and trace.producer(made["inputs"][0])
     if not wide or wide["op"] != "expand":
         return None
     narrow, whole = trace.arrays[wide["inputs"][0]], trace.arrays[wide["outputs"][0]].shape
@@ -89,9 +89,9 @@ def attended(p, v):
     trace, p, v = p._trace, _by_heads(p), _by_heads(v)
     if p is None or v is None:
         return None
-    made = trace.maker(p)
+    made = trace.producer(p)
     while made and made["op"] == "cast":
-        made = trace.maker(made["inputs"][0])
+        made = trace.producer(made["inputs"][0])
     if not made or made["op"] not in _SOFTMAX or made["dim"] != 3:
         return None
     found = _scores(trace, made["inputs"][0], p.shape)
@@ -104,7 +104,7 @@ def attended(p, v):
 
 def _by_heads(x):
     """The tensor (batch, heads, m, n) of which (batch heads, m, n) is a view."""
-    made = x._trace.maker(x)
+    made = x._trace.producer(x)
     if not made or made["op"] != "reshape":
         return None
     y = x._trace.arrays[made["inputs"][0]]
@@ -113,11 +113,11 @@ def _by_heads(x):
 
 def _scores(trace, name, shape, deep=12):
     """Matches an elementwise chain on q kT: (q, k, the chain, whether it masks by position); None for other tensors."""
-    made = trace.maker(name)
+    made = trace.producer(name)
     if not made or deep == 0 or trace.arrays[name].shape != shape:
         return None
     if made["op"] == "reshape":
-        product = trace.maker(made["inputs"][0])
+        product = trace.producer(made["inputs"][0])
         if not product or product["op"] != "matmul":
             return None
         q, k = (_by_heads(trace.arrays[n]) for n in product["inputs"])
@@ -144,7 +144,7 @@ def _scores(trace, name, shape, deep=12):
 
 
 def _transposed(k):
-    made = k._trace.maker(k)
+    made = k._trace.producer(k)
     if made and made["op"] == "permute" and made["dims"] == [0, 1, 3, 2]:
         return k._trace.arrays[made["inputs"][0]]
     return numpy_face._swap(k, -1, -2)

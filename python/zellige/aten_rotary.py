@@ -25,7 +25,7 @@ def added(x, y):
     returns None."""
     trace = x._trace
     for straight, quarter in ((x, y), (y, x)):
-        s, q = trace.maker(straight), trace.maker(quarter)
+        s, q = trace.producer(straight), trace.producer(quarter)
         if not s or not q or (s["op"], q["op"]) != ("mul", "mul"):
             return None
         for rotated, sin in (q["inputs"], q["inputs"][::-1]):
@@ -40,22 +40,22 @@ def added(x, y):
 
 def _of_quarter(trace, name):
     """Matches rotary(x, 0, 1) as made in this file: (x in its original shape, the operator); None for other tensors."""
-    made = trace.maker(name)
+    made = trace.producer(name)
     while made and made["op"] == "reshape":
-        made = trace.maker(made["inputs"][0])
+        made = trace.producer(made["inputs"][0])
     known = {"rotary": op.rotary, "rotary_interleaved": op.rotary_interleaved}
     if not made or made["op"] not in known:
         return None
-    cos, sin = (trace.maker(n) for n in made["inputs"][1:])
+    cos, sin = (trace.producer(n) for n in made["inputs"][1:])
     zero = cos and cos["op"] == "lt" and len(set(cos["inputs"])) == 1
-    one = sin and sin["op"] == "add" and sin.get("scalar") == 1 and (trace.maker(sin["inputs"][0]) or {}).get("op") == "lt"
+    one = sin and sin["op"] == "add" and sin.get("scalar") == 1 and (trace.producer(sin["inputs"][0]) or {}).get("op") == "lt"
     return (made["inputs"][0], known[made["op"]]) if zero and one else None
 
 
 def _halves(trace, name):
     """Matches the first or second half of x along its last dimension: (x, 0 or 1, the number of pairs); None for other
     tensors."""
-    made = trace.maker(name)
+    made = trace.producer(name)
     if not made or made["op"] != "slice":
         return None
     x = trace.arrays[made["inputs"][0]]
@@ -67,16 +67,16 @@ def _halves(trace, name):
 
 def _side_by_side(trace, name):
     """The same for every other element of x, viewed as (..., pairs, 2)."""
-    made = trace.maker(name)
+    made = trace.producer(name)
     if not made or made["op"] != "reshape":
         return None
-    made = trace.maker(made["inputs"][0])
+    made = trace.producer(made["inputs"][0])
     if not made or made["op"] != "slice":
         return None
     x = trace.arrays[made["inputs"][0]]
     if x.ndim < 2 or x.shape[-1] != 2 or made["dim"] != x.ndim - 1 or trace.arrays[name].shape != x.shape[:-1]:
         return None
-    seen, start, number = trace.maker(x), made.get("start", 0), x.shape[-2]
+    seen, start, number = trace.producer(x), made.get("start", 0), x.shape[-2]
     if seen and seen["op"] == "reshape":
         flat = trace.arrays[seen["inputs"][0]]
         x = flat if flat.shape == (*x.shape[:-2], 2 * number) else x
@@ -98,7 +98,7 @@ def _ends(parts, pairs):
         return trace, [p._name for p in parts]
     names = []
     for p in parts:
-        made = trace.maker(p)
+        made = trace.producer(p)
         if not made or made["op"] != "reshape" or p.shape[-1] != 1 or trace.arrays[made["inputs"][0]].shape != p.shape[:-1]:
             return trace, None
         names.append(made["inputs"][0])
@@ -107,13 +107,13 @@ def _ends(parts, pairs):
 
 def _rotation(parts, pairs):
     trace, names = _ends(parts, pairs)
-    made = [trace.maker(n) for n in names or ()]
+    made = [trace.producer(n) for n in names or ()]
     if [m and m["op"] for m in made] != ["sub", "add"]:
         return None
 
     def factors(name):
         """Matches a product with a half: (x, which half, the factor, the number of pairs); None for other tensors."""
-        product = trace.maker(name)
+        product = trace.producer(name)
         for cut, by in (product["inputs"], product["inputs"][::-1]) if product and product["op"] == "mul" else ():
             of = pairs(trace, cut)
             if of:
@@ -133,7 +133,7 @@ def _rotation(parts, pairs):
 
 def _rotated(parts, pairs):
     trace, names = _ends(parts, pairs)
-    negated = names and trace.maker(names[0])
+    negated = names and trace.producer(names[0])
     if not negated or negated["op"] != "neg":
         return None
     b, a = pairs(trace, negated["inputs"][0]), pairs(trace, names[1])

@@ -55,7 +55,7 @@ class Trace:
         self.captured.append((traced._name, array, traced))
         return traced
 
-    def maker(self, array):
+    def producer(self, array):
         """The operator that produces an array, given as an array or a name, in the JSON form; None for an input."""
         name = getattr(array, "_name", array)
         return next((o for o in reversed(self.operators) if name in map(_name, o["outputs"])), None)

@@ -31,10 +31,10 @@ class Beside {
   }
 
  private:
-  const KernelOp* maker(int t) const { return fuse::maker(g_, t); }
+  const KernelOp* producer(int t) const { return fuse::producer(g_, t); }
   /// Returns the producer if it is of this kind, has one user, and its result's memory is not prescribed.
   const KernelOp* inner(int t, OpKind kind) const {
-    const KernelOp* op = maker(t);
+    const KernelOp* op = producer(t);
     const bool own = op && op->kind == kind && !is_output(g_, t) && g_.tensors[t].strides.empty();
     return own && readers(g_, t).size() == 1 ? op : nullptr;
   }
@@ -65,8 +65,8 @@ class Beside {
   }
 
   void write_out(const KernelOp& slice, int part) {
-    const KernelOp& softmax = *maker(slice.inputs[0]);
-    const KernelOp& concat = *maker(softmax.inputs[0]);
+    const KernelOp& softmax = *producer(slice.inputs[0]);
+    const KernelOp& concat = *producer(softmax.inputs[0]);
     const Attributes along{.dim = concat.attributes.dim, .keepdim = true};
     const std::string name = g_.tensors[softmax.outputs[0]].name;
     const graph::DType dtype = g_.tensors[softmax.outputs[0]].dtype;

@@ -51,7 +51,7 @@ class Emission : graph::BlockWriter {
       } else if (whole.deferred_[v].kind == Kind::maximum) {
         needed.push_back(v), maxima.insert(v);
       } else {
-        const Step& s = maker(v);
+        const Step& s = producer(v);
         wanted.insert(wanted.end(), s.inputs.begin(), s.inputs.end());
       }
     }
@@ -60,7 +60,7 @@ class Emission : graph::BlockWriter {
       const int v = needed.back();
       needed.pop_back();
       if (steps_.values[v].loaded || !inside.insert(v).second) continue;
-      const Step& s = maker(v);
+      const Step& s = producer(v);
       for (int x : s.inputs)
         if (!whole.deferred_[x].waits() || whole.deferred_[x].kind == Kind::maximum) needed.push_back(x);
     }
@@ -89,7 +89,7 @@ class Emission : graph::BlockWriter {
     const Deferred h = deferred_[s.output] = lower(s);
     if (h.tile >= 0 && h.itself()) name_after(s.output, h.tile);
   }
-  const Step& maker(int v) const {
+  const Step& producer(int v) const {
     return *std::ranges::find_if(steps_.steps, [&](const Step& s) { return s.output == v; });
   }
 

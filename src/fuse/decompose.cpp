@@ -159,7 +159,7 @@ class Decomposition {
       tile_[b.outputs[i]] = primitive.outputs.back();
     }
     out_.keep(primitive);
-    if (primitive.outputs.size() == 1) maker_[primitive.outputs[0]] = primitive;
+    if (primitive.outputs.size() == 1) producer_[primitive.outputs[0]] = primitive;
   }
 
   /// If a value is a partial sum whose result is to be summed again, sums its operand at once, since one
@@ -174,8 +174,8 @@ class Decomposition {
     return out_.add(OpKind::cast, {x}, op->attributes, out_.name(sums));
   }
   const KernelOp* made_by(int t, OpKind kind) const {
-    const auto op = maker_.find(t);
-    return op != maker_.end() && op->second.kind == kind ? &op->second : nullptr;
+    const auto op = producer_.find(t);
+    return op != producer_.end() && op->second.kind == kind ? &op->second : nullptr;
   }
 
   /// Copies a tile to where it is stored if others read it unrounded. A copy of a tensor is replaced by that
@@ -195,7 +195,7 @@ class Decomposition {
   std::vector<int> same_;  // by tensor of the original graph: the tensor that replaces it
   std::vector<int> tile_;  // of the operator being rewritten
   std::string called_;     // prefix of the names of its tiles, since another operator may have an s3, too
-  std::map<int, KernelOp> maker_;
+  std::map<int, KernelOp> producer_;
 };
 
 }  // namespace

@@ -16,9 +16,9 @@ using graph::KernelOp;
 using graph::OpKind;
 
 Excerpts::Excerpts(const KernelGraph& g)
-    : g_(g), maker_(g.tensors.size(), -1), readers_(g.tensors.size()), is_output_(g.tensors.size()) {
+    : g_(g), producer_(g.tensors.size(), -1), readers_(g.tensors.size()), is_output_(g.tensors.size()) {
   for (std::size_t i = 0; i < g.ops.size(); ++i) {
-    for (int t : g.ops[i].outputs) maker_[t] = static_cast<int>(i);
+    for (int t : g.ops[i].outputs) producer_[t] = static_cast<int>(i);
     for (int t : g.ops[i].inputs)
       if (readers_[t].empty() || readers_[t].back() != static_cast<int>(i))
         readers_[t].push_back(static_cast<int>(i));
@@ -34,7 +34,7 @@ Excerpts::Taken Excerpts::taken(const Ops& ops) const {
     shown.insert(shown.end(), g_.ops[i].outputs.begin(), g_.ops[i].outputs.end());
   }
   for (std::size_t at = 0; at < seen.size(); ++at)
-    if (const int by = maker_[seen[at]];
+    if (const int by = producer_[seen[at]];
         by >= 0 && graph::is_view(g_.ops[by].kind) && result.all.insert(by).second) {
       result.before.insert(by);
       seen.insert(seen.end(), g_.ops[by].inputs.begin(), g_.ops[by].inputs.end());
@@ -58,7 +58,7 @@ std::vector<Excerpts::Ops> Excerpts::branches(const Ops& ops, const Taken& taken
   for (int i : taken.all) {
     std::set<int> met;
     for (int t : g_.ops[i].inputs)
-      if (const auto by = branch.find(maker_[t]); by != branch.end()) met.insert(by->second);
+      if (const auto by = branch.find(producer_[t]); by != branch.end()) met.insert(by->second);
     if (met.empty() && !std::ranges::binary_search(ops, i)) continue;
     const int own = met.empty() ? i : *met.begin();
     for (auto& [op, of] : branch)
@@ -102,7 +102,7 @@ Excerpts::Ops Excerpts::in_one_order(const Ops& ops, const Taken& taken) const {
       const int at = open.back();
       open.pop_back();
       for (int t : g_.ops[at].inputs)
-        if (const int by = maker_[t];
+        if (const int by = producer_[t];
             taken.all.count(by) > 0 && done.count(by) == 0 && next.insert(by).second)
           open.push_back(by);
     }

@@ -47,7 +47,7 @@ class Excerpts {
   const std::string& key_of_branch(const Ops&) const;
 
   const graph::KernelGraph& g_;
-  std::vector<int> maker_;                 // by tensor; -1: an input
+  std::vector<int> producer_;              // by tensor; -1: an input
   std::vector<std::vector<int>> readers_;  // by tensor
   std::vector<bool> is_output_;
   mutable std::mutex mutex_;

@@ -16,11 +16,11 @@ namespace zellige::fuse {
 namespace {
 
 /// By tensor, the operator that produces it; -1: an input.
-std::vector<int> makers(const graph::KernelGraph& g) {
-  std::vector<int> maker(g.tensors.size(), -1);
+std::vector<int> producers(const graph::KernelGraph& g) {
+  std::vector<int> producer(g.tensors.size(), -1);
   for (std::size_t i = 0; i < g.ops.size(); ++i)
-    for (int t : g.ops[i].outputs) maker[t] = static_cast<int>(i);
-  return maker;
+    for (int t : g.ops[i].outputs) producer[t] = static_cast<int>(i);
+  return producer;
 }
 
 }  // namespace
@@ -40,25 +40,26 @@ std::vector<int> Set::list() const {
 }
 
 Order order_of(const graph::KernelGraph& g) {
-  const std::vector<int> maker = makers(g);
+  const std::vector<int> producer = producers(g);
   Order o;
   for (const graph::KernelOp& op : g.ops) {
     Set direct(g.ops.size()), all(g.ops.size());
     for (int t : op.inputs)
-      if (maker[t] >= 0) direct.add(maker[t]), all.add(maker[t]), all.add(o.all[maker[t]]);
+      if (producer[t] >= 0) direct.add(producer[t]), all.add(producer[t]), all.add(o.all[producer[t]]);
     o.direct.push_back(direct), o.all.push_back(all);
   }
   return o;
 }
 
 std::vector<int> branch_by_branch(const graph::KernelGraph& g) {
-  const std::vector<int> maker = makers(g);
+  const std::vector<int> producer = producers(g);
   // By operator: the producers of its operands, the deepest first.
   std::vector<std::vector<int>> operands(g.ops.size());
   std::vector<int> depth(g.ops.size());
   for (std::size_t i = 0; i < g.ops.size(); ++i) {
     for (int t : g.ops[i].inputs)
-      if (maker[t] >= 0) operands[i].push_back(maker[t]), depth[i] = std::max(depth[i], depth[maker[t]] + 1);
+      if (producer[t] >= 0)
+        operands[i].push_back(producer[t]), depth[i] = std::max(depth[i], depth[producer[t]] + 1);
     std::ranges::stable_sort(operands[i], std::greater{}, [&](int by) { return depth[by]; });
   }
   std::vector<int> order;
@@ -77,7 +78,7 @@ std::vector<int> branch_by_branch(const graph::KernelGraph& g) {
     }
   };
   for (int t : g.outputs)
-    if (maker[t] >= 0) add(maker[t]);
+    if (producer[t] >= 0) add(producer[t]);
   for (std::size_t i = 0; i < g.ops.size(); ++i) add(static_cast<int>(i));
   return order;
 }
@@ -100,7 +101,7 @@ Neighbours::Neighbours(const graph::KernelGraph& g) : of_each_(g.ops.size()) {
     if (a == b) return;
     of_each_[a].push_back(b), of_each_[b].push_back(a);
   };
-  const std::vector<int> maker = makers(g);
+  const std::vector<int> producer = producers(g);
   std::map<int, std::vector<int>> readers;  // by the tensor that is shown
   for (std::size_t i = 0; i < g.ops.size(); ++i) {
     const int x = static_cast<int>(i);
@@ -114,9 +115,9 @@ Neighbours::Neighbours(const graph::KernelGraph& g) : of_each_(g.ops.size()) {
     const int x = static_cast<int>(i);
     if (!fusable(g, x)) continue;
     for (int t : g.ops[i].inputs) {
-      if (maker[t] < 0 || !fusable(g, maker[t])) continue;
+      if (producer[t] < 0 || !fusable(g, producer[t])) continue;
       if (readers[shown[t]].size() <= few_readers || met[t].insert(key(excerpts.of({x}))).second)
-        meet(maker[t], x);
+        meet(producer[t], x);
     }
   }
   for (const auto& [tensor, of] : readers) {

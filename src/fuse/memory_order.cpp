@@ -115,7 +115,7 @@ class MemoryOrder {
     if (const auto found = lies_.find({t, order}); found != lies_.end()) return found->second;
     Shape shape(order.size() - g_.tensors[t].shape.size(), 1);
     shape.insert(shape.end(), g_.tensors[t].shape.begin(), g_.tensors[t].shape.end());
-    const KernelOp* op = keeps(shape, order) ? known_.maker[t] : nullptr;
+    const KernelOp* op = keeps(shape, order) ? known_.producer[t] : nullptr;
     const std::string name = g_.tensors[t].name + "_lies";
     int made = -1;
     if (op && graph::is_elementwise(op->kind)) {

@@ -83,7 +83,7 @@ bool reshape_behind(const Known& g, const KernelOp& op, Rewrite& out) {
     if (!made || g.shape(made->inputs[0]).size() <= merged.size() ||
         (view && g.shape(view->inputs[0]) != g.shape(made->inputs[0])))
       return false;
-    const KernelOp* inside = g.maker[made->inputs[0]];
+    const KernelOp* inside = g.producer[made->inputs[0]];
     if (g.readers[t] != 1 || !inside || !(graph::is_elementwise(inside->kind) || along_rows(inside->kind)))
       return false;
     view = made;
@@ -111,9 +111,9 @@ bool reshape_behind(const Known& g, const KernelOp& op, Rewrite& out) {
 
 bool view_of_input(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::reshape && op.kind != OpKind::permute) return false;
-  const KernelOp* made = g.maker[op.inputs[0]];
-  if (!made || !graph::is_elementwise(made->kind) || made->inputs.size() != 1 || g.maker[made->inputs[0]] ||
-      g.readers[op.inputs[0]] != 1)
+  const KernelOp* made = g.producer[op.inputs[0]];
+  if (!made || !graph::is_elementwise(made->kind) || made->inputs.size() != 1 ||
+      g.producer[made->inputs[0]] || g.readers[op.inputs[0]] != 1)
     return false;
   KernelOp anew = *made;
   anew.inputs = {
@@ -182,15 +182,15 @@ constexpr Rule table[] = {
 
 }  // namespace
 
-Known::Known(const KernelGraph& g) : graph(g), maker(g.tensors.size()), readers(g.tensors.size()) {
+Known::Known(const KernelGraph& g) : graph(g), producer(g.tensors.size()), readers(g.tensors.size()) {
   for (const KernelOp& op : g.ops) {
     for (const int t : op.inputs) ++readers[t];
-    for (const int t : op.outputs) maker[t] = &op;
+    for (const int t : op.outputs) producer[t] = &op;
   }
   for (const int t : g.outputs) ++readers[t];
 }
 const KernelOp* Known::made_by(int tensor, OpKind kind) const {
-  return maker[tensor] && maker[tensor]->kind == kind ? maker[tensor] : nullptr;
+  return producer[tensor] && producer[tensor]->kind == kind ? producer[tensor] : nullptr;
 }
 
 std::span<const Rule> rules() { return table; }

@@ -26,7 +26,7 @@ struct Known {
   const graph::KernelOp* made_by(int tensor, graph::OpKind) const;
 
   const graph::KernelGraph& graph;
-  std::vector<const graph::KernelOp*> maker;
+  std::vector<const graph::KernelOp*> producer;
   std::vector<int> readers;  // an output counts as one more
 };
 

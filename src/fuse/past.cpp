@@ -64,7 +64,7 @@ class Masking {
     const double value = wanted == Past::zero ? 0 : -infinity;
     const std::int64_t end = axes_.axes[axis_].extent;
     const int d = dim(v), rank = static_cast<int>(s_.values[v].shape.size());
-    if (Step* mask = maker(v);
+    if (Step* mask = producer(v);
         mask && mask->kind == OpKind::mask && mask->attributes.value == value && key(*mask) == d) {
       mask->attributes.kept.length = std::min(mask->attributes.kept.length.value_or(end), end);
       past_[v] = wanted;
@@ -91,7 +91,7 @@ class Masking {
     return to;
   }
 
-  Step* maker(int v) {
+  Step* producer(int v) {
     const auto s = std::ranges::find_if(s_.steps, [&](const Step& step) { return step.output == v; });
     return s == s_.steps.end() ? nullptr : &*s;
   }

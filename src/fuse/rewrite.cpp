@@ -42,7 +42,7 @@ std::vector<int> readers(const graph::KernelGraph& g, int tensor) {
   return result;
 }
 
-const graph::KernelOp* maker(const graph::KernelGraph& g, int tensor) {
+const graph::KernelOp* producer(const graph::KernelGraph& g, int tensor) {
   const auto op = std::ranges::find_if(
       g.ops, [&](const graph::KernelOp& o) { return std::ranges::count(o.outputs, tensor) > 0; });
   return op == g.ops.end() ? nullptr : &*op;

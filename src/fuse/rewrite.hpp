@@ -33,7 +33,7 @@ class Rewrite {
 };
 
 /// The operator that produces a tensor; nullptr: it is an input.
-const graph::KernelOp* maker(const graph::KernelGraph&, int tensor);
+const graph::KernelOp* producer(const graph::KernelGraph&, int tensor);
 /// The operators that read a tensor.
 std::vector<int> readers(const graph::KernelGraph&, int tensor);
 bool is_output(const graph::KernelGraph&, int tensor);

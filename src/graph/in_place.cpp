@@ -15,14 +15,14 @@ class Ordering {
   explicit Ordering(const KernelGraph& g) : g_(g), before_(g.ops.size()) {}
 
   std::vector<int> run() {
-    std::vector<int> maker(g_.tensors.size(), -1);
+    std::vector<int> producer(g_.tensors.size(), -1);
     for (int i = 0; i < size(); ++i)
-      for (int t : g_.ops[i].outputs) maker[t] = i;
+      for (int t : g_.ops[i].outputs) producer[t] = i;
     for (int i = 0; i < size(); ++i)
       for (int t : g_.ops[i].inputs)
-        if (maker[t] >= 0) before_[i].insert(maker[t]);
+        if (producer[t] >= 0) before_[i].insert(producer[t]);
     for (int t = 0; t < static_cast<int>(g_.tensors.size()); ++t)
-      if (g_.tensors[t].memory >= 0) take(t, maker[t]);
+      if (g_.tensors[t].memory >= 0) take(t, producer[t]);
     return sorted();
   }
 
@@ -31,17 +31,18 @@ class Ordering {
   const std::string& name(int t) const { return g_.tensors[t].name; }
 
   /// Tensor y takes its input's memory: checks what y may replace, and orders all readers of the old value
-  /// before `maker`.
-  void take(int y, int maker) {
+  /// before `producer`.
+  void take(int y, int producer) {
     const KernelTensor& t = g_.tensors[y];
     const Where top{g_.name};
     if (std::ranges::count(g_.inputs, t.memory) == 0)
       fail_at(top, "expected {} to take the memory of an input, found {}", t.name, name(t.memory));
-    const Where where = maker < 0 ? top : top.at(maker, graph::name(g_.ops[maker].kind));
-    if (maker < 0 || (g_.ops[maker].kind != OpKind::scatter && g_.ops[maker].kind != OpKind::slice_scatter))
+    const Where where = producer < 0 ? top : top.at(producer, graph::name(g_.ops[producer].kind));
+    if (producer < 0 ||
+        (g_.ops[producer].kind != OpKind::scatter && g_.ops[producer].kind != OpKind::slice_scatter))
       fail_at(where, "expected scatter or slice_scatter to make {}, which takes the memory of {}", t.name,
               name(t.memory));
-    const KernelOp& op = g_.ops[maker];
+    const KernelOp& op = g_.ops[producer];
     const int old = op.inputs[0];
     if (g_.tensors[t.memory].constant)
       fail_at(where, "expected {} to take the memory of an input that is not constant, found {}", t.name,
@@ -63,8 +64,8 @@ class Ordering {
         fail_at(where, "expected {} to be made of memory that it does not take, found {}, which shows {}",
                 t.name, name(op.inputs[k]), name(old));
     for (int i = 0; i < size(); ++i)
-      if (i != maker && std::ranges::any_of(g_.ops[i].inputs, [&](int in) { return seen.count(in) > 0; }))
-        before_[maker].insert(i);
+      if (i != producer && std::ranges::any_of(g_.ops[i].inputs, [&](int in) { return seen.count(in) > 0; }))
+        before_[producer].insert(i);
   }
 
   /// Repeatedly takes the first operator whose predecessors are done.

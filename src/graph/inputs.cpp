@@ -256,8 +256,8 @@ class Search {
       const Cut::Part& from = s.parts[p];
       const int input = input_[from.tensor];
       if (input < 0) {
-        const auto maker = std::ranges::find(stages_, from.tensor, &Stage::makes);
-        s.arrays[p] = maker->spread(g_.tensors[from.tensor].shape, from.region);
+        const auto producer = std::ranges::find(stages_, from.tensor, &Stage::makes);
+        s.arrays[p] = producer->spread(g_.tensors[from.tensor].shape, from.region);
         continue;
       }
       const bool given = choice_.given[input] != nullptr;

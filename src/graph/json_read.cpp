@@ -26,12 +26,12 @@ class Names {
     const auto it = index_.find(name);
     if (it == index_.end())
       fail_at(where, "expected a tensor that an input or an earlier operator makes, found {}{}", name,
-              maker(name));
+              producer(name));
     return it->second;
   }
 
  private:
-  std::string maker(const std::string& name) const {
+  std::string producer(const std::string& name) const {
     for (std::size_t i = 0; i < operators_->size(); ++i) {
       const Json& j = (*operators_)[i];
       if (!j.is_object() || !j.contains("outputs")) continue;

@@ -16,9 +16,9 @@ int rounded(BlockProgram& p, int value, const Node& reader) {
 }
 
 /// Inlines what the maker computes, on the reader's tiles: rounded as if stored.
-int made(BlockProgram& p, const BlockProgram& maker, const Node& reader) {
+int made(BlockProgram& p, const BlockProgram& producer, const Node& reader) {
   std::vector<int> at;
-  for (Node n : maker.nodes) {
+  for (Node n : producer.nodes) {
     for (int& in : n.in) in = at[static_cast<std::size_t>(in)];
     if (n.kind == NodeKind::store) return rounded(p, n.in[0], reader);
     std::ranges::fill(n.shape, 1);
@@ -33,7 +33,7 @@ int made(BlockProgram& p, const BlockProgram& maker, const Node& reader) {
     n.section = reader.section;
     at.push_back(p.add(std::move(n)));
   }
-  fail("{} stores nothing", maker.name);
+  fail("{} stores nothing", producer.name);
 }
 
 /// Splits a kernel along the dimension of the concatenations that it reads.
@@ -143,7 +143,7 @@ class ByParts {
     n.name = program_.tensors[n.tensor].name;
     const Shape starts = program_.starts(n.tensor);
     for (std::size_t d = 0; d < rank_; ++d) n.splits[d].offset = starts[d];
-    return c.makers[i] ? made(p, *c.makers[i], n) : p.add(std::move(n));
+    return c.producers[i] ? made(p, *c.producers[i], n) : p.add(std::move(n));
   }
 
   const Program& program_;
@@ -191,14 +191,14 @@ bool is_elementwise(const Program& program, const BlockProgram& kernel, int tens
          });
 }
 
-BlockProgram with_maker(const BlockProgram& reader, const BlockProgram& maker, int tensor) {
+BlockProgram with_producer(const BlockProgram& reader, const BlockProgram& producer, int tensor) {
   BlockProgram p = reader;
   p.nodes.clear();
   std::vector<int> at;
   for (Node n : reader.nodes) {
     for (int& in : n.in) in = at[static_cast<std::size_t>(in)];
     const bool is_made = n.kind == NodeKind::load && n.tensor == tensor;
-    at.push_back(is_made ? made(p, maker, n) : p.add(std::move(n)));
+    at.push_back(is_made ? made(p, producer, n) : p.add(std::move(n)));
   }
   return p;
 }

@@ -23,7 +23,7 @@ struct Concatenation {
   int result = -1, dim = 0;
   std::vector<int> operands;
   // By operand: the kernel to inline into its reader's program; nullptr: the operand is loaded.
-  std::vector<const BlockProgram*> makers;
+  std::vector<const BlockProgram*> producers;
 };
 
 /// Returns whether kernels may read the operands in place of the result: it is read only by custom operators,
@@ -35,7 +35,7 @@ bool may_be_read_by_parts(const graph::KernelGraph&, int op);
 bool is_elementwise(const Program&, const BlockProgram&, int tensor);
 
 /// Replaces the reader's load of `tensor` by the nodes that compute it.
-BlockProgram with_maker(const BlockProgram& reader, const BlockProgram& maker, int tensor);
+BlockProgram with_producer(const BlockProgram& reader, const BlockProgram& producer, int tensor);
 
 /// Returns the programs, in the order of the operands. Returns nullopt if the kernel is not elementwise, if
 /// the concatenations that it reads are split at different places, or if a tensor that it writes lacks their

@@ -45,7 +45,7 @@ class Lowering {
         lower_unfused(i);
     }
     for (const auto& [tensor, op] : unmade_) settle_strides(program_, tensor, true, target_);
-    for (const auto& [tensor, kernel] : makers_) settle_strides(program_, tensor, true, target_);
+    for (const auto& [tensor, kernel] : producers_) settle_strides(program_, tensor, true, target_);
     return std::move(program_);
   }
 
@@ -78,7 +78,8 @@ class Lowering {
       if (const auto c = unmade_.find(t); c != unmade_.end()) {
         const graph::KernelOp& concat = graph_.ops[static_cast<std::size_t>(c->second)];
         Concatenation& joined = read.emplace_back(Concatenation{t, concat.attributes.dim, concat.inputs, {}});
-        for (int x : concat.inputs) joined.makers.push_back(makers_.contains(x) ? &makers_.at(x) : nullptr);
+        for (int x : concat.inputs)
+          joined.producers.push_back(producers_.contains(x) ? &producers_.at(x) : nullptr);
       }
     if (std::optional<std::vector<BlockProgram>> programs = by_parts(program_, kernel, read))
       return add(*std::move(programs));
@@ -104,7 +105,7 @@ class Lowering {
     if (std::ranges::count(graph_.outputs, x) > 0 || !graph_.tensors[x].strides.empty() ||
         program_.views.count(x) > 0)
       return false;
-    if (std::ranges::any_of(op.inputs, [&](int t) { return unmade_.contains(t) || makers_.contains(t); }))
+    if (std::ranges::any_of(op.inputs, [&](int t) { return unmade_.contains(t) || producers_.contains(t); }))
       return false;
     const int reader = only_reader_[static_cast<std::size_t>(x)];
     if (reader < 0 || graph_.ops[static_cast<std::size_t>(reader)].kind != OpKind::concat) return false;
@@ -116,7 +117,7 @@ class Lowering {
     BlockProgram kernel = custom ? lower_block(program_, op, next_name(), target_)
                                  : lower_kernel(program_, op, next_name(), target_, no_product).at(0);
     if (!is_elementwise(program_, kernel, x)) return false;
-    makers_.emplace(x, std::move(kernel));
+    producers_.emplace(x, std::move(kernel));
     return true;
   }
 
@@ -135,8 +136,8 @@ class Lowering {
                                             : lower_kernel(program_, op, name, target_, product);
     if (op.kind == OpKind::concat)
       for (std::size_t k = 0; k < op.inputs.size(); ++k)
-        if (const auto maker = makers_.find(op.inputs[k]); maker != makers_.end())
-          kernels[k] = with_maker(kernels[k], maker->second, op.inputs[k]);
+        if (const auto producer = producers_.find(op.inputs[k]); producer != producers_.end())
+          kernels[k] = with_producer(kernels[k], producer->second, op.inputs[k]);
     add(std::move(kernels));
     if (product) program_.products.push_back({.op = i, .product = product});
   }
@@ -147,8 +148,8 @@ class Lowering {
   static constexpr int none = -1, several = -2;
   std::vector<int> only_reader_;  // by tensor: the operator that reads it, if it is the only one
   Program program_;
-  std::map<int, BlockProgram> makers_;  // elementwise kernels not yet launched, by their result
-  std::map<int, int> unmade_;           // by tensor: concatenation without a kernel
+  std::map<int, BlockProgram> producers_;  // elementwise kernels not yet launched, by their result
+  std::map<int, int> unmade_;              // by tensor: concatenation without a kernel
 };
 
 }  // namespace

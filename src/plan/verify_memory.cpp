@@ -6,8 +6,8 @@ namespace zellige::plan {
 
 void verify_memory(const Program& program) {
   struct Contents {
-    int value;               // the tensor whose value the memory holds
-    std::string_view maker;  // the kernel that wrote it
+    int value;                  // the tensor whose value the memory holds
+    std::string_view producer;  // the kernel that wrote it
   };
   std::map<int, Contents> contents;  // by memory; an absent one holds its own tensor
   const auto name = [&](int t) -> const std::string& {
@@ -22,7 +22,7 @@ void verify_memory(const Program& program) {
       if (there == contents.end())
         reject("{} reads {} from the memory of {}, where no kernel has put it yet", kernel.name, name(value),
                name(memory));
-      reject("{} reads {} from memory where {} has put {}", kernel.name, name(value), there->second.maker,
+      reject("{} reads {} from memory where {} has put {}", kernel.name, name(value), there->second.producer,
              name(there->second.value));
     }
     for (const Node& n : kernel.nodes) {

@@ -20,13 +20,13 @@ struct Lying {
 struct Made {
   std::vector<Lying> way;
   std::vector<int> views;  // operators in between
-  int maker = -1;
+  int producer = -1;
   const Lying& first() const { return way.back(); }
 };
 
 bool is_output(const graph::KernelGraph& g, int t) { return std::ranges::count(g.outputs, t) > 0; }
 
-int maker(const graph::KernelGraph& g, int t) {
+int producer(const graph::KernelGraph& g, int t) {
   for (std::size_t i = 0; i < g.ops.size(); ++i)
     if (std::ranges::count(g.ops[i].outputs, t) > 0) return static_cast<int>(i);
   return -1;
@@ -36,16 +36,16 @@ bool is_moved(const KernelOp& op) { return op.kind == OpKind::reshape || op.kind
 
 /// For a tensor with these strides.
 Made made(const graph::KernelGraph& g, int tensor, Strides strides) {
-  Made m{{{tensor, std::move(strides)}}, {}, maker(g, tensor)};
-  while (m.maker >= 0 && is_moved(g.ops[m.maker])) {
-    const KernelOp& view = g.ops[m.maker];
+  Made m{{{tensor, std::move(strides)}}, {}, producer(g, tensor)};
+  while (m.producer >= 0 && is_moved(g.ops[m.producer])) {
+    const KernelOp& view = g.ops[m.producer];
     const int from = view.inputs[0];
     const auto seen = graph::operand_strides(view, g.tensors[from].shape, g.tensors[m.first().tensor].shape,
                                              m.first().strides);
     if (!seen) break;
-    m.views.push_back(m.maker);
+    m.views.push_back(m.producer);
     m.way.push_back({from, *seen});
-    m.maker = maker(g, from);
+    m.producer = producer(g, from);
   }
   return m;
 }
@@ -77,7 +77,7 @@ class WriteThrough {
   /// Returns whether the result may be stored elsewhere.
   bool is_free(const Made& m) const {
     const int t = m.first().tensor;
-    return m.maker >= 0 && g_.ops[m.maker].kind == OpKind::custom && !is_output(g_, t) &&
+    return m.producer >= 0 && g_.ops[m.producer].kind == OpKind::custom && !is_output(g_, t) &&
            program_.views.count(t) == 0;
   }
 
@@ -94,8 +94,8 @@ class WriteThrough {
     if (g_.tensors[y].memory < 0 || g_.tensors[y].memory != old) return;
     const Strides strides = program_.tensors[old].strides;
     const Made m = made(g_, scatter.inputs[1], strides);
-    if (!is_free(m) || !is_alone(m) || !read_before(old, m.maker, op)) return;
-    if (scatter.inputs.size() > 2 && !comes_before(scatter.inputs[2], m.maker)) return;
+    if (!is_free(m) || !is_alone(m) || !read_before(old, m.producer, op)) return;
+    if (scatter.inputs.size() > 2 && !comes_before(scatter.inputs[2], m.producer)) return;
     make_view(program_, y, old, g_.tensors[old].shape, strides, program_.starts(old));
     program_.views[y].value = y;
     for (const Lying& l : m.way) put(scatter, l);
@@ -128,14 +128,14 @@ class WriteThrough {
 
   /// Returns whether a tensor is available when an operator runs.
   bool comes_before(int t, int op) const {
-    int by = maker(g_, t);
-    while (by >= 0 && graph::is_view(g_.ops[by].kind)) by = maker(g_, g_.ops[by].inputs[0]);
+    int by = producer(g_, t);
+    while (by >= 0 && graph::is_view(g_.ops[by].kind)) by = producer(g_, g_.ops[by].inputs[0]);
     return by < 0 || place_[static_cast<std::size_t>(by)] < place_[static_cast<std::size_t>(op)];
   }
 
   /// Returns whether all readers of the old value run before the producer, and the producer itself does not
   /// read it.
-  bool read_before(int old, int maker, int scatter) const {
+  bool read_before(int old, int producer, int scatter) const {
     if (is_output(g_, old)) return false;
     std::set<int> seen{old};
     for (int i = 0; i < size(); ++i)
@@ -147,7 +147,7 @@ class WriteThrough {
       const KernelOp& op = g_.ops[i];
       if (i == scatter || graph::is_view(op.kind)) continue;
       const bool reads = std::ranges::any_of(op.inputs, [&](int t) { return seen.count(t) > 0; });
-      if (reads && place_[static_cast<std::size_t>(i)] >= place_[static_cast<std::size_t>(maker)])
+      if (reads && place_[static_cast<std::size_t>(i)] >= place_[static_cast<std::size_t>(producer)])
         return false;
     }
     return true;
@@ -171,7 +171,8 @@ std::vector<WrittenAs> written_as(const graph::KernelGraph& g) {
     const graph::KernelTensor& got = g.tensors[to];
     const Made m = made(g, to, got.strides.empty() ? graph::row_major(got.shape) : got.strides);
     const auto& [tensor, strides] = m.first();
-    if (tensor == to || m.maker < 0 || graph::is_view(g.ops[m.maker].kind) || is_output(g, tensor)) continue;
+    if (tensor == to || m.producer < 0 || graph::is_view(g.ops[m.producer].kind) || is_output(g, tensor))
+      continue;
     const graph::KernelTensor& t = g.tensors[tensor];
     if (t.memory >= 0 || !(t.strides.empty() || t.strides == strides)) continue;
     if (taken.insert(tensor).second) result.push_back({tensor, strides, static_cast<int>(i)});

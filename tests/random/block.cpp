@@ -21,7 +21,7 @@ graph::Dim3 random_block(Rng& rng) {
 
 class Body {
  public:
-  Body(Maker& make, graph::BlockBuilder& t, int rank, const graph::Launch& launch)
+  Body(RandomBuilder& make, graph::BlockBuilder& t, int rank, const graph::Launch& launch)
       : make_(make), rng_(make.rng), t_(t), rank_(rank), launch_(launch) {}
 
   void run() {
@@ -437,7 +437,7 @@ class Body {
   bool begin() { return !make_.pool.empty() && load_result(); }
 
  private:
-  Maker& make_;
+  RandomBuilder& make_;
   Rng& rng_;
   graph::BlockBuilder& t_;
   int rank_;
@@ -447,7 +447,7 @@ class Body {
 
 }  // namespace
 
-void random_custom(Maker& make) {
+void random_custom(RandomBuilder& make) {
   Rng& rng = make.rng;
   int rank = make.pool.empty() || rng.chance(30) ? (rng.chance(65)   ? 2
                                                     : rng.chance(55) ? 3

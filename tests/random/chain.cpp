@@ -13,7 +13,7 @@ using graph::Tile;
 
 class Links {
  public:
-  Links(Maker& make, graph::BlockBuilder& t, const graph::Launch& launch)
+  Links(RandomBuilder& make, graph::BlockBuilder& t, const graph::Launch& launch)
       : make_(make), rng_(make.rng), t_(t), launch_(launch) {}
 
   BlockValue run() {
@@ -201,7 +201,7 @@ class Links {
     return x;
   }
 
-  Maker& make_;
+  RandomBuilder& make_;
   Rng& rng_;
   graph::BlockBuilder& t_;
   graph::Launch launch_;
@@ -220,7 +220,7 @@ graph::KernelGraph random_chain(std::uint64_t seed) {
                              : rng.chance(85) ? graph::DType::bf16
                                               : graph::DType::f32;
   graph::Builder builder(fmt::format("chain_{}", seed));
-  Maker make(rng, builder, dtype);
+  RandomBuilder make(rng, builder, dtype);
   graph::Launch launch;
   static const std::vector<graph::Dim3> blocks = {{32},  {64},  {64},  {96},      {128}, {128},
                                                   {160}, {192}, {256}, {8, 8, 2}, {100}, {48}};

@@ -11,7 +11,7 @@ constexpr std::int64_t max_elements = 12000;  // of a tensor
 /// One pre-defined operator at the kernel level.
 class KernelStep {
  public:
-  explicit KernelStep(Maker& make) : m_(make), rng_(make.rng) {}
+  explicit KernelStep(RandomBuilder& make) : m_(make), rng_(make.rng) {}
 
   void run() {
     static const std::vector<OpKind> rest = {OpKind::matmul, OpKind::reduction, OpKind::rms_norm,
@@ -220,13 +220,13 @@ class KernelStep {
     }
   }
 
-  Maker& m_;
+  RandomBuilder& m_;
   Rng& rng_;
 };
 
 }  // namespace
 
-std::int64_t Maker::extent(std::int64_t maximum) {
+std::int64_t RandomBuilder::extent(std::int64_t maximum) {
   static const std::vector<std::int64_t> primes = {2,  3,  5,  7,  11, 13, 17, 19, 23, 29, 31,  37,
                                                    41, 43, 47, 53, 61, 67, 71, 73, 79, 97, 101, 127};
   static const std::vector<std::int64_t> round = {1, 4, 8, 16, 24, 32, 48, 64, 96, 128};
@@ -243,7 +243,7 @@ std::int64_t Maker::extent(std::int64_t maximum) {
   return fits.empty() ? 1 : rng.pick(fits);
 }
 
-graph::Strides Maker::strides(const Shape& shape) {
+graph::Strides RandomBuilder::strides(const Shape& shape) {
   std::vector<int> order;  // fastest first
   for (int d = static_cast<int>(shape.size()) - 1; d >= 0; --d) order.push_back(d);
   if (rng.chance(40)) return graph::row_major(shape);
@@ -261,21 +261,21 @@ graph::Strides Maker::strides(const Shape& shape) {
   return result;
 }
 
-KernelValue Maker::input(const Shape& shape) {
+KernelValue RandomBuilder::input(const Shape& shape) {
   KernelValue v;
   v.at = builder.input(fmt::format("X{}", inputs_++), shape, dtype, strides(shape));
   pool.push_back(v);
   return v;
 }
 
-graph::Tensor Maker::numbers(const Shape& shape) {
+graph::Tensor RandomBuilder::numbers(const Shape& shape) {
   return builder.input(fmt::format("X{}", inputs_++), shape, graph::DType::int32, strides(shape));
 }
 
 namespace {
 
 /// Unused results are outputs, and some used ones. The last result is unused.
-graph::KernelGraph finished(Maker& make) {
+graph::KernelGraph finished(RandomBuilder& make) {
   graph::Builder& builder = make.builder;
   const auto output = [&](int t) {
     builder.output(
@@ -302,7 +302,7 @@ graph::KernelGraph random_graph(std::uint64_t seed) {
                              : rng.chance(50) ? graph::DType::bf16
                                               : graph::DType::f32;
   graph::Builder builder(fmt::format("random_{}", seed));
-  Maker make(rng, builder, dtype);
+  RandomBuilder make(rng, builder, dtype);
   make.whole = rng.chance(30);
   make.large = rng.chance(10);
   const std::int64_t form =
@@ -322,7 +322,7 @@ graph::KernelGraph random_unfused(std::uint64_t seed) {
                              : rng.chance(60) ? graph::DType::bf16
                                               : graph::DType::f32;
   graph::Builder builder(fmt::format("plain_{}", seed));
-  Maker make(rng, builder, dtype);
+  RandomBuilder make(rng, builder, dtype);
   make.whole = rng.chance(40);
   for (std::int64_t i = rng.between(3, 9); i > 0; --i) KernelStep(make).run();
   return finished(make);

@@ -41,9 +41,10 @@ using KernelValue = Value<graph::KernelLevel>;
 using BlockValue = Value<graph::BlockLevel>;
 
 /// Sizes and inputs, as both levels draw them.
-class Maker {
+class RandomBuilder {
  public:
-  Maker(Rng& rng, graph::Builder& builder, graph::DType dtype) : rng(rng), builder(builder), dtype(dtype) {}
+  RandomBuilder(Rng& rng, graph::Builder& builder, graph::DType dtype)
+      : rng(rng), builder(builder), dtype(dtype) {}
 
   /// An extent, often prime, of at most `maximum`.
   std::int64_t extent(std::int64_t maximum);
@@ -65,6 +66,6 @@ class Maker {
 };
 
 /// One custom operator; its results join the pool.
-void random_custom(Maker&);
+void random_custom(RandomBuilder&);
 
 }  // namespace zellige::random_graphs

@@ -97,7 +97,7 @@ TEST(Views, OfResultsAreWrittenWhereTheCallerGetsThem) {
     std::mt19937 random(seed);
     graph::Builder b("results");
     const Tensor X = b.input("X", {2, 4, 24, 16}), W = b.input("W", {2, 4, 16, 8});
-    const std::vector<std::function<Tensor()>> makers{
+    const std::vector<std::function<Tensor()>> producers{
         [&] { return exp(X); },
         [&] { return matmul(X, W); },
         [&] { return softmax(X, 3); },
@@ -107,7 +107,7 @@ TEST(Views, OfResultsAreWrittenWhereTheCallerGetsThem) {
         [&] {
           return matmul(softmax(matmul(X, permute(X, {0, 1, 3, 2})), 3), X);
         }};
-    const Tensor made = makers[seed % makers.size()]();
+    const Tensor made = producers[seed % producers.size()]();
     b.output(random_views(made, random), "Y");
     if (random() % 3 == 0) b.output(random_views(made, random), "Z");
     if (random() % 4 == 0) b.output(exp(made), "E");
