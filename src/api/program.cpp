@@ -21,7 +21,7 @@ Program::Program(const graph::KernelGraph& graph, const Options& options)
 Program::Program(emit::Manifest m, run::Cubin cubin)
     : options_({.on = On::gpu}),
       cache_(run::Cache::standard()),
-      compiled_{{.source = {}, .plan = {}, .price = {}, .graph = {}, .manifest = std::move(m)}},
+      compiled_{{.source = {}, .plan = {}, .cost = {}, .graph = {}, .manifest = std::move(m)}},
       emitted_(compiled_.program),
       loaded_(std::move(cubin)),
       signature_(emitted_.manifest) {

@@ -86,7 +86,7 @@ std::string text_of(const Program& program, zellige_text which) {
     case ZELLIGE_PLAN:
       return plan::print(p.plan);
     case ZELLIGE_PRICE:
-      return plan::print(p.price);
+      return plan::print(p.cost);
     case ZELLIGE_GRAPH:
       return graph::to_json(p.graph);
     case ZELLIGE_TARGET:
@@ -200,7 +200,7 @@ zellige_status zellige_program_text(const zellige_program* p, zellige_text which
   });
 }
 double zellige_program_price(const zellige_program* p) {
-  return guarded_or(std::nan(""), [&] { return program_of(p)->emitted().price.us; });
+  return guarded_or(std::nan(""), [&] { return program_of(p)->emitted().cost.us; });
 }
 int64_t zellige_program_workspace(const zellige_program* p) {
   return guarded_or(int64_t(-1), [&] { return program_of(p)->emitted().manifest.buffer_size; });

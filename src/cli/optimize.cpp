@@ -31,10 +31,10 @@ struct Arguments {
 
 /// Prints a line with the number of kernels and their expected time, then a line per note.
 void print(const std::string& name, std::size_t before, const fuse::Optimized& o) {
-  double price = 0, floor = 0;
-  for (const fuse::FusedKernel& k : o.kernels) price += k.price_us, floor += k.floor_us;
+  double estimated = 0, floor = 0;
+  for (const fuse::FusedKernel& k : o.kernels) estimated += k.estimated_us, floor += k.floor_us;
   say(stdout, "{}: {} operators in {} kernel{}, {:.1f} us expected, at least {:.1f}\n", name, before,
-      o.kernels.size(), o.kernels.size() == 1 ? "" : "s", price, floor);
+      o.kernels.size(), o.kernels.size() == 1 ? "" : "s", estimated, floor);
   for (const std::string& note : o.notes) say(stdout, "  {}\n", note);
 }
 

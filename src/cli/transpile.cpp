@@ -85,7 +85,7 @@ int transpile(const Arguments& a) {
   const std::vector<std::string> paths = write(a, program, outputs);
   if (a.explain) {
     for (const std::string& note : fused.notes) say(stdout, "{}\n", note);
-    say(stdout, "{}{}\n", plan::print(program.plan), plan::print(program.price));
+    say(stdout, "{}{}\n", plan::print(program.plan), plan::print(program.cost));
   }
   // A script needs names unchanged; a terminal would interpret control characters.
   for (const std::string& path : paths) fmt::print("{}\n", ::isatty(1) ? graph::shown(path) : path);

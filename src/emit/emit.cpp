@@ -32,7 +32,7 @@ KernelLaunch launch_of(std::span<const plan::KernelPlan> programs) {
   return launch;
 }
 
-Manifest manifest_of(const plan::Plan& plan, const plan::Price& price) {
+Manifest manifest_of(const plan::Plan& plan, const plan::CostEstimate& cost) {
   Manifest m;
   m.name = plan.program.name;
   m.target = plan.target;
@@ -66,7 +66,7 @@ Manifest manifest_of(const plan::Plan& plan, const plan::Price& price) {
   for (const plan::Launch& l : plan::launches(plan.kernels)) {
     const plan::KernelPlan& k = plan.kernels[l.first];
     KernelLaunch launch = launch_of(std::span(&k, l.count()));
-    launch.price = price.kernels[m.kernels.size()];
+    launch.cost = cost.kernels[m.kernels.size()];
     const std::vector<Parameter> list = l.count() > 1 ? parameters(std::span(&k, l.count())) : parameters(k);
     for (const Parameter& parameter : list) {
       if (parameter.node >= 0)
@@ -103,9 +103,9 @@ Program written(const graph::KernelGraph& graph, const target::Target& target,
   const retile::Tiling tiling = plan::tiling_of(tiled);
   program.plan = std::move(tiled.plan);
   program.graph = std::move(tiled.graph);
-  program.price = std::move(tiled.price);
+  program.cost = std::move(tiled.cost);
   const plan::Plan& plan = program.plan;
-  program.manifest = manifest_of(plan, program.price);
+  program.manifest = manifest_of(plan, program.cost);
   program.manifest.tiling = tiling;
   program.manifest.decomposed = options.decomposed;
   Names names;

@@ -18,7 +18,7 @@ namespace zellige::emit {
 struct Program {
   std::string source;        // kernels, then the host entry (skipped under NVRTC and the emulator)
   plan::Plan plan;           // print(plan) describes it, as `zellige transpile --explain` does
-  plan::Price price;         // estimated time of the plan
+  plan::CostEstimate cost;   // estimated time of the plan
   graph::KernelGraph graph;  // as tiled: what the kernels compute
   Manifest manifest;
 };

@@ -15,7 +15,7 @@ std::string digits(const std::string& bytes) {
   return text;
 }
 
-graph::Json price(const plan::KernelPrice& k) {
+graph::Json cost_json(const plan::KernelCost& k) {
   return {{"us", k.us},
           {"blocks_each", k.blocks_each},
           {"most", k.blocks_of_busiest},
@@ -95,7 +95,7 @@ std::string to_json(const Manifest& m) {
     for (const auto& [argument, map] : k.maps)
       j["arguments"][static_cast<std::size_t>(argument)]["tensor_map"] = {
           {"extent", map.extent}, {"stride", map.stride}, {"box", map.box}, {"swizzle", map.swizzle_bytes}};
-    j["price"] = price(k.price);
+    j["price"] = cost_json(k.cost);
     root["kernels"].push_back(std::move(j));
   }
   return seal(std::move(root));

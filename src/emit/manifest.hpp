@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "graph/graph.hpp"
-#include "plan/price.hpp"
+#include "plan/cost_estimate.hpp"
 #include "plan/tensor_map.hpp"
 #include "retile/tiling.hpp"
 
@@ -44,7 +44,7 @@ struct KernelLaunch {
   std::map<int, plan::TensorMap> maps;
   std::map<int, std::string> constants = {};  // by parameter: its bytes
   int cluster = 1;                            // blocks along x that are launched together
-  plan::KernelPrice price{};                  // estimated time
+  plan::KernelCost cost{};                    // estimated time
   // May start while the previous kernel still runs (programmatic dependent launch).
   bool programmatic = false;
 };

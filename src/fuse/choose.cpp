@@ -42,7 +42,7 @@ struct Candidate {
 
 class Choosing {
  public:
-  Choosing(const graph::KernelGraph& g, const target::Target& target, Prices& known, const Watch& watch,
+  Choosing(const graph::KernelGraph& g, const target::Target& target, CostCache& known, const Watch& watch,
            Reasons reasons)
       : g_(g),
         target_(target),
@@ -50,7 +50,7 @@ class Choosing {
         neighbours_(g),
         kinds_(g, target, known),
         place_(g.ops.size(), -1),
-        prices_(known),
+        costs_(known),
         watch_(watch),
         reasons_(reasons) {}
 
@@ -108,7 +108,7 @@ class Choosing {
       Candidate c{set({op}), order_.direct[i], {op}};
       if (!graph::is_view(g_.ops[i].kind)) {
         Refusal refusal;
-        const auto us = planned_us(g_, op, target_, prices_, refusal);
+        const auto us = planned_us(g_, op, target_, costs_, refusal);
         if (!us && (free(op) || !refusal.rejected)) raise(refusal);
         if (!us) alone_ = refusal;  // a group that contains it may still be planned
         c.as_it_is = us.value_or(never);
@@ -442,7 +442,7 @@ class Choosing {
   std::vector<Candidate> candidates_;         // first every operator by itself
   std::map<Set, std::size_t> by_ops_;
   std::vector<double> with_;  // by candidate: cost of the cheapest cover that contains it
-  Prices& prices_;
+  CostCache& costs_;
   const Watch& watch_;
   Reasons reasons_;
   std::atomic<bool> ended_ = false;  // the Watch callback stopped the search
@@ -454,7 +454,7 @@ class Choosing {
 
 }  // namespace
 
-Choice choose(const graph::KernelGraph& g, const target::Target& target, Prices& known, const Watch& watch,
+Choice choose(const graph::KernelGraph& g, const target::Target& target, CostCache& known, const Watch& watch,
               Reasons reasons) {
   return Choosing(g, target, known, watch, reasons).run();
 }

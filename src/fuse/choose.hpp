@@ -40,7 +40,7 @@ struct Choice {
 /// This may take one plan per pair.
 enum class Reasons : bool { left_out, told };
 
-Choice choose(const graph::KernelGraph&, const target::Target&, Prices& known, const Watch& = {},
+Choice choose(const graph::KernelGraph&, const target::Target&, CostCache& known, const Watch& = {},
               Reasons = Reasons::told);
 
 }  // namespace zellige::fuse

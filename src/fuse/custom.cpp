@@ -20,7 +20,7 @@ struct Way {
   plan::Rejections rejected{};  // plans rejected on the way, if it is not available
 };
 
-Way decomposed_way(const KernelGraph& g, const target::Target& target, Prices& known, const Watch& watch,
+Way decomposed_way(const KernelGraph& g, const target::Target& target, CostCache& known, const Watch& watch,
                    Reasons reasons) {
   try {
     const std::optional<KernelGraph> decomposed_graph = decompose(g);
@@ -39,7 +39,7 @@ Way decomposed_way(const KernelGraph& g, const target::Target& target, Prices& k
   }
 }
 
-Way kept_as_they_are(const KernelGraph& g, const target::Target& target, Prices& known, const Watch& watch,
+Way kept_as_they_are(const KernelGraph& g, const target::Target& target, CostCache& known, const Watch& watch,
                      Reasons reasons) {
   try {
     return {optimize(g, target, known, watch, reasons)};
@@ -57,7 +57,7 @@ struct Cost {
 /// Cost of a graph as it will be tiled.
 Cost cost(const KernelGraph& g, const target::Target& target) {
   const plan::Tiled t = plan::tile(g, target, {.tiles = plan::Tiles::automatic, .registers_proved = false});
-  return {t.price.us, t.plan.kernels.size(), t.plan.rejected};
+  return {t.cost.us, t.plan.kernels.size(), t.plan.rejected};
 }
 
 /// The cost model knows little of what happens between kernels: each additional kernel must save a whole
@@ -81,11 +81,11 @@ Optimized instead(Way way, std::string_view what, const Way& other) {
 }  // namespace
 
 Optimized optimize(const KernelGraph& g, const target::Target& target, Custom custom) {
-  Prices known;
+  CostCache known;
   return optimize(g, target, custom, known);
 }
 
-Optimized optimize(const KernelGraph& g, const target::Target& target, Custom custom, Prices& known,
+Optimized optimize(const KernelGraph& g, const target::Target& target, Custom custom, CostCache& known,
                    const Watch& watch, Reasons reasons) {
   const bool none = retile::tiling_of(g).empty();
   if (custom == Custom::kept || (custom == Custom::cheaper && none))
@@ -118,7 +118,7 @@ Optimized optimize(const KernelGraph& g, const target::Target& target, Custom cu
 }
 
 Optimized optimize_with_options(const KernelGraph& g, const target::Target& target, bool fuse,
-                                plan::PlanOptions& plan_options, Prices& known, const Watch& watch,
+                                plan::PlanOptions& plan_options, CostCache& known, const Watch& watch,
                                 Reasons reasons) {
   if (!fuse && plan_options.decomposed)
     fail("{}: expected a tiling of the graph as it is given, found one of its custom operators decomposed",
@@ -137,7 +137,7 @@ Optimized optimize_with_options(const KernelGraph& g, const target::Target& targ
 
 Optimized optimize_with_options(const KernelGraph& g, const target::Target& target, bool fuse,
                                 plan::PlanOptions& plan_options) {
-  Prices known;
+  CostCache known;
   return optimize_with_options(g, target, fuse, plan_options, known);
 }
 

@@ -17,15 +17,15 @@ enum class Custom : std::uint8_t { kept, cheaper, decomposed };
 
 /// Throws Error if `custom` is Custom::decomposed and they cannot be decomposed.
 Optimized optimize(const graph::KernelGraph&, const target::Target&, Custom);
-Optimized optimize(const graph::KernelGraph&, const target::Target&, Custom, Prices& known, const Watch& = {},
-                   Reasons = Reasons::told);
+Optimized optimize(const graph::KernelGraph&, const target::Target&, Custom, CostCache& known,
+                   const Watch& = {}, Reasons = Reasons::told);
 
 /// Applies the options `fuse` and `plan_options`. Without `fuse` the graph is returned unfused; with automatic
 /// tiles, the cheaper variant; with explicit tiles, the variant that they belong to. Sets wishes.decomposed, and
 /// turns automatic tiling off if the fused graph had no custom operators, because their tiles were chosen
 /// together with the groups.
 Optimized optimize_with_options(const graph::KernelGraph&, const target::Target&, bool fuse,
-                                plan::PlanOptions&, Prices& known, const Watch& = {},
+                                plan::PlanOptions&, CostCache& known, const Watch& = {},
                                 Reasons = Reasons::told);
 Optimized optimize_with_options(const graph::KernelGraph&, const target::Target&, bool fuse,
                                 plan::PlanOptions&);

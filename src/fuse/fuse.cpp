@@ -60,14 +60,14 @@ Optimized optimized(const KernelGraph& g, const Choice& choice, const target::Ta
     for (int op : group.ops) k.operators.push_back(called(g, op));
     k.op = whole.first[i];
     k.parts = group.kernels.empty() ? 1 : static_cast<int>(group.kernels[0].parts.size());
-    k.price_us = group.us;
+    k.estimated_us = group.us;
     k.floor_us = floor_us(g, group.ops, target);
   }
   return o;
 }
 
 /// Returns whether the planner accepts the whole graph; otherwise sets `refusal`.
-bool plans(const KernelGraph& g, const target::Target& target, Prices& known, Refusal& refusal) {
+bool plans(const KernelGraph& g, const target::Target& target, CostCache& known, Refusal& refusal) {
   try {
     graph::validate(g);
     plan::make_plan(g, target);
@@ -134,12 +134,12 @@ std::pair<double, int> cost(const Choice& c) {
 }  // namespace
 
 Optimized optimize(const KernelGraph& g, const target::Target& target) {
-  Prices known;
+  CostCache known;
   return optimize(g, target, known);
 }
 
-Optimized optimize(const KernelGraph& given, const target::Target& target, Prices& known, const Watch& watch,
-                   Reasons reasons) {
+Optimized optimize(const KernelGraph& given, const target::Target& target, CostCache& known,
+                   const Watch& watch, Reasons reasons) {
   KernelGraph g = heads_first(with_copies(normalize(in_memory_order(live(given)))));
   if (std::optional<KernelGraph> separate = separate_softmax(g)) g = std::move(*separate);
   Choice choice = choose(g, target, known, watch, reasons);
@@ -168,7 +168,7 @@ Optimized optimize(const KernelGraph& given, const target::Target& target, Price
     o = optimized(g, choice, target);
   }
   for (const FusedKernel& k : o.kernels) {
-    std::string text = fmt::format("{}: {:.1f} us{}, at least {:.1f}:", k.name, k.price_us,
+    std::string text = fmt::format("{}: {:.1f} us{}, at least {:.1f}:", k.name, k.estimated_us,
                                    k.parts > 1 ? " in two kernels" : "", k.floor_us);
     for (const std::string& op : k.operators)
       text += fmt::format("{} {}", &op == k.operators.data() ? "" : ",", op);

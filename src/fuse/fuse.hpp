@@ -26,8 +26,8 @@ struct FusedKernel {
   int op = -1;                         // index of its first operator in the result's ops
   // Consecutive custom operators: 2 if the loop is split over blocks (split-K).
   int parts = 1;
-  double price_us = 0;  // estimated; the first kernel includes the launch of all
-  double floor_us = 0;  // roofline bound of its bytes and matmuls
+  double estimated_us = 0;  // estimated; the first kernel includes the launch of all
+  double floor_us = 0;      // roofline bound of its bytes and matmuls
 };
 
 struct Optimized {
@@ -44,7 +44,7 @@ struct Optimized {
 /// verifier rejects its plan.
 Optimized optimize(const graph::KernelGraph&, const target::Target&);
 /// The same with a cache of estimated costs for this target, to which new ones are added.
-Optimized optimize(const graph::KernelGraph&, const target::Target&, Prices& known, const Watch& = {},
+Optimized optimize(const graph::KernelGraph&, const target::Target&, CostCache& known, const Watch& = {},
                    Reasons = Reasons::told);
 
 }  // namespace zellige::fuse

@@ -17,8 +17,8 @@
 #include "graph/ops.hpp"
 #include "graph/structure.hpp"
 #include "graph/view.hpp"
+#include "plan/cost_estimate.hpp"
 #include "plan/estimate.hpp"
-#include "plan/price.hpp"
 #include "target/instructions.hpp"
 
 namespace zellige::fuse {
@@ -92,7 +92,7 @@ KernelGraph alone(const KernelGraph& g, const Kernel& k) {
   return a;
 }
 
-double behind(const plan::Price& p, const target::Target& target) {
+double behind(const plan::CostEstimate& p, const target::Target& target) {
   return p.us - target.costs.launch + target.costs.next;
 }
 
@@ -307,10 +307,11 @@ std::vector<Kernel> kernels_of(const KernelGraph& g, const std::vector<int>& ops
 
 namespace {
 
-std::optional<double> plan_alone(const KernelGraph& a, const target::Target& target, Prices& known,
+std::optional<double> plan_alone(const KernelGraph& a, const target::Target& target, CostCache& known,
                                  Refusal& refusal) {
   try {
-    return behind(plan::price(plan::make_plan(a, target, {.registers_proved = false}), target), target);
+    return behind(plan::estimate_cost(plan::make_plan(a, target, {.registers_proved = false}), target),
+                  target);
   } catch (const Rejected& e) {
     known.drop(e);
     refusal = {e.what(), true};
@@ -322,7 +323,7 @@ std::optional<double> plan_alone(const KernelGraph& a, const target::Target& tar
   return std::nullopt;
 }
 
-std::optional<double> planned(const KernelGraph& given, const target::Target& target, Prices& known,
+std::optional<double> planned(const KernelGraph& given, const target::Target& target, CostCache& known,
                               Refusal& refusal) {
   const KernelGraph a = in_one_order(given);
   const std::string text = graph::structure(a);
@@ -339,7 +340,7 @@ void raise(const Refusal& refusal) {
   throw Error(refusal.why);
 }
 
-std::optional<double> Prices::find(const std::string& structure) const {
+std::optional<double> CostCache::find(const std::string& structure) const {
   {
     const std::lock_guard lock(mutex_);
     if (const auto at = added_.find(structure); at != added_.end()) return at->second;
@@ -347,28 +348,28 @@ std::optional<double> Prices::find(const std::string& structure) const {
   return before_ ? before_(structure) : std::nullopt;
 }
 
-void Prices::add(const std::string& structure, double us) {
+void CostCache::add(const std::string& structure, double us) {
   const std::lock_guard lock(mutex_);
   added_.insert_or_assign(structure, us);
 }
 
-void Prices::drop(const Rejected& plan) {
+void CostCache::drop(const Rejected& plan) {
   const std::lock_guard lock(mutex_);
   plan::drop(plan, rejected_);
 }
 
-plan::Rejections Prices::take_rejected() {
+plan::Rejections CostCache::take_rejected() {
   const std::lock_guard lock(mutex_);
   return std::exchange(rejected_, {});
 }
 
 std::optional<double> planned_us(const KernelGraph& g, const Kernel& k, const target::Target& target,
-                                 Prices& known, Refusal& refusal) {
+                                 CostCache& known, Refusal& refusal) {
   return planned(alone(g, k), target, known, refusal);
 }
 
-std::optional<double> planned_us(const KernelGraph& g, int index, const target::Target& target, Prices& known,
-                                 Refusal& refusal) {
+std::optional<double> planned_us(const KernelGraph& g, int index, const target::Target& target,
+                                 CostCache& known, Refusal& refusal) {
   const graph::KernelOp& op = g.ops[index];
   KernelGraph a;
   a.name = g.name;

@@ -57,11 +57,11 @@ struct Refusal {
 
 /// Cache of planned costs in microseconds, keyed by the structure of the planned graph, since layers repeat.
 /// Thread-safe.
-class Prices {
+class CostCache {
  public:
   /// Looks up an earlier result by structure; must be thread-safe.
   using Before = std::function<std::optional<double>(const std::string& structure)>;
-  explicit Prices(Before before = {}) : before_(std::move(before)) {}
+  explicit CostCache(Before before = {}) : before_(std::move(before)) {}
 
   std::optional<double> find(const std::string& structure) const;
   void add(const std::string& structure, double us);
@@ -82,9 +82,9 @@ class Prices {
 /// Estimated time from a plan, in microseconds after another kernel. Returns nullopt, with the reason, if it
 /// cannot be planned.
 std::optional<double> planned_us(const graph::KernelGraph&, const Kernel&, const target::Target&,
-                                 Prices& known, Refusal&);
+                                 CostCache& known, Refusal&);
 /// The same for a single unfused operator.
-std::optional<double> planned_us(const graph::KernelGraph&, int op, const target::Target&, Prices& known,
+std::optional<double> planned_us(const graph::KernelGraph&, int op, const target::Target&, CostCache& known,
                                  Refusal&);
 
 /// Roofline bound of the kernel's bytes and matmuls.

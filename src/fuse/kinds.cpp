@@ -17,8 +17,8 @@ constexpr double alone_gain = 0.85;
 
 }  // namespace
 
-Kinds::Kinds(const graph::KernelGraph& g, const target::Target& target, Prices& known)
-    : g_(g), target_(target), prices_(known), excerpts_(g) {}
+Kinds::Kinds(const graph::KernelGraph& g, const target::Target& target, CostCache& known)
+    : g_(g), target_(target), costs_(known), excerpts_(g) {}
 
 std::vector<std::shared_ptr<Kind>> Kinds::of(const std::vector<std::vector<int>>& groups) {
   std::vector<std::optional<Excerpt>> excerpts(groups.size());
@@ -55,7 +55,7 @@ void Kinds::plan(Kind& kind) const {
   kind.us = never;
   for (std::size_t k = 0; k < std::min(tried, kind.kernels.size()); ++k) {
     if (kind.kernels[k].lower_bound_us > kind.us) continue;
-    if (const auto us = planned_us(kind.first.graph, kind.kernels[k], target_, prices_, refusal);
+    if (const auto us = planned_us(kind.first.graph, kind.kernels[k], target_, costs_, refusal);
         us && *us < kind.us)
       kind.us = *us, kind.best = k;
   }

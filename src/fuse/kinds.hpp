@@ -31,7 +31,7 @@ struct Kind {
 
 class Kinds {
  public:
-  Kinds(const graph::KernelGraph&, const target::Target&, Prices& known);
+  Kinds(const graph::KernelGraph&, const target::Target&, CostCache& known);
 
   /// Returns the kinds of groups, each with its operators in the graph's order; new kinds are found in
   /// parallel.
@@ -49,7 +49,7 @@ class Kinds {
 
   const graph::KernelGraph& g_;
   const target::Target& target_;
-  Prices& prices_;
+  CostCache& costs_;
   Excerpts excerpts_;
   std::map<std::string, std::shared_ptr<Kind>> kinds_;  // by key
 };

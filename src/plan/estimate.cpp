@@ -198,7 +198,7 @@ class Estimate {
   double elementwise_slots_ = 0;  // part of the slots: elementwise work
   double warps_, trip_bytes_ = 0, once_bytes_ = 0;
   bool fits_ = true;
-  KernelPrice k_;
+  KernelCost k_;
 };
 
 }  // namespace

@@ -2,7 +2,7 @@
 // tilings worth planning. Assumes matmuls on tensor cores, tiles in shared memory, and the prefetch distance
 // of `pipeline`.
 #pragma once
-#include "plan/price.hpp"
+#include "plan/cost_estimate.hpp"
 
 namespace zellige::plan {
 

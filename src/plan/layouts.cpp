@@ -48,20 +48,20 @@ class Resolution {
     problem_.factors.push_back(std::move(f));
   }
 
-  /// Adds `price` as the cost of different innermost dimensions of tile and tensor: its elements are copied
+  /// Adds `estimated` as the cost of different innermost dimensions of tile and tensor: its elements are copied
   /// one by one.
-  void agree(int tile, const Node& n, double price) {
+  void agree(int tile, const Node& n, double estimated) {
     const auto& tensor = program_.tensors[n.tensor];
     const auto open = tensor_variable_.find(n.tensor);
     if (open == tensor_variable_.end()) {
       const int inner = innermost(tensor.shape, tensor.strides);
-      unary(tile, n.shape, [&](int d) { return d == inner ? 0.0 : price; });
+      unary(tile, n.shape, [&](int d) { return d == inner ? 0.0 : estimated; });
       return;
     }
     Factor f;
     f.variables = {tile, open->second};
     for (int a = 0; a <= last(n.shape); ++a)
-      for (int b = 0; b <= last(n.shape); ++b) f.cost.push_back(a == b ? 0.0 : price);
+      for (int b = 0; b <= last(n.shape); ++b) f.cost.push_back(a == b ? 0.0 : estimated);
     problem_.factors.push_back(std::move(f));
   }
 

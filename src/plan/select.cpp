@@ -125,7 +125,8 @@ class Selection {
     for (const Instruction& row : target::outer_products()) {
       c.row = &row;
       layouts(c, may_split_k(n), [&](const WarpLayout& w) {
-        if (const double price = cycles(c, w, false); price < min_cost) min_cost = price, best = &row;
+        if (const double estimated = cycles(c, w, false); estimated < min_cost)
+          min_cost = estimated, best = &row;
       });
     }
     return best;
@@ -169,8 +170,8 @@ class Selection {
     double min_cost = -1;
     const auto best_warps = [&](MatmulChoice by) {
       layouts(by, may_split_k(n), [&](const WarpLayout& w) {
-        const double price = cost(n, by, w, false) + spilled({id}, {w});
-        if (min_cost < 0 || price < min_cost) min_cost = price, c.warps = w, c.row = by.row;
+        const double estimated = cost(n, by, w, false) + spilled({id}, {w});
+        if (min_cost < 0 || estimated < min_cost) min_cost = estimated, c.warps = w, c.row = by.row;
       });
     };
     MatmulChoice by = c;
@@ -218,7 +219,7 @@ class Selection {
 
   /// Consecutive matmuls that stay in registers, and the layouts that allow it.
   struct Chain {
-    double price = -1;
+    double estimated = -1;
     std::vector<WarpLayout> warps;
   };
 
@@ -236,12 +237,12 @@ class Selection {
       Chain c{cost(program_.nodes[ids[first]], head, w, false), {w}};
       for (std::size_t i = first + 1; i <= last; ++i) {
         c.warps.push_back({w.b, w.m, 1, w.n});
-        c.price += cost(program_.nodes[ids[i]], plan_.matmuls.at(ids[i]), c.warps.back(), true);
+        c.estimated += cost(program_.nodes[ids[i]], plan_.matmuls.at(ids[i]), c.warps.back(), true);
       }
-      c.price += spilled({ids.begin() + static_cast<std::ptrdiff_t>(first),
-                          ids.begin() + static_cast<std::ptrdiff_t>(last) + 1},
-                         c.warps);
-      if (best.price < 0 || c.price < best.price) best = c;
+      c.estimated += spilled({ids.begin() + static_cast<std::ptrdiff_t>(first),
+                              ids.begin() + static_cast<std::ptrdiff_t>(last) + 1},
+                             c.warps);
+      if (best.estimated < 0 || c.estimated < best.estimated) best = c;
     });
     return best;
   }
@@ -300,10 +301,10 @@ class Selection {
   /// best if it is the last.
   double own_cost(int id) const {
     const MatmulChoice& c = plan_.matmuls.at(id);
-    const double price = next_.count(id)
-                             ? cost(program_.nodes[id], c, c.warps, false) + spilled({id}, {c.warps})
-                             : alone_.at(id);
-    return price + (from_.count(id) ? crossing(id) : 0);
+    const double estimated = next_.count(id)
+                                 ? cost(program_.nodes[id], c, c.warps, false) + spilled({id}, {c.warps})
+                                 : alone_.at(id);
+    return estimated + (from_.count(id) ? crossing(id) : 0);
   }
 
   /// Splits the links before `id` into chains, once for all of them: dynamic programming over prefixes.
@@ -311,18 +312,18 @@ class Selection {
     std::vector<int> ids{id};
     while (from_.count(ids.front())) ids.insert(ids.begin(), from_.at(ids.front()));
     struct Cut {
-      double price = 0;
+      double estimated = 0;
       std::size_t first = 0;
       Chain chain;
     };
     std::vector<Cut> best(ids.size() + 1);  // for the first N matmuls; start of the last of their chains
     for (std::size_t end = 1; end <= ids.size(); ++end) {
-      best[end] = {best[end - 1].price + own_cost(ids[end - 1]), end - 1, {}};
+      best[end] = {best[end - 1].estimated + own_cost(ids[end - 1]), end - 1, {}};
       for (std::size_t first = 0; first + 1 < end; ++first) {
         Chain c = chain(ids, first, end - 1);
-        if (c.price < 0) continue;
-        const double price = best[first].price + c.price + (first > 0 ? crossing(ids[first]) : 0);
-        if (price < best[end].price) best[end] = {price, first, std::move(c)};
+        if (c.estimated < 0) continue;
+        const double estimated = best[first].estimated + c.estimated + (first > 0 ? crossing(ids[first]) : 0);
+        if (estimated < best[end].estimated) best[end] = {estimated, first, std::move(c)};
       }
     }
     for (std::size_t end = ids.size(); end > 0; end = best[end].first) {

@@ -122,13 +122,13 @@ class Neighbours {
   std::vector<std::pair<double, Tiling>> found_;
 };
 
-double by_price(const Tiled& t) { return t.price.us; }
+double by_cost(const Tiled& t) { return t.cost.us; }
 
 Tiled planned(graph::KernelGraph g, const target::Target& target, const PlanOptions& options) {
   Tiled t;
   t.graph = std::move(g);
   t.plan = make_plan(t.graph, target, options);
-  t.price = price(t.plan, target);
+  t.cost = estimate_cost(t.plan, target);
   return t;
 }
 
@@ -170,7 +170,7 @@ Ranked ranked(const graph::KernelGraph& graph, const target::Target& target, con
     }
   };
   // The next operator starts from the best tilings so far.
-  const auto cheapest = [&] { return std::ranges::min_element(all, {}, by_price); };
+  const auto cheapest = [&] { return std::ranges::min_element(all, {}, by_cost); };
   const auto graph_so_far = [&] { return all.empty() ? graph : cheapest()->graph; };
   for (std::size_t which = 0; which < ops; ++which) {
     const graph::KernelGraph from = graph_so_far();
@@ -192,7 +192,7 @@ Ranked ranked(const graph::KernelGraph& graph, const target::Target& target, con
     }
   }
   if (all.empty()) throw Rejected(*own);
-  std::ranges::stable_sort(all, {}, by_price);
+  std::ranges::stable_sort(all, {}, by_cost);
   return found;
 }
 
@@ -218,7 +218,7 @@ bool has_longer_loop(const Plan& a, const Plan& b) {
 
 bool clearly_less(const Tiled& a, const Tiled& given) {
   const double gain = has_longer_loop(a.plan, given.plan) ? clear_gain_of_longer_loops : clear_gain;
-  return a.price.us < (1 - gain) * given.price.us && a.price.us < given.price.us - clear_us &&
+  return a.cost.us < (1 - gain) * given.cost.us && a.cost.us < given.cost.us - clear_us &&
          busy(a.plan) >= std::min(min_busy, busy(given.plan));
 }
 
@@ -235,16 +235,16 @@ Tiled tile(const graph::KernelGraph& graph, const target::Target& target, const 
       std::ranges::find_if(all, [&](const Tiled& t) { return retile::tiling_of(t.graph) == own; });
   const bool rejected = given == all.end();
   const bool clear = !rejected && clearly_less(all.front(), *given);
-  const double us = rejected ? 0 : given->price.us;
+  const double us = rejected ? 0 : given->cost.us;
   Tiled taken = rejected || clear ? std::move(all.front()) : std::move(*given);
   taken.plan.rejected = std::move(found.rejected);
   taken.plan.program.notes.push_back(
       rejected
           ? fmt::format("tiles chosen of {}: {:.1f} us; the proof rejects the plan of the graph's own ({})",
-                        all.size(), taken.price.us, print(own))
+                        all.size(), taken.cost.us, print(own))
       : clear
           ? fmt::format("tiles chosen of {}: {:.1f} us, where the graph's own ({}) take {:.1f}", all.size(),
-                        taken.price.us, print(own), us)
+                        taken.cost.us, print(own), us)
           : fmt::format("tiles as given: {:.1f} us, the least of {}, or not clearly more", us, all.size()));
   return taken;
 }

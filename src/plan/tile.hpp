@@ -9,15 +9,15 @@
 // graph's own. Unfused matmuls get their tiles from product_tiles.hpp.
 // Before: a validated graph. After: the plan of t.graph.
 #pragma once
+#include "plan/cost_estimate.hpp"
 #include "plan/plan.hpp"
-#include "plan/price.hpp"
 
 namespace zellige::plan {
 
 struct Tiled {
   graph::KernelGraph graph;
   Plan plan;
-  Price price;
+  CostEstimate cost;
 };
 
 /// Throws Error if an explicit tiling does not fit the graph, or would change its meaning.

@@ -33,7 +33,7 @@ std::string build() {
 PlanCache::PlanCache(std::optional<Cache> cache, const target::Target& target)
     : cache_(std::move(cache)),
       key_(Key{}.add("prices 2").add(build()).add(target.name)),
-      prices_([this](const std::string& structure) { return find(structure); }) {
+      costs_([this](const std::string& structure) { return find(structure); }) {
   try {
     before_ = read();
   } catch (const Error&) {
@@ -61,9 +61,9 @@ std::vector<PlanCache::Record> PlanCache::read() const {
 }
 
 void PlanCache::keep() const {
-  if (!cache_ || prices_.added().empty()) return;
+  if (!cache_ || costs_.added().empty()) return;
   std::vector<Record> added, all;
-  for (const auto& [structure, us] : prices_.added()) added.push_back(record(structure, us));
+  for (const auto& [structure, us] : costs_.added()) added.push_back(record(structure, us));
   std::ranges::sort(added, std::less{});
   static std::mutex writing;  // for threads that plan several graphs
   const std::lock_guard lock(writing);
@@ -83,7 +83,7 @@ fuse::Optimized optimize_with_options(const graph::KernelGraph& g, const target:
   if (!fused) return fuse::optimize_with_options(g, target, false, plan_options);
   PlanCache kept(cache, target);
   fuse::Optimized o =
-      fuse::optimize_with_options(g, target, true, plan_options, kept.prices(), watch, reasons);
+      fuse::optimize_with_options(g, target, true, plan_options, kept.costs(), watch, reasons);
   kept.keep();
   return o;
 }

@@ -4,7 +4,7 @@
 //   fuse::Optimized o = optimize_with_options(graph, target, true, wishes, standard_cache());  // reads and keeps prices
 //
 //   PlanCache kept(cache, target);  // the same, step by step
-//   fuse::optimize(graph, target, kept.prices());
+//   fuse::optimize(graph, target, kept.costs());
 //   kept.keep();                    // adds the new ones, atomically: ctrl-C leaves no half-written file
 //
 // One entry of the cache per target and build of Zellige (version, and size and time of the running file):
@@ -31,7 +31,7 @@ class PlanCache {
   PlanCache(std::optional<Cache>, const target::Target&);
   PlanCache(const PlanCache&) = delete;
 
-  fuse::Prices& prices() { return prices_; }
+  fuse::CostCache& costs() { return costs_; }
   /// Number of estimates that were read.
   std::size_t size() const { return before_.size(); }
   /// Adds the new ones to the file, which other threads may be adding to. Does nothing if the folder is not
@@ -52,7 +52,7 @@ class PlanCache {
   std::optional<Cache> cache_;
   Key key_;
   std::vector<Record> before_;  // sorted
-  fuse::Prices prices_;
+  fuse::CostCache costs_;
 };
 
 /// fuse::optimize_with_options with the estimates of the cache, for graphs that are fused.

@@ -75,7 +75,7 @@ Tuned tune(const graph::KernelGraph& graph, const target::Target& target,
       plan::ranked(graph, target, plan_options, candidates, plan::Tilings::of_products_too);
   found.rejected = ranked.rejected;
   for (const plan::Tiled& t : ranked.tiled) {
-    add(plan::tiling_of(t), t.price.us);
+    add(plan::tiling_of(t), t.cost.us);
     key.add(all.back().program.source);
   }
   if (const auto known = cache.read(key, "tiling", &found.note)) {
@@ -106,7 +106,7 @@ Tuned tune(const graph::KernelGraph& graph, const target::Target& target,
     const auto fastest = std::ranges::min_element(all, {}, &Candidate::us) - all.begin();
     std::optional<double> expected;
     try {
-      expected = plan::tile(graph, target, declared(best)).price.us;
+      expected = plan::tile(graph, target, declared(best)).cost.us;
     } catch (const Rejected& plan) {
       plan::drop(plan, found.rejected);
     } catch (const Fault&) {

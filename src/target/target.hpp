@@ -9,7 +9,7 @@
 
 namespace zellige::target {
 
-/// Parameters of the cost model (plan/price.hpp), as bench/fit_price.py fits them on an H200. Other records
+/// Parameters of the cost model (plan/cost_estimate.hpp), as bench/fit_price.py fits them on an H200. Other records
 /// take clock and DRAM bandwidth from their data sheets and the rest from there: estimates only need to rank
 /// the plans of one target.
 struct Costs {

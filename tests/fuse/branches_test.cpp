@@ -49,7 +49,7 @@ Tensor appended(Builder& b, Tensor x, const std::vector<int>& steps, const std::
 }
 
 /// `known`: prices, which no count depends on.
-Optimized planned(const std::vector<int>& steps, int branches, bool shared, Prices& known) {
+Optimized planned(const std::vector<int>& steps, int branches, bool shared, CostCache& known) {
   Builder b("branches");
   Tensor all{};
   if (shared) all = b.input("x", {rows, columns});
@@ -61,9 +61,9 @@ Optimized planned(const std::vector<int>& steps, int branches, bool shared, Pric
   return optimize(b.build(), target::find("sm_90a"), known);
 }
 
-double price(const Optimized& o) {
+double estimate_cost(const Optimized& o) {
   double us = 0;
-  for (const FusedKernel& k : o.kernels) us += k.price_us;
+  for (const FusedKernel& k : o.kernels) us += k.estimated_us;
   return us;
 }
 
@@ -72,7 +72,7 @@ class Branches : public testing::TestWithParam<int> {};
 TEST_P(Branches, CostNTimesOne) {
   std::mt19937_64 random(static_cast<std::uint64_t>(GetParam()));
   const std::vector<int> steps = random_branch(random);
-  Prices known;
+  CostCache known;
   for (const bool shared : {false, true}) {
     const Optimized one = planned(steps, 1, shared, known);
     std::map<int, Work> of;
@@ -81,11 +81,11 @@ TEST_P(Branches, CostNTimesOne) {
       const Optimized o = planned(steps, n, shared, known);
       of[n] = o.work;
       const std::string what = fmt::format("{} branches, {}", n, shared ? "one input" : "an input each");
-      EXPECT_LE(price(o), n * price(one) * 1.001) << what;
-      if (price(o) > n * price(one) * (1 - tie))
+      EXPECT_LE(estimate_cost(o), n * estimate_cost(one) * 1.001) << what;
+      if (estimate_cost(o) > n * estimate_cost(one) * (1 - tie))
         EXPECT_LE(o.kernels.size(), static_cast<std::size_t>(n) * one.kernels.size()) << what;
       fmt::print("{}: {} groups, {} kinds, {} plans, {} states, {} kernels, {:.1f} us\n", what, o.work.groups,
-                 o.work.kinds, o.work.plans, o.work.states, o.kernels.size(), price(o));
+                 o.work.kinds, o.work.plans, o.work.states, o.kernels.size(), estimate_cost(o));
     }
     EXPECT_LE(of[maximum].plans, 24 * (steps.size() + 4));
     const Work &few = of[maximum / 4], &twice = of[maximum / 2], &all = of[maximum];

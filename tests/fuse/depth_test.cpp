@@ -22,7 +22,8 @@ struct Planned {
 Planned planned(const graph::KernelGraph& g) {
   const Optimized o = optimize(g, target::find("sm_90a"));
   Planned p{o.work, 0, 0, {}};
-  for (const FusedKernel& k : o.kernels) p.kernels += static_cast<std::size_t>(k.parts), p.us += k.price_us;
+  for (const FusedKernel& k : o.kernels)
+    p.kernels += static_cast<std::size_t>(k.parts), p.us += k.estimated_us;
   for (const std::string& note : o.limits)
     if (note.find("were looked at") != note.npos || note.find("a beam of") != note.npos)
       p.limits.push_back(note);

@@ -26,13 +26,13 @@ graph::KernelGraph mlp() {
 }
 
 Optimized watched(const graph::KernelGraph& g, const Watch& watch) {
-  Prices none;
+  CostCache none;
   return optimize(g, target::find("sm_90a"), none, watch);
 }
 
-double price(const Optimized& o) {
+double estimate_cost(const Optimized& o) {
   double us = 0;
-  for (const FusedKernel& k : o.kernels) us += k.price_us;
+  for (const FusedKernel& k : o.kernels) us += k.estimated_us;
   return us;
 }
 
@@ -55,7 +55,7 @@ TEST(Reasons, LeftOutChangeNoKernelAndPlanNothing) {
     return std::ranges::count_if(
         o.notes, [](const std::string& note) { return note.find(" are not fused: ") != std::string::npos; });
   };
-  Prices with, without;
+  CostCache with, without;
   const Optimized told = optimize(g, target::find("sm_90a"), with),
                   left = optimize(g, target::find("sm_90a"), without, {}, Reasons::left_out);
   EXPECT_GT(unfused_operators(told), 0);
@@ -87,7 +87,7 @@ TEST(Watch, MayEndTheSearchAtAnyPoint) {
     const Optimized o = ended_at(last);
     ends += ended;
     EXPECT_NO_THROW(graph::validate(o.graph)) << last;
-    EXPECT_GE(price(o) * 1.001, price(whole)) << last;
+    EXPECT_GE(estimate_cost(o) * 1.001, estimate_cost(whole)) << last;
     EXPECT_LE(o.work.plans, whole.work.plans) << last;
     std::size_t operators = 0;
     for (const FusedKernel& k : o.kernels) operators += k.operators.size();

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "graph/builder.hpp"
+#include "plan/cost_estimate.hpp"
 #include "plan/plan.hpp"
-#include "plan/price.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -38,7 +38,7 @@ TEST(Launches, OfAConcatenationAreOne) {
   ASSERT_EQ(launches(plan.kernels).size(), 1u);
   EXPECT_EQ(launches(plan.kernels)[0].count(), 2u);
   EXPECT_EQ(message(plan), "");
-  EXPECT_EQ(price(plan, target::find("sm_90a")).kernels.size(), 1u);
+  EXPECT_EQ(estimate_cost(plan, target::find("sm_90a")).kernels.size(), 1u);
 }
 
 TEST(Launches, ProgramsThatWriteTheSameElementsAreRejected) {

@@ -62,7 +62,7 @@ std::string kernels_of(const emit::Program& p, Counters as) {
     const emit::KernelLaunch& launch = p.manifest.kernels[k];
     const plan::Counts counts = counts_of(p.plan, launches[k]);
     text += fmt::format("  {}: source {}, {:.9g} us, {} bytes, {}\n", launch.name,
-                        hash(kernel_of(p.source, launch.name)), p.price.kernels[k].us, launch.shared_bytes,
+                        hash(kernel_of(p.source, launch.name)), p.cost.kernels[k].us, launch.shared_bytes,
                         as == Counters::listed ? listed(counts) : "counters " + hash(plan::print(counts)));
   }
   return text;

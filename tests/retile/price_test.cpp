@@ -1,14 +1,13 @@
 // Cost estimates follow the bytes moved and the work done, and report them.
-#include "plan/price.hpp"
-
 #include <gtest/gtest.h>
 
 #include "graph/builder.hpp"
+#include "plan/cost_estimate.hpp"
 
 namespace zellige::plan {
 namespace {
 
-Price price_of(std::int64_t rows, std::int64_t k, std::int64_t n, graph::Launch launch) {
+CostEstimate cost_of(std::int64_t rows, std::int64_t k, std::int64_t n, graph::Launch launch) {
   graph::Builder b("g");
   const graph::Tensor x = b.input("X", {rows, k}), w = b.input("W", {k, n});
   b.output(b.custom(launch,
@@ -19,7 +18,7 @@ Price price_of(std::int64_t rows, std::int64_t k, std::int64_t n, graph::Launch 
                .at(0),
            "Y");
   const target::Target& target = target::find("sm_90a");
-  return price(make_plan(b.build(), target), target);
+  return estimate_cost(make_plan(b.build(), target), target);
 }
 
 TEST(Price, OfRunsInSectors) {
@@ -32,7 +31,7 @@ TEST(Price, OfRunsInSectors) {
 }
 
 TEST(Price, CountsWhatIsMoved) {
-  const KernelPrice k = price_of(16, 1024, 2048, {{64}, {128}, 16}).kernels.at(0);
+  const KernelCost k = cost_of(16, 1024, 2048, {{64}, {128}, 16}).kernels.at(0);
   // W once, X and Y, in rows of whole sectors; X again by each block.
   EXPECT_DOUBLE_EQ(k.dram_bytes, 2.0 * (16 * 1024 + 1024 * 2048 + 16 * 2048));
   EXPECT_DOUBLE_EQ(k.l2_bytes, 2.0 * (64 * 16 * 1024 + 1024 * 2048 + 16 * 2048));
@@ -44,18 +43,18 @@ TEST(Price, CountsWhatIsMoved) {
 }
 
 TEST(Price, FollowsWhatIsDone) {
-  const double one = price_of(16, 1024, 2048, {{64}, {128}, 16}).us;
-  EXPECT_GT(price_of(16, 4096, 2048, {{64}, {128}, 64}).us, one);
-  EXPECT_GT(price_of(16, 1024, 8192, {{256}, {128}, 16}).us, one);
+  const double one = cost_of(16, 1024, 2048, {{64}, {128}, 16}).us;
+  EXPECT_GT(cost_of(16, 4096, 2048, {{64}, {128}, 64}).us, one);
+  EXPECT_GT(cost_of(16, 1024, 8192, {{256}, {128}, 16}).us, one);
   // Eight blocks leave most of the GPU idle; rows of 16 bytes waste half of each sector.
-  EXPECT_GT(price_of(16, 1024, 2048, {{8}, {128}, 128}).us, one);
-  EXPECT_GT(price_of(16, 1024, 2048, {{256}, {128}, 16}).kernels[0].l2_bytes,
+  EXPECT_GT(cost_of(16, 1024, 2048, {{8}, {128}, 128}).us, one);
+  EXPECT_GT(cost_of(16, 1024, 2048, {{256}, {128}, 16}).kernels[0].l2_bytes,
             2 * 64 * 16 * 1024 * 4 + 2 * 1.9 * 1024 * 2048);
 }
 
 TEST(Price, SaysItsParts) {
-  Price p = price_of(16, 1024, 2048, {{64}, {128}, 16});
-  KernelPrice& k = p.kernels.at(0);
+  CostEstimate p = cost_of(16, 1024, 2048, {{64}, {128}, 16});
+  KernelCost& k = p.kernels.at(0);
   EXPECT_GT(k.us, k.launch + k.first + std::max({k.dram, k.l2, k.shared, k.tensor, k.issue, k.latency}));
   EXPECT_DOUBLE_EQ(p.us, k.us);
   k.us = 12.34, k.launch = 1, k.first = 2, k.dram = 3, k.l2 = 4, k.shared = 5, k.tensor = 6, k.issue = 7,

@@ -82,7 +82,7 @@ TEST(ProductTiles, AreLookedAtByWhoMeasures) {
   const std::vector<Tiled> all = ranked(product(), target, {}, 4, Tilings::of_products_too).tiled;
   ASSERT_EQ(all.size(), 5u);  // four, and the planner's own
   for (std::size_t i = 1; i < all.size(); ++i) {
-    EXPECT_LE(all[i - 1].price.us, all[i].price.us);
+    EXPECT_LE(all[i - 1].cost.us, all[i].cost.us);
     for (std::size_t j = 0; j < i; ++j) EXPECT_NE(tiling_of(all[i]), tiling_of(all[j]));
   }
   EXPECT_EQ(ranked(product(), target, {}, 4, Tilings::of_custom_operators).tiled.size(), 1u);

@@ -10,7 +10,7 @@
 #include "graph/builder.hpp"
 #include "graph/load.hpp"
 #include "graph/mugraphs.hpp"
-#include "plan/price.hpp"
+#include "plan/cost_estimate.hpp"
 #include "retile/retile.hpp"
 #include "run/run.hpp"
 #include "search/equal.hpp"
@@ -40,7 +40,7 @@ TEST_P(Chosen, AreNotDearerAndEqual) {
       const Tiled t = tile(g, target, {.tiles = Tiles::automatic});
       ms.push_back(
           std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
-      EXPECT_LE(t.price.us, price(make_plan(g, target), target).us) << g.name;
+      EXPECT_LE(t.cost.us, estimate_cost(make_plan(g, target), target).us) << g.name;
       ++all;
       if (retile::tiling_of(t.graph) == retile::tiling_of(g)) continue;
       ++selected;

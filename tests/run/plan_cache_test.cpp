@@ -27,16 +27,16 @@ TEST(PlanCache, AlikeGraphsArePlannedOnce) {
   {
     PlanCache kept(Cache(folder.path), sm_90a());
     EXPECT_EQ(kept.size(), 0u);
-    first = graph::to_json(fuse::optimize(rows("a"), sm_90a(), kept.prices()).graph);
-    EXPECT_GT(kept.prices().added().size(), 0u);
+    first = graph::to_json(fuse::optimize(rows("a"), sm_90a(), kept.costs()).graph);
+    EXPECT_GT(kept.costs().added().size(), 0u);
     kept.keep();
   }
   PlanCache kept(Cache(folder.path), sm_90a());
   EXPECT_GT(kept.size(), 0u);
-  EXPECT_EQ(graph::to_json(fuse::optimize(rows("a"), sm_90a(), kept.prices()).graph), first);
-  EXPECT_EQ(kept.prices().added().size(), 0u);
-  fuse::optimize(rows("b"), sm_90a(), kept.prices());
-  EXPECT_EQ(kept.prices().added().size(), 0u) << "it differs by names alone";
+  EXPECT_EQ(graph::to_json(fuse::optimize(rows("a"), sm_90a(), kept.costs()).graph), first);
+  EXPECT_EQ(kept.costs().added().size(), 0u);
+  fuse::optimize(rows("b"), sm_90a(), kept.costs());
+  EXPECT_EQ(kept.costs().added().size(), 0u) << "it differs by names alone";
   EXPECT_EQ(PlanCache(Cache(folder.path), target::find("sm_80")).size(), 0u);
 }
 
@@ -45,41 +45,40 @@ TEST(PlanCache, NewPricesJoinThoseBefore) {
   for (const std::size_t planned : {1u, 2u, 3u}) {
     PlanCache kept(Cache(folder.path), sm_90a());
     EXPECT_EQ(kept.size(), planned - 1);
-    kept.prices().add(std::to_string(planned), static_cast<double>(planned));
+    kept.costs().add(std::to_string(planned), static_cast<double>(planned));
     kept.keep();
   }
   PlanCache kept(Cache(folder.path), sm_90a());
-  EXPECT_EQ(kept.prices().find("1"), 1.0);
-  EXPECT_EQ(kept.prices().find("3"), 3.0);
-  EXPECT_EQ(kept.prices().find("4"), std::nullopt);
+  EXPECT_EQ(kept.costs().find("1"), 1.0);
+  EXPECT_EQ(kept.costs().find("3"), 3.0);
+  EXPECT_EQ(kept.costs().find("4"), std::nullopt);
 }
 
 TEST(PlanCache, GraphsThatArePlannedSideBySideKeepThePricesOfAll) {
   const Folder folder;
   {
     PlanCache first(Cache(folder.path), sm_90a()), second(Cache(folder.path), sm_90a());
-    first.prices().add("1", 1);
-    second.prices().add("2", 2);
+    first.costs().add("1", 1);
+    second.costs().add("2", 2);
     first.keep(), second.keep();
   }
   PlanCache kept(Cache(folder.path), sm_90a());
   EXPECT_EQ(kept.size(), 2u);
-  EXPECT_EQ(kept.prices().find("1"), 1.0);
-  EXPECT_EQ(kept.prices().find("2"), 2.0);
+  EXPECT_EQ(kept.costs().find("1"), 1.0);
+  EXPECT_EQ(kept.costs().find("2"), 2.0);
 }
 
 TEST(PlanCache, IsBounded) {
   const Folder folder;
   for (const char* half : {"a", "b"}) {
     PlanCache kept(Cache(folder.path), sm_90a());
-    for (std::size_t i = 0; i <= PlanCache::max_costs / 2; ++i)
-      kept.prices().add(half + std::to_string(i), 1);
+    for (std::size_t i = 0; i <= PlanCache::max_costs / 2; ++i) kept.costs().add(half + std::to_string(i), 1);
     kept.keep();
   }
   PlanCache kept(Cache(folder.path), sm_90a());
   EXPECT_EQ(kept.size(), PlanCache::max_costs / 2 + 1);
-  EXPECT_TRUE(kept.prices().find("b7"));
-  EXPECT_FALSE(kept.prices().find("a7"));
+  EXPECT_TRUE(kept.costs().find("b7"));
+  EXPECT_FALSE(kept.costs().find("a7"));
 }
 
 TEST(PlanCache, ADamagedEntryIsMadeAgain) {
@@ -87,21 +86,21 @@ TEST(PlanCache, ADamagedEntryIsMadeAgain) {
   const Cache cache(folder.path);
   {
     PlanCache kept(cache, sm_90a());
-    kept.prices().add("x", 1);
+    kept.costs().add("x", 1);
     kept.keep();
   }
   ASSERT_EQ(cache.entries().size(), 1u);
   std::fstream(cache.entries()[0].file, std::ios::in | std::ios::out).put('?');
   PlanCache kept(cache, sm_90a());
   EXPECT_EQ(kept.size(), 0u);
-  kept.prices().add("x", 2);
+  kept.costs().add("x", 2);
   kept.keep();
   EXPECT_EQ(PlanCache(cache, sm_90a()).size(), 1u);
 }
 
 TEST(PlanCache, AFolderThatCannotBeMadeKeepsNothing) {
   PlanCache kept(Cache("/dev/null/cache"), sm_90a());
-  kept.prices().add("x", 1);
+  kept.costs().add("x", 1);
   EXPECT_NO_THROW(kept.keep());
 }
 

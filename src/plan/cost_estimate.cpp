@@ -1,4 +1,4 @@
-#include "plan/price.hpp"
+#include "plan/cost_estimate.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -58,7 +58,7 @@ double of_its_cycles(const Instruction& row, bool a_in_shared, const target::Tar
   return std::max(1.0, read / row.cycles) / target.costs.sustained;
 }
 
-void settle(KernelPrice& k, const target::Target& target, double launched, bool first_kernel, double missed) {
+void settle(KernelCost& k, const target::Target& target, double launched, bool first_kernel, double missed) {
   const target::Costs& costs = target.costs;
   const double cycle = 1e-3 / costs.clock;  // us
   k.blocks_of_busiest = ceil_div(static_cast<std::int64_t>(launched), target.multiprocessors);
@@ -104,7 +104,7 @@ class Pricing {
     k.name = plan.program.name;
   }
 
-  KernelPrice k;
+  KernelCost k;
 
   /// Counts what the kernel needs, before it is converted to times.
   void count(const std::set<int>& made_here) {
@@ -130,8 +130,8 @@ class Pricing {
     k.dram_bytes += other.k.dram_bytes, k.l2_bytes += other.k.l2_bytes;
     mean(k.wavefronts, other.k.wavefronts), mean(k.tensor_cycles, other.k.tensor_cycles);
     mean(k.slots, other.k.slots);
-    for (double KernelPrice::*longest :
-         {&KernelPrice::trip_count, &KernelPrice::chain, &KernelPrice::barriers, &KernelPrice::rounds})
+    for (double KernelCost::*longest :
+         {&KernelCost::trip_count, &KernelCost::chain, &KernelCost::barriers, &KernelCost::rounds})
       k.*longest = std::max(k.*longest, other.k.*longest);
     k.in_flight = std::min(k.in_flight, other.k.in_flight);
     k.blocks_each = std::min(k.blocks_each, other.k.blocks_each);
@@ -323,8 +323,8 @@ class Pricing {
 
 }  // namespace
 
-Price price(const Plan& plan, const target::Target& target, bool hot) {
-  Price all;
+CostEstimate estimate_cost(const Plan& plan, const target::Target& target, bool hot) {
+  CostEstimate all;
   std::set<int> made;  // in the L2 after an earlier kernel
   for (const Launch& l : launches(plan.kernels)) {
     std::optional<Pricing> pricing;
@@ -348,9 +348,9 @@ Price price(const Plan& plan, const target::Target& target, bool hot) {
   return all;
 }
 
-std::string print(const Price& p) {
+std::string print(const CostEstimate& p) {
   std::string out;
-  for (const KernelPrice& k : p.kernels)
+  for (const KernelCost& k : p.kernels)
     out += fmt::format(
         "price of {}: {:.1f} us: launch {:.1f}, first load {:.1f}, DRAM {:.1f}, L2 {:.1f}, shared memory "
         "{:.1f}, tensor cores {:.1f}, "

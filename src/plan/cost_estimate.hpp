@@ -1,7 +1,7 @@
 // The cost model: estimates the time of a planned program in microseconds from its steps and predicted
 // counters, to choose tilings.
 //
-//   Price p = price(plan, target);
+//   Price p = estimate_cost(plan, target);
 //   p.us, p.kernels[0].dram, p.kernels[0].blocks_each        // each part is the time if only that limit applied
 //
 // A kernel takes its launch, the latency of its first loads, and then the slowest of: DRAM, the L2, and on
@@ -17,7 +17,7 @@
 
 namespace zellige::plan {
 
-struct KernelPrice {
+struct KernelCost {
   std::string name;
   int blocks_each = 1;  // resident per multiprocessor, as limited by shared memory, threads and registers
   std::int64_t blocks_of_busiest = 1;  // blocks of the busiest multiprocessor
@@ -37,13 +37,13 @@ struct KernelPrice {
   double launch = 0, first = 0, dram = 0, l2 = 0, shared = 0, tensor = 0, issue = 0, latency = 0, us = 0;
 };
 
-struct Price {
-  std::vector<KernelPrice> kernels;
+struct CostEstimate {
+  std::vector<KernelCost> kernels;
   double us = 0;
 };
 
 /// `hot`: warm L2, as `run --time` measures: tensors that fit in the L2 are there already.
-Price price(const Plan&, const target::Target&, bool hot = false);
+CostEstimate estimate_cost(const Plan&, const target::Target&, bool hot = false);
 
 /// Issue slots per lane of an elementwise operator; and the bytes of whole DRAM and L2 sectors that a
 /// contiguous run of `run` bytes touches, on average.
@@ -53,9 +53,9 @@ double in_sectors(double run);
 /// memory, too slowly: it does with few columns.
 double of_its_cycles(const Instruction&, bool a_in_shared, const target::Target&);
 /// Sets the microseconds from everything else; `missed`: the share of reads that miss the L2.
-void settle(KernelPrice&, const target::Target&, double launched, bool first_kernel, double missed);
+void settle(KernelCost&, const target::Target&, double launched, bool first_kernel, double missed);
 
 /// One line per kernel: its estimated time and the parts of it.
-std::string print(const Price&);
+std::string print(const CostEstimate&);
 
 }  // namespace zellige::plan
