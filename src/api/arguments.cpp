@@ -153,10 +153,10 @@ void other_memory(const emit::Manifest& m, const emit::TensorPlace& output, cons
 
 void check_address(const emit::Manifest& m, const emit::TensorPlace& t, const void* at) {
   if (!at) mistake(m, t, "expected an address, found NULL");
-  const auto past = reinterpret_cast<std::uintptr_t>(at) % alignment;
-  if (past)
+  const auto misalignment = reinterpret_cast<std::uintptr_t>(at) % alignment;
+  if (misalignment)
     mistake(m, t, "expected memory that begins at a multiple of {} bytes, found {} past one", alignment,
-            past);
+            misalignment);
 }
 
 void check_counts(const emit::Manifest& m, const Signature& s, int inputs, int outputs) {

@@ -277,7 +277,7 @@ Value KernelText::read_global(const Item& item, const NestAt& nest) {
   for (std::size_t v = 0; v < item.pieces.size(); v += width) {
     const std::vector<Index> at = position(n, iteration_, nest.index(item.pieces[v]));
     parts.push_back(fmt::format("read<{}>({}({}))", width, global(n.tensor), fmt::join(at, ", ")));
-    if (!item.zeros_past) continue;
+    if (!item.zeros_out_of_bounds) continue;
     Condition inside;
     for (std::size_t d = 0; d < at.size(); ++d)
       if (n.splits[d].overhang) inside.push_back({at[d], global_end(n.splits[d])});

@@ -9,8 +9,8 @@
 
 #include "fuse/alike.hpp"
 #include "fuse/lay_out.hpp"
+#include "fuse/mask_partial_tiles.hpp"
 #include "fuse/merge.hpp"
-#include "fuse/past.hpp"
 #include "fuse/swap_operands.hpp"
 #include "fuse/tiles.hpp"
 #include "graph/infer.hpp"
@@ -192,7 +192,7 @@ class Making {
   }
 
   /// The axes with partial tiles.
-  static std::vector<int> past(const Tiles& t) {
+  static std::vector<int> partial_axes(const Tiles& t) {
     std::vector<int> axes;
     for (const auto& [axis, extent] : t.extents) axes.push_back(axis);
     return axes;
@@ -201,9 +201,9 @@ class Making {
   const Steps& steps_of_tiles(const Tiles& t) { return masked(t).first; }
   const Axes& axes_of_tiles(const Tiles& t) { return masked(t).second; }
   const std::pair<Steps, Axes>& masked(const Tiles& t) {
-    const auto [at, is_new] = masked_.try_emplace(past(t), steps_, axes_);
+    const auto [at, is_new] = masked_.try_emplace(partial_axes(t), steps_, axes_);
     if (is_new && !t.extents.empty()) {
-      at->second.first = masked_past(steps_, t.extents);
+      at->second.first = mask_partial_tiles(steps_, t.extents);
       at->second.second = axes_of(at->second.first);
     }
     return at->second;
@@ -253,7 +253,7 @@ class Making {
     std::optional<Part> cheapest;
     double us = 0;
     for (const Tiles& after : tilings(second, axes, -1, target_)) {
-      const Steps inside = masked_past(second, after.extents);
+      const Steps inside = mask_partial_tiles(second, after.extents);
       Part way = part(body_of(g, inside, after.extents.empty() ? axes : axes_of(inside), after));
       const double way_us = finished({ops_, {way}}, g).us;
       if (!cheapest || way_us < us) us = way_us, cheapest = std::move(way);
@@ -263,7 +263,7 @@ class Making {
 
   /// Everything that `merged` depends on.
   static LeftBy left_by(const Tiles& t, const Body& first) {
-    LeftBy key{past(t), {t.grid[t.split].blocks}, {}, first.maxima, first.sums};
+    LeftBy key{partial_axes(t), {t.grid[t.split].blocks}, {}, first.maxima, first.sums};
     for (const Partial& p : first.partials) {
       auto& [axes, numbers, coefficients, maxima, sums] = key;
       numbers.insert(numbers.end(), {p.value, p.dim, p.below, std::ssize(p.factors), std::ssize(p.shape)});

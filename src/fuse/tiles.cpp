@@ -192,21 +192,21 @@ class Tilings {
     for (const Candidate& c : cuts_) grid.emplace_back(parts(c.largest, c.shared, cap(c, mn)), c);
     finish(grid, k, threads, {});
     // If equal parts are too small or unaligned to an instruction's rows, the last tile may be partial.
-    Extents past;
+    Extents padded;
     for (auto& [blocks, c] : grid)
       if (const std::int64_t limit = cap(c, mn);
           c.axes.size() == 1 && c.axes[0] != parted_ && is_odd(c.largest, blocks, limit)) {
         blocks = (c.largest + limit - 1) / limit;
-        past[c.axes[0]] = blocks > 1 ? blocks * limit : rounded(c.largest);
+        padded[c.axes[0]] = blocks > 1 ? blocks * limit : rounded(c.largest);
       }
     if (loop_axis_ >= 0 && parted_ < 0 &&
         is_odd(whole(loop_axis_), parts(whole(loop_axis_), whole(loop_axis_), k), k)) {
       const std::int64_t trip_count = (whole(loop_axis_) + k - 1) / k;
-      past[loop_axis_] =
+      padded[loop_axis_] =
           trip_count *
           (is_column(loop_axis_) ? rounded((whole(loop_axis_) + trip_count - 1) / trip_count) : k);
     }
-    if (!past.empty()) finish(std::move(grid), k, threads, std::move(past));
+    if (!padded.empty()) finish(std::move(grid), k, threads, std::move(padded));
   }
 
   using Extents = std::map<int, std::int64_t>;
@@ -243,7 +243,7 @@ class Tilings {
     std::ranges::stable_sort(inner, {}, &Candidate::back);
     for (const bool may_pass : {false, true}) {
       std::vector<std::pair<std::int64_t, Candidate>> grid;
-      Extents past;
+      Extents padded;
       std::int64_t left = room;
       for (const Candidate& c : inner) {
         std::int64_t blocks = parts(c.largest, c.shared, left), tile = c.largest / blocks;
@@ -251,20 +251,20 @@ class Tilings {
         if (may_pass && c.axes.size() == 1 && 2 * tile < std::min(left, c.largest)) {
           tile = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(left)));
           blocks = (c.largest + tile - 1) / tile;
-          past[c.axes[0]] = blocks * tile;
+          padded[c.axes[0]] = blocks * tile;
         }
         left = std::max<std::int64_t>(1, left / tile);
         grid.emplace_back(blocks, c);
       }
-      if (may_pass && past.empty()) break;
+      if (may_pass && padded.empty()) break;
       // A long row keeps more threads busy; with few rows, the time of one row is the kernel's time.
       for (const int threads : {elements > 2048 ? 256 : 128, 512, 1024})
-        if (threads <= 256 || fixed >= 4 * threads) finish(grid, 2048, threads, past);
+        if (threads <= 256 || fixed >= 4 * threads) finish(grid, 2048, threads, padded);
     }
   }
 
   void finish(std::vector<std::pair<std::int64_t, Candidate>> grid, std::int64_t k, int threads,
-              Extents past) {
+              Extents padded) {
     std::erase_if(grid, [](const auto& c) { return c.first == 1; });
     std::ranges::stable_sort(grid, [](const auto& x, const auto& y) { return x.first > y.first; });
     if (grid.size() > 3) grid.resize(3);  // the rest is not split
@@ -273,7 +273,7 @@ class Tilings {
     t.threads = threads;
     for (std::size_t i = 0; i < grid.size(); ++i) t.grid[i] = {grid[i].second.axes, grid[i].first};
     t.loop_axis = loop_axis_;
-    t.extents = std::move(past);
+    t.extents = std::move(padded);
     if (t.extents.count(loop_axis_) > 0)
       t.loop = (whole(loop_axis_) + k - 1) / k;
     else if (loop_axis_ >= 0)
@@ -301,8 +301,8 @@ class Tilings {
       double size = graph::bytes(steps_.values[v].dtype);
       for (int axis : axes_.of[v]) {
         if (axis < 0) continue;
-        const auto past = t.extents.find(axis);
-        auto extent = static_cast<double>(past == t.extents.end() ? whole(axis) : past->second);
+        const auto padded = t.extents.find(axis);
+        auto extent = static_cast<double>(padded == t.extents.end() ? whole(axis) : padded->second);
         for (const Cut& c : t.grid)
           if (std::ranges::count(c.axes, axis) > 0) extent /= static_cast<double>(c.blocks);
         if (axis == loop_axis_) extent /= static_cast<double>(t.loop);
@@ -379,16 +379,16 @@ std::vector<Tiles> splits(const Tiles& t, const target::Target& target) {
     if (t.grid[g].blocks == 1) free = g;
   }
   if (free < 0 || 2 * blocks > target.multiprocessors) return result;
-  const bool past = t.extents.count(t.loop_axis) > 0;
+  const bool padded = t.extents.count(t.loop_axis) > 0;
   for (std::int64_t s = 2; s <= std::min(limit, t.loop) && result.size() < 2; ++s) {
-    if ((t.loop % s != 0 && !past) ||
+    if ((t.loop % s != 0 && !padded) ||
         (4 * blocks * s < 3 * target.multiprocessors && 2 * s <= std::min(limit, t.loop)))
       continue;
     Tiles split = t;
     split.grid[free] = {{t.loop_axis}, s};
     split.split = free;
     split.loop = (t.loop + s - 1) / s;
-    if (past) split.extents[t.loop_axis] = t.extents.at(t.loop_axis) / t.loop * split.loop * s;
+    if (padded) split.extents[t.loop_axis] = t.extents.at(t.loop_axis) / t.loop * split.loop * s;
     result.push_back(std::move(split));
   }
   return result;

@@ -101,8 +101,8 @@ Comparison compare(const Array& found, const Array& expected, const Tolerance& a
   Comparison c;
   c.norms = {.expected = sum_of_squares(expected.values.data(), count), .count = count};
   if (rounded) c.norms.left_out = sum_of_squares(rounded->values.data(), expected.values.data(), count);
-  double excess = 0;       // sum of squares of what rounding does not explain
-  double past_limit = -1;  // the largest ratio to a limit
+  double excess = 0;        // sum of squares of what rounding does not explain
+  double limit_ratio = -1;  // the largest ratio to a limit
   std::int64_t worst_at = 0, limited_at = 0;
   c.worst = -1;
   for (std::int64_t i = 0; i < count; ++i) {
@@ -111,8 +111,8 @@ Comparison compare(const Array& found, const Array& expected, const Tolerance& a
     const double r = ratio(error, bound);
     const bool limited = limits && !(error <= limits->values[i]);
     c.wrong += !(r <= 1) || limited;
-    if (limited && ratio(error, limits->values[i]) > past_limit)
-      past_limit = ratio(error, limits->values[i]), limited_at = i;
+    if (limited && ratio(error, limits->values[i]) > limit_ratio)
+      limit_ratio = ratio(error, limits->values[i]), limited_at = i;
     if (r > c.worst) {
       c.worst = r;
       if (c.of_error <= 1) worst_at = i;
@@ -127,7 +127,7 @@ Comparison compare(const Array& found, const Array& expected, const Tolerance& a
       if (share > 1) worst_at = i;  // takes precedence over one that is worse but explained
     }
   }
-  c.limited = past_limit >= 0;
+  c.limited = limit_ratio >= 0;
   if (c.limited) worst_at = limited_at;
   c.at = coordinates(worst_at, expected.shape);
   c.found = found.values[worst_at];
@@ -135,7 +135,7 @@ Comparison compare(const Array& found, const Array& expected, const Tolerance& a
   c.allowed = bounds.values[worst_at];
   c.norm_error = c.norms.relative();
   c.correct = c.norms.within(allowed) && c.worst <= 1 && c.wrong == 0;
-  if (c.limited) c.error = limits->values[worst_at], c.of_error = std::max(c.of_error, past_limit);
+  if (c.limited) c.error = limits->values[worst_at], c.of_error = std::max(c.of_error, limit_ratio);
   if (!errors || c.limited) return c;
   c.error = errors->values[worst_at];
   const double norm = std::sqrt(c.norms.expected);

@@ -19,8 +19,8 @@ namespace zellige::graph {
 struct Format {
   int mantissa;  // stored bits
   double min_normal;
-  double greatest;                                        // largest finite number
-  double past = std::numeric_limits<double>::infinity();  // result of rounding a larger number
+  double greatest;                                            // largest finite number
+  double overflow = std::numeric_limits<double>::infinity();  // result of rounding a larger number
   int integer_bits = 0;  // width of an integer; 0: a binary floating-point format
 };
 
@@ -69,7 +69,7 @@ inline double round_to_float(const Format& f, double x) {
   const double magnitude = std::fabs(x);
   const double tiny = std::copysign((magnitude + pin) - pin, x);
   double y = magnitude < f.min_normal ? tiny : normal;
-  y = std::fabs(y) > f.greatest ? std::copysign(f.past, x) : y;
+  y = std::fabs(y) > f.greatest ? std::copysign(f.overflow, x) : y;
   return x == x ? y : x;
 }
 

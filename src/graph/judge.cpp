@@ -28,7 +28,7 @@ std::int64_t may_be_next_to(const Format& f, std::int64_t count) {
 }
 
 /// Describes where a result deviates by more than `allowed`; "" if nowhere.
-std::string past(const Deviation& d, const Deviation& allowed, const Shape& shape) {
+std::string exceeded(const Deviation& d, const Deviation& allowed, const Shape& shape) {
   for (std::size_t i = 0; i < d.elements.size(); ++i)
     if (!(d.elements[i] <= allowed.elements[i]))
       return fmt::format("element {}", to_string(coordinates(static_cast<std::int64_t>(i), shape)));
@@ -135,7 +135,7 @@ Comparison Judge::compare(int tensor, const Array& found, DType dtype) {
   if (c.limited || !(c.correct || c.explained)) return c;
   Deviation allowed = close_by(expected, dtype, rounded);
   const Deviation found_by = deviation(found, expected);
-  if (c.correct && past(found_by, allowed, expected.shape).empty()) return c;
+  if (c.correct && exceeded(found_by, allowed, expected.shape).empty()) return c;
   if (sampled_.empty()) sample();
   const Deviation& samples = sampled_[tensor];
   raise(allowed, samples, 4);
@@ -146,7 +146,7 @@ Comparison Judge::compare(int tensor, const Array& found, DType dtype) {
   }
   c = graph::compare(found, expected, dtype, &explained, rounded, &limits);
   if (c.limited) return c;
-  c.as_a_whole = past(found_by, allowed, expected.shape);
+  c.as_a_whole = exceeded(found_by, allowed, expected.shape);
   if (!c.as_a_whole.empty()) {
     c.correct = c.explained = false, c.limited = true;
     return c;

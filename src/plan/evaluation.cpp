@@ -402,8 +402,8 @@ class Nest {
         return along.overhang && (along.offset + along.extent) % neighbours != 0;
       };
       // A guard excludes neighbours only if the first is out of bounds.
-      item.zeros_past = (!within_end_ || (several && straddles(p.vector))) &&
-                        std::ranges::any_of(n.splits, &Split::overhang);
+      item.zeros_out_of_bounds = (!within_end_ || (several && straddles(p.vector))) &&
+                                 std::ranges::any_of(n.splits, &Split::overhang);
       int width = 1;
       if (several && p.limit[p.inner] == 0) {
         width = std::min(p.vector, plan_.copies.at(node).vector);

@@ -96,7 +96,7 @@ struct Item {
   Part part;                               // part, take
   std::vector<Guard> guards;               // guard, of a fragment
   std::vector<Within> within;              // guard
-  bool zeros_past = false;                 // read_global: 0 out of bounds, where no guard prevents the access
+  bool zeros_out_of_bounds = false;        // read_global: 0 out of bounds, where no guard prevents the access
   // leave, to_shared: out of bounds of this shape a zero is stored.
   std::vector<std::pair<int, std::int64_t>> zeros;
   std::int64_t edge = 0;  // leave, to_shared: end of what is stored along the neighbours; 0: all

@@ -10,12 +10,12 @@ class Collection {
   Collection(const KernelPlan& plan, const Context& c) : plan_(plan), c_(c) {}
 
   std::vector<SharedAccess> accesses;
-  bool past_edge = false;  // some of them depend on the block
+  bool crosses_edge = false;  // some of them depend on the block
 
   void add(const Item& item) {
     switch (item.kind) {
       case Kind::read_shared:
-        past_edge = past_edge || (edges_ > 0 && !item.invariant);
+        crosses_edge = crosses_edge || (edges_ > 0 && !item.invariant);
         for (const std::vector<Place>& at : item.pieces)
           for (int part = 0; part < plan_.buffers[item.buffer].partials; ++part) add(item, true, part, at);
         return;
@@ -53,7 +53,7 @@ class Collection {
     const Task& t = plan_.tasks[item.task];
     const bool writes = t.kind == TaskKind::to_shared || (t.kind == TaskKind::accumulate && t.buffer >= 0);
     if (!writes) return;
-    past_edge = past_edge || edges_ > 0;
+    crosses_edge = crosses_edge || edges_ > 0;
     for (int v = 0; v < c_.vector(); v += item.width) {
       std::vector<Place> at;
       for (int d = 0; d < c_.rank(); ++d) at.push_back({d});
@@ -84,7 +84,7 @@ std::optional<std::vector<SharedAccess>> nest_accesses(const KernelPlan& plan,
                                                        const std::vector<int>& tasks) {
   Collection all(plan, plan.contexts[plan.tasks[tasks.front()].context]);
   for (const Item& item : evaluate(plan, tasks)) all.add(item);
-  if (all.past_edge) return {};
+  if (all.crosses_edge) return {};
   return std::move(all.accesses);
 }
 

@@ -21,7 +21,7 @@ class Reader {
       } else if (follows("//")) {
         skip_line();
       } else if (follows("/*")) {
-        skip_past("*/");
+        skip_through("*/");
       } else if (c == '#' && begins_line) {
         directive();
       } else {
@@ -36,7 +36,7 @@ class Reader {
   void step(std::size_t n) {
     for (; n > 0 && at_ < text_.size(); --n) line_ += text_[at_++] == '\n';
   }
-  void skip_past(std::string_view end) {
+  void skip_through(std::string_view end) {
     const std::size_t found = text_.find(end, at_ + 1);
     step(found == std::string_view::npos ? text_.size() - at_ : found + end.size() - at_);
   }
@@ -66,7 +66,7 @@ class Reader {
   void raw_literal() {
     const std::size_t open = text_.find('(', at_);
     if (open == std::string_view::npos) return step(text_.size() - at_);
-    skip_past(")" + std::string(text_.substr(at_ + 1, open - at_ - 1)) + "\"");
+    skip_through(")" + std::string(text_.substr(at_ + 1, open - at_ - 1)) + "\"");
   }
   void token() {
     const auto part = [&](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };

@@ -81,7 +81,7 @@ TensorResult result_of(const emit::TensorPlace& t) {
 /// judged together with the others: of so few elements, one may dominate the norm.
 struct Tiles {
   double worst = 0, of_error = 0;
-  std::int64_t past = 0;
+  std::int64_t out_of_tolerance = 0;
   graph::Norms norms;
   bool finite = false;  // whether the reference has any finite element
   struct Fault {
@@ -101,7 +101,7 @@ struct Tiles {
     norms += c.norms;
     if (!(c.worst <= worst)) worst = c.worst;  // propagates NaN
     if (!(c.of_error <= of_error)) of_error = c.of_error;
-    past += c.wrong;
+    out_of_tolerance += c.wrong;
     finite = finite || std::ranges::any_of(expected.values, [](double v) { return std::isfinite(v); });
     (c.wrong > 0 || c.limited ? of_elements : of_norms).add(index, status_of(c), c);
   }
@@ -136,7 +136,8 @@ void check_all(const graph::KernelGraph& g, const emit::Manifest& m, const std::
     const graph::Comparison c =
         judge.compare(s.tensor, {t.shape, unpack(t, bytes)}, g.tensors[s.tensor].dtype);
     TensorResult one = result_of(t);
-    one.norm_error = c.norm_error, one.worst = c.worst, one.past = c.wrong, one.of_error = c.of_error;
+    one.norm_error = c.norm_error, one.worst = c.worst, one.out_of_tolerance = c.wrong,
+    one.of_error = c.of_error;
     one.fault = c.correct ? "" : graph::to_string(c);
     blame(g, status_of(c), t.name, one.fault, r);
     if (c.correct) check_written(g, t, bytes, one, r);
@@ -201,7 +202,8 @@ void check_sample(const graph::KernelGraph& g, const emit::Manifest& m, const st
     });
     TensorResult one = result_of(t);
     const Tiles::Fault& fault = tiles.fault(g.tensors[s.tensor].dtype);
-    one.norm_error = tiles.norms.relative(), one.worst = tiles.worst, one.past = tiles.past;
+    one.norm_error = tiles.norms.relative(), one.worst = tiles.worst,
+    one.out_of_tolerance = tiles.out_of_tolerance;
     one.of_error = tiles.of_error, one.fault = fault.text;
     one.tiles = count, one.of_tiles = s.tiling.count(), one.tile = s.tiling.tile,
     one.staged = !s.known.empty();

@@ -169,11 +169,11 @@ Function Module::function(const std::string& program, const std::string& name,
 
 std::optional<std::vector<std::int64_t>> parameter_bytes(const Function& f) {
   if (!driver().parameter) return std::nullopt;
-  constexpr int past_the_last = 1;  // CUDA_ERROR_INVALID_VALUE
+  constexpr int no_such_device = 1;  // CUDA_ERROR_INVALID_VALUE
   std::vector<std::int64_t> all;
   for (std::size_t offset = 0, bytes = 0;; all.push_back(static_cast<std::int64_t>(bytes))) {
     const int status = driver().parameter(f.handle, all.size(), &offset, &bytes);
-    if (status == past_the_last) return all;
+    if (status == no_such_device) return all;
     check(status, "kernel " + f.name + ": its parameters");
   }
 }

@@ -146,7 +146,7 @@ Times timed(Stream& stream, const LoadedProgram& program, const BoundProgram& bo
   if (how == Timing::hot) return time_hot(stream, bound);
   std::vector<std::vector<DeviceBytes>> memories;
   std::vector<BoundProgram> sets{bound};
-  for (int i = sets_past_l2(memory.bytes()); i > 1; --i) {
+  for (int i = sets_beyond_l2(memory.bytes()); i > 1; --i) {
     const std::vector<DeviceBytes>& set = memories.emplace_back(memory.another());
     sets.emplace_back(
         program, [&](std::size_t t) { return set[t].bytes() > 0 ? set[t].address() : memory.address(t); });

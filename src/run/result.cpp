@@ -34,7 +34,7 @@ Json json(const TensorResult& t) {
   Json j{{"name", t.name},   {"role", t.output ? "output" : "intermediate"}, {"dtype", t.dtype},
          {"shape", t.shape}, {"norm_error", number(t.norm_error)},           {"worst", number(t.worst)},
          {"fault", t.fault}};
-  if (t.past > 0) j["past"] = t.past;
+  if (t.out_of_tolerance > 0) j["past"] = t.out_of_tolerance;
   if (t.of_error > 0) j["of_error"] = number(t.of_error);
   if (t.tiles > 0) {
     j["tiles"] = t.tiles, j["of_tiles"] = t.of_tiles, j["tile"] = t.tile;

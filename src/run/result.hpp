@@ -30,10 +30,10 @@ struct TensorResult {
   bool output = false;  // false: an intermediate
   std::string dtype;
   graph::Shape shape;
-  double norm_error = 0;  // ||out - ref|| / ||ref||
-  double worst = 0;       // largest |out - ref| relative to its bound: 1 is still correct
-  std::string fault;      // "" if correct
-  std::int64_t past = 0;  // elements beyond their bound
+  double norm_error = 0;              // ||out - ref|| / ||ref||
+  double worst = 0;                   // largest |out - ref| relative to its bound: 1 is still correct
+  std::string fault;                  // "" if correct
+  std::int64_t out_of_tolerance = 0;  // elements beyond their bound
   // of those, the largest |out - ref| relative to what rounding alone explains: up to 1 is borderline
   double of_error = 0;
   // If checked by sample (graph/sample.hpp): the tiles, and the tensors from which they were computed.

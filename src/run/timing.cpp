@@ -36,9 +36,10 @@ std::string_view name(Timing t) {
   return names[static_cast<int>(t)];
 }
 
-int sets_past_l2(std::int64_t bytes) {
-  const std::int64_t past = 3 * static_cast<std::int64_t>(device().l2_bytes);
-  return static_cast<int>(std::clamp<std::int64_t>(past / std::max<std::int64_t>(bytes, 1) + 1, 1, max_sets));
+int sets_beyond_l2(std::int64_t bytes) {
+  const std::int64_t beyond = 3 * static_cast<std::int64_t>(device().l2_bytes);
+  return static_cast<int>(
+      std::clamp<std::int64_t>(beyond / std::max<std::int64_t>(bytes, 1) + 1, 1, max_sets));
 }
 
 Times time_rotated(Stream& stream, const LoadedProgram& program, const std::vector<BoundProgram>& sets,

@@ -38,6 +38,6 @@ Times time_hot(Stream&, const BoundProgram&);
 Times time_rotated(Stream&, const LoadedProgram&, const std::vector<BoundProgram>& sets, bool brief = false);
 
 /// Number of sets of `bytes` bytes that exceed the device's L2 three times; at most 64.
-int sets_past_l2(std::int64_t bytes);
+int sets_beyond_l2(std::int64_t bytes);
 
 }  // namespace zellige::run

@@ -139,14 +139,14 @@ TEST_P(TensorMisuse, AFileThatWasCutShort) {
   ASSERT_EQ(ftruncate(file, 64), 0);
   void* const mapped = mmap(nullptr, 2 * Pages::page, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   ASSERT_NE(mapped, MAP_FAILED);
-  char* const past = static_cast<char*>(mapped) + Pages::page;
+  char* const beyond = static_cast<char*>(mapped) + Pages::page;
   EXPECT_NE(refused([&](auto& x, auto&) {
-              x.data = past;
-            }).find("that can be read, found memory at " + in_hex(past)),
+              x.data = beyond;
+            }).find("that can be read, found memory at " + in_hex(beyond)),
             std::string::npos);
   EXPECT_NE(refused([&](auto&, auto& y) {
-              y.data = past;
-            }).find("that can be written, found memory at " + in_hex(past)),
+              y.data = beyond;
+            }).find("that can be written, found memory at " + in_hex(beyond)),
             std::string::npos);
   EXPECT_EQ(refused([&](auto& x, auto&) { x.data = mapped; }), "nothing was refused");
   munmap(mapped, 2 * Pages::page), close(file);

@@ -171,7 +171,8 @@ TEST(Check, AgreesWithTheCheckOfTheWhole) {
       EXPECT_EQ(r.status, planted ? Status::wrong : Status::correct) << r.reason;
       EXPECT_EQ(full.status, r.status) << full.reason;
       ASSERT_EQ(full.tensors.size(), r.tensors.size());
-      for (std::size_t i = 0; i < r.tensors.size(); ++i) EXPECT_EQ(full.tensors[i].past, r.tensors[i].past);
+      for (std::size_t i = 0; i < r.tensors.size(); ++i)
+        EXPECT_EQ(full.tensors[i].out_of_tolerance, r.tensors[i].out_of_tolerance);
     }
   }
 }

@@ -81,10 +81,10 @@ TEST(MachineCode, WhatIsNoWholeCubinIsRefused) {
   EXPECT_EQ(
       message_of([&] { descriptors(whole.substr(0, whole.size() - 64)); }),
       fmt::format("cubin: its headers name byte {}, and it has {}", whole.size() - 60, whole.size() - 64));
-  std::string past = whole;
-  put<std::uint64_t>(past, whole.size() - 64 + 0x20, 4096);
-  EXPECT_EQ(message_of([&] { descriptors(past); }),
-            fmt::format("cubin: section 2 ends at byte {}, and the file has {}", 128 + 4096, past.size()));
+  std::string beyond = whole;
+  put<std::uint64_t>(beyond, whole.size() - 64 + 0x20, 4096);
+  EXPECT_EQ(message_of([&] { descriptors(beyond); }),
+            fmt::format("cubin: section 2 ends at byte {}, and the file has {}", 128 + 4096, beyond.size()));
   for (std::size_t bytes = 0; bytes < whole.size() - 24; ++bytes)  // never beyond the end
     EXPECT_THROW(descriptors(whole.substr(0, bytes)), Error) << bytes;
 }

@@ -186,13 +186,13 @@ TEST(Planted, WithNoBugWhatIsIllConditionedIsBorderline) {
   EXPECT_EQ(r.status, Status::borderline) << r.reason;
   EXPECT_NE(r.reason.find("rounding alone explains up to"), r.reason.npos) << r.reason;
   ASSERT_EQ(r.tensors.size(), 1u);
-  EXPECT_GT(r.tensors[0].past, 0);
+  EXPECT_GT(r.tensors[0].out_of_tolerance, 0);
   EXPECT_GT(r.tensors[0].of_error, 0);
   EXPECT_LE(r.tensors[0].of_error, 1);
   EXPECT_GT(r.tensors[0].worst, 1);
   const RunResult back = parse_result(to_json(r));
   EXPECT_EQ(back.status, Status::borderline);
-  EXPECT_EQ(back.tensors[0].past, r.tensors[0].past);
+  EXPECT_EQ(back.tensors[0].out_of_tolerance, r.tensors[0].out_of_tolerance);
   EXPECT_EQ(back.tensors[0].of_error, r.tensors[0].of_error);
   EXPECT_EQ(run(half_precision_chain(), {.on = Engine::emulator, .workers = 1}, cache).status,
             Status::correct);

@@ -63,12 +63,12 @@ requires detail::of_kind<Op, CopyRow::Kind::shuffle1, CopyRow::Kind::shuffle4> Z
   to1 = r[1];
 }
 namespace detail {
-template <class TS, class TD, bool past_l1>
-ZELLIGE_CALL void issue_copy(CpAsync<TS, TD, past_l1, false>, TS const& from, TD& to) {
+template <class TS, class TD, bool bypass_l1>
+ZELLIGE_CALL void issue_copy(CpAsync<TS, TD, bypass_l1, false>, TS const& from, TD& to) {
   cp_async<int(sizeof(TS))>(&to, &from);
 }
-template <class TS, class TD, bool past_l1>
-ZELLIGE_CALL void issue_copy(CpAsync<TS, TD, past_l1, true>, TS const& from, TD& to, bool valid) {
+template <class TS, class TD, bool bypass_l1>
+ZELLIGE_CALL void issue_copy(CpAsync<TS, TD, bypass_l1, true>, TS const& from, TD& to, bool valid) {
   cp_async<int(sizeof(TS))>(&to, &from, valid ? unsigned(sizeof(TS)) : 0u);
 }
 }  // namespace detail

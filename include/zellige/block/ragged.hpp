@@ -17,7 +17,7 @@ namespace zellige {
 
 /// The distance of a pointer from the preceding multiple of 16 bytes, in elements.
 template <class T>
-ZELLIGE_CALL int elements_past_16_bytes(gmem<const T> pointer) {
+ZELLIGE_CALL int elements_beyond_16_bytes(gmem<const T> pointer) {
 #if defined(ZELLIGE_EMULATE)
   const auto address = reinterpret_cast<uint64_t>(pointer.p);
 #else
@@ -34,7 +34,7 @@ struct RaggedRows {
 
   /// Elements between the start of the chunk that holds (row, column) and that element.
   ZELLIGE_CALL int offset(int row, int column) const {
-    return (elements_past_16_bytes<T>(data) + row * static_cast<int>(pitch) + column) & 7;
+    return (elements_beyond_16_bytes<T>(data) + row * static_cast<int>(pitch) + column) & 7;
   }
   ZELLIGE_CALL gmem<const T> line(int row, int column) const {
     return data + (row * pitch + column - offset(row, column));

@@ -49,16 +49,16 @@ ZELLIGE_COPY(SM90_U16x8_STSM_T, uint32_t[4], uint128_t[1])
 #undef ZELLIGE_COPY
 
 namespace detail {
-template <class TS, class TD, bool past_l1, bool zero_fill>
-struct CpAsync : StaticCopy<CpAsync<TS, TD, past_l1, zero_fill>> {
+template <class TS, class TD, bool bypass_l1, bool zero_fill>
+struct CpAsync : StaticCopy<CpAsync<TS, TD, bypass_l1, zero_fill>> {
   using SRegisters = TS[1];
   using DRegisters = TD[1];
   static constexpr int bytes = sizeof(TS);
   static constexpr bool fills_zeros = zero_fill;
   static_assert(sizeof(TS) == sizeof(TD), "cp.async: source and destination elements have the same size");
   ZELLIGE_ALGEBRA static constexpr CopyRow row() {
-    bool const exists = past_l1 ? bytes == 16 : bytes == 4 || bytes == 8 || bytes == 16;
-    return vector_copy(8 * bytes, 80, exists ? 0 : past_l1 ? 128 : 32);
+    bool const exists = bypass_l1 ? bytes == 16 : bytes == 4 || bytes == 8 || bytes == 16;
+    return vector_copy(8 * bytes, 80, exists ? 0 : bypass_l1 ? 128 : 32);
   }
 };
 }  // namespace detail

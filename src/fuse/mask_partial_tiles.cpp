@@ -1,4 +1,4 @@
-#include "fuse/past.hpp"
+#include "fuse/mask_partial_tiles.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -11,7 +11,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// The value of an out-of-bounds element.
-enum class Past : std::uint8_t { anything, zero, lowest, nowhere };  // nowhere: it lacks the axis
+enum class OutOfBounds : std::uint8_t { anything, zero, lowest, nowhere };  // nowhere: it lacks the axis
 
 class Masking {
  public:
@@ -19,9 +19,9 @@ class Masking {
       : s_(std::move(s)), axes_(axes), axis_(axis), now_(s_.values.size()) {
     for (std::size_t v = 0; v < s_.values.size(); ++v) {
       now_[v] = static_cast<int>(v);
-      past_.push_back(!has(static_cast<int>(v)) ? Past::nowhere
-                      : s_.values[v].loaded     ? Past::zero
-                                                : Past::anything);
+      out_of_bounds_.push_back(!has(static_cast<int>(v)) ? OutOfBounds::nowhere
+                               : s_.values[v].loaded     ? OutOfBounds::zero
+                                                         : OutOfBounds::anything);
     }
   }
 
@@ -32,10 +32,10 @@ class Masking {
       for (std::size_t i = 0; i < s.inputs.size(); ++i) {
         int& v = s.inputs[i];
         v = now_[v];
-        if (const auto [summed, wanted] = summed_over(s, i); summed && past_[v] != wanted)
+        if (const auto [summed, wanted] = summed_over(s, i); summed && out_of_bounds_[v] != wanted)
           v = masked(v, wanted);
       }
-      if (past_[s.output] != Past::nowhere) past_[s.output] = of(s);
+      if (out_of_bounds_[s.output] != OutOfBounds::nowhere) out_of_bounds_[s.output] = of(s);
       s_.steps.push_back(std::move(s));
     }
     return std::move(s_);
@@ -52,22 +52,22 @@ class Masking {
 
   /// Returns whether the step reduces over the axis of its i-th operand, and what that operand must be out of
   /// bounds.
-  std::pair<bool, Past> summed_over(const Step& s, std::size_t i) const {
+  std::pair<bool, OutOfBounds> summed_over(const Step& s, std::size_t i) const {
     const int v = s.inputs[i], d = dim(v), rank = static_cast<int>(s_.values[v].shape.size());
-    if (d < 0) return {false, Past::nowhere};
-    if (s.kind == OpKind::matmul) return {d == (i == 0 ? rank - 1 : rank - 2), Past::zero};
-    if (!is_reduction(s.kind)) return {false, Past::nowhere};
-    return {d == s.attributes.dim, s.kind == OpKind::amax ? Past::lowest : Past::zero};
+    if (d < 0) return {false, OutOfBounds::nowhere};
+    if (s.kind == OpKind::matmul) return {d == (i == 0 ? rank - 1 : rank - 2), OutOfBounds::zero};
+    if (!is_reduction(s.kind)) return {false, OutOfBounds::nowhere};
+    return {d == s.attributes.dim, s.kind == OpKind::amax ? OutOfBounds::lowest : OutOfBounds::zero};
   }
 
-  int masked(int v, Past wanted) {
-    const double value = wanted == Past::zero ? 0 : -infinity;
+  int masked(int v, OutOfBounds wanted) {
+    const double value = wanted == OutOfBounds::zero ? 0 : -infinity;
     const std::int64_t end = axes_.axes[axis_].extent;
     const int d = dim(v), rank = static_cast<int>(s_.values[v].shape.size());
     if (Step* mask = producer(v);
         mask && mask->kind == OpKind::mask && mask->attributes.value == value && key(*mask) == d) {
       mask->attributes.kept.length = std::min(mask->attributes.kept.length.value_or(end), end);
-      past_[v] = wanted;
+      out_of_bounds_[v] = wanted;
       return v;
     }
     if (rank < 2)
@@ -77,7 +77,7 @@ class Masking {
     const int to = static_cast<int>(s_.values.size());
     s_.values.push_back(std::move(out));
     stands_for_[to] = like(v);
-    now_.push_back(to), past_.push_back(wanted);
+    now_.push_back(to), out_of_bounds_.push_back(wanted);
     for (int& n : now_)
       if (n == v) n = to;
     Step mask;
@@ -100,34 +100,38 @@ class Masking {
     return mask.attributes.sizes.empty() ? rank - 1 : static_cast<int>(mask.attributes.sizes[1]);
   }
 
-  Past of(const Step& s) const {
-    const Past x = past_[s.inputs[0]];
+  OutOfBounds of(const Step& s) const {
+    const OutOfBounds x = out_of_bounds_[s.inputs[0]];
     const bool two = s.inputs.size() == 2;
-    const Past y = two ? past_[s.inputs[1]] : Past::nowhere;
+    const OutOfBounds y = two ? out_of_bounds_[s.inputs[1]] : OutOfBounds::nowhere;
     switch (s.kind) {
       case OpKind::mul:
-        if (x == Past::zero || y == Past::zero)
-          return x != Past::anything && y != Past::anything && x != Past::lowest && y != Past::lowest
-                     ? Past::zero
-                     : Past::anything;
-        return Past::anything;
+        if (x == OutOfBounds::zero || y == OutOfBounds::zero)
+          return x != OutOfBounds::anything && y != OutOfBounds::anything && x != OutOfBounds::lowest &&
+                         y != OutOfBounds::lowest
+                     ? OutOfBounds::zero
+                     : OutOfBounds::anything;
+        return OutOfBounds::anything;
       case OpKind::div:
-        return x == Past::zero && y == Past::nowhere ? Past::zero : Past::anything;
+        return x == OutOfBounds::zero && y == OutOfBounds::nowhere ? OutOfBounds::zero
+                                                                   : OutOfBounds::anything;
       case OpKind::add:
       case OpKind::sub: {
-        if (!two) return x == Past::lowest ? x : Past::anything;
-        if (x == Past::zero && y == Past::zero) return x;
-        const bool finite = y == Past::nowhere || y == Past::zero;
-        const bool other =
-            s.kind == OpKind::add && y == Past::lowest && (x == Past::nowhere || x == Past::zero);
-        return (x == Past::lowest && finite) || other ? Past::lowest : Past::anything;
+        if (!two) return x == OutOfBounds::lowest ? x : OutOfBounds::anything;
+        if (x == OutOfBounds::zero && y == OutOfBounds::zero) return x;
+        const bool finite = y == OutOfBounds::nowhere || y == OutOfBounds::zero;
+        const bool other = s.kind == OpKind::add && y == OutOfBounds::lowest &&
+                           (x == OutOfBounds::nowhere || x == OutOfBounds::zero);
+        return (x == OutOfBounds::lowest && finite) || other ? OutOfBounds::lowest : OutOfBounds::anything;
       }
       case OpKind::mul_scalar:
-        return x == Past::zero || (x == Past::lowest && s.attributes.scalar > 0) ? x : Past::anything;
+        return x == OutOfBounds::zero || (x == OutOfBounds::lowest && s.attributes.scalar > 0)
+                   ? x
+                   : OutOfBounds::anything;
       case OpKind::cast:
-        return graph::is_integer(s.attributes.dtype) || s.attributes.saturate ? Past::anything : x;
+        return graph::is_integer(s.attributes.dtype) || s.attributes.saturate ? OutOfBounds::anything : x;
       case OpKind::exp:
-        return x == Past::lowest ? Past::zero : Past::anything;
+        return x == OutOfBounds::lowest ? OutOfBounds::zero : OutOfBounds::anything;
       case OpKind::neg:
       case OpKind::abs:
       case OpKind::square:
@@ -138,18 +142,19 @@ class Masking {
       case OpKind::gelu_tanh:
       case OpKind::tanh:
       case OpKind::permute:
-        return x == Past::zero ? x : Past::anything;
+        return x == OutOfBounds::zero ? x : OutOfBounds::anything;
       case OpKind::mask: {
-        const bool same =
-            s.attributes.value == 0 ? x == Past::zero : s.attributes.value == -infinity && x == Past::lowest;
-        return same ? x : Past::anything;
+        const bool same = s.attributes.value == 0
+                              ? x == OutOfBounds::zero
+                              : s.attributes.value == -infinity && x == OutOfBounds::lowest;
+        return same ? x : OutOfBounds::anything;
       }
       case OpKind::reduction:  // along another axis
-        return x == Past::zero ? x : Past::anything;
+        return x == OutOfBounds::zero ? x : OutOfBounds::anything;
       case OpKind::amax:
-        return x == Past::lowest ? x : Past::anything;
+        return x == OutOfBounds::lowest ? x : OutOfBounds::anything;
       default:
-        return Past::anything;
+        return OutOfBounds::anything;
     }
   }
 
@@ -157,13 +162,13 @@ class Masking {
   const Axes& axes_;
   int axis_;
   std::vector<int> now_;  // by value: its masked replacement for later steps
-  std::vector<Past> past_;
+  std::vector<OutOfBounds> out_of_bounds_;
   std::map<int, int> stands_for_;
 };
 
 }  // namespace
 
-Steps masked_past(Steps s, const std::map<int, std::int64_t>& extents) {
+Steps mask_partial_tiles(Steps s, const std::map<int, std::int64_t>& extents) {
   for (const auto& [axis, extent] : extents) {
     const Axes axes = axes_of(s);
     s = Masking(std::move(s), axes, axis).run();

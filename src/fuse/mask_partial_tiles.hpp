@@ -11,6 +11,6 @@ namespace zellige::fuse {
 
 /// `extents`: by axis with a partial tile, the extent that its tiles cover. The result's axes keep their
 /// numbers. Throws Error if no mask can express it.
-Steps masked_past(Steps, const std::map<int, std::int64_t>& extents);
+Steps mask_partial_tiles(Steps, const std::map<int, std::int64_t>& extents);
 
 }  // namespace zellige::fuse
