@@ -13,9 +13,9 @@ using Kind = plan::Item::Kind;
 Index NestAt::index(const plan::Place& p) const {
   const Index here = (p.from < 0 ? Index(0) : at[p.from]) + p.offset;
   const Index bound = p.last >= 0 ? at_most(here, p.last) : here;
-  if (p.what == plan::Place::Of::pair) return digit(bound, 2, std::int64_t{1} << 40, true) + p.behind;
-  if (p.what == plan::Place::Of::other) return Index::named(fmt::format("({} ^ 1)", bound)) + p.behind;
-  return bound + p.behind;
+  if (p.what == plan::Place::Of::pair) return digit(bound, 2, std::int64_t{1} << 40, true) + p.added;
+  if (p.what == plan::Place::Of::other) return Index::named(fmt::format("({} ^ 1)", bound)) + p.added;
+  return bound + p.added;
 }
 std::vector<Index> NestAt::index(const std::vector<plan::Place>& places) const {
   std::vector<Index> all;

@@ -97,10 +97,10 @@ std::string KernelText::thread_index() const {
 /// computed from the block's number.
 std::string KernelText::block_index(int axis) const {
   if (!part_) return fmt::format("blockIdx.{}", "xyz"[axis]);
-  std::int64_t before = 1, behind = 1;
+  std::int64_t before = 1, trailing = 1;
   for (int a = 0; a < 3; ++a)
-    if (a != axis) (a < axis ? before : behind) *= block_.grid[a];
-  return digit(Index::named("block"), before, block_.grid[axis], behind == 1).str();
+    if (a != axis) (a < axis ? before : trailing) *= block_.grid[a];
+  return digit(Index::named("block"), before, block_.grid[axis], trailing == 1).str();
 }
 
 void KernelText::declarations() {
@@ -271,7 +271,7 @@ void KernelText::declare_loop_begin() {
 void KernelText::bounded(const plan::Step& begin) {
   const plan::MaskedLoopBounds& t = *plan_.loop_bounds;
   const Index first = global_start(t.rows, false, 0);
-  const bool behind = begin.from == begin.trip_count;  // the loop after that of the unmasked iterations
+  const bool trailing = begin.from == begin.trip_count;  // the loop after that of the unmasked iterations
   // Upper limit of a block's iterations, regardless of the loop's.
   std::int64_t maximum = 0;
   for (std::int64_t block = 0; block < block_.grid[t.rows.axis]; ++block)
@@ -281,9 +281,9 @@ void KernelText::bounded(const plan::Step& begin) {
     return maximum > block_.loop ? fmt::format("at_most({}, {})", text, by) : text;
   };
   const bool every = t.last >= block_.loop * t.each;  // no row ends before the loop does
-  if (!behind && every)
+  if (!trailing && every)
     out_.line("const int trips = {};", block_.loop);
-  else if (!behind)
+  else if (!trailing)
     out_.line("const int trips = {} + 1{};  // a mask leaves nothing of the others",
               bounded(first + t.last, fmt::format("{}", block_.loop - 1)), t.from ? " - begin" : "");
   if (begin.whole) {
@@ -294,7 +294,7 @@ void KernelText::bounded(const plan::Step& begin) {
   }
   out_.line("#pragma unroll 1");
   out_.open("for (int it = {}; it < {}; ++it) {{",
-            behind ? "whole > 1 ? whole : 1" : fmt::format("{}", begin.from),
+            trailing ? "whole > 1 ? whole : 1" : fmt::format("{}", begin.from),
             begin.whole ? "whole" : "trips");
 }
 

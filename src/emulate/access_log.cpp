@@ -104,18 +104,18 @@ std::uint32_t AccessLog::fresh() {
   return id;
 }
 
-void AccessLog::complete(Place& place, unsigned behind, Counters& counters) {
-  const std::uint32_t id = place.open[behind];
+void AccessLog::complete(Place& place, unsigned position, Counters& counters) {
+  const std::uint32_t id = place.open[position];
   const Group& group = groups_[id];
   if (is_global(place.stream))
     count_global(place.stream, group.lanes, group.address, group.bytes, counters);
   else
     count_shared(place.stream, place.width, group.lanes, group.address, counters);
   free_.push_back(id);
-  place.open[behind] = none;
+  place.open[position] = none;
   // Lanes execute in order, so groups complete in order: complete groups are at the front.
-  if (behind + 1 == place.open.size()) {
-    place.retired += behind + 1;
+  if (position + 1 == place.open.size()) {
+    place.retired += position + 1;
     place.open.clear();
   }
 }

@@ -26,13 +26,13 @@ class AccessLog {
            unsigned bytes, std::uint32_t lanes_expected, Counters& counters) {
     Place& place = find(site, stream, width);
     const std::uint32_t n = place.done[lane]++;
-    const unsigned behind = unsigned(n - place.retired);
-    if (behind >= place.open.size()) place.open.push_back(fresh());
-    Group& group = groups_[place.open[behind]];
+    const unsigned position = unsigned(n - place.retired);
+    if (position >= place.open.size()) place.open.push_back(fresh());
+    Group& group = groups_[place.open[position]];
     group.lanes |= 1u << lane;
     group.address[lane] = address;
     group.bytes[lane] = std::uint8_t(bytes);
-    if (group.lanes == lanes_expected) complete(place, behind, counters);
+    if (group.lanes == lanes_expected) complete(place, position, counters);
   }
 
   /// Counts the incomplete groups and starts over.
@@ -67,7 +67,7 @@ class AccessLog {
   }
   Place& insert(std::size_t slot, std::uintptr_t site, Stream stream, unsigned width);
   std::uint32_t fresh();
-  void complete(Place&, unsigned behind, Counters&);
+  void complete(Place&, unsigned position, Counters&);
   void flush_all(Counters&);
 
   std::vector<Place> table_ = std::vector<Place>(32);

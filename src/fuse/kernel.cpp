@@ -92,7 +92,7 @@ KernelGraph alone(const KernelGraph& g, const Kernel& k) {
   return a;
 }
 
-double behind(const plan::CostEstimate& p, const target::Target& target) {
+double us_after_another(const plan::CostEstimate& p, const target::Target& target) {
   return p.us - target.costs.launch + target.costs.next;
 }
 
@@ -310,8 +310,8 @@ namespace {
 std::optional<double> plan_alone(const KernelGraph& a, const target::Target& target, CostCache& known,
                                  Refusal& refusal) {
   try {
-    return behind(plan::estimate_cost(plan::make_plan(a, target, {.registers_proved = false}), target),
-                  target);
+    return us_after_another(
+        plan::estimate_cost(plan::make_plan(a, target, {.registers_proved = false}), target), target);
   } catch (const Rejected& e) {
     known.drop(e);
     refusal = {e.what(), true};

@@ -73,7 +73,7 @@ bool along_rows(OpKind kind) {
          kind == OpKind::rms_norm || kind == OpKind::layer_norm;
 }
 
-bool reshape_behind(const Known& g, const KernelOp& op, Rewrite& out) {
+bool reshape_after(const Known& g, const KernelOp& op, Rewrite& out) {
   if (!graph::is_elementwise(op.kind)) return false;
   const Shape& merged = g.shape(op.outputs[0]);
   const KernelOp* view = nullptr;
@@ -173,7 +173,7 @@ constexpr Rule table[] = {
     {"reshape behind",
      "each operand of the result's shape is a reshape that merges dimensions of one split shape, of what a "
      "reduction or an operator element by element makes, and nobody else reads it",
-     reshape_behind},
+     reshape_after},
     {"view of an input",
      "a reshape or permute of what one operator makes of an input, element by element, and nobody else reads "
      "that",

@@ -2,7 +2,7 @@
 // table, applied until none matches.
 //
 //   expand(n) : x / n            ->    x / n                                 `broadcast`
-//   reshape(y) (m, h d) * w      ->    reshape(y (m, h, d) * w (h, d))       `reshape behind`
+//   reshape(y) (m, h d) * w      ->    reshape(y (m, h, d) * w (h, d))       `reshape after`
 //
 //   reshape(cast(x)), x an input ->    cast(reshape(x))                      `view of an input`
 //

@@ -18,7 +18,7 @@ constexpr OpInfo in_front[] = {
     {OpKind::custom, "custom", custom, -1, -1, true, false, "customized"},
     {OpKind::matmul, "matmul", matmul, 3, 1, true, true, "matmul", 1},
 };
-constexpr OpInfo behind[] = {  // the elementwise operators
+constexpr OpInfo elementwise_operators[] = {  // the elementwise operators
     {OpKind::reduction, "reduction", reduction, 1, 1, true, true, "reduction_#"},
     {OpKind::reduction_max, "reduction_max", reduction, 1, 2, false, true, "reduction_#_max"},
     {OpKind::amax, "amax", reduction, 1, 1, true, true, ""},
@@ -57,7 +57,7 @@ constexpr OpInfo behind[] = {  // the elementwise operators
 
 constexpr auto table = [] {
   constexpr std::size_t count = std::tuple_size_v<decltype(elementwise_rows)>;
-  std::array<OpInfo, std::size(in_front) + count + std::size(behind)> all{};
+  std::array<OpInfo, std::size(in_front) + count + std::size(elementwise_operators)> all{};
   std::size_t at = 0;
   for (const OpInfo& row : in_front) all[at++] = row;
   std::apply(
@@ -66,7 +66,7 @@ constexpr auto table = [] {
          ...);
       },
       elementwise_rows);
-  for (const OpInfo& row : behind) all[at++] = row;
+  for (const OpInfo& row : elementwise_operators) all[at++] = row;
   return all;
 }();
 

@@ -295,7 +295,7 @@ class Builder {
     if (once) commit(cp_async_);
     if (resident_ >= 0) step(StepKind::acquire).channel = resident_;
     if (has_warpgroup_chain(plan_))
-      one_behind(products);
+      delayed_by_one(products);
     else
       one_ahead(products);
     exchange();
@@ -357,16 +357,16 @@ class Builder {
 
   /// A chain: each iteration starts its first matmul, and the previous iteration's second one overlaps with the
   /// work between the two. Until that second one has been waited for, its operands and accumulators are kept.
-  void one_behind(const std::vector<int>& tasks) {
+  void delayed_by_one(const std::vector<int>& tasks) {
     const std::int64_t n = plan_.program.loop;
     int first = -1, last = -1;
-    std::vector<int> meanwhile, behind;
+    std::vector<int> meanwhile, after;
     for (int t : tasks) {
       const Task& task = plan_.tasks[t];
       if (task.kind == TaskKind::mma)
         (plan_.matmuls.at(task.node).a_from < 0 ? first : last) = t;
       else
-        (task.kind == TaskKind::to_operand || task.kind == TaskKind::rescale ? behind : meanwhile)
+        (task.kind == TaskKind::to_operand || task.kind == TaskKind::rescale ? after : meanwhile)
             .push_back(t);
     }
     const auto iterations = [&](std::int64_t from, std::int64_t trip_count) -> Step& {
@@ -389,12 +389,12 @@ class Builder {
       arrive(pending, of);
       if (goes_round()) step(StepKind::release).channel = with;
     };
-    for (int t : behind)
+    for (int t : after)
       if (plan_.tasks[t].kind == TaskKind::to_operand) start(t);
     iterations(0, 1);
     multiply(first, scores_);
     done(0, scores_, ring);
-    work(meanwhile, scores_), work(behind, sums);
+    work(meanwhile, scores_), work(after, sums);
     close();
     const bool some_whole = plan_.loop_bounds && plan_.loop_bounds->all;
     for (const bool whole : {true, false}) {
@@ -404,7 +404,7 @@ class Builder {
       multiply(first, scores_), multiply(last, sums);
       done(1, scores_, ring);
       work(meanwhile, scores_);
-      done(0, sums, second_), work(behind, sums);
+      done(0, sums, second_), work(after, sums);
       close();
     }
     if (order_.blocks > 0) step(StepKind::release).channel = resident_;

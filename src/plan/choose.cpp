@@ -19,10 +19,10 @@
 namespace zellige::plan {
 namespace {
 
-std::string describe(Loads loads, Copies copies, bool barrier_behind_loop) {
+std::string describe(Loads loads, Copies copies, bool barrier_after_loop) {
   std::string text = copies == Copies::first ? "all copies first" : "copies where memory is least";
   if (loads == Loads::in_place) text += ", tiles read in place where no tensor core reads them";
-  if (barrier_behind_loop) text += ", a barrier behind the loop";
+  if (barrier_after_loop) text += ", a barrier behind the loop";
   return text;
 }
 

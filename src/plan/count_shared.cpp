@@ -159,7 +159,7 @@ class Count {
     key.insert(key.end(), b.padded.begin(), b.padded.end());
     key.insert(key.end(), b.strides.begin(), b.strides.end());
     const auto place = [&](const Place& p) {
-      key.insert(key.end(), {p.from, p.offset, p.last, p.behind, static_cast<std::int64_t>(p.what)});
+      key.insert(key.end(), {p.from, p.offset, p.last, p.added, static_cast<std::int64_t>(p.what)});
     };
     key.push_back(std::ssize(a.at));
     for (const Place& p : a.at) place(p);

@@ -17,20 +17,20 @@
 namespace zellige::plan {
 
 /// A coordinate along one dimension, relative to the nest's: x = min(at[from] + offset, last); x itself, its
-/// pair (x / 2) or the other element of its pair (x ^ 1); plus `behind`.
+/// pair (x / 2) or the other element of its pair (x ^ 1); plus `added`.
 struct Place {
-  int from = -1;                                   // a dimension of the nest; -1: none, and at[from] is 0
-  std::int64_t offset = 0, last = -1, behind = 0;  // last -1: no limit
+  int from = -1;                                  // a dimension of the nest; -1: none, and at[from] is 0
+  std::int64_t offset = 0, last = -1, added = 0;  // last -1: no limit
   enum class Of : std::uint8_t { itself, pair, other } what = Of::itself;
   auto operator<=>(const Place&) const = default;
   std::int64_t of(const Shape& at) const {
     const std::int64_t here = (from < 0 ? 0 : at[static_cast<std::size_t>(from)]) + offset;
     const std::int64_t bound = last >= 0 && here > last ? last : here;
-    return (what == Of::pair ? bound / 2 : what == Of::other ? bound ^ 1 : bound) + behind;
+    return (what == Of::pair ? bound / 2 : what == Of::other ? bound ^ 1 : bound) + added;
   }
   Place moved(std::int64_t by) const {
     Place p = *this;
-    (last < 0 && what == Of::itself ? p.offset : p.behind) += by;
+    (last < 0 && what == Of::itself ? p.offset : p.added) += by;
     return p;
   }
   Place at_most(std::int64_t bound) const {

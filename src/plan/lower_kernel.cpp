@@ -317,11 +317,11 @@ class KernelLowering {
     const int table = op_.inputs[0];
     Shape extent = shape(table);
     extent[0] = graph::size(shape(op_.inputs[1]));
-    std::vector<BlockProgram> kernels, behind;
+    std::vector<BlockProgram> kernels, following;
     const int numbers = flat(op_.inputs[1], {extent[0]}, kernels, true);
-    const int rows = flat(op_.outputs[0], extent, behind, false);
+    const int rows = flat(op_.outputs[0], extent, following, false);
     kernels.push_back(by_number(table, rows, table, numbers, 0, extent));
-    for (BlockProgram& k : behind) kernels.push_back(std::move(k));
+    for (BlockProgram& k : following) kernels.push_back(std::move(k));
     return named(std::move(kernels));
   }
 

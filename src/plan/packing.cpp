@@ -72,10 +72,10 @@ i64 place_in_time(const std::vector<Lifetime>& objects, std::vector<i64>& offset
   std::map<i64, i64> gaps{{0, std::numeric_limits<i64>::max()}};  // from, to
   std::multimap<i64, int> ends;
   const auto release = [&](i64 from, i64 to) {
-    auto behind = gaps.lower_bound(from);
-    if (behind != gaps.end() && behind->first == to) to = behind->second, behind = gaps.erase(behind);
-    if (behind != gaps.begin() && std::prev(behind)->second == from)
-      std::prev(behind)->second = to;
+    auto after = gaps.lower_bound(from);
+    if (after != gaps.end() && after->first == to) to = after->second, after = gaps.erase(after);
+    if (after != gaps.begin() && std::prev(after)->second == from)
+      std::prev(after)->second = to;
     else
       gaps.emplace(from, to);
   };

@@ -113,7 +113,7 @@ class Choice {
            target_.costs.dram * 1e-3;
   }
 
-  double behind_memory(double us) const {
+  double limited_by_memory(double us) const {
     const double memory = us_of_memory();
     return std::max(us, memory) + hidden * std::min(us, memory);
   }
@@ -124,7 +124,7 @@ class Choice {
     const double waves = std::max(1.0, tiles(t) / target_.multiprocessors), clock = target_.costs.clock * 1e3;
     const double step =
         std::max(static_cast<double>(t.m * t.n) / products, static_cast<double>(t.m + t.n) * 2 / bytes);
-    return behind_memory(waves * step * static_cast<double>(size_.k) / clock) +
+    return limited_by_memory(waves * step * static_cast<double>(size_.k) / clock) +
            std::max(1.0, waves / together) * cycles_once / clock;
   }
 
@@ -156,7 +156,7 @@ class Choice {
     const double waits = k / static_cast<double>(std::min(t.k, size_.k)) * target_.costs.load /
                          std::clamp(in_flight / stage, stages - 1, max_stages) * std::ceil(each / together);
     const double us = std::max(each * step * k, waits) / clock + (each > 1 ? 2 : 1) * cycles_once / clock;
-    return behind_memory(us * std::max(1.0, 0.5 * target_.multiprocessors / tiles(t)));
+    return limited_by_memory(us * std::max(1.0, 0.5 * target_.multiprocessors / tiles(t)));
   }
 
   /// Streamed weights: DRAM time, longer if less than the share `busy` of the multiprocessors has a block.
@@ -195,7 +195,7 @@ class Choice {
                        (t.n % 64 != 0 && !t.swap_ab ? no_tensor_map * area : 0) +
                        (t.m == 64 && !t.swap_ab ? lone_warpgroup : 0);
     const double us = whole * std::max(one, together) + (last > 0 ? std::max(one, last * together) : 0);
-    return behind_memory(us) + starting + std::ceil(blocks / each) * end + (split > 1 ? exchange : 0);
+    return limited_by_memory(us) + starting + std::ceil(blocks / each) * end + (split > 1 ? exchange : 0);
   }
 
   const ProductSize& size_;

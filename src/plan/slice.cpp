@@ -45,11 +45,11 @@ void slice_phase(KernelPlan& plan, std::vector<int>& phase, int mma) {
   // Tasks of this phase on which the sliced tasks depend must come before them, dependent tasks after.
   std::vector<int> first, last;
   for (int t : rest) {
-    bool behind = false;
+    bool after = false;
     for (int w : plan.tasks[t].after_same)
-      behind = behind || std::find(together.begin(), together.end(), w) != together.end() ||
-               std::find(last.begin(), last.end(), w) != last.end();
-    (behind ? last : first).push_back(t);
+      after = after || std::find(together.begin(), together.end(), w) != together.end() ||
+              std::find(last.begin(), last.end(), w) != last.end();
+    (after ? last : first).push_back(t);
   }
   for (int t : together)
     for (int w : plan.tasks[t].after_same)

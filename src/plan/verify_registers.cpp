@@ -82,8 +82,8 @@ class Registers {
       if (step.loop == Loop::iterations) {
         section_ = Section::inside;
         // Runs the iterations that the previous loop did not.
-        const bool behind = step.bounded && step.from == step.trip_count;
-        const std::int64_t times = behind ? 2 : std::min<std::int64_t>(2, step.trip_count - step.from);
+        const bool trailing = step.bounded && step.from == step.trip_count;
+        const std::int64_t times = trailing ? 2 : std::min<std::int64_t>(2, step.trip_count - step.from);
         for (std::int64_t iteration = 0; iteration < times; ++iteration) {
           forget();
           run(step.body);

@@ -122,10 +122,10 @@ struct Unroller {
     return n;
   }
 
-  std::int64_t next_trip_count(const std::vector<Step>& steps, std::size_t from, std::int64_t behind) const {
+  std::int64_t next_trip_count(const std::vector<Step>& steps, std::size_t from, std::int64_t after) const {
     const auto loop = std::find_if(steps.begin() + static_cast<std::ptrdiff_t>(from), steps.end(),
                                    [](const Step& s) { return s.kind == StepKind::loop; });
-    return loop == steps.end() ? behind : shorten(loop->trip_count);
+    return loop == steps.end() ? after : shorten(loop->trip_count);
   }
 };
 

@@ -24,7 +24,7 @@ const std::set<std::string_view> keywords = {
 bool is(const Words& w, std::size_t i, std::string_view text) { return i < w.size() && w[i].text == text; }
 
 /// The position after the bracket that closes the one at i.
-std::size_t behind(const Words& w, std::size_t i, std::string_view open, std::string_view close) {
+std::size_t skip_group(const Words& w, std::size_t i, std::string_view open, std::string_view close) {
   int depth = 0;
   for (; i < w.size(); ++i) {
     depth += (w[i].text == open) - (w[i].text == close);
@@ -33,11 +33,11 @@ std::size_t behind(const Words& w, std::size_t i, std::string_view open, std::st
   return i;
 }
 /// The position after the list of template parameters or arguments that begins at i.
-std::size_t behind_angles(const Words& w, std::size_t i) {
+std::size_t skip_angles(const Words& w, std::size_t i) {
   int depth = 0;
   while (i < w.size()) {
     if (is(w, i, "(")) {
-      i = behind(w, i, "(", ")");
+      i = skip_group(w, i, "(", ")");
       continue;
     }
     depth += (w[i].text == "<") - (w[i].text == ">");
@@ -50,13 +50,13 @@ std::size_t behind_angles(const Words& w, std::size_t i) {
 std::size_t at_class_name(const Words& w, std::size_t i) {
   while (i < w.size()) {
     if (is(w, i, "alignas") || is(w, i, "__attribute__"))
-      i = behind(w, i + 1, "(", ")");
+      i = skip_group(w, i + 1, "(", ")");
     else if (is(w, i, "["))
-      i = behind(w, i, "[", "]");
+      i = skip_group(w, i, "[", "]");
     else if (is(w, i, "class") || is(w, i, "struct"))
       ++i;  // enum class
     else if (is_word(w[i].text) && is(w, i + 1, "("))
-      i = behind(w, i + 1, "(", ")");  // a macro, such as CUTE_ALIGNAS(16)
+      i = skip_group(w, i + 1, "(", ")");  // a macro, such as CUTE_ALIGNAS(16)
     else
       return i;
   }
@@ -68,12 +68,12 @@ Token function_or_variable(const Words& w, std::size_t i) {
   for (; i + 1 < w.size(); ++i) {
     const std::string_view t = w[i].text;
     if (t == "requires" && is(w, i + 1, "(")) {
-      i = behind(w, i + 1, "(", ")") - 1;
+      i = skip_group(w, i + 1, "(", ")") - 1;
       continue;
     }
     if (t == "decltype" || t == "alignas" || t == "CUTE_ALIGNAS" || t == "__attribute__" ||
         t == "__launch_bounds__") {
-      i = behind(w, i + 1, "(", ")") - 1;
+      i = skip_group(w, i + 1, "(", ")") - 1;
       continue;
     }
     depth += (t == "<") - (t == ">");
@@ -98,7 +98,7 @@ class Walk {
         words.clear();
         ++i;
       } else if (is(t, i, "(")) {
-        const std::size_t last = behind(t, i, "(", ")");
+        const std::size_t last = skip_group(t, i, "(", ")");
         words.insert(words.end(), t.begin() + static_cast<long>(i), t.begin() + static_cast<long>(last));
         i = last;
       } else {
@@ -110,7 +110,7 @@ class Walk {
  private:
   /// Parses the block of a namespace, a class, a function, or an expression.
   std::size_t block(const Words& t, std::size_t i, Words& words) {
-    const std::size_t last = behind(t, i, "{", "}");
+    const std::size_t last = skip_group(t, i, "{", "}");
     const bool linkage = words.size() == 1 && is(words, 0, "extern");
     const auto at =
         std::find_if(words.begin(), words.end(), [](const Token& w) { return w.text == "namespace"; });
@@ -160,8 +160,8 @@ class Walk {
     if (!inside_ || words.empty()) return;
     std::size_t i = 0;
     while (is(words, i, "template") && is(words, i + 1, "<")) {
-      i = behind_angles(words, i + 1);
-      if (is(words, i, "requires") && is(words, i + 1, "(")) i = behind(words, i + 1, "(", ")");
+      i = skip_angles(words, i + 1);
+      if (is(words, i, "requires") && is(words, i + 1, "(")) i = skip_group(words, i + 1, "(", ")");
     }
     if (i >= words.size()) return;
     const std::string_view first = words[i].text;

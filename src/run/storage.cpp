@@ -79,13 +79,13 @@ void check_workspace(const emit::Manifest& m) {
     const emit::TensorPlace& x = m.tensors[t];
     for (; !leave.empty() && leave.begin()->first < lives[t].first; leave.erase(leave.begin()))
       alive.erase(leave.begin()->second);
-    const auto behind = alive.lower_bound(x.offset);
+    const auto after = alive.lower_bound(x.offset);
     int other = -1;
-    if (behind != alive.end() && behind->first < x.offset + std::max<std::int64_t>(x.bytes, 1))
-      other = behind->second;
-    if (behind != alive.begin()) {
-      const emit::TensorPlace& before = m.tensors[std::prev(behind)->second];
-      if (before.offset + before.bytes > x.offset) other = std::prev(behind)->second;
+    if (after != alive.end() && after->first < x.offset + std::max<std::int64_t>(x.bytes, 1))
+      other = after->second;
+    if (after != alive.begin()) {
+      const emit::TensorPlace& before = m.tensors[std::prev(after)->second];
+      if (before.offset + before.bytes > x.offset) other = std::prev(after)->second;
     }
     if (other >= 0) {
       const emit::TensorPlace &first = m.tensors[std::min(t, other)], &second = m.tensors[std::max(t, other)];

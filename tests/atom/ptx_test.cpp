@@ -65,8 +65,7 @@ TEST(Ptx, HasEveryCallOfSm90) {
   const std::string ptx = ptx_for("sm_90a", "device_unit_sm90.cu");
   for (const Instruction& row : movement_rows) {
     bool found = false;
-    for (const char* behind : {" ", ";"})
-      found |= ptx.find(row.ptx + std::string(behind)) != std::string::npos;
+    for (const char* after : {" ", ";"}) found |= ptx.find(row.ptx + std::string(after)) != std::string::npos;
     EXPECT_TRUE(found) << row.name << " has no '" << row.ptx << "' in the PTX";
   }
   const std::vector<std::string> wanted = {"mapa.shared::cluster.u32",

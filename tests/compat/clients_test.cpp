@@ -90,16 +90,16 @@ TEST(CompatClients, AStaticLayoutIsAConstantOfAnyTensor) {
 
 TEST(CompatClients, AppendAndPrependAddAModeOfOneElement) {
   auto const l = make_layout(make_shape(_4{}, 3), make_stride(3, _1{}));
-  auto const behind = append(l);
+  auto const after = append(l);
   auto const before = prepend(l);
-  static_assert(rank_v<decltype(behind)> == 3 && rank_v<decltype(before)> == 3);
+  static_assert(rank_v<decltype(after)> == 3 && rank_v<decltype(before)> == 3);
   for (int i = 0; i < 4; ++i) {
     for (int j = 0; j < 3; ++j) {
-      EXPECT_EQ(behind(i, j, 0), l(i, j));
+      EXPECT_EQ(after(i, j, 0), l(i, j));
       EXPECT_EQ(before(0, i, j), l(i, j));
     }
   }
-  EXPECT_EQ(size(behind), 12);
+  EXPECT_EQ(size(after), 12);
   static_assert(is_same_v<decltype(append(Layout<_4>{})), Layout<Shape<_4, _1>, Stride<_1, _0>>>);
   static_assert(is_same_v<decltype(prepend(Layout<_4>{})), Layout<Shape<_1, _4>, Stride<_0, _1>>>);
 }

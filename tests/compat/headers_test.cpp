@@ -136,9 +136,8 @@ TEST(CompatHeaders, HeadersOfOtherArchitecturesFallThrough) {
     std::filesystem::path const root = std::filesystem::path(testing::TempDir()) / "zellige_compat_behind";
     std::filesystem::create_directories((root / header).parent_path());
     std::ofstream(root / header) << "#error CUTLASS's own " << header << "\n";
-    CommandResult const behind = run(ZELLIGE_CXX + flags + "-I " + root.string() + " -fsyntax-only " + unit);
-    EXPECT_NE(behind.text.find("CUTLASS's own " + header), std::string::npos)
-        << header << ": " << behind.text;
+    CommandResult const after = run(ZELLIGE_CXX + flags + "-I " + root.string() + " -fsyntax-only " + unit);
+    EXPECT_NE(after.text.find("CUTLASS's own " + header), std::string::npos) << header << ": " << after.text;
     std::filesystem::remove_all(root);
   }
 }
@@ -156,16 +155,16 @@ TEST(CompatHeaders, TensorsBringTheNamesOfSm100) {
         << " { Layout<_4> layout; }; }\n";
     uses += "cute::in_" + header + " of_" + header + ";\n";
   }
-  std::string const behind = "-I " + root.string() + " ";
+  std::string const after = "-I " + root.string() + " ";
   for (std::string const first :
        {"cute/tensor.hpp", "cute/algorithm/copy.hpp", "cute/atom/mma_traits_sm100.hpp"}) {
     CommandResult const result =
-        run(ZELLIGE_CXX + flags + behind + "-fsyntax-only " +
+        run(ZELLIGE_CXX + flags + after + "-fsyntax-only " +
             file_of("names.cpp", "#include <" + first + ">\n#include <cute/tensor.hpp>\n" + uses));
     EXPECT_EQ(result.status, 0) << first << ": " << result.text;
   }
   std::string const unit = file_of("names.cpp", "#include <cute/tensor.hpp>\n" + uses);
-  for (std::string const without : {std::string(), behind + "-DZELLIGE_CUTE_WITHOUT_SM100 "}) {
+  for (std::string const without : {std::string(), after + "-DZELLIGE_CUTE_WITHOUT_SM100 "}) {
     CommandResult const result = run(ZELLIGE_CXX + flags + without + "-fsyntax-only " + unit);
     EXPECT_NE(result.status, 0) << without;
     EXPECT_NE(result.text.find("in_copy_traits_sm100_tma"), std::string::npos) << result.text;

@@ -138,11 +138,11 @@ graph::KernelGraph random_concat(unsigned seed) {
   const Tensor y = concat(x, dim);
   shape[dim] = 0;
   for (const std::int64_t extent : extents) shape[dim] += extent;
-  const std::int64_t behind = draw(0, 3);
+  const std::int64_t after = draw(0, 3);
   Tensor z = y;
-  if (behind == 1) z = relu(y);
-  if (behind == 2) z = relu(normed(b, y, shape, dim, dtype));
-  if (behind == 3) z = y * b.input("r", shape, dtype) + sigmoid(y);
+  if (after == 1) z = relu(y);
+  if (after == 2) z = relu(normed(b, y, shape, dim, dtype));
+  if (after == 3) z = y * b.input("r", shape, dtype) + sigmoid(y);
   b.output(z, "z");
   return b.build();
 }

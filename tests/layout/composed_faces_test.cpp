@@ -11,7 +11,7 @@ namespace zellige::test {
 namespace {
 
 constexpr auto rows = Layout<Shape<_4, _8>, Stride<_8, _1>>{};
-constexpr auto behind_a_layout = make_composed_layout(rows, _0{}, Layout<Shape<_10, _3>, Stride<_1, _10>>{});
+constexpr auto after_a_layout = make_composed_layout(rows, _0{}, Layout<Shape<_10, _3>, Stride<_1, _10>>{});
 constexpr auto spread = make_composed_layout(Layout<_32, _4>{}, _0{}, Layout<_8>{});
 constexpr auto from_four = make_composed_layout(rows, _4{}, Layout<Shape<_4, _2>, Stride<_1, _8>>{});
 constexpr auto swizzled =
@@ -24,9 +24,9 @@ constexpr auto left_twice =
     make_composed_layout(make_composed_layout(Swizzle<1, 0, 2>{}, _1{}, rows), _3{}, Layout<Shape<_5, _4>>{});
 
 // At compile time.
-static_assert(behind_a_layout(25) == 14 && behind_a_layout(5, 2) == 14);
+static_assert(after_a_layout(25) == 14 && after_a_layout(5, 2) == 14);
 static_assert(from_four(1, 1) == rows(4 + 1 + 8) && left_twice(3, 2) == Swizzle<1, 0, 2>{}(1 + rows(3 + 13)));
-static_assert(cosize_v<decltype(spread)> == 29 && cosize_v<decltype(behind_a_layout)> == 31);
+static_assert(cosize_v<decltype(spread)> == 29 && cosize_v<decltype(after_a_layout)> == 31);
 static_assert(cosize_v<decltype(swizzled)> == 64);
 static_assert(decltype(max_common_vector(Layout<_8>{}, spread))::value == 1);
 static_assert(decltype(max_common_vector(swizzled, Layout<Shape<_8, _8>, Stride<_8, _1>>{}))::value == 2);
@@ -48,7 +48,7 @@ constexpr bool composes_after(L const& l) {
   }
   return true;
 }
-static_assert(composes_after(behind_a_layout) && composes_after(spread) && composes_after(from_four));
+static_assert(composes_after(after_a_layout) && composes_after(spread) && composes_after(from_four));
 static_assert(composes_after(swizzled) && composes_after(from_sixteen) && composes_after(twice));
 static_assert(composes_after(left_twice) && composition(swizzled, from_four)(5) == swizzled(from_four(5)));
 
@@ -104,7 +104,7 @@ void every_operation_is_the_same(L const& l) {
   same<Op::layout_call>(l, _5{});
 }
 TEST(ComposedFaces, StaticOnesAreAsAtRunTime) {
-  every_operation_is_the_same(behind_a_layout);
+  every_operation_is_the_same(after_a_layout);
   every_operation_is_the_same(spread);
   every_operation_is_the_same(from_four);
   every_operation_is_the_same(swizzled);
@@ -129,7 +129,7 @@ TEST(ComposedFaces, CastsInversesAndProducts) {
   same<Op::complement>(spread, Int<64>{});
   same<Op::logical_product>(swizzled, Layout<_2>{});
   same<Op::blocked_product>(spread, Layout<_2>{});
-  same<Op::slice_and_offset>(make_coord(_, _1{}), behind_a_layout);
+  same<Op::slice_and_offset>(make_coord(_, _1{}), after_a_layout);
   same<Op::slice_and_offset>(make_coord(_, _1{}), twice);
   same<Op::dice>(make_coord(_, _1{}), twice);
 }
@@ -152,7 +152,7 @@ void moves_its_elements(L const& l) {
 }
 TEST(ComposedFaces, TensorsMoveTheirElements) {
   auto const square = Layout<Shape<_16, _16>, Stride<_16, _1>>{};
-  moves_its_elements(behind_a_layout);
+  moves_its_elements(after_a_layout);
   moves_its_elements(swizzled);
   moves_its_elements(left_twice);
   moves_its_elements(make_composed_layout(Swizzle<2, 0, 3>{}, _0{},

@@ -237,14 +237,14 @@ TEST_P(ComposedLaws, HoldsByBruteForceOnBothFaces) {
   Law const law = law_of(op);
   ASSERT_NE(law, nullptr) << "an operation that takes composed layouts has no law";
   for (Face face : {at_run_time, at_compile_time}) {
-    int behind_layouts = 0;
+    int after_layouts = 0;
     holds(2000, min_cases(op), 100 + unsigned(op), [&](Random& random, std::string& what) {
       Value drawn = unit();
       bool const right = law({random, face, what, op, drawn});
-      behind_layouts += drawn.is(ValueKind::composed) && drawn[0].is_layout();
+      after_layouts += drawn.is(ValueKind::composed) && drawn[0].is_layout();
       return right;
     });
-    EXPECT_GE(behind_layouts, 25) << "of those behind a layout next to none was accepted";
+    EXPECT_GE(after_layouts, 25) << "of those behind a layout next to none was accepted";
   }
 }
 bool takes_composed(Operation const& o) {

@@ -139,8 +139,8 @@ TEST(Timeline, FindsAMissingBarrier) {
     steps = flat(steps);
     const auto loop = std::find_if(steps.rbegin(), steps.rend(), is_end);
     const auto barrier = [](const Step& s) { return s.kind == StepKind::barrier; };
-    const auto behind = loop == steps.rend() ? steps.begin() : loop.base() + (barrier(*loop.base()) ? 1 : 0);
-    const auto lost_one = std::find_if(behind, steps.end(), barrier);
+    const auto after = loop == steps.rend() ? steps.begin() : loop.base() + (barrier(*loop.base()) ? 1 : 0);
+    const auto lost_one = std::find_if(after, steps.end(), barrier);
     if (lost_one == steps.end() || lost >= 12) return;
     steps.erase(lost_one);
     steps = nested(steps);

@@ -132,7 +132,7 @@ ZELLIGE_ALGEBRA constexpr Value cast_composed(Tape& t, View c, long long n, bool
   Value const inner = cast_composed(t, layout, n, up);
   if (t.failed()) return nothing();
   if (f.is(ValueKind::swizzle)) return composed(first, offset, inner);
-  return behind(first, offset, inner);
+  return make_composed(first, offset, inner);
 }
 ZELLIGE_ALGEBRA constexpr Value recast_composed(Tape& t, View c, long long old_bits, long long new_bits) {
   long long const g = t.gcd(fixed(old_bits), fixed(new_bits)).v;

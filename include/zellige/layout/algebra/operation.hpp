@@ -48,7 +48,7 @@ ZELLIGE_ALGEBRA constexpr Value apply(Op op, Tape& t, Values const& a) {
     if (t.failed() || how == Composed::asks) return r;
     if (family_of(op) == Family::product) require_injective(t, a[0][0], a[0][1], r);
     if (t.failed()) return nothing();
-    return behind(a[0][0], a[0][1], r);
+    return make_composed(a[0][0], a[0][1], r);
   }
   return apply_composed(op, t, a);
 }

@@ -18,7 +18,7 @@ struct Settled {
   ZELLIGE_ALGEBRA constexpr bool swizzles() const { return bits_of(swizzle).bits > 0; }
   ZELLIGE_ALGEBRA constexpr bool is_simple() const { return is && !waits && !swizzles() && start.is(0); }
   /// With the start and the swizzle applied.
-  ZELLIGE_ALGEBRA constexpr Value value() const { return behind(swizzle, number(start), layout); }
+  ZELLIGE_ALGEBRA constexpr Value value() const { return make_composed(swizzle, number(start), layout); }
 };
 /// What run-time numbers must satisfy: nothing, or the conditions of a composition.
 enum class Asks : signed char { nothing, composition };

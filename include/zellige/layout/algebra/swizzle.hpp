@@ -44,7 +44,7 @@ ZELLIGE_ALGEBRA constexpr View innermost(View l) {
   return l;
 }
 /// The composed layout swizzle(offset + l); a swizzle of no bits is the identity.
-ZELLIGE_ALGEBRA constexpr Value behind(View swizzle, View offset, View l) {
+ZELLIGE_ALGEBRA constexpr Value make_composed(View swizzle, View offset, View l) {
   bool const is_swizzle = swizzle.is(ValueKind::swizzle), none = is_swizzle && bits_of(swizzle).bits == 0;
   bool const at_0 = offset.is_number() && offset.root().s.is_static() && offset.root().s.is(0);
   if (none && at_0) return l;
@@ -53,7 +53,7 @@ ZELLIGE_ALGEBRA constexpr Value behind(View swizzle, View offset, View l) {
 /// A composed layout with its inner layout replaced.
 ZELLIGE_ALGEBRA constexpr Value with_innermost(View c, View l) {
   if (!c.is(ValueKind::composed)) return l;
-  return behind(c[0], c[1], with_innermost(c[2], l));
+  return make_composed(c[0], c[1], with_innermost(c[2], l));
 }
 ZELLIGE_ALGEBRA constexpr Num swizzled(Tape& t, Bits b, Num index) {
   return t.bit_xor(index, t.shr(t.bit_and(index, fixed(b.y())), fixed(b.shift)));
@@ -204,13 +204,13 @@ ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, View crd, View c) {
     Value from = c[1];
     if (!within[1].is_number() || !within[1].root().s.is(0)) from = add(t, c[1], within[1]);
     if (t.failed()) return nothing();
-    return bundle(ValueKind::tuple, behind(swizzle, from, within[0]), number(0));
+    return bundle(ValueKind::tuple, make_composed(swizzle, from, within[0]), number(0));
   }
   bool all = true;
   for (ValueNode const& n : crd) all = all && (n.kids >= 0 || n.kind == ValueKind::underscore);
   Value const part = slice(t, crd, layout);
   if (t.failed()) return nothing();
-  if (all) return bundle(ValueKind::tuple, behind(swizzle, c[1], part), number(0));
+  if (all) return bundle(ValueKind::tuple, make_composed(swizzle, c[1], part), number(0));
   if (!swizzle.is(ValueKind::swizzle)) {
     // layout o offset o layout: the skipped offset is applied before the left layout.
     Value const from = add(t, c[1], offset_of(t, crd, layout));
@@ -291,8 +291,8 @@ ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, View crd, View c) {
   }
   // Terms without a swizzled bit may be added after the swizzle.
   if (at_0 && used >= 0 && moved >= 0 && !carries && (moved & (used | b.y() | b.z())) == 0)
-    return bundle(ValueKind::tuple, behind(swizzle, c[1], part), number(start()));
-  return bundle(ValueKind::tuple, behind(swizzle, number(start()), part), number(0));
+    return bundle(ValueKind::tuple, make_composed(swizzle, c[1], part), number(start()));
+  return bundle(ValueKind::tuple, make_composed(swizzle, number(start()), part), number(0));
 }
 
 }  // namespace zellige::algebra
