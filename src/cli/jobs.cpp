@@ -11,25 +11,25 @@ Jobs::Jobs(std::vector<std::string> files, int index, bool all) : names_(std::mo
     graph::Candidates& from = files_.emplace_back(name);
     if (name == "-") name = "stdin";
     if (all) continue;
-    ahead_.push_back({name, std::max(index, 0), choose(from, name, index, "runs")});
+    queued_.push_back({name, std::max(index, 0), choose(from, name, index, "runs")});
   }
   if (!all) files_.clear();
 }
 
 std::optional<Job> Jobs::next() {
-  if (ahead_.empty()) return read();
-  Job job = std::move(ahead_.front());
-  ahead_.pop_front();
+  if (queued_.empty()) return read();
+  Job job = std::move(queued_.front());
+  queued_.pop_front();
   return job;
 }
 
-int Jobs::look_ahead(int n) {
-  while (static_cast<int>(ahead_.size()) < n) {
+int Jobs::peek(int n) {
+  while (static_cast<int>(queued_.size()) < n) {
     std::optional<Job> job = read();
     if (!job) break;
-    ahead_.push_back(std::move(*job));
+    queued_.push_back(std::move(*job));
   }
-  return static_cast<int>(ahead_.size());
+  return static_cast<int>(queued_.size());
 }
 
 std::optional<Job> Jobs::read() {

@@ -27,7 +27,7 @@ class Jobs {
 
   std::optional<Job> next();
   /// Reads ahead until `n` jobs wait; returns how many do.
-  int look_ahead(int n);
+  int peek(int n);
 
  private:
   std::optional<Job> read();
@@ -36,7 +36,7 @@ class Jobs {
   std::vector<std::string> names_;
   std::deque<graph::Candidates> files_;
   std::size_t at_ = 0;  // file of the first of them
-  std::deque<Job> ahead_;
+  std::deque<Job> queued_;
 };
 
 }  // namespace zellige::cli

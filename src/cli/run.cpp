@@ -168,7 +168,7 @@ int run(const Arguments& a) {
 
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   const int max_jobs = a.jobs > 0 ? a.jobs : cores;
-  const int known = jobs.look_ahead(max_jobs + 1), width = std::max(1, std::min(max_jobs, known));
+  const int known = jobs.peek(max_jobs + 1), width = std::max(1, std::min(max_jobs, known));
   o.workers = std::max(1, cores / width);
 
   Tally tally;

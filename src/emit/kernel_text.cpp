@@ -305,12 +305,12 @@ void KernelText::slices(const plan::Step& begin) {
   out_.close();
 }
 
-/// Copies of one iteration: the current one, the first (before the loop), or the one `ahead` iterations
+/// Copies of one iteration: the current one, the first (before the loop), or the one `distance` iterations
 /// later, if there is one.
-void KernelText::copy(const std::vector<int>& tasks, int ahead) {
-  if (ahead > 0) {
-    out_.open("if (it + {} < {}) {{", ahead, block_.loop);
-    out_.line("const int ahead = it + {};", ahead);
+void KernelText::copy(const std::vector<int>& tasks, int distance) {
+  if (distance > 0) {
+    out_.open("if (it + {} < {}) {{", distance, block_.loop);
+    out_.line("const int ahead = it + {};", distance);
   }
   for (int t : tasks) {
     if (plan_.tasks[t].kind == TaskKind::fetch) {
@@ -318,10 +318,10 @@ void KernelText::copy(const std::vector<int>& tasks, int ahead) {
       continue;
     }
     const bool staged = plan_.buffers[plan_.tasks[t].buffer].stages > 1;
-    const Index stage = !staged ? 0 : ahead > 0 ? Index::named("next") : iteration_;
-    copy_in(t, stage, ahead > 0 ? Index::named("ahead") : iteration_);
+    const Index stage = !staged ? 0 : distance > 0 ? Index::named("next") : iteration_;
+    copy_in(t, stage, distance > 0 ? Index::named("ahead") : iteration_);
   }
-  if (ahead > 0) out_.close();
+  if (distance > 0) out_.close();
 }
 
 void KernelText::work(const std::vector<int>& tasks) {

@@ -81,7 +81,7 @@ class KernelText {
   void loop(const plan::Step&);
   void bounded(const plan::Step& begin);
   void slices(const plan::Step&);
-  void copy(const std::vector<int>& tasks, int ahead);
+  void copy(const std::vector<int>& tasks, int distance);
   void work(const std::vector<int>& tasks);  // in order; those that share a context in one nest
   int stages() const;                        // of the loop's rings
   Index global_start(const plan::Split&, bool far, const Index& iteration) const;

@@ -73,7 +73,7 @@ void Block::begin(std::uint64_t linear_index) {
     std::fill(warp.clock.time + cluster.warps(), std::end(warp.clock.time), 0u);
     std::fill(std::begin(warp.clock.visible), std::end(warp.clock.visible), 1u);
     warp.minimum = warp.synced = 1;
-    warp.ahead = 0;
+    warp.diverged = 0;
     warp.left_first = nullptr;
   }
   dim3 position{0, 0, 0};

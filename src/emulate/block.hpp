@@ -45,7 +45,7 @@ struct Warp {
   std::uint32_t synced = 0;  // when its lanes last synchronized, see Actor
   // Lanes that have observed more than the others, by a wait or a fence of their own, until the warp
   // synchronizes.
-  std::uint32_t ahead = 0;
+  std::uint32_t diverged = 0;
   std::unique_ptr<Clock[]> own;
   std::uint32_t own_synced[32] = {};
   AccessLog log;
@@ -141,7 +141,7 @@ class Block {
   void finish_stores(Fiber&, std::uint32_t groups);
   // What a thread has observed (lanes.cpp).
   const Clock& known(const Fiber& f) const {
-    return f.its_warp->ahead >> f.lane & 1 ? f.its_warp->own[f.lane] : f.its_warp->clock;
+    return f.its_warp->diverged >> f.lane & 1 ? f.its_warp->own[f.lane] : f.its_warp->clock;
   }
   void hear(Fiber&, const Clock&);  // adds to a thread's observations
   void hear(Fiber&, std::uint32_t agent, std::uint32_t time);
@@ -158,14 +158,14 @@ class Block {
 
   Actor actor(const Fiber& f, std::uintptr_t site) const {
     const Warp& w = *f.its_warp;
-    const bool ahead = w.ahead >> f.lane & 1;
-    return {ahead ? &w.own[f.lane] : &w.clock,
+    const bool diverged = w.diverged >> f.lane & 1;
+    return {diverged ? &w.own[f.lane] : &w.clock,
             w.minimum,
             w.clock.time[w.index],
             std::uint16_t(first_thread + f.index),
             std::uint16_t(w.index),
             std::uint32_t(site),
-            ahead ? w.own_synced[f.lane] : w.synced,
+            diverged ? w.own_synced[f.lane] : w.synced,
             peers,
             std::uint16_t(first_warp),
             acquired.empty() ? nullptr : &acquired,
@@ -237,7 +237,7 @@ class Block {
   static void start(Transfer);
   void finish(Fiber&);
   Fiber* next_at_random();
-  Clock& get_ahead(Fiber&);
+  Clock& diverge(Fiber&);
   void catch_up(Warp&);
   void complete_sync_warp(Warp&);
   Barrier& arrive(Fiber&, unsigned id, unsigned threads, Site);

@@ -272,7 +272,7 @@ void Block::leave(Fiber& f) {
   Clock known = warp_[0].clock;
   for (unsigned w = 0; w < warps_; ++w) {
     known.join(warp_[w].clock, cluster.agents());
-    for (std::uint32_t left = warp_[w].ahead; left; left &= left - 1)
+    for (std::uint32_t left = warp_[w].diverged; left; left &= left - 1)
       known.join(warp_[w].own[std::countr_zero(left)], cluster.agents());
   }
   for (const auto& [warp, t] : touches) {

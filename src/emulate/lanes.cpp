@@ -7,13 +7,13 @@
 
 namespace zellige::emulate {
 
-Clock& Block::get_ahead(Fiber& f) {
+Clock& Block::diverge(Fiber& f) {
   Warp& w = *f.its_warp;
   if (!w.own) w.own = std::make_unique<Clock[]>(32);
-  if (!(w.ahead >> f.lane & 1)) {
+  if (!(w.diverged >> f.lane & 1)) {
     w.own[f.lane].assign(w.clock, max_agents);  // later agents are not observed
     w.own_synced[f.lane] = w.synced;
-    w.ahead |= 1u << f.lane;
+    w.diverged |= 1u << f.lane;
   }
   return w.own[f.lane];
 }
@@ -21,7 +21,7 @@ Clock& Block::get_ahead(Fiber& f) {
 // If all running lanes are ahead, what all of them have observed becomes the warp's.
 void Block::catch_up(Warp& w) {
   const std::uint32_t running = w.lanes & ~w.returned;
-  if ((w.ahead & running) != running || !running) return;
+  if ((w.diverged & running) != running || !running) return;
   const unsigned agents = cluster.agents(), first = unsigned(std::countr_zero(running));
   const std::uint32_t now = w.clock.time[w.index];
   w.clock.assign(w.own[first], agents);
@@ -39,14 +39,14 @@ void Block::catch_up(Warp& w) {
     const Clock& own = w.own[lane];
     if (w.own_synced[lane] == w.synced && std::equal(own.time, own.time + agents, w.clock.time) &&
         std::equal(own.visible, own.visible + cluster.warps(), w.clock.visible))
-      w.ahead &= ~(1u << lane);
+      w.diverged &= ~(1u << lane);
   }
 }
 
 // Work that a lane of the same warp released is ordered for other lanes that observe it.
 void Block::hear(Fiber& f, const Clock& told) {
   Warp& w = *f.its_warp;
-  Clock& own = get_ahead(f);
+  Clock& own = diverge(f);
   own.join(told, cluster.agents());
   own.time[w.index] = w.clock.time[w.index];
   w.own_synced[f.lane] = std::max(w.own_synced[f.lane], told.time[w.index]);
@@ -54,7 +54,7 @@ void Block::hear(Fiber& f, const Clock& told) {
 }
 
 void Block::hear(Fiber& f, std::uint32_t agent, std::uint32_t time) {
-  Clock& own = get_ahead(f);
+  Clock& own = diverge(f);
   own.time[agent] = std::max(own.time[agent], time);
   catch_up(*f.its_warp);
 }
@@ -64,7 +64,7 @@ void Block::hear(Fiber& f, std::uint32_t agent, std::uint32_t time) {
 void Block::fence(Fiber& f) {
   Warp& w = *f.its_warp;
   release(w);
-  Clock& own = get_ahead(f);
+  Clock& own = diverge(f);
   for (unsigned i = 0; i < cluster.warps(); ++i)
     own.visible[i] = std::max(own.visible[i], i == w.index ? w.own_synced[f.lane] : own.time[i]);
   cluster.fences[first_thread + f.index].push_back(w.clock.time[w.index]);
@@ -73,7 +73,7 @@ void Block::fence(Fiber& f) {
 
 void Block::release(Warp& w) {
   const std::uint32_t now = w.clock.time[w.index] = cluster.tick();
-  for (std::uint32_t left = w.ahead; left; left &= left - 1)
+  for (std::uint32_t left = w.diverged; left; left &= left - 1)
     w.own[std::countr_zero(left)].time[w.index] = now;
   w.minimum = std::min(w.clock.minimum(cluster.warps()), w.synced);
 }
@@ -86,9 +86,9 @@ void Block::common(unsigned warpgroup, Clock& all) const {
 }
 
 void Block::share(Warp& w, std::uint32_t lanes) {
-  for (std::uint32_t left = w.ahead & lanes; left; left &= left - 1)
+  for (std::uint32_t left = w.diverged & lanes; left; left &= left - 1)
     w.clock.join(w.own[std::countr_zero(left)], cluster.agents());
-  w.ahead &= ~lanes;
+  w.diverged &= ~lanes;
 }
 
 }  // namespace zellige::emulate

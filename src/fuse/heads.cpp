@@ -122,10 +122,10 @@ class HeadsFirst {
   bool by_rows(const Seen& s, const KernelOp& rotary) const {
     return std::ranges::all_of(std::vector{1, 2}, [&](int k) {
       const Shape& angles = shape(rotary.inputs[static_cast<std::size_t>(k)]);
-      const std::size_t ahead = shape(s.last).size() - angles.size();
+      const std::size_t leading = shape(s.last).size() - angles.size();
       const std::int64_t rows = graph::size(angles) / angles.back();
       const bool of_all_heads =
-          static_cast<int>(ahead) > s.dim || angles[static_cast<std::size_t>(s.dim) - ahead] == 1;
+          static_cast<int>(leading) > s.dim || angles[static_cast<std::size_t>(s.dim) - leading] == 1;
       return of_all_heads && (rows == 1 || rows == s.heads[0]);
     });
   }

@@ -130,8 +130,8 @@ class Builder {
     const bool streams = !order_.loop_copies.empty();
     std::vector<int> early, late;
     for (int t : order_.loop_copies) (constant(t) ? early : late).push_back(t);
-    const bool ahead = plan_.programmatic && !early.empty();
-    const int first = ahead ? ceil_div(lag, 2) : 0;  // iterations whose constants come first
+    const bool constants_first = plan_.programmatic && !early.empty();
+    const int first = constants_first ? ceil_div(lag, 2) : 0;  // iterations whose constants come first
     for (int t : order_.before)
       if (constant(t)) run(t);
     prologue(0, first, [&] {
@@ -142,7 +142,7 @@ class Builder {
       if (!constant(t)) run(t);
     if (!streams) return;
     // Waited for separately from what the first iteration reads, or before it.
-    if (!order_.ahead.empty() || (lag == 0 && !order_.before.empty())) commit();
+    if (!order_.prologue.empty() || (lag == 0 && !order_.before.empty())) commit();
     prologue(0, first, [&] {
       for (int t : late) run(t);
       commit();
@@ -154,10 +154,10 @@ class Builder {
   }
 
   /// Emits what is computed once, while the first `stages` stages (groups) are in flight.
-  void ahead(int stages) {
-    if (order_.ahead.empty()) return;
+  void prologue_phases(int stages) {
+    if (order_.prologue.empty()) return;
     if (!order_.loop_copies.empty()) arrive(stages);
-    for (const std::vector<int>& phase : order_.ahead) barrier(), work(phase);
+    for (const std::vector<int>& phase : order_.prologue) barrier(), work(phase);
   }
 
   void loop() {
@@ -166,7 +166,7 @@ class Builder {
     const bool once = !order_.before.empty(), streams = !order_.loop_copies.empty();
     fill(lag);
     if (once && !streams) commit(), arrive();
-    ahead(lag);
+    prologue_phases(lag);
     if (order_.before_barrier) barrier();
     open(Loop::iterations, plan_.program.loop);
     if (streams && lag > 0) arrive(lag - 1);

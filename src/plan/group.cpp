@@ -154,7 +154,7 @@ class Grouping {
         place_store(i);
         break;
       case NodeKind::map:
-        if (!place_ahead(i)) place_factor(i);
+        if (!place_precomputed(i)) place_factor(i);
         break;
       default:
         break;  // loads come at the end; elementwise nodes have no place
@@ -162,7 +162,7 @@ class Grouping {
   }
 
   /// Keeps in registers what waits for a chain's next step.
-  bool place_ahead(int i) {
+  bool place_precomputed(int i) {
     const int scores = kept_beside(plan_, i);
     if (scores < 0) return false;
     const int c = plan_.context_of.at(scores), t = task(TaskKind::to_registers, node(i).section, i, c);

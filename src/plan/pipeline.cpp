@@ -123,19 +123,19 @@ Order pipeline(KernelPlan& plan, const target::Target& target, Copies starts, Bl
   if (blocks == Blocks::pairs) order.ranks = 2, order.blocks -= order.blocks % 2;
   if (plan.split_k > 1) order.ranks = plan.split_k, order.blocks = plan.program.grid.count() * plan.split_k;
   plan.blocks = order.blocks;
-  std::vector<int> ahead, inside, after;
+  std::vector<int> prologue, inside, after;
   for (int t = 0; t < static_cast<int>(plan.tasks.size()); ++t) {
     const Task& task = plan.tasks[t];
     if (task.kind == TaskKind::to_peers || task.kind == TaskKind::from_peers)
       continue;  // right after the loop
     if (task.section == Section::before)
-      (task.kind == TaskKind::copy_in ? order.before : ahead).push_back(t);
+      (task.kind == TaskKind::copy_in ? order.before : prologue).push_back(t);
     else if (task.section == Section::after)
       after.push_back(t);
     else
       (task.kind == TaskKind::copy_in ? order.loop_copies : inside).push_back(t);
   }
-  order.ahead = phases(plan, ahead);
+  order.prologue = phases(plan, prologue);
   order.inside = phases(plan, inside);
   order.after = phases(plan, after);
   if (starts == Copies::first && !order.after.empty()) start_copies(plan, order);
@@ -166,7 +166,7 @@ Order pipeline(KernelPlan& plan, const target::Target& target, Copies starts, Bl
   const bool copies_cross = owed(inside, [](const Task& w) { return w.kind == TaskKind::copy_in; });
   order.top_barrier = copies.empty() ? order.inside.size() > 1 : copies_cross || order.inside.size() > 1;
   order.before_barrier =
-      !order.top_barrier && ((!order.before.empty() && copies_cross) || !order.ahead.empty());
+      !order.top_barrier && ((!order.before.empty() && copies_cross) || !order.prologue.empty());
   const std::vector<int> first = order.after.empty() ? std::vector<int>{} : order.after.front();
   const bool loaded_once_known = order.top_barrier || order.before_barrier;  // made visible to every thread
   order.after_barrier =

@@ -13,7 +13,7 @@ namespace zellige::plan {
 /// Tasks in phases; two phases of one section are separated by a barrier.
 struct Order {
   std::vector<int> before;                      // what is copied once for all iterations
-  std::vector<std::vector<int>> ahead;          // phases before the loop: what is computed once
+  std::vector<std::vector<int>> prologue;       // phases before the loop: what is computed once
   std::vector<int> loop_copies;                 // copy_in tasks of the loop, `stages` deep in flight
   std::vector<std::vector<int>> inside, after;  // the loop's phases, and those after it
   int stages = 1;

@@ -1,6 +1,5 @@
 #include "plan/plan.hpp"
 
-#include "plan/ahead.hpp"
 #include "plan/bounds.hpp"
 #include "plan/dependence.hpp"
 #include "plan/hoist.hpp"
@@ -8,6 +7,7 @@
 #include "plan/launches.hpp"
 #include "plan/layouts.hpp"
 #include "plan/lower.hpp"
+#include "plan/precompute_a.hpp"
 #include "plan/predict.hpp"
 #include "plan/registers.hpp"
 #include "plan/select.hpp"
@@ -57,7 +57,7 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, co
     check_limits(kernel, target);
     simplify(kernel);
     hoist(kernel);
-    ahead(kernel, target);
+    precompute_a(kernel, target);
     share(kernel);
     plan.kernels.emplace_back().program = kernel;
     select(plan.kernels.back(), target);

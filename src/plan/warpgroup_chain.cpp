@@ -149,10 +149,11 @@ int kept_beside(const KernelPlan& plan, int node) {
     if (!m.by_warpgroup() || m.a_from < 0) continue;
     const std::vector<int> readers = p.consumers(node);
     const int operand = p.nodes[sums].in[0];
-    const bool ahead = std::ranges::count(readers, operand) > 0 && p.nodes[operand].kind == NodeKind::round;
+    const bool precomputed =
+        std::ranges::count(readers, operand) > 0 && p.nodes[operand].kind == NodeKind::round;
     const bool here =
         p.nodes[node].section == Section::inside && p.nodes[node].shape == p.nodes[m.a_from].shape;
-    if (ahead || (here && readers.size() > 1 && takes_long(p, node, m.a_from))) return m.a_from;
+    if (precomputed || (here && readers.size() > 1 && takes_long(p, node, m.a_from))) return m.a_from;
   }
   return -1;
 }

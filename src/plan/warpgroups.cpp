@@ -20,8 +20,8 @@ std::vector<int> inside(const BlockProgram& p) {
     if (!live[i]) continue;
     for (int in : p.nodes[i].in) live[in] = true;
     const Node& n = p.nodes[i];
-    const bool ahead = n.section == Section::before && n.kind != NodeKind::load && !inlined(n.kind);
-    if ((n.section == Section::inside && n.kind != NodeKind::store) || ahead) found.push_back(i);
+    const bool precomputed = n.section == Section::before && n.kind != NodeKind::load && !inlined(n.kind);
+    if ((n.section == Section::inside && n.kind != NodeKind::store) || precomputed) found.push_back(i);
   }
   return found;
 }

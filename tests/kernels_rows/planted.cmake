@@ -32,7 +32,7 @@ planted(decode_leaves_early decode_attention.hpp "    cluster_sync();  // no blo
 # A place reused too early.
 planted(norm_one_slot norm.hpp "    slot = 4 * warps - slot;\n" "")
 planted(softmax_one_slot softmax.hpp "    slot = 2 * warps - slot;\n" "")
-planted(decode_stage_too_early decode_attention.hpp "load_tile(stage == 0 ? Stages - 1 : stage - 1, ahead)" "load_tile(stage, ahead)")
+planted(decode_stage_too_early decode_attention.hpp "load_tile(stage == 0 ? Stages - 1 : stage - 1, next_key)" "load_tile(stage, next_key)")
 # An off-by-one predicate, a wrong pitch, a wrong swizzle, a wrong count.
 planted(transpose_row_too_many transpose.hpp "row < rows && column < columns;" "row <= rows && column < columns;")
 planted(transpose_column_too_many transpose.hpp "to_column >= rows) continue" "to_column > rows) continue")

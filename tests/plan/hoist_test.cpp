@@ -19,7 +19,7 @@ struct Body {
     return p.add(n);
   }
   int load(Section section) { return add(NodeKind::load, {}, section); }
-  bool ahead(int i) const { return p.nodes[static_cast<std::size_t>(i)].section == Section::before; }
+  bool hoisted(int i) const { return p.nodes[static_cast<std::size_t>(i)].section == Section::before; }
 };
 
 TEST(Hoist, MovesWhatIsMadeOfWhatIsLoadedOnce) {
@@ -30,8 +30,8 @@ TEST(Hoist, MovesWhatIsMadeOfWhatIsLoadedOnce) {
   const int both = b.add(NodeKind::map, {x, y}), product = b.add(NodeKind::matmul, {operand, y}),
             alone = b.add(NodeKind::matmul, {operand, operand});
   hoist(b.p);
-  for (int i : {square, sum, scaled, operand}) EXPECT_TRUE(b.ahead(i)) << i;
-  for (int i : {y, both, product, alone}) EXPECT_FALSE(b.ahead(i)) << i;
+  for (int i : {square, sum, scaled, operand}) EXPECT_TRUE(b.hoisted(i)) << i;
+  for (int i : {y, both, product, alone}) EXPECT_FALSE(b.hoisted(i)) << i;
 }
 
 TEST(Hoist, LeavesWhatIsCarriedOrSaysWhereTheLoopIs) {
@@ -42,12 +42,12 @@ TEST(Hoist, LeavesWhatIsCarriedOrSaysWhereTheLoopIs) {
   b.p.nodes[static_cast<std::size_t>(carried)].carried = true;
   b.p.nodes[static_cast<std::size_t>(mask)].splits = {{}, {.loop = true}};
   hoist(b.p);
-  for (int i : {carried, mask, running, sums}) EXPECT_FALSE(b.ahead(i)) << i;
+  for (int i : {carried, mask, running, sums}) EXPECT_FALSE(b.hoisted(i)) << i;
   Body once;
   once.p.loop = 1;
   const int y = once.load(Section::after), sum = once.add(NodeKind::reduce, {y}, Section::after);
   hoist(once.p);
-  EXPECT_FALSE(once.ahead(sum));
+  EXPECT_FALSE(once.hoisted(sum));
 }
 
 /// The scores of normalised queries: their norm is computed once for all keys, while the first keys are in
@@ -65,12 +65,12 @@ TEST(Hoist, NormsQueriesInFrontOfTheLoop) {
            "O");
   const Plan plan = make_plan(b.build(), target::find("sm_90a"));
   const KernelPlan& kernel = plan.kernels.at(0);
-  std::vector<TaskKind> ahead;
+  std::vector<TaskKind> hoisted;
   for (const Step& s : flat(kernel.schedule.agents.at(0).steps)) {
     if (begins_loop(s) && s.loop == Loop::iterations) break;
-    if (s.kind == StepKind::work) ahead.push_back(kernel.tasks[static_cast<std::size_t>(s.task)].kind);
+    if (s.kind == StepKind::work) hoisted.push_back(kernel.tasks[static_cast<std::size_t>(s.task)].kind);
   }
-  EXPECT_EQ(ahead, (std::vector{TaskKind::reduce, TaskKind::finish, TaskKind::to_shared}));
+  EXPECT_EQ(hoisted, (std::vector{TaskKind::reduce, TaskKind::finish, TaskKind::to_shared}));
 }
 
 }  // namespace

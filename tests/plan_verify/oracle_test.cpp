@@ -147,16 +147,16 @@ TEST(Oracle, ShortenedLoopsAreJudgedAsWhole) {
     Schedule s = blank();
     s.tensors[0] = {.name = "X", .offset = 0, .bytes = 512, .stages = 1 << below(random, 3)};
     s.tensors[1].offset = 1024, s.tensors[2].offset = 2048;
-    const int stages = s.tensors[0].stages, ahead = below(random, stages + 1);
+    const int stages = s.tensors[0].stages, distance = below(random, stages + 1);
     std::vector<Step> steps;
-    for (int p = 0; p < std::max(ahead, 1); ++p)
+    for (int p = 0; p < std::max(distance, 1); ++p)
       steps.push_back(load("l", {.tensor = 0, .lag = p})), steps.push_back(commit());
     steps.push_back(work("w", {}, {{.tensor = 1}, {.tensor = 2}}));
     const std::int64_t trip_count = 17 + below(random, 60);
     steps.push_back(loop(trip_count));
-    if (below(random, 4) != 0) steps.push_back(wait_group(std::max(0, ahead - 1 - below(random, 2))));
+    if (below(random, 4) != 0) steps.push_back(wait_group(std::max(0, distance - 1 - below(random, 2))));
     steps.push_back(barrier());
-    if (below(random, 4) != 0) steps.push_back(load("a", {.tensor = 0, .lag = ahead}, -1, ahead));
+    if (below(random, 4) != 0) steps.push_back(load("a", {.tensor = 0, .lag = distance}, -1, distance));
     steps.push_back(commit());
     if (below(random, 8) == 0) steps.push_back(barrier());
     steps.push_back(work("r", {{.tensor = 0, .lag = below(random, 8) == 0}}, {}));

@@ -233,9 +233,9 @@ TEST(Predict, WalksTheScheduleAndNothingElse) {
   for (const Step& s : flat(kernel.schedule.agents.at(0).steps))
     if (s.kind == StepKind::copy && copy < 0) copy = s.task;  // X0: 512 copies a block
   ASSERT_GE(copy, 0);
-  Step loop = step(StepKind::loop), ahead = step(StepKind::copy, copy);
-  ahead.guard_lag = 2;
-  loop.trip_count = 10, loop.body = {step(StepKind::barrier), ahead};
+  Step loop = step(StepKind::loop), prefetch = step(StepKind::copy, copy);
+  prefetch.guard_lag = 2;
+  loop.trip_count = 10, loop.body = {step(StepKind::barrier), prefetch};
   kernel.schedule.agents[0].steps = {step(StepKind::copy, copy), loop, step(StepKind::barrier)};
   const Counts counts = predict(kernel);
   EXPECT_EQ(counts.at(Counter::barrier), 64u * 11);

@@ -16,18 +16,18 @@ auto const global =
     make_tensor(make_gmem_ptr(nowhere), make_layout(make_shape(64, 32), make_stride(_1{}, 64)));
 using Smem = Layout<Shape<_16, _8>>;
 
-enum class Ahead { box, odd_box, bulk, odd_bulk, runs };
-template <class Copy, Ahead how>
-__global__ void looks_ahead(Copy const tma, gmem<float const> in) {
+enum class PrefetchCase { box, odd_box, bulk, odd_bulk, runs };
+template <class Copy, PrefetchCase how>
+__global__ void prefetches(Copy const tma, gmem<float const> in) {
   if (threadIdx.x != 0) return;
-  if constexpr (how == Ahead::box || how == Ahead::odd_box) {
+  if constexpr (how == PrefetchCase::box || how == PrefetchCase::odd_box) {
     auto const x = tma.get_tma_tensor(make_shape(64, 32));
-    auto const from = domain_offset(make_coord(how == Ahead::box ? 4 : 3, 0), x);
+    auto const from = domain_offset(make_coord(how == PrefetchCase::box ? 4 : 3, 0), x);
     prefetch(tma, tma.get_slice(0).partition_S(local_tile(from, Shape<_16, _8>{}, make_coord(1, _))));
   } else {
     auto const rows =
-        make_tensor(make_gmem_ptr(in + (how == Ahead::odd_bulk ? 1 : 0)), Layout<Shape<_64, _4>>{});
-    if constexpr (how == Ahead::runs) {
+        make_tensor(make_gmem_ptr(in + (how == PrefetchCase::odd_bulk ? 1 : 0)), Layout<Shape<_64, _4>>{});
+    if constexpr (how == PrefetchCase::runs) {
       prefetch(Copy_Traits<SM90_BULK_COPY_AUTO>{}, rows);
     } else {
       auto const whole = make_tiled_copy(Copy_Atom<Copy_Traits<SM90_BULK_COPY_G2S, Int<2048>>, float>{},
@@ -36,11 +36,11 @@ __global__ void looks_ahead(Copy const tma, gmem<float const> in) {
     }
   }
 }
-template <class Copy, Ahead how>
+template <class Copy, PrefetchCase how>
 void run_ahead(emulate::Launch& l) {
-  emulate::call(l, looks_ahead<Copy, how>);
+  emulate::call(l, prefetches<Copy, how>);
 }
-template <Ahead how>
+template <PrefetchCase how>
 std::string ahead() {
   auto const tma = make_tma_copy(SM90_TMA_LOAD{}, global, Smem{});
   emulate::Buffer in = filled<float>("in", 2048, [](int i) { return float(i); });
@@ -53,23 +53,23 @@ std::string ahead() {
   return all;
 }
 TEST(Prefetch, ByTheInstructionOfTheCopy) {
-  EXPECT_EQ(ahead<Ahead::box>(), "");
-  EXPECT_EQ(ahead<Ahead::bulk>(), "");
-  EXPECT_EQ(ahead<Ahead::runs>(), "");
-  EXPECT_NE(ahead<Ahead::odd_box>().find("in the tma_prefetch of tensor in, coordinate 0 is 19"),
+  EXPECT_EQ(ahead<PrefetchCase::box>(), "");
+  EXPECT_EQ(ahead<PrefetchCase::bulk>(), "");
+  EXPECT_EQ(ahead<PrefetchCase::runs>(), "");
+  EXPECT_NE(ahead<PrefetchCase::odd_box>().find("in the tma_prefetch of tensor in, coordinate 0 is 19"),
             std::string::npos)
-      << ahead<Ahead::odd_box>();
-  EXPECT_NE(ahead<Ahead::odd_bulk>().find("prefetches bytes 4..260"), std::string::npos)
-      << ahead<Ahead::odd_bulk>();
+      << ahead<PrefetchCase::odd_box>();
+  EXPECT_NE(ahead<PrefetchCase::odd_bulk>().find("prefetches bytes 4..260"), std::string::npos)
+      << ahead<PrefetchCase::odd_bulk>();
 }
 TEST(Prefetch, ByADescriptor) {
   auto const tma = make_tma_copy(SM90_TMA_LOAD_MULTICAST{}, global, Smem{});
-  using Ahead = Copy_Traits<SM90_TMA_LOAD::PREFETCH, Int<16 * 8 * 32>>;
-  EXPECT_EQ(Ahead(tma).descriptor, tma.get_tma_descriptor());
-  EXPECT_EQ(Ahead(nullptr).with(tma.get_tma_descriptor()).descriptor, tma.get_tma_descriptor());
+  using PrefetchCase = Copy_Traits<SM90_TMA_LOAD::PREFETCH, Int<16 * 8 * 32>>;
+  EXPECT_EQ(PrefetchCase(tma).descriptor, tma.get_tma_descriptor());
+  EXPECT_EQ(PrefetchCase(nullptr).with(tma.get_tma_descriptor()).descriptor, tma.get_tma_descriptor());
   auto* const changeable = const_cast<TmaDescriptor*>(tma.get_tma_descriptor());
-  EXPECT_EQ(Ahead(nullptr).with(changeable).descriptor, tma.get_tma_descriptor());
-  EXPECT_EQ(int(size<1>(Ahead::SrcLayout{})), 16 * 8 * 32);
+  EXPECT_EQ(PrefetchCase(nullptr).with(changeable).descriptor, tma.get_tma_descriptor());
+  EXPECT_EQ(int(size<1>(PrefetchCase::SrcLayout{})), 16 * 8 * 32);
 }
 
 TEST(Surface, BasisOfABox) {

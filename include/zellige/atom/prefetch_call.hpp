@@ -70,12 +70,12 @@ ZELLIGE_DEVICE inline void prefetch(Copy_Atom<Copy_Traits<Op, Args...>, T> const
   static_assert(!is_same_v<Op, SM90_TMA_LOAD_IM2COL> && !is_same_v<Op, SM90_TMA_LOAD_IM2COL_MULTICAST>,
                 "prefetch(tma, src): there is no call of an im2col prefetch");
   if constexpr (is_same_v<Op, SM90_BULK_COPY_G2S>) {
-    Copy_Atom<Copy_Traits<typename Op::PREFETCH, Args...>, T> const ahead;
-    detail::copy_each_mode(ahead, src, src, detail::Always{});
+    Copy_Atom<Copy_Traits<typename Op::PREFETCH, Args...>, T> const prefetch_atom;
+    detail::copy_each_mode(prefetch_atom, src, src, detail::Always{});
   } else if constexpr (requires { typename Op::PREFETCH; }) {
-    using Ahead = Copy_Traits<typename Op::PREFETCH, Args...>;
-    Copy_Atom<Ahead, T> const ahead{Ahead{atom.traits()}};
-    detail::copy_each_mode(ahead, src, src, detail::Always{});
+    using PrefetchTraits = Copy_Traits<typename Op::PREFETCH, Args...>;
+    Copy_Atom<PrefetchTraits, T> const prefetch_atom{PrefetchTraits{atom.traits()}};
+    detail::copy_each_mode(prefetch_atom, src, src, detail::Always{});
   } else {
     prefetch(src);
   }

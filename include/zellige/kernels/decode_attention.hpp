@@ -130,8 +130,8 @@ __global__ void __launch_bounds__(Plan::threads)
   for (int key0 = begin + 16 * warp; key0 < end; key0 += 16 * Warps) {
     cp_async_wait<Stages - 2>();
     __syncwarp();
-    const int ahead = key0 + 16 * Warps * (Stages - 1);
-    if (ahead < end) load_tile(stage == 0 ? Stages - 1 : stage - 1, ahead);
+    const int next_key = key0 + 16 * Warps * (Stages - 1);
+    if (next_key < end) load_tile(stage == 0 ? Stages - 1 : stage - 1, next_key);
     cp_async_commit();
     const auto keys = ring.shift(2 * stage * Plan::tile), values = ring.shift((2 * stage + 1) * Plan::tile);
 

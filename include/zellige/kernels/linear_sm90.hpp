@@ -76,8 +76,8 @@ ZELLIGE_CALL void linear_load(const TmaDescriptor& w, const TmaDescriptor& v, co
   auto stage = ring.first_empty();
   const int first = blockIdx.x * L::columns,
             early = first < s.n ? (s.k < step * L::Stages ? s.k : step * L::Stages) : 0;
-  auto ahead = stage;
-  for (int k = 0; k < early; k += step, ++ahead) load_w(ahead, first, k);
+  auto next_stage = stage;
+  for (int k = 0; k < early; k += step, ++next_stage) load_w(next_stage, first, k);
   griddep_wait();
   for (int column = first; column < s.n; column += gridDim.x * L::columns) {
     for (int k = 0; k < s.k; k += step, ++stage) {

@@ -1,6 +1,6 @@
 // Precomputed operands: the A operand of a matmul with small M is computed for all iterations before the
 // loop, and nothing else is.
-#include "plan/ahead.hpp"
+#include "plan/precompute_a.hpp"
 
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ struct Body {
     return i;
   }
   bool made(const char* target = "sm_90a") {
-    ahead(p, target::find(target));
+    precompute_a(p, target::find(target));
     return node(product).window;
   }
 };

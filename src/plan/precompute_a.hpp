@@ -16,6 +16,6 @@
 
 namespace zellige::plan {
 
-void ahead(BlockProgram&, const target::Target&);
+void precompute_a(BlockProgram&, const target::Target&);
 
 }  // namespace zellige::plan

@@ -1,4 +1,4 @@
-#include "plan/ahead.hpp"
+#include "plan/precompute_a.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -20,9 +20,9 @@ struct Made {
   std::set<int> sums, readers;  // carried reductions along K; matmuls
 };
 
-class Ahead {
+class PrecomputeA {
  public:
-  Ahead(BlockProgram& p, std::int64_t maximum) : p_(p), max_(maximum) {}
+  PrecomputeA(BlockProgram& p, std::int64_t maximum) : p_(p), max_(maximum) {}
 
   void run() {
     for (std::size_t i = 0; i < p_.nodes.size(); ++i) {
@@ -114,9 +114,9 @@ class Ahead {
 
 }  // namespace
 
-void ahead(BlockProgram& p, const target::Target& target) {
+void precompute_a(BlockProgram& p, const target::Target& target) {
   if (p.loop > 1 && p.grid.count() <= blocks_together * target.multiprocessors)
-    Ahead(p, std::min<std::int64_t>(max_bytes, target.shared_per_block / 4)).run();
+    PrecomputeA(p, std::min<std::int64_t>(max_bytes, target.shared_per_block / 4)).run();
 }
 
 }  // namespace zellige::plan
