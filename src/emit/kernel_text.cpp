@@ -111,7 +111,7 @@ void KernelText::declarations() {
     for (const plan::Split& s : n.splits)
       if (s.axis >= 0) axes.insert(s.axis);
     if (n.kind != NodeKind::load && n.kind != NodeKind::store) continue;
-    if (!plan_.boxed(static_cast<int>(&n - block_.nodes.data()))) tensors.insert(n.tensor);
+    if (!plan_.uses_tma(static_cast<int>(&n - block_.nodes.data()))) tensors.insert(n.tensor);
   }
   if (plan_.schedule.ranks > 1) out_.line("const int rank = cluster_ctarank();");
   if (plan_.blocks == 0)  // persistent blocks name a tile's coordinates where they take it
@@ -210,7 +210,7 @@ void KernelText::run(const std::vector<plan::Step>& steps) {
         break;
       case StepKind::copy:
       case StepKind::work: {
-        if (step.kind == StepKind::copy && step.task >= 0 && plan_.boxed(plan_.tasks[step.task].node)) {
+        if (step.kind == StepKind::copy && step.task >= 0 && plan_.uses_tma(plan_.tasks[step.task].node)) {
           box(step);
           break;
         }

@@ -14,7 +14,7 @@ std::vector<Parameter> parameters(const plan::KernelPlan& plan) {
   for (int i = 0; i < static_cast<int>(nodes.size()); ++i) {
     const bool store = nodes[i].kind == plan::NodeKind::store;
     if (!store && nodes[i].kind != plan::NodeKind::load) continue;
-    if (plan.boxed(i))
+    if (plan.uses_tma(i))
       list.push_back({nodes[i].tensor, store, i});
     else
       (store ? writes : reads).insert(nodes[i].tensor);

@@ -66,7 +66,7 @@ std::string KernelText::map_name(int node) const {
   const int tensor = block_.nodes[node].tensor;
   const std::string& name = program_.tensors[tensor].name;
   for (int other = 0; other < node; ++other)
-    if (block_.nodes[other].tensor == tensor && plan_.boxed(other))
+    if (block_.nodes[other].tensor == tensor && plan_.uses_tma(other))
       return names_.map(fmt::format("{}#{}", name, node));
   return names_.map(name);
 }

@@ -58,8 +58,8 @@ class Builder {
   bool copies(int t) const { return brings(plan_.tasks[t].kind); }
   bool travels(int t) const { return copies(t) && plan_.copies.at(plan_.tasks[t].node).async(); }
   /// Returns whether one thread copies the task's whole box asynchronously by TMA.
-  bool boxed(int t) const {
-    return plan_.boxed(plan_.tasks[t].node) && (copies(t) || plan_.tasks[t].kind == TaskKind::to_global);
+  bool uses_tma(int t) const {
+    return plan_.uses_tma(plan_.tasks[t].node) && (copies(t) || plan_.tasks[t].kind == TaskKind::to_global);
   }
 
   bool constant(int t) const { return copies(t) && plan_.constants.count(plan_.tasks[t].node) > 0; }
@@ -79,7 +79,7 @@ class Builder {
 
   Step& run(int t, int lag = 0) {
     const Task& task = plan_.tasks[t];
-    Step& s = step(travels(t) || boxed(t) ? StepKind::copy : StepKind::work, describe(task));
+    Step& s = step(travels(t) || uses_tma(t) ? StepKind::copy : StepKind::work, describe(task));
     if (travels(t)) s.channel = cp_async_;
     s.task = t;
     s.global = constant(t)                  ? Global::constants
@@ -93,7 +93,7 @@ class Builder {
     // A context assigns each element to the same thread in every iteration.
     const bool writes = task.buffer >= 0 && task.kind != TaskKind::to_global;
     if (writes && task.kind == TaskKind::accumulate) s.reads.push_back({task.buffer, 0, true});
-    if (writes) s.writes.push_back({task.buffer, lag, !boxed(t)});
+    if (writes) s.writes.push_back({task.buffer, lag, !uses_tma(t)});
     return s;
   }
 
@@ -225,7 +225,7 @@ class Builder {
     for (int t = 0; t < static_cast<int>(plan_.tasks.size()); ++t) {
       if (copies(t) && plan_.tasks[t].section != Section::inside && travels(t) && cp_async_ < 0)
         cp_async_ = channel("tiles", plan_.tasks[t].buffer, 1, consumer, Synchronisation::cp_async_group);
-      if (!copies(t) && boxed(t) && stores_ < 0)
+      if (!copies(t) && uses_tma(t) && stores_ < 0)
         stores_ = channel("out", plan_.tasks[t].buffer, 1, consumer, Synchronisation::bulk_group);
     }
     for (const Task& t : plan_.tasks)
@@ -234,7 +234,7 @@ class Builder {
     std::vector<int> resident, all = order_.loop_copies;
     bool alone = false;  // the consumer accesses global memory before it has acquired a full stage
     for (int t : order_.before)
-      if (boxed(t))
+      if (uses_tma(t))
         resident.push_back(t), all.push_back(t);
       else
         alone = alone || copies(t);
@@ -286,12 +286,12 @@ class Builder {
     depend();
     tiles();
     if (several_tiles() &&
-        std::any_of(order_.before.begin(), order_.before.end(), [&](int t) { return !boxed(t); }))
+        std::any_of(order_.before.begin(), order_.before.end(), [&](int t) { return !uses_tma(t); }))
       barrier();  // the previous tile has read what is loaded again
     start_states();
     bool once = false;  // what is read after the loop is in flight meanwhile
     for (int t : order_.before)
-      if (!boxed(t)) run(t), once = once || travels(t);
+      if (!uses_tma(t)) run(t), once = once || travels(t);
     if (once) commit(cp_async_);
     if (resident_ >= 0) step(StepKind::acquire).channel = resident_;
     if (has_warpgroup_chain(plan_))
@@ -422,7 +422,8 @@ class Builder {
         Step& s = run(tasks[i]);
         if (s.kind == StepKind::copy) {
           s.channel = stores_;
-          if (i + 1 == tasks.size() || !boxed(tasks[i + 1])) commit(stores_);  // adjacent ones are one group
+          if (i + 1 == tasks.size() || !uses_tma(tasks[i + 1]))
+            commit(stores_);  // adjacent ones are one group
         }
         continue;
       }
@@ -454,7 +455,7 @@ class Builder {
       if (i > 0) {
         settle();
         // Makes the threads' writes visible to TMA stores.
-        if (std::ranges::any_of(phase, [&](int t) { return !copies(t) && boxed(t); }))
+        if (std::ranges::any_of(phase, [&](int t) { return !copies(t) && uses_tma(t); }))
           step(StepKind::fence_proxy);
         barrier();
       }

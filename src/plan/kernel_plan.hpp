@@ -148,7 +148,7 @@ struct KernelPlan {
   /// Iterations of the loop per rank.
   std::int64_t iterations_per_rank() const { return program.loop / split_k; }
   /// Returns whether a load's or store's tile is copied by TMA.
-  bool boxed(int node) const {
+  bool uses_tma(int node) const {
     const auto copy = copies.find(node);
     return copy != copies.end() && copy->second.by_tensor_map();
   }

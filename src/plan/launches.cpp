@@ -57,7 +57,7 @@ void verify_one(const KernelPlan& k, const KernelPlan& first) {
                      : k.blocks > 0        ? "blocks that take several tiles"
                                            : nullptr;
   for (int i = 0; i < static_cast<int>(p.nodes.size()) && !what; ++i)
-    if (k.boxed(i)) what = "tensor maps";
+    if (k.uses_tma(i)) what = "tensor maps";
   if (what) reject("{} has {}: it must have a launch of its own", p.name, what);
 }
 

@@ -16,8 +16,8 @@ std::vector<Lifetime> lifetimes(const KernelPlan& plan) {
   const Schedule& s = plan.schedule;
   std::vector<Lifetime> lives;
   for (std::size_t t = 0; t < s.tensors.size(); ++t) {
-    const bool boxed = plan.boxed(plan.buffers[t].node);
-    lives.push_back({s.tensors[t].bytes, std::numeric_limits<int>::max(), 0, boxed ? 1024 : 128});
+    const bool uses_tma = plan.uses_tma(plan.buffers[t].node);
+    lives.push_back({s.tensors[t].bytes, std::numeric_limits<int>::max(), 0, uses_tma ? 1024 : 128});
   }
   const auto others =
       std::count_if(s.agents.begin(), s.agents.end(), [](const Agent& a) { return !fills_only(a); });

@@ -147,9 +147,9 @@ Order pipeline(KernelPlan& plan, const target::Target& target, Copies starts, Bl
                    graph::bytes(plan.buffers[plan.tasks[t].buffer].dtype);
   for (const Buffer& b : plan.buffers) other_bytes += b.bytes;
   other_bytes = std::max<std::int64_t>(0, other_bytes - stage_bytes);
-  const bool boxed = !copies.empty() && plan.boxed(plan.tasks[copies.front()].node);
+  const bool uses_tma = !copies.empty() && plan.uses_tma(plan.tasks[copies.front()].node);
   order.stages = copies.empty() ? 1
-                 : boxed        ? ring_depth(plan, target, stage_bytes, other_bytes)
+                 : uses_tma     ? ring_depth(plan, target, stage_bytes, other_bytes)
                                 : depth(plan, target, stage_bytes, other_bytes);
   for (int t : copies) {
     Buffer& b = plan.buffers[plan.tasks[t].buffer];
@@ -170,7 +170,7 @@ Order pipeline(KernelPlan& plan, const target::Target& target, Copies starts, Bl
   const std::vector<int> first = order.after.empty() ? std::vector<int>{} : order.after.front();
   const bool loaded_once_known = order.top_barrier || order.before_barrier;  // made visible to every thread
   order.after_barrier =
-      boxed ||  // the memory of the ring is used again
+      uses_tma ||  // the memory of the ring is used again
       (plan.program.loop > 1 && owed(first, [&](const Task& w) {
          return w.section == Section::inside || (w.section == Section::before && !loaded_once_known);
        }));

@@ -247,8 +247,8 @@ class Prediction {
   void task(const Step& step) {
     std::optional<Counts>& known = of_task_[step.task];
     const Task& t = plan_.tasks[step.task];
-    if (step.kind == StepKind::copy && plan_.boxed(t.node)) {
-      boxed(t);
+    if (step.kind == StepKind::copy && plan_.uses_tma(t.node)) {
+      tma_copy(t);
     } else if (step.kind == StepKind::async_work) {
       const MatmulChoice& m = plan_.matmuls.at(t.node);
       counts_[Counter::wgmma] += blocks_ * ceil_div(m.k, m.row->k) * (m.warps.count() / warps_of(*m.row));
@@ -292,7 +292,7 @@ class Prediction {
   }
 
   /// Boxes are copied completely, with zeros for out-of-bounds elements.
-  void boxed(const Task& t) {
+  void tma_copy(const Task& t) {
     const Buffer& b = plan_.buffers[t.buffer];
     const bool load = t.kind == TaskKind::copy_in;
     const auto [in, all] = tiles_in(slices(plan_, t));

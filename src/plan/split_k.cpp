@@ -64,7 +64,7 @@ bool split_k(KernelPlan& plan, const target::Target& target) {
     if (t.kind != TaskKind::to_global) continue;
     const Node& n = p.nodes[t.node];
     const int last = static_cast<int>(n.shape.size()) - 1;
-    if (t.buffer < 0 || !plan.boxed(t.node) || n.shape != p.nodes[sum.node].shape) return false;
+    if (t.buffer < 0 || !plan.uses_tma(t.node) || n.shape != p.nodes[sum.node].shape) return false;
     const Buffer& b = plan.buffers[t.buffer];
     if (b.inner != last || boxes(b) % ranks != 0) return false;
     plan.parts[t.node] = last;

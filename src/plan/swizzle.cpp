@@ -23,7 +23,7 @@ class Arrangement {
       : plan_(plan), target_(target), index_(b), buffer_(plan.buffers[b]) {}
 
   void run() {
-    if (plan_.boxed(buffer_.node)) return in_spans();
+    if (plan_.uses_tma(buffer_.node)) return in_spans();
     const int size = graph::bytes(buffer_.dtype), chunk = target_.access_bytes / size;
     buffer_.strides = padded_strides(buffer_.padded, buffer_.inner, chunk);
     std::int64_t rows = 1;
