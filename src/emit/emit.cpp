@@ -20,7 +20,7 @@ KernelLaunch launch_of(std::span<const plan::KernelPlan> programs) {
   launch.grid = k.program.grid;
   launch.block = k.program.block;
   if (k.blocks > 0) launch.grid = {k.blocks, 1, 1};
-  if (k.schedule.parted()) launch.block = {k.schedule.threads, 1, 1};
+  if (k.schedule.warp_specialized()) launch.block = {k.schedule.threads, 1, 1};
   launch.cluster = k.schedule.ranks;
   launch.programmatic = true;
   if (programs.size() > 1) launch.grid = {0, 1, 1};

@@ -53,7 +53,7 @@ void KernelText::emit_part(const std::string& name) {
 
 void KernelText::body() {
   declarations();
-  if (parted())
+  if (warp_specialized())
     roles();
   else
     run(plan_.schedule.agents.at(0).steps);
@@ -87,7 +87,7 @@ void KernelText::signature() {
 
 std::string KernelText::thread_index() const {
   std::string text = "threadIdx.x";
-  if (parted()) return text;
+  if (warp_specialized()) return text;
   if (block_.block.y > 1) text += fmt::format(" + {} * threadIdx.y", block_.block.x);
   if (block_.block.z > 1) text += fmt::format(" + {} * threadIdx.z", block_.block.x * block_.block.y);
   return text;
@@ -234,7 +234,7 @@ void KernelText::run(const std::vector<plan::Step>& steps) {
 }
 
 void KernelText::loop(const plan::Step& begin) {
-  const bool ring = begin.loop == plan::Loop::iterations && stages() > 1 && !parted();
+  const bool ring = begin.loop == plan::Loop::iterations && stages() > 1 && !warp_specialized();
   const bool round = ring && stages() < block_.loop;  // otherwise all stages are filled before the loop
   if (round) out_.line("int stage = 0, next = {};", stages() - 1);
   const Counted it = counted("it", begin.trip_count, "int", begin.from);

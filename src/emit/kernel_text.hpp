@@ -108,7 +108,7 @@ class KernelText {
   };
   std::optional<InRing> in_ring(int buffer) const;
   bool exchange(int buffer) const;  // whether other blocks of the cluster fill it
-  bool parted() const { return plan_.schedule.parted(); }
+  bool warp_specialized() const { return plan_.schedule.warp_specialized(); }
   std::string map_name(int node) const;
 
   // copy_text.cpp

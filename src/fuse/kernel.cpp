@@ -128,7 +128,7 @@ class Making {
   std::vector<Kernel> run(std::string& why) {
     for (int loop_axis : loop_axes(steps_, axes_)) {
       if (loop_axis >= 0)
-        for (const Tiles& t : parted(steps_, axes_, loop_axis, target_)) try_in_two(t);
+        for (const Tiles& t : split_tilings(steps_, axes_, loop_axis, target_)) try_in_two(t);
       try {
         for (const Tiles& t : tilings(steps_, axes_, loop_axis, target_)) {
           offer(finished({ops_, {part(body_of(g_, steps_of_tiles(t), axes_of_tiles(t), t))}}));

@@ -111,19 +111,19 @@ constexpr std::array<std::array<int, 4>, 15> products_by_threads{{{128, 128, 32,
 
 class Tilings {
  public:
-  /// `parted`: an axis that blocks split though it is reduced over.
-  Tilings(const Steps& s, const Axes& a, int loop_axis, const target::Target& target, int parted = -1)
+  /// `split_axis`: an axis that blocks split though it is reduced over.
+  Tilings(const Steps& s, const Axes& a, int loop_axis, const target::Target& target, int split_axis = -1)
       : steps_(s),
         axes_(a),
         loop_axis_(loop_axis),
-        parted_(parted),
+        split_axis_(split_axis),
         target_(target),
         cuts_(candidates(s, a)) {
     for (const Step& step : s.steps) {
       products_ = products_ || is_product(step);
       by_threads_ = by_threads_ || (is_product(step) && s.values[step.inputs[0]].dtype == graph::DType::f32);
     }
-    if (parted >= 0) cuts_.push_back({{parted}, whole(parted), whole(parted), -1});
+    if (split_axis >= 0) cuts_.push_back({{split_axis}, whole(split_axis), whole(split_axis), -1});
   }
 
   std::vector<Tiles> run() {
@@ -195,11 +195,11 @@ class Tilings {
     Extents padded;
     for (auto& [blocks, c] : grid)
       if (const std::int64_t limit = cap(c, mn);
-          c.axes.size() == 1 && c.axes[0] != parted_ && is_odd(c.largest, blocks, limit)) {
+          c.axes.size() == 1 && c.axes[0] != split_axis_ && is_odd(c.largest, blocks, limit)) {
         blocks = (c.largest + limit - 1) / limit;
         padded[c.axes[0]] = blocks > 1 ? blocks * limit : rounded(c.largest);
       }
-    if (loop_axis_ >= 0 && parted_ < 0 &&
+    if (loop_axis_ >= 0 && split_axis_ < 0 &&
         is_odd(whole(loop_axis_), parts(whole(loop_axis_), whole(loop_axis_), k), k)) {
       const std::int64_t trip_count = (whole(loop_axis_) + k - 1) / k;
       padded[loop_axis_] =
@@ -278,11 +278,11 @@ class Tilings {
       t.loop = (whole(loop_axis_) + k - 1) / k;
     else if (loop_axis_ >= 0)
       t.loop = parts(whole(loop_axis_), whole(loop_axis_), k);
-    if (parted_ >= 0) {
+    if (split_axis_ >= 0) {
       for (int g = 0; g < 3; ++g)
-        if (t.grid[g].axes == std::vector{parted_}) t.split = g;
+        if (t.grid[g].axes == std::vector{split_axis_}) t.split = g;
       if (t.split < 0) return;
-      t.inner_axis = loop_axis_, t.loop_axis = parted_;
+      t.inner_axis = loop_axis_, t.loop_axis = split_axis_;
     }
     const auto same = [&](const Tiles& o) {
       bool equal = o.loop == t.loop && o.threads == t.threads && o.extents == t.extents;
@@ -315,7 +315,7 @@ class Tilings {
 
   const Steps& steps_;
   const Axes& axes_;
-  int loop_axis_, parted_;
+  int loop_axis_, split_axis_;
   const target::Target& target_;
   std::vector<Candidate> cuts_;
   bool products_ = false, by_threads_ = false;
@@ -339,7 +339,7 @@ std::vector<Tiles> tilings(const Steps& s, const Axes& a, int loop_axis, const t
   return Tilings(s, a, loop_axis, target).run_all();
 }
 
-std::vector<Tiles> parted(const Steps& s, const Axes& a, int axis, const target::Target& target) {
+std::vector<Tiles> split_tilings(const Steps& s, const Axes& a, int axis, const target::Target& target) {
   std::vector<Tiles> result;
   std::set<int> inner;
   for (const Step& step : s.steps) {

@@ -16,7 +16,7 @@ std::vector<Tiles> tilings(const Steps&, const Axes&, int loop_axis, const targe
 /// Returns tilings for a group with a matmul whose result has the axis: each block has one tile along the
 /// axis, and its loop computes the matmul; another kernel combines these partial results. Empty if a matmul
 /// reduces over the axis.
-std::vector<Tiles> parted(const Steps&, const Axes&, int axis, const target::Target&);
+std::vector<Tiles> split_tilings(const Steps&, const Axes&, int axis, const target::Target&);
 
 /// Returns the same tiling with the loop split over blocks (split-K), if the grid has too few of them.
 std::vector<Tiles> splits(const Tiles&, const target::Target&);

@@ -67,8 +67,9 @@ void settle(KernelCost& k, const target::Target& target, double launched, bool f
   k.launch = first_kernel ? costs.launch : costs.next;
   k.first = costs.load * cycle;
   k.dram = missed * k.dram_bytes / costs.dram * 1e-3;
-  k.l2 = std::max(k.l2_bytes / (k.parted ? costs.l2_bulk : costs.l2) * 1e-3,
-                  busy * k.l2_bytes / launched / (k.parted ? costs.bulk_cycle : costs.l2_cycle) * cycle);
+  k.l2 = std::max(
+      k.l2_bytes / (k.warp_specialized ? costs.l2_bulk : costs.l2) * 1e-3,
+      busy * k.l2_bytes / launched / (k.warp_specialized ? costs.bulk_cycle : costs.l2_cycle) * cycle);
   k.shared = busy * k.wavefronts * cycle;
   k.tensor =
       busy * k.tensor_cycles * cycle * (k.stalls && k.in_flight < costs.few_stages ? costs.stalled : 1);
@@ -85,7 +86,7 @@ void settle(KernelCost& k, const target::Target& target, double launched, bool f
   // multiprocessor.
   const double under_way =
       k.trip_count * static_cast<double>(std::min<std::int64_t>(k.blocks_of_busiest, k.blocks_each));
-  const double rest = k.parted ? costs.rest_parted : costs.rest;
+  const double rest = k.warp_specialized ? costs.rest_warp_specialized : costs.rest;
   const double exposed = rest + (1 - rest) / std::max(1.0, under_way);
   const double chain_cycles = k.chained ? k.waves * k.trip_count * costs.chain_iteration * cycle
                                         : k.waves * k.tiles * costs.tile * cycle;
@@ -110,10 +111,10 @@ class Pricing {
   void count(const std::set<int>& made_here) {
     const BlockProgram& p = plan_.program;
     launched_ = static_cast<double>(plan_.blocks > 0 ? plan_.blocks : p.grid.count());
-    k.parted = plan_.schedule.parted();
+    k.warp_specialized = plan_.schedule.warp_specialized();
     k.chained = has_warpgroup_chain(plan_);
-    k.stalls = k.parted && !k.chained;
-    threads_ = k.parted ? plan_.schedule.threads : p.threads();
+    k.stalls = k.warp_specialized && !k.chained;
+    threads_ = k.warp_specialized ? plan_.schedule.threads : p.threads();
     resident();
     memory(made_here);
     counted();

@@ -109,7 +109,7 @@ class Estimate {
     if (const Instruction* group = by_warpgroups(op, m, n, k, batch)) {
       k_.tensor_cycles += times(op) * static_cast<double>(m / group->m * ceil_div(k, group->k)) *
                           group->cycles * of_its_cycles(*group, !made(op.inputs[0]), target_);
-      k_.parted = true, k_.chained = of_chain();
+      k_.warp_specialized = true, k_.chained = of_chain();
       return;
     }
     const double across = std::clamp(nt / 2, 1.0, warps_);

@@ -52,10 +52,10 @@ void verify_one(const KernelPlan& k, const KernelPlan& first) {
   if (p.threads() != first.program.threads())
     reject("{} has {} threads a block, expected {} as {} in the same launch", p.name, p.threads(),
            first.program.threads(), first.program.name);
-  const char* what = k.schedule.ranks > 1  ? "clusters"
-                     : k.schedule.parted() ? "agents of several roles"
-                     : k.blocks > 0        ? "blocks that take several tiles"
-                                           : nullptr;
+  const char* what = k.schedule.ranks > 1            ? "clusters"
+                     : k.schedule.warp_specialized() ? "agents of several roles"
+                     : k.blocks > 0                  ? "blocks that take several tiles"
+                                                     : nullptr;
   for (int i = 0; i < static_cast<int>(p.nodes.size()) && !what; ++i)
     if (k.uses_tma(i)) what = "tensor maps";
   if (what) reject("{} has {}: it must have a launch of its own", p.name, what);

@@ -7,10 +7,12 @@ namespace zellige::plan {
 std::vector<int> side_by_side(const KernelPlan& plan, const std::vector<Step>& steps, std::size_t first) {
   const auto copies = [&](const Step& s) { return brings(plan.tasks[s.task].kind); };
   const Step& one = steps[first];
-  const bool parted = plan.schedule.parted();  // then each asynchronous copy is emitted separately
+  const bool warp_specialized =
+      plan.schedule.warp_specialized();  // then each asynchronous copy is emitted separately
   const auto beside = [&](const Step& s) {
     return s.task >= 0 && s.kind != StepKind::start && s.kind != StepKind::async_work &&
-           (s.kind == one.kind || !parted) && copies(s) == copies(one) && s.guard_lag == one.guard_lag;
+           (s.kind == one.kind || !warp_specialized) && copies(s) == copies(one) &&
+           s.guard_lag == one.guard_lag;
   };
   std::vector<int> tasks;
   for (std::size_t i = first; i < steps.size() && beside(steps[i]); ++i) tasks.push_back(steps[i].task);

@@ -90,7 +90,7 @@ namespace {
 std::string print(const KernelPlan& plan, const Step& step, bool in_loop) {
   if (step.task < 0 || step.kind == StepKind::start) return print(plan.schedule, step, in_loop);
   const Task& task = plan.tasks[step.task];
-  if (step.channel >= 0 && plan.schedule.parted()) return print(plan.schedule, step, in_loop);
+  if (step.channel >= 0 && plan.schedule.warp_specialized()) return print(plan.schedule, step, in_loop);
   return fmt::format("{} %{} in {}{}", name(task.kind), task.node, print(plan.contexts[task.context]),
                      step.guard_lag > 0 ? fmt::format(", {} iterations ahead", step.guard_lag) : "");
 }
@@ -127,7 +127,7 @@ std::string print(const KernelPlan& plan, const Program& program) {
       out += fmt::format("  %{} {}: read from global memory where it is used\n", load,
                          plan.program.nodes[load].name);
   for (int t : plan.wide) out += fmt::format("  {}: offsets in 64 bits\n", program.tensors[t].name);
-  const bool several = plan.schedule.parted();
+  const bool several = plan.schedule.warp_specialized();
   for (const Channel& c : plan.schedule.channels)
     if (several) out += "  " + print(plan.schedule, c) + "\n";
   for (const Agent& agent : plan.schedule.agents) {

@@ -191,9 +191,9 @@ class Prediction {
       } else if (depends(step.kind)) {
         counts_[step.kind == StepKind::griddep_wait ? Counter::griddep_wait
                                                     : Counter::griddep_launch_dependents] +=
-            blocks_ * (fills_only(agent)         ? 1
-                       : plan_.schedule.parted() ? 32 * agent.warps
-                                                 : plan_.schedule.threads);
+            blocks_ * (fills_only(agent)                   ? 1
+                       : plan_.schedule.warp_specialized() ? 32 * agent.warps
+                                                           : plan_.schedule.threads);
       } else if (step.kind == StepKind::barrier) {
         met_[step.id] += blocks_;
         unsynced_.clear(), ragged_.clear();

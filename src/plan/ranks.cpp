@@ -18,7 +18,7 @@ class Ranks {
       walk(agent.steps, [&](const Step& step, const Position&) {
         if (!step.multicast) return;
         shared_.insert(step.channel);
-        for (const Access& a : step.writes) parted_.insert(a.tensor);
+        for (const Access& a : step.writes) split_.insert(a.tensor);
       });
     for (const Channel& c : s.channels)
       if (c.by == Synchronisation::mbarrier_peers) sent_.insert(c.tensor);
@@ -61,7 +61,7 @@ class Ranks {
     return channel >= 0 && s_.channels[channel].by == Synchronisation::mbarrier_peers;
   }
   /// Number of parts of a tensor: one per rank if multicast fills it, one per other rank if peers do.
-  int parts_of(int tensor) const { return parted_.count(tensor) ? n_ : sent_.count(tensor) ? n_ - 1 : 1; }
+  int parts_of(int tensor) const { return split_.count(tensor) ? n_ : sent_.count(tensor) ? n_ - 1 : 1; }
   static int part_from(int from, int to) { return from < to ? from : from - 1; }
 
   void tensor(int t, int rank) {
@@ -185,8 +185,8 @@ class Ranks {
 
   const Schedule& s_;
   int n_;
-  std::set<int> shared_, parted_;  // channels filled by multicast, and their tensors
-  std::set<int> sent_;             // tensors filled by peers
+  std::set<int> shared_, split_;  // channels filled by multicast, and their tensors
+  std::set<int> sent_;            // tensors filled by peers
   std::map<std::array<int, 3>, int> peers_;
   std::map<std::pair<int, int>, int> first_;
   Schedule all_;

@@ -34,7 +34,7 @@ int blocks_together(const KernelPlan& plan, const target::Target& target, std::i
 void bound_registers(KernelPlan& plan, const target::Target& target) {
   const bool outer = std::ranges::any_of(plan.matmuls, [](const auto& m) { return m.second.by_threads(); });
   const int blocks = blocks_together(plan, target, plan.program.threads());
-  if (outer && !plan.schedule.parted() && blocks > 1) plan.together = blocks;
+  if (outer && !plan.schedule.warp_specialized() && blocks > 1) plan.together = blocks;
 }
 
 }  // namespace zellige::plan

@@ -179,7 +179,7 @@ struct Schedule {
   std::vector<Agent> agents;
   std::vector<Channel> channels;
   std::vector<Step> setup, teardown;  // executed by all threads, before and after the agents
-  bool parted() const { return agents.size() > 1; }
+  bool warp_specialized() const { return agents.size() > 1; }
 };
 
 /// Blocks that together fill a channel's stages, and to all of which its consumers release them.

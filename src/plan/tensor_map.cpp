@@ -70,8 +70,8 @@ TensorMap tensor_map(const KernelPlan& plan, const Program& program, int id) {
     // A dimension of one element needs a stride as well, though it has no effect.
     map.stride.push_back(tensor.shape[d] > 1 ? tensor.strides[d] * size : unit);
     const auto part = plan.parts.find(id);
-    const bool parted = part != plan.parts.end() && part->second == d && d != b.inner;
-    map.box.push_back(d == b.inner && b.span > 0 ? b.span : n.shape[d] / (parted ? plan.schedule.ranks : 1));
+    const bool split = part != plan.parts.end() && part->second == d && d != b.inner;
+    map.box.push_back(d == b.inner && b.span > 0 ? b.span : n.shape[d] / (split ? plan.schedule.ranks : 1));
   }
   map.stride[0] = size;
   map.swizzle_bytes = b.swizzle.B > 0 ? span_bytes : 0;

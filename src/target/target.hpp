@@ -27,9 +27,9 @@ struct Costs {
   double barrier = 190, barrier_warp = 26;  // cycles for four warps, and for each further one
   double chain_iteration = 110;  // cycles per iteration of a warpgroup chain, whose MMAs wait for the rest
   double rest = 0.1;             // share of everything but the slowest resource that does not overlap with it
-  double rest_parted = 0.05;     // likewise, if copies have warps of their own
-  double tile = 900;             // cycles of a warpgroup tile's end and the next one's beginning without MMAs
-  double power = 0.1;            // extra time as a share of warpgroup MMAs' L2 reads: the clock drops
+  double rest_warp_specialized = 0.05;  // likewise, if copies have warps of their own
+  double tile = 900;   // cycles of a warpgroup tile's end and the next one's beginning without MMAs
+  double power = 0.1;  // extra time as a share of warpgroup MMAs' L2 reads: the clock drops
   double few_stages = 5, stalled = 1.06;  // with fewer stages, warpgroups stall: time times `stalled`
   bool measured = false;                  // on a GPU of the target; otherwise assumed
 };
