@@ -70,7 +70,7 @@ struct Barrier {
   std::uint32_t epoch[32] = {};        // the same for this round
   // finished rounds; warps in this round that could not know that the last one ended
   unsigned rounds = 0, strays = 0;
-  Clock heard{};  // from threads that arrived without waiting
+  Clock observed{};  // from threads that arrived without waiting
   Site first{};
   unsigned first_thread = 0;
 };

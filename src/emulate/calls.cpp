@@ -346,7 +346,7 @@ unsigned atomic_increment(Thread& t, Place p, unsigned last) {
   Arrival mine{std::uint32_t(b.linear), std::uint16_t(f.index), w.clock.time[w.index], {}};
   for (unsigned i = 0; i * 32 < f.block_size.x * f.block_size.y * f.block_size.z; ++i) {
     const unsigned other = b.first_warp + i;
-    mine.times.push_back(a.heard(other));
+    mine.times.push_back(a.observed(other));
   }
   std::uint32_t before = 0;
   std::vector<Arrival> others = state.races->arrivals.arrive(at, mine, [&] {

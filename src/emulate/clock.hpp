@@ -69,7 +69,7 @@ struct Actor {
   const std::vector<Acquisition>* acquired = nullptr;
   const Fences* fences = nullptr;
 
-  std::uint32_t heard(unsigned w) const {
+  std::uint32_t observed(unsigned w) const {
     return w == warp ? std::min(clock->time[w], synced) : clock->time[w];
   }
   /// Returns whether an ordered ordinary write has passed a fence since, and that fence is ordered, too.
@@ -82,7 +82,7 @@ struct Actor {
     return next != its.end() && (writer == thread || *next <= clock->time[w]);
   }
   bool after(std::uint32_t other_epoch, std::uint16_t other_thread) const {
-    return other_epoch < minimum || other_thread == thread || other_epoch < heard(other_thread / 32);
+    return other_epoch < minimum || other_thread == thread || other_epoch < observed(other_thread / 32);
   }
 };
 

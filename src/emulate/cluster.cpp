@@ -58,7 +58,7 @@ bool Cluster::run(std::uint64_t linear) {
   abandoned = false;
   live = arrived = 0;
   barrier_phase_ = 0;
-  heard_.clear(max_agents);
+  observed_.clear(max_agents);
   released_.clear(max_agents);
   for (unsigned r = 0; r < blocks_.size(); ++r) {
     const std::uint64_t bx = x + r % c.x, by = y + r / c.x % c.y, bz = z + r / c.x / c.y;
@@ -109,10 +109,10 @@ bool Cluster::land_one() {
     std::memcpy(block.memory + (*landing.to)[i], landing.data->data() + i * landing.chunk, landing.chunk);
   const auto found = block.mbarriers.find(op.barrier);
   if (found == block.mbarriers.end() || !found->second.valid) return true;
-  if (landing.after_wait) found->second.heard.time[previous] = 1;
+  if (landing.after_wait) found->second.observed.time[previous] = 1;
   for (const auto& [agent, time] : landing.ends) {
-    std::uint32_t& heard = found->second.heard.time[agent];
-    heard = std::max(heard, time);
+    std::uint32_t& observed = found->second.observed.time[agent];
+    observed = std::max(observed, time);
   }
   op.agent = found->second.agent;
   op.epoch = found->second.ended;
@@ -150,7 +150,7 @@ void Cluster::arrive(Fiber& f, bool release, Site site) {
   f.cluster_phase = barrier_phase_;
   if (release || f.init_fenced) {
     b.release(*f.its_warp);
-    heard_.join(b.known(f), agents_);
+    observed_.join(b.known(f), agents_);
   }
   ++arrived;
   if (arrived == live) complete();
@@ -175,8 +175,8 @@ void Cluster::complete() {
   ++counters[Counter::cluster_barrier];
   ++barrier_phase_;
   arrived = 0;
-  released_.assign(heard_, agents_);
-  heard_.clear(agents_);
+  released_.assign(observed_, agents_);
+  observed_.clear(agents_);
   for (auto& b : blocks_) {
     for (unsigned i = 0; i < b->thread_count(); ++i) {
       Fiber& f = b->thread(i);

@@ -89,7 +89,7 @@ class Cluster final : public Peers {
   unsigned agents_ = 0, warps_ = 0, current_ = 0;
   std::uint32_t time_ = 0;
   std::deque<Landing> landings_;
-  Clock heard_{}, released_{};
+  Clock observed_{}, released_{};
   std::uint32_t barrier_phase_ = 0;
 };
 

@@ -30,7 +30,7 @@ bool ordered(std::uint64_t earlier, const Actor& a, std::uint32_t block) {
     return a.acquired && arrived_before(*a.acquired, a, block_of(earlier), thread_of(earlier), epoch,
                                         earlier & several_threads);
   const unsigned warp = unsigned(first_warp) + thread_of(earlier) / 32u;
-  if (earlier & several_threads) return epoch < a.heard(warp);
+  if (earlier & several_threads) return epoch < a.observed(warp);
   return a.after(epoch, std::uint16_t(first_warp * 32 + thread_of(earlier)));
 }
 

@@ -35,7 +35,7 @@ void Block::mbarrier_init(Fiber& f, Place p, unsigned count, Site site) {
   b.valid = true, b.fenced = false;
   const Actor a = actor(f, site.address);
   b.made_by = a.thread, b.made_at_time = a.epoch, b.made_site = a.site;
-  b.heard.clear(max_agents);
+  b.observed.clear(max_agents);
   b.released.clear(max_agents);
 }
 
@@ -146,7 +146,7 @@ void Block::mbarrier_arrive(Fiber& f, MBarrier& b, unsigned count, unsigned byte
   b.last = site;
   Warp& w = *f.its_warp;
   own.release(w);
-  b.heard.join(own.known(f), cluster.agents());
+  b.observed.join(own.known(f), cluster.agents());
   b.pending -= count;
   mbarrier_complete(b, 0);
 }
@@ -158,9 +158,9 @@ void Block::mbarrier_complete(MBarrier& b, std::int64_t bytes) {
   if (b.pending || b.bytes) return;
   cluster.polled = 0;
   const std::uint32_t ended = b.phase++;
-  b.heard.time[b.agent] = ++b.ended;
-  b.released.join(b.heard, cluster.agents());
-  b.heard.clear(cluster.agents());
+  b.observed.time[b.agent] = ++b.ended;
+  b.released.join(b.observed, cluster.agents());
+  b.observed.clear(cluster.agents());
   b.pending = b.count;
   b.came_before.swap(b.came);
   b.came.clear();

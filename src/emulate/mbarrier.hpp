@@ -31,7 +31,7 @@ struct MBarrier {
   // arrivals in this phase by threads that could not know that the previous one had ended
   std::uint32_t strays = 0;
   Site last{};       // of the last arrival
-  Clock heard{};     // from this phase's arrivals
+  Clock observed{};  // from this phase's arrivals
   Clock released{};  // passed on by the end of the previous phase
   std::vector<Fiber*> waiting;
 };

@@ -57,7 +57,7 @@ Clash SharedShadow::unordered_read(const Cell& cell, const Actor& a) const {
     if (cell.read_epoch < a.minimum) return {};
     for (std::uint64_t left = cell.read_warps; left; left &= left - 1) {
       const unsigned w = unsigned(std::countr_zero(left));
-      if (cell.read_epoch < a.heard(w)) continue;
+      if (cell.read_epoch < a.observed(w)) continue;
       std::uint16_t who = std::uint16_t(w * 32);  // some lane of that warp
       bool named = false;
       for (const std::uint16_t reader : {cell.reader, cell.other_reader}) {
@@ -72,7 +72,7 @@ Clash SharedShadow::unordered_read(const Cell& cell, const Actor& a) const {
   const ReadSet& set = several_[cell.read_site];
   for (unsigned w = 0; w < max_warps; ++w) {
     const Reads& r = set[w];
-    if (!r.epoch || r.epoch < a.heard(w)) continue;
+    if (!r.epoch || r.epoch < a.observed(w)) continue;
     if (r.reader != a.thread) return {What::read, r.reader, 0, r.site};
     if (r.other_reader != nobody) return {What::read, r.other_reader, 0, r.site};
   }
@@ -96,7 +96,7 @@ void SharedShadow::add_read(Cell& cell, const Actor& a) {
     for (std::uint64_t left = cell.read_warps; left && all_before; left &= left - 1) {
       const unsigned w = unsigned(std::countr_zero(left));
       const bool only_mine = w == a.warp && cell.reader == a.thread && cell.other_reader == nobody;
-      all_before = only_mine || cell.read_epoch < a.heard(w);
+      all_before = only_mine || cell.read_epoch < a.observed(w);
     }
     if (all_before) {
       cell.read_warps = 0;
@@ -120,7 +120,7 @@ void SharedShadow::add_read(Cell& cell, const Actor& a) {
   Reads& r = several_[cell.read_site][a.warp];
   if (r.epoch != a.epoch) {
     // Keep another lane of the warp that is not synchronized with this one.
-    const bool unordered = r.epoch && r.epoch >= a.heard(a.warp) && r.reader != a.thread;
+    const bool unordered = r.epoch && r.epoch >= a.observed(a.warp) && r.reader != a.thread;
     r = {a.epoch, a.site, a.thread, unordered ? r.reader : nobody};
   } else if (r.reader != a.thread && r.other_reader == nobody) {
     r.other_reader = a.thread;

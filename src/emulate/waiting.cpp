@@ -91,7 +91,7 @@ Barrier& Block::arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
   if (!b.arrived) {
     b.warps = 0;
     std::fill(std::begin(b.come), std::end(b.come), 0u);
-    b.heard.clear(max_agents);
+    b.observed.clear(max_agents);
     std::fill(std::begin(b.epoch), std::end(b.epoch), 0u);
     b.expected = expected;
     b.first = site;
@@ -152,14 +152,14 @@ void Block::bar_arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
   Barrier& b = arrive(f, id, threads, site);
   Warp& w = *f.its_warp;
   release(w);
-  b.heard.join(known(f), cluster.agents());
+  b.observed.join(known(f), cluster.agents());
   if (b.arrived == b.expected) complete(b);
 }
 
 void Block::complete(Barrier& b) {
   const std::uint32_t now = cluster.tick();
   const unsigned agents = cluster.agents();
-  Clock& joined = b.heard;
+  Clock& joined = b.observed;
   for (std::uint32_t left = b.warps; left; left &= left - 1) {
     Warp& w = warp_[std::countr_zero(left)];
     share(w, b.waiting[w.local]);
