@@ -128,8 +128,8 @@ class Builder {
   /// of the stages, start before the kernel waits for earlier kernels; the others follow in separate groups.
   void fill(int lag) {
     const bool streams = !order_.loop_copies.empty();
-    std::vector<int> early, late;
-    for (int t : order_.loop_copies) (constant(t) ? early : late).push_back(t);
+    std::vector<int> early, delayed;
+    for (int t : order_.loop_copies) (constant(t) ? early : delayed).push_back(t);
     const bool constants_first = plan_.programmatic && !early.empty();
     const int first = constants_first ? ceil_div(lag, 2) : 0;  // iterations whose constants come first
     for (int t : order_.before)
@@ -144,7 +144,7 @@ class Builder {
     // Waited for separately from what the first iteration reads, or before it.
     if (!order_.prologue.empty() || (lag == 0 && !order_.before.empty())) commit();
     prologue(0, first, [&] {
-      for (int t : late) run(t);
+      for (int t : delayed) run(t);
       commit();
     });
     prologue(first, lag, [&] {
@@ -375,11 +375,11 @@ class Builder {
       return s;
     };
     const auto multiply = [&](int product, int through) {
-      const bool late = product == last;
-      step(StepKind::acquire).channel = late ? second_ : ring;
+      const bool delayed = product == last;
+      step(StepKind::acquire).channel = delayed ? second_ : ring;
       Step& s = run(product);
-      s.kind = StepKind::async_work, s.channel = through, s.late = late;
-      for (Access& a : s.reads) a.lag = late ? -1 : 0;
+      s.kind = StepKind::async_work, s.channel = through, s.pipelined = delayed;
+      for (Access& a : s.reads) a.lag = delayed ? -1 : 0;
       commit(through);
     };
     const auto work = [&](const std::vector<int>& list, int of) {

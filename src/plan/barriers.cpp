@@ -89,8 +89,8 @@ std::vector<std::vector<int>> listed(const Graph& g, const std::vector<int>& pha
 void climb(const Graph& g, const Preference& preference, int count, Phases& best) {
   const int n = static_cast<int>(g.tasks.size());
   std::vector<int> phase(n);
-  for (int late = 0; late < 2; ++late) {
-    for (int t = 0; t < n; ++t) phase[t] = late ? count - 1 - g.height[t] : g.depth[t];
+  for (int latest = 0; latest < 2; ++latest) {
+    for (int t = 0; t < n; ++t) phase[t] = latest ? count - 1 - g.height[t] : g.depth[t];
     auto measure = [&] {
       // The peak first; then the sum of squares of the live bytes of each phase, so that plateaus can be
       // left.

@@ -122,7 +122,7 @@ class Choice {
       KernelPlan grouped = selected;
       group(grouped, program_, target_, loads);
       arrange_buffers(grouped, target_);
-      for (Copies copies : {Copies::first, Copies::late}) {
+      for (Copies copies : {Copies::first, Copies::last}) {
         KernelPlan ordered = grouped;
         const Order order = pipeline(ordered, target_, copies);
         if (fits(ordered, order, describe(loads, copies, false))) return true;

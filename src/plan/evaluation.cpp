@@ -412,10 +412,10 @@ class Nest {
       return read(std::move(item), n.shape, p, 1, width);
     }
     const Section section = task_->section == Section::inside ? Section::inside : Section::after;
-    const bool late = n.carried || n.kind == NodeKind::accumulate;
+    const bool after_loop = n.carried || n.kind == NodeKind::accumulate;
     const auto evaluated = plan_.context_of.find(node);
     if (evaluated != plan_.context_of.end() && n.kind != NodeKind::round &&
-        (late ? Section::after : n.section) == section) {
+        (after_loop ? Section::after : n.section) == section) {
       const bool pair = p.own == At::pair && whole_pairs(c_);
       if (evaluated->second == task_->context && (p.own == At::own || pair) && n.shape == c_.domain)
         return in_registers(node, p, pair);

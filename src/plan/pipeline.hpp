@@ -27,7 +27,7 @@ struct Order {
 
 /// When a program without a loop starts its copies: all of them first, so that they are in flight together,
 /// or where this needs the least memory.
-enum class Copies : std::uint8_t { first, late };
+enum class Copies : std::uint8_t { first, last };
 
 /// How blocks take tiles. `stay`: persistent blocks, which load the next tile while they store one, so that
 /// the ring's memory is not reused. `pairs`: clusters of two persistent blocks with vertically adjacent

@@ -129,7 +129,7 @@ struct Step {
       -1;                  // copy, release: the channel whose stage the agent holds meanwhile; -1: `channel`
   bool peeled = false;     // does what the first iteration of the loop behind it would
   bool whole = false;      // loop: of those trips only the ones in which the mask takes nothing away
-  bool late = false;       // takes what the iteration before left in registers
+  bool pipelined = false;  // takes what the iteration before left in registers
   int task = -1;           // of the kernel's plan: what a copy or a work step does; -1: a schedule by hand
   std::vector<Step> body;  // loop
 };

@@ -156,10 +156,10 @@ void check_steps(const Schedule& s, const std::string& kernel, int agent) {
              name(step.kind), step.body.size());
     if (step.kind == StepKind::loop && step.trip_count < 1)
       reject("{}: {}, makes {} trips; a loop makes at least 1", kernel, at(a, step, k), step.trip_count);
-    const bool may_start_late = step.kind == StepKind::loop && step.loop == Loop::iterations;
+    const bool may_start_delayed = step.kind == StepKind::loop && step.loop == Loop::iterations;
     const bool prologue = step.kind == StepKind::loop && step.loop == Loop::prologue;
-    if (step.from != 0 && ((!prologue && !may_start_late) || step.from < 0 || step.from > step.trip_count ||
-                           (prologue && step.from == step.trip_count)))
+    if (step.from != 0 && ((!prologue && !may_start_delayed) || step.from < 0 ||
+                           step.from > step.trip_count || (prologue && step.from == step.trip_count)))
       reject(
           "{}: {}, starts with iteration {} of {}; only a prologue, before its end, and a loop of iterations "
           "start past 0",

@@ -60,11 +60,11 @@ class Registers {
 
   /// At the end of an iteration: keeps what it left for late steps of the next.
   void next_iteration() {
-    late_fragments_ = std::exchange(fragments_, {});
-    for (int product : late_rescaled_)
+    pipelined_fragments_ = std::exchange(fragments_, {});
+    for (int product : pipelined_rescaled_)
       reject("{}: %{}'s sums are multiplied, and no product is added to them before the next iteration ends",
              p_.name, product);
-    late_rescaled_ = std::exchange(rescaled_, {});
+    pipelined_rescaled_ = std::exchange(rescaled_, {});
   }
 
   /// A loop's iterations twice, and nothing but what is carried from one to the next.
@@ -74,7 +74,7 @@ class Registers {
       if (step.task >= 0 && step.kind != StepKind::start) {
         const Section outside = section_;
         if (step.peeled) section_ = Section::inside;
-        late_ = step.late;
+        pipelined_ = step.pipelined;
         task(step.task);
         section_ = outside;
       }
@@ -122,7 +122,7 @@ class Registers {
         return product(t);
       case TaskKind::to_operand:
         read(t, n.in[0], At::own);
-        if (late_fragments_.contains(task.node) && takes_late(task.node))
+        if (pipelined_fragments_.contains(task.node) && takes_pipelined(task.node))
           reject("{}: {} puts %{} where that of the iteration before has not been multiplied yet", p_.name,
                  describe(t), task.node);
         fragments_[task.node] = {t, false};
@@ -220,9 +220,9 @@ class Registers {
       reject("{}: {} reads sums %{} of a slice of K, before those of the other {} came", p_.name, describe(t),
              x, plan_.split_k == 2 ? "rank" : "ranks");
     if (const auto direct = plan_.direct.find(x); direct != plan_.direct.end() && direct->second) return;
-    const bool late = n.carried || n.kind == NodeKind::accumulate;
+    const bool after_loop = n.carried || n.kind == NodeKind::accumulate;
     if (const auto c = plan_.context_of.find(x); c != plan_.context_of.end() && n.kind != NodeKind::round &&
-                                                 (late ? Section::after : n.section) == section_) {
+                                                 (after_loop ? Section::after : n.section) == section_) {
       if (c->second == task.context && at == At::own && n.shape == context(task).domain)
         return in_registers(t, x);
       if (c->second == task.context && at == At::pair && n.shape == context(task).domain &&
@@ -269,10 +269,10 @@ class Registers {
   }
 
   /// Returns whether a late matmul reads this operand.
-  bool takes_late(int operand) const {
+  bool takes_pipelined(int operand) const {
     for (const Agent& agent : plan_.schedule.agents)
       if (find_step(agent.steps, [&](const Step& step) {
-            return step.late && step.task >= 0 && node(plan_.tasks[step.task].node).in[0] == operand;
+            return step.pipelined && step.task >= 0 && node(plan_.tasks[step.task].node).in[0] == operand;
           }))
         return true;
     return false;
@@ -315,22 +315,23 @@ class Registers {
     else
       stored(t, node(task.node).in[0], false);  // ldmatrix: elements of other threads
     stored(t, node(task.node).in[1], false);
-    if (rescaled_by(node(task.node)) >= 0 && (late_ ? late_rescaled_ : rescaled_).erase(task.node) == 0)
+    if (rescaled_by(node(task.node)) >= 0 &&
+        (pipelined_ ? pipelined_rescaled_ : rescaled_).erase(task.node) == 0)
       reject("{}: {} adds to sums that no task before it in {} has multiplied by %{}", p_.name, describe(t),
-             late_ ? "the iteration before" : "this iteration", rescaled_by(node(task.node)));
+             pipelined_ ? "the iteration before" : "this iteration", rescaled_by(node(task.node)));
     if (node(task.node).carried) return state(t, accumulators_, task.node);
     accumulators_[task.node] = {t, false};
   }
 
   void fragments(int t) {
     const int operand = node(plan_.tasks[t].node).in[0];
-    std::map<int, RegisterValue>& left = late_ ? late_fragments_ : fragments_;
+    std::map<int, RegisterValue>& left = pipelined_ ? pipelined_fragments_ : fragments_;
     const auto found = left.find(operand);
     if (found == left.end())
       reject("{}: {} takes %{} as fragments, which no task before it in {} leaves in registers", p_.name,
-             describe(t), operand, late_ ? "the iteration before" : "this section");
+             describe(t), operand, pipelined_ ? "the iteration before" : "this section");
     proof_.chained(t, found->second.task);
-    if (late_) left.erase(found);
+    if (pipelined_) left.erase(found);
   }
 
   void finish(int t) {
@@ -347,12 +348,12 @@ class Registers {
   Section section_ = Section::inside;
   std::map<int, RegisterValue> accumulators_, fragments_, sums_;  // by node
   std::map<int, int> writer_;                                     // buffer -> task
-  bool whole_ = false;                           // this rank's accumulators are those of all of K
-  std::map<int, RegisterValue> late_fragments_;  // of the previous iteration
+  bool whole_ = false;                                // this rank's accumulators are those of all of K
+  std::map<int, RegisterValue> pipelined_fragments_;  // of the previous iteration
   // Matmuls whose rescaled accumulators lack this iteration's addition.
-  std::set<int> rescaled_, late_rescaled_;
+  std::set<int> rescaled_, pipelined_rescaled_;
   // The current step uses what the previous iteration left.
-  bool late_ = false;
+  bool pipelined_ = false;
   std::set<int> updated_;              // states updated in this iteration
   std::set<std::pair<int, At>> seen_;  // what the current task has evaluated
 };

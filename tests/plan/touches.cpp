@@ -163,9 +163,9 @@ class Evaluation {
     if (const auto d = plan_.direct.find(node); d != plan_.direct.end() && d->second) return;
     if (const auto c = plan_.context_of.find(node); c != plan_.context_of.end() && !moved) {
       const Context& mine = plan_.contexts[task_.context];
-      const bool late = n.carried || n.kind == NodeKind::accumulate;
+      const bool after_loop = n.carried || n.kind == NodeKind::accumulate;
       const bool whole = c->second == task_.context && n.shape == mine.domain;
-      if ((late ? Section::after : n.section) == task_.section && (whole || rows_.count(c->second) > 0))
+      if ((after_loop ? Section::after : n.section) == task_.section && (whole || rows_.count(c->second) > 0))
         return;
     }
     const int b = plan_.buffer_of.at(node);

@@ -266,9 +266,9 @@ TEST(Rejection, ProxyFences) {
     return verdict(s);
   };
   EXPECT_EQ(with(right), "");
-  std::vector<Step> late = right;  // the thread that starts the wgmma may fence for all after the barrier
-  std::swap(late[3], late[4]);
-  EXPECT_EQ(with(late), "");
+  std::vector<Step> delayed = right;  // the thread that starts the wgmma may fence for all after the barrier
+  std::swap(delayed[3], delayed[4]);
+  EXPECT_EQ(with(delayed), "");
   std::vector<Step> early = right;  // before the copy has arrived
   std::swap(early[2], early[3]);
   EXPECT_EQ(with(early),

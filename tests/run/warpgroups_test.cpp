@@ -369,12 +369,12 @@ TEST(WarpgroupChains, TakeFragmentsOfTheRightIteration) {
     return verdict(plan);
   };
   EXPECT_EQ(
-      changed([](plan::Step& s) { return std::exchange(s.late, false); }),
+      changed([](plan::Step& s) { return std::exchange(s.pipelined, false); }),
       "attention_k0: 'mma %13' takes %12 as fragments, which no task before it in this section leaves in "
       "registers");
   EXPECT_EQ(
       changed([](plan::Step& s) {
-        if (!s.late) return false;
+        if (!s.pipelined) return false;
         s.reads.at(0).lag = 0;
         return true;
       }),

@@ -379,10 +379,10 @@ TEST(Equal, Rows) {
     b.output(body(x, n), "Y");
     return b.build();
   };
-  const KernelGraph late = with([](const Tensor& x, const Tensor& n) { return exp(gather(x, n)); });
-  expect(Answer::equal, late, with([](const Tensor& x, const Tensor& n) { return gather(exp(x), n); }),
+  const KernelGraph delayed = with([](const Tensor& x, const Tensor& n) { return exp(gather(x, n)); });
+  expect(Answer::equal, delayed, with([](const Tensor& x, const Tensor& n) { return gather(exp(x), n); }),
          "field");
-  expect(Answer::different, late, with([](const Tensor& x, const Tensor& n) {
+  expect(Answer::different, delayed, with([](const Tensor& x, const Tensor& n) {
            return gather(exp(slice_scatter(x, slice(x, 0, 0, 1) * 2.0, 0, 4)), n);
          }));
 }
