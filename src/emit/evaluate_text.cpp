@@ -162,7 +162,7 @@ void KernelText::nest(const std::vector<int>& tasks) {
   if (c.row || c.replicated())
     fragment_nest(tasks);
   else
-    sweep_nest(tasks);
+    blocked_nest(tasks);
   if (!within.empty()) out_.close();
 }
 
@@ -177,7 +177,7 @@ Condition KernelText::in_slices(const Task& task) const {
   return all;
 }
 
-void KernelText::sweep_nest(const std::vector<int>& tasks) {
+void KernelText::blocked_nest(const std::vector<int>& tasks) {
   const Context& c = plan_.contexts[plan_.tasks[tasks.front()].context];
   const std::vector<Item> items = plan::evaluate(plan_, tasks);
   bool registers = false;

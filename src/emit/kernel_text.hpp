@@ -149,7 +149,7 @@ class KernelText {
   // evaluate_text.cpp
   void mma(const Task&);
   void nest(const std::vector<int>& tasks);  // tasks of one context
-  void sweep_nest(const std::vector<int>& tasks);
+  void blocked_nest(const std::vector<int>& tasks);
   void fragment_nest(const std::vector<int>& tasks);
   NestAt fragment_at(const Context&);
   void buffer_stores(const std::vector<plan::Item>&, const Context&, const char* counter, int many,

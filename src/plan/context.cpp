@@ -100,7 +100,7 @@ bool Context::operator==(const Context& other) const {
   return domain == other.domain && row == other.row && same(share, other.share) && same(tile, other.tile);
 }
 
-Context sweep(const Shape& domain, const std::vector<int>& order, int vector, int threads) {
+Context blocked_layout(const Shape& domain, const std::vector<int>& order, int vector, int threads) {
   Context c;
   c.domain = domain;
   std::vector<Mode> tile{{vector, 1, order.front()}};
@@ -117,11 +117,11 @@ Context sweep(const Shape& domain, const std::vector<int>& order, int vector, in
   return c;
 }
 
-Context sweep(const Shape& domain, int inner, int vector, int threads) {
+Context blocked_layout(const Shape& domain, int inner, int vector, int threads) {
   std::vector<int> order{inner};
   for (int d = static_cast<int>(domain.size()) - 1; d >= 0; --d)
     if (d != inner) order.push_back(d);
-  return sweep(domain, order, vector, threads);
+  return blocked_layout(domain, order, vector, threads);
 }
 
 Context summands(const Summation& s) {

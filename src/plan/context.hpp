@@ -73,9 +73,9 @@ Value layout(const std::vector<Mode>&);
 
 /// A blocked layout: chunks of `vector` elements of `domain`, dimensions in `order`, fastest first,
 /// distributed over the threads in turn. The last chunk of a row may extend beyond it.
-Context sweep(const Shape& domain, const std::vector<int>& order, int vector, int threads);
+Context blocked_layout(const Shape& domain, const std::vector<int>& order, int vector, int threads);
 /// The same with `inner` fastest, then the other dimensions in row-major order (last fastest).
-Context sweep(const Shape& domain, int inner, int vector, int threads);
+Context blocked_layout(const Shape& domain, int inner, int vector, int threads);
 
 /// A reduction: summand k of the result at a coordinate of `sums` is k * to further along `dim` of `domain`,
 /// which may have one more dimension than `sums`. `lanes` * `splits` threads share a result, in vectors;

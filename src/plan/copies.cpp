@@ -71,7 +71,7 @@ Context copy_context(const graph::KernelTensor& tensor, const Shape& padded, int
     if (d != inner) order.push_back(d);
   std::stable_sort(order.begin() + 1, order.end(),
                    [&](int a, int b) { return tensor.strides[a] < tensor.strides[b]; });
-  return sweep(padded, order, copy.vector, threads);
+  return blocked_layout(padded, order, copy.vector, threads);
 }
 
 bool leaves_at_once(const KernelPlan& plan, const Node& store, const Context& accumulators, int gmem_inner) {

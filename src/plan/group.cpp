@@ -6,7 +6,7 @@
 #include "plan/copies.hpp"
 #include "plan/layouts.hpp"
 #include "plan/leaves.hpp"
-#include "plan/line_sweep.hpp"
+#include "plan/row_blocked_layout.hpp"
 #include "plan/same_thread.hpp"
 #include "plan/sliced.hpp"
 #include "plan/tensor_map.hpp"
@@ -104,9 +104,9 @@ class Grouping {
     return best;
   }
 
-  int sweep(const Shape& domain, int inner, int vector) {
+  int blocked_layout(const Shape& domain, int inner, int vector) {
     while (vector > 1 && domain[inner] % vector != 0) vector /= 2;
-    return context(plan::sweep(domain, inner, vector, program_.threads()));
+    return context(plan::blocked_layout(domain, inner, vector, program_.threads()));
   }
 
   /// A blocked layout for float32 values, with the widest vectors that leave no thread idle.
@@ -114,7 +114,7 @@ class Grouping {
     int vector = max_elements_per_step;
     const std::int64_t elements = graph::size(domain);
     while (vector > 1 && elements / vector < program_.threads()) vector /= 2;
-    return sweep(domain, inner, vector);
+    return blocked_layout(domain, inner, vector);
   }
 
   static int last(const Shape& s) { return static_cast<int>(s.size()) - 1; }
@@ -319,7 +319,7 @@ class Grouping {
     }
     const Shape padded = operand_padding(plan_, i);
     if (c < 0 || !plan_.contexts[c].row || !covers(plan_.contexts[c], padded))
-      c = sweep(padded, plan_.inner.at(i), max_elements_per_step);
+      c = blocked_layout(padded, plan_.inner.at(i), max_elements_per_step);
     const int b = buffer(i, n.dtype, n.shape, padded, 1, plan_.inner.at(i));
     plan_.buffers[b].matmul_operand = is_operand(i);
     plan_.buffer_of[i] = b;
@@ -338,7 +338,7 @@ class Grouping {
     copy.row = nullptr;
     plan_.copies[i] = copy;
     if (const std::optional<Copy> wide = fetched(plan_, whole_, target_, i)) {
-      const int load = n.in[0], in = sweep(n.shape, inner, wide->vector);
+      const int load = n.in[0], in = blocked_layout(n.shape, inner, wide->vector);
       plan_.copies[load] = *wide;
       plan_.context_of[load] = in;
       producer_[load] = task(TaskKind::fetch, Section::after, load, in);
@@ -359,11 +359,12 @@ class Grouping {
         evaluate(t, n.in[0]);
         writers_[b].push_back(t);
       }
-      const int out = task(TaskKind::to_global, Section::after, i, sweep(n.shape, inner, copy.vector), b);
+      const int out =
+          task(TaskKind::to_global, Section::after, i, blocked_layout(n.shape, inner, copy.vector), b);
       buffer_reads_.push_back({out, b});
       return;
     }
-    const int where = c >= 0 ? c : context(store_sweep(program_, n, inner, copy.vector));
+    const int where = c >= 0 ? c : context(store_blocked_layout(program_, n, inner, copy.vector));
     evaluate(task(TaskKind::to_global, Section::after, i, where), n.in[0]);
   }
 

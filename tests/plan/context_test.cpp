@@ -51,7 +51,7 @@ TEST(Contexts, SweepsGiveChunksToThreadsInTurn) {
       for (int v = 0; v < vector; ++v, ++at[order[0]])
         expected[{chunk % threads, chunk / threads * vector + v}] = at;
     }
-    const Context c = sweep(domain, order, vector, threads);
+    const Context c = blocked_layout(domain, order, vector, threads);
     ASSERT_EQ(registers(c), expected) << print(c) << " " << layouts(c);
     EXPECT_EQ(c.vector(), vector);
     EXPECT_EQ(c.inner(), order[0]);
@@ -163,9 +163,9 @@ TEST(Contexts, CoverTheirDomain) {
 }
 
 TEST(Contexts, AreWritten) {
-  EXPECT_EQ(layouts(sweep({16, 256}, 1, 8, 128)),
+  EXPECT_EQ(layouts(blocked_layout({16, 256}, 1, 8, 128)),
             "(128,(8,4),1):(8@0,(1@0,1024@0),_0) in ((8,32,16)):((1@1,8@1,1@0))");
-  EXPECT_EQ(EvaluatedLayout(sweep({16, 256}, 1, 8, 128)).at(33, 9), (Shape{5, 9}));
+  EXPECT_EQ(EvaluatedLayout(blocked_layout({16, 256}, 1, 8, 128)).at(33, 9), (Shape{5, 9}));
 }
 
 }  // namespace

@@ -234,7 +234,7 @@ TEST(Mutated, RowsAreRefusedInWords) {
       verdict(bad),
       name + "'accumulate %7' reads %5 in registers, where no task before it in this section leaves it");
   bad = good;  // each lane for a row of its own
-  bad.contexts[at].share = sweep(rows->domain, {1, 0, 2}, 1, rows->threads()).share;
+  bad.contexts[at].share = blocked_layout(rows->domain, {1, 0, 2}, 1, rows->threads()).share;
   EXPECT_EQ(verdict(bad), name +
                               "value 1 of thread 0 is no element of %5 after 'finish %5', and 'finish %5' "
                               "takes it for (0, 8, 0)");
@@ -363,7 +363,7 @@ TEST(Mutated, FetchedChunksAreTheirThreads) {
   const auto task = static_cast<std::size_t>(task_of(good, TaskKind::fetch));
   KernelPlan bad = good;
   const Context& was = good.contexts[good.tasks[task].context];
-  bad.contexts.push_back(sweep(was.domain, 0, 1, 256));
+  bad.contexts.push_back(blocked_layout(was.domain, 0, 1, 256));
   bad.tasks[task].context = static_cast<int>(bad.contexts.size()) - 1;
   EXPECT_EQ(verdict(bad),
             "odd_lines_k0_copy: value 1 of thread 0 is (0, 256) of %0 after 'fetch %0', and 'to global %2' "

@@ -1,4 +1,4 @@
-#include "plan/line_sweep.hpp"
+#include "plan/row_blocked_layout.hpp"
 
 #include <algorithm>
 #include <tuple>
@@ -7,7 +7,8 @@
 
 namespace zellige::plan {
 
-std::optional<Context> line_sweep(const Shape& domain, int inner, int vector, int bytes, int threads) {
+std::optional<Context> row_blocked_layout(const Shape& domain, int inner, int vector, int bytes,
+                                          int threads) {
   constexpr int sector = 32, warp = 32;
   Summation s;
   s.domain = s.sums = domain;
@@ -31,7 +32,7 @@ std::optional<Context> line_sweep(const Shape& domain, int inner, int vector, in
   return summands(s);
 }
 
-Context store_sweep(const BlockProgram& p, const Node& store, int inner, int vector) {
+Context store_blocked_layout(const BlockProgram& p, const Node& store, int inner, int vector) {
   const auto along = static_cast<std::size_t>(inner);
   while (vector > 1 && store.shape[along] % vector != 0) vector /= 2;
   const bool of_lines = std::ranges::any_of(leaves(p, store.in[0], store.shape), [&](const Leaf& leaf) {
@@ -39,9 +40,9 @@ Context store_sweep(const BlockProgram& p, const Node& store, int inner, int vec
     return s.size() == store.shape.size() && s[along] == 1 && graph::size(s) > 1;
   });
   if (of_lines)
-    if (auto lines = line_sweep(store.shape, inner, vector, graph::bytes(store.dtype), p.threads()))
+    if (auto lines = row_blocked_layout(store.shape, inner, vector, graph::bytes(store.dtype), p.threads()))
       return std::move(*lines);
-  return sweep(store.shape, inner, vector, p.threads());
+  return blocked_layout(store.shape, inner, vector, p.threads());
 }
 
 }  // namespace zellige::plan

@@ -1,6 +1,6 @@
 // Row by row every element has exactly one owner, and it takes at most an eighth more steps than round-robin
 // chunks.
-#include "plan/line_sweep.hpp"
+#include "plan/row_blocked_layout.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ TEST(LineSweep, OfRandomTilesTakesEachElementOnceInFewSteps) {
   for (int i = 0; i < 400; ++i) {
     const int vector = 1 << below(4), threads = 32 << below(5);
     const Shape domain{1 + below(3), 1 + below(40), std::int64_t{vector} * (1 + below(100))};
-    const std::optional<Context> c = line_sweep(domain, 2, vector, 2, threads);
+    const std::optional<Context> c = row_blocked_layout(domain, 2, vector, 2, threads);
     if (domain[0] * domain[1] == 1) EXPECT_FALSE(c);
     if (!c) continue;
     ++taken;
@@ -37,8 +37,8 @@ TEST(LineSweep, OfRandomTilesTakesEachElementOnceInFewSteps) {
 
 // With few rows that the chunks do not divide evenly, threads that keep to a row would be idle.
 TEST(LineSweep, IsNoneWhereItTakesClearlyMoreSteps) {
-  EXPECT_FALSE(line_sweep({3, 264}, 1, 8, 2, 128));
-  EXPECT_TRUE(line_sweep({4, 256}, 1, 8, 2, 128));
+  EXPECT_FALSE(row_blocked_layout({3, 264}, 1, 8, 2, 128));
+  EXPECT_TRUE(row_blocked_layout({4, 256}, 1, 8, 2, 128));
 }
 
 }  // namespace
