@@ -150,15 +150,15 @@ KernelGraph once(const KernelGraph& g) {
     const graph::KernelTensor& made = g.tensors[op.outputs[0]];
     const bool may = op.kind != OpKind::custom && op.outputs.size() == 1 && made.memory < 0;
     if (may) {
-      auto& alike = before[{op.kind, op.inputs}];
-      const auto same = std::ranges::find_if(alike, [&](const KernelOp* o) {
+      auto& duplicates = before[{op.kind, op.inputs}];
+      const auto same = std::ranges::find_if(duplicates, [&](const KernelOp* o) {
         return o->attributes == op.attributes && g.tensors[o->outputs[0]].dtype == made.dtype;
       });
-      if (same != alike.end() && !is_output(g, op.outputs[0])) {
+      if (same != duplicates.end() && !is_output(g, op.outputs[0])) {
         as[op.outputs[0]] = (*same)->outputs[0], changed = true;
         continue;
       }
-      alike.push_back(&given);
+      duplicates.push_back(&given);
     }
     out.keep(op);
   }

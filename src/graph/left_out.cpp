@@ -20,7 +20,7 @@ KernelGraph left_out(const KernelGraph& given, const std::vector<bool>& stored) 
   return g;
 }
 
-bool round_alike(const KernelGraph& a, const KernelGraph& b) {
+bool same_roundings(const KernelGraph& a, const KernelGraph& b) {
   return std::ranges::equal(a.tensors, b.tensors, {}, &KernelTensor::dtype, &KernelTensor::dtype);
 }
 

@@ -17,6 +17,6 @@ namespace zellige::graph {
 KernelGraph left_out(const KernelGraph&, const std::vector<bool>& stored);
 
 /// Returns whether two graphs with the same tensors round in the same way.
-bool round_alike(const KernelGraph&, const KernelGraph&);
+bool same_roundings(const KernelGraph&, const KernelGraph&);
 
 }  // namespace zellige::graph

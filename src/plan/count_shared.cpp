@@ -82,7 +82,7 @@ int ideal(const BankAccess& a, int total) {
 
 /// Returns whether an access equals another one shifted by a multiple of the banks' row: then its wavefronts
 /// are equal.
-bool alike(const BankAccess& a, const BankAccess& b) {
+bool equivalent(const BankAccess& a, const BankAccess& b) {
   if (a.address.size() != b.address.size()) return false;
   std::int64_t by = -1;
   for (std::size_t lane = 0; lane < a.address.size(); ++lane) {
@@ -194,7 +194,7 @@ class Count {
         if (!active) continue;
         one.mixed = one.mixed || (active & ~all) != 0;
         all = active, limit |= active;
-        if (!alike(access, last)) w = evaluate(access), ideally = ideal(access, w.total), last = access;
+        if (!equivalent(access, last)) w = evaluate(access), ideally = ideal(access, w.total), last = access;
         total += static_cast<std::uint64_t>(w.total), ideal_total += static_cast<std::uint64_t>(ideally);
       }
       one.ragged = one.ragged || (limit && all != limit);

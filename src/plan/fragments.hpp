@@ -38,7 +38,7 @@ inline int warps_of(const Instruction& mma) { return mma.issuers / 32; }
 inline int matrix_side(const Instruction& load) { return load.a.layout.value_count() / load.a.bits; }
 
 /// Returns whether two instructions have the same layout of C, whatever their operand types.
-inline bool alike(const Instruction& a, const Instruction& b) {
+inline bool equivalent(const Instruction& a, const Instruction& b) {
   return a.m == b.m && a.n == b.n && a.k == b.k && a.c.layout == b.c.layout;
 }
 

@@ -194,7 +194,7 @@ class Grouping {
       row = target::find_mma(target_, type, type, graph::name(DType::f32));
     }
     for (const Context& other : plan_.contexts)
-      if (other.row && alike(*other.row, *row)) row = other.row;
+      if (other.row && equivalent(*other.row, *row)) row = other.row;
     const int id = context(accumulators(n.shape, choice.warps, *row));
     const int factor = rescaled_by(n), rescale = factor < 0 ? -1 : task(TaskKind::rescale, n.section, i, id);
     if (rescale >= 0) evaluate(rescale, factor);

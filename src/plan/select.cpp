@@ -181,7 +181,7 @@ class Selection {
     alone_[id] = min_cost;
     // Matmuls of one shape share a layout, so that their accumulators agree thread by thread.
     for (const auto& [other, o] : plan_.matmuls)
-      if (other < id && o.row && alike(*o.row, *c.row) && o.warps.k == 1 && c.warps.k == 1 &&
+      if (other < id && o.row && equivalent(*o.row, *c.row) && o.warps.k == 1 && c.warps.k == 1 &&
           o.batch == c.batch && o.m == c.m && o.n == c.n &&
           spilled({id}, {o.warps}) <= spilled({id}, {c.warps}))
         c.warps = o.warps;

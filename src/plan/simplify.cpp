@@ -22,7 +22,7 @@ class Simplification {
 
   int add(Node n) {
     if (n.kind == NodeKind::round || n.kind == NodeKind::store)
-      while (rounds_alike(n.in[0], n.dtype)) n.in[0] = node(n.in[0]).in[0];
+      while (rounds_the_same(n.in[0], n.dtype)) n.in[0] = node(n.in[0]).in[0];
     const bool largest = n.kind == NodeKind::reduce && n.op == OpKind::reduction_max && !n.carried,
                lowest =
                    n.kind == NodeKind::map && n.op == OpKind::mask && std::isinf(n.scalar) && n.scalar < 0;
@@ -36,7 +36,7 @@ class Simplification {
     return p_.add(std::move(scale));
   }
 
-  bool rounds_alike(int x, DType to) {
+  bool rounds_the_same(int x, DType to) {
     const Node& n = node(x);
     return n.kind == NodeKind::map && n.op == OpKind::cast && n.to_dtype == to && !n.saturate &&
            !graph::is_integer(to) && !graph::is_integer(node(n.in[0]).dtype);

@@ -9,8 +9,8 @@ namespace {
 bool never_both(const BlockProgram& p, const Node& a, const Node& b) {
   for (const Slice& x : slices(p, a))
     for (const Slice& y : slices(p, b)) {
-      const bool alike = x.dim == y.dim && x.tile == y.tile;
-      if (alike && (x.to <= y.from || y.to <= x.from)) return true;
+      const bool equivalent = x.dim == y.dim && x.tile == y.tile;
+      if (equivalent && (x.to <= y.from || y.to <= x.from)) return true;
     }
   return false;
 }
@@ -65,13 +65,13 @@ std::pair<int, int> shared_way_out(const KernelPlan& plan, const std::vector<std
   for (const bool same : {true, false})
     for (const std::pair<int, int>& way : stores) {
       const Buffer& b = plan.buffers[way.second];
-      const bool alike = b.dtype == n.dtype && b.shape == n.shape && b.inner == inner &&
-                         plan.copies.at(store(way)).row == plan.copies.at(another).row;
+      const bool equivalent = b.dtype == n.dtype && b.shape == n.shape && b.inner == inner &&
+                              plan.copies.at(store(way)).row == plan.copies.at(another).row;
       const bool fits = std::ranges::all_of(stores, [&](const std::pair<int, int>& other) {
         return other.second != way.second || nodes[store(other)].in == n.in ||
                never_both(plan.program, nodes[store(other)], n);
       });
-      if (alike && fits && same == (nodes[store(way)].in == n.in)) return {store(way), way.second};
+      if (equivalent && fits && same == (nodes[store(way)].in == n.in)) return {store(way), way.second};
     }
   return {-1, -1};
 }

@@ -303,7 +303,7 @@ class Registers {
              to_string(node(task.node).shape));
     const bool side_by_side = c.row && choice.row && choice.columns() != choice.n &&
                               leaves_as(*choice.row, *c.row, node(task.node).shape, w);
-    if (!c.row || !choice.row || (!alike(*c.row, *choice.row) && !side_by_side))
+    if (!c.row || !choice.row || (!equivalent(*c.row, *choice.row) && !side_by_side))
       reject("{}: {} leaves its accumulators as {} does, {} was chosen", p_.name, describe(t),
              c.row ? c.row->name : "no instruction", choice.row ? choice.row->name : "no instruction");
     if (w.count() * 32 > p_.threads())

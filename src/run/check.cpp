@@ -126,10 +126,10 @@ void check_all(const graph::KernelGraph& g, const emit::Manifest& m, const std::
                const graph::RandomInputs& inputs, RunResult& r) {
   const std::vector<Stored> stored = stored_tensors(g, m);
   const graph::KernelGraph exact = kept(g, m, stored);
-  const bool alike = graph::round_alike(exact, g);
-  const graph::Reference without = alike ? graph::Reference{} : graph::run(exact, inputs.arrays);
-  graph::Judge judge(exact, inputs.arrays, alike ? inputs.reference : without, 0, alike ? nullptr : &g,
-                     alike ? nullptr : &inputs.reference);
+  const bool same_as_exact = graph::same_roundings(exact, g);
+  const graph::Reference without = same_as_exact ? graph::Reference{} : graph::run(exact, inputs.arrays);
+  graph::Judge judge(exact, inputs.arrays, same_as_exact ? inputs.reference : without, 0,
+                     same_as_exact ? nullptr : &g, same_as_exact ? nullptr : &inputs.reference);
   for (const Stored& s : stored) {
     const emit::TensorPlace& t = m.tensors[static_cast<std::size_t>(s.place)];
     const Bytes& bytes = storage[static_cast<std::size_t>(s.place)];
@@ -149,7 +149,7 @@ void check_sample(const graph::KernelGraph& g, const emit::Manifest& m, const st
                   const graph::InputChoice& inputs, const SampledCheck& options, RunResult& r) {
   const std::vector<Stored> stored = stored_tensors(g, m);
   const graph::KernelGraph exact = kept(g, m, stored);
-  const bool alike = graph::round_alike(exact, g);
+  const bool same_as_exact = graph::same_roundings(exact, g);
   std::vector<int> tensors, place(g.tensors.size(), -1), input(g.tensors.size(), -1);
   for (const Stored& s : stored) tensors.push_back(s.tensor), place[s.tensor] = s.place;
   for (std::size_t i = 0; i < g.inputs.size(); ++i) input[g.inputs[i]] = static_cast<int>(i);
@@ -182,18 +182,19 @@ void check_sample(const graph::KernelGraph& g, const emit::Manifest& m, const st
       how.threads = std::max(1, cores / outer);
       const graph::Reference reference = graph::run(c.graph, arrays, how);
       const graph::KernelGraph declared =
-          alike ? graph::KernelGraph{} : graph::cut(g, s.tensor, region, s.known).graph;
-      const graph::Reference rounded = alike ? graph::Reference{} : graph::run(declared, arrays, how);
+          same_as_exact ? graph::KernelGraph{} : graph::cut(g, s.tensor, region, s.known).graph;
+      const graph::Reference rounded = same_as_exact ? graph::Reference{} : graph::run(declared, arrays, how);
       const int made = c.graph.outputs[0];
       const graph::DType dtype = g.tensors[s.tensor].dtype;
       const graph::Array found = unpack(t, storage[at], region);
       // Once a tile is wrong, nothing excuses the tensor, and rounding errors of other tiles need not be
       // computed.
-      graph::Comparison one = wrong ? graph::compare(found, reference.tensors[made], dtype, nullptr,
-                                                     alike ? nullptr : &rounded.tensors[made])
-                                    : graph::Judge(c.graph, arrays, reference, how.threads,
-                                                   alike ? nullptr : &declared, alike ? nullptr : &rounded)
-                                          .compare(made, found, dtype);
+      graph::Comparison one =
+          wrong ? graph::compare(found, reference.tensors[made], dtype, nullptr,
+                                 same_as_exact ? nullptr : &rounded.tensors[made])
+                : graph::Judge(c.graph, arrays, reference, how.threads, same_as_exact ? nullptr : &declared,
+                               same_as_exact ? nullptr : &rounded)
+                      .compare(made, found, dtype);
       if ((one.wrong > 0 || one.limited) && status_of(one) == Status::wrong) wrong = true;
       for (std::size_t d = 0; d < one.at.size(); ++d) one.at[d] += region.origin[d];
       const std::lock_guard lock(guard);

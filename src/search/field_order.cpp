@@ -337,9 +337,9 @@ FieldNumber Field::choose(const FieldNumber& c, const FieldNumber& x, const Fiel
     }
     return z;
   }
-  const bool alike =
+  const bool equivalent =
       x.kind == y.kind && x.p == y.p && x.q == y.q && x.domain == y.domain && x.fragile == y.fragile;
-  if (alike) return take(x);
+  if (equivalent) return take(x);
   for (Kind k : {Kind::missing, Kind::unclear})
     if (x.kind == k || y.kind == k) return marked(marked(special(k), x), y);
   const FieldNumber both = merged(Op::choose, x, y);

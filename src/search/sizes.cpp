@@ -65,10 +65,10 @@ class SizesOfGraph {
   }
 
   /// Equal extents, except along `except` and where an extent of 1 broadcasts.
-  void alike(const Extents& x, const Extents& y, int except = -1) {
+  void unify(const Extents& x, const Extents& y, int except = -1) {
     if (except < 0 && x.size() != y.size()) {  // dimensions count from the last
       const std::size_t rank = std::min(x.size(), y.size());
-      return alike({x.end() - static_cast<std::ptrdiff_t>(rank), x.end()},
+      return unify({x.end() - static_cast<std::ptrdiff_t>(rank), x.end()},
                    {y.end() - static_cast<std::ptrdiff_t>(rank), y.end()});
     }
     if (x.size() != y.size()) fail("ranks {} and {} meet", x.size(), y.size());
@@ -77,7 +77,7 @@ class SizesOfGraph {
   }
 
   void reduced(const Extents& x, const Extents& y, int dim, GraphSizes::Op& at) {
-    alike(x, y, dim);
+    unify(x, y, dim);
     at.to = y[dim];
     s_.reductions_.push_back(y[dim]);
     s_.product(x[dim], {y[dim], s_.variable(s_.value(x[dim]) / s_.value(y[dim]))});
@@ -97,9 +97,9 @@ class SizesOfGraph {
         if (row) s_.same(x[last - 1], y[y.size() - 1 - column]);
         if (column) s_.same(in[1].back(), y.back());
         const Extents a = batches(x, 2), b = batches(in[1], 2), c = batches(y, row + column);
-        if (row || column) alike(a, c), alike(b, c);
-        alike(a, b);
-        if (in.size() > 2) alike(in[2], y);
+        if (row || column) unify(a, c), unify(b, c);
+        unify(a, b);
+        if (in.size() > 2) unify(in[2], y);
         return;
       }
       case OpKind::reduction:
@@ -107,8 +107,8 @@ class SizesOfGraph {
       case OpKind::accum_redtox_sum:
         return reduced(x, y, last, at);
       case OpKind::reduction_max:
-        alike(x, y, attributes.dim);
-        return alike(x, out[1], attributes.dim);
+        unify(x, y, attributes.dim);
+        return unify(x, out[1], attributes.dim);
       case OpKind::amax:
       case OpKind::sum:
       case OpKind::mean:
@@ -142,7 +142,7 @@ class SizesOfGraph {
       }
       case OpKind::expand:
         at.parts = y;
-        return alike(x, y);
+        return unify(x, y);
       case OpKind::slice:
       case OpKind::rotary:
       case OpKind::rotary_interleaved:
@@ -153,13 +153,13 @@ class SizesOfGraph {
       case OpKind::mask:  // tril 0 means the same at every size, and so do lengths from 0 to the extent
         if (attributes.kept != graph::Kept{.tril = 0} && attributes.kept != graph::Kept{})
           fail("{} names sizes of its own", graph::name(kind));
-        if (in.size() > 1) alike(in[1], y);
-        return alike(x, y);
+        if (in.size() > 1) unify(in[1], y);
+        return unify(x, y);
       case OpKind::concat:
       case OpKind::split: {
         std::vector<int> parts;
         for (const Extents& part : kind == OpKind::concat ? in : out) {
-          alike(part, kind == OpKind::concat ? y : x, attributes.dim);
+          unify(part, kind == OpKind::concat ? y : x, attributes.dim);
           parts.push_back(part[attributes.dim]);
         }
         if (kind == OpKind::split) at.parts = parts;
@@ -171,17 +171,17 @@ class SizesOfGraph {
     switch (graph::family(kind)) {
       case OpFamily::elementwise:
         for (const Extents& operand : in) {
-          alike(operand, y);
-          for (const Extents& other : in) alike(operand, other);
+          unify(operand, y);
+          for (const Extents& other : in) unify(operand, other);
         }
         return;
       case OpFamily::composed:  // a norm's weight and bias
-        for (std::size_t i = 1; i < in.size(); ++i) alike(in[i], x);
+        for (std::size_t i = 1; i < in.size(); ++i) unify(in[i], x);
         at.parts.assign(x.end() - static_cast<std::ptrdiff_t>(attributes.sizes.size()), x.end());
-        return alike(x, y);
+        return unify(x, y);
       case OpFamily::accumulator:
-        if (in.size() > 1) alike(x, in[1]);  // the factor of a rescale
-        return alike(x, y, s_.value(x[last]) == s_.value(y[last]) ? -1 : last);
+        if (in.size() > 1) unify(x, in[1]);  // the factor of a rescale
+        return unify(x, y, s_.value(x[last]) == s_.value(y[last]) ? -1 : last);
       default:
         fail("{}: `equal` does not know how its sizes hang together", graph::name(kind));
     }

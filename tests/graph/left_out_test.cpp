@@ -42,9 +42,9 @@ TEST(LeftOut, IsTheRoundingOfWhatNobodyStores) {
   EXPECT_EQ(e.tensors[tensor(e, "V")].dtype, DType::f32) << "a view has its operand's";
   EXPECT_EQ(e.tensors[tensor(e, "Y")].dtype, DType::f16) << "an output is stored";
   EXPECT_EQ(e.tensors[tensor(e, "X")].dtype, DType::f16);
-  EXPECT_FALSE(round_alike(g, e));
-  EXPECT_TRUE(round_alike(g, left_out(g, all_but(g, ""))));
-  EXPECT_TRUE(round_alike(g, left_out(g, all_but(g, "Y")))) << "an output is stored, whoever says what";
+  EXPECT_FALSE(same_roundings(g, e));
+  EXPECT_TRUE(same_roundings(g, left_out(g, all_but(g, ""))));
+  EXPECT_TRUE(same_roundings(g, left_out(g, all_but(g, "Y")))) << "an output is stored, whoever says what";
 }
 
 struct Judged {

@@ -73,7 +73,7 @@ namespace detail {
 /// A load if there is a barrier, else a store.
 template <tensor_like S, tensor_like D, class... Barrier>
 ZELLIGE_DEVICE inline void each_common_run(S const& src, D& dst, Barrier const&... barrier) {
-  static_assert(alike_in_memory<S, remove_cvref_t<D>>,
+  static_assert(same_representation<S, remove_cvref_t<D>>,
                 "SM90_BULK_COPY_AUTO: source and destination differ in type");
   using DT = remove_cvref_t<D>;
   auto const common = max_common_layout(src.layout(), dst.layout());

@@ -52,8 +52,8 @@ struct everywhere {
 /// y = alpha * x + beta * y, at i with pred(i) if a predicate is passed.
 template <class A, tensor_like S, class B, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void axpby(A const& alpha, S const& x, B const& beta, D&& y) {
-  detail::require_alike<Algorithm::axpby>(x, y);
-  if constexpr (detail::alike<S, remove_cvref_t<D>>)
+  detail::require_same_counts<Algorithm::axpby>(x, y);
+  if constexpr (detail::same_counts<S, remove_cvref_t<D>>)
     detail::axpby_each(alpha, x, beta, y, detail::everywhere{});
 }
 ZELLIGE_CALLS_BACK
@@ -96,8 +96,8 @@ ZELLIGE_HOST_DEVICE constexpr void transform(X const& x, F&& f) {
 ZELLIGE_CALLS_BACK
 template <tensor_like S, tensor_like D, class F>
 requires(!tensor_like<F>) ZELLIGE_HOST_DEVICE constexpr void transform(S const& x, D&& y, F&& f) {
-  detail::require_alike<Algorithm::transform>(x, y);
-  if constexpr (detail::alike<S, remove_cvref_t<D>>) {
+  detail::require_same_counts<Algorithm::transform>(x, y);
+  if constexpr (detail::same_counts<S, remove_cvref_t<D>>) {
     ZELLIGE_UNROLL
     for (int i = 0; i < int(x.size()); ++i) y(i) = f(detail::loaded(x(i)));
   }
@@ -105,10 +105,10 @@ requires(!tensor_like<F>) ZELLIGE_HOST_DEVICE constexpr void transform(S const& 
 ZELLIGE_CALLS_BACK
 template <tensor_like S, tensor_like S1, tensor_like D, class F>
 ZELLIGE_HOST_DEVICE constexpr void transform(S const& x0, S1 const& x1, D&& y, F&& f) {
-  detail::require_alike<Algorithm::transform>(x0, y);
-  if constexpr (detail::alike<S, remove_cvref_t<D>>) {
-    detail::require_alike<Algorithm::transform>(x1, y);
-    if constexpr (detail::alike<S1, remove_cvref_t<D>>) {
+  detail::require_same_counts<Algorithm::transform>(x0, y);
+  if constexpr (detail::same_counts<S, remove_cvref_t<D>>) {
+    detail::require_same_counts<Algorithm::transform>(x1, y);
+    if constexpr (detail::same_counts<S1, remove_cvref_t<D>>) {
       ZELLIGE_UNROLL
       for (int i = 0; i < int(x0.size()); ++i) y(i) = f(detail::loaded(x0(i)), detail::loaded(x1(i)));
     }

@@ -115,8 +115,8 @@ ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, 
   static_assert(MaxVecBits == sizeof_bits_v<T> || MaxVecBits == sizeof_bits_v<typename S::value_type> ||
                     (MaxVecBits >= 8 && MaxVecBits <= 128 && (MaxVecBits & (MaxVecBits - 1)) == 0),
                 "cooperative_copy<threads, bits>: the bits of an element, or 8, 16, 32, 64 or 128");
-  detail::require_alike<c>(src, dst);
-  if constexpr (detail::alike<S, DT>) {
+  detail::require_same_counts<c>(src, dst);
+  if constexpr (detail::same_counts<S, DT>) {
 #if ZELLIGE_CHECK
     if (tid >= unsigned(NumThreads)) detail::broken(c, "thread {x} of {y} takes part", tid, NumThreads);
 #endif

@@ -122,7 +122,7 @@ ZELLIGE_ALGEBRA consteval int common_bits() {
 /// The number of bits of A and B that may move at once; 0: element by element.
 template <int max_bits, class A, class B>
 ZELLIGE_ALGEBRA consteval int vector_bits() {
-  if constexpr (!alike_in_memory<A, B> || is_volatile<typename A::element_type> ||
+  if constexpr (!same_representation<A, B> || is_volatile<typename A::element_type> ||
                 is_volatile<typename B::element_type> || A::rank == 0)
     return 0;
   else if constexpr (ends_in_user_module<typename A::layout_type> ||
@@ -243,14 +243,14 @@ ZELLIGE_HOST_DEVICE constexpr void copy_if(P const& pred, S const& src, D&& dst)
 template <int MaxVecBits, tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy(AutoVectorizingCopyWithAssumedAlignment<MaxVecBits> const&,
                                         S const& src, D&& dst) {
-  detail::require_alike<Algorithm::copy>(src, dst);
-  if constexpr (detail::alike<S, remove_cvref_t<D>>) detail::copy_vectors<MaxVecBits, true>(src, dst);
+  detail::require_same_counts<Algorithm::copy>(src, dst);
+  if constexpr (detail::same_counts<S, remove_cvref_t<D>>) detail::copy_vectors<MaxVecBits, true>(src, dst);
 }
 template <tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy(S const& src, D&& dst) {
   using DT = remove_cvref_t<D>;
-  detail::require_alike<Algorithm::copy>(src, dst);
-  if constexpr (detail::alike<S, DT>) {
+  detail::require_same_counts<Algorithm::copy>(src, dst);
+  if constexpr (detail::same_counts<S, DT>) {
     if constexpr (is_static_v<typename S::layout_type> && is_static_v<typename DT::layout_type>)
       detail::copy_vectors<128, false>(src, dst);
     else
@@ -288,8 +288,8 @@ ZELLIGE_HOST_DEVICE constexpr auto once(S const& shape, A const& a, B const& b) 
 template <class CopyOp, tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy(AutoFilter<CopyOp> const& policy, S const& src, D&& dst) {
   using DL = typename remove_cvref_t<D>::layout_type;
-  detail::require_alike<Algorithm::copy>(src, dst);
-  if constexpr (detail::alike<S, remove_cvref_t<D>>) {
+  detail::require_same_counts<Algorithm::copy>(src, dst);
+  if constexpr (detail::same_counts<S, remove_cvref_t<D>>) {
     if constexpr (is_layout_v<DL> && is_layout_v<typename S::layout_type>) {
       if constexpr (detail::congruent_types<remove_cvref_t<decltype(src.shape())>,
                                             remove_cvref_t<decltype(dst.shape())>>::value) {

@@ -139,7 +139,7 @@ ZELLIGE_HOST_DEVICE constexpr void product_into(D& d, A const& a, B const& b, C 
     if constexpr (C::rank == D::rank && !counts_clash<C, D>) {
       if constexpr (C::rank == 0 || first_clash<C, D> < 0) {
         require_whole<g>(c, d);
-        if constexpr (alike<C, D>) {
+        if constexpr (same_counts<C, D>) {
           check_product<g>(a, b, c);
           multiply(d, a, b, c);
         }

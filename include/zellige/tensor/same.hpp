@@ -81,11 +81,11 @@ ZELLIGE_HOST_DEVICE constexpr void require_same_count(A const& a, B const& b) {
 }
 /// True if a tensor can be read and written element by element with another, as far as the compiler knows.
 template <class A, class B>
-inline constexpr bool alike = !counts_clash<A, B>;
-/// Requires the same number of elements, all in bounds. Reports at most one error: if `alike` is false, do
+inline constexpr bool same_counts = !counts_clash<A, B>;
+/// Requires the same number of elements, all in bounds. Reports at most one error: if `same_counts` is false, do
 /// nothing after it.
 template <Algorithm algorithm, class A, class B>
-ZELLIGE_HOST_DEVICE constexpr void require_alike(A const& a, B const& b) {
+ZELLIGE_HOST_DEVICE constexpr void require_same_counts(A const& a, B const& b) {
   require_same_count<algorithm>(a, b);
   if constexpr (!counts_clash<A, B>) require_whole<algorithm>(a, b);
 }

@@ -27,7 +27,7 @@ using unqualified_t = typename unqualified_type<T>::type;
 
 /// True if elements of two tensors may be copied as bytes: same type, both in memory.
 template <class A, class B>
-inline constexpr bool alike_in_memory =
+inline constexpr bool same_representation =
     is_same_v<unqualified_t<typename A::value_type>,
               unqualified_t<typename B::value_type>>&& __is_trivially_copyable(typename A::value_type) &&
     stands_on_memory<A>&& stands_on_memory<B>;
@@ -35,14 +35,14 @@ inline constexpr bool alike_in_memory =
 
 template <tensor_like A, tensor_like B>
 ZELLIGE_HOST_DEVICE constexpr auto max_common_vector(A const& a, B const& b) {
-  if constexpr (detail::alike_in_memory<A, B>)
+  if constexpr (detail::same_representation<A, B>)
     return max_common_vector(a.layout(), b.layout());
   else
     return Int<0>{};
 }
 template <tensor_like A, tensor_like B>
 ZELLIGE_HOST_DEVICE constexpr auto max_common_layout(A const& a, B const& b) {
-  if constexpr (detail::alike_in_memory<A, B>)
+  if constexpr (detail::same_representation<A, B>)
     return max_common_layout(a.layout(), b.layout());
   else
     return Layout<Int<1>, Int<0>>{};
