@@ -13,7 +13,8 @@ namespace zellige::plan {
 /// Ways in which blocks may take the tiles of matmuls on warpgroups, in order of preference. Where every
 /// block has several tiles, pairs were slower than persistent single blocks at every measured size
 /// (docs/log.md).
-inline const std::vector<Blocks> ways_of_blocks{Blocks::split_k, Blocks::stay, Blocks::pairs, Blocks::a_tile};
+inline const std::vector<Blocks> ways_of_blocks{Blocks::split_k, Blocks::persistent, Blocks::pairs,
+                                                Blocks::a_tile};
 
 /// Throws Error with the least requirement of any combination if none fits.
 void choose(KernelPlan&, const Program&, const target::Target&, const std::vector<Blocks>& = ways_of_blocks);

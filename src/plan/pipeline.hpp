@@ -29,11 +29,11 @@ struct Order {
 /// or where this needs the least memory.
 enum class Copies : std::uint8_t { first, last };
 
-/// How blocks take tiles. `stay`: persistent blocks, which load the next tile while they store one, so that
+/// How blocks take tiles. `persistent`: persistent blocks, which load the next tile while they store one, so that
 /// the ring's memory is not reused. `pairs`: clusters of two persistent blocks with vertically adjacent
 /// tiles, each of which loads half of the common operand. `split_k`: both of a pair have the same tile and
 /// half of the loop each.
-enum class Blocks : std::uint8_t { a_tile, stay, pairs, split_k };
+enum class Blocks : std::uint8_t { a_tile, persistent, pairs, split_k };
 
 Order pipeline(KernelPlan&, const target::Target&, Copies, Blocks = Blocks::a_tile);
 

@@ -221,7 +221,7 @@ class Evaluator {
 
 // Returns whether the xor keeps every element inside the footprint. It permutes each aligned block of 2^(B+M)
 // elements, so only a last, incomplete block can exceed it.
-bool stays_inside(const Footprint& t, const SwizzleChoice& c) {
+bool fits_inside(const Footprint& t, const SwizzleChoice& c) {
   const i64 stride = t.row_stride + c.shift, size = t.rows * stride, block = i64{1} << (c.B + c.M);
   for (i64 x = size / block * block; x < size; ++x)
     if (x % stride < t.row_stride && xored(x, c.B, c.M, c.S) >= size)
@@ -260,7 +260,7 @@ SwizzleChoice choose_swizzle(const Footprint& tensor, const std::vector<AccessPa
   const int lowest = log2_of(step), bank_bits = log2_of(bank_row / tensor.element_bytes);
   auto attempt = [&](SwizzleChoice c) {
     Score score;
-    if (c.B && !stays_inside(tensor, c)) return;
+    if (c.B && !fits_inside(tensor, c)) return;
     if (evaluator.score(c, best_score.weighted, score)) best = c, best_score = score;
   };
   auto done = [&] { return best_score.weighted <= evaluator.minimum() || evaluator.spent(); };

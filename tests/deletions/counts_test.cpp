@@ -190,7 +190,7 @@ struct Family {
 using enum plan::Blocks;
 const std::vector<Family>& families() {
   static const std::vector<Family> all{{"a_tile_per_block", product(16), {a_tile}},
-                                       {"blocks_that_stay", product(16), {stay}},
+                                       {"blocks_that_stay", product(16), {persistent}},
                                        {"blocks_in_pairs", product(16), {pairs}},
                                        {"blocks_that_split_k", product(64), {split_k}, 2},
                                        {"loop_within_the_ring", product(4), {a_tile}, 0},

@@ -52,7 +52,7 @@ plan::KernelPlan planned(const graph::KernelGraph& g, const plan::PlanOptions& p
 TEST(BatchesOnWarpgroups, AreOneProductWhoseSumsTurnInRegisters) {
   for (const Case& c : {Case{3, 2, 64}, Case{3, 2, 64, false}, Case{2, 2, 64, true, DType::f16},
                         Case{2, 1, 32}, Case{3, 3, 128, true, DType::f16, 128, 128}})
-    for (Blocks way : {Blocks::a_tile, Blocks::stay}) {
+    for (Blocks way : {Blocks::a_tile, Blocks::persistent}) {
       const graph::KernelGraph g = heads(c);
       const plan::PlanOptions plan_options{{way}};
       const plan::KernelPlan k = planned(g, plan_options);

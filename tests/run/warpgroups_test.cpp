@@ -44,7 +44,7 @@ void expect_right(const graph::KernelGraph& g, const Case& c, const plan::PlanOp
 }
 
 TEST(Warpgroups, MultiplyInEveryWayOfBlocks) {
-  for (Blocks way : {Blocks::a_tile, Blocks::stay, Blocks::pairs})
+  for (Blocks way : {Blocks::a_tile, Blocks::persistent, Blocks::pairs})
     for (bool along : {false, true}) {
       const Case c{256, 256, 192, along, along, along ? DType::f16 : DType::bf16};
       const plan::PlanOptions plan_options{{way}};
@@ -66,7 +66,7 @@ TEST(Warpgroups, TakeBothMajorsOfBothOperands) {
 // All columns in one tile, whose lines end within 128 bytes: TMA fills them up with zeros.
 TEST(Warpgroups, TakeColumnsThatEndWithinALine) {
   for (std::int64_t n : {32, 80, 96, 160})
-    for (Blocks way : {Blocks::a_tile, Blocks::stay}) {
+    for (Blocks way : {Blocks::a_tile, Blocks::persistent}) {
       const Case c{256, n, 192, false, false, DType::f16};
       graph::Builder b("narrow");
       const auto A = b.input("A", {c.m, c.k}), B = b.input("B", {c.k, c.n});
@@ -191,7 +191,7 @@ graph::KernelGraph two_products(bool same_left, bool same_right, std::int64_t co
 }
 
 TEST(Warpgroups, SeveralProductsShareALoop) {
-  for (Blocks way : {Blocks::a_tile, Blocks::stay, Blocks::pairs})
+  for (Blocks way : {Blocks::a_tile, Blocks::persistent, Blocks::pairs})
     for (const auto& [left, right] : {std::pair{true, false}, {false, true}, {false, false}}) {
       const graph::KernelGraph g = two_products(left, right);
       const plan::PlanOptions plan_options{{way}};
@@ -221,7 +221,7 @@ TEST(Warpgroups, TakeSizesThatNoTileDivides) {
   auto A = b.input("A", {c.m, c.k}, c.dtype, {1, c.m}), B = b.input("B", {c.k, c.n}, c.dtype, {1, c.k});
   b.output(matmul(A, B), "C");
   const graph::KernelGraph g = b.build();
-  for (Blocks way : {Blocks::a_tile, Blocks::stay}) expect_right(g, c, {{way}});
+  for (Blocks way : {Blocks::a_tile, Blocks::persistent}) expect_right(g, c, {{way}});
 }
 
 // ---- two consecutive matmuls ----
@@ -272,10 +272,10 @@ void expect_attention(const Attended& a, const plan::PlanOptions& plan_options =
 }
 
 TEST(WarpgroupChains, AreAttention) {
-  for (Blocks way : {Blocks::a_tile, Blocks::stay}) expect_attention({}, {{way}});
+  for (Blocks way : {Blocks::a_tile, Blocks::persistent}) expect_attention({}, {{way}});
   expect_attention({.dim = 128, .dtype = DType::bf16});
   expect_attention({.tile = 64, .keys_along_d = false});
-  for (Blocks way : {Blocks::a_tile, Blocks::stay})
+  for (Blocks way : {Blocks::a_tile, Blocks::persistent})
     for (std::int64_t tril : {0, 1, -1, -100, 200}) expect_attention({.tril = tril}, {{way}});
   expect_attention(
       {.tril = 0, .masked = -1e30});  // what is left of masked numbers might count: all tiles are multiplied
@@ -315,7 +315,7 @@ std::string verdict(const plan::KernelPlan& plan) {
 // Whatever orders two steps, and whatever fills registers that a later iteration takes: without it no plan is accepted.
 TEST(WarpgroupChains, NeedEveryStep) {
   const plan::Plan made =
-      plan::make_plan(attention({.heads = 2000, .tiles = 9}), target::find("sm_90a"), {{Blocks::stay}});
+      plan::make_plan(attention({.heads = 2000, .tiles = 9}), target::find("sm_90a"), {{Blocks::persistent}});
   const plan::KernelPlan& plan = made.kernels.at(0);
   ASSERT_EQ(verdict(plan), "");
   const auto needed = [&](const plan::Step& step) {
@@ -346,7 +346,8 @@ TEST(WarpgroupChains, NeedEveryStep) {
 
 // Iterations that the mask leaves whole are ordered as the others are.
 TEST(WarpgroupChains, RunWholeTilesAsTheOthers) {
-  const plan::Plan made = plan::make_plan(attention({.tril = 0}), target::find("sm_90a"), {{Blocks::stay}});
+  const plan::Plan made =
+      plan::make_plan(attention({.tril = 0}), target::find("sm_90a"), {{Blocks::persistent}});
   const plan::Schedule& s = made.kernels.at(0).schedule;
   std::vector<std::string> bodies;
   plan::walk(s.agents.at(0).steps, [&](const plan::Step& loop, const plan::Position&) {
@@ -421,9 +422,9 @@ TEST(WarpgroupChains, CountWhatTheMaskLeaves) {
 // Two tiles for each persistent block, the second the shorter one.
 TEST(WarpgroupChains, TakeALongTileAndAShortOneInTurn) {
   const Attended a{.tile = 64, .heads = 132, .tiles = 2, .warps = 4, .tril = 0};
-  const plan::Plan plan = plan::make_plan(attention(a), target::find("sm_90a"), {{Blocks::stay}});
+  const plan::Plan plan = plan::make_plan(attention(a), target::find("sm_90a"), {{Blocks::persistent}});
   ASSERT_EQ(plan::tile_walk(plan.kernels.at(0)).longer, 1);
-  expect_attention(a, {{Blocks::stay}});
+  expect_attention(a, {{Blocks::persistent}});
 }
 
 TEST(WarpgroupChains, StayOnWarpsAndSayWhy) {
