@@ -88,7 +88,7 @@ bool is_convex(const Set& s, const Order& o) {
   Set before(o.all.size());
   for (int y : group) before.add(o.all[y]);
   for (int x : before.list())
-    if (x > group.front() && !s.has(x) && o.all[x].meets(s)) return false;
+    if (x > group.front() && !s.has(x) && o.all[x].intersects(s)) return false;
   return true;
 }
 

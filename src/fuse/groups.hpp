@@ -24,7 +24,7 @@ class Set {
       if ((s.words_[w] & ~words_[w]) != 0) return false;
     return true;
   }
-  bool meets(const Set& s) const {
+  bool intersects(const Set& s) const {
     for (std::size_t w = 0; w < words_.size(); ++w)
       if ((s.words_[w] & words_[w]) != 0) return true;
     return false;

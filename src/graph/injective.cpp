@@ -73,7 +73,7 @@ class Walk {
 
   /// Returns whether some d over the modes from k on sums to -sum. Its first nonzero entry may be assumed
   /// positive.
-  bool meets(std::size_t k = 0, std::int64_t sum = 0, bool zero = true) {
+  bool collides(std::size_t k = 0, std::int64_t sum = 0, bool zero = true) {
     if (k + 2 == modes_.size()) {
       const auto found = last_.solve(-sum);
       if (found) d_[k] = found->first, d_[k + 1] = found->second;
@@ -86,7 +86,7 @@ class Walk {
     const std::int64_t from = std::max(zero ? 0 : -limit, ceil_div(-sum - reach_[k + 1], s)),
                        to = std::min(limit, floor_div(-sum + reach_[k + 1], s));
     for (d_[k] = from; d_[k] <= to; ++d_[k])
-      if (meets(k + 1, sum + d_[k] * s, zero && d_[k] == 0)) return true;
+      if (collides(k + 1, sum + d_[k] * s, zero && d_[k] == 0)) return true;
     return false;
   }
 
@@ -132,7 +132,7 @@ std::optional<std::pair<Shape, Shape>> shared_address(const Shape& shape, const 
   }
   std::ranges::stable_sort(modes, {}, &Mode::extent);
   Walk walk(modes);
-  if (!walk.meets()) return {};
+  if (!walk.collides()) return {};
   return walk.coordinates(shape.size());
 }
 

@@ -60,15 +60,15 @@ class Permuting {
       case NodeKind::matmul:
         return !multiplies();
       case NodeKind::accumulate:
-        return std::ranges::any_of(n.in, [&](int in) { return meets_stored(in); });
+        return std::ranges::any_of(n.in, [&](int in) { return reaches_stored(in); });
       default:
         return false;
     }
   }
-  bool meets_stored(int value) const {
+  bool reaches_stored(int value) const {
     if (unmoved(value)) return false;
     const Node& n = p_.nodes[value];
-    return stored(value) || std::ranges::any_of(n.in, [&](int in) { return meets_stored(in); });
+    return stored(value) || std::ranges::any_of(n.in, [&](int in) { return reaches_stored(in); });
   }
 
   /// Returns whether only dimensions of extent 1 move.

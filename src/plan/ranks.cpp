@@ -174,7 +174,7 @@ class Ranks {
         }
         y.reads = accesses(step.reads, rank, -1);
         y.writes = accesses(step.writes, to, step.multicast ? rank : -1);
-        if (meets(step.kind)) y.id += barriers_per_rank * rank;
+        if (is_named_barrier(step.kind)) y.id += barriers_per_rank * rank;
         y.multicast = false;
         y.body = steps_of(step.body, rank);
         result.push_back(std::move(y));

@@ -84,7 +84,7 @@ inline bool outside_agents(StepKind kind) {
          kind == StepKind::cluster_barrier;
 }
 /// Returns whether a step arrives at a barrier.
-inline bool meets(StepKind kind) { return kind == StepKind::barrier || kind == StepKind::arrive; }
+inline bool is_named_barrier(StepKind kind) { return kind == StepKind::barrier || kind == StepKind::arrive; }
 
 /// An access of a step. In iteration i it touches stage (i + lag) % stages of a staged tensor.
 struct Access {

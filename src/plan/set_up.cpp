@@ -21,11 +21,12 @@ int arrivals(const Schedule& s, const Channel& c) {
 
 void count_threads(Schedule& s) {
   const auto names = [](const Agent& agent, int id) {
-    return find_step(agent.steps, [id](const Step& x) { return meets(x.kind) && x.id == id; }) != nullptr;
+    return find_step(agent.steps, [id](const Step& x) { return is_named_barrier(x.kind) && x.id == id; }) !=
+           nullptr;
   };
   for (Agent& agent : s.agents)
     walk(agent.steps, [&](Step& step, const Position&) {
-      if (!meets(step.kind)) return;
+      if (!is_named_barrier(step.kind)) return;
       step.threads = 0;
       if (step.id == 0) return;
       for (const Agent& other : s.agents)

@@ -28,7 +28,7 @@ class Simulation {
     for (const auto& line : s.lines) {
       barriers_of.emplace_back();
       for (const Event& e : line)
-        if (meets(e.step->kind)) barriers_of.back().insert(e.step->id);
+        if (is_named_barrier(e.step->kind)) barriers_of.back().insert(e.step->id);
     }
   }
 
@@ -339,7 +339,7 @@ class Simulation {
     AgentState& me = s.agents[a];
     if (me.at == s.lines[a].size()) return false;
     const Event& e = s.lines[a][me.at];
-    if (meets(e.step->kind)) return barrier(a, e);
+    if (is_named_barrier(e.step->kind)) return barrier(a, e);
     if (e.step->kind == StepKind::acquire && !try_acquire(a, e)) return false;
     if (e.step->kind == StepKind::drain && !drained(s.channels[e.step->channel])) return false;
     const std::int64_t now = ++me.own[s.component(a)];

@@ -137,7 +137,7 @@ void check_steps(const Schedule& s, const std::string& kernel, int agent) {
     if (step.kind == StepKind::arrive && step.id == 0)
       reject("{}: {}, arrives at barrier 0, which is __syncthreads; a named barrier is needed, 1 to {}",
              kernel, at(a, step, k), named_barriers - 1);
-    if (meets(step.kind) && (step.id < 0 || step.id >= named_barriers))
+    if (is_named_barrier(step.kind) && (step.id < 0 || step.id >= named_barriers))
       reject("{}: {}, uses barrier {}; the hardware has barriers 0 to {}", kernel, at(a, step, k), step.id,
              named_barriers - 1);
     if (step.guard_lag != 0 && step.kind != StepKind::copy && step.kind != StepKind::work)
