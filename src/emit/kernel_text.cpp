@@ -215,7 +215,7 @@ void KernelText::run(const std::vector<plan::Step>& steps) {
           break;
         }
         const std::vector<int> tasks = plan::side_by_side(plan_, steps, i);
-        plan::brings(plan_.tasks[step.task].kind) ? copy(tasks, step.guard_lag) : work(tasks);
+        plan::is_global_load(plan_.tasks[step.task].kind) ? copy(tasks, step.guard_lag) : work(tasks);
         i += tasks.size() - 1;
         break;
       }

@@ -60,11 +60,11 @@ class OperandSwap {
     const bool of_transposed = std::ranges::any_of(op.inputs, [&](int t) { return is_transposed(t); });
     if (op.kind == OpKind::matmul) return !of_transposed && product(op);
     if (op.kind == OpKind::output && of_transposed) return store(op), true;
-    if (op.kind == OpKind::input && op.loop_dim >= 0) brought_.insert(op.outputs[0]);
+    if (op.kind == OpKind::input && op.loop_dim >= 0) loaded_.insert(op.outputs[0]);
     if (op.kind == OpKind::input && cuts_rows(op)) cut_.insert(op.outputs[0]);
     if (!of_transposed) {
       to_.ops.push_back(op);
-      return std::ranges::none_of(op.inputs, [&](int t) { return brought_.count(t) > 0; });
+      return std::ranges::none_of(op.inputs, [&](int t) { return loaded_.count(t) > 0; });
     }
     if (op.kind != OpKind::accum && !graph::is_elementwise(op.kind)) return false;
     BlockOp made = op;
@@ -86,7 +86,7 @@ class OperandSwap {
         n % warpgroup_rows != 0 || n > max_columns || (columns_ > 0 && n != columns_))
       return false;
     for (int t : op.inputs)  // warpgroups read what TMA has loaded
-      if (shape(t).size() != out.size() || brought_.count(t) == 0) return false;
+      if (shape(t).size() != out.size() || loaded_.count(t) == 0) return false;
     columns_ = n;
     BlockOp made = op;
     made.inputs = {as_transposed(op.inputs[1]), as_transposed(op.inputs[0])};
@@ -113,8 +113,8 @@ class OperandSwap {
   const BlockGraph& from_;
   const target::Target& target_;
   BlockGraph to_;
-  std::set<int> brought_;  // tiles loaded in each iteration
-  std::set<int> cut_;      // tiles whose rows the grid splits
+  std::set<int> loaded_;  // tiles loaded in each iteration
+  std::set<int> cut_;     // tiles whose rows the grid splits
   std::vector<int>
       transposed_;  // by tile: itself if it is swapped, the permuted one if there is one, else -1
   std::int64_t columns_ = 0;

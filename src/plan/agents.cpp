@@ -55,7 +55,7 @@ class Builder {
   }
   void close() { --loops_; }
 
-  bool copies(int t) const { return brings(plan_.tasks[t].kind); }
+  bool copies(int t) const { return is_global_load(plan_.tasks[t].kind); }
   bool travels(int t) const { return copies(t) && plan_.copies.at(plan_.tasks[t].node).async(); }
   /// Returns whether one thread copies the task's whole box asynchronously by TMA.
   bool uses_tma(int t) const {

@@ -79,7 +79,7 @@ enum class TaskKind : std::uint8_t {
 };
 std::string_view name(TaskKind);
 /// Returns whether the task loads a tile from global memory, ahead of its users.
-inline bool brings(TaskKind kind) { return kind == TaskKind::copy_in || kind == TaskKind::fetch; }
+inline bool is_global_load(TaskKind kind) { return kind == TaskKind::copy_in || kind == TaskKind::fetch; }
 
 struct Task {
   TaskKind kind{};

@@ -5,7 +5,7 @@
 namespace zellige::plan {
 
 std::vector<int> side_by_side(const KernelPlan& plan, const std::vector<Step>& steps, std::size_t first) {
-  const auto copies = [&](const Step& s) { return brings(plan.tasks[s.task].kind); };
+  const auto copies = [&](const Step& s) { return is_global_load(plan.tasks[s.task].kind); };
   const Step& one = steps[first];
   const bool warp_specialized =
       plan.schedule.warp_specialized();  // then each asynchronous copy is emitted separately

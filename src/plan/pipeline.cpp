@@ -52,7 +52,8 @@ std::vector<std::vector<int>> phases(const KernelPlan& plan, const std::vector<i
     std::vector<int> global;
     for (int i : phase) global.push_back(tasks[i]);
     // Copies start first, to overlap with the rest of the phase.
-    std::stable_partition(global.begin(), global.end(), [&](int t) { return brings(plan.tasks[t].kind); });
+    std::stable_partition(global.begin(), global.end(),
+                          [&](int t) { return is_global_load(plan.tasks[t].kind); });
     result.push_back(side_by_side(plan, std::move(global)));
   }
   return result;
@@ -61,8 +62,8 @@ std::vector<std::vector<int>> phases(const KernelPlan& plan, const std::vector<i
 void start_copies(const KernelPlan& plan, Order& order) {
   std::vector<int> first;
   for (auto& phase : order.after) {
-    const auto rest =
-        std::stable_partition(phase.begin(), phase.end(), [&](int t) { return brings(plan.tasks[t].kind); });
+    const auto rest = std::stable_partition(phase.begin(), phase.end(),
+                                            [&](int t) { return is_global_load(plan.tasks[t].kind); });
     first.insert(first.end(), phase.begin(), rest);
     phase.erase(phase.begin(), rest);
   }

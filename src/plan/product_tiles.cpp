@@ -147,8 +147,8 @@ class Choice {
     // wavefronts of 16 bytes.
     const double read = static_cast<double>(t.threads) * 2 * std::sqrt(std::max(1.0, sums)) * 4 / 2 / line +
                         (m + n) * 4 / line;
-    const double brought = (m + n) * 4 / target_.costs.l2_cycle;
-    const double step = std::max({fma, read, brought}) + seen * (std::min(fma, read) + brought);
+    const double load_cycles = (m + n) * 4 / target_.costs.l2_cycle;
+    const double step = std::max({fma, read, load_cycles}) + seen * (std::min(fma, read) + load_cycles);
     const double k = static_cast<double>(ceil_div(size_.k, t.k) * std::min(t.k, size_.k));
     // The latency of an iteration is hidden by those in flight and by other blocks.
     constexpr double in_flight = 48 * 1024, max_stages = 8;
@@ -184,10 +184,10 @@ class Choice {
     const double stage = filled * static_cast<double>(t.k), out = blocks > each ? 2 * m * n : 0;
     const double stall =
         static_cast<double>(target_.shared_per_block) - out < few_stages * stage ? stalled : 1;
-    const double brought =
+    const double load_cycles =
         m * 2 / (t.swap_ab ? streamed_bytes_a_cycle : l2_bytes_a_cycle) + n * 2 / l2_bytes_a_cycle;
     const double cycles =
-        stall * std::max({(read + filled) / shared_bytes_a_cycle, brought, m * n / products_a_cycle});
+        stall * std::max({(read + filled) / shared_bytes_a_cycle, load_cycles, m * n / products_a_cycle});
     const double one = k * cycles / (target_.costs.clock * boost) * 1e-3;
     const double together = k * m * n / (products_a_cycle * sustained * target_.costs.clock) * 1e-3;
     const double area = m * n / (128 * 128);

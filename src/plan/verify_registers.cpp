@@ -108,7 +108,7 @@ class Registers {
   void task(int t) {
     const Task& task = plan_.tasks[t];
     const Node& n = node(task.node);
-    if (!brings(task.kind) && task.section != section_)
+    if (!is_global_load(task.kind) && task.section != section_)
       reject("{}: {} belongs {} the loop and runs {}", p_.name, describe(t), name(task.section),
              name(section_));
     seen_.clear();
