@@ -161,7 +161,7 @@ class Nest {
 
   void to_shared(const Node& n, const Point& p) {
     const Buffer& b = plan_.buffers[task_->buffer];
-    const bool spilled = n.kind != NodeKind::round && n.kind != NodeKind::store;
+    const bool stored_in_smem = n.kind != NodeKind::round && n.kind != NodeKind::store;
     Item item{.kind = Kind::leave};
     Point q = p;
     for (std::size_t d = 0; d < b.shape.size(); ++d)
@@ -169,7 +169,7 @@ class Nest {
         q.limit[d] = b.shape[d];
         item.zeros.push_back({static_cast<int>(d), b.shape[d]});
       }
-    item.in = {spilled ? in_registers(task_->node, q) : value(n.in[0], q)};
+    item.in = {stored_in_smem ? in_registers(task_->node, q) : value(n.in[0], q)};
     const bool ragged = c_.row && b.padded[p.inner] % p.vector != 0;
     if (ragged) item.edge = b.padded[p.inner];
     item.width = ragged ? 1 : access_width(b, p.inner, p.vector, p.shift);

@@ -170,7 +170,7 @@ class Selection {
     double min_cost = -1;
     const auto best_warps = [&](MatmulChoice by) {
       layouts(by, may_split_k(n), [&](const WarpLayout& w) {
-        const double estimated = cost(n, by, w, false) + spilled({id}, {w});
+        const double estimated = cost(n, by, w, false) + exchange_cost({id}, {w});
         if (min_cost < 0 || estimated < min_cost) min_cost = estimated, c.warps = w, c.row = by.row;
       });
     };
@@ -183,7 +183,7 @@ class Selection {
     for (const auto& [other, o] : plan_.matmuls)
       if (other < id && o.row && equivalent(*o.row, *c.row) && o.warps.k == 1 && c.warps.k == 1 &&
           o.batch == c.batch && o.m == c.m && o.n == c.n &&
-          spilled({id}, {o.warps}) <= spilled({id}, {c.warps}))
+          exchange_cost({id}, {o.warps}) <= exchange_cost({id}, {c.warps}))
         c.warps = o.warps;
   }
 
@@ -239,9 +239,9 @@ class Selection {
         c.warps.push_back({w.b, w.m, 1, w.n});
         c.estimated += cost(program_.nodes[ids[i]], plan_.matmuls.at(ids[i]), c.warps.back(), true);
       }
-      c.estimated += spilled({ids.begin() + static_cast<std::ptrdiff_t>(first),
-                              ids.begin() + static_cast<std::ptrdiff_t>(last) + 1},
-                             c.warps);
+      c.estimated += exchange_cost({ids.begin() + static_cast<std::ptrdiff_t>(first),
+                                    ids.begin() + static_cast<std::ptrdiff_t>(last) + 1},
+                                   c.warps);
       if (best.estimated < 0 || c.estimated < best.estimated) best = c;
     });
     return best;
@@ -249,7 +249,7 @@ class Selection {
 
   /// The cost if operands, accumulators and states of consecutive matmuls in a loop exceed a thread's
   /// registers.
-  double spilled(const std::vector<int>& products, const std::vector<WarpLayout>& warps) const {
+  double exchange_cost(const std::vector<int>& products, const std::vector<WarpLayout>& warps) const {
     if (program_.nodes[products.front()].section != Section::inside) return 0;
     std::int64_t states = 0, maximum = 0, operand = 0;
     // For other matmuls: as if divided evenly over the same warps.
@@ -301,9 +301,9 @@ class Selection {
   /// best if it is the last.
   double own_cost(int id) const {
     const MatmulChoice& c = plan_.matmuls.at(id);
-    const double estimated = next_.count(id)
-                                 ? cost(program_.nodes[id], c, c.warps, false) + spilled({id}, {c.warps})
-                                 : alone_.at(id);
+    const double estimated =
+        next_.count(id) ? cost(program_.nodes[id], c, c.warps, false) + exchange_cost({id}, {c.warps})
+                        : alone_.at(id);
     return estimated + (from_.count(id) ? crossing(id) : 0);
   }
 

@@ -131,7 +131,7 @@ class Registers {
         if (n.kind == NodeKind::round || n.kind == NodeKind::store)
           read(t, n.in[0], At::own);
         else
-          spilled(t);
+          check_stored(t);
         return;
       case TaskKind::to_global:
         if (plan_.split_k > 1 && plan_.parts.count(task.node) == 0)
@@ -281,7 +281,7 @@ class Registers {
   void in_registers(int t, int x) { proof_.agree(left(t, x), t, x, false); }
 
   /// Checks a store of registers to shared memory: it stores its own node, partial sums unreduced.
-  void spilled(int t) {
+  void check_stored(int t) {
     const Task& task = plan_.tasks[t];
     proof_.agree(left(t, task.node), t, task.node, true);
     const int parts = context(task).replicated() ? 1 : context(task).holders();

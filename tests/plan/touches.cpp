@@ -230,9 +230,9 @@ void for_each_read(const KernelPlan& plan, int task, const Visit& visit) {
     return;
   }
   if (t.kind == TaskKind::reduce && !c.row) return lanes_reads(plan, t, visit);
-  const bool spilled =
+  const bool stored_in_smem =
       t.kind == TaskKind::to_shared && n.kind != NodeKind::round && n.kind != NodeKind::store;
-  if (spilled) return;
+  if (stored_in_smem) return;
   const Shape bound = t.kind == TaskKind::to_shared ? plan.buffers[t.buffer].padded : c.domain;
   const std::set<int> rows = rows_of(plan, c);
   for_each_owned(c, bound, [&](int thread, const Shape& at) {
