@@ -1,6 +1,6 @@
 #include "emit/kernel_text.hpp"
 #include "plan/copies.hpp"
-#include "plan/tile_walk.hpp"
+#include "plan/tile_schedule.hpp"
 
 namespace zellige::emit {
 

@@ -2,7 +2,7 @@
 
 #include "emit/kernel_text.hpp"
 #include "plan/tensor_map.hpp"
-#include "plan/tile_walk.hpp"
+#include "plan/tile_schedule.hpp"
 #include "plan/verify_limits.hpp"
 
 namespace zellige::emit {
@@ -138,7 +138,7 @@ void KernelText::cursors() {
 
 /// One tile of the grid after another, or a block's only one, in the order that keeps operands in the L2.
 void KernelText::tiles(const plan::Step& begin) {
-  const plan::TileWalk walk = plan::tile_walk(plan_);
+  const plan::TileSchedule walk = plan::tile_schedule(plan_);
   const graph::Dim3& grid = block_.grid;
   const int cluster = plan_.schedule.ranks,
             ranks = cluster / plan_.split_k;  // with tiles of their own

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "plan/tensor_map.hpp"
-#include "plan/tile_walk.hpp"
+#include "plan/tile_schedule.hpp"
 #include "target/instructions.hpp"
 
 namespace zellige::plan {
@@ -124,7 +124,7 @@ std::string warpgroups(KernelPlan& plan, const Program& program, const target::T
 
 bool share_by_pairs(KernelPlan& plan, const target::Target& target) {
   constexpr int ranks = 2;
-  const TileWalk walk = tile_walk(plan);
+  const TileSchedule walk = tile_schedule(plan);
   if (walk.rows < ranks || walk.rows % ranks != 0) return false;
   bool any = false;
   for (const auto& [node, m] : plan.matmuls) {

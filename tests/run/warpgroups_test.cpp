@@ -6,7 +6,7 @@
 #include "emulate_graph.hpp"
 #include "graph/builder.hpp"
 #include "plan/plan.hpp"
-#include "plan/tile_walk.hpp"
+#include "plan/tile_schedule.hpp"
 #include "plan/verify.hpp"
 #include "plan/verify_registers.hpp"
 
@@ -423,7 +423,7 @@ TEST(WarpgroupChains, CountWhatTheMaskLeaves) {
 TEST(WarpgroupChains, TakeALongTileAndAShortOneInTurn) {
   const Attended a{.tile = 64, .heads = 132, .tiles = 2, .warps = 4, .tril = 0};
   const plan::Plan plan = plan::make_plan(attention(a), target::find("sm_90a"), {{Blocks::persistent}});
-  ASSERT_EQ(plan::tile_walk(plan.kernels.at(0)).longer, 1);
+  ASSERT_EQ(plan::tile_schedule(plan.kernels.at(0)).longer, 1);
   expect_attention(a, {{Blocks::persistent}});
 }
 

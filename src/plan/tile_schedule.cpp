@@ -1,4 +1,4 @@
-#include "plan/tile_walk.hpp"
+#include "plan/tile_schedule.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -34,16 +34,16 @@ Split cut_alone(const Node& load) {
 
 }  // namespace
 
-TileWalk tile_walk(const KernelPlan& plan) {
+TileSchedule tile_schedule(const KernelPlan& plan) {
   const BlockProgram& p = plan.program;
   if (plan.loop_bounds)
-    return longer_along_the_rows(plan) ? TileWalk{.longer = plan.loop_bounds->rows.axis} : TileWalk{};
+    return longer_along_the_rows(plan) ? TileSchedule{.longer = plan.loop_bounds->rows.axis} : TileSchedule{};
   for (const auto& [node, m] : plan.matmuls) {
     if (!m.by_warpgroup()) continue;
     const Split row = cut_alone(p.nodes[p.nodes[node].in[0]]),
                 column = cut_alone(p.nodes[p.nodes[node].in[1]]);
     if (row.axis < 0 || column.axis < 0) return {};
-    TileWalk walk{.row_axis = row.axis, .column_axis = column.axis};
+    TileSchedule walk{.row_axis = row.axis, .column_axis = column.axis};
     const auto tiles = [&](const Split& s) { return s.mod > 0 ? s.mod : ceil_div(p.grid[s.axis], s.div); };
     walk.rows = tiles(row), walk.columns = tiles(column);
     const bool one_axis = row.axis == column.axis && column.div == 1 && row.div == walk.columns;
