@@ -132,7 +132,7 @@ struct Fault {
 };
 
 /// A right result with one fault each.
-std::vector<Fault> planted(const Subject& s, const Kind& kind, DType dtype) {
+std::vector<Fault> injected(const Subject& s, const Kind& kind, DType dtype) {
   const Style style = styles[4];
   const Array right = s.run(style);
   const DType stored = s.given.tensors[static_cast<std::size_t>(s.output())].dtype;
@@ -225,7 +225,7 @@ TEST_P(Faults, AreWrongInEveryDtype) {
         // Eight bits represent a probability so coarsely that omitting its rounding may have the effect of a
         // fault in one element or row.
         const bool loose = fused && kind.build == attention && (dtype == DType::e4m3 || dtype == DType::e5m2);
-        for (const Fault& f : planted(s, kind, dtype)) {
+        for (const Fault& f : injected(s, kind, dtype)) {
           const Comparison c = s.compare(f.found);
           EXPECT_FALSE(c.correct || (c.explained && !loose))
               << s.name(kind, dtype) << ", seed " << seed << ", " << f.name << ": " << to_string(c);
@@ -242,7 +242,7 @@ TEST(IntegerFaults, AreWrong) {
                            Kind{"sums", sums, false}}) {
     Subject s(kind.build(DType::int8), false, 1);
     for (const Style& style : styles) EXPECT_TRUE(s.compare(s.run(style)).correct) << kind.name;
-    const std::vector<Fault> faults = planted(s, kind, DType::int8);
+    const std::vector<Fault> faults = injected(s, kind, DType::int8);
     EXPECT_GE(faults.size(), 8u);
     for (const Fault& f : faults) {
       const Comparison c = s.compare(f.found);

@@ -35,19 +35,19 @@ void verify_memory(const Program& p) {
 
 namespace test {
 
-Planted::Planted(Reject r) {
+InjectedRejection::InjectedRejection(Reject r) {
   const std::lock_guard lock(mutex);
   reject_if = std::move(r), plans = rejections = 0;
 }
-Planted::~Planted() {
+InjectedRejection::~InjectedRejection() {
   const std::lock_guard lock(mutex);
   reject_if = nullptr;
 }
-int Planted::rejected() const {
+int InjectedRejection::rejected() const {
   const std::lock_guard lock(mutex);
   return rejections;
 }
-int Planted::calls() const {
+int InjectedRejection::calls() const {
   const std::lock_guard lock(mutex);
   return plans;
 }

@@ -14,11 +14,11 @@ namespace zellige::plan::test {
 /// True if a plan is rejected: its lowered program, and its number among all plans, from 1.
 using Reject = std::function<bool(const Program&, int call)>;
 
-class Planted {
+class InjectedRejection {
  public:
-  explicit Planted(Reject);
-  ~Planted();
-  Planted(const Planted&) = delete;
+  explicit InjectedRejection(Reject);
+  ~InjectedRejection();
+  InjectedRejection(const InjectedRejection&) = delete;
   /// The number of plans rejected so far, and verified.
   int rejected() const;
   int calls() const;

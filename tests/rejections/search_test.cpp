@@ -18,7 +18,7 @@ using graph::Builder;
 using graph::KernelGraph;
 using graph::Tensor;
 using plan::Program;
-using plan::test::Planted;
+using plan::test::InjectedRejection;
 
 const target::Target& sm_90a = target::find("sm_90a");
 
@@ -81,38 +81,38 @@ TEST_F(Rejections, TilingsGoOnWithoutARejectedOne) {
   int all = 0;
   std::string best;
   {
-    const Planted none([](const Program&, int) { return false; });
+    const InjectedRejection none([](const Program&, int) { return false; });
     best = kernels(plan::tile(tiled(), sm_90a, selected).plan.program);
     all = none.calls();
   }
   ASSERT_GT(all, 2);
   for (int which = 1; which <= all; ++which) {
-    const Planted one([which](const Program&, int call) { return call == which; });
+    const InjectedRejection one([which](const Program&, int call) { return call == which; });
     const plan::Tiled t = plan::tile(tiled(), sm_90a, selected);
     EXPECT_EQ(t.plan.rejected, plan::Rejections{"tiled_k0: a rejection was planted"}) << which;
     EXPECT_EQ(one.rejected(), 1) << which;
   }
   // Without the best, another one; without the graph's own, one of the others; without any, none.
-  const Planted without_best([&](const Program& p, int) { return kernels(p) == best; });
+  const InjectedRejection without_best([&](const Program& p, int) { return kernels(p) == best; });
   EXPECT_NE(kernels(plan::tile(tiled(), sm_90a, selected).plan.program), best);
-  const Planted without_own([&](const Program& p, int) { return kernels(p) == as_given; });
+  const InjectedRejection without_own([&](const Program& p, int) { return kernels(p) == as_given; });
   const plan::Tiled other = plan::tile(tiled(), sm_90a, selected);
   EXPECT_NE(kernels(other.plan.program), as_given);
   EXPECT_FALSE(other.plan.rejected.empty());
-  const Planted everything([](const Program&, int) { return true; });
+  const InjectedRejection everything([](const Program&, int) { return true; });
   EXPECT_EQ(failure([&] { plan::tile(tiled(), sm_90a, selected); }), "tiled_k0: a rejection was planted");
 }
 
 TEST_F(Rejections, FusionGoesOnWithoutARejectedGroup) {
   const std::size_t operators = unfused().ops.size();
-  const Planted none([](const Program&, int) { return false; });
+  const InjectedRejection none([](const Program&, int) { return false; });
   ASSERT_EQ(fuse::optimize(unfused(), sm_90a).graph.ops.size(), 1u);
   ASSERT_EQ(operators, 3u);
   // Groups have custom operators, whose blocks load several nodes; a plan of all three operators in one kernel is rejected.
   const auto all_in_one = [](const Program& p, int) {
     return p.kernels.size() == 1 && p.inputs.size() == 2 && p.kernels[0].nodes.size() > 5;
   };
-  const Planted groups(all_in_one);
+  const InjectedRejection groups(all_in_one);
   const fuse::Optimized o = fuse::optimize(unfused(), sm_90a);
   EXPECT_GT(o.graph.ops.size(), 1u);
   EXPECT_GT(groups.rejected(), 0);
@@ -121,13 +121,13 @@ TEST_F(Rejections, FusionGoesOnWithoutARejectedGroup) {
 }
 
 TEST_F(Rejections, FusionFailsWhereTheProofRejectsEveryPlan) {
-  const Planted everything([](const Program&, int) { return true; });
+  const InjectedRejection everything([](const Program&, int) { return true; });
   EXPECT_EQ(failure([&] { fuse::optimize(unfused(), sm_90a); }), "plain_k0: a rejection was planted");
 }
 
 TEST_F(Rejections, AGroupTakesTheOperatorWhosePlanAloneIsRejected) {
   int single = 0;
-  const Planted the_first([&](const Program&, int call) { return call == 1 && ++single; });
+  const InjectedRejection the_first([&](const Program&, int call) { return call == 1 && ++single; });
   const fuse::Optimized o = fuse::optimize(unfused(), sm_90a);
   EXPECT_EQ(single, 1);
   EXPECT_EQ(o.graph.ops.size(), 1u);
@@ -141,7 +141,7 @@ TEST_F(Rejections, WhatIsRejectedAsAWholeIsTakenApartAgain) {
   b.output(exp(X) * X, "Z"), b.output(exp(Y) * Y, "W");
   const KernelGraph g = b.build();
   const auto both_fused = [](const Program& p, int) { return p.inputs.size() == 2 && p.kernels.size() == 2; };
-  const Planted together(both_fused);
+  const InjectedRejection together(both_fused);
   const fuse::Optimized o = fuse::optimize(g, sm_90a);
   EXPECT_EQ(o.graph.ops.size(), 3u);
   EXPECT_EQ(o.rejected, plan::Rejections{"two_k0: a rejection was planted"});
@@ -153,22 +153,22 @@ TEST_F(Rejections, CustomOperatorsAreKeptOrTakenApartAsTheProofAllows) {
         g.ops, [](const auto& op) { return op.kind == graph::OpKind::custom && op.block->loop == 16; });
   };
   {
-    const Planted none([](const Program&, int) { return false; });
+    const InjectedRejection none([](const Program&, int) { return false; });
     ASSERT_TRUE(is_custom(fuse::optimize(tiled(), sm_90a, fuse::Custom::kept).graph));
   }
   {  // the kept one is the only plan whose kernel has the graph's own loop
-    const Planted kept([](const Program& p, int) { return kernels(p) == as_given; });
+    const InjectedRejection kept([](const Program& p, int) { return kernels(p) == as_given; });
     const fuse::Optimized o = fuse::optimize(tiled(), sm_90a, fuse::Custom::cheaper);
     EXPECT_FALSE(is_custom(o.graph));
     EXPECT_EQ(o.rejected, plan::Rejections{"tiled_k0: a rejection was planted"});
   }
   {
-    const Planted separate([](const Program& p, int) { return kernels(p) != as_given; });
+    const InjectedRejection separate([](const Program& p, int) { return kernels(p) != as_given; });
     const fuse::Optimized o = fuse::optimize(tiled(), sm_90a, fuse::Custom::cheaper);
     EXPECT_TRUE(is_custom(o.graph));
     EXPECT_EQ(o.rejected, plan::Rejections{"tiled_k0: a rejection was planted"});
   }
-  const Planted everything([](const Program&, int) { return true; });
+  const InjectedRejection everything([](const Program&, int) { return true; });
   for (const fuse::Custom custom : {fuse::Custom::cheaper, fuse::Custom::decomposed, fuse::Custom::kept})
     EXPECT_EQ(failure([&] { fuse::optimize(tiled(), sm_90a, custom); }), "tiled_k0: a rejection was planted");
 }
@@ -177,13 +177,13 @@ TEST_F(Rejections, TuningGoesOnWithoutARejectedTiling) {
   const run::Measure measure = [](const emit::Program&) { return std::vector<double>{10}; };
   std::size_t all = 0;
   {
-    const Planted none([](const Program&, int) { return false; });
+    const InjectedRejection none([](const Program&, int) { return false; });
     const run::Tuned t = run::tune(tiled(), sm_90a, {}, 4, measure, "a GPU", run::Cache::temporary());
     EXPECT_TRUE(t.rejected.empty());
     all = t.tried.size();
     ASSERT_GT(all, 2u);
   }
-  const Planted second([](const Program&, int call) { return call == 2; });
+  const InjectedRejection second([](const Program&, int call) { return call == 2; });
   const run::Tuned t = run::tune(tiled(), sm_90a, {}, 4, measure, "a GPU", run::Cache::temporary());
   EXPECT_EQ(t.rejected, plan::Rejections{"tiled_k0: a rejection was planted"});
   EXPECT_EQ(t.tried.size(), all - 1);
@@ -198,7 +198,7 @@ TEST_F(Rejections, TuningGoesOnWithoutTheBestTogether) {
     const retile::Tiling& t = p.manifest.tiling;
     return std::vector<double>{10.0 + (t.at(0).grid.x == 64 ? 0 : 5) + (t.at(1).block.x == 256 ? 0 : 5)};
   };
-  const Planted last([&](const Program&, int) { return measuring; });
+  const InjectedRejection last([&](const Program&, int) { return measuring; });
   const run::Tuned t = run::tune(two_tiled(), sm_90a, {}, 8, each, "a GPU", run::Cache::temporary());
   EXPECT_EQ(last.rejected(), 1);
   EXPECT_EQ(t.rejected, plan::Rejections{"tiled_k0: a rejection was planted"});
@@ -210,7 +210,7 @@ run::RunResult run_unfused(const KernelGraph& g, const run::Cache& cache) {
 
 TEST_F(Rejections, TheRunIsRightAndTells) {
   const run::Cache cache = run::Cache::temporary();
-  const Planted first([](const Program& p, int) {
+  const InjectedRejection first([](const Program& p, int) {
     return p.kernels.size() == 1 && p.inputs.size() == 2 && p.kernels[0].nodes.size() > 5;
   });
   const run::RunResult r = run_unfused(unfused(), cache);
@@ -222,7 +222,7 @@ TEST_F(Rejections, TheRunIsRightAndTells) {
 
 TEST(Rejection, OfTheOnlyPlanFailsTheRun) {
   const run::Cache cache = run::Cache::temporary();
-  const Planted everything([](const Program&, int) { return true; });
+  const InjectedRejection everything([](const Program&, int) { return true; });
   const run::RunResult r = run_unfused(unfused(), cache);
   EXPECT_EQ(run::name(r.status), "failed");
   EXPECT_EQ(r.reason,
@@ -238,7 +238,7 @@ TEST(Rejection, StopsTheSearchOfABuildWithAssertions) {
   plan::drop(plan, kept, false), plan::drop(plan, kept, false);
   EXPECT_EQ(kept, plan::Rejections{"k: wrong"});
   if (!plan::stops_at_rejections) return;
-  const Planted second([](const Program&, int call) { return call == 2; });
+  const InjectedRejection second([](const Program&, int call) { return call == 2; });
   EXPECT_THROW(plan::tile(tiled(), sm_90a, {.tiles = plan::Tiles::automatic}), Rejected);
   EXPECT_THROW(fuse::optimize(unfused(), sm_90a), Rejected);
 }

@@ -163,12 +163,12 @@ TEST(Check, AgreesWithTheCheckOfTheWhole) {
     const Tensor P = exp(matmul(Q, K) * 0.17);
     b.output(matmul(P, V) / reduction(P, 2), "O");
     Right right(b.build());
-    for (const bool planted : {false, true}) {
-      if (planted) right.plant("O", 170 * 32 + 3, 2);
+    for (const bool injected : {false, true}) {
+      if (injected) right.plant("O", 170 * 32 + 3, 2);
       RunResult full{.status = Status::correct};
       check_all(right.graph, right.program.manifest, right.storage, right.inputs, full);
       const RunResult r = right.check(1);
-      EXPECT_EQ(r.status, planted ? Status::wrong : Status::correct) << r.reason;
+      EXPECT_EQ(r.status, injected ? Status::wrong : Status::correct) << r.reason;
       EXPECT_EQ(full.status, r.status) << full.reason;
       ASSERT_EQ(full.tensors.size(), r.tensors.size());
       for (std::size_t i = 0; i < r.tensors.size(); ++i)
