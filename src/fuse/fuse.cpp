@@ -4,13 +4,13 @@
 #include <set>
 
 #include "fuse/assemble.hpp"
-#include "fuse/beside.hpp"
 #include "fuse/heads.hpp"
 #include "fuse/live.hpp"
 #include "fuse/memory_order.hpp"
 #include "fuse/normalize.hpp"
 #include "fuse/pairs.hpp"
 #include "fuse/rewrite.hpp"
+#include "fuse/sink_softmax.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/infer.hpp"
 #include "graph/validate.hpp"

@@ -1,4 +1,4 @@
-#include "fuse/beside.hpp"
+#include "fuse/sink_softmax.hpp"
 
 #include <algorithm>
 #include <cfloat>
@@ -13,9 +13,9 @@ using graph::KernelGraph;
 using graph::KernelOp;
 using graph::OpKind;
 
-class Beside {
+class SinkSoftmax {
  public:
-  explicit Beside(const KernelGraph& g) : g_(g), out_(g) {}
+  explicit SinkSoftmax(const KernelGraph& g) : g_(g), out_(g) {}
 
   std::optional<KernelGraph> run() {
     bool any = false;
@@ -105,6 +105,6 @@ class Beside {
 
 }  // namespace
 
-std::optional<KernelGraph> separate_softmax(const KernelGraph& g) { return Beside(g).run(); }
+std::optional<KernelGraph> separate_softmax(const KernelGraph& g) { return SinkSoftmax(g).run(); }
 
 }  // namespace zellige::fuse
