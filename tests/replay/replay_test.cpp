@@ -53,17 +53,17 @@ std::vector<Case> cases_of(const std::vector<graph::Loaded>& graphs, const Set& 
   return cases;
 }
 
-/// Keeps this process on two of its cores. Planning shares its work between the cores it may use and takes heap
-/// for each, so that the work of planning is the same on every machine that has two.
-void use_two_cores(int job) {
-  cpu_set_t allowed, two;
+/// Keeps this process on one of its cores. Planning shares its work between the cores it may use, and which of two
+/// threads plans a kernel first changes how much heap both take; on one core the work is the same at every run.
+void use_one_core(int job) {
+  cpu_set_t allowed, one;
   if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
   std::vector<int> cores;
   for (int c = 0; c < CPU_SETSIZE; ++c)
     if (CPU_ISSET(c, &allowed)) cores.push_back(c);
-  CPU_ZERO(&two);
-  for (int k = 0; k < 2; ++k) CPU_SET(cores[static_cast<std::size_t>(2 * job + k) % cores.size()], &two);
-  sched_setaffinity(0, sizeof two, &two);
+  CPU_ZERO(&one);
+  CPU_SET(cores[static_cast<std::size_t>(job) % cores.size()], &one);
+  sched_setaffinity(0, sizeof one, &one);
 }
 
 /// Each in a process of its own, so that the order of cases changes nothing of what planning takes.
@@ -74,7 +74,7 @@ void record_each(const std::vector<Case>& cases, Counters counters,
       static_cast<int>(cases.size()), cores,
       [&](int i) {
         const Case& c = cases[static_cast<std::size_t>(i)];
-        use_two_cores(i);
+        use_one_core(i);
         return record(c.graph->graph, c.graph->name, *c.target, c.way, counters).str();
       },
       [&](int i, const run::JobEnd& end) {
