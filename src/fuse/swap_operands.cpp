@@ -16,7 +16,7 @@ using graph::BlockOp;
 using graph::OpKind;
 using graph::Shape;
 
-constexpr std::int64_t columns_unit = 16;  // of a wgmma
+constexpr std::int64_t columns_unit = 8;  // of a wgmma
 constexpr std::int64_t warpgroup_rows = 64, warpgroup_threads = 128, max_columns = 128;
 
 class OperandSwap {

@@ -1,5 +1,7 @@
 // A parallel loop over the machine's cores.
 #pragma once
+#include <sched.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
@@ -12,7 +14,12 @@
 
 namespace zellige::graph {
 
-inline int hardware_threads() { return std::max(1u, std::thread::hardware_concurrency()); }
+/// The cores that this process may use: those of its affinity mask, which containers and taskset narrow.
+inline int hardware_threads() {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return std::max(1, CPU_COUNT(&allowed));
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
 
 /// Calls body(index, worker) for every index below `count`; rethrows the first exception.
 template <class Body>

@@ -4,6 +4,7 @@
 
 #include "plan/set_up.hpp"
 #include "plan/warpgroup_chain.hpp"
+#include "plan/warpgroups.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -204,7 +205,7 @@ class Builder {
     agent_.name = "consumer";
     int sums = 0;
     for (const auto& [node, m] : plan_.matmuls)
-      if (m.by_warpgroup()) sums += m.row->c.registers;
+      if (m.by_warpgroup()) sums += static_cast<int>(instructions_of_rows(m)) * m.row->c.registers;
     // With two times four warps each thread may use the maximum.
     const bool scarce =
         (schedule_.threads + 32 * warps_of(*product.row)) * max_registers > registers_per_multiprocessor;

@@ -54,6 +54,11 @@ class Choice {
           reasons.push_back("products on warpgroups: what lies between them goes through shared memory");
           break;
         }
+        if (tiles_for_all && blocks == Blocks::persistent && store_starves_ring(ordered, order)) {
+          reasons.push_back(
+              "products on warpgroups, blocks that stay: what they store leaves no room for a ring");
+          continue;
+        }
         if (fits(ordered, order,
                  fmt::format("products on warpgroups, tiles by TMA{}{}",
                              blocks == Blocks::a_tile ? "" : ", blocks that stay",
@@ -77,6 +82,13 @@ class Choice {
     return target::find_tensor_load(target_, 2) &&
            std::any_of(selected.matmuls.begin(), selected.matmuls.end(),
                        [](const auto& m) { return m.second.row != nullptr; });
+  }
+
+  /// Persistent blocks keep the tile that is being stored beside the ring. With at most two tiles per
+  /// multiprocessor a block per tile, which stores from the ring's place, is better than a ring of two stages.
+  bool store_starves_ring(const KernelPlan& ordered, const Order& order) const {
+    return ways_.size() > 1 && order.stages < 3 &&
+           ordered.program.grid.count() <= 2 * target_.multiprocessors;
   }
 
   /// With at most two tiles per multiprocessor, and room for two blocks on each, no persistent blocks are

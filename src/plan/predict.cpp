@@ -11,6 +11,7 @@
 #include "plan/outer_product.hpp"
 #include "plan/sliced.hpp"
 #include "plan/tensor_map.hpp"
+#include "plan/warpgroups.hpp"
 #include "zellige/emulate/counter_names.hpp"
 
 namespace zellige::plan {
@@ -251,7 +252,8 @@ class Prediction {
       tma_copy(t);
     } else if (step.kind == StepKind::async_work) {
       const MatmulChoice& m = plan_.matmuls.at(t.node);
-      counts_[Counter::wgmma] += blocks_ * ceil_div(m.k, m.row->k) * (m.warps.count() / warps_of(*m.row));
+      counts_[Counter::wgmma] +=
+          blocks_ * ceil_div(m.k, m.row->k) * (m.warps.count() / warps_of(*m.row)) * instructions_of_rows(m);
     } else if (step.kind == StepKind::copy) {
       if (!known) known = copied(t);
       // The emulator groups the lanes' n-th copies since the last barrier; lanes with fewer copies lag.

@@ -36,8 +36,9 @@ constexpr ProductTile by_warpgroups[] = {
 constexpr ProductTile of_few_rows[] = {
     {64, 16, 64, 128, true}, {64, 32, 64, 128, true}, {64, 64, 64, 128, true}};
 constexpr std::int64_t few_rows = 9;  // fewer waste half of N
-/// Also swapped: more rows, of which tiles of 128 would leave much empty, such as 300: N is a multiple of 16.
-constexpr ProductTile of_odd_rows[] = {{64, 0, 64, 128, true}, {128, 0, 64, 256, true}};
+/// Also swapped: more rows, of which tiles of 128 would leave much empty, such as 300: N is a multiple of 8.
+constexpr ProductTile of_odd_rows[] = {
+    {64, 0, 64, 128, true}, {128, 0, 64, 256, true}, {256, 0, 64, 256, true}};
 
 /// Time of matmuls on warpgroups. For some 500 measurements by bench/emitted.py on an H200, the tiles that
 /// these constants rank first were on average 1% slower than the fastest.
@@ -184,8 +185,10 @@ class Choice {
     const double stage = filled * static_cast<double>(t.k), out = blocks > each ? 2 * m * n : 0;
     const double stall =
         static_cast<double>(target_.shared_per_block) - out < few_stages * stage ? stalled : 1;
-    const double load_cycles =
-        m * 2 / (t.swap_ab ? streamed_bytes_a_cycle : l2_bytes_a_cycle) + n * 2 / l2_bytes_a_cycle;
+    // Pairs of blocks load half each of the rows, in multiples of 8, where that pays (choose.cpp).
+    const bool pairs = t.swap_ab && t.n % 16 == 0 && t.n >= 2 * t.m && iterations >= 64;
+    const double load_cycles = m * 2 / (t.swap_ab ? streamed_bytes_a_cycle : l2_bytes_a_cycle) +
+                               (pairs ? 0.5 : 1) * n * 2 / l2_bytes_a_cycle;
     const double cycles =
         stall * std::max({(read + filled) / shared_bytes_a_cycle, load_cycles, m * n / products_a_cycle});
     const double one = k * cycles / (target_.costs.clock * boost) * 1e-3;
@@ -206,13 +209,18 @@ class Choice {
 }  // namespace
 
 std::vector<std::int64_t> odd_rows(std::int64_t m) {
-  constexpr std::int64_t columns = 16, limit = 256, block = 128, max_parts = 8;
-  const auto tile = [&](std::int64_t parts) { return ceil_div(ceil_div(m, parts), columns) * columns; };
+  constexpr std::int64_t limit = 256, block = 128, max_parts = 8;
   std::vector<std::int64_t> result;
   if (m <= block / 2) return result;
+  const auto add = [&](std::int64_t parts, std::int64_t unit) {
+    const std::int64_t t = ceil_div(ceil_div(m, parts), unit) * unit;
+    if (parts <= max_parts && t * parts < ceil_div(m, block) * block && std::ranges::count(result, t) == 0)
+      result.push_back(t);
+  };
   const std::int64_t minimum = ceil_div(m, limit);
-  for (std::int64_t parts = minimum; parts <= std::min(minimum + 1, max_parts); ++parts)
-    if (const std::int64_t t = tile(parts); t * parts < ceil_div(m, block) * block) result.push_back(t);
+  add(minimum, 8);
+  add(minimum, 16);  // two blocks of a cluster may load half of the tile each
+  add(minimum + 1, 16);
   return result;
 }
 

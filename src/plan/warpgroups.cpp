@@ -40,8 +40,13 @@ std::string by_warpgroup(const KernelPlan& plan, const Program& program, const t
   if (choice.batch > 1 && graph::size(p.nodes[n.in[0]].shape) != choice.m * choice.k)
     return fmt::format("a block multiplies {} matrices, each by its own", choice.batch);
   choice.warps = {.b = 1, .m = p.warps(), .n = 1, .k = 1};
-  if (p.threads() % row->issuers != 0 || choice.m * warps_of(*row) != row->m * p.warps())
-    return fmt::format("{} rows are not {} for each four of {} warps", choice.m, row->m, p.warps());
+  const std::int64_t at_a_time = row->m * p.warps() / warps_of(*row);
+  if (p.threads() % row->issuers != 0 || choice.m % at_a_time != 0)
+    return fmt::format("{} rows are no multiple of {} for each four of {} warps", choice.m, row->m,
+                       p.warps());
+  if (choice.batch > 1 && choice.m > at_a_time)
+    return fmt::format("{} matrices of {} rows, of which {} warps take {} at a time", choice.batch, choice.m,
+                       p.warps(), at_a_time);
   if (n.in[0] == n.in[1]) return "both operands are one tile";
   for (int side = 0; side < 2; ++side) {
     const int id = n.in[side];
@@ -64,8 +69,12 @@ std::string by_warpgroup(const KernelPlan& plan, const Program& program, const t
   }
   if (choice.k % row->k != 0)
     return fmt::format("an iteration's K of {} is no multiple of {}", choice.k, row->k);
-  if (!leaves_as(*row, *choice.row, n.shape, choice.warps))
-    return fmt::format("{} leaves {} columns otherwise than {}", row->name, columns, choice.row->name);
+  const Instruction* like = of_single_tiles(*row) && choice.batch == 1
+                                ? target::find_instruction(target, single_tiles)
+                                : choice.row;
+  if (!like || !leaves_as(*row, *like, n.shape, choice.warps))
+    return fmt::format("{} leaves {} columns otherwise than {}", row->name, columns,
+                       like ? like->name : single_tiles);
   choice.row = row;
   choice.load = nullptr;
   choice.a_from = -1;
@@ -76,6 +85,12 @@ std::string by_warpgroup(const KernelPlan& plan, const Program& program, const t
 constexpr int max_sums = 192;
 
 }  // namespace
+
+std::int64_t instructions_of_rows(const MatmulChoice& m) {
+  return m.m * warps_of(*m.row) / (m.row->m * m.warps.m);
+}
+
+bool of_single_tiles(const Instruction& wgmma) { return wgmma.n % 16 != 0; }
 
 bool leaves_as(const Instruction& row, const Instruction& separate, const Shape& c, const WarpLayout& warps) {
   const std::int64_t rows = c[c.size() - 2];
@@ -113,11 +128,11 @@ std::string warpgroups(KernelPlan& plan, const Program& program, const target::T
     MatmulChoice& choice = choices[product] = plan.matmuls.at(product);
     if (std::string why = by_warpgroup(plan, program, target, products, product, choice); !why.empty())
       return why;
-    sums += choice.row->c.registers;
+    sums += static_cast<int>(instructions_of_rows(choice)) * choice.row->c.registers;
   }
-  if (products.size() > 1 && sums > max_sums)
-    return fmt::format("{} products leave {} sums in a thread, which has room for {}", products.size(), sums,
-                       max_sums);
+  if (sums > max_sums)
+    return fmt::format("{} products leave {} accumulators in a thread, which has room for {}",
+                       products.size(), sums, max_sums);
   for (const auto& [product, choice] : choices) plan.matmuls[product] = choice;
   return "";
 }

@@ -6,6 +6,7 @@
 // Before: select, resolve_layouts. After: the matmuls' instructions and warps, if they apply.
 #pragma once
 #include <string>
+#include <string_view>
 
 #include "plan/kernel_plan.hpp"
 
@@ -13,6 +14,15 @@ namespace zellige::plan {
 
 /// Returns an empty string if the plan was changed, otherwise the reason, for a note.
 std::string warpgroups(KernelPlan&, const Program&, const target::Target&);
+
+/// wgmma: the instructions that a warpgroup issues for its rows, 64 each; a warpgroup's rows repeat every 64 x
+/// warpgroups.
+std::int64_t instructions_of_rows(const MatmulChoice&);
+
+/// The instruction whose tiles of 8 columns a Fragment has for the accumulators of a wgmma whose N is no multiple
+/// of 16 (of_single_tiles); with its default instruction tiles come in pairs.
+inline constexpr std::string_view single_tiles = "SM80_16x8x8_F32F16F16F32_TN";
+bool of_single_tiles(const Instruction& wgmma);
 
 /// Returns whether wgmma's accumulators, with a batch's columns adjacent, are in the registers in which those
 /// of `separate` over the same warps would be: their users are written for that layout.

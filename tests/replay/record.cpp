@@ -123,7 +123,7 @@ std::vector<Record> read(std::string_view text) {
   return records;
 }
 
-bool same_work(std::uint64_t a, std::uint64_t b) { return 20 * std::max(a, b) <= 21 * std::min(a, b); }
+bool same_work(std::uint64_t a, std::uint64_t b) { return 50 * std::max(a, b) <= 51 * std::min(a, b); }
 
 Golden::Golden(std::string path) : path_(std::move(path)) {
   std::ifstream file(path_, std::ios::binary);

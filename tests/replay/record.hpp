@@ -7,7 +7,7 @@
 //
 // The first source is the hash of the whole source code, the others of one kernel each; estimated times and
 // counters are per launch. "work" is heap_blocks() of planning and emitting. Records are kept in files
-// (Golden); works that differ by at most 5% are equal.
+// (Golden); works that differ by at most 2% are equal.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -22,6 +22,12 @@ ZELLIGE_CALL KMajor<Rows> k_major(any_pointer tile) {
   return {smem_descriptor(tile, 16, 1024, SwizzleMode::b128)};
 }
 
+/// The operand that begins `rows` rows below, a multiple of 64.
+template <int Rows>
+ZELLIGE_CALL KMajor<Rows> below(const KMajor<Rows>& a, int rows) {
+  return {advance(a.descriptor, rows * 128)};
+}
+
 /// An MN-major tile: `Depth` rows of K, each a span of M or N; 16-bit elements, 16 rows per step.
 template <int Columns, int Depth, SwizzleMode Mode = SwizzleMode::b128>
 struct MnMajor {
@@ -34,6 +40,12 @@ template <int Columns, int Depth, SwizzleMode Mode = SwizzleMode::b128>
 ZELLIGE_CALL MnMajor<Columns, Depth, Mode> mn_major(any_pointer tile) {
   constexpr unsigned span = MnMajor<Columns, Depth, Mode>::span;
   return {smem_descriptor(tile, 2 * Columns > int(span) ? Depth * span : 16, 8 * span, Mode)};
+}
+
+template <int Columns, int Depth, SwizzleMode Mode>
+ZELLIGE_CALL MnMajor<Columns, Depth, Mode> below(const MnMajor<Columns, Depth, Mode>& a, int rows) {
+  constexpr unsigned span = MnMajor<Columns, Depth, Mode>::span;
+  return {advance(a.descriptor, rows * 2 / span * (Depth * span))};
 }
 
 /// Computes d = a b + (accumulate ? d : 0) over `Steps` times 32 bytes of K, without committing the group. A:
