@@ -165,11 +165,11 @@ class Results:
         print(f"{torch.cuda.get_device_name()}: copy {self.bandwidth / 1e12:.2f} TB/s, cuBLAS bf16 8192^3 {self.rate / 1e12:.0f} TFLOP/s")
         self.all = {"device": torch.cuda.get_device_name(), **machine(), "copy_bandwidth": self.bandwidth, "matrix_rate": self.rate, "workloads": {}}
 
-    def floor(self, moved, flops):
+    def roofline(self, moved, flops):
         return max(moved / self.bandwidth, flops / self.rate) * 1e6
 
     def add(self, name, moved, flops, raw, **more):
-        self.all["workloads"][name] = dict(floor=self.floor(moved, flops), bytes=moved, flops=flops, **more, microseconds=raw)
+        self.all["workloads"][name] = dict(floor=self.roofline(moved, flops), bytes=moved, flops=flops, **more, microseconds=raw)
         if self.path:
             with open(self.path + ".part", "w") as f:
                 json.dump(self.all, f, indent=1)

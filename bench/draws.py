@@ -57,7 +57,7 @@ def attention_of(torch, s):
             return torch.softmax(scores.float(), -1).to(q.dtype) @ v
         return torch.softmax(scores, -1) @ v
 
-    def peers():
+    def baselines():
         from torch.nn.attention import SDPBackend, sdpa_kernel
         for kind in (SDPBackend.CUDNN_ATTENTION, SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION):
             def one(q, kk, v, kind=kind):
@@ -69,7 +69,7 @@ def attention_of(torch, s):
                     return F.scaled_dot_product_attention(q, kk, v, is_causal=causal, enable_gqa=s["shared"] > 1 and kind != SDPBackend.EFFICIENT_ATTENTION)
             yield str(kind).split(".")[-1].split("_")[0].lower(), one
 
-    return f, (q, kk, v), peers
+    return f, (q, kk, v), baselines
 
 
 ROWS = ("rms_norm", "layer_norm", "softmax", "log_softmax", "logsumexp", "add rms_norm", "add layer_norm", "silu mul", "gelu mul", "softmax f32", "logsumexp f32",
@@ -156,8 +156,8 @@ def row_of(a, family, i):
     row = {"family": family, "draw": i, **spec_of(family, a.seed, i)}
     torch.manual_seed(a.seed * 1000 + i)
     torch._inductor.config.compile_threads = 1
-    f, inputs, peers = DRAWN[family][1](torch, row)
-    runs = dict(peers())
+    f, inputs, baselines = DRAWN[family][1](torch, row)
+    runs = dict(baselines())
     if family != "attention":
         runs.update(eager=f, inductor=torch.compile(f, dynamic=False))
     runs["zellige"] = torch.compile(f, backend=torch_backend.backend, dynamic=False)

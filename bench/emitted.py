@@ -10,10 +10,11 @@ down of 1B, 8B and 70B at 1 to 4096 rows) and in sizes that no tile divides (odd
 --mugraphs or $ZELLIGE_MUGRAPHS names their folder: the first of each file and, with --best, the report of `zellige run --all
 --time --json`, also the fastest. Each is emitted for sm_90a by each named zellige (default: build/zellige as `emitted`), with
 weights declared constant, and launched through the host entry of its source. Timing as in bench/kernels.py. Evaluations
-overlap (PDL), also those of the hand-written kernels; NAME/apart is the same without overlap, each kernel after the end of the
+overlap (PDL), also those of the hand-written kernels; a name with NO_OVERLAP (raw.py) is the same without overlap, each kernel after the end of the
 previous one. Baselines: cuBLAS, PyTorch, its attention, torch.compile.
 """
 import argparse, concurrent.futures, ctypes, glob, json, math, os, subprocess, sys, tempfile
+from raw import NO_OVERLAP
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 GEMM = [(4096, 4096, 4096, "f16"), (4096, 4096, 4096, "bf16"), (8192, 8192, 8192, "f16"), (8192, 8192, 8192, "bf16"),
@@ -210,7 +211,7 @@ def contestants_of(name, w, programs, lib, bench):
     """Calls by name; each evaluation overlaps the next, or starts after its end."""
     run = {}
     for who, program in programs.items():
-        run[who], run[who + "/apart"] = program.entry(True), program.entry(False)
+        run[who], run[who + NO_OVERLAP] = program.entry(True), program.entry(False)
     for who, f in w["others"].items():
         run[who] = f
         if who == "hand":
@@ -222,7 +223,7 @@ def contestants_of(name, w, programs, lib, bench):
                 finally:
                     for library in lib.values():
                         library.zellige_overlap(1)
-            run["hand/apart"] = without_overlap
+            run["hand" + NO_OVERLAP] = without_overlap
     return run
 
 
@@ -303,10 +304,10 @@ def main():
         raw = bench.measure({who: [lambda s=s, f=f: f(*s) for s in sets] for who, f in run.items()}, arguments.rounds)
         t = {who: bench.median(v) for who, v in raw.items()}
         ours = next(iter(programs))
-        peers = {who: v for who, v in t.items() if who.partition("/")[0] not in programs and not who.startswith("hand")}
-        best = min(peers, key=peers.get)
-        print(f"{name:28} floor {results.floor(w['bytes'], w['flops']):8.2f}  " + "  ".join(f"{who} {v:.2f}" for who, v in t.items()) +
-              f"  speed against {best} {peers[best] / t[ours]:.3f}, apart {peers[best] / t[ours + '/apart']:.3f}", flush=True)
+        baselines = {who: v for who, v in t.items() if who.partition("/")[0] not in programs and not who.startswith("hand")}
+        best = min(baselines, key=baselines.get)
+        print(f"{name:28} roofline {results.roofline(w['bytes'], w['flops']):8.2f}  " + "  ".join(f"{who} {v:.2f}" for who, v in t.items()) +
+              f"  speed against {best} {baselines[best] / t[ours]:.3f}, without overlap {baselines[best] / t[ours + NO_OVERLAP]:.3f}", flush=True)
         results.add(name, w["bytes"], w["flops"], raw, error=errors.get(ours), ours=list(programs))
         del sets, run, exact
         torch.cuda.empty_cache()
@@ -319,7 +320,7 @@ def means(workloads):
     """The speed of each family of matmuls compared with cuBLAS."""
     import clock as bench
     for family in ("gemm_", "llama_", "odd_"):
-        for column in ("", "/apart"):
+        for column in ("", NO_OVERLAP):
             ratios = [bench.median(w["microseconds"]["cublas"]) / bench.median(w["microseconds"][w["ours"][0] + column])
                       for name, w in workloads.items() if name.startswith(family)]
             if ratios:

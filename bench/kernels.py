@@ -25,8 +25,8 @@ def gemm_config(m, n, k, e):
 def workloads(lib, cublas, arguments):
     W = {}
 
-    def add(name, make, ours, peers, reference, flops, moved, tolerance=1e-2):
-        W[name] = dict(make=make, ours=ours, peers=peers, reference=reference, flops=flops, bytes=moved, tolerance=tolerance)
+    def add(name, make, ours, baselines, reference, flops, moved, tolerance=1e-2):
+        W[name] = dict(make=make, ours=ours, baselines=baselines, reference=reference, flops=flops, bytes=moved, tolerance=tolerance)
 
     def gemm(m, n, k, dtype, config=None):
         code = {torch.float16: 0, torch.bfloat16: 1}[dtype]
@@ -112,7 +112,7 @@ def workloads(lib, cublas, arguments):
     def attention(s, causal, d=128, heads=16, kv_heads=None, keys=128):
         b = max(1, 16384 // s)
         kv = kv_heads or heads
-        peers = sdpa(causal, kv != heads)
+        baselines = sdpa(causal, kv != heads)
 
         def ours(q, k, v, o):
             must(lib["attention"].zellige_attention(d, keys, int(causal), pointer(q), pointer(k), pointer(v), pointer(o), s, s, b * heads,
@@ -120,7 +120,7 @@ def workloads(lib, cublas, arguments):
             return o
 
         def reference(q, k, v, o):  # cuDNN's, itself checked against float32 on the first and last head
-            r = peers["cudnn"](q, k, v, o)
+            r = baselines["cudnn"](q, k, v, o)
             for h in (0, heads - 1):
                 g = h * kv // heads
                 exact = F.scaled_dot_product_attention(q[:1, h:h + 1].float(), k[:1, g:g + 1].float(), v[:1, g:g + 1].float(), is_causal=causal)
@@ -128,16 +128,16 @@ def workloads(lib, cublas, arguments):
             return r
         name = f"attention_hd{d}_{s}{'_causal' if causal else ''}" + (f"_kv{kv}" if kv != heads else "") + (f"_n{keys}" if keys != 128 else "")
         add(name, lambda: tuple(rnd(b, h, s, d, dtype=torch.bfloat16) for h in (heads, kv, kv)) + (torch.empty(b, heads, s, d, dtype=torch.bfloat16, device=DEVICE),),
-            ours, peers, reference,
+            ours, baselines, reference,
             4 * b * heads * s * s * d // (2 if causal else 1), 2 * b * s * d * (2 * heads + 2 * kv))
 
     rows = lib["rows"]
 
-    def row(name, make, call, peer, reference, moved):
+    def row(name, make, call, baseline, reference, moved):
         def ours(x, y):
             must(call(pointer(x), pointer(y)), name)
             return y
-        add(name, make, ours, {"eager": lambda x, y: peer(x)}, lambda x, y: reference(x.float()), 0, moved)
+        add(name, make, ours, {"eager": lambda x, y: baseline(x)}, lambda x, y: reference(x.float()), 0, moved)
 
     size = 8192
     square = lambda: (rnd(size, size), torch.empty(size, size, dtype=torch.float16, device=DEVICE))
@@ -206,7 +206,7 @@ def main():
     torch.manual_seed(0)
     lib, cublas = build(arguments.build), Cublas()
     results = Results(arguments.json)
-    print(f"{'workload':44} {'floor':>8} {'ours':>8} {'of floor':>8} {'best peer':>9} {'by':8} {'speed':>6}   others")
+    print(f"{'workload':44} {'roofline':>8} {'ours':>8} {'of bound':>8} {'baseline':>9} {'by':8} {'speed':>6}   others")
     wrong = 0
     for name, w in workloads(lib, cublas, arguments).items():
         if not wanted(name, arguments.only):
@@ -222,20 +222,20 @@ def main():
             print(f"{name:44} WRONG: relative error {e:.3g}")
             wrong += 1
             continue
-        peers = dict(w["peers"])
-        if arguments.compile is not None and "eager" in peers and any(name.startswith(o) for o in arguments.compile.split(",")):
+        baselines = dict(w["baselines"])
+        if arguments.compile is not None and "eager" in baselines and any(name.startswith(o) for o in arguments.compile.split(",")):
             torch._dynamo.reset()
-            peers["compile"] = torch.compile(peers["eager"], mode="max-autotune-no-cudagraphs")
-            peers["compile"](*first)  # compiled before any capture
+            baselines["compile"] = torch.compile(baselines["eager"], mode="max-autotune-no-cudagraphs")
+            baselines["compile"](*first)  # compiled before any capture
         contestants = {"ours": [lambda s=s: w["ours"](*s) for s in sets]}
-        for n, f in peers.items():
+        for n, f in baselines.items():
             contestants[n] = [lambda s=s, f=f: f(*s) for s in sets]
         raw = measure(contestants, arguments.rounds)
         t = {n: median(v) for n, v in raw.items()}
-        floor = results.floor(w["bytes"], w["flops"])
+        roofline = results.roofline(w["bytes"], w["flops"])
         best = min((n for n in t if n != "ours"), key=t.get)
         others = "  ".join(f"{n} {v:.1f}" for n, v in t.items() if n not in ("ours", best))
-        print(f"{name:44} {floor:8.2f} {t['ours']:8.2f} {floor / t['ours']:8.1%} {t[best]:9.2f} {best:8} {t[best] / t['ours']:6.3f}   {others}", flush=True)
+        print(f"{name:44} {roofline:8.2f} {t['ours']:8.2f} {roofline / t['ours']:8.1%} {t[best]:9.2f} {best:8} {t[best] / t['ours']:6.3f}   {others}", flush=True)
         results.add(name, w["bytes"], w["flops"], raw, error=e)
         del sets, first, exact, ours, contestants
         torch.cuda.empty_cache()

@@ -5,7 +5,7 @@
                                                transpile and compile (needs nvcc, and no GPU but to tune)
   bench/layers.py DIR [--only NAME,...] [--rounds N] [--json FILE] [--compile NAME,...]
 
-Workloads: examples/layers, with weights declared constant. Timing as in bench/kernels.py; NAME/apart runs each kernel after
+Workloads: examples/layers, with weights declared constant. Timing as in bench/kernels.py; a name with NO_OVERLAP (raw.py) runs each kernel after
 the end of the previous one (no PDL overlap). Baselines: the same function in PyTorch (eager; with --compile torch.compile,
 max-autotune, for names with that prefix, '' for all), with PyTorch's attention, also cuDNN's, in place of unfused attention.
 Results are checked against the same function in float32: the error may be a quarter larger than that of PyTorch's own result.
@@ -14,7 +14,7 @@ import concurrent.futures, glob, json, os, re, subprocess, sys, tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-from emitted import Emitted, compiled, max_autotuned, options, programs_of  # noqa: E402, beside this file
+from emitted import NO_OVERLAP, Emitted, compiled, max_autotuned, options, programs_of  # noqa: E402, next to this file
 WEIGHTS = {"g", "w", "b", "g1", "g2", "wqkv", "wo", "gate", "up", "down", "w1", "b1", "w2", "b2"}
 
 
@@ -118,14 +118,14 @@ def main():
         shapes = {t["name"]: tuple(t["shape"]) for t in first.inputs + first.outputs}
         scale = lambda t: t["shape"][-1] ** -0.5 if t["name"] in WEIGHTS and len(t["shape"]) == 2 else 1.0
         sets = bench.sets_of(lambda: tuple(first.tensor(t, scale(t)) for t in first.inputs) + tuple(first.tensor(t) for t in first.outputs))
-        written, peers = functions(name)
+        written, baselines = functions(name)
         named = lambda t: dict(zip(of, t[:count]))
         run = {}
         for who, program in programs.items():
-            run[who], run[who + "/apart"] = program.entry(True), program.entry(False)
-        run.update({who: lambda *t, f=f: f(named(t), shapes) for who, f in peers.items()})
+            run[who], run[who + NO_OVERLAP] = program.entry(True), program.entry(False)
+        run.update({who: lambda *t, f=f: f(named(t), shapes) for who, f in baselines.items()})
         if arguments.compile is not None and bench.wanted(name, arguments.compile):
-            f = max_autotuned(lambda i, f=peers["eager"]: f(i, shapes))
+            f = max_autotuned(lambda i, f=baselines["eager"]: f(i, shapes))
             run["compile"] = lambda *t: f(named(t))
         with torch.no_grad():
             exact = written({k: v.float() for k, v in named(sets[0]).items()}, shapes)
@@ -149,7 +149,7 @@ def main():
         moved = sum(x.numel() * x.element_size() for x in sets[0])
         best = min((who for who in t if who.partition("/")[0] not in programs), key=t.get)
         ours = next(iter(programs))
-        print(f"{name:24} floor {results.floor(moved, flops_of(name, shapes)):8.2f}  " + "  ".join(f"{who} {v:.2f}" for who, v in t.items()) +
+        print(f"{name:24} roofline {results.roofline(moved, flops_of(name, shapes)):8.2f}  " + "  ".join(f"{who} {v:.2f}" for who, v in t.items()) +
               f"  speed against {best} {t[best] / t[ours]:.3f}", flush=True)
         results.add(name, moved, flops_of(name, shapes), raw, error=errors, ours=list(programs))
         del sets, run

@@ -158,12 +158,12 @@ def table(rows):
             continue
         slower = [r for r in (ratio(row, "eager"), ratio(row, "guards")) if r is not None]
         found = {"eager": ratio(row, "eager"), "inductor": ratio(row, "inductor"), "graph": ratio(row, "inductor", "us_graph"), "guards": max(slower, default=None)}
-        for peer, value in found.items():
+        for baseline, value in found.items():
             if value is not None:
-                all_of[peer].append(value)
+                all_of[baseline].append(value)
         right = {True: "yes", False: "**no**", None: "?"}[row.get("right")]
         lines.append(f"| {row['model']} | {row.get('seconds_zellige', '-')} | {row['taken']} of {row['operators']} | {row['parts']} | {row['kernels']} | {right} | " + " | ".join(cell(found[p]) for p in all_of) + " |")
-    lines.append(f"\n{len(rows)} models; geometric means: " + ", ".join(f"{peer} {mean(v):.3f} (least {min(v, default=math.nan):.2f})" for peer, v in all_of.items()))
+    lines.append(f"\n{len(rows)} models; geometric means: " + ", ".join(f"{baseline} {mean(v):.3f} (least {min(v, default=math.nan):.2f})" for baseline, v in all_of.items()))
     seconds = sorted(r["seconds_zellige"] for r in rows if "seconds_zellige" in r)
     if seconds:
         lines.append(f"compiled in {statistics.median(seconds)} s (median), at most {seconds[-1]} s")
@@ -181,16 +181,16 @@ class Measured:
 
     def _until(self, word):
         """Reads its output up to a line with this prefix, or to the end."""
-        late = threading.Timer(self.limit, self._late)
-        late.start()
+        timer = threading.Timer(self.limit, self._expire)
+        timer.start()
         for line in self.process.stdout:
             if line.startswith("ROW "):
                 self.row = json.loads(line[4:])
             if line.startswith(word):
                 break
-        late.cancel()
+        timer.cancel()
 
-    def _late(self):
+    def _expire(self):
         self.failed = f"over {self.limit} s"
         self.process.kill()
 

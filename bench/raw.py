@@ -30,23 +30,25 @@ def origin(d):
             f"(at most {clock['after']['clocks.max.sm']}), torch {d['torch']}; {d['date']}, commit {d['commit']}. In the same run a copy reached {d['copy_bandwidth'] / 1e12:.2f} TB/s and cuBLAS "
             f"bf16 8192^3 {d['matrix_rate'] / 1e12:.0f} TFLOP/s; {'/'.join(map(str, sorted(rounds)))} interleaved rounds.")
 
+NO_OVERLAP = "/apart"  # ends the name of a contestant that is timed without PDL overlap
+
 
 class Row:
-    """One workload: medians in microseconds by contestant. A name with `/apart` is timed without PDL overlap."""
+    """One workload: medians in microseconds by contestant. A name that ends in NO_OVERLAP is timed without PDL overlap."""
 
     def __init__(self, name, w):
-        self.name, self.floor, self.samples = name, w["floor"], w["microseconds"]
+        self.name, self.roofline, self.samples = name, w["floor"], w["microseconds"]
         self.us = {who: median(samples) for who, samples in self.samples.items()}
         ours = w.get("ours", ["ours"])
         self.ours = ours[0]
-        self.peers = sorted((who for who in self.us if who.partition("/")[0] not in ours + ["hand"]), key=self.us.get)
-        self.best = self.peers[0]
+        self.baselines = sorted((who for who in self.us if who.partition("/")[0] not in ours + ["hand"]), key=self.us.get)
+        self.best = self.baselines[0]
 
-    def speed(self, column="", peer=None):
+    def speed(self, column="", baseline=None):
         """The speedup over the baseline, by default over the best one."""
-        return self.us[peer or self.best] / self.us[self.ours + column]
+        return self.us[baseline or self.best] / self.us[self.ours + column]
 
-    def text(self, who, digits=2):
+    def shown(self, who, digits=2):
         return f"{self.us[who]:.{digits}f}" if who in self.us else "-"
 
 
@@ -58,19 +60,19 @@ def mean(ratios):
     return math.exp(sum(map(math.log, ratios)) / len(ratios))
 
 
-class Sweep:
+class Speedups:
     """The speedups of several rows: their geometric mean, the minimum, and those below 1, slowest first."""
 
-    def __init__(self, found, column="", peer=None):
-        self.ratios = sorted((row.speed(column, peer), row.name) for row in found)
+    def __init__(self, found, column="", baseline=None):
+        self.ratios = sorted((row.speed(column, baseline), row.name) for row in found)
         self.mean, self.count = mean([r for r, _ in self.ratios]), len(self.ratios)
         self.lowest, self.worst = self.ratios[0]
         self.slower = [(r, name) for r, name in self.ratios if r < 0.995]
 
     def sentence(self):
-        text = f"geometric mean {self.mean:.3f}, least {self.lowest:.3f} ({self.worst})"
-        return f"{text}; {len(self.slower) or 'none'} of {self.count} below 0.995"
+        shown = f"geometric mean {self.mean:.3f}, least {self.lowest:.3f} ({self.worst})"
+        return f"{shown}; {len(self.slower) or 'none'} of {self.count} below 0.995"
 
-    def behind(self):
+    def slower_rows(self):
         """The rows that are slower than their baseline, as a list in prose."""
         return ", ".join(f"{name} {r:.2f}" for r, name in self.slower)

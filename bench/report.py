@@ -17,10 +17,10 @@ def picture(bars):
     row, left, width = 30, 300, 400
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 120}" height="{row * len(bars) + 40}" font-family="sans-serif" font-size="12">',
            f'<text x="{left}" y="14">share of the roofline bound (bytes or FLOPs, whichever takes longer); dark: ours, light: the best baseline</text>']
-    for i, (name, ours, peer, best) in enumerate(bars):
+    for i, (name, ours, baseline, best) in enumerate(bars):
         y = 24 + i * row
         out.append(f'<text x="{left - 8}" y="{y + 16}" text-anchor="end">{name}</text>')
-        for k, (share, colour, label) in enumerate(((ours, "#1f4e79", f"{ours:.0%}"), (peer, "#9dc3e6", f"{peer:.0%} {best}"))):
+        for k, (share, colour, label) in enumerate(((ours, "#1f4e79", f"{ours:.0%}"), (baseline, "#9dc3e6", f"{baseline:.0%} {best}"))):
             w = min(share, 1.2) * width / 1.2
             out.append(f'<rect x="{left}" y="{y + 12 * k}" width="{w:.1f}" height="11" fill="{colour}"/>'
                        f'<text x="{left + w + 4:.1f}" y="{y + 12 * k + 10}" font-size="10">{label}</text>')

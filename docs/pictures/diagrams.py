@@ -11,7 +11,7 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 BLUE, GREEN, YELLOW, RED, GREY = "#dbe9f6", "#dff0d8", "#fff3cd", "#f8d7da", "#eeeeee"
 
 
-class Drawing:
+class Diagram:
     def __init__(self, width, height):
         self.lines = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" font-family="sans-serif" font-size="12">',
                       f'<rect width="{width}" height="{height}" fill="white"/>',
@@ -41,7 +41,7 @@ class Drawing:
 
 
 def verdicts():
-    d = Drawing(760, 250)
+    d = Diagram(760, 250)
     d.box(10, 20, 190, 54, "every element within its limit?\n(rounding, worst case)", YELLOW, size=11)
     d.box(285, 20, 190, 54, "tensor within its tolerance,\nand close?", YELLOW, size=11)
     d.box(285, 120, 190, 54, "twelve random runs:\nwithin four times the greatest?", YELLOW, size=11)
@@ -64,7 +64,7 @@ def verdicts():
 
 
 def proxy_fences():
-    d = Drawing(760, 250)
+    d = Diagram(760, 250)
     lanes = {"threads": 50, "asynchronous proxy": 190}
     for name, y in lanes.items():
         d.text(10, y + 4, name, anchor="start", bold=True)
@@ -81,7 +81,7 @@ def proxy_fences():
 
 
 def online_softmax():
-    d = Drawing(760, 230)
+    d = Diagram(760, 230)
     d.text(380, 22, "one pass over the keys: three accumulators, and a factor when the maximum rises", bold=True)
     for i in range(3):
         x = 60 + 230 * i
@@ -97,7 +97,7 @@ def online_softmax():
 
 
 def cost():
-    d = Drawing(760, 200)
+    d = Diagram(760, 200)
     d.text(380, 20, "one kernel: what each limit alone would take, then what overlaps", bold=True)
     parts = (("DRAM", 250, BLUE), ("L2", 190, BLUE), ("shared memory", 90, BLUE), ("tensor cores", 130, BLUE), ("issue slots", 60, BLUE), ("latencies", 150, BLUE))
     for i, (name, w, fill) in enumerate(parts):
@@ -116,7 +116,7 @@ def cost():
 
 
 def graph_to_kernel():
-    d = Drawing(760, 250)
+    d = Diagram(760, 250)
     for x, title in ((10, "kernel graph"), (260, "block graph (one thread block)"), (520, "CUDA")):
         d.text(x, 22, title, anchor="start", bold=True)
     d.box(20, 45, 60, 28, "X"), d.box(100, 45, 60, 28, "W")
@@ -135,7 +135,7 @@ def graph_to_kernel():
 
 
 def tile_hierarchy():
-    d = Drawing(760, 210)
+    d = Diagram(760, 210)
     d.text(80, 20, "grid", bold=True), d.text(260, 20, "block: 64 x 64", bold=True), d.text(460, 20, "warp: 32 x 32", bold=True), d.text(660, 20, "mma.m16n8k16", bold=True)
     for i in range(4):
         for j in range(4):
@@ -155,7 +155,7 @@ def tile_hierarchy():
 
 
 def schedule():
-    d = Drawing(760, 190)
+    d = Diagram(760, 190)
     d.text(380, 18, "a warp-specialized GEMM on a ring of three stages", bold=True)
     for name, y in (("producer warp", 50), ("consumer warps", 120)):
         d.text(10, y + 4, name, anchor="start", bold=True)
@@ -173,7 +173,7 @@ def schedule():
 
 
 def happens_before():
-    d = Drawing(760, 190)
+    d = Diagram(760, 190)
     for name, y in (("warp 0", 60), ("warp 3", 130)):
         d.text(10, y + 4, name, anchor="start", bold=True)
         d.line(70, y, 750, y)

@@ -21,7 +21,7 @@ struct Pixel {
 };
 
 // Each block loads one 4 x 4 tile of a 10 x 8 matrix by TMA, and writes it to its position in 12 x 8.
-__global__ void bring(const __grid_constant__ TmaDescriptor map, gmem<int> out) {
+__global__ void load_tiles(const __grid_constant__ TmaDescriptor map, gmem<int> out) {
   smem<int> const tile = shared<int>("tile", 0, 16);
   smem<uint64_t> const full = shared<uint64_t>("full", 128, 1);
   auto const place = make_coord(blockIdx.y, blockIdx.x);
@@ -59,7 +59,8 @@ void run_on_the_emulator() {
   launch.parameters.emplace_back(make_tma_descriptor_emulated(tensor, a.bytes()), a, false);
   launch.parameters.emplace_back(out, true);
   launch.workers = 1;
-  emulate::Report const report = emulate::run([](emulate::Launch& l) { emulate::call(l, bring); }, launch);
+  emulate::Report const report =
+      emulate::run([](emulate::Launch& l) { emulate::call(l, load_tiles); }, launch);
   for (emulate::Finding const& f : report.findings) std::printf("%s\n", f.message.c_str());
   print_tensor(make_tensor(reinterpret_cast<int const*>(out.data()), Shape<_12, _8>{}, LayoutRight{}), false);
 }

@@ -14,9 +14,9 @@ ROWS = 64  # rows of a warpgroup instruction; fewer queries share them with the 
 def attention(q, k, v, mask, causal, scale, grouped):
     scale = q.shape[-1] ** -0.5 if scale is None else scale
 
-    def chain(scores, beside):
+    def chain(scores, adapt):
         scores = op.mul(scores, scale)
-        return scores if mask is None else op.add(scores, beside(mask))
+        return scores if mask is None else op.add(scores, adapt(mask))
 
     return _attention(q, k, v, chain, causal=causal, alone=mask is None)
 
@@ -27,20 +27,20 @@ def _attention(q, k, v, chain, causal=False, alone=False, masked=False, softmax=
     shape, pair = q.shape, (_unrepeated(k), _unrepeated(v))
     if pair[0] is not None and pair[1] is not None and pair[0].shape[1] == pair[1].shape[1]:
         k, v = pair
-    heads, beside = k.shape[1], lambda x: x
+    heads, adapt = k.shape[1], lambda x: x
     if heads != shape[1]:
         group, few = shape[1] // heads, shape[2] < ROWS
         if not causal and not masked and (alone or shape[2] == 1) and (few or not _permuted(q)):
             q = op.reshape(q, (shape[0], heads, group * shape[2], shape[3]))
 
-            def beside(x):
+            def adapt(x):
                 return x if x.ndim < 3 or x.shape[-3] == 1 else op.reshape(x, (*x.shape[:-3], heads, group, x.shape[-1]))
 
         elif few:
             q = op.reshape(q, (shape[0], heads, group, *shape[2:]))
             k, v = numpy_face._unsqueeze(k, 2), numpy_face._unsqueeze(v, 2)
 
-            def beside(x):
+            def adapt(x):
                 if x.ndim < 3:
                     return x
                 return op.reshape(x, (*x.shape[:-3], *((heads, group) if x.shape[-3] != 1 else (1, 1)), *x.shape[-2:]))
@@ -48,7 +48,7 @@ def _attention(q, k, v, chain, causal=False, alone=False, masked=False, softmax=
     keys, values = numpy_face._swap(k, -1, -2), v
     if q.ndim == 4 and q.shape[1] != heads:
         keys, values = (_repeated(x, shape[1] // heads) for x in (keys, values))
-    scores = chain(op.matmul(q, keys), beside)
+    scores = chain(op.matmul(q, keys), adapt)
     if causal:
         scores = op.mask(scores, tril=0)
     made = op.matmul(op.cast(softmax(scores, -1), v._dtype), values)
@@ -121,7 +121,7 @@ def _scores(trace, name, shape, deep=12):
         if not product or product["op"] != "matmul":
             return None
         q, k = (_by_heads(trace.arrays[n]) for n in product["inputs"])
-        return None if q is None or k is None else (q, _transposed(k), lambda scores, beside: scores, False)
+        return None if q is None or k is None else (q, _transposed(k), lambda scores, adapt: scores, False)
     if made["op"] not in _BETWEEN:
         return None
     for at, operand in enumerate(made["inputs"]):
@@ -135,8 +135,8 @@ def _scores(trace, name, shape, deep=12):
         return None
     attributes = {key: value for key, value in made.items() if key not in ("op", "inputs", "outputs")}
 
-    def chain(scores, beside):
-        operands = [before(scores, beside) if i == at else beside(trace.arrays[n]) for i, n in enumerate(made["inputs"])]
+    def chain(scores, adapt):
+        operands = [before(scores, adapt) if i == at else adapt(trace.arrays[n]) for i, n in enumerate(made["inputs"])]
         own = {"dims": [operands[0].ndim - 2, operands[0].ndim - 1]} if made["op"] == "mask" else {}
         return trace.append(made["op"], operands, attributes | own)[0]
 

@@ -367,8 +367,8 @@ def reshape(x: Any, shape: Sequence[int]) -> Any:
 
 def expand(x: Any, shape: Sequence[int]) -> Any:
     """Broadcast to a shape; -1 keeps an extent."""
-    ahead = len(shape) - len(x.shape)
-    shape = [x.shape[i - ahead] if n == -1 and i >= ahead else n for i, n in enumerate(shape)]
+    leading = len(shape) - len(x.shape)
+    shape = [x.shape[i - leading] if n == -1 and i >= leading else n for i, n in enumerate(shape)]
     return _call("expand", (x,), shape=shape)
 
 

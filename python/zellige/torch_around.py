@@ -89,12 +89,12 @@ def _binding(node):
             made = function(*torch.fx.map_arg(node.args, fake), **torch.fx.map_arg(node.kwargs, fake))
     except Exception:  # a different signature
         return target
-    return function if _alike(made, declared) else target
+    return function if _matches(made, declared) else target
 
 
-def _alike(made, declared) -> bool:
+def _matches(made, declared) -> bool:
     if isinstance(declared, (tuple, list)):
-        return isinstance(made, (tuple, list)) and len(made) == len(declared) and all(map(_alike, made, declared))
+        return isinstance(made, (tuple, list)) and len(made) == len(declared) and all(map(_matches, made, declared))
     if not isinstance(declared, torch.Tensor):
         return made == declared
     same = isinstance(made, torch.Tensor) and made.shape == declared.shape and made.dtype == declared.dtype

@@ -97,10 +97,10 @@ class _Known:
                 arrays[n] = [input_of(trace, f"{n.name}_{i}", v) if i == node.args[1] else None for i, v in enumerate(value)]
             else:
                 arrays[n] = input_of(trace, n.name, value, strides=False)  # strides depend on the part's inputs
-            self._stays(value if isinstance(value, torch.Tensor) else value[node.args[1]])
+            self._is_kept(value if isinstance(value, torch.Tensor) else value[node.args[1]])
         aten.evaluate(node, arrays)
 
-    def _stays(self, value) -> None:
+    def _is_kept(self, value) -> None:
         if value.device != self.device:
             raise Left(f"expected tensors on {self.device}, where most of the graph is, found {value.device}")
 

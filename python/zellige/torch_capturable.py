@@ -92,10 +92,10 @@ def _why_not_operator(n):
     if free_unbacked_symbols(value) or (_by_condition(n.args[1]) if target in _BY_INDEX else any(tag in target.tags for tag in _SYNCHRONISES)):
         return f"{target} waits for results of the GPU"
     given, made = [t for m in n.all_input_nodes for t in tensors(m.meta.get("val"))], tensors(value)
-    return None if _stays(target, given, made) else f"{target} copies between the host and the GPU"
+    return None if _is_kept(target, given, made) else f"{target} copies between the host and the GPU"
 
 
-def _stays(target, given, made) -> bool:
+def _is_kept(target, given, made) -> bool:
     """True if all tensors are on the host or all on the GPU; host tensors without dimensions are numbers to pointwise GPU
     operators."""
     host = [t for t in given + made if t.device.type != DEVICE]

@@ -172,8 +172,8 @@ class Part:
                 continue
             o = self.program.outputs[which]
             as_made = o.shape == shape or o.memory is not None and self.program.inputs[o.memory].shape == shape
-            stays = as_made or o.memory is not None or torch.empty_strided(o.shape, o.strides, device="meta").view(shape).stride() == strides
-            results.append(outs[which] if as_made else f"{outs[which]}.view({shape})" if stays else f"viewed({outs[which]}, {shape}, {strides})")
+            has_strides = as_made or o.memory is not None or torch.empty_strided(o.shape, o.strides, device="meta").view(shape).stride() == strides
+            results.append(outs[which] if as_made else f"{outs[which]}.view({shape})" if has_strides else f"viewed({outs[which]}, {shape}, {strides})")
         lines.append("return " + (results[0] if self.single else f"({', '.join(results)},)"))
         text = f"def {self.name}({', '.join(names)}):\n" + "".join(f"    {line}\n" for line in lines)
         made = {}

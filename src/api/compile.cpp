@@ -39,7 +39,7 @@ Compiled compile(graph::KernelGraph graph, const Options& o, const run::Cache& c
   plan::PlanOptions asked = plan::tiling_options(o.tiling, target);
   if (asked.tiles == plan::Tiles::fixed) plan::state(asked, o.tiling, "tiling");
   fuse::Optimized fused =
-      run::optimize_with_options(graph, target, !o.as_given, asked, cache, o.watch, fuse::Reasons::left_out);
+      run::optimize_with_options(graph, target, !o.as_given, asked, cache, o.watch, fuse::Reasons::omitted);
   graph = std::move(fused.graph);
   plan::Rejections rejected = std::move(fused.rejected);
   if (o.tune > 0) {

@@ -347,10 +347,10 @@ void KernelText::work(const std::vector<int>& tasks) {
       case TaskKind::to_global:
         staged_store(t);
         break;
-      case TaskKind::to_peers:
+      case TaskKind::to_cluster:
         out_.line("exchange.send(acc{}, rank);", t.node);
         break;
-      case TaskKind::from_peers:
+      case TaskKind::from_cluster:
         out_.line("exchange.add(acc{}, rank);", t.node);
         break;
       default:

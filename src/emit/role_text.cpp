@@ -57,7 +57,7 @@ std::optional<KernelText::InRing> KernelText::in_ring(int buffer) const {
 
 bool KernelText::exchange(int buffer) const {
   return std::ranges::any_of(plan_.schedule.channels, [&](const plan::Channel& c) {
-    return c.by == Synchronisation::mbarrier_peers && c.tensor == buffer;
+    return c.by == Synchronisation::mbarrier_cluster && c.tensor == buffer;
   });
 }
 
@@ -75,7 +75,7 @@ void KernelText::rings() {
   const plan::Schedule& s = plan_.schedule;
   for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {
     const plan::Channel& channel = s.channels[c];
-    if (channel.by == Synchronisation::mbarrier_peers) {
+    if (channel.by == Synchronisation::mbarrier_cluster) {
       const Buffer& b = plan_.buffers[channel.tensor];
       out_.line("const auto exchange = Exchange<{}, {}>::at({}, {}, \"{}\");", s.ranks,
                 fragment_type(plan_.contexts[plan_.context_of.at(b.node)]), b.offset, channel.offset,
@@ -213,7 +213,7 @@ void KernelText::handover(const plan::Step& step) {
     case StepKind::arrive:
       return out_.line("named_barrier_arrive({}, {});", step.id, step.threads);
     case StepKind::acquire: {
-      if (s.channels[step.channel].by == Synchronisation::mbarrier_peers)
+      if (s.channels[step.channel].by == Synchronisation::mbarrier_cluster)
         return out_.line("exchange.wait();");
       const std::string name = ring(step.channel);
       if (s.channels[step.channel].producer == agent_) {
@@ -224,13 +224,13 @@ void KernelText::handover(const plan::Step& step) {
       return out_.line("{0}.wait({0}_at);", name);
     }
     case StepKind::release:
-      if (s.channels[step.channel].by == Synchronisation::mbarrier_peers)
+      if (s.channels[step.channel].by == Synchronisation::mbarrier_cluster)
         return out_.line("exchange.release(rank);");
       return out_.line("{0}.release({0}_used++);", ring(step.channel));
     case StepKind::init:
       return out_.line(
           "{}.init({});",
-          s.channels[step.channel].by == Synchronisation::mbarrier_peers ? "exchange" : ring(step.channel),
+          s.channels[step.channel].by == Synchronisation::mbarrier_cluster ? "exchange" : ring(step.channel),
           step.arrivals);
     case StepKind::fence_init:
       return out_.line("fence_mbarrier_init();");

@@ -49,10 +49,10 @@ Clash AsyncShadow::write_by(std::uint32_t op, std::size_t at, const Actor& a,
                             const std::vector<AsyncOp>& ops) {
   Cell& cell = cells_[at / 16];
   // Individual values that threads send each other may arrive at one barrier from many threads.
-  const bool beside = cell.writer && ops[op].kind == AsyncOp::Kind::store_async &&
-                      ops[cell.writer].kind == AsyncOp::Kind::store_async &&
-                      ops[cell.writer].barrier == ops[op].barrier;
-  const Clash clash = beside ? Clash{} : write(at, a, ops);
+  const bool independent = cell.writer && ops[op].kind == AsyncOp::Kind::store_async &&
+                           ops[cell.writer].kind == AsyncOp::Kind::store_async &&
+                           ops[cell.writer].barrier == ops[op].barrier;
+  const Clash clash = independent ? Clash{} : write(at, a, ops);
   cell = {op, {}};
   return clash;
 }

@@ -14,7 +14,7 @@ Block::Block(Cluster& of, unsigned its_rank)
 void Block::prepare(const LaunchState& launch) {
   const LaunchConfig& config = *launch.config;
   launch_ = &launch;
-  peers = cluster.size() > 1 ? &cluster : nullptr;
+  cluster_warps = cluster.size() > 1 ? &cluster : nullptr;
   fences = &cluster.fences;
   threads_ = config.block.x * config.block.y * config.block.z;
   warps_ = (threads_ + 31) / 32;
@@ -59,7 +59,7 @@ void Block::begin(std::uint64_t linear_index) {
     b.arrived = b.warps = b.rounds = b.strays = 0;
     std::fill(std::begin(b.came_before), std::end(b.came_before), 0u);
   }
-  for (GroupMeeting& g : group_) g.arrived = 0;
+  for (GroupConvergence& g : group_) g.arrived = 0;
   std::fill(std::begin(wgmma_agent_), std::end(wgmma_agent_), 0u);
   arrive_at_registers();
   for (unsigned w = 0; w < warps_; ++w) {

@@ -54,7 +54,7 @@ struct Warp {
 
   std::uint32_t met = 0;  // lanes that have reached the collective
   const char* what = nullptr;
-  Site meeting{};
+  Site converging{};
   const void* in[32];
   void* out[32];
 
@@ -76,7 +76,7 @@ struct Barrier {
 };
 
 /// The threads of a warpgroup that have reached a wgmma.
-struct GroupMeeting {
+struct GroupConvergence {
   unsigned arrived = 0;
   Site site{};
   const WgmmaCall* call[128] = {};
@@ -166,7 +166,7 @@ class Block {
             std::uint16_t(w.index),
             std::uint32_t(site),
             diverged ? w.own_synced[f.lane] : w.synced,
-            peers,
+            cluster_warps,
             std::uint16_t(first_warp),
             acquired.empty() ? nullptr : &acquired,
             fences};
@@ -206,7 +206,7 @@ class Block {
   const unsigned rank;
   Counters& counters;
   Findings& findings;
-  const Peers* peers = nullptr;
+  const ClusterWarps* cluster_warps = nullptr;
   Fences* fences = nullptr;         // the cluster's
   unsigned char* memory = nullptr;  // the dynamic shared memory, aligned to 1024 bytes
   unsigned shared_bytes = 0;
@@ -230,7 +230,7 @@ class Block {
   void check_time(Fiber&, Site);  // aborts the block if the launch's time is over
   void make_ready(Warp&, std::uint32_t lanes);
   bool unstick();  // false: the block is aborted
-  bool report_meeting();
+  bool report_convergence();
   void report_deadlock(RawFinding&, unsigned& ranges, std::uintptr_t& first_site) const;
 
  private:
@@ -258,7 +258,7 @@ class Block {
   unsigned threads_ = 0, warps_ = 0, live_ = 0;
   Warp warp_[32];
   Barrier barrier_[16];
-  GroupMeeting group_[8];
+  GroupConvergence group_[8];
   std::uint32_t wgmma_agent_[8] = {};
   std::uint32_t registers_[32] = {}, pool_ = 0;  // registers per thread of each warp; free ones
   std::uint32_t ready_warps_ = 0;

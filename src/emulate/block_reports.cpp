@@ -231,7 +231,7 @@ void Block::clash_of_global(const Fiber& f, Place p, unsigned bytes, bool writes
     raw.sites = {walk(f, site), {other}};
   else
     raw.sites = {{other}, walk(f, site)};
-  const bool together = peers && c.block != unnamed_block && peers->first_warp(c.block) >= 0;
+  const bool together = cluster_warps && c.block != unnamed_block && cluster_warps->first_warp(c.block) >= 0;
   raw.text = fmt::format(
       "between blocks on global tensor {}: {} of {} {} bytes {}..{} at \1, {} of {} {} them at \2, and {}",
       r.name, spell(first ? f.index : c.thread), first ? spell_block(linear) : they, first ? mine : theirs,
@@ -320,7 +320,7 @@ std::string Block::waiting_for(const Fiber& f, RawFinding& raw) const {
   const char line[] = {char(raw.sites.size()), 0};
   const Barrier& b = barrier_[f.barrier % 16];
   switch (f.state) {
-    case Fiber::State::meeting:
+    case Fiber::State::converging:
       return fmt::format("waits in {} at {}", f.its_warp->what, line);
     case Fiber::State::in_syncwarp:
       return fmt::format("waits in __syncwarp at {}", line);
@@ -347,7 +347,7 @@ std::string Block::waiting_for(const Fiber& f, RawFinding& raw) const {
 }
 
 // Reports a warp of which only a part has reached a collective instruction.
-bool Block::report_meeting() {
+bool Block::report_convergence() {
   for (unsigned w = 0; w < warps_; ++w) {
     const Warp& warp = warp_[w];
     if (!warp.met) continue;

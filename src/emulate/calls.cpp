@@ -184,7 +184,7 @@ void* write(Thread& t, Place p, unsigned bytes) {
 // An access of a collective instruction is checked as its lane's, with the site of the collective; the
 // instruction counts the cost.
 const void* read_for(Fiber& f, unsigned lane, Place p, unsigned bytes) {
-  const Site site = f.its_warp->meeting;
+  const Site site = f.its_warp->converging;
   Fiber& g = f.home->thread(f.its_warp->local * 32 + lane);
   if (!admit(f, g.index, p, bytes, false, site, bytes)) return poison;
   if (p.region->space == Space::global) {
@@ -200,7 +200,7 @@ const void* read_as(Thread& t, unsigned lane, Place p, unsigned bytes) {
 }
 
 void* write_for(Fiber& f, unsigned lane, Place p, unsigned bytes) {
-  const Site site = f.its_warp->meeting;
+  const Site site = f.its_warp->converging;
   Fiber& g = f.home->thread(f.its_warp->local * 32 + lane);
   if (!admit(f, g.index, p, bytes, true, site, bytes)) return sink;
   if (p.region->space == Space::global) {

@@ -28,7 +28,7 @@ struct Clock {
     std::copy(other.time, other.time + agents, time);
     std::copy(other.visible, other.visible + std::min(agents, max_warps), visible);
   }
-  void meet(const Clock& other, unsigned agents) {  // the component-wise minimum
+  void take_minimum(const Clock& other, unsigned agents) {  // the component-wise minimum
     for (unsigned a = 0; a < agents; ++a) time[a] = std::min(time[a], other.time[a]);
     const unsigned warps = std::min(agents, max_warps);
     for (unsigned w = 0; w < warps; ++w) visible[w] = std::min(visible[w], other.visible[w]);
@@ -41,11 +41,11 @@ struct Clock {
 };
 
 /// The blocks of the same cluster, and the indices of their warps in the clocks.
-struct Peers {
+struct ClusterWarps {
   virtual int first_warp(std::uint32_t block) const = 0;  // -1: another cluster
 
  protected:
-  ~Peers() = default;
+  ~ClusterWarps() = default;
 };
 
 struct Acquisition;  // arrivals.hpp
@@ -63,7 +63,7 @@ struct Actor {
   // The last time at which the warp's own lanes synchronized: a fence or an arrival by one of them starts a
   // new epoch, but orders no other lane.
   std::uint32_t synced = ~0u;
-  const Peers* peers = nullptr;
+  const ClusterWarps* cluster_warps = nullptr;
   std::uint16_t first_warp = 0;  // of its block
   // what its block has observed of others by atomic counters
   const std::vector<Acquisition>* acquired = nullptr;

@@ -207,7 +207,7 @@ void Cluster::joined(Block&) {
 
 bool Cluster::unstick() {
   for (auto& b : blocks_)
-    if (b->report_meeting()) return false;
+    if (b->report_convergence()) return false;
   if (size() == 1 && blocks_[0]->unstick()) return true;
   report_all(Finding::Kind::deadlock, "of");
   return false;

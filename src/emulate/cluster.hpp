@@ -25,7 +25,7 @@ struct Landing {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ends;
 };
 
-class Cluster final : public Peers {
+class Cluster final : public ClusterWarps {
  public:
   /// Allocates for a launch; clears the findings and counts of the previous one.
   void prepare(const LaunchState&);

@@ -25,7 +25,7 @@ struct CopyInFlight {
 struct Fiber : Thread {
   enum class State : std::uint8_t {
     ready,
-    meeting,
+    converging,
     in_syncwarp,
     at_barrier,
     at_mbarrier,

@@ -24,7 +24,8 @@ bool ordered(std::uint64_t earlier, const Actor& a, std::uint32_t block) {
   if (!earlier) return true;
   if (earlier & several_blocks) return false;
   int first_warp = a.first_warp;
-  if (block_of(earlier) != block) first_warp = a.peers ? a.peers->first_warp(block_of(earlier)) : -1;
+  if (block_of(earlier) != block)
+    first_warp = a.cluster_warps ? a.cluster_warps->first_warp(block_of(earlier)) : -1;
   const std::uint32_t epoch = epoch_of(earlier);
   if (first_warp < 0)
     return a.acquired && arrived_before(*a.acquired, a, block_of(earlier), thread_of(earlier), epoch,

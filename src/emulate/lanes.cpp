@@ -28,7 +28,7 @@ void Block::catch_up(Warp& w) {
   w.synced = w.own_synced[first];
   for (std::uint32_t left = running & (running - 1); left; left &= left - 1) {
     const unsigned lane = unsigned(std::countr_zero(left));
-    w.clock.meet(w.own[lane], agents);
+    w.clock.take_minimum(w.own[lane], agents);
     w.synced = std::min(w.synced, w.own_synced[lane]);
   }
   w.clock.time[w.index] = now;
@@ -82,7 +82,7 @@ void Block::release(Warp& w) {
 // the warp's.
 void Block::common(unsigned warpgroup, Clock& all) const {
   all.assign(warp_[warpgroup * 4].clock, max_agents);
-  for (unsigned i = 1; i < 4; ++i) all.meet(warp_[warpgroup * 4 + i].clock, cluster.agents());
+  for (unsigned i = 1; i < 4; ++i) all.take_minimum(warp_[warpgroup * 4 + i].clock, cluster.agents());
 }
 
 void Block::share(Warp& w, std::uint32_t lanes) {

@@ -21,27 +21,27 @@ namespace zellige::emulate {
   }
   if (!w.met) {
     w.what = what;
-    w.meeting = site;
+    w.converging = site;
   } else if (what != w.what && std::strcmp(what, w.what) != 0) {
     const unsigned first = w.local * 32 + unsigned(std::countr_zero(w.met));
     report(f, Finding::Kind::divergence, nullptr, site,
            fmt::format("in warp {} of {}: thread {} comes to {} at \1 while thread {} waits in {} at \2",
                        w.local, spell_block(linear), f.index, what, first, w.what),
-           w.meeting.address);
+           w.converging.address);
     abandon(f);
-  } else if (site.address != w.meeting.address) {
+  } else if (site.address != w.converging.address) {
     const unsigned first = w.local * 32 + unsigned(std::countr_zero(w.met));
     report(f, Finding::Kind::divergence, nullptr, site,
            fmt::format("in warp {} of {}: thread {} comes to {} at \1, thread {} to the one at \2", w.local,
                        spell_block(linear), f.index, what, first),
-           w.meeting.address, true);
+           w.converging.address, true);
   }
   w.in[f.lane] = in;
   w.out[f.lane] = out;
   w.met |= 1u << f.lane;
-  if (w.met != ~0u) return suspend(f, Fiber::State::meeting, site);
+  if (w.met != ~0u) return suspend(f, Fiber::State::converging, site);
   w.met = 0;
-  w.meeting = site;  // the accesses of `compute` are attributed to it
+  w.converging = site;  // the accesses of `compute` are attributed to it
   w.log.flush(counters);
   compute(with, w.in, w.out);
   make_ready(w, ~(1u << f.lane));

@@ -158,7 +158,7 @@ void Block::wgmma(Fiber& f, const WgmmaCall& call, Site site) {
                "still owned when they were read; wgmma_commit and wgmma_wait come first",
                spell(f.index), spell_block(linear)),
            mine.last_wgmma);
-  GroupMeeting& m = group_[g];
+  GroupConvergence& m = group_[g];
   if (!m.arrived) {
     m.site = site;
   } else if (m.site.address != site.address) {

@@ -38,7 +38,7 @@ struct Choice {
 
 /// Whether the notes explain, for each producer and user that are separate kernels, why they were not fused.
 /// This may take one plan per pair.
-enum class Reasons : bool { left_out, told };
+enum class Reasons : bool { omitted, told };
 
 Choice choose(const graph::KernelGraph&, const target::Target&, CostCache& known, const Watch& = {},
               Reasons = Reasons::told);

@@ -97,7 +97,7 @@ Neighbours::Neighbours(const graph::KernelGraph& g) : of_each_(g.ops.size()) {
   std::iota(shown.begin(), shown.end(), 0);
   for (const graph::KernelOp& op : g.ops)
     if (graph::is_view(op.kind)) shown[op.outputs[0]] = shown[op.inputs[0]];
-  const auto meet = [&](int a, int b) {
+  const auto connect = [&](int a, int b) {
     if (a == b) return;
     of_each_[a].push_back(b), of_each_[b].push_back(a);
   };
@@ -117,7 +117,7 @@ Neighbours::Neighbours(const graph::KernelGraph& g) : of_each_(g.ops.size()) {
     for (int t : g.ops[i].inputs) {
       if (producer[t] < 0 || !fusable(g, producer[t])) continue;
       if (readers[shown[t]].size() <= few_readers || met[t].insert(key(excerpts.of({x}))).second)
-        meet(producer[t], x);
+        connect(producer[t], x);
     }
   }
   for (const auto& [tensor, of] : readers) {
@@ -125,7 +125,7 @@ Neighbours::Neighbours(const graph::KernelGraph& g) : of_each_(g.ops.size()) {
     if (many) of_many_.insert(of_many_.end(), of.begin(), of.end());
     for (std::size_t i = 0; i < of.size(); ++i)
       for (std::size_t j = i + 1; j < (many ? std::min(i + 2, of.size()) : of.size()); ++j)
-        meet(of[i], of[j]);
+        connect(of[i], of[j]);
   }
   const auto sort_each_once = [](std::vector<int>& of) {
     std::ranges::sort(of);

@@ -123,7 +123,8 @@ class OperandSwap {
 }  // namespace
 
 std::optional<BlockGraph> swap_operands(const BlockGraph& b, const target::Target& target) {
-  if (static_cast<double>(b.grid.count()) < plan::drawing * target.multiprocessors) return std::nullopt;
+  if (static_cast<double>(b.grid.count()) < plan::dram_saturating_fraction * target.multiprocessors)
+    return std::nullopt;
   return OperandSwap(b, target).run();
 }
 

@@ -39,7 +39,7 @@ struct Candidate {
 /// it.
 std::vector<Candidate> candidates(const Steps& s, const Axes& a) {
   const auto free = [&](int axis) { return axis >= 0 && !a.axes[axis].summed && !a.axes[axis].whole; };
-  const auto meet = [&](int x, int y) {
+  const auto share_value = [&](int x, int y) {
     return std::ranges::any_of(a.of, [&](const std::vector<int>& of) {
       return std::ranges::count(of, x) > 0 && std::ranges::count(of, y) > 0;
     });
@@ -58,7 +58,7 @@ std::vector<Candidate> candidates(const Steps& s, const Axes& a) {
       const int at = static_cast<int>(of.size()) - 1 - c.back;
       const int other = at >= 0 ? of[at] : -1;
       all = all && free(other) && taken.count(other) == 0 &&
-            std::ranges::none_of(c.axes, [&](int axis) { return meet(axis, other); });
+            std::ranges::none_of(c.axes, [&](int axis) { return share_value(axis, other); });
       if (!all) break;
       c.axes.push_back(other);
       c.largest = std::max(c.largest, a.axes[other].extent);

@@ -70,7 +70,7 @@ double ratio(double error, double scale) {
 double Norms::relative() const { return ratio(std::sqrt(difference), std::sqrt(expected)); }
 
 bool Norms::within(const Tolerance& allowed) const {
-  return relative() <= norm_allowed(allowed, count) + ratio(std::sqrt(left_out), std::sqrt(expected));
+  return relative() <= norm_allowed(allowed, count) + ratio(std::sqrt(omitted), std::sqrt(expected));
 }
 
 Array allowances(const Array& expected, const Tolerance& t, const Array* rounded) {
@@ -100,7 +100,7 @@ Comparison compare(const Array& found, const Array& expected, const Tolerance& a
   const Array bounds = allowances(expected, allowed, rounded);
   Comparison c;
   c.norms = {.expected = sum_of_squares(expected.values.data(), count), .count = count};
-  if (rounded) c.norms.left_out = sum_of_squares(rounded->values.data(), expected.values.data(), count);
+  if (rounded) c.norms.omitted = sum_of_squares(rounded->values.data(), expected.values.data(), count);
   double excess = 0;        // sum of squares of what rounding does not explain
   double limit_ratio = -1;  // the largest ratio to a limit
   std::int64_t worst_at = 0, limited_at = 0;
@@ -140,25 +140,25 @@ Comparison compare(const Array& found, const Array& expected, const Tolerance& a
   c.error = errors->values[worst_at];
   const double norm = std::sqrt(c.norms.expected);
   c.explained = !c.correct && c.of_error <= 1 &&
-                ratio(std::sqrt(excess), norm) <= allowed.norm / 4 + ratio(std::sqrt(c.norms.left_out), norm);
+                ratio(std::sqrt(excess), norm) <= allowed.norm / 4 + ratio(std::sqrt(c.norms.omitted), norm);
   return c;
 }
 
 std::string to_string(const Comparison& c) {
-  std::string past;
+  std::string remarks;
   if (c.explained && c.wrong == 0)
-    past = ", the norm past what is allowed; rounding alone moves it as far";
+    remarks = ", the norm past what is allowed; rounding alone moves it as far";
   else if (c.explained)
-    past =
+    remarks =
         fmt::format(", {} elements past that; rounding alone explains up to {:.3g} there", c.wrong, c.error);
   else if (c.wrong)
-    past = fmt::format(", {} elements wrong", c.wrong);
+    remarks = fmt::format(", {} elements wrong", c.wrong);
   if (c.wrong && c.of_error > 1)
-    past += fmt::format("; rounding alone explains no more than {:.3g} there", c.error);
-  if (!c.as_a_whole.empty()) past += "; " + c.as_a_whole;
+    remarks += fmt::format("; rounding alone explains no more than {:.3g} there", c.error);
+  if (!c.as_a_whole.empty()) remarks += "; " + c.as_a_whole;
   return fmt::format(
       "relative norm {:.3g}, worst at {}: found {:.6g}, expected {:.6g}, {:.3g} of the {:.3g} allowed{}",
-      c.norm_error, to_string(c.at), c.found, c.expected, c.worst, c.allowed, past);
+      c.norm_error, to_string(c.at), c.found, c.expected, c.worst, c.allowed, remarks);
 }
 
 }  // namespace zellige::graph

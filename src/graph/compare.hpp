@@ -63,11 +63,11 @@ double norm_allowed(const Tolerance&, std::int64_t count);
 /// Sums of squares with the number of elements; the norms of a tensor's parts add up to the whole's.
 struct Norms {
   double difference = 0, expected = 0;
-  double left_out = 0;  // of the omitted roundings
+  double omitted = 0;  // of the omitted roundings
   std::int64_t count = 0;
 
   Norms& operator+=(const Norms& other) {
-    difference += other.difference, expected += other.expected, left_out += other.left_out,
+    difference += other.difference, expected += other.expected, omitted += other.omitted,
         count += other.count;
     return *this;
   }

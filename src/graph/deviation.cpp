@@ -52,9 +52,9 @@ Deviation close_by(const Array& expected, DType dtype, const Array* rounded) {
                     norm_allowed(t, size(expected.shape)), 0};
   for (double& x : allowed.rows) x = norm_allowed(t, expected.shape.back()) * x;
   if (!rounded) return allowed;
-  const Deviation left_out = deviation(*rounded, expected);
-  for (std::size_t i = 0; i < allowed.rows.size(); ++i) allowed.rows[i] += 2 * left_out.rows[i];
-  allowed.scale += left_out.scale + 5 * left_out.norm / std::sqrt(static_cast<double>(allowed.rows.size()));
+  const Deviation omitted = deviation(*rounded, expected);
+  for (std::size_t i = 0; i < allowed.rows.size(); ++i) allowed.rows[i] += 2 * omitted.rows[i];
+  allowed.scale += omitted.scale + 5 * omitted.norm / std::sqrt(static_cast<double>(allowed.rows.size()));
   return allowed;
 }
 

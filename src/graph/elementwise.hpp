@@ -45,7 +45,7 @@ struct Doubles {
   static double min(double x, double y) { return x < y || x != x ? x : y; }
   static double converted(double x, const Attributes& a) { return cast_number(x, a); }
   static double less(double x, double y) { return x < y; }  // 1 or 0; 0 for a NaN
-  static double at_most(double x, double y) { return x <= y; }
+  static double less_equal(double x, double y) { return x <= y; }
   static double same(double x, double y) { return x == y; }
   static double choose(double c, double x, double y) { return c != 0 ? x : y; }
 };
@@ -232,13 +232,13 @@ inline constexpr std::tuple elementwise_rows{
               [](auto& m, const Attributes&, const auto* x) { return m.less(x[0], x[1]); },
               "({0} < {1} ? 1 : 0)"),
     rows::row<2>(OpKind::le, "le", "", rows::or_scalar, "({0} <= {1} ? 1.0f : 0.0f)", Spread::step, rows::exact,
-              [](auto& m, const Attributes&, const auto* x) { return m.at_most(x[0], x[1]); },
+              [](auto& m, const Attributes&, const auto* x) { return m.less_equal(x[0], x[1]); },
               "({0} <= {1} ? 1 : 0)"),
     rows::row<2>(OpKind::gt, "gt", "", rows::or_scalar, "({0} > {1} ? 1.0f : 0.0f)", Spread::step, rows::exact,
               [](auto& m, const Attributes&, const auto* x) { return m.less(x[1], x[0]); },
               "({0} > {1} ? 1 : 0)"),
     rows::row<2>(OpKind::ge, "ge", "", rows::or_scalar, "({0} >= {1} ? 1.0f : 0.0f)", Spread::step, rows::exact,
-              [](auto& m, const Attributes&, const auto* x) { return m.at_most(x[1], x[0]); },
+              [](auto& m, const Attributes&, const auto* x) { return m.less_equal(x[1], x[0]); },
               "({0} >= {1} ? 1 : 0)"),
     rows::row<3>(OpKind::where, "where", "", rows::or_scalar, "({0} != 0.0f ? {1} : {2})", Spread::choice, rows::exact,
               [](auto& m, const Attributes&, const auto* x) { return m.choose(x[0], x[1], x[2]); },

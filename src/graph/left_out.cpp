@@ -6,7 +6,7 @@
 
 namespace zellige::graph {
 
-KernelGraph left_out(const KernelGraph& given, const std::vector<bool>& stored) {
+KernelGraph omit_roundings(const KernelGraph& given, const std::vector<bool>& stored) {
   KernelGraph g = given;
   for (const KernelOp& op : g.ops)
     for (const int t : op.outputs) {

@@ -14,7 +14,7 @@
 namespace zellige::graph {
 
 /// Returns a graph that is valid except for the dtypes of such tensors. `stored`: per tensor.
-KernelGraph left_out(const KernelGraph&, const std::vector<bool>& stored);
+KernelGraph omit_roundings(const KernelGraph&, const std::vector<bool>& stored);
 
 /// Returns whether two graphs with the same tensors round in the same way.
 bool same_roundings(const KernelGraph&, const KernelGraph&);

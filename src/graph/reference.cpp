@@ -300,8 +300,8 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
         if (options.around) r.errors[t] = options.around->before[t], own[o] = options.around->own[t];
         const DType declared = options.declared ? options.declared->tensors[t].dtype : g.tensors[t].dtype;
         // A view does not round again, and every dtype represents a comparison's 0 and 1.
-        const bool left_out = declared != g.tensors[t].dtype && !is_view(op.kind) && !jumps(op.kind);
-        if (left_out && !options.around) add_rounding(declared, *out[o], r.errors[t]);
+        const bool omitted = declared != g.tensors[t].dtype && !is_view(op.kind) && !jumps(op.kind);
+        if (omitted && !options.around) add_rounding(declared, *out[o], r.errors[t]);
         double* y = out[o]->values.data();
         const auto count = static_cast<std::int64_t>(out[o]->values.size());
         if (sample && cuts(op.kind, op.attributes))
@@ -310,7 +310,7 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
           noise.perturb(y, r.errors[t].values.data(), count);
         else if (sample)
           noise.move(y, own[o].values.data(), count);
-        if (left_out && sample) noise.round(declared, y, count);
+        if (omitted && sample) noise.round(declared, y, count);
         if (options.spread) {
           const auto zero = [](const Array& a) {
             return std::ranges::all_of(a.values, [](double e) { return e == 0; });

@@ -230,8 +230,8 @@ class Builder {
         stores_ = channel("out", plan_.tasks[t].buffer, 1, consumer, Synchronisation::bulk_group);
     }
     for (const Task& t : plan_.tasks)
-      if (t.kind == TaskKind::to_peers)
-        peers_ = channel("peers", t.buffer, 1, consumer, Synchronisation::mbarrier_peers);
+      if (t.kind == TaskKind::to_cluster)
+        exchange_ = channel("exchange", t.buffer, 1, consumer, Synchronisation::mbarrier_cluster);
     std::vector<int> resident, all = order_.loop_copies;
     bool alone = false;  // the consumer accesses global memory before it has acquired a full stage
     for (int t : order_.before)
@@ -298,7 +298,7 @@ class Builder {
     if (has_warpgroup_chain(plan_))
       delayed_by_one(products);
     else
-      one_ahead(products);
+      prefetched_by_one(products);
     exchange();
     if (once) arrive(0, cp_async_);
     if (stores_ >= 0 && several_tiles()) arrive(0, stores_);  // the previous tile has left its buffer
@@ -320,7 +320,7 @@ class Builder {
 
   /// Issues the first matmuls before the loop, so that each iteration waits for the previous one and releases
   /// its stage while its own matmuls are in flight.
-  void one_ahead(const std::vector<int>& products) {
+  void prefetched_by_one(const std::vector<int>& products) {
     const auto multiply = [&](int lag) {
       step(StepKind::acquire).channel = ring;
       for (int product : products) {
@@ -344,15 +344,15 @@ class Builder {
   void exchange() {
     for (int t = 0; t < static_cast<int>(plan_.tasks.size()); ++t) {
       const TaskKind kind = plan_.tasks[t].kind;
-      if (kind != TaskKind::to_peers && kind != TaskKind::from_peers) continue;
-      const bool sends = kind == TaskKind::to_peers;
-      if (!sends) step(StepKind::acquire).channel = peers_;
+      if (kind != TaskKind::to_cluster && kind != TaskKind::from_cluster) continue;
+      const bool sends = kind == TaskKind::to_cluster;
+      if (!sends) step(StepKind::acquire).channel = exchange_;
       Step& s = run(t);
       s.global = Global::nothing;
       if (!sends) continue;
-      s.channel = sums, s.to_peers = true;
+      s.channel = sums, s.to_cluster = true;
       for (Access& a : s.writes) a.same_thread = false;
-      step(StepKind::release).channel = peers_;
+      step(StepKind::release).channel = exchange_;
     }
   }
 
@@ -488,7 +488,7 @@ class Builder {
   int barrier_ = 0;      // among the agent's threads
   int loops_ = 0;        // open ones
   // Channels behind the loop, where the kernel has agents to name, and of a chain.
-  int cp_async_ = -1, stores_ = -1, resident_ = -1, peers_ = -1, scores_ = -1, second_ = -1;
+  int cp_async_ = -1, stores_ = -1, resident_ = -1, exchange_ = -1, scores_ = -1, second_ = -1;
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // The cost model: estimates the time of a planned program in microseconds from its steps and predicted
 // counters, to choose tilings.
 //
-//   Price p = estimate_cost(plan, target);
+//   CostEstimate p = estimate_cost(plan, target);
 //   p.us, p.kernels[0].dram, p.kernels[0].blocks_each        // each part is the time if only that limit applied
 //
 // A kernel takes its launch, the latency of its first loads, and then the slowest of: DRAM, the L2, and on

@@ -261,9 +261,9 @@ SharedCounts count_shared(const KernelPlan& plan, const std::vector<int>& tasks)
   const Node& n = plan.program.nodes[t.node];
   const bool staged = t.kind == TaskKind::to_global && t.buffer >= 0;
   if (t.kind == TaskKind::mma || t.kind == TaskKind::fetch) return {};
-  if (t.kind == TaskKind::to_peers || t.kind == TaskKind::from_peers) {
-    const int buffer = t.kind == TaskKind::to_peers ? t.buffer : t.reads.front();
-    return exchanged(plan.buffers[buffer], t.kind == TaskKind::from_peers);
+  if (t.kind == TaskKind::to_cluster || t.kind == TaskKind::from_cluster) {
+    const int buffer = t.kind == TaskKind::to_cluster ? t.buffer : t.reads.front();
+    return exchanged(plan.buffers[buffer], t.kind == TaskKind::from_cluster);
   }
   if ((t.kind == TaskKind::copy_in || staged) && plan.copies.at(t.node).row) return {};  // bypasses registers
   if (t.kind == TaskKind::finish && t.buffer < 0) return {};                             // into registers

@@ -12,7 +12,8 @@ namespace {
 /// Returns whether the tile is combined only with wgmma accumulators, elementwise, or with a chain's scores:
 /// each thread then reads its elements from global memory, where the adjacent column pairs of neighbouring
 /// lanes share sectors. A copy would take stages from the ring (docs/log.md).
-bool beside_sums(const KernelPlan& plan, const Node& load, int gmem_inner, const LoadReads& reads) {
+bool combined_with_accumulators(const KernelPlan& plan, const Node& load, int gmem_inner,
+                                const LoadReads& reads) {
   if (plan.program.loop == 1 || !on_warpgroups(plan)) return false;
   if (load.section != Section::after && has_warpgroup_chain(plan)) return true;
   return std::ranges::all_of(reads, [&](const auto& read) {
@@ -30,9 +31,9 @@ bool summed_once(const KernelPlan& plan, const Node& load, const Task& t, int gm
   const Node& sum = plan.program.nodes[t.node];
   if (t.kind != TaskKind::reduce || sum.kind != NodeKind::reduce || c.row || c.domain != load.shape)
     return false;
-  const bool beside =
+  const bool adjacent =
       c.lanes() == 1 && gmem_inner == c.rank() - 1 && sum.dim != gmem_inner && load.shape.back() % 32 == 0;
-  return beside || graph::size(load.shape) <= plan.program.threads();
+  return adjacent || graph::size(load.shape) <= plan.program.threads();
 }
 
 }  // namespace
@@ -46,7 +47,7 @@ bool read_in_place(const KernelPlan& plan, const Program& program, const target:
   const Node& n = plan.program.nodes[load];
   const graph::KernelTensor& tensor = program.tensors[n.tensor];
   const int inner = innermost(tensor.shape, tensor.strides);
-  if (beside_sums(plan, n, inner, reads)) return true;
+  if (combined_with_accumulators(plan, n, inner, reads)) return true;
   if (plan.program.loop > 1 && loads != Loads::in_place) return false;
   if (too_big || loads == Loads::in_place) return true;
   const Copy wide = widest_copy(n, tensor, inner, target);

@@ -320,7 +320,7 @@ class Nest {
     for (int v = 0; v < (scalar ? p.vector : 1); ++v) {
       Point at = p;
       if (scalar) at.at[p.inner] = at.at[p.inner].moved(v), at.vector = 1, at.shift = 0;
-      if (p.limit[n.dim] > 0) at.at[n.dim] = at.at[n.dim].at_most(p.limit[n.dim] - 1), at.limit[n.dim] = 0;
+      if (p.limit[n.dim] > 0) at.at[n.dim] = at.at[n.dim].clamped(p.limit[n.dim] - 1), at.limit[n.dim] = 0;
       std::int64_t from = 0;
       for (std::size_t i = 0; i < n.in.size(); ++i) {
         const std::int64_t extent = p_.nodes[n.in[i]].shape[n.dim];
@@ -347,7 +347,7 @@ class Nest {
     Point q = narrowed(n.in[which], node, p);
     q.own = which == 0 ? plan::rotated(p.own, n, what == Place::Of::itself) : At::elsewhere,
     q.limit[n.dim] = 0;
-    q.at[n.dim] = p.limit[n.dim] > 0 ? p.at[n.dim].at_most(p.limit[n.dim] - 1) : p.at[n.dim];
+    q.at[n.dim] = p.limit[n.dim] > 0 ? p.at[n.dim].clamped(p.limit[n.dim] - 1) : p.at[n.dim];
     q.at[n.dim].what = what;
     if (n.dim == p.inner) q.vector = vector, q.shift = what == Place::Of::pair ? p.shift / 2 : p.shift;
     return value(n.in[which], q);
@@ -440,7 +440,7 @@ class Nest {
       std::vector<Place> at = p.at;
       at[p.inner] = at[p.inner].moved(v);
       for (std::size_t d = 0; d < shape.size(); ++d)
-        at[d] = shape[d] == 1 ? Place{} : p.limit[d] > 0 ? at[d].at_most(p.limit[d] - 1) : at[d];
+        at[d] = shape[d] == 1 ? Place{} : p.limit[d] > 0 ? at[d].clamped(p.limit[d] - 1) : at[d];
       item.pieces.push_back(std::move(at));
     }
     return add(std::move(item));

@@ -33,7 +33,7 @@ struct Place {
     (last < 0 && what == Of::itself ? p.offset : p.added) += by;
     return p;
   }
-  Place at_most(std::int64_t bound) const {
+  Place clamped(std::int64_t bound) const {
     Place p = *this;
     if (from < 0) return {-1, std::min(offset, bound)};
     p.last = bound;

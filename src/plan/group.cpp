@@ -163,7 +163,7 @@ class Grouping {
 
   /// Keeps in registers what waits for a chain's next step.
   bool place_precomputed(int i) {
-    const int scores = kept_beside(plan_, i);
+    const int scores = accumulators_to_keep_in(plan_, i);
     if (scores < 0) return false;
     const int c = plan_.context_of.at(scores), t = task(TaskKind::to_registers, node(i).section, i, c);
     evaluate(t, i, true);

@@ -28,10 +28,10 @@ std::string_view name(TaskKind kind) {
       return "reduce";
     case TaskKind::finish:
       return "finish";
-    case TaskKind::to_peers:
-      return "to peers";
-    case TaskKind::from_peers:
-      return "from peers";
+    case TaskKind::to_cluster:
+      return "to other ranks";
+    case TaskKind::from_cluster:
+      return "from other ranks";
   }
   return "?";
 }

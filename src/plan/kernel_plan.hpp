@@ -74,8 +74,8 @@ enum class TaskKind : std::uint8_t {
   rescale,       // a carried matmul's accumulators, before this iteration is added
   reduce,        // a reduction's thread-local partial sums
   finish,        // across lanes, into the reduction's buffer
-  to_peers,      // split-K: accumulators of the columns that other ranks store, into their buffers
-  from_peers,    // split-K: adds what the other ranks sent to this rank's accumulators
+  to_cluster,    // split-K: accumulators of the columns that other ranks store, into their buffers
+  from_cluster,  // split-K: adds what the other ranks sent to this rank's accumulators
 };
 std::string_view name(TaskKind);
 /// Returns whether the task loads a tile from global memory, ahead of its users.

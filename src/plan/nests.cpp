@@ -9,13 +9,13 @@ std::vector<int> side_by_side(const KernelPlan& plan, const std::vector<Step>& s
   const Step& one = steps[first];
   const bool warp_specialized =
       plan.schedule.warp_specialized();  // then each asynchronous copy is emitted separately
-  const auto beside = [&](const Step& s) {
+  const auto fusible = [&](const Step& s) {
     return s.task >= 0 && s.kind != StepKind::start && s.kind != StepKind::async_work &&
            (s.kind == one.kind || !warp_specialized) && copies(s) == copies(one) &&
            s.guard_lag == one.guard_lag;
   };
   std::vector<int> tasks;
-  for (std::size_t i = first; i < steps.size() && beside(steps[i]); ++i) tasks.push_back(steps[i].task);
+  for (std::size_t i = first; i < steps.size() && fusible(steps[i]); ++i) tasks.push_back(steps[i].task);
   return tasks;
 }
 

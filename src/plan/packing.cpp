@@ -16,7 +16,7 @@ namespace {
 using i64 = std::int64_t;
 
 i64 round_up(i64 x, i64 to) { return (x + to - 1) / to * to; }
-bool meet(const Lifetime& a, const Lifetime& b) { return a.begin < b.end && b.begin < a.end; }
+bool overlap(const Lifetime& a, const Lifetime& b) { return a.begin < b.end && b.begin < a.end; }
 
 void check(const std::vector<Lifetime>& objects) {
   for (std::size_t i = 0; i < objects.size(); ++i) {
@@ -111,7 +111,7 @@ i64 place(const std::vector<Lifetime>& objects, const std::vector<int>& order, F
     const Lifetime& o = objects[order[i]];
     taken.clear();
     for (std::size_t j = 0; j < i; ++j)
-      if (meet(o, objects[order[j]]))
+      if (overlap(o, objects[order[j]]))
         taken.emplace_back(offset[order[j]], offset[order[j]] + objects[order[j]].size);
     std::sort(taken.begin(), taken.end());
     i64 at = -1, tightest = -1, low = 0;
@@ -241,7 +241,7 @@ Packing pack_proper(const std::vector<Lifetime>& objects, i64 effort) {
   for (int i = 0; i < n; ++i) {
     std::vector<int> live;
     for (int j = 0; j < n; ++j) {
-      if (i != j && meet(objects[i], objects[j])) search.met[i].push_back(j);
+      if (i != j && overlap(objects[i], objects[j])) search.met[i].push_back(j);
       if (objects[j].begin <= objects[i].begin && objects[i].begin < objects[j].end) live.push_back(j);
     }
     search.live_at.push_back(live);

@@ -107,7 +107,7 @@ int ring_depth(const KernelPlan& plan, const target::Target& target, std::int64_
   const bool one_tile = plan.blocks == 0 || plan.blocks == plan.program.grid.count() * plan.split_k;
   std::int64_t reserved = one_tile ? 0 : other_bytes;
   for (const Task& t : plan.tasks)  // other ranks write there while the loop is still running
-    if (one_tile && t.kind == TaskKind::to_peers) reserved += plan.buffers[t.buffer].bytes;
+    if (one_tile && t.kind == TaskKind::to_cluster) reserved += plan.buffers[t.buffer].bytes;
   const std::int64_t room = target.shared_per_block - barriers - reserved;
   const std::int64_t limit =
       one_tile ? std::min<std::int64_t>(max_ring_stages, plan.iterations_per_rank()) : max_ring_stages;
@@ -127,7 +127,7 @@ Order pipeline(KernelPlan& plan, const target::Target& target, Copies starts, Bl
   std::vector<int> prologue, inside, after;
   for (int t = 0; t < static_cast<int>(plan.tasks.size()); ++t) {
     const Task& task = plan.tasks[t];
-    if (task.kind == TaskKind::to_peers || task.kind == TaskKind::from_peers)
+    if (task.kind == TaskKind::to_cluster || task.kind == TaskKind::from_cluster)
       continue;  // right after the loop
     if (task.section == Section::before)
       (task.kind == TaskKind::copy_in ? order.before : prologue).push_back(t);
@@ -158,13 +158,13 @@ Order pipeline(KernelPlan& plan, const target::Target& target, Copies starts, Bl
     b.bytes = (b.stages > 1 ? b.stage_stride * b.stages : b.elements) * graph::bytes(b.dtype);
   }
 
-  const auto owed = [&](const std::vector<int>& tasks, auto from) {
+  const auto depends_on = [&](const std::vector<int>& tasks, auto from) {
     for (int t : tasks)
       for (int a : plan.tasks[t].after)
         if (from(plan.tasks[a])) return true;
     return false;
   };
-  const bool copies_cross = owed(inside, [](const Task& w) { return w.kind == TaskKind::copy_in; });
+  const bool copies_cross = depends_on(inside, [](const Task& w) { return w.kind == TaskKind::copy_in; });
   order.top_barrier = copies.empty() ? order.inside.size() > 1 : copies_cross || order.inside.size() > 1;
   order.before_barrier =
       !order.top_barrier && ((!order.before.empty() && copies_cross) || !order.prologue.empty());
@@ -172,7 +172,7 @@ Order pipeline(KernelPlan& plan, const target::Target& target, Copies starts, Bl
   const bool loaded_once_known = order.top_barrier || order.before_barrier;  // made visible to every thread
   order.after_barrier =
       uses_tma ||  // the memory of the ring is used again
-      (plan.program.loop > 1 && owed(first, [&](const Task& w) {
+      (plan.program.loop > 1 && depends_on(first, [&](const Task& w) {
          return w.section == Section::inside || (w.section == Section::before && !loaded_once_known);
        }));
   return order;

@@ -183,10 +183,10 @@ class Prediction {
       } else if (step.kind == StepKind::acquire) {
         acquire(agent, plan_.schedule.channels[step.channel]);
       } else if (step.kind == StepKind::release) {
-        const bool peers = plan_.schedule.channels[step.channel].by == Synchronisation::mbarrier_peers;
+        const bool exchange = plan_.schedule.channels[step.channel].by == Synchronisation::mbarrier_cluster;
         counts_[Counter::mbarrier_arrive] +=  // one lane of each
             blocks_ * agent.warps *
-            (peers ? plan_.schedule.ranks - 1 : ranks_of(plan_.schedule, step.channel));
+            (exchange ? plan_.schedule.ranks - 1 : ranks_of(plan_.schedule, step.channel));
       } else if (step.kind == StepKind::drain) {
         counts_[Counter::mbarrier_wait] += blocks_ * plan_.schedule.channels[step.channel].stages;
       } else if (depends(step.kind)) {
@@ -240,7 +240,7 @@ class Prediction {
   /// All threads of a consumer wait; for a producer one thread, which then expects the stage's bytes.
   void acquire(const Agent& agent, const Channel& c) {
     const bool fills =
-        &plan_.schedule.agents[c.producer] == &agent && c.by != Synchronisation::mbarrier_peers;
+        &plan_.schedule.agents[c.producer] == &agent && c.by != Synchronisation::mbarrier_cluster;
     counts_[Counter::mbarrier_wait] += blocks_ * (fills ? 1 : 32 * agent.warps);
     counts_[Counter::mbarrier_arrive] += blocks_ * fills;
   }

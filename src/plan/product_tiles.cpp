@@ -75,7 +75,8 @@ class Choice {
     if (fits_warpgroups() && size_.m >= few_rows && size_.n % 64 == 0)
       for (const ProductTile& t : of_few_rows)
         if (size_.m <= t.n && size_.m > t.n / 2 && has_instruction(t))
-          consider(t, t.n == rows_of_a_stream ? us_of_stream(t, 0.95, drawing) : us_of_warpgroups(t));
+          consider(t, t.n == rows_of_a_stream ? us_of_stream(t, 0.95, dram_saturating_fraction)
+                                              : us_of_warpgroups(t));
     if (fits_warpgroups())
       for (const std::int64_t rows : odd_rows(size_.m))
         for (ProductTile t : of_odd_rows)

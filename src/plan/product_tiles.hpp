@@ -12,7 +12,7 @@
 namespace zellige::plan {
 
 /// The share of the multiprocessors that saturates DRAM with TMA loads; measured on an H200.
-inline constexpr double drawing = 0.73;
+inline constexpr double dram_saturating_fraction = 0.73;
 
 struct ProductSize {
   std::int64_t batch = 1, m = 1, n = 1, k = 1;

@@ -21,7 +21,7 @@ class Ranks {
         for (const Access& a : step.writes) split_.insert(a.tensor);
       });
     for (const Channel& c : s.channels)
-      if (c.by == Synchronisation::mbarrier_peers) sent_.insert(c.tensor);
+      if (c.by == Synchronisation::mbarrier_cluster) sent_.insert(c.tensor);
   }
 
   Schedule run() {
@@ -31,7 +31,7 @@ class Ranks {
       for (int c = 0; c < static_cast<int>(s_.channels.size()); ++c) channel(c, r);
     }
     for (int c = 0; c < static_cast<int>(s_.channels.size()); ++c)
-      if (among_peers(c)) channels_of_peers(c);
+      if (is_exchange(c)) exchange_channels(c);
     for (int r = 0; r < n_; ++r)
       for (Agent a : s_.agents) {
         a.name = describe(a.name, r);
@@ -40,7 +40,7 @@ class Ranks {
       }
     for (int r = 0; r < n_; ++r)
       for (Step step : s_.setup) {
-        if (step.kind != StepKind::init || among_peers(step.channel)) continue;
+        if (step.kind != StepKind::init || is_exchange(step.channel)) continue;
         if (shared_.count(step.channel)) step.arrivals *= n_;
         step.channel = channel_of(step.channel, r);
         all_.setup.push_back(std::move(step));
@@ -57,8 +57,8 @@ class Ranks {
     return rank * static_cast<int>(s_.channels.size()) + channel;
   }
 
-  bool among_peers(int channel) const {
-    return channel >= 0 && s_.channels[channel].by == Synchronisation::mbarrier_peers;
+  bool is_exchange(int channel) const {
+    return channel >= 0 && s_.channels[channel].by == Synchronisation::mbarrier_cluster;
   }
   /// Number of parts of a tensor: one per rank if multicast fills it, one per other rank if peers do.
   int parts_of(int tensor) const { return split_.count(tensor) ? n_ : sent_.count(tensor) ? n_ - 1 : 1; }
@@ -94,7 +94,7 @@ class Ranks {
 
   /// Channels from each rank to each other: the first one to a rank replaces that rank's channel, the others
   /// are appended.
-  void channels_of_peers(int index) {
+  void exchange_channels(int index) {
     for (int to = 0; to < n_; ++to)
       for (int from = 0; from < n_; ++from) {
         if (from == to) continue;
@@ -105,7 +105,7 @@ class Ranks {
         c.producer = agent_of(c.producer, from);
         for (int& consumer : c.consumers) consumer = agent_of(consumer, to);
         c.tensor = first_.at({c.tensor, to}) + part;
-        int& at = peers_[{index, from, to}] =
+        int& at = exchange_[{index, from, to}] =
             part == 0 ? channel_of(index, to) : static_cast<int>(all_.channels.size());
         if (part == 0)
           all_.channels[at] = std::move(c);
@@ -117,25 +117,25 @@ class Ranks {
   /// The channel through which peers fill a step's tensor.
   int filled_by(const Step& step) const {
     for (int c = 0; c < static_cast<int>(s_.channels.size()); ++c)
-      if (among_peers(c) && s_.channels[c].tensor == step.writes.front().tensor) return c;
+      if (is_exchange(c) && s_.channels[c].tensor == step.writes.front().tensor) return c;
     return -1;
   }
 
   /// What a step does by a channel among peers, for each of the others: holds its part, writes it, gives it over; or waits for its own.
-  void peers(std::vector<Step>& result, const Step& step, int rank) {
-    const int index = step.to_peers ? filled_by(step) : step.channel;
+  void exchange(std::vector<Step>& result, const Step& step, int rank) {
+    const int index = step.to_cluster ? filled_by(step) : step.channel;
     for (int other = 0; other < n_; ++other) {
       if (other == rank) continue;
       Step y = step;
-      y.to_peers = false;
+      y.to_cluster = false;
       if (step.kind == StepKind::acquire) {
-        y.channel = peers_.at({index, other, rank});
+        y.channel = exchange_.at({index, other, rank});
       } else if (step.kind == StepKind::release) {
-        y.channel = peers_.at({index, rank, other});
+        y.channel = exchange_.at({index, rank, other});
       } else {
         Step holds;
         holds.kind = StepKind::acquire, holds.what = step.what,
-        holds.channel = peers_.at({index, rank, other});
+        holds.channel = exchange_.at({index, rank, other});
         result.push_back(std::move(holds));
         if (step.channel >= 0) y.channel = channel_of(step.channel, rank);
         y.writes = accesses(step.writes, other, part_from(rank, other));
@@ -159,8 +159,8 @@ class Ranks {
   std::vector<Step> steps_of(const std::vector<Step>& steps, int rank) {
     std::vector<Step> result;
     for (const Step& step : steps) {
-      if (step.to_peers || among_peers(step.channel)) {
-        peers(result, step, rank);
+      if (step.to_cluster || is_exchange(step.channel)) {
+        exchange(result, step, rank);
         continue;
       }
       const bool everywhere =
@@ -187,7 +187,7 @@ class Ranks {
   int n_;
   std::set<int> shared_, split_;  // channels filled by multicast, and their tensors
   std::set<int> sent_;            // tensors filled by peers
-  std::map<std::array<int, 3>, int> peers_;
+  std::map<std::array<int, 3>, int> exchange_;
   std::map<std::pair<int, int>, int> first_;
   Schedule all_;
 };

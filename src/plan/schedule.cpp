@@ -81,7 +81,7 @@ std::string print(const Schedule& s, const Step& step, bool in_loop) {
   text += quoted(step.what);
   if (!step.reads.empty()) text += " reads " + accesses(s, step.reads, in_loop);
   if (!step.writes.empty()) text += " writes " + accesses(s, step.writes, in_loop);
-  if (step.to_peers) text += " of the other ranks";
+  if (step.to_cluster) text += " of the other ranks";
   if (step.multicast) text += fmt::format(" of {} ranks, a part each", s.ranks);
   const bool named = step.kind == StepKind::acquire || step.kind == StepKind::release ||
                      step.kind == StepKind::init || step.kind == StepKind::drain;
@@ -107,10 +107,10 @@ std::string_view name(Synchronisation by) {
       return "commit_group";
     case Synchronisation::bulk_group:
       return "bulk_group";
-    case Synchronisation::mbarrier_peers:
-      return "mbarrier_peers";
+    case Synchronisation::mbarrier_cluster:
+      return "mbarrier_cluster";
   }
-  fail("schedule: {} is no synchronisation; the last is mbarrier_peers", static_cast<int>(by));
+  fail("schedule: {} is no synchronisation; the last is mbarrier_cluster", static_cast<int>(by));
 }
 
 std::string_view name(StepKind kind) {
@@ -158,7 +158,7 @@ std::string_view name(StepKind kind) {
 }
 
 std::int64_t barrier_bytes(const Channel& c) {
-  if (c.by == Synchronisation::mbarrier_peers) return mbarrier_bytes_each;
+  if (c.by == Synchronisation::mbarrier_cluster) return mbarrier_bytes_each;
   // A full and an empty barrier per stage.
   return c.by == Synchronisation::mbarrier_bytes ? 2 * mbarrier_bytes_each * c.stages : 0;
 }

@@ -26,7 +26,7 @@ enum class Synchronisation : std::uint8_t {
   commit_group,    // wgmma: registers and operands are free after wait_group
   bulk_group,      // a TMA store: its source is free after wait_group
   // For writes of other ranks into this rank's tensor: each arrives at the mbarriers of all other ranks.
-  mbarrier_peers,
+  mbarrier_cluster,
 };
 std::string_view name(Synchronisation);
 
@@ -115,16 +115,16 @@ struct Step {
   int pending = 0;              // wait_group
   int id = 0;                   // barrier: 0 is __syncthreads
   int threads = 0;              // barrier, arrive: of a round of a named barrier
-  int arrivals = 0;             // init: of warps at an empty barrier, or at that of peers
+  int arrivals = 0;             // init: of warps at an empty barrier, or at that of the other ranks
   std::int64_t trip_count = 1;  // loop: it ends before this iteration
   std::int64_t from = 0;        // loop: its first iteration
   bool bounded = false;         // loop: some blocks make fewer trips, at least one (KernelPlan::trip_count)
   Global global{};
-  Loop loop{};             // loop
-  std::int64_t each = 0;   // loop of tiles: the iterations that each has, so many stages of a ring on
-  int guard_lag = 0;       // copy in a pipelined loop: runs only while iteration + guard_lag < trips
-  bool multicast = false;  // copy: this rank's part of the tile, to every rank
-  bool to_peers = false;   // work: writes into the other ranks' tensors, a part of each that is its own
+  Loop loop{};              // loop
+  std::int64_t each = 0;    // loop of tiles: the iterations that each has, so many stages of a ring on
+  int guard_lag = 0;        // copy in a pipelined loop: runs only while iteration + guard_lag < trips
+  bool multicast = false;   // copy: this rank's part of the tile, to every rank
+  bool to_cluster = false;  // work: writes into the other ranks' tensors, a part of each that is its own
   int acquired_channel =
       -1;                  // copy, release: the channel whose stage the agent holds meanwhile; -1: `channel`
   bool peeled = false;     // does what the first iteration of the loop behind it would

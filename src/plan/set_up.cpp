@@ -11,9 +11,9 @@ Step of(StepKind kind, int channel = -1) {
   return step;
 }
 
-/// Number of warps that release a stage of the channel; among peers, of all other ranks together.
+/// Number of warps that release a stage of the channel; in an exchange, of all other ranks together.
 int arrivals(const Schedule& s, const Channel& c) {
-  if (c.by == Synchronisation::mbarrier_peers) return (s.ranks - 1) * s.agents[c.producer].warps;
+  if (c.by == Synchronisation::mbarrier_cluster) return (s.ranks - 1) * s.agents[c.producer].warps;
   int warps = 0;
   for (int consumer : c.consumers) warps += s.agents[consumer].warps;
   return warps;
@@ -37,7 +37,7 @@ void count_threads(Schedule& s) {
 }  // namespace
 
 void set_up(Schedule& s) {
-  const auto all_meet = s.ranks > 1 ? StepKind::cluster_barrier : StepKind::barrier;
+  const auto block_or_cluster_barrier = s.ranks > 1 ? StepKind::cluster_barrier : StepKind::barrier;
   for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {
     const Channel& channel = s.channels[c];
     if (barrier_bytes(channel) == 0) continue;
@@ -48,7 +48,8 @@ void set_up(Schedule& s) {
     s.teardown = {of(StepKind::warp_barrier), of(StepKind::cluster_barrier)};
     s.teardown.back().what = "nobody leaves while others write here";
   }
-  if (!s.setup.empty()) s.setup.push_back(of(StepKind::fence_init)), s.setup.push_back(of(all_meet));
+  if (!s.setup.empty())
+    s.setup.push_back(of(StepKind::fence_init)), s.setup.push_back(of(block_or_cluster_barrier));
   count_threads(s);
 }
 

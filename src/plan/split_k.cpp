@@ -72,9 +72,9 @@ bool split_k(KernelPlan& plan, const target::Target& target) {
   plan.split_k = ranks;
   plan.buffers.push_back(partial_sums(p.nodes[sum.node], sum.node, sums));
   const int buffer = static_cast<int>(plan.buffers.size()) - 1;
-  for (TaskKind kind : {TaskKind::to_peers, TaskKind::from_peers}) {
+  for (TaskKind kind : {TaskKind::to_cluster, TaskKind::from_cluster}) {
     Task t{.kind = kind, .section = Section::after, .node = sum.node, .context = sum.context};
-    if (kind == TaskKind::to_peers)
+    if (kind == TaskKind::to_cluster)
       t.buffer = buffer;
     else
       t.reads = {buffer};

@@ -47,7 +47,7 @@ void check_channels(const Schedule& s, const std::string& kernel) {
     if (!registers && (c.tensor < 0 || c.tensor >= tensors))
       reject("{}: channel {} carries tensor {}; the schedule has {} tensors, numbered from 0", kernel, c.name,
              c.tensor, tensors);
-    if (c.by == Synchronisation::mbarrier_peers && (s.ranks == 1 || c.stages != 1))
+    if (c.by == Synchronisation::mbarrier_cluster && (s.ranks == 1 || c.stages != 1))
       reject(
           "{}: channel {} has stages {} and ranks {}; what ranks send each other takes one stage, and 2 of "
           "them "
@@ -73,7 +73,7 @@ void check_channel_of(const Schedule& s, const std::string& kernel, int agent, c
            step.channel, s.channels.size());
   const Channel& c = s.channels[step.channel];
   const bool loads = step.kind == StepKind::copy && step.reads.empty();
-  if (needed && c.by != Synchronisation::mbarrier_bytes && c.by != Synchronisation::mbarrier_peers)
+  if (needed && c.by != Synchronisation::mbarrier_bytes && c.by != Synchronisation::mbarrier_cluster)
     reject(
         "{}: {}, acquires or releases channel {}, which works by {}; only mbarrier_bytes has stages to "
         "acquire",
@@ -318,9 +318,9 @@ Groups groups_of(const Schedule& s, const std::string& kernel, const Agent& agen
   return started.empty() ? Groups::cp_async : *started.begin();
 }
 
-static bool filled_by_peers(const Schedule& s, int tensor) {
+static bool filled_by_ranks(const Schedule& s, int tensor) {
   return std::ranges::any_of(s.channels, [&](const Channel& c) {
-    return c.by == Synchronisation::mbarrier_peers && c.tensor == tensor;
+    return c.by == Synchronisation::mbarrier_cluster && c.tensor == tensor;
   });
 }
 
@@ -331,9 +331,10 @@ static void check_ranks(const Schedule& s, const std::string& kernel) {
   for (const Agent& a : s.agents)
     walk(a.steps, [&](const Step& step, const Position& p) {
       const int k = p.index;
-      if (step.to_peers && (step.writes.size() != 1 || !filled_by_peers(s, step.writes[0].tensor)))
+      if (step.to_cluster && (step.writes.size() != 1 || !filled_by_ranks(s, step.writes[0].tensor)))
         reject(
-            "{}: {}, writes to the other ranks through no channel of theirs; name one by mbarrier_peers that "
+            "{}: {}, writes to the other ranks through no channel of theirs; name one by mbarrier_cluster "
+            "that "
             "carries the one tensor",
             kernel, at(a, step, k));
       if (!step.multicast) return;
@@ -415,7 +416,7 @@ void check_other_arrivals(const Schedule& s, const std::string& kernel) {
           "consumers have {} warps: initialise them for as many",
           kernel, channel.name, arrivals_of(s, static_cast<int>(c)), consuming);
     const int arriving = (s.ranks - 1) * releasing;
-    if (channel.by == Synchronisation::mbarrier_peers && arrivals_of(s, static_cast<int>(c)) != arriving)
+    if (channel.by == Synchronisation::mbarrier_cluster && arrivals_of(s, static_cast<int>(c)) != arriving)
       reject(
           "{}: the barrier of channel {} waits for {} arrivals, and gets {}: {} from each of {} other ranks; "
           "initialise it for as many",

@@ -14,7 +14,7 @@ void check_structure(const Schedule&, const std::string& kernel);
 /// check_structure passed.
 void check_limits(const Schedule&, const std::string& kernel, const target::Target&);
 
-/// Checks the arrival counts of mbarriers that no phase of the simulation shows: those of mbarrier_peers, at
+/// Checks the arrival counts of mbarriers that no phase of the simulation shows: those of mbarrier_cluster, at
 /// which each rank arrives once, and of channels without releases.
 void check_other_arrivals(const Schedule&, const std::string& kernel);
 

@@ -169,9 +169,9 @@ class Registers {
         return;
       case TaskKind::finish:
         return finish(t);
-      case TaskKind::to_peers:
+      case TaskKind::to_cluster:
         return state(t, accumulators_, task.node);
-      case TaskKind::from_peers:
+      case TaskKind::from_cluster:
         state(t, accumulators_, task.node);
         buffer(t, task.reads.front(), true);
         whole_ = true;

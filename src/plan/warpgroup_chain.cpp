@@ -143,7 +143,7 @@ bool takes_long(const BlockProgram& p, int node, int scores) {
 
 }  // namespace
 
-int kept_beside(const KernelPlan& plan, int node) {
+int accumulators_to_keep_in(const KernelPlan& plan, int node) {
   const BlockProgram& p = plan.program;
   for (const auto& [sums, m] : plan.matmuls) {
     if (!m.by_warpgroup() || m.a_from < 0) continue;

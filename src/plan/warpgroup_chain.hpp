@@ -24,7 +24,7 @@ std::optional<std::string> warpgroup_chain(KernelPlan&, const Program&, const ta
 /// layout; -1: it is evaluated where it is read. Kept are the second matmul's operand, while the previous
 /// matmul still reads it, and values with several users that are expensive to recompute: loads combined with
 /// the scores, or an expensive function.
-int kept_beside(const KernelPlan&, int node);
+int accumulators_to_keep_in(const KernelPlan&, int node);
 
 /// Returns whether a kernel's matmuls on warpgroups are such a chain.
 bool has_warpgroup_chain(const KernelPlan&);

@@ -44,7 +44,7 @@ graph::KernelGraph kept(const graph::KernelGraph& g, const emit::Manifest& m,
   std::vector<bool> as_declared(g.tensors.size(), false);
   for (const Stored& s : stored)
     as_declared[s.tensor] = m.tensors[static_cast<std::size_t>(s.place)].dtype == g.tensors[s.tensor].dtype;
-  return graph::left_out(g, as_declared);
+  return graph::omit_roundings(g, as_declared);
 }
 
 Status status_of(const graph::Comparison& c) {

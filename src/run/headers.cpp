@@ -39,8 +39,8 @@ const Header* included(std::string_view line, std::string_view from) {
   if (end == line.npos) return nullptr;
   const std::string_view name = line.substr(1, end - 1);
   if (line[0] == '"' && !from.empty()) {
-    const auto beside = (std::filesystem::path(from).parent_path() / name).lexically_normal();
-    if (const Header* h = find_header(beside.generic_string())) return h;
+    const auto sibling = (std::filesystem::path(from).parent_path() / name).lexically_normal();
+    if (const Header* h = find_header(sibling.generic_string())) return h;
   }
   return find_header(name);
 }

@@ -299,7 +299,7 @@ Ball BallArithmetic::less(const Ball& x, const Ball& y) const {
   return x.radius == 0 && y.radius == 0 ? integer(x.middle < y.middle) : unknown();
 }
 
-Ball BallArithmetic::at_most(const Ball& x, const Ball& y) const {
+Ball BallArithmetic::less_equal(const Ball& x, const Ball& y) const {
   if (x.nan || y.nan) return integer(0);
   if (x.infinite != y.infinite && told(x) && told(y)) return integer(x.infinite < y.infinite);
   if (disjoint(x, y)) return integer(x.middle < y.middle);

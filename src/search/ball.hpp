@@ -71,7 +71,7 @@ class BallArithmetic {
   Ball pow(const Ball&, const Ball&) const;
   // Unknown if the two may be equal, or the condition may be 0.
   Ball less(const Ball&, const Ball&) const;
-  Ball at_most(const Ball&, const Ball&) const;
+  Ball less_equal(const Ball&, const Ball&) const;
   Ball same(const Ball&, const Ball&) const;
   Ball choose(const Ball& condition, const Ball&, const Ball&) const;
   std::optional<std::int64_t> whole(const Ball&) const;

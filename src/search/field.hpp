@@ -97,8 +97,10 @@ class Field {
   FieldNumber min(const FieldNumber& x, const FieldNumber& y) { return neg(max(neg(x), neg(y))); }
   FieldNumber max_of(std::vector<FieldNumber>);
   FieldNumber less(const FieldNumber&, const FieldNumber&);
-  FieldNumber at_most(const FieldNumber&, const FieldNumber&);
-  FieldNumber same(const FieldNumber& x, const FieldNumber& y) { return mul(at_most(x, y), at_most(y, x)); }
+  FieldNumber less_equal(const FieldNumber&, const FieldNumber&);
+  FieldNumber same(const FieldNumber& x, const FieldNumber& y) {
+    return mul(less_equal(x, y), less_equal(y, x));
+  }
   FieldNumber choose(const FieldNumber& c, const FieldNumber& x, const FieldNumber& y);
   std::optional<std::int64_t> whole(const FieldNumber&) const;
   FieldNumber marked(FieldNumber x, const FieldNumber& by);                    // x, selected by `by`
@@ -166,7 +168,7 @@ class Field {
   FieldNumber mul_special(const FieldNumber&, const FieldNumber&);
   FieldNumber div_special(const FieldNumber&, const FieldNumber&);
   FieldNumber power(FieldNumber x, int n);
-  bool certainly_at_most(const FieldNumber& x, const FieldNumber& y) const;
+  bool certainly_less_equal(const FieldNumber& x, const FieldNumber& y) const;
   std::optional<bool> certainly_less(const FieldNumber& x, const FieldNumber& y) const;
   FieldNumber greater(const FieldNumber& x, const FieldNumber& y);  // ordered
   FieldNumber greatest(const Lattice&, FieldNumber like);

@@ -23,7 +23,7 @@ bool differ(double x, double y) {
 }  // namespace
 
 /// Returns whether x <= y wherever both are numbers. The limits of float32 represent infinity and 0.
-bool Field::certainly_at_most(const FieldNumber& x, const FieldNumber& y) const {
+bool Field::certainly_less_equal(const FieldNumber& x, const FieldNumber& y) const {
   if (x.p == y.p && x.q == y.q) return true;
   if (x.constant && y.constant) return real(x) < real(y) && differ(real(x), real(y));
   if (within(x.may, below | zero) && within(y.may, zero | above)) return true;
@@ -32,17 +32,18 @@ bool Field::certainly_at_most(const FieldNumber& x, const FieldNumber& y) const 
 }
 
 std::optional<bool> Field::certainly_less(const FieldNumber& x, const FieldNumber& y) const {
-  if (certainly_at_most(y, x)) return false;
-  if (x.constant && y.constant && certainly_at_most(x, y)) return true;
+  if (certainly_less_equal(y, x)) return false;
+  if (x.constant && y.constant && certainly_less_equal(x, y)) return true;
   if (within(x.may, below) && within(y.may, zero | above)) return true;
   if (within(x.may, below | zero) && within(y.may, above)) return true;
   return std::nullopt;
 }
 
 KnownOrder Field::order() {
-  return {
-      [this](std::uint64_t m) { return members_.at(m).constant; },
-      [this](std::uint64_t a, std::uint64_t b) { return certainly_at_most(members_.at(a), members_.at(b)); }};
+  return {[this](std::uint64_t m) { return members_.at(m).constant; },
+          [this](std::uint64_t a, std::uint64_t b) {
+            return certainly_less_equal(members_.at(a), members_.at(b));
+          }};
 }
 
 Lattice Field::lattice(const FieldNumber& x) {
@@ -153,8 +154,8 @@ FieldNumber Field::greater(const FieldNumber& x, const FieldNumber& y) {
     t.domain = z.domain, t.fragile = z.fragile, t.decisions = z.decisions, t.piecewise = true;
     return t;
   };
-  if (certainly_at_most(x, y)) return take(y);
-  if (certainly_at_most(y, x)) return take(x);
+  if (certainly_less_equal(x, y)) return take(y);
+  if (certainly_less_equal(y, x)) return take(x);
   const FieldNumber d = sub(x, y);
   const int s = sign(d);
   decide(z, d);
@@ -302,7 +303,7 @@ FieldNumber Field::less(const FieldNumber& x, const FieldNumber& y) {
   return z;
 }
 
-FieldNumber Field::at_most(const FieldNumber& x, const FieldNumber& y) {
+FieldNumber Field::less_equal(const FieldNumber& x, const FieldNumber& y) {
   if (x.kind == Kind::nan || y.kind == Kind::nan) return less(x, y);
   const bool safe = x.domain == Sets::empty && y.domain == Sets::empty && !x.fragile && !y.fragile;
   if (safe || x.kind != Kind::number || y.kind != Kind::number || sides()) {

@@ -13,7 +13,7 @@ constexpr std::size_t max_clauses = 64;  // limit when a dual is multiplied out
 /// Returns whether the minimum `c` is at most the minimum `d`: each member of d is at least some member of c.
 bool covered(const Clause& c, const Clause& d, const KnownOrder& order) {
   return std::ranges::all_of(d, [&](std::uint64_t y) {
-    return std::ranges::any_of(c, [&](std::uint64_t x) { return x == y || order.at_most(x, y); });
+    return std::ranges::any_of(c, [&](std::uint64_t x) { return x == y || order.less_equal(x, y); });
   });
 }
 
@@ -24,7 +24,7 @@ Clause reduced(Clause c, const KnownOrder& order) {
   if (std::ranges::none_of(c, order.constant)) return c;
   for (std::size_t i = 0; i < c.size();) {
     const bool needless = std::ranges::any_of(c, [&](std::uint64_t x) {
-      return x != c[i] && order.at_most(x, c[i]) && !(order.at_most(c[i], x) && x > c[i]);
+      return x != c[i] && order.less_equal(x, c[i]) && !(order.less_equal(c[i], x) && x > c[i]);
     });
     if (needless)
       c.erase(c.begin() + static_cast<std::ptrdiff_t>(i));

@@ -23,7 +23,7 @@ struct Lattice {
 /// The known order of the members; nothing is known of two that are not constants.
 struct KnownOrder {
   std::function<bool(std::uint64_t)> constant;
-  std::function<bool(std::uint64_t, std::uint64_t)> at_most;  // wherever both are numbers
+  std::function<bool(std::uint64_t, std::uint64_t)> less_equal;  // wherever both are numbers
 };
 
 /// The maximum of all.

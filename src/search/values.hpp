@@ -56,7 +56,7 @@ concept Arithmetic = requires(A& a, const typename A::Number& x, double c, std::
   { a.max_of(std::vector<typename A::Number>{}) } -> std::same_as<typename A::Number>;
   { a.min(x, x) } -> std::same_as<typename A::Number>;
   { a.less(x, x) } -> std::same_as<typename A::Number>;  // 1 or 0
-  { a.at_most(x, x) } -> std::same_as<typename A::Number>;
+  { a.less_equal(x, x) } -> std::same_as<typename A::Number>;
   { a.same(x, x) } -> std::same_as<typename A::Number>;
   { a.choose(x, x, x) } -> std::same_as<typename A::Number>;    // the second if the first is not 0
   { a.whole(x) } -> std::same_as<std::optional<std::int64_t>>;  // its integer value, if known

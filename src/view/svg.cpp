@@ -59,7 +59,7 @@ Measures measure(const Grid& g) {
   return m;
 }
 
-class Drawing {
+class SvgWriter {
  public:
   std::string whole(const Picture& p) {
     int y = margin;
@@ -152,7 +152,7 @@ class Drawing {
 
 }  // namespace
 
-std::string svg(const Picture& p) { return Drawing().whole(p); }
+std::string svg(const Picture& p) { return SvgWriter().whole(p); }
 
 std::string html(const std::string& title, const std::vector<Picture>& pictures) {
   std::string page = fmt::format(

@@ -86,7 +86,7 @@ TEST_F(Loaded, ProgramsAreLoadedByTheirManifests) {
             "program given: was loaded by its manifest; only what is compiled here from a graph is timed");
 }
 
-TEST_F(Loaded, WhatIsSealedStaysSealed) {
+TEST_F(Loaded, WhatIsSealedRemainsSealed) {
   const std::string once = seal(by_hand), manifest = Program::load(path).text(ZELLIGE_MANIFEST);
   EXPECT_EQ(seal(once), once);
   EXPECT_EQ(message_of(manifest), "nothing was refused") << "as the loaded program tells it";
@@ -301,7 +301,7 @@ TEST_F(Loaded, VersionsOtherThanTheSecondAreRefused) {
   EXPECT_EQ(message_of_sealing("\"version\": 2", "\"version\": 3"), ".version: expected 2, found 3");
 }
 
-TEST_F(Loaded, WhatIsWrongWithAManifestIsSaid) {
+TEST_F(Loaded, WhatIsWrongWithAManifestIsReported) {
   EXPECT_EQ(message_of_sealing("\"f32\"", "\"f64\""),
             ".tensors[0].dtype: expected one of f16, bf16, f32, e4m3, e5m2, int8, int32, found \"f64\"");
   EXPECT_EQ(message_of_sealing("[3, 1, 1]", "[3, 0, 1]"),

@@ -60,8 +60,8 @@ void widening_is_exact(int exponent_bits, int mantissa_bits) {
     }
   }
 }
-TEST(Half, WideningIsExactAndRoundTrips) { widening_is_exact<half_t>(5, 10); }
-TEST(Bfloat16, WideningIsExactAndRoundTrips) { widening_is_exact<bfloat16_t>(8, 7); }
+TEST(Half, WideningIsExactAndInvertible) { widening_is_exact<half_t>(5, 10); }
+TEST(Bfloat16, WideningIsExactAndInvertible) { widening_is_exact<bfloat16_t>(8, 7); }
 
 // Around every midpoint of neighbours, and at random.
 template <class T>

@@ -17,8 +17,8 @@ enum class Share {
   expects_its_own_half,
   arrives_at_home_only,
   loads_for_itself_only,
-  does_not_wait_for_the_peer,
-  leaves_before_the_peer,
+  does_not_wait_for_the_other_cta,
+  leaves_before_the_other_cta,
 };
 
 constexpr unsigned stages = 2, tile = 1024;  // floats; half of them 2 KB
@@ -43,7 +43,8 @@ __global__ void shares(const __grid_constant__ TmaDescriptor map, gmem<float> ou
   for (unsigned i = 0; i < tiles; ++i) {
     const unsigned s = i % stages, phase = i / stages % 2;
     if (threadIdx.x == 0) {
-      if (how != Share::does_not_wait_for_the_peer) mbarrier_wait_cluster(empty + s, phase ^ 1);  // <waits>
+      if (how != Share::does_not_wait_for_the_other_cta)
+        mbarrier_wait_cluster(empty + s, phase ^ 1);  // <waits>
       mbarrier_arrive_expect_tx(full + s, how == Share::expects_its_own_half ? tile * 2 : tile * 4);
       const auto half = buffer + s * tile + rank * (tile / 2);
       const int column = int(rank * (tile / 2)), row = int(i);
@@ -65,7 +66,7 @@ __global__ void shares(const __grid_constant__ TmaDescriptor map, gmem<float> ou
     }
   }
   out[blockIdx.x * 128 + threadIdx.x] = sum;
-  if (how != Share::leaves_before_the_peer) cluster_sync();
+  if (how != Share::leaves_before_the_other_cta) cluster_sync();
 }
 
 struct Sharing {
@@ -120,12 +121,12 @@ std::string expected(Share how) {
       return "waits at mbarrier full[0] for parity 0 (it is in phase 0: 1024 announced bytes have not come) "
              "at " +
              at("waits for the tile");
-    case Share::does_not_wait_for_the_peer:
+    case Share::does_not_wait_for_the_other_cta:
       return "race on shared tensor tile of block (1,0,0): " + t0 +
              " copies by tma_load into bytes 0..16 at " + at("load") +
              "; thread 0 (warp 0) of block (1,0,0) read them at " + at("sums") +
              " and no barrier lies between";
-    case Share::leaves_before_the_peer:
+    case Share::leaves_before_the_other_cta:
       return "too early an end of block (0,0,0): " + other0 + " arrives at its mbarrier empty[1] at " +
              at("arrives") + ", and nothing makes the block stay until then";
     case Share::right:
@@ -141,7 +142,7 @@ TEST_P(HopperShareBug, IsNamed) {
   EXPECT_NE(text(s.report).find(expected(how)), std::string::npos) << expected(how) << "\nbut:\n"
                                                                    << text(s.report);
 }
-INSTANTIATE_TEST_SUITE_P(All, HopperShareBug, testing::Range(1, int(Share::leaves_before_the_peer) + 1));
+INSTANTIATE_TEST_SUITE_P(All, HopperShareBug, testing::Range(1, int(Share::leaves_before_the_other_cta) + 1));
 
 // Distributed shared memory: every block reads what its neighbour wrote.
 __global__ void neighbours(gmem<float> out, bool sync_before, bool sync_after) {
@@ -170,7 +171,7 @@ TEST(HopperCluster, DistributedSharedMemory) {
   for (int b = 0; b < 4; ++b)
     for (int i = 0; i < 64; ++i) EXPECT_EQ(elements<float>(out)[64 * b + i], float(100 * ((b + 1) % 4) + i));
 }
-TEST(HopperCluster, ReadingThePeerBeforeTheClusterBarrier) {
+TEST(HopperCluster, ReadingTheOtherCtaBeforeTheClusterBarrier) {
   Buffer out("out", 4 * 64 * 4);
   const Report report = run_neighbours(out, false, true);
   EXPECT_TRUE(

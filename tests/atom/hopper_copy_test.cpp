@@ -213,7 +213,7 @@ __global__ void adds(const __grid_constant__ TmaDescriptor map) {
     tma_store_wait<0>();
   }
 }
-TEST(HopperCopy, ReductionsOfManyBlocksMeet) {
+TEST(HopperCopy, ReductionsOfManyBlocksAddUp) {
   Buffer sum = filled<float>("sum", 64, [](std::size_t) { return 1.0f; });
   const TmaTensor t{.name = "sum", .element = TmaElement::f32, .rank = 1, .extent = {64}, .box = {64}};
   LaunchConfig config{.grid = {8}, .block = {64}, .shared_bytes = 256, .workers = 2};

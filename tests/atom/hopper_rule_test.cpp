@@ -210,7 +210,7 @@ TEST(Float8, RoundsToNearestEvenAndSaturates) {
   small_floats<float_e5m2_t>(2, 15, 0x7b, true);
 }
 
-__global__ void stores_and_turns(gmem<uint32_t> out) {
+__global__ void stores_and_flips(gmem<uint32_t> out) {
   const auto tile = shared<half_t>("tile", 0, 256);
   const unsigned t = threadIdx.x;
   const uint32_t r[4] = {t * 2 | (t * 2 + 1) << 16, 0x100 + t, 0x200 + t, 0x300 + t};
@@ -233,7 +233,7 @@ TEST(Stmatrix, IsLdmatrixBackwards) {
   Buffer out("out", 129 * 4);
   LaunchConfig config{.grid = {1}, .block = {32}, .shared_bytes = 512, .workers = 1};
   config.parameters.emplace_back(out, true);
-  const Report report = emulate::run(entry<stores_and_turns>, config);
+  const Report report = emulate::run(entry<stores_and_flips>, config);
   EXPECT_EQ(text(report), "");
   for (int i = 0; i < 96; ++i) EXPECT_EQ(elements<uint32_t>(out)[i], 1u) << i;
   EXPECT_EQ(elements<uint32_t>(out)[128], 0u);

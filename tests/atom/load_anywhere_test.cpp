@@ -28,9 +28,9 @@ void expect_each_start() {
     }
 }
 
-TEST(LoadAnywhere, OfOneByte) { expect_each_start<uint8_t>(); }
-TEST(LoadAnywhere, OfTwoBytes) { expect_each_start<uint16_t>(); }
-TEST(LoadAnywhere, OfFourBytes) { expect_each_start<uint32_t>(); }
+TEST(UnalignedLoad, OfOneByte) { expect_each_start<uint8_t>(); }
+TEST(UnalignedLoad, OfTwoBytes) { expect_each_start<uint16_t>(); }
+TEST(UnalignedLoad, OfFourBytes) { expect_each_start<uint32_t>(); }
 
 }  // namespace
 }  // namespace zellige

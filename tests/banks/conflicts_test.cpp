@@ -103,7 +103,7 @@ TEST(Conflicts, RowPitches) {
   EXPECT_EQ(count("Sw<2,3,3> o (16,64):(64,1)", 16, "ldmatrix.x4").degree, 2);
 }
 
-TEST(Conflicts, PlainInstructionsCoverTheTensor) {
+TEST(Conflicts, SimpleInstructionsCoverTheTensor) {
   const Conflicts c = count("(8,64):(64,1)", 16, "st.shared.v4");
   EXPECT_EQ(c.instances, 2);  // 64 vectors
   for (int l = 0; l < 32; ++l) EXPECT_EQ(c.addresses.address[std::size_t(l)], 16 * l);

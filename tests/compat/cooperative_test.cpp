@@ -48,7 +48,7 @@ TEST(CompatCooperative, ProductsOfAllShapes) {
   }
 }
 
-TEST(CompatCooperative, SumsThatStayInRegisters) {
+TEST(CompatCooperative, AccumulatorsThatRemainInRegisters) {
   std::vector<float> a(8 * 4, 2), b(16 * 4, 3);
   Tensor sA = make_tensor(a.data(), Layout<Shape<_8, _4>>{});
   Tensor sB = make_tensor(b.data(), Layout<Shape<_16, _4>>{});

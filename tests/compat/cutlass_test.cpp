@@ -8,7 +8,7 @@
 
 namespace {
 
-TEST(CompatCutlass, DivisionByANumberThatStays) {
+TEST(CompatCutlass, DivisionByAConstantNumber) {
   std::mt19937 random(1);
   std::uniform_int_distribution<int> any(0, 2147483647);
   for (int round = 0; round < 2000; ++round) {

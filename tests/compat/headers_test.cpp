@@ -144,7 +144,7 @@ TEST(CompatHeaders, HeadersOfOtherArchitecturesFallThrough) {
 
 // cute/tensor.hpp includes the names of SM100 and SM120 of the CUTLASS that follows on the path; here it has
 // one line per header.
-TEST(CompatHeaders, TensorsBringTheNamesOfSm100) {
+TEST(CompatHeaders, TensorsIncludeTheNamesOfSm100) {
   std::filesystem::path const root = std::filesystem::path(testing::TempDir()) / "zellige_compat_sm100";
   std::filesystem::create_directories(root / "cute/atom");
   std::string uses;
@@ -179,7 +179,7 @@ struct Number {
   char const* theirs;
   std::vector<char const*> names;
 };
-TEST(CompatHeaders, NumberTypesAreThoseOfTheCutlassBehind) {
+TEST(CompatHeaders, NumberTypesAreThoseOfTheCutlassAfterIt) {
   Number const numbers[] = {{"zellige/atom/half.hpp", "cutlass/half.h", {"half_t"}},
                             {"zellige/atom/bfloat16.hpp", "cutlass/bfloat16.h", {"bfloat16_t"}},
                             {"zellige/atom/tfloat32.hpp", "cutlass/tfloat32.h", {"tfloat32_t"}},
@@ -196,8 +196,9 @@ TEST(CompatHeaders, NumberTypesAreThoseOfTheCutlassBehind) {
     }
     theirs.close();
     std::string const unit = file_of("number.cpp", "#include <" + std::string(n.ours) + ">\n" + checks);
-    CommandResult const beside = run(ZELLIGE_CXX + flags + "-I " + root.string() + " -fsyntax-only " + unit);
-    EXPECT_EQ(beside.status, 0) << n.ours << ": " << beside.text;
+    CommandResult const combined =
+        run(ZELLIGE_CXX + flags + "-I " + root.string() + " -fsyntax-only " + unit);
+    EXPECT_EQ(combined.status, 0) << n.ours << ": " << combined.text;
     CommandResult const alone = run(ZELLIGE_CXX + flags + "-fsyntax-only " + unit);
     EXPECT_NE(alone.status, 0) << n.ours << " without a CUTLASS behind has members of CUTLASS's";
     std::filesystem::remove_all(root);
@@ -206,7 +207,7 @@ TEST(CompatHeaders, NumberTypesAreThoseOfTheCutlassBehind) {
 
 // Headers of traits include the pointer types of their instructions' operands; a copy that cannot cast is
 // refused.
-TEST(CompatHeaders, TraitsBringFlaggedAndSparsePointers) {
+TEST(CompatHeaders, TraitsIncludeFlaggedAndSparsePointers) {
   for (std::string const header : {"cute/atom/mma_traits_sm90_gmma.hpp", "cute/arch/mma_sm90_gmma.hpp",
                                    "cute/atom/copy_traits_sm90_tma.hpp", "cute/atom/mma_traits_sm80.hpp"}) {
     CommandResult const result = run(ZELLIGE_CXX + flags + "-fsyntax-only " +

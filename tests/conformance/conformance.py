@@ -59,13 +59,13 @@ def load(directory, families, ops):
     return records
 
 
-def build_runtime_face(work):
+def build_runtime_api(work):
     binary = f"{work}/runtime_face"
     subprocess.run([CXX, "-std=c++20", "-O1", "-I", f"{ROOT}/include", f"{HERE}/runtime_face.cpp", "-o", binary], check=True)
     return binary
 
 
-def run_runtime_face(binary, records):
+def run_runtime_api(binary, records):
     answers, rest = {}, records
     while rest:
         lines = "".join("\t".join([r["op"], *r["args"]]) + "\n" for r in rest)
@@ -74,7 +74,7 @@ def run_runtime_face(binary, records):
         answers |= {r["id"]: unescape(o) for r, o in zip(rest, out)}
         rest = rest[len(out) :]
         if rest:  # it fell over the next record
-            answers[rest[0]["id"]] = f"!no answer: the run-time face ended with {done.returncode}"
+            answers[rest[0]["id"]] = f"!no answer: the run-time API ended with {done.returncode}"
             rest = rest[1:]
     return answers
 
@@ -110,7 +110,7 @@ def refusals(errors, unit_name, records):
     return found
 
 
-class StaticFace:
+class StaticApi:
     def __init__(self, work, records):
         self.work, self.count = work, 0
         for prelude in sorted({prelude_of(r) for r in records}):
@@ -149,7 +149,7 @@ class StaticFace:
         return self.run(rest[:half]) | self.run(rest[half:])
 
 
-def run_static_face(work, records, refused):
+def run_static_api(work, records, refused):
     answers, known = {}, []
     for r in records:
         try:
@@ -159,7 +159,7 @@ def run_static_face(work, records, refused):
             answers[r["id"]] = f"!{e}"
     if not known:
         return answers
-    face = StaticFace(work, known)
+    api = StaticApi(work, known)
     # Records that the run-time API refuses are expected not to compile, and are separated.
     batches = []
     for prelude in sorted({prelude_of(r) for r in known}):
@@ -167,7 +167,7 @@ def run_static_face(work, records, refused):
             group = [r for r in known if prelude_of(r) == prelude and (r["id"] in refused) == rejected]
             batches += [group[i : i + BATCH] for i in range(0, len(group), BATCH)]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        for part in pool.map(face.run, batches):
+        for part in pool.map(api.run, batches):
             answers |= part
     return answers
 
@@ -207,7 +207,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("directory")
     parser.add_argument("--out")
-    parser.add_argument("--face", choices=["both", "static", "runtime"], default="both")
+    parser.add_argument("--api", choices=["both", "static", "runtime"], default="both")
     parser.add_argument("--show", type=int, default=20)
     parser.add_argument("--family", help="only these families, with commas between")
     parser.add_argument("--static-every", type=int, default=1, metavar="N", help="only every Nth record as static C++")
@@ -219,41 +219,41 @@ def main():
     passed, failed, by_family, shown, silent = 0, 0, {}, 0, 0
     excused, used = listed_refusals(), set()
     with tempfile.TemporaryDirectory() as work:
-        binary = build_runtime_face(work)
-        faces = {"runtime": run_runtime_face(binary, records)}
-        refused = {i for i, a in faces["runtime"].items() if a.startswith("!")}
-        if args.face != "runtime":
-            faces["static"] = run_static_face(work, records[:: args.static_every], refused)
+        binary = build_runtime_api(work)
+        apis = {"runtime": run_runtime_api(binary, records)}
+        refused = {i for i, a in apis["runtime"].items() if a.startswith("!")}
+        if args.api != "runtime":
+            apis["static"] = run_static_api(work, records[:: args.static_every], refused)
         if args.out:
             with open(args.out, "w") as out:
                 for r in records:
-                    for face, answers in faces.items():
-                        if face == "static" and r["id"] not in answers and args.static_every > 1:
+                    for api, answers in apis.items():
+                        if api == "static" and r["id"] not in answers and args.static_every > 1:
                             continue
                         a = answers.get(r["id"], "!no answer")
                         key = "result" if a.startswith("=") else "error"
-                        out.write(json.dumps({"id": r["id"], "op": r["op"], "face": face, key: a[1:]}) + "\n")
-        for face in faces:
-            if args.face not in ("both", face):
+                        out.write(json.dumps({"id": r["id"], "op": r["op"], "api": api, key: a[1:]}) + "\n")
+        for api in apis:
+            if args.api not in ("both", api):
                 continue
-            for r in records[:: args.static_every] if face == "static" else records:
-                answer = faces[face].get(r["id"], "!no answer")
+            for r in records[:: args.static_every] if api == "static" else records:
+                answer = apis[api].get(r["id"], "!no answer")
                 verdict, words = right(r, answer), f"{r['op']}({' ; '.join(r['args'])})"
                 if words in excused:
-                    used.add((face, words))
+                    used.add((api, words))
                     verdict = "by design" if verdict is False and answer.startswith("!") else False
                 if verdict is None:
                     silent += 1
                     continue
-                row = by_family.setdefault((r["family"], face), [0, 0, 0])
+                row = by_family.setdefault((r["family"], api), [0, 0, 0])
                 row[2 if verdict == "by design" else 0 if verdict else 1] += 1
                 if not verdict and shown < args.show:
                     shown += 1
                     wanted = r.get("result", "a refusal")
                     message = "\n  (refused.txt says that it is refused)" if words in excused else ""
-                    print(f"FAIL {face} {words}\n  answer {answer[:300]!r}\n  wanted {wanted[:300]!r}{message}")
-    for (family, face), (good, bad, outside) in sorted(by_family.items()):
-        print(f"{family:24} {face:8} {good:5} passed {bad:4} failed" +
+                    print(f"FAIL {api} {words}\n  answer {answer[:300]!r}\n  wanted {wanted[:300]!r}{message}")
+    for (family, api), (good, bad, outside) in sorted(by_family.items()):
+        print(f"{family:24} {api:8} {good:5} passed {bad:4} failed" +
               (f" {outside:4} refused, of SM100 and SM120 or listed" if outside else ""))
         passed += good
         failed += bad

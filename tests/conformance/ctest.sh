@@ -1,5 +1,5 @@
 #!/bin/sh
-# What CTest runs of the corpus: all of it on the run-time face, and every eighth record as static C++, whose compilation
+# What CTest runs of the corpus: all of it on the run-time API, and every eighth record as static C++, whose compilation
 # is what takes the time. run.sh runs all.
 corpus=${ZELLIGE_CONFORMANCE:-$PWD/../shared/conformance}
 if [ ! -d "$corpus" ]; then

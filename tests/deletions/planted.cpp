@@ -14,7 +14,7 @@
 #include "graphs.hpp"
 #include "run/emulated.hpp"
 
-namespace zellige::planted {
+namespace zellige::injected {
 namespace {
 
 using run::Bytes;
@@ -71,7 +71,7 @@ struct Subject {
 };
 
 struct Seen {
-  int planted = 0, named = 0, numbers = 0, unseen = 0;
+  int injected = 0, named = 0, numbers = 0, unseen = 0;
 };
 
 std::vector<Bytes> starting(const graph::KernelGraph& g, const emit::Manifest& m) {
@@ -92,7 +92,7 @@ std::vector<Subject> subjects(const std::string& target, const run::Cache& cache
     Subject s{golden.name, emit::transpile(g, target::find(target)), {}, {}};
     s.inputs = s.right = starting(g, s.program.manifest);
     const run::EmulatedRun r = run::run_emulated(s.program, s.right, cache);
-    if (!r.findings.empty()) fail("{}: with nothing planted: {}", s.name, r.findings[0].message);
+    if (!r.findings.empty()) fail("{}: with nothing injected: {}", s.name, r.findings[0].message);
     all.push_back(std::move(s));
   }
   return all;
@@ -123,15 +123,15 @@ int run_all(const std::string& target, bool verbose) {
     if (rows.empty() || rows.back().first != bug.kind) rows.push_back({bug.kind, {}});
     Seen& row = rows.back().second;
     const std::regex from(bug.from);
-    int planted = 0;
+    int injected = 0;
     for (const Subject& s : all) {
-      if (planted == bug.graphs) break;
+      if (injected == bug.graphs) break;
       const std::string text =
           std::regex_replace(s.program.source, from, bug.to, std::regex_constants::format_first_only);
       if (text == s.program.source) continue;
       const std::string seen = judge(s, text, cache);
       if (seen[0] == '?') fail("{} in {}: {}", bug.kind, s.name, seen.substr(1));
-      ++planted, ++row.planted;
+      ++injected, ++row.injected;
       ++(seen[0] == '!' ? row.named : seen[0] == '~' ? row.numbers : row.unseen);
       const bool as_it_should = seen[0] == '!' || (seen[0] == '~' && !bug.named);
       good = good && as_it_should;
@@ -143,26 +143,26 @@ int run_all(const std::string& target, bool verbose) {
                                     : "NOT SEEN");
       std::fflush(stdout);
     }
-    if (planted == 0) {
+    if (injected == 0) {
       fmt::print("NOT AS IT SHOULD BE: {}: no text has a place for {}\n", bug.kind, bug.from);
       good = false;
     }
   }
   Seen sum;
-  fmt::print("{:<34} {:>8} {:>9} {:>13} {:>9}\n", "kind", "planted", "by name", "numbers only", "not seen");
+  fmt::print("{:<34} {:>8} {:>9} {:>13} {:>9}\n", "kind", "injected", "by name", "numbers only", "not seen");
   const auto print = [](const std::string& kind, const Seen& s) {
-    fmt::print("{:<34} {:>8} {:>9} {:>13} {:>9}\n", kind, s.planted, s.named, s.numbers, s.unseen);
+    fmt::print("{:<34} {:>8} {:>9} {:>13} {:>9}\n", kind, s.injected, s.named, s.numbers, s.unseen);
   };
   for (const auto& [kind, s] : rows) {
     print(kind, s);
-    sum.planted += s.planted, sum.named += s.named, sum.numbers += s.numbers, sum.unseen += s.unseen;
+    sum.injected += s.injected, sum.named += s.named, sum.numbers += s.numbers, sum.unseen += s.unseen;
   }
   print("together", sum);
   return good ? 0 : 1;
 }
 
 }  // namespace
-}  // namespace zellige::planted
+}  // namespace zellige::injected
 
 int main(int argc, char** argv) {
   std::string target = "sm_80";
@@ -172,7 +172,7 @@ int main(int argc, char** argv) {
     if (std::strcmp(argv[i], "--target") == 0 && i + 1 < argc) target = argv[++i];
   }
   try {
-    return zellige::planted::run_all(target, verbose);
+    return zellige::injected::run_all(target, verbose);
   } catch (const zellige::Error& e) {
     fmt::print(stderr, "{}\n", e.what());
     return 2;

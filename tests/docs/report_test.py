@@ -5,7 +5,7 @@ import json, os, shutil, subprocess, sys, tempfile, unittest
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 
 
-class Planted(unittest.TestCase):
+class InjectedFaults(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp()
         for name in ("bench", "docs"):

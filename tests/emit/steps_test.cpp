@@ -49,7 +49,7 @@ class Calls {
 
  private:
   std::string channel(int index) const {
-    if (s_.channels[index].by == plan::Synchronisation::mbarrier_peers) return "exchange";
+    if (s_.channels[index].by == plan::Synchronisation::mbarrier_cluster) return "exchange";
     int before = 0;
     for (int c = 0; c < index; ++c) before += s_.channels[c].by == plan::Synchronisation::mbarrier_bytes;
     return before ? fmt::format("ring{}", before) : "ring";

@@ -86,7 +86,7 @@ __global__ void announces(In, Out) {
   zellige::mbarrier_arrive_expect_tx(full, 64);  // <announces>
 }
 
-TEST(Arrivals, BytesThatNothingBringsAreNamed) {
+TEST(Arrivals, BytesThatNothingLoadsAreNamed) {
   EXPECT_EQ(
       messages(report_of<announces>()),
       (Messages{"instruction in block (0,0,0): mbarrier full is left in phase 0: 64 announced bytes have not "
@@ -95,15 +95,15 @@ TEST(Arrivals, BytesThatNothingBringsAreNamed) {
 }
 
 template <unsigned Threads>
-__global__ void meets(In, Out) {
+__global__ void syncs(In, Out) {
   for (int i = 0; i < 3; ++i)
     if (threadIdx.x < 128) named_barrier_sync(1, Threads);  // <meets>
 }
 
-TEST(Arrivals, ANamedBarrierForItsThreads) { EXPECT_EQ(messages(report_of<meets<128>>()), Messages{}); }
+TEST(Arrivals, ANamedBarrierForItsThreads) { EXPECT_EQ(messages(report_of<syncs<128>>()), Messages{}); }
 
 TEST(Arrivals, ANamedBarrierForTooFewThreads) {
-  const Report r = report_of<meets<96>>();
+  const Report r = report_of<syncs<96>>();
   ASSERT_FALSE(r.findings.empty());
   EXPECT_EQ(r.findings[0].message,
             "barrier divergence in block (0,0,0): thread 96 (warp 3) comes to barrier 1 at " + at("meets") +
@@ -113,7 +113,7 @@ TEST(Arrivals, ANamedBarrierForTooFewThreads) {
 }
 
 TEST(Arrivals, ANamedBarrierForTooManyThreads) {
-  EXPECT_EQ(messages(report_of<meets<160>>()),
+  EXPECT_EQ(messages(report_of<syncs<160>>()),
             (Messages{"deadlock of block (0,0,0): each of threads 0..127 waits at barrier 1 (128 of 160 "
                       "threads have come) at " +
                       at("meets") + ", each of threads 128..159 has returned"}));
@@ -132,7 +132,7 @@ TEST(Arrivals, AtANamedBarrierThatNobodyWaitsAt) {
 
 /// Two groups of two warps that alternate, like ping-pong consumers.
 template <unsigned Threads>
-__global__ void turns(In, Out) {
+__global__ void alternates(In, Out) {
   const int group = threadIdx.x / 64;
   if (group > 1) return;
   if (group == 1) named_barrier_arrive(1, Threads);  // <the first turn>
@@ -143,10 +143,10 @@ __global__ void turns(In, Out) {
   if (group == 0) named_barrier_sync(1, Threads);
 }
 
-TEST(Arrivals, TurnsAreKnownToHaveEnded) { EXPECT_EQ(messages(report_of<turns<128>>()), Messages{}); }
+TEST(Arrivals, RoundsAreKnownToHaveEnded) { EXPECT_EQ(messages(report_of<alternates<128>>()), Messages{}); }
 
-TEST(Arrivals, TurnsOfTooFewThreads) {
-  const Report r = report_of<turns<96>>();
+TEST(Arrivals, RoundsOfTooFewThreads) {
+  const Report r = report_of<alternates<96>>();
   ASSERT_FALSE(r.findings.empty());
   EXPECT_EQ(r.findings[0].message,
             "barrier divergence in block (0,0,0): thread 96 (warp 3) comes to barrier 1 at " +

@@ -9,16 +9,17 @@ using Out = pointer<float>;
 
 std::string at(const char* tag) { return line_of(__FILE__, tag); }
 
-__global__ void past_the_end(In x, Out y) {
+__global__ void beyond_the_end(In x, Out y) {
   unsigned i = threadIdx.x;
   y[i] = x[4090 + i];  // <past the end>
 }
 
 TEST(Findings, OutOfBoundsRead) {
   Trial r(__FILE__, {1}, {32});
-  EXPECT_EQ(messages(r.run<past_the_end>()), (Messages{"out of bounds on global tensor X: thread 6 (warp 0) "
-                                                       "of block (0,0,0) reads bytes 16384..16388 at " +
-                                                       at("past the end") + "; the tensor has 16384"}));
+  EXPECT_EQ(messages(r.run<beyond_the_end>()),
+            (Messages{"out of bounds on global tensor X: thread 6 (warp 0) "
+                      "of block (0,0,0) reads bytes 16384..16388 at " +
+                      at("past the end") + "; the tensor has 16384"}));
   EXPECT_EQ(r.out(5), 4095.0f);
   EXPECT_NE(r.out(6), r.out(6));  // what was refused reads as NaN
 }
@@ -93,7 +94,8 @@ TEST(Findings, UninitialisedGlobalRead) {
       (Messages{
           "uninitialised read of global tensor Y: thread 0 (warp 0) of block (0,0,0) reads bytes 0..4 at " +
           at("reads output") + ", which nothing has written"}));
-  Report second = emulate::run(entry<past_the_end>, r.config);  // writes 0..32, which a later launch may read
+  Report second =
+      emulate::run(entry<beyond_the_end>, r.config);  // writes 0..32, which a later launch may read
   EXPECT_EQ(messages(r.run<reads_output>()), Messages{});
 }
 
@@ -223,7 +225,7 @@ TEST(Findings, RowsReadForAWarpAreReadByTheLanesThatNameThem) {
               at("loads rows") + ", which nothing has written"}));
 }
 
-__global__ void matrix_rows_late(In x, Out) {
+__global__ void matrix_rows_unwaited(In x, Out) {
   auto p = shared_pointer<float>("P", 0, 256);
   const unsigned t = threadIdx.x;
   for (int i = 0; i < 4; ++i) p[4 * t + i] = x[t];
@@ -235,7 +237,7 @@ __global__ void matrix_rows_late(In x, Out) {
 TEST(Findings, AWriteAfterRowsWereRead) {
   Trial r(__FILE__, {1}, {64}, 1024);
   EXPECT_EQ(
-      messages(r.run<matrix_rows_late>()),
+      messages(r.run<matrix_rows_unwaited>()),
       (Messages{"race on shared tensor P: thread 31 (warp 0) of block (0,0,0) writes bytes 496..500 at " +
                 at("overwrites") + "; thread 63 (warp 1) read them at " + at("loads") +
                 " and no barrier lies between"}));

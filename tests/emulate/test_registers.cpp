@@ -24,7 +24,7 @@ std::string registers(const char* name, unsigned thread, const std::string& deed
          ", which nothing has written; they are declared at " + at(declared.c_str());
 }
 
-__global__ void element_left_out(In x, Out y) {
+__global__ void element_omitted(In x, Out y) {
   Vec<float, 4> scaled;  // <vec>
   for (int v = 0; v < 4; ++v)
     if (v != 2 || threadIdx.x != 5) scaled[v] = 2 * x[4 * threadIdx.x + v];
@@ -34,7 +34,7 @@ __global__ void element_left_out(In x, Out y) {
 
 TEST(Registers, AnElementOfAVectorThroughArithmetic) {
   Trial r(__FILE__, {1}, {32});
-  const Report report = r.run<element_left_out>();
+  const Report report = r.run<element_omitted>();
   EXPECT_EQ(messages(report),
             (Messages{registers("scaled", 5, "stores at " + at("vec stored") + " what it makes of value 2",
                                 "vec")}));
@@ -160,13 +160,13 @@ TEST(Registers, ATensorThatOwnsItsElements) {
 }
 
 // Arrays of the language have no declaration to name; what they hold is known where it is used as it is.
-__global__ void plain_array(In, Out y) {
+__global__ void scalar_array(In, Out y) {
   float d[4];
   const std::uint32_t a[4] = {}, b[2] = {};
   mma_m16n8k16<half_t>(d, a, b);  // <array multiplied>
   (void)y;
 }
-__global__ void plain_operand(In, Out y) {
+__global__ void scalar_operand(In, Out y) {
   float d[4] = {};
   std::uint32_t a[4];
   const std::uint32_t b[2] = {};
@@ -174,7 +174,7 @@ __global__ void plain_operand(In, Out y) {
   mma_m16n8k16<half_t>(d, a, b);  // <operand multiplied>
   (void)y;
 }
-__global__ void plain_store(In, Out y) {
+__global__ void scalar_store(In, Out y) {
   float d[4];
   for (unsigned i = 1; i < threadIdx.x; ++i) d[i % 4] = 0;
   y[threadIdx.x] = d[0];  // <array stored>
@@ -183,12 +183,12 @@ __global__ void plain_store(In, Out y) {
 TEST(Registers, ArraysOfTheLanguage) {
   Trial r(__FILE__, {1}, {32});
   const std::string who = "uninitialised read of registers: thread 0 (warp 0) of block (0,0,0) ";
-  EXPECT_EQ(messages(r.run<plain_array>()), (Messages{who + "accumulates at " + at("array multiplied") +
-                                                      " on value 0, which nothing has written"}));
-  EXPECT_EQ(messages(r.run<plain_operand>()),
+  EXPECT_EQ(messages(r.run<scalar_array>()), (Messages{who + "accumulates at " + at("array multiplied") +
+                                                       " on value 0, which nothing has written"}));
+  EXPECT_EQ(messages(r.run<scalar_operand>()),
             (Messages{who + "multiplies at " + at("operand multiplied") +
                       " by value 2 of an operand, which nothing has written"}));
-  EXPECT_EQ(messages(r.run<plain_store>()),
+  EXPECT_EQ(messages(r.run<scalar_store>()),
             (Messages{who + "stores at " + at("array stored") +
                       " what it makes of value 0, which nothing has written"}));
 }

@@ -26,13 +26,13 @@ TEST(Waiting, AMeetingComputesForTheWholeWarp) {
   }
 }
 
-__global__ void half_meets(In, Out) {
+__global__ void half_warp_converges(In, Out) {
   if (threadIdx.x % 32 < 12) shuffle_xor(1, 1);  // <half meets>
 }
 
 TEST(Waiting, AMeetingThatOthersHaveLeft) {
   Trial r(__FILE__, {1}, {64});
-  Report report = r.run<half_meets>();
+  Report report = r.run<half_warp_converges>();
   EXPECT_EQ(messages(report),
             (Messages{"divergence in warp 0 of block (0,0,0): 12 of 32 threads, thread 0 first, wait in "
                       "shfl at " +
@@ -56,7 +56,7 @@ TEST(Waiting, AMeetingWhileOthersAreAtABarrier) {
                 at("others synchronise")}));
 }
 
-__global__ void two_meetings(In, Out) {
+__global__ void two_convergence_points(In, Out) {
   auto nothing = [](const int*, int* out) {
     for (int l = 0; l < 32; ++l) out[l] = 0;
   };
@@ -66,9 +66,9 @@ __global__ void two_meetings(In, Out) {
     meet<int, int>(0, nothing, "ldmatrix");  // <the other>
 }
 
-TEST(Waiting, TwoDifferentMeetings) {
+TEST(Waiting, TwoDifferentConvergencePoints) {
   Trial r(__FILE__, {1}, {32});
-  EXPECT_EQ(messages(r.run<two_meetings>()),
+  EXPECT_EQ(messages(r.run<two_convergence_points>()),
             (Messages{"divergence in warp 0 of block (0,0,0): thread 7 comes to ldmatrix at " +
                       at("the other") + " while thread 0 waits in mma at " + at("the one")}));
 }
@@ -89,7 +89,7 @@ TEST(Waiting, OneInstructionMetAtTwoLines) {
                       ", thread 0 to the one at " + at("here")}));
 }
 
-TEST(Waiting, AWarpTooSmallToMeet) {
+TEST(Waiting, AWarpTooSmallToConverge) {
   Trial r(__FILE__, {1}, {48});
   Report report = r.run<sums>();
   ASSERT_EQ(report.findings.size(), 1u);

@@ -42,14 +42,14 @@ std::string ordered(const graph::KernelGraph& g) { return graph::to_json(graph::
 
 std::string body_of(const std::string& json) { return json.substr(json.find("\"operators\"")); }
 
-TEST(Alike, PartsInEitherOrderAreOneGraph) {
+TEST(CanonicalOrder, PartsInEitherOrderAreOneGraph) {
   EXPECT_NE(graph::to_json(two(false)), graph::to_json(two(true)));
   EXPECT_EQ(body_of(ordered(two(false))), body_of(ordered(two(true))));
   EXPECT_EQ(ordered(in_one_order(two(true))), ordered(two(true)));
 }
 
 /// Plans depend on the order of operators that read each other: it stays.
-TEST(Alike, AnOrderWithinAPartStays) {
+TEST(CanonicalOrder, AnOrderWithinAPartIsKept) {
   for (const bool swapped : {false, true}) {
     const std::string text = body_of(ordered(two(swapped)));
     const auto at = [&](const char* op) { return text.find(fmt::format("\"op\":\"{}\"", op)); };

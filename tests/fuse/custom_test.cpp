@@ -41,7 +41,7 @@ KernelGraph attention() {
 
 std::string last_note(const Optimized& o) { return o.notes.empty() ? "" : o.notes.back(); }
 
-TEST(Custom, IsTakenApartWhereThatIsCheaper) {
+TEST(Custom, IsDecomposedWhereThatIsCheaper) {
   const KernelGraph g = attention();
   const Optimized o = optimize(g, sm_90a(), Custom::cheaper), kept = optimize(g, sm_90a(), Custom::kept);
   EXPECT_TRUE(o.decomposed);
@@ -72,11 +72,11 @@ TEST(Custom, IsKeptWhereItIsNotCheaper) {
   EXPECT_NE(last_note(o).find(" decomposed"), std::string::npos) << last_note(o);
 }
 
-TEST(Custom, IsTakenApartAtTheSamePriceWhereOneKernelComesOfIt) {
+TEST(Custom, IsDecomposedAtTheSameCostWhereOneKernelResults) {
   EXPECT_TRUE(optimize(squares({{4096, 256}}), sm_90a(), Custom::cheaper).decomposed);
 }
 
-TEST(Custom, ThatCannotBeTakenApartIsKept) {
+TEST(Custom, ThatCannotBeDecomposedIsKept) {
   Builder b("greatest");
   const Tensor x = b.input("X", {64, 256});
   b.output(b.custom({.grid = {16}, .block = {128}, .loop = 4},
@@ -149,7 +149,7 @@ void expect_replayed(const KernelGraph& g, bool decomposed) {
   EXPECT_EQ(manifest, emit::to_json(again.manifest)) << g.name;
 }
 
-TEST(Replay, OfWhatWasTakenApart) { expect_replayed(attention(), true); }
+TEST(Replay, OfADecomposedOperator) { expect_replayed(attention(), true); }
 
 TEST(Replay, OfAPlainGraph) {
   Builder b("mlp");
@@ -175,7 +175,7 @@ TEST(Replay, OfAList) {
   EXPECT_EQ(p.source, transpiled(g, w).source);
 }
 
-TEST(Replay, RefusesTheGraphAsGiven) {
+TEST(Replay, RefusesTheOriginalGraph) {
   plan::PlanOptions w;
   plan::state(w, R"({"apart": true, "tiling": []})", "m");
   try {

@@ -67,7 +67,7 @@ std::string decomposed_kinds(const KernelGraph& g) {
   return kinds(*decomposed);
 }
 
-TEST(Apart, EveryAccumulator) {
+TEST(Decompose, EveryAccumulator) {
   const auto looped = [](const std::function<Tile(Tile)>& accumulate) {
     return decomposed_kinds(
         graph_of({.grid = {4}, .block = {32}, .loop = 4}, [&](BlockBuilder& t, Tensor x, Tensor) {
@@ -97,7 +97,7 @@ TEST(Apart, EveryAccumulator) {
   EXPECT_EQ(once([](Tile x, Tile r) { return accum_red_sum_rescale(x, r); }), "square reduction");
 }
 
-TEST(Apart, MasksForgetWhereTheyLie) {
+TEST(Decompose, MasksForgetWhereTheyLie) {
   EXPECT_EQ(decomposed_kinds(graph_of({.grid = {4, 2}, .block = {32}},
                                       [](BlockBuilder& t, Tensor x, Tensor) {
                                         const graph::Split s{.x = 0, .y = 1};
@@ -106,7 +106,7 @@ TEST(Apart, MasksForgetWhereTheyLie) {
             "mul_scalar mask");
 }
 
-TEST(Apart, WhatIsStoredTwiceOrReadBesideIsCopied) {
+TEST(Decompose, WhatIsStoredTwiceOrReadElsewhereIsCopied) {
   const auto stored = [](DType dtype, const std::function<void(BlockBuilder&, Tile)>& store) {
     return decomposed_kinds(graph_of(
         {.grid = {4}, .block = {32}},
@@ -129,7 +129,7 @@ TEST(Apart, WhatIsStoredTwiceOrReadBesideIsCopied) {
 }
 
 // A kernel that only copies what the next one reads is none.
-TEST(Apart, CopiesBetweenKernelsAreLeftOut) {
+TEST(Decompose, CopiesBetweenKernelsAreOmitted) {
   Builder b("g");
   const Tensor x = b.input("X", {16, 64});
   const auto copied = [&](Tensor from, bool square_it) {
@@ -146,7 +146,7 @@ TEST(Apart, CopiesBetweenKernelsAreLeftOut) {
 }
 
 // A second kernel sums the first one's partial results over blocks and iterations: one matmul, and one sum.
-TEST(Apart, PartialSumsAreOne) {
+TEST(Decompose, PartialSumsAreOne) {
   for (const std::int64_t loop : {1, 2}) {
     Builder b("split");
     const Tensor x = b.input("X", {16, 64}), w = b.input("W", {64, 32});
@@ -172,7 +172,7 @@ TEST(Apart, PartialSumsAreOne) {
   }
 }
 
-TEST(Apart, Refused) {
+TEST(Decompose, Refused) {
   const auto refused = [](const graph::Launch& launch,
                           const std::function<void(BlockBuilder&, Tensor, Tensor)>& body) {
     return !decompose(graph_of(launch, body));
@@ -219,7 +219,7 @@ TEST(Apart, Refused) {
 }
 
 // An operator that can be decomposed is, one that cannot is kept.
-TEST(Apart, OneOfTwo) {
+TEST(Decompose, OneOfTwo) {
   Builder b("g");
   const Tensor x = b.input("X", {16, 64});
   const Tensor m = b.custom({.grid = {4}, .block = {32}, .loop = 2}, [&](BlockBuilder& t) {
@@ -232,7 +232,7 @@ TEST(Apart, OneOfTwo) {
   EXPECT_EQ(decomposed_kinds(b.build()), "custom exp");
 }
 
-TEST(Apart, RandomGraphs) {
+TEST(Decompose, RandomGraphs) {
   const int count = number("ZELLIGE_RANDOM_APART", 150);
   int taken = 0, undecided = 0;
   for (int seed = 1; seed <= 2 * count; ++seed) {
@@ -253,9 +253,9 @@ TEST(Apart, RandomGraphs) {
   EXPECT_LE(undecided, taken / 10);
 }
 
-class SavedApart : public testing::TestWithParam<const char*> {};
+class SavedDecomposed : public testing::TestWithParam<const char*> {};
 
-TEST_P(SavedApart, TheyAreEqual) {
+TEST_P(SavedDecomposed, TheyAreEqual) {
   const std::string path = graph::test::mugraph_file(std::string(GetParam()) + ".json");
   if (path.empty())
     GTEST_SKIP() << GetParam() << ".json is not here: set ZELLIGE_MUGRAPHS to the folder that has it";
@@ -276,7 +276,7 @@ TEST_P(SavedApart, TheyAreEqual) {
   if (std::string(GetParam()) != "qknorm_gqa_bs1") EXPECT_EQ(taken, whole);
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, SavedApart,
+INSTANTIATE_TEST_SUITE_P(Files, SavedDecomposed,
                          testing::Values("rmsnorm_bs1", "gated_mlp", "lora", "gqa_bs1", "mqa_bs1", "mha_bs1",
                                          "qknorm_gqa_bs1", "ntrans_bs1"),
                          [](const auto& info) { return std::string(info.param); });

@@ -48,7 +48,7 @@ TEST(FuseNormalize, Broadcast) {
   expect_form(alone.build(), "square sum sqrt expand add");
 }
 
-TEST(FuseNormalize, ReshapeBehind) {
+TEST(FuseNormalize, ReshapeAfter) {
   Builder b("g");
   const Tensor x = b.input("x", {4, 2, 3}), w = b.input("w", {6}), v = b.input("v", {6});
   b.output(reshape(x * rsqrt(square(x)), {4, 6}) * w + v, "y");
@@ -128,7 +128,7 @@ TEST(FuseMemoryOrder, ConcatenationsAlongEachDimension) {
   }
 }
 
-TEST(FuseMemoryOrder, OtherLayoutsStay) {
+TEST(FuseMemoryOrder, OtherLayoutsAreKept) {
   Builder mixed("mixed");
   mixed.output(channels_last(mixed, "x") + mixed.input("y", {n, c, h, w}), "z");
   expect_in_memory_order(mixed.build(), "add");

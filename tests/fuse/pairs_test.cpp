@@ -104,7 +104,7 @@ bool separates(const F& f) {
   return separate_pairs(b.build()).has_value();
 }
 
-TEST(FusePairs, OnlyOfHeadsThatAreTurnedAlike) {
+TEST(FusePairs, OnlyOfHeadsThatAreRotatedEqually) {
   const Shape split{rows, 4, dim};
   const auto table = [](Builder& b, const char* name, const Shape& s) { return b.input(name, s); };
   const auto rotated = [&](Builder& b, Tensor x, const Shape& s) {

@@ -53,7 +53,7 @@ TEST(FuseRefusals, DimensionsThatRunTogether) {
   EXPECT_EQ(why_not(b), "two dimensions of (64, 64) would run together");
 }
 
-TEST(FuseRefusals, ADimensionThatWasLeftOut) {
+TEST(FuseRefusals, ADimensionThatWasOmitted) {
   Builder b("g");
   const Tensor x = b.input("x", {64, 64});
   b.output(x - amax(x, 1), "Y");

@@ -286,7 +286,7 @@ TEST(FuseRules, PutsPartsOfAPrimeTogetherInTiles) {
 
 // Rows of 45 elements are read in place, eight at a time, where the last chunks are out of bounds: padding
 // with undefined values.
-TEST(FuseRules, ReadNoNeighboursPastAnEnd) {
+TEST(FuseRules, ReadNoNeighboursOutOfBounds) {
   Builder b("lines");
   const Tensor x = b.input("X", {40, 45}, DType::f16, {48, 1});
   b.output(matmul(sum(x, 1, true), b.input("W", {1, 11})), "Y");

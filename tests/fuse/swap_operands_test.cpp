@@ -70,26 +70,26 @@ void expect_swapped(const KernelGraph& g) {
   expect_right(h);
 }
 
-TEST(Turn, TwoProductsOfTheSameRows) {
+TEST(SwapOperands, TwoProductsOfTheSameRows) {
   Builder b("gated");
   b.output(gated(b, 16), "Y");
   expect_swapped(b.build());
 }
 
-TEST(Turn, WhatMeetsTheProductIsTurnedToo) {
+TEST(SwapOperands, OperandsOfTheEpilogueAreTransposedToo) {
   Builder b("with_others");
   b.output((gated(b, 16) * b.input("row", {1, wide}) + b.input("R", {16, wide})) * b.input("column", {16, 1}),
            "Y");
   expect_swapped(b.build());
 }
 
-TEST(Turn, OddRowsAreCutInSixteens) {
+TEST(SwapOperands, OddRowsAreCutInSixteens) {
   Builder b("odd");
   b.output(gated(b, 72), "Y");
   expect_right(one_swapped(b.build(), "on wgmma m64n80k16"));
 }
 
-TEST(Turn, OnlyWhereItPays) {
+TEST(SwapOperands, OnlyWhereItPays) {
   for (const std::int64_t rows : {1, 8, 12, 64, 128}) {
     Builder b("rows");
     b.output(gated(b, rows), "Y");
@@ -100,7 +100,7 @@ TEST(Turn, OnlyWhereItPays) {
   EXPECT_TRUE(swapped_kernels(few.build()).empty()) << "64 blocks draw half of what memory gives";
 }
 
-TEST(Turn, WhatIsNoPlainEpilogueIsLeft) {
+TEST(SwapOperands, WhatIsNoElementwiseEpilogueIsLeft) {
   Builder b("norm_in_the_loop");
   b.output(matmul(rms_norm(b.input("X", {16, 128})), b.input("W", {128, wide})), "Y");
   EXPECT_TRUE(swapped_kernels(b.build()).empty()) << "the loop squares and sums, too";

@@ -29,7 +29,7 @@ graph::KernelGraph scan(std::int64_t steps) {
   return b.build();
 }
 
-TEST(Unrolled, StepsAreAlikeWhereverTheirRowsBegin) {
+TEST(Unrolled, StepsAreEqualWhereverTheirRowsBegin) {
   std::array<Work, 3> of;
   for (std::size_t i = 0; i < of.size(); ++i) {
     of[i] = optimize(scan(std::int64_t{8} << i), target::find("sm_90a")).work;

@@ -49,7 +49,7 @@ TEST(Watch, SeesPhasesInTheirOrder) {
   EXPECT_EQ(phases, (std::vector<std::string>{"operators priced", "groups grown", "kernels planned"}));
 }
 
-TEST(Reasons, LeftOutChangeNoKernelAndPlanNothing) {
+TEST(Reasons, OmittedChangeNoKernelAndPlanNothing) {
   const graph::KernelGraph g = mlp();
   const auto unfused_operators = [](const Optimized& o) {
     return std::ranges::count_if(
@@ -57,7 +57,7 @@ TEST(Reasons, LeftOutChangeNoKernelAndPlanNothing) {
   };
   CostCache with, without;
   const Optimized told = optimize(g, target::find("sm_90a"), with),
-                  left = optimize(g, target::find("sm_90a"), without, {}, Reasons::left_out);
+                  left = optimize(g, target::find("sm_90a"), without, {}, Reasons::omitted);
   EXPECT_GT(unfused_operators(told), 0);
   EXPECT_EQ(unfused_operators(left), 0);
   EXPECT_EQ(graph::to_json(left.graph), graph::to_json(told.graph));

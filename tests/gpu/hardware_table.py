@@ -35,9 +35,9 @@ JUDGED = "program\tsources\tdevice\tdate\n"
 
 def sources(program, root=ROOT):
     """The program's files that are hashed, in the order of their names."""
-    found, ahead = set(), [root / f"tests/atom/{program}.cu"]
-    while ahead:
-        path = ahead.pop()
+    found, pending = set(), [root / f"tests/atom/{program}.cu"]
+    while pending:
+        path = pending.pop()
         if path in found:
             continue
         found.add(path)
@@ -45,7 +45,7 @@ def sources(program, root=ROOT):
             for folder in (path.parent, *(root / s for s in SEARCHED)):
                 header = pathlib.Path(os.path.normpath(folder / name))
                 if header.is_file() and str(header.relative_to(root)).startswith(HASHED):
-                    ahead.append(header)
+                    pending.append(header)
                     break
     return sorted(found)
 

@@ -30,7 +30,7 @@ TEST(Deviation, OfAFactorIsTheFactor) {
   EXPECT_NEAR(deviation(found, expected).scale, 0.25, 1e-15);
 }
 
-TEST(Deviation, CloseIsOneStepOfAnElementAndTheRoundingsLeftOut) {
+TEST(Deviation, CloseIsOneStepOfAnElementAndTheOmittedRoundings) {
   const Array expected{{1, 2}, {1, 0}}, rounded{{1, 2}, {1.125, 0.125}};
   const Deviation own = close_by(expected, DType::e5m2, nullptr),
                   more = close_by(expected, DType::e5m2, &rounded);

@@ -51,7 +51,7 @@ TEST_P(Narrow, RoundsToNearestTiesToEven) {
   }
 }
 
-TEST_P(Narrow, OverflowsFromHalfAStepPastTheGreatest) {
+TEST_P(Narrow, OverflowsFromHalfAStepAboveTheGreatest) {
   const Format f = format(GetParam());
   const std::vector<double> values = ladder(GetParam());
   const double step = f.greatest - values[values.size() - 2], edge = f.greatest + step / 2;

@@ -150,7 +150,7 @@ TEST(Inputs, BlockOperandsCount) {
 }
 
 // Scales found on tiles are those found on the whole, or one step below.
-TEST(Inputs, AreChosenOnPartsAsOnTheWhole) {
+TEST(Inputs, AreSelectedOnPartsAsOnTheWhole) {
   Builder chain("chain");
   {
     const Tensor A = chain.input("A", {300, 400}), B = chain.input("B", {400, 400}),
@@ -173,7 +173,7 @@ TEST(Inputs, AreChosenOnPartsAsOnTheWhole) {
 }
 
 // If a tile needs the whole program, each operator is tried separately, on operands like its real ones.
-TEST(Inputs, AreChosenOperatorByOperatorWhereATileNeedsTooMuch) {
+TEST(Inputs, AreSelectedPerOperatorWhereATileNeedsTooMuch) {
   Builder b("deep");
   const Tensor A = b.input("A", {1024, 1024}), B = b.input("B", {1024, 1024}), C = b.input("C", {1024, 1024});
   const Tensor inner = matmul(B, C), left = matmul(A, inner), top = matmul(left, inner);
@@ -191,7 +191,7 @@ TEST(Inputs, AreChosenOperatorByOperatorWhereATileNeedsTooMuch) {
   EXPECT_GT(greatest, 64) << "scaled no further than need be";
 }
 
-TEST(Inputs, ThatAreGivenStayAsTheyAre) {
+TEST(Inputs, ThatAreGivenAreKept) {
   const KernelGraph g = softmax_without_maximum(64);
   auto Q = std::make_shared<Array>(make_array({16, 64}));
   for (std::size_t i = 0; i < Q->values.size(); ++i) Q->values[i] = static_cast<double>(i % 5) / 4;

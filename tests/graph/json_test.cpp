@@ -61,7 +61,7 @@ TEST(Json, ExamplesAreTheirOwnText) {
   }
 }
 
-TEST(Json, EveryMugraphRoundTrips) {
+TEST(Json, EveryMugraphIsReadAsItIsWritten) {
   int graphs = 0;
   const std::string path = test::mugraph_file("lora.json");
   if (path.empty())
@@ -128,7 +128,7 @@ TEST(Json, ConstantInputsRoundTrip) {
   EXPECT_EQ(to_json(g), text);
 }
 
-TEST(Json, DefaultsMayBeLeftOut) {
+TEST(Json, DefaultsMayBeOmitted) {
   const char* text = R"({"zellige_graph":1,"inputs":[{"name":"X","dtype":"f16","shape":[8,4]}],"operators":[
     {"op":"custom","inputs":["X"],"outputs":["Y"],"grid":[1,1,1],"block":[32,1,1],"body":[
       {"op":"input","from":"X","outputs":["x"]},

@@ -35,20 +35,21 @@ std::vector<bool> all_but(const KernelGraph& g, std::string_view name) {
   return stored;
 }
 
-TEST(LeftOut, IsTheRoundingOfWhatNobodyStores) {
+TEST(OmittedRoundings, IsTheRoundingOfWhatNobodyStores) {
   const KernelGraph g = coarse();
-  const KernelGraph e = left_out(g, all_but(g, "T"));
+  const KernelGraph e = omit_roundings(g, all_but(g, "T"));
   EXPECT_EQ(e.tensors[tensor(e, "T")].dtype, DType::f32);
   EXPECT_EQ(e.tensors[tensor(e, "V")].dtype, DType::f32) << "a view has its operand's";
   EXPECT_EQ(e.tensors[tensor(e, "Y")].dtype, DType::f16) << "an output is stored";
   EXPECT_EQ(e.tensors[tensor(e, "X")].dtype, DType::f16);
   EXPECT_FALSE(same_roundings(g, e));
-  EXPECT_TRUE(same_roundings(g, left_out(g, all_but(g, ""))));
-  EXPECT_TRUE(same_roundings(g, left_out(g, all_but(g, "Y")))) << "an output is stored, whoever says what";
+  EXPECT_TRUE(same_roundings(g, omit_roundings(g, all_but(g, ""))));
+  EXPECT_TRUE(same_roundings(g, omit_roundings(g, all_but(g, "Y"))))
+      << "an output is stored, whoever says what";
 }
 
 struct Judged {
-  KernelGraph given = coarse(), exact = left_out(given, all_but(given, "T"));
+  KernelGraph given = coarse(), exact = omit_roundings(given, all_but(given, "T"));
   RandomInputs inputs = random_inputs(given, 1);
   Reference without = run(exact, inputs.arrays);
   int y = tensor(given, "Y");
@@ -67,14 +68,14 @@ struct Judged {
   }
 };
 
-TEST(LeftOut, AResultWithoutTheRoundingIsCorrect) {
+TEST(OmittedRoundings, AResultWithoutTheRoundingIsCorrect) {
   Judged j;
   EXPECT_TRUE(j.fused.compare(j.y, j.without.tensors[j.y]).correct);
   EXPECT_TRUE(j.fused.compare(j.y, j.inputs.reference.tensors[j.y]).correct) << "and one with it";
   EXPECT_FALSE(j.strict.compare(j.y, j.without.tensors[j.y]).correct) << "as given, it is not";
 }
 
-TEST(LeftOut, NoMoreThanTheRoundingIsExcused) {
+TEST(OmittedRoundings, NoMoreThanTheRoundingIsExcused) {
   Judged j;
   EXPECT_TRUE(j.fused.compare(j.y, j.moved(0.9)).correct);
   const Comparison other = j.fused.compare(j.y, j.moved(1.5));
@@ -93,7 +94,7 @@ TEST(LeftOut, NoMoreThanTheRoundingIsExcused) {
 
 /// T = X * 1.25 * 2 * 0.4004 is the next f16 after 1, three roundings away from it; if it is above 1, Y is X,
 /// else it is Z.
-TEST(LeftOut, AComparisonMayGoEitherWayWithinTheRounding) {
+TEST(OmittedRoundings, AComparisonMayGoEitherWayWithinTheRounding) {
   Builder b("choice");
   const Tensor X = b.input("X", {4, 64}), Z = b.input("Z", {4, 64});
   const Tensor t = X * 1.25 * 2.0 * 0.400390625;
@@ -101,7 +102,7 @@ TEST(LeftOut, AComparisonMayGoEitherWayWithinTheRounding) {
   const KernelGraph g = b.build();
   std::vector<bool> stored(g.tensors.size(), true);
   for (int i = 0; i < 4; ++i) stored[g.ops[i].outputs[0]] = false;
-  const KernelGraph exact = left_out(g, stored);
+  const KernelGraph exact = omit_roundings(g, stored);
   ASSERT_EQ(exact.tensors[g.ops[3].outputs[0]].dtype, DType::f32) << "of the comparison, too";
   const std::vector<Array> inputs{{{4, 64}, std::vector<double>(256, 1.0)},
                                   {{4, 64}, std::vector<double>(256, -0.25)}};
@@ -117,7 +118,7 @@ TEST(LeftOut, AComparisonMayGoEitherWayWithinTheRounding) {
   EXPECT_FALSE(judge.compare(y, one).explained) << "past both";
 }
 
-TEST(LeftOut, WhatOverflowedOnlyWithTheRoundingMayBeFinite) {
+TEST(OmittedRoundings, WhatOverflowedOnlyWithTheRoundingMayBeFinite) {
   const Array exact{{2, 2}, {1, 2, 3, 4}}, rounded{{2, 2}, {1, INFINITY, NAN, 4}};
   EXPECT_TRUE(compare(exact, exact, DType::f16, nullptr, &rounded).correct);
   EXPECT_FALSE(compare(rounded, exact, DType::f16, nullptr, &rounded).correct)

@@ -102,7 +102,7 @@ TEST(Masked, AnOverflowIsNoMask) {
 }
 
 // After a mask, rounding has the same bounds as without one: an injected fault is still found.
-TEST(Masked, ErrorsStayFiniteBehindAMask) {
+TEST(Masked, ErrorsAreFiniteAfterAMask) {
   for (const bool inside : {false, true}) {
     const Attention a = causal(inside);
     ReferenceOptions options;

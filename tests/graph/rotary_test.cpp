@@ -30,7 +30,7 @@ double at(const Array& a, std::int64_t token, std::int64_t head, std::int64_t la
   return a.values[static_cast<std::size_t>(index)];
 }
 
-TEST(Rotary, TurnsEachPair) {
+TEST(Rotary, RotatesEachPair) {
   constexpr std::int64_t tokens = 3, heads = 2;
   for (const std::int64_t n : {2, 6, 8})
     for (const bool by_element : {false, true})
@@ -70,7 +70,7 @@ TEST(Rotary, TurnsEachPair) {
 }
 
 // An error of one number shows in both of its pair, and in no other.
-TEST(Rotary, ErrorsStayInTheirPair) {
+TEST(Rotary, ErrorsAreLimitedToTheirPair) {
   const Shape shape{1, 8}, table{1, 4};
   const Array x = random_array(shape, 4), c = random_array(table, 5), s = random_array(table, 6);
   for (const OpKind kind : {OpKind::rotary, OpKind::rotary_interleaved})

@@ -103,7 +103,7 @@ void every_operation_is_the_same(L const& l) {
   same<Op::cosize>(l);
   same<Op::layout_call>(l, _5{});
 }
-TEST(ComposedFaces, StaticOnesAreAsAtRunTime) {
+TEST(ComposedApis, StaticOnesAreAsAtRunTime) {
   every_operation_is_the_same(after_a_layout);
   every_operation_is_the_same(spread);
   every_operation_is_the_same(from_four);
@@ -112,7 +112,7 @@ TEST(ComposedFaces, StaticOnesAreAsAtRunTime) {
   every_operation_is_the_same(twice);
   every_operation_is_the_same(left_twice);
 }
-TEST(ComposedFaces, CastsInversesAndProducts) {
+TEST(ComposedApis, CastsInversesAndProducts) {
   same<Op::upcast>(spread, _2{});
   same<Op::upcast>(swizzled, _2{});
   same<Op::upcast>(from_sixteen, _4{});
@@ -150,7 +150,7 @@ void moves_its_elements(L const& l) {
   Tensor const from = domain_offset(make_coord(1, 1), x);
   EXPECT_EQ(int(from(1, 1)), int(l(2, 2))) << to_text(l);
 }
-TEST(ComposedFaces, TensorsMoveTheirElements) {
+TEST(ComposedApis, TensorsMoveTheirElements) {
   auto const square = Layout<Shape<_16, _16>, Stride<_16, _1>>{};
   moves_its_elements(after_a_layout);
   moves_its_elements(swizzled);
@@ -169,7 +169,7 @@ TEST(ComposedFaces, TensorsMoveTheirElements) {
   }
 }
 // Refusals, by the compiler and at run time.
-TEST(ComposedFaces, RunTimeNumbers) {
+TEST(ComposedApis, RunTimeNumbers) {
   for (int n : {1, 4, 8}) {
     for (int offset : {0, 3, 16}) {
       auto const l = make_composed_layout(make_layout(make_shape(_4{}, n), make_stride(n, _1{})), offset,

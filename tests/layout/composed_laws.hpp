@@ -11,7 +11,7 @@ namespace zellige::test {
 
 using Arguments = std::vector<Value>;
 /// An operation as a program or as the compiler does it; LayoutError where it is refused.
-using Face = Value (*)(Op, Arguments const&);
+using Api = Value (*)(Op, Arguments const&);
 
 inline Value at_run_time(Op op, Arguments const& args) {
   Tape t;
@@ -51,7 +51,7 @@ inline bool all_known(Value const& v) {
 /// One case of a law: a composed layout and the API on which it is tried.
 struct Case {
   Random& random;
-  Face run;
+  Api run;
   std::string& what;
   Op op;
   Value& drawn;  // whose law it is

@@ -232,15 +232,15 @@ int min_cases(Op op) {
 }
 
 class ComposedLaws : public testing::TestWithParam<Operation> {};
-TEST_P(ComposedLaws, HoldsByBruteForceOnBothFaces) {
+TEST_P(ComposedLaws, HoldsByBruteForceInBothApis) {
   Op const op = GetParam().op;
   Law const law = law_of(op);
   ASSERT_NE(law, nullptr) << "an operation that takes composed layouts has no law";
-  for (Face face : {at_run_time, at_compile_time}) {
+  for (Api api : {at_run_time, at_compile_time}) {
     int after_layouts = 0;
     holds(2000, min_cases(op), 100 + unsigned(op), [&](Random& random, std::string& what) {
       Value drawn = unit();
-      bool const right = law({random, face, what, op, drawn});
+      bool const right = law({random, api, what, op, drawn});
       after_layouts += drawn.is(ValueKind::composed) && drawn[0].is_layout();
       return right;
     });

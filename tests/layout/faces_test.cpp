@@ -9,7 +9,7 @@ namespace {
 
 #define SAME(op, expression, ...) EXPECT_EQ(to_text(expression), evaluate(op, {__VA_ARGS__}))
 
-TEST(Faces, AgreeOnStaticNumbers) {
+TEST(LayoutApis, AgreeOnStaticNumbers) {
   constexpr auto a = make_layout(Shape<_6, _2>{}, Stride<_8, _2>{});
   SAME("composition", composition(a, make_layout(Shape<_4, _3>{}, Stride<_3, _1>{})), "(_6,_2):(_8,_2)",
        "(_4,_3):(_3,_1)");
@@ -21,7 +21,7 @@ TEST(Faces, AgreeOnStaticNumbers) {
 }
 
 /// Zeros of a profile, at whatever depth, make the extents under them 1.
-TEST(Faces, ZerosOfAProfile) {
+TEST(LayoutApis, ZerosOfAProfile) {
   auto const l =
       make_layout(make_shape(_5{}, make_shape(4, _3{})), make_stride(_12{}, make_stride(_0{}, _4{})));
   EXPECT_EQ(to_text(filter_zeros(l, make_shape(_1{}, _0{}))), "(_5,(_1,_1)):(_12,(_0,_4))");
@@ -34,12 +34,12 @@ TEST(Faces, ZerosOfAProfile) {
   EXPECT_THROW(evaluate("filter_zeros_profile", {"(_5,_4):(_1,_5)", "(_1,_0,_1)"}), LayoutError);
 }
 
-TEST(Faces, TheLeastOfOneNumberIsItself) {
+TEST(LayoutApis, TheMinimumOfOneNumberIsItself) {
   SAME("min", min(_8{}), "_8");
   SAME("max", max(8), "8");
   SAME("gcd", gcd(_8{}), "_8");
 }
-TEST(Faces, TuplesInThePlaceOfLeaves) {
+TEST(LayoutApis, TuplesInThePlaceOfLeaves) {
   SAME("repeat_like", repeat_like(Shape<_2, Shape<_3, _4>>{}, Shape<_7, Shape<_8>>{}), "(_2,(_3,_4))",
        "(_7,(_8))");
   EXPECT_THROW(evaluate("make_coord_tensor", {"(8,2):(_1@0,_1@0@0)"}), LayoutError);  // of two modules
@@ -47,7 +47,7 @@ TEST(Faces, TuplesInThePlaceOfLeaves) {
 
 /// A common vector has a static length: run-time extents promise none, and are asked nothing for the
 /// answer 1.
-TEST(Faces, CommonVectorsAreStatic) {
+TEST(LayoutApis, CommonVectorsAreStatic) {
   auto const a = make_layout(make_shape(8, _4{}), make_stride(_1{}, _8{}));
   constexpr auto b = Layout<Shape<_8, _4>>{};
   static_assert(decltype(max_common_vector(a, b))::value == 1 &&
@@ -63,7 +63,7 @@ TEST(Faces, CommonVectorsAreStatic) {
 
 /// The skipped offset is added after the swizzle if it has no swizzled bit; a swizzle of no bits is the
 /// identity.
-TEST(Faces, ComposedLayouts) {
+TEST(LayoutApis, ComposedLayouts) {
   auto const inner = make_layout(make_shape(Shape<_8, _4>{}, Shape<_4, _2>{}),
                                  make_stride(Stride<_4, _64>{}, Stride<_1, _32>{}));
   auto const c = make_composed_layout(Swizzle<2, 3, 3>{}, _0{}, inner);
@@ -88,7 +88,7 @@ TEST(Faces, ComposedLayouts) {
   EXPECT_THROW(evaluate("composition", {"Sw<3,3,3>", "Sw<2,6,3>"}), LayoutError);  // would have 5 bits
 }
 
-TEST(Faces, AgreeOnRunTimeNumbers) {
+TEST(LayoutApis, AgreeOnRunTimeNumbers) {
   for (int n : {8, 16, 40}) {
     auto const l = make_layout(make_shape(n, _8{}), make_stride(_8{}, _1{}));
     std::string const text = "(" + std::to_string(n) + ",_8):(_8,_1)";
@@ -98,7 +98,7 @@ TEST(Faces, AgreeOnRunTimeNumbers) {
   }
 }
 
-TEST(Faces, RunTimeNumbersAreCheckedWhenTheyAreKnown) {
+TEST(LayoutApis, RunTimeNumbersAreCheckedWhenTheyAreKnown) {
   auto const a = make_layout(make_shape(4, 6, 8), make_stride(2, 3, 5));
   try {
     composition(a, make_layout(6, 3));
@@ -112,7 +112,7 @@ TEST(Faces, RunTimeNumbersAreCheckedWhenTheyAreKnown) {
   }
 }
 
-TEST(Faces, WideNumbersStayWide) {
+TEST(LayoutApis, WideNumbersRemainWide) {
   long long const n = 1LL << 33;
   auto const l = make_layout(make_shape(n, _4{}), make_stride(_4{}, _1{}));
   EXPECT_EQ(size(logical_divide(l, Shape<_2>{})), n * 4);

@@ -33,11 +33,11 @@ static_assert(size(nested) == 24 && rank(nested) == 2 && depth(nested) == 2 && c
 static_assert(size<0, 1>(nested) == 3);
 static_assert(is_same_v<decltype(nested(make_coord(1, _), 3)), Layout<Shape<_3>, Stride<_8>>>);
 
-TEST(StaticLayout, RoundTripsCoordinates) {
+TEST(StaticLayout, CoordinatesMapBackToThemselves) {
   for (int i = 0; i < 24; ++i) EXPECT_EQ(crd2idx(idx2crd(i, nested.shape()), nested.shape()), i);
 }
 
-TEST(StaticLayout, SwizzledLayoutsAreEvaluatedBehindTheSwizzle) {
+TEST(StaticLayout, SwizzledLayoutsAreEvaluatedAfterTheSwizzle) {
   auto const l = composition(Swizzle<3, 3, 3>{}, Layout<Shape<_64, _128, _3>, Stride<_128, _1, _8192>>{});
   for (int i : {0, 1, 37, 63}) {
     for (int j : {0, 9, 127}) {

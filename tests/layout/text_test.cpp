@@ -6,7 +6,7 @@
 namespace zellige {
 namespace {
 
-TEST(Text, RoundTrips) {
+TEST(Text, ParsesWhatItPrints) {
   for (char const* s :
        {"_4", "-3", "_-3", "()", "(1)", "(_4,(2,_3))", "_8:_2", "((_4,3),_2):((_1,5@1@0),_-4)",
         "(_4:_1,(2,3):(1,2),_)", "Sw<2,1,3> o _0 o (_4,_2):(_2,_1)", "ArithTuple(0,_0) o 4:_1@0"}) {

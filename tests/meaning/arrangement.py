@@ -125,13 +125,13 @@ def numpy_rotary_interleaved(x, cos, sin):
     return y
 
 
-def turn(f):
+def rotated_pair(f):
     return magnitudes(lambda x, c, s: np.abs(x).max(-1, keepdims=True) * (c.max() + s.max()))
 
 
 for _op, _f, _g in (("rotary", torch_rotary, numpy_rotary), ("rotary_interleaved", torch_rotary_interleaved, numpy_rotary_interleaved)):
     for _n in (7, 14):
-        case(f"{_op}_{_n}", _op, [Operand((2, 5, 3, 14), rows), Operand((5, 1, _n), ordinary), Operand((5, 1, _n), ordinary)], _f, _g, units=8, mass=turn(_f))
+        case(f"{_op}_{_n}", _op, [Operand((2, 5, 3, 14), rows), Operand((5, 1, _n), ordinary), Operand((5, 1, _n), ordinary)], _f, _g, units=8, mass=rotated_pair(_f))
 
 
 case("gather", "gather", [Operand((11, 3, 5), spread), Operand((2, 4), numbers([0, 10, 3, 3, 7, 1, 0, 9]), "int32")], lambda x, n: x[n.long()], lambda x, n: x[n], ALL, levels="K")

@@ -172,7 +172,7 @@ TEST(Wgmma, TheFirstOperandsRegistersAreLeftAloneUntilTheWait) {
                  "come after "
                  "what writes them");
 }
-TEST(Wgmma, ADescriptorStaysWithinItsTensor) {
+TEST(Wgmma, ADescriptorIsWithinItsTensor) {
   EXPECT_EQ(registers(Registers::b_beyond_its_tensor),
             "out of bounds on shared tensor B: thread 0 (warp 0) of block (0,0,0) multiplies by wgmma bytes "
             "256..272 at "
@@ -212,7 +212,7 @@ TEST(Wgmma, AllLanesOfAWarpWait) {
 }
 
 // Named barriers: who arrives without waiting does so once a round.
-__global__ void takes_turns(gmem<int>, bool twice) {
+__global__ void alternates(gmem<int>, bool twice) {
   if (threadIdx.x < 32) {
     named_barrier_arrive(1, 64);
     if (twice) named_barrier_arrive(1, 64);
@@ -224,12 +224,12 @@ TEST(NamedBarrier, ArrivesOnceARound) {
   Buffer out("out", 4);
   LaunchConfig config{.grid = {1}, .block = {64}};
   config.parameters = {{out, true}, true};
-  EXPECT_EQ(found<takes_turns>(config),
+  EXPECT_EQ(found<alternates>(config),
             "barrier divergence in block (0,0,0): thread 0 (warp 0) comes to barrier 1 at LINE for the "
             "second time before "
             "64 threads have come once");
   config.parameters[1] = false;
-  EXPECT_EQ(found<takes_turns>(config), "");
+  EXPECT_EQ(found<alternates>(config), "");
 }
 
 // Programmatic dependent launch.
@@ -281,7 +281,7 @@ enum class End {
   recurses,
   computes_for_ever,
   reads_for_ever,
-  meets_for_ever
+  syncs_for_ever
 };
 [[gnu::noinline]] int deeper(volatile int* depth) {
   volatile int here[256] = {*depth};
@@ -302,7 +302,7 @@ __global__ void ends(gmem<int> out, End how, int zero) {
     while (zero == 0) depth = depth + 1;
   if (how == End::reads_for_ever)
     while (zero == 0) out[threadIdx.x] = 1;
-  if (how == End::meets_for_ever)
+  if (how == End::syncs_for_ever)
     while (zero == 0) __syncthreads();
 }
 std::string end(End how) {
@@ -325,7 +325,7 @@ TEST(Watch, AThreadThatCannotGoOnIsAFinding) {
             "no end " + t0 + "is at LINE, and the launch's 0.2 seconds are over");
   EXPECT_EQ(end(End::reads_for_ever).substr(0, 60),
             "no end within 0.2 seconds of block (0,0,0): thread 0 is at L");
-  EXPECT_EQ(end(End::meets_for_ever).substr(0, 46), "no end within 0.2 seconds of block (0,0,0): ea");
+  EXPECT_EQ(end(End::syncs_for_ever).substr(0, 46), "no end within 0.2 seconds of block (0,0,0): ea");
 }
 
 __global__ void stores_from_everywhere(gmem<int> out) {

@@ -29,7 +29,7 @@ int draw(std::mt19937& random, int maximum) {
 }
 
 // Chunk by chunk, each to the next thread; a line's last chunk may be passed.
-TEST(Contexts, SweepsGiveChunksToThreadsInTurn) {
+TEST(Contexts, BlockedLayoutsGiveChunksToThreadsRoundRobin) {
   std::mt19937 random(1);
   int passing = 0;
   for (int trial = 0; trial < 400; ++trial) {

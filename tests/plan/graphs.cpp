@@ -209,7 +209,7 @@ KernelGraph no_loop_copies() {
 }
 
 /// No barrier in the loop, and after it a reader of data that other threads copied before it.
-KernelGraph late_reader() {
+KernelGraph delayed_reader() {
   Builder b("late_reader");
   Tensor X = b.input("X", {32, 64}), V = b.input("V", {1, 64});
   b.output(b.custom({.grid = {}, .block = {64}, .loop = 4},
@@ -288,7 +288,7 @@ KernelGraph hopper_attention(bool causal) {
 
 /// Four heads of a matmul with the halves of their columns adjacent: the first two rotated in the accumulator
 /// registers, as are those of the third, which is stored elsewhere; the last unchanged.
-KernelGraph hopper_turned() {
+KernelGraph hopper_swapped() {
   Builder b("hopper_turned");
   const Tensor X = b.input("X", {128, 128}), cos = b.input("cos", {128, 64, 1}),
                sin = b.input("sin", {128, 64, 1}),
@@ -337,14 +337,14 @@ const std::vector<GoldenGraph>& golden_graphs() {
       {"part_of_product", {group, agents}, part_of_product},
       {"back_edge", {group, agents}, back_edge},
       {"no_loop_copies", {agents}, no_loop_copies},
-      {"late_reader", {agents}, late_reader},
+      {"late_reader", {agents}, delayed_reader},
       {"reuse", {lower, agents, memory}, reuse},
       {"hopper_matmul", {select, group, copies, swizzle, agents, memory}, hopper_matmul, "sm_90a"},
       {"hopper_gate_and_up", {select, agents}, hopper_gate_and_up, "sm_90a"},
       {"hopper_attention", {select, group, agents, memory}, [] { return hopper_attention(false); }, "sm_90a"},
       {"hopper_causal", {agents}, [] { return hopper_attention(true); }, "sm_90a"},
       {"hopper_ragged", {lower, agents}, hopper_ragged, "sm_90a"},
-      {"hopper_turned", {lower, select, group, agents, memory}, hopper_turned, "sm_90a"},
+      {"hopper_turned", {lower, select, group, agents, memory}, hopper_swapped, "sm_90a"},
       {"hopper_split_k", {agents, memory}, hopper_split_k, "sm_90a"},
       {"outer_products", {select, group, copies, swizzle, agents}, outer_products},
       {"float_attention", {select, group, agents}, float_attention, "sm_90a"},

@@ -176,7 +176,7 @@ TEST(Group, FalseClaimsOfSameThreadsAreRefused) {
 }
 
 // A barrier that nobody owes costs time: where every reader holds what it reads, the edge is not `after`.
-TEST(Group, SweepsOverOneLayoutShareTheirThreads) {
+TEST(Group, BlockedLayoutsOfOneLayoutShareTheirThreads) {
   const Plan plan = make_plan(golden_graphs()[10].graph(), target::find("sm_80"));
   ASSERT_EQ(golden_graphs()[10].name, "same_threads");
   int same = 0;

@@ -25,7 +25,7 @@ std::vector<std::pair<int, int>> lifetimes(const KernelPlan& k) {
   return alive;
 }
 
-TEST(Memory, KeepsApartWhatIsAliveTogether) {
+TEST(Memory, SeparatesWhatIsAliveTogether) {
   int shared = 0;
   for_each_kernel([&](const std::string& name, const KernelPlan& k, const Plan&) {
     const auto alive = lifetimes(k);
@@ -45,7 +45,7 @@ TEST(Memory, KeepsApartWhatIsAliveTogether) {
   EXPECT_GE(shared, 5);
 }
 
-TEST(Memory, KeepsApartTensorsOfTheWorkspace) {
+TEST(Memory, SeparatesTensorsOfTheWorkspace) {
   int placed = 0;
   for (const Planned& p : plans()) {
     const Program& program = p.plan.program;

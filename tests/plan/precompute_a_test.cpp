@@ -44,7 +44,7 @@ struct Body {
   }
 };
 
-TEST(Ahead, MakesAnOperandOfFewRowsInFrontOfTheLoop) {
+TEST(PrecomputeA, MakesAnOperandOfFewRowsInFrontOfTheLoop) {
   Body b;
   ASSERT_TRUE(b.made());
   for (int i : {b.x, b.g, b.squares, b.scaled, b.operand}) {
@@ -58,7 +58,7 @@ TEST(Ahead, MakesAnOperandOfFewRowsInFrontOfTheLoop) {
   EXPECT_TRUE(b.node(b.product).carried);
 }
 
-TEST(Ahead, LeavesWhatIsMuch) {
+TEST(PrecomputeA, LeavesWhatIsMuch) {
   EXPECT_TRUE(Body(8).made());
   EXPECT_FALSE(Body(9).made());  // rows
   Body deep(8);
@@ -75,7 +75,7 @@ TEST(Ahead, LeavesWhatIsMuch) {
   EXPECT_FALSE(Body(1, DType::f32).made());  // products of float32 are no tensor core's
 }
 
-TEST(Ahead, LeavesWhatAnIterationNeedsOtherwise) {
+TEST(PrecomputeA, LeavesWhatAnIterationNeedsOtherwise) {
   Body stored;  // by iteration
   stored.add(NodeKind::accumulate, {stored.scaled}, {1, 32});
   EXPECT_FALSE(stored.made());
@@ -95,7 +95,7 @@ TEST(Ahead, LeavesWhatAnIterationNeedsOtherwise) {
 
 /// The norm's factor and its weight are applied to the matmul in one operand: computed once, by all threads,
 /// before one barrier.
-TEST(Ahead, LeavesALoopOfProductsAlone) {
+TEST(PrecomputeA, LeavesALoopOfProductsAlone) {
   graph::Builder b("norm_linear");
   const graph::Tensor x = b.input("X", {1, 2048}), g = b.input("G", {2048}), w = b.input("W", {2048, 1024});
   b.output(b.custom({.grid = {32}, .block = {128}, .loop = 8},

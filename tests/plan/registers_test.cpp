@@ -124,7 +124,7 @@ TEST(Chains, TheOldPlanSaysWhatClashes) {
             "multiplies that element 0 times: its warps take K in 1 parts, 'to operand %3' leaves it in 2");
 }
 
-TEST(Chains, ARowThatWasNotChosenIsRefused) {
+TEST(Chains, ARowThatWasNotSelectedIsRefused) {
   KernelPlan k = planned_with(chain({16, 32, 32, 3}), [](KernelPlan&) {});
   ASSERT_EQ(verdict(k), "");
   const Instruction* other = target::find_instruction(target::find("sm_80"), "SM80_16x8x8_F32F16F16F32_TN");

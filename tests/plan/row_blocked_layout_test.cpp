@@ -10,7 +10,7 @@
 namespace zellige::plan {
 namespace {
 
-TEST(LineSweep, OfRandomTilesTakesEachElementOnceInFewSteps) {
+TEST(RowBlockedLayout, OfRandomTilesTakesEachElementOnceInFewSteps) {
   std::mt19937 random(5);
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
   int taken = 0;
@@ -36,7 +36,7 @@ TEST(LineSweep, OfRandomTilesTakesEachElementOnceInFewSteps) {
 }
 
 // With few rows that the chunks do not divide evenly, threads that keep to a row would be idle.
-TEST(LineSweep, IsNoneWhereItTakesClearlyMoreSteps) {
+TEST(RowBlockedLayout, IsNoneWhereItTakesClearlyMoreSteps) {
   EXPECT_FALSE(row_blocked_layout({3, 264}, 1, 8, 2, 128));
   EXPECT_TRUE(row_blocked_layout({4, 256}, 1, 8, 2, 128));
 }

@@ -178,7 +178,7 @@ TEST(Barriers, EqualsTryingEverySequence) {
   EXPECT_GT(traded, 10);  // else the weighed mode was never different
 }
 
-TEST(Barriers, BarriersAreTheLongestChainAlsoPastTheExactSearch) {
+TEST(Barriers, BarriersAreTheLongestChainAlsoBeyondTheExactSearch) {
   std::mt19937 rng(12);
   for (int n : {20, 40, 90}) {
     std::vector<Work> tasks(n);

@@ -76,7 +76,7 @@ TEST(Elimination, EqualsBruteForce) {
   EXPECT_GT(infeasible, 100);
 }
 
-TEST(Elimination, PastTheCapTheBoundHoldsAndOptimalIsHonest) {
+TEST(Elimination, BeyondTheCapTheBoundHoldsAndOptimalIsHonest) {
   std::mt19937 rng(2);
   int claimed = 0, missed = 0, none = 0;
   for (int i = 0; i < 400; ++i) {
@@ -104,7 +104,7 @@ TEST(Elimination, PastTheCapTheBoundHoldsAndOptimalIsHonest) {
   EXPECT_LT(none, 60);
 }
 
-TEST(Elimination, AWideBeamFindsTheOptimumPastTheCap) {
+TEST(Elimination, AWideBeamFindsTheOptimumBeyondTheCap) {
   std::mt19937 rng(3);
   for (int i = 0; i < 60; ++i) {
     const Problem p = random_problem(rng, 6, 12, 3, 20);

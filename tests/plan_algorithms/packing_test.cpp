@@ -10,7 +10,7 @@ using namespace zellige::plan;
 
 namespace {
 
-bool meet(const Lifetime& a, const Lifetime& b) { return a.begin < b.end && b.begin < a.end; }
+bool overlap(const Lifetime& a, const Lifetime& b) { return a.begin < b.end && b.begin < a.end; }
 
 void expect_valid(const std::vector<Lifetime>& objects, const Packing& p) {
   ASSERT_EQ(p.offset.size(), objects.size());
@@ -20,7 +20,7 @@ void expect_valid(const std::vector<Lifetime>& objects, const Packing& p) {
     EXPECT_EQ(p.offset[i] % objects[i].alignment, 0);
     if (objects[i].begin < objects[i].end) peak = std::max(peak, p.offset[i] + objects[i].size);
     for (std::size_t j = 0; j < i; ++j)
-      EXPECT_TRUE(!meet(objects[i], objects[j]) || p.offset[i] + objects[i].size <= p.offset[j] ||
+      EXPECT_TRUE(!overlap(objects[i], objects[j]) || p.offset[i] + objects[i].size <= p.offset[j] ||
                   p.offset[j] + objects[j].size <= p.offset[i])
           << i << " and " << j;
   }
@@ -35,7 +35,7 @@ bool fits(const std::vector<Lifetime>& objects, std::vector<std::int64_t>& offse
   for (std::int64_t at = 0; at + objects[i].size <= peak; at += objects[i].alignment) {
     bool free = true;
     for (std::size_t j = 0; j < i && free; ++j)
-      free = !meet(objects[i], objects[j]) || at + objects[i].size <= offset[j] ||
+      free = !overlap(objects[i], objects[j]) || at + objects[i].size <= offset[j] ||
              offset[j] + objects[j].size <= at;
     if (!free) continue;
     offset.push_back(at);

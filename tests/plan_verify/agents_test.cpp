@@ -18,7 +18,7 @@ Schedule without(Schedule s, int agent, StepKind kind, int nth = 0) {
   return s;
 }
 
-TEST(Consumers, ShareARingAndTakeTurns) {
+TEST(Consumers, ShareARingAlternately) {
   for (std::int64_t trip_count : {1, 2, 3, 40})
     EXPECT_EQ(verdict(ping_pong(trip_count)), "") << trip_count << " trips";
 }
@@ -55,7 +55,7 @@ TEST(Consumers, AreNamedOnce) {
   EXPECT_EQ(verdict(s), "kernel: channel ring has no consumer; it needs at least 1");
 }
 
-TEST(Turns, NeedTheirFirstAndTheirLast) {
+TEST(VerifyPingPong, NeedTheirFirstAndTheirLast) {
   // Nobody begins.
   EXPECT_EQ(verdict(without(ping_pong(4), 2, StepKind::arrive)).substr(0, 17), "kernel: deadlock:");
   // The last arrive has no matching wait.
@@ -66,7 +66,7 @@ TEST(Turns, NeedTheirFirstAndTheirLast) {
 
 // An agent that arrives at a barrier again may be counted twice in its previous round, if the waiting threads
 // have not passed it: then the other's threads continue too early, without an error.
-TEST(Turns, AreNotGivenTwice) {
+TEST(VerifyPingPong, AreNotGivenTwice) {
   Schedule s{.threads = 256};
   s.agents = {{.name = "giver", .warps = 4, .steps = {arrive(1), arrive(1)}},
               {.name = "taker", .warps = 4, .steps = {barrier(1), barrier(1)}}};
@@ -81,7 +81,7 @@ TEST(Turns, AreNotGivenTwice) {
 }
 
 // Writes before an arrive are visible after the barrier, and later writes are not.
-TEST(Turns, HandOnWhatWasWrittenBefore) {
+TEST(VerifyPingPong, HandOnWhatWasWrittenBefore) {
   Schedule s{.threads = 256};
   s.tensors = {{.name = "sX", .offset = 0, .bytes = 1024}};
   const Step write = work("write", {}, {{.tensor = 0}}), read = work("read", {{.tensor = 0}}, {});
@@ -96,7 +96,7 @@ TEST(Turns, HandOnWhatWasWrittenBefore) {
   EXPECT_NE(verdict(s), "");
 }
 
-TEST(Turns, AreTakenAtNamedBarriers) {
+TEST(VerifyPingPong, AreTakenAtNamedBarriers) {
   Schedule s{.threads = 128};
   s.agents = {{.name = "block", .warps = 4, .steps = {arrive(0)}}};
   EXPECT_EQ(verdict(s),

@@ -22,20 +22,20 @@ Step& init(Schedule& s, int channel) {
 int last(const Schedule& s) { return static_cast<int>(s.channels.size()) - 1; }
 
 Schedule cluster(int ranks) { return counted(cluster_matmul(12, ranks)); }
-Schedule peers(int ranks) { return counted(split_k_matmul(12, ranks)); }
+Schedule exchanging(int ranks) { return counted(split_k_matmul(12, ranks)); }
 
 TEST(Arrivals, AreCountedAsTheyCome) {
-  for (const Schedule& s :
-       {counted(hopper_matmul(12)), counted(ping_pong(12)), cluster(2), cluster(4), peers(2), peers(4)}) {
+  for (const Schedule& s : {counted(hopper_matmul(12)), counted(ping_pong(12)), cluster(2), cluster(4),
+                            exchanging(2), exchanging(4)}) {
     EXPECT_EQ(verdict(s), "");
     for (int c = 0; c <= last(s); ++c)
       EXPECT_EQ(arrivals_of(s, c) > 0, s.channels[c].by == Synchronisation::mbarrier_bytes ||
-                                           s.channels[c].by == Synchronisation::mbarrier_peers);
+                                           s.channels[c].by == Synchronisation::mbarrier_cluster);
   }
   EXPECT_EQ(arrivals_of(counted(hopper_matmul(12)), 0), 8);
   EXPECT_EQ(arrivals_of(counted(ping_pong(12)), 0), 8);  // of two agents
   EXPECT_EQ(arrivals_of(cluster(4), 0), 8);              // of each rank
-  EXPECT_EQ(arrivals_of(peers(4), last(peers(4))), 24);
+  EXPECT_EQ(arrivals_of(exchanging(4), last(exchanging(4))), 24);
 }
 
 TEST(Arrivals, OneLessOfARing) {
@@ -77,22 +77,24 @@ TEST(Arrivals, OneLessOfARingThatIsFilledOnce) {
             "consumers have 8 warps: initialise them for as many");
 }
 
-TEST(Arrivals, OneMoreOfPeers) {
-  Schedule s = peers(4);
+TEST(Arrivals, OneArrivalTooManyOfAnExchange) {
+  Schedule s = exchanging(4);
   ++init(s, last(s)).arrivals;
-  EXPECT_EQ(verdict(s),
-            "kernel: the barrier of channel peers waits for 25 arrivals, and gets 24: 8 from each of 3 other "
-            "ranks; initialise "
-            "it for as many");
+  EXPECT_EQ(
+      verdict(s),
+      "kernel: the barrier of channel exchange waits for 25 arrivals, and gets 24: 8 from each of 3 other "
+      "ranks; initialise "
+      "it for as many");
 }
 
-TEST(Arrivals, OneLessOfPeers) {
-  Schedule s = peers(2);
+TEST(Arrivals, OneArrivalTooFewOfAnExchange) {
+  Schedule s = exchanging(2);
   --init(s, last(s)).arrivals;
-  EXPECT_EQ(verdict(s),
-            "kernel: the barrier of channel peers waits for 7 arrivals, and gets 8: 8 from each of 1 other "
-            "ranks; initialise "
-            "it for as many");
+  EXPECT_EQ(
+      verdict(s),
+      "kernel: the barrier of channel exchange waits for 7 arrivals, and gets 8: 8 from each of 1 other "
+      "ranks; initialise "
+      "it for as many");
 }
 
 TEST(Arrivals, AWarpLessOfANamedBarrier) {
@@ -130,9 +132,9 @@ TEST(Arrivals, AnAgentThatGivesBackOneStageLess) {
 
 // ---- the steps before and after the agents ----
 
-TEST(Setup, AnyStepLeftOutIsRejected) {
+TEST(Setup, AnyOmittedStepIsRejected) {
   for (const Schedule& s :
-       {counted(hopper_matmul(12)), counted(ping_pong(12)), cluster(2), cluster(4), peers(2)})
+       {counted(hopper_matmul(12)), counted(ping_pong(12)), cluster(2), cluster(4), exchanging(2)})
     for (const auto list : {&Schedule::setup, &Schedule::teardown})
       for (std::size_t k = 0; k < (s.*list).size(); ++k) {
         Schedule without = s;

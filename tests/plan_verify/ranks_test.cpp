@@ -74,7 +74,7 @@ TEST(Ranks, RefuseWhatNoClusterHas) {
   EXPECT_EQ(verdict(s, "sm_80"), "kernel: has 2 ranks; sm_80 has no clusters, they need sm_90a");
 }
 
-TEST(Peers, PutTheirSumsTogether) {
+TEST(RankExchange, PutTheirSumsTogether) {
   for (int ranks : {2, 4, 8})
     for (std::int64_t trip_count : {2, 3, 40}) {
       Schedule s = split_k_matmul(trip_count, ranks);
@@ -83,7 +83,7 @@ TEST(Peers, PutTheirSumsTogether) {
     }
 }
 
-TEST(Peers, MissEachStepOfTheExchange) {
+TEST(RankExchange, MissEachStepOfTheExchange) {
   const auto without = [](StepKind kind, const char* what) {
     Schedule s = split_k_matmul(12);
     std::vector<Step>& steps = s.agents[1].steps;
@@ -92,18 +92,19 @@ TEST(Peers, MissEachStepOfTheExchange) {
     }));
     return verdict(s);
   };
-  EXPECT_EQ(without(StepKind::release, nullptr),
-            "kernel: deadlock: producer of rank 0 has ended; consumer of rank 0 waits in step 13 (acquire) "
-            "after the loop for "
-            "consumer of rank 1 to fill partial of rank 0[0] of channel peers of rank 0 from rank 1, which "
-            "it has acquired but "
-            "neither copies into nor releases; producer of rank 1 has ended; consumer of rank 1 waits in "
-            "step 13 (acquire) after "
-            "the loop for consumer of rank 0 to fill partial of rank 1[0] of channel peers of rank 1 from "
-            "rank 0, which it has "
-            "acquired but neither copies into nor releases; every acquire needs its copy or release, and "
-            "every barrier all its "
-            "agents");
+  EXPECT_EQ(
+      without(StepKind::release, nullptr),
+      "kernel: deadlock: producer of rank 0 has ended; consumer of rank 0 waits in step 13 (acquire) "
+      "after the loop for "
+      "consumer of rank 1 to fill partial of rank 0[0] of channel exchange of rank 0 from rank 1, which "
+      "it has acquired but "
+      "neither copies into nor releases; producer of rank 1 has ended; consumer of rank 1 waits in "
+      "step 13 (acquire) after "
+      "the loop for consumer of rank 0 to fill partial of rank 1[0] of channel exchange of rank 1 from "
+      "rank 0, which it has "
+      "acquired but neither copies into nor releases; every acquire needs its copy or release, and "
+      "every barrier all its "
+      "agents");
   EXPECT_EQ(without(StepKind::acquire, nullptr),
             "kernel: consumer of rank 0 reads partial of rank 0[0] in step 'add' after the loop, which "
             "nobody need have written by "
@@ -111,9 +112,9 @@ TEST(Peers, MissEachStepOfTheExchange) {
             "0 wait for that, by a "
             "channel or a barrier");
   EXPECT_EQ(without(StepKind::work, "send"),
-            "kernel: consumer of rank 0 releases channel peers of rank 1 from rank 0 in step 11 (release) "
+            "kernel: consumer of rank 0 releases channel exchange of rank 1 from rank 0 in step 11 (release) "
             "after the loop without "
-            "holding a stage of it; acquire peers of rank 1 from rank 0 before this step");
+            "holding a stage of it; acquire exchange of rank 1 from rank 0 before this step");
   // Another rank may still be reading the ring's memory.
   Schedule s = split_k_matmul(12);
   s.tensors.back().offset = 0;
@@ -127,17 +128,18 @@ TEST(Peers, MissEachStepOfTheExchange) {
             "this step");
 }
 
-TEST(Peers, RefuseWhatNoChannelCarries) {
+TEST(RankExchange, RefuseWhatNoChannelCarries) {
   Schedule s = split_k_matmul(12);
   s.ranks = 1;
-  EXPECT_EQ(verdict(s),
-            "kernel: channel peers has stages 1 and ranks 1; what ranks send each other takes one stage, and "
-            "2 of them at least");
+  EXPECT_EQ(
+      verdict(s),
+      "kernel: channel exchange has stages 1 and ranks 1; what ranks send each other takes one stage, and "
+      "2 of them at least");
   s = split_k_matmul(12);
   s.channels.back().tensor = 2;
   EXPECT_EQ(verdict(s),
             "kernel: consumer, step 'send', writes to the other ranks through no channel of theirs; name one "
-            "by mbarrier_peers that "
+            "by mbarrier_cluster that "
             "carries the one tensor");
 }
 

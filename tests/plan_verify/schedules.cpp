@@ -100,18 +100,18 @@ Schedule cluster_matmul(std::int64_t trip_count, int ranks) {
 Schedule split_k_matmul(std::int64_t trip_count, int ranks) {
   Schedule s = hopper_matmul(trip_count);
   s.ranks = ranks;
-  const int partial = static_cast<int>(s.tensors.size()), peers = static_cast<int>(s.channels.size());
+  const int partial = static_cast<int>(s.tensors.size()), exchanging = static_cast<int>(s.channels.size());
   s.tensors.push_back({.name = "partial", .offset = 160 * 1024, .bytes = (ranks - 1) * 16 * 1024});
-  s.channels.push_back({.name = "peers",
+  s.channels.push_back({.name = "exchange",
                         .tensor = partial,
                         .producer = 1,
                         .consumers = {1},
-                        .by = Synchronisation::mbarrier_peers});
+                        .by = Synchronisation::mbarrier_cluster});
   std::vector<Step>& steps = s.agents[1].steps;
   const auto round = std::ranges::find(steps, "round", &Step::what);
   Step send = work("send", {}, {{.tensor = partial}}, 1);
-  send.to_peers = true;
-  const std::vector<Step> exchange{send, release(peers), acquire(peers),
+  send.to_cluster = true;
+  const std::vector<Step> exchange{send, release(exchanging), acquire(exchanging),
                                    work("add", {{.tensor = partial}}, {})};
   steps.insert(round, exchange.begin(), exchange.end());
   return s;

@@ -59,7 +59,7 @@ Counts predicted_of(const Plan& plan, const Launch& l) {
 std::string compare(const graph::KernelGraph& g, const run::Cache& cache) {
   std::string report, text;
   std::vector<run::EmulatedKernel> kernels;
-  int all = 0, checked = 0, left_out = 0;
+  int all = 0, checked = 0, skipped = 0;
   for (const char* name : targets) {
     const Plan plan = make_plan(g, target::find(name));
     const emit::Program program = emit::transpile(g, target::find(name));
@@ -76,11 +76,11 @@ std::string compare(const graph::KernelGraph& g, const run::Cache& cache) {
           report += fmt::format("{} on {}, kernel {}: {} {} predicted, {} counted\n", g.name, name,
                                 kernels[k].name, n, emulate::name(counter), kernels[k].counters[counter]);
       checked += static_cast<int>(predicted.size());
-      left_out +=
+      skipped +=
           !predicted.count(Counter::cp_async_wavefronts) || !predicted.count(Counter::shared_load_wavefronts);
     }
   }
-  return report + fmt::format("kernels {}, counters {}, left out {}", all, checked, left_out);
+  return report + fmt::format("kernels {}, counters {}, left out {}", all, checked, skipped);
 }
 
 void expect_counted(const std::vector<graph::Loaded>& graphs) {

@@ -142,16 +142,16 @@ def differs(found, eager, wide):
     if found.is_complex():
         parts = [[t.real, t.imag] if isinstance(t, torch.Tensor) and t.is_complex() else [None, None] for t in (found, eager, wide)]
         return differs(*(p[0] for p in parts)) or differs(*(p[1] for p in parts))
-    alike = wide is not None and wide.shape == eager.shape
+    comparable = wide is not None and wide.shape == eager.shape
     if found.dtype not in _CONTRACT:
         wrong = found != eager
         if found.is_floating_point():
             wrong &= ~(found.isnan() & eager.isnan())
-        if alike:
+        if comparable:
             wrong &= found != wide.to(found.dtype)
         return f"{int(wrong.sum())} of {found.numel()} differ" if wrong.any() else None
     of_norm, of_element, step, lowest, low = _CONTRACT[found.dtype]
-    reference = wide.double() if alike else eager.double()
+    reference = wide.double() if comparable else eager.double()
     rounded = reference.to(found.dtype)
     found, eager = found.double(), eager.double()
     special = ~(reference.isfinite() & rounded.isfinite() & eager.isfinite() & found.isfinite())

@@ -92,7 +92,7 @@ def test_captured_arrays_are_constants(rng):
     close(program(x), x @ w + w[0], "f32")
 
 
-def test_unused_parameters_are_left_out(rng):
+def test_unused_parameters_are_omitted(rng):
     program = zellige.compile(lambda a, b, c: a + c, *[TensorSpec((4, 4), "f32")] * 3, on="reference")
     a, b, c = (rng.standard_normal((4, 4)).astype(np.float32) for _ in range(3))
     np.testing.assert_array_equal(program(a, b, c), a + c)
@@ -245,7 +245,7 @@ def test_what_a_program_does_not_take_is_one_sentence(rng, refusal):
     x = np.zeros((4, 8), np.float32)
     room = np.zeros(68, np.float32)
     shifted = room[1:33].reshape(4, 8)
-    past = shifted.ctypes.data % 16
+    excess = shifted.ctypes.data % 16
     readonly = x.copy()
     readonly.flags.writeable = False
     cases = [
@@ -255,7 +255,7 @@ def test_what_a_program_does_not_take_is_one_sentence(rng, refusal):
         (lambda: program(np.zeros((8, 4), np.float32).T, x), "program lambda, input x: expected strides (8, 1), found (1, 4)"),
         (
             lambda: program(x, shifted),
-            f"program lambda, input y: expected memory that begins at a multiple of 16 bytes, found {past} past one",
+            f"program lambda, input y: expected memory that begins at a multiple of 16 bytes, found {excess} past one",
         ),
         (lambda: program(x), "program lambda: missing a required argument: 'y'"),
         (lambda: program(x, [x, x]), "program lambda: expected arguments x, y, found x, y.0, y.1"),

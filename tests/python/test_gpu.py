@@ -30,13 +30,13 @@ def test_a_layer_on_the_current_stream(dtype, bound):
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
         torch.cuda._sleep(50_000_000)
-        late = x * 2  # only who waits on this stream sees it
-        y = program(late, w, b)
+        delayed = x * 2  # only who waits on this stream sees it
+        y = program(delayed, w, b)
     side.synchronize()
     assert y.is_cuda and y.dtype == dtype
     assert (y - layer(x * 2, w, b)).abs().max() <= bound
     out = torch.empty_like(y)
-    assert program(late, w, b, out=[out]) is out
+    assert program(delayed, w, b, out=[out]) is out
     torch.cuda.synchronize()
     assert torch.equal(out, y)
 
@@ -186,7 +186,7 @@ def test_a_layer_by_torch_compile_on_the_gpu():
     assert torch_backend.reports[0].taken == torch_backend.reports[0].operators
 
 
-def test_one_operator_stays_torchs_on_the_gpu():
+def test_one_operator_is_left_to_torch_on_the_gpu():
     from zellige import torch_backend
 
     torch._dynamo.reset()
@@ -220,7 +220,7 @@ def test_convolutions_in_channels_last(shape, groups):
 
 
 @pytest.mark.parametrize("last", [False, True])
-def test_a_network_in_the_layout_that_is_chosen(monkeypatch, last):
+def test_a_network_in_the_layout_that_is_selected(monkeypatch, last):
     """As if the other layout took longer; results have eager's strides."""
     from test_torch_layout import Net
     from zellige import torch_backend, torch_convolutions, torch_layout

@@ -84,7 +84,7 @@ def test_left_to_torch_it_is_its_fused_kernel(graphs, monkeypatch):
 
 
 @pytest.mark.parametrize("what", ["float32", "probabilities", "a window"])
-def test_what_is_not_that_stays_written_out(graphs, what):
+def test_what_is_not_that_is_still_written_out(graphs, what):
     q, k, v = heads(1)
 
     def function(q, k, v):
@@ -104,7 +104,7 @@ def test_what_is_not_that_stays_written_out(graphs, what):
 
 
 @pytest.mark.parametrize("named", [False, True])
-def test_a_kernel_that_the_model_names_is_not_chosen_again(graphs, named):
+def test_a_kernel_that_the_model_names_is_not_selected_again(graphs, named):
     def function(q):
         if not named:
             return F.scaled_dot_product_attention(q, q, q)

@@ -46,7 +46,7 @@ def test_a_part_is_called_at_once():
         assert not any(f.endswith(("fx/_lazy_graph_module.py", "nn/modules/module.py", "fx/graph_module.py")) for f in files), files
 
 
-def test_operators_that_are_called_alike_are_looked_up_once(monkeypatch):
+def test_operators_that_are_called_in_the_same_way_are_looked_up_once(monkeypatch):
     from zellige import torch_around
 
     tried, binding = [], torch_around._binding
@@ -85,7 +85,7 @@ def two_views(x):
 
 # Two views of one result matter to gradients alone, and an input that is returned is dynamo's.
 @pytest.mark.parametrize("function, needed", [(in_place, True), (two_views, False), (lambda x: (x.view(-1), x * 2), True), (lambda x: (x, x + 1), False)])
-def test_aots_wrappers_stay_where_they_are_needed(function, needed):
+def test_aots_wrappers_are_kept_where_they_are_needed(function, needed):
     x = torch.zeros(3, 4)
     version = x._version
     with torch.no_grad():

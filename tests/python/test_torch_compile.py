@@ -145,7 +145,7 @@ def test_a_second_call_uses_the_same_program(compiled):
     assert str(reports[0]).startswith("8 of 8 operators in 1 part(s)\n  part fused_0: ")
 
 
-def test_what_is_not_known_stays_torchs(compiled):
+def test_what_is_not_known_is_left_to_torch(compiled):
     class Cut(nn.Module):
         def __init__(self):
             super().__init__()
@@ -277,7 +277,7 @@ def test_seconds_are_told_by_phase(compiled):
     assert str(report).endswith(f"seconds: tracing {report.seconds['tracing']:.1f}, programs {report.seconds['programs']:.1f}")
 
 
-def test_parts_that_are_not_begun_in_time_stay_torchs():
+def test_parts_that_are_not_begun_in_time_are_left_to_torch():
     from zellige import torch_backend
 
     torch._dynamo.reset()

@@ -243,7 +243,7 @@ def test_a_capture_that_fails_is_told_once(captures):
     assert [str(w.message) for w in warned] == [f"zellige captures no CUDA graph: {reason}"]
 
 
-def test_a_graph_that_stays_torchs_is_captured(captures, monkeypatch):
+def test_a_graph_that_is_left_to_torch_is_captured(captures, monkeypatch):
     monkeypatch.setattr(torch_costs, "of_part", lambda program, tensors: torch_costs.Cost(1e6, 0.0))
     model = Layer()
     run = captured(model, options={"cudagraphs": True, "take": "cheaper"})

@@ -113,12 +113,12 @@ NO_BANDS = {
 
 
 @pytest.mark.parametrize("name", NO_BANDS)
-def test_what_is_no_band_stays(name, graphs):
+def test_what_is_no_band_is_kept(name, graphs):
     compare(attend(NO_BANDS[name]), tensors())
     assert masks_of(graphs) == []
 
 
-def test_a_mask_that_is_given_stays(graphs):
+def test_a_mask_that_is_given_is_kept(graphs):
     function = lambda s, m: s.masked_fill(m, -math.inf).softmax(-1) * 2  # noqa: E731
     compare(function, (torch.randn(2, QUERIES, KEYS), ones().triu(1)))
     assert masks_of(graphs) == []

@@ -165,7 +165,7 @@ def test_around_the_parts_are_functions_alone(parts, monkeypatch):
 
 
 @torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True)
-def test_sizes_that_depend_on_data_stay_torchs():
+def test_sizes_that_depend_on_data_are_left_to_torch():
     torch._dynamo.reset()
     x, function = torch.tensor([0.0, 1.0, 0.0, 2.0]), lambda x: torch.nonzero(torch.relu(x)) * 2
     run = compiled(function, x)
@@ -210,7 +210,7 @@ def test_dimensions_of_one_element_have_torchs_strides(parts):
     assert [c.stride() for c in checked] == [e.stride() for e in expected[: len(checked)]]
 
 
-def test_strides_of_dimensions_of_one_element_are_the_stated_ones():
+def test_strides_of_dimensions_of_one_element_are_the_declared_ones():
     """If a program's own strides differ."""
     output = types.SimpleNamespace(shape=(1, 8, 16), strides=(16, 16, 1))
     part = types.SimpleNamespace(program=types.SimpleNamespace(outputs=[output]), which=[0, 0], shapes=[(8, 16), (1, 8, 16)], strides=[(16, 1), (200, 16, 1)])

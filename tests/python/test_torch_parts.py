@@ -68,7 +68,7 @@ def names(found):
     return sorted(sorted(n.name for n in part) for part in found)
 
 
-def test_a_residual_past_what_is_left_is_two_parts():
+def test_a_residual_around_what_is_left_is_two_parts():
     graph, made = chain([("x", None), ("relu", ["x"]), ("left", ["relu"]), ("more", ["left"]), ("total", ["more", "relu"])])
     assert names(torch_parts.parts(graph, all_but(made["left"]))) == [["more", "total"], ["relu"]]
 
@@ -83,7 +83,7 @@ def test_what_does_not_depend_on_each_other_is_one_part():
     assert names(torch_parts.parts(graph, all_but(made["left"]))) == [["one", "other", "third"]]
 
 
-def test_what_two_parts_read_stays_before_the_first():
+def test_what_two_parts_read_remains_before_the_first():
     graph, made = chain(
         [("w", None), ("x", None), ("scale", ["w"]), ("first", ["x", "scale"]), ("left", ["first"]), ("last", ["left", "scale"])]
     )
@@ -147,7 +147,7 @@ def test_a_view_between_parts_is_the_later_ones():
     assert targets(first) == ["add", "relu"] and "view" in targets(second)
 
 
-def test_a_slice_of_what_the_part_reads_stays():
+def test_a_slice_of_what_the_part_reads_is_kept():
     def function(x):
         y = torch.relu(x) + 1
         return y[:, :3], (y * 2).sum(1)

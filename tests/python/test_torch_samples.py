@@ -43,8 +43,8 @@ def test_random_operators_draw_numbers():
     """Each of them makes other numbers of another seed, in a sample at least; it would be compared otherwise."""
     random = [n for n, why in op_samples.UNCOMPARED.items() if why is op_samples.RANDOM]
     random = [n for n in random if torch.float32 in op_samples.operators()[n].dtypes]
-    drawing = {n for n in random if any(op_samples.draws(op_samples.Case(n, "float32", i)) for i in range(op_samples.samples(n, "float32")))}
-    assert drawing == set(random)
+    random_names = {n for n in random if any(op_samples.draws(op_samples.Case(n, "float32", i)) for i in range(op_samples.samples(n, "float32")))}
+    assert random_names == set(random)
 
 
 # ---- What the judge takes for wrong ----
@@ -91,7 +91,7 @@ def infinite(x):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("plant", [sign, flipped, shifted, scaled, nan, infinite])
-def test_what_is_planted_is_wrong(plant, dtype):
+def test_an_injected_fault_is_wrong(plant, dtype):
     eager, wide = results(dtype)
     eager[3, 5] = wide[3, 5] = 2
     found = eager.clone()

@@ -77,7 +77,7 @@ def test_attention_of_other_ranks_and_broadcasts_is_torchs(same, shapes):
     same(lambda q, k: F.scaled_dot_product_attention(query=q, key=k, value=k) * 2, *(draw(*s) for s in shapes))
 
 
-def test_a_mask_beside_is_causal_is_refused_as_torch_does(backend):
+def test_a_mask_with_is_causal_is_refused_as_torch_does(backend):
     q = draw(1, 2, 8, 16)
     with pytest.raises(Exception, match="attn_mask should not be set when is_causal=True"):
         torch.compile(lambda q: F.scaled_dot_product_attention(q, q, q, attn_mask=MASK, is_causal=True), backend=backend.backend)(q)
@@ -170,7 +170,7 @@ def test_operators_of_several_results_have_torchs_dtypes(same, name, dtype):
     same(NORMS[name], draw(4, 6, 5, dtype=dtype), *channels, steps=8)
 
 
-def test_a_part_whose_operand_is_not_as_stated_runs_torchs_kernels(same):
+def test_a_part_whose_operand_is_not_as_declared_runs_torchs_kernels(same):
     @torch.library.custom_op("zellige_test::misstated", mutates_args=())
     def misstated(x: torch.Tensor) -> torch.Tensor:
         return x.half()

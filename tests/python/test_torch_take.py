@@ -25,7 +25,7 @@ def test_a_chain_of_norms_is_taken():
     assert len(r.parts) == 1 and r.taken == r.operators
 
 
-def test_one_operator_stays_torchs():
+def test_one_operator_is_left_to_torch():
     r = report(lambda x: torch.relu(x), torch.randn(8, 64), take="cheaper")
     assert r.parts == [] and r.left == {"aten.relu.default": "stays by itself, and torch's kernel costs no more"}
 
@@ -49,7 +49,7 @@ def test_a_part_that_loses_on_either_is_left(monkeypatch):
         assert r.parts == [] and r.left["fused_0"] == f"as a program {own}, as torch's kernels 2.8 us of the GPU and 14.0 of the host (estimated)"
 
 
-def test_parts_that_are_alike_share_a_program():
+def test_equal_parts_share_a_program():
     def function(x, w, g):
         for _ in range(4):
             x = torch.cumsum(norms(x, g), 0) * w  # cumsum is not known
@@ -59,7 +59,7 @@ def test_parts_that_are_alike_share_a_program():
     assert len(r.parts) == 5 and len(set(map(id, r.parts))) == 3  # the first has no matmul before it, the last no norms after it
 
 
-def test_products_that_cost_more_stay_and_the_rest_is_taken(monkeypatch):
+def test_products_that_cost_more_are_left_to_torch_and_the_rest_is_taken(monkeypatch):
     """As if programs with matmuls were slow."""
     of_part = torch_costs.of_part
 

@@ -44,8 +44,8 @@ def tools():
 def test_the_tag_is_what_the_library_needs(tmp_path, tools):
     import zellige
 
-    beside = os.path.join(os.path.dirname(zellige.__file__), "libzellige.so")
-    library = os.path.realpath(os.environ.get("ZELLIGE_LIBRARY") or beside)
+    packaged = os.path.join(os.path.dirname(zellige.__file__), "libzellige.so")
+    library = os.path.realpath(os.environ.get("ZELLIGE_LIBRARY") or packaged)
     symbols = subprocess.run(["readelf", "--dyn-syms", "-W", library], capture_output=True, text=True, check=True).stdout
     newest = max(int(n) for n in re.findall(r"@GLIBC_2\.(\d+)", symbols))
     done = tagged(wheel(tmp_path, {"zellige/libzellige.so": library}))

@@ -125,10 +125,10 @@ class Links {
     if (which < 6)
       x = mapped(x);
     else if (which < 8)
-      x = sum(x, beside(x));
+      x = sum(x, other_operand(x));
     else if (which < 9) {
       x = unit(x);
-      const BlockValue y = unit(beside(x));
+      const BlockValue y = unit(other_operand(x));
       x = binary(rng_, OpKind::mul, x, y);
     }
     return rng_.chance(60) ? unit(x) : x;
@@ -139,7 +139,7 @@ class Links {
   }
 
   /// A value of x's shape, an earlier product's if there is one; or a row or column that broadcasts.
-  BlockValue beside(const BlockValue& x) {
+  BlockValue other_operand(const BlockValue& x) {
     for (const BlockValue& v : made_)
       if (v.at.index != x.at.index && v.shape() == x.shape() && rng_.chance(60)) return v;
     Shape shape = x.shape();
@@ -192,7 +192,7 @@ class Links {
       return binary(rng_, OpKind::sub, x, row);
     }
     const BlockValue y = mapped(x);
-    return sum(y, beside(x));
+    return sum(y, other_operand(x));
   }
 
   BlockValue summed(BlockValue x) {

@@ -7,7 +7,7 @@
 #include "emit/emit.hpp"
 #include "fuse/custom.hpp"
 #include "graph/builder.hpp"
-#include "planted.hpp"
+#include "injected.hpp"
 #include "run/run.hpp"
 #include "run/tune.hpp"
 
@@ -89,7 +89,7 @@ TEST_F(Rejections, TilingsGoOnWithoutARejectedOne) {
   for (int which = 1; which <= all; ++which) {
     const InjectedRejection one([which](const Program&, int call) { return call == which; });
     const plan::Tiled t = plan::tile(tiled(), sm_90a, selected);
-    EXPECT_EQ(t.plan.rejected, plan::Rejections{"tiled_k0: a rejection was planted"}) << which;
+    EXPECT_EQ(t.plan.rejected, plan::Rejections{"tiled_k0: a rejection was injected"}) << which;
     EXPECT_EQ(one.rejected(), 1) << which;
   }
   // Without the best, another one; without the graph's own, one of the others; without any, none.
@@ -100,7 +100,7 @@ TEST_F(Rejections, TilingsGoOnWithoutARejectedOne) {
   EXPECT_NE(kernels(other.plan.program), as_given);
   EXPECT_FALSE(other.plan.rejected.empty());
   const InjectedRejection everything([](const Program&, int) { return true; });
-  EXPECT_EQ(failure([&] { plan::tile(tiled(), sm_90a, selected); }), "tiled_k0: a rejection was planted");
+  EXPECT_EQ(failure([&] { plan::tile(tiled(), sm_90a, selected); }), "tiled_k0: a rejection was injected");
 }
 
 TEST_F(Rejections, FusionGoesOnWithoutARejectedGroup) {
@@ -117,12 +117,12 @@ TEST_F(Rejections, FusionGoesOnWithoutARejectedGroup) {
   EXPECT_GT(o.graph.ops.size(), 1u);
   EXPECT_GT(groups.rejected(), 0);
   ASSERT_EQ(o.rejected.size(), 1u);
-  EXPECT_EQ(o.rejected[0], "plain_k0: a rejection was planted");
+  EXPECT_EQ(o.rejected[0], "plain_k0: a rejection was injected");
 }
 
 TEST_F(Rejections, FusionFailsWhereTheProofRejectsEveryPlan) {
   const InjectedRejection everything([](const Program&, int) { return true; });
-  EXPECT_EQ(failure([&] { fuse::optimize(unfused(), sm_90a); }), "plain_k0: a rejection was planted");
+  EXPECT_EQ(failure([&] { fuse::optimize(unfused(), sm_90a); }), "plain_k0: a rejection was injected");
 }
 
 TEST_F(Rejections, AGroupTakesTheOperatorWhosePlanAloneIsRejected) {
@@ -131,11 +131,11 @@ TEST_F(Rejections, AGroupTakesTheOperatorWhosePlanAloneIsRejected) {
   const fuse::Optimized o = fuse::optimize(unfused(), sm_90a);
   EXPECT_EQ(single, 1);
   EXPECT_EQ(o.graph.ops.size(), 1u);
-  EXPECT_EQ(o.rejected, plan::Rejections{"plain_k0: a rejection was planted"});
+  EXPECT_EQ(o.rejected, plan::Rejections{"plain_k0: a rejection was injected"});
 }
 
 /// Two groups that cannot be one: what plans alone is rejected where both are planned together.
-TEST_F(Rejections, WhatIsRejectedAsAWholeIsTakenApartAgain) {
+TEST_F(Rejections, WhatIsRejectedInOneKernelIsDecomposed) {
   Builder b("two");
   const Tensor X = b.input("X", {64, 64}), Y = b.input("Y", {48, 80});
   b.output(exp(X) * X, "Z"), b.output(exp(Y) * Y, "W");
@@ -144,10 +144,10 @@ TEST_F(Rejections, WhatIsRejectedAsAWholeIsTakenApartAgain) {
   const InjectedRejection together(both_fused);
   const fuse::Optimized o = fuse::optimize(g, sm_90a);
   EXPECT_EQ(o.graph.ops.size(), 3u);
-  EXPECT_EQ(o.rejected, plan::Rejections{"two_k0: a rejection was planted"});
+  EXPECT_EQ(o.rejected, plan::Rejections{"two_k0: a rejection was injected"});
 }
 
-TEST_F(Rejections, CustomOperatorsAreKeptOrTakenApartAsTheProofAllows) {
+TEST_F(Rejections, CustomOperatorsAreKeptOrDecomposedAsTheProofAllows) {
   const auto is_custom = [](const KernelGraph& g) {
     return std::ranges::any_of(
         g.ops, [](const auto& op) { return op.kind == graph::OpKind::custom && op.block->loop == 16; });
@@ -160,17 +160,18 @@ TEST_F(Rejections, CustomOperatorsAreKeptOrTakenApartAsTheProofAllows) {
     const InjectedRejection kept([](const Program& p, int) { return kernels(p) == as_given; });
     const fuse::Optimized o = fuse::optimize(tiled(), sm_90a, fuse::Custom::cheaper);
     EXPECT_FALSE(is_custom(o.graph));
-    EXPECT_EQ(o.rejected, plan::Rejections{"tiled_k0: a rejection was planted"});
+    EXPECT_EQ(o.rejected, plan::Rejections{"tiled_k0: a rejection was injected"});
   }
   {
     const InjectedRejection separate([](const Program& p, int) { return kernels(p) != as_given; });
     const fuse::Optimized o = fuse::optimize(tiled(), sm_90a, fuse::Custom::cheaper);
     EXPECT_TRUE(is_custom(o.graph));
-    EXPECT_EQ(o.rejected, plan::Rejections{"tiled_k0: a rejection was planted"});
+    EXPECT_EQ(o.rejected, plan::Rejections{"tiled_k0: a rejection was injected"});
   }
   const InjectedRejection everything([](const Program&, int) { return true; });
   for (const fuse::Custom custom : {fuse::Custom::cheaper, fuse::Custom::decomposed, fuse::Custom::kept})
-    EXPECT_EQ(failure([&] { fuse::optimize(tiled(), sm_90a, custom); }), "tiled_k0: a rejection was planted");
+    EXPECT_EQ(failure([&] { fuse::optimize(tiled(), sm_90a, custom); }),
+              "tiled_k0: a rejection was injected");
 }
 
 TEST_F(Rejections, TuningGoesOnWithoutARejectedTiling) {
@@ -185,7 +186,7 @@ TEST_F(Rejections, TuningGoesOnWithoutARejectedTiling) {
   }
   const InjectedRejection second([](const Program&, int call) { return call == 2; });
   const run::Tuned t = run::tune(tiled(), sm_90a, {}, 4, measure, "a GPU", run::Cache::temporary());
-  EXPECT_EQ(t.rejected, plan::Rejections{"tiled_k0: a rejection was planted"});
+  EXPECT_EQ(t.rejected, plan::Rejections{"tiled_k0: a rejection was injected"});
   EXPECT_EQ(t.tried.size(), all - 1);
 }
 
@@ -201,7 +202,7 @@ TEST_F(Rejections, TuningGoesOnWithoutTheBestTogether) {
   const InjectedRejection last([&](const Program&, int) { return measuring; });
   const run::Tuned t = run::tune(two_tiled(), sm_90a, {}, 8, each, "a GPU", run::Cache::temporary());
   EXPECT_EQ(last.rejected(), 1);
-  EXPECT_EQ(t.rejected, plan::Rejections{"tiled_k0: a rejection was planted"});
+  EXPECT_EQ(t.rejected, plan::Rejections{"tiled_k0: a rejection was injected"});
 }
 
 run::RunResult run_unfused(const KernelGraph& g, const run::Cache& cache) {
@@ -215,8 +216,8 @@ TEST_F(Rejections, TheRunIsRightAndTells) {
   });
   const run::RunResult r = run_unfused(unfused(), cache);
   EXPECT_EQ(run::name(r.status), "correct") << r.reason;
-  EXPECT_EQ(r.rejected, std::vector<std::string>{"plain_k0: a rejection was planted"});
-  EXPECT_NE(run::to_json(r).find(R"("rejected":["plain_k0: a rejection was planted"])"), std::string::npos);
+  EXPECT_EQ(r.rejected, std::vector<std::string>{"plain_k0: a rejection was injected"});
+  EXPECT_NE(run::to_json(r).find(R"("rejected":["plain_k0: a rejection was injected"])"), std::string::npos);
   EXPECT_EQ(run::parse_result(run::to_json(r)).rejected, r.rejected);
 }
 
@@ -226,8 +227,8 @@ TEST(Rejection, OfTheOnlyPlanFailsTheRun) {
   const run::RunResult r = run_unfused(unfused(), cache);
   EXPECT_EQ(run::name(r.status), "failed");
   EXPECT_EQ(r.reason,
-            "Zellige's own plan is wrong, rejected by the proof: plain_k0: a rejection was planted");
-  EXPECT_EQ(r.rejected, std::vector<std::string>{"plain_k0: a rejection was planted"});
+            "Zellige's own plan is wrong, rejected by the proof: plain_k0: a rejection was injected");
+  EXPECT_EQ(r.rejected, std::vector<std::string>{"plain_k0: a rejection was injected"});
 }
 
 TEST(Rejection, StopsTheSearchOfABuildWithAssertions) {

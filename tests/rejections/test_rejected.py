@@ -18,14 +18,14 @@ def test_a_program_without_rejected_plans():
 
 def test_a_program_tells_of_the_plans_that_were_dropped(monkeypatch):
     monkeypatch.setenv("ZELLIGE_PLANTED", "2")
-    assert compiled().rejected == ["attention_k0: a rejection was planted"]
+    assert compiled().rejected == ["attention_k0: a rejection was injected"]
 
 
 def test_the_only_plan_is_our_fault(monkeypatch):
     monkeypatch.setenv("ZELLIGE_PLANTED", "all")
     with pytest.raises(zellige.Fault) as failed:
         compiled()
-    assert str(failed.value) == "Zellige's own plan is wrong, rejected by the proof: attention_k0: a rejection was planted"
+    assert str(failed.value) == "Zellige's own plan is wrong, rejected by the proof: attention_k0: a rejection was injected"
 
 
 def test_torch_reports_them_and_keeps_the_part(monkeypatch):
@@ -36,14 +36,14 @@ def test_torch_reports_them_and_keeps_the_part(monkeypatch):
         return torch.exp(x) * x + 1
 
     x = torch.randn(8, 8)
-    for planted in ("1", "all"):
-        monkeypatch.setenv("ZELLIGE_PLANTED", planted)
+    for which in ("1", "all"):
+        monkeypatch.setenv("ZELLIGE_PLANTED", which)
         torch._dynamo.reset()
         torch_backend.reports.clear()
         with torch.no_grad():
             torch.testing.assert_close(torch.compile(model, backend=torch_backend.backend)(x), model(x))
         report = torch_backend.reports[-1]
-        told, mark = (report.faults, "left") if planted == "all" else (report.rejected, "rejected")
-        assert told and all("a rejection was planted" in sentence for sentence in told)
+        told, mark = (report.faults, "left") if which == "all" else (report.rejected, "rejected")
+        assert told and all("a rejection was injected" in sentence for sentence in told)
         assert f"  {mark}: {told[0]}" in str(report).splitlines()
-        assert bool(report.parts) == (planted != "all")
+        assert bool(report.parts) == (which != "all")

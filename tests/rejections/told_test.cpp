@@ -22,9 +22,9 @@ constexpr bool stops =
 const std::string examples = std::string(ZELLIGE_SOURCE_DIR) + "/examples/";
 constexpr const char* dropped =
     "1 of Zellige's own plans rejected by the proof and dropped, the result is of another plan: "
-    "attention_k0: a rejection was planted";
+    "attention_k0: a rejection was injected";
 constexpr const char* failed =
-    "Zellige's own plan is wrong, rejected by the proof: attention_k0: a rejection was planted";
+    "Zellige's own plan is wrong, rejected by the proof: attention_k0: a rejection was injected";
 
 /// Selects the plans rejected by processes started during its lifetime.
 struct Rejecting {
@@ -41,7 +41,7 @@ TEST_F(Told, TheOnlyPlanFailsARun) {
   EXPECT_NE(f.output.find(failed), std::string::npos) << f.output;
   const std::string json = zellige::run::read_whole(path("out"));
   EXPECT_NE(json.find(R"("status":"failed")"), std::string::npos) << json;
-  EXPECT_NE(json.find(R"("rejected":["attention_k0: a rejection was planted"])"), std::string::npos) << json;
+  EXPECT_NE(json.find(R"("rejected":["attention_k0: a rejection was injected"])"), std::string::npos) << json;
 }
 
 TEST_F(Told, TheOnlyPlanFailsACompilation) {
@@ -63,7 +63,7 @@ TEST_F(Told, AnotherPlanRuns) {
       << f.output;
   const std::string json = zellige::run::read_whole(path("out"));
   EXPECT_NE(json.find(R"("status":"correct")"), std::string::npos) << json;
-  EXPECT_NE(json.find(R"("rejected":["attention_k0: a rejection was planted"])"), std::string::npos) << json;
+  EXPECT_NE(json.find(R"("rejected":["attention_k0: a rejection was injected"])"), std::string::npos) << json;
 }
 
 TEST_F(Told, NoRejectionIsAnEmptyList) {
@@ -105,7 +105,7 @@ TEST_F(Told, ByTheAbi) {
     ASSERT_EQ(make(graph, &options, &program), ZELLIGE_OK);
     char* rejected = nullptr;
     ASSERT_EQ(text(program, ZELLIGE_REJECTED, &rejected), ZELLIGE_OK);
-    EXPECT_STREQ(rejected, "attention_k0: a rejection was planted");
+    EXPECT_STREQ(rejected, "attention_k0: a rejection was injected");
     library.get<decltype(zellige_text_free)>("zellige_text_free")(rejected);
     library.get<decltype(zellige_program_free)>("zellige_program_free")(program);
   }

@@ -25,7 +25,7 @@ const std::string of_two =
     "b sm_80 given: source none, work 7\n"
     "  refused: it is too large\n";
 
-TEST(Record, HasEachKernelWithItsPriceSharedMemoryAndCounters) {
+TEST(Record, HasEachKernelWithItsCostSharedMemoryAndCounters) {
   const Record r = lora("sm_80", Counters::listed);
   EXPECT_EQ(r.key, "lora sm_80 given");
   EXPECT_GT(r.work, 1000u);
@@ -102,7 +102,7 @@ TEST_F(Kept, EveryDifferenceIsSeen) {
   EXPECT_EQ(golden.compare(r), "c sm_80 given: " + path + " has no such record");
 }
 
-TEST_F(Kept, AWorkThatIsTheSameStays) {
+TEST_F(Kept, AnEqualWorkIsKept) {
   Record r = a();
   r.work = 102, r.source = "new";
   golden.put(r);

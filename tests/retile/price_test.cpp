@@ -21,7 +21,7 @@ CostEstimate cost_of(std::int64_t rows, std::int64_t k, std::int64_t n, graph::L
   return estimate_cost(make_plan(b.build(), target), target);
 }
 
-TEST(Price, OfRunsInSectors) {
+TEST(CostEstimate, OfRunsInSectors) {
   for (int run = 1; run <= 200; ++run) {
     // Brute force: a thousand sequential runs.
     double bytes = 0;
@@ -30,7 +30,7 @@ TEST(Price, OfRunsInSectors) {
   }
 }
 
-TEST(Price, CountsWhatIsMoved) {
+TEST(CostEstimate, CountsWhatIsMoved) {
   const KernelCost k = cost_of(16, 1024, 2048, {{64}, {128}, 16}).kernels.at(0);
   // W once, X and Y, in rows of whole sectors; X again by each block.
   EXPECT_DOUBLE_EQ(k.dram_bytes, 2.0 * (16 * 1024 + 1024 * 2048 + 16 * 2048));
@@ -42,7 +42,7 @@ TEST(Price, CountsWhatIsMoved) {
   EXPECT_DOUBLE_EQ(k.tensor_cycles, 4 * 1024 / 16 * 8 / 4.0);
 }
 
-TEST(Price, FollowsWhatIsDone) {
+TEST(CostEstimate, FollowsWhatIsDone) {
   const double one = cost_of(16, 1024, 2048, {{64}, {128}, 16}).us;
   EXPECT_GT(cost_of(16, 4096, 2048, {{64}, {128}, 64}).us, one);
   EXPECT_GT(cost_of(16, 1024, 8192, {{256}, {128}, 16}).us, one);
@@ -52,7 +52,7 @@ TEST(Price, FollowsWhatIsDone) {
             2 * 64 * 16 * 1024 * 4 + 2 * 1.9 * 1024 * 2048);
 }
 
-TEST(Price, SaysItsParts) {
+TEST(CostEstimate, SaysItsParts) {
   CostEstimate p = cost_of(16, 1024, 2048, {{64}, {128}, 16});
   KernelCost& k = p.kernels.at(0);
   EXPECT_GT(k.us, k.launch + k.first + std::max({k.dram, k.l2, k.shared, k.tensor, k.issue, k.latency}));

@@ -28,7 +28,7 @@ TEST(ProductTiles, AreThoseThatWereFastest) {
   EXPECT_EQ(first({1, 1, 2048, 8192, DType::bf16}), (ProductTile{16, 16, 256, 128}));
 }
 
-TEST(ProductTiles, AreTurnedOnWarpgroupsAlone) {
+TEST(ProductTiles, SwapAAndBOnWarpgroupsAlone) {
   for (const char* target : {"sm_80", "sm_90a"})
     for (std::int64_t m : {1, 8, 16, 33, 100, 300, 512})
       for (const ProductTile& t : product_tiles({1, m, 4096, 4096, DType::f16}, target::find(target)))
@@ -54,7 +54,7 @@ graph::KernelGraph product() {
   return b.build();
 }
 
-TEST(ProductTiles, AreStatedAndRecorded) {
+TEST(ProductTiles, AreExplicitAndRecorded) {
   const target::Target& target = target::find("sm_90a");
   PlanOptions plan_options{.tiles = Tiles::fixed};
   plan_options.tiling = {{.op = 0, .product = ProductTile{64, 128, 64, 128}}};

@@ -131,7 +131,7 @@ TEST(Refusal, OfAMaskThatIsNotToldWhereItLies) {
             "where they are, and is not told where they are then");
 }
 
-TEST(Refusal, OfPartsThatDoNotMeet) {
+TEST(Refusal, OfPartsThatDoNotMatch) {
   // Adjacent along the rows in one operand, along the columns in the other.
   const KernelGraph g = graph_of({.grid = {2}, .block = {32}}, [](BlockBuilder& t, Tensor x, Tensor w) {
     t.store(matmul(t.load(x, {.x = 0}), t.load(w, {.x = 1})), {.x = 0});

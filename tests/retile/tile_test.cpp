@@ -23,9 +23,9 @@ std::vector<graph::KernelGraph> saved(const std::string& file) {
   return path.empty() ? std::vector<graph::KernelGraph>{} : graph::load(path);
 }
 
-class Chosen : public testing::TestWithParam<const char*> {};
+class SelectedTiles : public testing::TestWithParam<const char*> {};
 
-TEST_P(Chosen, AreNotDearerAndEqual) {
+TEST_P(SelectedTiles, DoNotCostMoreAndAreEqual) {
   const std::vector<graph::KernelGraph> graphs = saved(GetParam());
   if (graphs.empty())
     GTEST_SKIP() << GetParam() << ".json is not here: set ZELLIGE_MUGRAPHS to the folder that has it";
@@ -73,7 +73,7 @@ TEST_P(Emulated, AreRight) {
 
 std::string name_of(const testing::TestParamInfo<const char*>& info) { return info.param; }
 
-INSTANTIATE_TEST_SUITE_P(Files, Chosen,
+INSTANTIATE_TEST_SUITE_P(Files, SelectedTiles,
                          testing::Values("rmsnorm_bs1", "gated_mlp", "lora", "gqa_bs1", "mqa_bs1", "mha_bs1",
                                          "qknorm_gqa_bs1", "ntrans_bs1"),
                          name_of);

@@ -49,7 +49,7 @@ plan::KernelPlan planned(const graph::KernelGraph& g, const plan::PlanOptions& p
   return plan::make_plan(g, target::find("sm_90a"), plan_options).kernels.at(0);
 }
 
-TEST(BatchesOnWarpgroups, AreOneProductWhoseSumsTurnInRegisters) {
+TEST(BatchesOnWarpgroups, AreOneProductWhoseAccumulatorsAreRotatedInRegisters) {
   for (const Case& c : {Case{3, 2, 64}, Case{3, 2, 64, false}, Case{2, 2, 64, true, DType::f16},
                         Case{2, 1, 32}, Case{3, 3, 128, true, DType::f16, 128, 128}})
     for (Blocks way : {Blocks::a_tile, Blocks::persistent}) {

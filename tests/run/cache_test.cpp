@@ -36,7 +36,7 @@ TEST(Cache, ReadsBackWhatWasStored) {
   EXPECT_EQ(cache.read(key, "cubin"), "");
 }
 
-TEST(Cache, KeysKeepFieldsApart) {
+TEST(Cache, KeysSeparateTheirFields) {
   std::set<std::string> keys = {Key{}.hex(),
                                 Key{}.add("").hex(),
                                 Key{}.add("abc").hex(),
@@ -71,7 +71,7 @@ TEST(Cache, DamagedEntriesAreMisses) {
   EXPECT_FALSE(miss(whole));
 }
 
-TEST(Cache, AnEntryUnderAnotherKeyOrEndingIsAMissAndSaid) {
+TEST(Cache, AnEntryUnderAnotherKeyOrEndingIsAMissAndReported) {
   const Folder folder;
   const Cache cache(folder.path);
   const Key one = Key{}.add("one"), two = Key{}.add("two");

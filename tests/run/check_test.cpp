@@ -132,7 +132,7 @@ TEST(Check, WhatWasNeverWrittenIsSeenEverywhere) {
 
 // Stage by stage: a wrong intermediate is reported, and later values are checked against the inputs that they
 // received.
-TEST(Check, StagesAreHeldToWhatTheRunGaveThem) {
+TEST(Check, StagesAreCheckedAgainstWhatTheRunGaveThem) {
   Right right(mlp());
   std::string middle;
   for (const emit::TensorPlace& t : right.program.manifest.tensors)

@@ -90,7 +90,7 @@ emit::Program shared_workspace() {
   return p;
 }
 
-TEST_F(Emulated, IntermediatesShareTheWorkspaceAndWhatTheyHeldIsKept) {
+TEST_F(Emulated, IntermediatesShareTheWorkspaceAndTheirContentsAreKept) {
   const emit::Program p = shared_workspace();
   std::vector<Bytes> storage = storage_of(p.manifest);
   const EmulatedRun r = run_emulated(p, storage, cache, 1);

@@ -18,7 +18,7 @@ namespace {
 
 using graph::DType;
 
-TEST(Npy, RoundTripsEveryHalf) {
+TEST(Npy, ReadsEveryHalfItWrites) {
   std::vector<double> values;
   for (std::uint32_t bits = 0; bits < 65536; ++bits) values.push_back(graph::from_bits(DType::f16, bits));
   const Npy back = parse_npy(npy(DType::f16, {256, 256}, values), "test");

@@ -158,7 +158,7 @@ TEST_F(Nvrtc, AFaultOfTheAssemblerIsCompiledAgainWithoutHintsAndNoted) {
   EXPECT_EQ(again.bytes, made.bytes);
 }
 
-TEST_F(Nvrtc, AFaultOfTheAssemblerThatStaysIsNeverLaunched) {
+TEST_F(Nvrtc, AFaultOfTheAssemblerThatRemainsIsNeverLaunched) {
   if (!is_faulty(cache))
     GTEST_SKIP() << "NVRTC " << nvrtc_version() << " assembles the smallest program rightly";
   const std::string message = message_of([&] { compile_cubin(faulty(false), "sm_90a", cache); });

@@ -186,7 +186,7 @@ graph::KernelGraph narrow_chain() {
   return b.build();
 }
 
-TEST_P(OuterProducts, ReadZerosPastAnOperandsRows) {
+TEST_P(OuterProducts, ReadZerosAfterAnOperandsRows) {
   plan::Plan plan = expect_right(narrow_chain(), GetParam());
   EXPECT_EQ(by_threads(plan), 2);
   // If written from the first matmul's own accumulators, its two rows would be all.

@@ -156,7 +156,7 @@ TEST_F(Places, AFullDeviceSaysSo) {
             "/dev/full: cannot be written: No space left on device");
 }
 
-TEST(DumpNames, NamesGoApart) {
+TEST(DumpNames, NamesDiffer) {
   // No two names give one part of a file name, and none is no name at all.
   std::vector<std::string> all = {"a+b",
                                   "a_b",

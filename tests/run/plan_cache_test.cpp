@@ -21,7 +21,7 @@ graph::KernelGraph rows(const std::string& named) {
   return b.build();
 }
 
-TEST(PlanCache, AlikeGraphsArePlannedOnce) {
+TEST(PlanCache, EqualGraphsArePlannedOnce) {
   const Folder folder;
   std::string first;
   {
@@ -40,7 +40,7 @@ TEST(PlanCache, AlikeGraphsArePlannedOnce) {
   EXPECT_EQ(PlanCache(Cache(folder.path), target::find("sm_80")).size(), 0u);
 }
 
-TEST(PlanCache, NewPricesJoinThoseBefore) {
+TEST(PlanCache, NewEstimatesJoinThoseBefore) {
   const Folder folder;
   for (const std::size_t planned : {1u, 2u, 3u}) {
     PlanCache kept(Cache(folder.path), sm_90a());
@@ -54,7 +54,7 @@ TEST(PlanCache, NewPricesJoinThoseBefore) {
   EXPECT_EQ(kept.costs().find("4"), std::nullopt);
 }
 
-TEST(PlanCache, GraphsThatArePlannedSideBySideKeepThePricesOfAll) {
+TEST(PlanCache, GraphsThatArePlannedInParallelKeepTheEstimatesOfAll) {
   const Folder folder;
   {
     PlanCache first(Cache(folder.path), sm_90a()), second(Cache(folder.path), sm_90a());

@@ -124,7 +124,7 @@ std::string verdict(const graph::KernelGraph& g, const emit::Program& p, const C
   return all + "\t" + std::to_string(std::hash<std::string>()(bits));
 }
 
-TEST(Planted, NoBugEndsAsBorderline) {
+TEST(InjectedFaults, NoBugEndsAsBorderline) {
   struct Mutant {
     const graph::KernelGraph* graph;
     emit::Program program;
@@ -180,7 +180,7 @@ TEST(Planted, NoBugEndsAsBorderline) {
 }
 
 // A right kernel whose formula is ill-conditioned is borderline: not wrong, and shown with what rounding explains.
-TEST(Planted, WithNoBugWhatIsIllConditionedIsBorderline) {
+TEST(InjectedFaults, WithNoBugWhatIsIllConditionedIsBorderline) {
   const Cache cache = Cache::temporary();
   const RunResult r = run(ill_conditioned(), {.on = Engine::emulator, .workers = 1}, cache);
   EXPECT_EQ(r.status, Status::borderline) << r.reason;

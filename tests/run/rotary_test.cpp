@@ -81,7 +81,7 @@ TEST_P(Rotary, BothConventions) {
 }
 
 // On a matmul's accumulators, and on a matmul's operand.
-TEST_P(Rotary, BesideProducts) {
+TEST_P(Rotary, NextToProducts) {
   constexpr std::int64_t n = 32;
   graph::Builder b("beside_products");
   const Tensor X = b.input("X", {32, 64}), W = b.input("W", {64, n}), C = b.input("C", {32, n / 2}),

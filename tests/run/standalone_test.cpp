@@ -27,7 +27,7 @@ TEST(Standalone, HoldsEveryHeaderOnceAndIncludesNoneOfThem) {
   EXPECT_EQ(count(text, "int x;\n"), 1u);
 }
 
-TEST(Standalone, OtherIncludesStay) {
+TEST(Standalone, OtherIncludesAreKept) {
   EXPECT_EQ(standalone("#include <cstdio>\n#include \"mine.hpp\"\n"),
             "#include <cstdio>\n#include \"mine.hpp\"\n");
 }
@@ -47,7 +47,7 @@ TEST(Standalone, ConditionsKeepTheirMeaning) {
   }
 }
 
-TEST(Standalone, EmulatorsIncludesStayUnderTheirCondition) {
+TEST(Standalone, EmulatorsIncludesKeepTheirCondition) {
   const std::string text = standalone(hand_written().source);
   EXPECT_EQ(count(text, "struct Thread {"), 0u);
   EXPECT_EQ(count(text, "#include <zellige/"), count(text, "#include <zellige/emulate/"));

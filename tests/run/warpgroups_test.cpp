@@ -129,7 +129,7 @@ TEST(Warpgroups, TakeColumnsThatEndWithinALine) {
 
 // Few rows are the instruction's columns: 8, or what is filled up to 16 and 32; a row of another tensor is added, and B's columns
 // may lie either way.
-TEST(Warpgroups, MultiplyFewRowsTurned) {
+TEST(Warpgroups, SwapAAndBForASmallM) {
   struct Few {
     std::int64_t m, n, k, columns;
     bool b_along_k, bias;
@@ -199,7 +199,7 @@ TEST(Warpgroups, SplitKUnderAnEpilogue) {
 }
 
 // With row sums, or if a rank's part is less than a TMA row: K is not split.
-TEST(Warpgroups, KStaysWholeWhereRanksCannotStoreAPartEach) {
+TEST(Warpgroups, KIsNotSplitWhereRanksCannotStoreAPartEach) {
   Case c{256, 256, 4096, false, true, DType::f16};
   graph::Builder b("rows");
   const auto A = b.input("A", {256, 4096}), B = b.input("B", {4096, 256});
@@ -247,7 +247,7 @@ TEST(Warpgroups, SeveralProductsShareALoop) {
     }
 }
 
-TEST(Warpgroups, ProductsWhoseSumsPassTheRegistersStayApart) {
+TEST(Warpgroups, ProductsWhoseAccumulatorsExceedTheRegistersAreSeparate) {
   const plan::Plan plan = plan::make_plan(two_products(true, false, 256), target::find("sm_90a"));
   const std::string notes = plan::print(plan);
   EXPECT_NE(
@@ -462,14 +462,14 @@ TEST(WarpgroupChains, CountWhatTheMaskLeaves) {
 }
 
 // Two tiles for each persistent block, the second the shorter one.
-TEST(WarpgroupChains, TakeALongTileAndAShortOneInTurn) {
+TEST(WarpgroupChains, PairLongAndShortTiles) {
   const Attended a{.tile = 64, .heads = 132, .tiles = 2, .warps = 4, .tril = 0};
   const plan::Plan plan = plan::make_plan(attention(a), target::find("sm_90a"), {{Blocks::persistent}});
   ASSERT_EQ(plan::tile_schedule(plan.kernels.at(0)).longer, 1);
   expect_attention(a, {{Blocks::persistent}});
 }
 
-TEST(WarpgroupChains, StayOnWarpsAndSayWhy) {
+TEST(WarpgroupChains, FallBackToMmaSyncWithANote) {
   const auto message = [](const Attended& a) {
     return plan::print(plan::make_plan(attention(a), target::find("sm_90a")));
   };

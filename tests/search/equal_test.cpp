@@ -72,7 +72,7 @@ TEST(Equal, LawsOfAlgebra) {
       [](const Inputs& x) { return -2.0 * relu(x[0]); }, "real");
 }
 
-TEST(Equal, NormMovedBehindAProduct) {
+TEST(Equal, NormMovedAfterAProduct) {
   const std::vector<Shape> shapes = {{8, 4096}, {4096, 512}};
   const auto original = [](const Inputs& x) { return matmul(rms_norm(x[0]), x[1]); };
   const auto moved = [](double s) {

@@ -121,8 +121,8 @@ TEST(Balls, KnowWhatTheyDoNotKnow) {
   EXPECT_FALSE(a.div(a.integer(1), zero).known());
   EXPECT_FALSE(a.div(a.integer(1), a.integer(0)).known());
   EXPECT_FALSE(a.log(zero).known());
-  for (const Ball& x : {a.less(zero, a.integer(0)), a.at_most(zero, a.integer(0)), a.same(zero, a.integer(0)),
-                        a.choose(zero, a.integer(1), a.integer(2))})
+  for (const Ball& x : {a.less(zero, a.integer(0)), a.less_equal(zero, a.integer(0)),
+                        a.same(zero, a.integer(0)), a.choose(zero, a.integer(1), a.integer(2))})
     EXPECT_FALSE(x.known() || x.nan);
   EXPECT_FALSE(disjoint(a.same(a.integer(3), a.integer(3)), a.integer(1)));
   EXPECT_TRUE(a.sqrt(a.integer(-2)).nan);

@@ -40,7 +40,7 @@ TEST(Shrink, GridsLoopsAndTilesKeepTheirPart) {
   EXPECT_LE(work(s.a), 2000);
 }
 
-TEST(Shrink, WhatIsCutInTwoWaysStaysDifferent) {
+TEST(Shrink, WhatIsCutInTwoWaysRemainsDifferent) {
   const auto reduced = [](std::int64_t to) {
     Builder b("reduced");
     const Tensor x = b.input("X", {4, 256});
@@ -73,7 +73,7 @@ TEST(Shrink, PartsOfASumShrinkAloneOrKeepTheirProportions) {
 }
 
 /// Whatever the graph, the small one is valid, no larger, and an extent is 1 exactly where it was.
-TEST(Shrink, RandomGraphsStayWhole) {
+TEST(Shrink, RandomGraphsAreComplete) {
   int smaller = 0, views = 0, graphs = 300;
   for (int seed = 1; seed <= graphs; ++seed) {
     const KernelGraph g = random_graphs::random_graph(static_cast<std::uint64_t>(seed));

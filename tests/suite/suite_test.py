@@ -49,9 +49,9 @@ class Skips(Folder):
         self.assertIn("skips: 1 tests ran, 1 were skipped in 1 reports; list.txt allows 1 here", done.stdout)
 
     def test_an_unlisted_skip_fails(self):
-        done = self.count("always | 1 | test_s: S.A | no oracle\n", ("A", "no oracle"), ("Planted", "no oracle"))
+        done = self.count("always | 1 | test_s: S.A | no oracle\n", ("A", "no oracle"), ("Injected", "no oracle"))
         self.assertEqual(done.returncode, 1, done.stdout)
-        self.assertIn("1 skipped, NOT LISTED: test_s: S.Planted: no oracle\n", done.stdout)
+        self.assertIn("1 skipped, NOT LISTED: test_s: S.Injected: no oracle\n", done.stdout)
 
     def test_another_reason_fails(self):
         done = self.count("always | 1 | test_s: S.A | no oracle\n", ("A", "it is late"))
@@ -147,7 +147,7 @@ set_tests_properties(late PROPERTIES SKIP_RETURN_CODE 77)
         self.assertIn("No tests were found", done.stdout)
         self.assertIn("test.sh: failed: tests\n", done.stdout)
 
-    def test_a_planted_skip_fails(self):
+    def test_an_injected_skip_fails(self):
         done = self.run_test_sh("-R", "late")
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertIn("NOT LISTED: ctest: late: it is late\n", done.stdout)

@@ -108,9 +108,9 @@ def main():
     header = ["-x", "c++", "-std=c++20", "-Wno-pragma-once-outside-header", "-I", "include", "-I", "src", "-I", "tests"]
     work = [(path, known[path]) for path in paths if path in known]
     work += [(path, header) for path in paths if path.endswith(".hpp") and path.startswith(("include/", "src/"))]
-    if len(work) > a.most and not a.all:
-        print(f"tidy: ONLY {a.most} of {len(work)} changed files are looked at; --most {len(work)} takes them all")
-        work = [work[i * len(work) // a.most] for i in range(a.most)]
+    if len(work) > a.limit and not a.all:
+        print(f"tidy: ONLY {a.limit} of {len(work)} changed files are looked at; --most {len(work)} takes them all")
+        work = [work[i * len(work) // a.limit] for i in range(a.limit)]
     bad = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for status, found in pool.map(lambda one: check(tool, *one), work):

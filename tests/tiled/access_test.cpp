@@ -148,7 +148,7 @@ TEST(Access, AddressesAreLookedAt) {
   }
 }
 // A swizzled tile begun at a run-time offset: in step, or refused.
-TEST(Access, RunTimeOffsetsBehindASwizzleAreLookedAt) {
+TEST(Access, RunTimeOffsetsAfterASwizzleAreChecked) {
   for (int offset = 0; offset < 256; ++offset) {
     auto const a = make_composed_layout(Swizzle<3, 3, 3>{}, offset, Layout<_8>{});
     bool refused = false;

@@ -17,7 +17,7 @@ std::string answer(std::string_view op, std::vector<std::string> const& args) {
   }
 }
 
-TEST(Faces, ModesOfATiledMmaThatAreNotGiven) {
+TEST(TiledApis, ModesOfATiledMmaThatAreNotGiven) {
   auto const mma = make_tiled_mma(SM70_8x8x4_F16F16F16F16_NN{}, Layout<Shape<_2, _2>, Stride<_2, _1>>{},
                                   Tile<Underscore, _32>{});
   EXPECT_EQ(to_text(mma),
@@ -31,7 +31,7 @@ TEST(Faces, ModesOfATiledMmaThatAreNotGiven) {
       answer("tiled_mma_tile_shape", {"SM80_16x8x8_F16F16F16F16_TN", "(_1,_1,_1,_2):(_0,_0,_0,_1)", "_64"}),
       "tiled_mma_tile_shape: the ranks 3 and 4 differ");
 }
-TEST(Faces, ALayoutThatCutePrintsDeeper) {
+TEST(TiledApis, ALayoutThatCutePrintsDeeper) {
   char const* const name = "SM80_16x8x128_S32U1U1S32_TN_ANDPOPC";
   std::string const text = to_text(make_tiled_mma(SM80_16x8x128_S32U1U1S32_TN_ANDPOPC{}));
   EXPECT_NE(text.find("LayoutA_TV: ((_4,_8),(_32,_2)):((_512,_1),((_16,_8)))\n"), text.npos) << text;
@@ -39,7 +39,7 @@ TEST(Faces, ALayoutThatCutePrintsDeeper) {
 }
 
 /// The start of CTA 2 of 4 on a tile with a swizzled layout: not the swizzled address plus an offset.
-TEST(Faces, PartsOfSwizzledTilesStartInsideTheSwizzle) {
+TEST(TiledApis, PartsOfSwizzledTilesStartInsideTheSwizzle) {
   alignas(128) static double memory[1024];
   auto const global = make_tensor(make_gmem_ptr(memory), make_layout(make_shape(64, 16), Stride<_1, _64>{}));
   auto const shared = make_composed_layout(Swizzle<3, 1, 3>{}, _0{}, Layout<Shape<_16, _16>>{});
@@ -56,12 +56,12 @@ TEST(Faces, PartsOfSwizzledTilesStartInsideTheSwizzle) {
   auto const& part = get<1>(both);
   for (int i = 0; i < 64; ++i) ASSERT_EQ(&part(i), &memory_tile(128 + i));
 }
-TEST(Faces, BoxesOfRunTimeExtents) {
+TEST(TiledApis, BoxesOfRunTimeExtents) {
   EXPECT_EQ(answer("tma_copy", {"SM90_TMA_LOAD", "uint8_t", "(512,(512,2)):(_1,(512,262144))",
                                 "(_128,_128):(_1,_128)", "(_128,_128)", "_1"}),
             "tma_copy: a static number is needed where 128 is known at run time only");
 }
-TEST(Faces, ElementTypesByEveryName) {
+TEST(TiledApis, ElementTypesByEveryName) {
   for (char const* t : {"half", "half_t", "bfloat16_t", "int16_t", "uint16_t"})
     EXPECT_EQ(answer("gmma_smem_atom", {"K", "SW64", t}),
               "Sw<2,4,3> o smem_ptr[16b](unset) o (_8,_32):(_32,_1)")
@@ -73,7 +73,7 @@ TEST(Faces, ElementTypesByEveryName) {
   EXPECT_EQ(answer("upcast", {"_4:_1", "2"}), "_2:_1");
   EXPECT_EQ(answer("recast_layout", {"_4:_1", "half", "float7"}), "element type float7 is unknown");
 }
-TEST(Faces, PartialSumsAreNotCopied) {
+TEST(TiledApis, PartialSumsAreNotCopied) {
   for (std::string const part : {"C", "C_atom"})
     EXPECT_EQ(
         answer("tiled_copy_mma_print", {"UniversalCopy<uint32_t>", "half_t", "SM80_16x8x16_F16F16F16F16_TN",
@@ -81,12 +81,12 @@ TEST(Faces, PartialSumsAreNotCopied) {
         "make_tiled_copy_" + part +
             ": the threads along K hold partial sums of the same elements; add them first");
 }
-TEST(Faces, ComposedOperandsWhereTheyCannotBe) {
+TEST(TiledApis, ComposedOperandsWhereTheyCannotBe) {
   EXPECT_EQ(answer("logical_product", {"(_2,_3):(_1,_2)", "Sw<3,3,3> o _0 o (_8,_64):(_64,_1)"}),
             "logical_product: operand 2 of 2 is a composed layout, and the operation takes plain "
             "layouts there");
 }
-TEST(Faces, OperandsThatDoNotFit) {
+TEST(TiledApis, OperandsThatDoNotFit) {
   EXPECT_EQ(answer("composition", {"_4:_1"}),
             "composition takes (layout, tiler), (layout, layout), (layout, swizzle), (swizzle, swizzle) or "
             "(swizzle, layout); 1 operand is given");
@@ -107,7 +107,7 @@ TEST(Faces, OperandsThatDoNotFit) {
 }
 // An operation is a row: every one that the table has is called by its id and by each of its names, and takes the
 // first kind of operands that it says it takes.
-TEST(Faces, EveryRowIsCalledByItsNames) {
+TEST(TiledApis, EveryRowIsCalledByItsNames) {
   int rows = 0;
   for (Operation const& o : layout_operations) {
     EXPECT_FALSE(named(layout_operations, o.id).empty()) << o.id;

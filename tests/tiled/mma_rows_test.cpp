@@ -87,7 +87,7 @@ void covers(Value const& layout, int rows, int depth, std::string const& what) {
   for (int n : counts) ASSERT_EQ(n, 1) << what;
 }
 
-TEST(MmaRows, EveryElementIsHeldOnce) {
+TEST(MmaRows, EveryElementHasOneRegister) {
   std::set<std::string> seen;
   auto once = [&](Value const& layout, int rows, int depth, std::string const& what) {
     std::string const key = to_text(layout) + " " + std::to_string(rows) + " " + std::to_string(depth);

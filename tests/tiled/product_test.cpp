@@ -89,7 +89,7 @@ TEST(TiledProducts, HalfAccumulators) {
 TEST(TiledProducts, TensorFloatByWords) {
   is_exact<SM80_16x8x8_F32TF32TF32F32_TN, DefaultCopy, WordSwizzled>();
 }
-TEST(TiledProducts, PlainLoads) {
+TEST(TiledProducts, UniversalLoads) {
   is_exact<SM80_16x8x16_F32F16F16F32_TN, UniversalCopy<uint32_t>, HalfSwizzled>();
 }
 

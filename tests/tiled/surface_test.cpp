@@ -37,30 +37,31 @@ __global__ void prefetches(Copy const tma, gmem<float const> in) {
   }
 }
 template <class Copy, PrefetchCase how>
-void run_ahead(emulate::Launch& l) {
+void run_prefetch(emulate::Launch& l) {
   emulate::call(l, prefetches<Copy, how>);
 }
 template <PrefetchCase how>
-std::string ahead() {
+std::string prefetch_report() {
   auto const tma = make_tma_copy(SM90_TMA_LOAD{}, global, Smem{});
   emulate::Buffer in = filled<float>("in", 2048, [](int i) { return float(i); });
   emulate::LaunchConfig config{.grid = {1}, .block = {32}, .shared_bytes = 0, .workers = 1};
   config.parameters.emplace_back(tma, in, false);
   config.parameters.emplace_back(in, false);
   std::string all;
-  for (auto const& finding : emulate::run(run_ahead<remove_cvref_t<decltype(tma)>, how>, config).findings)
+  for (auto const& finding : emulate::run(run_prefetch<remove_cvref_t<decltype(tma)>, how>, config).findings)
     all += finding.message + "\n";
   return all;
 }
 TEST(Prefetch, ByTheInstructionOfTheCopy) {
-  EXPECT_EQ(ahead<PrefetchCase::box>(), "");
-  EXPECT_EQ(ahead<PrefetchCase::bulk>(), "");
-  EXPECT_EQ(ahead<PrefetchCase::runs>(), "");
-  EXPECT_NE(ahead<PrefetchCase::odd_box>().find("in the tma_prefetch of tensor in, coordinate 0 is 19"),
-            std::string::npos)
-      << ahead<PrefetchCase::odd_box>();
-  EXPECT_NE(ahead<PrefetchCase::odd_bulk>().find("prefetches bytes 4..260"), std::string::npos)
-      << ahead<PrefetchCase::odd_bulk>();
+  EXPECT_EQ(prefetch_report<PrefetchCase::box>(), "");
+  EXPECT_EQ(prefetch_report<PrefetchCase::bulk>(), "");
+  EXPECT_EQ(prefetch_report<PrefetchCase::runs>(), "");
+  EXPECT_NE(
+      prefetch_report<PrefetchCase::odd_box>().find("in the tma_prefetch of tensor in, coordinate 0 is 19"),
+      std::string::npos)
+      << prefetch_report<PrefetchCase::odd_box>();
+  EXPECT_NE(prefetch_report<PrefetchCase::odd_bulk>().find("prefetches bytes 4..260"), std::string::npos)
+      << prefetch_report<PrefetchCase::odd_bulk>();
 }
 TEST(Prefetch, ByADescriptor) {
   auto const tma = make_tma_copy(SM90_TMA_LOAD_MULTICAST{}, global, Smem{});

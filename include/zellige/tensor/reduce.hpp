@@ -42,7 +42,7 @@ ZELLIGE_HOST_DEVICE constexpr void batch_reduce(S const& src, D&& dst, F&& f = {
 namespace detail {
 // A layout of no modes is one element.
 template <class L>
-ZELLIGE_HOST_DEVICE constexpr auto at_least_one(L const& l) {
+ZELLIGE_HOST_DEVICE constexpr auto none_empty(L const& l) {
   if constexpr (L::rank == 0)
     return Layout<Int<1>, Int<0>>{};
   else
@@ -56,8 +56,8 @@ ZELLIGE_HOST_DEVICE constexpr void logical_reduce(S const& src, D&& dst, P const
   if constexpr (At::crd != At::layout) {
     coordinate_and_layout_differ_in_rank<At::crd, At::layout>();
   } else {
-    auto const reduced = detail::at_least_one(dice(profile, src.layout()));
-    auto const kept = detail::at_least_one(slice(profile, src.layout()));
+    auto const reduced = detail::none_empty(dice(profile, src.layout()));
+    auto const kept = detail::none_empty(slice(profile, src.layout()));
     batch_reduce(detail::view_of(src, src.data(), make_layout(reduced, kept)), dst, f);
   }
 }

@@ -1,7 +1,7 @@
-// A verifier that rejects the plans that a test selects: a program that links planted.cpp has its
+// A verifier that rejects the plans that a test selects: a program that links injected.cpp has its
 // verify_memory in place of the planner's.
 //
-//   const Planted others([](const Program& p, int call) { return call > 1; });   // every plan but the first
+//   const InjectedRejection others([](const Program& p, int call) { return call > 1; });   // every plan but the first
 //
 // Without such a value a program uses $ZELLIGE_PLANTED: `all`, or the number of one plan.
 #pragma once

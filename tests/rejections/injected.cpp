@@ -1,4 +1,4 @@
-#include "planted.hpp"
+#include "injected.hpp"
 
 #include <cstdlib>
 #include <mutex>
@@ -30,7 +30,7 @@ void verify_memory(const Program& p) {
   ++plans;
   if (!(reject_if ? reject_if(p, plans) : by_environment())) return;
   ++rejections;
-  reject("{}: a rejection was planted", p.kernels.empty() ? p.name : p.kernels[0].name);
+  reject("{}: a rejection was injected", p.kernels.empty() ? p.name : p.kernels[0].name);
 }
 
 namespace test {
