@@ -54,7 +54,7 @@ int main() {
   std::printf("%-26s %s\n", "its right inverse", to_text(back).c_str());
   std::printf("%-26s %s\n", "A o that", to_text(coalesce(composition(a, back))).c_str());
   auto const padded = make_layout(Shape<_8, _4>{}, Stride<_1, _10>{});
-  std::printf("%-26s %s: it ends before 8, which is in no column\n", "of columns 10 apart",
+  std::printf("%-26s %s: it ends before 8, which is in no column\n", "of columns at stride 10",
               to_text(right_inverse(padded)).c_str());
   std::printf("%-26s %s: L(R(L(i))) = L(i) everywhere\n\n", "and its left inverse",
               to_text(left_inverse(padded)).c_str());

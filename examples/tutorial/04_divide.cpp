@@ -20,7 +20,7 @@ int main() {
   Layout<_24> const line{};
   auto const by_hand = composition(line, make_layout(tile, complement(tile, _24{})));
   say("24 divided by it", logical_divide(line, tile));
-  say("the same by hand", by_hand);
+  say("the same, written out", by_hand);
   std::printf("tile 1 is");
   for (int i = 0; i < 4; ++i) std::printf(" %d", int(by_hand(i, 1)));
   std::printf("\n\n");

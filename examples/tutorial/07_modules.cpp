@@ -134,6 +134,6 @@ int main() {
   std::printf("\n");
 
   // A kernel that does this, on the emulator: elements of a box beyond the edge are zeros.
-  std::printf("\n10 x 8, brought by six TMA boxes of 4 x 4:\n");
+  std::printf("\n10 x 8, loaded by six TMA boxes of 4 x 4:\n");
   run_on_the_emulator();
 }

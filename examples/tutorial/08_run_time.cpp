@@ -56,7 +56,7 @@ int main() {
 
   // Numbers in types: with run-time leaves the check is made at run time (ZELLIGE_CHECK=0 disables it; in
   // kernels it is disabled unless ZELLIGE_CHECK is 1, and traps).
-  std::printf("\nthe same from the compile-time face with run-time numbers:\n");
+  std::printf("\nthe same from the compile-time API with run-time numbers:\n");
   int four = 4, eight = 8, three = 3;
   refused([&] {
     composition(make_layout(make_shape(four, _6{}, eight), make_stride(_2{}, _3{}, _5{})),

@@ -120,7 +120,7 @@ class Program {
     const std::string ending = ".manifest.json";
     if (manifest.size() <= ending.size() ||
         manifest.compare(manifest.size() - ending.size(), ending.size(), ending) != 0)
-      throw ProgramError(manifest + ": expected a manifest, NAME.manifest.json, with NAME.cubin beside it");
+      throw ProgramError(manifest + ": expected a manifest, NAME.manifest.json, with NAME.cubin next to it");
     const std::string cubin = detail::whole(manifest.substr(0, manifest.size() - ending.size()) + ".cubin");
     zellige_program* made = nullptr;
     detail::check(zellige_program_load(detail::whole(manifest).c_str(), manifest.c_str(), cubin.data(),

@@ -40,7 +40,7 @@ def _arranged(x, term: str, order: str):
 
 def einsum(subscripts, *arrays):
     if not isinstance(subscripts, str):
-        raise Error("einsum: expected a text of letters in front of the arrays")
+        raise Error("einsum: expected a string of letters before the arrays")
     terms, result = _terms(subscripts, arrays)
     if len(arrays) == 1:
         x, term = _summed(arrays[0], terms[0], result)

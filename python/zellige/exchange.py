@@ -125,7 +125,7 @@ def current_stream(like, device: int):
 
         return cupy.cuda.get_current_stream().ptr or None
     if framework == "jaxlib":
-        raise Error("arrays of JAX on a GPU: JAX does not tell its stream; wait for them by block_until_ready, and pass stream= and out=")
+        raise Error("arrays of JAX on a GPU: JAX does not report its stream; wait for them by block_until_ready, and pass stream= and out=")
     return None
 
 

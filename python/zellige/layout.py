@@ -106,7 +106,7 @@ def _operand(x) -> str:
     if isinstance(x, (tuple, list)):
         return f"({','.join(map(_operand, x))})"
     if isinstance(x, bool) or not hasattr(x, "__index__"):
-        raise Error(f"expected a layout, a number, a tuple, None or a text as an operand, found {x!r}")
+        raise Error(f"expected a layout, a number, a tuple, None or a string as an operand, found {x!r}")
     return str(x.__index__())
 
 

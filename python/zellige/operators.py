@@ -341,7 +341,7 @@ def rms_norm(x: Any, weight: Any = None, eps: float = 0.0) -> Any:
 def layer_norm(x: Any, weight: Any = None, bias: Any = None, eps: float = 0.0) -> Any:
     """c / sqrt(mean of c^2 + eps), c = x - mean over the last dimension; times the weight, plus the bias."""
     if weight is None and bias is not None:
-        raise Error("layer_norm: expected a weight beside the bias, found none")
+        raise Error("layer_norm: expected a weight with the bias, found none")
     return _call("layer_norm", tuple(a for a in (x, weight, bias) if a is not None), eps=eps)
 
 

@@ -247,7 +247,7 @@ def load(manifest) -> Program:
     only, and compiles nothing."""
     path = os.fspath(manifest)
     if not path.endswith(".manifest.json"):
-        raise Error(f"{path}: expected a manifest, NAME.manifest.json, with NAME.cubin beside it")
+        raise Error(f"{path}: expected a manifest, NAME.manifest.json, with NAME.cubin next to it")
     found = []
     for file in (path, path.removesuffix(".manifest.json") + ".cubin"):
         try:

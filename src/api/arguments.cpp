@@ -155,7 +155,7 @@ void check_address(const emit::Manifest& m, const emit::TensorPlace& t, const vo
   if (!at) mistake(m, t, "expected an address, found NULL");
   const auto misalignment = reinterpret_cast<std::uintptr_t>(at) % alignment;
   if (misalignment)
-    mistake(m, t, "expected memory that begins at a multiple of {} bytes, found {} past one", alignment,
+    mistake(m, t, "expected memory that begins at a multiple of {} bytes, found {} above one", alignment,
             misalignment);
 }
 

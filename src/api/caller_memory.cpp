@@ -65,12 +65,12 @@ std::optional<std::uintptr_t> ReadablePages::unreadable(const void* at, std::siz
 }
 
 std::string text_at(const char* text, std::string_view parameter) {
-  if (!text) fail("{}: expected a text, found NULL", parameter);
+  if (!text) fail("{}: expected a string, found NULL", parameter);
   std::string whole;
   for (const char* at = text;;) {
     const auto address = reinterpret_cast<std::uintptr_t>(at);
     if (!can_read(address))
-      fail("{}: expected a text that ends in zero, found memory at {:#x} that cannot be read", parameter,
+      fail("{}: expected a string that ends in zero, found memory at {:#x} that cannot be read", parameter,
            address);
     const std::size_t left = page - address % page, length = strnlen(at, left);
     whole.append(at, length);

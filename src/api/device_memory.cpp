@@ -67,7 +67,7 @@ void DeviceMemory::check(const emit::Manifest& m, const emit::TensorPlace& t, co
 void DeviceMemory::check_workspace(const emit::Manifest& m, const void* at) {
   constexpr std::uintptr_t multiple = 256;
   if (const auto misalignment = reinterpret_cast<std::uintptr_t>(at) % multiple)
-    fail("program {}, workspace: expected memory that begins at a multiple of {} bytes, found {} past one",
+    fail("program {}, workspace: expected memory that begins at a multiple of {} bytes, found {} above one",
          m.name, multiple, misalignment);
   if (const std::string found = found_instead(at, m.buffer_size); !found.empty())
     fail("program {}, workspace: expected {} bytes of the GPU's memory, found {}", m.name, m.buffer_size,

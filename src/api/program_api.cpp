@@ -54,7 +54,7 @@ Options options(const zellige_options& o, std::size_t inputs) {
   if (o.workers < 0 || o.workers > max_workers)
     fail("workers: expected 0, which is one a core, or up to {} threads, found {}", max_workers, o.workers);
   if (o.constant_count < 0 || static_cast<std::size_t>(o.constant_count) > inputs)
-    fail("constant_count: expected 0 to {}, as many inputs as the graph has, found {}", inputs,
+    fail("constant_count: expected 0 to {}, the number of the graph's inputs, found {}", inputs,
          o.constant_count);
   Options made{.on = static_cast<On>(o.on), .tune = o.tune};
   if (o.target) made.target = text_at(o.target, "target");
@@ -75,7 +75,7 @@ std::string text_of(const Program& program, zellige_text which) {
   const emit::Program& p = program.emitted();
   if (p.source.empty() && which != ZELLIGE_MANIFEST && which != ZELLIGE_TARGET && which != ZELLIGE_NOTES &&
       which != ZELLIGE_REJECTED)
-    fail("program {}: was loaded by its manifest, which has neither text nor plan", p.manifest.name);
+    fail("program {}: was loaded by its manifest, which has neither source nor plan", p.manifest.name);
   switch (which) {
     case ZELLIGE_SOURCE:
       return p.source;

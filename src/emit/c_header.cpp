@@ -122,14 +122,14 @@ std::string c_checks(const Manifest& m) {
   out.line("  return call_text;");
   out.line("}}");
   out.line("static const char* call_misplaced(const char* what, const void* at, unsigned alignment) {{");
-  out.line("  const unsigned past = (unsigned)((size_t)at % alignment);");
+  out.line("  const unsigned above = (unsigned)((size_t)at % alignment);");
   out.line("  if (!at) return call_said(\"{}, %s: expected an address, found NULL\", what);", m.name);
-  out.line("  if (!past) return 0;");
+  out.line("  if (!above) return 0;");
   out.line(
-      "  return call_said(\"{}, %s: expected memory that begins at a multiple of %u bytes, found %u past "
+      "  return call_said(\"{}, %s: expected memory that begins at a multiple of %u bytes, found %u above "
       "one\",",
       m.name);
-  out.line("                   what, alignment, past);");
+  out.line("                   what, alignment, above);");
   out.line("}}");
   out.line("");
   out.open("{} {{", c_signature(m));

@@ -136,7 +136,7 @@ Program transpile(const graph::KernelGraph& graph, const target::Target& target,
   try {
     return written(graph, target, options);
   } catch (const std::bad_alloc&) {
-    fail("{}: its plan and text need more memory than this machine gives", graph.name);
+    fail("{}: its plan and source need more memory than this machine has", graph.name);
   }
 }
 

@@ -118,8 +118,8 @@ plan::TensorMap tensor_map(const Field& f, const TensorPlace& t) {
   map.dtype = t.dtype;
   map.extent = f["extent"].integers(1), map.stride = f["stride"].integers(0), map.box = f["box"].integers(1);
   if (map.extent.empty() || map.extent.size() > 5) f["extent"].wrong("1 to 5 numbers");
-  if (map.stride.size() != map.extent.size()) f["stride"].wrong("as many numbers as extent has");
-  if (map.box.size() != map.extent.size()) f["box"].wrong("as many numbers as extent has");
+  if (map.stride.size() != map.extent.size()) f["stride"].wrong("the same number of entries as extent");
+  if (map.box.size() != map.extent.size()) f["box"].wrong("the same number of entries as extent");
   map.swizzle_bytes = static_cast<int>(f["swizzle"].integer(0, 128));
   if (map.swizzle_bytes != 0 && map.swizzle_bytes != 64 && map.swizzle_bytes != 128)
     f["swizzle"].wrong("0, 64 or 128");

@@ -37,7 +37,7 @@ void check_seal(const graph::Json& manifest, std::string_view source) {
   if (declared != found)
     fail(
         "{}: its hash says {}, and that of what it holds is {}: it was edited after it was written; `zellige "
-        "transpile` writes it again, and zellige_manifest_seal seals one that was written by hand",
+        "transpile` writes it again, and zellige_manifest_seal seals a hand-written one",
         source, declared.empty() ? "nothing" : declared, found);
 }
 

@@ -30,7 +30,7 @@ void Block::prepare(const LaunchState& launch) {
   memory = reinterpret_cast<unsigned char*>((reinterpret_cast<std::uintptr_t>(from) + 1023) / 1024 * 1024);
   if (config.shared_memory && memory != from)
     fail(
-        "emulator: the kernel's shared memory lies {} bytes behind a multiple of 1024; alignas(1024) puts it "
+        "emulator: the kernel's shared memory lies {} bytes above a multiple of 1024; alignas(1024) puts it "
         "on one",
         reinterpret_cast<std::uintptr_t>(from) % 1024);
   regions_.clear();

@@ -400,7 +400,7 @@ bool Block::unstick() {
   unsigned returned = 0;
   while (stacks_.fiber(returned).state != Fiber::State::returned) ++returned;
   report(here, Finding::Kind::barrier_divergence, nullptr, b.first,
-         fmt::format("in {}: {} of {} threads, {} first, come to the block's barrier at \1, {} has returned",
+         fmt::format("in {}: {} of {} threads, {} first, reach the block's barrier at \1, {} has returned",
                      spell_block(linear), b.arrived, threads_, spell(b.first_thread), spell(returned)));
   complete(b);
   return true;

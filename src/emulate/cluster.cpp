@@ -160,7 +160,7 @@ void Cluster::wait(Fiber& f, Site site) {
   Block& b = *f.home;
   if (!f.arrived_at_cluster) {
     b.report(f, Finding::Kind::barrier_divergence, nullptr, site,
-             fmt::format("{} of {} comes to cluster_wait at \1 without a cluster_arrive before it",
+             fmt::format("{} of {} reaches cluster_wait at \1 without a cluster_arrive before it",
                          b.spell(f.index), b.spell_block(b.linear)));
     b.abandon(f);
   }

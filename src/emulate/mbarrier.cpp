@@ -138,7 +138,7 @@ void Block::mbarrier_arrive(Fiber& f, MBarrier& b, unsigned count, unsigned byte
     own.report(
         f, Kind::instruction, b.tensor, site,
         fmt::format("at \1, {} of {}: mbarrier {} gets more arrivals than the {} that it was "
-                    "initialised for: {} in phase {}, since nothing tells this thread that it has ended",
+                    "initialised for: {} in phase {}, since this thread has not observed that it has ended",
                     own.spell(f.index), own.spell_block(own.linear), b.name, b.count, b.count + b.strays,
                     b.phase - 1));
   }

@@ -142,7 +142,7 @@ Report run(void (*entry)(Launch&), const LaunchConfig& config) {
   grid.argument_count = unsigned(memory.arguments.size());
   grid.run = run_grid;
   entry(grid);
-  if (!grid.body) fail("emulator: the entry of the emitted text has started no kernel");
+  if (!grid.body) fail("emulator: the entry of the emitted source has started no kernel");
   if (grid.parameters != memory.arguments.size())
     fail("emulator: the kernel takes {} {}, the launch gives {}", grid.parameters,
          config.parameters.empty() ? "tensors" : "parameters", memory.arguments.size());

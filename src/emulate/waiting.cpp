@@ -25,14 +25,14 @@ namespace zellige::emulate {
   } else if (what != w.what && std::strcmp(what, w.what) != 0) {
     const unsigned first = w.local * 32 + unsigned(std::countr_zero(w.met));
     report(f, Finding::Kind::divergence, nullptr, site,
-           fmt::format("in warp {} of {}: thread {} comes to {} at \1 while thread {} waits in {} at \2",
+           fmt::format("in warp {} of {}: thread {} reaches {} at \1 while thread {} waits in {} at \2",
                        w.local, spell_block(linear), f.index, what, first, w.what),
            w.converging.address);
     abandon(f);
   } else if (site.address != w.converging.address) {
     const unsigned first = w.local * 32 + unsigned(std::countr_zero(w.met));
     report(f, Finding::Kind::divergence, nullptr, site,
-           fmt::format("in warp {} of {}: thread {} comes to {} at \1, thread {} to the one at \2", w.local,
+           fmt::format("in warp {} of {}: thread {} reaches {} at \1, thread {} the one at \2", w.local,
                        spell_block(linear), f.index, what, first),
            w.converging.address, true);
   }
@@ -78,12 +78,11 @@ void Block::complete_sync_warp(Warp& w) {
 Barrier& Block::arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
   const unsigned expected = threads ? std::min(threads, threads_) : threads_;
   if (id >= 16 || threads > warps_ * 32 || threads % 32 != 0) {
-    report(
-        f, Finding::Kind::barrier_divergence, nullptr, site,
-        fmt::format(
-            "{} of {} comes to barrier {} of {} threads at \1; there are barriers 0 to 15, of whole warps, "
-            "and {} warps in the block",
-            spell(f.index), spell_block(linear), id, threads, warps_));
+    report(f, Finding::Kind::barrier_divergence, nullptr, site,
+           fmt::format(
+               "{} of {} reaches barrier {} of {} threads at \1; there are barriers 0 to 15, of whole warps, "
+               "and {} warps in the block",
+               spell(f.index), spell_block(linear), id, threads, warps_));
     abandon(f);
   }
   Barrier& b = barrier_[id];
@@ -98,33 +97,32 @@ Barrier& Block::arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
     b.first_thread = f.index;
   } else if (b.expected != expected) {
     report(f, Finding::Kind::barrier_divergence, nullptr, site,
-           fmt::format("in {}: {} comes to barrier {} at \1 for {} threads, {} at \2 for {}",
+           fmt::format("in {}: {} reaches barrier {} at \1 for {} threads, {} at \2 for {}",
                        spell_block(linear), spell(f.index), id, expected, spell(b.first_thread), b.expected),
            b.first.address);
     abandon(f);
   } else if (id == 0 && !threads && site.address != b.first.address) {
     report(f, Finding::Kind::barrier_divergence, nullptr, site,
-           fmt::format("in {}: {} comes to the block's barrier at \1, {} to the one at \2",
-                       spell_block(linear), spell(f.index), spell(b.first_thread)),
+           fmt::format("in {}: {} reaches the block's barrier at \1, {} the one at \2", spell_block(linear),
+                       spell(f.index), spell(b.first_thread)),
            b.first.address, true);
   }
   if (b.come[w] >> f.lane & 1)
-    report(f, Finding::Kind::barrier_divergence, nullptr, site,
-           fmt::format(
-               "in {}: {} comes to barrier {} at \1 for the second time before {} threads have come once",
-               spell_block(linear), spell(f.index), id, expected));
+    report(
+        f, Finding::Kind::barrier_divergence, nullptr, site,
+        fmt::format("in {}: {} reaches barrier {} at \1 for the second time before {} threads have come once",
+                    spell_block(linear), spell(f.index), id, expected));
   if (!b.come[w] && expected != threads_) {
     // A warp that arrives in a round must know that the previous one has ended; otherwise it might have been
     // one too many in that round.
     const Actor a = actor(f, site.address);
     for (unsigned other = 0; other < warps_; ++other) {
       if (other == w || a.after(b.came_before[other], std::uint16_t(first_thread + other * 32))) continue;
-      report(
-          f, Finding::Kind::barrier_divergence, nullptr, site,
-          fmt::format("in {}: {} comes to barrier {} at \1, to which more threads come than the {} that it "
-                      "is for: {} in round {}, since nothing tells this warp that it has ended",
-                      spell_block(linear), spell(f.index), id, expected, expected + 32 * ++b.strays,
-                      b.rounds - 1));
+      report(f, Finding::Kind::barrier_divergence, nullptr, site,
+             fmt::format("in {}: {} reaches barrier {} at \1, to which more threads come than the {} that it "
+                         "is for: {} in round {}, since this warp has not observed that it has ended",
+                         spell_block(linear), spell(f.index), id, expected, expected + 32 * ++b.strays,
+                         b.rounds - 1));
       break;
     }
   }

@@ -163,7 +163,7 @@ void Block::wgmma(Fiber& f, const WgmmaCall& call, Site site) {
     m.site = site;
   } else if (m.site.address != site.address) {
     report(f, Kind::divergence, nullptr, site,
-           fmt::format("in warpgroup {} of {}: {} comes to wgmma at \1, others to the one at \2", g,
+           fmt::format("in warpgroup {} of {}: {} reaches wgmma at \1, others the one at \2", g,
                        spell_block(linear), spell(f.index)),
            m.site.address, true);
   }
@@ -184,11 +184,11 @@ void Block::wgmma(Fiber& f, const WgmmaCall& call, Site site) {
     const char* what = other.a != first.a   ? "descriptor of operand A"
                        : other.b != first.b ? "descriptor of operand B"
                                             : "choice to accumulate";
-    report(f, Kind::divergence, nullptr, site,
-           fmt::format(
-               "in warpgroup {} of {}: threads {} and {} come to wgmma at \1 with different values of the "
-               "{}",
-               g, spell_block(linear), g * 128, g * 128 + i, what));
+    report(
+        f, Kind::divergence, nullptr, site,
+        fmt::format("in warpgroup {} of {}: threads {} and {} reach wgmma at \1 with different values of the "
+                    "{}",
+                    g, spell_block(linear), g * 128, g * 128 + i, what));
     break;
   }
   async.start(shared_bytes);
@@ -289,8 +289,8 @@ void Block::check_together(const Fiber& f, const Fiber& other) {
         {Kind::divergence,
          "",
          fmt::format(
-             "in warp {} of {}: thread {} has come to {} {} times at \1, thread {} {} times; all lanes of a "
-             "warp come to it together",
+             "in warp {} of {}: thread {} has reached {} {} times at \1, thread {} {} times; all lanes of a "
+             "warp reach it together",
              f.its_warp->local, spell_block(linear), more.index, names[i], more.together[i], less.index,
              less.together[i]),
          {walk(more, more.together_at)},

@@ -36,7 +36,7 @@ class Emission : graph::BlockWriter {
     return std::move(body_);
   }
 
-  /// The same with the loop axis split over blocks: up to the partial sums, which another kernel combines.
+  /// The same with the loop axis split over blocks: up to the partial results, which another kernel combines.
   /// `whole` is the emission of the unsplit body, already run.
   Body run_part(Emission& whole) {
     std::vector<int> wanted(steps_.outputs), needed;
@@ -273,7 +273,7 @@ class Emission : graph::BlockWriter {
     return static_cast<int>(runnings_.size()) - 1;
   }
 
-  /// The factor that rescales the partial sums, in float32.
+  /// The factor that rescales the partial results, in float32.
   int rescale_of(const Deferred& h) {
     const Running& r = runnings_[h.running];
     const int fallen = cast(r.fallen, DType::f32);

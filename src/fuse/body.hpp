@@ -32,7 +32,7 @@ struct Tiles {
   int loop_axis = -1;
   std::int64_t loop = 1;
   int threads = 128;
-  // The grid dimension that splits the loop axis (split-K): each block computes partial sums, and a second
+  // The grid dimension that splits the loop axis (split-K): each block computes partial results, and a second
   // kernel combines them. -1: none.
   int split = -1;
   // If a part is one tile: the axis that the block's loop runs along, whose result is then summed over

@@ -104,7 +104,7 @@ class Choosing {
     }
     for (std::size_t i = 0; i < g_.ops.size(); ++i) {
       const int op = static_cast<int>(i);
-      goes_on("operators priced", i, g_.ops.size());
+      goes_on("operators estimated", i, g_.ops.size());
       Candidate c{set({op}), order_.direct[i], {op}};
       if (!graph::is_view(g_.ops[i].kind)) {
         Refusal refusal;
@@ -256,7 +256,7 @@ class Choosing {
       if (found.cost == never) raise(alone_);
       if (!found.exact && !beam_)
         choice_.limits.push_back(
-            fmt::format("groups were chosen by a beam of {} states, not exactly", widest));
+            fmt::format("groups were selected by a beam of {} states, not exactly", widest));
       beam_ = beam_ || !found.exact;
       with_ = std::move(found.with);
       if (in_order(found.pieces)) return found.pieces;

@@ -24,7 +24,7 @@ Way decomposed_way(const KernelGraph& g, const target::Target& target, CostCache
                    Reasons reasons) {
   try {
     const std::optional<KernelGraph> decomposed_graph = decompose(g);
-    if (!decomposed_graph) return {{}, {"they are not proved to be plain operators in blocks"}};
+    if (!decomposed_graph) return {{}, {"they are not proved to be unfused operators in blocks"}};
     Optimized o = optimize(*decomposed_graph, target, known, watch, reasons);
     if (const auto name = added_rounding(g, *decomposed_graph, o.graph))
       return {{}, {fmt::format("{} would be rounded", *name)}, std::move(o.rejected)};

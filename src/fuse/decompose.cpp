@@ -163,7 +163,7 @@ class Decomposition {
   }
 
   /// If a value is a partial sum whose result is to be summed again, sums its operand at once, since one
-  /// kernel may have all of it. A cast to f32 in between only keeps the partial sums unrounded.
+  /// kernel may have all of it. A cast to f32 in between only keeps the partial results unrounded.
   int summed_at_once(int sums, const Attributes& a) {
     const KernelOp* op = made_by(sums, OpKind::cast);
     const bool wider = op && op->attributes.dtype == DType::f32;

@@ -1,7 +1,7 @@
 // Builds the second kernel of a split loop: combines the partial results and runs the steps that depend on
 // them.
 //
-// The first dimension numbers the parts. A sum is the sum of the partial sums; one that is scaled by a
+// The first dimension numbers the parts. A sum is the sum of the partial results; one that is scaled by a
 // running maximum is first rescaled to the greatest of them: sum_p s_p exp(c (M - m_p)), as from one
 // iteration to the next.
 #pragma once

@@ -170,7 +170,7 @@ constexpr Rule table[] = {
      "a sum, mean, maximum or minimum along dimensions that it drops, read by an operator of one operand",
      kept_dimensions},
     {"broadcast", "an operand is expanded to the result's shape, and another one has it", broadcast},
-    {"reshape behind",
+    {"reshape after",
      "each operand of the result's shape is a reshape that merges dimensions of one split shape, of what a "
      "reduction or an operator element by element makes, and nobody else reads it",
      reshape_after},

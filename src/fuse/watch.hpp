@@ -16,7 +16,7 @@
 namespace zellige::fuse {
 
 struct Progress {
-  std::string_view phase;  // "operators priced", "groups grown", "kernels planned"
+  std::string_view phase;  // "operators estimated", "groups grown", "kernels planned"
   std::size_t done = 0, of = 0;
 };
 

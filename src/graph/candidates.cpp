@@ -29,7 +29,7 @@ std::string graph_name(const std::string& path) {
 bool blank(int c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
 std::string quoted(int c) {
-  if (c < 0) return "the end of the text";
+  if (c < 0) return "the end of the input";
   return c > ' ' && c < 127 ? fmt::format("'{}'", static_cast<char>(c)) : fmt::format("the byte {:#04x}", c);
 }
 
@@ -65,7 +65,7 @@ class Characters {
     for (int c; (c = peek()) >= 0;) {
       if (!quoted && depth == 0 && (c == ',' || c == ']' || c == '}' || blank(c))) return;
       if (into) {
-        if (into->size() == max_bytes) fail("{}: a graph's text has more than {} bytes", source_, max_bytes);
+        if (into->size() == max_bytes) fail("{}: a graph has more than {} bytes", source_, max_bytes);
         into->push_back(static_cast<char>(c));
       }
       drop();
@@ -87,7 +87,7 @@ class Characters {
   void all(std::string& into) {
     while (peek() >= 0) {
       if (into.size() + rest_.size() > max_bytes)
-        fail("{}: a graph's text has more than {} bytes", source_, max_bytes);
+        fail("{}: a graph has more than {} bytes", source_, max_bytes);
       into += rest_;
       bytes += rest_.size();
       rest_ = {};
@@ -192,7 +192,7 @@ bool Candidates::advance() {
   const std::size_t line = in_->line, column = in_->column;
   if (c != ',' && c != ']')
     fail(
-        "{}: expected JSON, found a parse error at line {}, column {}: expected ',' or ']' behind graph {}, "
+        "{}: expected JSON, found a parse error at line {}, column {}: expected ',' or ']' after graph {}, "
         "found {}",
         source_, line, column, count_ - 1, quoted(c));
   in_->drop();
@@ -203,7 +203,7 @@ bool Candidates::advance() {
   }
   if (in_->peek() >= 0)
     fail(
-        "{}: expected JSON, found a parse error at line {}, column {}: expected the end behind the list, "
+        "{}: expected JSON, found a parse error at line {}, column {}: expected the end after the list, "
         "found {}",
         source_, in_->line, in_->column, quoted(in_->peek()));
   return false;

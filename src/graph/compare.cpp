@@ -147,10 +147,10 @@ Comparison compare(const Array& found, const Array& expected, const Tolerance& a
 std::string to_string(const Comparison& c) {
   std::string remarks;
   if (c.explained && c.wrong == 0)
-    remarks = ", the norm past what is allowed; rounding alone moves it as far";
+    remarks = ", the norm above what is allowed; rounding alone moves it as far";
   else if (c.explained)
     remarks =
-        fmt::format(", {} elements past that; rounding alone explains up to {:.3g} there", c.wrong, c.error);
+        fmt::format(", {} elements above that; rounding alone explains up to {:.3g} there", c.wrong, c.error);
   else if (c.wrong)
     remarks = fmt::format(", {} elements wrong", c.wrong);
   if (c.wrong && c.of_error > 1)

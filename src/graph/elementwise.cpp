@@ -14,7 +14,7 @@ constexpr bool in_order() {
     if (static_cast<std::size_t>(table[i].kind) != static_cast<std::size_t>(table[0].kind) + i) return false;
   return true;
 }
-static_assert(in_order(), "the rows stand in the order of OpKind, without gaps");
+static_assert(in_order(), "the rows are in the order of OpKind, without gaps");
 
 const Elementwise* find(OpKind kind) {
   const auto at = static_cast<std::size_t>(kind) - static_cast<std::size_t>(table[0].kind);

@@ -110,7 +110,7 @@ constexpr ElementwiseRow<N, F> row(OpKind kind, std::string_view name, std::stri
                                    double (*own)(const double*, double, double, double), F meaning,
                                    std::string_view integers = {}) {
   if (!has_operands(text, N) || (!integers.empty() && !has_operands(integers, N)))
-    throw "a text that leaves an operand out";
+    throw "a format that omits an operand";
   return {{kind, name, mirage, N, scalar, text, spread, own, integers}, meaning};
 }
 

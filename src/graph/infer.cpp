@@ -271,8 +271,8 @@ std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attribute
     case OpKind::reshape:
       check_shape(where, "the result", attributes.sizes);
       if (size(attributes.sizes) != size(x))
-        fail_at(where, "expected a shape of as many elements as {}, {}, found {}, {}", to_string(x), size(x),
-                to_string(attributes.sizes), size(attributes.sizes));
+        fail_at(where, "expected a shape with the number of elements of {}, {}, found {}, {}", to_string(x),
+                size(x), to_string(attributes.sizes), size(attributes.sizes));
       return {attributes.sizes};
     case OpKind::expand:
       if (broadcast_shape(where, x, attributes.sizes) != attributes.sizes)

@@ -104,7 +104,7 @@ DType common_dtype(const Where& where, OpKind kind, std::vector<int> operands,
   if (const int at = number_operand(kind); at >= 0 && at < static_cast<int>(operands.size())) {
     const DType found = tensors[operands[at]].dtype;
     if (found != DType::int32)
-      fail_at(where, "expected {} in int32, found {}", names_rows(kind) ? "numbers of rows" : "lengths",
+      fail_at(where, "expected {} in int32, found {}", names_rows(kind) ? "row indices" : "lengths",
               name(found));
     operands.erase(operands.begin() + at);
   }
@@ -221,7 +221,7 @@ class BlockInference {
       fail_at(where,
               "expected to accumulate what the loop computes, found an operand that lives after the loop");
     if (after)
-      for (int t : op.inputs) refuse_varying(where, t, "meet one that lives after the loop");
+      for (int t : op.inputs) refuse_varying(where, t, "be combined with one that lives after the loop");
     check_scalars(where, op.kind, op.attributes, op.inputs.size());
     if (op.kind == OpKind::mask) vary = check_place(where, op, shapes[0], after) || vary;
     const DType operands = common_dtype(where, op.kind, op.inputs, b_.tensors);

@@ -322,7 +322,7 @@ class Search {
 
   std::string offender() const {
     const auto show = [](const Magnitude& m) {
-      return m.finite ? fmt::format("reaches {:.3g}, past the end of float32", m.greatest)
+      return m.finite ? fmt::format("reaches {:.3g}, beyond the range of float32", m.greatest)
                       : std::string("is not finite");
     };
     for (const Stage& s : stages_) {

@@ -94,7 +94,7 @@ bool has_scalar(const Where& where, OpKind kind, const Json& j) {
     fail_at(where, "expected {} operands, or {} and a \"scalar\" in place of the last, found {}",
             info(kind).inputs, tensors, tensors);
   if (!takes_scalar(kind, tensors) && given)
-    fail_at(where, "expected \"scalar\" in place of the last of {} operands, found it beside {}",
+    fail_at(where, "expected \"scalar\" in place of the last of {} operands, found it with {}",
             info(kind).inputs, tensors);
   return given;
 }

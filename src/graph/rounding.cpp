@@ -97,8 +97,8 @@ void elementwise_errors(OpKind kind, const Attributes& a, DType dtype, const std
   });
 }
 
-/// The float32 error of a sum, given the square of its terms and the largest of its partial sums in their
-/// order: another order has other partial sums, about as large unless the terms are arranged to cancel late.
+/// The float32 error of a sum, given the square of its terms and the largest of its partial results in their
+/// order: another order has other partial results, about as large unless the terms are arranged to cancel late.
 double own_sum_error(double share, double maximum, double squares) {
   return share * (maximum + std::sqrt(squares));
 }
@@ -139,7 +139,7 @@ void matmul(DType dtype, const Uncertain& a, const Uncertain& b, double* error, 
     const auto product = [&](const double* x, const double* y, std::int64_t depth) {
       gemm(count / n, n, depth, x, k, y, n, part.data(), n);
     };
-    for (std::int64_t at = 0; at < k; at += step) {  // the partial sums, every few terms
+    for (std::int64_t at = 0; at < k; at += step) {  // the partial results, every few terms
       product(a.at.values + from_a + at, b.at.values + from_b + at * n, std::min(step, k - at));
       for (std::size_t j = 0; j < part.size(); ++j)
         sum[j] += part[j], maximum[j] = std::max(maximum[j], std::fabs(sum[j]));

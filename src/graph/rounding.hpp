@@ -8,7 +8,7 @@
 //   f of one operand  the distance of f(x + e) and f(x - e) from f(x), and the rounding of f itself
 //                     (`own_error`)
 //   + - * / pow       likewise, to first order or at the corners
-//   sums              the sum of e, plus a share of the partial sums that grows with the square root of the
+//   sums              the sum of e, plus a share of the partial results that grows with the square root of the
 //                     length, as float32 rounding errors do in any order (Higham and Mary, 2019)
 //   storage           the distance between the roundings of x - e, x and x + e: 0 if all three are the same
 //                     number. That keeps the bound tight: few f16 values are so near a boundary that float32
@@ -96,7 +96,7 @@ class Noise {
   std::uint64_t sample_ = 0, element_ = 0;  // element_: of store, the same for all samples
 };
 
-/// float32 error of a sum of n terms, relative to its partial sums.
+/// float32 error of a sum of n terms, relative to its partial results.
 double sum_error(std::int64_t n);
 
 }  // namespace zellige::graph

@@ -14,7 +14,7 @@ namespace {
 std::int64_t number_of(OpKind kind, const Operand& numbers, std::int64_t i, std::int64_t bound) {
   const double n = numbers.values[i];
   if (!(n >= 0 && n < static_cast<double>(bound)) || n != std::floor(n))
-    fail("{}: expected numbers of rows from 0 to {}, found {} at {}", name(kind), bound - 1, n,
+    fail("{}: expected row indices from 0 to {}, found {} at {}", name(kind), bound - 1, n,
          to_string(coordinates(i, numbers.shape)));
   return static_cast<std::int64_t>(n);
 }
@@ -60,7 +60,7 @@ std::vector<Shape> rows_shapes(const Where& where, OpKind kind, const Attributes
       fail_at(where, "expected updates of shape {}, a row of {} for each of {} numbers, found {}",
               to_string(updates), to_string(x), to_string(in[1]), to_string(in[2]));
     if (size(in[1]) > x[0])
-      fail_at(where, "expected at most {} numbers of rows, each once, found {}", x[0], size(in[1]));
+      fail_at(where, "expected at most {} row indices, each once, found {}", x[0], size(in[1]));
     return {x};
   }
   if (a.dim < 0 || a.dim >= static_cast<int>(x.size()))

@@ -217,7 +217,7 @@ class Builder {
     schedule_.ranks = order_.ranks;
     channel("ring", plan_.tasks[order_.loop_copies.front()].buffer, order_.stages, producer,
             Synchronisation::mbarrier_bytes);
-    channel("sums", -1, 1, consumer, Synchronisation::commit_group);
+    channel("accumulators", -1, 1, consumer, Synchronisation::commit_group);
     if (has_warpgroup_chain(plan_)) {
       scores_ = channel("scores", -1, 1, consumer, Synchronisation::commit_group);
       second_ = channel("second ring", plan_.tasks[order_.loop_copies.back()].buffer, order_.stages, producer,
@@ -340,7 +340,7 @@ class Builder {
     if (emptied()) step(StepKind::release).channel = ring;  // nothing waits for the last tile's
   }
 
-  /// Sends partial sums of a slice of K to the ranks that store their columns, and receives this rank's.
+  /// Sends partial results of a slice of K to the ranks that store their columns, and receives this rank's.
   void exchange() {
     for (int t = 0; t < static_cast<int>(plan_.tasks.size()); ++t) {
       const TaskKind kind = plan_.tasks[t].kind;

@@ -22,7 +22,7 @@ namespace {
 std::string describe(Loads loads, Copies copies, bool barrier_after_loop) {
   std::string text = copies == Copies::first ? "all copies first" : "copies where memory is least";
   if (loads == Loads::in_place) text += ", tiles read in place where no tensor core reads them";
-  if (barrier_after_loop) text += ", a barrier behind the loop";
+  if (barrier_after_loop) text += ", a barrier after the loop";
   return text;
 }
 
@@ -61,7 +61,7 @@ class Choice {
         }
         if (fits(ordered, order,
                  fmt::format("products on warpgroups, tiles by TMA{}{}",
-                             blocks == Blocks::a_tile ? "" : ", blocks that stay",
+                             blocks == Blocks::a_tile ? "" : ", persistent blocks",
                              blocks == Blocks::pairs     ? " in pairs"
                              : blocks == Blocks::split_k ? " in pairs with half of K each"
                                                          : "")))
@@ -153,7 +153,7 @@ class Choice {
     slice_fragments(plan, order);
     plan.schedule = build_schedule(plan, order);
     if (place_buffers(plan, target_)) {
-      if (!reasons.empty()) reasons.push_back(what + ": chosen");
+      if (!reasons.empty()) reasons.push_back(what + ": selected");
       return true;
     }
     reasons.push_back(fmt::format("{}: {} bytes of shared memory, {} has {}", what, plan.shared_bytes,

@@ -295,7 +295,8 @@ std::string print(const Context& c) {
   }
   if (c.replicated()) return fmt::format("rows of {}, each in {} lanes", to_string(c.domain), c.holders());
   if (c.axes() == 1)
-    return fmt::format("sweep of {} by {} along dimension {}", to_string(c.domain), c.vector(), c.inner());
+    return fmt::format("blocked layout of {} by {} along dimension {}", to_string(c.domain), c.vector(),
+                       c.inner());
   return fmt::format("{} lanes{} a line of {} in {}, by {}", c.lanes(),
                      c.parts() > 1 ? fmt::format(" in each of {} warps", c.parts()) : "", c.items(0),
                      to_string(c.domain), c.vector());

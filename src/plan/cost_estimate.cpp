@@ -353,7 +353,7 @@ std::string print(const CostEstimate& p) {
   std::string out;
   for (const KernelCost& k : p.kernels)
     out += fmt::format(
-        "price of {}: {:.1f} us: launch {:.1f}, first load {:.1f}, DRAM {:.1f}, L2 {:.1f}, shared memory "
+        "cost of {}: {:.1f} us: launch {:.1f}, first load {:.1f}, DRAM {:.1f}, L2 {:.1f}, shared memory "
         "{:.1f}, tensor cores {:.1f}, "
         "issue {:.1f}, latencies {:.1f}; {} block{} of {} at a time on the busiest multiprocessor\n",
         k.name, k.us, k.launch, k.first, k.dram, k.l2, k.shared, k.tensor, k.issue, k.latency,

@@ -32,12 +32,11 @@ bool verify_agent(const Schedule& s, std::size_t a, const std::string& kernel) {
     const int i = at.index;
     if (depends(step.kind) && !s.programmatic)
       reject(
-          "{}: {}, {}, stands in a kernel that starts when the one before has ended; only one that is "
+          "{}: {}, {}, is in a kernel that starts when the one before has ended; only one that is "
           "launched early waits or lets the next start",
           kernel, agent.name, describe(step, i));
     if (depends(step.kind) && at.in_loop())
-      reject("{}: {}, {}, stands in a loop; once, in front of it, is enough", kernel, agent.name,
-             describe(step, i));
+      reject("{}: {}, {}, is in a loop; once, before it, is enough", kernel, agent.name, describe(step, i));
     if (step.kind == StepKind::griddep_launch_dependents && !waited)
       reject(
           "{}: {} lets the next kernel start in {} before its griddep_wait: that kernel could then not rely "
@@ -92,7 +91,7 @@ void verify_dependence(const Schedule& s, const std::string& kernel) {
   for (std::size_t a = 0; a < s.agents.size(); ++a) waits = verify_agent(s, a, kernel) || waits;
   if (s.programmatic && !waits)
     reject(
-        "{}: is launched early and no agent of it waits: the kernel behind it could start while those before "
+        "{}: is launched early and no agent of it waits: the kernel after it could start while those before "
         "it still run; "
         "one griddep_wait is needed",
         kernel);

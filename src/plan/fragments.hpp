@@ -14,7 +14,7 @@
 namespace zellige::plan {
 
 /// Warps along batch, M, N and K of a matmul. With k > 1 each of these warps sums its own slices of K, and
-/// the users of the result add the k partial sums.
+/// the users of the result add the k partial results.
 struct WarpLayout {
   int b = 1, m = 1, n = 1, k = 1;
   int count() const { return b * m * n * k; }

@@ -45,7 +45,7 @@ struct Buffer {
   DType dtype = DType::f32;
   Shape shape;       // of the tile, without padding
   Shape padded;      // what is written; zeros beyond `shape`
-  int partials = 1;  // number of float32 partial sums, which its users add; an outermost dimension if > 1
+  int partials = 1;  // number of float32 partial results, which its users add; an outermost dimension if > 1
   int stages = 1;    // of the software pipeline
   bool matmul_operand = false;
   int inner = 0;    // the dimension of stride 1
@@ -72,7 +72,7 @@ enum class TaskKind : std::uint8_t {
   to_lines,      // a map, one value per row, into the registers of the threads that hold the row
   to_registers,  // a map over accumulators, into registers
   rescale,       // a carried matmul's accumulators, before this iteration is added
-  reduce,        // a reduction's thread-local partial sums
+  reduce,        // a reduction's thread-local partial results
   finish,        // across lanes, into the reduction's buffer
   to_cluster,    // split-K: accumulators of the columns that other ranks store, into their buffers
   from_cluster,  // split-K: adds what the other ranks sent to this rank's accumulators

@@ -92,7 +92,7 @@ std::string print(const KernelPlan& plan, const Step& step, bool in_loop) {
   const Task& task = plan.tasks[step.task];
   if (step.channel >= 0 && plan.schedule.warp_specialized()) return print(plan.schedule, step, in_loop);
   return fmt::format("{} %{} in {}{}", name(task.kind), task.node, print(plan.contexts[task.context]),
-                     step.guard_lag > 0 ? fmt::format(", {} iterations ahead", step.guard_lag) : "");
+                     step.guard_lag > 0 ? fmt::format(", {} iterations in advance", step.guard_lag) : "");
 }
 
 }  // namespace
@@ -102,7 +102,7 @@ std::string print(const KernelPlan& plan, const Program& program) {
   for (const auto& [node, m] : plan.matmuls) {
     out += fmt::format("  matmul %{}: ", node);
     if (!m.row) {
-      out += "ordinary float32 products, a sum at a time\n";
+      out += "ordinary float32 products, by scalar multiply-adds\n";
       continue;
     }
     out += fmt::format("{}, warps {}x{}x{} over batch, M, N and {} over K{}\n",
@@ -117,7 +117,7 @@ std::string print(const KernelPlan& plan, const Program& program) {
                        to_string(b.padded), b.offset, b.bytes, to_string(b.strides));
     if (b.span > 0) out += fmt::format(", spans of {}", b.span);
     if (b.swizzle.B > 0) out += fmt::format(", Swizzle<{},{},{}>", b.swizzle.B, b.swizzle.M, b.swizzle.S);
-    if (b.partials > 1) out += fmt::format(", {} partial sums", b.partials);
+    if (b.partials > 1) out += fmt::format(", {} partial results", b.partials);
     if (b.stages > 1) out += fmt::format(", {} stages", b.stages);
     out += "\n";
   }

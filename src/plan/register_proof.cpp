@@ -19,8 +19,8 @@ void RegisterProof::agree(int writer, int reader, int x, bool partial) {
   const int left_id = left_in(writer);
   const Context &from = plan_.contexts[left_id], &to = context(reader);
   if (from.row && from.holders() > 1 && !partial)
-    reject("{}: {} reads %{} in registers, where {} leaves sums over one of {} parts of K in each", p_.name,
-           describe(reader), x, describe(writer), from.holders());
+    reject("{}: {} reads %{} in registers, where {} leaves partial results over one of {} parts of K in each",
+           p_.name, describe(reader), x, describe(writer), from.holders());
   if (from == to || !agreed_.insert({left_id, plan_.tasks[reader].context}).second) return;
   const EvaluatedLayout left(from), taken(to);
   for (int repeat = 0; repeat < taken.repeats(); ++repeat)
@@ -73,10 +73,10 @@ void RegisterProof::same_thread(int t, int w, int b, bool own) const {
   const Shape& shape = plan_.buffers[b].shape;
   const Context &from = context(w), &to = context(t);
   if (!own)
-    reject("{}: {} reads {} without a barrier behind {}, at coordinates that are not its threads' own",
+    reject("{}: {} reads {} without a barrier after {}, at coordinates that are not its threads' own",
            p_.name, describe(t), plan_.buffers[b].name, describe(w));
   if (plan_.tasks[w].kind == TaskKind::finish || plan_.buffers[b].partials > 1)
-    reject("{}: {} reads {} without a barrier behind {}, whose elements come from several threads: {}",
+    reject("{}: {} reads {} without a barrier after {}, whose elements come from several threads: {}",
            p_.name, describe(t), plan_.buffers[b].name, describe(w), print(from));
   const std::vector<int> owner = owners(from, shape);
   for_each(EvaluatedLayout(to), [&](int thread, int value, const Shape& at) {
@@ -86,7 +86,7 @@ void RegisterProof::same_thread(int t, int w, int b, bool own) const {
     const int found = owner[static_cast<std::size_t>(linear(element, shape))];
     if (found != thread)
       reject(
-          "{}: value {} of thread {} in {} is {}, for which it reads {} of {} without a barrier behind {}, "
+          "{}: value {} of thread {} in {} is {}, for which it reads {} of {} without a barrier after {}, "
           "where thread {} wrote it",
           p_.name, value, thread, describe(t), to_string(at), to_string(element), plan_.buffers[b].name,
           describe(w), found);
@@ -152,9 +152,9 @@ void RegisterProof::sums(int t, int writer) {
   if (plan_.tasks[writer].context != task.context) agree(writer, t, task.node, true);
   const Context& c = context(t);
   if (task.buffer >= 0 && plan_.buffers[task.buffer].partials != c.parts())
-    reject("{}: {} stores {} partial sums into {}, which has room for {}", p_.name, describe(t), c.parts(),
+    reject("{}: {} stores {} partial results into {}, which has room for {}", p_.name, describe(t), c.parts(),
            plan_.buffers[task.buffer].name, plan_.buffers[task.buffer].partials);
-  if (c.axes() == 1) reject("{}: {} adds up sums in {}", p_.name, describe(t), print(c));
+  if (c.axes() == 1) reject("{}: {} adds up partial results in {}", p_.name, describe(t), print(c));
   if (c.lanes() > 32 || 32 % c.lanes() != 0 || c.threads() > p_.threads() / 32 * 32)
     reject("{}: {} adds up over {} lanes in {} threads, in a block of {}", p_.name, describe(t), c.lanes(),
            c.threads(), p_.threads());

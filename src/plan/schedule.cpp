@@ -88,8 +88,8 @@ std::string print(const Schedule& s, const Step& step, bool in_loop) {
   if (step.arrivals > 0) text += fmt::format(" for {} arrivals", step.arrivals);
   if (step.channel >= 0 && !named) text += " through " + channel_name(s, step.channel);
   if (step.guard_lag != 0)
-    text += in_loop ? fmt::format(" while i+{} < trips", step.guard_lag)
-                    : fmt::format(" if {} < trips", step.guard_lag);
+    text += in_loop ? fmt::format(" while i+{} < trip_count", step.guard_lag)
+                    : fmt::format(" if {} < trip_count", step.guard_lag);
   return text;
 }
 

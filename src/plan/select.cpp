@@ -224,7 +224,7 @@ class Selection {
   };
 
   /// The cheapest layouts of ids[first .. last] as one chain. A producer's warps along N are its consumer's
-  /// along K, and splitting K leaves partial sums, which a third matmul cannot read: chains of three or more
+  /// along K, and splitting K leaves partial results, which a third matmul cannot read: chains of three or more
   /// split only batch and M.
   Chain chain(const std::vector<int>& ids, std::size_t first, std::size_t last) const {
     Chain best;

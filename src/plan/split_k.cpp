@@ -36,7 +36,7 @@ Buffer partial_sums(const Node& product, int node, const Context& sums) {
   b.inner = 3;
   b.elements = b.stage_stride = graph::size(b.shape);
   b.bytes = b.elements * graph::bytes(b.dtype);
-  b.swizzle_reason = fmt::format("sums of {} as their threads hold them", to_string(product.shape));
+  b.swizzle_reason = fmt::format("accumulators of {} as their threads hold them", to_string(product.shape));
   return b;
 }
 

@@ -239,13 +239,13 @@ Tiled tile(const graph::KernelGraph& graph, const target::Target& target, const 
   Tiled taken = rejected || clear ? std::move(all.front()) : std::move(*given);
   taken.plan.rejected = std::move(found.rejected);
   taken.plan.program.notes.push_back(
-      rejected
-          ? fmt::format("tiles chosen of {}: {:.1f} us; the proof rejects the plan of the graph's own ({})",
-                        all.size(), taken.cost.us, print(own))
-      : clear
-          ? fmt::format("tiles chosen of {}: {:.1f} us, where the graph's own ({}) take {:.1f}", all.size(),
-                        taken.cost.us, print(own), us)
-          : fmt::format("tiles as given: {:.1f} us, the least of {}, or not clearly more", us, all.size()));
+      rejected ? fmt::format(
+                     "tiles selected from {}: {:.1f} us; the proof rejects the plan of the graph's own ({})",
+                     all.size(), taken.cost.us, print(own))
+      : clear ? fmt::format("tiles selected from {}: {:.1f} us, where the graph's own ({}) take {:.1f}",
+                            all.size(), taken.cost.us, print(own), us)
+              : fmt::format("tiles of the graph: {:.1f} us, the least of {}, or not clearly more", us,
+                            all.size()));
   return taken;
 }
 

@@ -105,7 +105,7 @@ class Simulation {
         for (const Access& w : step.writes)
           phase.bytes += s.schedule.tensors[w.tensor].bytes / s.schedule.tensors[w.tensor].stages;
         if (phase.bytes > max_transaction_bytes)
-          does_not_fit("{}: {} brings {} bytes to one stage of channel {} in {}; an mbarrier counts to {}",
+          does_not_fit("{}: {} loads {} bytes into one stage of channel {} in {}; an mbarrier counts to {}",
                        s.kernel, s.schedule.agents[a].name, phase.bytes, c.name, describe(e),
                        max_transaction_bytes);
       }
@@ -314,7 +314,7 @@ class Simulation {
     for (std::size_t b = 0; b < s.agents.size(); ++b)
       if (barriers_of[b].contains(e.step->id)) threads += warp_threads * s.schedule.agents[b].warps;
     if (threads == e.step->threads) return;
-    reject("{}: {} comes to barrier {} in {} for {} threads a round, and {} come to it; let it wait for {}",
+    reject("{}: {} reaches barrier {} in {} for {} threads a round, and {} reach it; let it wait for {}",
            s.kernel, s.schedule.agents[a].name, e.step->id % barriers_per_rank, describe(e), e.step->threads,
            threads, threads);
   }
@@ -402,7 +402,7 @@ class Simulation {
       if (arrivals == expected) continue;
       reject(
           "{}: the empty barrier of {}[{}] of channel {} waits for {} arrivals in phase {}, and gets {}; "
-          "initialise it for as many warps as release the stage, in every phase",
+          "initialise it for the number of warps that release the stage, in every phase",
           s.kernel, s.schedule.tensors[c.tensor].name, phase % c.stages, c.name, expected, phase / c.stages,
           arrivals);
     }

@@ -144,25 +144,25 @@ void check_steps(const Schedule& s, const std::string& kernel, int agent) {
       reject("{}: {}, is a {} with guard {}; only copy and work may be skipped", kernel, at(a, step, k),
              name(step.kind), step.guard_lag);
     if (step.guard_lag < 0)
-      reject("{}: {}, has guard {}; a guard looks ahead, so at least 0", kernel, at(a, step, k),
+      reject("{}: {}, has guard {}; a guard looks forward, so at least 0", kernel, at(a, step, k),
              step.guard_lag);
     if (step.guard_lag > 0 && !p.in_loop() && last_loop < k)
       reject(
-          "{}: {}, has guard {} and no loop around or behind it; a guard compares with the trips of that "
+          "{}: {}, has guard {} and no loop around or after it; a guard compares with the trip count of that "
           "loop",
           kernel, at(a, step, k), step.guard_lag);
     if (step.kind != StepKind::loop && !step.body.empty())
       reject("{}: {}, is a {} with a body of {} steps; only a loop has one", kernel, at(a, step, k),
              name(step.kind), step.body.size());
     if (step.kind == StepKind::loop && step.trip_count < 1)
-      reject("{}: {}, makes {} trips; a loop makes at least 1", kernel, at(a, step, k), step.trip_count);
+      reject("{}: {}, has trip count {}; a loop has at least 1", kernel, at(a, step, k), step.trip_count);
     const bool may_start_delayed = step.kind == StepKind::loop && step.loop == Loop::iterations;
     const bool prologue = step.kind == StepKind::loop && step.loop == Loop::prologue;
     if (step.from != 0 && ((!prologue && !may_start_delayed) || step.from < 0 ||
                            step.from > step.trip_count || (prologue && step.from == step.trip_count)))
       reject(
           "{}: {}, starts with iteration {} of {}; only a prologue, before its end, and a loop of iterations "
-          "start past 0",
+          "start above 0",
           kernel, at(a, step, k), step.from, step.trip_count);
   });
 }
@@ -346,8 +346,10 @@ static void check_ranks(const Schedule& s, const std::string& kernel) {
       for (const Access& w : step.writes) {
         const SharedTensor& t = s.tensors[w.tensor];
         if (t.bytes / t.stages % (s.ranks * tma_alignment) != 0)
-          reject("{}: {}, brings a stage of {} in {} parts; its {} bytes are not so many times {}", kernel,
-                 at(a, step, k), t.name, s.ranks, t.bytes / t.stages, tma_alignment);
+          reject(
+              "{}: {}, loads a stage of {} in {} parts; its {} bytes do not split into that many multiples "
+              "of {}",
+              kernel, at(a, step, k), t.name, s.ranks, t.bytes / t.stages, tma_alignment);
       }
     });
 }
@@ -413,13 +415,13 @@ void check_other_arrivals(const Schedule& s, const std::string& kernel) {
       reject(
           "{}: the empty barriers of channel {}, none of whose stages is given back, wait for {} arrivals; "
           "its "
-          "consumers have {} warps: initialise them for as many",
+          "consumers have {} warps: initialise them for that number",
           kernel, channel.name, arrivals_of(s, static_cast<int>(c)), consuming);
     const int arriving = (s.ranks - 1) * releasing;
     if (channel.by == Synchronisation::mbarrier_cluster && arrivals_of(s, static_cast<int>(c)) != arriving)
       reject(
           "{}: the barrier of channel {} waits for {} arrivals, and gets {}: {} from each of {} other ranks; "
-          "initialise it for as many",
+          "initialise it for that number",
           kernel, channel.name, arrivals_of(s, static_cast<int>(c)), arriving, releasing, s.ranks - 1);
   }
 }

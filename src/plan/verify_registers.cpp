@@ -62,8 +62,10 @@ class Registers {
   void next_iteration() {
     pipelined_fragments_ = std::exchange(fragments_, {});
     for (int product : pipelined_rescaled_)
-      reject("{}: %{}'s sums are multiplied, and no product is added to them before the next iteration ends",
-             p_.name, product);
+      reject(
+          "{}: %{}'s accumulators are multiplied, and no product is added to them before the next iteration "
+          "ends",
+          p_.name, product);
     pipelined_rescaled_ = std::exchange(rescaled_, {});
   }
 
@@ -135,8 +137,8 @@ class Registers {
         return;
       case TaskKind::to_global:
         if (plan_.split_k > 1 && plan_.parts.count(task.node) == 0)
-          reject("{}: {} stores all columns of a tile of which this rank has sums of its own part", p_.name,
-                 describe(t));
+          reject("{}: {} stores all columns of a tile of which this rank has partial results of its own part",
+                 p_.name, describe(t));
         if (task.buffer < 0)
           read(t, n.in[0], At::own);
         else
@@ -156,7 +158,7 @@ class Registers {
         read(t, rescaled_by(n), narrowed(At::own, node(rescaled_by(n)).shape, context(task).domain));
         state(t, accumulators_, task.node);
         if (!rescaled_.insert(task.node).second)
-          reject("{}: {} multiplies its sums a second time before the product is added", p_.name,
+          reject("{}: {} multiplies its accumulators a second time before the product is added", p_.name,
                  describe(t));
         return;
       case TaskKind::reduce:
@@ -217,8 +219,8 @@ class Registers {
     const Task& task = plan_.tasks[t];
     const Node& n = node(x);
     if (plan_.split_k > 1 && n.carried && section_ == Section::after && !whole_)
-      reject("{}: {} reads sums %{} of a slice of K, before those of the other {} came", p_.name, describe(t),
-             x, plan_.split_k == 2 ? "rank" : "ranks");
+      reject("{}: {} reads accumulators %{} of a slice of K, before those of the other {} came", p_.name,
+             describe(t), x, plan_.split_k == 2 ? "rank" : "ranks");
     if (const auto direct = plan_.direct.find(x); direct != plan_.direct.end() && direct->second) return;
     const bool after_loop = n.carried || n.kind == NodeKind::accumulate;
     if (const auto c = plan_.context_of.find(x); c != plan_.context_of.end() && n.kind != NodeKind::round &&
@@ -280,13 +282,13 @@ class Registers {
 
   void in_registers(int t, int x) { proof_.agree(left(t, x), t, x, false); }
 
-  /// Checks a store of registers to shared memory: it stores its own node, partial sums unreduced.
+  /// Checks a store of registers to shared memory: it stores its own node, partial results unreduced.
   void check_stored(int t) {
     const Task& task = plan_.tasks[t];
     proof_.agree(left(t, task.node), t, task.node, true);
     const int parts = context(task).replicated() ? 1 : context(task).holders();
     if (plan_.buffers[task.buffer].partials != parts)
-      reject("{}: {} stores {} partial sums into {}, which has room for {}", p_.name, describe(t), parts,
+      reject("{}: {} stores {} partial results into {}, which has room for {}", p_.name, describe(t), parts,
              plan_.buffers[task.buffer].name, plan_.buffers[task.buffer].partials);
   }
 
@@ -296,7 +298,7 @@ class Registers {
     const MatmulChoice& choice = plan_.matmuls.at(task.node);
     const WarpLayout w = c.row ? warps(c) : WarpLayout{}, &selected = choice.warps;
     if (w != selected)
-      reject("{}: {} runs under warps {}x{}x{}x{}, {}x{}x{}x{} were chosen (batch, M, N, K)", p_.name,
+      reject("{}: {} runs under warps {}x{}x{}x{}, {}x{}x{}x{} were selected (batch, M, N, K)", p_.name,
              describe(t), w.b, w.m, w.n, w.k, selected.b, selected.m, selected.n, selected.k);
     if (c.domain != node(task.node).shape)
       reject("{}: {} has accumulators of {}; its product is {}", p_.name, describe(t), to_string(c.domain),
@@ -304,7 +306,7 @@ class Registers {
     const bool side_by_side = c.row && choice.row && choice.columns() != choice.n &&
                               leaves_as(*choice.row, *c.row, node(task.node).shape, w);
     if (!c.row || !choice.row || (!equivalent(*c.row, *choice.row) && !side_by_side))
-      reject("{}: {} leaves its accumulators as {} does, {} was chosen", p_.name, describe(t),
+      reject("{}: {} leaves its accumulators as {} does, {} was selected", p_.name, describe(t),
              c.row ? c.row->name : "no instruction", choice.row ? choice.row->name : "no instruction");
     if (w.count() * 32 > p_.threads())
       reject("{}: {} runs under {} warps of 32 threads; the block has {} threads", p_.name, describe(t),
@@ -317,8 +319,9 @@ class Registers {
     stored(t, node(task.node).in[1], false);
     if (rescaled_by(node(task.node)) >= 0 &&
         (pipelined_ ? pipelined_rescaled_ : rescaled_).erase(task.node) == 0)
-      reject("{}: {} adds to sums that no task before it in {} has multiplied by %{}", p_.name, describe(t),
-             pipelined_ ? "the iteration before" : "this iteration", rescaled_by(node(task.node)));
+      reject("{}: {} adds to accumulators that no task before it in {} has multiplied by %{}", p_.name,
+             describe(t), pipelined_ ? "the iteration before" : "this iteration",
+             rescaled_by(node(task.node)));
     if (node(task.node).carried) return state(t, accumulators_, task.node);
     accumulators_[task.node] = {t, false};
   }
@@ -337,7 +340,8 @@ class Registers {
   void finish(int t) {
     const auto found = sums_.find(plan_.tasks[t].node);
     if (found == sums_.end())
-      reject("{}: {} adds up sums that no task before it in this section leaves", p_.name, describe(t));
+      reject("{}: {} adds up partial results that no task before it in this section leaves", p_.name,
+             describe(t));
     proof_.sums(t, found->second.task);
     if (plan_.tasks[t].buffer < 0) accumulators_[plan_.tasks[t].node] = {t, false};
   }

@@ -83,7 +83,8 @@ void report_overwritten(const State& s, const Touch& read) {
   const Touch& over = *cell.overwritten;
   const Cell& other = s.cells[over.cell];
   reject(
-      "{}, but {} wrote {} over it (bytes [{}, {}) are in both); place the two apart, or read before that "
+      "{}, but {} wrote {} over it (bytes [{}, {}) are in both); place the two in separate bytes, or read "
+      "before that "
       "write",
       subject(s, read), who(s, over, read), cell_name(s, over.cell), std::max(cell.begin, other.begin),
       std::min(cell.end, other.end));
@@ -132,7 +133,7 @@ void report_race(const State& s, const Touch& first, const Touch& second) {
   if (second.via == Via::tma_load && !same_agent) {
     const Channel& c = s.schedule.channels[second.event->step->channel];
     reject(
-        "{}, but {} may still {} {}; let {} release channel {} behind that, and {} acquire it before this "
+        "{}, but {} may still {} {}; let {} release channel {} after that, and {} acquire it before this "
         "step",
         head, by, first.writes ? "write" : "read", what, first_agent, c.name, second_agent);
   }
@@ -154,7 +155,7 @@ void report_race(const State& s, const Touch& first, const Touch& second) {
 
 void report_no_fence(const State& s, const Touch& first, const Touch& second) {
   reject(
-      "{} by {}, but {} wrote {} by {} and no fence_proxy lies between; put fence_proxy behind that write, "
+      "{} by {}, but {} wrote {} by {} and no fence_proxy lies between; put fence_proxy after that write, "
       "before the "
       "barrier or release that orders the two",
       subject(s, second),
@@ -209,7 +210,7 @@ void report_deadlock(const State& s) {
 
 void report_arrived_twice(const State& s, int agent, const Event& e) {
   reject(
-      "{}: {} comes to barrier {} again in {}, but does not know that those who wait there have passed its "
+      "{}: {} reaches barrier {} again in {}, but does not know that those who wait there have passed its "
       "last "
       "round, so it may be counted twice; let it wait, or learn of it, between the two",
       s.kernel, s.schedule.agents[agent].name, e.step->id, describe(e));

@@ -41,7 +41,7 @@ class Chain {
     constexpr int max_sums = 200;
     const int sums_each = first.row->c.registers + first.row->c.registers / 2 + second.row->c.registers;
     if (sums_each > max_sums)
-      return fmt::format("both products leave {} registers of sums in a thread, which has room for {}",
+      return fmt::format("both products leave {} accumulator registers in a thread, which has room for {}",
                          sums_each, max_sums);
     if (first.n % second.row->k != 0)
       return fmt::format("{} columns of %{} are no multiple of {}", first.n, scores, second.row->k);

@@ -58,7 +58,7 @@ class Relating {
         change_.axis >= 0 ? fmt::format("the grid's {} cannot go from {} to {} blocks", "xyz"[change_.axis],
                                         before_.grid[change_.axis], after_.grid[change_.axis])
         : change_.loop ? fmt::format("the loop cannot go from {} to {} iterations", before_.loop, after_.loop)
-                       : "the sums that it reads cannot be split otherwise";
+                       : "the accumulators that it reads cannot be split otherwise";
     graph::fail_at(where_, "{}: {}", what, fmt::format(format, std::forward<Args>(args)...));
   }
 
@@ -115,7 +115,7 @@ class Relating {
     const auto [i, j] = graph::mask_dims(op_->attributes, before_.tensors[x].shape.size());
     const bool looks = r.back == back(x, static_cast<int>(i)) || r.back == back(x, static_cast<int>(j));
     if (r.kind == Kind::parts && lies.kind == Kind::same && !looks) return r;
-    refuse("it keeps elements by where they are, and is not told where they are then");
+    refuse("it keeps elements by their position, which would be unknown");
   }
 
   std::optional<Summed> stored() const {
@@ -129,12 +129,12 @@ class Relating {
     if (r.kind == Kind::parts) {
       if (change_.axis < 0) refuse("what is stored depends on the iteration");
       if (back(tile, along) != r.back)
-        refuse("the tiles lie side by side along dimension {}, and are stored along dimension {}",
+        refuse("the tiles are adjacent along dimension {}, and are stored along dimension {}",
                rank(tile) - 1 - r.back, along);
       return std::nullopt;
     }
     if (r.blocks && r.back >= 0 && back(tile, along) != r.back)
-      refuse("partial sums would have to be summed along dimensions {} and {}", rank(tile) - 1 - r.back,
+      refuse("partial results would have to be summed along dimensions {} and {}", rank(tile) - 1 - r.back,
              along);
     if (r.back < 0) return Summed{along, common(tile, back(tile, along))};
     return Summed{rank(tile) - 1 - r.back, r.classes};
@@ -159,7 +159,7 @@ class Relating {
     }
     if (graph::is_accumulator(op_->kind)) return accumulated();
     if (op_->kind == OpKind::reduction_max && change_.loop)
-      refuse("a running maximum is told after every iteration");
+      refuse("a running maximum is read after every iteration");
     if (op_->kind == OpKind::mask) return masked();
     if (all_same) return {};
     if (graph::reduces(op_->kind) && !op_->attributes.keepdim)
@@ -197,7 +197,7 @@ class Relating {
   /// A matmul with a bias.
   Relation biased(const Relation& product) const {
     const Relation& bias = of(2);
-    if (product.kind == Kind::sums) refuse("its bias would be added to each of the partial sums");
+    if (product.kind == Kind::sums) refuse("its bias would be added to each of the partial results");
     if (bias.kind == Kind::same) {
       const bool by_parts = product.kind == Kind::parts;
       if (by_parts && !flat(op_->inputs[2], product.back))
@@ -254,19 +254,22 @@ class Relating {
     Relation r = of(0);
     if (r.kind == Kind::sums) {
       if (r.back != along) return r;
-      if (r.classes % to != 0) refuse("{} sums are kept apart, of elements that lie {} apart", to, r.classes);
+      if (r.classes % to != 0)
+        refuse("{} accumulators are kept separately, of elements at distance {}", to, r.classes);
       if (r.loop && common(x, along) % to != 0)
-        refuse("{} sums are kept apart, and an iteration has {} elements", to, extent(after_, x, along));
+        refuse("{} accumulators are kept separately, and an iteration has {} elements", to,
+               extent(after_, x, along));
       r.back = -1;
       return settled(r);
     }
     if (r.back != along) return r;
     if (common(x, along) % to != 0)
-      refuse("{} sums are kept apart, and its tile has {} elements", to, extent(after_, x, along));
+      refuse("{} accumulators are kept separately, and its tile has {} elements", to,
+             extent(after_, x, along));
     return summed(r);
   }
 
-  /// An operator on partial sums must be linear in them.
+  /// An operator on partial results must be linear in them.
   Relation linear() const {
     Relation r;
     int sums = 0;
@@ -300,7 +303,7 @@ class Relating {
       default:
         break;
     }
-    if (!fits) refuse("it would see partial sums, and is not linear in them");
+    if (!fits) refuse("its input would be a partial sum, in which it is not linear");
     for (std::size_t i = 0; i < op_->inputs.size(); ++i) {
       const int t = op_->inputs[i];
       if (of(i).kind == Kind::parts) refuse("one operand is a partial sum, the other in parts");
@@ -320,7 +323,7 @@ class Relating {
       for (std::size_t i = 0; i < op_->inputs.size(); ++i)
         if (of(i).kind == Kind::sums || of(i).loop) refuse("it is rescaled after every iteration");
       if (kind == OpKind::accum_red_sum_rescale && (last || (of(1).kind == Kind::parts && of(1).back == 0)))
-        refuse("it sums the dimension of which the tile has a part");
+        refuse("it reduces the dimension of which the tile has a part");
       return met(op_->inputs);
     }
     const bool mean_of_squares = kind == OpKind::accum_red_rms;
@@ -335,14 +338,15 @@ class Relating {
       return r;
     }
     if (r.kind == Kind::sums && (mean_of_squares || (mean && (r.loop || last))))
-      refuse("it would see partial sums, and is not linear in them");
+      refuse("its input would be a partial sum, in which it is not linear");
     std::int64_t to = 0;  // number of sums of the last dimension that stay separate; 0: it is not reduced
     if (kind == OpKind::accum_redtox_sum) to = op_->attributes.to;
     if (kind == OpKind::accum_red_sum || mean) to = 1;
     if (r.kind == Kind::parts) {
       if (to > 0 && last) {
         if (common(x, 0) % to != 0)
-          refuse("{} sums are kept apart, and its tile has {} elements", to, extent(after_, x, 0));
+          refuse("{} accumulators are kept separately, and its tile has {} elements", to,
+                 extent(after_, x, 0));
         // A mean over a whole row is a mean over the loop: only then is its count the same.
         if (mean && change_.axis >= 0)
           refuse("it takes the mean of the dimension of which the tile has a part");
@@ -357,7 +361,8 @@ class Relating {
     if (r.back >= 0 && r.loop) r.classes = std::gcd(r.classes, common(x, r.back));
     r.loop = false;
     if (to > 0 && last) {
-      if (r.classes % to != 0) refuse("{} sums are kept apart, of elements that lie {} apart", to, r.classes);
+      if (r.classes % to != 0)
+        refuse("{} accumulators are kept separately, of elements at distance {}", to, r.classes);
       r.back = -1;
     }
     return settled(r);

@@ -8,7 +8,7 @@
 //
 //   same    the same tile
 //   parts   several adjacent old tiles along a dimension, or a part of one
-//   sums    partial sums: its sum over blocks, over iterations, or along a dimension (of every n-th element,
+//   sums    partial results: its sum over blocks, over iterations, or along a dimension (of every n-th element,
 //           for each n that divides `classes`) equals the old tile's, as a reduction that is split otherwise
 //           leaves it
 //

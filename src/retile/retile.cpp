@@ -63,12 +63,13 @@ KernelGraph applied(const KernelGraph& g, const Step& step) {
     const int tensor = g.ops[at].outputs[result];
     const std::string& name = g.tensors[tensor].name;
     if (std::ranges::find(g.outputs, tensor) != g.outputs.end())
-      fail_at(where, "expected what a kernel sums later in {}, found an output of the graph", name);
+      fail_at(where, "expected partial results that a later kernel adds in {}, found an output of the graph",
+              name);
     if (g.tensors[tensor].memory >= 0)
-      fail_at(where, "expected partial sums in {} to have memory of their own, found those of {}", name,
+      fail_at(where, "expected partial results in {} to have memory of their own, found those of {}", name,
               g.tensors[g.tensors[tensor].memory].name);
     if (graph::is_integer(g.tensors[tensor].dtype))
-      fail_at(where, "expected partial sums in {} that float32 may hold, found {}", name,
+      fail_at(where, "expected partial results in {} that float32 may hold, found {}", name,
               graph::name(g.tensors[tensor].dtype));
     for (std::size_t i = 0; i < g.ops.size(); ++i)
       for (std::size_t input = 0; input < g.ops[i].inputs.size(); ++input) {
@@ -101,7 +102,7 @@ KernelGraph retile(const KernelGraph& g, const Tiling& declared) {
       fail(
           "{}: expected a grid and a loop of operator {}, found a product's tile: it is a custom operator, "
           "as products "
-          "are that were fused; --as-given leaves them plain",
+          "are that were fused; --as-given leaves them unfused",
           to_string(graph::Where{g.name}), t.op);
   Tiling tiling;
   std::ranges::copy_if(declared, std::back_inserter(tiling), [](const OpTiling& t) { return !t.product; });

@@ -6,7 +6,7 @@
 //   KernelGraph h = retile(graph, t);  // throws Error that names the operator whose meaning would change
 //
 // Grid axes and the loop change one at a time, each change proved by relation.hpp. A tensor between kernels
-// that only holds partial sums may change its shape, and is then f32: no additional partial sum is rounded,
+// that only holds partial results may change its shape, and is then f32: no additional partial sum is rounded,
 // and those that were no longer are. All other roundings of the graph are preserved.
 #pragma once
 #include "retile/tiling.hpp"

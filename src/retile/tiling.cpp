@@ -96,7 +96,7 @@ std::string print(const Tiling& tiling) {
     text += fmt::format("{}operator {}: ", text.empty() ? "" : "; ", t.op);
     if (const auto& p = t.product)
       text += fmt::format("tile {}x{}x{}, {} threads{}", p->m, p->n, p->k, p->threads,
-                          p->swap_ab ? ", turned" : "");
+                          p->swap_ab ? ", A and B swapped" : "");
     else
       text += fmt::format("grid {}x{}x{}, loop {}, {} threads", t.grid.x, t.grid.y, t.grid.z, t.loop,
                           t.block.count());

@@ -33,7 +33,7 @@ struct Loaded {
   Entry entry(const std::string& kernel) const {
     void* at = dlsym(handle, ("emulate_" + kernel).c_str());
     if (!at)
-      fault("emulator: the emitted text has no emulate_{}, which the manifest's kernel {} needs", kernel,
+      fault("emulator: the emitted source has no emulate_{}, which the manifest's kernel {} needs", kernel,
             kernel);
     return reinterpret_cast<Entry>(at);
   }

@@ -21,9 +21,9 @@ void check_numbers(const graph::Numbers& numbers, const graph::Array& a, const s
       return graph::to_string(graph::coordinates(static_cast<std::int64_t>(i), a.shape));
     };
     if (!(n >= 0 && n < static_cast<double>(numbers.rows)))
-      fail("{} holds numbers of rows from 0 to {}, found {} at {}", which, numbers.rows - 1, n, at());
+      fail("{} holds row indices from 0 to {}, found {} at {}", which, numbers.rows - 1, n, at());
     if (numbers.distinct && seen[static_cast<std::size_t>(n)])
-      fail("{} holds numbers of rows that are written, each once, found {} again at {}", which, n, at());
+      fail("{} holds row indices that are written, each once, found {} again at {}", which, n, at());
     seen[static_cast<std::size_t>(n)] = true;
   }
 }

@@ -93,7 +93,7 @@ class Memory {
     Bytes guard(guard_bytes);
     owned_[i].download(guard.data(), guard_bytes, bytes);
     if (std::any_of(guard.begin(), guard.end(), [](std::byte b) { return b != std::byte{0xff}; })) {
-      fault("tensor {}: a kernel wrote past its end, within {} bytes of it", t.name, guard_bytes);
+      fault("tensor {}: a kernel wrote beyond its end, within {} bytes of it", t.name, guard_bytes);
     }
   }
 
@@ -133,7 +133,7 @@ std::string differs_as_a_unit(Stream& stream, const BoundProgram& bound, Memory&
     const auto at = std::mismatch(found.begin(), found.end(), storage[t].begin()).first - found.begin();
     if (at < static_cast<std::ptrdiff_t>(found.size()))
       return fmt::format(
-          "{}: launched as one unit, each kernel starting before the one in front of it has ended, output {} "
+          "{}: launched as one unit, each kernel starting before the previous one has ended, output {} "
           "differs at byte {} from "
           "what the kernels write one after another",
           m.name, m.tensors[t].name, at);

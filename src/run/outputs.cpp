@@ -113,10 +113,9 @@ void Outputs::check(const Place& place, const std::string* digest) const {
   }
   if (force_ || there->st_size == 0) return;
   const auto found = digest_of(place.file);
-  if (!found)
-    fail("{}: stands there and cannot be read; --force replaces it", graph::shown(place.shown.string()));
+  if (!found) fail("{}: exists and cannot be read; --force replaces it", graph::shown(place.shown.string()));
   if ((digest && *found == *digest) || written_.holds(*found)) return;
-  fail("{}: stands there, and is not as Zellige wrote it (another's, or edited since); --force replaces it",
+  fail("{}: exists, and is not as Zellige wrote it (another's, or edited since); --force replaces it",
        graph::shown(place.shown.string()));
 }
 

@@ -218,7 +218,7 @@ std::string summary(const RunResult& r) {
     line += fmt::format("  time {:.2f} us (min {:.2f}, p90 {:.2f})", median(us), percentile(us, 0),
                         percentile(us, 0.9));
   if (!r.times.without_overlap.empty())
-    line += fmt::format(", {:.2f} apart, {:.2f} in order", median(r.times.without_overlap),
+    line += fmt::format(", {:.2f} without overlap, {:.2f} in order", median(r.times.without_overlap),
                         median(r.times.ordered));
   if (r.check_ms >= 100) line += fmt::format("  check {:.1f} s", r.check_ms / 1e3);
   if (!r.reason.empty()) line += "\n    " + r.reason;

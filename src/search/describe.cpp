@@ -61,7 +61,7 @@ std::string describe(const Equality& e, const std::string& a, const std::string&
                         shapes(e.sizes), e.by_name ? "name" : "order");
   if (e.log2_chance) text += fmt::format("\n  {}", certainty(e));
   if (e.given_distance)
-    text += fmt::format("\n  at the given sizes, in float64: {:.2g} apart", *e.given_distance);
+    text += fmt::format("\n  at the given sizes, in float64: {:.2g} from each other", *e.given_distance);
   text += fmt::format("\n  seed {}", e.seed);
   for (const std::string& note : e.notes) text += fmt::format("\n  note: {}", note);
   text += '\n';

@@ -133,15 +133,16 @@ class Decision {
   /// given sizes.
   Equality small_difference() {
     const auto proved = [&] {
-      return different(*real_.difference, "real",
-                       "the values are proved to differ: further apart than what was lost in computing them");
+      return different(
+          *real_.difference, "real",
+          "the values are proved to differ: farther from each other than what was lost in computing them");
     };
     if (!small_.shrunk) return proved();
     const bool may_count = (counts(a_) || counts(b_)) && !small_.kept;
     if (!may_count && (!affordable() || !options_.given_sizes)) return proved();
     if (!affordable()) {
       return undecided(
-          fmt::format("different at small sizes, but a number may stand for an extent, and the given sizes "
+          fmt::format("different at small sizes, but a number may represent an extent, and the given sizes "
                       "take {:.2g} products, more than {:.2g}",
                       given_products_, options_.given_work));
     }
@@ -151,7 +152,7 @@ class Decision {
     const FieldTrials fields = in_fields(a_, b_, options_.field_work, given_fields);
     if (fields.agrees) {
       at_sizes(a_);
-      e_.notes.push_back("the two differ at smaller sizes: a number in them stands for an extent");
+      e_.notes.push_back("the two differ at smaller sizes: a number in them represents an extent");
       return equal(fields);
     }
     return undecided("different at small sizes; at the given ones, no point tried shows it in float64");
@@ -177,8 +178,9 @@ class Decision {
     e_.notes.push_back("at the given sizes, not decided by finite fields: " + given.why_not);
     if (!seen.compared || seen.distance > same_in_float64)
       return undecided(fmt::format("the same at small sizes, but {} at the given ones",
-                                   seen.compared ? fmt::format("{:.2g} apart in float64", seen.distance)
-                                                 : "without a finite value in float64"));
+                                   seen.compared
+                                       ? fmt::format("{:.2g} from each other in float64", seen.distance)
+                                       : "without a finite value in float64"));
     return equal(fields);
   }
 
@@ -208,10 +210,11 @@ class Decision {
                      fmt::format("{}", given.in_b),
                      given.distance};
     at_sizes(a_);
-    return different(std::move(c), "float64",
-                     std::isinf(given.distance)
-                         ? "one is a number and the other none at the given sizes, in float64"
-                         : fmt::format("{:.2g} apart in float64 at the given sizes", given.distance));
+    return different(
+        std::move(c), "float64",
+        std::isinf(given.distance)
+            ? "one is a number and the other none at the given sizes, in float64"
+            : fmt::format("{:.2g} from each other in float64 at the given sizes", given.distance));
   }
 
   /// Compares at the given sizes; if the reference throws, for lack of memory for example, they were not

@@ -160,7 +160,7 @@ class Tier {
     if (x.kind == Kind::unclear || y.kind == Kind::unclear) return false;
     reason_ = "differs in a finite field";
     if (x.kind != y.kind || (x.kind == Kind::number && x.p != y.p)) return false;
-    reason_ = "is no number under other conditions, as far as finite fields tell";
+    reason_ = "is no number under other conditions, as far as finite fields show";
     if (x.kind != Kind::nan && (x.domain != y.domain || x.fragile != y.fragile || x.domain == Sets::many))
       return false;
     ++e.compared;
@@ -191,7 +191,7 @@ class Tier {
       reason_ = std::move(why), sides_needed_ = INFINITY;
       return 0.0;
     };
-    if (!(luck < 0.5)) return never("their degree is too high for the fields to tell");
+    if (!(luck < 0.5)) return never("their degree is too high for the fields to decide");
     if (e.cases.many && range_ > 0) return never("it depends on too many whole numbers");
     if (e.sides == 0 && e.cases.whole_numbers == 0) return e.compared * std::log2(luck);
     double hit = std::exp2(-e.sides), n = e.compared;

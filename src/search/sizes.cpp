@@ -25,7 +25,7 @@ int Sizes::find(int u) const {
 void Sizes::same(int u, int v) {
   u = find(u), v = find(v);
   if (u == v) return;
-  if (value(u) != value(v)) fail("sizes {} and {} are told to be the same", value(u), value(v));
+  if (value(u) != value(v)) fail("sizes {} and {} are declared to be the same", value(u), value(v));
   parent_[v] = u;
 }
 
@@ -71,7 +71,7 @@ class SizesOfGraph {
       return unify({x.end() - static_cast<std::ptrdiff_t>(rank), x.end()},
                    {y.end() - static_cast<std::ptrdiff_t>(rank), y.end()});
     }
-    if (x.size() != y.size()) fail("ranks {} and {} meet", x.size(), y.size());
+    if (x.size() != y.size()) fail("ranks {} and {} differ", x.size(), y.size());
     for (int d = 0; d < static_cast<int>(x.size()); ++d)
       if (d != except && s_.value(x[d]) == s_.value(y[d])) s_.same(x[d], y[d]);
   }

@@ -81,7 +81,7 @@ int line_mode(const SharedLayout& l, long long count, const std::string& name) {
     if (together) return m;
   }
   if (count == 1) return l.rank() > 1 ? 1 : 0;
-  fail("access {}: no mode of {} has {} elements side by side, which a lane takes", name, l.text(), count);
+  fail("access {}: no mode of {} has {} adjacent elements, which a lane takes", name, l.text(), count);
 }
 
 void check_lane(const SharedAccess& a, const SharedLayout& l, int mode, long long count, long long index) {

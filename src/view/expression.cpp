@@ -308,7 +308,7 @@ Result evaluate_expression(std::string_view text) {
   auto raise = [&](const std::string& why, std::size_t begin, std::size_t end) {
     // Values known only at run time limit CuTe's algebra; users often know the number.
     const bool unknown = why.find("run-time") != std::string::npos;
-    const char* hint = unknown ? " (plain numbers are run-time ones: write _2 for a known 2)" : "";
+    const char* hint = unknown ? " (bare numbers are run-time ones: write _2 for a known 2)" : "";
     throw ExpressionError(fmt::format("{}{}", why, hint), marked(text, begin, end));
   };
   try {

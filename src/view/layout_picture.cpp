@@ -176,7 +176,7 @@ Picture threads_picture(const Drawn& d, const std::string& expression, const Pic
       }
       if (m < 0 || n < 0 || m >= tile.rows || n >= tile.columns)
         fail(
-            "{}: thread {}, value {} is at ({},{}), outside the tile of {} x {}; --shape (M,N) tells its "
+            "{}: thread {}, value {} is at ({},{}), outside the tile of {} x {}; --shape (M,N) gives its "
             "shape",
             to_text(d.layout), thread, v, m, n, tile.rows, tile.columns);
       const std::size_t at = std::size_t(m) * std::size_t(tile.columns) + std::size_t(n);

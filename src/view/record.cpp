@@ -85,10 +85,10 @@ Answer answer_record(const std::string& line) {
     if (record.is_object() && record.contains("id")) out["id"] = record["id"];
     if (!record.is_object() || !record.contains("op") || !record["op"].is_string() ||
         !record.contains("args") || !record["args"].is_array())
-      throw Unreadable("a record is {\"id\", \"op\": a text, \"args\": a list of texts}");
+      throw Unreadable("a record is {\"id\", \"op\": a string, \"args\": a list of strings}");
     std::vector<std::string> arguments;
     for (const json& a : record["args"]) {
-      if (!a.is_string()) throw Unreadable(fmt::format("args: {} is no text", a.dump()));
+      if (!a.is_string()) throw Unreadable(fmt::format("args: {} is no string", a.dump()));
       arguments.push_back(a.get<std::string>());
     }
     out["result"] = evaluate_record(record["op"].get<std::string>(), arguments);

@@ -81,7 +81,7 @@ TEST_F(Loaded, ProgramsAreLoadedByTheirManifests) {
   EXPECT_EQ(why([&] { program.call({x}, {y}); }),
             "program given: was made for the GPU, expected tensors on it, found them on the host");
   EXPECT_EQ(why([&] { program.text(ZELLIGE_SOURCE); }),
-            "program given: was loaded by its manifest, which has neither text nor plan");
+            "program given: was loaded by its manifest, which has neither source nor plan");
   EXPECT_EQ(why([&] { program.time(); }),
             "program given: was loaded by its manifest; only what is compiled here from a graph is timed");
 }
@@ -140,7 +140,7 @@ TEST_F(Loaded, AnEditIsNamedWithBothHashes) {
   EXPECT_EQ(message_of(edited.dump()),
             ": its hash says " + declared + ", and that of what it holds is " + found +
                 ": it was edited after it was written; `zellige transpile` writes it again, and "
-                "zellige_manifest_seal seals one that was written by hand");
+                "zellige_manifest_seal seals a hand-written one");
   EXPECT_EQ(message_of(again), "nothing was refused");
   EXPECT_NE(declared, found);
   EXPECT_TRUE(message_of(by_hand).starts_with(": its hash says nothing, and that of what it holds is "));
@@ -318,7 +318,7 @@ TEST_F(Loaded, WhatIsWrongWithAManifestIsReported) {
   EXPECT_EQ(message_of_sealing("\"strides\": [8, 1]", "\"strides\": [1]"),
             ".tensors[0].strides: expected 2 numbers, as shape has, found a list of 1");
   EXPECT_EQ(why([&] { Program::load("given.json"); }),
-            "given.json: expected a manifest, NAME.manifest.json, with NAME.cubin beside it");
+            "given.json: expected a manifest, NAME.manifest.json, with NAME.cubin next to it");
 }
 
 }  // namespace

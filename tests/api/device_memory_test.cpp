@@ -55,7 +55,7 @@ TEST_F(Launch, RefusesAWorkspaceThatIsNone) {
   EXPECT_EQ(message(0x10a00), "nothing was refused");
   EXPECT_EQ(
       message(0x10a10),
-      "program two, workspace: expected memory that begins at a multiple of 256 bytes, found 16 past one");
+      "program two, workspace: expected memory that begins at a multiple of 256 bytes, found 16 above one");
   EXPECT_EQ(message(0x20000),
             "program two, workspace: expected 256 bytes of the GPU's memory, found 16 up to the end of the "
             "allocation");

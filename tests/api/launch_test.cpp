@@ -31,7 +31,7 @@ TEST_F(Launch, PassesAddressesAndStreamOn) {
   EXPECT_EQ(gpu().allocations, 0);
   EXPECT_EQ(
       why([&] { program.launch({address(0x1008)}, {address(0x2000)}, nullptr); }),
-      "program scaled, input X: expected memory that begins at a multiple of 16 bytes, found 8 past one");
+      "program scaled, input X: expected memory that begins at a multiple of 16 bytes, found 8 above one");
 }
 
 TEST_F(Launch, WhatWasCompiledBeforeIsOnlyLoaded) {

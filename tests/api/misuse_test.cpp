@@ -65,7 +65,8 @@ class Misuse : public testing::Test {
 };
 
 TEST_F(Misuse, EveryParameterThatIsNullIsNamed) {
-  const std::string no_text = ": expected a text, found NULL", no_place = ": expected an address, found NULL";
+  const std::string no_text = ": expected a string, found NULL",
+                    no_place = ": expected an address, found NULL";
   EXPECT_EQ(message(zellige_graph_from_json(nullptr, "g", &made_graph)), "text" + no_text);
   EXPECT_EQ(message(zellige_graph_from_json(scaled, "g", nullptr)), "graph" + no_place);
   EXPECT_EQ(message(zellige_graph_from_json(scaled, nullptr, &made_graph)), "accepted");
@@ -184,12 +185,12 @@ TEST_F(Misuse, TextsThatAreNoneOrEndNowhere) {
   const std::string absent = in_hex(pages.absent());
   std::memset(pages.writable(), '7', Pages::page);
   mprotect(pages.writable() + Pages::page, Pages::page, PROT_NONE);  // the read-only page: no zero before it
-  const std::string open_end = ": expected a text that ends in zero, found memory at " +
+  const std::string open_end = ": expected a string that ends in zero, found memory at " +
                                in_hex(pages.read_only()) + " that cannot be read";
   EXPECT_EQ(message(zellige_layout(pages.writable() + Pages::page - 5, &text)), "expression" + open_end);
   EXPECT_EQ(message(zellige_graph_from_json(pages.writable(), "g", &made_graph)), "text" + open_end);
   const char* const one = reinterpret_cast<const char*>(1);
-  const std::string none = ": expected a text that ends in zero, found memory at 0x1 that cannot be read";
+  const std::string none = ": expected a string that ends in zero, found memory at 0x1 that cannot be read";
   EXPECT_EQ(message(zellige_graph_from_json(one, "g", &made_graph)), "text" + none);
   EXPECT_EQ(message(zellige_graph_from_json(scaled, one, &made_graph)), "name" + none);
   EXPECT_EQ(message(zellige_program_load(one, "n", "", 0, &made_program)), "manifest" + none);
@@ -262,22 +263,22 @@ TEST_F(Misuse, OptionsOutOfRange) {
   const std::string workers = "workers: expected 0, which is one a core, or up to 1024 threads, found ";
   EXPECT_EQ(refused([](auto& o) { o.workers = -3; }), workers + "-3");
   EXPECT_EQ(refused([](auto& o) { o.workers = 1 << 30; }), workers + "1073741824");
-  const std::string count = "constant_count: expected 0 to 1, as many inputs as the graph has, found ";
+  const std::string count = "constant_count: expected 0 to 1, the number of the graph's inputs, found ";
   EXPECT_EQ(refused([](auto& o) { o.constant_count = -1; }), count + "-1");
   EXPECT_EQ(refused([](auto& o) { o.constant_count = 1 << 30; }), count + "1073741824");
   EXPECT_EQ(refused([](auto& o) { o.constant_count = 1; }), "constants: expected an address, found NULL");
   static const char* const none[] = {nullptr};
   EXPECT_EQ(refused([](auto& o) { o.constants = none, o.constant_count = 1; }),
-            "constants[0]: expected a text, found NULL");
+            "constants[0]: expected a string, found NULL");
   EXPECT_EQ(refused([&](auto& o) {
               o.constants = reinterpret_cast<const char* const*>(pages.absent()), o.constant_count = 1;
             }),
             "constants: expected 8 bytes that can be read, found memory at " + in_hex(pages.absent()) +
                 " that cannot");
   EXPECT_EQ(refused([](auto& o) { o.target = reinterpret_cast<const char*>(1); }),
-            "target: expected a text that ends in zero, found memory at 0x1 that cannot be read");
+            "target: expected a string that ends in zero, found memory at 0x1 that cannot be read");
   EXPECT_EQ(refused([](auto& o) { o.tiling = reinterpret_cast<const char*>(1); }),
-            "tiling: expected a text that ends in zero, found memory at 0x1 that cannot be read");
+            "tiling: expected a string that ends in zero, found memory at 0x1 that cannot be read");
   const auto at = [&](const void* options) {
     return message(zellige_program_new(graph, static_cast<const zellige_options*>(options), &made_program));
   };

@@ -107,7 +107,7 @@ TEST(Api, ACacheIsChangedWhereItLies) {
       EXPECT_EQ(why([&] {
                   program.call({k.tensor(), n, u.tensor()}, {k.tensor()});
                 }),
-                "program cached, input N: holds numbers of rows from 0 to 3, found 4 at (0)");
+                "program cached, input N: holds row indices from 0 to 3, found 4 at (0)");
     row[0] = 2;
     Floats other;
     EXPECT_EQ(why([&] {
@@ -135,7 +135,7 @@ TEST(Api, WhatDiffersIsOneSentence) {
             "program scaled, output Y: expected strides (8, 1), found (1, 4)");
   EXPECT_EQ(
       c.refused([&](auto& x, auto&) { x.byte_offset = 4; }),
-      "program scaled, input X: expected memory that begins at a multiple of 16 bytes, found 4 past one");
+      "program scaled, input X: expected memory that begins at a multiple of 16 bytes, found 4 above one");
   EXPECT_EQ(c.refused([&](auto& x, auto&) { x.data = nullptr; }),
             "program scaled, input X: expected an address, found NULL");
   EXPECT_EQ(c.refused([&](auto&, auto& y) { y.device_type = 2, y.device_id = 1; }),
@@ -217,7 +217,7 @@ TEST(Api, TellsOfItself) {
   EXPECT_EQ(p.text(ZELLIGE_STANDALONE).find("#include <zellige/block/"), std::string::npos);
   EXPECT_NE(p.text(ZELLIGE_MANIFEST).find("\"target\": \"sm_90a\""), std::string::npos);
   EXPECT_NE(p.text(ZELLIGE_PLAN).find("workspace 0 bytes"), std::string::npos);
-  EXPECT_NE(p.text(ZELLIGE_PRICE).find("price of"), std::string::npos);
+  EXPECT_NE(p.text(ZELLIGE_PRICE).find("cost of"), std::string::npos);
   EXPECT_EQ(p.text(ZELLIGE_TARGET), "sm_90a");
   EXPECT_GT(p.price(), 0);
   EXPECT_EQ(p.workspace(), 0);
@@ -247,7 +247,7 @@ TEST(Api, AWatchSeesTheSearchAndMayEndIt) {
   };
   const Graph g = Graph::from_json(sums);
   EXPECT_EQ(kernels(Program(g, o)), 1u);
-  EXPECT_EQ(phases, (std::vector<std::string>{"operators priced", "groups grown", "kernels planned"}));
+  EXPECT_EQ(phases, (std::vector<std::string>{"operators estimated", "groups grown", "kernels planned"}));
   o.watch = [](std::string_view, std::int64_t, std::int64_t) { return false; };
   EXPECT_EQ(kernels(Program(g, o)), 4u);
   o.watch = [](std::string_view, std::int64_t, std::int64_t) -> bool { throw std::runtime_error("enough"); };

@@ -143,7 +143,7 @@ TEST(LaunchFields, EachWrongOneIsNamed) {
   EXPECT_EQ(error([](LaunchShape& l) { l.tiles[2].bytes = 4096; }),
             who + "tile full has bytes 196608..200704; the block's shared memory has 200000");
   EXPECT_EQ(error([](LaunchShape& l) { l.tiles[1].offset = 64512; }),
-            who + "tile B has bytes 64512..195584, tile A bytes 0..65536; they must lie apart");
+            who + "tile B has bytes 64512..195584, tile A bytes 0..65536; they must not overlap");
   EXPECT_EQ(tma_alignment(SwizzleMode::none), 128);
   EXPECT_EQ(tma_alignment(SwizzleMode::b32), 256);
   EXPECT_EQ(tma_alignment(SwizzleMode::b64), 512);

@@ -134,7 +134,7 @@ TEST(Conflicts, WhatIsNoAccessIsRefused) {
   EXPECT_EQ(refusal("(32,32):(32,1)", 32, "ld.shared.v4.b64"),
             "access ld.shared.v4.b64: 256 bits a lane; at most 128 are possible");
   EXPECT_EQ(refusal("(32,32):(32,2)", 16, "ldmatrix.x1"),
-            "access ldmatrix.x1: no mode of (32,32):(32,2) has 8 elements side by side, which a lane takes");
+            "access ldmatrix.x1: no mode of (32,32):(32,2) has 8 adjacent elements, which a lane takes");
   EXPECT_EQ(refusal("(4,32):(32,1)", 16, "ldmatrix.x1"),
             "access ldmatrix.x1: 8 lines of 8 elements are needed; (4,32):(32,1) has 4 of 32");
   EXPECT_EQ(refusal("1024:1", 32, "ld.shared.v4 32:1"),

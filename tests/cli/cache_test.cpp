@@ -23,7 +23,8 @@ TEST_F(CacheCommand, TellsListsAndDeletes) {
   ASSERT_EQ(run({"transpile", path("rows.json"), "-o", path("out")}).status, 0);
   const auto told = run({"cache"});
   EXPECT_TRUE(told.output.starts_with(root() + ": 1 entries, ")) << told.output;
-  EXPECT_TRUE(told.output.ends_with(".prices  prices of kernels that were planned\n")) << told.output;
+  EXPECT_TRUE(told.output.ends_with(".prices  estimated times of kernels that were planned\n"))
+      << told.output;
   const auto listed = run({"cache", "--list"});
   EXPECT_NE(listed.output.find(".prices\n" + root() + ": 1 entries, "), listed.output.npos) << listed.output;
   const auto cleared = run({"cache", "--clear"});

@@ -165,7 +165,7 @@ TEST_F(Emit, TheSharedObjectLaunchesByTheDriver) {
   prints(with + "./user 1000 0 3000 0", "lora_0, input " + first + ": expected an address, found NULL\n");
   prints(with + "./user 1000 2008 3000 0",
          "lora_0, input " + first +
-             ": expected memory that begins at a multiple of 16 bytes, found 8 past one\n");
+             ": expected memory that begins at a multiple of 16 bytes, found 8 above one\n");
   prints("NO_CONTEXT=1 " + with + "./user 1000 2000 3000 0",
          "lora_0: expected a current context on this thread, found none; cudaSetDevice makes one\n");
   prints("LD_LIBRARY_PATH=driver MAJOR=8 ./user 1000 2000 3000 0",
@@ -207,7 +207,7 @@ TEST_F(Emit, WorkspacesAndTensorMapsAreEncoded) {
   const std::string bytes = header.substr(header.find("// workspace: ") + 14);
   prints("LD_LIBRARY_PATH=driver MAJOR=9 ./user moved",
          "gpt_mlp, workspace of " + bytes.substr(0, bytes.find(',')) +
-             ": expected memory that begins at a multiple of 256 bytes, found 64 past one\n");
+             ": expected memory that begins at a multiple of 256 bytes, found 64 above one\n");
 }
 
 TEST_F(Emit, TheManifestKnowsWhatWasWrittenWithIt) {

@@ -81,9 +81,9 @@ TEST_F(Command, DifferentGraphs) {
   write_whole(path("b.json"), graph("b", squared));
   expect({"equal", path("a.json"), path("b.json"), "--seed", "7"}, 1,
          "a and b: different\n"
-         "  the values are proved to differ: further apart than what was lost in computing them\n"
+         "  the values are proved to differ: farther from each other than what was lost in computing them\n"
          "  at small sizes X(2, 2), inputs paired by name\n"
-         "  at the given sizes, in float64: 1.4 apart\n"
+         "  at the given sizes, in float64: 1.4 from each other\n"
          "  seed 7\n"
          "  Y(1, 1) is 2 in a and 1 in b (real numbers)\n"
          "    X(2, 2) = 0 0 0 1\n");

@@ -98,8 +98,7 @@ TEST_F(Outputs, AreReplacedIfTheyAreAsTheyWereWritten) {
       const auto before = all("out");
       const auto f = start(w, out);
       EXPECT_EQ(f.status, 2) << f.output;
-      EXPECT_NE(f.output.find(written.string() + ": stands there, and is not as Zellige wrote it"),
-                f.output.npos)
+      EXPECT_NE(f.output.find(written.string() + ": exists, and is not as Zellige wrote it"), f.output.npos)
           << f.output;
       EXPECT_EQ(all("out"), before) << "nothing is written where one file cannot be";
       const auto forced = start(w, out, true);

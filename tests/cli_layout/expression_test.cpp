@@ -64,7 +64,7 @@ TEST(Expression, RefusalsNameTheOperandsAndShowThePlace) {
   EXPECT_EQ(value("size((6,2):(8,2) o 4:4)"),
             "composition((6,2):(8,2), 4:4): stride 4 of the right operand does not divide extent 6 of the "
             "mode of the "
-            "left operand that it continues past\n"
+            "left operand that it crosses\n"
             "  size((6,2):(8,2) o 4:4)\n"
             "       ^~~~~~~~~~~~~~~~~");
   EXPECT_EQ(value("composition((8,8):(8,1), half)"),

@@ -115,7 +115,7 @@ TEST(Picture, WhatCannotBeDrawnIsRefused) {
   o.shape = parse_value("(2,2)");
   EXPECT_EQ(
       message("(4,2):(2,1)", o),
-      "(4,2):(2,1): thread 2, value 0 is at (0,2), outside the tile of 2 x 2; --shape (M,N) tells its shape");
+      "(4,2):(2,1): thread 2, value 0 is at (0,2), outside the tile of 2 x 2; --shape (M,N) gives its shape");
 }
 
 TEST_F(Command, FilesAreWholeOrAbsent) {

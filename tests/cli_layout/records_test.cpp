@@ -22,7 +22,7 @@ TEST_F(Command, RecordsAreAnsweredInOrder) {
          "{\"id\":\"a\",\"result\":\"32\"}\n"
          "{\"id\":2,\"error\":\"composition: stride 4 of the right operand does not divide extent 6 of the "
          "mode of the "
-         "left operand that it continues past\"}\n"
+         "left operand that it crosses\"}\n"
          "{\"result\":\"(2,2):(2,1)\\n      0   1 \\n    +---+---+\\n 0  | 0 | 1 |\\n    +---+---+\\n 1  | 2 "
          "| 3 |\\n    "
          "+---+---+\\n\"}\n");

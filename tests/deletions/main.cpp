@@ -144,7 +144,7 @@ class Subject {
     }
     using Entry = void (*)(emulate::Launch&);
     const Entry entry = reinterpret_cast<Entry>(dlsym(handle_, ("emulate_" + kernel.name).c_str()));
-    if (!entry) fail("{}: the emitted text has no emulate_{}", program_.manifest.name, kernel.name);
+    if (!entry) fail("{}: the emitted source has no emulate_{}", program_.manifest.name, kernel.name);
     l.report = emulate::run(entry, config);
     return l;
   }

@@ -52,7 +52,7 @@ TEST(Arrivals, OneTooManyIsNamed) {
   const Messages expected{
       "instruction at " + at("gives back") +
       ", thread 96 (warp 3) of block (0,0,0): mbarrier empty gets more arrivals than the 3 that it was "
-      "initialised for: 4 in phase 0, since nothing tells this thread that it has ended"};
+      "initialised for: 4 in phase 0, since this thread has not observed that it has ended"};
   for (const Report& r :
        {report_of<ring<3, 1>>(), report_of<ring<3, 2>>(), report_of<ring<3, 3>>(), report_of<ring<3, 9>>()}) {
     ASSERT_FALSE(r.findings.empty());
@@ -106,10 +106,9 @@ TEST(Arrivals, ANamedBarrierForTooFewThreads) {
   const Report r = report_of<syncs<96>>();
   ASSERT_FALSE(r.findings.empty());
   EXPECT_EQ(r.findings[0].message,
-            "barrier divergence in block (0,0,0): thread 96 (warp 3) comes to barrier 1 at " + at("meets") +
-                ", to which more threads come than the 96 that it is for: 128 in round 0, since nothing "
-                "tells this warp that it "
-                "has ended");
+            "barrier divergence in block (0,0,0): thread 96 (warp 3) reaches barrier 1 at " + at("meets") +
+                ", to which more threads come than the 96 that it is for: 128 in round 0, since this "
+                "warp has not observed that it has ended");
 }
 
 TEST(Arrivals, ANamedBarrierForTooManyThreads) {
@@ -149,11 +148,10 @@ TEST(Arrivals, RoundsOfTooFewThreads) {
   const Report r = report_of<alternates<96>>();
   ASSERT_FALSE(r.findings.empty());
   EXPECT_EQ(r.findings[0].message,
-            "barrier divergence in block (0,0,0): thread 96 (warp 3) comes to barrier 1 at " +
+            "barrier divergence in block (0,0,0): thread 96 (warp 3) reaches barrier 1 at " +
                 at("the first turn") +
-                ", to which more threads come than the 96 that it is for: 128 in round 0, since nothing "
-                "tells this warp that it "
-                "has ended");
+                ", to which more threads come than the 96 that it is for: 128 in round 0, since this "
+                "warp has not observed that it has ended");
 }
 
 __global__ void leaves(In, Out) {

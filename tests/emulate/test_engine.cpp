@@ -55,7 +55,7 @@ TEST(Engine, RefusesWhatIsNoLaunch) {
   EXPECT_EQ(refusal(c, entry<positions>),
             "emulator: 1048577 bytes of shared memory for a block; no GPU has more than 1048576");
   EXPECT_EQ(refusal(r.config, [](Launch&) {}),
-            "emulator: the entry of the emitted text has started no kernel");
+            "emulator: the entry of the emitted source has started no kernel");
 }
 
 __global__ void wrong_everywhere(In x, Out y) {

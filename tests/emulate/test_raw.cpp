@@ -83,7 +83,7 @@ TEST(Raw, DeclaredMemoryIsOneBlocksAndAligned) {
   c.shared_bytes = 1024;
   c.shared_memory = [] { return static_cast<unsigned char*>(declared) + 16; };
   EXPECT_EQ(refusal(c),
-            "emulator: the kernel's shared memory lies 16 bytes behind a multiple of 1024; alignas(1024) "
+            "emulator: the kernel's shared memory lies 16 bytes above a multiple of 1024; alignas(1024) "
             "puts it on "
             "one");
 }

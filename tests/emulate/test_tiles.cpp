@@ -1,5 +1,5 @@
 // Tiles of shared memory: the layout through which they were written, their stages and parts, and the lanes
-// and partial sums that belong together; correct uses have no finding.
+// and partial results that belong together; correct uses have no finding.
 #include <zellige/block/reduce.hpp>
 #include <zellige/block/tile.hpp>
 

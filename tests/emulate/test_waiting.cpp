@@ -69,7 +69,7 @@ __global__ void two_convergence_points(In, Out) {
 TEST(Waiting, TwoDifferentConvergencePoints) {
   Trial r(__FILE__, {1}, {32});
   EXPECT_EQ(messages(r.run<two_convergence_points>()),
-            (Messages{"divergence in warp 0 of block (0,0,0): thread 7 comes to ldmatrix at " +
+            (Messages{"divergence in warp 0 of block (0,0,0): thread 7 reaches ldmatrix at " +
                       at("the other") + " while thread 0 waits in mma at " + at("the one")}));
 }
 
@@ -85,8 +85,8 @@ __global__ void one_kind_two_places(In, Out y) {
 TEST(Waiting, OneInstructionMetAtTwoLines) {
   Trial r(__FILE__, {1}, {32});
   EXPECT_EQ(messages(r.run<one_kind_two_places>()),
-            (Messages{"divergence in warp 0 of block (0,0,0): thread 7 comes to shfl at " + at("there") +
-                      ", thread 0 to the one at " + at("here")}));
+            (Messages{"divergence in warp 0 of block (0,0,0): thread 7 reaches shfl at " + at("there") +
+                      ", thread 0 the one at " + at("here")}));
 }
 
 TEST(Waiting, AWarpTooSmallToConverge) {
@@ -108,7 +108,7 @@ TEST(Waiting, ABarrierThatOthersHaveLeft) {
   Trial r(__FILE__, {1}, {64});
   Report report = r.run<early_return>();
   EXPECT_EQ(messages(report), (Messages{"barrier divergence in block (0,0,0): 40 of 64 threads, thread 0 "
-                                        "(warp 0) first, come to the block's "
+                                        "(warp 0) first, reach the block's "
                                         "barrier at " +
                                         at("some are gone") + ", thread 40 (warp 1) has returned"}));
   EXPECT_TRUE(report.complete);
@@ -126,8 +126,8 @@ TEST(Waiting, TwoBarriersForOneBlock) {
   Trial r(__FILE__, {1}, {64});
   EXPECT_EQ(
       messages(r.run<two_barriers>()),
-      (Messages{"barrier divergence in block (0,0,0): thread 32 (warp 1) comes to the block's barrier at " +
-                at("second barrier") + ", thread 0 (warp 0) to the one at " + at("first barrier")}));
+      (Messages{"barrier divergence in block (0,0,0): thread 32 (warp 1) reaches the block's barrier at " +
+                at("second barrier") + ", thread 0 (warp 0) the one at " + at("first barrier")}));
 }
 
 __global__ void crossed(In, Out) {
@@ -156,7 +156,7 @@ __global__ void wrong_count(In, Out) {
 TEST(Waiting, ABarrierOfTwoSizes) {
   Trial r(__FILE__, {1}, {96});
   EXPECT_EQ(messages(r.run<wrong_count>()),
-            (Messages{"barrier divergence in block (0,0,0): thread 32 (warp 1) comes to barrier 1 at " +
+            (Messages{"barrier divergence in block (0,0,0): thread 32 (warp 1) reaches barrier 1 at " +
                       at("counts differ") + " for 96 threads, thread 0 (warp 0) at " + at("counts differ") +
                       " for 64"}));
 }

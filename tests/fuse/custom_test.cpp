@@ -85,15 +85,14 @@ TEST(Custom, ThatCannotBeDecomposedIsKept) {
            "Y");
   const KernelGraph g = b.build();
   EXPECT_EQ(last_note(optimize(g, sm_90a(), Custom::cheaper)),
-            "custom operators are kept: they are not proved to be plain operators in blocks");
+            "custom operators are kept: they are not proved to be unfused operators in blocks");
   try {
     optimize(g, sm_90a(), Custom::decomposed);
     FAIL();
   } catch (const Error& e) {
-    EXPECT_STREQ(
-        e.what(),
-        "greatest: expected custom operators that can be decomposed; they are not proved to be plain "
-        "operators in blocks");
+    EXPECT_STREQ(e.what(),
+                 "greatest: expected custom operators that can be decomposed; they are not proved to be "
+                 "unfused operators in blocks");
   }
 }
 

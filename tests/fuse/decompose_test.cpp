@@ -191,7 +191,7 @@ TEST(Decompose, Refused) {
   })) << "rescaled after every iteration";
   EXPECT_TRUE(refused({.grid = {4}, .block = {32}, .loop = 4}, [](BlockBuilder& t, Tensor x, Tensor w) {
     t.store(accum(tanh(matmul(t.load(x, {.loop = 1}), t.load(w, {.x = 1, .loop = 0})))), {.x = 1});
-  })) << "a function of partial sums";
+  })) << "a function of partial results";
   EXPECT_TRUE(refused(one, [](BlockBuilder& t, Tensor x, Tensor) {
     t.store(exp(t.load(x, {.x = 0})), {.x = 0}, "Y", {}, {0, 0, 8});
   })) << "a slice is stored";

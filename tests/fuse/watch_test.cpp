@@ -46,7 +46,7 @@ TEST(Watch, SeesPhasesInTheirOrder) {
     if (phases.empty() || phases.back() != p.phase) phases.emplace_back(p.phase);
     return true;
   });
-  EXPECT_EQ(phases, (std::vector<std::string>{"operators priced", "groups grown", "kernels planned"}));
+  EXPECT_EQ(phases, (std::vector<std::string>{"operators estimated", "groups grown", "kernels planned"}));
 }
 
 TEST(Reasons, OmittedChangeNoKernelAndPlanNothing) {

@@ -97,7 +97,7 @@ def addresses(program, x, y):
     report("memory of the host, as an output", launched(program, good, at), f"expected {WANTS} bytes of the GPU's memory, found {at:#x}, {UNKNOWN}")
     report("NULL", launched(program, None, out), "input x: expected an address, found NULL")
     report("an address that is none", launched(program, 0x7000, out), f"found 0x7000, {UNKNOWN}")
-    report("a misaligned address", launched(program, good + 4, out), "expected memory that begins at a multiple of 16 bytes, found 4 past one")
+    report("a misaligned address", launched(program, good + 4, out), "expected memory that begins at a multiple of 16 bytes, found 4 above one")
     program(x, out=[y])
     report("and the context is whole", "" if torch.equal(y, x * 2) else "wrong values", "")
 

@@ -94,7 +94,7 @@ TEST(Candidates, SkippingAndReadingGiveTheSameGraphs) {
 // error were returned.
 TEST(Candidates, DamageIsFoundWhereItStands) {
   EXPECT_EQ(message("[" + graph(0) + ",\n" + graph(1) + "\n  x]", 2),
-            "text: expected JSON, found a parse error at line 3, column 3: expected ',' or ']' behind graph "
+            "text: expected JSON, found a parse error at line 3, column 3: expected ',' or ']' after graph "
             "1, found 'x'");
   EXPECT_EQ(message("[" + graph(0) + ",\n   {\"a\": tru}]", 1)
                 .find("text: expected JSON, found a parse error at line 2, column 13: syntax error"),

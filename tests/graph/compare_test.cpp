@@ -151,7 +151,7 @@ TEST(Compare, ExplainedIsWithinTheErrors) {
   EXPECT_NEAR(c.of_error, 0.5, 1e-12);
   EXPECT_EQ(to_string(c),
             "relative norm 0.000898, worst at (1, 1): found 1.26, expected 1.25, 244 of the 4.1e-05 allowed, "
-            "1 elements past "
+            "1 elements above "
             "that; rounding alone explains up to 0.02 there");
   found.values[9] += 0.02;  // above that
   c = compare(found, expected, t, &errors);

@@ -265,8 +265,13 @@ TEST(Rounding, ACutThatMayBeEitherIsBothInTheFirstTwoSamples) {
 }
 
 TEST(Rounding, BugsAreNeverBorderline) {
-  const char* names[] = {"none",         "missing summand",          "wrong index",     "factor",
-                         "swapped rows", "half of the partial sums", "stage read again"};
+  const char* names[] = {"none",
+                         "missing summand",
+                         "wrong index",
+                         "factor",
+                         "swapped rows",
+                         "half of the partial results",
+                         "stage read again"};
   int count[7][4] =
       {};  // of each bug: wrong, correct, borderline, and not even that much where honest runs lie
   std::vector<double> tight;

@@ -79,8 +79,8 @@ TEST(Rows, OfNumbersThatNameNoneAreRefused) {
   const auto of = [&](double i, double j) {
     return message([&] { run_reference(g, {counted({7, 3}), {{2}, {i, j}}, counted({2, 3})}); });
   };
-  EXPECT_EQ(of(1, 7), "gather: expected numbers of rows from 0 to 6, found 7 at (1)");
-  EXPECT_EQ(of(-1, 2), "gather: expected numbers of rows from 0 to 6, found -1 at (0)");
+  EXPECT_EQ(of(1, 7), "gather: expected row indices from 0 to 6, found 7 at (1)");
+  EXPECT_EQ(of(-1, 2), "gather: expected row indices from 0 to 6, found -1 at (0)");
   EXPECT_EQ(of(4, 4), "scatter: expected each row once, found 4 again at (1)");
   EXPECT_EQ(of(4, 5), "");
 }

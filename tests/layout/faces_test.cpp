@@ -108,7 +108,7 @@ TEST(LayoutApis, RunTimeNumbersAreCheckedWhenTheyAreKnown) {
     EXPECT_STREQ(
         e.what(),
         "stride 3 of the right operand does not divide extent 4 of the mode of the left operand that "
-        "it continues past");
+        "it crosses");
   }
 }
 

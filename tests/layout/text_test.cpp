@@ -37,7 +37,7 @@ TEST(Text, RefusalsNameOperationRuleAndNumbers) {
     EXPECT_STREQ(
         e.what(),
         "composition: stride 4 of the right operand does not divide extent 6 of the mode of the left "
-        "operand that it continues past");
+        "operand that it crosses");
   }
 }
 

@@ -48,7 +48,7 @@ Buffer zeros(const char* name, std::size_t bytes) {
   return b;
 }
 
-// One lane waits; the others of its warp have come together with it since, but not in order.
+// One lane waits; the others of its warp have reachgether with it since, but not in order.
 __global__ void one_lane_waits(gmem<int> out, bool in_order) {
   const auto data = shared<int>("data", 0, 32);
   const auto full = shared<uint64_t>("full", 128, 1);
@@ -204,9 +204,9 @@ TEST(Wgmma, AllLanesOfAWarpWait) {
   LaunchConfig config{.grid = {1}, .block = {128}, .shared_bytes = 256};
   config.parameters = {{out, true}, true};
   EXPECT_EQ(found<waits_alone>(config),
-            "divergence in warp 2 of block (0,0,0): thread 64 has come to wgmma_wait 1 times at LINE, thread "
+            "divergence in warp 2 of block (0,0,0): thread 64 has reached wgmma_wait 1 times at LINE, thread "
             "95 0 times; "
-            "all lanes of a warp come to it together");
+            "all lanes of a warp reach it together");
   config.parameters[1] = false;
   EXPECT_EQ(found<waits_alone>(config), "");
 }
@@ -225,7 +225,7 @@ TEST(NamedBarrier, ArrivesOnceARound) {
   LaunchConfig config{.grid = {1}, .block = {64}};
   config.parameters = {{out, true}, true};
   EXPECT_EQ(found<alternates>(config),
-            "barrier divergence in block (0,0,0): thread 0 (warp 0) comes to barrier 1 at LINE for the "
+            "barrier divergence in block (0,0,0): thread 0 (warp 0) reaches barrier 1 at LINE for the "
             "second time before "
             "64 threads have come once");
   config.parameters[1] = false;

@@ -131,7 +131,7 @@ TEST(Chains, ARowThatWasNotSelectedIsRefused) {
   for (Context& c : k.contexts)
     if (c.row) c = accumulators(c.domain, warps(c), *other);
   EXPECT_NE(verdict(k).find("leaves its accumulators as SM80_16x8x8_F32F16F16F32_TN does, "
-                            "SM80_16x8x16_F32F16F16F32_TN was chosen"),
+                            "SM80_16x8x16_F32F16F16F32_TN was selected"),
             std::string::npos)
       << verdict(k);
 }
@@ -183,7 +183,7 @@ TEST(Mutated, PlansAreRefusedInWords) {
   EXPECT_EQ(mutated([&](KernelPlan& k) {
               k.matmuls.rbegin()->second.warps = {1, 1, 1, 2};
             }),
-            name + "'mma %8' runs under warps 1x2x1x1, 1x1x1x2 were chosen (batch, M, N, K)");
+            name + "'mma %8' runs under warps 1x2x1x1, 1x1x1x2 were selected (batch, M, N, K)");
   EXPECT_EQ(mutated([&](KernelPlan& k) {
               Context& c = k.contexts[k.tasks[first].context];
               c = accumulators(c.domain, warps(c), *c.row, 2);
@@ -278,7 +278,7 @@ TEST(Mutated, PairsAreRefusedInWords) {
   for (auto& [id, m] : bad.matmuls) m.warps = {.b = 2, .m = 4};
   EXPECT_EQ(verdict(bad), name +
                               "'mma %2' leaves its accumulators as SM80_16x8x16_F32F16F16F32_TN does, "
-                              "SM90::GMMA::MMA_64x128x16_F32F16F16_SS was chosen");
+                              "SM90::GMMA::MMA_64x128x16_F32F16F16_SS was selected");
 }
 
 // A product that splits K leaves a part of each sum in each warp: nobody but the spill may read it there.
@@ -290,9 +290,10 @@ TEST(Mutated, PartialSumsAreNotRead) {
       for (const Task& m : bad.tasks)
         if (m.kind == TaskKind::mma && m.node == product) t.context = bad.context_of[product] = m.context;
     }
-  EXPECT_EQ(verdict(bad),
-            "lora_0_k0: 'to shared %6' reads %5 in registers, where 'mma %5' leaves sums over one of 4 "
-            "parts of K in each");
+  EXPECT_EQ(
+      verdict(bad),
+      "lora_0_k0: 'to shared %6' reads %5 in registers, where 'mma %5' leaves partial results over one of 4 "
+      "parts of K in each");
 }
 
 // Another warp layout for one product of any plan, whose readers keep the old one, is refused.
@@ -418,7 +419,7 @@ TEST(Mutated, SumsThatBeginInASliceAreRefused) {
       if (steps[i].kind == StepKind::start && begins_loop(steps[i + 1]) &&
           steps[i + 1].loop == Loop::slices) {
         steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(i));
-        EXPECT_NE(verdict(bad).find("adds up sums that no task before it in this section leaves"),
+        EXPECT_NE(verdict(bad).find("adds up partial results that no task before it in this section leaves"),
                   std::string::npos)
             << verdict(bad);
         ++refused;

@@ -72,7 +72,7 @@ TEST(VerifyPingPong, AreNotGivenTwice) {
               {.name = "taker", .warps = 4, .steps = {barrier(1), barrier(1)}}};
   EXPECT_EQ(
       verdict(s),
-      "kernel: giver comes to barrier 1 again in step 1 (arrive), but does not know that those who wait "
+      "kernel: giver reaches barrier 1 again in step 1 (arrive), but does not know that those who wait "
       "there have "
       "passed its last round, so it may be counted twice; let it wait, or learn of it, between the two");
   s.agents[0].steps = {arrive(1), barrier(2), arrive(1)};

@@ -44,7 +44,7 @@ TEST(Arrivals, OneLessOfARing) {
   EXPECT_EQ(verdict(s),
             "kernel: the empty barrier of sA[0] of channel ring waits for 7 arrivals in phase 0, and gets 8; "
             "initialise it for "
-            "as many warps as release the stage, in every phase");
+            "the number of warps that release the stage, in every phase");
 }
 
 TEST(Arrivals, OneMoreOfARing) {
@@ -53,7 +53,7 @@ TEST(Arrivals, OneMoreOfARing) {
   EXPECT_EQ(verdict(s),
             "kernel: the empty barrier of sA[0] of channel ring waits for 9 arrivals in phase 0, and gets 8; "
             "initialise it for "
-            "as many warps as release the stage, in every phase");
+            "the number of warps that release the stage, in every phase");
 }
 
 TEST(Arrivals, OneLessOfARingThatRanksShare) {
@@ -62,7 +62,7 @@ TEST(Arrivals, OneLessOfARingThatRanksShare) {
   EXPECT_EQ(verdict(s),
             "kernel: the empty barrier of sA of rank 0[0] of channel ring of rank 0 waits for 14 "
             "arrivals in phase 0, "
-            "and gets 16; initialise it for as many warps as release the stage, in every phase");
+            "and gets 16; initialise it for the number of warps that release the stage, in every phase");
 }
 
 TEST(Arrivals, OneLessOfARingThatIsFilledOnce) {
@@ -74,7 +74,7 @@ TEST(Arrivals, OneLessOfARingThatIsFilledOnce) {
   EXPECT_EQ(verdict(s),
             "kernel: the empty barriers of channel ring, none of whose stages is given back, wait for 7 "
             "arrivals; its "
-            "consumers have 8 warps: initialise them for as many");
+            "consumers have 8 warps: initialise them for that number");
 }
 
 TEST(Arrivals, OneArrivalTooManyOfAnExchange) {
@@ -84,7 +84,7 @@ TEST(Arrivals, OneArrivalTooManyOfAnExchange) {
       verdict(s),
       "kernel: the barrier of channel exchange waits for 25 arrivals, and gets 24: 8 from each of 3 other "
       "ranks; initialise "
-      "it for as many");
+      "it for that number");
 }
 
 TEST(Arrivals, OneArrivalTooFewOfAnExchange) {
@@ -94,7 +94,7 @@ TEST(Arrivals, OneArrivalTooFewOfAnExchange) {
       verdict(s),
       "kernel: the barrier of channel exchange waits for 7 arrivals, and gets 8: 8 from each of 1 other "
       "ranks; initialise "
-      "it for as many");
+      "it for that number");
 }
 
 TEST(Arrivals, AWarpLessOfANamedBarrier) {
@@ -106,9 +106,9 @@ TEST(Arrivals, AWarpLessOfANamedBarrier) {
       break;
     }
   EXPECT_EQ(verdict(s),
-            "kernel: consumer 1 comes to barrier 1 in step 1 (barrier) of iteration 0 for 224 threads a "
+            "kernel: consumer 1 reaches barrier 1 in step 1 (barrier) of iteration 0 for 224 threads a "
             "round, and 256 "
-            "come to it; let it wait for 256");
+            "reach it; let it wait for 256");
 }
 
 TEST(Arrivals, AWarpMoreWhereAnAgentArrives) {
@@ -116,9 +116,9 @@ TEST(Arrivals, AWarpMoreWhereAnAgentArrives) {
   for (Step& step : s.agents[2].steps)
     if (step.kind == StepKind::arrive) step.threads += 32;
   EXPECT_EQ(verdict(s),
-            "kernel: consumer 2 comes to barrier 1 in step 0 (arrive) before the loop for 288 threads a "
+            "kernel: consumer 2 reaches barrier 1 in step 0 (arrive) before the loop for 288 threads a "
             "round, and 256 "
-            "come to it; let it wait for 256");
+            "reach it; let it wait for 256");
 }
 
 /// Each agent that joins a channel gives each stage back: a phase that one of them leaves out never ends.
@@ -157,7 +157,7 @@ TEST(Setup, SaysWhatIsMissing) {
   EXPECT_EQ(after([](Schedule& s) { s.setup[0].channel = 1; }, ring),
             "kernel: setup initialises the mbarriers of channel ring 0 times; it must once");
   EXPECT_EQ(after([](Schedule& s) { s.setup.push_back(s.setup[0]), s.setup.back().channel = 1; }, ring),
-            "kernel: setup initialises the mbarriers of channel sums 1 times; it has none");
+            "kernel: setup initialises the mbarriers of channel accumulators 1 times; it has none");
   EXPECT_EQ(after([](Schedule& s) { std::swap(s.setup[1], s.setup[2]); }, ring),
             "kernel: setup is init, barrier, fence_init; it must be init, fence_init, barrier");
   EXPECT_EQ(after([](Schedule& s) { s.setup[2].kind = StepKind::barrier; }, cluster(2)),

@@ -92,16 +92,16 @@ TEST(Dependence, TheNextKernelStartsAfterTheWait) {
 
 TEST(Dependence, AKernelThatStartsEarlyWaits) {
   EXPECT_EQ(verdict({{weights()}}),
-            "kernel: is launched early and no agent of it waits: the kernel behind it could start while "
+            "kernel: is launched early and no agent of it waits: the kernel after it could start while "
             "those before it still "
             "run; one griddep_wait is needed");
 }
 
 TEST(Dependence, TheStepsStandOnceAndWhereTheyMeanSomething) {
   EXPECT_EQ(verdict({{loop(2), wait(), results(), end()}}),
-            "kernel: block, step 1 (griddep_wait), stands in a loop; once, in front of it, is enough");
+            "kernel: block, step 1 (griddep_wait), is in a loop; once, before it, is enough");
   EXPECT_EQ(verdict({{wait(), results()}}, false),
-            "kernel: block, step 0 (griddep_wait), stands in a kernel that starts when the one before has "
+            "kernel: block, step 0 (griddep_wait), is in a kernel that starts when the one before has "
             "ended; only one that is "
             "launched early waits or lets the next start");
   EXPECT_EQ(verdict({{inputs(), results()}}, false), "");

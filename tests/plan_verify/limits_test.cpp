@@ -109,7 +109,7 @@ TEST(Structure, EachFault) {
   body.body = {barrier(), barrier()};
   EXPECT_EQ(of({body}),
             "kernel: block, step 0 (barrier), is a barrier with a body of 2 steps; only a loop has one");
-  EXPECT_EQ(of({loop(0), end()}), "kernel: block, step 0 (loop), makes 0 trips; a loop makes at least 1");
+  EXPECT_EQ(of({loop(0), end()}), "kernel: block, step 0 (loop), has trip count 0; a loop has at least 1");
   EXPECT_EQ(of({wait_group(-1)}),
             "kernel: block, step 0 (wait_group), leaves -1 groups pending; the fewest is 0");
   EXPECT_EQ(of({barrier(16)}),
@@ -120,8 +120,8 @@ TEST(Structure, EachFault) {
       of({acquire(-1)}),
       "kernel: block, step 0 (acquire), names channel -1; the schedule has 0 channels, numbered from 0");
   EXPECT_EQ(of({load("l", {0}, -1, 1)}),
-            "kernel: block, step 'l', has guard 1 and no loop around or behind it; a guard compares "
-            "with the trips of that loop");
+            "kernel: block, step 'l', has guard 1 and no loop around or after it; a guard compares "
+            "with the trip count of that loop");
   Step step = barrier();
   step.reads = {{0}};
   EXPECT_EQ(of({step}),
@@ -159,7 +159,7 @@ TEST(Structure, EachFault) {
   s = hopper_matmul(8);
   s.agents[1].steps[0].channel = 1;
   EXPECT_EQ(verdict(s),
-            "kernel: consumer, step 0 (acquire), acquires or releases channel sums, which works by "
+            "kernel: consumer, step 0 (acquire), acquires or releases channel accumulators, which works by "
             "commit_group; only "
             "mbarrier_bytes has stages to acquire");
 }

@@ -60,8 +60,8 @@ TEST(Ranks, RefuseWhatNoClusterHas) {
   s.tensors[1].bytes = 4 * 16512;  // 129 lines of 128 bytes a stage
   s.tensors[2].offset = 192 * 1024;
   EXPECT_EQ(verdict(s),
-            "kernel: producer, step 'load B', brings a stage of sB in 2 parts; its 16512 bytes are not so "
-            "many times 128");
+            "kernel: producer, step 'load B', loads a stage of sB in 2 parts; its 16512 bytes do not split "
+            "into that many multiples of 128");
   s = hopper_matmul(4);
   s.ranks = 2;
   for (Step& step : s.agents[1].steps)

@@ -69,7 +69,7 @@ TEST(Rejection, OverlappingTensors) {
   EXPECT_EQ(
       verdict(s),
       "kernel: block reads sX[0] in step 'sum', but step 'y' wrote sY[0] over it (bytes [512, 1024) are in "
-      "both); place the two apart, or read before that write");
+      "both); place the two in separate bytes, or read before that write");
   s.agents[0].steps.erase(s.agents[0].steps.begin() + 1);
   EXPECT_EQ(verdict(s),
             "kernel: block writes sY[0] in step 'y', but step 'x' wrote sX[0] (same bytes) in other threads "
@@ -252,7 +252,7 @@ TEST(Rejection, ReleasedBeforeItIsRead) {
   EXPECT_EQ(verdict(reader(true)),
             "kernel: left writes sX[0] in step 'load' of iteration 1, but step 'sum' of iteration 0, of "
             "agent right, may still "
-            "read it; let right release channel ring behind that, and left acquire it before this step");
+            "read it; let right release channel ring after that, and left acquire it before this step");
 }
 
 TEST(Rejection, ProxyFences) {
@@ -262,7 +262,7 @@ TEST(Rejection, ProxyFences) {
     Schedule s = one_agent({"sX", "sY"}, std::move(steps));
     s.channels = {
         {.name = "ring", .tensor = 0, .producer = 0, .consumers = {0}, .by = Synchronisation::cp_async_group},
-        {.name = "sums", .producer = 0, .consumers = {0}, .by = Synchronisation::commit_group}};
+        {.name = "accumulators", .producer = 0, .consumers = {0}, .by = Synchronisation::commit_group}};
     return verdict(s);
   };
   EXPECT_EQ(with(right), "");
@@ -273,7 +273,7 @@ TEST(Rejection, ProxyFences) {
   std::swap(early[2], early[3]);
   EXPECT_EQ(with(early),
             "kernel: block reads sX[0] in step 'wgmma' by wgmma, but step 'load' wrote it by cp.async and no "
-            "fence_proxy lies between; put fence_proxy behind that write, before the barrier or release that "
+            "fence_proxy lies between; put fence_proxy after that write, before the barrier or release that "
             "orders the two");
   const auto overwrite = [](bool fenced) {
     Schedule s = two_agents({work("fill", {}, {{0}}), fence(), barrier(), acquire(0), load("load", {0}, 0)},
@@ -284,7 +284,7 @@ TEST(Rejection, ProxyFences) {
   EXPECT_EQ(overwrite(true), "");
   EXPECT_EQ(overwrite(false),
             "kernel: left writes sX[0] in step 'load' by a TMA copy, but step 'fill' wrote it by ordinary "
-            "instructions and no fence_proxy lies between; put fence_proxy behind that write, before the "
+            "instructions and no fence_proxy lies between; put fence_proxy after that write, before the "
             "barrier or release that orders the two");
 }
 

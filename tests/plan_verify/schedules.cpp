@@ -59,19 +59,21 @@ Schedule hopper_matmul(std::int64_t trip_count) {
   s.tensors = {{.name = "sA", .offset = 0, .bytes = 64 * K, .stages = stages},
                {.name = "sB", .offset = 64 * K, .bytes = 64 * K, .stages = stages},
                {.name = "sC", .offset = 128 * K, .bytes = 32 * K}};
-  s.channels = {
-      {.name = "ring",
-       .tensor = sA,
-       .stages = stages,
-       .producer = producer,
-       .consumers = {consumer},
-       .by = Synchronisation::mbarrier_bytes},
-      {.name = "sums", .producer = consumer, .consumers = {consumer}, .by = Synchronisation::commit_group},
-      {.name = "out",
-       .tensor = sC,
-       .producer = consumer,
-       .consumers = {consumer},
-       .by = Synchronisation::bulk_group}};
+  s.channels = {{.name = "ring",
+                 .tensor = sA,
+                 .stages = stages,
+                 .producer = producer,
+                 .consumers = {consumer},
+                 .by = Synchronisation::mbarrier_bytes},
+                {.name = "accumulators",
+                 .producer = consumer,
+                 .consumers = {consumer},
+                 .by = Synchronisation::commit_group},
+                {.name = "out",
+                 .tensor = sC,
+                 .producer = consumer,
+                 .consumers = {consumer},
+                 .by = Synchronisation::bulk_group}};
   s.agents = {{.name = "producer",
                .warps = 4,
                .registers = 40,
@@ -121,14 +123,15 @@ Schedule ping_pong(std::int64_t trip_count) {
   constexpr int sA = 0, ring = 0, stages = 2;
   Schedule s{.threads = 384};
   s.tensors = {{.name = "sA", .offset = 0, .bytes = 65536, .stages = stages}};
-  s.channels = {{.name = "ring",
-                 .tensor = sA,
-                 .stages = stages,
-                 .producer = 0,
-                 .consumers = {1, 2},
-                 .by = Synchronisation::mbarrier_bytes},
-                {.name = "sums 1", .producer = 1, .consumers = {1}, .by = Synchronisation::commit_group},
-                {.name = "sums 2", .producer = 2, .consumers = {2}, .by = Synchronisation::commit_group}};
+  s.channels = {
+      {.name = "ring",
+       .tensor = sA,
+       .stages = stages,
+       .producer = 0,
+       .consumers = {1, 2},
+       .by = Synchronisation::mbarrier_bytes},
+      {.name = "accumulators 1", .producer = 1, .consumers = {1}, .by = Synchronisation::commit_group},
+      {.name = "accumulators 2", .producer = 2, .consumers = {2}, .by = Synchronisation::commit_group}};
   const auto consumer = [&](int agent) {
     const int mine = agent, others = 3 - agent;
     std::vector<Step> steps;

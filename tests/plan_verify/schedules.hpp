@@ -41,7 +41,7 @@ inline Step loop(std::int64_t trip_count) { return {.kind = StepKind::loop, .tri
 /// One agent of four warps; adjacent tensors of 1024 bytes with one stage.
 Schedule one_agent(std::vector<std::string> tensors, std::vector<Step> steps);
 
-/// SM80: cp.async into `stages` stages, with a prefetch distance of `stages` - 1; the warps' partial sums
+/// SM80: cp.async into `stages` stages, with a prefetch distance of `stages` - 1; the warps' partial results
 /// reuse the memory of sA.
 Schedule sm80_matmul(int stages, std::int64_t trip_count);
 

@@ -38,7 +38,7 @@ def test_a_layer_on_the_emulator(rng):
         ("x", "f16", (16, 64), False), ("w", "f16", (64, 32), True), ("b", "f16", (32,), False),
     ]  # fmt: skip
     assert program.target == "sm_80" and program.cost > 0 and "__global__" in program.source
-    assert "workspace" in program.plan and "price of" in program.explain()
+    assert "workspace" in program.plan and "cost of" in program.explain()
     assert program.manifest["name"] == "layer" and program.graph["zellige_graph"] == 1
     assert repr(program).startswith("<zellige.Program layer for sm_80: x f16 (16, 64), w f16 (64, 32)")
     out = np.empty_like(y)
@@ -232,7 +232,7 @@ f32 = TensorSpec((4, 8), "f32")
         (lambda: zellige.compile("no/such.json"), "no/such.json: cannot be read: No such file or directory"),
         (lambda: zellige.compile("{}", f32), "compile: a graph states its inputs; expected no examples, found 1"),
         (lambda: zellige.softmax(np.zeros((2, 2)), 2), "dim: expected -2 to 1 for shape (2, 2), found 2"),
-        (lambda: zellige.layer_norm(np.zeros((2, 2)), bias=1), "layer_norm: expected a weight beside the bias, found none"),
+        (lambda: zellige.layer_norm(np.zeros((2, 2)), bias=1), "layer_norm: expected a weight with the bias, found none"),
     ],
 )
 def test_what_cannot_be_compiled_is_one_sentence(work, message, refusal):
@@ -255,7 +255,7 @@ def test_what_a_program_does_not_take_is_one_sentence(rng, refusal):
         (lambda: program(np.zeros((8, 4), np.float32).T, x), "program lambda, input x: expected strides (8, 1), found (1, 4)"),
         (
             lambda: program(x, shifted),
-            f"program lambda, input y: expected memory that begins at a multiple of 16 bytes, found {excess} past one",
+            f"program lambda, input y: expected memory that begins at a multiple of 16 bytes, found {excess} above one",
         ),
         (lambda: program(x), "program lambda: missing a required argument: 'y'"),
         (lambda: program(x, [x, x]), "program lambda: expected arguments x, y, found x, y.0, y.1"),

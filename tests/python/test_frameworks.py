@@ -70,7 +70,7 @@ def test_others_give_the_memory(arrays, refusal):
 
 def test_on_a_gpu_jax_tells_no_stream(refusal):
     kind = type("ArrayImpl", (), {"__module__": "jaxlib._jax"})
-    sentence = "arrays of JAX on a GPU: JAX does not tell its stream; wait for them by block_until_ready, and pass stream= and out="
+    sentence = "arrays of JAX on a GPU: JAX does not report its stream; wait for them by block_until_ready, and pass stream= and out="
     assert refusal(lambda: zellige.exchange.current_stream(kind(), 0)) == sentence
 
 

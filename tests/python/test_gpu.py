@@ -122,7 +122,7 @@ def test_what_differs_is_one_sentence(refusal):
     assert refusal(lambda: program(x, w.cpu(), b)) == sentence
     assert refusal(lambda: program(x.cpu(), w.cpu(), b.cpu())).startswith("program layer: was made for the GPU, expected")
     shifted = torch.empty(x.numel() + 1, device="cuda", dtype=x.dtype)[1:].view_as(x)
-    sentence = "program layer, input x: expected memory that begins at a multiple of 16 bytes, found 2 past one"
+    sentence = "program layer, input x: expected memory that begins at a multiple of 16 bytes, found 2 above one"
     assert refusal(lambda: program(shifted, w, b)) == sentence
     emulated = zellige.compile(layer, x, w, b, on="emulator")
     sentence = "program layer: was made for the emulator, expected tensors on the host, found them on cuda:0"

@@ -64,7 +64,7 @@ def test_draws_itself():
     "work, message",
     [
         (lambda: layout.logical_divide(Layout((8, 8))), "logical_divide takes (layout, tiler); 1 operand is given"),
-        (lambda: layout.right_inverse(3.5), "expected a layout, a number, a tuple, None or a text as an operand, found 3.5"),
+        (lambda: layout.right_inverse(3.5), "expected a layout, a number, a tuple, None or a string as an operand, found 3.5"),
         (lambda: Layout("(2,"), "a number is expected"),
         (lambda: Layout("(2,3)"), "Layout: expected a layout, found (2,3)"),
         (
@@ -74,7 +74,7 @@ def test_draws_itself():
         (
             lambda: layout.composition("(_4,_6):(_1,_10)", "_6:_3"),
             "composition((_4,_6):(_1,_10), _6:_3): stride 3 of the right operand does not divide extent 4 of the mode of the left"
-            " operand that it continues past",
+            " operand that it crosses",
         ),
     ],
 )

@@ -110,7 +110,7 @@ MODELS = {
     "vit autocast": (Vit, images, True, 1, 2, 0),
     "gpt": (Gpt, words, False, 1, 1, 0),
     "gpt autocast": (Gpt, words, True, 1, 1, 0),
-    "decoder": (Decoder, lambda: (torch.randn(2, 1, 32), torch.tensor([5]), mask(6)), False, 6, 1, 2),  # left: numbers of rows, bool
+    "decoder": (Decoder, lambda: (torch.randn(2, 1, 32), torch.tensor([5]), mask(6)), False, 6, 1, 2),  # left: row indices, bool
     "decoder at its end": (Decoder, lambda: (torch.randn(2, 1, 32), torch.tensor([-1]), mask(16)), False, 6, 1, 2),
     "hf": (Hf, hf(), False, 0, 1, 0),
     "hf autocast": (Hf, hf(), True, 0, 1, 0),

@@ -61,7 +61,7 @@ TEST(CostEstimate, SaysItsParts) {
   k.latency = 8;
   k.blocks_of_busiest = 3, k.blocks_each = 2;
   EXPECT_EQ(print(p),
-            "price of g_k0: 12.3 us: launch 1.0, first load 2.0, DRAM 3.0, L2 4.0, shared memory 5.0, tensor "
+            "cost of g_k0: 12.3 us: launch 1.0, first load 2.0, DRAM 3.0, L2 4.0, shared memory 5.0, tensor "
             "cores 6.0, issue 7.0, "
             "latencies 8.0; 2 blocks of 3 at a time on the busiest multiprocessor\n");
 }

@@ -63,7 +63,7 @@ TEST(ProductTiles, AreExplicitAndRecorded) {
   EXPECT_EQ(tiling_of(t), plan_options.tiling);
   EXPECT_EQ(retile::parse_tiling(retile::to_json(plan_options.tiling), "a test"), plan_options.tiling);
   EXPECT_EQ(retile::print({{.op = 0, .product = ProductTile{64, 16, 64, 128, true}}}),
-            "operator 0: tile 64x16x64, 128 threads, turned");
+            "operator 0: tile 64x16x64, 128 threads, A and B swapped");
 }
 
 TEST(ProductTiles, OfWhatIsNoProductAreRefused) {

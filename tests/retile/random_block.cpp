@@ -146,7 +146,7 @@ std::vector<Tensor> block(Rng& rng, graph::Builder& b, const std::vector<Tensor>
   return results;
 }
 
-/// Blocks store partial sums, which usually a second kernel adds.
+/// Blocks store partial results, which usually a second kernel adds.
 graph::KernelGraph random_sums(Rng& rng, std::uint64_t seed) {
   graph::Builder b("sums" + std::to_string(seed));
   static const std::vector<std::int64_t> counts{1, 2, 4};

@@ -46,18 +46,19 @@ TEST(Refusal, OfALoop) {
   EXPECT_EQ(refusal(looped([](Tile p) { return accum(p); }), to), "taken");
   EXPECT_EQ(refusal(looped([](Tile p) { return accum(p * 2.0); }), to), "taken");
   EXPECT_EQ(refusal(looped([](Tile p) { return accum(tanh(p)); }), to),
-            where + "3 (tanh): " + cannot + "it would see partial sums, and is not linear in them");
+            where + "3 (tanh): " + cannot + "its input would be a partial sum, in which it is not linear");
   EXPECT_EQ(refusal(looped([](Tile p) {
                       return graph::cast(accum(graph::cast(p, graph::DType::f16)), graph::DType::f16);
                     }),
                     to),
-            where + "3 (cast): " + cannot + "it would see partial sums, and is not linear in them");
+            where + "3 (cast): " + cannot + "its input would be a partial sum, in which it is not linear");
   EXPECT_EQ(refusal(looped([](Tile p) { return accum(p + 1.0); }), to),
-            where + "3 (add): " + cannot + "it would see partial sums, and is not linear in them");
+            where + "3 (add): " + cannot + "its input would be a partial sum, in which it is not linear");
   EXPECT_EQ(refusal(looped([](Tile p) { return accum_max(p); }), to),
             where + "3 (accum_max): " + cannot + "it takes the maximum of what is in parts");
-  EXPECT_EQ(refusal(looped([](Tile p) { return accum_red_rms(p); }), to),
-            where + "3 (accum_red_rms): " + cannot + "it would see partial sums, and is not linear in them");
+  EXPECT_EQ(
+      refusal(looped([](Tile p) { return accum_red_rms(p); }), to),
+      where + "3 (accum_red_rms): " + cannot + "its input would be a partial sum, in which it is not linear");
 }
 
 TEST(Refusal, OfASumOfTheSame) {
@@ -89,9 +90,9 @@ TEST(Refusal, OfAGrid) {
             where + "1 (softmax): " + cannot + "it works along dimension 1, of which a tile has a part");
   EXPECT_EQ(refusal(along(1, [](Tile a) { return graph::concat(a, a, 1); }), to),
             where + "1 (concat): " + cannot + "it works along dimension 1, of which a tile has a part");
-  EXPECT_EQ(
-      refusal(along(0, [](Tile a) { return graph::reduction(a, 0); }), to),
-      "graph g, operator 0 (custom): expected what a kernel sums later in Y, found an output of the graph");
+  EXPECT_EQ(refusal(along(0, [](Tile a) { return graph::reduction(a, 0); }), to),
+            "graph g, operator 0 (custom): expected partial results that a later kernel adds in Y, found an "
+            "output of the graph");
   EXPECT_EQ(refusal(along(0, [](Tile a) { return a; }), {0, {3}, {32}, 1}),
             "graph g, operator 0 (custom), block operator 0 (input): expected grid axis x to divide "
             "dimension 0 of (16, 64), found 3 "
@@ -101,7 +102,7 @@ TEST(Refusal, OfAGrid) {
   EXPECT_EQ(refusal(along(0, [](Tile a) { return a; }), {.op = 0, .product = ProductTile{64, 128, 64, 128}}),
             "graph g: expected a grid and a loop of operator 0, found a product's tile: it is a custom "
             "operator, as products are "
-            "that were fused; --as-given leaves them plain");
+            "that were fused; --as-given leaves them unfused");
 }
 
 TEST(Refusal, OfASliceThatWouldCutTiles) {
@@ -128,7 +129,7 @@ TEST(Refusal, OfAMaskThatIsNotToldWhereItLies) {
   EXPECT_EQ(refusal(masked({}), {0, {4}, {32}, 1}),
             "graph g, operator 0 (custom), block operator 1 (mask): the grid's x cannot go from 2 to 4 "
             "blocks: it keeps elements by "
-            "where they are, and is not told where they are then");
+            "their position, which would be unknown");
 }
 
 TEST(Refusal, OfPartsThatDoNotMatch) {
@@ -149,7 +150,7 @@ TEST(Refusal, OfPartsThatDoNotMatch) {
             "the same tile, and their number is the result's size");
 }
 
-/// Blocks along x store partial sums of X W; a second kernel applies `then` to them, eight blocks of rows.
+/// Blocks along x store partial results of X W; a second kernel applies `then` to them, eight blocks of rows.
 KernelGraph split(const std::function<Tile(Tile)>& then, graph::Split read = {.x = 0}) {
   Builder b("g");
   Tensor x = b.input("X", {16, 64}), w = b.input("W", {64, 32});
@@ -181,19 +182,19 @@ TEST(Refusal, OfAReductionSplitOtherwise) {
   EXPECT_EQ(split_refusal(split([](Tile p) { return accum_redtox_sum(p, 32); })), "taken");
   EXPECT_EQ(split_refusal(split([](Tile p) { return silu(graph::reduction(p, 1, 32)); })), "taken");
   EXPECT_EQ(split_refusal(split([](Tile p) { return graph::reduction(p, 1, 64); })),
-            "graph g, operator 1 (custom), block operator 1 (reduction): the sums that it reads cannot be "
-            "split otherwise: 64 sums are "
-            "kept apart, of elements that lie 32 apart");
+            "graph g, operator 1 (custom), block operator 1 (reduction): the accumulators that it reads "
+            "cannot be split otherwise: 64 "
+            "accumulators are kept separately, of elements at distance 32");
   EXPECT_EQ(split_refusal(split([](Tile p) { return graph::reduction(silu(p), 1, 32); })),
-            "graph g, operator 1 (custom), block operator 1 (silu): the sums that it reads cannot be split "
-            "otherwise: it would see "
-            "partial sums, and is not linear in them");
+            "graph g, operator 1 (custom), block operator 1 (silu): the accumulators that it reads cannot "
+            "be split otherwise: its input "
+            "would be a partial sum, in which it is not linear");
   EXPECT_EQ(split_refusal(split([](Tile p) { return p; })),
             "graph g, operator 1 (custom): expected it to sum what operator 0 leaves in parts, found it to "
             "pass the parts on");
   EXPECT_EQ(split_refusal(split([](Tile p) { return graph::reduction(p, 1, 8); }, {.x = 1})),
-            "graph g, operator 1 (custom), block operator 0 (input): the sums that it reads cannot be split "
-            "otherwise: grid axis x "
+            "graph g, operator 1 (custom), block operator 0 (input): the accumulators that it reads cannot "
+            "be split otherwise: grid axis x "
             "splits the dimension 1 that is to be summed");
 }
 

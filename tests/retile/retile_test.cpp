@@ -87,7 +87,7 @@ TEST(Retile, KeepsWhatRandomGraphsCompute) {
     }
   }
   std::printf(
-      "%d retilings equal (%d change a loop, %d widen partial sums, %d proved by fields), %d refused\n",
+      "%d retilings equal (%d change a loop, %d widen partial results, %d proved by fields), %d refused\n",
       taken, loops, widened, proved, refused);
   EXPECT_GT(taken, graphs / 2);
   EXPECT_GT(widened, graphs / 100);

@@ -182,7 +182,7 @@ TEST_F(Emulated, AKernelWithoutItsEntryIsRefused) {
   p.manifest.kernels[1].name = "other";
   std::vector<Bytes> storage = storage_of(p.manifest);
   EXPECT_EQ(message_of([&] { run_emulated(p, storage, cache); }),
-            "emulator: the emitted text has no emulate_other, which the manifest's kernel other needs");
+            "emulator: the emitted source has no emulate_other, which the manifest's kernel other needs");
 }
 
 TEST_F(Emulated, ADamagedHeaderInTheCacheIsWrittenAgain) {

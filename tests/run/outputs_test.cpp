@@ -37,7 +37,7 @@ struct Places : testing::Test {
   }
   std::string of_others(const std::string& name) const {
     return path(name) +
-           ": stands there, and is not as Zellige wrote it (another's, or edited since); --force "
+           ": exists, and is not as Zellige wrote it (another's, or edited since); --force "
            "replaces it";
   }
   std::string input(const std::string& name) const {

@@ -110,7 +110,8 @@ TEST(Result, Summary) {
   RunResult r = example();
   EXPECT_EQ(summary(r),
             "gqa_bs1[3]             wrong     emulator sm_80  error nan  compile 0.81 s (cached)  run 1.50 s"
-            "  time 7.50 us (min 6.50, p90 9.00), 8.25 apart, 9.75 in order\n    Y0: not equal\n    note: "
+            "  time 7.50 us (min 6.50, p90 9.00), 8.25 without overlap, 9.75 in order\n    Y0: not equal\n   "
+            " note: "
             "kernel k0: compiled again\n    1 "
             "tilings measured: 8.50 us at "
             "best, 8.50 us of that which was expected to take least");

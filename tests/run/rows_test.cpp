@@ -198,11 +198,11 @@ TEST(RowsOfNoNumber, AreRefusedInAnInputThatIsGiven) {
     return message_of([&] { given_inputs(g, {{"I", file}}); });
   };
   EXPECT_EQ(refused({0, 5, 1, 2}),
-            file + ": input I of graph given holds numbers of rows from 0 to 4, found 5 at (0, 1)");
+            file + ": input I of graph given holds row indices from 0 to 4, found 5 at (0, 1)");
   EXPECT_EQ(refused({0, 1, -1, 2}),
-            file + ": input I of graph given holds numbers of rows from 0 to 4, found -1 at (1, 0)");
+            file + ": input I of graph given holds row indices from 0 to 4, found -1 at (1, 0)");
   EXPECT_EQ(refused({0, 1, 3, 1}), file +
-                                       ": input I of graph given holds numbers of rows that are written, "
+                                       ": input I of graph given holds row indices that are written, "
                                        "each once, found 1 again at (1, 1)");
   write_whole(file, npy(DType::int32, {2, 2}, {4, 0, 3, 1}));
   EXPECT_EQ(given_inputs(g, {{"I", file}})[1]->values, (std::vector<double>{4, 0, 3, 1}));

@@ -164,7 +164,7 @@ TEST(Equal, GridsAndLoops) {
   for (std::int64_t grid : {1, 64, 128})
     for (std::int64_t loop : {1, 2, 16}) expect(Answer::equal, original, mlp(grid, loop), "field");
   expect(Answer::equal, mlp(64, 4), mlp(128, 8), "field");
-  // Squares of partial sums depend on their number, even if small sizes do not show it.
+  // Squares of partial results depend on their number, even if small sizes do not show it.
   const auto partial = [](std::int64_t grid, bool custom) {
     return make({{4, 256}}, [&](Builder& b, const Inputs& x) {
       const auto sums =

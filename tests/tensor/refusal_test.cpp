@@ -168,15 +168,15 @@ TEST(TensorRefusal, AtRunTime) {
   auto fewer = make_tensor(p, make_shape(4, 6));
   EXPECT_EQ(refused([&] { copy(a, b); }), "") << "as many elements, in other modes";
   EXPECT_EQ(refused([&] { copy(a, fewer); }),
-            "copy: the tensors have 32 and 24 elements; they must have as many");
+            "copy: the tensors have 32 and 24 elements; the numbers must be equal");
   EXPECT_EQ(refused([&] { copy_if([](int) { return true; }, a, fewer); }),
-            "copy_if: the tensors have 32 and 24 elements; they must have as many");
+            "copy_if: the tensors have 32 and 24 elements; the numbers must be equal");
   EXPECT_EQ(refused([&] { gemm(b, a, c); }),
             "gemm: A has 4 rows and C has 8; they must be the same (are A and B swapped?)");
   EXPECT_EQ(refused([&] { gemm(a, b, c); }), "gemm: B has 4 rows and C has 8 columns; they must be the same");
   EXPECT_EQ(refused([&] { gemm(a, c, c); }), "gemm: A has 4 columns and B has 8; they must be the same");
   EXPECT_EQ(refused([&] { axpby(1.f, a, 0.f, fewer); }),
-            "axpby: the tensors have 32 and 24 elements; they must have as many");
+            "axpby: the tensors have 32 and 24 elements; the numbers must be equal");
   auto tile = local_tile(a, Shape<_3, _4>{}, make_coord(2, 0));
   auto r = make_tensor<float>(Shape<_3, _4>{});
   EXPECT_EQ(refused([&] { copy(tile, r); }),

@@ -116,7 +116,7 @@ TEST(Algorithms, RunTimeSizesAreChecked) {
     copy(a, b);
     FAIL() << "nothing was refused";
   } catch (LayoutError const& e) {
-    EXPECT_STREQ(e.what(), "copy: the tensors have 32 and 28 elements; they must have as many");
+    EXPECT_STREQ(e.what(), "copy: the tensors have 32 and 28 elements; the numbers must be equal");
   }
 }
 

@@ -126,8 +126,7 @@ TEST(Access, RunTimeStridesAreLookedAt) {
     }
     ASSERT_EQ(message.empty(), good) << d0 << " " << d1 << " " << d2 << " " << message;
     if (!good) {
-      ASSERT_NE(message.find("an access of 128 bits, but its elements do not lie side by side"),
-                std::string::npos);
+      ASSERT_NE(message.find("an access of 128 bits, but its elements are not adjacent"), std::string::npos);
     }
     ++(good ? n.accepted : n.refused);
   }

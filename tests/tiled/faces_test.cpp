@@ -79,12 +79,12 @@ TEST(TiledApis, PartialSumsAreNotCopied) {
         answer("tiled_copy_mma_print", {"UniversalCopy<uint32_t>", "half_t", "SM80_16x8x16_F16F16F16F16_TN",
                                         "(_2,_2,_2):(_1,_2,_4)", "(_,_,_)", part}),
         "make_tiled_copy_" + part +
-            ": the threads along K hold partial sums of the same elements; add them first");
+            ": the threads along K hold partial results of the same elements; add them first");
 }
 TEST(TiledApis, ComposedOperandsWhereTheyCannotBe) {
   EXPECT_EQ(answer("logical_product", {"(_2,_3):(_1,_2)", "Sw<3,3,3> o _0 o (_8,_64):(_64,_1)"}),
-            "logical_product: operand 2 of 2 is a composed layout, and the operation takes plain "
-            "layouts there");
+            "logical_product: operand 2 of 2 is a composed layout, and the operation takes only "
+            "uncomposed layouts there");
 }
 TEST(TiledApis, OperandsThatDoNotFit) {
   EXPECT_EQ(answer("composition", {"_4:_1"}),

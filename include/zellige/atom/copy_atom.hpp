@@ -177,9 +177,8 @@ struct Copy_Atom<Copy_Traits<Args...>, T> : Copy_Traits<Args...> {
         detail::refuse_access<Traits, S, DT>();
       }
     } else {
-      static_assert(
-          tuple_like<decltype(shape(src))> && tuple_like<decltype(shape(dst))>,
-          "Copy_Atom::call(src, dst): neither tensor has as many elements as the instruction moves");
+      static_assert(tuple_like<decltype(shape(src))> && tuple_like<decltype(shape(dst))>,
+                    "Copy_Atom::call(src, dst): neither tensor has the instruction's number of elements");
       copy(*this, tensor<0>(src), tensor<0>(dst));
     }
   }

@@ -116,7 +116,7 @@ inline Value operand_tiling(Tape& t, CopyAtomValue const& atom, algebra::MmaTili
   using namespace algebra;
   if (m.part == MmaPart::c && !t.failed() && !size_of(t, m.vmnk[3]).is(1)) {
     throw LayoutError(std::string("make_tiled_copy_") + (smallest ? "C_atom" : "C") +
-                          ": the threads along K hold partial sums of the same elements; add them first",
+                          ": the threads along K hold partial results of the same elements; add them first",
                       {Rule::copy_threads, size_of(t, m.vmnk[3]).v, 1});
   }
   if (smallest) return accumulator_tiling(t, m, number(size_of(t, atom.source[1])));

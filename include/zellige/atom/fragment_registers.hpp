@@ -18,13 +18,13 @@ ZELLIGE_HOST_DEVICE inline void load_registers(R (&r)[N], X const& x) {
   using T = typename X::value_type;
   if constexpr (is_same_v<R, T>) {
     static_assert(decltype(size(x))::value == N,
-                  "the fragment has not as many values as the instruction takes");
+                  "the fragment does not have the number of values that the instruction takes");
     ZELLIGE_UNROLL
     for (int i = 0; i < N; ++i) r[i] = x(i);
   } else if constexpr (is_subbyte_v<T>) {
     constexpr int bits = sizeof_bits<T>::value, packed = int(8 * sizeof(R)) / bits;
     static_assert(decltype(size(x))::value == N * packed,
-                  "the fragment has not as many values as the instruction takes");
+                  "the fragment does not have the number of values that the instruction takes");
     ZELLIGE_UNROLL
     for (int i = 0; i < N; ++i) {
       r[i] = 0;
@@ -36,7 +36,7 @@ ZELLIGE_HOST_DEVICE inline void load_registers(R (&r)[N], X const& x) {
     static_assert(sizeof_bits<T>::value % 8 == 0 && packed * sizeof(T) == sizeof(R),
                   "values of this type do not fill the instruction's registers");
     static_assert(decltype(size(x))::value == N * packed,
-                  "the fragment has not as many values as the instruction takes");
+                  "the fragment does not have the number of values that the instruction takes");
     ZELLIGE_UNROLL
     for (int i = 0; i < N; ++i) {
       Vec<T, packed> values;
@@ -51,7 +51,7 @@ ZELLIGE_HOST_DEVICE inline void store_registers(X&& x, R const (&r)[N]) {
   using T = typename remove_cvref_t<X>::value_type;
   if constexpr (is_same_v<R, T>) {
     static_assert(decltype(size(x))::value == N,
-                  "the fragment has not as many values as the instruction gives");
+                  "the fragment does not have the number of values that the instruction gives");
     ZELLIGE_UNROLL
     for (int i = 0; i < N; ++i) x(i) = r[i];
   } else {
@@ -59,7 +59,7 @@ ZELLIGE_HOST_DEVICE inline void store_registers(X&& x, R const (&r)[N]) {
     static_assert(sizeof_bits<T>::value % 8 == 0 && packed * sizeof(T) == sizeof(R),
                   "values of this type do not fill the instruction's registers");
     static_assert(decltype(size(x))::value == N * packed,
-                  "the fragment has not as many values as the instruction gives");
+                  "the fragment does not have the number of values that the instruction gives");
     ZELLIGE_UNROLL
     for (int i = 0; i < N; ++i) {
       auto const values = bit_cast<Vec<T, packed>>(r[i]);

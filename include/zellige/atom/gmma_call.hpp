@@ -73,7 +73,7 @@ struct GivenRegisters {
   static constexpr int na = zellige::detail::register_count<typename Op::ARegisters>;
   static constexpr int nc = zellige::detail::register_count<typename Op::CRegisters>;
   static_assert(sizeof...(R) == na + 1 + nc || sizeof...(R) == na + 2 + nc,
-                "fma of a warpgroup takes A, B, each register of the sums, and the scale of the sums");
+                "fma of a warpgroup takes A, B, each register of the accumulators, and their scale");
   conditional_t<Op::a_registers, uint32_t, uint64_t> a[na];
   uint64_t b;
   conditional_t<Op::row().d == Number::f32, float,

@@ -76,7 +76,7 @@ inline std::string launch_error(const LaunchShape& l) {
       if (t.bytes > 0 && other.bytes > 0 && t.offset < other.offset + other.bytes &&
           other.offset < t.offset + t.bytes)
         return tile + " has bytes " + s(t.offset) + ".." + s(t.offset + t.bytes) + ", tile " + other.name +
-               " bytes " + s(other.offset) + ".." + s(other.offset + other.bytes) + "; they must lie apart";
+               " bytes " + s(other.offset) + ".." + s(other.offset + other.bytes) + "; they must not overlap";
     }
   }
   if (l.moved.empty()) return "";

@@ -175,7 +175,7 @@ template <class... C, class... M>
 ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy_C(Copy_Atom<C...> const& atom, TiledMMA<M...> const& mma) {
   static_assert(
       decltype(size<3>(mma.get_thr_layout_vmnk()))::value == 1,
-      "make_tiled_copy_C: the threads along K hold partial sums of the same elements; add them first");
+      "make_tiled_copy_C: the threads along K hold partial results of the same elements; add them first");
   return make_tiled_copy_impl(atom, mma.get_layoutC_TV(), make_shape(tile_size<0>(mma), tile_size<1>(mma)));
 }
 /// The smallest part of an accumulator that the instruction can store.
@@ -183,9 +183,9 @@ template <class... C, class... M>
 ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy_C_atom(Copy_Atom<C...> const& atom,
                                                           TiledMMA<M...> const& mma) {
   using Tiled = TiledMMA<M...>;
-  static_assert(
-      decltype(size<3>(mma.get_thr_layout_vmnk()))::value == 1,
-      "make_tiled_copy_C_atom: the threads along K hold partial sums of the same elements; add them first");
+  static_assert(decltype(size<3>(mma.get_thr_layout_vmnk()))::value == 1,
+                "make_tiled_copy_C_atom: the threads along K hold partial results of the same elements; add "
+                "them first");
   auto const tiling = invoke<TiledOp::accumulator_tiling>(
       Int<int(MmaPart::c)>{}, typename Tiled::AtomLayoutC_TV{}, typename Tiled::AtomShape_MNK{},
       mma.get_thr_layout_vmnk(), typename Tiled::Permutation{}, Int<Copy_Atom<C...>::NumValSrc>{});

@@ -246,7 +246,7 @@ ZELLIGE_HOST_DEVICE constexpr void check_access([[maybe_unused]] X const& x) {
       for (int i = 1; i < n; ++i) {
         if (long long const at = static_cast<long long>(x.layout()(i)) - first; at != i)
           broken(Algorithm::copy,
-                 "an access of {x} bits, but its elements do not lie side by side: one lies {y} from the one "
+                 "an access of {x} bits, but its elements are not adjacent: one lies {y} from the one "
                  "before it",
                  bits, at - (i - 1));
       }

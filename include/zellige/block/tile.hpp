@@ -308,7 +308,7 @@ ZELLIGE_CALL void check_parts([[maybe_unused]] const AddressTile<Pointer, Layout
 #endif
 }
 
-/// Reads the sum of `Parts` partial sums; part p is at tile(p, coordinate...).
+/// Reads the sum of `Parts` partial results; part p is at tile(p, coordinate...).
 template <int N, int Parts, class Pointer, class Layout, class... Coordinate>
 ZELLIGE_CALL auto read_sum(const AddressTile<Pointer, Layout>& tile, Coordinate... c) {
   check_parts<Parts>(tile);

@@ -16,17 +16,17 @@ struct tuple_element<I, array<T, N>> {
 
 template <int I, class T, size_t N>
 ZELLIGE_HOST_DEVICE constexpr T& get(array<T, N>& a) {
-  static_assert(0 <= I && I < int(N), "get<I>: the array has not so many elements");
+  static_assert(0 <= I && I < int(N), "get<I>: the array has fewer elements");
   return a[I];
 }
 template <int I, class T, size_t N>
 ZELLIGE_HOST_DEVICE constexpr T const& get(array<T, N> const& a) {
-  static_assert(0 <= I && I < int(N), "get<I>: the array has not so many elements");
+  static_assert(0 <= I && I < int(N), "get<I>: the array has fewer elements");
   return a[I];
 }
 template <int I, class T, size_t N>
 ZELLIGE_HOST_DEVICE constexpr T&& get(array<T, N>&& a) {
-  static_assert(0 <= I && I < int(N), "get<I>: the array has not so many elements");
+  static_assert(0 <= I && I < int(N), "get<I>: the array has fewer elements");
   return static_cast<T&&>(a[I]);
 }
 template <class T, size_t N>

@@ -26,7 +26,7 @@ struct bit_field {
   using value_type = uint_bit_t<detail::word_for(Bits)>;
   using storage_type = uint_bit_t<detail::word_around(Start, Bits)>;
   static_assert(sizeof(U) == sizeof(value_type) || is_same_v<U, detail::no_other_type>,
-                "bit_field<Start, Bits, U>: a U must have as many bytes as the field's number");
+                "bit_field<Start, Bits, U>: a U must have the size of the field's number");
 
   static constexpr int value_type_bits = 8 * sizeof(value_type);
   static constexpr int storage_type_bits = 8 * sizeof(storage_type);

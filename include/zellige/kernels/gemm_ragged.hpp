@@ -12,7 +12,7 @@
 //                  are shifted after the warps' are added.
 //   A              A(m, k), A(m, k + 8), ... are the same element of neighbouring chunks: fragments are
 //                  gathered.
-// The warps' partial sums over K are added in shared memory, then the epilogue stores them to C.
+// The warps' partial results over K are added in shared memory, then the epilogue stores them to C.
 #pragma once
 #include <zellige/atom/griddepcontrol.hpp>
 #include <zellige/block/epilogue.hpp>

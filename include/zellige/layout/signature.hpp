@@ -130,7 +130,7 @@ constexpr char const* meaning(char parameter) {
     case 'c':
       return "layout";
     case 'p':
-      return "plain layout";
+      return "uncomposed layout";
     case 's':
       return "swizzle";
     case 't':

@@ -110,7 +110,7 @@ ZELLIGE_HOST_DEVICE constexpr auto unwrap(T const& t) {
 template <int B, int E, detail::no_layout T>
 ZELLIGE_HOST_DEVICE constexpr auto take(T const& t) {
   constexpr int rank = detail::rank_or_1<T>, end = E == -1 ? rank : E;
-  static_assert(B <= end, "take<B, E>: B lies behind E");
+  static_assert(B <= end, "take<B, E>: B is after E");
   if constexpr (B == end)
     return tuple<>{};
   else if constexpr (detail::mode_exists<B, rank>() && detail::mode_exists<end - 1, rank>())
@@ -127,7 +127,7 @@ ZELLIGE_HOST_DEVICE constexpr auto select(T const& t) {
 template <int B, int E, detail::no_layout T>
 ZELLIGE_HOST_DEVICE constexpr auto group(T const& t) {
   constexpr int rank = detail::rank_or_1<T>, end = E == -1 ? rank : E;
-  static_assert(B <= end, "group<B, E>: B lies behind E");
+  static_assert(B <= end, "group<B, E>: B is after E");
   return detail::assemble(t, take<B, end>(t), make_seq<B>{}, make_seq<(B < end)>{}, make_range<end, rank>{});
 }
 
@@ -269,7 +269,7 @@ ZELLIGE_HOST_DEVICE constexpr auto fill_profile(T const& flat, P const& profile)
 template <detail::no_layout T, class P>
 ZELLIGE_HOST_DEVICE constexpr auto unflatten(T const& flat, P const& profile) {
   static_assert(detail::leaf_count<P> == detail::rank_or_1<T>,
-                "unflatten: the profile has not as many leaves as the tuple has elements");
+                "unflatten: the profile's number of leaves differs from the tuple's number of elements");
   return detail::fill_profile<0>(flat, profile);
 }
 

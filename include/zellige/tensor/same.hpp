@@ -56,7 +56,7 @@ ZELLIGE_HOST_DEVICE constexpr void require_same_size(A const& a, B const& b) {
   if constexpr (clash<A, B>)
     sizes_differ_in_a_mode<algorithm, A::value, B::value>();
   else
-    check_same(algorithm, "the tensors have {x} and {y} elements; they must have as many", a, b);
+    check_same(algorithm, "the tensors have {x} and {y} elements; the numbers must be equal", a, b);
 }
 /// Requires that a predicate covers every element; it may cover more.
 template <Algorithm algorithm, class P, class N>

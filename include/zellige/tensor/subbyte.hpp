@@ -58,8 +58,7 @@ class subbyte_reference {
   ZELLIGE_HOST_DEVICE constexpr operator value_type() const { return get(); }
 
   ZELLIGE_HOST_DEVICE constexpr subbyte_reference const& operator=(value_type const& value) const {
-    static_assert(!is_same_v<T, value_type const>,
-                  "an element behind a subbyte_iterator<T const> is written");
+    static_assert(!is_same_v<T, value_type const>, "an element of a subbyte_iterator<T const> is written");
     unsigned const item = __builtin_bit_cast(unsigned char, value) & BitMask;
     ptr_[0] = static_cast<unsigned char>((ptr_[0] & ~(BitMask << idx_)) | item << idx_);
     if (is_storage_unaligned())

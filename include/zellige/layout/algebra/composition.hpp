@@ -4,8 +4,8 @@
 //
 // A mode of B, extent s and stride d, is mapped through the modes of A in order. That is possible if
 //   d is a multiple of each extent that it steps over completely       (stride divisibility)
-//   s is a multiple of what each mode that it continues past offers    (shape divisibility)
-//   d divides the extent of each mode that it continues past           (crossing; not checked by CuTe)
+//   s is a multiple of what each mode that it crosses offers    (shape divisibility)
+//   d divides the extent of each mode that it crosses           (crossing; not checked by CuTe)
 // and the modes of B together never carry from one mode of A into the next (overlap): then
 // A(b0 + b1) = A(b0) + A(b1).
 #pragma once

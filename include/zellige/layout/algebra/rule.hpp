@@ -69,7 +69,7 @@ ZELLIGE_ALGEBRA constexpr char const* sentence(Rule rule) {
     case Rule::composition_crossing:
       return "stride {x} of the right operand does not divide extent {y} of the mode of the left operand "
              "that it "
-             "continues past";
+             "crosses";
     case Rule::composition_overlap:
       return "the modes of the right operand together reach element {x} of a mode of the left operand whose "
              "extent is "
@@ -86,7 +86,7 @@ ZELLIGE_ALGEBRA constexpr char const* sentence(Rule rule) {
     case Rule::left_inverse_stride:
       return "stride {x} is not a multiple of the next smaller stride {y}";
     case Rule::left_inverse_overlap:
-      return "the modes below reach index {x}, past the {y} that can be told from the mode above";
+      return "the modes below reach index {x}, beyond the {y} that are distinct from the mode above";
     case Rule::negative_stride:
       return "stride {x} is negative; it must be at least {y}";
     case Rule::rank_mismatch:
@@ -106,9 +106,9 @@ ZELLIGE_ALGEBRA constexpr char const* sentence(Rule rule) {
     case Rule::swizzle_shift:
       return "swizzles of shifts {x} and {y} cannot be merged";
     case Rule::swizzle_bits:
-      return "the masks have {x} and {y} bits; they must have as many";
+      return "the masks have {x} and {y} bits; the numbers must be equal";
     case Rule::swizzle_mask:
-      return "no swizzle has the masks {x} and {y}: as many adjacent bits in each, none in both";
+      return "no swizzle has the masks {x} and {y}: the same number of adjacent bits in each, none in both";
     case Rule::swizzle_carry:
       return "the slice of a swizzled layout starts at index {x} and moves the bits {y}: they would carry";
     case Rule::basis_sum:
@@ -120,7 +120,7 @@ ZELLIGE_ALGEBRA constexpr char const* sentence(Rule rule) {
     case Rule::not_a_layout:
       return "an operand is of the wrong kind ({x}, {y})";
     case Rule::composed_operand:
-      return "operand {x} of {y} is a composed layout, and the operation takes plain layouts there";
+      return "operand {x} of {y} is a composed layout, and the operation takes only uncomposed layouts there";
     case Rule::composed_offset:
       return "the composed layout starts at offset {x}; the operation needs one that starts at {y}";
     case Rule::composed_overlap:
