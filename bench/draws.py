@@ -215,7 +215,7 @@ def main():
     p.add_argument("--family", default=",".join(DRAWN), metavar="NAME,...")
     p.add_argument("--count", type=int, default=30)
     p.add_argument("--seed", type=int, default=1)
-    p.add_argument("--jobs", type=int, default=1, help="processes that compile side by side; times are taken one at a time")
+    p.add_argument("--jobs", type=int, default=1, help="processes that compile in parallel; times are taken one at a time")
     p.add_argument("--rounds", type=int, default=9)
     p.add_argument("--json", metavar="FILE")
     p.add_argument("--show", action="store_true")

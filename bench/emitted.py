@@ -198,7 +198,7 @@ def product_workload(shape, bench, lib, cublas):
         else:
             config, group, blocks = gemm_config(m, n, k, 2)
             status = lib["gemm"].zellige_gemm(config, code, bench.pointer(a), bench.pointer(b), bench.pointer(d), m, n, k, group, blocks, bench.stream())
-        bench.must(status, "by hand")
+        bench.must(status, "the hand-written kernel")
         return d
     others = {"cublas": lambda a, b, d: cublas.nt(a, b, d, major == "k") or d, "hand": hand}
     stored = (n, k) if major == "k" else (k, n)
@@ -235,7 +235,7 @@ def options(description):
     p.add_argument("--zellige", default=f"emitted={os.path.join(HERE, '..', 'build', 'zellige')}")
     p.add_argument("--jobs", type=int, default=os.cpu_count(), help="compilers at a time")
     p.add_argument("--only", help="names or beginnings of names, separated by commas")
-    p.add_argument("--compile", metavar="NAME,...", help="also torch.compile, max-autotune, of what is no plain product and whose name begins so ('' for all); takes minutes")
+    p.add_argument("--compile", metavar="NAME,...", help="also torch.compile, max-autotune, of what is no standalone product and whose name begins so ('' for all); takes minutes")
     p.add_argument("--rounds", type=int, default=15)
     p.add_argument("--json", help="raw samples go here")
     return p
@@ -290,7 +290,7 @@ def main():
             try:
                 found = f(*sets[0]).clone()
             except RuntimeError as e:
-                print(f"{name:28} {who}: left out, {str(e).splitlines()[0][:100]}")
+                print(f"{name:28} {who}: omitted, {str(e).splitlines()[0][:100]}")
                 del run[who]
                 continue
             torch.cuda.synchronize()

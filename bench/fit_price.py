@@ -88,7 +88,7 @@ def correlation(x, y):
 
 
 def table(c, rows):
-    print("| file | plans | rank correlation | median error | best by price, us | best measured, us |")
+    print("| file | plans | rank correlation | median error | best by estimate, us | best measured, us |")
     print("|---|---|---|---|---|---|")
     groups = defaultdict(list)
     for r in rows:
@@ -108,7 +108,7 @@ def main():
     a.add_argument("--zellige", default="build/zellige")
     a.add_argument("--mugraphs", default=os.environ.get("ZELLIGE_MUGRAPHS", "../shared/mugraphs"))
     a.add_argument("--fit", action="store_true", help="print constants that fit better")
-    a.add_argument("--constants", default="{}", help="JSON of those to begin with, beside the defaults below")
+    a.add_argument("--constants", default="{}", help="JSON of those to begin with, which replace the defaults below")
     a = a.parse_args()
     c = dict(zip(NAMES, [1.755, 4100, 6300, 90, 2.8, 0.54, 1270, 3.4, 190, 26, 0.1]))
     c.update(json.loads(a.constants))

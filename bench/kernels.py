@@ -199,7 +199,7 @@ def main():
     p.add_argument("--build", default=os.path.join(here, "..", "build", "bench_kernels"), help="where the compiled kernels are")
     p.add_argument("--json", help="raw samples go here")
     p.add_argument("--rounds", type=int, default=15)
-    p.add_argument("--variants", action="store_true", help="also the configurations that were not chosen")
+    p.add_argument("--variants", action="store_true", help="also the configurations that were not selected")
     arguments = p.parse_args()
     if not torch.cuda.is_available():
         sys.exit("bench/kernels.py: no GPU here; it times kernels, so it needs one of compute capability 9.0")

@@ -40,7 +40,7 @@ def kinds(x, width):
     other = torch.float32 if x.dtype is torch.float16 else torch.float16
     return {"relu": (lambda: torch.relu(x), 2), "add": (lambda: x + y, 3), "gelu": (lambda: F.gelu(x), 2), "layer_norm": (lambda: F.layer_norm(x, (width,), w, w), 2),
             "softmax": (lambda: torch.softmax(x, -1), 2), "sum": (lambda: x.sum(-1), 1), "cast": (lambda: x.to(other), 1 + torch.finfo(other).bits / torch.finfo(x.dtype).bits),
-            "turned copy": (lambda: x.t().contiguous(), 2)}  # fmt: skip
+            "transposed copy": (lambda: x.t().contiguous(), 2)}  # fmt: skip
 
 
 def main():

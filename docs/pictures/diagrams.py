@@ -182,7 +182,7 @@ def happens_before():
     d.box(330, 40, 90, 110, "barrier", YELLOW)
     d.box(560, 114, 120, 32, "read s[127]", BLUE, size=11)
     d.arrow(200, 60, 330, 75, "clock 1"), d.arrow(200, 130, 330, 118, "clock 1", side=14)
-    d.arrow(420, 118, 560, 130, "has heard of (1, 1)")
+    d.arrow(420, 118, 560, 130, "has observed (1, 1)")
     d.text(380, 180, "With the barrier the read knows of the write. Without it the two are unordered: a race, in whatever order they ran.", size=11)
     return d.done()
 

@@ -89,7 +89,7 @@ TEST_F(Loaded, ProgramsAreLoadedByTheirManifests) {
 TEST_F(Loaded, WhatIsSealedRemainsSealed) {
   const std::string once = seal(by_hand), manifest = Program::load(path).text(ZELLIGE_MANIFEST);
   EXPECT_EQ(seal(once), once);
-  EXPECT_EQ(message_of(manifest), "nothing was refused") << "as the loaded program tells it";
+  EXPECT_EQ(message_of(manifest), "nothing was refused") << "as the loaded program reports it";
   EXPECT_EQ(message_of(ordered_json::parse(once).dump()), "nothing was refused") << "blanks are not hashed";
   EXPECT_EQ(message_of(nlohmann::json::parse(once).dump(7)), "nothing was refused")
       << "nor is the keys' order";

@@ -27,7 +27,7 @@ TEST_F(Launch, RefusesMemoryThatItsKernelsCannotAccess) {
   EXPECT_EQ(message(address(0x10f90), more), input + "112 up to the end of the allocation");
   EXPECT_EQ(message(address(0x20000), more),
             input + "0x20000 on cuda:1, which the current context cannot access");
-  EXPECT_EQ(message(address(0x30000), more), "nothing was refused") << "two allocations side by side";
+  EXPECT_EQ(message(address(0x30000), more), "nothing was refused") << "two adjacent allocations";
   EXPECT_EQ(message(address(0x40000), more), input + "64 up to the end of the allocation");
   EXPECT_EQ(message(nullptr, more), "program scaled, input X: expected an address, found NULL");
   EXPECT_EQ(message(good, nullptr), "program scaled, output Y: expected an address, found NULL");

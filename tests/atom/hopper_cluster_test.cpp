@@ -56,7 +56,7 @@ __global__ void shares(const __grid_constant__ TmaDescriptor map, gmem<float> ou
     }
     __syncwarp();
     mbarrier_wait(full + s, phase);  // <waits for the tile>
-    for (unsigned j = 0; j < tile / 128; ++j) sum += buffer[s * tile + threadIdx.x + 128 * j];  // <sums>
+    for (unsigned j = 0; j < tile / 128; ++j) sum += buffer[s * tile + threadIdx.x + 128 * j];  // <adds>
     __syncthreads();
     if (threadIdx.x < 2) {
       if (how != Share::arrives_at_home_only)
@@ -111,7 +111,7 @@ std::string expected(Share how) {
              " and no barrier lies between";
     case Share::expects_its_own_half:
       return "race on shared tensor tile: thread 64 (warp 2) of block (0,0,0) reads bytes 256..260 at " +
-             at("sums") + "; the tma_load that " + t0 + " issued at " + at("load") + " is still in flight";
+             at("adds") + "; the tma_load that " + t0 + " issued at " + at("load") + " is still in flight";
     case Share::arrives_at_home_only:
       return "deadlock of block (0,0,0): thread 0 waits at mbarrier empty[0] for parity 0 (it is in phase 0: "
              "1 of 2 "
@@ -124,7 +124,7 @@ std::string expected(Share how) {
     case Share::does_not_wait_for_the_other_cta:
       return "race on shared tensor tile of block (1,0,0): " + t0 +
              " copies by tma_load into bytes 0..16 at " + at("load") +
-             "; thread 0 (warp 0) of block (1,0,0) read them at " + at("sums") +
+             "; thread 0 (warp 0) of block (1,0,0) read them at " + at("adds") +
              " and no barrier lies between";
     case Share::leaves_before_the_other_cta:
       return "too early an end of block (0,0,0): " + other0 + " arrives at its mbarrier empty[1] at " +

@@ -57,7 +57,7 @@ TEST_P(PtxOf, HasEveryRowsMnemonic) {
                              "cvt.rna.tf32.f32", "shfl.sync.bfly.b32"})
     EXPECT_NE(ptx.find(needed), std::string::npos) << needed;
   for (const char* slow : {"ld.global.u8", "st.global.u8", "ld.local", "st.local"})
-    EXPECT_EQ(ptx.find(slow), std::string::npos) << slow << ": a vector access was taken apart";
+    EXPECT_EQ(ptx.find(slow), std::string::npos) << slow << ": a vector access was split";
 }
 
 TEST(Ptx, HasEveryCallOfSm90) {

@@ -66,7 +66,7 @@ TEST(InstructionTable, SaysWhatPtxSays) {
 // traits are checked against it by tests/conformance.
 TEST(InstructionTable, AgreesWithTheConformanceCorpus) {
   const std::filesystem::path corpus = ZELLIGE_SOURCE_DIR "/../shared/conformance";
-  if (!std::filesystem::exists(corpus)) GTEST_SKIP() << "the conformance corpus is not beside this checkout";
+  if (!std::filesystem::exists(corpus)) GTEST_SKIP() << "the conformance corpus is not next to this checkout";
   std::set<std::string> met;
   for (const char* file : {"mma_traits.jsonl", "copy_traits.jsonl"}) {
     std::ifstream in(corpus / file);

@@ -56,7 +56,7 @@ TEST_F(Optimize, TranspileAndRunFuseUnlessToldNotTo) {
     const auto r = nlohmann::json::parse(read_whole(path("r.json")));
     EXPECT_EQ(r.at("status"), "correct");
     EXPECT_EQ(r.at("kernels").size(), as_given ? 2u : 1u);
-    EXPECT_EQ(r.at("tensors").size(), as_given ? 2u : 1u) << "T is stored only as given";
+    EXPECT_EQ(r.at("tensors").size(), as_given ? 2u : 1u) << "T is stored only unfused";
   }
 }
 

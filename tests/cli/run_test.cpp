@@ -159,7 +159,7 @@ TEST_F(Run, NoCompilerIsARefusal) {
 struct RunWithCompiler : Run {
   zellige::run::Finished with(const std::string& does) {
     write_whole(path("cxx"),
-                "#!/bin/sh\nif [ \"$1\" = --version ]; then echo stand-in; exit 0; fi\n" + does + "\n");
+                "#!/bin/sh\nif [ \"$1\" = --version ]; then echo substitute; exit 0; fi\n" + does + "\n");
     std::filesystem::permissions(path("cxx"), std::filesystem::perms::owner_all);
     setenv("ZELLIGE_CXX", path("cxx").c_str(), 1);
     const auto f =

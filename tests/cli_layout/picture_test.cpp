@@ -137,7 +137,7 @@ TEST_F(Command, FilesAreWholeOrAbsent) {
   EXPECT_FALSE(std::filesystem::exists(path("b.svg")));
   int files = 0;
   for (const auto& f : std::filesystem::directory_iterator(path("."))) files += f.is_regular_file();
-  EXPECT_EQ(files, 2) << "beside the cache's folder";
+  EXPECT_EQ(files, 2) << "next to the cache's folder";
 }
 
 }  // namespace

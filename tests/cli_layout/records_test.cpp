@@ -35,13 +35,13 @@ TEST_F(Command, WhatCannotBeReadIsAnsweredAndGivesStatus2) {
 {"id":4,"op":"size","args":[4]}
 {"id":5,"op":"size","args":["4:1"]}
 )json";
-  expect(
-      {"layout", "--jsonl", path("bad.jsonl")}, 2,
-      "{\"id\":1,\"error\":\"\\\"(4,8\\\": ) is expected at character 5\"}\n"
-      "{\"id\":2,\"error\":\"operation siez is unknown; did you mean size?\"}\n"
-      "{\"id\":3,\"error\":\"a record is {\\\"id\\\", \\\"op\\\": a text, \\\"args\\\": a list of texts}\"}\n"
-      "{\"id\":4,\"error\":\"args: 4 is no text\"}\n"
-      "{\"id\":5,\"result\":\"4\"}\n");
+  expect({"layout", "--jsonl", path("bad.jsonl")}, 2,
+         "{\"id\":1,\"error\":\"\\\"(4,8\\\": ) is expected at character 5\"}\n"
+         "{\"id\":2,\"error\":\"operation siez is unknown; did you mean size?\"}\n"
+         "{\"id\":3,\"error\":\"a record is {\\\"id\\\", \\\"op\\\": a string, \\\"args\\\": a list of "
+         "strings}\"}\n"
+         "{\"id\":4,\"error\":\"args: 4 is no string\"}\n"
+         "{\"id\":5,\"result\":\"4\"}\n");
   expect({"layout", "--jsonl", path("none.jsonl")}, 2,
          "zellige: " + path("none.jsonl") + ": cannot be read: No such file or directory\n");
   expect({"layout", "4:1", "--list"}, 2,

@@ -191,7 +191,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("include", type=pathlib.Path)
     parser.add_argument("--missing", action="store_true", help="list what is not there")
-    parser.add_argument("--beside", action="store_true", help="with CUTLASS's headers behind ours on the path")
+    parser.add_argument("--beside", action="store_true", help="with CUTLASS's headers after ours on the path")
     a = parser.parse_args()
     names, members, macros = survey(a.include)
     ours = [ROOT / "compat", ROOT / "include"] + ([a.include] if a.beside else [])

@@ -200,7 +200,7 @@ TEST(CompatHeaders, NumberTypesAreThoseOfTheCutlassAfterIt) {
         run(ZELLIGE_CXX + flags + "-I " + root.string() + " -fsyntax-only " + unit);
     EXPECT_EQ(combined.status, 0) << n.ours << ": " << combined.text;
     CommandResult const alone = run(ZELLIGE_CXX + flags + "-fsyntax-only " + unit);
-    EXPECT_NE(alone.status, 0) << n.ours << " without a CUTLASS behind has members of CUTLASS's";
+    EXPECT_NE(alone.status, 0) << n.ours << " without a CUTLASS after it has members of CUTLASS's";
     std::filesystem::remove_all(root);
   }
 }

@@ -44,7 +44,7 @@
       defined(CUTE_ARCH_TMA_SM90_ENABLED) && defined(CUTE_ARCH_CLUSTER_SM90_ENABLED) &&   \
       defined(CUTE_ARCH_STSM_SM90_ENABLED) && defined(CUTE_ARCH_CP_ASYNC_SM80_ENABLED) && \
       CUTE_ARCH_LDSM_SM75_ACTIVATED)
-#error "code for sm_90a is not told that it may use Hopper's instructions"
+#error "code for sm_90a is not compiled so that it may use Hopper's instructions"
 #endif
 
 using namespace cute;

@@ -78,9 +78,9 @@ CUTE_HOST_DEVICE constexpr int unreachable_after(bool b) {
 }
 
 TEST(CompatNames, Macros) {
-  CUTE_STATIC_ASSERT(true, "text");
+  CUTE_STATIC_ASSERT(true, "message");
   CUTE_STATIC_ASSERT_V(rank(make_shape(1, 2)) == Int<2>{});
-  CUTE_STATIC_ASSERT_V(size(Layout<Shape<_4, _8>>{}) == _32{}, "with a text");
+  CUTE_STATIC_ASSERT_V(size(Layout<Shape<_4, _8>>{}) == _32{}, "with a message");
   static_assert(CUTE_STATIC_V(size(Shape<_4, _8>{})) == 32);
   CUTE_RUNTIME_ASSERT(1 + 1 == 2);
   EXPECT_EQ(kind_of(_3{}), 1);

@@ -72,7 +72,7 @@ class Subject {
     if (!handle_) fail("{}: does not load: {}", g.name, dlerror());
     deleted_ = static_cast<int*>(dlsym(handle_, "zellige_deleted"));
     if (!deleted_)
-      fail("{}: the emitted text has no line \"using namespace zellige;\" to put the switch behind", g.name);
+      fail("{}: the emitted source has no line \"using namespace zellige;\" to put the switch after", g.name);
     const graph::RandomInputs inputs = graph::random_inputs(g, 1);
     for (const emit::TensorPlace& t : m.tensors) {
       const bool input = t.role == emit::Role::input;

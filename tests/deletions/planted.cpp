@@ -144,7 +144,7 @@ int run_all(const std::string& target, bool verbose) {
       std::fflush(stdout);
     }
     if (injected == 0) {
-      fmt::print("NOT AS IT SHOULD BE: {}: no text has a place for {}\n", bug.kind, bug.from);
+      fmt::print("NOT AS IT SHOULD BE: {}: no source has a place for {}\n", bug.kind, bug.from);
       good = false;
     }
   }

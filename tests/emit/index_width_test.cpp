@@ -71,7 +71,7 @@ std::vector<Case> cases() {
   add("just below a prime square", whole({46337, 46337}));
   add("a long vector", whole({(1ll << 31) - 1}));
   add("a long row", rows({1, 1 << 30}));
-  add("a coordinate past 32 bits", rows({two31 - 1, 315}));
+  add("a coordinate beyond 32 bits", rows({two31 - 1, 315}));
   for (std::int64_t m : {16384, 65536}) add(fmt::format("product {}", m), product(m, 131072, 96));
   add("product of long k", product(64, 64, 1 << 26));
   for (std::int64_t n : {65536, 131072}) add(fmt::format("looped {}", n), looped(32768, n, n / 64));
@@ -177,7 +177,7 @@ TEST(IndexWidth, WideTextCompiles) {
     nvrtc = false;
   }
   const std::set<std::string> selected{"the issue's",   "stride 549755813888", "four",
-                                       "product 65536", "looped 131072",       "a coordinate past 32 bits"};
+                                       "product 65536", "looped 131072",       "a coordinate beyond 32 bits"};
   std::size_t found = 0;
   for (const Case& c : cases()) {
     if (!selected.count(c.name)) continue;

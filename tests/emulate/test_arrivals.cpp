@@ -97,7 +97,7 @@ TEST(Arrivals, BytesThatNothingLoadsAreNamed) {
 template <unsigned Threads>
 __global__ void syncs(In, Out) {
   for (int i = 0; i < 3; ++i)
-    if (threadIdx.x < 128) named_barrier_sync(1, Threads);  // <meets>
+    if (threadIdx.x < 128) named_barrier_sync(1, Threads);  // <syncs>
 }
 
 TEST(Arrivals, ANamedBarrierForItsThreads) { EXPECT_EQ(messages(report_of<syncs<128>>()), Messages{}); }
@@ -106,7 +106,7 @@ TEST(Arrivals, ANamedBarrierForTooFewThreads) {
   const Report r = report_of<syncs<96>>();
   ASSERT_FALSE(r.findings.empty());
   EXPECT_EQ(r.findings[0].message,
-            "barrier divergence in block (0,0,0): thread 96 (warp 3) reaches barrier 1 at " + at("meets") +
+            "barrier divergence in block (0,0,0): thread 96 (warp 3) reaches barrier 1 at " + at("syncs") +
                 ", to which more threads come than the 96 that it is for: 128 in round 0, since this "
                 "warp has not observed that it has ended");
 }
@@ -115,7 +115,7 @@ TEST(Arrivals, ANamedBarrierForTooManyThreads) {
   EXPECT_EQ(messages(report_of<syncs<160>>()),
             (Messages{"deadlock of block (0,0,0): each of threads 0..127 waits at barrier 1 (128 of 160 "
                       "threads have come) at " +
-                      at("meets") + ", each of threads 128..159 has returned"}));
+                      at("syncs") + ", each of threads 128..159 has returned"}));
 }
 
 __global__ void arrives(In, Out) {
@@ -134,7 +134,7 @@ template <unsigned Threads>
 __global__ void alternates(In, Out) {
   const int group = threadIdx.x / 64;
   if (group > 1) return;
-  if (group == 1) named_barrier_arrive(1, Threads);  // <the first turn>
+  if (group == 1) named_barrier_arrive(1, Threads);  // <the first round>
   for (int i = 0; i < 4; ++i) {
     named_barrier_sync(1 + group, Threads);    // <own turn>
     named_barrier_arrive(2 - group, Threads);  // <the other's>
@@ -149,7 +149,7 @@ TEST(Arrivals, RoundsOfTooFewThreads) {
   ASSERT_FALSE(r.findings.empty());
   EXPECT_EQ(r.findings[0].message,
             "barrier divergence in block (0,0,0): thread 96 (warp 3) reaches barrier 1 at " +
-                at("the first turn") +
+                at("the first round") +
                 ", to which more threads come than the 96 that it is for: 128 in round 0, since this "
                 "warp has not observed that it has ended");
 }

@@ -11,7 +11,7 @@ std::string at(const char* tag) { return line_of(__FILE__, tag); }
 
 __global__ void beyond_the_end(In x, Out y) {
   unsigned i = threadIdx.x;
-  y[i] = x[4090 + i];  // <past the end>
+  y[i] = x[4090 + i];  // <beyond the end>
 }
 
 TEST(Findings, OutOfBoundsRead) {
@@ -19,7 +19,7 @@ TEST(Findings, OutOfBoundsRead) {
   EXPECT_EQ(messages(r.run<beyond_the_end>()),
             (Messages{"out of bounds on global tensor X: thread 6 (warp 0) "
                       "of block (0,0,0) reads bytes 16384..16388 at " +
-                      at("past the end") + "; the tensor has 16384"}));
+                      at("beyond the end") + "; the tensor has 16384"}));
   EXPECT_EQ(r.out(5), 4095.0f);
   EXPECT_NE(r.out(6), r.out(6));  // what was refused reads as NaN
 }
@@ -184,14 +184,14 @@ TEST(Findings, RaceWithinAWarp) {
 
 __global__ void same_warp_met(In x, Out y) {
   auto p = shared_pointer<float>("P", 0, 32);
-  p[threadIdx.x] = x[threadIdx.x];  // <before the meeting>
+  p[threadIdx.x] = x[threadIdx.x];  // <before the exchange>
   meet<int, int>(
       0,
       [](const int*, int* out) {
         for (int l = 0; l < 32; ++l) out[l] = 0;
       },
       "shfl");
-  y[threadIdx.x] = p[threadIdx.x ^ 1];  // <after the meeting>
+  y[threadIdx.x] = p[threadIdx.x ^ 1];  // <after the exchange>
 }
 
 TEST(Findings, AMeetingOrdersNoMemory) {
@@ -200,7 +200,7 @@ TEST(Findings, AMeetingOrdersNoMemory) {
   ASSERT_EQ(report.findings.size(), 1u);
   EXPECT_EQ(report.findings[0].message,
             "race on shared tensor P: thread 31 (warp 0) of block (0,0,0) reads bytes 120..124 at " +
-                at("after the meeting") + "; thread 30 (warp 0) wrote them at " + at("before the meeting") +
+                at("after the exchange") + "; thread 30 (warp 0) wrote them at " + at("before the exchange") +
                 " and no __syncwarp or barrier lies between");
 }
 

@@ -27,7 +27,7 @@ TEST(Waiting, AMeetingComputesForTheWholeWarp) {
 }
 
 __global__ void half_warp_converges(In, Out) {
-  if (threadIdx.x % 32 < 12) shuffle_xor(1, 1);  // <half meets>
+  if (threadIdx.x % 32 < 12) shuffle_xor(1, 1);  // <half converges>
 }
 
 TEST(Waiting, AMeetingThatOthersHaveLeft) {
@@ -36,13 +36,13 @@ TEST(Waiting, AMeetingThatOthersHaveLeft) {
   EXPECT_EQ(messages(report),
             (Messages{"divergence in warp 0 of block (0,0,0): 12 of 32 threads, thread 0 first, wait in "
                       "shfl at " +
-                      at("half meets") + " for thread 12, which has returned"}));
+                      at("half converges") + " for thread 12, which has returned"}));
   EXPECT_FALSE(report.complete);
 }
 
 __global__ void half_at_barrier(In, Out) {
   if (threadIdx.x < 12)
-    shuffle_xor(1, 1);  // <some meet>
+    shuffle_xor(1, 1);  // <some converge>
   else
     __syncthreads();  // <others synchronise>
 }
@@ -52,7 +52,7 @@ TEST(Waiting, AMeetingWhileOthersAreAtABarrier) {
   EXPECT_EQ(
       messages(r.run<half_at_barrier>()),
       (Messages{"divergence in warp 0 of block (0,0,0): 12 of 32 threads, thread 0 first, wait in shfl at " +
-                at("some meet") + " for thread 12, which waits at the block's barrier at " +
+                at("some converge") + " for thread 12, which waits at the block's barrier at " +
                 at("others synchronise")}));
 }
 

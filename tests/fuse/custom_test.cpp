@@ -137,7 +137,7 @@ void expect_replayed(const KernelGraph& g, bool decomposed) {
   const emit::Program p = transpiled(g, plan::tiling_options("chosen", sm_90a()));
   const std::string manifest = emit::to_json(p.manifest);
   EXPECT_EQ(p.manifest.decomposed, decomposed) << g.name;
-  EXPECT_EQ(manifest.find("\"apart\"") != std::string::npos, decomposed) << "it is said where it is so";
+  EXPECT_EQ(manifest.find("\"apart\"") != std::string::npos, decomposed) << "it is reported where it is so";
   EXPECT_EQ(emit::to_json(emit::parse_manifest(manifest, "m")).find("\"apart\"") != std::string::npos,
             decomposed);
   plan::PlanOptions w;

@@ -63,7 +63,7 @@ std::string decomposed_kinds(const KernelGraph& g) {
   EXPECT_NO_THROW(graph::validate(*decomposed));
   const search::Equality e = search::equal(g, *decomposed);
   EXPECT_EQ(search::name(e.answer), "equal")
-      << search::describe(e, "given", "apart") << graph::to_json(*decomposed);
+      << search::describe(e, "given", "decomposed") << graph::to_json(*decomposed);
   return kinds(*decomposed);
 }
 
@@ -201,7 +201,7 @@ TEST(Decompose, Refused) {
         t.store(accum_red_sum(t.load(x, {.x = 0, .loop = 1})), {.x = 0});
       },
       DType::int8)))
-      << "sums of int8";
+      << "accumulators of int8";
 
   const auto changed = [&](const std::function<void(KernelGraph&, graph::BlockGraph&)>& change) {
     KernelGraph g = graph_of(one, decomposed);
@@ -212,7 +212,7 @@ TEST(Decompose, Refused) {
   };
   EXPECT_FALSE(decompose(changed([](KernelGraph&, graph::BlockGraph& b) {
     b.ops.front().attributes.sizes = {16, 64};
-  }))) << "tiles that may pass the end";
+  }))) << "tiles that may be partial";
   EXPECT_FALSE(decompose(changed([](KernelGraph& g, graph::BlockGraph&) {
     g.tensors[g.ops[0].outputs[0]].memory = 0;
   }))) << "the memory of an input is written";
@@ -245,10 +245,10 @@ TEST(Decompose, RandomGraphs) {
     EXPECT_LT(customs(*decomposed), customs(g)) << g.name;
     const search::Equality e = search::equal(g, *decomposed, {.given_sizes = false});
     EXPECT_NE(search::name(e.answer), "different")
-        << search::describe(e, g.name, "apart") << graph::to_json(g) << graph::to_json(*decomposed);
+        << search::describe(e, g.name, "decomposed") << graph::to_json(g) << graph::to_json(*decomposed);
     undecided += e.answer == search::Answer::undecided;
   }
-  std::printf("%d of %d random graphs taken apart, %d undecided\n", taken, 2 * count, undecided);
+  std::printf("%d of %d random graphs decomposed, %d undecided\n", taken, 2 * count, undecided);
   EXPECT_GT(taken, count / 4);
   EXPECT_LE(undecided, taken / 10);
 }
@@ -268,9 +268,9 @@ TEST_P(SavedDecomposed, TheyAreEqual) {
     if (!decomposed) continue;
     ++taken, whole += customs(*decomposed) == 0;
     const search::Equality e = search::equal(g, *decomposed, {.given_sizes = false});
-    EXPECT_EQ(search::name(e.answer), "equal") << search::describe(e, g.name, "apart");
+    EXPECT_EQ(search::name(e.answer), "equal") << search::describe(e, g.name, "decomposed");
   }
-  std::printf("%-15s %d taken apart, %d of them all\n", GetParam(), taken, whole);
+  std::printf("%-15s %d decomposed, %d of them all\n", GetParam(), taken, whole);
   EXPECT_GT(taken, 0);
   // Blocks of qknorm combine rows of one tensor with rows of another that are in no tensor together.
   if (std::string(GetParam()) != "qknorm_gqa_bs1") EXPECT_EQ(taken, whole);
@@ -354,7 +354,7 @@ TEST(Roundings, AreNotAddedWherePartsAreSummed) {
   EXPECT_EQ(search::name(search::equal(g, fused).answer), "equal");
 
   // The graph's own casts remain.
-  Builder c("stated");
+  Builder c("explicit");
   const Tensor x = c.input("X", {16, 4096}), w = c.input("W", {4096, 64});
   c.output(c.custom({.grid = {1}, .block = {128}, .loop = 64},
                     [&](BlockBuilder& t) {

@@ -66,7 +66,7 @@ void expect_right(const KernelGraph& h) {
 void expect_swapped(const KernelGraph& g) {
   const KernelGraph h = one_swapped(g, "on wgmma m64n16k16");
   const search::Equality e = search::equal(g, h);
-  EXPECT_EQ(search::name(e.answer), "equal") << search::describe(e, g.name, "turned") << graph::to_json(h);
+  EXPECT_EQ(search::name(e.answer), "equal") << search::describe(e, g.name, "swapped") << graph::to_json(h);
   expect_right(h);
 }
 
@@ -103,7 +103,7 @@ TEST(SwapOperands, OnlyWhereItPays) {
 TEST(SwapOperands, WhatIsNoElementwiseEpilogueIsLeft) {
   Builder b("norm_in_the_loop");
   b.output(matmul(rms_norm(b.input("X", {16, 128})), b.input("W", {128, wide})), "Y");
-  EXPECT_TRUE(swapped_kernels(b.build()).empty()) << "the loop squares and sums, too";
+  EXPECT_TRUE(swapped_kernels(b.build()).empty()) << "the loop squares and adds, too";
 }
 
 }  // namespace

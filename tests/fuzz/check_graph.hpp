@@ -25,7 +25,7 @@ inline bool small(const KernelGraph& g) {
 /// It has one serialised form, which parses to itself, and it can be run.
 inline void check(const KernelGraph& g) {
   const std::string text = to_json(g);
-  if (to_json(from_json(parse_json(text, "text"), "text")) != text) std::abort();
+  if (to_json(from_json(parse_json(text, "json"), "json")) != text) std::abort();
   if (!small(g)) return;
   std::vector<Array> inputs;
   for (int t : g.inputs) inputs.push_back(make_array(g.tensors[t].shape));

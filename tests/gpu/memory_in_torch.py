@@ -89,7 +89,7 @@ def addresses(program, x, y):
     report("cuMemAlloc, its last bytes", launched(program, end - WANTS, out), "")
     found = launched(program, end - 1024, out)
     if driver.cuPointerGetAttribute(byref(c_int()), 2, c_uint64(end)):  # nothing is mapped after it
-        report("cuMemAlloc, past its end", found, f"expected {WANTS} bytes of the GPU's memory, found 1024 up to the end of the allocation")
+        report("cuMemAlloc, beyond its end", found, f"expected {WANTS} bytes of the GPU's memory, found 1024 up to the end of the allocation")
     free()
     host = ctypes.create_string_buffer(WANTS + 16)
     at = (ctypes.addressof(host) + 15) // 16 * 16

@@ -67,7 +67,7 @@ TEST(Builder, EveryOperator) {
               t.store(accum_redtox_sum(x, 1) + accum_red_sum(x));
             }).at(0));
   const KernelGraph g = b.build();
-  EXPECT_EQ(from_json(parse_json(to_json(g), "text"), "text").ops.size(), g.ops.size());
+  EXPECT_EQ(from_json(parse_json(to_json(g), "json"), "json").ops.size(), g.ops.size());
 }
 
 TEST(Builder, SaysWhereAMistakeIs) {

@@ -18,7 +18,7 @@ std::string graph(int i) {
 
 std::string message(std::string_view text, int before = 0) {
   try {
-    Candidates file(text, "text", "stem");
+    Candidates file(text, "json", "stem");
     for (int i = 0; i < before; ++i) EXPECT_TRUE(file.next());
     while (file.next()) {
     }
@@ -82,7 +82,7 @@ TEST(Candidates, SkippingAndReadingGiveTheSameGraphs) {
   const std::string odd = R"({"zellige_graph":1,"name":"]}\"[{\\"})",
                     text = "[" + odd + "," + graph(1) + " ,\n" + odd + "," + graph(3) + "]";
   for (int skipped = 0; skipped <= 4; ++skipped) {
-    Candidates file(text, "text", "stem");
+    Candidates file(text, "json", "stem");
     for (int i = 0; i < skipped; ++i) EXPECT_TRUE(file.skip());
     const std::optional<Loaded> l = file.next();
     EXPECT_EQ(l.has_value(), skipped < 4);
@@ -94,22 +94,22 @@ TEST(Candidates, SkippingAndReadingGiveTheSameGraphs) {
 // error were returned.
 TEST(Candidates, DamageIsFoundWhereItStands) {
   EXPECT_EQ(message("[" + graph(0) + ",\n" + graph(1) + "\n  x]", 2),
-            "text: expected JSON, found a parse error at line 3, column 3: expected ',' or ']' after graph "
+            "json: expected JSON, found a parse error at line 3, column 3: expected ',' or ']' after graph "
             "1, found 'x'");
   EXPECT_EQ(message("[" + graph(0) + ",\n   {\"a\": tru}]", 1)
-                .find("text: expected JSON, found a parse error at line 2, column 13: syntax error"),
+                .find("json: expected JSON, found a parse error at line 2, column 13: syntax error"),
             0u);
   EXPECT_EQ(
-      message("[" + graph(0) + ",", 1).find("text: expected JSON, found a parse error at line 1, column "),
+      message("[" + graph(0) + ",", 1).find("json: expected JSON, found a parse error at line 1, column "),
       0u);
-  EXPECT_EQ(message("[" + graph(0) + "] x", 1).substr(0, 40), "text: expected JSON, found a parse error");
+  EXPECT_EQ(message("[" + graph(0) + "] x", 1).substr(0, 40), "json: expected JSON, found a parse error");
   EXPECT_NE(message("[" + graph(0), 1), "");
   EXPECT_NE(message(graph(0) + "x"), "");
   EXPECT_NE(message(""), "");
   EXPECT_NE(message("["), "");
   EXPECT_EQ(
       message("[]"),
-      "text: expected a graph (an object with \"zellige_graph\") or a list of graphs, found a list of 0");
+      "json: expected a graph (an object with \"zellige_graph\") or a list of graphs, found a list of 0");
   EXPECT_EQ(message("\xef\xbb\xbf " + graph(0)), "") << "a byte order mark is no character";
 }
 
@@ -118,16 +118,16 @@ TEST(Candidates, AListOfAMillionIsRead) {
   std::string list = "[{}";
   for (int i = 1; i < 1'000'000; ++i) list += ",{}";
   EXPECT_EQ(message(list + "]"),
-            "text: expected a graph (an object with \"zellige_graph\") or a list of graphs, found a list of "
+            "json: expected a graph (an object with \"zellige_graph\") or a list of graphs, found a list of "
             "1000000");
   std::string keys = "{\"k0\":0";
   for (int i = 1; i < 100'000; ++i) keys += fmt::format(",\"k{}\":0", i);
-  EXPECT_EQ(message(keys + "}"), "text: expected at most 1000 keys in an object, found more");
+  EXPECT_EQ(message(keys + "}"), "json: expected at most 1000 keys in an object, found more");
 }
 
 TEST(Candidates, AKeyStandsOnceInAnObject) {
   const auto twice = [](const std::string& key, const std::string& place) {
-    return "text: expected each key of an object once, found \"" + key + "\" twice" + place;
+    return "json: expected each key of an object once, found \"" + key + "\" twice" + place;
   };
   EXPECT_EQ(message(R"({"zellige_graph":1,"name":"a","name":"b"})"), twice("name", ""));
   EXPECT_EQ(message(R"({"zellige_graph":1,"operators":[{"op":"exp"},{"op":"exp","inputs":[],"op":"log"}]})"),

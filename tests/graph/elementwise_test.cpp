@@ -158,7 +158,7 @@ TEST(Elementwise, AScalarStandsForTheLastOperandAsAFloat32) {
   // The form keeps all of it, the infinity too.
   const std::string text = to_json(g);
   EXPECT_NE(text.find(R"("scalar":"-inf")"), std::string::npos) << text;
-  EXPECT_EQ(to_json(from_json(parse_json(text, "text"), "g")), text);
+  EXPECT_EQ(to_json(from_json(parse_json(text, "json"), "g")), text);
 }
 
 TEST(Elementwise, ThreeOperandsBroadcast) {

@@ -51,7 +51,7 @@ KernelGraph norm(DType dtype) {
 }
 
 KernelGraph row_sums(DType dtype) {
-  Builder b("sums");
+  Builder b("row_sums");
   b.output(reduction(b.input("X", {rows * columns, 16}, dtype), 1), "Y");
   return b.build();
 }
@@ -69,12 +69,9 @@ struct Kind {
   KernelGraph (*build)(DType);
   bool products;  // a column of the first input is one of the terms of each sum
 };
-constexpr Kind kinds[] = {{"product", reference_product, true},
-                          {"epilogue", epilogue, true},
-                          {"softmax", row_softmax, false},
-                          {"norm", norm, false},
-                          {"sums", row_sums, false},
-                          {"attention", attention, true}};
+constexpr Kind kinds[] = {{"product", reference_product, true}, {"epilogue", epilogue, true},
+                          {"softmax", row_softmax, false},      {"norm", norm, false},
+                          {"row_sums", row_sums, false},        {"attention", attention, true}};
 
 /// A graph, and what a program does of it: with all roundings, or fused into one kernel that stores the output alone.
 struct Subject {
@@ -239,7 +236,7 @@ TEST_P(Faults, AreWrongInEveryDtype) {
 TEST(IntegerFaults, AreWrong) {
   const auto sums = [](DType) { return row_sums(DType::int32); };
   for (const Kind& kind : {Kind{"product", reference_product, true}, Kind{"epilogue", epilogue, true},
-                           Kind{"sums", sums, false}}) {
+                           Kind{"row_sums", sums, false}}) {
     Subject s(kind.build(DType::int8), false, 1);
     for (const Style& style : styles) EXPECT_TRUE(s.compare(s.run(style)).correct) << kind.name;
     const std::vector<Fault> faults = injected(s, kind, DType::int8);

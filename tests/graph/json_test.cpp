@@ -70,7 +70,7 @@ TEST(Json, EveryMugraphIsReadAsItIsWritten) {
     if (entry.path().extension() != ".json") continue;
     for (const KernelGraph& g : load(entry.path().string())) {
       const std::string text = to_json(g);
-      const KernelGraph again = from_json(parse_json(text, "text"), "text");
+      const KernelGraph again = from_json(parse_json(text, "json"), "json");
       ASSERT_EQ(to_json(again), text) << g.name;
       // Attributes that an operator does not read are not kept: what the importer leaves in them is nobody's
       // meaning.
@@ -112,7 +112,7 @@ TEST(Json, ScalarsRoundTripExactly) {
     g.ops = {op};
     g.inputs = {0};
     g.outputs = {1};
-    EXPECT_EQ(from_json(parse_json(to_json(g), "text"), "text").ops[0].attributes.scalar, s);
+    EXPECT_EQ(from_json(parse_json(to_json(g), "json"), "json").ops[0].attributes.scalar, s);
   }
 }
 
@@ -134,7 +134,7 @@ TEST(Json, DefaultsMayBeOmitted) {
       {"op":"input","from":"X","outputs":["x"]},
       {"op":"reduction","inputs":["x"],"outputs":["r"],"dim":1},
       {"op":"output","inputs":["r"],"to":"Y"}]}],"outputs":["Y"]})";
-  const std::vector<Loaded> graphs = load_text(text, "text", "stem");
+  const std::vector<Loaded> graphs = load_text(text, "json", "stem");
   ASSERT_EQ(graphs.at(0).error, "");
   const KernelGraph& g = graphs[0].graph;
   EXPECT_EQ(g.name, "stem");
@@ -149,7 +149,7 @@ TEST(Json, TilesMayPassTheEnd) {
       {"op":"input","from":"X","map":{"x":0},"shape":[96,4],"outputs":["x"]},
       {"op":"exp","inputs":["x"],"outputs":["e"]},
       {"op":"output","inputs":["e"],"map":{"x":0},"to":"Y","shape":[77,4]}]}],"outputs":["Y"]})";
-  const std::vector<Loaded> graphs = load_text(text, "text", "stem");
+  const std::vector<Loaded> graphs = load_text(text, "json", "stem");
   ASSERT_EQ(graphs.at(0).error, "");
   const KernelGraph& g = graphs[0].graph;
   EXPECT_EQ(to_string(g.ops[0].block->tensors[0].shape), "(48, 4)");
@@ -159,7 +159,7 @@ TEST(Json, TilesMayPassTheEnd) {
 
 TEST(Json, AListHoldsCandidates) {
   const std::string one = read(std::string(ZELLIGE_SOURCE_DIR) + "/examples/mlp.json");
-  const std::vector<Loaded> graphs = load_text("[" + one + "," + one + ",{}]", "text", "stem");
+  const std::vector<Loaded> graphs = load_text("[" + one + "," + one + ",{}]", "json", "stem");
   ASSERT_EQ(graphs.size(), 3u);
   EXPECT_EQ(graphs[1].name, "mlp");
   EXPECT_EQ(graphs[1].error, "");

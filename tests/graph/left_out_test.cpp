@@ -72,7 +72,7 @@ TEST(OmittedRoundings, AResultWithoutTheRoundingIsCorrect) {
   Judged j;
   EXPECT_TRUE(j.fused.compare(j.y, j.without.tensors[j.y]).correct);
   EXPECT_TRUE(j.fused.compare(j.y, j.inputs.reference.tensors[j.y]).correct) << "and one with it";
-  EXPECT_FALSE(j.strict.compare(j.y, j.without.tensors[j.y]).correct) << "as given, it is not";
+  EXPECT_FALSE(j.strict.compare(j.y, j.without.tensors[j.y]).correct) << "with the roundings, it is not";
 }
 
 TEST(OmittedRoundings, NoMoreThanTheRoundingIsExcused) {
@@ -115,7 +115,7 @@ TEST(OmittedRoundings, AComparisonMayGoEitherWayWithinTheRounding) {
   const Comparison other = judge.compare(y, one);
   EXPECT_TRUE(!other.correct && other.explained) << to_string(other);
   one.values[5] = -2;
-  EXPECT_FALSE(judge.compare(y, one).explained) << "past both";
+  EXPECT_FALSE(judge.compare(y, one).explained) << "beyond both";
 }
 
 TEST(OmittedRoundings, WhatOverflowedOnlyWithTheRoundingMayBeFinite) {

@@ -29,7 +29,7 @@ std::string candidate(const std::string& op_type, const std::string& result, con
       x, y, tile, made, more, map, op_type);
 }
 
-Loaded import(const std::string& text) { return load_text(text, "text", "g").at(0); }
+Loaded import(const std::string& text) { return load_text(text, "json", "g").at(0); }
 
 struct Case {
   const char *op_type, *result;
@@ -126,7 +126,7 @@ TEST(Mirage, NamesThatPeopleCanRead) {
 TEST(Mirage, EachCandidateStandsAlone) {
   const std::string text = "[" + candidate("tb_exp_op", "8,128") + "," + candidate("tb_clamp_op", "8,128") +
                            "," + candidate("tb_log_op", "8,128") + "]";
-  const std::vector<Loaded> graphs = load_text(text, "text", "g");
+  const std::vector<Loaded> graphs = load_text(text, "json", "g");
   ASSERT_EQ(graphs.size(), 3u);
   EXPECT_EQ(graphs[0].error, "");
   EXPECT_NE(graphs[1].error, "");

@@ -123,7 +123,7 @@ TEST_F(InPlace, OldValuesAreReadFirst) {
   EXPECT_EQ(in_place_order(g), (std::vector<int>{1, 2, 3, 0, 4}));
   const std::string text = to_json(g);
   EXPECT_NE(text.find("\"name\":\"N\",\"memory\":\"K\""), std::string::npos) << text;
-  EXPECT_EQ(to_json(load_text(text, "text", "again").at(0).graph), text);
+  EXPECT_EQ(to_json(load_text(text, "json", "again").at(0).graph), text);
 }
 
 TEST_F(InPlace, WhatCannotBeIsRefused) {

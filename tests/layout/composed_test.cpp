@@ -244,7 +244,7 @@ TEST_P(ComposedLaws, HoldsByBruteForceInBothApis) {
       after_layouts += drawn.is(ValueKind::composed) && drawn[0].is_layout();
       return right;
     });
-    EXPECT_GE(after_layouts, 25) << "of those behind a layout next to none was accepted";
+    EXPECT_GE(after_layouts, 25) << "of those after a layout next to none was accepted";
   }
 }
 bool takes_composed(Operation const& o) {

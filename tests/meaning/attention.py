@@ -81,7 +81,7 @@ def main():
                 if len(off):
                     wrong += 1
                     print(f"{program.name}: {len(off)} elements of {found.size} differ, the first at {tuple(map(int, off[0]))}: found {found[tuple(off[0])]}")
-    print(f"{count} attentions beside NumPy's on the {on}: {f'{wrong} differ' if wrong else 'none differs'}")
+    print(f"{count} attentions compared with NumPy's on the {on}: {f'{wrong} differ' if wrong else 'none differs'}")
     sys.exit(1 if wrong else 0)
 
 

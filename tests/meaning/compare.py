@@ -95,7 +95,7 @@ def main():
     p.add_argument("--on", default="emulator", choices=("emulator", "gpu", "reference"))
     p.add_argument("--only", default=""), p.add_argument("--dtype", default=",".join((*FRACTION, *INTEGERS))), p.add_argument("--level", default="K,B")
     p.add_argument("--oracle", default="torch" if oracles.torch else "numpy", choices=("torch", "numpy")), p.add_argument("--target")
-    p.add_argument("--fuse", action="store_true", help="plain operators are fused before they are planned")
+    p.add_argument("--fuse", action="store_true", help="unfused operators are fused before they are planned")
     p.add_argument("--at-a-time", type=int, default=40, help="cases a program"), p.add_argument("--seed", type=int, default=1)
     o = p.parse_args()
     oracle = oracles.Torch() if o.oracle == "torch" else oracles.Numpy()
@@ -105,7 +105,7 @@ def main():
     for level in o.level.split(","):
         for dtype in o.dtype.split(","):
             if not oracle.has(dtype):
-                print(f"{dtype} is left out: NumPy has it by the package ml_dtypes, which is not installed")
+                print(f"{dtype} is omitted: NumPy has it by the package ml_dtypes, which is not installed")
                 continue
             cases = [c for c in CASES if level in c.levels and dtype in c.dtypes and (not only or c.op in only or c.name in only)]
             cases = [c for c in cases if all(oracle.has(t) for t in (c.out, *(x.dtype for x in c.operands)) if t)]
@@ -127,7 +127,7 @@ def main():
                         if findings:
                             wrong[case.name] += 1
                             print(f"{case.name}, {'kernel' if level == 'K' else 'block'} level, {dtype}: {'; '.join(findings)}", flush=True)
-    print(f"{count} results of {len({c.op for c in CASES})} operators beside {oracle.name}'s on the {o.on}, {time.time() - began:.0f} s: "
+    print(f"{count} results of {len({c.op for c in CASES})} operators compared with {oracle.name}'s on the {o.on}, {time.time() - began:.0f} s: "
           + (f"{sum(wrong.values())} differ, of {', '.join(sorted(wrong))}" if wrong else "none differs"))
     missing = without_case()
     if missing:

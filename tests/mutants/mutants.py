@@ -103,9 +103,9 @@ def main():
     p.add_argument("--suffix", default="", help="of the verdicts' file")
     p.add_argument("--kinds", default="delete,lane,wait,swap,register,swizzle,compare,fixed",
                    help="also number and compute, whose mutants mostly yield wrong numbers")
-    p.add_argument("--sample", type=int, default=0, help="only so many mutants of each kernel")
+    p.add_argument("--sample", type=int, default=0, help="only N mutants of each kernel")
     p.add_argument("--schedules", type=int, default=0,
-                   help="first the kernel as it is, in so many orders of its threads: no finding, the same results")
+                   help="first the kernel as it is, in N orders of its threads: no finding, the same results")
     p.add_argument("--list", action="store_true", help="print the mutants and stop")
     p.add_argument("--compiler", default="g++")
     a = p.parse_args()

@@ -46,7 +46,7 @@ std::vector<Trial> trials() {
            [] {
              return gemm<GemmTile<half_t, half_t, 128, 2, 2>>({300, 136, 200, 1}, 4);
            }},
-          {"few rows",
+          {"small M",
            [] {
              return gemm<GemmTile<half_t, half_t, 128, 2, 2, 64>>({96, 192, 200, 1}, 4);
            }},

@@ -19,7 +19,7 @@ TEST(Docs, QuoteThePlanOfLora) {
   ASSERT_NE(to, std::string::npos) << path << ": the block ```plan is not closed";
   if (updating_goldens()) return write_file(path, page.substr(0, from) + plan + page.substr(to));
   EXPECT_EQ(page.substr(from, to - from), plan)
-      << "in " << path << "; tests/plan/golden.sh --update quotes it anew";
+      << "in " << path << "; tests/plan/golden.sh --update quotes it again";
 }
 
 }  // namespace

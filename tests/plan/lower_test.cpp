@@ -71,7 +71,7 @@ TEST(Lower, ReadsInsideTheTensors) {
         for_each_block(p, [&](const Shape& block) {
           last = std::max(last, start(s, block, p.loop, s.loop ? p.loop - 1 : 0));
         });
-        EXPECT_LT(last, s.extent) << name << ": a tile of " << n.name << " begins behind its tensor";
+        EXPECT_LT(last, s.extent) << name << ": a tile of " << n.name << " begins after its tensor";
         EXPECT_TRUE(s.overhang || last + s.tile <= s.extent)
             << name << ": " << n.name << " passes its edge along " << d;
       }

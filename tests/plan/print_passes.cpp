@@ -88,7 +88,7 @@ std::string print_group(const KernelPlan& k) {
                        value_name(k.program, t.node), t.context);
     if (!t.reads.empty()) out += fmt::format(", reads buffers {}", list(t.reads));
     if (t.buffer >= 0 && t.kind != TaskKind::to_global) out += fmt::format(", writes buffer {}", t.buffer);
-    if (!t.after.empty()) out += fmt::format(", behind a barrier after {}", list(t.after));
+    if (!t.after.empty()) out += fmt::format(", after a barrier following {}", list(t.after));
     if (!t.after_same.empty()) out += fmt::format(", in the same threads after {}", list(t.after_same));
     out += "\n";
   }

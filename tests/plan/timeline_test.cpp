@@ -150,7 +150,7 @@ TEST(Timeline, FindsAMissingBarrier) {
           testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &found);
       Simulation(name, without).run();
     }
-    EXPECT_GT(found.size(), 0) << name << ": the first barrier after the loop is not owed";
+    EXPECT_GT(found.size(), 0) << name << ": the first barrier after the loop is not required";
     ++lost;
   });
   EXPECT_GE(lost, 8);

@@ -20,7 +20,7 @@ Schedule without(Schedule s, int agent, StepKind kind, int nth = 0) {
 
 TEST(Consumers, ShareARingAlternately) {
   for (std::int64_t trip_count : {1, 2, 3, 40})
-    EXPECT_EQ(verdict(ping_pong(trip_count)), "") << trip_count << " trips";
+    EXPECT_EQ(verdict(ping_pong(trip_count)), "") << trip_count << " iterations";
 }
 
 // A stage is empty when all have released it: a later load needs each of them.

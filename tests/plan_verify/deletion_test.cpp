@@ -69,10 +69,10 @@ TEST(Deletion, EveryPipelineDepthAndLength) {
   for (int stages = 2; stages <= 5; ++stages)
     for (std::int64_t trip_count : {1, 2, 3, 4, 5, 16, 17, 18, 40, 1000, 1'000'000'007}) {
       EXPECT_EQ(verdict(sm80_matmul(stages, trip_count), "sm_80"), "")
-          << stages << " stages, " << trip_count << " trips";
+          << stages << " stages, " << trip_count << " iterations";
       Schedule shallow = sm80_matmul(stages, trip_count);  // one group too many left in flight
       for (Step& step : shallow.agents[0].steps) step.pending += step.kind == StepKind::wait_group;
-      EXPECT_NE(verdict(shallow, "sm_80"), "") << stages << " stages, " << trip_count << " trips";
+      EXPECT_NE(verdict(shallow, "sm_80"), "") << stages << " stages, " << trip_count << " iterations";
     }
   for (std::int64_t trip_count : {2, 3, 4, 5, 9, 64, 1000})
     EXPECT_EQ(verdict(hopper_matmul(trip_count)), "") << trip_count;

@@ -14,7 +14,7 @@ TEST(Ranks, ShareATileByMulticast) {
   for (int ranks : {1, 2, 4})
     for (std::int64_t trip_count : {2, 3, 5, 40})
       EXPECT_EQ(verdict(ranks == 1 ? hopper_matmul(trip_count) : cluster_matmul(trip_count, ranks)), "")
-          << ranks << " ranks, " << trip_count << " trips";
+          << ranks << " ranks, " << trip_count << " iterations";
 }
 
 TEST(Ranks, AreSideBySideWhereNothingIsShared) {
@@ -79,7 +79,7 @@ TEST(RankExchange, PutTheirSumsTogether) {
     for (std::int64_t trip_count : {2, 3, 40}) {
       Schedule s = split_k_matmul(trip_count, ranks);
       if (ranks == 8) s.tensors.back().bytes = 7 * 8 * 1024;
-      EXPECT_EQ(verdict(s), "") << ranks << " ranks, " << trip_count << " trips";
+      EXPECT_EQ(verdict(s), "") << ranks << " ranks, " << trip_count << " iterations";
     }
 }
 

@@ -39,8 +39,8 @@ Schedule sm80_matmul(int stages, std::int64_t trip_count) {
   steps.push_back(loop(trip_count));
   steps.push_back(wait_group(stages - 2));
   steps.push_back(barrier());
-  steps.push_back(load("load A ahead", {.tensor = sA, .lag = stages - 1}, ring, stages - 1));
-  steps.push_back(load("load B ahead", {.tensor = sB, .lag = stages - 1}, ring, stages - 1));
+  steps.push_back(load("load A early", {.tensor = sA, .lag = stages - 1}, ring, stages - 1));
+  steps.push_back(load("load B early", {.tensor = sB, .lag = stages - 1}, ring, stages - 1));
   steps.push_back(commit());
   steps.push_back(work("mma", {{.tensor = sA}, {.tensor = sB}}, {}));
   steps.push_back(end());

@@ -80,7 +80,7 @@ std::string compare(const graph::KernelGraph& g, const run::Cache& cache) {
           !predicted.count(Counter::cp_async_wavefronts) || !predicted.count(Counter::shared_load_wavefronts);
     }
   }
-  return report + fmt::format("kernels {}, counters {}, left out {}", all, checked, skipped);
+  return report + fmt::format("kernels {}, counters {}, skipped {}", all, checked, skipped);
 }
 
 void expect_counted(const std::vector<graph::Loaded>& graphs) {

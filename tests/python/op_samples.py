@@ -168,11 +168,11 @@ def differs(found, eager, wide):
     if (difference > allowed).any():
         at = int((difference - allowed).argmax())
         values = [t.flatten()[at].item() for t in (reference, eager, found, allowed)]
-        return "element {}: float64 {:.9g}, eager {:.9g}, found {:.9g}, allowed apart {:.3g}".format(at, *values)
+        return "element {}: float64 {:.9g}, eager {:.9g}, found {:.9g}, allowed difference {:.3g}".format(at, *values)
     step /= found.numel() ** 0.5
     of_norm = (of_norm**2 + 3 * of_norm * step + step**2) ** 0.5
     if difference.norm() > of_norm * reference.norm() + theirs.norm() + lowest * found.numel() ** 0.5:
-        return f"norm: float64 {reference.norm():.6g}, eager is {theirs.norm():.3g} apart, found {difference.norm():.3g}"
+        return f"norm: float64 {reference.norm():.6g}, eager differs by {theirs.norm():.3g}, found {difference.norm():.3g}"
     return None
 
 
@@ -309,7 +309,7 @@ def _judged(found, eager, wide, uncompared=None):
 def main():
     asked = argparse.ArgumentParser()
     asked.add_argument("--share", type=float, default=0.1)
-    asked.add_argument("--few", type=int, help="so many samples, each of another operator")
+    asked.add_argument("--few", type=int, help="N samples, each of another operator")
     asked.add_argument("--seed", type=int, default=0)
     asked.add_argument("--dtypes", nargs="+", default=DTYPES)
     asked.add_argument("--device", default="cpu")

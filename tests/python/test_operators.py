@@ -89,7 +89,7 @@ def test_the_packages_stub_declares_every_name():
     folder = pathlib.Path(zellige.__file__).parent
     names = re.findall(r"^from \S+ import \w+ as (\w+)$", (folder / "__init__.pyi").read_text(), re.M)
     declared = set(names)
-    assert len(names) == len(declared), "a name that stands twice has the type of the first"
+    assert len(names) == len(declared), "a name that occurs twice has the type of the first"
     # The layout's operations, but where an operator has the same name.
     of_layouts = set(re.findall(r"^def (\w+)\(", (folder / "layout.pyi").read_text(), re.M)) - {*operators.OPERATORS, "layout"}
     own = {*zellige._PLACES, *operators.OPERATORS, "dtypes", "kernels", "layout", "operators", "Int", "Layout", "Value"}

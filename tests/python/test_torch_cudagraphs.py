@@ -356,7 +356,7 @@ OVERLAPS = {
     "sliced": ((3, 4), (9, 2), False),
     "expanded": ((3, 4), (0, 1), False),
     "a window": ((3, 4), (1, 1), True),
-    "rows that meet": ((3, 4), (3, 1), True),
+    "adjacent rows": ((3, 4), (3, 1), True),
     "of one row": ((1, 4), (1, 1), False),
 }
 

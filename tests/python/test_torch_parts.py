@@ -74,8 +74,8 @@ def test_a_residual_around_what_is_left_is_two_parts():
 
 
 def test_what_is_made_of_weights_alone_joins_its_reader():
-    graph, made = chain([("x", None), ("w", None), ("turned", ["w"]), ("cast", ["turned"]), ("left", ["x"]), ("product", ["left", "cast"])])
-    assert names(torch_parts.parts(graph, all_but(made["left"]))) == [["cast", "product", "turned"]]
+    graph, made = chain([("x", None), ("w", None), ("swapped", ["w"]), ("cast", ["swapped"]), ("left", ["x"]), ("product", ["left", "cast"])])
+    assert names(torch_parts.parts(graph, all_but(made["left"]))) == [["cast", "product", "swapped"]]
 
 
 def test_what_does_not_depend_on_each_other_is_one_part():

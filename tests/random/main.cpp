@@ -44,9 +44,9 @@ struct KindOption {
 };
 constexpr KindOption kind_options[] = {{"--graphs", "Custom operators and chains (default)"},
                                        {"--chains", "Chains alone"},
-                                       {"--plain", "Plain operators, fused"},
-                                       {"--products", "Products of few rows"},
-                                       {"--soak", "All four kinds in turn"}};
+                                       {"--plain", "Unfused operators, fused"},
+                                       {"--products", "Products of small M"},
+                                       {"--soak", "All four kinds, one after another"}};
 constexpr int kinds_of_a_soak = 4;
 constexpr int graphs_per_refusal =
     100;  // in chains: the reciprocal of the fraction that may exceed a target's shared memory
@@ -138,7 +138,7 @@ std::optional<Arguments> parse(int count, char** words) {
       ->capture_default_str();
   app.add_flag("--machine-code", a.machine_code, "Compile by NVRTC and read what it made; nothing runs");
   app.add_option("--keep", a.keep, "Folder for the JSON of what is not correct")->capture_default_str();
-  app.add_flag("--coverage", a.coverage_only, "Only tell what is drawn");
+  app.add_flag("--coverage", a.coverage_only, "Only report what is drawn");
   app.add_flag("--verbose", a.verbose, "A line a graph");
   app.add_option("--print", print, "Print the graph of this seed, and run nothing");
   app.footer(
@@ -170,7 +170,7 @@ class UnderWay {
     for (const auto& [run, since] : since_) {
       const double seconds = std::chrono::duration<double>(Clock::now() - since).count();
       if (seconds < long_seconds || !named_.insert(run).second) continue;
-      std::printf("%s: under way for %.0f s\n", a_.call(run / static_cast<int>(a_.targets.size())).c_str(),
+      std::printf("%s: running for %.0f s\n", a_.call(run / static_cast<int>(a_.targets.size())).c_str(),
                   seconds);
       std::fflush(stdout);
     }

@@ -27,7 +27,7 @@ std::string hash(std::string_view text) {
 /// From the signature to the end of the body.
 std::string_view kernel_of(std::string_view source, std::string_view name) {
   const std::size_t signature = source.find(fmt::format(" {}(", name), source.find("__global__"));
-  if (signature == source.npos) fail("the text has no kernel {}", name);
+  if (signature == source.npos) fail("the source has no kernel {}", name);
   const std::size_t begin = source.rfind('\n', signature) + 1, end = source.find("\n}\n", begin);
   return source.substr(begin, end - begin);
 }
@@ -117,7 +117,7 @@ std::vector<Record> read(std::string_view text) {
     r.key = line.substr(0, s), r.source = line.substr(s + source.size(), w - s - source.size());
     const std::string_view number = line.substr(w + work.size());
     if (std::from_chars(number.data(), number.data() + number.size(), r.work).ec != std::errc())
-      fail("expected a number behind 'work', found {}", number);
+      fail("expected a number after 'work', found {}", number);
     records.push_back(std::move(r));
   }
   return records;

@@ -55,7 +55,7 @@ TEST(Record, ThatIsNoneIsRefused) {
   for (const auto& [text, message] :
        {std::pair{"  a_k0: source 1\n", "a kernel without a graph:   a_k0: source 1\n"},
         std::pair{"a sm_80\n", "expected KEY: source HASH, work N, found a sm_80\n"},
-        std::pair{"a: source 1, work x\n", "expected a number behind 'work', found x\n"}})
+        std::pair{"a: source 1, work x\n", "expected a number after 'work', found x\n"}})
     try {
       read(text);
       ADD_FAILURE() << text;

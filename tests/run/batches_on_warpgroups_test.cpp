@@ -36,7 +36,7 @@ graph::KernelGraph heads(const Case& c, bool rows_of_each = false) {
         const auto rotated =
             rotary_interleaved(permute(product, {0, 2, 3, 1}), t.load(cos, {.y = 0}), t.load(sin, {.y = 0}));
         const std::int64_t line = 2 * c.half;
-        t.store(rotated, {.x = 0, .y = 1}, "turned", {line, c.rotated * line, 1, c.half}, {0, 0, c.rotated});
+        t.store(rotated, {.x = 0, .y = 1}, "rotated", {line, c.rotated * line, 1, c.half}, {0, 0, c.rotated});
         if (c.rotated < c.heads)
           t.store(product, {.x = 0, .y = 2}, "others", {line, c.half, (c.heads - c.rotated) * line, 1},
                   {0, c.rotated, c.heads});
@@ -59,7 +59,7 @@ TEST(BatchesOnWarpgroups, AreOneProductWhoseAccumulatorsAreRotatedInRegisters) {
       ASSERT_EQ(k.schedule.agents.size(), 2u) << k.notes.front();
       for (const auto& [node, m] : k.matmuls) {
         EXPECT_EQ(m.row->n, 2 * c.half);
-        EXPECT_TRUE(k.buffer_of.count(node) == 0) << "the sums have left their registers";
+        EXPECT_TRUE(k.buffer_of.count(node) == 0) << "the accumulators have left their registers";
       }
       std::vector<graph::Array> inputs;
       for (int t : g.inputs) inputs.push_back(integers(g.tensors[t].shape, t));

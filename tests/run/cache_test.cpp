@@ -247,7 +247,7 @@ TEST(Cache, ManyProcessesWriteOneEntryWhileOthersRead) {
   int files = 0;
   for (const auto& f : std::filesystem::recursive_directory_iterator(folder.path))
     files += f.is_regular_file();
-  EXPECT_EQ(files, 1) << "nothing is left behind";
+  EXPECT_EQ(files, 1) << "nothing remains";
 }
 
 TEST(Cache, ManyThreadsWriteOneEntry) {

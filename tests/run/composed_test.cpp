@@ -91,7 +91,7 @@ TEST_P(Composed, NormsWithWeightAndBiasAndRanksThatBroadcast) {
     t.store(where(gt(v, 0.0), m, v));
   });
   one.output(rows[0], "twice");
-  one.output(rows[1], "chosen");
+  one.output(rows[1], "selected");
   expect_right(one.build(), {random({33}, 5), random({4, 33}, 6)});
 }
 

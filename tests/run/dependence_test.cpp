@@ -180,7 +180,7 @@ TEST(Dependence, RandomGraphsMayHaveAnyConstants) {
         }
   }
   EXPECT_LE(refused, count / 50);
-  EXPECT_GT(early, 0) << "copies of constants in front of a wait";
+  EXPECT_GT(early, 0) << "copies of constants before a wait";
 }
 
 // A table of constants is read where numbers say, and these are written by earlier work.

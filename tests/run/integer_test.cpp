@@ -48,7 +48,7 @@ TEST_P(Integers, ProductsOfInt8) {
   const Tensor y = matmul(A, B, C);
   EXPECT_EQ(y.dtype(), DType::int32);
   g.output(y, "biased");
-  g.output(matmul(A, B), "plain");
+  g.output(matmul(A, B), "unchanged");
   const auto made = g.custom({.grid = {3}, .block = {64}, .loop = 5}, [&](BlockBuilder& t) {
     const Tile product = matmul(t.load(A, {.x = 0, .loop = 1}), t.load(B, {.loop = 0}));
     t.store(accum(product), {.x = 0});

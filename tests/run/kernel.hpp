@@ -8,7 +8,7 @@
 inline zellige::emit::Program hand_written() {
   using namespace zellige;
   emit::Program p;
-  p.source = R"(// Two kernels, by hand.
+  p.source = R"(// Two hand-written kernels.
 #include <zellige/atom/access.hpp>
 #include <zellige/atom/half.hpp>
 #include <zellige/atom/pointer.hpp>
@@ -32,7 +32,7 @@ extern "C" __global__ void __launch_bounds__(64) reverse(zellige::gmem<const zel
 extern "C" void emulate_increment(zellige::emulate::Launch& l) { zellige::emulate::call(l, increment); }
 extern "C" void emulate_reverse(zellige::emulate::Launch& l) { zellige::emulate::call(l, reverse); }
 #elif !defined(__CUDACC_RTC__)
-// The host entry would stand here.
+// The host entry would be here.
 #endif
 )";
   p.manifest = {.name = "hand", .target = "sm_80"};

@@ -231,7 +231,7 @@ TEST_P(OuterProducts, ReadVectorsWithoutConflicts) {
       EXPECT_EQ(kernel.contexts.at(static_cast<std::size_t>(context)).values(), 64);
       const plan::Counts counts = plan::predict(kernel);
       const auto loads = counts.at(Counter::shared_load_16);
-      EXPECT_EQ(loads, n * n * n / 16) << "4 of either operand for each of 8 x 8 sums and 4 of K";
+      EXPECT_EQ(loads, n * n * n / 16) << "4 of either operand for each of 8 x 8 accumulators and 4 of K";
       EXPECT_EQ(counts.at(Counter::shared_load_4) + counts.at(Counter::shared_load_8), 0u);
       EXPECT_EQ(counts.at(Counter::shared_load_wavefronts), loads / 32 * 2);
       EXPECT_EQ(counts.at(Counter::cp_async_wavefronts), counts.at(Counter::cp_async_wavefronts_ideal));
@@ -239,7 +239,8 @@ TEST_P(OuterProducts, ReadVectorsWithoutConflicts) {
                 std::string::npos)
           << p.source;
       EXPECT_NE(p.source.find("OuterProduct<4, 4, "), std::string::npos);
-      EXPECT_NE(p.source.find("write<4>(gY("), std::string::npos) << "sums go from registers to memory";
+      EXPECT_NE(p.source.find("write<4>(gY("), std::string::npos)
+          << "accumulators go from registers to memory";
       if (2 * (kernel.shared_bytes + target.shared_reserved_per_block) <= target.shared_per_multiprocessor)
         EXPECT_NE(p.source.find("__launch_bounds__(256, 2)"), std::string::npos) << "with room for a second";
     }

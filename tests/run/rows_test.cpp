@@ -68,7 +68,7 @@ TEST_P(Rows, GatheredInBlocks) {
       t.store(x, {.x = 1});
     });
     b.output(sums[0], "sums");
-    b.output(sums[1], "beside");
+    b.output(sums[1], "second");
     const auto planes = b.custom({.grid = {4}, .block = {64}}, [&](graph::BlockBuilder& t) {
       t.store(permute(gather(t.load(T), t.load(J, {.x = 0})), {2, 0, 1}), {.x = 1});
       t.store(maximum(permute(gather(t.load(T), t.load(J, {.x = 0})), {1, 0, 2}), 0.0), {.x = 1});
@@ -148,7 +148,7 @@ TEST_P(Rows, PartsOfADimension) {
     graph::Builder b("parts");
     const Tensor X = b.input("X", {6, 20, 24}, GetParam()), P = b.input("P", part, GetParam()),
                  S = b.input("S", {1}, DType::int32);
-    b.output(slice_scatter(X, P, dim, 1), "stated");
+    b.output(slice_scatter(X, P, dim, 1), "explicit");
     b.output(slice_scatter(X, P, dim, S), "computed");
     expect_as_reference(b.build(), {random({6, 20, 24}), random(part), {{1}, {1}}}, 0, 0);
   }

@@ -74,7 +74,8 @@ TEST_P(Mugraphs, AreRefusedAfterAnEdit) {
       const double truth = given_sizes(small.a, small.b, pairing, 7).distance;
       const Equality e = equal(program.graph, *whole, options);
       if (truth > 1e-6)
-        EXPECT_EQ(name(e.answer), "different") << g.name << ": " << what << ", " << truth << " apart";
+        EXPECT_EQ(name(e.answer), "different")
+            << g.name << ": " << what << ", " << truth << " from each other";
       if (truth < 1e-12) EXPECT_NE(name(e.answer), "different") << g.name << ": " << what;
       undecided += e.answer == Answer::undecided;
       different += e.answer == Answer::different, same += e.answer == Answer::equal;

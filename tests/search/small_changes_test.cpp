@@ -221,7 +221,8 @@ TEST(SmallChanges, AreNeverCalledEqual) {
       }
       ++pairs;
       const Equality e = equal(pair.a, pair.b, {.seed = seed});
-      EXPECT_NE(e.answer, Answer::equal) << distance << " apart: " << describe(e, pair.name, "changed");
+      EXPECT_NE(e.answer, Answer::equal)
+          << distance << " from each other: " << describe(e, pair.name, "changed");
       different += e.answer == Answer::different, undecided += e.answer == Answer::undecided;
       if (e.answer == Answer::undecided) ++open[r.name];
       slowest = std::max(slowest, e.seconds);

@@ -166,7 +166,7 @@ TEST(TensorRefusal, AtRunTime) {
   auto a = make_tensor(p, make_shape(8, 4)), b = make_tensor(p, make_shape(4, 8));
   auto c = make_tensor(p, make_shape(8, 8));
   auto fewer = make_tensor(p, make_shape(4, 6));
-  EXPECT_EQ(refused([&] { copy(a, b); }), "") << "as many elements, in other modes";
+  EXPECT_EQ(refused([&] { copy(a, b); }), "") << "the same number of elements, in other modes";
   EXPECT_EQ(refused([&] { copy(a, fewer); }),
             "copy: the tensors have 32 and 24 elements; the numbers must be equal");
   EXPECT_EQ(refused([&] { copy_if([](int) { return true; }, a, fewer); }),

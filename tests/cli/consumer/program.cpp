@@ -2,7 +2,7 @@
 #include <zellige/program.hpp>
 
 #if __has_include("graph/graph.hpp") || __has_include("run/run.hpp")
-#error "rooms are on the include path"
+#error "modules are on the include path"
 #endif
 
 int main() {
