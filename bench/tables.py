@@ -110,7 +110,7 @@ def readme():
 
 
 def overview():
-    """One row per sweep: number of rows, geometric mean of the speedups, the minimum, and the number slower than the baseline."""
+    """One row per set of workloads: number of rows, geometric mean of the speedups, the minimum, and the number slower than the baseline."""
     groups = (("parts of transformers", "fastest of torch.compile, eager, cuDNN", raw.Speedups(WHOLE), LAYERS),
               ("saved muGraphs", "fastest of torch.compile, eager", raw.Speedups(raw.rows(SAVED)), SAVED),
               ("standalone matmuls, no overlap", "cuBLAS", raw.Speedups(SQUARES, NO_OVERLAP), PRODUCTS),

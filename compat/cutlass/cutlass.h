@@ -57,7 +57,7 @@ CUTLASS_HOST_DEVICE char const* cutlassGetStatusString(Status status) {
   return "invalid";
 }
 
-// For host and device alike.
+// For both host and device.
 static constexpr int NumThreadsPerWarp = 32;
 static constexpr int NumThreadsPerWarpGroup = 128;
 static constexpr int NumWarpsPerWarpGroup = 4;

@@ -78,8 +78,8 @@ int main() {
   std::printf("3 * E<0> + 4 * E<1> = %s\n\n", to_text(3 * E<0>{} + 4 * E<1>{}).c_str());
 
   // They are the free module: every other module is an image of it. Substituting strides for the basis
-  // elements turns a layout of coordinates into a layout over any module; so the algebra needs to be correct
-  // only for coordinates.
+  // elements converts a layout of coordinates into a layout over any module; so the algebra needs to be
+  // correct only for coordinates.
   auto const at = [](auto const& c) { return int(get<0>(c)) * Pixel{0, 10} + int(get<1>(c)) * Pixel{7, -2}; };
   auto const coordinates = make_identity_layout(make_shape(3, 4));
   auto const corner = zipped_divide(coordinates, Shape<_2, _2>{});  // the algebra works on these

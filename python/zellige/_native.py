@@ -301,7 +301,7 @@ def sealed(manifest: str, name: str, cubin: bytes) -> str:
 
 
 def _shown(name: str) -> bytes:
-    """A name for messages: a file name may hold bytes that are not valid text."""
+    """A name for messages: a file name may hold bytes that are not valid UTF-8."""
     return name.encode(errors="backslashreplace")
 
 

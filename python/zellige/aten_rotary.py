@@ -21,7 +21,7 @@ def cat(parts, dim=0):
 
 
 def added(x, y):
-    """Rewrites x + y as a rotary embedding if one is z cos and the other rotated(z) sin, rotated by a quarter turn; else
+    """Rewrites x + y as a rotary embedding if one is z cos and the other rotated(z) sin, rotated by 90 degrees; else
     returns None."""
     trace = x._trace
     for straight, quarter in ((x, y), (y, x)):

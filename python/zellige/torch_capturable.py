@@ -2,7 +2,7 @@
 
     why_not(graph, static, names)      a sentence where it cannot be, else None
     device(graph)                      the GPU that it runs on
-    overlaps(value)                    whether elements of a tensor overlap in memory, apart from expanded dimensions
+    overlaps(value)                    whether elements of a tensor overlap in memory, except in expanded dimensions
 """
 
 import operator

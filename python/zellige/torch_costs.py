@@ -61,7 +61,7 @@ class Cost:
         return Cost(self.gpu - other.gpu, self.host - other.host)
 
     def total(self) -> float:
-        """The host runs ahead of the GPU: the slower one determines the time, plus a fraction of the other."""
+        """The host does not wait for the GPU: the slower one determines the time, plus a fraction of the other."""
         return max(self.gpu, self.host) + WAITS * min(self.gpu, self.host)
 
     def __str__(self) -> str:

@@ -3,7 +3,7 @@
     us = gpu_time(call, values, 3)     values: the arguments, as torch declares them; None if it cannot be measured
     cost(call, values, 3)              for the GPU and the host, a Cost
 
-Processes use a GPU in turn, because each would slow the others. The calls are queued behind a kernel that waits for a while,
+Processes use a GPU one after another, because each would slow the others. The calls are queued after a kernel that waits for a while,
 so that they run back to back, independent of the host's launch time.
 """
 

@@ -149,7 +149,7 @@ def choose(graph, captured) -> list:
 
 
 def in_place_of_torchs(module):
-    """A module that calls the chosen kernels; the module itself if torch's choice is kept everywhere."""
+    """A module that calls the selected kernels; the module itself if torch's choice is kept everywhere."""
     if all(of(n).name == DEFAULT for n in module.graph.find_nodes(op="call_function", target=torch_own.ATTENTION)):
         return module
     made = torch.fx.GraphModule(module, copy.deepcopy(module.graph))

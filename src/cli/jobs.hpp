@@ -26,7 +26,7 @@ class Jobs {
   Jobs(std::vector<std::string> files, int index, bool all);
 
   std::optional<Job> next();
-  /// Reads ahead until `n` jobs wait; returns how many do.
+  /// Prefetches until `n` jobs wait; returns how many do.
   int peek(int n);
 
  private:

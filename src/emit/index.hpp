@@ -45,7 +45,7 @@ class Index {
   };
   Index(std::string text, Binds binds, std::int64_t factor) { terms_.push_back({text, binds, factor}); }
 
-  std::vector<Term> terms_;  // in the order of insertion; texts are distinct, factors nonzero
+  std::vector<Term> terms_;  // in the order of insertion; names are distinct, factors nonzero
   std::int64_t constant_ = 0;
 };
 

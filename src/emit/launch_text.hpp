@@ -1,9 +1,9 @@
 // Emits the kernels of a launch: one program is one kernel; several are device functions, and a kernel in
 // which each block calls one of them.
 //
-//   LaunchText text(plan, names);
-//   for (const plan::Launch& l : plan::launches(plan.kernels)) name = text.add(l);   // of the kernel to launch
-//   text.str()                                                                       // all of them
+//   LaunchText code(plan, names);
+//   for (const plan::Launch& l : plan::launches(plan.kernels)) name = code.add(l);   // of the kernel to launch
+//   code.str()                                                                       // all of them
 //
 // Programs and kernels that differ only in names (same_text.hpp) are emitted once. The offset of a program's
 // part of a concatenation is an argument, so that N operands of one shape are one function and N calls.

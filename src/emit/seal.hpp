@@ -1,8 +1,8 @@
 // The hash by which a manifest detects that it was edited, and the hashes of the files that were written with
 // it (docs/reference/manifest.md).
 //
-//   std::string text = seal(std::move(json));          // "hash" is of everything else
-//   check_seal(parse_json(text, "mlp.manifest.json"), "mlp.manifest.json");
+//   std::string sealed = seal(std::move(json));          // "hash" is of everything else
+//   check_seal(parse_json(sealed, "mlp.manifest.json"), "mlp.manifest.json");
 //   manifest.artefacts.push_back(artefact("mlp.cubin", bytes));
 //
 // A hash detects mistakes: a file that was exchanged, truncated or edited. It is no protection against

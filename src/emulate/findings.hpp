@@ -17,7 +17,7 @@ struct RawFinding {
   std::string text;  // the characters \1, \2, ... are placeholders for the lines of sites[0], [1], ...
   std::vector<std::vector<std::uintptr_t>> sites;  // each with its callers, as far as known
   std::uint64_t block = 0;                         // linear index: findings are sorted by it
-  bool only_between_lines = false;                 // dropped if sites 0 and 1 turn out to be the same line
+  bool only_between_lines = false;                 // dropped if sites 0 and 1 are found to be the same line
   // the site whose line declares the registers involved; \x0e is the placeholder for their name
   int named_by = -1;
   bool registers = false;  // of registers; dropped if the same line has a finding that names them

@@ -97,7 +97,7 @@ MBarrier* Block::mbarrier(Fiber& f, std::uint32_t at, const char* verb, Site sit
 // A thread that arrives in a phase must know that the previous one has ended: it has observed its end, or all
 // its arrivals. Otherwise its arrival might have come in the previous phase, as one too many. If blocks of a
 // cluster share a ring, a warp arrives at all their barriers by one instruction: the end of the phase at any
-// of them stands for all.
+// of them represents all.
 bool Block::may_arrive(const MBarrier& b, const Actor& a) const {
   if (b.phase == 0 || a.clock->time[b.agent] >= b.ended) return true;
   for (unsigned r = 0; r < cluster.size(); ++r) {

@@ -1,4 +1,4 @@
-// Replaces the operators of a graph by the groups that were chosen for them.
+// Replaces the operators of a graph by the groups that were selected for them.
 #pragma once
 #include "fuse/choose.hpp"
 

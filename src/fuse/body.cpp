@@ -81,7 +81,7 @@ class Emission : graph::BlockWriter {
   struct Running {
     int of, dim;          // a tile
     int maximum, fallen;  // the current one; the previous one minus it
-    int like;             // a value with as many dimensions as the tile
+    int like;             // a value with the tile's number of dimensions
   };
 
   void step(const Step& s) {

@@ -1,7 +1,7 @@
 // Builds the block graph of a group: what one thread block computes for its tile.
 //
 // Grid axes split what no step reduces over; the loop runs along one axis that is reduced over. A step on a
-// tile that the loop loads runs inside the loop; sums, maxima and matmuls over the loop axis become
+// tile that the loop loads runs inside the loop; additions, maxima and matmuls over the loop axis become
 // accumulators, and their users run after the loop. If a step inside the loop reads a value that is known
 // only after it, the step is moved out by one of these laws, or the group is rejected:
 //
@@ -74,7 +74,7 @@ struct Body {
 };
 
 /// Throws Error that names the step that reads a value not yet available. Elements out of bounds must not
-/// affect the result (past.hpp).
+/// affect the result (mask_partial_tiles.hpp).
 Body body_of(const graph::KernelGraph&, const Steps&, const Axes&, const Tiles&);
 
 }  // namespace zellige::fuse

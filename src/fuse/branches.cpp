@@ -15,7 +15,7 @@ namespace {
 /// Of one branch: it is covered whole for each part that a piece leaves.
 constexpr std::size_t max_places = 16;
 
-/// What follows `at` and is connected to `from` but for `at`; none where something else is, or too much.
+/// What follows `at` and is connected to `from` only by `at`; none where something else is, or too much.
 std::set<int> follows(int at, int from, const Order& order, const Neighbours& neighbours) {
   std::set<int> met{from};
   for (std::vector<int> open{from}; !open.empty();) {
@@ -90,7 +90,7 @@ class Covering {
 
   int branch(int place) const { return in_[static_cast<std::size_t>(place)]; }
 
-  /// Has every piece that leaves the branch the place where it meets the others?
+  /// Returns whether every piece that leaves the branch has the place where it joins the others.
   bool keep_to(const Branch& b) const {
     return std::ranges::all_of(pieces_, [&](const Piece& p) {
       if (p.cost == never || std::ranges::binary_search(p.places, b.at)) return true;
@@ -158,7 +158,7 @@ class Covering {
   const std::vector<Piece>& pieces_;
   std::size_t widest_;
   const std::vector<Branch>& branches_;
-  std::vector<int> in_, at_;  // by place: its branch, the branch that it is where others meet; -1: none
+  std::vector<int> in_, at_;  // by place: its branch, the branch that others join there; -1: none
   std::vector<int> number_;   // by place of the stem: its number there
   int stem_ = 0;              // places of no branch
   std::vector<std::vector<std::size_t>> own_;               // by branch: pieces with no other place
@@ -208,7 +208,7 @@ Patterns::Patterns(const graph::KernelGraph& g, const std::vector<Branch>& of_op
 }
 
 std::optional<std::vector<int>> Patterns::of(const std::vector<int>& ops) const {
-  std::vector<int> pattern;               // where branches meet others, and what is in none
+  std::vector<int> pattern;               // where branches join others, and what is in none
   std::map<int, std::vector<int>> parts;  // by branch: its kind, and places in the branch
   for (int op : ops) {
     if (in_[static_cast<std::size_t>(op)] < 0) pattern.push_back(op);

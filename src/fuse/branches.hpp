@@ -1,4 +1,4 @@
-// Branches of a cover: places that meet the others in one place alone are covered by themselves, once for each part that is left of them.
+// Branches of a cover: places that join the others in one place alone are covered separately, once for each part that is left of them.
 //
 //   const Branch b{2, {3, 4}};      // what has 3 or 4, and a place but 2, 3 and 4, has 2
 //   cheapest_cover(64, pieces, widest, {b});      // costs what cheapest_cover(64, pieces, widest) does
@@ -16,15 +16,15 @@
 namespace zellige::fuse {
 
 struct Branch {
-  int at = -1;              // where it meets the others
+  int at = -1;              // where it joins the others
   std::vector<int> places;  // ascending
 };
 
-/// Of the operators of a graph: what follows one of the many readers of a tensor and meets others in that reader alone. No operator
+/// Of the operators of a graph: what follows one of the many readers of a tensor and joins others in that reader alone. No operator
 /// is in two.
 std::vector<Branch> branches_of(const Order&, const Neighbours&);
 
-/// Groups that differ in nothing but which of equal branches they take which part of: one of them stands for all in a cover.
+/// Groups that differ in nothing but which of equal branches they take which part of: one of them represents all in a cover.
 /// Branches are equal by what each is alone: that two of them read the same weight is not seen.
 class Patterns {
  public:
@@ -34,7 +34,7 @@ class Patterns {
 
  private:
   std::vector<Branch> branches_;
-  std::vector<int> in_, at_;  // by operator: its branch, the branch that meets others there; -1: none
+  std::vector<int> in_, at_;  // by operator: its branch, the branch that joins others there; -1: none
   std::vector<int> kind_;     // by branch: equal for equal ones
 };
 

@@ -21,7 +21,7 @@ namespace zellige::fuse {
 namespace {
 
 constexpr std::size_t max_ops = 16;      // in a group that is grown
-constexpr std::size_t max_joined = 64;   // in a union of two chosen groups
+constexpr std::size_t max_joined = 64;   // in a union of two selected groups
 constexpr std::size_t max_groups = 200;  // with the same first operator
 constexpr std::size_t widest = 64;       // states per place of a cover
 constexpr std::size_t at_once = 16;      // groups grown in parallel
@@ -207,8 +207,8 @@ class Choosing {
     return way;
   }
 
-  /// Adds unions of two chosen groups one of which reads the other, which growing by single operators did not
-  /// reach. Returns whether a new union may cost less.
+  /// Adds unions of two selected groups one of which reads the other, which growing by single operators did
+  /// not reach. Returns whether a new union may cost less.
   bool add_unions(const std::vector<std::size_t>& way) {
     std::vector<Found> unions;
     std::vector<double> alone;
@@ -280,9 +280,9 @@ class Choosing {
     candidates_[worst].banned = true;
   }
 
-  /// The dependences between the chosen groups and the operators outside all of them.
+  /// The dependences between the selected groups and the operators outside all of them.
   struct Waiting {
-    std::vector<std::size_t> nodes;  // candidates, the chosen ones first
+    std::vector<std::size_t> nodes;  // candidates, the selected ones first
     Waits waits;
   };
   Waiting waiting(const std::vector<std::size_t>& way) const {
@@ -311,7 +311,7 @@ class Choosing {
     return order;
   }
 
-  /// Pairs of chosen groups the second of which reads the first.
+  /// Pairs of selected groups the second of which reads the first.
   std::vector<std::pair<std::size_t, std::size_t>> readers(const std::vector<std::size_t>& way) const {
     const Waiting w = waiting(way);
     std::vector<std::pair<std::size_t, std::size_t>> pairs;
@@ -322,8 +322,8 @@ class Choosing {
     return pairs;
   }
 
-  /// Joins chosen groups while the cost difference is within the model's error: of equal covers the one with
-  /// fewer kernels wins.
+  /// Joins selected groups while the cost difference is within the model's error: of equal covers the one
+  /// with fewer kernels wins.
   void join(std::vector<std::size_t>& way) {
     std::vector<std::size_t> owner(g_.ops.size());
     const auto own = [&](std::size_t c) {
@@ -372,8 +372,9 @@ class Choosing {
                       choice_.work.kinds, choice_.work.plans));
   }
 
-  /// Plans the chosen kinds that have only an estimate; returns true if that changed a cost. Also plans kinds
-  /// likely to be chosen next, at most one per operator of the graph, those with the cheapest covers first.
+  /// Plans the selected kinds that have only an estimate; returns true if that changed a cost. Also plans
+  /// kinds likely to be selected next, at most one per operator of the graph, those with the cheapest covers
+  /// first.
   bool plan(const std::vector<std::size_t>& way) {
     std::vector<Kind*> open;
     const auto add = [&](std::size_t c) {

@@ -170,7 +170,7 @@ class Covering {
 
  private:
   static constexpr std::size_t first_widest = 16;
-  static constexpr double rounding = 1e-9;       // of floating-point sums
+  static constexpr double rounding = 1e-9;       // of floating-point additions
   static constexpr std::size_t max_waiting = 8;  // times `widest`: states of a place before it is narrowed
 
   /// Searches the covers whose excess over the lower bounds is at most `limit`. Leaves the levels for

@@ -129,7 +129,7 @@ Optimized optimize_with_options(const KernelGraph& g, const target::Target& targ
                                                                      : Custom::kept;
   Optimized o = optimize(g, target, custom, known, watch, reasons);
   plan_options.decomposed = o.decomposed;
-  // The tiles of what was fused from primitive operators have been chosen with the groups.
+  // The tiles of what was fused from primitive operators have been selected with the groups.
   if (plan_options.tiles == plan::Tiles::automatic && retile::tiling_of(g).empty())
     plan_options.tiles = plan::Tiles::given;
   return o;

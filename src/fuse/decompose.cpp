@@ -162,7 +162,7 @@ class Decomposition {
     if (primitive.outputs.size() == 1) producer_[primitive.outputs[0]] = primitive;
   }
 
-  /// If a value is a partial sum whose result is to be summed again, sums its operand at once, since one
+  /// If a value is a partial sum whose result is to be added up again, adds up its operand at once, since one
   /// kernel may have all of it. A cast to f32 in between only keeps the partial results unrounded.
   int summed_at_once(int sums, const Attributes& a) {
     const KernelOp* op = made_by(sums, OpKind::cast);
@@ -203,7 +203,8 @@ class Decomposition {
 std::optional<KernelGraph> decompose(const KernelGraph& given) {
   KernelGraph g = given;
   std::set<int> taken;
-  // Partial sums that the loop of a user splits can be whole only after that loop is gone: retry what fails.
+  // Partial results that the loop of a user splits can be whole only after that loop is gone: retry what
+  // fails.
   for (bool more = true; std::exchange(more, false);)
     for (std::size_t i = 0; i < g.ops.size(); ++i) {
       const int op = static_cast<int>(i);

@@ -1,7 +1,7 @@
 // Decomposes custom operators: rewrites what a block graph computes as primitive operators of the kernel
 // level.
 //
-//   std::optional<KernelGraph> plain = decompose(graph);       // none: no custom operator can be
+//   std::optional<KernelGraph> unfused = decompose(graph);       // none: no custom operator can be
 //
 // A custom operator is retiled to one block and one iteration. That this retiling is valid
 // (retile/relation.hpp) proves that its tiles are parts of whole tensors, so each block operator is the same

@@ -52,7 +52,8 @@ Excerpts::Taken Excerpts::taken(const Ops& ops) const {
   return result;
 }
 
-/// Operators of a group that read each other, and the views between and behind them, each list in the graph's order.
+/// Operators of a group that read each other, and the views between and after them, each list in the graph's
+/// order.
 std::vector<Excerpts::Ops> Excerpts::branches(const Ops& ops, const Taken& taken) const {
   std::map<int, int> branch;  // by operator: the least of its own; none of a view of what others make
   for (int i : taken.all) {

@@ -7,10 +7,11 @@
 //   whole(kernel, e, e, {4, 5}, graph)            // one of them, in terms of the graph's own tensors
 //
 // Besides the operators: the views that their operands are seen through, and who reads their results. Of a reader that is no view
-// only that it reads counts: a copy stands for it. Of a slice of an operand only its strides count, so that it begins at 0 here: the
-// steps of a loop that was written out, each of its own row, are alike. Operators that do not read each other, not even in the end, are
-// branches of the group; they stand in an order which their own excerpts decide, so that a group of equal branches, of which any two
-// go a step farther than the others, is the same whichever two these are.
+// only that it reads counts: a copy represents it. Of a slice of an operand only its strides count, so that
+// it begins at 0 here: the steps of a loop that was written out, each of its own row, are equal. Operators
+// that do not read each other, not even in the end, are branches of the group; they are in an order which
+// their own excerpts decide, so that a group of equal branches, of which any two go a step farther than the
+// others, is the same whichever two these are.
 #pragma once
 #include <map>
 #include <mutex>

@@ -6,7 +6,7 @@
 //   o.notes      // what was fused, what was not, and why
 //
 // Operators are fused by rules on how they iterate over their dimensions (axes.hpp, body.hpp), and groups are
-// chosen by estimated cost (choose.hpp). Custom operators are kept or decomposed first (custom.hpp). The
+// selected by estimated cost (choose.hpp). Custom operators are kept or decomposed first (custom.hpp). The
 // resulting graph is valid and can be planned. docs/explanation/fusion.md lists what is fused and what is
 // not.
 #pragma once

@@ -52,9 +52,9 @@ std::vector<int> branch_by_branch(const graph::KernelGraph&);
 /// Returns whether no path between two operators of the group leaves it.
 bool is_convex(const Set&, const Order&);
 
-/// What may join a group: makers of what it reads, readers of what it makes, and readers of the same tensor. Of a tensor that more than
-/// `few_readers` read, each has those next to it alone, in the graph's order, and of readers that differ in nothing but names the maker has
-/// the first alone: sets of them would be as many as they have subsets.
+/// What may join a group: producers of what it reads, readers of what it makes, and readers of the same tensor. Of a tensor that more than
+/// `few_readers` read, each has those next to it alone, in the graph's order, and of readers that differ in nothing but names the producer has
+/// the first alone: there would be a set for each of their subsets.
 class Neighbours {
  public:
   static constexpr std::size_t few_readers = 4;

@@ -169,7 +169,7 @@ class Making {
     return k;
   }
 
-  /// Offers the kernel as it is, and with A and B swapped if it has few rows.
+  /// Offers the kernel as it is, and with A and B swapped if M is small.
   void offer(Kernel k) {
     Kernel other = k;
     bool any = false;

@@ -1,4 +1,4 @@
-// Turns a group into kernels: a custom operator alone in a graph, by which it is estimated and planned.
+// Builds the kernels of a group: a custom operator alone in a graph, by which it is estimated and planned.
 //
 //   std::vector<Kernel> ks = kernels_of(graph, {2, 3, 4}, target, why);
 //   ks[0].us                               // estimated by formula, until it is planned

@@ -1,6 +1,6 @@
 // Groups that are equal up to names share one kind: their kernels are found and planned once.
 //
-//   Kinds kinds(graph, target, prices);
+//   Kinds kinds(graph, target, costs);
 //   const std::vector<std::shared_ptr<Kind>> of = kinds.of({{4, 5}, {7, 8}});   // one kind, if {7, 8} repeats {4, 5}
 //   of[0]->us                                     // estimated; never: no kernel computes the group, see `why`
 //   kinds.plan(*of[0]);                           // now from its plan

@@ -1,4 +1,4 @@
-// Rewrites equivalent spellings into one canonical form before groups are chosen. The rules are rows of one
+// Rewrites equivalent spellings into one canonical form before groups are selected. The rules are rows of one
 // table, applied until none matches.
 //
 //   expand(n) : x / n            ->    x / n                                 `broadcast`

@@ -19,7 +19,7 @@ using graph::Shape;
 struct Heads {
   int product = -1, split = -1;  // operators: the matmul and the reshape
   int sum = -1,
-      bias = -1;  // the operator between them that adds a bias tensor with as many columns, and that tensor
+      bias = -1;  // the operator between them that adds a bias tensor of that size, and that tensor
   OpKind convention{};
   std::vector<int> slices, rotations;  // operators
 };

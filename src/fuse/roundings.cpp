@@ -74,7 +74,7 @@ class Roundings {
            known->second->dtype == made.dtype;
   }
 
-  /// Turns casts of a fused kernel that the original graph does not have into casts to float32, which change
+  /// Replaces casts of a fused kernel that the original graph does not have by casts to float32, which change
   /// nothing.
   std::optional<std::string> inside(int at) {
     const KernelOp& op = fused_.ops[at];

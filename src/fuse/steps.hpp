@@ -1,5 +1,5 @@
-// Expands a group of operators into its steps: elementwise functions, matmuls, sums and maxima, each with its
-// operands.
+// Expands a group of operators into its steps: elementwise functions, matmuls, additions and maxima, each
+// with its operands.
 //
 //   Steps s = steps_of(graph, {0, 1, 3});      // rms_norm, mul, matmul: square, sum, mul_scalar, add, sqrt, div, mul, matmul
 //

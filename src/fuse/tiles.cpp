@@ -225,7 +225,7 @@ class Tilings {
         steps_.steps, [&](const Step& s) { return is_product(s) && axes_.of[s.output].back() == axis; });
   }
 
-  /// Without matmuls: as many rows per block as give `elements` elements of the largest value.
+  /// Without matmuls: the rows per block that give `elements` elements of the largest value.
   void rows(std::int64_t elements) {
     std::int64_t fixed = 1;  // extents that no candidate splits
     for (std::size_t v = 0; v < steps_.values.size(); ++v) {
@@ -257,7 +257,7 @@ class Tilings {
         grid.emplace_back(blocks, c);
       }
       if (may_pass && padded.empty()) break;
-      // A long row keeps more threads busy; with few rows, the time of one row is the kernel's time.
+      // A long row keeps more threads busy; with a small M, the time of one row is the kernel's time.
       for (const int threads : {elements > 2048 ? 256 : 128, 512, 1024})
         if (threads <= 256 || fixed >= 4 * threads) finish(grid, 2048, threads, padded);
     }

@@ -106,7 +106,7 @@ enum class OpKind : std::uint8_t {
 std::string_view name(OpKind);
 
 using Shape = std::vector<std::int64_t>;    // outermost dimension first
-using Strides = std::vector<std::int64_t>;  // in elements; empty: chosen by the planner
+using Strides = std::vector<std::int64_t>;  // in elements; empty: selected by the planner
 
 /// A tensor in device memory.
 struct KernelTensor {

@@ -1,6 +1,6 @@
 // Decides exactly whether strides give each element of a tensor an address of its own.
 //
-//   shared_address({128, 17}, {129, 128})   // nothing: no two elements meet, though the rows interleave
+//   shared_address({128, 17}, {129, 128})   // nothing: no two elements share an address, though the rows interleave
 //   shared_address({4, 4}, {2, 3})          // (0, 2) and (3, 0): both lie at 6
 //
 // Two elements share an address if some d other than 0, with |d[k]| < shape[k], has d . strides = 0.

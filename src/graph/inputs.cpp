@@ -243,7 +243,7 @@ class Search {
     return false;
   }
 
-  /// Returns whether the input's magnitude may be chosen.
+  /// Returns whether the input's magnitude may be selected.
   bool scales(std::size_t input) const {
     return !choice_.given[input] && !is_integer(g_.tensors[g_.inputs[input]].dtype);
   }
@@ -279,7 +279,7 @@ class Search {
     }
   }
 
-  /// Runs the reference with the chosen inputs scaled by 2^exponent and the others by 1.
+  /// Runs the reference with the selected inputs scaled by 2^exponent and the others by 1.
   bool fits(const std::vector<bool>& selected, int exponent) {
     for (std::size_t i = 0; i < selected.size(); ++i) exponents_[i] = selected[i] && scales(i) ? exponent : 0;
     ReferenceOptions options;

@@ -1,8 +1,8 @@
 // Zellige's JSON form of a kernel graph, version 1 (docs/reference/graph-json.md). Tensors are referenced by
 // name; the shapes of results are inferred, so that graphs and their JSON correspond one to one.
 //
-//   std::string text = to_json(g);                 // g valid
-//   KernelGraph again = from_json(parse_json(text, "here"), "here");
+//   std::string json = to_json(g);                 // g valid
+//   KernelGraph again = from_json(parse_json(json, "here"), "here");
 #pragma once
 #include "graph/graph.hpp"
 #include "graph/json_text.hpp"

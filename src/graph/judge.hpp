@@ -13,8 +13,8 @@
 //                x - 0.999 x) and independent ones average out, which no bound sees. Elements beyond the
 //                close tolerance are checked against four times the largest sample.
 //
-// Within its limits a result is correct if as many digits agree as the tolerance (compare.hpp) asks for, and
-// borderline if rounding explains why fewer do: each element beyond the tolerance is checked against the
+// Within its limits a result is correct if it agrees to the digits that the tolerance (compare.hpp) requires,
+// and borderline if rounding explains why fewer do: each element beyond the tolerance is checked against the
 // samples; if each element is within it and only the norm is not, the norm is checked against twice the
 // largest of the samples.
 #pragma once
@@ -44,7 +44,8 @@ class Judge {
   /// Returns whether `found` is equal, or is the result of a matmul or custom operator with so few elements
   /// one step away that no bound needs to be computed.
   bool next_to(int tensor, const Array& found) const;
-  /// The bounds of a tensor, widened to one step for as many elements as may deviate that far unexplained.
+  /// The bounds of a tensor, widened to one step for the number of elements that may deviate that far
+  /// unexplained.
   Array limits(int tensor, const Array& found) const;
 
   const KernelGraph& graph_;

@@ -4,7 +4,7 @@
 //     for (std::int64_t i : s.tiles) cut(g, s.tensor, s.tiling.at(i), s.known)
 //
 // A tensor is divided into tiles of up to 128 x 128. The last tile is always taken, because it may be
-// partial; of the others, as many as the work limit allows, with equal probability. A tile is computed from
+// partial; of the others, those that the work limit allows, with equal probability. A tile is computed from
 // the graph's inputs; if that costs too much, from the nearest tensors that are checked as well: then each
 // stage is checked on its own, with the run's own operands.
 #pragma once

@@ -487,7 +487,7 @@ class Builder {
   bool waited_ = false;  // the agent at hand, for the kernels before
   int barrier_ = 0;      // among the agent's threads
   int loops_ = 0;        // open ones
-  // Channels behind the loop, where the kernel has agents to name, and of a chain.
+  // Channels after the loop, where the kernel has agents to name, and of a chain.
   int cp_async_ = -1, stores_ = -1, resident_ = -1, exchange_ = -1, scores_ = -1, second_ = -1;
 };
 

@@ -15,7 +15,7 @@ int rounded(BlockProgram& p, int value, const Node& reader) {
   return lower_operator(p, OpKind::cast, {.dtype = reader.dtype}, {value}, reader.section);
 }
 
-/// Inlines what the maker computes, on the reader's tiles: rounded as if stored.
+/// Inlines what the producer computes, on the reader's tiles: rounded as if stored.
 int made(BlockProgram& p, const BlockProgram& producer, const Node& reader) {
   std::vector<int> at;
   for (Node n : producer.nodes) {

@@ -1,4 +1,4 @@
-// Carry: turns a loop state to which a matmul is added into the matmul's own accumulators, rescaled before
+// Carry: replaces a loop state to which a matmul is added by the matmul's own accumulators, rescaled before
 // each iteration.
 //
 //   o = o * r + p v      ->      o *= r, then o += p v on the tensor cores      r: one per row

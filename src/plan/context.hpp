@@ -9,8 +9,8 @@
 // then the next 128:
 //
 //   share  (128,(8,4),1):(8@0,(1@0,1024@0),_0)   tile  ((8,32,16)):((1@1,8@1,1@0))
-//   Held held(context);
-//   held.at(33, 9)                              // item 8 * 33 + 1 + 1024: (5, 9), the tenth value of thread 33
+//   EvaluatedLayout evaluated(context);
+//   evaluated.at(33, 9)                         // item 8 * 33 + 1 + 1024: (5, 9), the tenth value of thread 33
 //
 // There are two because shares need not divide rows: 100 threads over rows of 32 chunks are one share and one
 // tile, but no single layout. A thread's adjacent elements lie along axis 0. If the context is reduced, axis
@@ -72,14 +72,14 @@ std::vector<Mode> modes(values::View);
 Value layout(const std::vector<Mode>&);
 
 /// A blocked layout: chunks of `vector` elements of `domain`, dimensions in `order`, fastest first,
-/// distributed over the threads in turn. The last chunk of a row may extend beyond it.
+/// distributed over the threads round-robin. The last chunk of a row may extend beyond it.
 Context blocked_layout(const Shape& domain, const std::vector<int>& order, int vector, int threads);
 /// The same with `inner` fastest, then the other dimensions in row-major order (last fastest).
 Context blocked_layout(const Shape& domain, int inner, int vector, int threads);
 
 /// A reduction: summand k of the result at a coordinate of `sums` is k * to further along `dim` of `domain`,
 /// which may have one more dimension than `sums`. `lanes` * `splits` threads share a result, in vectors;
-/// `groups` such groups take the results in turn.
+/// `groups` such groups take the results round-robin.
 struct Summation {
   Shape domain, sums;
   int dim = 0;

@@ -22,10 +22,10 @@ struct KernelCost {
   int blocks_each = 1;  // resident per multiprocessor, as limited by shared memory, threads and registers
   std::int64_t blocks_of_busiest = 1;  // blocks of the busiest multiprocessor
   double waves = 1;                    // sequential waves of them
-  bool warp_specialized = false;       // warp-specialised: separate warps copy, ahead of those that compute
+  bool warp_specialized = false;       // warp-specialised: separate warps prefetch for those that compute
   bool stalls = false;                 // has a ring of few stages, and only matmuls
   bool chained = false;                // a chain on warpgroups
-  // For the whole launch or one block, before constants turn them into times.
+  // For the whole launch or one block, before constants convert them to times.
   double dram_bytes = 0, l2_bytes = 0;                  // per launch
   double wavefronts = 0, tensor_cycles = 0, slots = 0;  // per block
   // Iterations; how many of them are in flight; steps of a warp.

@@ -1,11 +1,11 @@
 // Thread-value layouts in which matrix instructions hold their operands: the instructions' layouts, tiled
 // over warps.
 //
-//   Held c(accumulators({16, 64}, {.n = 4}, row));  // values in the order of Fragment::d
+//   EvaluatedLayout c(accumulators({16, 64}, {.n = 4}, row));  // values in the order of Fragment::d
 //   c.at(37, 2)                                     // (9, 18): value 2 of thread 37
 //
 // Items are (N, M, batch). Values of `accumulators` and of `a_fragments` over the same warps are numbered
-// alike, since one is rounded into the other, register for register (block/fragment.hpp, Operand).
+// equal, since one is rounded into the other, register for register (block/fragment.hpp, Operand).
 #pragma once
 #include <algorithm>
 

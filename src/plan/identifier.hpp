@@ -1,4 +1,4 @@
-// Turns names into recognisable C identifiers: letters and digits stay, everything else becomes one
+// Maps names to recognisable C identifiers: letters and digits are kept, everything else becomes one
 // underscore.
 #pragma once
 #include <string>

@@ -1,4 +1,5 @@
-// The plan of one kernel: what each pass decided, as plain data. Each pass is one free function that fills its part.
+// The plan of one kernel: what each pass decided, as data. Each pass is one free function that fills its
+// part.
 //
 //   program (lower) ── select ── layouts ── group ── swizzle ── pipeline ── slice ── agents ── memory ── verify
 //
@@ -78,7 +79,7 @@ enum class TaskKind : std::uint8_t {
   from_cluster,  // split-K: adds what the other ranks sent to this rank's accumulators
 };
 std::string_view name(TaskKind);
-/// Returns whether the task loads a tile from global memory, ahead of its users.
+/// Returns whether the task loads a tile from global memory, before its users.
 inline bool is_global_load(TaskKind kind) { return kind == TaskKind::copy_in || kind == TaskKind::fetch; }
 
 struct Task {
@@ -135,7 +136,8 @@ struct KernelPlan {
   std::set<int> constants;   // loads of tensors that no earlier work on the stream writes
   // May start while the previous kernel still runs (programmatic dependent launch).
   bool programmatic = false;
-  // Split-K: ranks of a cluster, each of which sums 1/split_k of the loop and stores a part of the columns.
+  // Split-K: ranks of a cluster, each of which accumulates 1/split_k of the loop and stores a part of the
+  // columns.
   int split_k = 1;
   std::optional<MaskedLoopBounds> loop_bounds;  // if a mask lets blocks skip iterations
   std::int64_t shared_bytes = 0;

@@ -1,4 +1,4 @@
-// Lowering: turns every kernel-level operator into a block program, custom operators from their block graph
+// Lowering: maps every kernel-level operator to a block program, custom operators from their block graph
 // and the others from a table of tiles with costs, so that one path plans and emits them all.
 // Before: a validated graph. After: only nodes of NodeKind; matmul operands in their storage type.
 #pragma once
@@ -15,7 +15,7 @@ Program lower(const graph::KernelGraph&, const target::Target&, const retile::Ti
 
 /// Lower a custom operator's block graph (lower_block.cpp) and a single pre-defined operator
 /// (lower_kernel.cpp). Both may add views to the program's tensors. `product` is the tile of a matmul; if it
-/// is not given, it returns the chosen one.
+/// is not given, it returns the selected one.
 BlockProgram lower_block(Program&, const graph::KernelOp&, const std::string& name, const target::Target&);
 std::vector<BlockProgram> lower_kernel(Program&, const graph::KernelOp&, const std::string& name,
                                        const target::Target&, std::optional<retile::ProductTile>& product);

@@ -5,7 +5,8 @@
 
 namespace zellige::plan {
 
-/// The tasks of the steps from `first` on that nothing parts: copies, or other work, equally far ahead.
+/// The tasks of the steps from `first` on that nothing separates: copies, or other work, at the same prefetch
+/// distance.
 std::vector<int> side_by_side(const KernelPlan&, const std::vector<Step>&, std::size_t first);
 
 /// Returns whether a task is evaluated in a loop over its context's items that it may share.

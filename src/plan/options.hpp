@@ -1,7 +1,7 @@
 // Converts a user's tiling option to planner options.
 //
-//   Wishes w = tiling_options("", target);                     // chosen if the target's costs have been measured, else given
-//   if (w.tiles == Tiles::fixed) state(w, text, source);   // neither "given" nor "chosen": the caller has the tiling's text
+//   PlanOptions w = tiling_options("", target);   // automatic if the target's costs are measured, else the graph's
+//   if (w.tiles == Tiles::fixed) state(w, json, source);   // a list of tilings, which the caller has read
 #pragma once
 #include <string_view>
 

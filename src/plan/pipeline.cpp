@@ -98,7 +98,7 @@ int depth(const KernelPlan& plan, const target::Target& target, std::int64_t sta
   return best;
 }
 
-/// A producer's ring: as many stages as fit, and at least two for two iterations, because the consumer
+/// A producer's ring: the stages that fit, and at least two for two iterations, because the consumer
 /// releases a stage after it has acquired the next one. The phases after the loop reuse its memory, unless
 /// the next tile is in flight there or other blocks write to it.
 int ring_depth(const KernelPlan& plan, const target::Target& target, std::int64_t stage_bytes,

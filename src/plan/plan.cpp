@@ -39,7 +39,7 @@ Schedule with_trip_count(Schedule s, std::int64_t loop, std::int64_t trip_count,
       if (step.loop == Loop::tiles) step.each = trip_count;
       if (step.loop != Loop::iterations || (!step.bounded && step.from < loop)) return;
       const std::int64_t last =
-          step.trip_count - loop;  // what is behind the loop is behind the fewer trips, too
+          step.trip_count - loop;  // what follows the loop follows the fewer iterations, too
       if (step.from == loop) step.from = step.bounded ? whole : trip_count;
       step.trip_count = step.whole ? whole : trip_count + last;
     });

@@ -13,7 +13,7 @@ struct Plan {
   std::vector<KernelPlan> kernels;  // in launch order
   DevicePlacement device;
   std::string target;
-  Rejections rejected;  // of other tilings, if tilings were chosen (plan/tile.hpp)
+  Rejections rejected;  // of other tilings, if tilings were selected (plan/tile.hpp)
 };
 
 /// The tilings (grids, loops and threads) of custom operators: the graph's own, those with the least

@@ -11,7 +11,7 @@ constexpr std::int64_t max_bytes =
     // Limit of the precomputed operand, and a quarter of a block's shared memory: two fit next to their
     // stages.
     48 * 1024;
-constexpr std::int64_t max_rows = 8;         // as many as mma.sync has columns
+constexpr std::int64_t max_rows = 8;         // the columns of mma.sync
 constexpr std::int64_t blocks_together = 2;  // per multiprocessor
 
 /// Nodes that are computed from the same tiles as one matmul's first operand.

@@ -6,7 +6,7 @@
 // the operand costs each iteration a barrier, and keeps one warp busy while the others wait; computed at
 // once, all threads take part while the first stages of W are in flight.
 //
-// Applied if the operand is small (a few rows, all of them in `max_bytes` of shared memory) and every block
+// Applied if the operand is small (a small M, all of it in `max_bytes` of shared memory) and every block
 // is resident from the start: a block that starts on a multiprocessor when another ends would first compute
 // the operand while its stages idle.
 // After hoist, before share.

@@ -160,7 +160,7 @@ class Prediction {
   }
 
  private:
-  /// Steps in one iteration of a loop of so many trips.
+  /// Steps in one iteration of a loop with this trip count.
   void steps(const Agent& agent, const std::vector<Step>& list, std::int64_t iteration,
              std::int64_t trip_count) {
     std::size_t counted_until = 0;
@@ -312,7 +312,8 @@ class Prediction {
     return chunks > threads && chunks % threads % 32 != 0;
   }
 
-  /// cp.async, chunk by chunk. Stages are multiples of 128 bytes apart, so all of them access the same banks.
+  /// cp.async, chunk by chunk. Distances of stages are multiples of 128 bytes, so all of them access the same
+  /// banks.
   Counts copied(const Task& t) const {
     const Buffer& b = plan_.buffers[t.buffer];
     const Copy& copy = plan_.copies.at(t.node);

@@ -32,7 +32,7 @@ constexpr ProductTile by_warpgroups[] = {
     {128, 256, 64, 256}, {128, 224, 64, 256}, {128, 192, 64, 256}, {128, 160, 64, 256}, {128, 128, 64, 256},
     {128, 96, 64, 256},  {128, 64, 64, 256},  {64, 256, 64, 128},  {64, 128, 64, 128},  {64, 64, 64, 128}};
 
-/// A and B swapped: the few rows are the instruction's N, and the weights' columns its M.
+/// A and B swapped: the rows of a small M are the instruction's N, and the weights' columns its M.
 constexpr ProductTile of_few_rows[] = {
     {64, 16, 64, 128, true}, {64, 32, 64, 128, true}, {64, 64, 64, 128, true}};
 constexpr std::int64_t few_rows = 9;  // fewer waste half of N

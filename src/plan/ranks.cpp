@@ -60,7 +60,8 @@ class Ranks {
   bool is_exchange(int channel) const {
     return channel >= 0 && s_.channels[channel].by == Synchronisation::mbarrier_cluster;
   }
-  /// Number of parts of a tensor: one per rank if multicast fills it, one per other rank if peers do.
+  /// Number of parts of a tensor: one per rank if multicast fills it, one per other rank if the ranks
+  /// exchange it.
   int parts_of(int tensor) const { return split_.count(tensor) ? n_ : sent_.count(tensor) ? n_ - 1 : 1; }
   static int part_from(int from, int to) { return from < to ? from : from - 1; }
 
@@ -114,14 +115,15 @@ class Ranks {
       }
   }
 
-  /// The channel through which peers fill a step's tensor.
+  /// The channel through which the other ranks fill a step's tensor.
   int filled_by(const Step& step) const {
     for (int c = 0; c < static_cast<int>(s_.channels.size()); ++c)
       if (is_exchange(c) && s_.channels[c].tensor == step.writes.front().tensor) return c;
     return -1;
   }
 
-  /// What a step does by a channel among peers, for each of the others: holds its part, writes it, gives it over; or waits for its own.
+  /// What a step does by an exchange channel, for each of the others: acquires its part, writes it, releases
+  /// it; or waits for its own.
   void exchange(std::vector<Step>& result, const Step& step, int rank) {
     const int index = step.to_cluster ? filled_by(step) : step.channel;
     for (int other = 0; other < n_; ++other) {
@@ -186,7 +188,7 @@ class Ranks {
   const Schedule& s_;
   int n_;
   std::set<int> shared_, split_;  // channels filled by multicast, and their tensors
-  std::set<int> sent_;            // tensors filled by peers
+  std::set<int> sent_;            // tensors filled by other ranks
   std::map<std::array<int, 3>, int> exchange_;
   std::map<std::pair<int, int>, int> first_;
   Schedule all_;

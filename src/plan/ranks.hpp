@@ -3,7 +3,7 @@
 //
 // Each rank has its own tensors, channels and agents. In contrast to independent blocks, a multicast copy
 // fills a part of the tile for every rank, and a channel with any multicast copy is released to every rank. A
-// channel among peers is one for each pair of a rank and a rank that writes to it.
+// exchange channel is one for each pair of a rank and a rank that writes to it.
 #pragma once
 #include "plan/schedule.hpp"
 

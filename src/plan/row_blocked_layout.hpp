@@ -11,7 +11,7 @@ namespace zellige::plan {
 
 /// Distributes chunks of `vector` elements of `bytes` bytes each along `inner` over `threads` threads.
 /// Returns nullopt if a tile is one row, the threads do not divide evenly into rows, or this takes clearly
-/// more steps than the plain blocked layout.
+/// more steps than the ordinary blocked layout.
 std::optional<Context> row_blocked_layout(const Shape& domain, int inner, int vector, int bytes, int threads);
 
 /// The layout of a store's tile: row by row if its value reads per-row values and that takes no more steps,

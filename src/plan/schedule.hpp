@@ -70,7 +70,7 @@ enum class StepKind : std::uint8_t {
   fence_init,                 // setup: makes that visible to the asynchronous proxy and the cluster
   drain,                      // the producer waits until all stages of its channel have been released
   warp_barrier,               // teardown: __syncwarp
-  cluster_barrier,            // setup, teardown: all threads of all ranks meet
+  cluster_barrier,            // setup, teardown: synchronises all threads of all ranks
   loop,
 };
 std::string_view name(StepKind);
@@ -118,29 +118,30 @@ struct Step {
   int arrivals = 0;             // init: of warps at an empty barrier, or at that of the other ranks
   std::int64_t trip_count = 1;  // loop: it ends before this iteration
   std::int64_t from = 0;        // loop: its first iteration
-  bool bounded = false;         // loop: some blocks make fewer trips, at least one (KernelPlan::trip_count)
+  bool bounded = false;  // loop: some blocks make fewer iterations, at least one (KernelPlan::trip_count)
   Global global{};
-  Loop loop{};              // loop
-  std::int64_t each = 0;    // loop of tiles: the iterations that each has, so many stages of a ring on
-  int guard_lag = 0;        // copy in a pipelined loop: runs only while iteration + guard_lag < trips
-  bool multicast = false;   // copy: this rank's part of the tile, to every rank
+  Loop loop{};             // loop
+  std::int64_t each = 0;   // loop of tiles: the iterations that each has, as which number of stages of a ring
+  int guard_lag = 0;       // copy in a pipelined loop: runs only while iteration + guard_lag < trip_count
+  bool multicast = false;  // copy: this rank's part of the tile, to every rank
   bool to_cluster = false;  // work: writes into the other ranks' tensors, a part of each that is its own
   int acquired_channel =
       -1;                  // copy, release: the channel whose stage the agent holds meanwhile; -1: `channel`
-  bool peeled = false;     // does what the first iteration of the loop behind it would
-  bool whole = false;      // loop: of those trips only the ones in which the mask takes nothing away
+  bool peeled = false;     // does what the first iteration of the loop after it would
+  bool whole = false;      // loop: of those iterations only the ones in which the mask takes nothing away
   bool pipelined = false;  // takes what the iteration before left in registers
-  int task = -1;           // of the kernel's plan: what a copy or a work step does; -1: a schedule by hand
+  int task = -1;  // of the kernel's plan: what a copy or a work step does; -1: a hand-written schedule
   std::vector<Step> body;  // loop
 };
 
-/// Where a step stands in a list: its number in the order of the text, and how many loops are around it.
+/// A step's position in a list: its number in the order of printing, and how many loops are around it.
 struct Position {
   int index = 0, depth = 0;
   bool in_loop() const { return depth > 0; }
 };
 
-/// Calls visit(step, position) for each step in the order of the text: of a loop first the loop itself, then its body.
+/// Calls visit(step, position) for each step in the order of printing: of a loop first the loop itself, then
+/// its body.
 template <class Steps, class V>
 void walk(Steps& steps, const V& visit, Position&& at = {}) {
   for (auto& step : steps) {
@@ -193,7 +194,7 @@ std::string print(const Schedule&, const Step&, bool in_loop);
 std::string print(const Schedule&,
                   const Channel&);  // "channel ring: sA, 4 stages, producer -> consumer, ..."
 std::string heading(const Agent&);  // "agent consumer: 8 warps, 232 registers a thread"
-/// An agent's steps, one per line, loops indented; line(step, in_loop) returns the text of one.
+/// An agent's steps, one per line, loops indented; line(step, in_loop) prints one.
 std::string print(const Agent&, const std::function<std::string(const Step&, bool in_loop)>& line);
 
 }  // namespace zellige::plan

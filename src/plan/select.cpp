@@ -132,7 +132,7 @@ class Selection {
     return best;
   }
 
-  /// Partial sums over K may be left to the users only once per kernel, not once per iteration.
+  /// Partial results over K may be left to the users only once per kernel, not once per iteration.
   bool may_split_k(const Node& n) const {
     return n.carried || program_.loop == 1 || n.section == Section::after;
   }

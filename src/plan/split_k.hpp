@@ -1,6 +1,6 @@
 // Split K: if a matmul on warpgroups has fewer tiles than there are multiprocessors, each block of a cluster
-// sums a slice of the loop. The blocks exchange partial results through distributed shared memory, and each
-// stores its part of the tile.
+// accumulates a slice of the loop. The blocks exchange partial results through distributed shared memory, and
+// each stores its part of the tile.
 //
 // Before: arrange_buffers. After: KernelPlan::split_k, a buffer and two tasks for the exchange, and the
 // store's part.

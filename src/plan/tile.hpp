@@ -1,7 +1,7 @@
 // Chooses the tilings (grids, loops and threads) of custom operators, and plans the graph.
 //
 //   Tiled t = tile(graph, target, {.tiles = Tiles::automatic});
-//   t.graph                // with the chosen tiling: tiles, and partial results between kernels, may differ
+//   t.graph                // with the selected tiling: tiles, and partial results between kernels, may differ
 //   t.plan.program.notes   // reports why, if tilings were compared
 //
 // Tiles::automatic: for one custom operator after another, the tilings that retile proves valid are estimated

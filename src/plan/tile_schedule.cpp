@@ -8,7 +8,7 @@ namespace zellige::plan {
 namespace {
 
 /// Returns whether blocks at higher indices along the masked rows' axis run more iterations, their number is
-/// even, and each persistent block takes as many tiles in pairs as one by one.
+/// even, and each persistent block takes the same number of tiles in pairs as one by one.
 bool longer_along_the_rows(const KernelPlan& plan) {
   const BlockProgram& p = plan.program;
   const std::int64_t extent = p.grid[plan.loop_bounds->rows.axis], tiles = p.grid.count();

@@ -59,7 +59,7 @@ struct Iteration {
   std::int64_t at = 0, trip_count = 1, real = 1;  // its number, and those of all, shortened and not
   bool in_loop = false;
   std::int64_t base = 0;   // of the first iteration of its tile
-  std::int64_t next = -1;  // trips of the first loop after the one around the steps; -1: there is none
+  std::int64_t next = -1;  // trip count of the first loop after the one around the steps; -1: there is none
 };
 
 struct Unroller {
@@ -77,12 +77,12 @@ struct Unroller {
         const int begin = index + 1;
         Iteration each = in;
         each.next = next_trip_count(steps, k + 1, in.next);
-        if (step.loop == Loop::slices) {  // twice in the same iteration: a slice and the one behind it
+        if (step.loop == Loop::slices) {  // twice in the same iteration: a slice and the one after it
           for (std::int64_t i = 0; i < std::min<std::int64_t>(step.trip_count, 2); ++i)
             index = run(step.body, begin, each) - 1;
           continue;
         }
-        if (step.loop == Loop::tiles) {  // enough of them to meet every stage first
+        if (step.loop == Loop::tiles) {  // enough of them to start with every stage
           const std::int64_t length = step.each - std::max<std::int64_t>(shorten.together, 0);
           for (std::int64_t t = 0; t < std::min(step.trip_count, shorten.modulus + 2); ++t)
             index = run(step.body, begin, {.base = t * length, .next = each.next}) - 1;

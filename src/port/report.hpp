@@ -1,6 +1,6 @@
 // Lists the CuTe headers and names that source code uses, and which of them Zellige's compat provides.
 //
-//   const Report r = report(read_source(text), ours(), {"cutlass/include"});
+//   const Report r = report(read_source(source), ours(), {"cutlass/include"});
 //   r.uses[0].what is "cute::Layout", r.uses[0].is is Whose::ours
 //
 // Names without `cute::` count if the source has `using namespace cute` or opens the namespace. Macros,

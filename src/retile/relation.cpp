@@ -140,7 +140,7 @@ class Relating {
     return Summed{rank(tile) - 1 - r.back, r.classes};
   }
 
-  /// Partial sums once they are complete.
+  /// Partial results once they are complete.
   static Relation settled(Relation r) {
     if (r.kind == Kind::sums && r.back < 0 && !r.loop && !r.blocks) return {};
     return r;
@@ -339,7 +339,8 @@ class Relating {
     }
     if (r.kind == Kind::sums && (mean_of_squares || (mean && (r.loop || last))))
       refuse("its input would be a partial sum, in which it is not linear");
-    std::int64_t to = 0;  // number of sums of the last dimension that stay separate; 0: it is not reduced
+    std::int64_t to =
+        0;  // number of accumulators of the last dimension that remain separate; 0: it is not reduced
     if (kind == OpKind::accum_redtox_sum) to = op_->attributes.to;
     if (kind == OpKind::accum_red_sum || mean) to = 1;
     if (r.kind == Kind::parts) {

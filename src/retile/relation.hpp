@@ -12,10 +12,10 @@
 //           for each n that divides `classes`) equals the old tile's, as a reduction that is split otherwise
 //           leaves it
 //
-// Elementwise functions preserve `parts`, linear ones `sums`; a matmul whose K is in parts gives sums, and an
-// accumulator that adds all of them gives `same` again. An operator that rounds a sum or is not linear in it
-// is rejected: an explicit rounding of a partial sum is part of the meaning. docs/explanation/retiling.md has
-// the table.
+// Elementwise functions preserve `parts`, linear ones `sums`; a matmul whose K is in parts gives partial
+// results, and an accumulator that adds all of them gives `same` again. An operator that rounds a sum or is
+// not linear in it is rejected: an explicit rounding of a partial sum is part of the meaning.
+// docs/explanation/retiling.md has the table.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -30,13 +30,13 @@ namespace zellige::retile {
 struct Relation {
   enum class Kind : std::uint8_t { same, parts, sums } kind = Kind::same;
   int back = -1;             // parts: along this dimension; sums: to be summed along this one; -1: none
-  std::int64_t classes = 1;  // sums along `back`
+  std::int64_t classes = 1;  // number of accumulators along `back`
   bool loop = false;         // parts: the loop iterates over them, too; sums: over iterations
   bool blocks = false;       // sums: over blocks
   bool operator==(const Relation&) const = default;
 };
 
-/// A kernel-level tensor of which only sums along a dimension are unchanged.
+/// A kernel-level tensor of which only totals along a dimension are unchanged.
 struct Summed {
   int dim = -1;
   std::int64_t classes = 1;

@@ -1,7 +1,7 @@
 // Writes all files that a command produces for its user.
 //
 //   Outputs outputs({"graph.json"}, force);
-//   outputs.put("out/graph.cu", text);                    // checked, and staged under a unique name
+//   outputs.put("out/graph.cu", bytes);                   // checked, and staged under a unique name
 //   outputs.put("out/graph.manifest.json", manifest);
 //   outputs.commit();                                     // both exist now, or neither
 //

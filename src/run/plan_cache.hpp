@@ -1,7 +1,7 @@
 // A disk cache of estimated costs of planned kernels: a graph like one that was planned before is fused
 // without planning its kernels again.
 //
-//   fuse::Optimized o = optimize_with_options(graph, target, true, wishes, standard_cache());  // reads and keeps prices
+//   fuse::Optimized o = optimize_with_options(graph, target, true, options, standard_cache());
 //
 //   PlanCache kept(cache, target);  // the same, step by step
 //   fuse::optimize(graph, target, kept.costs());

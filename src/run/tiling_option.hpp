@@ -1,6 +1,6 @@
 // Converts the --tiling option, which may name a file, to planner options.
 //
-//   Wishes w = parse_tiling_option("tiling.json", target);  // or "given", "chosen", "" (plan/options.hpp)
+//   PlanOptions w = parse_tiling_option("tiling.json", target);  // or "given", "chosen", "" (plan/options.hpp)
 #pragma once
 #include <string>
 

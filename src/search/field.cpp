@@ -226,7 +226,7 @@ void Field::decide(FieldNumber& z, const FieldNumber& by) {
   if (!by.constant) z.decisions = sets_.join(z.decisions, sets_.single(std::min(by.p, p_ - by.p)));
 }
 
-// Sums and products.
+// Additions and products.
 
 FieldNumber Field::add_special(const FieldNumber& x, const FieldNumber& y) {
   for (Kind k : {Kind::missing, Kind::unclear, Kind::nan})

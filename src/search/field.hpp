@@ -106,7 +106,7 @@ class Field {
   FieldNumber marked(FieldNumber x, const FieldNumber& by);                    // x, selected by `by`
   FieldNumber one_of(FieldNumber x, std::int64_t range, std::uint64_t place);  // x, one of `range` cases
 
-  /// A dot product with mostly plain numbers.
+  /// A dot product with mostly known integers.
   class Dot;
 
   std::uint64_t p() const { return p_; }
@@ -125,7 +125,7 @@ class Field {
   /// costs time.
   bool tells_logs = true, tells_order = true, tells_roots = true;
   /// An exponential's result, as an exponent, is either an unknown function of the whole exponent, or a
-  /// random number that sums and multiples preserve: both are correct, and detect different laws.
+  /// random number that additions and multiples preserve: both are correct, and detect different laws.
   bool keeps_sums = false;
   bool took_nested = false;  // met an exponential of an exponential's result
   /// Index (0 or 1) of the graph being evaluated, to find out whether the two decide comparisons of equal
@@ -226,7 +226,7 @@ class Field {
   std::map<std::vector<std::pair<std::uint32_t, std::int64_t>>, std::uint32_t> log_sum_at_;
 };
 
-/// Reduces the sum modulo p and q once every few terms; terms that are not plain numbers are added one by
+/// Reduces the sum modulo p and q once every few terms; terms that are not known integers are added one by
 /// one.
 class Field::Dot {
  public:

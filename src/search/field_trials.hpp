@@ -1,7 +1,7 @@
 // Compares two graphs over random finite fields.
 //
 //   FieldTrials t = field_trials(A, B, pairing, {.seed = 7});
-//   t.agrees                 // in as many fields as an error probability of at most 2^-40 takes
+//   t.agrees                 // in the number of fields that an error probability of at most 2^-40 takes
 #pragma once
 #include <map>
 #include <string>

@@ -11,8 +11,8 @@ namespace zellige::search {
 struct Scale {
   // rows: each of another magnitude; zeros: half of the values are 0 or 1, the others small integers; same:
   // all elements of a tensor are equal; ones: close to 1; peaks: in each row another element is the largest,
-  // or the smallest, in turn; among: each element is drawn from `numbers`, as it is, negated or doubled, or
-  // is a small integer; `scale` is at least the largest of them
+  // or the smallest, alternately; among: each element is drawn from `numbers`, as it is, negated or doubled,
+  // or is a small integer; `scale` is at least the largest of them
   enum class Kind : std::uint8_t { dense, rows, positive, zeros, same, ones, peaks, among };
   double scale = 1;
   Kind kind = Kind::dense;

@@ -1,5 +1,5 @@
 // The sizes of one or two graphs as a system of equations: which extents, grids, loops and tiles are equal,
-// which are products of others, and which are sums.
+// which are products of others, and which are totals of others.
 //
 //   Sizes sizes;
 //   GraphSizes a = sizes.add(A), b = sizes.add(B);

@@ -1,5 +1,6 @@
 // Pictures as data: grids of labelled, coloured cells, made from a layout (layout_picture.hpp) or a
-// shared-memory access (bank_picture.hpp), and drawn as text for a terminal, as SVG, or as an HTML page.
+// shared-memory access (bank_picture.hpp), and drawn as characters for a terminal, as SVG, or as an HTML
+// page.
 #pragma once
 #include <string>
 #include <vector>
@@ -35,7 +36,7 @@ struct Grid {
   std::vector<std::string> column_labels = {};
   int row_step = 0, column_step = 0;  // a heavy line after every N rows or columns; 0: none
   std::string corner = {};            // above the row labels
-  bool dense = false;                 // text: one character per cell, no frames
+  bool dense = false;                 // on a terminal: one character per cell, no frames
 };
 
 struct Legend {

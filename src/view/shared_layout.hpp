@@ -11,7 +11,7 @@ class SharedLayout {
   /// Throws Error if it is not a layout of integers, has negative offsets, or has more than 2^24 elements.
   SharedLayout(const Value& layout, int element_bits);
 
-  const Value& value() const { return value_; }            // swizzle o offset o plain, or plain
+  const Value& value() const { return value_; }            // swizzle o offset o layout, or layout
   const Value& unswizzled() const { return unswizzled_; }  // without swizzle and offset
   int bits() const { return bits_; }
   long long elements() const { return elements_; }

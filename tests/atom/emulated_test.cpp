@@ -1,5 +1,5 @@
 // The instructions called from kernels on the emulator: threads receive the results of the reference bodies
-// and of plain loops, and a wrong use is a finding that names the instruction or the tensor.
+// and of simple loops, and a wrong use is a finding that names the instruction or the tensor.
 #include <gtest/gtest.h>
 
 #include <cstring>

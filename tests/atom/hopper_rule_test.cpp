@@ -57,7 +57,8 @@ TEST(GmmaOperand, DescriptorsHoldTheirFields) {
   EXPECT_EQ(gmma_swizzle(d), 3u);
 }
 
-// One wgmma of each type and form against plain loops; A and B are written to shared memory by ordinary code.
+// One wgmma of each type and form against simple loops; A and B are written to shared memory by ordinary
+// code.
 struct Form {
   bool from_registers, accumulate;
   unsigned swizzle, variant;

@@ -1,4 +1,4 @@
-// The reference bodies against plain loops: operands are built as matrices, distributed to threads by PTX
+// The reference bodies against simple loops: operands are built as matrices, distributed to threads by PTX
 // ISA's fragment figures (implemented here independently, as formulas, so that the rows' layouts are checked
 // too), and compared.
 #include <gtest/gtest.h>

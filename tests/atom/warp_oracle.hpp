@@ -1,5 +1,5 @@
 // A second definition of the warp's matrix instructions, for comparison with the bodies (mma_reference.hpp)
-// and with hardware: fragments by PTX ISA's rule, accumulators by plain loops. A register holds neighbours
+// and with hardware: fragments by PTX ISA's rule, accumulators by simple loops. A register holds neighbours
 // along K, four threads are along K and eight along the rows, further registers go 8 rows down, then along K.
 #pragma once
 

@@ -67,7 +67,7 @@ TEST(Remedies, NoSwizzleHasFewerWavefronts) {
               algebra::composed(swizzle_value(b, m, s), number(0), unswizzled.unswizzled()), c.bits);
           try {
             minimum = std::min(minimum, wavefronts_under(c, arranged));
-          } catch (const Error&) {  // tears a lane's bytes apart
+          } catch (const Error&) {  // separates a lane's bytes
           }
         }
       }

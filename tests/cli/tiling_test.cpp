@@ -21,7 +21,7 @@ TEST_F(Command, TilingsAreRecordedAndReplayed) {
   const std::string given = transpile("given", "given"), selected = transpile("chosen", "chosen");
   nlohmann::json list = tiling_of(given);
   ASSERT_EQ(list.size(), 1u);
-  // From a manifest, and from its list alone; with half as many blocks.
+  // From a manifest, and from its list alone; with half the number of blocks.
   EXPECT_EQ(tiling_of(transpile(selected, "again")), tiling_of(selected));
   list[0]["grid"][0] = list[0]["grid"][0].get<int>() / 2;
   zellige::run::write_whole(path("half.json"), list.dump());

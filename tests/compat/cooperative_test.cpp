@@ -1,4 +1,4 @@
-// cooperative_gemm of a TiledMMA by all its threads sequentially, against explicit sums: shapes that the
+// cooperative_gemm of a TiledMMA by all its threads sequentially, against explicit loops: shapes that the
 // tiles divide and shapes that they do not, accumulators that start from C or not, values transformed on load
 // and store.
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 namespace compile_test {
 namespace {
 
-/// The headers that a header includes, itself left out; those of this project from "zellige/" on.
+/// The headers that a header includes, without itself; those of this project from "zellige/" on.
 std::set<std::string> headers_of(std::string const& header) {
   Compiled const c = run(host + "-M", "includes.cpp", "#include <" + header + ">\n");
   EXPECT_EQ(c.status, 0) << c.output;

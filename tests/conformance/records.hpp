@@ -9,7 +9,7 @@ namespace conformance {
 
 using Texts = std::vector<std::string>;
 
-/// Records without an operation of the library: sums of basis elements and of an iterator, and printing.
+/// Records without an operation of the library: additions of basis elements and of an iterator, and printing.
 inline bool named_here(std::string const& record) {
   for (std::string const printed : {"basis_print", "layout_print", "composed_print", "tensor_print"}) {
     if (record == printed) return true;

@@ -1,8 +1,8 @@
 // deletions [--jobs N] [--index N] [--target T] [--fused] [--tiling given|chosen|FILE] [--verbose] [--twice]
 // FILE...: emits the graph of each file, unfused or fused and tiled as by `zellige run`, deletes each
-// barrier, wait, commit and predicate in turn, and runs the result on the emulator. Exit status 0 only if the
-// emulator reports every deletion. --verbose prints each report. --twice doubles the barriers first, so that
-// none is required: then none may be reported. See docs/explanation/fault-injection.md.
+// barrier, wait, commit and predicate one at a time, and runs the result on the emulator. Exit status 0 only
+// if the emulator reports every deletion. --verbose prints each report. --twice doubles the barriers first,
+// so that none is required: then none may be reported. See docs/explanation/fault-injection.md.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <unistd.h>

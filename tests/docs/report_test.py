@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bench/report.py --check, links.py and limits.py notice what is injected: a number that the samples do not give, one typed in, samples of nowhere, a dead link, long text."""
+"""bench/report.py --check, links.py and limits.py notice what is injected: a number that the samples do not give, one typed in, samples of nowhere, a dead link, long prose."""
 import json, os, shutil, subprocess, sys, tempfile, unittest
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))

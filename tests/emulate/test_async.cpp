@@ -15,7 +15,7 @@ __global__ void right(In x, Out y) {
   const unsigned t = threadIdx.x;
   cp_async(p + 4 * t, x + 4 * t, 16, 16);
   cp_async_commit();
-  for (int k = 0; k < 3; ++k) {  // two stages, one group ahead
+  for (int k = 0; k < 3; ++k) {  // two stages, one group prefetched
     if (k < 2) cp_async(p + 256 * ((k + 1) % 2) + 4 * t, x + 256 * (k + 1) + 4 * t, 16, 16);
     cp_async_commit();
     cp_async_wait(1);

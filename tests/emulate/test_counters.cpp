@@ -60,7 +60,7 @@ TEST(Counters, GroupTheNthExecutionOfAPlace) {
   Counters c = r.run<looped>().counters;
   EXPECT_EQ(c[Counter::shared_store_4], 48u);
   EXPECT_EQ(c[Counter::shared_store_wavefronts],
-            4u);  // 32 lanes over 64 words: 2; 16 lanes, 4 words apart: 2
+            4u);  // 32 lanes over 64 words: 2; 16 lanes, at a stride of 4 words: 2
   EXPECT_EQ(c[Counter::shared_store_wavefronts_ideal], 2u);
 }
 

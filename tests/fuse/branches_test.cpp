@@ -48,7 +48,7 @@ Tensor appended(Builder& b, Tensor x, const std::vector<int>& steps, const std::
   return x;
 }
 
-/// `known`: prices, which no count depends on.
+/// `known`: costs, which no count depends on.
 Optimized planned(const std::vector<int>& steps, int branches, bool shared, CostCache& known) {
   Builder b("branches");
   Tensor all{};
@@ -96,7 +96,7 @@ TEST_P(Branches, CostNTimesOne) {
     };
     expect_linear("groups", &Work::groups);
     expect_linear("states", &Work::states);
-    // A group may span branches of one input, as many as its operators are.
+    // A group may span branches of one input, one per operator.
     EXPECT_LE(all.kinds, shared ? twice.kinds + twice.kinds / 10 : of[2].kinds);
   }
 }

@@ -95,7 +95,7 @@ TEST(CheapestCover, OfNothingIsEmpty) {
   EXPECT_TRUE(c.pieces.empty());
 }
 
-// Independent pieces are searched separately: twice as many take twice as many states.
+// Independent pieces are searched separately: twice the pieces take twice the states.
 TEST(CheapestCover, StatesGrowWithTheParts) {
   std::mt19937 random(7);
   constexpr std::size_t length = 8;
@@ -130,7 +130,8 @@ TEST(CheapestCover, NarrowedItCoversAndSaysSo) {
   EXPECT_GT(narrowed, 25);
 }
 
-/// A stem of some places, each of which a branch may follow, and pieces that meet branches where they meet the stem.
+/// A stem of some places, each of which a branch may follow, and pieces that join branches where those join
+/// the stem.
 struct Branched {
   std::size_t places = 0;
   std::vector<Branch> branches;
@@ -216,7 +217,8 @@ TEST(CheapestCover, PiecesMayLeaveABranchElsewhere) {
   EXPECT_EQ(cheapest_cover(3, pieces, 10, {{0, {1}}}).cost, 2);
 }
 
-// 2^n parts of each branch may be left: with branches known, as many states as there are places of the stem and parts of one branch.
+// 2^n parts of each branch may be left: with branches known, one state for each place of the stem and parts
+// of one branch.
 TEST(CheapestCover, BranchesOfAStemMultiplyNoStates) {
   const auto states = [](int stem) {
     std::vector<Piece> pieces;

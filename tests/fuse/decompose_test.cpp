@@ -145,7 +145,7 @@ TEST(Decompose, CopiesBetweenKernelsAreOmitted) {
   EXPECT_EQ(decomposed_kinds(b.build()), "square");
 }
 
-// A second kernel sums the first one's partial results over blocks and iterations: one matmul, and one sum.
+// A second kernel adds the first one's partial results over blocks and iterations: one matmul, and one sum.
 TEST(Decompose, PartialSumsAreOne) {
   for (const std::int64_t loop : {1, 2}) {
     Builder b("split");

@@ -1,5 +1,5 @@
 // Mirage's JSON form, from bytes that are mutated numbers and words: op_types, dimensions and guids in a
-// valid frame, so that the fuzzer gets past the JSON syntax to the importer; and from arbitrary bytes.
+// valid frame, so that the fuzzer gets through the JSON syntax to the importer; and from arbitrary bytes.
 #include "check_graph.hpp"
 
 namespace {

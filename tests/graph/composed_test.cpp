@@ -1,4 +1,4 @@
-// Reductions, softmax and norms against explicit sums in long double over coordinates, which share no code
+// Reductions, softmax and norms against explicit loops in long double over coordinates, which share no code
 // with them.
 #include <gtest/gtest.h>
 

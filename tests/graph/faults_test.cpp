@@ -208,7 +208,7 @@ TEST_P(Faults, RightResultsInAnyOrderAreCorrect) {
           judged(s, dtype, FloatRunner(s.given, style).run(s.inputs.arrays)[y], style);
         }
       }
-  // Nearly cancelling f32 sums, and bf16 probabilities rounded elsewhere.
+  // Nearly cancelling f32 additions, and bf16 probabilities rounded elsewhere.
   EXPECT_LE(borderline, kind.build == attention ? runs / 10 : runs / 30);
 }
 

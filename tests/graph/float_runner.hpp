@@ -1,5 +1,5 @@
-// Runs a graph in float32, as a kernel would: sums in several orders, functions exact or fast, and optionally
-// with a fault. Custom operators have a grid of one block. Shares no code with the reference.
+// Runs a graph in float32, as a kernel would: additions in several orders, functions exact or fast, and
+// optionally with a fault. Custom operators have a grid of one block. Shares no code with the reference.
 #pragma once
 #include <algorithm>
 #include <cfloat>
@@ -15,7 +15,7 @@
 namespace zellige::graph {
 
 /// `fused` multiplies and adds with one rounding; `cut` adds groups of eight exactly and truncates to
-/// float32, like tensor cores; `split` sums four parts in random orders, then the parts.
+/// float32, like tensor cores; `split` adds four parts in random orders, then the parts.
 enum class Order { forward, backward, pairs, lanes, shuffled, fused, cut, split };
 enum class Bug {
   none,

@@ -1,4 +1,4 @@
-// The reference's matmuls, by a BLAS and by Zellige's own loop, against sums in higher precision.
+// The reference's matmuls, by a BLAS and by Zellige's own loop, against loops in higher precision.
 #include "graph/gemm.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// matmul as in torch.matmul, and with a bias, against sums over coordinates: vectors on either side, batches
+// matmul as in torch.matmul, and with a bias, against loops over coordinates: vectors on either side, batches
 // that broadcast.
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The reference against plain loops over coordinates, which share no code with it.
+// The reference against simple loops over coordinates, which share no code with it.
 #include "graph/reference.hpp"
 
 #include <gtest/gtest.h>

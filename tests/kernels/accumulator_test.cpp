@@ -63,7 +63,7 @@ TEST(Accumulator, IsAddressedAsStmatrixDoes) {
   check_addresses<2, true>();
   check_addresses<4, true>();
 }
-// The rows of a quad: what the online softmax sums over neighbouring lanes.
+// The rows of a quad: what the online softmax adds up over neighbouring lanes.
 TEST(Accumulator, RowsAreSharedByNeighbours) {
   using D = Accumulator<WgmmaOf<half_t, 64>>;
   for (int t = 0; t < 128; ++t)

@@ -67,7 +67,7 @@ TEST(Composed, TensorsAreCutAsTheLayoutWithin) {
         if (t.failed()) throw LayoutError("refused", t.refusal());
         return r;
       };
-      // The start of the plain tensor's iterator applies before the left parts, that of the composed one
+      // The start of the uncomposed tensor's iterator applies before the left parts, that of the composed one
       // after.
       Value const unswizzled = cut(algebra::tensor(counting, l));
       Value const mine = cut(algebra::tensor(bundle(ValueKind::counting, start), c));

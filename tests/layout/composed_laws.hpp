@@ -71,7 +71,7 @@ struct Case {
 };
 using Law = bool (*)(Case const&);
 
-/// The operation's result on the inner, plain layout, under the same outer parts.
+/// The operation's result on the inner, uncomposed layout, under the same outer parts.
 inline bool done_within(Case const& x, Value const& c, Arguments rest) {
   Arguments composed = {c}, unswizzled = {Value(within(c))};
   composed.insert(composed.end(), rest.begin(), rest.end());

@@ -104,7 +104,7 @@ TEST(Refusal, ComposedLayoutsWhereTheyHaveNoMeaning) {
   expect(layouts + "get_swizzle_portion(broken);", {"its left part is a layout, not a swizzle"});
 }
 
-// A user's module has sums and multiples, but no comparison, division or magnitude.
+// A user's module has addition and multiples, but no comparison, division or magnitude.
 TEST(Refusal, WhatAUserModuleHasNot) {
   std::string const pixels =
       "struct Pixel { int right, down; Pixel operator+(Pixel p) const { return p; } };"

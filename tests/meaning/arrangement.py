@@ -82,7 +82,7 @@ case("mask_first_dims", "mask", [Operand(M, spread)], functools.partial(torch_ma
      attributes={"tril": -1, "dims": [2, 0]})
 case("mask_lengths", "mask", [Operand((4, 7, 19), spread), Operand((4, 1, 1), fixed(np.array([0, 5, -3, 40]).reshape(4, 1, 1)), "int32")],
      functools.partial(torch_mask, i=1, j=2, tril=4), functools.partial(numpy_mask, i=1, j=2, tril=4), attributes={"tril": 4}, batch=4)
-# Tiles of a whole: rows over one axis of the grid, keys over the loop, which sums them with masked elements as 0.
+# Tiles of a whole: rows over one axis of the grid, keys over the loop, which adds them with masked elements as 0.
 case("mask_tiles", "mask", [Operand((2, 6, 20), ordinary, map={"x": 0, "y": 1}, loop_dim=2)], lambda x: _windowed(torch_mask, x), lambda x: _windowed(numpy_mask, x), WIDE,
      {"tril": 3, "triu": -2, "value": 0.0, "map": {"x": 0, "y": 1}, "loop_dim": 2}, levels="B", grid=(2, 3, 1), loop=5, maps=[{"x": 0, "y": 1}], units=8,
      mass=lambda x: np.ones(1) * 4, body=lambda tiles, a: [("mask", [tiles[0]], ["m"], a), ("accum", ["m"], ["r0"], {})])

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Attention of unfused operators, fused into one pass over the keys, on scores past 1e4, rows masked whole, infinities and NaN, against
+"""Attention of unfused operators, fused into one pass over the keys, on scores above 1e4, rows masked whole, infinities and NaN, against
 float64 in NumPy: what NaN and 0 softmax and safe_softmax make is theirs after fusion, too.
 
   attention.py [--on emulator|gpu]      as compare.py

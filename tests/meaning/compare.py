@@ -36,7 +36,7 @@ def differences(case, dtype, found, exact, native, masses, units):
         room = np.zeros(exact.shape)
         if case.units and dtype not in INTEGERS:
             simple = not callable(case.units) and case.units < 4
-            lowest = STEP[dtype] if simple else max(STEP[dtype], 2.0**-126)  # functions and sums may flush denormals
+            lowest = STEP[dtype] if simple else max(STEP[dtype], 2.0**-126)  # functions and additions may flush denormals
             room = units * 2.0**-24 * np.maximum(size, mass) + lowest
             if dtype != "f32":
                 room = np.maximum(room, 2.0 ** -FRACTION[dtype] * size + 2 * room)

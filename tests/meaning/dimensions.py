@@ -1,4 +1,4 @@
-"""Sums, maxima, softmax and norms along dimensions."""
+"""Additions, maxima, softmax and norms along dimensions."""
 
 import numpy as np
 from case import F, Operand, along, case, magnitudes

@@ -170,7 +170,7 @@ def excuses(text):
 
 
 def keys_of(mutants):
-    """Each mutant's text, without its line's number: the key of an excuse. Later mutants with the same text are numbered."""
+    """Each mutant's description, without its line's number: the key of an excuse. Later mutants with the same description are numbered."""
     seen, keys = {}, {}
     for m in mutants:
         key = re.sub(r":\d+ ", " ", describe(m), count=1)

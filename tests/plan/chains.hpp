@@ -21,7 +21,8 @@ std::vector<ChainShape> chains();
 graph::KernelGraph attention_projected(std::int64_t queries, std::int64_t keys, std::int64_t dim,
                                        int threads);
 
-/// Row sums of a matmul with too many accumulators: it is computed in slices, and the sums span all of them.
+/// Row sums of a matmul with too many accumulators: it is computed in slices, and the totals span all of
+/// them.
 graph::KernelGraph sums_of_slices();
 
 /// A X and A relu(X), or X A and relu(X) A, or both ways round: K of any size.

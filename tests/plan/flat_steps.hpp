@@ -1,4 +1,4 @@
-// Steps as one list, for tests that take one out or put one in: behind the body of each loop stands an end().
+// Steps as one list, for tests that take one out or put one in: the body of each loop ends with an end().
 //
 //   std::vector<Step> all = flat(agent.steps);
 //   all.erase(all.begin() + 3);

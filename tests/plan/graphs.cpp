@@ -89,7 +89,8 @@ KernelGraph float_attention() {
   return b.build();
 }
 
-/// Sums of every form: whole rows, to several elements, over the loop, and of one long row by several warps.
+/// Reductions of every form: whole rows, to several elements, over the loop, and of one long row by several
+/// warps.
 KernelGraph sums() {
   Builder b("sums");
   Tensor X = b.input("X", {8, 512}), L = b.input("L", {1, 4096});
@@ -181,8 +182,8 @@ KernelGraph part_of_product() {
   return b.build();
 }
 
-/// The threads read what they copied themselves, but sums cross threads: a barrier is required only for the
-/// loop's back edge.
+/// The threads read what they copied themselves, but reductions cross threads: a barrier is required only for
+/// the loop's back edge.
 KernelGraph back_edge() {
   Builder b("back_edge");
   Tensor X = b.input("X", {2, 512});
@@ -195,7 +196,7 @@ KernelGraph back_edge() {
   return b.build();
 }
 
-/// A loop without copies: its sums still cross threads, and its back edge too.
+/// A loop without copies: its reductions still cross threads, and its back edge too.
 KernelGraph no_loop_copies() {
   Builder b("no_loop_copies");
   Tensor X = b.input("X", {16, 64});

@@ -1,4 +1,4 @@
-// The decisions of each pass for each relevant graph, as text.
+// The decisions of each pass for each relevant graph, printed.
 #include <gtest/gtest.h>
 
 #include "golden.hpp"

@@ -1,4 +1,4 @@
-// The decisions of each of make_plan's passes, as text: a plan keeps the result of every pass.
+// The decisions of each of make_plan's passes, printed: a plan keeps the result of every pass.
 #pragma once
 #include <string>
 #include <vector>

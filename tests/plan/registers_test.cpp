@@ -406,7 +406,7 @@ TEST(Emulated, LongChainsAndAttentionAreRight) {
 
 TEST(Emulated, OddLinesAreRight) { runs_right(odd_lines()); }
 
-// Sums of values computed slice by slice start before the first slice and are reduced after the last.
+// Reductions of values computed slice by slice start before the first slice and are reduced after the last.
 TEST(Emulated, SumsOverSlicesAreRight) { runs_right(sums_of_slices()); }
 
 TEST(Mutated, SumsThatBeginInASliceAreRefused) {

@@ -35,7 +35,7 @@ TEST(RowBlockedLayout, OfRandomTilesTakesEachElementOnceInFewSteps) {
   EXPECT_GE(taken, 100);
 }
 
-// With few rows that the chunks do not divide evenly, threads that keep to a row would be idle.
+// With a small M that the chunks do not divide evenly, threads that keep to a row would be idle.
 TEST(RowBlockedLayout, IsNoneWhereItTakesClearlyMoreSteps) {
   EXPECT_FALSE(row_blocked_layout({3, 264}, 1, 8, 2, 128));
   EXPECT_TRUE(row_blocked_layout({4, 256}, 1, 8, 2, 128));

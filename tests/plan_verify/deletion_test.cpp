@@ -1,4 +1,4 @@
-// Deletes each synchronising step in turn. Every deletion must be rejected, with the golden
+// Deletes each synchronising step, one at a time. Every deletion must be rejected, with the golden
 // message.
 #include <fmt/format.h>
 #include <gtest/gtest.h>

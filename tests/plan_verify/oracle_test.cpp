@@ -164,7 +164,7 @@ TEST(Oracle, ShortenedLoopsAreJudgedAsWhole) {
     steps.push_back(end());
     if (below(random, 2) == 0) steps.push_back(wait_group(0));
     steps.push_back(barrier());
-    // After a loop of this many trips, the stage of the last iteration.
+    // After a loop of this many iterations, the stage of the last iteration.
     steps.push_back(work(
         "t", {{.tensor = 0, .lag = static_cast<int>((trip_count - 1 + (below(random, 6) == 0)) % stages)}},
         {}));

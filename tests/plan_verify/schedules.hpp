@@ -1,4 +1,5 @@
-// Schedules written by hand, and the small words to write them with. Their steps are one list (flat_steps.hpp), which verdict() nests.
+// Hand-written schedules, and the small functions to write them with. Their steps are one list
+// (flat_steps.hpp), which verdict() nests.
 #pragma once
 #include "../plan/flat_steps.hpp"
 

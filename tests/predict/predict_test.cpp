@@ -55,7 +55,7 @@ Counts predicted_of(const Plan& plan, const Launch& l) {
   return sum;
 }
 
-/// One line for each counter that differs, then "kernels K, counters C, left out L".
+/// One line for each counter that differs, then "kernels K, counters C, skipped L".
 std::string compare(const graph::KernelGraph& g, const run::Cache& cache) {
   std::string report, text;
   std::vector<run::EmulatedKernel> kernels;
@@ -244,7 +244,7 @@ TEST(Predict, WalksTheScheduleAndNothingElse) {
   EXPECT_EQ(counts.at(Counter::mma), 0u);
 }
 
-// Of 512 copies by 100 threads the last ones are made by 12 lanes: the others are one execution ahead.
+// Of 512 copies by 100 threads the last ones are made by 12 lanes: the others have one execution more.
 TEST(Predict, LeavesOutWhatTheEmulatorWouldMixUp) {
   Plan plan = lora();
   KernelPlan& kernel = plan.kernels.at(0);

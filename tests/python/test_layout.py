@@ -134,7 +134,7 @@ def test_the_corpus():
             if record["op"] in SEPARATE or record["op"].startswith(ATOMS):
                 continue
             if record["op"] == "composed_logical_product" and " o " in record["args"][1]:
-                continue  # refused: it takes a plain layout there
+                continue  # refused: it takes an uncomposed layout there
             name, arguments = operation(record["op"], record["args"])
             try:
                 found = getattr(layout, name)(*arguments)

@@ -188,7 +188,7 @@ Value<L> binary(Rng& rng, OpKind kind, Value<L> x, Value<L> y) {
 }
 
 /// A binary operator with a scalar as the second operand: values that inputs also have, so that comparisons
-/// meet equal operands.
+/// have equal operands.
 template <class L>
 Value<L> with_scalar(Rng& rng, OpKind kind, Value<L> x) {
   static const std::vector<double> any = {0, 0.5, -1.25, 1, 0.1}, divisors = {1.5, -0.75, 3},

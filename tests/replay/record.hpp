@@ -1,4 +1,4 @@
-// Records of plans: the results of the planner and the emitter for a graph, as lines of text.
+// Records of plans: the results of the planner and the emitter for a graph, one per line.
 //
 //   Record r = record(graph, "lora[0]", target, Way::given, Counters::listed);
 //   r.key        // "lora[0] sm_80 given"

@@ -5,7 +5,7 @@
 
 namespace zellige::retile::test {
 
-/// One custom operator, or two of which the second sums the partial results of the first.
+/// One custom operator, or two of which the second adds the partial results of the first.
 graph::KernelGraph random_blocks(std::uint64_t seed);
 
 /// One or two extents changed.

@@ -69,8 +69,8 @@ TEST(Retile, KeepsWhatRandomGraphsCompute) {
         const graph::Comparison c = graph::compare(b[o], a[o], graph::DType::f32);
         EXPECT_LT(c.norm_error, 1e-11) << g.name << " to " << print(tiling);
       }
-      // With roundings: the same numbers, except for an ulp where sums in another order round differently.
-      // Partial sums are no longer rounded, which shows where they were.
+      // With roundings: the same numbers, except for an ulp where additions in another order round
+      // differently. Partial results are no longer rounded, which shows where they were.
       const bool wide = !same_dtypes(g, h);
       widened += wide;
       const KernelGraph back = wide ? retile(h, tiling_of(g)) : g;

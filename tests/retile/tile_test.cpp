@@ -87,8 +87,8 @@ std::vector<const char*> emulated_files() {
 
 INSTANTIATE_TEST_SUITE_P(Files, Emulated, testing::ValuesIn(emulated_files()), name_of);
 
-// Partial results of blocks are adjacent in a separate dimension, and may be split differently: half as many
-// blocks have twice the iterations each, and the tensor between the kernels has half the parts.
+// Partial results of blocks are adjacent in a separate dimension, and may be split differently: half the
+// number of blocks have twice the iterations each, and the tensor between the kernels has half the parts.
 TEST(Fused, KeysMayBeSplitOtherwise) {
   graph::Builder b("split_keys");
   const graph::Tensor p = exp(matmul(b.input("Q", {64, 64}), b.input("K", {64, 4096})));

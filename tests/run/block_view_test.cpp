@@ -1,5 +1,5 @@
-// permute, reshape and sums that remove their dimension inside blocks, on the emulator: of loaded tiles, of
-// matmuls, of accumulated values, and of stored results; and refusals.
+// permute, reshape and reductions that remove their dimension inside blocks, on the emulator: of loaded
+// tiles, of matmuls, of accumulated values, and of stored results; and refusals.
 #include <random>
 
 #include "emulate_graph.hpp"
@@ -71,8 +71,8 @@ TEST_P(BlockViews, OfProductsAndSums) {
   expect_right(b.build());
 }
 
-// Results that a matmul cannot produce in another order, and sums of them, are read in that order from where
-// they are stored.
+// Results that a matmul cannot produce in another order, and their reductions, are read in that order from
+// where they are stored.
 TEST_P(BlockViews, OfWhatIsStored) {
   graph::Builder b("stored");
   const Tensor A = b.input("A", {3, 20, 36}), B = b.input("B", {3, 36, 28}), C = b.input("C", {3, 28});

@@ -121,7 +121,7 @@ INSTANTIATE_TEST_SUITE_P(DTypes, IntegerKernels, testing::Values(DType::int8, DT
 
 class NarrowProducts : public testing::TestWithParam<DType> {};
 
-/// Against explicit sums: the products of such numbers are exact in float64.
+/// Against explicit loops: the products of such numbers are exact in float64.
 TEST_P(NarrowProducts, AreSumsInFloat32) {
   const std::int64_t m = 48, k = 80, n = 40;
   std::mt19937 engine(1);

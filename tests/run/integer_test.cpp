@@ -1,4 +1,4 @@
-// Integer sums and matmuls on the emulator and in the reference, against explicit int32 sums, which wrap:
+// Integer reductions and matmuls on the emulator and in the reference, against int32 loops, which wrap:
 // every number must be equal.
 #include <random>
 

@@ -131,7 +131,8 @@ TEST_P(OuterProducts, InEveryTile) {
   EXPECT_GE(rows.size(), 3u) << "the tiles are there to be shared in different ways";
 }
 
-// A norm before, whose sums are accumulated with the matmul; gelu and a residual after it; small and large M.
+// A norm before, whose squares are accumulated with the matmul; gelu and a residual after it; small and large
+// M.
 TEST_P(OuterProducts, InLayers) {
   for (const std::int64_t rows : {3, 48}) {
     graph::Builder b(fmt::format("layer_of_{}", rows));

@@ -104,7 +104,7 @@ TEST_F(Places, LinksAreWrittenThrough) {
             path("round") + ": cannot be written: Too many levels of symbolic links");
 }
 
-// If one of several outputs fails, none is written, and nothing is left behind.
+// If one of several outputs fails, none is written, and nothing remains.
 TEST_F(Places, AllOrNothing) {
   EXPECT_EQ(write({{"out/mine", "old"}}), "");
   write_whole(path("file"), "x");

@@ -45,7 +45,7 @@ TEST(Pool, ACrashIsItsOwnJobsAlone) {
   EXPECT_EQ(ends.at(3).crash, "ended with status 3 and no result");
 }
 
-// A job is requested only when one may start: an endless source is never read ahead.
+// A job is requested only when one may start: an endless source is never prefetched.
 TEST(Pool, JobsAreAskedForOneByOne) {
   int asked = 0, ended = 0;
   run_jobs(

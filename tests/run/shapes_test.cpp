@@ -146,7 +146,7 @@ TEST(Shapes, StridesThatInterleave) {
   for (const char* target : {"sm_80", "sm_90a"}) expect_correct(b.build(), target, cache);
 }
 
-// Sums beyond those for which inputs are scaled.
+// Totals beyond those for which inputs are scaled.
 TEST(Shapes, LargeSums) {
   const Cache cache = Cache::temporary();
   for (const graph::DType dtype : {graph::DType::f16, graph::DType::bf16, graph::DType::f32}) {

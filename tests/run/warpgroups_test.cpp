@@ -127,8 +127,8 @@ TEST(Warpgroups, TakeColumnsThatEndWithinALine) {
     }
 }
 
-// Few rows are the instruction's columns: 8, or what is filled up to 16 and 32; a row of another tensor is added, and B's columns
-// may lie either way.
+// The rows of a small M are the instruction's columns: 8, or what is filled up to 16 and 32; a row of another
+// tensor is added, and B's columns may lie either way.
 TEST(Warpgroups, SwapAAndBForASmallM) {
   struct Few {
     std::int64_t m, n, k, columns;
@@ -177,7 +177,7 @@ TEST(Warpgroups, SplitKOverPairsOfBlocks) {
   }
 }
 
-// The epilogue reads a row of another tensor; a float32 result takes twice as many boxes.
+// The epilogue reads a row of another tensor; a float32 result takes twice the boxes.
 TEST(Warpgroups, SplitKUnderAnEpilogue) {
   for (DType to : {DType::f16, DType::f32}) {
     graph::Builder b("epilogue");

@@ -28,7 +28,7 @@ std::vector<Rule> rules() {
                      return of(rng.pick(std::vector{0.5, 0.125, 2.0, 3.0, 1.0 / 3, 0.3}));
                    }});
   };
-  // Sums and products.
+  // Additions and products.
   add(
       "distributes", [](In in) { return matmul(in.x + in.y, in.u); },
       [](In in) { return matmul(in.y, in.u) + matmul(in.x, in.u); });

@@ -1,5 +1,5 @@
 // Every warp instruction that has a call, on the emulator: fragments filled by the row's coordinates, against
-// plain loops over the matrices.
+// simple loops over the matrices.
 #include <zellige/atom/mma_call.hpp>
 #include <zellige/atom/mma_reference.hpp>
 

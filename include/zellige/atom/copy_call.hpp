@@ -78,7 +78,7 @@ ZELLIGE_CALL void store_matrices(Row const& row, uint32_t const (&r)[n]) {
   if constexpr (n == 2 && transposed) stmatrix_x2_trans(row, r);
   if constexpr (n == 4 && transposed) stmatrix_x4_trans(row, r);
 }
-/// Threads 1 or 4 apart exchange a register, which transposes the 2 x 2 registers of the two.
+/// Threads at a distance of 1 or 4 exchange a register, which transposes the 2 x 2 registers of the two.
 template <class Op>
 ZELLIGE_CALL void exchange_registers(uint32_t (&r)[2]) {
   constexpr unsigned distance = copy_row_of<Op>::value.kind == CopyRow::Kind::shuffle1 ? 1 : 4;

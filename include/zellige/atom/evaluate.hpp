@@ -245,7 +245,8 @@ inline std::string evaluate_tma(Tape& t, std::string_view op, Args const& a) {
   if (t.failed()) return "";
   Value const cta = parse_value(a.at(7));
   Num const elements = tma_elements(t, request, box);
-  // A swizzled pointer has a plain layout; a swizzled layout keeps its swizzle and the offset of the part.
+  // A swizzled pointer has an uncomposed layout; a swizzled layout keeps its swizzle and the offset of the
+  // part.
   auto shared_text = [&](Value const& mine) {
     if (!shared.is(ValueKind::composed) || shared[1].is(ValueKind::flag)) return to_text(mine[0]);
     Num const begin = t.add(shared[1].root().s, mine[1].root().s);

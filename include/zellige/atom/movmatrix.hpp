@@ -1,4 +1,4 @@
-// movmatrix: a warp transposes an 8x8 matrix of 16-bit elements, held in one register per thread as ldmatrix
+// movmatrix: a warp transposes an 8x8 matrix of 16-bit elements, in one register per thread as ldmatrix
 // loads it.
 //
 //   r = movmatrix_trans(r);

@@ -5,7 +5,7 @@
 //   for (const Instruction& row : movement_rows)
 //     if (row.completion == Instruction::Completion::mbarrier_bytes) ...
 //
-// A few rows are older than SM90, as their compute capability shows. Host code only.
+// Some rows are older than SM90, as their compute capability shows. Host code only.
 #pragma once
 
 #include <string_view>

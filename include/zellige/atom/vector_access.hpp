@@ -172,7 +172,7 @@ ZELLIGE_ALGEBRA consteval bool same_modes() {
 }
 
 template <class X>
-inline constexpr int bits_of_values = -1;  // as many as run-time numbers give
+inline constexpr int bits_of_values = -1;  // the number that is known at run time
 template <class X>
 requires is_static_integer_v<remove_cvref_t<decltype(size(lvalue<X const>()))>>
 inline constexpr int bits_of_values<X> =
@@ -323,8 +323,8 @@ ZELLIGE_ALGEBRA consteval long long step_out_of_line() {
   }
   return 0;
 }
-/// True if a swizzled layout (V, Rest...) keeps each V contiguous. A slice of it may be a plain layout with
-/// run-time strides.
+/// True if a swizzled layout (V, Rest...) keeps each V contiguous. A slice of it may be an uncomposed layout
+/// with run-time strides.
 template <class L, int n>
 ZELLIGE_ALGEBRA consteval bool swizzle_keeps() {
   return true;

@@ -62,7 +62,7 @@ class LoadAnywhere {
 
 #else
 
-  /// Starts the load of the first `valid` elements from `from` on; `end` is one past the tensor's last
+  /// Starts the load of the first `valid` elements from `from` on; `end` is one after the tensor's last
   /// element. No branch depends on a load.
   ZELLIGE_CALL void start(const T* from, int valid, const T* end = nullptr) {
     const auto address = reinterpret_cast<uint64_t>(from);

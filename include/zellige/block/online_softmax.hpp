@@ -1,4 +1,4 @@
-// OnlineSoftmax: the softmax of rows that are processed in pieces. Each step turns a piece's scores into
+// OnlineSoftmax: the softmax of rows that are processed in pieces. Each step converts a piece's scores into
 // exponentials and returns the factor for earlier accumulators.
 //
 //   Accumulator<WgmmaOf<half_t, 128>> s;                  // 64 rows of 128 keys' scores

@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(256, 1)
   const smem<T> sA = shared<T>("A", 0, Stages * Plan::a_size);
   const smem<T> sB = shared<T>("B", 2 * Stages * Plan::a_size, Stages * Plan::b_size);
 
-  // Rows along N: a warp takes 32 of the stage, as many at a time as its lanes have chunks for.
+  // Rows along N: a warp takes 32 of the stage, at a time those that its lanes have chunks for.
   const auto copy_rows = [&](smem<T> to, int k0) {
     constexpr int chunks = BN / 8 + 1, at_once = 32 / chunks;
     const int c = lane % chunks;

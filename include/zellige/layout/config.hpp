@@ -146,7 +146,7 @@ using make_seq = typename detail::count_to<N>::type;
 template <int B, int E>
 using make_range = typename detail::shift_seq<B, make_seq<(E > B ? E - B : 0)>>::type;
 
-/// Never true for a dependent T: the condition of a static_assert that fires once when its branch is chosen.
+/// Never true for a dependent T: the condition of a static_assert that fires once its branch is selected.
 template <class...>
 inline constexpr bool never = false;
 

@@ -321,7 +321,7 @@ ZELLIGE_STEP constexpr auto offset_flat(tuple<C...> const& crd, S const& shape, 
                         get<nth_true<!is_underscore_v<C>...>(I)>(shape),
                         get<nth_true<!is_underscore_v<C>...>(I)>(stride)));
 }
-/// The index of a coordinate with each `_` as 0. Plain strides skip the zeros.
+/// The index of a coordinate with each `_` as 0. Integer strides skip the zeros.
 template <class Crd, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr auto slice_offset(Crd const& crd, S const& shape, D const& stride) {
   if constexpr (is_flat_v<Crd> && has_integral_strides_v<D> &&

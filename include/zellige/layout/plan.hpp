@@ -1,4 +1,4 @@
-// From types to a value and back: turns the algebra, written once on values, into functions on Layout types.
+// From types to a value and back: maps the algebra, written once on values, to functions on Layout types.
 //
 // plan<Op, Ts...>::value is the result of the operation on the types alone: a tree of nodes, each number
 // static or the id of an expression, and the expressions over the run-time leaves of the arguments in order.

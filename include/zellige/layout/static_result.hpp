@@ -1,4 +1,4 @@
-// Turns the result of an operation on static arguments into a type. Most expressions need this, and it
+// Converts the result of an operation on static arguments to a type. Most expressions need this, and it
 // dominates compile time; so the value that the compiler keeps is small, and the types are made from it
 // without a function: one class for each node that has inner nodes below it.
 #pragma once

@@ -7,7 +7,7 @@
 // ...) refuse it; copy_if handles partial tiles.
 //
 // The record is a value stored with the address, not a type: edge tiles and inner tiles have one type, as in
-// CuTe. It is kept if run-time numbers are checked on host and device alike: in units that no CUDA compiler
+// CuTe. It is kept if run-time numbers are checked on both host and device: in units that no CUDA compiler
 // compiles, and wherever ZELLIGE_CHECK is 1. It is omitted with ZELLIGE_CHECK 0, and by a CUDA compiler
 // without ZELLIGE_CHECK, whose kernels check nothing.
 //

@@ -1,5 +1,6 @@
 // Runs the same attention by two launchers on the same random inputs: compares every bit of what they write, holds some
-// rows against a sum in double, and times them alternately, medians of nine rounds or of as many as ROUNDS. One line a call.
+// rows against a sum in double, and times them alternately, medians of nine rounds or of ROUNDS. One line a
+// call.
 //
 //   g++ -std=c++20 -O2 compare.cpp -I /usr/local/cuda/include -lcudart_static -ldl -lrt -lpthread
 //   compare NAME CUTES.so OURS.so (half|bfloat) (attention|latent|latent_halves) BATCH HEADS ROWS COLUMNS DEPTH CAUSAL [ROUNDS]
@@ -110,7 +111,7 @@ float median(std::vector<float> v) {
 }
 float minimum(std::vector<float> const& v) { return *std::min_element(v.begin(), v.end()); }
 
-/// The largest distance of some rows of plain attention from a sum in double.
+/// The largest distance of some rows of unfused attention from a sum in double.
 double distance(Attention const& a, Format format, std::vector<std::uint16_t> const& q,
                 std::vector<std::uint16_t> const& k, std::vector<std::uint16_t> const& v,
                 std::vector<unsigned char> const& out) {

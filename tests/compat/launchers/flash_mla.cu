@@ -12,7 +12,7 @@
 
 namespace {
 
-/// Which pages each block reads, how many partial results lie in front of each request's, and where its pages are.
+/// Which pages each block reads, how many partial results are before each request's, and where its pages are.
 struct Schedule {
   std::vector<DecodingSchedMeta> parts;
   std::vector<int> splits{0}, table, lengths;

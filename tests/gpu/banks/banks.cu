@@ -41,7 +41,7 @@ struct Pattern {
 int swizzled(int element, int bits, int base, int shift) {
   return element ^ (((element >> (base + shift)) & ((1 << bits) - 1)) << base);
 }
-// Lane l's row of an ldmatrix.x4 on 16 x 16 halves, rows `pitch` bytes apart.
+// Lane l's row of an ldmatrix.x4 on 16 x 16 halves, rows at a distance of `pitch` bytes.
 int row_of(int l, int pitch) { return l % 16 * pitch + l / 16 * 16; }
 
 std::vector<Pattern> patterns() {

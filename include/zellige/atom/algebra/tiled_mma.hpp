@@ -45,7 +45,7 @@ struct MmaTiling {
   }
 };
 
-/// The permutation of M, N or K; by default, as many elements as the threads cover.
+/// The permutation of M, N or K; by default, the number of elements that the threads cover.
 ZELLIGE_ALGEBRA constexpr Value permutation_mnk(Tape& t, MmaTiling const& m, int mnk) {
   Value const given = m.permutation[mnk];
   if (!given.is(ValueKind::underscore)) return given;

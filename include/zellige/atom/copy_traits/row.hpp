@@ -19,7 +19,7 @@ struct CopyRow {
     none,
     vector,    // one thread moves `bits`
     element,   // one thread, one element: widened as far as the layouts allow
-    shuffle1,  // pairs of threads 1 or 4 apart exchange registers, which transposes 2 x 2
+    shuffle1,  // pairs of threads at distance 1 or 4 exchange registers, which transposes 2 x 2
     shuffle4,
     rows,     // ldmatrix: 8 x 16 bytes each of `matrices`, addressed by rows, kept as registers
     columns,  // ldmatrix.trans

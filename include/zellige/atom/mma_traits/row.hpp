@@ -4,7 +4,7 @@
 //   operand_layout(row, MmaPart::c)      ((_4,_8),(_2,_2)):((_32,_1),(_16,_8)) as a ThreadValue
 //
 // A layout maps (thread, value) to the colexicographic index in (M,K), (N,K) or (M,N). From Turing on they
-// follow one rule, PTX ISA's fragment figures: a register holds as many neighbours along K as fit in 32 bits;
+// follow one rule, PTX ISA's fragment figures: a register holds the neighbours along K that fit in 32 bits;
 // four threads are along K and eight along the rows; the remaining modes are values, first 8 rows down, then
 // along K. algebra/mma.hpp has the same as layouts of the layout library, which this header does not include.
 #pragma once
@@ -36,7 +36,8 @@ struct MmaRow {
 
 enum class MmaPart : signed char { a, b, c, threads };
 
-/// The threads of a warp, or warpgroup, that issue it; a warp has four quad pairs, 4 threads apart.
+/// The threads of a warp, or warpgroup, that issue it; a warp has four quad pairs, at a distance of 4
+/// threads.
 ZELLIGE_ALGEBRA constexpr ThreadValue issuing_threads(Issuer issuer) {
   switch (issuer) {
     case Issuer::thread:

@@ -27,7 +27,7 @@ ZELLIGE_ALGEBRA constexpr List<Counted> counted_modes(Tape& t, View l) {
   }
   return modes;
 }
-/// The modes with a static, plain stride, by its magnitude.
+/// The modes with a static integer stride, by its magnitude.
 ZELLIGE_ALGEBRA constexpr List<Counted> by_stride(List<Counted> const& modes) {
   List<Counted> sorted;
   for (Counted const& c : modes) {

@@ -1,4 +1,4 @@
-// The integer-module that indices live in: plain integers, and coordinates (arithmetic tuples) spanned by
+// The integer-module that indices live in: integers, and coordinates (arithmetic tuples) spanned by
 // basis elements. 2@0 + 3@1 is the coordinate (2, 3).
 #pragma once
 #include <zellige/layout/algebra/modes.hpp>

@@ -9,7 +9,7 @@
 //             the id selects one row
 // names       as in CuTe, aliases after a blank
 // parameters  letters, one per operand; `|` between kinds of operands that one function takes:
-//             c layout or composed layout, p plain layout, s swizzle, i number or tuple of numbers, n number,
+//             c layout, also composed, p uncomposed layout, s swizzle, i number or tuple of numbers, n number,
 //             x coordinate (numbers and _), m tiler (a layout, a number, _, or a tuple of them), k mode index
 //             or count, f factor, b bits, e bits of an element, or its type's name; ? optional, * repeated
 // family      what kind of operation it is: Family

@@ -8,7 +8,7 @@ enum class Rule : signed char {
   none,
   composition_stride,    // x: stride, y: extent of the left mode
   composition_extent,    // x: extent left to place, y: extent of the left mode
-  composition_crossing,  // x: stride, y: extent of the left mode that the right mode continues past
+  composition_crossing,  // x: stride, y: extent of the left mode that the right mode crosses
   composition_overlap,   // x: how far the right modes reach in total, y: extent of the left mode
   composition_signs,     // x: the least stride, y: the greatest
   composition_rank,      // x: modes of the tiler, y: modes of the layout

@@ -128,7 +128,7 @@ ZELLIGE_ALGEBRA constexpr Settled settle(Tape& t, View c, Asks asks) {
   }
   return s;
 }
-/// The plain layout that equals the composed one, or a refusal.
+/// The uncomposed layout that equals the composed one, or a refusal.
 ZELLIGE_ALGEBRA constexpr Value inner_layout_of(Tape& t, View c) {
   Settled const s = settle(t, c, Asks::composition);
   if (t.failed()) return nothing();

@@ -125,7 +125,7 @@ ZELLIGE_ALGEBRA constexpr Num expression(int i) { return {0, i + 1}; }
 /// True if the two are known to be equal: both static, with the same value.
 ZELLIGE_ALGEBRA constexpr bool same(Num a, Num b) { return a.id == 0 && b.id == 0 && a.v == b.v; }
 
-/// The basis element of a stride: 0 for a plain number, else the mode indices + 1 as bytes, the outermost
+/// The basis element of a stride: 0 for an integer, else the mode indices + 1 as bytes, the outermost
 /// highest. E<0, 1> is 0x0102.
 using Path = long long;
 ZELLIGE_ALGEBRA constexpr Path extend(Path outer, int inner) { return outer * 256 + inner + 1; }
@@ -195,7 +195,7 @@ struct View {
     for (; mode > 0; --mode) at = after(at);
     return {at};
   }
-  /// One past the subtree that starts at a node.
+  /// The node after the subtree that starts at a node.
   ZELLIGE_ALGEBRA static constexpr ValueNode const* after(ValueNode const* node) {
     for (int open = 1; open > 0; ++node) open += (node->kids > 0 ? node->kids : 0) - 1;
     return node;

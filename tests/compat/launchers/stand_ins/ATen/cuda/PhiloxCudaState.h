@@ -1,4 +1,4 @@
-// Stands in for torch's header of this name: a seed and an offset, which kernels without dropout do not use.
+// Replaces torch's header of this name: a seed and an offset, which kernels without dropout do not use.
 #pragma once
 #include <cstdint>
 

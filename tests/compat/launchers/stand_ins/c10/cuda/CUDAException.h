@@ -1,4 +1,4 @@
-// Stands in for torch's header of this name where a kernel of FlashAttention 2 is built without torch.
+// Replaces torch's header of this name where a kernel of FlashAttention 2 is built without torch.
 #pragma once
 #include <cuda_runtime.h>
 
