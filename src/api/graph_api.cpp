@@ -3,7 +3,7 @@
 #include "api/caller_memory.hpp"
 #include "api/guard.hpp"
 #include "api/handles.hpp"
-#include "api/texts.hpp"
+#include "api/strings.hpp"
 #include "graph/candidates.hpp"
 #include "graph/error.hpp"
 #include "graph/json.hpp"

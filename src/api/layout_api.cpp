@@ -1,7 +1,7 @@
 // zellige_layout*: evaluates expressions of `zellige layout`.
 #include "api/caller_memory.hpp"
 #include "api/guard.hpp"
-#include "api/texts.hpp"
+#include "api/strings.hpp"
 #include "graph/error.hpp"
 #include "view/expression.hpp"
 #include "view/layout_picture.hpp"

@@ -10,7 +10,7 @@
 #include "api/guard.hpp"
 #include "api/handles.hpp"
 #include "api/program.hpp"
-#include "api/texts.hpp"
+#include "api/strings.hpp"
 #include "emit/read_manifest.hpp"
 #include "emit/seal.hpp"
 #include "graph/error.hpp"

@@ -9,7 +9,7 @@
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
-#include "cli/tell.hpp"
+#include "cli/rejections.hpp"
 #include "cli/terminal.hpp"
 #include "fuse/custom.hpp"
 #include "graph/constant.hpp"

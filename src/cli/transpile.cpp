@@ -11,7 +11,7 @@
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
-#include "cli/tell.hpp"
+#include "cli/rejections.hpp"
 #include "cli/terminal.hpp"
 #include "cli/tiling.hpp"
 #include "emit/c_header.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "emit/names.hpp"
-#include "emit/text.hpp"
+#include "emit/source_lines.hpp"
 
 namespace zellige::emit {
 namespace {

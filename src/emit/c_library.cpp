@@ -2,7 +2,7 @@
 
 #include "emit/c_header.hpp"
 #include "emit/names.hpp"
-#include "emit/text.hpp"
+#include "emit/source_lines.hpp"
 
 namespace zellige::emit {
 namespace {

@@ -1,6 +1,6 @@
 #include "emit/formula.hpp"
 
-#include "emit/text.hpp"
+#include "emit/source_lines.hpp"
 #include "graph/elementwise.hpp"
 
 namespace zellige::emit {

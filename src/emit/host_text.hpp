@@ -1,7 +1,7 @@
 // Emits the host code: the entry that launches the kernels, and the emulator's entries.
 #pragma once
 #include "emit/manifest.hpp"
-#include "emit/text.hpp"
+#include "emit/source_lines.hpp"
 
 namespace zellige::emit {
 

@@ -15,7 +15,7 @@
 
 #include "emit/names.hpp"
 #include "emit/parameters.hpp"
-#include "emit/text.hpp"
+#include "emit/source_lines.hpp"
 #include "plan/evaluation.hpp"
 #include "plan/sliced.hpp"
 

@@ -13,7 +13,7 @@
 #include <string>
 
 #include "emit/names.hpp"
-#include "emit/text.hpp"
+#include "emit/source_lines.hpp"
 #include "plan/launches.hpp"
 #include "plan/plan.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "emit/text.hpp"
+#include "emit/source_lines.hpp"
 
 namespace zellige::emit {
 

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "fuse/alike.hpp"
+#include "fuse/canonical_order.hpp"
 #include "fuse/lay_out.hpp"
 #include "fuse/mask_partial_tiles.hpp"
 #include "fuse/merge.hpp"

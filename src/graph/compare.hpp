@@ -11,7 +11,7 @@
 // exceed its element's limit, whatever the tolerance allows. judge.hpp derives limits from proved rounding
 // errors (rounding.hpp).
 //
-// A program that omits roundings (left_out.hpp) is compared with the unrounded values, and is allowed the
+// A program that omits roundings (omit_roundings.hpp) is compared with the unrounded values, and is allowed the
 // distance of those roundings: ||rounded - expected|| in norm, and `spread` times the rms of a row's rounded
 // - expected per element. Where only `rounded` is not finite (it overflowed), it adds nothing.
 //

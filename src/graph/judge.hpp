@@ -26,7 +26,7 @@ namespace zellige::graph {
 class Judge {
  public:
   /// `reference`: the run of the graph on `inputs`. `threads`: 0: all cores. If the graph omits roundings
-  /// (left_out.hpp), `declared` is the graph with them and `rounded` its reference. All of them must outlive
+  /// (omit_roundings.hpp), `declared` is the graph with them and `rounded` its reference. All of them must outlive
   /// the judge.
   Judge(const KernelGraph&, const std::vector<Array>& inputs, const Reference& reference, int threads = 0,
         const KernelGraph* declared = nullptr, const Reference* rounded = nullptr);

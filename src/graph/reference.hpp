@@ -30,7 +30,7 @@ struct ReferenceOptions {
   double exp_limit = std::numeric_limits<double>::infinity();
   bool errors = false;  // also compute what rounding alone explains (rounding.hpp); takes a few times as long
   std::uint64_t sample = 0;  // with `errors`, if not 0: one run with random rounding instead of the reference
-  // With `errors`: the same graph with all requested roundings (left_out.hpp). A right kernel may perform any
+  // With `errors`: the same graph with all requested roundings (omit_roundings.hpp). A right kernel may perform any
   // of those omitted here, or another instead, such as that of a matmul's operand.
   const KernelGraph* declared = nullptr;
   bool spread = false;  // with `errors`: also keep what such runs need

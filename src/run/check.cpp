@@ -8,7 +8,7 @@
 #include <mutex>
 
 #include "graph/judge.hpp"
-#include "graph/left_out.hpp"
+#include "graph/omit_roundings.hpp"
 #include "graph/parallel.hpp"
 
 namespace zellige::run {

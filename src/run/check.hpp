@@ -5,7 +5,7 @@
 //   check_sample(g, manifest, storage, choice, options, result);  // tiles, by their subgraphs
 //
 // The graph is the original one, before fusion: the rounding of a tensor that the program does not store, or
-// stores in another dtype, is omitted (graph/left_out.hpp); tensors that only the program stores are checked
+// stores in another dtype, is omitted (graph/omit_roundings.hpp); tensors that only the program stores are checked
 // through their consumers.
 //
 // Both functions set the result's status, its reason and the report on each tensor. graph/sample.hpp chooses

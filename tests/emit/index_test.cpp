@@ -9,7 +9,7 @@
 #include <map>
 #include <random>
 
-#include "emit/text.hpp"
+#include "emit/source_lines.hpp"
 
 namespace zellige::emit {
 namespace {

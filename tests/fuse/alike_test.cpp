@@ -1,9 +1,8 @@
 // Groups that differ only in the order of independent operators are planned once.
-#include "fuse/alike.hpp"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "fuse/canonical_order.hpp"
 #include "graph/infer.hpp"
 #include "graph/json.hpp"
 #include "graph/load.hpp"

@@ -9,7 +9,7 @@
 #include "graph/builder.hpp"
 #include "graph/inputs.hpp"
 #include "graph/judge.hpp"
-#include "graph/left_out.hpp"
+#include "graph/omit_roundings.hpp"
 
 namespace zellige::graph {
 namespace {

@@ -1,7 +1,5 @@
 // A program with excess precision is checked against the graph without the elided roundings, with exactly
 // their tolerance.
-#include "graph/left_out.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,6 +7,7 @@
 #include "graph/builder.hpp"
 #include "graph/inputs.hpp"
 #include "graph/judge.hpp"
+#include "graph/omit_roundings.hpp"
 
 namespace zellige::graph {
 namespace {

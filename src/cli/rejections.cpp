@@ -1,4 +1,4 @@
-#include "cli/tell.hpp"
+#include "cli/rejections.hpp"
 
 #include "cli/terminal.hpp"
 

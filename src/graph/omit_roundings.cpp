@@ -1,4 +1,4 @@
-#include "graph/left_out.hpp"
+#include "graph/omit_roundings.hpp"
 
 #include <algorithm>
 

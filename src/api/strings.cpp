@@ -1,4 +1,4 @@
-#include "api/texts.hpp"
+#include "api/strings.hpp"
 
 #include <cstring>
 #include <memory>

@@ -1,4 +1,4 @@
-#include "fuse/alike.hpp"
+#include "fuse/canonical_order.hpp"
 
 #include <algorithm>
 #include <bit>

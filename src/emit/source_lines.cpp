@@ -1,4 +1,4 @@
-#include "emit/text.hpp"
+#include "emit/source_lines.hpp"
 
 #include <cmath>
 #include <cstdlib>
