@@ -81,7 +81,7 @@ void add(Row& row, const run::RunResult& r, const KernelGraph& g) {
   row.mma += count["mma"], row.expected += expected;
   if (count["mma"] < expected) {
     ++row.too_few;
-    fmt::print("{}: {} mma; its matmuls reach {}\n", r.graph, count["mma"], expected);
+    fmt::print("{}: {} mma; its matmuls total {}\n", r.graph, count["mma"], expected);
   }
   row.wavefronts += count["ldmatrix_wavefronts"], row.ideal += count["ldmatrix_wavefronts_ideal"];
   if (count["ldmatrix_wavefronts"] != count["ldmatrix_wavefronts_ideal"]) {

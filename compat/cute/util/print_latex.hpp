@@ -39,7 +39,7 @@ CUTE_HOST_DEVICE void latex_head() {
       "\\begin{tikzpicture}[x={(0cm,-1cm)},y={(1cm,0cm)},every node/.style={minimum size=1cm, outer "
       "sep=0pt}]\n\n");
 }
-/// The lines around the cells, the row indices and columns, and the end.
+/// The lines around the cells, the numbers of the rows and columns, and the end.
 CUTE_HOST_DEVICE void latex_frame(int rows, int columns) {
   printf("\\draw[color=black,thick,shift={(-0.5,-0.5)}] (0,0) grid (%d,%d);\n\n", rows, columns);
   for (int m = 0; m < rows; ++m) printf("\\node at (%d,-1) {\\Large{\\texttt{%d}}};\n", m, m);
