@@ -221,7 +221,7 @@ class BlockInference {
       fail_at(where,
               "expected to accumulate what the loop computes, found an operand that lives after the loop");
     if (after)
-      for (int t : op.inputs) refuse_varying(where, t, "be combined with one that lives after the loop");
+      for (int t : op.inputs) refuse_varying(where, t, "be combined with a value computed after the loop");
     check_scalars(where, op.kind, op.attributes, op.inputs.size());
     if (op.kind == OpKind::mask) vary = check_place(where, op, shapes[0], after) || vary;
     const DType operands = common_dtype(where, op.kind, op.inputs, b_.tensors);
@@ -266,8 +266,8 @@ class BlockInference {
   void refuse_varying(const Where& where, int tensor, std::string_view what) const {
     if (varies_[tensor])
       fail_at(where,
-              "expected an accumulator in between, found block tensor {}, which changes with each of the {} "
-              "iterations, to {}",
+              "block tensor {} differs in each of the {} loop iterations and cannot {}; accumulate it first "
+              "(accum, accum_max, ...)",
               b_.tensors[tensor].name.empty() ? std::to_string(tensor) : b_.tensors[tensor].name, b_.loop,
               what);
   }
