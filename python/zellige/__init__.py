@@ -29,7 +29,7 @@ _PLACES = {
 
 
 _MODULES = (
-    "_native aten dtypes einsum exchange kernels layout numpy_face numpy_operators operators program torch_operators tracing torch_backend".split()
+    "_native aten dtypes einsum exchange kernels layout numpy_api numpy_operators operators program torch_operators tracing torch_backend".split()
 )
 
 

@@ -5,7 +5,7 @@ the keys are repeated for each head by an expand and a reshape, which the planne
 repeats are read unrepeated.
 """
 
-from . import numpy_face
+from . import numpy_api
 from . import operators as op
 
 ROWS = 64  # rows of a warpgroup instruction; fewer queries share them with the other heads of their group
@@ -38,14 +38,14 @@ def _attention(q, k, v, chain, causal=False, alone=False, masked=False, softmax=
 
         elif few:
             q = op.reshape(q, (shape[0], heads, group, *shape[2:]))
-            k, v = numpy_face._unsqueeze(k, 2), numpy_face._unsqueeze(v, 2)
+            k, v = numpy_api._unsqueeze(k, 2), numpy_api._unsqueeze(v, 2)
 
             def adapt(x):
                 if x.ndim < 3:
                     return x
                 return op.reshape(x, (*x.shape[:-3], *((heads, group) if x.shape[-3] != 1 else (1, 1)), *x.shape[-2:]))
 
-    keys, values = numpy_face._swap(k, -1, -2), v
+    keys, values = numpy_api._swap(k, -1, -2), v
     if q.ndim == 4 and q.shape[1] != heads:
         keys, values = (_repeated(x, shape[1] // heads) for x in (keys, values))
     scores = chain(op.matmul(q, keys), adapt)
@@ -63,7 +63,7 @@ def _permuted(x):
 def _repeated(x, times):
     """Repeats for each head of a group: from (batch, heads, m, n) to (batch, heads times, m, n)."""
     batch, heads, *matrix = x.shape
-    wide = op.expand(numpy_face._unsqueeze(x, 2), (batch, heads, times, *matrix))
+    wide = op.expand(numpy_api._unsqueeze(x, 2), (batch, heads, times, *matrix))
     return op.reshape(wide, (batch, heads * times, *matrix))
 
 
@@ -77,7 +77,7 @@ def _unrepeated(x):
     narrow, whole = trace.arrays[wide["inputs"][0]], trace.arrays[wide["outputs"][0]].shape
     if len(whole) != 5 or narrow.shape != (*whole[:2], 1, *whole[3:]) or x.shape != (whole[0], whole[1] * whole[2], *whole[3:]):
         return None
-    return numpy_face._squeeze(narrow, 2)
+    return numpy_api._squeeze(narrow, 2)
 
 
 _BETWEEN = {"cast", "mask", "mul_scalar", "add", "sub", "mul", "div", "neg", "tanh", "where", "maximum", "minimum", "clamp"}
@@ -147,4 +147,4 @@ def _transposed(k):
     made = k._trace.producer(k)
     if made and made["op"] == "permute" and made["dims"] == [0, 1, 3, 2]:
         return k._trace.arrays[made["inputs"][0]]
-    return numpy_face._swap(k, -1, -2)
+    return numpy_api._swap(k, -1, -2)

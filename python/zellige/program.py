@@ -274,7 +274,7 @@ def _graph(form) -> _native.Graph:
 
 
 def _traced(function, examples, constant, options) -> Program:
-    from . import numpy_face  # noqa: F401 (gives arrays their operators)
+    from . import numpy_api  # noqa: F401 (gives arrays their operators)
 
     name = getattr(function, "__name__", type(function).__name__).strip("<>")
     try:

@@ -160,4 +160,4 @@ class Array:
             " what it would become"
         )
 
-    # Methods are added by numpy_face.py.
+    # Methods are added by numpy_api.py.

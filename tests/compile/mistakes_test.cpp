@@ -16,7 +16,7 @@ struct Mistake {
 std::vector<Mistake> const mistakes = {
     {"UnsoundComposition",
      "composition(Layout<Shape<_4, _6, _8>, Stride<_2, _3, _5>>{}, Layout<_6, _3>{});",
-     {"stride_of_the_right_operand_does_not_divide_the_extent_it_continues_past", "composition", "3", "4"}},
+     {"stride_of_the_right_operand_does_not_divide_the_extent_it_crosses", "composition", "3", "4"}},
     {"CompositionOfOverlappingModes",
      "composition(Layout<Shape<_6, _2>, Stride<_8, _2>>{}, Layout<Shape<_4, _4>, Stride<_1, _4>>{});",
      {"composition", "4", "6"}},

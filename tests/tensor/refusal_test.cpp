@@ -70,7 +70,7 @@ std::vector<Mistake> const mistakes = {
     {"UnsoundComposition",
      "auto t = make_tensor(p, Layout<Shape<_4, _6, _8>, Stride<_2, _3, _5>>{}); composition(t, Layout<_6, "
      "_3>{});",
-     {"stride_of_the_right_operand_does_not_divide_the_extent_it_continues_past", "composition", "3", "4"}},
+     {"stride_of_the_right_operand_does_not_divide_the_extent_it_crosses", "composition", "3", "4"}},
     {"TooManyCoordinates",
      "auto t = make_tensor<float>(Shape<_4, _8>{}); t(1, 2, 3) = 0;",
      {"wrong_number_of_coordinates", "3", "2"}},

@@ -26,7 +26,7 @@ template <class Instruction, class Source, class Destination, int bits_of_an_acc
 ZELLIGE_HOST_DEVICE constexpr void source_and_destination_have_the_elements_of_one_access_in_another_order() =
     delete;
 template <class Instruction, class Swizzle, int bits_of_an_access>
-ZELLIGE_HOST_DEVICE constexpr void the_swizzle_takes_the_elements_of_one_access_apart() = delete;
+ZELLIGE_HOST_DEVICE constexpr void the_swizzle_separates_the_elements_of_one_access() = delete;
 template <class Instruction, class Source, int bits_of_the_source, int bits_of_an_access>
 ZELLIGE_HOST_DEVICE constexpr void the_source_has_not_as_many_values_as_the_instruction_moves() = delete;
 template <class Instruction, class Destination, int bits_of_the_destination, int bits_of_an_access>
@@ -293,10 +293,10 @@ ZELLIGE_HOST_DEVICE constexpr void refuse_access() {
     the_destination_has_not_as_many_values_as_the_instruction_moves<Op, LD, bits_of_values<D>,
                                                                     a.destination>();
   else if constexpr (source == Misaccess::swizzle)
-    the_swizzle_takes_the_elements_of_one_access_apart<Op, get_swizzle_t<typename S::iterator>, a.source>();
+    the_swizzle_separates_the_elements_of_one_access<Op, get_swizzle_t<typename S::iterator>, a.source>();
   else if constexpr (destination == Misaccess::swizzle)
-    the_swizzle_takes_the_elements_of_one_access_apart<Op, get_swizzle_t<typename D::iterator>,
-                                                       a.destination>();
+    the_swizzle_separates_the_elements_of_one_access<Op, get_swizzle_t<typename D::iterator>,
+                                                     a.destination>();
   else if constexpr (source == Misaccess::non_contiguous)
     elements_of_the_source_do_not_lie_together_as_one_access_needs<Op, LS, a.source>();
   else if constexpr (destination == Misaccess::non_contiguous)
@@ -370,11 +370,11 @@ ZELLIGE_HOST_DEVICE constexpr void refuse_steps() {
   constexpr Access a = access_on<Traits, S, D>;
   constexpr long long source = step_out_of_line_of<S, a.source, a.source_alignment>();
   if constexpr (!swizzle_keeps_all<S, a.source>())
-    the_swizzle_takes_the_elements_of_one_access_apart<typename Traits::Operation,
-                                                       get_swizzle_t<typename S::layout_type>, a.source>();
+    the_swizzle_separates_the_elements_of_one_access<typename Traits::Operation,
+                                                     get_swizzle_t<typename S::layout_type>, a.source>();
   else if constexpr (!swizzle_keeps_all<D, a.destination>())
-    the_swizzle_takes_the_elements_of_one_access_apart<
-        typename Traits::Operation, get_swizzle_t<typename D::layout_type>, a.destination>();
+    the_swizzle_separates_the_elements_of_one_access<typename Traits::Operation,
+                                                     get_swizzle_t<typename D::layout_type>, a.destination>();
   else if constexpr (source != 0)
     accesses_begin_at_no_multiple_of_their_width<typename Traits::Operation, typename S::layout_type, source,
                                                  a.source_alignment /

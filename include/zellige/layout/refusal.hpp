@@ -11,7 +11,7 @@ template <auto operation, long long extent, long long offered>
 ZELLIGE_HOST_DEVICE void extent_of_the_right_operand_is_not_a_multiple_of_what_the_left_mode_offers() =
     delete;
 template <auto operation, long long stride, long long extent>
-ZELLIGE_HOST_DEVICE void stride_of_the_right_operand_does_not_divide_the_extent_it_continues_past() = delete;
+ZELLIGE_HOST_DEVICE void stride_of_the_right_operand_does_not_divide_the_extent_it_crosses() = delete;
 template <auto operation, long long reach, long long extent>
 ZELLIGE_HOST_DEVICE void modes_of_the_right_operand_overlap_in_a_mode_of_the_left() = delete;
 template <auto operation, long long least_stride, long long greatest_stride>
@@ -59,7 +59,7 @@ ZELLIGE_HOST_DEVICE void division_by_zero() = delete;
 template <auto operation, long long x, long long y>
 ZELLIGE_HOST_DEVICE void an_operand_is_of_the_wrong_kind() = delete;
 template <auto operation, long long operand, long long operands>
-ZELLIGE_HOST_DEVICE void an_operand_is_a_composed_layout_where_a_plain_one_is_needed() = delete;
+ZELLIGE_HOST_DEVICE void an_operand_is_a_composed_layout_where_an_uncomposed_one_is_needed() = delete;
 template <auto operation, long long offset, long long needed>
 ZELLIGE_HOST_DEVICE void the_composed_layout_does_not_start_at_offset_0() = delete;
 template <auto operation, long long reached, long long size>
@@ -107,7 +107,7 @@ ZELLIGE_HOST_DEVICE constexpr void refuse() {
   else if constexpr (rule == Rule::composition_extent)
     extent_of_the_right_operand_is_not_a_multiple_of_what_the_left_mode_offers<op, x, y>();
   else if constexpr (rule == Rule::composition_crossing)
-    stride_of_the_right_operand_does_not_divide_the_extent_it_continues_past<op, x, y>();
+    stride_of_the_right_operand_does_not_divide_the_extent_it_crosses<op, x, y>();
   else if constexpr (rule == Rule::composition_overlap)
     modes_of_the_right_operand_overlap_in_a_mode_of_the_left<op, x, y>();
   else if constexpr (rule == Rule::composition_signs)
@@ -155,7 +155,7 @@ ZELLIGE_HOST_DEVICE constexpr void refuse() {
   else if constexpr (rule == Rule::not_a_layout)
     an_operand_is_of_the_wrong_kind<op, x, y>();
   else if constexpr (rule == Rule::composed_operand)
-    an_operand_is_a_composed_layout_where_a_plain_one_is_needed<op, x, y>();
+    an_operand_is_a_composed_layout_where_an_uncomposed_one_is_needed<op, x, y>();
   else if constexpr (rule == Rule::composed_offset)
     the_composed_layout_does_not_start_at_offset_0<op, x, y>();
   else if constexpr (rule == Rule::composed_overlap)
