@@ -100,9 +100,10 @@ double us_after_another(const plan::CostEstimate& p, const target::Target& targe
 
 namespace {
 
-/// The least share of the estimate that a plan may cost; less if warpgroups may run the matmuls (a loop of
-/// matmuls alone, or two with a step in between), because the formula does not model warpgroups well.
-constexpr double hopeful = 0.8, hopeful_of_warpgroups = 0.4;
+/// The least share of the estimate that a plan may cost; less where the formula overrates the matmuls: in a
+/// loop of matmuls alone, and if there are two with a step in between, whose results it does not know to
+/// remain in registers, or if warpgroups may run them.
+constexpr double hopeful = 0.8, hopeful_of_matmuls = 0.6, hopeful_of_chains = 0.4;
 
 bool multiplies(const graph::BlockGraph& b, auto dtype_is) {
   return std::ranges::any_of(b.ops, [&](const graph::BlockOp& op) {
@@ -110,13 +111,20 @@ bool multiplies(const graph::BlockGraph& b, auto dtype_is) {
   });
 }
 
-bool may_be_by_warpgroups(const graph::BlockGraph& b) {
+double least_share(const graph::BlockGraph& b, const target::Target& target) {
+  const auto lacks = [&](auto find) {
+    return multiplies(b, [&](graph::DType t) { return !find(graph::name(t)); });
+  };
+  if (lacks([&](auto t) { return target::find_mma(target, t, t, "f32"); })) return hopeful;
+  const bool by_warps = lacks([&](auto t) { return target::find_warpgroup_mma(target, t, t, "f32", 128); });
   int products = 0, others = 0;
   for (const graph::BlockOp& op : b.ops)
     if (op.kind != OpKind::input && op.kind != OpKind::output && op.kind != OpKind::permute &&
         !b.tensors[op.outputs[0]].after_loop)
       ++(op.kind == OpKind::matmul ? products : others);
-  return (products == 2 && b.loop >= plan::min_chained_iterations) || (products > 0 && others == 0);
+  if (products == 2 && b.loop >= plan::min_chained_iterations) return hopeful_of_chains;
+  if (products == 0 || others > 0) return hopeful;
+  return by_warps ? hopeful_of_matmuls : hopeful_of_chains;
 }
 
 /// Builds all kernels of one group, for one choice of how users share loaded tensors.
@@ -163,9 +171,7 @@ class Making {
     k.us += target_.costs.launch;
     const graph::BlockGraph& b = *k.parts[0].block;
     k.one_by_one = multiplies(b, [](graph::DType t) { return graph::is_integer(t); });
-    const bool ordinary = multiplies(
-        b, [&](graph::DType t) { return !target::find_mma(target_, graph::name(t), graph::name(t), "f32"); });
-    k.lower_bound_us = k.us * (may_be_by_warpgroups(b) && !ordinary ? hopeful_of_warpgroups : hopeful);
+    k.lower_bound_us = k.us * least_share(b, target_);
     return k;
   }
 

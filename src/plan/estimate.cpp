@@ -7,6 +7,7 @@
 #include "graph/infer.hpp"
 #include "graph/matrices.hpp"
 #include "plan/fragments.hpp"
+#include "plan/pipeline.hpp"
 #include "plan/tensor_map.hpp"
 #include "target/instructions.hpp"
 
@@ -176,7 +177,12 @@ class Estimate {
     const auto shared = [&](double stages) { return stages * trip_bytes_ + once_bytes_; };
     constexpr double in_flight = 48 * 1024;
     k_.in_flight = 1;
-    if (block_.loop > 1) {
+    if (block_.loop > 1 && !k_.warp_specialized) {
+      k_.in_flight =
+          copy_stages({block_.grid.count(), block_.loop, static_cast<int>(block_.block.count()),
+                       static_cast<std::int64_t>(trip_bytes_), static_cast<std::int64_t>(once_bytes_)},
+                      target_);
+    } else if (block_.loop > 1) {
       const auto limit = static_cast<double>(target_.shared_per_block);
       while (k_.in_flight < std::min(8.0, k_.trip_count) && shared(k_.in_flight + 1) <= limit &&
              (k_.in_flight < 3 || (k_.in_flight - 1) * trip_bytes_ < in_flight))

@@ -73,31 +73,6 @@ void start_copies(const KernelPlan& plan, Order& order) {
 constexpr std::int64_t bytes_in_flight = 48 * 1024;  // per multiprocessor, to cover a latency of about 700 ns
 constexpr int max_stages = 8, max_ring_stages = 10;
 
-int depth(const KernelPlan& plan, const target::Target& target, std::int64_t stage_bytes,
-          std::int64_t other_bytes) {
-  const BlockProgram& p = plan.program;
-  const std::int64_t blocks =
-      std::clamp<std::int64_t>((p.grid.count() + target.multiprocessors - 1) / target.multiprocessors, 1,
-                               std::max<std::int64_t>(1, target.threads_per_multiprocessor / p.threads()));
-  const auto fits = [&](int stages, std::int64_t resident) {
-    const std::int64_t bytes = stages * stage_bytes + other_bytes + target.shared_reserved_per_block;
-    return bytes * resident <= target.shared_per_multiprocessor &&
-           stages * stage_bytes + other_bytes <= target.shared_per_block;
-  };
-  // A loop that fits completely is fully prefetched: nothing waits for an empty stage. Two blocks that share
-  // a multiprocessor already hide each other's latency, and were slower this way (docs/log.md).
-  if (blocks == 1 && p.loop <= max_stages && fits(static_cast<int>(p.loop), 1))
-    return static_cast<int>(p.loop);
-  const int limit = static_cast<int>(std::min<std::int64_t>(max_stages, p.loop));
-  int best = 1;
-  for (int s = 2; s <= limit; ++s) {
-    if (!fits(s, s <= 3 ? 1 : std::min<std::int64_t>(blocks, 4))) break;
-    best = s;
-    if (s >= 3 && (s - 1) * stage_bytes * std::min<std::int64_t>(blocks, 4) >= bytes_in_flight) break;
-  }
-  return best;
-}
-
 /// A producer's ring: the stages that fit, and at least two for two iterations, because the consumer
 /// releases a stage after it has acquired the next one. The phases after the loop reuse its memory, unless
 /// the next tile is in flight there or other blocks write to it.
@@ -116,6 +91,28 @@ int ring_depth(const KernelPlan& plan, const target::Target& target, std::int64_
 }
 
 }  // namespace
+
+int copy_stages(const CopiedLoop& l, const target::Target& target) {
+  const std::int64_t blocks =
+      std::clamp<std::int64_t>((l.blocks + target.multiprocessors - 1) / target.multiprocessors, 1,
+                               std::max<std::int64_t>(1, target.threads_per_multiprocessor / l.threads));
+  const auto fits = [&](std::int64_t stages, std::int64_t resident) {
+    const std::int64_t bytes = stages * l.stage_bytes + l.other_bytes;
+    return (bytes + target.shared_reserved_per_block) * resident <= target.shared_per_multiprocessor &&
+           bytes <= target.shared_per_block;
+  };
+  // A loop that fits completely is fully prefetched: nothing waits for an empty stage. Two blocks that share
+  // a multiprocessor already hide each other's latency, and were slower this way (docs/log.md).
+  if (blocks == 1 && l.loop <= max_stages && fits(l.loop, 1)) return static_cast<int>(l.loop);
+  const int limit = static_cast<int>(std::min<std::int64_t>(max_stages, l.loop));
+  int best = 1;
+  for (int s = 2; s <= limit; ++s) {
+    if (!fits(s, s <= 3 ? 1 : std::min<std::int64_t>(blocks, 4))) break;
+    best = s;
+    if (s >= 3 && (s - 1) * l.stage_bytes * std::min<std::int64_t>(blocks, 4) >= bytes_in_flight) break;
+  }
+  return best;
+}
 
 Order pipeline(KernelPlan& plan, const target::Target& target, Copies starts, Blocks blocks) {
   Order order;
@@ -151,7 +148,9 @@ Order pipeline(KernelPlan& plan, const target::Target& target, Copies starts, Bl
   const bool uses_tma = !copies.empty() && plan.uses_tma(plan.tasks[copies.front()].node);
   order.stages = copies.empty() ? 1
                  : uses_tma     ? ring_depth(plan, target, stage_bytes, other_bytes)
-                                : depth(plan, target, stage_bytes, other_bytes);
+                                : copy_stages({plan.program.grid.count(), plan.program.loop,
+                                               plan.program.threads(), stage_bytes, other_bytes},
+                                              target);
   for (int t : copies) {
     Buffer& b = plan.buffers[plan.tasks[t].buffer];
     b.stages = order.stages;

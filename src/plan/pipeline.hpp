@@ -37,4 +37,14 @@ enum class Blocks : std::uint8_t { a_tile, persistent, pairs, split_k };
 
 Order pipeline(KernelPlan&, const target::Target&, Copies, Blocks = Blocks::a_tile);
 
+/// A loop whose iterations are copied to shared memory by cp.async.
+struct CopiedLoop {
+  std::int64_t blocks, loop;  // blocks of the grid; iterations
+  int threads;
+  std::int64_t stage_bytes, other_bytes;  // of an iteration's copies; of everything else in shared memory
+};
+/// How many iterations have a buffer: enough for the bytes in flight that cover the latency of a load,
+/// together with the blocks on the same multiprocessor.
+int copy_stages(const CopiedLoop&, const target::Target&);
+
 }  // namespace zellige::plan

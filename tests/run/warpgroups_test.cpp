@@ -251,7 +251,8 @@ TEST(Warpgroups, ProductsWhoseAccumulatorsExceedTheRegistersAreSeparate) {
   const plan::Plan plan = plan::make_plan(two_products(true, false, 256), target::find("sm_90a"));
   const std::string notes = plan::print(plan);
   EXPECT_NE(
-      notes.find("products on warpgroups: 2 products leave 256 accumulators in a thread, which has room for 192\n"),
+      notes.find(
+          "products on warpgroups: 2 products leave 256 accumulators in a thread, which has room for 192\n"),
       notes.npos)
       << notes;
 }
