@@ -69,8 +69,9 @@ __global__ void copies_in_bulk(gmem<float> memory) {
   bulk_reduce_add<int32_t>(memory, tile, 64);
   bulk_reduce_add<uint32_t>(memory, tile, 64);
   tma_store_commit();
+  tma_store_wait<2>();
   tma_store_wait_read<1>();
-  tma_store_wait<0>();
+  tma_store_wait_complete<0>();
 }
 
 __global__ void copies_boxes(const __grid_constant__ TmaDescriptor map) {

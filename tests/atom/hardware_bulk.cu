@@ -56,7 +56,7 @@ __global__ void __cluster_dims__(2) bulk_kernel(const T* in, T* out, T* sum, uns
     bulk_reduce_add<T>(sum + rank * 4096, b, bytes);
     tma_store_commit();
     tma_store_wait_read<0>();
-    tma_store_wait<0>();
+    tma_store_wait_complete<0>();
   }
 }
 template <class T>

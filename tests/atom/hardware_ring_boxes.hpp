@@ -253,7 +253,7 @@ __global__ void __launch_bounds__(threads)
     }
     tma_store_commit();
   }
-  tma_store_wait<0>();
+  tma_store_wait_complete<0>();
 }
 
 template <int D, Hint H, SwizzleMode Swizzle>

@@ -144,7 +144,7 @@ __global__ void store_kernel(const __grid_constant__ TmaDescriptor map, Store ho
     if (how == Store::im2col) tma_store_im2col_5d(map, tile, c[0], c[1], c[2], c[3], c[4]);
   tma_store_commit();
   tma_store_wait_read<0>();
-  tma_store_wait<0>();
+  tma_store_wait_complete<0>();
 }
 
 // A random tensor map and coordinates that the hardware takes, around it. It ends in an illegal instruction

@@ -161,7 +161,7 @@ __global__ void carries(const __grid_constant__ TmaDescriptor from, const __grid
   if (threadIdx.x == 0) {
     tma_store_2d(to, tile, to_x, y);
     tma_store_commit();
-    tma_store_wait<0>();
+    tma_store_wait_complete<0>();
   }
 }
 TEST(HopperCopy, EdgesAreZeroInsideAndUntouchedOutside) {
@@ -210,7 +210,7 @@ __global__ void adds(const __grid_constant__ TmaDescriptor map) {
   if (threadIdx.x == 0) {
     tma_reduce_add_1d(map, tile, 0);
     tma_store_commit();
-    tma_store_wait<0>();
+    tma_store_wait_complete<0>();
   }
 }
 TEST(HopperCopy, ReductionsOfManyBlocksAddUp) {
@@ -220,6 +220,33 @@ TEST(HopperCopy, ReductionsOfManyBlocksAddUp) {
   config.parameters.emplace_back(make_tma_descriptor_emulated(t, sum.bytes()), sum, true);
   EXPECT_EQ(text(emulate::run(entry<adds>, config)), "");
   for (int i = 0; i < 64; ++i) EXPECT_EQ(elements<float>(sum)[i], float(1 + 8 * i + 28));
+}
+
+// A store's bytes are in global memory after tma_store_wait_complete; tma_store_wait frees the tile alone.
+__global__ void reads_back(gmem<float> y, gmem<float> seen, bool complete) {
+  const auto tile = shared<float>("tile", 0, 4);
+  if (threadIdx.x < 4) tile[threadIdx.x] = 7.0f;
+  fence_proxy_async_shared();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    bulk_store(y, tile, 16);
+    tma_store_commit();
+    complete ? tma_store_wait_complete<0>() : tma_store_wait<0>();
+    tile[0] = 8.0f;
+    seen[0] = y[0];
+  }
+}
+TEST(HopperCopy, AStoreIsVisibleAfterTheCompleteWait) {
+  for (bool complete : {true, false}) {
+    Buffer y = filled<float>("y", 4, [](std::size_t) { return 1.0f; }), seen("seen", 4);
+    LaunchConfig config{.grid = {1}, .block = {32}, .shared_bytes = 16, .workers = 1};
+    config.parameters.emplace_back(y, true);
+    config.parameters.emplace_back(seen, true);
+    config.parameters.emplace_back(complete);
+    EXPECT_EQ(text(emulate::run(entry<reads_back>, config)), "");
+    EXPECT_EQ(elements<float>(seen)[0], complete ? 7.0f : 1.0f);
+    EXPECT_EQ(elements<float>(y)[0], 7.0f);
+  }
 }
 
 // Rows by bulk copies, in a ring; `bug` plants one.
@@ -418,7 +445,7 @@ __global__ void misuses(const __grid_constant__ TmaDescriptor map, gmem<float> y
   if (how == 13) {
     tma_store_2d(map, tile, 0, 14);  // <whole chunks>
     tma_store_commit();
-    tma_store_wait<0>();
+    tma_store_wait_complete<0>();
   }
 }
 TEST(HopperCopy, MisusesAreNamed) {

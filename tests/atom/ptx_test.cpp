@@ -75,6 +75,7 @@ TEST(Ptx, HasEveryCallOfSm90) {
                                            "setmaxnreg.inc.sync.aligned.u32 232;",
                                            "cp.async.bulk.wait_group 0;",
                                            "cp.async.bulk.wait_group.read 1;",
+                                           "cp.async.bulk.wait_group.read 2;",
                                            "wgmma.wait_group.sync.aligned 0;",
                                            "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16",
                                            "wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16",

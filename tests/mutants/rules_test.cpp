@@ -91,7 +91,7 @@ __global__ void fences(const __grid_constant__ TmaDescriptor map, Fence how) {
   if (threadIdx.x == 0) {
     tma_store_2d(map, tile, 0, 0);
     tma_store_commit();
-    tma_store_wait<0>();
+    tma_store_wait_complete<0>();
   }
 }
 TEST(Lanes, AFenceIsForTheThreadsOwnWrites) {

@@ -16,10 +16,10 @@ SYNCHRONISING = r"""__syncthreads __syncwarp cluster_sync cluster_arrive cluster
  mbarrier_arrive_expect_tx mbarrier_arrive_remote mbarrier_arrive_remote_relaxed mbarrier_expect_tx
  fence_mbarrier_init fence_proxy_async fence_proxy_async_shared fence_proxy_async_global fence_block fence_cluster
  fence_device cp_async_commit cp_async_wait cp_async_wait_all wgmma_fence wgmma_commit wgmma_wait
- tma_store_commit tma_store_wait tma_store_wait_read griddep_wait griddep_launch_dependents register_alloc
- register_dealloc producer_acquire producer_tail consumer_wait consumer_release release my_turn your_turn
+ tma_store_commit tma_store_wait tma_store_wait_read tma_store_wait_complete griddep_wait
+ griddep_launch_dependents register_alloc register_dealloc producer_acquire producer_tail consumer_wait consumer_release release my_turn your_turn
  init""".split()
-WAITS = ["cp_async_wait", "wgmma_wait", "tma_store_wait", "tma_store_wait_read"]
+WAITS = ["cp_async_wait", "wgmma_wait", "tma_store_wait", "tma_store_wait_read", "tma_store_wait_complete"]
 SIGNS = {"<": "<", "<=": "l", ">": ">", ">=": "g", "==": "=", "!=": "!", "+": "+", "-": "-", "*": "*", "/": "/",
          "%": "%", "^": "^"}
 COMPARISON = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}

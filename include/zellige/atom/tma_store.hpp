@@ -42,15 +42,15 @@ namespace zellige {
 
 /// Closes a group of the stores that this thread has issued.
 ZELLIGE_CALL void tma_store_commit() { emulate::bulk_commit(); }
-/// Waits until at most the Groups newest groups have not arrived in global memory.
-template <int Groups>
-ZELLIGE_CALL void tma_store_wait() {
-  emulate::bulk_wait(Groups, false);
-}
 /// Waits until at most the Groups newest groups still read shared memory.
 template <int Groups>
 ZELLIGE_CALL void tma_store_wait_read() {
   emulate::bulk_wait(Groups, true);
+}
+/// Waits until at most the Groups newest groups have not arrived in global memory.
+template <int Groups>
+ZELLIGE_CALL void tma_store_wait_complete() {
+  emulate::bulk_wait(Groups, false);
 }
 
 #else
@@ -85,18 +85,24 @@ ZELLIGE_CALL void tma_store_wait_read() {
 
 /// Closes a group of the stores that this thread has issued.
 ZELLIGE_CALL void tma_store_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
-/// Waits until at most the Groups newest groups have not arrived in global memory.
-template <int Groups>
-ZELLIGE_CALL void tma_store_wait() {
-  asm volatile("cp.async.bulk.wait_group %0;" ::"n"(Groups) : "memory");
-}
 /// Waits until at most the Groups newest groups still read shared memory.
 template <int Groups>
 ZELLIGE_CALL void tma_store_wait_read() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Groups) : "memory");
 }
+/// Waits until at most the Groups newest groups have not arrived in global memory.
+template <int Groups>
+ZELLIGE_CALL void tma_store_wait_complete() {
+  asm volatile("cp.async.bulk.wait_group %0;" ::"n"(Groups) : "memory");
+}
 
 #endif
+
+/// CuTe's name of tma_store_wait_read: the shared memory may be overwritten, the results need not be visible.
+template <int Groups>
+ZELLIGE_CALL void tma_store_wait() {
+  tma_store_wait_read<Groups>();
+}
 
 ZELLIGE_TMA_CALLS(1)
 ZELLIGE_TMA_CALLS(2)
