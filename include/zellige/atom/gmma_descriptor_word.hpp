@@ -30,7 +30,8 @@ namespace SM90::GMMA {
 using zellige::GmmaDescriptor;
 
 /// A descriptor that moves through shared memory, in steps of 16 bytes. Only the address changes, and it is
-/// in the low half: a 32-bit addition avoids the carry of a 64-bit one in each instruction.
+/// in the low half: a 32-bit addition avoids the carry of a 64-bit one in each instruction. On a GPU the halves
+/// are moved one by one, because nvcc makes a 64-bit sum again of a low half that is masked into a word.
 struct DescriptorIterator {
   using reference = GmmaDescriptor;
   using element_type = GmmaDescriptor;
@@ -44,6 +45,14 @@ struct DescriptorIterator {
   }
   template <class I>
   ZELLIGE_HOST_DEVICE constexpr DescriptorIterator operator+(I const& i) const {
+#if defined(__CUDA_ARCH__)
+    if (!__builtin_is_constant_evaluated()) {
+      GmmaDescriptor moved;
+      moved.reg32_[0] = desc_.reg32_[0] + static_cast<uint32_t>(i);
+      moved.reg32_[1] = desc_.reg32_[1];
+      return {moved};
+    }
+#endif
     uint32_t const low = static_cast<uint32_t>(desc_.desc_) + static_cast<uint32_t>(i);
     return {(desc_.desc_ & 0xffffffff00000000u) | low};
   }
