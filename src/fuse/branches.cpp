@@ -178,7 +178,9 @@ std::vector<Branch> branches_of(const Order& order, const Neighbours& neighbours
     for (int x : neighbours.of({at}))
       if (!all.contains(x) && order.all[static_cast<std::size_t>(x)].has(at))
         all.merge(follows(at, x, order, neighbours));
-    if (!all.empty() && all.size() <= max_places) found.push_back({at, {all.begin(), all.end()}});
+    const auto is_in = [&](int x) { return all.contains(x); };
+    if (!all.empty() && all.size() <= max_places && !std::ranges::all_of(neighbours.of({at}), is_in))
+      found.push_back({at, {all.begin(), all.end()}});
   }
   // A branch of a branch is part of the larger one.
   std::ranges::stable_sort(found, std::ranges::greater{}, [](const Branch& b) { return b.places.size(); });

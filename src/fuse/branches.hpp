@@ -21,7 +21,7 @@ struct Branch {
 };
 
 /// Of the operators of a graph: what follows one of the many readers of a tensor and joins others in that reader alone. No operator
-/// is in two.
+/// is in two. Where no operator joins the branch, there is nothing to separate it from, and it is omitted.
 std::vector<Branch> branches_of(const Order&, const Neighbours&);
 
 /// Groups that differ in nothing but which of equal branches they take which part of: one of them represents all in a cover.
