@@ -48,6 +48,7 @@ class Choosing {
         target_(target),
         order_(order_of(g)),
         neighbours_(g),
+        twins_(g, order_),
         kinds_(g, target, known),
         place_(g.ops.size(), -1),
         costs_(known),
@@ -208,16 +209,16 @@ class Choosing {
   }
 
   /// Adds unions of two selected groups one of which reads the other, which growing by single operators did
-  /// not reach. Returns whether a new union may cost less.
+  /// not reach. Of equal readers it takes the first ones, so that the others have no gaps. Returns whether a
+  /// new union may cost less.
   bool add_unions(const std::vector<std::size_t>& way) {
     std::vector<Found> unions;
     std::vector<double> alone;
     for (const auto& [i, j] : readers(way)) {
       const Candidate &a = candidates_[i], &b = candidates_[j];
       Found both{a.list, a.ops};
-      both.ops.insert(both.ops.end(), b.list.begin(), b.list.end());
+      for (int x : twins_.first(b.list, a.ops)) both.ops.push_back(x), both.set.add(x);
       std::ranges::sort(both.ops);
-      both.set.add(b.ops);
       if (both.ops.size() > max_joined || !seen_.insert(both.set).second || !is_convex(both.set, order_))
         continue;
       alone.push_back(a.us() + b.us());
@@ -434,6 +435,7 @@ class Choosing {
   std::set<Set> seen_;  // groups
   Order order_;
   Neighbours neighbours_;
+  Twins twins_;
   Kinds kinds_;
   std::vector<int> place_;  // of an operator in the cover; -1: in no group but its own
   int places_ = 0;

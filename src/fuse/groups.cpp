@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 #include <string>
+#include <tuple>
 
 #include "fuse/excerpt.hpp"
 #include "fuse/steps.hpp"
@@ -142,6 +143,36 @@ std::vector<int> Neighbours::of(const std::vector<int>& group) const {
   result.erase(std::unique(result.begin(), result.end()), result.end());
   std::erase_if(result, [&](int x) { return std::ranges::binary_search(group, x); });
   return result;
+}
+
+Twins::Twins(const graph::KernelGraph& g, const Order& order) : kind_(g.ops.size(), -1) {
+  std::vector<int> readers(g.tensors.size());
+  for (const graph::KernelOp& op : g.ops)
+    for (int t : op.inputs) ++readers[t];
+  const auto is_read = [&](int t) { return readers[t] > 0; };
+  const Excerpts excerpts(g);
+  std::map<std::tuple<std::string, std::vector<int>, Set>, int>
+      kinds;  // by key, common operands, operators before
+  for (std::size_t i = 0; i < g.ops.size(); ++i) {
+    const graph::KernelOp& op = g.ops[i];
+    const int x = static_cast<int>(i);
+    if (!fusable(g, x) || std::ranges::any_of(op.outputs, is_read)) continue;
+    std::vector<int> common;
+    for (int t : op.inputs) common.push_back(readers[t] > 1 ? t : -1);
+    const auto at = kinds.try_emplace({key(excerpts.of({x})), common, order.direct[i]}, std::ssize(each_));
+    kind_[i] = at.first->second;
+    if (at.second) each_.emplace_back();
+    each_[kind_[i]].push_back(x);
+  }
+}
+
+std::vector<int> Twins::first(const std::vector<int>& group, const Set& taken) const {
+  const int kind = kind_[group[0]];
+  if (kind < 0 || std::ranges::any_of(group, [&](int x) { return kind_[x] != kind; })) return group;
+  std::vector<int> found;
+  for (int x : each_[kind])
+    if (!taken.has(x) && found.size() < group.size()) found.push_back(x);
+  return found;
 }
 
 }  // namespace zellige::fuse

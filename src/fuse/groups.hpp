@@ -68,4 +68,16 @@ class Neighbours {
   std::vector<int> of_many_;
 };
 
+/// Operators that may swap places in the graph: they are equal up to names, depend on the same operators, and no operator reads them.
+class Twins {
+ public:
+  explicit Twins(const graph::KernelGraph&, const Order&);
+  /// The first twins that are not taken, as many as the group has operators; the group itself if it has others than twins of one kind.
+  std::vector<int> first(const std::vector<int>& group, const Set& taken) const;
+
+ private:
+  std::vector<int> kind_;               // by operator; -1: no twin
+  std::vector<std::vector<int>> each_;  // by kind
+};
+
 }  // namespace zellige::fuse
