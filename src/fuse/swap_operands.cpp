@@ -16,7 +16,7 @@ using graph::BlockOp;
 using graph::OpKind;
 using graph::Shape;
 
-constexpr std::int64_t columns_unit = 8;  // of a wgmma
+constexpr std::int64_t columns_unit = 8, min_rows = 16;  // of a wgmma; fewer rows go to warps
 constexpr std::int64_t warpgroup_rows = 64, warpgroup_threads = 128, max_columns = 128;
 
 class OperandSwap {
@@ -80,7 +80,7 @@ class OperandSwap {
     const Shape& out = shape(op.outputs[0]);
     const std::int64_t m = out[out.size() - 2], n = out.back();
     // Rows that fill a warpgroup need no swap, and a swap does not help fewer rows that the grid splits.
-    if (m % columns_unit != 0 || m % warpgroup_rows == 0 ||
+    if (m < min_rows || m % columns_unit != 0 || m % warpgroup_rows == 0 ||
         (m < warpgroup_rows && cut_.count(op.inputs[0]) > 0) ||
         !has_instruction(from_.tensors[op.inputs[0]].dtype, m) || graph::size(out) != m * n ||
         n % warpgroup_rows != 0 || n > max_columns || (columns_ > 0 && n != columns_))
