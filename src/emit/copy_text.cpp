@@ -141,7 +141,7 @@ void KernelText::copy_in(int t, const Index& stage, const Index& iteration) {
   const Task& task = plan_.tasks[t];
   const Node& n = block_.nodes[task.node];
   const Buffer& b = plan_.buffers[task.buffer];
-  const plan::Copy& copy = plan_.copies.at(task.node);
+  const plan::CopyChoice& copy = plan_.copies.at(task.node);
   const Context& c = plan_.contexts[task.context];
   const int V = copy.vector;
   const std::int64_t total = c.items(0) / V;

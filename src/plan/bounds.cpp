@@ -76,7 +76,7 @@ void check_buffer(const KernelPlan& plan, const Buffer& b) {
 
 void check_alignment(const KernelPlan& plan, const Task& t) {
   const Buffer& b = plan.buffers[t.buffer];
-  const Copy& copy = plan.copies.at(t.node);
+  const CopyChoice& copy = plan.copies.at(t.node);
   if (copy.vector == 1) return;
   for_each(EvaluatedLayout(plan.contexts[t.context]), [&](int, int value, const Shape& at) {
     if (value % copy.vector != 0 || at.empty()) return;

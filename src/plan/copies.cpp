@@ -15,7 +15,7 @@ namespace {
 /// single elements always do. Only asynchronous copies may have a partial last chunk: loads read whole
 /// chunks, so they must satisfy `whole`.
 template <class Fits, class Whole>
-Copy first_copy(DType dtype, const target::Target& target, Fits fits, Whole whole) {
+CopyChoice first_copy(DType dtype, const target::Target& target, Fits fits, Whole whole) {
   const int size = graph::bytes(dtype);
   for (const Instruction* row : target::async_copies(target)) {
     const int bytes = row->c.bits / 8;
@@ -28,12 +28,13 @@ Copy first_copy(DType dtype, const target::Target& target, Fits fits, Whole whol
 
 }  // namespace
 
-Copy single_copy(DType dtype, const target::Target& target) {
+CopyChoice single_copy(DType dtype, const target::Target& target) {
   return first_copy(
       dtype, target, [](int elements) { return elements == 1; }, [](int) { return true; });
 }
 
-Copy widest_copy(const Node& n, const graph::KernelTensor& tensor, int inner, const target::Target& target) {
+CopyChoice widest_copy(const Node& n, const graph::KernelTensor& tensor, int inner,
+                       const target::Target& target) {
   const auto aligned = [&](std::int64_t v) {
     if (tensor.strides[inner] != 1) return false;
     for (int d = 0; d < static_cast<int>(n.splits.size()); ++d) {
@@ -56,16 +57,16 @@ Copy widest_copy(const Node& n, const graph::KernelTensor& tensor, int inner, co
       });
 }
 
-Copy anywhere(const Copy& copy, const Node& n, const graph::KernelTensor& tensor, int inner,
-              const target::Target& target) {
+CopyChoice anywhere(const CopyChoice& copy, const Node& n, const graph::KernelTensor& tensor, int inner,
+                    const target::Target& target) {
   const int size = graph::bytes(tensor.dtype), elements = target.access_bytes / size;
   if (copy.row || copy.vector > 1 || size > 2 || tensor.strides[inner] != 1 || n.shape[inner] < elements)
     return copy;
   return {elements, target.access_bytes, nullptr, true};
 }
 
-Context copy_context(const graph::KernelTensor& tensor, const Shape& padded, int inner, const Copy& copy,
-                     int threads) {
+Context copy_context(const graph::KernelTensor& tensor, const Shape& padded, int inner,
+                     const CopyChoice& copy, int threads) {
   std::vector<int> order{inner};
   for (int d = static_cast<int>(padded.size()) - 1; d >= 0; --d)
     if (d != inner) order.push_back(d);

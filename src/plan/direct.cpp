@@ -50,7 +50,7 @@ bool read_in_place(const KernelPlan& plan, const Program& program, const target:
   if (combined_with_accumulators(plan, n, inner, reads)) return true;
   if (plan.program.loop > 1 && loads != Loads::in_place) return false;
   if (too_big || loads == Loads::in_place) return true;
-  const Copy wide = widest_copy(n, tensor, inner, target);
+  const CopyChoice wide = widest_copy(n, tensor, inner, target);
   return reads.size() == 1 && std::ranges::all_of(reads, [&](const auto& read) {
            const Task& task = plan.tasks[read.first];
            const Context& c = plan.contexts[task.context];
@@ -62,8 +62,8 @@ bool read_in_place(const KernelPlan& plan, const Program& program, const target:
          });
 }
 
-std::optional<Copy> fetched(const KernelPlan& plan, const Program& program, const target::Target& target,
-                            int store) {
+std::optional<CopyChoice> fetched(const KernelPlan& plan, const Program& program,
+                                  const target::Target& target, int store) {
   const BlockProgram& p = plan.program;
   const Node &s = p.nodes[store], &n = p.nodes[s.in[0]];
   if (n.kind != NodeKind::load || number_of(n) >= 0 || p.loop > 1 || n.shape != s.shape ||
@@ -77,7 +77,7 @@ std::optional<Copy> fetched(const KernelPlan& plan, const Program& program, cons
     return widest_copy(of, program.tensors[of.tensor], inner_of(of), target);
   };
   const int inner = inner_of(n);
-  const Copy copy = anywhere(widest(n), n, program.tensors[n.tensor], inner, target);
+  const CopyChoice copy = anywhere(widest(n), n, program.tensors[n.tensor], inner, target);
   const Split& along = s.splits[inner];
   if (!copy.anywhere || inner_of(s) != inner || widest(s).vector < copy.vector ||
       n.shape[inner] % copy.vector != 0 || (along.overhang && along.extent % copy.vector != 0))

@@ -25,7 +25,7 @@ bool read_in_place(const KernelPlan&, const Program&, const target::Target&, int
 
 /// Returns how the threads of a store can load its value without shared memory: by unaligned accesses, all of
 /// a thread's in flight at once; nullopt if that is impossible, or another way is as good.
-std::optional<Copy> fetched(const KernelPlan&, const Program&, const target::Target&, int store);
+std::optional<CopyChoice> fetched(const KernelPlan&, const Program&, const target::Target&, int store);
 
 /// Returns whether any matmul of the kernel uses warpgroups.
 bool on_warpgroups(const KernelPlan&);

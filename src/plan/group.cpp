@@ -331,13 +331,13 @@ class Grouping {
   void place_store(int i) {
     const Node& n = node(i);
     const int inner = innermost_of(n);
-    Copy copy = widest_copy(n, tensor(n), inner, target_);
+    CopyChoice copy = widest_copy(n, tensor(n), inner, target_);
     while (copy.vector > 1 &&
            (n.shape[inner] % copy.vector != 0 || n.splits[inner].extent % copy.vector != 0))
       copy.vector /= 2, copy.bytes /= 2;
     copy.row = nullptr;
     plan_.copies[i] = copy;
-    if (const std::optional<Copy> wide = fetched(plan_, whole_, target_, i)) {
+    if (const std::optional<CopyChoice> wide = fetched(plan_, whole_, target_, i)) {
       const int load = n.in[0], in = blocked_layout(n.shape, inner, wide->vector);
       plan_.copies[load] = *wide;
       plan_.context_of[load] = in;
@@ -420,7 +420,7 @@ class Grouping {
     for (const auto& [load, reads] : load_reads_) {
       const Node& n = node(load);
       const int gmem_inner = innermost_of(n);
-      const Copy wide = widest_copy(n, tensor(n), gmem_inner, target_);
+      const CopyChoice wide = widest_copy(n, tensor(n), gmem_inner, target_);
       const bool direct =
           !is_operand(load) && read_in_place(plan_, whole_, target_, load, reads, loads_, too_big);
       if (direct || number_of(n) >= 0) {
@@ -430,7 +430,7 @@ class Grouping {
       }
       const int inner = plan_.inner.at(load);
       const Shape padded = is_operand(load) ? operand_padding(plan_, load) : n.shape;
-      Copy copy =
+      CopyChoice copy =
           inner == gmem_inner ? anywhere(wide, n, tensor(n), inner, target_) : single_copy(n.dtype, target_);
       for (int reader : program_.consumers(load))
         if (tensor_core(reader) && plan_.matmuls.at(reader).by_warpgroup())

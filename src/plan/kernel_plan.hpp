@@ -93,8 +93,8 @@ struct Task {
   std::vector<int> after_same;  // tasks whose results it reads in the same threads
 };
 
-/// The copy of a tile between global memory and shared memory or registers.
-struct Copy {
+/// How a tile is copied between global memory and shared memory or registers.
+struct CopyChoice {
   int vector = 1;                    // elements per access
   int bytes = 2;                     // per access
   const Instruction* row = nullptr;  // asynchronous, bypassing registers; nullptr: a load, then a store
@@ -125,11 +125,11 @@ struct KernelPlan {
   std::vector<Context> contexts;
   std::vector<Buffer> buffers;
   std::vector<Task> tasks;
-  std::map<int, int> buffer_of;   // node -> buffer
-  std::map<int, int> context_of;  // node whose value stays in registers -> context
-  std::map<int, int> inner;       // node -> the dimension of stride 1 of its tile
-  std::map<int, bool> direct;     // loads read from global memory where they are used
-  std::map<int, Copy> copies;     // by load and store node
+  std::map<int, int> buffer_of;      // node -> buffer
+  std::map<int, int> context_of;     // node whose value stays in registers -> context
+  std::map<int, int> inner;          // node -> the dimension of stride 1 of its tile
+  std::map<int, bool> direct;        // loads read from global memory where they are used
+  std::map<int, CopyChoice> copies;  // by load and store node
   std::map<int, int> parts;  // loads shared by a cluster -> the dimension along which each rank loads a part
   std::set<int> wide;        // tensors with offsets beyond 32 bits
   std::set<int> far;         // load and store nodes with coordinates beyond 32 bits

@@ -316,7 +316,7 @@ class Prediction {
   /// banks.
   Counts copied(const Task& t) const {
     const Buffer& b = plan_.buffers[t.buffer];
-    const Copy& copy = plan_.copies.at(t.node);
+    const CopyChoice& copy = plan_.copies.at(t.node);
     Counts counts;
     BankAccess access{.bytes = copy.bytes, .address = {}};
     std::uint64_t copies = 0;

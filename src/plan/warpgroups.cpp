@@ -152,7 +152,7 @@ bool share_by_pairs(KernelPlan& plan, const target::Target& target) {
     // Whole spans are divided among the ranks; a single span is divided by rows. Each part is contiguous.
     const bool spans = boxes(b) % ranks == 0;
     if (!spans && (b.inner == last || boxes(b) != 1 || b.padded[last] % (ranks * 8) != 0)) return false;
-    Copy& copy = plan.copies.at(operand);
+    CopyChoice& copy = plan.copies.at(operand);
     copy.row = target::find_tensor_multicast(target, static_cast<int>(b.padded.size()));
     if (!copy.row) return false;
     plan.parts[operand] = spans ? b.inner : last;
