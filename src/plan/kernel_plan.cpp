@@ -3,37 +3,11 @@
 namespace zellige::plan {
 
 std::string_view name(TaskKind kind) {
-  switch (kind) {
-    case TaskKind::copy_in:
-      return "copy in";
-    case TaskKind::fetch:
-      return "fetch";
-    case TaskKind::mma:
-      return "mma";
-    case TaskKind::to_shared:
-      return "to shared";
-    case TaskKind::to_operand:
-      return "to operand";
-    case TaskKind::to_global:
-      return "to global";
-    case TaskKind::accumulate:
-      return "accumulate";
-    case TaskKind::to_lines:
-      return "to lines";
-    case TaskKind::to_registers:
-      return "to registers";
-    case TaskKind::rescale:
-      return "rescale";
-    case TaskKind::reduce:
-      return "reduce";
-    case TaskKind::finish:
-      return "finish";
-    case TaskKind::to_cluster:
-      return "to other ranks";
-    case TaskKind::from_cluster:
-      return "from other ranks";
-  }
-  return "?";
+  static constexpr std::string_view names[] = {
+      "copy in",  "fetch",        "mma",     "to shared", "to operand", "to global", "accumulate",
+      "to lines", "to registers", "rescale", "reduce",    "finish",     "to other ranks",  "from other ranks"};
+  static_assert(std::size(names) == std::size_t(TaskKind::from_cluster) + 1);
+  return kind <= TaskKind::from_cluster ? names[std::size_t(kind)] : "?";
 }
 
 }  // namespace zellige::plan

@@ -3,47 +3,15 @@
 namespace zellige::plan {
 
 std::string_view name(NodeKind kind) {
-  switch (kind) {
-    case NodeKind::load:
-      return "load";
-    case NodeKind::map:
-      return "map";
-    case NodeKind::round:
-      return "round";
-    case NodeKind::matmul:
-      return "matmul";
-    case NodeKind::reduce:
-      return "reduce";
-    case NodeKind::accumulate:
-      return "accumulate";
-    case NodeKind::running_max:
-      return "running_max";
-    case NodeKind::running_diff:
-      return "running_diff";
-    case NodeKind::slice:
-      return "slice";
-    case NodeKind::concat:
-      return "concat";
-    case NodeKind::rotate:
-      return "rotate";
-    case NodeKind::permute:
-      return "permute";
-    case NodeKind::store:
-      return "store";
-  }
-  return "?";
+  static constexpr std::string_view names[] = {
+      "load",         "map",   "round",  "matmul", "reduce",  "accumulate", "running_max",
+      "running_diff", "slice", "concat", "rotate", "permute", "store"};
+  static_assert(std::size(names) == std::size_t(NodeKind::store) + 1);
+  return kind <= NodeKind::store ? names[std::size_t(kind)] : "?";
 }
 
 std::string_view name(Section section) {
-  switch (section) {
-    case Section::before:
-      return "before";
-    case Section::inside:
-      return "inside";
-    case Section::after:
-      return "after";
-  }
-  return "?";
+  return section == Section::before ? "before" : section == Section::inside ? "inside" : "after";
 }
 
 std::vector<int> BlockProgram::consumers(int node) const {
