@@ -10,7 +10,6 @@ namespace zellige::emit {
 using plan::NodeKind;
 using plan::OpKind;
 using plan::Section;
-using plan::StepKind;
 using plan::TaskKind;
 
 namespace {
@@ -201,52 +200,44 @@ int KernelText::stages() const {
 void KernelText::run(const std::vector<plan::Step>& steps) {
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const plan::Step& step = steps[i];
-    switch (step.kind) {
-      case StepKind::start:
-        start(plan_.tasks[step.task]);
-        break;
-      case StepKind::async_work:
-        multiply_by_warpgroups(step);
-        break;
-      case StepKind::copy:
-      case StepKind::work: {
-        if (step.kind == StepKind::copy && step.task >= 0 && plan_.uses_tma(plan_.tasks[step.task].node)) {
-          box(step);
-          break;
-        }
-        const std::vector<int> tasks = plan::side_by_side(plan_, steps, i);
-        plan::is_global_load(plan_.tasks[step.task].kind) ? copy(tasks, step.guard_lag) : work(tasks);
-        i += tasks.size() - 1;
-        break;
-      }
-      case StepKind::loop:
-        if (step.loop == plan::Loop::slices)
-          slices(step);
-        else if (step.loop == plan::Loop::tiles)
-          tiles(step);
-        else
-          loop(step);
-        break;
-      default:
-        handover(step);
-    }
+    const auto together = [&](int guard_lag) {
+      const std::vector<int> tasks = plan::side_by_side(plan_, steps, i);
+      plan::is_global_load(plan_.tasks[step.task].kind) ? copy(tasks, guard_lag) : work(tasks);
+      i += tasks.size() - 1;
+    };
+    plan::match(
+        step, [&](const plan::Start&) { start(plan_.tasks[step.task]); },
+        [&](const plan::Mma& mma) { multiply_by_warpgroups(plan_.tasks[step.task], mma.peeled); },
+        [&](const plan::Copy& of) {
+          plan_.uses_tma(plan_.tasks[step.task].node) ? box(step, of) : together(of.guard_lag);
+        },
+        [&](const plan::Compute& of) { together(of.guard_lag); },
+        [&](const plan::Sync& sync) { handover(step, sync); },
+        [&](const plan::Loop& of) {
+          if (of.kind == plan::Loop::slices)
+            slices(of);
+          else if (of.kind == plan::Loop::tiles)
+            tiles(of);
+          else
+            loop(of);
+        });
   }
 }
 
-void KernelText::loop(const plan::Step& begin) {
-  const bool ring = begin.loop == plan::Loop::iterations && stages() > 1 && !warp_specialized();
+void KernelText::loop(const plan::Loop& begin) {
+  const bool ring = begin.kind == plan::Loop::iterations && stages() > 1 && !warp_specialized();
   const bool round = ring && stages() < block_.loop;  // otherwise all stages are filled before the loop
   if (round) out_.line("int stage = 0, next = {};", stages() - 1);
   const Counted it = counted("it", begin.trip_count, "int", begin.from);
   if (begin.trip_count > begin.from + 1 && !begin.bounded)
-    out_.line("#pragma unroll{}", begin.loop == plan::Loop::prologue ? "" : " 1");
+    out_.line("#pragma unroll{}", begin.kind == plan::Loop::prologue ? "" : " 1");
   if (begin.bounded)
     bounded(begin);
   else
     out_.open("{}{{", it.head);
   iteration_ = begin.bounded ? Index::named("it") : it.at;
   from_ = begin.from, whole_ = begin.whole;
-  section_ = begin.loop == plan::Loop::iterations ? Section::inside : Section::after;
+  section_ = begin.kind == plan::Loop::iterations ? Section::inside : Section::after;
   if (ring && !round) out_.line("const int stage = it;");
   run(begin.body);
   iteration_ = 0;
@@ -268,7 +259,7 @@ void KernelText::declare_loop_begin() {
 }
 
 /// Emits a loop with masked loop bounds: the unmasked iterations, then the others, or all in one.
-void KernelText::bounded(const plan::Step& begin) {
+void KernelText::bounded(const plan::Loop& begin) {
   const plan::MaskedLoopBounds& t = *plan_.loop_bounds;
   const Index first = global_start(t.rows, false, 0);
   const bool trailing = begin.from == begin.trip_count;  // the loop after that of the unmasked iterations
@@ -298,7 +289,7 @@ void KernelText::bounded(const plan::Step& begin) {
             begin.whole ? "whole" : "trips");
 }
 
-void KernelText::slices(const plan::Step& begin) {
+void KernelText::slices(const plan::Loop& begin) {
   out_.line("#pragma unroll 1");
   out_.open("for (int slice = 0; slice < {}; ++slice) {{", begin.trip_count);
   run(begin.body);

@@ -78,9 +78,9 @@ class KernelText {
   void run(const std::vector<plan::Step>&);
   void start(const Task&);
   bool overwritten(int node) const;
-  void loop(const plan::Step&);
-  void bounded(const plan::Step& begin);
-  void slices(const plan::Step&);
+  void loop(const plan::Loop&);
+  void bounded(const plan::Loop& begin);
+  void slices(const plan::Loop&);
   void copy(const std::vector<int>& tasks, int distance);
   void work(const std::vector<int>& tasks);  // in order; those that share a context in one nest
   int stages() const;                        // of the loop's rings
@@ -96,10 +96,10 @@ class KernelText {
   void rings();
   void roles();
   void cursors();
-  void handover(const plan::Step&);
-  void box(const plan::Step&);
-  void tiles(const plan::Step&);
-  void multiply_by_warpgroups(const plan::Step&);
+  void handover(const plan::Step&, const plan::Sync&);
+  void box(const plan::Step&, const plan::Copy&);
+  void tiles(const plan::Loop&);
+  void multiply_by_warpgroups(const Task&, bool peeled);
   std::string ring(int channel) const;      // its name in the source
   std::string ring_tile(int buffer) const;  // at the stage that the agent has acquired
   /// The channel and the index in it of a buffer's tile.

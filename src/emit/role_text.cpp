@@ -7,10 +7,17 @@
 
 namespace zellige::emit {
 
-using plan::StepKind;
 using plan::Synchronisation;
 
 namespace {
+
+struct GroupCalls {
+  const char *commit, *wait;
+};
+constexpr GroupCalls group_calls[plan::group_kinds] = {
+    {"cp_async_commit", "cp_async_wait"},  // by plan::Groups
+    {"wgmma_commit", "wgmma_wait"},
+    {"tma_store_commit", "tma_store_wait_read"}};
 
 bool by_mbarriers(const plan::Channel& c) { return c.by == Synchronisation::mbarrier_bytes; }
 
@@ -28,7 +35,7 @@ std::vector<int> carried(const plan::Schedule& s, int channel) {
   std::vector<int> tensors;
   plan::walk(s.agents[s.channels[channel].producer].steps,
              [&](const plan::Step& step, const plan::Position&) {
-               if (step.kind == StepKind::copy && step.channel == channel)
+               if (plan::as<plan::Copy>(step) && plan::channel_of(step) == channel)
                  for (const plan::Access& a : step.writes)
                    if (std::find(tensors.begin(), tensors.end(), a.tensor) == tensors.end())
                      tensors.push_back(a.tensor);
@@ -99,7 +106,7 @@ void KernelText::roles() {
   rings();
   const plan::Schedule& s = plan_.schedule;
   const auto all = std::ranges::find_if(s.setup, [](const plan::Step& step) {
-    return step.kind != StepKind::init && step.kind != StepKind::fence_init;
+    return !plan::as<plan::MbarrierInit>(step) && !plan::as<plan::FenceInit>(step);
   });
   out_.open("if (threadIdx.x == 0) {{");
   for (const Parameter& p : parameters(plan_))
@@ -113,10 +120,7 @@ void KernelText::roles() {
     agent_ = static_cast<int>(a);
     const std::string role = fmt::format("{}<{}, {}>([&] {{", fills_only(agent) ? "producer" : "consumer",
                                          agent.warps, agent.registers);
-    if (a == 0)
-      out_.open("roles({}", role);
-    else
-      out_.open("{}", role);
+    out_.open("{}{}", a == 0 ? "roles(" : "", role);
     cursors();
     run(agent.steps);
     out_.close(a + 1 == s.agents.size() ? "}));" : "}),");
@@ -137,7 +141,7 @@ void KernelText::cursors() {
 }
 
 /// One tile of the grid after another, or a block's only one, in the order that keeps operands in the L2.
-void KernelText::tiles(const plan::Step& begin) {
+void KernelText::tiles(const plan::Loop& begin) {
   const plan::TileSchedule walk = plan::tile_schedule(plan_);
   const graph::Dim3& grid = block_.grid;
   const int cluster = plan_.schedule.ranks,
@@ -183,73 +187,50 @@ void KernelText::tiles(const plan::Step& begin) {
 }
 
 /// Emits a step that arrives at a barrier or waits for one.
-void KernelText::handover(const plan::Step& step) {
+void KernelText::handover(const plan::Step& step, const plan::Sync& sync) {
   const plan::Schedule& s = plan_.schedule;
-  const auto groups = [&] { return plan::groups_of(s, block_.name, s.agents[agent_], step); };
-  switch (step.kind) {
-    case StepKind::commit:
-      switch (groups()) {
-        case plan::Groups::cp_async:
-          return out_.line("cp_async_commit();");
-        case plan::Groups::wgmma:
-          return out_.line("wgmma_commit();");
-        case plan::Groups::bulk:
-          return out_.line("tma_store_commit();");
-      }
-      return;
-    case StepKind::wait_group:
-      switch (groups()) {
-        case plan::Groups::cp_async:
-          return out_.line("cp_async_wait<{}>();", step.pending);
-        case plan::Groups::wgmma:
-          return out_.line("wgmma_wait<{}>();", step.pending);
-        case plan::Groups::bulk:
-          return out_.line("tma_store_wait_read<{}>();", step.pending);
-      }
-      return;
-    case StepKind::barrier:
-      return step.id == 0 ? out_.line("__syncthreads();")
-                          : out_.line("named_barrier_sync({}, {});", step.id, step.threads);
-    case StepKind::arrive:
-      return out_.line("named_barrier_arrive({}, {});", step.id, step.threads);
-    case StepKind::acquire: {
-      if (s.channels[step.channel].by == Synchronisation::mbarrier_cluster)
-        return out_.line("exchange.wait();");
-      const std::string name = ring(step.channel);
-      if (s.channels[step.channel].producer == agent_) {
-        out_.line("const auto {0}_at = {0}_next++;", name);
-        return out_.line("const auto {0}_full = {0}.acquire({0}_at);", name);
-      }
-      out_.line("{0}_at = {0}_next++;", name);
-      return out_.line("{0}.wait({0}_at);", name);
-    }
-    case StepKind::release:
-      if (s.channels[step.channel].by == Synchronisation::mbarrier_cluster)
-        return out_.line("exchange.release(rank);");
-      return out_.line("{0}.release({0}_used++);", ring(step.channel));
-    case StepKind::init:
-      return out_.line(
-          "{}.init({});",
-          s.channels[step.channel].by == Synchronisation::mbarrier_cluster ? "exchange" : ring(step.channel),
-          step.arrivals);
-    case StepKind::fence_init:
-      return out_.line("fence_mbarrier_init();");
-    case StepKind::drain:
-      return out_.line("{0}.drain({0}_next);  // until then others arrive at this block's barriers",
-                       ring(step.channel));
-    case StepKind::warp_barrier:
-      return out_.line("__syncwarp();");
-    case StepKind::cluster_barrier:
-      return out_.line("cluster_sync();{}", step.what.empty() ? "" : "  // " + step.what);
-    case StepKind::fence_proxy:
-      return out_.line("fence_proxy_async_shared();");
-    case StepKind::griddep_wait:
-      return out_.line("griddep_wait();");
-    case StepKind::griddep_launch_dependents:
-      return out_.line("griddep_launch_dependents();");
-    default:
-      fail("{}: a step '{}' hands nothing over", block_.name, name(step.kind));
-  }
+  const auto groups = [&] {
+    return static_cast<std::size_t>(plan::groups_of(s, block_.name, s.agents[agent_], step));
+  };
+  const auto by_peers = [&](int c) { return s.channels[c].by == Synchronisation::mbarrier_cluster; };
+  const plan::overloaded print{
+      [&](const plan::Commit&) { out_.line("{}();", group_calls[groups()].commit); },
+      [&](const plan::WaitGroup& wait) { out_.line("{}<{}>();", group_calls[groups()].wait, wait.pending); },
+      [&](const plan::Barrier& barrier) {
+        if (barrier.waits && barrier.id == 0) return out_.line("__syncthreads();");
+        out_.line("named_barrier_{}({}, {});", barrier.waits ? "sync" : "arrive", barrier.id,
+                  barrier.threads);
+      },
+      [&](const plan::Acquire& of) {
+        if (by_peers(of.channel)) return out_.line("exchange.wait();");
+        const std::string name = ring(of.channel);
+        if (s.channels[of.channel].producer == agent_) {
+          out_.line("const auto {0}_at = {0}_next++;", name);
+          return out_.line("const auto {0}_full = {0}.acquire({0}_at);", name);
+        }
+        out_.line("{0}_at = {0}_next++;", name);
+        out_.line("{0}.wait({0}_at);", name);
+      },
+      [&](const plan::Release& of) {
+        if (by_peers(of.channel)) return out_.line("exchange.release(rank);");
+        out_.line("{0}.release({0}_used++);", ring(of.channel));
+      },
+      [&](const plan::MbarrierInit& of) {
+        out_.line("{}.init({});", by_peers(of.channel) ? "exchange" : ring(of.channel), of.arrivals);
+      },
+      [&](const plan::Drain& of) {
+        out_.line("{0}.drain({0}_next);  // until then others arrive at this block's barriers",
+                  ring(of.channel));
+      },
+      [&](const plan::FenceInit&) { out_.line("fence_mbarrier_init();"); },
+      [&](const plan::FenceProxy&) { out_.line("fence_proxy_async_shared();"); },
+      [&](const plan::WarpBarrier&) { out_.line("__syncwarp();"); },
+      [&](const plan::ClusterBarrier&) {
+        out_.line("cluster_sync();{}", step.what.empty() ? "" : "  // " + step.what);
+      },
+      [&](const plan::GriddepWait&) { out_.line("griddep_wait();"); },
+      [&](const plan::GriddepLaunchDependents&) { out_.line("griddep_launch_dependents();"); }};
+  std::visit(print, sync);
 }
 
 std::string KernelText::ring_tile(int buffer) const {
@@ -259,7 +240,7 @@ std::string KernelText::ring_tile(int buffer) const {
 }
 
 /// Copies a tile by TMA, box by box, between global and shared memory; one thread issues it.
-void KernelText::box(const plan::Step& step) {
+void KernelText::box(const plan::Step& step, const plan::Copy& copy) {
   const Task& task = plan_.tasks[step.task];
   const Node& n = block_.nodes[task.node];
   const Buffer& b = plan_.buffers[task.buffer];
@@ -285,7 +266,7 @@ void KernelText::box(const plan::Step& step) {
   }
   out_.line("// {} {}: {} box{}{}", printable(n.name), graph::to_string(n.shape), boxes,
             boxes == 1 ? "" : "es",
-            step.multicast      ? fmt::format(" of each of {} ranks, to all", plan_.schedule.ranks)
+            copy.multicast      ? fmt::format(" of each of {} ranks, to all", plan_.schedule.ranks)
             : load || !by_spans ? ""
                                 : fmt::format(" of each of {} ranks", plan_.schedule.ranks));
   if (load) {
@@ -294,8 +275,8 @@ void KernelText::box(const plan::Step& step) {
         span * (bytes / plan::boxes(b)) + (by_spans ? Index(0) : rank * (bytes / plan_.schedule.ranks));
     const bool once = plan::passes_once(plan_, task.node);
     out_.line("{}{}({}{}, {}, {}_full{}{}{});", j.head, once ? hinted(call) : call, ring_tile(task.buffer),
-              offset == Index(0) ? "" : fmt::format(" + {}", offset), map, ring(step.channel),
-              step.multicast ? fmt::format(", {}", (1 << plan_.schedule.ranks) - 1) : "",
+              offset == Index(0) ? "" : fmt::format(" + {}", offset), map, ring(copy.channel),
+              copy.multicast ? fmt::format(", {}", (1 << plan_.schedule.ranks) - 1) : "",
               once ? ", CacheHint::evict_first" : "", at);
     return;
   }
@@ -313,14 +294,14 @@ void KernelText::box(const plan::Step& step) {
 bool KernelText::overwritten(int node) const {
   return std::ranges::any_of(plan_.schedule.agents, [&](const plan::Agent& agent) {
     return plan::find_step(agent.steps, [&](const plan::Step& step) {
-      return step.kind == StepKind::async_work && step.peeled && plan_.tasks[step.task].node == node;
+      const plan::Mma* mma = plan::as<plan::Mma>(step);
+      return mma && mma->peeled && plan_.tasks[step.task].node == node;
     });
   });
 }
 
 /// A wgmma operand: the ring's tile; for A the warpgroup's rows.
-void KernelText::multiply_by_warpgroups(const plan::Step& step) {
-  const Task& task = plan_.tasks[step.task];
+void KernelText::multiply_by_warpgroups(const Task& task, bool peeled) {
   const Node& n = block_.nodes[task.node];
   const plan::MatmulChoice& m = plan_.matmuls.at(task.node);
   const Instruction& row = *m.row;
@@ -341,11 +322,11 @@ void KernelText::multiply_by_warpgroups(const plan::Step& step) {
   out_.line("// {} {} {} x {}: {}x{}x{} on wgmma m{}n{}k{}{}",
             n.name.empty() ? fmt::format("%{}", task.node) : printable(n.name), n.carried ? "+=" : "=",
             printable(block_.nodes[n.in[0]].name), printable(block_.nodes[n.in[1]].name), m.m, m.columns(),
-            m.k, row.m, row.n, row.k, step.peeled ? ", the first" : "");
+            m.k, row.m, row.n, row.k, peeled ? ", the first" : "");
   if (!n.carried) out_.line("{} acc{};", fragment_type(plan_.contexts[task.context]), task.node);
   out_.line("issue_wgmma<{}, {}>(acc{}, {}, {}{});", type_name(block_.nodes[n.in[1]].dtype),
             plan::ceil_div(m.k, row.k), task.node, m.a_from >= 0 ? fmt::format("op{}", n.in[0]) : operand(0),
-            operand(1), n.carried && !step.peeled ? "" : ", false");
+            operand(1), n.carried && !peeled ? "" : ", false");
 }
 
 }  // namespace zellige::emit

@@ -35,25 +35,18 @@ class Builder {
   }
 
  private:
-  Step& step(StepKind kind, std::string what = "") {
+  template <class Alternative>
+  Step& step(Alternative is, std::string what = "") {
     std::vector<Step>* open = &agent_.steps;
-    for (int loop = 0; loop < loops_; ++loop) open = &open->back().body;
-    Step& s = open->emplace_back();
-    s.kind = kind, s.what = std::move(what);
-    return s;
+    for (int loop = 0; loop < loops_; ++loop) open = &as<Loop>(open->back())->body;
+    return open->emplace_back(Step{.is = std::move(is), .what = std::move(what)});
   }
-  void barrier() { step(StepKind::barrier).id = barrier_; }
-  void arrive(int pending = 0, int channel = -1) {
-    Step& s = step(StepKind::wait_group);
-    s.pending = pending, s.channel = channel;
-  }
-  void commit(int channel = -1) { step(StepKind::commit).channel = channel; }
-  Step& open(Loop loop, std::int64_t trip_count) {
-    Step& s = step(StepKind::loop);
-    s.loop = loop, s.trip_count = trip_count;
-    ++loops_;
-    return s;
-  }
+  void barrier() { step(Barrier{.id = barrier_}); }
+  void arrive(int pending = 0, int channel = -1) { step(WaitGroup{pending, channel}); }
+  void commit(int channel = -1) { step(Commit{channel}); }
+  void acquire(int channel) { step(Acquire{channel}); }
+  void release(int channel) { step(Release{.channel = channel}); }
+  void open(Loop loop) { step(std::move(loop)), ++loops_; }
   void close() { --loops_; }
 
   bool copies(int t) const { return is_global_load(plan_.tasks[t].kind); }
@@ -69,7 +62,7 @@ class Builder {
   void depend() {
     if (!plan_.programmatic || waited_) return;
     waited_ = true;
-    step(StepKind::griddep_wait);
+    step(GriddepWait{});
   }
 
   std::string describe(const Task& task) const {
@@ -78,10 +71,12 @@ class Builder {
     return fmt::format("{} {}", name(task.kind), of.empty() ? fmt::format("%{}", task.node) : of);
   }
 
+  /// In a pipelined loop the task of the iteration `lag` ahead, if there is one.
   Step& run(int t, int lag = 0) {
     const Task& task = plan_.tasks[t];
-    Step& s = step(travels(t) || uses_tma(t) ? StepKind::copy : StepKind::work, describe(task));
-    if (travels(t)) s.channel = cp_async_;
+    Step& s = travels(t) || uses_tma(t)
+                  ? step(Copy{.channel = travels(t) ? cp_async_ : -1, .guard_lag = lag}, describe(task))
+                  : step(Compute{.guard_lag = lag}, describe(task));
     s.task = t;
     s.global = constant(t)                  ? Global::constants
                : task.kind == TaskKind::mma ? Global::nothing
@@ -99,7 +94,7 @@ class Builder {
   }
 
   Step& start(int t) {
-    Step& s = step(StepKind::start, fmt::format("%{}", plan_.tasks[t].node));
+    Step& s = step(Start{}, fmt::format("%{}", plan_.tasks[t].node));
     s.task = t;
     return s;
   }
@@ -120,7 +115,7 @@ class Builder {
   void prologue(int from, int to, const Body& body) {
     if (from >= to) return;
     const bool looped = to > 1;
-    if (looped) open(Loop::prologue, to).from = from;
+    if (looped) open({.kind = Loop::prologue, .trip_count = to, .from = from});
     body();
     if (looped) close();
   }
@@ -169,11 +164,11 @@ class Builder {
     if (once && !streams) commit(), arrive();
     prologue_phases(lag);
     if (order_.before_barrier) barrier();
-    open(Loop::iterations, plan_.program.loop);
+    open({.trip_count = plan_.program.loop});
     if (streams && lag > 0) arrive(lag - 1);
     if (order_.top_barrier) barrier();
     if (!whole)
-      for (int t : order_.loop_copies) run(t, lag).guard_lag = lag;
+      for (int t : order_.loop_copies) run(t, lag);
     if (streams) commit();
     if (streams && lag == 0) {
       arrive();
@@ -251,15 +246,14 @@ class Builder {
     waited_ = !loads_wait;
     depend();
     tiles();
-    if (resident_ >= 0) step(StepKind::acquire).channel = resident_;
-    for (int t : resident) run(t).channel = resident_;
-    open(Loop::iterations, plan_.iterations_per_rank()).bounded = plan_.loop_bounds.has_value();
+    if (resident_ >= 0) acquire(resident_);
+    for (int t : resident) run(t).is = Copy{.channel = resident_};
+    open({.trip_count = plan_.iterations_per_rank(), .bounded = plan_.loop_bounds.has_value()});
     int filled = -1;
     for (int t : order_.loop_copies) {
       const int into = ring_of(t);
-      if (into != filled) step(StepKind::acquire).channel = filled = into;
-      Step& s = run(t);
-      s.channel = into, s.multicast = plan_.parts.count(plan_.tasks[t].node) > 0;
+      if (into != filled) acquire(filled = into);
+      run(t).is = Copy{.channel = into, .multicast = plan_.parts.count(plan_.tasks[t].node) > 0};
     }
     close();
     if (order_.blocks > 0) close();
@@ -279,7 +273,7 @@ class Builder {
   /// Opens the loop over the tiles of persistent blocks.
   void tiles() {
     if (order_.blocks == 0) return;
-    open(Loop::tiles, tiles_each()).each = plan_.iterations_per_rank();
+    open({.kind = Loop::tiles, .trip_count = tiles_each(), .each = plan_.iterations_per_rank()});
   }
 
   void consume(const std::vector<int>& products) {
@@ -294,7 +288,7 @@ class Builder {
     for (int t : order_.before)
       if (!uses_tma(t)) run(t), once = once || travels(t);
     if (once) commit(cp_async_);
-    if (resident_ >= 0) step(StepKind::acquire).channel = resident_;
+    if (resident_ >= 0) acquire(resident_);
     if (has_warpgroup_chain(plan_))
       delayed_by_one(products);
     else
@@ -322,22 +316,22 @@ class Builder {
   /// its stage while its own matmuls are in flight.
   void prefetched_by_one(const std::vector<int>& products) {
     const auto multiply = [&](int lag) {
-      step(StepKind::acquire).channel = ring;
+      acquire(ring);
       for (int product : products) {
         Step& s = run(product);
-        s.kind = StepKind::async_work, s.channel = sums, s.peeled = lag == 0;
+        s.is = Mma{.channel = sums, .peeled = lag == 0};
         for (Access& a : s.reads) a.lag = lag;
       }
       commit(sums);
     };
     multiply(0);
-    open(Loop::iterations, plan_.iterations_per_rank() - 1);
+    open({.trip_count = plan_.iterations_per_rank() - 1});
     multiply(1);
     arrive(1, sums);
-    if (goes_round()) step(StepKind::release).channel = ring;
+    if (goes_round()) release(ring);
     close();
     arrive(0, sums);
-    if (emptied()) step(StepKind::release).channel = ring;  // nothing waits for the last tile's
+    if (emptied()) release(ring);  // nothing waits for the last tile's
   }
 
   /// Sends partial results of a slice of K to the ranks that store their columns, and receives this rank's.
@@ -346,13 +340,13 @@ class Builder {
       const TaskKind kind = plan_.tasks[t].kind;
       if (kind != TaskKind::to_cluster && kind != TaskKind::from_cluster) continue;
       const bool sends = kind == TaskKind::to_cluster;
-      if (!sends) step(StepKind::acquire).channel = exchange_;
+      if (!sends) acquire(exchange_);
       Step& s = run(t);
       s.global = Global::nothing;
       if (!sends) continue;
-      s.channel = sums, s.to_cluster = true;
+      s.is = Compute{.channel = sums, .to_cluster = true};
       for (Access& a : s.writes) a.same_thread = false;
-      step(StepKind::release).channel = exchange_;
+      release(exchange_);
     }
   }
 
@@ -370,29 +364,24 @@ class Builder {
         (task.kind == TaskKind::to_operand || task.kind == TaskKind::rescale ? after : meanwhile)
             .push_back(t);
     }
-    const auto iterations = [&](std::int64_t from, std::int64_t trip_count) -> Step& {
-      Step& s = open(Loop::iterations, trip_count);
-      s.from = from;
-      return s;
-    };
     const auto multiply = [&](int product, int through) {
       const bool delayed = product == last;
-      step(StepKind::acquire).channel = delayed ? second_ : ring;
+      acquire(delayed ? second_ : ring);
       Step& s = run(product);
-      s.kind = StepKind::async_work, s.channel = through, s.pipelined = delayed;
+      s.is = Mma{.channel = through, .pipelined = delayed};
       for (Access& a : s.reads) a.lag = delayed ? -1 : 0;
       commit(through);
     };
     const auto work = [&](const std::vector<int>& list, int of) {
-      for (int t : list) run(t).channel = of;
+      for (int t : list) run(t).is = Compute{.channel = of};
     };
     const auto done = [&](int pending, int of, int with) {
       arrive(pending, of);
-      if (goes_round()) step(StepKind::release).channel = with;
+      if (goes_round()) release(with);
     };
     for (int t : after)
       if (plan_.tasks[t].kind == TaskKind::to_operand) start(t);
-    iterations(0, 1);
+    open({.trip_count = 1});
     multiply(first, scores_);
     done(0, scores_, ring);
     work(meanwhile, scores_), work(after, sums);
@@ -400,16 +389,18 @@ class Builder {
     const bool some_whole = plan_.loop_bounds && plan_.loop_bounds->all;
     for (const bool whole : {true, false}) {
       if (whole && !some_whole) continue;
-      Step& begin = iterations(!whole && some_whole ? n : 1, n);
-      begin.bounded = plan_.loop_bounds.has_value(), begin.whole = whole;
+      open({.trip_count = n,
+            .from = !whole && some_whole ? n : 1,
+            .bounded = plan_.loop_bounds.has_value(),
+            .whole = whole});
       multiply(first, scores_), multiply(last, sums);
       done(1, scores_, ring);
       work(meanwhile, scores_);
       done(0, sums, second_), work(after, sums);
       close();
     }
-    if (order_.blocks > 0) step(StepKind::release).channel = resident_;
-    iterations(n, n + 1);
+    if (order_.blocks > 0) release(resident_);
+    open({.trip_count = n + 1, .from = n});
     multiply(last, sums), done(0, sums, second_);
     close();
   }
@@ -420,9 +411,8 @@ class Builder {
       const Task& task = plan_.tasks[tasks[i]];
       const int slices = task.kind == TaskKind::mma ? plan_.contexts[task.context].repeats() : 1;
       if (slices == 1) {
-        Step& s = run(tasks[i]);
-        if (s.kind == StepKind::copy) {
-          s.channel = stores_;
+        if (Copy* copy = as<Copy>(run(tasks[i]))) {
+          copy->channel = stores_;
           if (i + 1 == tasks.size() || !uses_tma(tasks[i + 1]))
             commit(stores_);  // adjacent ones are one group
         }
@@ -434,7 +424,7 @@ class Builder {
         const Task& sum = plan_.tasks[tasks[k]];  // over all slices: it starts before the first
         if (sum.kind == TaskKind::reduce && !plan_.program.nodes[sum.node].carried) start(tasks[k]);
       }
-      open(Loop::slices, slices);
+      open({.kind = Loop::slices, .trip_count = slices});
       for (; i < last; ++i) run(tasks[i]);
       run(tasks[i]);
       close();
@@ -456,8 +446,7 @@ class Builder {
       if (i > 0) {
         settle();
         // Makes the threads' writes visible to TMA stores.
-        if (std::ranges::any_of(phase, [&](int t) { return !copies(t) && uses_tma(t); }))
-          step(StepKind::fence_proxy);
+        if (std::ranges::any_of(phase, [&](int t) { return !copies(t) && uses_tma(t); })) step(FenceProxy{});
         barrier();
       }
       std::vector<int> rest;

@@ -280,7 +280,7 @@ class Pricing {
     for (const Buffer& b : plan_.buffers) k.in_flight = std::max<double>(k.in_flight, b.stages);
     for (const Agent& agent : plan_.schedule.agents)
       walk(agent.steps, [&](const Step& s, const Position&) {
-        if (s.kind == StepKind::copy) k.in_flight = std::max<double>(k.in_flight, s.guard_lag + 1);
+        if (const Copy* copy = as<Copy>(s)) k.in_flight = std::max<double>(k.in_flight, copy->guard_lag + 1);
       });
     // What cp.async cannot begin at is loaded and stored by the threads, some loads at a time, and waited for.
     for (const auto& [node, copy] : plan_.copies) {

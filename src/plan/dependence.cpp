@@ -7,21 +7,17 @@
 namespace zellige::plan {
 namespace {
 
-std::string describe(const Step& step, int index) {
-  return step.what.empty() ? fmt::format("step {} ({})", index, name(step.kind))
-                           : fmt::format("step '{}'", step.what);
-}
-
 /// Returns whether acquiring a full stage of the channel implies that earlier kernels have ended: its
 /// producer has waited before it fills the first stage.
 bool full_after_wait(const Schedule& s, int agent, const Step& step) {
-  if (step.kind != StepKind::acquire || step.channel < 0) return false;
-  const Channel& c = s.channels[step.channel];
+  const Acquire* full = as<Acquire>(step);
+  if (!full || full->channel < 0) return false;
+  const Channel& c = s.channels[full->channel];
   if (!consumes(c, agent) || c.by != Synchronisation::mbarrier_bytes || c.producer < 0) return false;
   const Step* first = find_step(s.agents[c.producer].steps, [&](const Step& of) {
-    return of.kind == StepKind::griddep_wait || (of.channel == step.channel && of.kind != StepKind::acquire);
+    return as<GriddepWait>(of) || (channel_of(of) == full->channel && !as<Acquire>(of));
   });
-  return first && first->kind == StepKind::griddep_wait;
+  return first && as<GriddepWait>(*first);
 }
 
 /// Proves the agent; returns whether it waits.
@@ -30,20 +26,21 @@ bool verify_agent(const Schedule& s, std::size_t a, const std::string& kernel) {
   bool waits = false, waited = false;  // itself; it, or who filled what it has found full
   walk(agent.steps, [&](const Step& step, const Position& at) {
     const int i = at.index;
-    if (depends(step.kind) && !s.programmatic)
+    const bool lets_start = as<GriddepLaunchDependents>(step), depends = lets_start || as<GriddepWait>(step);
+    if (depends && !s.programmatic)
       reject(
           "{}: {}, {}, is in a kernel that starts when the one before has ended; only one that is "
           "launched early waits or lets the next start",
           kernel, agent.name, describe(step, i));
-    if (depends(step.kind) && at.in_loop())
+    if (depends && at.in_loop())
       reject("{}: {}, {}, is in a loop; once, before it, is enough", kernel, agent.name, describe(step, i));
-    if (step.kind == StepKind::griddep_launch_dependents && !waited)
+    if (lets_start && !waited)
       reject(
           "{}: {} lets the next kernel start in {} before its griddep_wait: that kernel could then not rely "
           "on the end of "
           "those before this one; wait first",
           kernel, agent.name, describe(step, i));
-    waits = waits || step.kind == StepKind::griddep_wait;
+    waits = waits || as<GriddepWait>(step);
     waited = waited || waits || full_after_wait(s, static_cast<int>(a), step);
     if (s.programmatic && step.global == Global::anything && !waited)
       reject(
@@ -76,12 +73,9 @@ void let_next_start(KernelPlan& plan, const Program& program, const target::Targ
        target.threads_per_multiprocessor / plan.schedule.threads, target.blocks_per_multiprocessor});
   if (2 * blocks > room * target.multiprocessors) return;
   for (Agent& agent : plan.schedule.agents) {
-    const auto wait = std::find_if(agent.steps.begin(), agent.steps.end(),
-                                   [](const Step& s) { return s.kind == StepKind::griddep_wait; });
+    const auto wait = std::ranges::find_if(agent.steps, [](const Step& s) { return as<GriddepWait>(s); });
     if (wait == agent.steps.end()) continue;
-    Step next;
-    next.kind = StepKind::griddep_launch_dependents;
-    agent.steps.insert(wait + 1, next);
+    agent.steps.insert(wait + 1, {.is = GriddepLaunchDependents{}});
     return;
   }
 }

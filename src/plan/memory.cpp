@@ -26,15 +26,16 @@ std::vector<Lifetime> lifetimes(const KernelPlan& plan) {
     std::int64_t stretch = 0;
     const auto touch = [&](const auto& self, const std::vector<Step>& steps, bool in_loop) -> void {
       for (const Step& step : steps) {
-        if (step.kind == StepKind::barrier && (step.id == 0 || others == 1) && !in_loop) ++stretch;
+        const Barrier* barrier = as<Barrier>(step);
+        if (barrier && barrier->waits && (barrier->id == 0 || others == 1) && !in_loop) ++stretch;
         for (const auto* accesses : {&step.reads, &step.writes})
           for (const Access& a : *accesses) {
             Lifetime& life = lives[a.tensor];
             life.begin = std::min(life.begin, stretch);
             life.end = std::max(life.end, stretch + 1);
           }
-        self(self, step.body,
-             in_loop || step.loop != Loop::tiles || step.trip_count > 1);  // of one tile: no loop
+        if (const Loop* loop = as<Loop>(step))  // of one tile: no loop
+          self(self, loop->body, in_loop || loop->kind != Loop::tiles || loop->trip_count > 1);
       }
     };
     touch(touch, agent.steps, false);

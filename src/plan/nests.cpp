@@ -10,9 +10,9 @@ std::vector<int> side_by_side(const KernelPlan& plan, const std::vector<Step>& s
   const bool warp_specialized =
       plan.schedule.warp_specialized();  // then each asynchronous copy is emitted separately
   const auto fusible = [&](const Step& s) {
-    return s.task >= 0 && s.kind != StepKind::start && s.kind != StepKind::async_work &&
-           (s.kind == one.kind || !warp_specialized) && copies(s) == copies(one) &&
-           s.guard_lag == one.guard_lag;
+    return s.task >= 0 && !as<Start>(s) && !as<Mma>(s) &&
+           (s.is.index() == one.is.index() || !warp_specialized) && copies(s) == copies(one) &&
+           guard_lag_of(s) == guard_lag_of(one);
   };
   std::vector<int> tasks;
   for (std::size_t i = first; i < steps.size() && fusible(steps[i]); ++i) tasks.push_back(steps[i].task);

@@ -35,13 +35,14 @@ void check_limits(const BlockProgram& p, const target::Target& target) {
 Schedule with_trip_count(Schedule s, std::int64_t loop, std::int64_t trip_count, std::int64_t whole) {
   for (Agent& agent : s.agents)
     walk(agent.steps, [&](Step& step, const Position&) {
-      if (step.kind != StepKind::loop) return;
-      if (step.loop == Loop::tiles) step.each = trip_count;
-      if (step.loop != Loop::iterations || (!step.bounded && step.from < loop)) return;
+      Loop* of = as<Loop>(step);
+      if (!of) return;
+      if (of->kind == Loop::tiles) of->each = trip_count;
+      if (of->kind != Loop::iterations || (!of->bounded && of->from < loop)) return;
       const std::int64_t last =
-          step.trip_count - loop;  // what follows the loop follows the fewer iterations, too
-      if (step.from == loop) step.from = step.bounded ? whole : trip_count;
-      step.trip_count = step.whole ? whole : trip_count + last;
+          of->trip_count - loop;  // what is behind the loop is behind the fewer trips, too
+      if (of->from == loop) of->from = of->bounded ? whole : trip_count;
+      of->trip_count = of->whole ? whole : trip_count + last;
     });
   return s;
 }
@@ -88,11 +89,12 @@ namespace {
 
 /// For a step that executes a task: the task and its layout.
 std::string print(const KernelPlan& plan, const Step& step, bool in_loop) {
-  if (step.task < 0 || step.kind == StepKind::start) return print(plan.schedule, step, in_loop);
+  if (step.task < 0 || as<Start>(step)) return print(plan.schedule, step, in_loop);
   const Task& task = plan.tasks[step.task];
-  if (step.channel >= 0 && plan.schedule.warp_specialized()) return print(plan.schedule, step, in_loop);
+  if (channel_of(step) >= 0 && plan.schedule.warp_specialized()) return print(plan.schedule, step, in_loop);
+  const int lag = guard_lag_of(step);
   return fmt::format("{} %{} in {}{}", name(task.kind), task.node, print(plan.contexts[task.context]),
-                     step.guard_lag > 0 ? fmt::format(", {} iterations in advance", step.guard_lag) : "");
+                     lag > 0 ? fmt::format(", {} iterations in advance", lag) : "");
 }
 
 }  // namespace

@@ -164,49 +164,67 @@ class Prediction {
   void steps(const Agent& agent, const std::vector<Step>& list, std::int64_t iteration,
              std::int64_t trip_count) {
     std::size_t counted_until = 0;
+    const auto threads = [&] {
+      return fills_only(agent)                   ? 1
+             : plan_.schedule.warp_specialized() ? 32 * agent.warps
+                                                 : plan_.schedule.threads;
+    };
     for (std::size_t at = 0; at < list.size(); ++at) {
       const Step& step = list[at];
-      if (step.kind == StepKind::loop) {
-        if (step.loop == Loop::tiles) {  // shared among the blocks
-          const std::uint64_t each = std::exchange(blocks_, plan_.program.grid.count() * plan_.split_k);
-          steps(agent, step.body, 0, 1);
-          blocks_ = each;
-        } else if (step.loop == Loop::slices)  // a task of a slice is counted with all its slices
-          steps(agent, step.body, iteration, trip_count);
-        else
-          for (std::int64_t i = step.from; i < step.trip_count; ++i) {
-            const std::uint64_t all = blocks_;
-            if (step.bounded) blocks_ = executing(i);
-            steps(agent, step.body, i, step.trip_count);
-            blocks_ = all;
-          }
-      } else if (step.kind == StepKind::acquire) {
-        acquire(agent, plan_.schedule.channels[step.channel]);
-      } else if (step.kind == StepKind::release) {
-        const bool exchange = plan_.schedule.channels[step.channel].by == Synchronisation::mbarrier_cluster;
-        counts_[Counter::mbarrier_arrive] +=  // one lane of each
-            blocks_ * agent.warps *
-            (exchange ? plan_.schedule.ranks - 1 : ranks_of(plan_.schedule, step.channel));
-      } else if (step.kind == StepKind::drain) {
-        counts_[Counter::mbarrier_wait] += blocks_ * plan_.schedule.channels[step.channel].stages;
-      } else if (depends(step.kind)) {
-        counts_[step.kind == StepKind::griddep_wait ? Counter::griddep_wait
-                                                    : Counter::griddep_launch_dependents] +=
-            blocks_ * (fills_only(agent)                   ? 1
-                       : plan_.schedule.warp_specialized() ? 32 * agent.warps
-                                                           : plan_.schedule.threads);
-      } else if (step.kind == StepKind::barrier) {
-        met_[step.id] += blocks_;
-        unsynced_.clear(), ragged_.clear();
-      } else if (step.kind == StepKind::start) {
-        shared({step.task}, true);
-      } else if (step.task >= 0 && iteration + step.guard_lag < trip_count) {
-        task(step);
-        // The first of adjacent steps counts for all of their nests.
-        if (at < counted_until || step.kind == StepKind::async_work) continue;
-        const std::vector<int> tasks = side_by_side(plan_, list, at);
-        for (const std::vector<int>& nest : nests(plan_, tasks)) shared(nest, false);
-        counted_until = at + tasks.size();
+      match(
+          step, [&](const Loop& of) { loop(agent, of, iteration, trip_count); },
+          [&](const Acquire& of) { acquire(agent, plan_.schedule.channels[of.channel]); },
+          [&](const Release& of) {
+            const bool peers = plan_.schedule.channels[of.channel].by == Synchronisation::mbarrier_cluster;
+            counts_[Counter::mbarrier_arrive] +=  // one lane of each
+                blocks_ * agent.warps *
+                (peers ? plan_.schedule.ranks - 1 : ranks_of(plan_.schedule, of.channel));
+          },
+          [&](const Drain& of) {
+            counts_[Counter::mbarrier_wait] += blocks_ * plan_.schedule.channels[of.channel].stages;
+          },
+          [&](const GriddepWait&) { counts_[Counter::griddep_wait] += blocks_ * threads(); },
+          [&](const GriddepLaunchDependents&) {
+            counts_[Counter::griddep_launch_dependents] += blocks_ * threads();
+          },
+          [&](const Barrier& barrier) {
+            if (!barrier.waits) return;
+            met_[barrier.id] += blocks_;
+            unsynced_.clear(), ragged_.clear();
+          },
+          [&](const Start&) { shared({step.task}, true); },
+          [&](const Mma&) {
+            const MatmulChoice& m = plan_.matmuls.at(plan_.tasks[step.task].node);
+            counts_[Counter::wgmma] +=
+                blocks_ * ceil_div(m.k, m.row->k) * (m.warps.count() / warps_of(*m.row));
+          },
+          [&](const OneOf<Copy, Compute> auto& of) {
+            if (step.task < 0 || iteration + of.guard_lag >= trip_count) return;
+            task(step);
+            // The first of adjacent steps counts for all of their nests.
+            if (at < counted_until) return;
+            const std::vector<int> tasks = side_by_side(plan_, list, at);
+            for (const std::vector<int>& nest : nests(plan_, tasks)) shared(nest, false);
+            counted_until = at + tasks.size();
+          },
+          [](const OneOf<Commit, WaitGroup, MbarrierInit, FenceInit, FenceProxy, WarpBarrier,
+                         ClusterBarrier> auto&) {});
+    }
+  }
+
+  void loop(const Agent& agent, const Loop& of, std::int64_t iteration, std::int64_t trip_count) {
+    if (of.kind == Loop::tiles) {  // shared among the blocks
+      const std::uint64_t each = std::exchange(blocks_, plan_.program.grid.count() * plan_.split_k);
+      steps(agent, of.body, 0, 1);
+      blocks_ = each;
+    } else if (of.kind == Loop::slices) {  // a task of a slice is counted with all its slices
+      steps(agent, of.body, iteration, trip_count);
+    } else {
+      for (std::int64_t i = of.from; i < of.trip_count; ++i) {
+        const std::uint64_t all = blocks_;
+        if (of.bounded) blocks_ = executing(i);
+        steps(agent, of.body, i, of.trip_count);
+        blocks_ = all;
       }
     }
   }
@@ -225,14 +243,14 @@ class Prediction {
   std::uint64_t outside_agents(const std::vector<Step>& steps) {
     std::uint64_t barriers = 0;
     for (const Step& step : steps)
-      if (step.kind == StepKind::init)
+      if (const MbarrierInit* init = as<MbarrierInit>(step))
         for (Counter counter : {Counter::shared_store_8, Counter::shared_store_wavefronts,
                                 Counter::shared_store_wavefronts_ideal})
           counts_[counter] +=
-              blocks_ * static_cast<std::uint64_t>(barrier_bytes(plan_.schedule.channels[step.channel]) / 8);
-      else if (step.kind == StepKind::barrier)
+              blocks_ * static_cast<std::uint64_t>(barrier_bytes(plan_.schedule.channels[init->channel]) / 8);
+      else if (as<Barrier>(step))
         barriers += blocks_;
-      else if (step.kind == StepKind::cluster_barrier)
+      else if (as<ClusterBarrier>(step))
         counts_[Counter::cluster_barrier] += blocks_ / plan_.schedule.ranks;
     return barriers;
   }
@@ -248,13 +266,10 @@ class Prediction {
   void task(const Step& step) {
     std::optional<Counts>& known = of_task_[step.task];
     const Task& t = plan_.tasks[step.task];
-    if (step.kind == StepKind::copy && plan_.uses_tma(t.node)) {
+    const bool copies = as<Copy>(step);
+    if (copies && plan_.uses_tma(t.node)) {
       tma_copy(t);
-    } else if (step.kind == StepKind::async_work) {
-      const MatmulChoice& m = plan_.matmuls.at(t.node);
-      counts_[Counter::wgmma] +=
-          blocks_ * ceil_div(m.k, m.row->k) * (m.warps.count() / warps_of(*m.row)) * instructions_of_rows(m);
-    } else if (step.kind == StepKind::copy) {
+    } else if (copies) {
       if (!known) known = copied(t);
       // The emulator groups the lanes' n-th copies since the last barrier; lanes with fewer copies lag.
       if (last_is_part_of_a_warp(t) && !unsynced_.insert(step.task).second) lanes_drift_ = true;

@@ -16,8 +16,9 @@ class Ranks {
   explicit Ranks(const Schedule& s) : s_(s), n_(s.ranks) {
     for (const Agent& agent : s.agents)
       walk(agent.steps, [&](const Step& step, const Position&) {
-        if (!step.multicast) return;
-        shared_.insert(step.channel);
+        const Copy* copy = as<Copy>(step);
+        if (!copy || !copy->multicast) return;
+        shared_.insert(copy->channel);
         for (const Access& a : step.writes) split_.insert(a.tensor);
       });
     for (const Channel& c : s.channels)
@@ -40,9 +41,10 @@ class Ranks {
       }
     for (int r = 0; r < n_; ++r)
       for (Step step : s_.setup) {
-        if (step.kind != StepKind::init || is_exchange(step.channel)) continue;
-        if (shared_.count(step.channel)) step.arrivals *= n_;
-        step.channel = channel_of(step.channel, r);
+        MbarrierInit* init = as<MbarrierInit>(step);
+        if (!init || is_exchange(init->channel)) continue;
+        if (shared_.count(init->channel)) init->arrivals *= n_;
+        init->channel = channel_of(init->channel, r);
         all_.setup.push_back(std::move(step));
       }
     return std::move(all_);
@@ -122,28 +124,42 @@ class Ranks {
     return -1;
   }
 
-  /// What a step does by an exchange channel, for each of the others: acquires its part, writes it, releases
-  /// it; or waits for its own.
-  void exchange(std::vector<Step>& result, const Step& step, int rank) {
-    const int index = step.to_cluster ? filled_by(step) : step.channel;
+  /// What a step does by a channel among peers, for each of the others: holds its part, writes it, gives it over; or waits for its own.
+  void exchange(std::vector<Step>& result, const Step& step, int index, int rank) {
     for (int other = 0; other < n_; ++other) {
       if (other == rank) continue;
       Step y = step;
-      y.to_cluster = false;
-      if (step.kind == StepKind::acquire) {
-        y.channel = exchange_.at({index, other, rank});
-      } else if (step.kind == StepKind::release) {
-        y.channel = exchange_.at({index, rank, other});
+      if (Acquire* acquire = as<Acquire>(y)) {
+        acquire->channel = exchange_.at({index, other, rank});
+      } else if (Release* release = as<Release>(y)) {
+        release->channel = exchange_.at({index, rank, other});
       } else {
-        Step holds;
-        holds.kind = StepKind::acquire, holds.what = step.what,
-        holds.channel = exchange_.at({index, rank, other});
-        result.push_back(std::move(holds));
-        if (step.channel >= 0) y.channel = channel_of(step.channel, rank);
+        result.push_back({.is = Acquire{exchange_.at({index, rank, other})}, .what = step.what});
+        in_rank(y, rank, rank);
+        if (Compute* compute = as<Compute>(y)) compute->to_cluster = false;
         y.writes = accesses(step.writes, other, part_from(rank, other));
       }
       result.push_back(std::move(y));
     }
+  }
+
+  /// Renames the channel of a step of `rank` to that of rank `to`, and its barrier to that of `rank`.
+  void in_rank(Step& step, int to, int rank) const {
+    const auto rename = [this](int& channel, int of) {
+      if (channel >= 0) channel = channel_of(channel, of);
+    };
+    match(
+        step,
+        [&](OneOf<Copy, Release> auto& part) {
+          if (to != rank) part.acquired_channel = part.channel, rename(part.acquired_channel, rank);
+          rename(part.channel, to);
+        },
+        [&](OneOf<Mma, Compute, Commit, WaitGroup, Acquire, Drain, MbarrierInit> auto& part) {
+          rename(part.channel, to);
+        },
+        [&](Barrier& barrier) { barrier.id += barriers_per_rank * rank; },
+        [](OneOf<Start, FenceInit, FenceProxy, GriddepWait, GriddepLaunchDependents, WarpBarrier,
+                 ClusterBarrier, Loop> auto&) {});
   }
 
   std::vector<Access> accesses(const std::vector<Access>& list, int rank, int part) const {
@@ -161,24 +177,24 @@ class Ranks {
   std::vector<Step> steps_of(const std::vector<Step>& steps, int rank) {
     std::vector<Step> result;
     for (const Step& step : steps) {
-      if (step.to_cluster || is_exchange(step.channel)) {
-        exchange(result, step, rank);
+      const Compute* compute = as<Compute>(step);
+      const Copy* copy = as<Copy>(step);
+      const bool to_cluster = compute && compute->to_cluster;
+      const int through = plan::channel_of(step);
+      if (to_cluster || is_exchange(through)) {
+        exchange(result, step, to_cluster ? filled_by(step) : through, rank);
         continue;
       }
-      const bool everywhere =
-          step.multicast || (step.kind == StepKind::release && shared_.count(step.channel));
+      const bool multicast = copy && copy->multicast,
+                 everywhere = multicast || (as<Release>(step) && shared_.count(through));
       for (int to = 0; to < n_; ++to) {
         if (!everywhere && to != rank) continue;
         Step y = step;
-        if (step.channel >= 0) {
-          y.channel = channel_of(step.channel, to);
-          if (to != rank) y.acquired_channel = channel_of(step.channel, rank);
-        }
+        in_rank(y, to, rank);
         y.reads = accesses(step.reads, rank, -1);
-        y.writes = accesses(step.writes, to, step.multicast ? rank : -1);
-        if (is_named_barrier(step.kind)) y.id += barriers_per_rank * rank;
-        y.multicast = false;
-        y.body = steps_of(step.body, rank);
+        y.writes = accesses(step.writes, to, multicast ? rank : -1);
+        if (Copy* part = as<Copy>(y)) part->multicast = false;
+        if (const Loop* loop = as<Loop>(step)) as<Loop>(y)->body = steps_of(loop->body, rank);
         result.push_back(std::move(y));
       }
     }

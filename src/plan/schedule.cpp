@@ -45,116 +45,102 @@ std::string agent_names(const Schedule& s, const std::vector<int>& agents) {
   return text.empty() ? "-" : text;
 }
 
+std::string header(const Loop& loop, const std::string& what) {
+  return fmt::format("{} < {}{}",
+                     loop.kind == Loop::slices  ? "slice"
+                     : loop.kind == Loop::tiles ? "tile t"
+                     : loop.from == loop.trip_count
+                         ? "loop on i"
+                         : fmt::format("{} {}i", loop.kind == Loop::prologue ? "prologue" : "loop",
+                                       loop.from > 0 ? fmt::format("{} <= ", loop.from) : ""),
+                     loop.trip_count,
+                     loop.whole     ? ", as far as the mask keeps all"
+                     : loop.bounded ? ", as far as the mask keeps any"
+                                    : quoted(what));
+}
+
 }  // namespace
 
 std::string print(const Schedule& s, const Step& step, bool in_loop) {
-  std::string text(name(step.kind));
-  switch (step.kind) {
-    case StepKind::loop:
-      return fmt::format("{} < {}{}",
-                         step.loop == Loop::slices  ? "slice"
-                         : step.loop == Loop::tiles ? "tile t"
-                         : step.from == step.trip_count
-                             ? "loop on i"
-                             : fmt::format("{} {}i", step.loop == Loop::prologue ? "prologue" : "loop",
-                                           step.from > 0 ? fmt::format("{} <= ", step.from) : ""),
-                         step.trip_count,
-                         step.whole     ? ", as far as the mask keeps all"
-                         : step.bounded ? ", as far as the mask keeps any"
-                                        : quoted(step.what));
-    case StepKind::wait_group:
-      text += fmt::format(" {}", step.pending);
-      break;
-    case StepKind::barrier:
-    case StepKind::arrive:
-      if (step.id != 0) text += fmt::format(" {}", step.id);
-      break;
-    case StepKind::init:
-    case StepKind::acquire:
-    case StepKind::release:
-    case StepKind::drain:
-      text += " " + channel_name(s, step.channel);
-      break;
-    default:
-      break;
-  }
-  text += quoted(step.what);
+  if (const Loop* loop = as<Loop>(step)) return header(*loop, step.what);
+  std::string operand, after;
+  const auto through = [&] {
+    if (const int channel = channel_of(step); channel >= 0) after += " through " + channel_name(s, channel);
+    if (const int lag = guard_lag_of(step); lag != 0)
+      after += in_loop ? fmt::format(" while i+{} < trip_count", lag) : fmt::format(" if {} < trip_count", lag);
+  };
+  match(
+      step,
+      [&](const Copy& copy) {
+        if (copy.multicast) after = fmt::format(" of {} ranks, a part each", s.ranks);
+        through();
+      },
+      [&](const Compute& compute) {
+        if (compute.to_cluster) after = " of the other ranks";
+        through();
+      },
+      [&](const OneOf<Mma, Commit> auto&) { through(); },
+      [&](const WaitGroup& wait) { operand = fmt::format(" {}", wait.pending), through(); },
+      [&](const Barrier& barrier) { operand = barrier.id == 0 ? "" : fmt::format(" {}", barrier.id); },
+      [&](const OneOf<Acquire, Release, Drain> auto& of) { operand = " " + channel_name(s, of.channel); },
+      [&](const MbarrierInit& init) {
+        operand = " " + channel_name(s, init.channel);
+        if (init.arrivals > 0) after = fmt::format(" for {} arrivals", init.arrivals);
+      },
+      [](const OneOf<Start, FenceInit, FenceProxy, GriddepWait, GriddepLaunchDependents, WarpBarrier,
+                     ClusterBarrier, Loop> auto&) {});
+  std::string text = std::string(name(step)) + operand + quoted(step.what);
   if (!step.reads.empty()) text += " reads " + accesses(s, step.reads, in_loop);
   if (!step.writes.empty()) text += " writes " + accesses(s, step.writes, in_loop);
-  if (step.to_cluster) text += " of the other ranks";
-  if (step.multicast) text += fmt::format(" of {} ranks, a part each", s.ranks);
-  const bool named = step.kind == StepKind::acquire || step.kind == StepKind::release ||
-                     step.kind == StepKind::init || step.kind == StepKind::drain;
-  if (step.arrivals > 0) text += fmt::format(" for {} arrivals", step.arrivals);
-  if (step.channel >= 0 && !named) text += " through " + channel_name(s, step.channel);
-  if (step.guard_lag != 0)
-    text += in_loop ? fmt::format(" while i+{} < trip_count", step.guard_lag)
-                    : fmt::format(" if {} < trip_count", step.guard_lag);
-  return text;
+  return text + after;
 }
 
 std::string_view name(Synchronisation by) {
-  switch (by) {
-    case Synchronisation::block_barrier:
-      return "block_barrier";
-    case Synchronisation::named_barrier:
-      return "named_barrier";
-    case Synchronisation::cp_async_group:
-      return "cp_async_group";
-    case Synchronisation::mbarrier_bytes:
-      return "mbarrier_bytes";
-    case Synchronisation::commit_group:
-      return "commit_group";
-    case Synchronisation::bulk_group:
-      return "bulk_group";
-    case Synchronisation::mbarrier_cluster:
-      return "mbarrier_cluster";
-  }
+  static constexpr std::string_view names[] = {"block_barrier",  "named_barrier", "cp_async_group",
+                                               "mbarrier_bytes", "commit_group",  "bulk_group",
+                                               "mbarrier_cluster"};
+  static_assert(std::size(names) == std::size_t(Synchronisation::mbarrier_cluster) + 1);
+  if (by <= Synchronisation::mbarrier_cluster) return names[std::size_t(by)];
   fail("schedule: {} is no synchronisation; the last is mbarrier_cluster", static_cast<int>(by));
 }
 
-std::string_view name(StepKind kind) {
-  switch (kind) {
-    case StepKind::start:
-      return "start";
-    case StepKind::work:
-      return "work";
-    case StepKind::copy:
-      return "copy";
-    case StepKind::commit:
-      return "commit";
-    case StepKind::wait_group:
-      return "wait_group";
-    case StepKind::barrier:
-      return "barrier";
-    case StepKind::arrive:
-      return "arrive";
-    case StepKind::acquire:
-      return "acquire";
-    case StepKind::release:
-      return "release";
-    case StepKind::async_work:
-      return "async_work";
-    case StepKind::fence_proxy:
-      return "fence_proxy";
-    case StepKind::griddep_wait:
-      return "griddep_wait";
-    case StepKind::griddep_launch_dependents:
-      return "griddep_launch_dependents";
-    case StepKind::init:
-      return "init";
-    case StepKind::fence_init:
-      return "fence_init";
-    case StepKind::drain:
-      return "drain";
-    case StepKind::warp_barrier:
-      return "warp_barrier";
-    case StepKind::cluster_barrier:
-      return "cluster_barrier";
-    case StepKind::loop:
-      return "loop";
-  }
-  fail("schedule: {} is no kind of step; the last is loop", static_cast<int>(kind));
+std::string_view name(const Step& step) {
+  using Name = std::string_view;
+  return match(
+      step, [](const Copy&) -> Name { return "copy"; }, [](const Mma&) -> Name { return "async_work"; },
+      [](const Compute&) -> Name { return "work"; }, [](const Start&) -> Name { return "start"; },
+      [](const Commit&) -> Name { return "commit"; }, [](const WaitGroup&) -> Name { return "wait_group"; },
+      [](const Barrier& barrier) -> Name { return barrier.waits ? "barrier" : "arrive"; },
+      [](const Acquire&) -> Name { return "acquire"; }, [](const Release&) -> Name { return "release"; },
+      [](const Drain&) -> Name { return "drain"; }, [](const MbarrierInit&) -> Name { return "init"; },
+      [](const FenceInit&) -> Name { return "fence_init"; },
+      [](const FenceProxy&) -> Name { return "fence_proxy"; },
+      [](const GriddepWait&) -> Name { return "griddep_wait"; },
+      [](const GriddepLaunchDependents&) -> Name { return "griddep_launch_dependents"; },
+      [](const WarpBarrier&) -> Name { return "warp_barrier"; },
+      [](const ClusterBarrier&) -> Name { return "cluster_barrier"; },
+      [](const Loop&) -> Name { return "loop"; });
+}
+
+std::string describe(const Step& step, int index) {
+  return step.what.empty() ? fmt::format("step {} ({})", index, name(step))
+                           : fmt::format("step '{}'", step.what);
+}
+
+int channel_of(const Step& step) {
+  return match(
+      step,
+      [](const OneOf<Copy, Mma, Compute, Commit, WaitGroup, Acquire, Release, Drain, MbarrierInit> auto& of) {
+        return of.channel;
+      },
+      [](const OneOf<Start, Barrier, FenceInit, FenceProxy, GriddepWait, GriddepLaunchDependents, WarpBarrier,
+                     ClusterBarrier, Loop> auto&) { return -1; });
+}
+
+int guard_lag_of(const Step& step) {
+  return match(
+      step, [](const OneOf<Copy, Compute> auto& guarded) { return guarded.guard_lag; },
+      [](const OneOf<Mma, Start, Sync, Loop> auto&) { return 0; });
 }
 
 std::int64_t barrier_bytes(const Channel& c) {
@@ -165,14 +151,18 @@ std::int64_t barrier_bytes(const Channel& c) {
 
 int ranks_of(const Schedule& s, int channel) {
   for (const Agent& agent : s.agents)
-    if (find_step(agent.steps, [&](const Step& x) { return x.multicast && x.channel == channel; }))
+    if (find_step(agent.steps, [&](const Step& x) {
+          const Copy* copy = as<Copy>(x);
+          return copy && copy->multicast && copy->channel == channel;
+        }))
       return s.ranks;
   return 1;
 }
 
 int arrivals_of(const Schedule& s, int channel) {
   for (const Step& step : s.setup)
-    if (step.kind == StepKind::init && step.channel == channel) return step.arrivals;
+    if (const MbarrierInit* init = as<MbarrierInit>(step); init && init->channel == channel)
+      return init->arrivals;
   return 0;
 }
 
@@ -182,8 +172,11 @@ bool consumes(const Channel& c, int agent) {
 
 bool fills_only(const Agent& agent) {
   return !find_step(agent.steps, [](const Step& s) {
-    return s.kind != StepKind::loop && s.kind != StepKind::acquire && s.kind != StepKind::drain &&
-           !depends(s.kind) && (s.kind != StepKind::copy || s.channel < 0 || !s.reads.empty());
+    return match(
+        s, [&](const Copy& copy) { return copy.channel < 0 || !s.reads.empty(); },
+        [](const OneOf<Acquire, Drain, GriddepWait, GriddepLaunchDependents, Loop> auto&) { return false; },
+        [](const OneOf<Mma, Compute, Start, Commit, WaitGroup, Barrier, Release, MbarrierInit, FenceInit,
+                       FenceProxy, WarpBarrier, ClusterBarrier> auto&) { return true; });
   });
 }
 

@@ -9,10 +9,13 @@
 // producer and WGMMA consumers connected by mbarriers. Both are this type, and verify() proves both by the
 // same rules.
 #pragma once
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace zellige::plan {
@@ -52,40 +55,6 @@ struct SharedTensor {
   int stages = 1;
 };
 
-enum class StepKind : std::uint8_t {
-  start,         // initialises a loop state, in registers or shared memory
-  work,          // reads and writes tensors with ordinary instructions of all the agent's threads
-  copy,          // starts an asynchronous copy into `writes` (through `channel`)
-  commit,        // closes the cp.async or wgmma group of what was started since the last commit
-  wait_group,    // waits until at most `pending` groups of this agent are in flight
-  barrier,       // __syncthreads among all agents that have it, or bar.sync `id`
-  arrive,        // bar.arrive `id`: arrives at the barrier without waiting, as in ping-pong
-  acquire,       // a consumer waits until its channel's next stage is full, a producer until it is empty
-  release,       // a consumer marks the stage as empty
-  async_work,    // asynchronous like wgmma: reads operands and writes registers until a wait_group
-  fence_proxy,   // makes ordinary writes visible to the asynchronous proxy
-  griddep_wait,  // waits until all earlier kernels have ended and their writes are visible
-  griddep_launch_dependents,  // lets the next kernel start, which itself waits for this one's end
-  init,                       // setup: one thread initialises the channel's mbarriers for `arrivals`
-  fence_init,                 // setup: makes that visible to the asynchronous proxy and the cluster
-  drain,                      // the producer waits until all stages of its channel have been released
-  warp_barrier,               // teardown: __syncwarp
-  cluster_barrier,            // setup, teardown: synchronises all threads of all ranks
-  loop,
-};
-std::string_view name(StepKind);
-/// Returns whether a step orders this kernel with its neighbours on the stream.
-inline bool depends(StepKind kind) {
-  return kind == StepKind::griddep_wait || kind == StepKind::griddep_launch_dependents;
-}
-/// Returns whether a step is executed by all threads, before or after the agents.
-inline bool outside_agents(StepKind kind) {
-  return kind == StepKind::init || kind == StepKind::fence_init || kind == StepKind::warp_barrier ||
-         kind == StepKind::cluster_barrier;
-}
-/// Returns whether a step arrives at a barrier.
-inline bool is_named_barrier(StepKind kind) { return kind == StepKind::barrier || kind == StepKind::arrive; }
-
 /// An access of a step. In iteration i it touches stage (i + lag) % stages of a staged tensor.
 struct Access {
   int tensor = -1;
@@ -100,39 +69,142 @@ enum class Global : std::uint8_t {
   anything,   // reads data that earlier kernels may have written, or writes
 };
 
-enum class Loop : std::uint8_t {
-  iterations,  // the block graph's; stages and guards are counted by it
-  prologue,    // fills the first stages of a ring: stage i in iteration i
-  slices,      // within one iteration: a matmul one slice of N after another
-  tiles,       // output tiles of a persistent block: the whole kernel for each
+// ---- the alternatives of a step, each with the fields that it alone has ----
+
+/// Starts an asynchronous copy: a load into `writes`, or a TMA store of `reads`.
+struct Copy {
+  int channel = -1;
+  int guard_lag = 0;          // in a pipelined loop: runs only while iteration + guard_lag < trip_count
+  bool multicast = false;     // this rank's part of the tile, to every rank
+  int acquired_channel = -1;  // the channel whose stage the agent holds meanwhile; -1: `channel`
+};
+/// Asynchronous like wgmma: reads operands and writes registers until a wait_group.
+struct Mma {
+  int channel = -1;
+  bool peeled = false;     // is the first iteration of the following loop
+  bool pipelined = false;  // takes what the previous iteration left in registers
+};
+/// Reads and writes tensors with ordinary instructions of all the agent's threads.
+struct Compute {
+  int channel = -1;       // of wgmma: it reads the registers that these write
+  int guard_lag = 0;      // as of a copy
+  bool to_cluster = false;  // writes into the other ranks' tensors, a part of each that is its own
+};
+/// Initialises a loop state, in registers or shared memory.
+struct Start {};
+
+/// Closes the cp.async, wgmma or bulk group of what was started since the last commit.
+struct Commit {
+  int channel = -1;  // -1: the only kind of groups that the agent starts
+};
+/// Waits until at most `pending` groups of this agent are in flight.
+struct WaitGroup {
+  int pending = 0;
+  int channel = -1;
+};
+/// __syncthreads among all agents that have it, or a named barrier.
+struct Barrier {
+  int id = 0;         // 0 is __syncthreads
+  int threads = 0;    // of a round of a named barrier
+  bool waits = true;  // false: bar.arrive, which only counts the threads, as in ping-pong
+};
+/// A consumer waits until its channel's next stage is full, a producer until it is empty.
+struct Acquire {
+  int channel = -1;
+};
+/// A consumer marks the stage as empty.
+struct Release {
+  int channel = -1;
+  int acquired_channel = -1;  // as of a copy
+};
+/// The producer waits until all stages of its channel have been released.
+struct Drain {
+  int channel = -1;
+};
+/// Setup: one thread initialises the channel's mbarriers.
+struct MbarrierInit {
+  int channel = -1;
+  int arrivals = 0;  // of warps at an empty barrier, or at that of peers
+};
+struct FenceInit {};                // setup: makes that visible to the asynchronous proxy and the cluster
+struct FenceProxy {};               // makes ordinary writes visible to the asynchronous proxy
+struct GriddepWait {};              // waits until all earlier kernels have ended and their writes are visible
+struct GriddepLaunchDependents {};  // lets the next kernel start, which itself waits for this one's end
+struct WarpBarrier {};              // teardown: __syncwarp
+struct ClusterBarrier {};           // setup, teardown: all threads of all ranks meet
+
+using Sync = std::variant<Commit, WaitGroup, Barrier, Acquire, Release, Drain, MbarrierInit, FenceInit,
+                          FenceProxy, GriddepWait, GriddepLaunchDependents, WarpBarrier, ClusterBarrier>;
+
+struct Step;
+struct Loop {
+  enum Kind : std::uint8_t {
+    iterations,  // the block graph's; stages and guards are counted by it
+    prologue,    // fills the first stages of a ring: stage i in iteration i
+    slices,      // within one iteration: a matmul one slice of N after another
+    tiles,       // output tiles of a persistent block: the whole kernel for each
+  };
+  Kind kind = iterations;
+  std::int64_t trip_count = 1;  // it ends before this iteration
+  std::int64_t from = 0;        // its first iteration
+  bool bounded = false;         // some blocks make fewer iterations, at least one (KernelPlan::loop_bounds)
+  bool whole = false;           // of those iterations only the ones in which the mask takes nothing away
+  std::int64_t each = 0;        // of tiles: the iterations that each has, so many stages of a ring on
+  std::vector<Step> body;
 };
 
 struct Step {
-  StepKind kind{};
-  std::string what;  // for humans
-  std::vector<Access> reads, writes;
-  int channel = -1;
-  int pending = 0;              // wait_group
-  int id = 0;                   // barrier: 0 is __syncthreads
-  int threads = 0;              // barrier, arrive: of a round of a named barrier
-  int arrivals = 0;             // init: of warps at an empty barrier, or at that of the other ranks
-  std::int64_t trip_count = 1;  // loop: it ends before this iteration
-  std::int64_t from = 0;        // loop: its first iteration
-  bool bounded = false;  // loop: some blocks make fewer iterations, at least one (KernelPlan::trip_count)
+  std::variant<Copy, Mma, Compute, Start, Sync, Loop> is;
+  std::string what = {};  // for humans
+  std::vector<Access> reads = {}, writes = {};
   Global global{};
-  Loop loop{};             // loop
-  std::int64_t each = 0;   // loop of tiles: the iterations that each has, as which number of stages of a ring
-  int guard_lag = 0;       // copy in a pipelined loop: runs only while iteration + guard_lag < trip_count
-  bool multicast = false;  // copy: this rank's part of the tile, to every rank
-  bool to_cluster = false;  // work: writes into the other ranks' tensors, a part of each that is its own
-  int acquired_channel =
-      -1;                  // copy, release: the channel whose stage the agent holds meanwhile; -1: `channel`
-  bool peeled = false;     // does what the first iteration of the loop after it would
-  bool whole = false;      // loop: of those iterations only the ones in which the mask takes nothing away
-  bool pipelined = false;  // takes what the iteration before left in registers
-  int task = -1;  // of the kernel's plan: what a copy or a work step does; -1: a hand-written schedule
-  std::vector<Step> body;  // loop
+  int task = -1;  // of the kernel's plan: what a copy, an mma or a compute does; -1: a schedule by hand
 };
+std::string_view name(const Step&);
+std::string describe(const Step&, int index);  // "step 'load A'", or "step 3 (commit)" where `what` is empty
+
+/// Joins lambdas into one visitor.
+template <class... F>
+struct overloaded : F... {
+  using F::operator()...;
+};
+template <class... F>
+overloaded(F...) -> overloaded<F...>;
+
+/// The alternatives that one of match()'s lambdas takes.
+template <class T, class... Of>
+concept OneOf = (std::same_as<T, Of> || ...);
+
+/// Calls the lambda that takes the step's alternative: of a Sync the alternative in it, unless a lambda takes every Sync.
+/// An alternative without a lambda is an error of the compiler.
+///
+///   match(step, [](const Loop& loop) { ... }, [](const OneOf<Copy, Mma, Compute, Start, Sync> auto&) {});
+template <class S, class... F>
+decltype(auto) match(S& step, F... f) {
+  const overloaded<F...> all{std::move(f)...};
+  return std::visit(
+      [&](auto& is) -> decltype(auto) {
+        if constexpr (std::is_invocable_v<decltype(all), decltype(is)>)
+          return all(is);
+        else
+          return std::visit(all, is);
+      },
+      step.is);
+}
+
+/// The step as this alternative; nullptr if it is another.
+template <class T, class S>
+auto* as(S& step) {
+  if constexpr (std::is_constructible_v<Sync, T>) {
+    auto* sync = std::get_if<Sync>(&step.is);
+    return sync ? std::get_if<T>(sync) : nullptr;
+  } else {
+    return std::get_if<T>(&step.is);
+  }
+}
+
+int channel_of(const Step&);    // -1: it names none
+int guard_lag_of(const Step&);  // of a copy or computation; 0: it has no guard
 
 /// A step's position in a list: its number in the order of printing, and how many loops are around it.
 struct Position {
@@ -147,7 +219,7 @@ void walk(Steps& steps, const V& visit, Position&& at = {}) {
   for (auto& step : steps) {
     visit(step, at);
     ++at.index, ++at.depth;
-    walk(step.body, visit, std::move(at));
+    if (auto* loop = as<Loop>(step)) walk(loop->body, visit, std::move(at));
     --at.depth;
   }
 }
@@ -157,7 +229,8 @@ template <class P>
 const Step* find_step(const std::vector<Step>& steps, const P& holds) {
   for (const Step& step : steps) {
     if (holds(step)) return &step;
-    if (const Step* inner = find_step(step.body, holds)) return inner;
+    if (const Loop* loop = as<Loop>(step))
+      if (const Step* inner = find_step(loop->body, holds)) return inner;
   }
   return nullptr;
 }

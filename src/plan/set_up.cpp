@@ -5,12 +5,6 @@ namespace {
 
 constexpr int warp = 32;
 
-Step of(StepKind kind, int channel = -1) {
-  Step step;
-  step.kind = kind, step.channel = channel;
-  return step;
-}
-
 /// Number of warps that release a stage of the channel; in an exchange, of all other ranks together.
 int arrivals(const Schedule& s, const Channel& c) {
   if (c.by == Synchronisation::mbarrier_cluster) return (s.ranks - 1) * s.agents[c.producer].warps;
@@ -21,35 +15,38 @@ int arrivals(const Schedule& s, const Channel& c) {
 
 void count_threads(Schedule& s) {
   const auto names = [](const Agent& agent, int id) {
-    return find_step(agent.steps, [id](const Step& x) { return is_named_barrier(x.kind) && x.id == id; }) !=
-           nullptr;
+    return find_step(agent.steps, [id](const Step& x) {
+             const Barrier* barrier = as<Barrier>(x);
+             return barrier && barrier->id == id;
+           }) != nullptr;
   };
   for (Agent& agent : s.agents)
     walk(agent.steps, [&](Step& step, const Position&) {
-      if (!is_named_barrier(step.kind)) return;
-      step.threads = 0;
-      if (step.id == 0) return;
+      Barrier* barrier = as<Barrier>(step);
+      if (!barrier) return;
+      barrier->threads = 0;
+      if (barrier->id == 0) return;
       for (const Agent& other : s.agents)
-        if (names(other, step.id)) step.threads += warp * other.warps;
+        if (names(other, barrier->id)) barrier->threads += warp * other.warps;
     });
 }
 
 }  // namespace
 
 void set_up(Schedule& s) {
-  const auto block_or_cluster_barrier = s.ranks > 1 ? StepKind::cluster_barrier : StepKind::barrier;
   for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {
     const Channel& channel = s.channels[c];
     if (barrier_bytes(channel) == 0) continue;
-    s.setup.push_back(of(StepKind::init, c));
-    s.setup.back().arrivals = arrivals(s, channel);
+    s.setup.push_back({.is = MbarrierInit{.channel = c, .arrivals = arrivals(s, channel)}});
     if (ranks_of(s, c) == 1) continue;
-    s.agents[channel.producer].steps.push_back(of(StepKind::drain, c));
-    s.teardown = {of(StepKind::warp_barrier), of(StepKind::cluster_barrier)};
-    s.teardown.back().what = "nobody leaves while others write here";
+    s.agents[channel.producer].steps.push_back({.is = Drain{c}});
+    s.teardown = {{.is = WarpBarrier{}},
+                  {.is = ClusterBarrier{}, .what = "nobody leaves while others write here"}};
   }
-  if (!s.setup.empty())
-    s.setup.push_back(of(StepKind::fence_init)), s.setup.push_back(of(block_or_cluster_barrier));
+  if (!s.setup.empty()) {
+    s.setup.push_back({.is = FenceInit{}});
+    s.setup.push_back({.is = s.ranks > 1 ? Sync(ClusterBarrier{}) : Barrier{}});
+  }
   count_threads(s);
 }
 

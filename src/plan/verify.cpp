@@ -28,7 +28,7 @@ class Simulation {
     for (const auto& line : s.lines) {
       barriers_of.emplace_back();
       for (const Event& e : line)
-        if (is_named_barrier(e.step->kind)) barriers_of.back().insert(e.step->id);
+        if (const Barrier* barrier = as<Barrier>(*e.step)) barriers_of.back().insert(barrier->id);
     }
   }
 
@@ -70,7 +70,7 @@ class Simulation {
   }
 
   /// The channel whose stage the agent has acquired at this step: that of its own rank.
-  static int acquired_channel(const Step& step) {
+  static int acquired_channel(const OneOf<Copy, Release> auto& step) {
     return step.acquired_channel >= 0 ? step.acquired_channel : step.channel;
   }
 
@@ -82,14 +82,19 @@ class Simulation {
       for (const Event& e : s.lines[a]) {
         const Step& step = *e.step;
         const bool load = is_tma_load(s.schedule, step);
-        if (!load && step.kind != StepKind::acquire && step.kind != StepKind::release) continue;
-        const Channel& c = s.schedule.channels[step.channel];
-        if (s.schedule.channels[acquired_channel(step)].producer != static_cast<int>(a)) continue;
-        std::size_t& n = acquired[acquired_channel(step)];
-        if (step.kind == StepKind::acquire) ++n;
-        std::vector<Phase>& phases = s.channels[step.channel].phases;
+        const auto* acquire = as<Acquire>(step);
+        const auto* release = as<Release>(step);
+        if (!load && !acquire && !release) continue;
+        const int channel = channel_of(step), held = load      ? acquired_channel(*as<Copy>(step))
+                                                     : release ? acquired_channel(*release)
+                                                               : channel;
+        const Channel& c = s.schedule.channels[channel];
+        if (s.schedule.channels[held].producer != static_cast<int>(a)) continue;
+        std::size_t& n = acquired[held];
+        if (acquire) ++n;
+        std::vector<Phase>& phases = s.channels[channel].phases;
         if (phases.size() < n) phases.resize(n);
-        if (step.kind == StepKind::acquire) continue;
+        if (acquire) continue;
         if (n == 0)
           reject("{}: {} {} in {} without holding a stage of it; acquire {} before this step", s.kernel,
                  s.schedule.agents[a].name,
@@ -205,26 +210,26 @@ class Simulation {
     const Touch last{
         a, &e, list.empty() ? -1 : cell_of(list[0], e), via, via == Via::cp_async, false, component, group};
     me.last[static_cast<int>(g)] = last;
-    if (via == Via::wgmma) me.multiplies[e.step->channel] = last;
+    if (const Mma* mma = as<Mma>(*e.step)) me.multiplies[mma->channel] = last;
   }
 
-  void load_by_tma(int a, const Event& e) {
-    const Channel& c = s.schedule.channels[e.step->channel];
-    ChannelState& channel = s.channels[e.step->channel];
-    const std::int64_t phase = s.channels[acquired_channel(*e.step)].produced - 1;
+  void load_by_tma(int a, const Event& e, const Copy& copy) {
+    const Channel& c = s.schedule.channels[copy.channel];
+    ChannelState& channel = s.channels[copy.channel];
+    const std::int64_t phase = s.channels[acquired_channel(copy)].produced - 1;
     for (const Access& w : e.step->writes)
       if (s.cells[cell_of(w, e)].stage != phase % c.stages)
         reject("{}: {} writes {} in {}, but the stage of channel {} that it holds is {}; copy into {}[{}]",
                s.kernel, s.schedule.agents[a].name, cell_name(s, cell_of(w, e)), describe(e), c.name,
                phase % c.stages, s.schedule.tensors[w.tensor].name, phase % c.stages);
-    touch(a, e, Via::tma_load, s.component_of_channel(e.step->channel), phase + 1);
+    touch(a, e, Via::tma_load, s.component_of_channel(copy.channel), phase + 1);
     ++channel.phases[phase].started;
   }
 
-  bool try_acquire(int a, const Event& e) {
+  bool try_acquire(int a, int of) {
     AgentState& me = s.agents[a];
-    const Channel& c = s.schedule.channels[e.step->channel];
-    ChannelState& channel = s.channels[e.step->channel];
+    const Channel& c = s.schedule.channels[of];
+    ChannelState& channel = s.channels[of];
     if (c.producer == a) {
       const std::int64_t needed = channel.produced - c.stages + 1;
       for (const auto& [agent, consumer] : channel.consumers)
@@ -244,7 +249,7 @@ class Simulation {
     learn(me, phase.own, phase.fenced);
     ++mine.acquired;
     Clock arrived(s.components());
-    arrived[s.component_of_channel(e.step->channel)] = mine.acquired;
+    arrived[s.component_of_channel(of)] = mine.acquired;
     learn(me, arrived, Clock(s.components()));
     return true;
   }
@@ -259,17 +264,17 @@ class Simulation {
     join(me.fenced, fenced), join(me.fenced_own, fenced);
   }
 
-  void release(int a, const Event& e) {
+  void release(int a, const Event& e, const Release& of) {
     AgentState& me = s.agents[a];
-    const Channel& c = s.schedule.channels[e.step->channel];
-    ChannelState& channel = s.channels[e.step->channel];
+    const Channel& c = s.schedule.channels[of.channel];
+    ChannelState& channel = s.channels[of.channel];
     if (c.producer == a) {
       Phase& phase = channel.phases[channel.produced - 1];
       phase.released = true, phase.own = me.own, phase.fenced = me.fenced_own;
       return;
     }
     ConsumerState& mine = channel.consumers.at(a);
-    if (mine.released >= s.channels[acquired_channel(*e.step)].consumers.at(a).acquired)
+    if (mine.released >= s.channels[acquired_channel(of)].consumers.at(a).acquired)
       reject(
           "{}: {} releases {}[{}] of channel {} in {}, but holds no stage of it; acquire {} before this step",
           s.kernel, s.schedule.agents[a].name, s.schedule.tensors[c.tensor].name, mine.released % c.stages,
@@ -281,18 +286,18 @@ class Simulation {
 
   /// A phase ends when each agent that uses the barrier has arrived once; `arrive` does not wait. An agent
   /// must know that the previous phase has ended, or it might be counted in that one twice.
-  bool barrier(int a, const Event& e) {
+  bool barrier(int a, const Event& e, const Barrier& at) {
     AgentState& me = s.agents[a];
-    const int id = e.step->id;
+    const int id = at.id;
     std::vector<Round>& rounds = s.barriers[id];
     if (!me.waits) {
       const std::size_t n = me.rounds[id]++;
       if (n > 0 && !knows(me, rounds[n - 1])) report_arrived_twice(s, a, e);
       if (rounds.size() == n) rounds.push_back({{}, Clock(s.components()), Clock(s.components()), {}});
-      check_threads(a, e);
+      check_threads(a, e, at);
       rounds[n].arrived.insert(a);
       join(rounds[n].own, me.own), join(rounds[n].fenced, me.fenced_own);
-      if (e.step->kind == StepKind::arrive) {
+      if (!at.waits) {
         ++me.at;
         return true;
       }
@@ -308,15 +313,15 @@ class Simulation {
     return true;
   }
   /// The thread count of a named barrier must be that of the agents that arrive.
-  void check_threads(int a, const Event& e) const {
-    if (e.step->id % barriers_per_rank == 0) return;
+  void check_threads(int a, const Event& e, const Barrier& at) const {
+    if (at.id % barriers_per_rank == 0) return;
     int threads = 0;
     for (std::size_t b = 0; b < s.agents.size(); ++b)
-      if (barriers_of[b].contains(e.step->id)) threads += warp_threads * s.schedule.agents[b].warps;
-    if (threads == e.step->threads) return;
+      if (barriers_of[b].contains(at.id)) threads += warp_threads * s.schedule.agents[b].warps;
+    if (threads == at.threads) return;
     reject("{}: {} reaches barrier {} in {} for {} threads a round, and {} reach it; let it wait for {}",
-           s.kernel, s.schedule.agents[a].name, e.step->id % barriers_per_rank, describe(e), e.step->threads,
-           threads, threads);
+           s.kernel, s.schedule.agents[a].name, at.id % barriers_per_rank, describe(e), at.threads, threads,
+           threads);
   }
   bool knows(const AgentState& me, const Round& round) const {
     for (const auto& [agent, value] : round.passed)
@@ -325,11 +330,10 @@ class Simulation {
   }
 
   /// A work step with a wgmma channel reads the registers that the channel's wgmmas write.
-  void check_registers_ready(int a, const Event& e) const {
-    if (e.step->channel < 0 || s.schedule.channels[e.step->channel].by != Synchronisation::commit_group)
-      return;
+  void check_registers_ready(int a, const Event& e, int channel) const {
+    if (channel < 0 || s.schedule.channels[channel].by != Synchronisation::commit_group) return;
     const AgentState& me = s.agents[a];
-    const auto last = me.multiplies.find(e.step->channel);
+    const auto last = me.multiplies.find(channel);
     if (last != me.multiplies.end() && me.own[last->second.component] < last->second.value)
       report_registers(s, last->second, e);
   }
@@ -339,44 +343,34 @@ class Simulation {
     AgentState& me = s.agents[a];
     if (me.at == s.lines[a].size()) return false;
     const Event& e = s.lines[a][me.at];
-    if (is_named_barrier(e.step->kind)) return barrier(a, e);
-    if (e.step->kind == StepKind::acquire && !try_acquire(a, e)) return false;
-    if (e.step->kind == StepKind::drain && !drained(s.channels[e.step->channel])) return false;
+    if (const Barrier* at = as<Barrier>(*e.step)) return barrier(a, e, *at);
+    if (const Acquire* of = as<Acquire>(*e.step); of && !try_acquire(a, of->channel)) return false;
+    if (const Drain* of = as<Drain>(*e.step); of && !drained(s.channels[of->channel])) return false;
     const std::int64_t now = ++me.own[s.component(a)];
-    switch (e.step->kind) {
-      case StepKind::start:
-      case StepKind::work:
-        check_registers_ready(a, e);
-        touch(a, e, Via::ordinary, s.component(a), now);
-        break;
-      case StepKind::copy:
-        if (is_tma_load(s.schedule, *e.step))
-          load_by_tma(a, e);
-        else
-          start_group_operation(a, e, e.step->reads.empty() ? Via::cp_async : Via::bulk_store);
-        break;
-      case StepKind::async_work:
-        start_group_operation(a, e, Via::wgmma);
-        break;
-      case StepKind::commit:
-        ++me.committed[static_cast<int>(groups_of(s.schedule, s.kernel, s.schedule.agents[a], *e.step))];
-        break;
-      case StepKind::wait_group: {
-        const Groups g = groups_of(s.schedule, s.kernel, s.schedule.agents[a], *e.step);
-        std::int64_t& waited = me.own[s.component(a, g)];
-        waited = std::max(waited, me.committed[static_cast<int>(g)] - e.step->pending);
-        break;
-      }
-      case StepKind::release:
-        release(a, e);
-        break;
-      case StepKind::fence_proxy:
-        join(me.fenced, me.seen);
-        join(me.fenced_own, me.own);
-        break;
-      default:
-        break;
-    }
+    const auto groups = [&] { return groups_of(s.schedule, s.kernel, s.schedule.agents[a], *e.step); };
+    match(
+        *e.step, [&](const Start&) { touch(a, e, Via::ordinary, s.component(a), now); },
+        [&](const Compute& compute) {
+          check_registers_ready(a, e, compute.channel);
+          touch(a, e, Via::ordinary, s.component(a), now);
+        },
+        [&](const Copy& copy) {
+          if (is_tma_load(s.schedule, *e.step))
+            load_by_tma(a, e, copy);
+          else
+            start_group_operation(a, e, e.step->reads.empty() ? Via::cp_async : Via::bulk_store);
+        },
+        [&](const Mma&) { start_group_operation(a, e, Via::wgmma); },
+        [&](const Commit&) { ++me.committed[static_cast<int>(groups())]; },
+        [&](const WaitGroup& wait) {
+          const Groups g = groups();
+          std::int64_t& waited = me.own[s.component(a, g)];
+          waited = std::max(waited, me.committed[static_cast<int>(g)] - wait.pending);
+        },
+        [&](const Release& of) { release(a, e, of); },
+        [&](const FenceProxy&) { join(me.fenced, me.seen), join(me.fenced_own, me.own); },
+        [](const OneOf<Barrier, Acquire, Drain, MbarrierInit, FenceInit, GriddepWait, GriddepLaunchDependents,
+                       WarpBarrier, ClusterBarrier, Loop> auto&) {});
     ++me.at;
     return true;
   }
@@ -385,7 +379,7 @@ class Simulation {
   /// their own rank's.
   bool acquires(int agent, int channel) const {
     for (const Event& e : s.lines[agent])
-      if (e.step->kind == StepKind::release && e.step->channel == channel && e.step->acquired_channel >= 0)
+      if (const Release* of = as<Release>(*e.step); of && of->channel == channel && of->acquired_channel >= 0)
         return false;
     return true;
   }

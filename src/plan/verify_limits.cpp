@@ -14,9 +14,20 @@ constexpr int tma_alignment = 128;
 constexpr int warp = 32, warpgroup = 4;
 
 std::string at(const Agent& agent, const Step& step, int index) {
-  if (step.what.empty()) return fmt::format("{}, step {} ({})", agent.name, index, name(step.kind));
-  return fmt::format("{}, step '{}'", agent.name, step.what);
+  return fmt::format("{}, {}", agent.name, describe(step, index));
 }
+
+/// Rejects the step, of which it says what is wrong.
+struct Rejection {
+  const std::string& kernel;
+  const Agent& agent;
+  const Step& step;
+  int index;
+  template <class... T>
+  void operator()(fmt::format_string<T...> why, T&&... with) const {
+    reject("{}: {}, {}", kernel, at(agent, step, index), fmt::format(why, std::forward<T>(with)...));
+  }
+};
 
 void check_tensors(const Schedule& s, const std::string& kernel) {
   for (const SharedTensor& t : s.tensors) {
@@ -65,105 +76,100 @@ void check_channels(const Schedule& s, const std::string& kernel) {
 
 void check_channel_of(const Schedule& s, const std::string& kernel, int agent, const Step& step, int k) {
   const Agent& a = s.agents[agent];
-  const bool needed =
-      step.kind == StepKind::acquire || step.kind == StepKind::release || step.kind == StepKind::drain;
-  if (step.channel == -1 && !needed) return;
-  if (step.channel < 0 || step.channel >= static_cast<int>(s.channels.size()))
-    reject("{}: {}, names channel {}; the schedule has {} channels, numbered from 0", kernel, at(a, step, k),
-           step.channel, s.channels.size());
-  const Channel& c = s.channels[step.channel];
-  const bool loads = step.kind == StepKind::copy && step.reads.empty();
+  const Rejection wrong{kernel, a, step, k};
+  const auto* copy = as<Copy>(step);
+  const auto* release = as<Release>(step);
+  const bool needed = as<Acquire>(step) || release || as<Drain>(step);
+  const int channel = channel_of(step), acquired = copy      ? copy->acquired_channel
+                                                   : release ? release->acquired_channel
+                                                             : -1;
+  if (channel == -1 && !needed) return;
+  if (channel < 0 || channel >= static_cast<int>(s.channels.size()))
+    wrong("names channel {}; the schedule has {} channels, numbered from 0", channel, s.channels.size());
+  const Channel& c = s.channels[channel];
+  const bool loads = copy && step.reads.empty();
   if (needed && c.by != Synchronisation::mbarrier_bytes && c.by != Synchronisation::mbarrier_cluster)
-    reject(
-        "{}: {}, acquires or releases channel {}, which works by {}; only mbarrier_bytes has stages to "
-        "acquire",
-        kernel, at(a, step, k), c.name, name(c.by));
+    wrong("acquires or releases channel {}, which works by {}; only mbarrier_bytes has stages to acquire",
+          c.name, name(c.by));
   if (needed && agent != c.producer && !consumes(c, agent))
-    reject("{}: {}, acquires or releases channel {}, which joins {} and {}; only these two may", kernel,
-           at(a, step, k), c.name, s.agents[c.producer].name, s.agents[c.consumers[0]].name);
-  if (step.acquired_channel >= static_cast<int>(s.channels.size()))
-    reject("{}: {}, holds a stage of channel {}; the schedule has {} channels, numbered from 0", kernel,
-           at(a, step, k), step.acquired_channel, s.channels.size());
-  if (loads && agent != (step.acquired_channel >= 0 ? s.channels[step.acquired_channel] : c).producer)
-    reject("{}: {}, copies through channel {}, whose producer is {}; only its producer may", kernel,
-           at(a, step, k), c.name, s.agents[c.producer].name);
+    wrong("acquires or releases channel {}, which joins {} and {}; only these two may", c.name,
+          s.agents[c.producer].name, s.agents[c.consumers[0]].name);
+  if (acquired >= static_cast<int>(s.channels.size()))
+    wrong("holds a stage of channel {}; the schedule has {} channels, numbered from 0", acquired,
+          s.channels.size());
+  if (loads && agent != (acquired >= 0 ? s.channels[acquired] : c).producer)
+    wrong("copies through channel {}, whose producer is {}; only its producer may", c.name,
+          s.agents[c.producer].name);
   if (loads && c.by != Synchronisation::mbarrier_bytes && c.by != Synchronisation::cp_async_group)
-    reject(
-        "{}: {}, loads through channel {}, which works by {}; a load completes by cp_async_group or "
-        "mbarrier_bytes",
-        kernel, at(a, step, k), c.name, name(c.by));
+    wrong("loads through channel {}, which works by {}; a load completes by cp_async_group or mbarrier_bytes",
+          c.name, name(c.by));
   if (loads && c.by == Synchronisation::mbarrier_bytes)
     for (const Access& w : step.writes)
       if (s.tensors[w.tensor].stages != c.stages)
-        reject("{}: {}, fills tensor {} of {} stages through channel {} of {}; the two must agree", kernel,
-               at(a, step, k), s.tensors[w.tensor].name, s.tensors[w.tensor].stages, c.name, c.stages);
+        wrong("fills tensor {} of {} stages through channel {} of {}; the two must agree",
+              s.tensors[w.tensor].name, s.tensors[w.tensor].stages, c.name, c.stages);
 }
 
 void check_steps(const Schedule& s, const std::string& kernel, int agent) {
   const Agent& a = s.agents[agent];
   int last_loop = -1;
   walk(a.steps, [&](const Step& step, const Position& p) {
-    if (step.kind == StepKind::loop) last_loop = p.index;
+    if (as<Loop>(step)) last_loop = p.index;
   });
   walk(a.steps, [&](const Step& step, const Position& p) {
     const int k = p.index;
-    const bool touches = step.kind == StepKind::start || step.kind == StepKind::work ||
-                         step.kind == StepKind::copy || step.kind == StepKind::async_work;
+    const Rejection wrong{kernel, a, step, k};
+    const bool touches = match(
+        step, [](const OneOf<Copy, Mma, Compute, Start> auto&) { return true; },
+        [](const OneOf<Sync, Loop> auto&) { return false; });
     for (const auto* list : {&step.reads, &step.writes})
       for (const Access& x : *list) {
         if (x.tensor < 0 || x.tensor >= static_cast<int>(s.tensors.size()))
-          reject("{}: {}, touches tensor {}; the schedule has {} tensors, numbered from 0", kernel,
-                 at(a, step, k), x.tensor, s.tensors.size());
+          wrong("touches tensor {}; the schedule has {} tensors, numbered from 0", x.tensor,
+                s.tensors.size());
         if (!touches)
-          reject("{}: {}, is a {} and touches tensor {}; only start, work, copy and async_work do", kernel,
-                 at(a, step, k), name(step.kind), s.tensors[x.tensor].name);
+          wrong("is a {} and touches tensor {}; only start, work, copy and async_work do", name(step),
+                s.tensors[x.tensor].name);
       }
-    if (step.kind == StepKind::copy && step.reads.empty() == step.writes.empty())
-      reject(
-          "{}: {}, is a copy with {} reads and {} writes of shared memory; a load only writes, a store only "
-          "reads",
-          kernel, at(a, step, k), step.reads.size(), step.writes.size());
-    if (step.kind == StepKind::async_work && !step.writes.empty())
-      reject(
-          "{}: {}, is async_work and writes tensor {}; wgmma writes registers: store them in a later work "
-          "step",
-          kernel, at(a, step, k), s.tensors[step.writes[0].tensor].name);
+    if (as<Copy>(step) && step.reads.empty() == step.writes.empty())
+      wrong("is a copy with {} reads and {} writes of shared memory; a load only writes, a store only reads",
+            step.reads.size(), step.writes.size());
+    if (as<Mma>(step) && !step.writes.empty())
+      wrong("is async_work and writes tensor {}; wgmma writes registers: store them in a later work step",
+            s.tensors[step.writes[0].tensor].name);
     check_channel_of(s, kernel, agent, step, k);
-    if (outside_agents(step.kind))
-      reject("{}: {}, is a {}; only setup and teardown have such steps", kernel, at(a, step, k),
-             name(step.kind));
-    if (step.pending < 0)
-      reject("{}: {}, leaves {} groups pending; the fewest is 0", kernel, at(a, step, k), step.pending);
-    if (step.kind == StepKind::arrive && step.id == 0)
-      reject("{}: {}, arrives at barrier 0, which is __syncthreads; a named barrier is needed, 1 to {}",
-             kernel, at(a, step, k), named_barriers - 1);
-    if (is_named_barrier(step.kind) && (step.id < 0 || step.id >= named_barriers))
-      reject("{}: {}, uses barrier {}; the hardware has barriers 0 to {}", kernel, at(a, step, k), step.id,
-             named_barriers - 1);
-    if (step.guard_lag != 0 && step.kind != StepKind::copy && step.kind != StepKind::work)
-      reject("{}: {}, is a {} with guard {}; only copy and work may be skipped", kernel, at(a, step, k),
-             name(step.kind), step.guard_lag);
-    if (step.guard_lag < 0)
-      reject("{}: {}, has guard {}; a guard looks forward, so at least 0", kernel, at(a, step, k),
-             step.guard_lag);
-    if (step.guard_lag > 0 && !p.in_loop() && last_loop < k)
-      reject(
-          "{}: {}, has guard {} and no loop around or after it; a guard compares with the trip count of that "
-          "loop",
-          kernel, at(a, step, k), step.guard_lag);
-    if (step.kind != StepKind::loop && !step.body.empty())
-      reject("{}: {}, is a {} with a body of {} steps; only a loop has one", kernel, at(a, step, k),
-             name(step.kind), step.body.size());
-    if (step.kind == StepKind::loop && step.trip_count < 1)
-      reject("{}: {}, has trip count {}; a loop has at least 1", kernel, at(a, step, k), step.trip_count);
-    const bool may_start_delayed = step.kind == StepKind::loop && step.loop == Loop::iterations;
-    const bool prologue = step.kind == StepKind::loop && step.loop == Loop::prologue;
-    if (step.from != 0 && ((!prologue && !may_start_delayed) || step.from < 0 ||
-                           step.from > step.trip_count || (prologue && step.from == step.trip_count)))
-      reject(
-          "{}: {}, starts with iteration {} of {}; only a prologue, before its end, and a loop of iterations "
-          "start above 0",
-          kernel, at(a, step, k), step.from, step.trip_count);
+    const int guard_lag = guard_lag_of(step);
+    if (guard_lag < 0) wrong("has guard {}; a guard looks forward, so at least 0", guard_lag);
+    if (guard_lag > 0 && !p.in_loop() && last_loop < k)
+      wrong("has guard {} and no loop around or after it; a guard compares with the trip count of that loop",
+            guard_lag);
+    match(
+        step,
+        [&](const OneOf<MbarrierInit, FenceInit, WarpBarrier, ClusterBarrier> auto&) {
+          wrong("is a {}; only setup and teardown have such steps", name(step));
+        },
+        [&](const WaitGroup& wait) {
+          if (wait.pending < 0) wrong("leaves {} groups pending; the fewest is 0", wait.pending);
+        },
+        [&](const Barrier& barrier) {
+          if (!barrier.waits && barrier.id == 0)
+            wrong("arrives at barrier 0, which is __syncthreads; a named barrier is needed, 1 to {}",
+                  named_barriers - 1);
+          if (barrier.id < 0 || barrier.id >= named_barriers)
+            wrong("uses barrier {}; the hardware has barriers 0 to {}", barrier.id, named_barriers - 1);
+        },
+        [&](const Loop& loop) {
+          if (loop.trip_count < 1) wrong("has trip count {}; a loop has at least 1", loop.trip_count);
+          const bool prologue = loop.kind == Loop::prologue;
+          if (loop.from != 0 && ((!prologue && loop.kind != Loop::iterations) || loop.from < 0 ||
+                                 loop.from > loop.trip_count || (prologue && loop.from == loop.trip_count)))
+            wrong(
+                "starts with iteration {} of {}; only a prologue, before its end, and a loop of iterations "
+                "start above 0",
+                loop.from, loop.trip_count);
+        },
+        [](const OneOf<Copy, Mma, Compute, Start, Commit, Acquire, Release, Drain, FenceProxy, GriddepWait,
+                       GriddepLaunchDependents> auto&) {});
   });
 }
 
@@ -250,15 +256,16 @@ void check_instructions(const Schedule& s, const std::string& kernel, const targ
     const Agent& a = s.agents[i];
     walk(a.steps, [&](const Step& step, const Position& p) {
       const int k = p.index;
-      const bool tma = is_tma_load(s, step) || (step.kind == StepKind::copy && !step.reads.empty());
-      if (step.kind == StepKind::barrier && step.id == 0) with_block_barrier.insert(static_cast<int>(i));
+      const bool tma = is_tma_load(s, step) || (as<Copy>(step) && !step.reads.empty()), wgmma = as<Mma>(step);
+      if (const Barrier* barrier = as<Barrier>(step); barrier && barrier->id == 0)
+        with_block_barrier.insert(static_cast<int>(i));
       if (tma && t.compute_capability < 90)
         does_not_fit("{}: {}, is a TMA copy, which {} lacks; use cp_async_group, or sm_90a", kernel,
                      at(a, step, k), t.name);
-      if (step.kind == StepKind::async_work && t.compute_capability != 90)
+      if (wgmma && t.compute_capability != 90)
         does_not_fit("{}: {}, is wgmma, which {} lacks; use mma.sync, or sm_90a", kernel, at(a, step, k),
                      t.name);
-      if (step.kind == StepKind::async_work && a.warps % warpgroup != 0)
+      if (wgmma && a.warps % warpgroup != 0)
         reject("{}: {}, is wgmma on an agent of {} warps; it takes whole warpgroups of {}", kernel,
                at(a, step, k), a.warps, warpgroup);
       for (const auto* list : {&step.reads, &step.writes})
@@ -287,15 +294,16 @@ void check_instructions(const Schedule& s, const std::string& kernel, const targ
 }  // namespace
 
 bool is_tma_load(const Schedule& s, const Step& step) {
-  return step.kind == StepKind::copy && step.channel >= 0 && step.reads.empty() &&
-         s.channels[step.channel].by == Synchronisation::mbarrier_bytes;
+  const Copy* copy = as<Copy>(step);
+  return copy && copy->channel >= 0 && step.reads.empty() &&
+         s.channels[copy->channel].by == Synchronisation::mbarrier_bytes;
 }
 
 Groups groups_of(const Schedule& s, const std::string& kernel, const Agent& agent, const Step& step) {
-  if (step.kind == StepKind::async_work) return Groups::wgmma;
-  if (step.kind == StepKind::copy) return step.reads.empty() ? Groups::cp_async : Groups::bulk;
-  if (step.channel >= 0) {
-    const Channel& c = s.channels[step.channel];
+  if (as<Mma>(step)) return Groups::wgmma;
+  if (as<Copy>(step)) return step.reads.empty() ? Groups::cp_async : Groups::bulk;
+  if (const int channel = channel_of(step); channel >= 0) {
+    const Channel& c = s.channels[channel];
     if (c.by == Synchronisation::cp_async_group) return Groups::cp_async;
     if (c.by == Synchronisation::commit_group) return Groups::wgmma;
     if (c.by == Synchronisation::bulk_group) return Groups::bulk;
@@ -307,14 +315,14 @@ Groups groups_of(const Schedule& s, const std::string& kernel, const Agent& agen
   }
   std::set<Groups> started;
   walk(agent.steps, [&](const Step& other, const Position&) {
-    if (other.kind == StepKind::async_work || (other.kind == StepKind::copy && !is_tma_load(s, other)))
+    if (as<Mma>(other) || (as<Copy>(other) && !is_tma_load(s, other)))
       started.insert(groups_of(s, kernel, agent, other));
   });
   if (started.size() > 1)
     reject(
         "{}: {}, step '{}' ({}), does not say which groups it means, and the agent has {} kinds of them; "
         "name a channel",
-        kernel, agent.name, step.what, name(step.kind), started.size());
+        kernel, agent.name, step.what, name(step), started.size());
   return started.empty() ? Groups::cp_async : *started.begin();
 }
 
@@ -331,53 +339,49 @@ static void check_ranks(const Schedule& s, const std::string& kernel) {
   for (const Agent& a : s.agents)
     walk(a.steps, [&](const Step& step, const Position& p) {
       const int k = p.index;
-      if (step.to_cluster && (step.writes.size() != 1 || !filled_by_ranks(s, step.writes[0].tensor)))
-        reject(
-            "{}: {}, writes to the other ranks through no channel of theirs; name one by mbarrier_cluster "
-            "that "
-            "carries the one tensor",
-            kernel, at(a, step, k));
-      if (!step.multicast) return;
-      if (s.ranks == 1)
-        reject("{}: {}, is multicast to one rank; a schedule of at least 2 has such", kernel, at(a, step, k));
-      if (!is_tma_load(s, step))
-        reject("{}: {}, is multicast and a {} that no mbarrier counts; only TMA loads are", kernel,
-               at(a, step, k), name(step.kind));
+      const Rejection wrong{kernel, a, step, k};
+      const auto* compute = as<Compute>(step);
+      if (compute && compute->to_cluster &&
+          (step.writes.size() != 1 || !filled_by_ranks(s, step.writes[0].tensor)))
+        wrong(
+            "writes to the other ranks through no channel of theirs; name one by mbarrier_cluster that "
+            "carries the one tensor");
+      if (const Copy* copy = as<Copy>(step); !copy || !copy->multicast) return;
+      if (s.ranks == 1) wrong("is multicast to one rank; a schedule of at least 2 has such");
+      if (!is_tma_load(s, step)) wrong("is multicast and a copy that no mbarrier counts; only TMA loads are");
       for (const Access& w : step.writes) {
         const SharedTensor& t = s.tensors[w.tensor];
         if (t.bytes / t.stages % (s.ranks * tma_alignment) != 0)
-          reject(
-              "{}: {}, loads a stage of {} in {} parts; its {} bytes do not split into that many multiples "
-              "of {}",
-              kernel, at(a, step, k), t.name, s.ranks, t.bytes / t.stages, tma_alignment);
+          wrong("brings a stage of {} in {} parts; its {} bytes are not so many times {}", t.name, s.ranks,
+                t.bytes / t.stages, tma_alignment);
       }
     });
 }
 
 static std::string kinds(const std::vector<Step>& steps) {
   std::string text;
-  for (const Step& step : steps) text += fmt::format("{}{}", text.empty() ? "" : ", ", name(step.kind));
+  for (const Step& step : steps) text += fmt::format("{}{}", text.empty() ? "" : ", ", name(step));
   return text.empty() ? "empty" : text;
 }
 
 /// Checks that each mbarrier is initialised once, before its first use, and that no rank ends while others
 /// may arrive at its barriers.
 static void check_setup(const Schedule& s, const std::string& kernel) {
-  std::vector<StepKind> setup, teardown;
+  std::vector<Step> setup, teardown;
   for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {
     const Channel& channel = s.channels[c];
-    const auto of_channel = [&](const Step& x) { return x.channel == c; };
+    const auto of_channel = [&](const Step& x) { return channel_of(x) == c; };
     const bool has = barrier_bytes(channel) > 0, shared = ranks_of(s, c) > 1;
     if (const auto times = std::ranges::count_if(s.setup, of_channel); times != has)
       reject("{}: setup initialises the mbarriers of channel {} {} times; it {}", kernel, channel.name, times,
              has ? "must once" : "has none");
-    if (has) setup.push_back(StepKind::init);
-    if (shared) teardown = {StepKind::warp_barrier, StepKind::cluster_barrier};
+    if (has) setup.push_back({.is = MbarrierInit{}});
+    if (shared) teardown = {{.is = WarpBarrier{}}, {.is = ClusterBarrier{}}};
     for (const Agent& a : s.agents) {
       int times = 0;
       bool drains = false;  // as its last step of the channel
       walk(a.steps, [&](const Step& x, const Position&) {
-        if (of_channel(x)) drains = x.kind == StepKind::drain, times += drains;
+        if (of_channel(x)) drains = as<Drain>(x), times += drains;
       });
       const bool must = shared && &a == &s.agents[channel.producer];
       if (times == must && drains == must) continue;
@@ -388,14 +392,11 @@ static void check_setup(const Schedule& s, const std::string& kernel) {
     }
   }
   if (!setup.empty())
-    setup.push_back(StepKind::fence_init),
-        setup.push_back(s.ranks > 1 ? StepKind::cluster_barrier : StepKind::barrier);
-  const auto expect = [&](const char* title, const std::vector<Step>& steps,
-                          const std::vector<StepKind>& of) {
-    if (std::ranges::equal(steps, of, {}, &Step::kind)) return;
-    std::vector<Step> right(of.size());
-    for (std::size_t k = 0; k < of.size(); ++k) right[k].kind = of[k];
-    reject("{}: {} is {}; it must be {}", kernel, title, kinds(steps), kinds(right));
+    setup.push_back({.is = FenceInit{}}),
+        setup.push_back({.is = s.ranks > 1 ? Sync(ClusterBarrier{}) : Barrier{}});
+  const auto expect = [&](const char* title, const std::vector<Step>& steps, const std::vector<Step>& right) {
+    if (kinds(steps) != kinds(right))
+      reject("{}: {} is {}; it must be {}", kernel, title, kinds(steps), kinds(right));
   };
   expect("setup", s.setup, setup);
   expect("teardown", s.teardown, teardown);
@@ -407,7 +408,7 @@ void check_other_arrivals(const Schedule& s, const std::string& kernel) {
     int releasing = 0, consuming = 0;  // warps
     for (const Agent& a : s.agents)
       walk(a.steps, [&](const Step& step, const Position&) {
-        if (step.kind == StepKind::release && step.channel == static_cast<int>(c)) releasing += a.warps;
+        if (as<Release>(step) && channel_of(step) == static_cast<int>(c)) releasing += a.warps;
       });
     for (int consumer : channel.consumers) consuming += s.agents[consumer].warps;
     if (channel.by == Synchronisation::mbarrier_bytes && releasing == 0 &&

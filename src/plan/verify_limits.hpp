@@ -7,7 +7,7 @@
 
 namespace zellige::plan {
 
-/// Checks that every index is valid, and that every step has exactly the fields that its kind needs.
+/// Checks that every index is valid, and that the numbers of every step are possible where it is.
 void check_structure(const Schedule&, const std::string& kernel);
 
 /// Checks shared memory, threads, registers, barriers and instructions against the target. Precondition:

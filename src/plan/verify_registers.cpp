@@ -29,8 +29,10 @@ class Registers {
       if (const Task& task = plan_.tasks[t]; task.buffer >= 0 && task.kind != TaskKind::to_global)
         writer_[task.buffer] = static_cast<int>(t);
     for (const Agent& agent : plan_.schedule.agents) {
-      const bool loops = find_step(
-          agent.steps, [](const Step& s) { return s.loop == Loop::iterations && s.kind == StepKind::loop; });
+      const bool loops = find_step(agent.steps, [](const Step& s) {
+        const Loop* loop = as<Loop>(s);
+        return loop && loop->kind == Loop::iterations;
+      });
       section_ = loops ? Section::before : Section::after;
       run(agent.steps);
       next_iteration();
@@ -72,38 +74,43 @@ class Registers {
   /// A loop's iterations twice, and nothing but what is carried from one to the next.
   void run(const std::vector<Step>& steps) {
     for (const Step& step : steps) {
-      if (step.kind == StepKind::start) declare(step.task);
-      if (step.task >= 0 && step.kind != StepKind::start) {
-        const Section outside = section_;
-        if (step.peeled) section_ = Section::inside;
-        pipelined_ = step.pipelined;
-        task(step.task);
-        section_ = outside;
-      }
-      if (step.kind != StepKind::loop) continue;
-      if (step.loop == Loop::iterations) {
-        section_ = Section::inside;
-        // Runs the iterations that the previous loop did not.
-        const bool trailing = step.bounded && step.from == step.trip_count;
-        const std::int64_t times = trailing ? 2 : std::min<std::int64_t>(2, step.trip_count - step.from);
-        for (std::int64_t iteration = 0; iteration < times; ++iteration) {
-          forget();
-          run(step.body);
-          next_iteration();
-        }
+      match(
+          step, [&](const Start&) { declare(step.task); }, [&](const Loop& loop) { run(loop); },
+          [&](const Mma& mma) {
+            const Section outside = section_;
+            if (mma.peeled) section_ = Section::inside;
+            pipelined_ = mma.pipelined;
+            if (step.task >= 0) task(step.task);
+            section_ = outside, pipelined_ = false;
+          },
+          [&](const OneOf<Copy, Compute> auto&) {
+            if (step.task >= 0) task(step.task);
+          },
+          [](const Sync&) {});
+    }
+  }
+
+  void run(const Loop& loop) {
+    if (loop.kind == Loop::iterations) {
+      section_ = Section::inside;
+      // Runs the iterations that the previous loop did not.
+      const bool trailing = loop.bounded && loop.from == loop.trip_count;
+      const std::int64_t times = trailing ? 2 : std::min<std::int64_t>(2, loop.trip_count - loop.from);
+      for (std::int64_t iteration = 0; iteration < times; ++iteration) {
         forget();
-        section_ = Section::after;
-      } else if (step.loop == Loop::tiles) {
-        run(step.body);
-      } else {
-        const std::map<int, RegisterValue> started = sums_;
-        run(step.body);
-        if (step.loop ==
-            Loop::slices) {  // the next slice takes its registers, and begins what none before it began
-          accumulators_.erase(plan_.tasks[step.body.front().task].node);
-          std::erase_if(sums_, [&](const auto& sum) { return !started.contains(sum.first); });
-        }
+        run(loop.body);
+        next_iteration();
       }
+      forget();
+      section_ = Section::after;
+      return;
+    }
+    const std::map<int, RegisterValue> started = sums_;
+    run(loop.body);
+    if (loop.kind ==
+        Loop::slices) {  // the next slice takes its registers, and begins what none before it began
+      accumulators_.erase(plan_.tasks[loop.body.front().task].node);
+      std::erase_if(sums_, [&](const auto& sum) { return !started.contains(sum.first); });
     }
   }
 
@@ -159,7 +166,7 @@ class Registers {
         state(t, accumulators_, task.node);
         if (!rescaled_.insert(task.node).second)
           reject("{}: {} multiplies its accumulators a second time before the product is added", p_.name,
-                 describe(t));
+                 p_.name, describe(t));
         return;
       case TaskKind::reduce:
         for (int in : n.in)  // a matmul's operands are read elsewhere
@@ -274,7 +281,9 @@ class Registers {
   bool takes_pipelined(int operand) const {
     for (const Agent& agent : plan_.schedule.agents)
       if (find_step(agent.steps, [&](const Step& step) {
-            return step.pipelined && step.task >= 0 && node(plan_.tasks[step.task].node).in[0] == operand;
+            const Mma* mma = as<Mma>(step);
+            return mma && mma->pipelined && step.task >= 0 &&
+                   node(plan_.tasks[step.task].node).in[0] == operand;
           }))
         return true;
     return false;

@@ -20,16 +20,10 @@ std::string who(const State& s, const Touch& t, const Touch& seen_from) {
 }
 
 std::string_view operation(Via via) {
-  switch (via) {
-    case Via::cp_async:
-      return "the cp.async copy";
-    case Via::wgmma:
-      return "the wgmma";
-    case Via::bulk_store:
-      return "the TMA store";
-    default:
-      return "the TMA copy";
-  }
+  return via == Via::cp_async     ? "the cp.async copy"
+         : via == Via::wgmma      ? "the wgmma"
+         : via == Via::bulk_store ? "the TMA store"
+                                  : "the TMA copy";
 }
 
 std::string touched(const State& s, const Touch& t, const Touch& seen_from) {
@@ -99,7 +93,7 @@ void report_race(const State& s, const Touch& first, const Touch& second) {
   const std::string& second_agent = s.schedule.agents[second.agent].name;
 
   if (first.via == Via::tma_load) {
-    const Channel& c = s.schedule.channels[first.event->step->channel];
+    const Channel& c = s.schedule.channels[channel_of(*first.event->step)];
     reject(
         "{}, but the TMA copy of {} may still write {}: {} is {} acquire of channel {} short of it; acquire "
         "{} before "
@@ -131,7 +125,7 @@ void report_race(const State& s, const Touch& first, const Touch& second) {
         head, operation(first.via), by, verb, what, same_agent ? "" : ", or a release and an acquire,");
   }
   if (second.via == Via::tma_load && !same_agent) {
-    const Channel& c = s.schedule.channels[second.event->step->channel];
+    const Channel& c = s.schedule.channels[channel_of(*second.event->step)];
     reject(
         "{}, but {} may still {} {}; let {} release channel {} after that, and {} acquire it before this "
         "step",
@@ -177,12 +171,13 @@ void report_deadlock(const State& s) {
     }
     const Event& e = s.lines[a][s.agents[a].at];
     text += " waits in " + describe(e);
-    if (e.step->kind == StepKind::barrier) {
-      text += fmt::format(" at barrier {}", e.step->id);
+    if (const Barrier* barrier = as<Barrier>(*e.step)) {
+      text += fmt::format(" at barrier {}", barrier->id);
       continue;
     }
-    const Channel& c = s.schedule.channels[e.step->channel];
-    const ChannelState& state = s.channels[e.step->channel];
+    const int channel = channel_of(*e.step);  // of an acquire or a drain: nothing else waits
+    const Channel& c = s.schedule.channels[channel];
+    const ChannelState& state = s.channels[channel];
     const bool producer = c.producer == static_cast<int>(a);
     const std::int64_t acquired = producer ? 0 : state.consumers.at(static_cast<int>(a)).acquired;
     if (!producer && acquired < state.produced && state.phases[acquired].copies == 0) {
@@ -194,7 +189,7 @@ void report_deadlock(const State& s) {
       const auto slow =
           std::min_element(state.consumers.begin(), state.consumers.end(),
                            [](auto& x, auto& y) { return x.second.released < y.second.released; });
-      const std::int64_t needed = state.produced - (e.step->kind == StepKind::drain ? 0 : c.stages - 1);
+      const std::int64_t needed = state.produced - (as<Drain>(*e.step) ? 0 : c.stages - 1);
       text += fmt::format(" for {} to release {}[{}] of channel {} ({} more needed)",
                           s.schedule.agents[slow->first].name, s.schedule.tensors[c.tensor].name,
                           (needed - 1) % c.stages, c.name, needed - slow->second.released);
@@ -213,7 +208,7 @@ void report_arrived_twice(const State& s, int agent, const Event& e) {
       "{}: {} reaches barrier {} again in {}, but does not know that those who wait there have passed its "
       "last "
       "round, so it may be counted twice; let it wait, or learn of it, between the two",
-      s.kernel, s.schedule.agents[agent].name, e.step->id, describe(e));
+      s.kernel, s.schedule.agents[agent].name, as<Barrier>(*e.step)->id, describe(e));
 }
 
 void report_left_in_flight(const State& s, const Touch& t) {
@@ -232,10 +227,10 @@ void report_left_in_flight(const State& s, const Touch& t) {
 
 void report_registers(const State& s, const Touch& wgmma, const Event& reader) {
   const std::int64_t committed = s.agents[wgmma.agent].committed[static_cast<int>(Groups::wgmma)];
-  const std::string head =
-      fmt::format("{}: {} reads the registers of channel {} in {}, but the wgmma of {} may still write them",
-                  s.kernel, s.schedule.agents[wgmma.agent].name,
-                  s.schedule.channels[reader.step->channel].name, describe(reader), describe(*wgmma.event));
+  const std::string head = fmt::format(
+      "{}: {} reads the registers of channel {} in {}, but the wgmma of {} may still write them", s.kernel,
+      s.schedule.agents[wgmma.agent].name, s.schedule.channels[channel_of(*reader.step)].name,
+      describe(reader), describe(*wgmma.event));
   if (committed < wgmma.value)
     reject("{}: no commit has closed its group; put a commit and wait_group 0 before this step", head);
   reject("{}: {}; put wait_group {} before this step", head, how_far_waited(s, wgmma, committed),

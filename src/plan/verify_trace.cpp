@@ -37,9 +37,10 @@ Shortening shortening(const Schedule& s) {
   for (const Channel& c : s.channels) result.modulus = std::lcm(result.modulus, std::int64_t{c.stages});
   for (const Agent& agent : s.agents)
     walk(agent.steps, [&](const Step& step, const Position&) {
-      if (step.kind == StepKind::loop && step.loop != Loop::tiles && step.trip_count > 1)
-        trip_count.insert(step.trip_count);
-      reach = std::max<std::int64_t>({reach, step.guard_lag, step.pending});
+      if (const Loop* loop = as<Loop>(step); loop && loop->kind != Loop::tiles && loop->trip_count > 1)
+        trip_count.insert(loop->trip_count);
+      const WaitGroup* wait = as<WaitGroup>(step);
+      reach = std::max<std::int64_t>({reach, guard_lag_of(step), wait ? wait->pending : 0});
       for (const auto* list : {&step.reads, &step.writes})
         for (const Access& a : *list) reach = std::max<std::int64_t>(reach, std::abs(a.lag));
     });
@@ -73,33 +74,35 @@ struct Unroller {
     bool loop_seen = false;
     for (std::size_t k = 0; k < steps.size(); ++k, ++index) {
       const Step& step = steps[k];
-      if (step.kind == StepKind::loop) {
+      if (const Loop* loop = as<Loop>(step)) {
         const int begin = index + 1;
         Iteration each = in;
         each.next = next_trip_count(steps, k + 1, in.next);
-        if (step.loop == Loop::slices) {  // twice in the same iteration: a slice and the one after it
-          for (std::int64_t i = 0; i < std::min<std::int64_t>(step.trip_count, 2); ++i)
-            index = run(step.body, begin, each) - 1;
+        if (loop->kind == Loop::slices) {  // twice in the same iteration: a slice and the one behind it
+          for (std::int64_t i = 0; i < std::min<std::int64_t>(loop->trip_count, 2); ++i)
+            index = run(loop->body, begin, each) - 1;
           continue;
         }
-        if (step.loop == Loop::tiles) {  // enough of them to start with every stage
-          const std::int64_t length = step.each - std::max<std::int64_t>(shorten.together, 0);
-          for (std::int64_t t = 0; t < std::min(step.trip_count, shorten.modulus + 2); ++t)
-            index = run(step.body, begin, {.base = t * length, .next = each.next}) - 1;
+        if (loop->kind == Loop::tiles) {  // enough of them to meet every stage first
+          const std::int64_t length = loop->each - std::max<std::int64_t>(shorten.together, 0);
+          for (std::int64_t t = 0; t < std::min(loop->trip_count, shorten.modulus + 2); ++t)
+            index = run(loop->body, begin, {.base = t * length, .next = each.next}) - 1;
           continue;
         }
-        each.trip_count = shorten(step.trip_count), each.real = step.trip_count, each.in_loop = true;
-        index += count(step.body);
-        for (each.at = shorten(step.from); each.at < each.trip_count; ++each.at) run(step.body, begin, each);
+        each.trip_count = shorten(loop->trip_count), each.real = loop->trip_count, each.in_loop = true;
+        index += count(loop->body);
+        for (each.at = shorten(loop->from); each.at < each.trip_count; ++each.at)
+          run(loop->body, begin, each);
         loop_seen = true;
         continue;
       }
       // A guard before the loop is about the loop that follows: a prologue copies only what the loop will
       // want.
-      const std::int64_t bound = in.in_loop           ? in.trip_count
-                                 : step.guard_lag > 0 ? next_trip_count(steps, k, in.next)
-                                                      : 1;
-      if (in.at + step.guard_lag >= bound && step.guard_lag > 0) continue;
+      const int lag = guard_lag_of(step);
+      const std::int64_t bound = in.in_loop ? in.trip_count
+                                 : lag > 0  ? next_trip_count(steps, k, in.next)
+                                            : 1;
+      if (in.at + lag >= bound && lag > 0) continue;
       using Place = Event::Place;
       const Place place = in.in_loop                                ? Place::in_loop
                           : loop_seen                               ? Place::after_loop
@@ -118,14 +121,14 @@ struct Unroller {
 
   static int count(const std::vector<Step>& steps) {
     int n = 0;
-    for (const Step& step : steps) n += 1 + count(step.body);
+    walk(steps, [&](const Step&, const Position&) { ++n; });
     return n;
   }
 
   std::int64_t next_trip_count(const std::vector<Step>& steps, std::size_t from, std::int64_t after) const {
-    const auto loop = std::find_if(steps.begin() + static_cast<std::ptrdiff_t>(from), steps.end(),
-                                   [](const Step& s) { return s.kind == StepKind::loop; });
-    return loop == steps.end() ? after : shorten(loop->trip_count);
+    for (; from < steps.size(); ++from)
+      if (const Loop* loop = as<Loop>(steps[from])) return shorten(loop->trip_count);
+    return after;
   }
 };
 
@@ -143,18 +146,11 @@ std::vector<std::vector<Event>> unroll(const Schedule& s, const std::string& ker
 }
 
 std::string describe(const Event& e) {
-  const std::string step = e.step->what.empty() ? fmt::format("step {} ({})", e.index, name(e.step->kind))
-                                                : fmt::format("step '{}'", e.step->what);
-  switch (e.place) {
-    case Event::Place::before_loop:
-      return step + " before the loop";
-    case Event::Place::in_loop:
-      return fmt::format("{} of iteration {}", step, e.shown);
-    case Event::Place::after_loop:
-      return step + " after the loop";
-    default:
-      return step;
-  }
+  const std::string step = describe(*e.step, e.index);
+  if (e.place == Event::Place::in_loop) return fmt::format("{} of iteration {}", step, e.shown);
+  return step + (e.place == Event::Place::before_loop  ? " before the loop"
+                 : e.place == Event::Place::after_loop ? " after the loop"
+                                                       : "");
 }
 
 }  // namespace zellige::plan

@@ -113,22 +113,24 @@ void expect_proved(const plan::KernelPlan& kernel, const std::string& where) {
     }
   };
   plan::Schedule s = kernel.schedule;
-  for (plan::Step& init : s.setup)
+  for (plan::Step& step : s.setup)
     for (const int by : {-1, 1}) {
-      if (init.kind != plan::StepKind::init) continue;
-      init.arrivals += by;
-      const bool all = s.channels[init.channel].by == plan::Synchronisation::mbarrier_bytes;
-      const int ranks = all ? plan::ranks_of(s, init.channel) : 1;
-      expect_rejected(s, ranks * init.arrivals);
-      init.arrivals -= by;
+      auto* init = plan::as<plan::MbarrierInit>(step);
+      if (!init) continue;
+      init->arrivals += by;
+      const bool all = s.channels[init->channel].by == plan::Synchronisation::mbarrier_bytes;
+      const int ranks = all ? plan::ranks_of(s, init->channel) : 1;
+      expect_rejected(s, ranks * init->arrivals);
+      init->arrivals -= by;
     }
   for (plan::Agent& agent : s.agents)
     plan::walk(agent.steps, [&](plan::Step& step, const plan::Position&) {
       for (const int by : {-32, 32}) {
-        if (step.threads == 0) continue;
-        step.threads += by;
-        expect_rejected(s, step.threads);
-        step.threads -= by;
+        auto* barrier = plan::as<plan::Barrier>(step);
+        if (!barrier || barrier->threads == 0) continue;
+        barrier->threads += by;
+        expect_rejected(s, barrier->threads);
+        barrier->threads -= by;
       }
     });
   EXPECT_GT(rejected, 0) << where;
@@ -246,11 +248,12 @@ TEST(BarrierCounts, OfTheTextAreThePlans) {
     std::vector<int> planned;
     std::set<int> threads;
     for (const plan::KernelPlan& k : p.plan.kernels) {
-      for (const plan::Step& init : k.schedule.setup)
-        if (init.arrivals > 0) planned.push_back(init.arrivals);
+      for (const plan::Step& step : k.schedule.setup)
+        if (const auto* init = plan::as<plan::MbarrierInit>(step)) planned.push_back(init->arrivals);
       for (const plan::Agent& a : k.schedule.agents)
         plan::walk(a.steps, [&](const plan::Step& step, const plan::Position&) {
-          if (step.threads > 0) threads.insert(step.threads);
+          if (const auto* barrier = plan::as<plan::Barrier>(step); barrier && barrier->threads > 0)
+            threads.insert(barrier->threads);
         });
     }
     std::vector<int> declared;

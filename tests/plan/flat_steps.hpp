@@ -11,17 +11,22 @@
 
 namespace zellige::plan {
 
-inline Step end() { return {.kind = StepKind::loop, .trip_count = -1}; }
-inline bool is_end(const Step& step) { return step.kind == StepKind::loop && step.trip_count == -1; }
-inline bool begins_loop(const Step& step) { return step.kind == StepKind::loop && !is_end(step); }
+inline Step end() { return {.is = Loop{.trip_count = -1}}; }
+/// The loop that a step of such a list begins; nullptr: it begins none.
+inline const Loop* begins_loop(const Step& step) {
+  const Loop* loop = as<Loop>(step);
+  return loop && loop->trip_count != -1 ? loop : nullptr;
+}
+inline bool is_end(const Step& step) { return as<Loop>(step) && !begins_loop(step); }
 
 inline std::vector<Step> flat(const std::vector<Step>& steps) {
   std::vector<Step> all;
   for (const Step& step : steps) {
     all.push_back(step);
-    if (step.kind != StepKind::loop) continue;
-    all.back().body.clear();
-    for (Step& inner : flat(step.body)) all.push_back(std::move(inner));
+    const Loop* loop = as<Loop>(step);
+    if (!loop) continue;
+    as<Loop>(all.back())->body.clear();
+    for (Step& inner : flat(loop->body)) all.push_back(std::move(inner));
     all.push_back(end());
   }
   return all;
@@ -36,11 +41,11 @@ inline std::vector<Step> nested(const std::vector<Step>& all) {
       if (open.size() == 1) throw std::logic_error("an end() without a loop");
       std::vector<Step> body = std::move(open.back());
       open.pop_back();
-      open.back().back().body = std::move(body);
+      as<Loop>(open.back().back())->body = std::move(body);
       continue;
     }
     open.back().push_back(step);
-    if (step.kind == StepKind::loop) open.emplace_back();
+    if (begins_loop(step)) open.emplace_back();
   }
   if (open.size() != 1) throw std::logic_error("a loop without an end()");
   return open[0];

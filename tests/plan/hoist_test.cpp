@@ -67,8 +67,8 @@ TEST(Hoist, NormsQueriesInFrontOfTheLoop) {
   const KernelPlan& kernel = plan.kernels.at(0);
   std::vector<TaskKind> hoisted;
   for (const Step& s : flat(kernel.schedule.agents.at(0).steps)) {
-    if (begins_loop(s) && s.loop == Loop::iterations) break;
-    if (s.kind == StepKind::work) hoisted.push_back(kernel.tasks[static_cast<std::size_t>(s.task)].kind);
+    if (const Loop* loop = begins_loop(s); loop && loop->kind == Loop::iterations) break;
+    if (as<Compute>(s)) hoisted.push_back(kernel.tasks[static_cast<std::size_t>(s.task)].kind);
   }
   EXPECT_EQ(hoisted, (std::vector{TaskKind::reduce, TaskKind::finish, TaskKind::to_shared}));
 }

@@ -113,11 +113,11 @@ TEST(PrecomputeA, LeavesALoopOfProductsAlone) {
   bool looped = false;
   int barriers = 0;
   for (const Step& s : flat(kernel.schedule.agents.at(0).steps)) {
-    if (begins_loop(s) && s.loop == Loop::iterations) looped = true;
+    if (const Loop* loop = begins_loop(s); loop && loop->kind == Loop::iterations) looped = true;
     if (is_end(s) && looped) break;
-    if (s.kind == StepKind::work)
+    if (as<Compute>(s))
       (looped ? inside : before).push_back(kernel.tasks[static_cast<std::size_t>(s.task)].kind);
-    barriers += looped && s.kind == StepKind::barrier;
+    barriers += looped && as<Barrier>(s);
   }
   EXPECT_EQ(inside, (std::vector{TaskKind::mma}));
   EXPECT_EQ(barriers, 1);

@@ -149,9 +149,8 @@ int task_of(const KernelPlan& k, TaskKind kind, int nth = 0) {
 void move_last(KernelPlan& k, int task) {
   std::vector<Step> steps = flat(k.schedule.agents.at(0).steps);
   for (std::size_t i = 0; i < steps.size(); ++i)
-    if (steps[i].task == task && steps[i].kind != StepKind::start)
-      for (; i + 1 < steps.size() && steps[i + 1].kind == StepKind::work; ++i)
-        std::swap(steps[i], steps[i + 1]);
+    if (steps[i].task == task && !as<Start>(steps[i]))
+      for (; i + 1 < steps.size() && as<Compute>(steps[i + 1]); ++i) std::swap(steps[i], steps[i + 1]);
   k.schedule.agents[0].steps = nested(steps);
 }
 
@@ -336,7 +335,7 @@ TEST(Fetch, LoadsAllBeforeItStoresAny) {
   EXPECT_EQ(k.shared_bytes, 0);
   std::string order;
   for (const Step& s : flat(k.schedule.agents.at(0).steps))
-    order += s.task < 0 ? fmt::format("{}; ", name(s.kind)) : fmt::format("{}; ", name(k.tasks[s.task].kind));
+    order += s.task < 0 ? fmt::format("{}; ", name(s)) : fmt::format("{}; ", name(k.tasks[s.task].kind));
   EXPECT_EQ(order, "griddep_wait; fetch; fetch; to global; to global; ");
 }
 
@@ -416,8 +415,8 @@ TEST(Mutated, SumsThatBeginInASliceAreRefused) {
     KernelPlan bad = good;
     auto& steps = bad.schedule.agents.at(0).steps;
     for (std::size_t i = 0; i + 1 < steps.size(); ++i)
-      if (steps[i].kind == StepKind::start && begins_loop(steps[i + 1]) &&
-          steps[i + 1].loop == Loop::slices) {
+      if (const Loop* loop = as<Loop>(steps[i + 1]);
+          as<Start>(steps[i]) && loop && loop->kind == Loop::slices) {
         steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(i));
         EXPECT_NE(verdict(bad).find("adds up partial results that no task before it in this section leaves"),
                   std::string::npos)

@@ -20,37 +20,29 @@ class Run {
 
  private:
   void run(const std::vector<Step>& steps, std::int64_t iteration, std::int64_t trip_count) {
-    for (const Step& step : steps) switch (step.kind) {
-        case StepKind::barrier:
-          ++stretch_;
-          break;
-        case StepKind::commit:
-          groups_.push_back(std::move(open_)), open_.clear();
-          break;
-        case StepKind::wait_group:
-          arrive(static_cast<std::size_t>(step.pending));
-          break;
-        case StepKind::start:
-        case StepKind::copy:
-        case StepKind::work:
-          if (step.guard_lag == 0 || iteration + step.guard_lag < trip_count) moment(step, iteration);
-          break;
-        case StepKind::loop: {
-          const std::int64_t count = shortened(step.trip_count, stages_);
-          if (step.loop == Loop::slices)
-            run(step.body, iteration, trip_count);
-          else
-            for (std::int64_t it = step.from; it < count; ++it) run(step.body, it, count);
-          break;
-        }
-        default:
-          break;
-      }
+    for (const Step& step : steps)
+      match(
+          step, [&](const Barrier& barrier) { stretch_ += barrier.waits; },
+          [&](const Commit&) { groups_.push_back(std::move(open_)), open_.clear(); },
+          [&](const WaitGroup& wait) { arrive(static_cast<std::size_t>(wait.pending)); },
+          [&](const Start&) { moment(step, iteration); },
+          [&](const OneOf<Copy, Compute> auto& of) {
+            if (of.guard_lag == 0 || iteration + of.guard_lag < trip_count) moment(step, iteration);
+          },
+          [&](const Loop& loop) {
+            const std::int64_t count = shortened(loop.trip_count, stages_);
+            if (loop.kind == Loop::slices)
+              run(loop.body, iteration, trip_count);
+            else
+              for (std::int64_t it = loop.from; it < count; ++it) run(loop.body, it, count);
+          },
+          [](const OneOf<Mma, Acquire, Release, Drain, MbarrierInit, FenceInit, FenceProxy, GriddepWait,
+                         GriddepLaunchDependents, WarpBarrier, ClusterBarrier> auto&) {});
   }
 
   void moment(const Step& step, std::int64_t iteration) {
     Moment m;
-    m.task = step.task, m.start = step.kind == StepKind::start, m.iteration = iteration;
+    m.task = step.task, m.start = as<Start>(step), m.iteration = iteration;
     m.stretch = m.arrives = stretch_;
     const Task& task = plan_.tasks[m.task];
     const int staged = task.buffer >= 0 ? plan_.buffers[task.buffer].stages : 1;
@@ -58,7 +50,7 @@ class Run {
     m.stage = static_cast<int>((iteration + lag) % staged);
     m.read_stage = static_cast<int>(iteration % stages_);
     line_.moments.push_back(m);
-    if (step.kind == StepKind::copy) open_.push_back(line_.moments.size() - 1);
+    if (as<Copy>(step)) open_.push_back(line_.moments.size() - 1);
   }
 
   /// cp.async.wait_group: all but the last `pending` groups have arrived.

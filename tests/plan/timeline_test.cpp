@@ -138,7 +138,7 @@ TEST(Timeline, FindsAMissingBarrier) {
     auto& steps = without.schedule.agents.at(0).steps;
     steps = flat(steps);
     const auto loop = std::find_if(steps.rbegin(), steps.rend(), is_end);
-    const auto barrier = [](const Step& s) { return s.kind == StepKind::barrier; };
+    const auto barrier = [](const Step& s) { return as<Barrier>(s) != nullptr; };
     const auto after = loop == steps.rend() ? steps.begin() : loop.base() + (barrier(*loop.base()) ? 1 : 0);
     const auto lost_one = std::find_if(after, steps.end(), barrier);
     if (lost_one == steps.end() || lost >= 12) return;

@@ -15,9 +15,9 @@ Schedule counted(Schedule s) {
 }
 
 /// The step that initialises the channel's mbarriers.
-Step& init(Schedule& s, int channel) {
-  return *std::ranges::find_if(
-      s.setup, [&](const Step& x) { return x.kind == StepKind::init && x.channel == channel; });
+MbarrierInit& init(Schedule& s, int channel) {
+  return *as<MbarrierInit>(*std::ranges::find_if(
+      s.setup, [&](const Step& x) { return as<MbarrierInit>(x) && channel_of(x) == channel; }));
 }
 int last(const Schedule& s) { return static_cast<int>(s.channels.size()) - 1; }
 
@@ -67,7 +67,7 @@ TEST(Arrivals, OneLessOfARingThatRanksShare) {
 
 TEST(Arrivals, OneLessOfARingThatIsFilledOnce) {
   Schedule s = hopper_matmul(3);
-  std::erase_if(s.agents[1].steps, [](const Step& step) { return step.kind == StepKind::release; });
+  std::erase_if(s.agents[1].steps, [](const Step& step) { return as<Release>(step); });
   set_up(s);
   EXPECT_EQ(verdict(s), "");
   --init(s, 0).arrivals;
@@ -100,9 +100,9 @@ TEST(Arrivals, OneArrivalTooFewOfAnExchange) {
 TEST(Arrivals, AWarpLessOfANamedBarrier) {
   Schedule s = counted(ping_pong(12));
   for (Step& step : s.agents[1].steps)
-    if (step.kind == StepKind::barrier) {
-      EXPECT_EQ(step.threads, 256);
-      step.threads -= 32;
+    if (Barrier* barrier = as<Barrier>(step)) {
+      EXPECT_EQ(barrier->threads, 256);
+      barrier->threads -= 32;
       break;
     }
   EXPECT_EQ(verdict(s),
@@ -114,7 +114,7 @@ TEST(Arrivals, AWarpLessOfANamedBarrier) {
 TEST(Arrivals, AWarpMoreWhereAnAgentArrives) {
   Schedule s = counted(ping_pong(12));
   for (Step& step : s.agents[2].steps)
-    if (step.kind == StepKind::arrive) step.threads += 32;
+    if (Barrier* barrier = as<Barrier>(step); barrier && !barrier->waits) barrier->threads += 32;
   EXPECT_EQ(verdict(s),
             "kernel: consumer 2 reaches barrier 1 in step 0 (arrive) before the loop for 288 threads a "
             "round, and 256 "
@@ -126,7 +126,7 @@ TEST(Arrivals, AnAgentThatGivesBackOneStageLess) {
   Schedule s = counted(ping_pong(12));
   std::vector<Step>& steps = s.agents[2].steps;
   for (Step& step : steps)
-    if (step.kind == StepKind::release) step = fence();
+    if (as<Release>(step)) step = fence();
   EXPECT_EQ(verdict(s).substr(0, 17), "kernel: deadlock:");
 }
 
@@ -139,10 +139,10 @@ TEST(Setup, AnyOmittedStepIsRejected) {
       for (std::size_t k = 0; k < (s.*list).size(); ++k) {
         Schedule without = s;
         (without.*list).erase((without.*list).begin() + static_cast<std::ptrdiff_t>(k));
-        EXPECT_NE(verdict(without), "") << name((s.*list)[k].kind);
+        EXPECT_NE(verdict(without), "") << name((s.*list)[k]);
         Schedule twice = s;
         (twice.*list).push_back((s.*list)[k]);
-        EXPECT_NE(verdict(twice), "") << name((s.*list)[k].kind);
+        EXPECT_NE(verdict(twice), "") << name((s.*list)[k]);
       }
 }
 
@@ -154,13 +154,13 @@ TEST(Setup, SaysWhatIsMissing) {
   const Schedule ring = counted(hopper_matmul(12));
   EXPECT_EQ(after([](Schedule& s) { s.setup.erase(s.setup.begin()); }, ring),
             "kernel: setup initialises the mbarriers of channel ring 0 times; it must once");
-  EXPECT_EQ(after([](Schedule& s) { s.setup[0].channel = 1; }, ring),
+  EXPECT_EQ(after([](Schedule& s) { init(s, 0).channel = 1; }, ring),
             "kernel: setup initialises the mbarriers of channel ring 0 times; it must once");
-  EXPECT_EQ(after([](Schedule& s) { s.setup.push_back(s.setup[0]), s.setup.back().channel = 1; }, ring),
+  EXPECT_EQ(after([](Schedule& s) { s.setup.push_back({.is = MbarrierInit{.channel = 1}}); }, ring),
             "kernel: setup initialises the mbarriers of channel accumulators 1 times; it has none");
   EXPECT_EQ(after([](Schedule& s) { std::swap(s.setup[1], s.setup[2]); }, ring),
             "kernel: setup is init, barrier, fence_init; it must be init, fence_init, barrier");
-  EXPECT_EQ(after([](Schedule& s) { s.setup[2].kind = StepKind::barrier; }, cluster(2)),
+  EXPECT_EQ(after([](Schedule& s) { s.setup[2] = barrier(); }, cluster(2)),
             "kernel: setup is init, fence_init, barrier; it must be init, fence_init, cluster_barrier");
   EXPECT_EQ(after([](Schedule& s) { s.teardown.clear(); }, cluster(2)),
             "kernel: teardown is empty; it must be warp_barrier, cluster_barrier");
@@ -173,7 +173,7 @@ TEST(Setup, AProducerThatDoesNotDrainIsRejected) {
     return verdict(s);
   };
   using Steps = std::vector<Step>;
-  ASSERT_EQ(cluster(2).agents[0].steps.back().kind, StepKind::drain);
+  ASSERT_EQ(name(cluster(2).agents[0].steps.back()), "drain");
   EXPECT_EQ(after([](Steps& steps) { steps.pop_back(); }),
             "kernel: agent producer drains channel ring 0 times; its producer must once, last, since other "
             "ranks arrive at its barriers");
@@ -185,7 +185,7 @@ TEST(Setup, AProducerThatDoesNotDrainIsRejected) {
 
 TEST(Setup, ADrainOfWhatIsNotMulticastIsRejected) {
   Schedule s = counted(hopper_matmul(12));
-  s.agents[0].steps.push_back({.kind = StepKind::drain, .channel = 0});
+  s.agents[0].steps.push_back({.is = Drain{0}});
   EXPECT_EQ(verdict(s),
             "kernel: agent producer drains channel ring 1 times; only the producer of a channel that is "
             "multicast does");
@@ -193,7 +193,7 @@ TEST(Setup, ADrainOfWhatIsNotMulticastIsRejected) {
 
 TEST(Setup, AStepOfAllThreadsInAnAgentIsRejected) {
   Schedule s = counted(hopper_matmul(12));
-  s.agents[1].steps.insert(s.agents[1].steps.begin(), {.kind = StepKind::fence_init});
+  s.agents[1].steps.insert(s.agents[1].steps.begin(), {.is = FenceInit{}});
   EXPECT_EQ(
       verdict(s),
       "kernel: consumer, step 0 (fence_init), is a fence_init; only setup and teardown have such steps");
@@ -203,8 +203,7 @@ TEST(Setup, AStepOfAllThreadsInAnAgentIsRejected) {
 TEST(Setup, ADrainWaitsForTheLastStages) {
   Schedule s = cluster(2);
   std::vector<Step>& steps = s.agents[1].steps;
-  const auto last =
-      std::find_if(steps.rbegin(), steps.rend(), [](const Step& x) { return x.kind == StepKind::release; });
+  const auto last = std::find_if(steps.rbegin(), steps.rend(), [](const Step& x) { return as<Release>(x); });
   ASSERT_NE(last, steps.rend());
   steps.erase(last.base() - 1);
   EXPECT_EQ(verdict(s).substr(0, 17), "kernel: deadlock:") << verdict(s);

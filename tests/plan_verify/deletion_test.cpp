@@ -10,17 +10,11 @@ namespace zellige::plan {
 namespace {
 
 bool synchronises(const Step& step) {
-  switch (step.kind) {
-    case StepKind::commit:
-    case StepKind::wait_group:
-    case StepKind::barrier:
-    case StepKind::acquire:
-    case StepKind::release:
-    case StepKind::fence_proxy:
-      return true;
-    default:
-      return false;
-  }
+  return match(
+      step, [](const OneOf<Commit, WaitGroup, Acquire, Release, FenceProxy> auto&) { return true; },
+      [](const Barrier& barrier) { return barrier.waits; },
+      [](const OneOf<Copy, Mma, Compute, Start, Drain, MbarrierInit, FenceInit, GriddepWait,
+                     GriddepLaunchDependents, WarpBarrier, ClusterBarrier, Loop> auto&) { return false; });
 }
 
 /// One line a deletion; `spare` counts those that are accepted.
@@ -34,7 +28,7 @@ std::string deletions(const Schedule& s, const char* target, int& spare) {
       without.agents[a].steps.erase(without.agents[a].steps.begin() + static_cast<std::ptrdiff_t>(k));
       const std::string message = verdict(without, target);
       if (message.empty()) ++spare;
-      text += fmt::format("without step {} of {} ({}):\n  {}\n", k, s.agents[a].name, name(step.kind),
+      text += fmt::format("without step {} of {} ({}):\n  {}\n", k, s.agents[a].name, name(step),
                           message.empty() ? "accepted" : message);
     }
   return text;
@@ -54,9 +48,7 @@ TEST(Deletion, HopperMatmul) {
 
 TEST(Deletion, HopperWithoutTheConsumersWait) {
   Schedule s = hopper_matmul(64);
-  std::erase_if(s.agents[1].steps, [](const Step& step) {
-    return step.kind == StepKind::acquire || step.kind == StepKind::release;
-  });
+  std::erase_if(s.agents[1].steps, [](const Step& step) { return as<Acquire>(step) || as<Release>(step); });
   EXPECT_EQ(verdict(s),
             "kernel: consumer reads sA[0] in step 'first wgmma' before the loop, but the TMA copy of step "
             "'load A' of "
@@ -71,7 +63,8 @@ TEST(Deletion, EveryPipelineDepthAndLength) {
       EXPECT_EQ(verdict(sm80_matmul(stages, trip_count), "sm_80"), "")
           << stages << " stages, " << trip_count << " iterations";
       Schedule shallow = sm80_matmul(stages, trip_count);  // one group too many left in flight
-      for (Step& step : shallow.agents[0].steps) step.pending += step.kind == StepKind::wait_group;
+      for (Step& step : shallow.agents[0].steps)
+        if (WaitGroup* wait = as<WaitGroup>(step)) ++wait->pending;
       EXPECT_NE(verdict(shallow, "sm_80"), "") << stages << " stages, " << trip_count << " iterations";
     }
   for (std::int64_t trip_count : {2, 3, 4, 5, 9, 64, 1000})

@@ -10,8 +10,8 @@
 namespace zellige::plan {
 namespace {
 
-Step wait() { return {.kind = StepKind::griddep_wait}; }
-Step next() { return {.kind = StepKind::griddep_launch_dependents}; }
+Step wait() { return {.is = GriddepWait{}}; }
+Step next() { return {.is = GriddepLaunchDependents{}}; }
 Step touching(Step step, Global global) {
   step.global = global;
   return step;
@@ -61,7 +61,7 @@ TEST(Dependence, AFullStageTellsOfItsProducersWait) {
     s.programmatic = true;
     s.channels.push_back({"ring", 0, 2, 1, {0}, Synchronisation::mbarrier_bytes});
     for (Step& step : producer)
-      if (step.kind == StepKind::copy) step.channel = 0;
+      if (Copy* copy = as<Copy>(step)) copy->channel = 0;
     s.agents.push_back({.name = "consumer", .steps = std::move(consumer)});
     s.agents.push_back({.name = "producer", .steps = std::move(producer)});
     try {
@@ -71,7 +71,7 @@ TEST(Dependence, AFullStageTellsOfItsProducersWait) {
     }
     return std::string();
   };
-  const Step full{.kind = StepKind::acquire, .channel = 0};
+  const Step full{.is = Acquire{0}};
   const std::string refused =
       "kernel: consumer touches global memory that the kernel before may still write or read in step "
       "'store', "

@@ -43,8 +43,8 @@ class Explorer {
   const Step& step(int agent, int k) const { return s.agents[agent].steps[k]; }
   int length(int p) const { return static_cast<int>(s.agents[p / 2].steps.size()); }
   bool tma(const Step& x) const {
-    return x.kind == StepKind::copy && x.channel >= 0 &&
-           s.channels[x.channel].by == Synchronisation::mbarrier_bytes;
+    const int channel = channel_of(x);
+    return as<Copy>(x) && channel >= 0 && s.channels[channel].by == Synchronisation::mbarrier_bytes;
   }
   bool ended(const State& now) const {
     for (int p = 0; p < threads; ++p)
@@ -53,10 +53,11 @@ class Explorer {
   }
 
   /// The number of steps of this kind and channel that the agent has before step k.
-  int count(int agent, StepKind kind, int channel, int k) const {
+  template <class Kind>
+  int count(int agent, int channel, int k) const {
     int n = 0;
     for (int j = 0; j < k; ++j)
-      n += step(agent, j).kind == kind && (channel < 0 || step(agent, j).channel == channel);
+      n += as<Kind>(step(agent, j)) && (channel < 0 || channel_of(step(agent, j)) == channel);
     return n;
   }
 
@@ -90,20 +91,21 @@ class Explorer {
 
   bool pending(const State& now, int q, int k) const {
     const Step& x = step(q / 2, k);
-    if (x.kind != StepKind::copy || now[q] <= k) return false;
+    if (!as<Copy>(x) || now[q] <= k) return false;
     if (tma(x)) {
       if (q % 2 != 0) return false;
-      const Channel& c = s.channels[x.channel];
-      const int phase = count(q / 2, StepKind::acquire, x.channel, k);  // counted from 1
+      const int channel = channel_of(x);
+      const Channel& c = s.channels[channel];
+      const int phase = count<Acquire>(q / 2, channel, k);  // counted from 1
       for (int consumer : c.consumers)
         for (int t : {0, 1})
-          if (count(consumer, StepKind::acquire, x.channel, now[2 * consumer + t]) >= phase) return false;
+          if (count<Acquire>(consumer, channel, now[2 * consumer + t]) >= phase) return false;
       return true;
     }
-    const int group = count(q / 2, StepKind::commit, -1, k) + 1;
+    const int group = count<Commit>(q / 2, -1, k) + 1;
     for (int j = 0; j < now[q]; ++j)
-      if (step(q / 2, j).kind == StepKind::wait_group &&
-          count(q / 2, StepKind::commit, -1, j) - step(q / 2, j).pending >= group)
+      if (const WaitGroup* wait = as<WaitGroup>(step(q / 2, j));
+          wait && count<Commit>(q / 2, -1, j) - wait->pending >= group)
         return false;
     return true;
   }
@@ -118,7 +120,7 @@ class Explorer {
   bool makes_access(const State& now, int p) const {
     if (now[p] >= length(p)) return false;
     const Step& x = step(p / 2, now[p]);
-    return x.kind == StepKind::work || (x.kind == StepKind::copy && !(tma(x) && p % 2 == 1));
+    return as<Compute>(x) || (as<Copy>(x) && !(tma(x) && p % 2 == 1));
   }
 
   bool races(const State& now) const {
@@ -134,21 +136,20 @@ class Explorer {
   }
 
   bool enabled(const State& now, int p) const {
-    const Step& x = step(p / 2, now[p]);
-    if (x.kind != StepKind::acquire) return true;
-    const Channel& c = s.channels[x.channel];
-    const int nth = count(p / 2, StepKind::acquire, x.channel, now[p]);  // counted from 0
+    const Acquire* x = as<Acquire>(step(p / 2, now[p]));
+    if (!x) return true;
+    const Channel& c = s.channels[x->channel];
+    const int nth = count<Acquire>(p / 2, x->channel, now[p]);  // counted from 0
     if (c.producer == p / 2) {
       for (int consumer : c.consumers)
         for (int t : {0, 1})
-          if (count(consumer, StepKind::release, x.channel, now[2 * consumer + t]) < nth - c.stages + 1)
-            return false;
+          if (count<Release>(consumer, x->channel, now[2 * consumer + t]) < nth - c.stages + 1) return false;
       return true;
     }
     int copies = 0;
     for (int k = 0; k < length(2 * c.producer); ++k)
-      if (tma(step(c.producer, k)) && step(c.producer, k).channel == x.channel &&
-          count(c.producer, StepKind::acquire, x.channel, k) == nth + 1) {
+      if (tma(step(c.producer, k)) && channel_of(step(c.producer, k)) == x->channel &&
+          count<Acquire>(c.producer, x->channel, k) == nth + 1) {
         ++copies;
         if (now[2 * c.producer] <= k) return false;
       }
@@ -160,26 +161,29 @@ class Explorer {
     std::map<int, State> met;  // by barrier
     for (int p = 0; p < threads; ++p) {
       if (now[p] >= length(p)) continue;
-      const Step& x = step(p / 2, now[p]);
+      const Barrier* x = as<Barrier>(step(p / 2, now[p]));
       State next = now;
-      if (x.kind != StepKind::barrier) {
+      if (!x || !x->waits) {
         if (!enabled(now, p)) continue;
         ++next[p];
         result.push_back(next);
         continue;
       }
-      if (met.contains(x.id)) continue;
+      if (met.contains(x->id)) continue;
       bool all = true;
       for (int q = 0; q < threads; ++q) {
         const auto& steps = s.agents[q / 2].steps;
-        const auto same = [&](const Step& y) { return y.kind == StepKind::barrier && y.id == x.id; };
+        const auto same = [&](const Step& y) {
+          const Barrier* barrier = as<Barrier>(y);
+          return barrier && barrier->waits && barrier->id == x->id;
+        };
         if (std::none_of(steps.begin(), steps.end(), same)) continue;
         if (now[q] >= length(q) || !same(steps[now[q]]))
           all = false;
         else
           ++next[q];
       }
-      met[x.id] = next;
+      met[x->id] = next;
       if (all) result.push_back(next);
     }
     return result;
@@ -229,15 +233,18 @@ Schedule written_out(const Schedule& s) {
     for (std::size_t k = 0; k < agent.steps.size(); ++k) {
       std::int64_t trip_count = 0;
       std::size_t begin = k, end = k + 1;
-      if (begins_loop(agent.steps[k])) {
-        trip_count = agent.steps[k].trip_count, begin = k + 1, end = begin;
+      if (const Loop* loop = begins_loop(agent.steps[k])) {
+        trip_count = loop->trip_count, begin = k + 1, end = begin;
         while (!is_end(agent.steps[end])) ++end;
       }
       for (std::int64_t i = 0; i < std::max<std::int64_t>(trip_count, 1); ++i)
         for (std::size_t j = begin; j < end; ++j) {
           Step step = agent.steps[j];
-          if (trip_count > 0 && step.guard_lag > 0 && i + step.guard_lag >= trip_count) continue;
-          step.guard_lag = 0;
+          if (const int lag = guard_lag_of(step); trip_count > 0 && lag > 0 && i + lag >= trip_count)
+            continue;
+          match(
+              step, [](OneOf<Copy, Compute> auto& of) { of.guard_lag = 0; },
+              [](const OneOf<Mma, Start, Sync, Loop> auto&) {});
           for (auto* list : {&step.reads, &step.writes})
             for (Access& a : *list) a.lag += static_cast<int>(i);
           flat.push_back(step);

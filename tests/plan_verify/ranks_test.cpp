@@ -28,13 +28,16 @@ TEST(Ranks, EachGivesAStageBackToAll) {
   Schedule s = all_ranks(cluster_matmul(12));
   ASSERT_EQ(s.agents.size(), 4u);
   EXPECT_EQ(s.agents[1].name, "consumer of rank 0");
-  int releases = 0;
-  for (const Step& step : s.agents[1].steps) releases += step.kind == StepKind::release;
-  EXPECT_EQ(releases, 4);  // one in the loop and one after it, to each of two ranks
-  EXPECT_EQ(s.agents[1].steps.back().acquired_channel, -1);
+  std::vector<int> own,
+      others;  // the channels whose stages the agent holds: one in the loop and one after it
+  for (const Step& step : s.agents[1].steps)
+    if (const Release* of = as<Release>(step))
+      (of->channel == 0 ? own : others).push_back(of->acquired_channel);
+  EXPECT_EQ(own, (std::vector{-1, -1}));
+  EXPECT_EQ(others, (std::vector{0, 0}));
   // A stage that is not given back is missed by every rank.
   Schedule kept = cluster_matmul(12);
-  std::erase_if(kept.agents[1].steps, [](const Step& step) { return step.kind == StepKind::release; });
+  std::erase_if(kept.agents[1].steps, [](const Step& step) { return as<Release>(step); });
   EXPECT_EQ(verdict(kept).substr(0, 17), "kernel: deadlock:");
 }
 
@@ -42,8 +45,8 @@ TEST(Ranks, EachGivesAStageBackToAll) {
 TEST(Ranks, WaitForThePartsOfAll) {
   Schedule s = cluster_matmul(12);
   for (Step& step : s.agents[1].steps)
-    if (step.kind == StepKind::acquire) {
-      step.kind = StepKind::fence_proxy, step.channel = -1;
+    if (as<Acquire>(step)) {
+      step = fence();
       break;
     }
   EXPECT_NE(verdict(s), "");
@@ -65,7 +68,7 @@ TEST(Ranks, RefuseWhatNoClusterHas) {
   s = hopper_matmul(4);
   s.ranks = 2;
   for (Step& step : s.agents[1].steps)
-    if (step.kind == StepKind::copy) step.multicast = true;
+    if (Copy* copy = as<Copy>(step)) copy->multicast = true;
   EXPECT_EQ(verdict(s),
             "kernel: consumer, step 'store C', is multicast and a copy that no mbarrier counts; only TMA "
             "loads are");
@@ -84,34 +87,31 @@ TEST(RankExchange, PutTheirSumsTogether) {
 }
 
 TEST(RankExchange, MissEachStepOfTheExchange) {
-  const auto without = [](StepKind kind, const char* what) {
+  const auto without = [](const auto& is) {
     Schedule s = split_k_matmul(12);
     std::vector<Step>& steps = s.agents[1].steps;
-    steps.erase(std::ranges::find_if(steps, [&](const Step& step) {
-      return what ? step.what == what : step.kind == kind && step.channel == 3;
-    }));
+    steps.erase(std::ranges::find_if(steps, is));
     return verdict(s);
   };
-  EXPECT_EQ(
-      without(StepKind::release, nullptr),
-      "kernel: deadlock: producer of rank 0 has ended; consumer of rank 0 waits in step 13 (acquire) "
-      "after the loop for "
-      "consumer of rank 1 to fill partial of rank 0[0] of channel exchange of rank 0 from rank 1, which "
-      "it has acquired but "
-      "neither copies into nor releases; producer of rank 1 has ended; consumer of rank 1 waits in "
-      "step 13 (acquire) after "
-      "the loop for consumer of rank 0 to fill partial of rank 1[0] of channel exchange of rank 1 from "
-      "rank 0, which it has "
-      "acquired but neither copies into nor releases; every acquire needs its copy or release, and "
-      "every barrier all its "
-      "agents");
-  EXPECT_EQ(without(StepKind::acquire, nullptr),
+  EXPECT_EQ(without([](const Step& step) { return as<Release>(step) && channel_of(step) == 3; }),
+            "kernel: deadlock: producer of rank 0 has ended; consumer of rank 0 waits in step 13 (acquire) "
+            "after the loop for "
+            "consumer of rank 1 to fill partial of rank 0[0] of channel exchange of rank 0 from rank 1, which "
+            "it has acquired but "
+            "neither copies into nor releases; producer of rank 1 has ended; consumer of rank 1 waits in "
+            "step 13 (acquire) after "
+            "the loop for consumer of rank 0 to fill partial of rank 1[0] of channel exchange of rank 1 from "
+            "rank 0, which it has "
+            "acquired but neither copies into nor releases; every acquire needs its copy or release, and "
+            "every barrier all its "
+            "agents");
+  EXPECT_EQ(without([](const Step& step) { return as<Acquire>(step) && channel_of(step) == 3; }),
             "kernel: consumer of rank 0 reads partial of rank 0[0] in step 'add' after the loop, which "
             "nobody need have written by "
             "then; step 'send' after the loop, of agent consumer of rank 1, writes it: make consumer of rank "
             "0 wait for that, by a "
             "channel or a barrier");
-  EXPECT_EQ(without(StepKind::work, "send"),
+  EXPECT_EQ(without([](const Step& step) { return step.what == "send"; }),
             "kernel: consumer of rank 0 releases channel exchange of rank 1 from rank 0 in step 11 (release) "
             "after the loop without "
             "holding a stage of it; acquire exchange of rank 1 from rank 0 before this step");
@@ -148,9 +148,8 @@ TEST(Tiles, GoOnInTheRing) {
   const auto staying = [](std::int64_t tiles, std::int64_t trip_count, bool released) {
     Schedule s = hopper_matmul(trip_count);
     for (Agent& agent : s.agents) {
-      Step begin{.kind = StepKind::loop, .trip_count = tiles, .loop = Loop::tiles};
-      begin.each = trip_count;
-      agent.steps.insert(agent.steps.begin(), begin);
+      const Loop begin{.kind = Loop::tiles, .trip_count = tiles, .each = trip_count};
+      agent.steps.insert(agent.steps.begin(), {.is = begin});
       // The tile's store has left its buffer, as every thread knows.
       if (&agent == &s.agents[1]) agent.steps.push_back(barrier(1));
       agent.steps.push_back(end());
@@ -158,7 +157,7 @@ TEST(Tiles, GoOnInTheRing) {
     if (!released) {
       auto& steps = s.agents[1].steps;
       for (auto step = steps.end(); step-- != steps.begin();)
-        if (step->kind == StepKind::release) {
+        if (as<Release>(*step)) {
           steps.erase(step);
           break;
         }

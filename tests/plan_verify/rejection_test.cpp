@@ -155,7 +155,7 @@ TEST(Rejection, CopyOverWhatIsRead) {
 TEST(Rejection, GuardForgotten) {
   Schedule s = sm80_matmul(3, 40);
   for (Step& step : s.agents[0].steps)
-    if (step.what == "load A early") step.guard_lag = 0;
+    if (step.what == "load A early") as<Copy>(step)->guard_lag = 0;
   EXPECT_EQ(verdict(s, "sm_80"),
             "kernel: block ends while the cp.async copy of sA[2] of step 'load A early' of iteration 39 may "
             "be in flight: its "

@@ -95,7 +95,7 @@ Schedule cluster_matmul(std::int64_t trip_count, int ranks) {
   Schedule s = hopper_matmul(trip_count);
   s.ranks = ranks;
   for (Step& step : s.agents[0].steps)
-    if (step.what == "load B") step.multicast = true;
+    if (step.what == "load B") as<Copy>(step)->multicast = true;
   return s;
 }
 
@@ -112,7 +112,7 @@ Schedule split_k_matmul(std::int64_t trip_count, int ranks) {
   std::vector<Step>& steps = s.agents[1].steps;
   const auto round = std::ranges::find(steps, "round", &Step::what);
   Step send = work("send", {}, {{.tensor = partial}}, 1);
-  send.to_cluster = true;
+  as<Compute>(send)->to_cluster = true;
   const std::vector<Step> exchange{send, release(exchanging), acquire(exchanging),
                                    work("add", {{.tensor = partial}}, {})};
   steps.insert(round, exchange.begin(), exchange.end());
@@ -158,7 +158,11 @@ static bool is_set_up(const Schedule& s) {
   for (const Channel& c : s.channels)
     if (lacks(c.producer) || std::ranges::any_of(c.consumers, lacks)) return true;
   for (const Agent& a : s.agents)
-    if (std::ranges::any_of(a.steps, [](const Step& x) { return x.threads != 0; })) return true;
+    if (std::ranges::any_of(a.steps, [](const Step& x) {
+          const Barrier* barrier = as<Barrier>(x);
+          return barrier && barrier->threads != 0;
+        }))
+      return true;
   return !s.setup.empty();
 }
 

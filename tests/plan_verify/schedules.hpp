@@ -8,36 +8,28 @@ namespace zellige::plan {
 inline Access same(int tensor, int lag = 0) { return {.tensor = tensor, .lag = lag, .same_thread = true}; }
 
 inline Step work(std::string what, std::vector<Access> reads, std::vector<Access> writes, int channel = -1) {
-  return {.kind = StepKind::work,
+  return {.is = Compute{.channel = channel},
           .what = std::move(what),
           .reads = std::move(reads),
-          .writes = std::move(writes),
-          .channel = channel};
+          .writes = std::move(writes)};
 }
 inline Step load(std::string what, Access to, int channel = -1, int guard_lag = 0) {
-  return {.kind = StepKind::copy,
-          .what = std::move(what),
-          .writes = {to},
-          .channel = channel,
-          .guard_lag = guard_lag};
+  return {.is = Copy{.channel = channel, .guard_lag = guard_lag}, .what = std::move(what), .writes = {to}};
 }
 inline Step store(std::string what, Access from, int channel = -1) {
-  return {.kind = StepKind::copy, .what = std::move(what), .reads = {from}, .channel = channel};
+  return {.is = Copy{.channel = channel}, .what = std::move(what), .reads = {from}};
 }
 inline Step wgmma(std::string what, std::vector<Access> reads, int channel = -1) {
-  return {
-      .kind = StepKind::async_work, .what = std::move(what), .reads = std::move(reads), .channel = channel};
+  return {.is = Mma{.channel = channel}, .what = std::move(what), .reads = std::move(reads)};
 }
-inline Step commit(int channel = -1) { return {.kind = StepKind::commit, .channel = channel}; }
-inline Step wait_group(int pending, int channel = -1) {
-  return {.kind = StepKind::wait_group, .channel = channel, .pending = pending};
-}
-inline Step barrier(int id = 0) { return {.kind = StepKind::barrier, .id = id}; }
-inline Step arrive(int id) { return {.kind = StepKind::arrive, .id = id}; }
-inline Step acquire(int channel) { return {.kind = StepKind::acquire, .channel = channel}; }
-inline Step release(int channel) { return {.kind = StepKind::release, .channel = channel}; }
-inline Step fence() { return {.kind = StepKind::fence_proxy}; }
-inline Step loop(std::int64_t trip_count) { return {.kind = StepKind::loop, .trip_count = trip_count}; }
+inline Step commit(int channel = -1) { return {.is = Commit{channel}}; }
+inline Step wait_group(int pending, int channel = -1) { return {.is = WaitGroup{pending, channel}}; }
+inline Step barrier(int id = 0) { return {.is = Barrier{.id = id}}; }
+inline Step arrive(int id) { return {.is = Barrier{.id = id, .waits = false}}; }
+inline Step acquire(int channel) { return {.is = Acquire{channel}}; }
+inline Step release(int channel) { return {.is = Release{.channel = channel}}; }
+inline Step fence() { return {.is = FenceProxy{}}; }
+inline Step loop(std::int64_t trip_count) { return {.is = Loop{.trip_count = trip_count}}; }
 
 /// One agent of four warps; adjacent tensors of 1024 bytes with one stage.
 Schedule one_agent(std::vector<std::string> tensors, std::vector<Step> steps);

@@ -58,7 +58,7 @@ std::uint64_t planned(const KernelPlan& k, graph::OpKind op) {
   const std::vector<Step> steps = flat(k.schedule.agents.at(0).steps);
   std::uint64_t n = 0;
   for (std::size_t at = 0; at < steps.size(); ++at) {
-    if (steps[at].kind != StepKind::work || steps[at].task < 0) continue;
+    if (!as<Compute>(steps[at]) || steps[at].task < 0) continue;
     const std::vector<int> tasks = side_by_side(k, steps, at);
     for (const std::vector<int>& nest : nests(k, tasks)) {
       const Task& t = k.tasks[nest.front()];

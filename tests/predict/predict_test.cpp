@@ -220,23 +220,16 @@ TEST(Predict, CountsTheProductsOfLora) {
   EXPECT_EQ(counts.at(Counter::cp_async_source_bytes), 16 * counts.at(Counter::cp_async_16));
 }
 
-Step step(StepKind kind, int task = -1) {
-  Step s;
-  s.kind = kind, s.task = task;
-  return s;
-}
-
 TEST(Predict, WalksTheScheduleAndNothingElse) {
   Plan plan = lora();
   KernelPlan& kernel = plan.kernels.at(0);
   int copy = -1;
   for (const Step& s : flat(kernel.schedule.agents.at(0).steps))
-    if (s.kind == StepKind::copy && copy < 0) copy = s.task;  // X0: 512 copies a block
+    if (as<Copy>(s) && copy < 0) copy = s.task;  // X0: 512 copies a block
   ASSERT_GE(copy, 0);
-  Step loop = step(StepKind::loop), prefetch = step(StepKind::copy, copy);
-  prefetch.guard_lag = 2;
-  loop.trip_count = 10, loop.body = {step(StepKind::barrier), prefetch};
-  kernel.schedule.agents[0].steps = {step(StepKind::copy, copy), loop, step(StepKind::barrier)};
+  const Step barrier{.is = Barrier{}}, prefetch{.is = Copy{.guard_lag = 2}, .task = copy};
+  const Loop loop{.trip_count = 10, .body = {barrier, prefetch}};
+  kernel.schedule.agents[0].steps = {{.is = Copy{}, .task = copy}, {.is = loop}, barrier};
   const Counts counts = predict(kernel);
   EXPECT_EQ(counts.at(Counter::barrier), 64u * 11);
   EXPECT_EQ(counts.at(Counter::cp_async_16), 64u * 512 * (1 + 8))
@@ -250,12 +243,11 @@ TEST(Predict, LeavesOutWhatTheEmulatorWouldMixUp) {
   KernelPlan& kernel = plan.kernels.at(0);
   std::vector<Step>& steps = kernel.schedule.agents.at(0).steps;
   steps = flat(steps);
-  const auto copy =
-      std::find_if(steps.begin(), steps.end(), [](const Step& s) { return s.kind == StepKind::copy; });
+  const auto copy = std::ranges::find_if(steps, [](const Step& s) { return as<Copy>(s); });
   ASSERT_NE(copy, steps.end());
   const Step first = *copy;
   kernel.program.block = {100, 1, 1};
-  steps = {first, step(StepKind::barrier), first};
+  steps = {first, {.is = Barrier{}}, first};
   EXPECT_TRUE(predict(kernel).count(Counter::cp_async_wavefronts));
   steps = {first, first};
   EXPECT_FALSE(predict(kernel).count(Counter::cp_async_wavefronts));

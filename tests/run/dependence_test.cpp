@@ -175,7 +175,7 @@ TEST(Dependence, RandomGraphsMayHaveAnyConstants) {
     for (const plan::KernelPlan& k : p->plan.kernels)
       for (const plan::Agent& agent : k.schedule.agents)
         for (const plan::Step& step : plan::flat(agent.steps)) {
-          if (step.kind == plan::StepKind::griddep_wait) break;
+          if (plan::as<plan::GriddepWait>(step)) break;
           early += step.global == plan::Global::constants;
         }
   }

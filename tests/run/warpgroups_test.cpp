@@ -362,11 +362,12 @@ TEST(WarpgroupChains, NeedEveryStep) {
   const plan::KernelPlan& plan = made.kernels.at(0);
   ASSERT_EQ(verdict(plan), "");
   const auto needed = [&](const plan::Step& step) {
-    using Kind = plan::StepKind;
     using Work = plan::TaskKind;
-    if (step.task < 0) return step.kind != Kind::loop && !plan::depends(step.kind);
+    if (step.task < 0)
+      return !plan::as<plan::Loop>(step) && !plan::as<plan::GriddepWait>(step) &&
+             !plan::as<plan::GriddepLaunchDependents>(step);
     const Work work = plan.tasks[static_cast<std::size_t>(step.task)].kind;
-    return step.kind != Kind::start &&
+    return !plan::as<plan::Start>(step) &&
            (work == Work::mma || work == Work::to_operand || work == Work::to_registers ||
             work == Work::to_lines || work == Work::rescale || work == Work::copy_in);
   };
@@ -393,10 +394,11 @@ TEST(WarpgroupChains, RunWholeTilesAsTheOthers) {
       plan::make_plan(attention({.tril = 0}), target::find("sm_90a"), {{Blocks::persistent}});
   const plan::Schedule& s = made.kernels.at(0).schedule;
   std::vector<std::string> bodies;
-  plan::walk(s.agents.at(0).steps, [&](const plan::Step& loop, const plan::Position&) {
-    if (loop.kind != plan::StepKind::loop || !loop.bounded) return;
+  plan::walk(s.agents.at(0).steps, [&](const plan::Step& of, const plan::Position&) {
+    const auto* loop = plan::as<plan::Loop>(of);
+    if (!loop || !loop->bounded) return;
     bodies.emplace_back();
-    for (const plan::Step& step : loop.body) bodies.back() += plan::print(s, step, true) + "\n";
+    for (const plan::Step& step : loop->body) bodies.back() += plan::print(s, step, true) + "\n";
   });
   ASSERT_EQ(bodies.size(), 2u);
   EXPECT_EQ(bodies[0], bodies[1]);
@@ -413,12 +415,15 @@ TEST(WarpgroupChains, TakeFragmentsOfTheRightIteration) {
     return verdict(plan);
   };
   EXPECT_EQ(
-      changed([](plan::Step& s) { return std::exchange(s.pipelined, false); }),
+      changed([](plan::Step& s) {
+        auto* mma = plan::as<plan::Mma>(s);
+        return mma && std::exchange(mma->pipelined, false);
+      }),
       "attention_k0: 'mma %13' takes %12 as fragments, which no task before it in this section leaves in "
       "registers");
   EXPECT_EQ(
       changed([](plan::Step& s) {
-        if (!s.pipelined) return false;
+        if (const auto* mma = plan::as<plan::Mma>(s); !mma || !mma->pipelined) return false;
         s.reads.at(0).lag = 0;
         return true;
       }),
@@ -427,8 +432,9 @@ TEST(WarpgroupChains, TakeFragmentsOfTheRightIteration) {
       "short of it; acquire second ring before this step");
   EXPECT_EQ(
       changed([](plan::Step& s) {
-        if (s.kind != plan::StepKind::wait_group || s.pending != 1) return false;
-        s.pending = 2;
+        auto* wait = plan::as<plan::WaitGroup>(s);
+        if (!wait || wait->pending != 1) return false;
+        wait->pending = 2;
         return true;
       }),
       "attention: consumer reads the registers of channel scores in step 'reduce %5' of iteration 1, but the "
