@@ -18,7 +18,7 @@ Clock& Block::diverge(Fiber& f) {
   return w.own[f.lane];
 }
 
-// If all running lanes have observed more, what all of them have observed becomes the warp's.
+// If all running lanes have clocks of their own, their minimum becomes the warp's clock.
 void Block::catch_up(Warp& w) {
   const std::uint32_t running = w.lanes & ~w.returned;
   if ((w.diverged & running) != running || !running) return;
@@ -33,7 +33,7 @@ void Block::catch_up(Warp& w) {
   }
   w.clock.time[w.index] = now;
   w.minimum = std::min(w.clock.minimum(cluster.warps()), w.synced);
-  // A lane that has observed no more than the others no longer counts as such.
+  // A lane that has observed no more than the others needs no clock of its own.
   for (std::uint32_t left = running; left; left &= left - 1) {
     const unsigned lane = unsigned(std::countr_zero(left));
     const Clock& own = w.own[lane];
@@ -78,8 +78,7 @@ void Block::release(Warp& w) {
   w.minimum = std::min(w.clock.minimum(cluster.warps()), w.synced);
 }
 
-// Observations that their warp lacks do not count: once all lanes have made them, they are
-// the warp's.
+// Observations of single lanes do not count: once all lanes of a warp have made them, they are the warp's.
 void Block::common(unsigned warpgroup, Clock& all) const {
   all.assign(warp_[warpgroup * 4].clock, max_agents);
   for (unsigned i = 1; i < 4; ++i) all.take_minimum(warp_[warpgroup * 4 + i].clock, cluster.agents());
