@@ -87,9 +87,8 @@ struct Node {
   graph::Kept kept;        // map mask: `dim` is i's, `key` j's; masked elements are `scalar`
   int key = 0;
   bool carried = false;  // reduce and matmul: also over the loop's iterations
-  bool window =
-      false;  // matmul: in[0] has the K of all iterations, each of which reads its part (precompute_a.hpp)
-  int tensor = -1;            // load, store: index into KernelGraph::tensors
+  bool window = false;   // matmul: in[0] has the K of all iterations, each reads its part (precompute_a.hpp)
+  int tensor = -1;       // load, store: index into KernelGraph::tensors
   std::vector<Split> splits;  // load, store and map mask: one per dimension
   std::string name;           // for humans
 };

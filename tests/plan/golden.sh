@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the planner's golden tests; with --update, writes the golden files and the plan quoted in docs/explanation/planner.md anew.
+# Runs the planner's golden tests; with --update, writes the golden files and the plan quoted in docs/explanation/planner.md again.
 #   tests/plan/golden.sh [--update] [BUILD_FOLDER]        BUILD_FOLDER: build by default
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
