@@ -72,13 +72,9 @@ std::string print(const Schedule& s, const Step& step, bool in_loop) {
   match(
       step,
       [&](const Copy& copy) {
-        if (copy.multicast) after = fmt::format(" of {} ranks, a part each", s.ranks);
-        through();
+        after = copy.multicast ? fmt::format(" of {} ranks, a part each", s.ranks) : "", through();
       },
-      [&](const Compute& compute) {
-        if (compute.to_cluster) after = " of the other ranks";
-        through();
-      },
+      [&](const Compute& compute) { after = compute.to_cluster ? " of the other ranks" : "", through(); },
       [&](const OneOf<Mma, Commit> auto&) { through(); },
       [&](const WaitGroup& wait) { operand = fmt::format(" {}", wait.pending), through(); },
       [&](const Barrier& barrier) { operand = barrier.id == 0 ? "" : fmt::format(" {}", barrier.id); },
@@ -105,21 +101,19 @@ std::string_view name(Synchronisation by) {
 }
 
 std::string_view name(const Step& step) {
-  using Name = std::string_view;
+  using namespace std::string_view_literals;
   return match(
-      step, [](const Copy&) -> Name { return "copy"; }, [](const Mma&) -> Name { return "async_work"; },
-      [](const Compute&) -> Name { return "work"; }, [](const Start&) -> Name { return "start"; },
-      [](const Commit&) -> Name { return "commit"; }, [](const WaitGroup&) -> Name { return "wait_group"; },
-      [](const Barrier& barrier) -> Name { return barrier.waits ? "barrier" : "arrive"; },
-      [](const Acquire&) -> Name { return "acquire"; }, [](const Release&) -> Name { return "release"; },
-      [](const Drain&) -> Name { return "drain"; }, [](const MbarrierInit&) -> Name { return "init"; },
-      [](const FenceInit&) -> Name { return "fence_init"; },
-      [](const FenceProxy&) -> Name { return "fence_proxy"; },
-      [](const GriddepWait&) -> Name { return "griddep_wait"; },
-      [](const GriddepLaunchDependents&) -> Name { return "griddep_launch_dependents"; },
-      [](const WarpBarrier&) -> Name { return "warp_barrier"; },
-      [](const ClusterBarrier&) -> Name { return "cluster_barrier"; },
-      [](const Loop&) -> Name { return "loop"; });
+      step, [](const Copy&) { return "copy"sv; }, [](const Mma&) { return "async_work"sv; },
+      [](const Compute&) { return "work"sv; }, [](const Start&) { return "start"sv; },
+      [](const Commit&) { return "commit"sv; }, [](const WaitGroup&) { return "wait_group"sv; },
+      [](const Barrier& barrier) { return barrier.waits ? "barrier"sv : "arrive"sv; },
+      [](const Acquire&) { return "acquire"sv; }, [](const Release&) { return "release"sv; },
+      [](const Drain&) { return "drain"sv; }, [](const MbarrierInit&) { return "init"sv; },
+      [](const FenceInit&) { return "fence_init"sv; }, [](const FenceProxy&) { return "fence_proxy"sv; },
+      [](const GriddepWait&) { return "griddep_wait"sv; },
+      [](const GriddepLaunchDependents&) { return "griddep_launch_dependents"sv; },
+      [](const WarpBarrier&) { return "warp_barrier"sv; },
+      [](const ClusterBarrier&) { return "cluster_barrier"sv; }, [](const Loop&) { return "loop"sv; });
 }
 
 std::string describe(const Step& step, int index) {
