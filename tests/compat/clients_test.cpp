@@ -290,4 +290,33 @@ TEST_F(GatheredRows, CountLargerElementsByTheirOwnDivision) {
   EXPECT_EQ(upcast<4>(12), 3);
 }
 
+// A client's own reduce without a start, by halves: a name that CuTe's tensor.hpp does not have.
+namespace by_halves {
+template <class T, class F>
+constexpr typename T::value_type reduce(T const& t, F f) {
+  if constexpr (size(decltype(t.layout()){}) % 2 == 0) {
+    auto halves = make_tensor<typename T::value_type>(size(t) / _2{});
+    for (int i = 0; i < size(halves); ++i) halves(i) = f(t(i), t(i + size(halves)));
+    return reduce(halves, f);
+  } else {
+    auto result = t(_0{});
+    for (int i = 1; i < size(t); ++i) result = f(result, t(i));
+    return result;
+  }
+}
+template <class T, class F>
+auto unqualified(T const& t, F f) {
+  return reduce(t, f);
+}
+}  // namespace by_halves
+TEST(CompatClients, HaveAReduceOfTheirOwn) {
+  auto x = make_tensor<float>(Shape<_3, _8>{});
+  for (int i = 0; i < 24; ++i) x(i) = float(i + 1);
+  EXPECT_EQ(by_halves::unqualified(x, plus{}), 300);
+  EXPECT_EQ(by_halves::unqualified(x(_, 7), multiplies{}), 22 * 23 * 24);
+  EXPECT_EQ(by_halves::unqualified(x, [](float a, float b) { return a < b ? b : a; }), 24);
+  EXPECT_EQ(reduce(x, 1.f), 301);  // with a start it is ours
+  EXPECT_EQ(reduce(x, 1, plus{}), 301);
+}
+
 }  // namespace

@@ -16,11 +16,19 @@ ZELLIGE_HOST_DEVICE constexpr V fold_elements(S const& x, V value, F& f) {
   for (int i = 0; i < int(x.size()); ++i) value = f(value, loaded(x(i)));
   return value;
 }
+
+template <class F, class T>
+concept combines = requires(F& f, T const& t) {
+  f(t, t);
+};
 }  // namespace detail
 
+/// A value that can be called is no start of a fold: reduce(x, f) without one is a function of the caller's own,
+/// which this one must not hide (CuTe's tensor.hpp does not bring a reduce along).
 ZELLIGE_CALLS_BACK
 template <tensor_like S, class V, class F = plus>
-ZELLIGE_HOST_DEVICE constexpr V reduce(S const& x, V value, F&& f = {}) {
+requires(!detail::combines<V, typename S::value_type>) ZELLIGE_HOST_DEVICE constexpr V
+    reduce(S const& x, V value, F&& f = {}) {
   detail::require_whole<Algorithm::reduce>(x);
   return detail::fold_elements(x, value, f);
 }
