@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "fuse/needed_of_part.hpp"
 #include "graph/block_writer.hpp"
 #include "graph/error.hpp"
 
@@ -17,60 +18,40 @@ using Kind = Deferred::Kind;
 
 class Emission : graph::BlockWriter {
  public:
-  Emission(const graph::KernelGraph& g, const Steps& steps, const Axes& axes, const Tiles& tiles)
+  /// `split`: the loop axis is split over blocks.
+  Emission(const graph::KernelGraph& g, const Steps& steps, const Axes& axes, const Tiles& tiles, bool split)
       : BlockWriter(body_.block),
         g_(g),
         steps_(steps),
         axes_(axes),
         tiles_(tiles),
+        split_(split),
         deferred_(steps.values.size()) {
     graph::BlockGraph& b = body_.block;
     b.grid = {tiles.grid[0].blocks, tiles.grid[1].blocks, tiles.grid[2].blocks};
     b.block = {tiles.threads, 1, 1};
     b.loop = tiles.loop;
+    multiplies_ = std::ranges::any_of(steps.steps, [](const Step& s) { return s.kind == OpKind::matmul; });
   }
 
   Body run() {
-    for (const Step& s : steps_.steps) step(s);
-    for (int v : steps_.outputs) store(v);
+    for (const Step& s : steps_.steps) split_ ? step_before_split(s) : step(s);
+    if (!split_)
+      for (int v : steps_.outputs) store(v);
     return std::move(body_);
   }
 
   /// The same with the loop axis split over blocks: up to the partial results, which another kernel combines.
   /// `whole` is the emission of the unsplit body, already run.
   Body run_part(Emission& whole) {
-    std::vector<int> wanted(steps_.outputs), needed;
-    std::set<int> seen, maxima;
-    while (!wanted.empty()) {  // what comes after the loop
-      const int v = wanted.back();
-      wanted.pop_back();
-      if (!seen.insert(v).second || !whole.deferred_[v].waits()) continue;
-      if (const auto sum = whole.factors_.find(v); sum != whole.factors_.end()) {
-        needed.push_back(v);
-        for (const Factor& f : sum->second) wanted.push_back(f.value);
-      } else if (whole.deferred_[v].kind == Kind::maximum) {
-        needed.push_back(v), maxima.insert(v);
-      } else {
-        const Step& s = producer(v);
-        wanted.insert(wanted.end(), s.inputs.begin(), s.inputs.end());
-      }
-    }
-    std::set<int> inside;  // and what they are computed from inside it
-    while (!needed.empty()) {
-      const int v = needed.back();
-      needed.pop_back();
-      if (steps_.values[v].loaded || !inside.insert(v).second) continue;
-      const Step& s = producer(v);
-      for (int x : s.inputs)
-        if (!whole.deferred_[x].waits() || whole.deferred_[x].kind == Kind::maximum) needed.push_back(x);
-    }
+    const auto [maxima, inside] = needed_of_part(steps_, whole.deferred_, whole.factors_);
     for (const Step& s : steps_.steps)
       if (inside.count(s.output) > 0)
         step(s);
       else
         deferred_[s.output].after = whole.deferred_[s.output].after;
     for (int v : maxima) {
-      bounded(v);
+      if (!exact_maxima()) bounded(v);
       body_.maxima[v] = partial_of(running_of(deferred_[v]));
     }
     for (std::size_t p = 0; p < body_.partials.size(); ++p) store_partial(static_cast<int>(p));
@@ -82,6 +63,7 @@ class Emission : graph::BlockWriter {
     int of, dim;          // a tile
     int maximum, fallen;  // the current one; the previous one minus it
     int like;             // a value with the tile's number of dimensions
+    int exact = -1;       // of a part of one tile: the maximum without a lower bound
   };
 
   void step(const Step& s) {
@@ -89,8 +71,21 @@ class Emission : graph::BlockWriter {
     const Deferred h = deferred_[s.output] = lower(s);
     if (h.tile >= 0 && h.itself()) name_after(s.output, h.tile);
   }
-  const Step& producer(int v) const {
-    return *std::ranges::find_if(steps_.steps, [&](const Step& s) { return s.output == v; });
+  /// Leaves a step that reads inside the loop what is known after it to another kernel, with all that depends
+  /// on it, if a part is one tile of rows.
+  void step_before_split(const Step& s) {
+    if (!exact_maxima()) return step(s);
+    bool late = std::ranges::any_of(s.inputs, [&](int v) { return late_.count(v) > 0; });
+    try {
+      if (!late) step(s);
+    } catch (const Fault&) {
+      throw;
+    } catch (const Error&) {
+      late = true;
+    }
+    if (!late) return;
+    late_.insert(s.output);
+    body_.reduces_again = body_.reduces_again || is_along(s);
   }
 
   const Shape& shape(int v) const { return steps_.values[v].shape; }
@@ -115,13 +110,23 @@ class Emission : graph::BlockWriter {
   std::array<int, 3> map_of(int v) const { return tiles_.map_of(axes_, v); }
   Shape covered(int v, Shape s) const { return tiles_.covered(axes_, v, std::move(s)); }
   int loop_dim(int v) const { return tiles_.loop_axis >= 0 ? axes_.dim(v, tiles_.loop_axis) : -1; }
-  /// Returns whether a part is one tile, and the block's loop runs along another axis.
-  bool one_tile() const { return tiles_.inner_axis >= 0; }
-  bool is_inner(int v) const { return one_tile() && axes_.has(v, tiles_.inner_axis); }
+  /// Returns whether the step reduces over the loop axis.
+  bool is_along(const Step& s) const {
+    const int x = s.inputs[0], d = loop_dim(x);
+    if (s.kind == OpKind::matmul) return d >= 0 && d + 1 == static_cast<int>(shape(x).size());
+    return d >= 0 && is_reduction(s.kind) && d == s.attributes.dim;
+  }
+  /// Returns whether the block's loop runs along another axis than the split one.
+  bool has_inner_loop() const { return tiles_.inner_axis >= 0; }
+  /// Returns whether a part is one tile of rows, all of which its reductions see at once.
+  bool exact_maxima() const { return split_ && tiles_.loop == 1 && !has_inner_loop() && !multiplies_; }
+  /// Returns whether a part is one tile.
+  bool one_tile() const { return has_inner_loop() || exact_maxima(); }
+  bool is_inner(int v) const { return has_inner_loop() && axes_.has(v, tiles_.inner_axis); }
   /// The dimension that the block's loop splits; -1: none, or one iteration.
   int cut_by_loop(int v) const {
     if (tiles_.loop == 1) return -1;
-    return one_tile() ? axes_.dim(v, tiles_.inner_axis) : loop_dim(v);
+    return has_inner_loop() ? axes_.dim(v, tiles_.inner_axis) : loop_dim(v);
   }
 
   void load(int v) {
@@ -222,8 +227,9 @@ class Emission : graph::BlockWriter {
       if (body_.partials[p].dim >= 0 && partial_runnings_[p] == running) return static_cast<int>(p);
     Shape kept = shape(r.like);
     kept[r.dim] = 1;
-    const int last = one_tile() ? r.maximum : emit(OpKind::accum_max, {r.maximum});
-    const int at = add_partial({.value = r.like, .dim = r.dim, .shape = kept}, cast(last, DType::f32));
+    const int last = exact_maxima() ? r.exact : one_tile() ? r.maximum : emit(OpKind::accum_max, {r.maximum});
+    const int at = add_partial({.value = r.like, .dim = r.dim, .shape = kept, .exact = exact_maxima()},
+                               cast(last, DType::f32));
     partial_runnings_[at] = running;
     return at;
   }
@@ -237,7 +243,7 @@ class Emission : graph::BlockWriter {
   int known(int v) {
     Deferred& h = deferred_[v];
     if (h.kind != Kind::maximum || h.tile >= 0) return h.tile;
-    bounded(v);
+    if (!exact_maxima()) bounded(v);
     if (one_tile()) return h.tile = runnings_[running_of(h)].maximum;
     const int x = inner(h);
     for (const Running& r : runnings_)
@@ -264,7 +270,8 @@ class Emission : graph::BlockWriter {
       if (runnings_[i].of == x && runnings_[i].dim == h.dim) return static_cast<int>(i);
     if (one_tile()) {  // the initial value of a running maximum
       const int maximum = emit(OpKind::amax, {x}, {.dim = h.dim, .keepdim = true});
-      runnings_.push_back({x, h.dim, emit(OpKind::maximum, {maximum}, {.scalar = -FLT_MAX}), -1, h.of});
+      const int finite = emit(OpKind::maximum, {maximum}, {.scalar = -FLT_MAX});
+      runnings_.push_back({x, h.dim, finite, -1, h.of, maximum});
     } else {
       const int maximum = emit(OpKind::reduction_max, {x}, {.dim = h.dim}), fallen = tile(dtype(maximum));
       body_.block.ops.back().outputs.push_back(fallen);
@@ -408,7 +415,7 @@ class Emission : graph::BlockWriter {
   Deferred reduced(const Step& s) {
     const int v = s.inputs[0], dim = s.attributes.dim;
     Deferred x = deferred_[v];
-    const bool along = loop_dim(v) == dim, last = dim + 1 == static_cast<int>(shape(v).size());
+    const bool along = is_along(s), last = dim + 1 == static_cast<int>(shape(v).size());
     if (s.kind == OpKind::amax) {
       if (!x.itself()) refuse(s);
       if (along) return {.kind = Kind::maximum, .after = true, .of = v, .dim = dim};
@@ -431,12 +438,11 @@ class Emission : graph::BlockWriter {
         !passes(y, 1))
       refuse(s);
     const int product = placed(s, {x.tile, y.tile});
-    const bool along = loop_dim(s.inputs[0]) == static_cast<int>(shape(s.inputs[0]).size()) - 1;
     Step times;
     times.kind = OpKind::mul, times.inputs = s.inputs;
     if (!through(times, x, y)) refuse(s);
     x.tile = product, x.varies = true;
-    if (!along) return x;
+    if (!is_along(s)) return x;
     if (x.kind == Kind::scaled) x.tile = cast(x.tile, DType::f32);
     return settled(s, x, OpKind::accum);
   }
@@ -466,6 +472,9 @@ class Emission : graph::BlockWriter {
   const Steps& steps_;
   const Axes& axes_;
   const Tiles& tiles_;
+  const bool split_;
+  bool multiplies_ = false;
+  std::set<int> late_;  // values of a split loop that another kernel computes
   Body body_;
   std::vector<Deferred> deferred_;
   std::vector<Running> runnings_;
@@ -477,13 +486,15 @@ class Emission : graph::BlockWriter {
 }  // namespace
 
 Body body_of(const graph::KernelGraph& g, const Steps& steps, const Axes& axes, const Tiles& tiles) {
-  if (tiles.split < 0) return Emission(g, steps, axes, tiles).run();
+  if (tiles.split < 0) return Emission(g, steps, axes, tiles, false).run();
   Tiles unsplit = tiles;
   unsplit.grid[tiles.split] = {};
   unsplit.split = -1;
-  Emission whole(g, steps, axes, unsplit);
-  whole.run();
-  return Emission(g, steps, axes, tiles).run_part(whole);
+  Emission whole(g, steps, axes, unsplit, true);
+  const bool again = whole.run().reduces_again;
+  Body part = Emission(g, steps, axes, tiles, true).run_part(whole);
+  part.reduces_again = again;
+  return part;
 }
 
 }  // namespace zellige::fuse

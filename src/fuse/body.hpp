@@ -10,6 +10,10 @@
 //   rescaling  F(x_i, m) = exp(c (x_i - m)): with the running maximum m' in place of m, what was summed before is multiplied by
 //              F(., m) / F(., m') = exp(-c (m - m')) whenever the maximum moves.
 //   monotone   f(max x) = max f(x): a running maximum may be clamped before it is taken.
+//
+// If the loop is split over blocks, steps on the loop axis that no reduction over it needs, such as a
+// softmax's quotient, are left to the second kernel, which reads their operands again. So are reductions that
+// need another one's result, such as a variance, if a part is one tile of rows.
 #pragma once
 #include <array>
 #include <map>
@@ -56,6 +60,9 @@ struct Partial {
   double coefficient = 0;
   std::vector<Factor> factors{};  // deferred factors that the sum still lacks
   Shape shape{};                  // of the whole value
+  // For a maximum: of one tile, so that it may be minus infinity; sums are scaled by it or, if it is greater,
+  // by the lowest finite number.
+  bool exact = false;
 };
 
 /// A stored value: a tensor of the graph, with the shape before reduced dimensions were dropped.
@@ -71,6 +78,7 @@ struct Body {
   std::vector<Partial> partials;  // what is stored if it is
   std::map<int, int> maxima;      // if it is split, by value that is a maximum: its partial
   std::map<int, int> sums;        // by value: its partial
+  bool reduces_again = false;     // if it is split, whether other reductions over the axis need these results
 };
 
 /// Throws Error that names the step that reads a value not yet available. Elements out of bounds must not

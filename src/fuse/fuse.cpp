@@ -169,7 +169,10 @@ Optimized optimize(const KernelGraph& given, const target::Target& target, CostC
   }
   for (const FusedKernel& k : o.kernels) {
     std::string text = fmt::format("{}: {:.1f} us{}, at least {:.1f}:", k.name, k.estimated_us,
-                                   k.parts > 1 ? " in two kernels" : "", k.floor_us);
+                                   k.parts > 2   ? " in three kernels"
+                                   : k.parts > 1 ? " in two kernels"
+                                                 : "",
+                                   k.floor_us);
     for (const std::string& op : k.operators)
       text += fmt::format("{} {}", &op == k.operators.data() ? "" : ",", op);
     o.notes.push_back(std::move(text));

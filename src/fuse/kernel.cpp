@@ -134,18 +134,17 @@ class Making {
       : g_(g), ops_(ops), target_(target), steps_(steps_of(g, ops, readers)), axes_(axes_of(steps_)) {}
 
   std::vector<Kernel> run(std::string& why) {
+    for (const Tiles& t : row_splits(steps_, axes_, target_, Stored::along_rows)) try_split(t);
     for (int loop_axis : loop_axes(steps_, axes_)) {
       if (loop_axis >= 0)
-        for (const Tiles& t : split_tilings(steps_, axes_, loop_axis, target_)) try_in_two(t);
-      try {
-        for (const Tiles& t : tilings(steps_, axes_, loop_axis, target_)) {
-          offer(finished({ops_, {part(body_of(g_, steps_of_tiles(t), axes_of_tiles(t), t))}}));
-          for (const Tiles& s : splits(t, target_)) try_in_two(s);
-        }
-      } catch (const Fault&) {
-        throw;
-      } catch (const Error& e) {
-        if (why.empty() || loop_axis >= 0) why = e.what();
+        for (const Tiles& t : split_tilings(steps_, axes_, loop_axis, target_)) try_split(t);
+      bool refused = false;
+      for (const Tiles& t : tilings(steps_, axes_, loop_axis, target_)) {
+        if (!refused) refused = !try_whole(t, loop_axis >= 0, why);
+        const std::size_t before = found_.size();
+        const std::vector<Tiles> parts = splits(t, target_);
+        for (const Tiles& s : parts) try_split(s);
+        if (refused && !parts.empty() && found_.size() == before) break;
       }
     }
     return std::move(found_);
@@ -188,9 +187,22 @@ class Making {
     if (any) found_.push_back(finished(std::move(other)));
   }
 
-  void try_in_two(const Tiles& t) {
+  /// Returns false, with the reason if there is none yet or it is of a loop, if there is no such body.
+  bool try_whole(const Tiles& t, bool loops, std::string& why) {
     try {
-      in_two(t);
+      offer(finished({ops_, {part(body_of(g_, steps_of_tiles(t), axes_of_tiles(t), t))}}));
+      return true;
+    } catch (const Fault&) {
+      throw;
+    } catch (const Error& e) {
+      if (why.empty() || loops) why = e.what();
+      return false;
+    }
+  }
+
+  void try_split(const Tiles& t) {
+    try {
+      split(t);
     } catch (const Fault&) {
       throw;
     } catch (const Error&) {  // some part would be written by several blocks, or read too early
@@ -215,17 +227,44 @@ class Making {
     return at->second;
   }
 
-  void in_two(const Tiles& t) {
-    const auto& [steps, all] = masked(t);
-    Body first = body_of(g_, steps, all, t);
-    KernelGraph g = g_;
+  /// Offers a kernel of the parts and one that combines them; or three, if other reductions over the axis need
+  /// the combined results.
+  void split(const Tiles& t) {
     Kernel k{ops_, {}};
+    KernelGraph g = g_;
     std::vector<int> tensors;
-    for (const Partial& p : first.partials) {
+    const Body first = add_parts(masked(t), t, k, g, tensors);
+    if (const std::optional<Part>& after = after_split(t, first, g, tensors)) {
+      Kernel two = k;
+      two.parts.push_back(*after);
+      offer(finished(std::move(two)));
+    }
+    if (!first.reduces_again) return;
+    const Steps second = merged(steps_, first, t.grid[t.split].blocks, tensors);
+    for (const Tiles& again : row_splits(second, axes_of(second), target_, Stored::anyhow))
+      split_again(second, again, k, g);
+  }
+
+  void split_again(const Steps& second, const Tiles& t, Kernel k, KernelGraph g) {
+    const Steps steps = mask_partial_tiles(second, t.extents);
+    std::vector<int> tensors;
+    const Body body = add_parts({steps, axes_of(steps)}, t, k, g, tensors);
+    const std::optional<Part> last = cheapest(merged(second, body, t.grid[t.split].blocks, tensors), g);
+    if (!last) return;
+    k.parts.push_back(*last);
+    offer(finished(std::move(k)));
+  }
+
+  /// Adds the kernel of the parts, and the tensors that hold their results.
+  Body add_parts(const std::pair<Steps, Axes>& of, const Tiles& t, Kernel& k, KernelGraph& g,
+                 std::vector<int>& tensors) const {
+    const auto& [steps, axes] = of;
+    Body body = body_of(g, steps, axes, t);
+    for (const Partial& p : body.partials) {
       Shape shape = p.shape;
       shape.insert(shape.begin(), t.grid[t.split].blocks);
-      const int of = steps.values[p.value].tensor;
-      std::string name = of >= 0 ? g.tensors[of].name : g.tensors[g.ops[ops_.back()].outputs[0]].name;
+      const int tensor = steps.values[p.value].tensor;
+      std::string name = tensor >= 0 ? g.tensors[tensor].name : g.tensors[g.ops[ops_.back()].outputs[0]].name;
       name += parts_suffix;
       if (p.dim >= 0) name += "_max";
       while (std::ranges::any_of(g.tensors, [&](const KernelTensor& other) { return other.name == name; }))
@@ -234,13 +273,10 @@ class Making {
       k.between.push_back({graph::DType::f32, shape, {}, name});
       g.tensors.push_back(k.between.back());
     }
-    const std::optional<Part>& after = after_split(t, first, g, tensors);
-    k.parts.push_back(part(std::move(first)));
-    k.parts[0].stores = tensors;
-    for (const KernelTensor& b : k.between) k.parts[0].stored.push_back(b.shape);
-    if (!after) return;
-    k.parts.push_back(*after);
-    offer(finished(std::move(k)));
+    Part& p = k.parts.emplace_back(part(body));
+    p.stores = tensors;
+    for (int tensor : tensors) p.stored.push_back(g.tensors[tensor].shape);
+    return body;
   }
 
   /// The axes with partial tiles; integers and coefficients of partial results; by value, the partials
@@ -254,17 +290,21 @@ class Making {
                                          const std::vector<int>& tensors) {
     const auto [at, is_new] = after_.try_emplace(left_by(t, first));
     if (!is_new) return at->second;
-    const Steps second = merged(steps_of_tiles(t), first, t.grid[t.split].blocks, tensors);
-    const Axes axes = axes_of(second);
-    std::optional<Part> cheapest;
+    return at->second = cheapest(merged(steps_, first, t.grid[t.split].blocks, tensors), g);
+  }
+
+  /// One kernel for these steps, of the cheapest estimate.
+  std::optional<Part> cheapest(const Steps& steps, const KernelGraph& g) const {
+    const Axes axes = axes_of(steps);
+    std::optional<Part> best;
     double us = 0;
-    for (const Tiles& after : tilings(second, axes, -1, target_)) {
-      const Steps inside = mask_partial_tiles(second, after.extents);
-      Part way = part(body_of(g, inside, after.extents.empty() ? axes : axes_of(inside), after));
+    for (const Tiles& t : tilings(steps, axes, -1, target_)) {
+      const Steps inside = mask_partial_tiles(steps, t.extents);
+      Part way = part(body_of(g, inside, t.extents.empty() ? axes : axes_of(inside), t));
       const double way_us = finished({ops_, {way}}, g).us;
-      if (!cheapest || way_us < us) us = way_us, cheapest = std::move(way);
+      if (!best || way_us < us) us = way_us, best = std::move(way);
     }
-    return at->second = std::move(cheapest);
+    return best;
   }
 
   /// Everything that `merged` depends on.

@@ -30,8 +30,8 @@ struct Part {
 
 struct Kernel {
   std::vector<int> ops;                        // of the graph, in order
-  std::vector<Part> parts;                     // one, or two if the loop is split over blocks
-  std::vector<graph::KernelTensor> between{};  // what the first kernel stores for the second
+  std::vector<Part> parts;                     // one, or two or three if the loop is split over blocks
+  std::vector<graph::KernelTensor> between{};  // what a kernel stores for later ones
   double us = 0;                               // estimated, without a program's first launch
   double lower_bound_us = 0;                   // lower limit of `us`, until it is planned
   // Has matmuls whose dot products are each computed by one thread.

@@ -1,6 +1,7 @@
 #include "fuse/merge.hpp"
 
 #include <algorithm>
+#include <cfloat>
 
 #include "graph/ops.hpp"
 
@@ -53,14 +54,20 @@ class Merge {
     if (m < 0) m = over_parts(OpKind::amax, loaded_[partial]);
     return m;
   }
+  /// The parts' maxima as their sums were scaled by them, minus the greatest.
+  int fallen(int partial) {
+    if (!first_.partials[partial].exact) return map(OpKind::sub, {loaded_[partial], maximum(partial)});
+    const int finite = map(OpKind::maximum, {loaded_[partial]}, {.scalar = -FLT_MAX});
+    return map(OpKind::sub, {finite, over_parts(OpKind::amax, finite)});
+  }
 
   int sum(int partial) {
     const Partial& p = first_.partials[partial];
     int s = loaded_[partial];
     if (p.below >= 0) {
-      int fallen = map(OpKind::sub, {loaded_[p.below], maximum(p.below)});
-      if (p.coefficient != -1) fallen = map(OpKind::mul_scalar, {fallen}, {.scalar = -p.coefficient});
-      s = map(OpKind::mul, {s, map(OpKind::exp, {fallen})});
+      int below = fallen(p.below);
+      if (p.coefficient != -1) below = map(OpKind::mul_scalar, {below}, {.scalar = -p.coefficient});
+      s = map(OpKind::mul, {s, map(OpKind::exp, {below})});
     }
     s = over_parts(OpKind::reduction, s);
     for (const Factor& f : p.factors) s = map(f.divide ? OpKind::div : OpKind::mul, {s, want(f.value)});

@@ -109,6 +109,10 @@ constexpr std::array<std::array<int, 4>, 15> products_by_threads{{{128, 128, 32,
                                                                   {8, 32, 256, 256},
                                                                   {16, 128, 32, 128}}};
 
+bool leaves_gpu_idle(const Tiles& t, const target::Target& target) {
+  return 2 * t.grid[0].blocks * t.grid[1].blocks * t.grid[2].blocks < target.multiprocessors;
+}
+
 class Tilings {
  public:
   /// `split_axis`: an axis that blocks split though it is reduced over.
@@ -156,17 +160,13 @@ class Tilings {
   /// Adds tilings with fewer elements per block if otherwise most multiprocessors have no block.
   std::vector<Tiles> run_all() {
     std::vector<Tiles> all = run();
-    if (products_ || all.empty() || !leaves_gpu_idle(all.back())) return all;
+    if (products_ || all.empty() || !leaves_gpu_idle(all.back(), target_)) return all;
     rows(512);
     all.insert(all.end(), result_.begin(), result_.end());
     return all;
   }
 
  private:
-  bool leaves_gpu_idle(const Tiles& t) const {
-    return 2 * t.grid[0].blocks * t.grid[1].blocks * t.grid[2].blocks < target_.multiprocessors;
-  }
-
   std::int64_t whole(int axis) const { return axes_.axes[axis].extent; }
 
   /// The extent of a matmul's rows or columns in this candidate; batches have one element per block.
@@ -211,6 +211,7 @@ class Tilings {
 
   using Extents = std::map<int, std::int64_t>;
   static constexpr std::int64_t rows_of_instruction = 16;
+  static constexpr std::int64_t row_tile = 2048;  // elements of a reduction that a loop loads at once
   static std::int64_t rounded(std::int64_t n) {
     return (n + rows_of_instruction - 1) / rows_of_instruction * rows_of_instruction;
   }
@@ -225,27 +226,47 @@ class Tilings {
         steps_.steps, [&](const Step& s) { return is_product(s) && axes_.of[s.output].back() == axis; });
   }
 
-  /// Without matmuls: the rows per block that give `elements` elements of the largest value.
-  void rows(std::int64_t elements) {
-    std::int64_t fixed = 1;  // extents that no candidate splits
-    for (std::size_t v = 0; v < steps_.values.size(); ++v) {
-      std::int64_t size = 1;
+  /// By value: how many elements a block has of it along the axes that no candidate splits.
+  std::vector<std::int64_t> unsplit_sizes() const {
+    const std::int64_t along = loop_axis_ < 0 ? 1 : std::min(whole(loop_axis_), row_tile);
+    std::vector<std::int64_t> sizes(steps_.values.size(), along);
+    for (std::size_t v = 0; v < sizes.size(); ++v)
       for (int axis : axes_.of[v])
         if (axis >= 0 && axis != loop_axis_ && std::ranges::none_of(cuts_, [&](const Candidate& c) {
               return std::ranges::count(c.axes, axis) > 0;
             }))
-          size *= whole(axis);
-      fixed = std::max(fixed, size);
-    }
-    const std::int64_t along = loop_axis_ < 0 ? 1 : std::min<std::int64_t>(whole(loop_axis_), 2048);
-    const std::int64_t room = std::max<std::int64_t>(1, elements / (fixed * along));
+          sizes[v] *= whole(axis);
+    return sizes;
+  }
+  bool has(int value, const Candidate& c) const {
+    return std::ranges::any_of(c.axes, [&](int axis) { return axes_.has(value, axis); });
+  }
+
+  /// The extent that equal iterations cover if the loop's axis has no divisor near the tile; else 0.
+  std::int64_t padded_loop() const {
+    if (loop_axis_ < 0) return 0;
+    const std::int64_t n = whole(loop_axis_);
+    if (2 * (n / parts(n, n, row_tile)) >= std::min(row_tile, n)) return 0;
+    const std::int64_t trip_count = (n + row_tile - 1) / row_tile;
+    return trip_count * rounded((n + trip_count - 1) / trip_count);
+  }
+
+  /// Without matmuls: as many rows per block as give `elements` elements of the largest value.
+  void rows(std::int64_t elements) {
+    const std::vector<std::int64_t> unsplit = unsplit_sizes();
+    const std::int64_t longest =
+        std::ranges::max(unsplit) / (loop_axis_ < 0 ? 1 : std::min(whole(loop_axis_), row_tile));
     std::vector<Candidate> inner = cuts_;
     std::ranges::stable_sort(inner, {}, &Candidate::back);
     for (const bool may_pass : {false, true}) {
       std::vector<std::pair<std::int64_t, Candidate>> grid;
       Extents padded;
-      std::int64_t left = room;
+      if (const std::int64_t extent = padded_loop(); may_pass && extent > 0) padded[loop_axis_] = extent;
+      std::vector<std::int64_t> sizes = unsplit;
       for (const Candidate& c : inner) {
+        std::int64_t left = elements;
+        for (std::size_t v = 0; v < sizes.size(); ++v)
+          if (has(static_cast<int>(v), c)) left = std::clamp<std::int64_t>(elements / sizes[v], 1, left);
         std::int64_t blocks = parts(c.largest, c.shared, left), tile = c.largest / blocks;
         // If equal parts have few elements, as those of a prime extent, the last tile may be partial.
         if (may_pass && c.axes.size() == 1 && 2 * tile < std::min(left, c.largest)) {
@@ -253,13 +274,14 @@ class Tilings {
           blocks = (c.largest + tile - 1) / tile;
           padded[c.axes[0]] = blocks * tile;
         }
-        left = std::max<std::int64_t>(1, left / tile);
+        for (std::size_t v = 0; v < sizes.size(); ++v)
+          if (has(static_cast<int>(v), c)) sizes[v] *= tile;
         grid.emplace_back(blocks, c);
       }
       if (may_pass && padded.empty()) break;
       // A long row keeps more threads busy; with a small M, the time of one row is the kernel's time.
       for (const int threads : {elements > 2048 ? 256 : 128, 512, 1024})
-        if (threads <= 256 || fixed >= 4 * threads) finish(grid, 2048, threads, padded);
+        if (threads <= 256 || longest >= 4 * threads) finish(grid, row_tile, threads, padded);
     }
   }
 
@@ -350,6 +372,26 @@ std::vector<Tiles> split_tilings(const Steps& s, const Axes& a, int axis, const 
   }
   for (int k : inner)
     for (Tiles& t : Tilings(s, a, k, target, axis).run()) result.push_back(std::move(t));
+  return result;
+}
+
+std::vector<Tiles> row_splits(const Steps& s, const Axes& a, const target::Target& target, Stored stored) {
+  std::vector<Tiles> result;
+  if (std::ranges::any_of(s.steps, is_product)) return result;
+  const std::vector<Tiles> whole = tilings(s, a, -1, target);
+  if (std::ranges::any_of(whole, [&](const Tiles& t) { return !leaves_gpu_idle(t, target); })) return result;
+  for (int axis = 0; axis < static_cast<int>(a.axes.size()); ++axis) {
+    if (!a.axes[axis].summed || a.axes[axis].whole) continue;
+    const bool along = std::ranges::any_of(s.outputs, [&](int v) { return a.has(v, axis); });
+    if (stored == Stored::along_rows && !along) continue;
+    for (Tiles& t : tilings(s, a, axis, target)) {
+      const auto free = std::ranges::find(t.grid, 1, &Cut::blocks);
+      if (free == t.grid.end() || t.loop == 1) continue;
+      t.split = static_cast<int>(free - t.grid.begin());
+      *free = {{axis}, std::exchange(t.loop, 1)};
+      result.push_back(std::move(t));
+    }
+  }
   return result;
 }
 

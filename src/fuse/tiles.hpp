@@ -18,6 +18,13 @@ std::vector<Tiles> tilings(const Steps&, const Axes&, int loop_axis, const targe
 /// reduces over the axis.
 std::vector<Tiles> split_tilings(const Steps&, const Axes&, int axis, const target::Target&);
 
+/// Whether what a group stores lies along the axis that it reduces over, as of a softmax.
+enum class Stored : std::uint8_t { along_rows, anyhow };
+
+/// Returns tilings for a group without matmuls that has few rows, or rows that do not fit in a block: each
+/// block reduces one tile of a row, and another kernel combines these partial results and reads the row again.
+std::vector<Tiles> row_splits(const Steps&, const Axes&, const target::Target&, Stored);
+
 /// Returns the same tiling with the loop split over blocks (split-K), if the grid has too few of them.
 std::vector<Tiles> splits(const Tiles&, const target::Target&);
 

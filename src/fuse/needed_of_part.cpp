@@ -1,0 +1,39 @@
+#include "fuse/needed_of_part.hpp"
+
+#include <algorithm>
+
+namespace zellige::fuse {
+
+NeededOfPart needed_of_part(const Steps& steps, const std::vector<Deferred>& deferred,
+                            const std::map<int, std::vector<Factor>>& sums) {
+  const auto producer = [&](int v) -> const Step& {
+    return *std::ranges::find_if(steps.steps, [&](const Step& s) { return s.output == v; });
+  };
+  const auto is_maximum = [&](int v) { return deferred[v].kind == Deferred::Kind::maximum; };
+  NeededOfPart result;
+  std::vector<int> wanted(steps.outputs), needed;
+  for (std::set<int> seen; !wanted.empty();) {  // by the other kernel
+    const int v = wanted.back();
+    wanted.pop_back();
+    if (steps.values[v].loaded || !seen.insert(v).second) continue;
+    if (const auto sum = sums.find(v); sum != sums.end()) {
+      needed.push_back(v);
+      for (const Factor& f : sum->second) wanted.push_back(f.value);
+    } else if (is_maximum(v) && deferred[v].waits()) {
+      needed.push_back(v), result.maxima.insert(v);
+    } else {
+      const Step& s = producer(v);
+      wanted.insert(wanted.end(), s.inputs.begin(), s.inputs.end());
+    }
+  }
+  while (!needed.empty()) {
+    const int v = needed.back();
+    needed.pop_back();
+    if (steps.values[v].loaded || !result.inside.insert(v).second) continue;
+    for (int x : producer(v).inputs)
+      if (!deferred[x].waits() || is_maximum(x)) needed.push_back(x);
+  }
+  return result;
+}
+
+}  // namespace zellige::fuse

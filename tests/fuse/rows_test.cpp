@@ -1,0 +1,128 @@
+// Long rows that are split over blocks: lengths that no tile divides, rows of minus infinity alone or in
+// parts, reductions that need another one's result. ZELLIGE_ROWS=100 draws more.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <limits>
+#include <random>
+
+#include "fuse/assemble.hpp"
+#include "fuse/fuse.hpp"
+#include "graph/builder.hpp"
+#include "graph/dtype.hpp"
+#include "run/emulate_graph.hpp"
+
+namespace zellige::fuse {
+namespace {
+
+using graph::Builder;
+using graph::DType;
+using graph::KernelGraph;
+using graph::Tensor;
+
+struct Operator {
+  const char* name;
+  std::function<void(Builder&, Tensor)> body;
+  std::size_t kernels;  // into which a long row is split
+};
+
+const std::vector<Operator>& operators() {
+  static const std::vector<Operator> all = {
+      {"softmax", [](Builder& b, Tensor x) { b.output(softmax(x, 1), "Y"); }, 2},
+      {"log_softmax", [](Builder& b, Tensor x) { b.output(log_softmax(x, 1), "Y"); }, 2},
+      {"safe_softmax", [](Builder& b, Tensor x) { b.output(safe_softmax(x, 1), "Y"); }, 2},
+      {"logsumexp", [](Builder& b, Tensor x) { b.output(logsumexp(x, 1), "Y"); }, 2},
+      {"amax", [](Builder& b, Tensor x) { b.output(amax(x, 1), "Y"); }, 2},
+      {"distance_to_amax", [](Builder& b, Tensor x) { b.output(x - amax(x, 1, true), "Y"); }, 2},
+      {"add_rms_norm",
+       [](Builder& b, Tensor x) {
+         const Tensor h = x + b.input("R", x.shape(), x.dtype());
+         b.output(h, "H");
+         b.output(rms_norm(h, b.input("W", {x.shape()[1]}, x.dtype()), 1e-5), "Y");
+       },
+       2},
+      {"layer_norm",
+       [](Builder& b, Tensor x) {
+         const graph::Shape row{x.shape()[1]};
+         b.output(layer_norm(x, b.input("W", row, x.dtype()), b.input("C", row, x.dtype()), 1e-5), "Y");
+       },
+       3},
+      {"variance", [](Builder& b, Tensor x) { b.output(mean(square(x - mean(x, 1, true)), 1), "Y"); }, 3},
+  };
+  return all;
+}
+
+KernelGraph graph_of(const Operator& o, std::int64_t rows, std::int64_t length, DType dtype) {
+  Builder b(o.name);
+  o.body(b, b.input("X", {rows, length}, dtype));
+  return b.build();
+}
+
+/// Normal numbers. If `infinite`, the second row is all minus infinity, the third is in its first two thirds,
+/// and the fourth has an infinity.
+graph::Array numbers(const graph::Shape& shape, DType dtype, bool infinite, std::mt19937& random) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  std::normal_distribution<double> normal(0.5, 2);
+  graph::Array a = graph::make_array(shape);
+  for (double& v : a.values) v = graph::round_to(dtype, normal(random));
+  if (!infinite || shape.size() < 2) return a;
+  const auto n = static_cast<std::size_t>(shape[1]);
+  for (std::size_t i = 0; i < a.values.size(); ++i) {
+    const std::size_t row = i / n % 4, at = i % n;
+    if (row == 1 || (row == 2 && 3 * at < 2 * n)) a.values[i] = -infinity;
+    if (row == 3 && at == n / 2) a.values[i] = infinity;
+  }
+  return a;
+}
+
+TEST(FuseRows, AreRightInEveryNumberOfKernels) {
+  const char* more = std::getenv("ZELLIGE_ROWS");
+  const int draws = more ? std::atoi(more) : static_cast<int>(operators().size());
+  for (int i = 0; i < draws; ++i) {
+    std::mt19937 random(static_cast<unsigned>(i));
+    const Operator& o = operators()[static_cast<std::size_t>(i) % operators().size()];
+    const auto rows = static_cast<std::int64_t>(1 + random() % 5),
+               length = static_cast<std::int64_t>(4097 + random() % 8000);
+    const DType dtype = std::array{DType::f32, DType::f16, DType::bf16}[random() % 3];
+    const char* target = random() % 2 == 0 ? "sm_80" : "sm_90a";
+    SCOPED_TRACE(
+        fmt::format("draw {}: {} of {} x {} {} on {}", i, o.name, rows, length, graph::name(dtype), target));
+    const KernelGraph g = graph_of(o, rows, length, dtype);
+    std::vector<int> ops;
+    for (std::size_t op = 0; op < g.ops.size(); ++op) ops.push_back(static_cast<int>(op));
+    std::string why;
+    std::vector<Kernel> found = kernels_of(g, ops, target::find(target), why);
+    std::erase_if(found, [&](const Kernel& k) { return k.parts.size() != o.kernels; });
+    ASSERT_FALSE(found.empty()) << why;
+    const Kernel& k = found[random() % found.size()];
+    const bool exact = o.kernels == 2 && std::string(o.name) != "add_rms_norm";
+    std::vector<graph::Array> inputs;
+    for (int t : g.inputs)
+      inputs.push_back(numbers(g.tensors[static_cast<std::size_t>(t)].shape, dtype, exact, random));
+    const double step = dtype == DType::f32 ? 2e-5 : std::ldexp(1.0, -graph::format(dtype).mantissa);
+    run::expect_as_reference(assemble(g, {{ops, {k}, 0}}).graph, inputs, step, std::max(1e-6, step / 100),
+                             target);
+  }
+}
+
+std::size_t kernels_of_optimized(const Operator& o, std::int64_t rows, std::int64_t length,
+                                 const char* target) {
+  const Optimized fused = optimize(graph_of(o, rows, length, DType::bf16), target::find(target));
+  std::size_t kernels = 0;
+  for (const FusedKernel& k : fused.kernels) kernels += static_cast<std::size_t>(k.parts);
+  return kernels;
+}
+
+TEST(FuseRows, AreSplitIfTheyAreFewAndLongAndElseNot) {
+  for (const char* target : {"sm_80", "sm_90a"})
+    for (const Operator& o : operators()) {
+      SCOPED_TRACE(fmt::format("{} on {}", o.name, target));
+      EXPECT_EQ(kernels_of_optimized(o, 1, 131072, target), o.kernels);
+      EXPECT_EQ(kernels_of_optimized(o, 4096, 1024, target), 1u);
+    }
+}
+
+}  // namespace
+}  // namespace zellige::fuse
