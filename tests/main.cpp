@@ -1,14 +1,37 @@
 // The main function of every GoogleTest program: temporary files are in a folder per process, so that
-// concurrent runs do not conflict, and a filter that matches no test fails.
+// concurrent runs do not conflict, and a filter that matches no test fails. Without a filter, suites that
+// tests/suite/sampled.txt names are sampled; ZELLIGE_ALL=1 takes all of them.
 #include <gtest/gtest.h>
 
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <stdexcept>
 
 #include "run/folder.hpp"
+#include "sampled.hpp"
+
+namespace {
+
+void take_sample(const char* path) {
+  std::ifstream rows(ZELLIGE_SAMPLED);
+  if (!rows) throw std::invalid_argument("it cannot be read");
+  testing::GTEST_FLAG(filter) = zellige::test::sample_filter(std::filesystem::path(path).filename(),
+                                                             zellige::test::sampled_suites(rows));
+}
+
+}  // namespace
 
 int main(int count, char** arguments) {
   testing::InitGoogleTest(&count, arguments);
+  if (!std::getenv("ZELLIGE_ALL")) {
+    try {
+      if (testing::GTEST_FLAG(filter) == "*" && !testing::GTEST_FLAG(list_tests)) take_sample(arguments[0]);
+    } catch (const std::invalid_argument& e) {
+      std::fprintf(stderr, "%s: %s\n", ZELLIGE_SAMPLED, e.what());
+      return 1;
+    }
+  }
   const Folder own;
   std::filesystem::permissions(own.path, std::filesystem::perms(0755));  // a test may go on as another user
   for (const char* variable : {"TMPDIR", "TEST_TMPDIR"}) setenv(variable, own.path.c_str(), 1);
