@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "float_runner.hpp"
 #include "graph/builder.hpp"
 #include "graph/compare.hpp"
@@ -13,6 +15,10 @@ namespace zellige::graph {
 namespace {
 
 constexpr DType dtypes[] = {DType::f16, DType::bf16, DType::f32};
+
+/// One seed of so many is taken, drawn so that no remainder is preferred; all with ZELLIGE_ALL.
+unsigned one_of() { return std::getenv("ZELLIGE_ALL") ? 1 : 3; }
+bool is_taken(int seed) { return std::mt19937(static_cast<unsigned>(seed))() % one_of() == 0; }
 
 class Draw {
  public:
@@ -174,7 +180,8 @@ const std::vector<Style> styles = {{Order::forward, false},  {Order::backward, t
 
 TEST(Rounding, IsNeverCalledWrong) {
   int graphs = 0, runs = 0, borderline[3] = {};
-  for (std::uint64_t seed = 1; seed <= 1500; ++seed) {
+  for (int seed = 1; seed <= 1500; ++seed) {
+    if (!is_taken(seed)) continue;
     const Drawn d = draw_graph(seed, 0);
     const Reference r = reference(d);
     if (!finite(r)) continue;
@@ -190,8 +197,8 @@ TEST(Rounding, IsNeverCalledWrong) {
   }
   std::printf("%d graphs, %d runs; borderline: f16 %d, bf16 %d, f32 %d\n", graphs, runs, borderline[0],
               borderline[1], borderline[2]);
-  EXPECT_GT(graphs, 900);
-  for (int n : borderline) EXPECT_GT(n, 5);  // else nothing was ill-conditioned
+  EXPECT_GT(graphs, static_cast<int>(900 / one_of()));
+  for (int n : borderline) EXPECT_GT(n, static_cast<int>(5 / one_of()));  // else nothing was ill-conditioned
 }
 
 /// The fraction of the error bound that correct runs use: the greatest |found - reference| / error, for each
@@ -275,7 +282,8 @@ TEST(Rounding, BugsAreNeverBorderline) {
   int count[7][4] =
       {};  // of each bug: wrong, correct, borderline, and not even that much where honest runs lie
   std::vector<double> tight;
-  for (std::uint64_t seed = 1; seed <= 900; ++seed) {
+  for (int seed = 1; seed <= 900; ++seed) {
+    if (!is_taken(seed)) continue;
     std::vector<Drawn> d;
     std::vector<Reference> r;
     for (std::uint64_t input = 0; input < 3; ++input) {
@@ -291,8 +299,7 @@ TEST(Rounding, BugsAreNeverBorderline) {
     for (double x : used(d[0], r[0]))
       if (x > 0) tight.push_back(x);
     for (int bug = 1; bug <= 6; ++bug) {
-      const Style style{Order::lanes, false, static_cast<Bug>(bug),
-                        static_cast<int>(seed % static_cast<unsigned>(clean.operators))};
+      const Style style{Order::lanes, false, static_cast<Bug>(bug), seed % clean.operators};
       Verdict v = Verdict::correct;
       std::string why;
       bool hit = false;
@@ -327,8 +334,8 @@ TEST(Rounding, BugsAreNeverBorderline) {
         }
       count[bug][3] += !visible;
       if (visible)
-        std::printf("seed %d, %s in operator %d: %s; %.3g times eight times what honest runs show\n",
-                    static_cast<int>(seed), names[bug], style.at, why.c_str(), maximum);
+        std::printf("seed %d, %s in operator %d: %s; %.3g times eight times what honest runs show\n", seed,
+                    names[bug], style.at, why.c_str(), maximum);
     }
   }
   std::sort(tight.begin(), tight.end());
