@@ -196,10 +196,11 @@ TEST_P(Faults, RightResultsInAnyOrderAreCorrect) {
     EXPECT_TRUE(c.correct || c.explained)
         << s.name(kind, dtype) << ", order " << static_cast<int>(style.order) << ": " << to_string(c);
   };
-  const std::uint64_t seeds = std::getenv("ZELLIGE_ALL") ? 4 : 2;
+  const bool all = std::getenv("ZELLIGE_ALL");
   for (const DType dtype : floats)
     for (const bool fused : {false, true})
-      for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+      for (std::uint64_t seed = 1; seed <= (all ? 4 : 2); ++seed) {
+        if (!all && (static_cast<std::uint64_t>(dtype) + fused + seed) % 2) continue;  // one of the two
         Subject s(kind.build(dtype), fused, seed);
         for (const Style& style : styles) {
           judged(s, dtype, s.run(style), style);
