@@ -67,7 +67,8 @@ std::string print(const Schedule& s, const Step& step, bool in_loop) {
   const auto through = [&] {
     if (const int channel = channel_of(step); channel >= 0) after += " through " + channel_name(s, channel);
     if (const int lag = guard_lag_of(step); lag != 0)
-      after += in_loop ? fmt::format(" while i+{} < trip_count", lag) : fmt::format(" if {} < trip_count", lag);
+      after +=
+          in_loop ? fmt::format(" while i+{} < trip_count", lag) : fmt::format(" if {} < trip_count", lag);
   };
   match(
       step,
@@ -92,8 +93,8 @@ std::string print(const Schedule& s, const Step& step, bool in_loop) {
 }
 
 std::string_view name(Synchronisation by) {
-  static constexpr std::string_view names[] = {"block_barrier",  "named_barrier", "cp_async_group",
-                                               "mbarrier_bytes", "commit_group",  "bulk_group",
+  static constexpr std::string_view names[] = {"block_barrier",   "named_barrier", "cp_async_group",
+                                               "mbarrier_bytes",  "commit_group",  "bulk_group",
                                                "mbarrier_cluster"};
   static_assert(std::size(names) == std::size_t(Synchronisation::mbarrier_cluster) + 1);
   if (by <= Synchronisation::mbarrier_cluster) return names[std::size_t(by)];

@@ -86,8 +86,8 @@ struct Mma {
 };
 /// Reads and writes tensors with ordinary instructions of all the agent's threads.
 struct Compute {
-  int channel = -1;       // of wgmma: it reads the registers that these write
-  int guard_lag = 0;      // as of a copy
+  int channel = -1;         // of wgmma: it reads the registers that these write
+  int guard_lag = 0;        // as of a copy
   bool to_cluster = false;  // writes into the other ranks' tensors, a part of each that is its own
 };
 /// Initialises a loop state, in registers or shared memory.

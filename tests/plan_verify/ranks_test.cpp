@@ -93,18 +93,19 @@ TEST(RankExchange, MissEachStepOfTheExchange) {
     steps.erase(std::ranges::find_if(steps, is));
     return verdict(s);
   };
-  EXPECT_EQ(without([](const Step& step) { return as<Release>(step) && channel_of(step) == 3; }),
-            "kernel: deadlock: producer of rank 0 has ended; consumer of rank 0 waits in step 13 (acquire) "
-            "after the loop for "
-            "consumer of rank 1 to fill partial of rank 0[0] of channel exchange of rank 0 from rank 1, which "
-            "it has acquired but "
-            "neither copies into nor releases; producer of rank 1 has ended; consumer of rank 1 waits in "
-            "step 13 (acquire) after "
-            "the loop for consumer of rank 0 to fill partial of rank 1[0] of channel exchange of rank 1 from "
-            "rank 0, which it has "
-            "acquired but neither copies into nor releases; every acquire needs its copy or release, and "
-            "every barrier all its "
-            "agents");
+  EXPECT_EQ(
+      without([](const Step& step) { return as<Release>(step) && channel_of(step) == 3; }),
+      "kernel: deadlock: producer of rank 0 has ended; consumer of rank 0 waits in step 13 (acquire) "
+      "after the loop for "
+      "consumer of rank 1 to fill partial of rank 0[0] of channel exchange of rank 0 from rank 1, which "
+      "it has acquired but "
+      "neither copies into nor releases; producer of rank 1 has ended; consumer of rank 1 waits in "
+      "step 13 (acquire) after "
+      "the loop for consumer of rank 0 to fill partial of rank 1[0] of channel exchange of rank 1 from "
+      "rank 0, which it has "
+      "acquired but neither copies into nor releases; every acquire needs its copy or release, and "
+      "every barrier all its "
+      "agents");
   EXPECT_EQ(without([](const Step& step) { return as<Acquire>(step) && channel_of(step) == 3; }),
             "kernel: consumer of rank 0 reads partial of rank 0[0] in step 'add' after the loop, which "
             "nobody need have written by "
