@@ -319,4 +319,14 @@ TEST(CompatClients, HaveAReduceOfTheirOwn) {
   EXPECT_EQ(reduce(x, 1, plus{}), 301);
 }
 
+TEST(CompatClients, GiveSequencesWhereTuplesOfNumbersAreMeant) {
+  auto const ordered = make_ordered_layout(make_shape(2, 3, _5{}), seq<1, 0, 2>{});
+  EXPECT_EQ(ordered, make_ordered_layout(make_shape(2, 3, _5{}), make_tuple(_1{}, _0{}, _2{})));
+  EXPECT_EQ(ordered(1, 2, 4), 1 * 3 + 2 + 4 * 6);
+  static_assert(is_same_v<decltype(make_ordered_layout(Shape<_2, _3, _5>{}, seq<1, 0, 2>{})),
+                          Layout<Shape<_2, _3, _5>, Stride<_3, _1, _6>>>);
+  EXPECT_EQ(tile_to_shape(Layout<Shape<_2, _2>>{}, make_shape(4, 6), seq<2, 1>{})(3, 5),
+            tile_to_shape(Layout<Shape<_2, _2>>{}, make_shape(4, 6), Step<_2, _1>{})(3, 5));
+}
+
 }  // namespace

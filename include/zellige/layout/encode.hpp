@@ -112,6 +112,14 @@ struct encode<tuple<T...>> {
     (encode<T>::into(e), ...);
   }
 };
+/// A sequence is a tuple of its numbers.
+template <class T, T... v>
+struct encode<integer_sequence<T, v...>> {
+  ZELLIGE_ALGEBRA static constexpr void into(Encoder& e) {
+    e.open(ValueKind::tuple, int(sizeof...(v)));
+    (encode<C<v>>::into(e), ...);
+  }
+};
 template <class... T>
 struct encode<ArithmeticTuple<T...>> {
   ZELLIGE_ALGEBRA static constexpr void into(Encoder& e) {
