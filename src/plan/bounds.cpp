@@ -78,13 +78,14 @@ void check_alignment(const KernelPlan& plan, const Task& t) {
   const Buffer& b = plan.buffers[t.buffer];
   const CopyChoice& copy = plan.copies.at(t.node);
   if (copy.vector == 1) return;
-  for_each(EvaluatedLayout(plan.contexts[t.context]), [&](int, int value, const Shape& at) {
-    if (value % copy.vector != 0 || at.empty()) return;
+  const auto check = [&](int, int, const Shape& at) {
+    if (at.empty()) return;
     const std::int64_t byte = b.offset + offset_of(b, at) * graph::bytes(b.dtype);
     if (byte % copy.bytes != 0)
       reject("{}: a copy of {} bytes into {} {} starts at byte {}, not a multiple of it", plan.program.name,
              copy.bytes, b.name, to_string(at), byte);
-  });
+  };
+  for_each(EvaluatedLayout(plan.contexts[t.context]), check, copy.vector);
 }
 
 /// A matmul reads zeros beyond a tile's rows or columns: checks that the task that writes the tile writes

@@ -190,7 +190,8 @@ EvaluatedLayout::EvaluatedLayout(const Context& c)
 }
 
 void EvaluatedLayout::find(int thread, int value, int repeat, Shape& at, bool sum) const {
-  at.assign(static_cast<std::size_t>(rank_), 0);
+  at.resize(static_cast<std::size_t>(rank_));
+  std::ranges::fill(at, 0);  // inlined, as assign() is not
   for (std::size_t a = 0; a < axes_; ++a) {
     std::int64_t item = of_thread_[static_cast<std::size_t>(thread) * axes_ + a] +
                         of_value_[static_cast<std::size_t>(value) * axes_ + a] +

@@ -131,21 +131,21 @@ class EvaluatedLayout {
   std::vector<std::vector<Step>> tile_;                         // by axis
 };
 
-/// Calls use(thread, value, coordinate) for every register of a turn; the coordinate is empty if it has no
-/// element.
+/// Calls use(thread, value, coordinate) for every register of a turn, or every `step`-th of a thread's; the coordinate
+/// is empty if it has no element.
 template <class Use>
-void for_each(const EvaluatedLayout& layout, int repeat, const Use& use) {
+void for_each(const EvaluatedLayout& layout, int repeat, const Use& use, int step = 1) {
   Shape at;
   for (int thread = 0; thread < layout.threads(); ++thread)
-    for (int value = 0; value < layout.values(); ++value) {
+    for (int value = 0; value < layout.values(); value += step) {
       layout.find(thread, value, repeat, at);
       use(thread, value, static_cast<const Shape&>(at));
     }
 }
 /// The same for every turn.
 template <class Use>
-void for_each(const EvaluatedLayout& layout, const Use& use) {
-  for (int repeat = 0; repeat < layout.repeats(); ++repeat) for_each(layout, repeat, use);
+void for_each(const EvaluatedLayout& layout, const Use& use, int step = 1) {
+  for (int repeat = 0; repeat < layout.repeats(); ++repeat) for_each(layout, repeat, use, step);
 }
 
 /// One instruction of a warp that takes `vector` adjacent elements in each lane: their first coordinates;

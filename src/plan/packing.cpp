@@ -29,11 +29,16 @@ void check(const std::vector<Lifetime>& objects) {
   }
 }
 
-// Offsets are multiples of the alignments' gcd, so all objects alive at the same time except the topmost take
-// their size rounded up to it.
-i64 live_bound(const std::vector<Lifetime>& objects) {
+// The gcd of the alignments: all offsets are multiples of it.
+i64 common_alignment(const std::vector<Lifetime>& objects) {
   i64 unit = 0;
   for (const Lifetime& o : objects) unit = std::gcd(unit, o.alignment);
+  return unit;
+}
+
+// All objects alive at the same time except the topmost take their size rounded up to the common alignment.
+i64 live_bound(const std::vector<Lifetime>& objects) {
+  const i64 unit = common_alignment(objects);
   struct Edge {
     i64 time;
     bool begins;
@@ -131,29 +136,49 @@ i64 place(const std::vector<Lifetime>& objects, const std::vector<int>& order, F
 
 // Some optimal packing is the fixed point of pushing every object down. Sorted by (offset, index), each of
 // its objects is directly on top of the highest earlier object that overlaps it in time; so the search
-// appends objects in that order.
+// appends objects in that order. Of objects that are equal in size, lifetime and alignment and could be placed next at
+// one offset, only the first is tried: exchanging two of them changes no peak.
 struct Search {
   const std::vector<Lifetime>& objects;
+  i64 unit;    // of all offsets
   i64 effort;  // remaining number of objects to examine
   Packing& best;
   std::vector<std::vector<int>> met;      // met[i]: the objects whose lifetimes overlap i's
   std::vector<std::vector<int>> live_at;  // by begin: the objects alive
   std::vector<i64> offset;
   std::vector<char> placed;
+  std::vector<i64> rounded;  // sizes, to `unit`
 
-  // A lower bound from the unplaced objects that are alive at one time. `floor` is the last offset: none is
-  // placed lower.
+  using Next = std::tuple<i64, i64, int>;  // offset, negative size, object
+
+  // Returns whether an equal object comes before, at the same offset.
+  bool is_tried(const std::vector<Next>& sorted, std::size_t c) const {
+    const auto& [at, size, i] = sorted[c];
+    const Lifetime& o = objects[i];
+    for (std::size_t d = c; d-- > 0;) {
+      const auto& [other_at, other_size, j] = sorted[d];
+      if (other_at != at || other_size != size) return false;
+      const Lifetime& other = objects[j];
+      if (other.begin == o.begin && other.end == o.end && other.alignment == o.alignment) return true;
+    }
+    return false;
+  }
+
+  // A lower bound from the unplaced objects that are alive at one time: each but the topmost takes its size rounded up
+  // to `unit`. `floor` is the last offset: none is placed lower.
   i64 bound(i64 floor) {
     i64 b = 0;
     for (const auto& live : live_at) {
       effort -= std::ssize(live);
-      i64 top = 0, rest = 0;
+      i64 top = 0, rest = 0, slack = 0;
       for (int i : live)
-        if (placed[i])
+        if (placed[i]) {
           top = std::max(top, offset[i] + objects[i].size);
-        else
-          rest += objects[i].size;
-      b = std::max(b, rest ? std::max(top, floor) + rest : top);
+        } else {
+          const i64 whole = rounded[i];
+          rest += whole, slack = std::max(slack, whole - objects[i].size);
+        }
+      b = std::max(b, rest ? round_up(std::max(top, floor), unit) + rest - slack : top);
     }
     return b;
   }
@@ -165,7 +190,7 @@ struct Search {
       best.peak = peak, best.offset = offset;
       return true;
     }
-    std::vector<std::tuple<i64, i64, int>> choices;
+    std::vector<Next> choices;
     for (int i = 0; i < static_cast<int>(objects.size()); ++i) {
       effort -= 1 + std::ssize(met[i]);
       if (placed[i]) continue;
@@ -182,7 +207,10 @@ struct Search {
       choices.emplace_back(at, -objects[i].size, i);
     }
     std::sort(choices.begin(), choices.end());
-    for (const auto& [at, unused, i] : choices) {
+    for (std::size_t c = 0; c < choices.size(); ++c) {
+      if (is_tried(choices, c)) continue;
+      const i64 at = std::get<0>(choices[c]);
+      const int i = std::get<2>(choices[c]);
       const i64 top = std::max(peak, at + objects[i].size);
       if (top >= best.peak) continue;
       placed[i] = 1, offset[i] = at;
@@ -231,13 +259,10 @@ Packing pack_proper(const std::vector<Lifetime>& objects, i64 effort) {
   best.optimal = best.peak == best.lower_bound;
   if (best.optimal || effort <= 0) return best;
 
-  Search search{objects,
-                effort * node,
-                best,
-                std::vector<std::vector<int>>(n),
-                {},
-                std::vector<i64>(n),
-                std::vector<char>(n)};
+  Search search{
+      objects, common_alignment(objects), effort * node,        best, std::vector<std::vector<int>>(n),
+      {},      std::vector<i64>(n),       std::vector<char>(n), {}};
+  for (const Lifetime& o : objects) search.rounded.push_back(round_up(o.size, search.unit));
   for (int i = 0; i < n; ++i) {
     std::vector<int> live;
     for (int j = 0; j < n; ++j) {

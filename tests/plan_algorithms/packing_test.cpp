@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
+#include <utility>
 
 #include "failure.hpp"
 
@@ -87,6 +89,46 @@ TEST(Packing, EqualsTryingEveryOffset) {
     above_the_bound += p.peak > p.lower_bound;
   }
   EXPECT_GT(above_the_bound, 0);  // else the search was never needed
+}
+
+TEST(Packing, EqualObjectsUnderOneAlignmentEqualTryingEveryOffset) {
+  std::mt19937 rng(11);
+  int searched = 0;
+  for (int i = 0; i < 300; ++i) {
+    std::vector<Lifetime> objects = random_objects(rng, 2 + rng() % 2, 9, 3, 1);
+    for (Lifetime& o : objects) o.alignment = 4;
+    const std::size_t kinds = objects.size();
+    for (std::size_t n = 1 + rng() % 4; n > 0; --n) objects.push_back(objects[rng() % kinds]);
+    std::ranges::shuffle(objects, rng);
+    const Packing p = pack(objects);
+    expect_valid(objects, p);
+    EXPECT_TRUE(p.optimal);
+    EXPECT_EQ(p.peak, brute_force(objects)) << "case " << i;
+    searched += !pack(objects, 0).optimal;
+  }
+  EXPECT_GT(searched, 0);
+}
+
+// The shared memory of an attention of Qwen2.5. Orders of equal objects multiply: all of them are 24 times as many nodes.
+TEST(Packing, EqualObjectsTakeNoSearchOfTheirOrders) {
+  std::vector<Lifetime> objects;
+  for (const auto& [size, end] : {std::pair{1216, 1},
+                                  {1216, 1},
+                                  {1216, 2},
+                                  {1216, 1},
+                                  {1216, 2},
+                                  {4256, 2},
+                                  {4864, 1},
+                                  {80, 1},
+                                  {256, 1},
+                                  {7168, 1},
+                                  {1024, 1},
+                                  {1024, 1}})
+    objects.push_back({.size = size, .begin = 0, .end = end, .alignment = 128});
+  const Packing p = pack(objects, 1'000);
+  expect_valid(objects, p);
+  EXPECT_EQ(p.peak, 25120);
+  EXPECT_TRUE(p.optimal);
 }
 
 TEST(Packing, FourteenObjectsAreSolvedExactly) {
