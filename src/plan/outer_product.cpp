@@ -1,6 +1,7 @@
 #include "plan/outer_product.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "target/outer_products.hpp"
 
@@ -36,6 +37,13 @@ int lanes_of_a_phase(const OuterLoad& load) {
   return phase < 32 && in_pairs(load) ? 2 * phase : phase;
 }
 
+int wavefronts(const Instruction& row, int side) {
+  int all = 0;
+  for (const OuterLoad& load : outer_loads(row, side, true, 0, side == 0 ? row.m : row.n, 0))
+    all += 32 / lanes_of_a_phase(load);
+  return all;
+}
+
 }  // namespace
 
 std::vector<OuterLoad> outer_loads(const Instruction& row, int side, bool along_k, std::int64_t x,
@@ -59,10 +67,15 @@ std::vector<OuterLoad> outer_loads(const Instruction& row, int side, bool along_
 }
 
 int outer_wavefronts(const Instruction& row, int side) {
-  int all = 0;
-  for (const OuterLoad& load : outer_loads(row, side, true, 0, side == 0 ? row.m : row.n, 0))
-    all += 32 / lanes_of_a_phase(load);
-  return all;
+  static const std::vector<std::array<int, 2>> known = [] {
+    std::vector<std::array<int, 2>> each;
+    for (const Instruction& r : target::outer_products())
+      each.push_back({wavefronts(r, 0), wavefronts(r, 1)});
+    return each;
+  }();
+  const std::span<const Instruction> rows = target::outer_products();
+  const std::ptrdiff_t at = &row - rows.data();  // a selected row is one of the table
+  return known[static_cast<std::size_t>(at)][static_cast<std::size_t>(side)];
 }
 
 std::int64_t operand_registers(const MatmulChoice& c, const WarpLayout& w) {
