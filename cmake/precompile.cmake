@@ -1,7 +1,7 @@
 # zellige_precompile(TARGET room|test): with ZELLIGE_PRECOMPILE, the target's sources begin with headers that are parsed
 # once. It pays where nothing is cached, as in CI: half of the time of a build is the parsing of these headers. Where
-# ccache has most of it, it does not: ccache takes no source with precompiled headers. Such a build is used once, so the libraries
-# are compiled by -O1, which takes two thirds of -O3's time.
+# ccache has most of it, it does not: ccache takes no source with precompiled headers. Such a build is used once, so the libraries,
+# and the programs that zellige_compiled_once names, are compiled by -O1, which takes two thirds of -O3's time.
 option(ZELLIGE_PRECOMPILE "Precompile the headers that most sources include" OFF)
 
 set(ZELLIGE_PRECOMPILED_room <fmt/format.h> <algorithm> <array> <cstdint> <filesystem> <fstream> <functional> <map>
@@ -32,5 +32,14 @@ function(zellige_precompile target kind)
   target_precompile_headers(${target} REUSE_FROM ${owner})
   if(kind STREQUAL room)
     target_compile_options(${target} PRIVATE ${ZELLIGE_PRECOMPILED_OPTIONS})
+  endif()
+endfunction()
+
+# zellige_compiled_once(TARGET...): programs and libraries that are not rooms, likewise by -O1.
+function(zellige_compiled_once)
+  if(ZELLIGE_PRECOMPILE)
+    foreach(target ${ARGN})
+      target_compile_options(${target} PRIVATE ${ZELLIGE_PRECOMPILED_OPTIONS})
+    endforeach()
   endif()
 endfunction()
