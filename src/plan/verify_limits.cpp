@@ -352,8 +352,8 @@ static void check_ranks(const Schedule& s, const std::string& kernel) {
       for (const Access& w : step.writes) {
         const SharedTensor& t = s.tensors[w.tensor];
         if (t.bytes / t.stages % (s.ranks * tma_alignment) != 0)
-          wrong("brings a stage of {} in {} parts; its {} bytes are not so many times {}", t.name, s.ranks,
-                t.bytes / t.stages, tma_alignment);
+          wrong("loads a stage of {} in {} parts; its {} bytes do not split into that many multiples of {}",
+                t.name, s.ranks, t.bytes / t.stages, tma_alignment);
       }
     });
 }
