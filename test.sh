@@ -57,11 +57,6 @@ build_sanitized() {
   cmake --preset sanitized ${CI:+-DZELLIGE_PRECOMPILE=ON} && cmake --build --preset sanitized
 }
 reports=$(pwd)/build/reports
-# Emitted text is compiled once and run once: what -O1 takes longer, running it does not win back (a quarter of four tests). Some tests compile as users do
-# (zellige_compiles_as_users), and with ZELLIGE_ALL all do.
-if [ -z "${ZELLIGE_ALL+set}" ]; then
-  export ZELLIGE_CXXFLAGS="${ZELLIGE_CXXFLAGS--Og$(command -v ld.gold > /dev/null && echo " -fuse-ld=gold")}"
-fi
 run_tests() {  # BUILD arguments...
   GTEST_OUTPUT=xml:$reports/$(basename "$1")/ ZELLIGE_REPORTS=$reports \
     ctest --test-dir "$1" --output-on-failure --no-tests=error --timeout 900 -j "$(nproc)" \

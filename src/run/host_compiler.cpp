@@ -3,8 +3,6 @@
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
-#include <iterator>
-#include <sstream>
 
 #include "graph/error.hpp"
 #include "run/files.hpp"
@@ -38,7 +36,7 @@ const Compiler& compiler(const std::string& who = "emulator") {
 
 // -O1: enough to inline accessors, at half of -O2's compile time. Frame pointers and line tables let the
 // emulator report the source line of a finding. Kernel variables that are declared and not written hold a
-// pattern (emulate/registers.hpp), whose constructor g++ must not eliminate as dead. $ZELLIGE_CXXFLAGS comes last.
+// pattern (emulate/registers.hpp), whose constructor g++ must not eliminate as dead.
 const std::vector<std::string>& flags() {
   static const std::vector<std::string> all = [] {
     std::vector<std::string> f = {"-std=c++20",
@@ -53,10 +51,6 @@ const std::vector<std::string>& flags() {
     // A library with unique symbols would never be unloaded.
     if (compiler().version.find("clang") == std::string::npos)
       f.insert(f.end(), {"-fno-lifetime-dse", "-fno-gnu-unique"});
-    if (const char* own = std::getenv("ZELLIGE_CXXFLAGS")) {
-      std::istringstream words(own);
-      f.insert(f.end(), std::istream_iterator<std::string>(words), {});
-    }
     return f;
   }();
   return all;

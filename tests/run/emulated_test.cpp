@@ -193,25 +193,6 @@ TEST_F(Emulated, ADamagedHeaderInTheCacheIsWrittenAgain) {
 }
 
 // The compiler is looked up once in a process: each of these runs in one of its own.
-TEST_F(Emulated, OptionsOfTheUserComeLast) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
-  const std::string source = "#ifdef __OPTIMIZE__\n#error with -O1\n#endif\n";
-  const auto tell = [&](const char* options) {
-    setenv("ZELLIGE_CXXFLAGS", options, 1);
-    try {
-      std::fprintf(stderr, "cached: %d\n", compile_for_emulator(source, "x", cache).cached);
-    } catch (const Error& e) {
-      std::fprintf(stderr, "%s\n", e.what());
-    }
-    std::exit(5);
-  };
-  EXPECT_EXIT(tell(""), testing::ExitedWithCode(5),
-              "does not compile x.cu .status 1.:\n(.|\n)*#error with -O1");
-  EXPECT_EXIT(tell(" -O0  -DUNUSED=1"), testing::ExitedWithCode(5), "^cached: 0\n$");
-  EXPECT_EXIT(tell("-O0 -no-such-option"), testing::ExitedWithCode(5),
-              "does not compile x.cu .status 1.:\n(.|\n)*unrecognized command-line option .-no-such-option");
-}
-
 TEST_F(Emulated, NoCompilerIsOneMessage) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   auto tell = [&](const char* compiler) {
