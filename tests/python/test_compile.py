@@ -37,7 +37,7 @@ def test_a_layer_on_the_emulator(rng):
     assert [(i.name, i.dtype, i.shape, i.constant) for i in program.inputs] == [
         ("x", "f16", (16, 64), False), ("w", "f16", (64, 32), True), ("b", "f16", (32,), False),
     ]  # fmt: skip
-    assert program.target == "sm_80" and program.cost > 0 and "__global__" in program.source
+    assert program.target == "sm_80" and program.price > 0 and "__global__" in program.source
     assert "workspace" in program.plan and "cost of" in program.explain()
     assert program.manifest["name"] == "layer" and program.graph["zellige_graph"] == 1
     assert repr(program).startswith("<zellige.Program layer for sm_80: x f16 (16, 64), w f16 (64, 32)")

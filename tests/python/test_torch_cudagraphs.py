@@ -147,7 +147,7 @@ def test_parameters_are_read_where_they_lie(captures):
 
 
 def test_more_captures_than_are_kept_run_as_they_are(captures, monkeypatch):
-    monkeypatch.setattr(torch_cudagraphs, "MOST", 2)
+    monkeypatch.setattr(torch_cudagraphs, "MAX_CAPTURES", 2)
     model, x = Layer(), torch.randn(8, 16)
     run = captured(model)
     with torch.no_grad():
