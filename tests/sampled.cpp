@@ -26,7 +26,7 @@ std::vector<SampledSuite> sampled_suites(std::istream& text) {
   return all;
 }
 
-std::vector<std::string> left_out(const std::vector<std::string>& names, std::size_t of) {
+std::vector<std::string> omitted(const std::vector<std::string>& names, std::size_t of) {
   std::map<std::string, std::size_t> place;      // of a test among the tests
   std::map<std::string, std::size_t> instances;  // of a test, seen so far
   std::vector<std::string> left;
@@ -54,7 +54,7 @@ std::string sample_filter(const std::string& program, const std::vector<SampledS
       for (int t = 0; t < suite.total_test_count(); ++t) names.push_back(suite.GetTestInfo(t)->name());
     }
     if (names.empty()) throw std::invalid_argument(fmt::format("{} has no suite {}", program, row.suite));
-    for (const std::string& name : left_out(names, row.of))
+    for (const std::string& name : omitted(names, row.of))
       filter += fmt::format("{}{}.{}", filter == "*" ? "-" : ":", row.suite, name);
   }
   return filter;

@@ -39,7 +39,7 @@ std::string KernelText::fragment_type(const Context& c) const {
   std::int64_t batch = 1;
   for (std::size_t d = 0; d + 2 < rank; ++d) batch *= c.domain[d];
   const Instruction* product = c.row ? c.row : c.of;
-  const bool single = product && product->issuers == 128 && plan::of_single_tiles(*product);
+  const bool single = product && plan::of_single_tiles(*product);
   return fmt::format("Fragment<{}, {}, {}, {}, {}, {}, {}{}>", batch, c.domain[rank - 2],
                      c.domain[rank - 1] / c.repeats(), w.b, w.m, w.n, w.k,
                      plan::by_threads(product) ? fmt::format(", {}", product->name)

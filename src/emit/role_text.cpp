@@ -64,7 +64,7 @@ std::optional<KernelText::InRing> KernelText::in_ring(int buffer) const {
 
 bool KernelText::exchange(int buffer) const {
   return std::ranges::any_of(plan_.schedule.channels, [&](const plan::Channel& c) {
-    return c.by == Synchronisation::mbarrier_cluster && c.tensor == buffer;
+    return plan::is_exchange(c) && c.tensor == buffer;
   });
 }
 
@@ -82,7 +82,7 @@ void KernelText::rings() {
   const plan::Schedule& s = plan_.schedule;
   for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {
     const plan::Channel& channel = s.channels[c];
-    if (channel.by == Synchronisation::mbarrier_cluster) {
+    if (plan::is_exchange(channel)) {
       const Buffer& b = plan_.buffers[channel.tensor];
       out_.line("const auto exchange = Exchange<{}, {}>::at({}, {}, \"{}\");", s.ranks,
                 fragment_type(plan_.contexts[plan_.context_of.at(b.node)]), b.offset, channel.offset,
@@ -192,7 +192,7 @@ void KernelText::handover(const plan::Step& step, const plan::Sync& sync) {
   const auto groups = [&] {
     return static_cast<std::size_t>(plan::groups_of(s, block_.name, s.agents[agent_], step));
   };
-  const auto by_peers = [&](int c) { return s.channels[c].by == Synchronisation::mbarrier_cluster; };
+  const auto exchanges = [&](int c) { return plan::is_exchange(s.channels[c]); };
   const plan::overloaded print{
       [&](const plan::Commit&) { out_.line("{}();", group_calls[groups()].commit); },
       [&](const plan::WaitGroup& wait) { out_.line("{}<{}>();", group_calls[groups()].wait, wait.pending); },
@@ -202,7 +202,7 @@ void KernelText::handover(const plan::Step& step, const plan::Sync& sync) {
                   barrier.threads);
       },
       [&](const plan::Acquire& of) {
-        if (by_peers(of.channel)) return out_.line("exchange.wait();");
+        if (exchanges(of.channel)) return out_.line("exchange.wait();");
         const std::string name = ring(of.channel);
         if (s.channels[of.channel].producer == agent_) {
           out_.line("const auto {0}_at = {0}_next++;", name);
@@ -212,11 +212,11 @@ void KernelText::handover(const plan::Step& step, const plan::Sync& sync) {
         out_.line("{0}.wait({0}_at);", name);
       },
       [&](const plan::Release& of) {
-        if (by_peers(of.channel)) return out_.line("exchange.release(rank);");
+        if (exchanges(of.channel)) return out_.line("exchange.release(rank);");
         out_.line("{0}.release({0}_used++);", ring(of.channel));
       },
       [&](const plan::MbarrierInit& of) {
-        out_.line("{}.init({});", by_peers(of.channel) ? "exchange" : ring(of.channel), of.arrivals);
+        out_.line("{}.init({});", exchanges(of.channel) ? "exchange" : ring(of.channel), of.arrivals);
       },
       [&](const plan::Drain& of) {
         out_.line("{0}.drain({0}_next);  // until then others arrive at this block's barriers",

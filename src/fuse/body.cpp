@@ -75,16 +75,16 @@ class Emission : graph::BlockWriter {
   /// on it, if a part is one tile of rows.
   void step_before_split(const Step& s) {
     if (!exact_maxima()) return step(s);
-    bool late = std::ranges::any_of(s.inputs, [&](int v) { return late_.count(v) > 0; });
+    bool postponed = std::ranges::any_of(s.inputs, [&](int v) { return postponed_.count(v) > 0; });
     try {
-      if (!late) step(s);
+      if (!postponed) step(s);
     } catch (const Fault&) {
       throw;
     } catch (const Error&) {
-      late = true;
+      postponed = true;
     }
-    if (!late) return;
-    late_.insert(s.output);
+    if (!postponed) return;
+    postponed_.insert(s.output);
     body_.reduces_again = body_.reduces_again || is_along(s);
   }
 
@@ -474,7 +474,7 @@ class Emission : graph::BlockWriter {
   const Tiles& tiles_;
   const bool split_;
   bool multiplies_ = false;
-  std::set<int> late_;  // values of a split loop that another kernel computes
+  std::set<int> postponed_;  // values of a split loop that another kernel computes
   Body body_;
   std::vector<Deferred> deferred_;
   std::vector<Running> runnings_;

@@ -72,7 +72,7 @@ class Neighbours {
 class Twins {
  public:
   explicit Twins(const graph::KernelGraph&, const Order&);
-  /// The first twins that are not taken, as many as the group has operators; the group itself if it has others than twins of one kind.
+  /// The first twins that are not taken, one for each operator of the group; the group itself if it has others than twins of one kind.
   std::vector<int> first(const std::vector<int>& group, const Set& taken) const;
 
  private:

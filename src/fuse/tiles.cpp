@@ -251,7 +251,7 @@ class Tilings {
     return trip_count * rounded((n + trip_count - 1) / trip_count);
   }
 
-  /// Without matmuls: as many rows per block as give `elements` elements of the largest value.
+  /// Without matmuls: the rows per block that give `elements` elements of the largest value.
   void rows(std::int64_t elements) {
     const std::vector<std::int64_t> unsplit = unsplit_sizes();
     const std::int64_t longest =

@@ -7,6 +7,7 @@
 #include "plan/group.hpp"
 #include "plan/loop_bounds.hpp"
 #include "plan/memory.hpp"
+#include "plan/product_tiles.hpp"
 #include "plan/share.hpp"
 #include "plan/slice.hpp"
 #include "plan/split_k.hpp"
@@ -107,14 +108,11 @@ class Choice {
     return false;
   }
 
-  /// If blocks have no second tile, pairs pay for setting up a cluster only with long loops, and if the
-  /// shared operand is two thirds of the loads, or rows straddle memory sectors: then an H200 took 0.6 to 0.8
-  /// of the time, otherwise 1.01 to 1.03 with rings of the same depth (docs/log.md). If `ways_` has a single
-  /// entry it was requested.
+  /// If blocks have no second tile, pairs pay only where pairs_pay() says so, or in such a loop if rows straddle
+  /// memory sectors. If `ways_` has a single entry it was requested.
   bool pays(Blocks blocks, const KernelPlan& plan) const {
-    constexpr std::int64_t long_loop = 64;
     if (ways_.size() == 1 || blocks == Blocks::a_tile || blocks == Blocks::split_k) return true;
-    if (blocks != Blocks::pairs || plan.program.loop < long_loop) return false;
+    if (blocks != Blocks::pairs || plan.program.loop < min_iterations_of_pairs) return false;
     for (const auto& [node, m] : plan.matmuls) {
       if (!m.by_warpgroup()) continue;
       bool straddles = false;
@@ -124,7 +122,7 @@ class Choice {
         for (std::int64_t stride : t.strides)
           straddles = straddles || (stride > 1 && stride * graph::bytes(t.dtype) % span_bytes != 0);
       }
-      if (straddles || m.n >= 2 * m.m) return true;
+      if (straddles || pairs_pay(m.m, m.n, plan.program.loop)) return true;
     }
     return false;
   }

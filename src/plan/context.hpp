@@ -131,7 +131,7 @@ class EvaluatedLayout {
   std::vector<std::vector<Step>> tile_;                         // by axis
 };
 
-/// Calls use(thread, value, coordinate) for every register of a turn, or every `step`-th of a thread's; the coordinate
+/// Calls use(thread, value, coordinate) for every register of one repeat, or every `step`-th of a thread's; the coordinate
 /// is empty if it has no element.
 template <class Use>
 void for_each(const EvaluatedLayout& layout, int repeat, const Use& use, int step = 1) {

@@ -348,8 +348,7 @@ class Grouping {
     if (c >= 0 && plan_.contexts[c].replicated()) c = -1;
     if (c >= 0 && plan_.contexts[c].row && copy.bytes >= 8 &&
         !leaves_at_once(plan_, n, plan_.contexts[c], inner)) {
-      // Accumulators are stored in the storage type through shared memory, so that global memory sees 16-byte
-      // chunks.
+      // Accumulators are stored through shared memory in the storage type: global memory sees 16-byte chunks.
       if (by_tensor_map(i, inner))
         plan_.copies[i].row = target::find_tensor_store(target_, static_cast<int>(n.shape.size()));
       auto [other, b] = shared_way_out(plan_, buffer_reads_, i, inner);

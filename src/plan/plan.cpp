@@ -40,7 +40,7 @@ Schedule with_trip_count(Schedule s, std::int64_t loop, std::int64_t trip_count,
       if (of->kind == Loop::tiles) of->each = trip_count;
       if (of->kind != Loop::iterations || (!of->bounded && of->from < loop)) return;
       const std::int64_t last =
-          of->trip_count - loop;  // what is behind the loop is behind the fewer trips, too
+          of->trip_count - loop;  // what follows the loop follows the fewer iterations, too
       if (of->from == loop) of->from = of->bounded ? whole : trip_count;
       of->trip_count = of->whole ? whole : trip_count + last;
     });

@@ -175,10 +175,10 @@ class Prediction {
           step, [&](const Loop& of) { loop(agent, of, iteration, trip_count); },
           [&](const Acquire& of) { acquire(agent, plan_.schedule.channels[of.channel]); },
           [&](const Release& of) {
-            const bool peers = plan_.schedule.channels[of.channel].by == Synchronisation::mbarrier_cluster;
+            const bool exchange = is_exchange(plan_.schedule.channels[of.channel]);
             counts_[Counter::mbarrier_arrive] +=  // one lane of each
                 blocks_ * agent.warps *
-                (peers ? plan_.schedule.ranks - 1 : ranks_of(plan_.schedule, of.channel));
+                (exchange ? plan_.schedule.ranks - 1 : ranks_of(plan_.schedule, of.channel));
           },
           [&](const Drain& of) {
             counts_[Counter::mbarrier_wait] += blocks_ * plan_.schedule.channels[of.channel].stages;
@@ -257,8 +257,7 @@ class Prediction {
 
   /// All threads of a consumer wait; for a producer one thread, which then expects the stage's bytes.
   void acquire(const Agent& agent, const Channel& c) {
-    const bool fills =
-        &plan_.schedule.agents[c.producer] == &agent && c.by != Synchronisation::mbarrier_cluster;
+    const bool fills = &plan_.schedule.agents[c.producer] == &agent && !is_exchange(c);
     counts_[Counter::mbarrier_wait] += blocks_ * (fills ? 1 : 32 * agent.warps);
     counts_[Counter::mbarrier_arrive] += blocks_ * fills;
   }

@@ -186,8 +186,8 @@ class Choice {
     const double stage = filled * static_cast<double>(t.k), out = blocks > each ? 2 * m * n : 0;
     const double stall =
         static_cast<double>(target_.shared_per_block) - out < few_stages * stage ? stalled : 1;
-    // Pairs of blocks load half each of the rows, in multiples of 8, where that pays (choose.cpp).
-    const bool pairs = t.swap_ab && t.n % 16 == 0 && t.n >= 2 * t.m && iterations >= 64;
+    // Each block of a pair loads half of the rows, in multiples of 8.
+    const bool pairs = t.swap_ab && t.n % 16 == 0 && pairs_pay(t.m, t.n, iterations);
     const double load_cycles = m * 2 / (t.swap_ab ? streamed_bytes_a_cycle : l2_bytes_a_cycle) +
                                (pairs ? 0.5 : 1) * n * 2 / l2_bytes_a_cycle;
     const double cycles =

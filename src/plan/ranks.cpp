@@ -22,7 +22,7 @@ class Ranks {
         for (const Access& a : step.writes) split_.insert(a.tensor);
       });
     for (const Channel& c : s.channels)
-      if (c.by == Synchronisation::mbarrier_cluster) sent_.insert(c.tensor);
+      if (plan::is_exchange(c)) sent_.insert(c.tensor);
   }
 
   Schedule run() {
@@ -59,9 +59,7 @@ class Ranks {
     return rank * static_cast<int>(s_.channels.size()) + channel;
   }
 
-  bool is_exchange(int channel) const {
-    return channel >= 0 && s_.channels[channel].by == Synchronisation::mbarrier_cluster;
-  }
+  bool is_exchange(int channel) const { return channel >= 0 && plan::is_exchange(s_.channels[channel]); }
   /// Number of parts of a tensor: one per rank if multicast fills it, one per other rank if the ranks
   /// exchange it.
   int parts_of(int tensor) const { return split_.count(tensor) ? n_ : sent_.count(tensor) ? n_ - 1 : 1; }
@@ -124,7 +122,8 @@ class Ranks {
     return -1;
   }
 
-  /// What a step does by a channel among peers, for each of the others: holds its part, writes it, gives it over; or waits for its own.
+  /// What a step does by an exchange channel, for each of the others: acquires its part, writes it, releases
+  /// it; or waits for its own.
   void exchange(std::vector<Step>& result, const Step& step, int index, int rank) {
     for (int other = 0; other < n_; ++other) {
       if (other == rank) continue;

@@ -139,7 +139,7 @@ int guard_lag_of(const Step& step) {
 }
 
 std::int64_t barrier_bytes(const Channel& c) {
-  if (c.by == Synchronisation::mbarrier_cluster) return mbarrier_bytes_each;
+  if (is_exchange(c)) return mbarrier_bytes_each;
   // A full and an empty barrier per stage.
   return c.by == Synchronisation::mbarrier_bytes ? 2 * mbarrier_bytes_each * c.stages : 0;
 }

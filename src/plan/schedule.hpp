@@ -45,6 +45,8 @@ struct Channel {
   std::int64_t offset = -1;
 };
 bool consumes(const Channel&, int agent);
+/// Returns whether the ranks of a cluster fill each other's stages through it.
+inline bool is_exchange(const Channel& c) { return c.by == Synchronisation::mbarrier_cluster; }
 /// Bytes of shared memory for a channel's barriers.
 std::int64_t barrier_bytes(const Channel&);
 
@@ -124,14 +126,14 @@ struct Drain {
 /// Setup: one thread initialises the channel's mbarriers.
 struct MbarrierInit {
   int channel = -1;
-  int arrivals = 0;  // of warps at an empty barrier, or at that of peers
+  int arrivals = 0;  // of warps at an empty barrier, or at that of the other ranks
 };
 struct FenceInit {};                // setup: makes that visible to the asynchronous proxy and the cluster
 struct FenceProxy {};               // makes ordinary writes visible to the asynchronous proxy
 struct GriddepWait {};              // waits until all earlier kernels have ended and their writes are visible
 struct GriddepLaunchDependents {};  // lets the next kernel start, which itself waits for this one's end
 struct WarpBarrier {};              // teardown: __syncwarp
-struct ClusterBarrier {};           // setup, teardown: all threads of all ranks meet
+struct ClusterBarrier {};           // setup, teardown: synchronises all threads of all ranks
 
 using Sync = std::variant<Commit, WaitGroup, Barrier, Acquire, Release, Drain, MbarrierInit, FenceInit,
                           FenceProxy, GriddepWait, GriddepLaunchDependents, WarpBarrier, ClusterBarrier>;
@@ -149,7 +151,7 @@ struct Loop {
   std::int64_t from = 0;        // its first iteration
   bool bounded = false;         // some blocks make fewer iterations, at least one (KernelPlan::loop_bounds)
   bool whole = false;           // of those iterations only the ones in which the mask takes nothing away
-  std::int64_t each = 0;        // of tiles: the iterations that each has, so many stages of a ring on
+  std::int64_t each = 0;        // of tiles: iterations per tile, by which a ring's stage advances
   std::vector<Step> body;
 };
 
@@ -158,7 +160,7 @@ struct Step {
   std::string what = {};  // for humans
   std::vector<Access> reads = {}, writes = {};
   Global global{};
-  int task = -1;  // of the kernel's plan: what a copy, an mma or a compute does; -1: a schedule by hand
+  int task = -1;  // of the kernel's plan: what a copy, an mma or a compute does; -1: a hand-written schedule
 };
 std::string_view name(const Step&);
 std::string describe(const Step&, int index);  // "step 'load A'", or "step 3 (commit)" where `what` is empty

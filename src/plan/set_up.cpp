@@ -7,7 +7,7 @@ constexpr int warp = 32;
 
 /// Number of warps that release a stage of the channel; in an exchange, of all other ranks together.
 int arrivals(const Schedule& s, const Channel& c) {
-  if (c.by == Synchronisation::mbarrier_cluster) return (s.ranks - 1) * s.agents[c.producer].warps;
+  if (is_exchange(c)) return (s.ranks - 1) * s.agents[c.producer].warps;
   int warps = 0;
   for (int consumer : c.consumers) warps += s.agents[consumer].warps;
   return warps;

@@ -58,7 +58,7 @@ void check_channels(const Schedule& s, const std::string& kernel) {
     if (!registers && (c.tensor < 0 || c.tensor >= tensors))
       reject("{}: channel {} carries tensor {}; the schedule has {} tensors, numbered from 0", kernel, c.name,
              c.tensor, tensors);
-    if (c.by == Synchronisation::mbarrier_cluster && (s.ranks == 1 || c.stages != 1))
+    if (is_exchange(c) && (s.ranks == 1 || c.stages != 1))
       reject(
           "{}: channel {} has stages {} and ranks {}; what ranks send each other takes one stage, and 2 of "
           "them "
@@ -88,7 +88,7 @@ void check_channel_of(const Schedule& s, const std::string& kernel, int agent, c
     wrong("names channel {}; the schedule has {} channels, numbered from 0", channel, s.channels.size());
   const Channel& c = s.channels[channel];
   const bool loads = copy && step.reads.empty();
-  if (needed && c.by != Synchronisation::mbarrier_bytes && c.by != Synchronisation::mbarrier_cluster)
+  if (needed && c.by != Synchronisation::mbarrier_bytes && !is_exchange(c))
     wrong("acquires or releases channel {}, which works by {}; only mbarrier_bytes has stages to acquire",
           c.name, name(c.by));
   if (needed && agent != c.producer && !consumes(c, agent))
@@ -327,9 +327,8 @@ Groups groups_of(const Schedule& s, const std::string& kernel, const Agent& agen
 }
 
 static bool filled_by_ranks(const Schedule& s, int tensor) {
-  return std::ranges::any_of(s.channels, [&](const Channel& c) {
-    return c.by == Synchronisation::mbarrier_cluster && c.tensor == tensor;
-  });
+  return std::ranges::any_of(s.channels,
+                             [&](const Channel& c) { return is_exchange(c) && c.tensor == tensor; });
 }
 
 /// Checks that ranks form a valid cluster, and that each contributes a part of what they share by multicast.
@@ -419,7 +418,7 @@ void check_other_arrivals(const Schedule& s, const std::string& kernel) {
           "consumers have {} warps: initialise them for that number",
           kernel, channel.name, arrivals_of(s, static_cast<int>(c)), consuming);
     const int arriving = (s.ranks - 1) * releasing;
-    if (channel.by == Synchronisation::mbarrier_cluster && arrivals_of(s, static_cast<int>(c)) != arriving)
+    if (is_exchange(channel) && arrivals_of(s, static_cast<int>(c)) != arriving)
       reject(
           "{}: the barrier of channel {} waits for {} arrivals, and gets {}: {} from each of {} other ranks; "
           "initialise it for that number",

@@ -78,7 +78,7 @@ struct Unroller {
         const int begin = index + 1;
         Iteration each = in;
         each.next = next_trip_count(steps, k + 1, in.next);
-        if (loop->kind == Loop::slices) {  // twice in the same iteration: a slice and the one behind it
+        if (loop->kind == Loop::slices) {  // twice in the same iteration: a slice and the one after it
           for (std::int64_t i = 0; i < std::min<std::int64_t>(loop->trip_count, 2); ++i)
             index = run(loop->body, begin, each) - 1;
           continue;

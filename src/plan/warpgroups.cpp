@@ -90,7 +90,7 @@ std::int64_t instructions_of_rows(const MatmulChoice& m) {
   return m.m * warps_of(*m.row) / (m.row->m * m.warps.m);
 }
 
-bool of_single_tiles(const Instruction& wgmma) { return wgmma.n % 16 != 0; }
+bool of_single_tiles(const Instruction& row) { return row.issuers == 128 && row.n % 16 != 0; }
 
 bool leaves_as(const Instruction& row, const Instruction& separate, const Shape& c, const WarpLayout& warps) {
   const std::int64_t rows = c[c.size() - 2];
@@ -121,7 +121,7 @@ std::string warpgroups(KernelPlan& plan, const Program& program, const target::T
     used.insert(used.end(), p.nodes[product].in.begin(), p.nodes[product].in.end());
   for (int i : inside(p))
     if (std::ranges::find(used, i) == used.end())
-      return fmt::format("the loop evaluates %{} beside the product{}", i, products.size() > 1 ? "s" : "");
+      return fmt::format("the loop evaluates %{} next to the product{}", i, products.size() > 1 ? "s" : "");
   std::map<int, MatmulChoice> choices;
   int sums = 0;
   for (int product : products) {

@@ -22,7 +22,7 @@ std::int64_t instructions_of_rows(const MatmulChoice&);
 /// The instruction whose tiles of 8 columns a Fragment has for the accumulators of a wgmma whose N is no multiple
 /// of 16 (of_single_tiles); with its default instruction tiles come in pairs.
 inline constexpr std::string_view single_tiles = "SM80_16x8x8_F32F16F16F32_TN";
-bool of_single_tiles(const Instruction& wgmma);
+bool of_single_tiles(const Instruction&);
 
 /// Returns whether wgmma's accumulators, with a batch's columns adjacent, are in the registers in which those
 /// of `separate` over the same warps would be: their users are written for that layout.

@@ -2,9 +2,6 @@
 // divides.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <tuple>
-
 #include "../plan/flat_steps.hpp"
 #include "emulate_graph.hpp"
 #include "graph/builder.hpp"
@@ -64,45 +61,6 @@ TEST(Warpgroups, TakeBothMajorsOfBothOperands) {
       const Case c{128, 256, 128, a, b, DType::f16};
       expect_right(tiled(c), c, {});
     }
-}
-
-// 64 rows are an instruction: a warpgroup issues several, one below the other. Columns in eights are the
-// single tiles of a Fragment.
-TEST(Warpgroups, IssueSeveralInstructionsForTheirRows) {
-  for (const auto& [rows, n, threads] :
-       {std::tuple<int, int, int>{256, 152, 256}, {128, 72, 128}, {192, 128, 128}, {256, 64, 128}})
-    for (bool a_along_m : {false, true})
-      for (Blocks way : {Blocks::a_tile, Blocks::persistent}) {
-        const Case c{2 * rows, n, 192, a_along_m, true, DType::bf16};
-        graph::Builder b("tall");
-        const auto A =
-            b.input("A", {c.m, c.k}, c.dtype, a_along_m ? graph::Strides{1, c.m} : graph::Strides{});
-        const auto B = b.input("B", {c.k, c.n}, c.dtype, graph::Strides{1, c.k});
-        b.output(b.custom({.grid = {1, 2}, .block = {threads}, .loop = 3},
-                          [&](graph::BlockBuilder& t) {
-                            t.store(accum(matmul(t.load(A, {.y = 0, .loop = 1}), t.load(B, {.loop = 0}))),
-                                    {.y = 0});
-                          })[0],
-                 "C");
-        SCOPED_TRACE(testing::Message() << rows << " x " << n << " by " << threads << " threads, A along "
-                                        << (a_along_m ? "M" : "K"));
-        expect_right(b.build(), c, {{way}});
-      }
-}
-
-// More accumulators than a thread has registers for are no case for warpgroups.
-TEST(Warpgroups, LeaveRowsWithTooManyAccumulators) {
-  graph::Builder b("tall");
-  const auto A = b.input("A", {256, 128}), B = b.input("B", {128, 256}, DType::f16, {1, 128});
-  b.output(b.custom({.grid = {1}, .block = {256}, .loop = 2},
-                    [&](graph::BlockBuilder& t) {
-                      t.store(accum(matmul(t.load(A, {.loop = 1}), t.load(B, {.loop = 0}))), {});
-                    })[0],
-           "C");
-  const plan::Plan plan = plan::make_plan(b.build(), target::find("sm_90a"), {});
-  EXPECT_TRUE(std::ranges::any_of(plan.kernels[0].notes, [](const std::string& note) {
-    return note.find("1 products leave 256 accumulators in a thread, which has room for 192") != note.npos;
-  })) << plan::print(plan);
 }
 
 // All columns in one tile, whose lines end within 128 bytes: TMA fills them up with zeros.

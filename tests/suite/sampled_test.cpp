@@ -24,7 +24,7 @@ TEST(Sampled, HasEveryTestAndOfManyTestsEveryInstance) {
   for (std::size_t tests = 1; tests < 12; ++tests)
     for (std::size_t instances = 2; instances < 14; ++instances)
       for (std::size_t of = 2; of <= std::min<std::size_t>(instances, 9); ++of) {
-        const std::vector<std::string> names = suite(tests, instances), left = left_out(names, of);
+        const std::vector<std::string> names = suite(tests, instances), left = omitted(names, of);
         std::set<std::string> kinds, taken_instances;
         for (const std::string& name : names) {
           if (std::ranges::find(left, name) != left.end()) continue;
@@ -40,7 +40,7 @@ TEST(Sampled, HasEveryTestAndOfManyTestsEveryInstance) {
 }
 
 TEST(Sampled, IsSpread) {
-  EXPECT_EQ(left_out(suite(2, 4), 2), (std::vector<std::string>{"Test0/1", "Test0/3", "Test1/0", "Test1/2"}));
+  EXPECT_EQ(omitted(suite(2, 4), 2), (std::vector<std::string>{"Test0/1", "Test0/3", "Test1/0", "Test1/2"}));
 }
 
 template <class F>
@@ -54,7 +54,7 @@ std::string message(const F& of) {
 }
 
 TEST(Sampled, TooFewInstancesAreNamed) {
-  EXPECT_EQ(message([] { left_out(suite(1, 2), 3); }),
+  EXPECT_EQ(message([] { omitted(suite(1, 2), 3); }),
             "Test0 has 2 instances: of so few, one of 3 cannot be taken");
 }
 
