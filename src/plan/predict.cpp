@@ -195,8 +195,7 @@ class Prediction {
           [&](const Start&) { shared({step.task}, true); },
           [&](const Mma&) {
             const MatmulChoice& m = plan_.matmuls.at(plan_.tasks[step.task].node);
-            counts_[Counter::wgmma] +=
-                blocks_ * ceil_div(m.k, m.row->k) * (m.warps.count() / warps_of(*m.row));
+            counts_[Counter::wgmma] += blocks_ * ceil_div(m.k, m.row->k) * (m.m / m.row->m);
           },
           [&](const OneOf<Copy, Compute> auto& of) {
             if (step.task < 0 || iteration + of.guard_lag >= trip_count) return;

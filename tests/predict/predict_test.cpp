@@ -160,6 +160,27 @@ graph::KernelGraph attention(std::int64_t dim, graph::DType dtype) {
   return b.build();
 }
 
+/// A product whose warpgroups issue several wgmma, one below the other, for their rows.
+graph::KernelGraph tall(std::int64_t rows, std::int64_t columns, std::int64_t threads) {
+  graph::Builder b(fmt::format("tall_{}x{}_{}", rows, columns, threads));
+  const auto A = b.input("A", {2 * rows, 192}, graph::DType::bf16);
+  const auto B = b.input("B", {192, columns}, graph::DType::bf16, {1, 192});
+  b.output(b.custom({.grid = {1, 2}, .block = {threads}, .loop = 3},
+                    [&](graph::BlockBuilder& t) {
+                      t.store(accum(matmul(t.load(A, {.y = 0, .loop = 1}), t.load(B, {.loop = 0}))),
+                              {.y = 0});
+                    })[0],
+           "C");
+  return b.build();
+}
+
+TEST(Predict, WhatIsPlannedOfTallTilesIsWhatIsCounted) {
+  std::vector<graph::Loaded> graphs;
+  for (const graph::KernelGraph& g : {tall(128, 72, 128), tall(256, 152, 256), tall(192, 128, 128)})
+    graphs.push_back({.name = g.name, .graph = g, .error = ""});
+  expect_counted(graphs);
+}
+
 // Lines that TMA fills up with zeros are counted whole.
 TEST(Predict, WhatIsPlannedOfAttentionsIsWhatIsCounted) {
   std::vector<graph::Loaded> graphs;
