@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """clang-tidy on the C++ files that a commit changes.
 
-    tests/suite/tidy.py [--base REV] [--most N] [--all] [--report FILE]
+    tests/suite/tidy.py [--base REV] [--limit N] [--all] [--report FILE]
 
 The files: those that differ from REV, by default HEAD~1 ($ZELLIGE_TIDY_BASE), and uncommitted ones; of more than N (40), a
 uniform sample of N, which it reports; with --all every file that the build compiles, and every header. The checks:
@@ -88,7 +88,7 @@ def write_report(path, why):
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--base", default=os.environ.get("ZELLIGE_TIDY_BASE") or "HEAD~1")
-    p.add_argument("--most", type=int, default=40)
+    p.add_argument("--limit", type=int, default=40)
     p.add_argument("--all", action="store_true")
     p.add_argument("--report", type=pathlib.Path, default=ROOT / "build/reports/tidy.xml")
     a = p.parse_args()
@@ -109,7 +109,7 @@ def main():
     work = [(path, known[path]) for path in paths if path in known]
     work += [(path, header) for path in paths if path.endswith(".hpp") and path.startswith(("include/", "src/"))]
     if len(work) > a.limit and not a.all:
-        print(f"tidy: ONLY {a.limit} of {len(work)} changed files are looked at; --most {len(work)} takes them all")
+        print(f"tidy: ONLY {a.limit} of {len(work)} changed files are looked at; --limit {len(work)} takes them all")
         work = [work[i * len(work) // a.limit] for i in range(a.limit)]
     bad = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
