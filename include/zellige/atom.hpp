@@ -1,7 +1,7 @@
-// The PTX instructions as device functions, one concept per file. The same calls compile with nvcc and NVRTC,
-// and with g++ -DZELLIGE_EMULATE for the emulator. A host program compiled without either gets only the
-// number types and their conversions; the planner's view of the instructions is
-// <zellige/atom/instruction_table.hpp>.
+// The PTX instructions as device functions, one header per kind of instruction: cp.async, ldmatrix, mma,
+// shuffles. The same calls compile with nvcc and NVRTC, and with g++ -DZELLIGE_EMULATE to run on the CPU
+// emulator. A host program compiled otherwise gets only the number types and conversions.
+// <zellige/atom/instruction_table.hpp> describes the instructions as data, for the compiler's planner.
 //
 //   smem<half_t> tile = shared<half_t>("A", 0, 64 * 64);
 //   cp_async<16>(tile + 8 * threadIdx.x, source + 8 * threadIdx.x);

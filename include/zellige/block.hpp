@@ -1,4 +1,5 @@
-// The device library of generated kernels: tiles, matrix products on accumulator fragments, reductions.
+// The device library that generated kernels call: shared-memory and global tiles, matrix products on register
+// fragments, reductions.
 //
 //   auto sA = shared_tile<half_t, Layout<Shape<_16, _64>, Stride<_64, _1>>>("A", 0, 1024);
 //   cp_async<16>(sA(row, column), gA(row, column));

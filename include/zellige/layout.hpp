@@ -1,4 +1,5 @@
-// Zellige's layouts: static integers, tuples, Layout, swizzles and their algebra, for host and device.
+// The complete layout library, as one include: static integers, tuples, layouts, swizzles and their algebra,
+// for host and device.
 //
 //   using namespace zellige;
 //   auto tile = composition(Swizzle<3, 3, 3>{}, Layout<Shape<_64, _128>, Stride<_128, _1>>{});

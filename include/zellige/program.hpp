@@ -1,12 +1,12 @@
-// Programs for C++: loads and compiles a graph and launches it on the caller's pointers and stream, from any
-// thread, on any of several GPUs. A thin header-only wrapper of <zellige/api.h>, the only other Zellige
-// header it needs.
+// C++ API of compiled programs: loads a tensor graph, compiles it to CUDA kernels, and launches these on the
+// caller's device pointers and stream. A program may be used from any thread and on any of several GPUs. A
+// header-only wrapper of the C API <zellige/api.h>, the only other Zellige header that it needs.
 //
 //   zellige::Program program(zellige::Graph::from_file("mlp.json"), {.target = "sm_90a", .constants = {"W"}});
 //   program.launch({x, w}, {y}, stream);                    // device addresses; may be captured
 //   for (const zellige_tensor_info& t : program.inputs()) std::cout << t.name << "\n";
 //
-// Errors are thrown as ProgramError, with one sentence.
+// Every error is thrown as a ProgramError, whose what() is one sentence.
 #pragma once
 #include <zellige/api.h>
 
@@ -25,28 +25,32 @@
 
 namespace zellige {
 
+/// Error of any function of this header.
 struct ProgramError : std::runtime_error {
   using std::runtime_error::runtime_error;
-  bool ours = false;  // an internal error of Zellige, not the caller's or the machine's
+  bool ours = false;  // true: an internal error of Zellige; false: the input or the machine is at fault
 };
 
 namespace detail {
+/// Throws ProgramError with the thread's last error message unless the status is ZELLIGE_OK.
 inline void check(zellige_status status) {
   if (status == ZELLIGE_OK) return;
   ProgramError error(zellige_last_error());
   error.ours = status == ZELLIGE_FAILED;
   throw error;
 }
-/// Returns the count, or throws if it is -1.
+/// Returns a count that the C API returned. Throws ProgramError if it is -1, the C API's sign of failure.
 template <class Count>
 Count counted(Count found) {
   if (found < 0) check(ZELLIGE_REFUSED);
   return found;
 }
+/// Copies a string that the C API allocated, and frees the original.
 inline std::string taken(char* text) {
   const std::unique_ptr<char, void (*)(char*)> owner(text, zellige_text_free);
   return text;
 }
+/// Returns the contents of a file. Throws ProgramError if it cannot be read.
 inline std::string whole(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
@@ -55,26 +59,30 @@ inline std::string whole(const std::string& path) {
 }
 }  // namespace detail
 
-/// Adds to a hand-edited manifest (docs/reference/manifest.md) the hashes by which Program::load checks that
-/// it matches the cubin; `name` is used in messages.
+/// Returns the manifest with the hashes added by which Program::load checks that manifest and cubin match.
+/// Needed after a manifest (docs/reference/manifest.md) was edited by hand; `name` appears in error messages.
 inline std::string sealed(const std::string& manifest, const std::string& cubin, const std::string& name) {
   char* text = nullptr;
   detail::check(zellige_manifest_seal(manifest.c_str(), name.c_str(), cubin.data(), cubin.size(), &text));
   return detail::taken(text);
 }
 
-/// A validated graph.
+/// A parsed and validated tensor graph, the input of the compiler.
 class Graph {
  public:
+  /// Parses a graph in Zellige's JSON form, or the first one of a list. `name` is used if the JSON has no
+  /// name. Throws ProgramError if the graph is invalid.
   static Graph from_json(const std::string& text, const std::string& name = "graph") {
     zellige_graph* made = nullptr;
     detail::check(zellige_graph_from_json(text.c_str(), name.c_str(), &made));
     return Graph(made);
   }
+  /// Parses a JSON file; the file name without its extension is the default name.
   static Graph from_file(const std::string& path) {
     const std::string name = path.substr(path.find_last_of('/') + 1);
     return from_json(detail::whole(path), name.substr(0, name.find_last_of('.')));
   }
+  /// The graph as a handle of the C API, owned by this object.
   const zellige_graph* handle() const { return handle_.get(); }
 
  private:
@@ -82,20 +90,30 @@ class Graph {
   std::unique_ptr<zellige_graph, void (*)(zellige_graph*)> handle_;
 };
 
+/// How a graph is compiled and where it runs.
 struct ProgramOptions {
+  /// Where it runs: on the GPU, the emulator or the float64 reference. AUTO: where the arguments are.
   zellige_on on = ZELLIGE_ON_AUTO;
-  std::string target = {};  // "": the GPU's, else sm_80
-  std::string tiling = {};  // given, chosen, or a manifest's contents; "": the target's default
-  std::vector<std::string> constants = {};
+  std::string target = {};  // sm_80, sm_86, sm_89 or sm_90a; "": the GPU's, else sm_80
+  /// Tile sizes: "given" (as in the graph), "chosen" (by the cost model), or a manifest's contents, whose
+  /// tiling is used. "": the target's default.
+  std::string tiling = {};
+  std::vector<std::string> constants = {};  // inputs that no earlier work on the stream writes (weights)
+  /// tune: number of tilings to measure on the GPU, of which the fastest is used. workers: threads of the
+  /// emulator; 0: one per core.
   int tune = 0, workers = 0;
-  bool as_given = false;  // true: operators are not fused
+  bool as_given = false;  // true: operators are not fused into common kernels
   /// Progress callback of the search for fusion groups: the phase, the work done and the work known so far.
   /// Returning false ends the search; an exception is rethrown to the caller.
   std::function<bool(std::string_view phase, std::int64_t done, std::int64_t of)> watch = {};
 };
 
+/// A compiled program: the kernels of a graph in launch order. Movable; each method throws ProgramError on
+/// failure.
 class Program {
  public:
+  /// Compiles a graph. With ZELLIGE_ON_GPU the GPU code is compiled here, else at the first launch (see
+  /// compile).
   explicit Program(const Graph& graph, const ProgramOptions& o = {}) {
     std::vector<const char*> names;
     for (const std::string& c : o.constants) names.push_back(c.c_str());
@@ -114,8 +132,8 @@ class Program {
     detail::check(status);
   }
 
-  /// Loads what `zellige transpile --emit cubin` wrote: NAME.manifest.json, with NAME.cubin in the same
-  /// folder.
+  /// Loads a program that `zellige transpile --emit cubin` wrote, without a compiler: the manifest
+  /// NAME.manifest.json and NAME.cubin in the same folder. Throws if the files do not match.
   static Program load(const std::string& manifest) {
     const std::string ending = ".manifest.json";
     if (manifest.size() <= ending.size() ||
@@ -128,34 +146,42 @@ class Program {
     return Program(made);
   }
 
-  /// In order; valid as long as the program.
+  /// Names, dtypes, shapes and strides of the inputs, in the order of arguments. The pointers in the result
+  /// are valid as long as the program.
   std::vector<zellige_tensor_info> inputs() const {
     return all(zellige_program_inputs(handle_.get()), zellige_program_input);
   }
   std::vector<zellige_tensor_info> outputs() const {
     return all(zellige_program_outputs(handle_.get()), zellige_program_output);
   }
+  /// Returns a text about the program, for example its CUDA source (ZELLIGE_SOURCE) or its manifest.
   std::string text(zellige_text which) const {
     char* text = nullptr;
     detail::check(zellige_program_text(handle_.get(), which, &text));
     return detail::taken(text);
   }
+  /// Expected time of one run by the cost model.
   double price() const {  // microseconds
     const double us = zellige_program_price(handle_.get());
     if (us != us) detail::check(ZELLIGE_REFUSED);
     return us;
   }
+  /// Size of the temporary device memory of one run.
   std::int64_t workspace() const {  // bytes
     return detail::counted(zellige_program_workspace(handle_.get()));
   }
 
-  /// Throws unless every tensor's dtype, shape, strides, device and alignment match the program's.
+  /// Runs the program on tensors: asynchronously on `stream` if they are on a GPU, on the emulator if they
+  /// are on the host. Throws if a tensor's dtype, shape, strides, device or alignment is not the expected
+  /// one.
   void call(const std::vector<zellige_tensor>& inputs, const std::vector<zellige_tensor>& outputs,
             void* stream = nullptr) {
     detail::check(zellige_program_call(handle_.get(), inputs.data(), static_cast<int>(inputs.size()),
                                        outputs.data(), static_cast<int>(outputs.size()), stream));
   }
-  /// Takes device addresses of the current context, by position.
+  /// Launches the program on device addresses of the current context, in the order of inputs() and outputs().
+  /// `workspace` needs workspace() bytes, aligned to 256; null: the program's own. Throws if the number of
+  /// addresses is wrong.
   void launch(const std::vector<void*>& inputs, const std::vector<void*>& outputs, void* stream,
               void* workspace = nullptr) {
     const int takes = detail::counted(zellige_program_inputs(handle_.get())),
@@ -166,9 +192,10 @@ class Program {
                          " and " + std::to_string(outputs.size()));
     detail::check(zellige_program_launch(handle_.get(), inputs.data(), outputs.data(), workspace, stream));
   }
-  /// Compiles now what the first launch would compile; threads may compile several programs in parallel.
+  /// Compiles the GPU code that the first launch would compile. Several threads may compile different
+  /// programs in parallel.
   void compile() { detail::check(zellige_program_compile(handle_.get())); }
-  /// Measures one evaluation on the default device, in microseconds.
+  /// Measures one run on the default device and returns the median in microseconds: random inputs, cold L2.
   double time() const {
     double us = 0;
     detail::check(zellige_program_time(handle_.get(), &us));
@@ -177,7 +204,8 @@ class Program {
 
  private:
   explicit Program(zellige_program* made) { handle_.reset(made); }
-  /// Adapts `watch` to the C ABI, which no exception may cross.
+  /// Adapts ProgramOptions::watch to a C callback: an exception is stored, and rethrown after the C function
+  /// has returned.
   struct Watcher {
     decltype(ProgramOptions::watch) watch;
     std::exception_ptr thrown;

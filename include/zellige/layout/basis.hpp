@@ -1,14 +1,18 @@
-// The integer-module of coordinates. E<0, 1>{} is the basis element "one in mode 1 of mode 0"; multiples of
-// it are ScaledBasis, sums are ArithmeticTuple, a coordinate continued by zeros:
+// Coordinates that can be added and scaled, for layouts that map to coordinates. E<0, 1>{} is the basis
+// element "one in mode 1 of mode 0" and zero elsewhere. A multiple of it is a ScaledBasis. A sum is an
+// ArithmeticTuple, a coordinate that continues with zeros:
 //
 //   2 * E<0>{} + 3 * E<1>{}   is  (2, 3)           5 * E<0, 1>{}   prints as  5@1@0  and is  ((0, 5))
 //
-// A layout whose strides are basis elements maps coordinates to coordinates.
+// A layout whose strides are basis elements maps coordinates to coordinates; an identity layout and the
+// tensors of TMA coordinates are such layouts.
 #pragma once
 #include <zellige/layout/int_tuple.hpp>
 
 namespace zellige {
 
+/// A basis element times a number: `value()` in mode N... (outermost mode first), zero elsewhere. E<N...> is
+/// the one with value 1.
 template <class T, int... N>
 struct ScaledBasis : private tuple<T> {
   static constexpr bool basis_tag = true;
@@ -16,7 +20,7 @@ struct ScaledBasis : private tuple<T> {
   ZELLIGE_HOST_DEVICE constexpr decltype(auto) value() const {
     return get<0>(static_cast<tuple<T> const&>(*this));
   }
-  /// The outermost mode of the basis element.
+  /// Returns the outermost mode index of the basis element as a static integer.
   ZELLIGE_HOST_DEVICE static constexpr auto mode() {
     if constexpr (sizeof...(N) > 0) return first_of<N...>();
   }
@@ -37,6 +41,8 @@ concept basis_like = requires {
 template <class T>
 struct is_scaled_basis : bool_constant<basis_like<T>> {};
 
+/// A tuple of numbers or nested tuples with + and -, element by element; missing trailing elements count as
+/// 0.
 template <class... T>
 struct ArithmeticTuple : tuple<T...> {
   using tuple<T...>::tuple;
@@ -55,6 +61,7 @@ template <class... T>
 inline constexpr bool is_arithmetic_tuple_v<ArithmeticTuple<T...>> = true;
 template <class T>
 concept arithmetic_tuple = is_arithmetic_tuple_v<remove_cvref_t<T>>;
+/// True for coordinates that can be added: basis elements and arithmetic tuples.
 template <class T>
 concept module_element = basis_like<T> || arithmetic_tuple<T>;
 
@@ -68,7 +75,8 @@ template <class... T>
 ZELLIGE_HOST_DEVICE constexpr ArithmeticTuple<T...> arithmetic(tuple<T...> const& t) {
   return t;
 }
-// The zeros before mode N of a basis element, and the value in it.
+// Returns the arithmetic tuple that has `value` at the path seq<N, R...> of mode indices and zeros before it:
+// the basis element written out. An empty path gives the value itself.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr T place(T const& value, seq<>) {
   return value;
@@ -83,6 +91,7 @@ ZELLIGE_HOST_DEVICE constexpr auto place(T const& value, seq<N, R...>) {
 }
 }  // namespace detail
 
+/// Converts a tuple or basis element to an ArithmeticTuple; any other value is returned unchanged.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr auto as_arithmetic_tuple(T const& t) {
   if constexpr (arithmetic_tuple<T>)
@@ -127,7 +136,7 @@ template <class T, int... N>
 ZELLIGE_HOST_DEVICE constexpr auto basis_value(ScaledBasis<T, N...> const& e) {
   return e.value();
 }
-/// The part of t that the basis element selects.
+/// Returns the mode of the tuple t that the basis element addresses: get<N...>(t), or t for E<>.
 template <class S, int... N, class T>
 ZELLIGE_HOST_DEVICE constexpr auto basis_get(ScaledBasis<S, N...> const&, T const& t) {
   if constexpr (sizeof...(N) == 0)
@@ -223,7 +232,8 @@ ZELLIGE_HOST_DEVICE constexpr auto basis_over(S const& shape, seq<N...> path) {
     return E<N...>{};
 }
 }  // namespace detail
-/// (_1@0, _1@1, ...) in the profile of the shape: the strides of the identity.
+/// Returns the strides of the identity layout of a shape: basis elements (_1@0, _1@1, ...) in the shape's
+/// profile.
 template <class S>
 ZELLIGE_HOST_DEVICE constexpr auto make_basis_like(S const& shape) {
   return detail::basis_over(shape, seq<>{});

@@ -1,4 +1,5 @@
-// More scalar functions: bits of unsigned numbers, division with remainder, choices by static conditions.
+// Bit counts, rotations and signed shifts, min/max/abs of floating-point numbers, division with remainder,
+// and selection by a static condition.
 #pragma once
 #include <zellige/layout/math.hpp>
 
@@ -9,29 +10,34 @@ template <class T>
 inline constexpr int digits_of = int(8 * sizeof(T)) - (T(-1) < T(1) ? 1 : 0);
 }  // namespace detail
 
+/// Number of leading zero bits of x.
 template <dynamic_integer T>
 ZELLIGE_HOST_DEVICE constexpr int countl_zero(T x) {
   return detail::digits_of<T> - int(bit_width(x));
 }
+/// Number of leading one bits of x.
 template <dynamic_integer T>
 ZELLIGE_HOST_DEVICE constexpr int countl_one(T x) {
   return countl_zero(T(~x));
 }
+/// Number of trailing one bits of x.
 template <dynamic_integer T>
 ZELLIGE_HOST_DEVICE constexpr int countr_one(T x) {
   return countr_zero(T(~x));
 }
-/// The least power of two that is not less than x, and the greatest that is not more.
+/// Returns the least power of two that is not less than x; 1 for 0.
 template <dynamic_integer T>
 ZELLIGE_HOST_DEVICE constexpr T bit_ceil(T x) {
   return x == 0 ? T(1) : T(T(1) << bit_width(T(x - 1)));
 }
+/// Returns the greatest power of two that is not greater than x; 0 for 0.
 template <dynamic_integer T>
 ZELLIGE_HOST_DEVICE constexpr T bit_floor(T x) {
   return x == 0 ? T(0) : T(T(1) << (bit_width(x) - 1));
 }
 template <dynamic_integer T>
 ZELLIGE_HOST_DEVICE constexpr T rotr(T x, int n);
+/// Rotates the bits of x left by n, or right by -n if n is negative.
 template <dynamic_integer T>
 ZELLIGE_HOST_DEVICE constexpr T rotl(T x, int n) {
   constexpr int bits = 8 * sizeof(T);
@@ -46,16 +52,18 @@ ZELLIGE_HOST_DEVICE constexpr T rotr(T x, int n) {
   if (by == 0) return x;
   return by > 0 ? T(T(x >> by) | T(x << (bits - by))) : rotl(x, -by);
 }
+/// Shifts left by n, or right by -n if n is negative.
 template <integral T, dynamic_integer N>
 ZELLIGE_HOST_DEVICE constexpr auto shiftl(T x, N n) {
   return n >= 0 ? (x << n) : (x >> -n);
 }
+/// Shifts right by n, or left by -n if n is negative.
 template <integral T, dynamic_integer N>
 ZELLIGE_HOST_DEVICE constexpr auto shiftr(T x, N n) {
   return n >= 0 ? (x >> n) : (x << -n);
 }
 
-// min, max and abs of fractions.
+// The overloads of min, max, abs and signum for float and double; math.hpp has those for integers.
 namespace detail {
 template <class T>
 inline constexpr bool is_real_v = is_same_v<T, float> || is_same_v<T, double>;
@@ -79,7 +87,7 @@ requires detail::is_real_v<T> ZELLIGE_HOST_DEVICE constexpr int signum(T const& 
   return (T(0) < t) - (t < T(0));
 }
 
-/// a / b and a % b at once.
+/// Result of divmod: a / b and a % b.
 template <class Quotient, class Remainder>
 struct DivModReturnType {
   Quotient div_;
@@ -90,7 +98,8 @@ ZELLIGE_HOST_DEVICE constexpr auto divmod(A const& a, B const& b) {
   return DivModReturnType<remove_cvref_t<decltype(a / b)>, remove_cvref_t<decltype(a % b)>>{a / b, a % b};
 }
 
-/// t if the condition holds, else f; if the condition is static, the other one is ignored, also in the type.
+/// Returns t if the condition holds, else f. If the condition is static, the result has the type of the
+/// chosen operand, and the types may differ.
 template <class T, class F>
 ZELLIGE_HOST_DEVICE constexpr decltype(auto) conditional_return(true_type, T&& t, F&&) {
   return static_cast<T&&>(t);
@@ -117,7 +126,7 @@ ZELLIGE_HOST_DEVICE constexpr auto conditional_return(T const& t, F const& f) {
     return f;
 }
 
-/// Trait::value as a static number where it is an integer.
+/// Returns Trait::value: as a static Int if it is an integer, else as a run-time value.
 template <class Trait>
 ZELLIGE_HOST_DEVICE constexpr auto static_value() {
   if constexpr (is_builtin_integer<remove_cvref_t<decltype(Trait::value)>>)

@@ -1,6 +1,6 @@
-// Refusals. At compile time: a deleted function named after the rule, with the two numbers as its arguments,
-// so that the compiler's first line states the error. At run time: an exception on the host (ZELLIGE_CHECK 0
-// disables the checks), a trap on the device if ZELLIGE_CHECK is 1.
+// Reports invalid layout operations at run time. On the host a failed check throws LayoutError (disabled by
+// ZELLIGE_CHECK 0). On the device it traps, if ZELLIGE_CHECK is 1. Operations on static layouts are checked
+// by the compiler instead; see refusal.hpp.
 #pragma once
 #include <zellige/layout/algebra/rule.hpp>
 
@@ -8,7 +8,8 @@
 #include <exception>
 #endif
 
-// ZELLIGE_CHECK_EVERYWHERE: the value common to the host and device passes of a compilation.
+// ZELLIGE_CHECK_EVERYWHERE is ZELLIGE_CHECK with one value for the host and the device pass of a compilation,
+// for types that must not differ between the passes.
 #ifdef ZELLIGE_CHECK
 #define ZELLIGE_CHECK_EVERYWHERE ZELLIGE_CHECK
 #else
@@ -27,7 +28,8 @@
 namespace zellige {
 
 #if !defined(__CUDACC_RTC__)
-/// The exception of run-time operations on layouts: the operation, the broken rule, and the two numbers.
+/// Exception of layout operations at run time. `refusal` is the broken rule with the two numbers of the case;
+/// what() is the message.
 class LayoutError : public std::exception {
  public:
   LayoutError(char const* text, Refusal r) : refusal(r) {
@@ -46,6 +48,7 @@ class LayoutError : public std::exception {
 };
 
 namespace detail {
+/// Throws LayoutError with the rule's sentence, in which {x} and {y} are replaced by the two numbers.
 [[noreturn]] inline void throw_refusal(Refusal r) {
   char text[400];
   int n = 0;
@@ -77,7 +80,7 @@ namespace detail {
 #endif
 
 namespace detail {
-/// Called when a check fails at run time.
+/// Reports a check that failed at run time: throws LayoutError on the host, traps on the device.
 ZELLIGE_HOST_DEVICE inline void broken(Rule rule, long long x, long long y) {
 #if defined(__CUDA_ARCH__)
   (void)rule, (void)x, (void)y;

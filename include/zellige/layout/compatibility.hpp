@@ -1,5 +1,5 @@
-// congruent, compatible and evenly_divides for layouts, and for tilers that contain layouts. A layout is
-// compared by its shape.
+// congruent, weakly_congruent, compatible and evenly_divides for layouts, which are compared by their shapes,
+// and for tilers that contain layouts.
 #pragma once
 #include <zellige/layout/modes.hpp>
 
@@ -19,7 +19,7 @@ namespace detail {
 template <class A, class B>
 concept a_layout_among = (layout_like<A> || layout_like<B>)&&(layout_like<A> ||
                                                               int_tuple<A>)&&(layout_like<B> || int_tuple<B>);
-// A layout, or a tuple with one at any depth.
+// True if T is a layout, or a tuple with a layout at any depth.
 template <class T>
 inline constexpr bool holds_layout_v = layout_like<T>;
 template <class... T>
@@ -37,6 +37,7 @@ requires detail::a_layout_among<A, B> ZELLIGE_HOST_DEVICE constexpr auto weakly_
                                                                                           B const& b) {
   return weakly_congruent(shape(a), shape(b));
 }
+/// True if the coordinates of a are also coordinates of b: the sizes match wherever a's shape ends.
 template <class A, class B>
 requires detail::a_layout_among<A, B> ZELLIGE_HOST_DEVICE constexpr auto compatible(A const& a, B const& b) {
   return compatible(shape(a), shape(b));
@@ -56,7 +57,8 @@ requires(!detail::layout_or_tiler_among<A, B>) ZELLIGE_HOST_DEVICE
     constexpr auto evenly_divides(A const& a, B const& b) {
   return invoke<Op::evenly_divides>(a, b);
 }
-/// The tiler b covers a in whole tiles.
+/// True if the tiler b divides a without a remainder in any mode: no tile is partial. `_` in b stands for the
+/// complete mode. False if b has more modes than a.
 template <class A, class B>
 requires detail::layout_or_tiler_among<A, B> ZELLIGE_HOST_DEVICE constexpr auto evenly_divides(A const& a,
                                                                                                B const& b) {

@@ -1,4 +1,6 @@
-// Differences between the compilers, and nothing else: host g++ and clang++, nvcc, and NVRTC.
+// Hides the differences between the host compilers (g++, clang++), nvcc and NVRTC: function annotations,
+// unrolling and the type traits that <type_traits> would provide. NVRTC has no standard headers, so this
+// header includes none.
 #pragma once
 
 #if __cplusplus < 202002L
@@ -13,31 +15,32 @@
 #define ZELLIGE_DEVICE
 #endif
 
-// For the small steps through which every value passes: a function for each would cost more compile time than
-// the step, and run time in unoptimised code.
+// Annotation of small functions on the path of every value, such as tuple access: always inlined. A real call
+// would cost more compile time than the body, and run time in unoptimised code.
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #define ZELLIGE_STEP __host__ __device__ __forceinline__
 #else
 #define ZELLIGE_STEP __attribute__((always_inline))
 #endif
 
-// Before a function for host and device that calls a function object of the caller's: the caller decides
-// whether that may run on the device, so nvcc need not warn.
+// Annotation of a __host__ __device__ function that calls a function object of the caller. It silences nvcc's
+// warning that the object may be callable on the host only: the caller decides where it runs.
 #if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
 #define ZELLIGE_CALLS_BACK _Pragma("nv_exec_check_disable")
 #else
 #define ZELLIGE_CALLS_BACK
 #endif
 
-// Loops over registers must be unrolled completely, or the arrays are placed in local memory.
+// Precedes loops over register arrays on the device. They must be unrolled completely, else the arrays are
+// placed in local memory.
 #if defined(__CUDA_ARCH__)
 #define ZELLIGE_UNROLL _Pragma("unroll")
 #else
 #define ZELLIGE_UNROLL
 #endif
 
-// The algebra runs at compile time and on the host. NVRTC has no host, so the annotations are needed there
-// too.
+// Annotation of the layout algebra's functions, which run in constant expressions and on the host only. NVRTC
+// compiles no host code, so it needs __host__ __device__ there too.
 #if defined(__CUDACC_RTC__)
 #define ZELLIGE_ALGEBRA __host__ __device__
 #else
@@ -54,7 +57,7 @@ template <class T>
 inline constexpr bool is_same_v<T, T> = true;
 
 #if defined(__CUDACC_RTC__)
-// The compiler's intrinsic: no class for each type.
+// An alias of the compiler's intrinsic instantiates no class per type.
 template <class T>
 using remove_cvref_t = __remove_cvref(T);
 template <class T>
@@ -89,7 +92,7 @@ struct conditional<false, T, F> {
 template <bool B, class T, class F>
 using conditional_t = typename conditional<B, T, F>::type;
 
-/// Numbers as a type; seq<I...> are the ints.
+/// std::integer_sequence; seq<I...> is the one of ints.
 template <class T, T... v>
 struct integer_sequence {
   using value_type = T;
@@ -139,14 +142,15 @@ struct shift_seq<B, seq<I...>> {
 };
 }  // namespace detail
 
-/// seq<0, 1, ..., N-1>.
+/// The sequence seq<0, 1, ..., N-1>.
 template <int N>
 using make_seq = typename detail::count_to<N>::type;
-/// seq<B, B+1, ..., E-1>.
+/// The sequence seq<B, B+1, ..., E-1>; empty if E <= B.
 template <int B, int E>
 using make_range = typename detail::shift_seq<B, make_seq<(E > B ? E - B : 0)>>::type;
 
-/// Never true for a dependent T: the condition of a static_assert that fires once its branch is selected.
+/// Always false, but dependent on a template parameter: static_assert(never<T>) in a discarded branch fires
+/// only if that branch is instantiated.
 template <class...>
 inline constexpr bool never = false;
 

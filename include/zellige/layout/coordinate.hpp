@@ -1,8 +1,10 @@
-// Coordinates and indices: crd2idx maps a coordinate through shape and stride, idx2crd goes back.
+// Converts between coordinates and indices: crd2idx maps a coordinate through a shape and strides to an
+// index, idx2crd maps an index back.
 //
 //   crd2idx(make_coord(1, 2), Shape<_3, _4>{}, Stride<_4, _1>{})   is  1*4 + 2*1
 //
-// A number may replace a whole tuple of modes: a linear colexicographic index (the first mode fastest).
+// An integer may replace a whole tuple of modes. It then counts their coordinates colexicographically, with
+// the first mode fastest.
 #pragma once
 #include <zellige/layout/int_tuple.hpp>
 
@@ -32,7 +34,8 @@ ZELLIGE_HOST_DEVICE constexpr auto crd2idx_count(Crd const& crd, S const& shape,
 }
 }  // namespace detail
 
-/// The index of a coordinate. Any node of the coordinate may be a number.
+/// Returns the index of a coordinate: the sum of coordinate times stride. At any level of nesting the
+/// coordinate may have a number where the shape has a tuple; it is a colexicographic index there.
 template <class Crd, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr auto crd2idx(Crd const& crd, S const& shape, D const& stride) {
   if constexpr (tuple_like<Crd>) {
@@ -54,9 +57,9 @@ ZELLIGE_HOST_DEVICE constexpr auto crd2idx(Crd const& crd, S const& shape, D con
 }
 
 namespace detail {
-/// True if shape and strides are static ints, of modes or of modes of modes, and not all strides are 0. A
-/// coordinate of the same rank with run-time numbers then needs no function per mode and tuple element, which
-/// halves the compile time of kernels that index in every line.
+/// True if all extents and strides of a mode are static ints. integral_modes is the number of modes if all
+/// are such, else 0; a run-time coordinate of that rank is then evaluated by integral_index. This avoids a
+/// function per mode and element, and halves the compile time of kernels that index in every line.
 template <class S, class D>
 inline constexpr bool is_integral_mode = false;
 template <auto s, auto d>
@@ -73,6 +76,7 @@ template <class... S, class... D>
 requires(sizeof...(S) == sizeof...(D)) inline constexpr int integral_modes<tuple<S...>, tuple<D...>> =
     (is_integral_mode<S, D> && ...) ? int(sizeof...(S)) : 0;
 
+/// Index of the linear coordinate c in one mode with static extents and strides.
 template <auto s, auto d, class Number>
 ZELLIGE_STEP constexpr Number integral_index(C<s>, C<d>, Number c) {
   return c * d;
@@ -94,7 +98,7 @@ ZELLIGE_STEP constexpr auto integral_indices(tuple<S...>, tuple<D...>, Number...
 }
 }  // namespace detail
 
-// Compact strides.
+// Tags for compact strides: LayoutLeft is column-major (first mode fastest), LayoutRight row-major.
 struct LayoutLeft;
 struct LayoutRight;
 
@@ -121,7 +125,7 @@ ZELLIGE_HOST_DEVICE constexpr seq<(N - 1 - I)...> reversed(seq<I...>) {
   return {};
 }
 
-/// (strides, the stride after the last).
+/// Returns (compact strides of the shape from `current` on, the stride of the next mode).
 template <class Major, class S, class Cur>
 ZELLIGE_HOST_DEVICE constexpr auto compact(S const& shape, Cur const& current) {
   if constexpr (tuple_like<S>) {
@@ -140,7 +144,7 @@ ZELLIGE_HOST_DEVICE constexpr auto compact(S const& shape, Cur const& current) {
 }  // namespace detail
 
 namespace detail {
-// For a static shape, as a type: one class per node, no function.
+// The product of static extents, or -1 if an extent is a run-time number.
 template <class S>
 inline constexpr long long static_extent_v = -1;
 template <auto v>
@@ -149,6 +153,7 @@ template <class... S>
 inline constexpr long long static_extent_v<tuple<S...>> =
     ((static_extent_v<S> >= 0) && ...) ? (1 * ... * static_extent_v<S>) : -1;
 
+/// Product of the extents of the modes before `mode` (left) or after it: the compact stride of that mode.
 template <bool left, long long... extent>
 ZELLIGE_HOST_DEVICE consteval long long steps_over(int mode) {
   long long steps = 1;
@@ -156,6 +161,7 @@ ZELLIGE_HOST_DEVICE consteval long long steps_over(int mode) {
   ((steps *= (left ? at < mode : at > mode) ? extent : 1, ++at), ...);
   return steps;
 }
+/// Compact strides of a static shape as a type, computed without a function: one class per node of the shape.
 template <bool left, class S, long long current, class Modes>
 struct compact_static;
 template <bool left, auto v, long long current>
@@ -171,6 +177,8 @@ struct compact_static<left, tuple<S...>, current, seq<I...>> {
 };
 }  // namespace detail
 
+/// Returns the compact strides of a shape in the order of Major, with `current` as the smallest stride. Modes
+/// of extent 1 have stride 0. `current` may be a tuple with one start per mode.
 template <class Major, class S, class Cur = Int<1>>
 ZELLIGE_HOST_DEVICE constexpr auto compact_major(S const& shape, Cur const& current = {}) {
   static_assert(!tuple_like<Cur> || is_same_v<detail::modes_of<Cur>, detail::modes_of<S>>,
@@ -194,7 +202,8 @@ ZELLIGE_HOST_DEVICE constexpr auto compact_row_major(S const& shape, Cur const& 
 }
 
 namespace detail {
-// Undefined for a layout, so that deduction of Layout's arguments continues.
+// The strides that LayoutLeft or LayoutRight stands for as a template argument of Layout. Undefined for a
+// layout, so that deduction of Layout's arguments continues.
 template <class Major, class S>
 struct compact_strides {};
 template <class Major, class S>
@@ -213,7 +222,7 @@ struct LayoutRight {
 using GenColMajor = LayoutLeft;
 using GenRowMajor = LayoutRight;
 
-/// The colexicographic index of a coordinate.
+/// Returns the colexicographic index of a coordinate in a shape (first mode fastest).
 template <class Crd, class S>
 ZELLIGE_HOST_DEVICE constexpr auto crd2idx(Crd const& crd, S const& shape) {
   if constexpr (tuple_like<Crd>)
@@ -233,7 +242,8 @@ template <class Crd, class S, class T, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto crd2crd_modes(Crd const& crd, S const& from, T const& to, seq<I...>);
 }  // namespace detail
 
-/// The coordinate of an index of a compact layout: at each leaf (index / stride) % shape.
+/// Returns the coordinate of an index of a compact layout: (index / stride) % extent at each leaf, and 0
+/// where the extent is 1.
 template <class Idx, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr auto idx2crd(Idx const& idx, S const& shape, D const& stride) {
   if constexpr (tuple_like<S>) {
@@ -247,7 +257,8 @@ ZELLIGE_HOST_DEVICE constexpr auto idx2crd(Idx const& idx, S const& shape, D con
   }
 }
 
-/// The coordinate that a colexicographic index counts to; the last mode does not wrap.
+/// Returns the coordinate whose colexicographic index is idx. The last mode does not wrap: an index beyond
+/// the shape's size gives a coordinate beyond the last extent.
 template <class Idx, class S>
 ZELLIGE_HOST_DEVICE constexpr auto idx2crd(Idx const& idx, S const& shape) {
   if constexpr (tuple_like<Idx>) {
@@ -263,7 +274,8 @@ ZELLIGE_HOST_DEVICE constexpr auto idx2crd(Idx const& idx, S const& shape) {
   }
 }
 
-/// The coordinate in `to` with the same linear index as crd in `from`.
+/// Returns the coordinate in the shape `to` that has the same linear index as crd in the shape `from`. If all
+/// three are tuples, each mode is converted separately.
 template <class Crd, class S, class T>
 ZELLIGE_HOST_DEVICE constexpr auto crd2crd(Crd const& crd, S const& from, T const& to) {
   if constexpr (tuple_like<Crd> && tuple_like<S> && tuple_like<T>) {

@@ -1,16 +1,18 @@
-// IntTuples: a number, or a tuple of IntTuples. Queries and the small algorithms that layouts are built from.
+// Queries of IntTuples and the folds from which layouts are built: get, product, sum, inner_product,
+// congruent. An IntTuple is an integer or a tuple of IntTuples: a shape, a stride or a coordinate.
 #pragma once
 #include <zellige/layout/math.hpp>
 #include <zellige/layout/tuple_modes.hpp>
 
 namespace zellige {
 
+/// Returns the number itself: an integer counts as a tuple of one mode, so I must be 0.
 template <int I, class T>
 requires(!tuple_like<T> && !requires { T::layout_tag; }) ZELLIGE_HOST_DEVICE constexpr T get(T const& t) {
   static_assert(I == 0, "get<I>: a number has only mode 0");
   return t;
 }
-/// get<1, 0>(t) is get<0>(get<1>(t)).
+/// Returns a nested element: get<1, 0>(t) is get<0>(get<1>(t)).
 template <int I, int J, int... R, class T>
 ZELLIGE_HOST_DEVICE constexpr decltype(auto) get(T&& t) {
   return get<J, R...>(get<I>(static_cast<T&&>(t)));
@@ -28,7 +30,8 @@ inline constexpr int depth_v<tuple<T...>> = 1 + max_of<0, depth_v<T>...>;
 template <class T>
 inline constexpr int rank_v = is_tuple_v<T> ? tuple_size_v<T> : 1;
 
-// Folds of static leaves, without a function for every element; `unknown` if a leaf has no static number.
+// Products of leaves that are all static, computed without a function per element. The value is `unknown` if
+// a leaf is a run-time number.
 inline constexpr long long unknown = -9223372036854775807LL - 1;
 template <class T>
 inline constexpr long long static_product = unknown;
@@ -48,6 +51,7 @@ template <class T, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto sum_of(T const& t, seq<I...>);
 }  // namespace detail
 
+/// Returns the product of all leaves, static if all leaves are; 1 for an empty tuple.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr auto product(T const& t) {
   if constexpr (!tuple_like<T>)
@@ -59,6 +63,7 @@ ZELLIGE_HOST_DEVICE constexpr auto product(T const& t) {
   else
     return detail::product_of(t, make_seq<tuple_size_v<T>>{});
 }
+/// Returns the sum of all leaves, static if all leaves are; 0 for an empty tuple.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr auto sum(T const& t) {
   if constexpr (tuple_like<T>)
@@ -86,7 +91,8 @@ template <class A, class B, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto inner_product_of(A const& a, B const& b, seq<I...>);
 }  // namespace detail
 
-/// (product(t0), product(t1), ...).
+/// Returns a tuple with the product of each top-level mode: (product(t0), product(t1), ...). A number gives a
+/// tuple of one.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr auto product_each(T const& t) {
   if constexpr (tuple_like<T>)
@@ -94,6 +100,7 @@ ZELLIGE_HOST_DEVICE constexpr auto product_each(T const& t) {
   else
     return make_tuple(t);
 }
+/// Returns the sum of the products of corresponding leaves. The tuples must have the same profile.
 template <class A, class B>
 ZELLIGE_HOST_DEVICE constexpr auto inner_product(A const& a, B const& b) {
   if constexpr (tuple_like<A> && tuple_like<B>) {
@@ -129,18 +136,19 @@ requires(sizeof...(A) == sizeof...(B)) struct weakly_congruent_types<tuple<A...>
 };
 }  // namespace detail
 
-/// True if both have the same profile.
+/// Returns the static true if a and b have the same profile, that is, the same nesting of tuples.
 template <class A, class B>
 ZELLIGE_HOST_DEVICE constexpr auto congruent(A const&, B const&) {
   return C<detail::congruent_v<A, B>>{};
 }
-/// True if the profile of b refines that of a.
+/// Returns the static true if a has a number wherever its nesting ends, where b may be a deeper tuple: the
+/// profile of b refines that of a.
 template <class A, class B>
 ZELLIGE_HOST_DEVICE constexpr auto weakly_congruent(A const&, B const&) {
   return C<detail::weakly_congruent_types<A, B>::value>{};
 }
 
-/// True if every leaf of T is a static number (or a type without state).
+/// True if T is an empty class: every leaf is a static number (or another type without state).
 template <class T>
 inline constexpr bool is_static_v = __is_empty(T);
 template <class T>

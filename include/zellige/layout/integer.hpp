@@ -1,10 +1,11 @@
-// Static integers. `Int<4>{}` (alias `_4`) is the number 4 as a type; arithmetic on static integers stays
-// static:
+// Integers known at compile time. `Int<4>{}` (alias `_4`) is the number 4 as a type; arithmetic on such
+// static integers is static:
 //
 //   Int<4>{} * Int<2>{}   is  Int<8>         Int<4>{} * n   is an int
 //   Int<0>{} * n          is  Int<0>         n % Int<1>{}   is  Int<0>
 //
-// Only 0*x, 0/x, 0%x, x%1 and 0&x are folded when the other operand is a run-time number.
+// If one operand is a run-time number, only these stay static: 0*x, x*0, 0/x, 0%x, x%1, x%-1, 0&x, x&0, and
+// && and || that the static operand decides.
 #pragma once
 #include <zellige/layout/config.hpp>
 #include <zellige/layout/names.hpp>
@@ -65,14 +66,14 @@ inline constexpr bool is_builtin_integer<long long> = true;
 template <>
 inline constexpr bool is_builtin_integer<unsigned long long> = true;
 
-/// A run-time number of a built-in type.
+/// Run-time integers: T is a built-in integer type, bool included.
 template <class T>
 concept dynamic_integer = is_builtin_integer<remove_cvref_t<T>>;
-/// A number, static or run-time.
+/// Integers, static (C<v>) or run-time.
 template <class T>
 concept integral = dynamic_integer<T> || is_static_integer_v<remove_cvref_t<T>>;
 
-/// is_constant<4, T>: T is the static number 4.
+/// True if T is a static integer equal to n, as in is_constant<4, T>.
 template <auto n, class T>
 struct is_constant : false_type {};
 template <auto n, auto v>
@@ -105,7 +106,8 @@ ZELLIGE_HOST_DEVICE constexpr C<(!v)> operator!(C<v>) {
   return {};
 }
 
-// A macro with one line per operator, because nvcc has no other way to define sixteen of them uniformly.
+// Defines a binary operator of two static integers. A macro, because nvcc has no other uniform way to define
+// sixteen operators.
 #define ZELLIGE_STATIC_OPERATOR(op)                                   \
   template <auto a, auto b>                                           \
   ZELLIGE_HOST_DEVICE constexpr C<(a op b)> operator op(C<a>, C<b>) { \
@@ -155,6 +157,7 @@ template <dynamic_integer T, auto a>
 requires(!!a) ZELLIGE_HOST_DEVICE constexpr true_type operator||(T, C<a>) { return {}; }
 
 namespace detail {
+/// Parses the digits of a literal such as 1'024_c; digit separators are skipped.
 template <char... c>
 struct literal {
   ZELLIGE_ALGEBRA static consteval int read() {
@@ -332,7 +335,7 @@ using _m30 = Int<-30>;
 using _m31 = Int<-31>;
 using _m32 = Int<-32>;
 
-/// 1_c is Int<1>{}.
+/// Literal of a static integer: 1_c is Int<1>{}.
 template <char... c>
 ZELLIGE_HOST_DEVICE constexpr auto operator""_c() {
   return C<detail::literal<c...>::read()>{};

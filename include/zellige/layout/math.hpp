@@ -1,4 +1,5 @@
-// Scalar arithmetic on numbers of either kind; the result is static when the operands are.
+// Absolute value, min, max, gcd, lcm and bit operations on integers. If all operands are static integers, so
+// is the result.
 #pragma once
 #include <zellige/layout/integer.hpp>
 
@@ -89,6 +90,7 @@ ZELLIGE_HOST_DEVICE constexpr int zeros_below(T a) {
   return a == 0 ? int(8 * sizeof(T)) : n;
 }
 }  // namespace detail
+/// Number of bits needed to represent a: the position of the highest set bit + 1, and 0 for 0.
 template <integral A>
 ZELLIGE_HOST_DEVICE constexpr auto bit_width(A a) {
   if constexpr (is_static_integer_v<A>)
@@ -103,6 +105,7 @@ ZELLIGE_HOST_DEVICE constexpr auto popcount(A a) {
   else
     return detail::ones_of(a);
 }
+/// Number of zero bits below the lowest set bit; the width of the type for a run-time 0.
 template <integral A>
 ZELLIGE_HOST_DEVICE constexpr auto countr_zero(A a) {
   if constexpr (is_static_integer_v<A>)
@@ -110,17 +113,18 @@ ZELLIGE_HOST_DEVICE constexpr auto countr_zero(A a) {
   else
     return detail::zeros_below(a);
 }
+/// True if a is a power of two.
 template <integral A>
 ZELLIGE_HOST_DEVICE constexpr auto has_single_bit(A a) {
   return popcount(a) == Int<1>{};
 }
-/// The exponent of a power of two; for other numbers, that of the next lower power.
+/// Returns the base-2 logarithm of a, rounded down.
 template <integral A>
 ZELLIGE_HOST_DEVICE constexpr auto log_2(A a) {
   return bit_width(a) - Int<1>{};
 }
 
-/// x << n for n >= 0 and x >> -n otherwise.
+/// Shifts left by n, or right by -n if n is negative.
 template <integral A, auto n>
 ZELLIGE_HOST_DEVICE constexpr auto shiftl(A a, C<n>) {
   if constexpr (n >= 0)
@@ -128,6 +132,7 @@ ZELLIGE_HOST_DEVICE constexpr auto shiftl(A a, C<n>) {
   else
     return a >> C<-n>{};
 }
+/// Shifts right by n, or left by -n if n is negative.
 template <integral A, auto n>
 ZELLIGE_HOST_DEVICE constexpr auto shiftr(A a, C<n>) {
   if constexpr (n >= 0)

@@ -1,5 +1,6 @@
-// The names of layouts and of their parts. A type that is only named costs almost no compile time; code that
-// only decomposes layout types, like the tiles of generated kernels, needs no more than this header.
+// Declares the names of layouts and of their parts without defining them, for code that only takes layout
+// types apart, such as the tile classes of generated kernels. Naming a type costs almost no compile time;
+// layout.hpp defines the types.
 #pragma once
 
 namespace zellige {
@@ -11,7 +12,7 @@ using Int = C<v>;
 
 template <class... T>
 struct tuple;
-// CuTe's names for the same type, by its use.
+// CuTe's names for a tuple, one per use of it.
 template <class... T>
 using Shape = tuple<T...>;
 template <class... T>
@@ -30,8 +31,8 @@ struct Swizzle;
 template <class A, class Offset, class B>
 struct ComposedLayout;
 
-/// The type of a swizzle applied to a layout without state: Swizzled<3, 3, 3, Layout<Shape<_64, _128>,
-/// Stride<_128, _1>>>.
+/// The type of a swizzle applied to a layout of static numbers, with offset 0: Swizzled<3, 3, 3,
+/// Layout<Shape<_64, _128>, Stride<_128, _1>>>.
 template <int B, int M, int S, class L>
 using Swizzled = ComposedLayout<Swizzle<B, M, S>, C<0>, L>;
 

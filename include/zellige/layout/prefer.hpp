@@ -1,5 +1,5 @@
-// prefer<N>: ranks overloads. Called with prefer<1>{}, f(x, prefer<1>) is preferred to f(x, prefer<0>) if its
-// constraints are satisfied.
+// Ranks overloads: of f(x, prefer<0>) and f(x, prefer<1>), the call f(x, prefer<1>{}) selects the second if
+// its constraints are satisfied, else the first.
 #pragma once
 
 namespace zellige {

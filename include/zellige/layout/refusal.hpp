@@ -1,5 +1,6 @@
-// The deleted functions by which the compiler reports a refused operation: calling one is the error, and the
-// compiler prints its name with the operation and the two numbers first.
+// The deleted functions that report an invalid layout operation at compile time. Calling one is the error,
+// and the compiler prints its name, which states the broken rule, with the operation and two numbers of the
+// case as template arguments.
 #pragma once
 #include <zellige/layout/algebra/operation.hpp>
 
@@ -71,7 +72,7 @@ ZELLIGE_HOST_DEVICE void the_result_does_not_fit_64_bits() = delete;
 template <auto operation, long long size, long long other_size>
 ZELLIGE_HOST_DEVICE void the_operands_differ_in_size() = delete;
 
-// Instructions and their tilings.
+// The same for tiled copies, TMA and wgmma descriptors.
 template <auto operation, long long threads_of_the_tiled_copy, long long threads_of_the_instruction>
 ZELLIGE_HOST_DEVICE void the_tiled_copy_has_too_few_threads_for_its_instruction() = delete;
 template <auto operation, long long values_of_the_tiled_copy, long long values_of_the_instruction>

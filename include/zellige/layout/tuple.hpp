@@ -1,12 +1,13 @@
-// A tuple without overhead: empty elements (static integers, basis elements, static layouts) take no space.
+// The tuple of shapes, strides, coordinates and tiles. Empty elements (static integers, basis elements,
+// static layouts) take no space, so a tuple of static numbers is an empty class.
 #pragma once
 #include <zellige/layout/integer.hpp>
 
 namespace zellige {
 
 namespace detail {
-// The elements that take space, nested, so that a tuple has standard layout: its members are in one class.
-// Elements without state are made on access.
+// Storage of a tuple: only its non-empty elements, nested (first, rest), so that all members are in one class
+// and the tuple has standard layout. Empty elements are created when they are read.
 template <bool first_empty, bool rest_empty, class... T>
 struct store;
 template <class T, class... R>
@@ -34,6 +35,7 @@ struct store<false, false, T, R...> {
   T first;
   store_of<R...> rest;
 };
+/// Reference to the I-th stored (non-empty or default-constructed) element of nested storage.
 template <int I, class S>
 ZELLIGE_STEP constexpr auto& stored(S& s) {
   if constexpr (I == 0)
@@ -42,7 +44,8 @@ ZELLIGE_STEP constexpr auto& stored(S& s) {
     return stored<I - 1>(s.rest);
 }
 
-// The type of an element, found by overload resolution over one base per element.
+// Finds the type of element I by overload resolution: numbered_all has one base class numbered<I, T> per
+// element.
 template <int I, class T>
 struct numbered {
   using type = T;
@@ -64,7 +67,7 @@ struct tuple {
   ZELLIGE_STEP constexpr tuple(T const&... t) : store_(t...) {}
   detail::store_of<T...> store_;
 };
-// One empty class for all tuples without state, the most frequent ones.
+// Specialisation for tuples whose elements are all empty, the most frequent ones: an empty class.
 template <class... T>
 requires(__is_empty(T) && ...) struct tuple<T...> {
   constexpr tuple() = default;
@@ -73,13 +76,14 @@ requires(__is_empty(T) && ...) struct tuple<T...> {
 template <class... T>
 tuple(T...) -> tuple<T...>;
 
-/// Foreign types that serve as tuples: specialise this with their `size`, `element<I>` and `get<I>(t)`.
+/// Customisation point: makes a foreign type usable as a tuple. A specialisation defines `size`, `element<I>`
+/// (a type) and `get<I>(t)`.
 template <class T>
 struct foreign_tuple {
   static constexpr int size = -1;
 };
 
-/// Tuples of this library.
+/// True for this library's tuple and for types derived from it that register here, such as ArithmeticTuple.
 template <class T>
 inline constexpr bool is_own_tuple_v = false;
 template <class... T>
@@ -89,7 +93,7 @@ template <class T>
 inline constexpr bool is_tuple_v = is_own_tuple_v<T> || foreign_tuple<T>::size >= 0;
 template <class T>
 inline constexpr bool is_tuple_v<T const> = is_tuple_v<T>;
-// The most frequent case; instantiating foreign_tuple for each would cost compile time.
+// Shortcuts for the most frequent types, which avoid an instantiation of foreign_tuple per type.
 template <class... T>
 inline constexpr bool is_tuple_v<tuple<T...>> = true;
 template <auto v>
@@ -132,7 +136,7 @@ template <int I, class T>
 struct tuple_element : detail::separate_element<I, T, (foreign_tuple<T>::size > I)> {};
 template <int I, class... T>
 struct tuple_element<I, tuple<T...>> : detail::separate_element<I, tuple<T...>, false> {};
-// The first few without a search.
+// The first four elements are found without overload resolution, which saves compile time.
 template <class A, class... R>
 struct tuple_element<0, tuple<A, R...>> {
   using type = A;
@@ -152,8 +156,8 @@ struct tuple_element<3, tuple<A, B, C, D, R...>> {
 template <int I, class T>
 using tuple_element_t = typename tuple_element<I, remove_cvref_t<T>>::type;
 
-// Errors are calls of deleted functions: the compiler prints their names, which state the error, and the
-// numbers.
+// Deleted functions that report errors: a call is ill-formed, and the compiler prints the function's name,
+// which states the error, with the numbers as template arguments.
 template <int mode, int rank>
 ZELLIGE_HOST_DEVICE constexpr void mode_is_out_of_range() = delete;
 template <int rank_of_the_coordinate, int rank_of_the_layout>
@@ -166,7 +170,8 @@ requires(foreign_tuple<remove_cvref_t<T>>::size > I && !is_own_tuple_v<remove_cv
     constexpr decltype(auto) get(T&& t) {
   return foreign_tuple<remove_cvref_t<T>>::template get<I>(static_cast<T&&>(t));
 }
-/// Element I: a reference to it or, if it has no state, a copy.
+/// Returns a reference to element I, or a copy if the element has no state. Ill-formed if I is not within the
+/// rank.
 template <int I, class... T>
 ZELLIGE_STEP constexpr decltype(auto) get(tuple<T...> const& t) {
   if constexpr (0 <= I && I < int(sizeof...(T))) {
@@ -210,6 +215,7 @@ ZELLIGE_STEP constexpr tuple<T...> make_tuple(T const&... t) {
 }
 
 namespace detail {
+// Concatenates two tuples; I and J are the element indices of a and b.
 template <class A, class B, int... I, int... J>
 ZELLIGE_STEP constexpr auto cat2(A const& a, B const& b, seq<I...>, seq<J...>) {
   return make_tuple(get<I>(a)..., get<J>(b)...);
@@ -246,7 +252,7 @@ ZELLIGE_STEP constexpr Tile<T...> make_tile(T const&... t) {
   return {t...};
 }
 
-/// The marker that keeps a mode when a layout or tensor is sliced: layout(_, 3).
+/// Type of `_`, the marker of a mode that a slice keeps: layout(_, 3) fixes the second mode at 3.
 struct Underscore {};
 using X = Underscore;
 #if defined(__CUDA_ARCH__)
@@ -260,7 +266,7 @@ inline constexpr bool is_underscore_v = is_same_v<remove_cvref_t<T>, Underscore>
 template <class T>
 struct is_underscore : bool_constant<is_underscore_v<T>> {};
 
-/// T holds a `_` at any depth.
+/// True if T is `_` or a tuple that contains `_` at any depth.
 template <class T>
 inline constexpr bool has_underscore_v = is_underscore_v<T>;
 template <class... T>

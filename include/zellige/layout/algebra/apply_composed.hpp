@@ -1,11 +1,15 @@
-// The operations with their own rule for composed layouts: Composed::moves. They work on the settled form of
-// the layout (settle.hpp); if that form is not known, they return what holds in any case, or refuse.
+// Applies the operations that have their own rule for composed layouts f(offset + g(c)) (Composed::moves in
+// op.hpp): inverses, complement, slices, vectors, recasts, cosize. Each works on the normal form
+// swizzle(start + layout(c)) that settle.hpp computes. If there is no such form, the result is a safe bound
+// or the operation is refused.
 #pragma once
 #include <zellige/layout/algebra/operands.hpp>
 #include <zellige/layout/algebra/settle.hpp>
 
 namespace zellige::algebra {
 
+/// Returns the right or left inverse of the composed layout c. Refused if c has no normal form or does not
+/// start at offset 0, or if the swizzle cannot be moved before the inverse.
 ZELLIGE_ALGEBRA constexpr Value inverse_composed(Tape& t, View c, bool right) {
   Settled const s = settle(t, c, Asks::composition);
   if (t.failed()) return nothing();
@@ -17,7 +21,7 @@ ZELLIGE_ALGEBRA constexpr Value inverse_composed(Tape& t, View c, bool right) {
   else
     inverse = left_inverse(t, s.layout);
   if (t.failed() || !s.swizzles()) return inverse;
-  // The image of an index under the swizzle must be an index again.
+  // The swizzle maps an index to another index, which must also be within the inverse.
   Bits const b = bits_of(s.swizzle);
   if (right && inverse.is_leaf() && b.shift < 0) {
     Num const size = product_of(t, inverse);
@@ -27,7 +31,9 @@ ZELLIGE_ALGEBRA constexpr Value inverse_composed(Tape& t, View c, bool right) {
   return swizzle_to_the_left(t, inverse, s.swizzle);
 }
 
-/// The number of elements from the start on that a swizzle leaves contiguous, up to `wanted`.
+/// Returns the largest power of two 2^n such that the swizzle of s moves aligned blocks of 2^n indices as a
+/// whole and the start is aligned to it. A run-time start is checked at run time, for at most `wanted`
+/// elements.
 ZELLIGE_ALGEBRA constexpr Num unswizzled_run(Tape& t, Settled const& s, Num wanted) {
   long long const run = s.swizzles() ? 1LL << bits_of(s.swizzle).base : 1LL << 40;
   if (!s.swizzles() || s.start.is(0)) return fixed(run);
@@ -37,6 +43,8 @@ ZELLIGE_ALGEBRA constexpr Num unswizzled_run(Tape& t, Settled const& s, Num want
   t.require(t.eq(t.mod(s.start, fixed(step)), fixed(0)), Rule::not_divisible, s.start, fixed(step));
   return fixed(run);
 }
+/// Returns the alignment of a composed layout in elements: all its elements form aligned runs of that length.
+/// 1 if it has no normal form.
 ZELLIGE_ALGEBRA constexpr Value max_alignment_composed(Tape& t, View c) {
   Settled const s = settle(t, c, Asks::nothing);
   if (t.failed()) return nothing();
@@ -48,7 +56,8 @@ ZELLIGE_ALGEBRA constexpr Value max_alignment_composed(Tape& t, View c) {
   t.require(t.eq(t.mod(s.start, whole), fixed(0)), Rule::not_divisible, s.start, whole);
   return number(whole);
 }
-/// The longest run that no swizzle breaks.
+/// Returns the layout of the longest vector that a and b step through together and that no swizzle splits;
+/// _1:_0 if there is none.
 ZELLIGE_ALGEBRA constexpr Value max_common_composed(Tape& t, View a, View b) {
   Settled const x = settle(t, a, Asks::nothing), y = settle(t, b, Asks::nothing);
   if (t.failed()) return nothing();
@@ -69,14 +78,15 @@ ZELLIGE_ALGEBRA constexpr Value max_common_composed(Tape& t, View a, View b) {
   }
   return unit();
 }
+/// Applies max_common_layout, or max_common_vector, which returns the number of elements of that layout.
 ZELLIGE_ALGEBRA constexpr Value apply_common(Op op, Tape& t, Values const& a) {
   Value const common = max_common_composed(t, a[0], a[1]);
   if (t.failed() || op == Op::max_common_layout) return common;
   return number(product_of(t, common));
 }
 
-/// Modes that step within the larger element must not carry into the next one; run-time strides step over
-/// whole elements.
+/// Checks that l may be seen in elements n times as large: static strides less than n must not carry into the
+/// next large element, and run-time strides must be multiples of n (checked at run time).
 ZELLIGE_ALGEBRA constexpr void require_elements(Tape& t, View l, long long n) {
   long long reached = 0;
   for (ValueNode const& m : l) {
@@ -92,7 +102,7 @@ ZELLIGE_ALGEBRA constexpr void require_elements(Tape& t, View l, long long n) {
     if (reached >= n) return t.refuse(Rule::recast_adjacent, m.d.v, n);
   }
 }
-/// Recasts to elements n times as large or as small, after a swizzle.
+/// Recasts a layout, possibly composed, to elements n times as large (up) or n times as small.
 ZELLIGE_ALGEBRA constexpr Value cast_composed(Tape& t, View c, long long n, bool up) {
   if (t.failed()) return nothing();
   if (!c.is(ValueKind::composed)) {
@@ -113,7 +123,7 @@ ZELLIGE_ALGEBRA constexpr Value cast_composed(Tape& t, View c, long long n, bool
     first = f;
   }
   if (offset.is(ValueKind::flag)) {
-    // The swizzle is one of addresses and is kept.
+    // A swizzle of addresses, not of element indices, stays the same.
     long long const bits = offset.root().s.v;
     if (!up && bits % n != 0) return t.refused(Rule::not_divisible, bits, n);
     offset.nodes[0].s = fixed(up ? bits * n : bits / n);
@@ -134,6 +144,7 @@ ZELLIGE_ALGEBRA constexpr Value cast_composed(Tape& t, View c, long long n, bool
   if (f.is(ValueKind::swizzle)) return composed(first, offset, inner);
   return make_composed(first, offset, inner);
 }
+/// Recasts the composed layout c from elements of old_bits to elements of new_bits.
 ZELLIGE_ALGEBRA constexpr Value recast_composed(Tape& t, View c, long long old_bits, long long new_bits) {
   long long const g = t.gcd(fixed(old_bits), fixed(new_bits)).v;
   Value r = c;
@@ -143,8 +154,9 @@ ZELLIGE_ALGEBRA constexpr Value recast_composed(Tape& t, View c, long long old_b
   return r;
 }
 
-/// One more than the greatest index if the numbers are known; for run-time numbers after a swizzle, the bound
-/// that the swizzle guarantees.
+/// Returns the cosize, one more than the greatest index, if all numbers are known and c has at most 4096
+/// elements or no swizzle. For run-time numbers after a swizzle, returns the upper bound that the swizzle
+/// guarantees.
 ZELLIGE_ALGEBRA constexpr Value cosize_composed(Tape& t, View c) {
   constexpr long long limit = 4096;
   Settled s = settle(t, c, Asks::nothing);
@@ -174,7 +186,8 @@ ZELLIGE_ALGEBRA constexpr Value cosize_composed(Tape& t, View c) {
   return number(all_static(c) ? fixed(last + 1) : dynamic(last + 1));
 }
 
-/// Copies of a block under an outer layout are copies only if that layout is injective.
+/// Refuses if f, the left layout of a composed one, is not known to be injective on the indices offset +
+/// l(c). A product under f would otherwise repeat elements. Swizzles are always injective.
 ZELLIGE_ALGEBRA constexpr void require_injective(Tape& t, View f, View offset, View l) {
   if (t.failed()) return;
   bool swizzles = true;
@@ -187,8 +200,8 @@ ZELLIGE_ALGEBRA constexpr void require_injective(Tape& t, View f, View offset, V
     reach = t.add(offset.root().s, cosize_of(t, l)), size = product_of(t, f);
     List<ValueNode> modes = leaves_of(f);
     merge_modes(t, modes, true);
-    // Each mode up to the index reached, the last one beyond its extent; by their strides, each steps beyond
-    // those below it.
+    // Each mode counts as far as the indices reach, the last one beyond its extent. Sorted by stride, a mode
+    // must step beyond what all modes of smaller stride cover.
     long long rest = reach.v;
     for (int i = 0; i < modes.count; ++i) {
       bool const last = i + 1 == modes.count;
@@ -213,7 +226,7 @@ ZELLIGE_ALGEBRA constexpr void require_injective(Tape& t, View f, View offset, V
   if (!injective) t.refuse(Rule::composed_overlap, reach.v, size.v);
 }
 
-/// a(c(i)): as one layout or swizzled layout if that is the same function, else as a composed layout.
+/// Returns c -> a(c(i)): as a plain or swizzled layout if a normal form exists, else as a composed layout.
 ZELLIGE_ALGEBRA constexpr Value compose_with(Tape& t, View a, View c) {
   Value const both = composed(a, number(0), c);
   Settled const s = settle(t, both, Asks::nothing);
@@ -221,6 +234,8 @@ ZELLIGE_ALGEBRA constexpr Value compose_with(Tape& t, View a, View c) {
   return both;
 }
 
+/// Applies an operation of kind Composed::moves to operands one of which is composed. Refuses if the
+/// operation does not accept a composed layout as that operand.
 ZELLIGE_ALGEBRA constexpr Value apply_composed(Op op, Tape& t, Values const& a) {
   int which = 0;
   while (which + 1 < a.size() && !a[which].is(ValueKind::composed)) ++which;

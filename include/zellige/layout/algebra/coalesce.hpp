@@ -1,4 +1,5 @@
-// coalesce: the same function of the index with as few modes as its types can prove.
+// coalesce: merges modes of a layout without changing the function of the linear index. Only static numbers
+// are compared, so modes with run-time extents stay separate.
 //
 //   (_2, _4):(_1, _2)  ->  _8:_1        (_2, n):(_1, _2)  ->  (_2, n):(_1, _2), for n is unknown
 #pragma once
@@ -6,7 +7,7 @@
 
 namespace zellige::algebra {
 
-/// The product of the leaves of a tuple, or of the extents of a layout; 1 of none.
+/// Returns the product of the leaves of a tuple, or of the extents of a layout; 1 if there are no leaves.
 ZELLIGE_ALGEBRA constexpr Num product_of(Tape& t, View v) {
   Num p = fixed(1);
   bool first = true;
@@ -20,8 +21,8 @@ ZELLIGE_ALGEBRA constexpr Num product_of(Tape& t, View v) {
   return p;
 }
 
-/// Applies f to mode i of the layout and of the tiler, for each mode of the tiler; the remaining modes are
-/// kept, or dropped.
+/// Returns the layout whose mode i is f(l[i], tiler[i]), for each mode of the tiler. The remaining modes of l
+/// are kept if keep_rest, else dropped. Refused with `rule` if the tiler has more modes than l.
 template <class F>
 ZELLIGE_ALGEBRA constexpr Value by_mode(Tape& t, View l, View tiler, bool keep_rest, Rule rule, F f) {
   if (tiler.rank() > l.rank()) return t.refused(rule, tiler.rank(), l.rank());
@@ -35,8 +36,9 @@ ZELLIGE_ALGEBRA constexpr Value by_mode(Tape& t, View l, View tiler, bool keep_r
   return r;
 }
 
-/// Merges neighbours from the last mode to the first: a mode is merged with the next one if together they
-/// step evenly.
+/// Merges adjacent modes in place, from the last to the first: modes s0:d0 and s1:d1 become s0*s1:d0 if d1 =
+/// s0*d0. Drops modes of extent 1. keep_last: the last mode is kept even if its extent is 1, because a layout
+/// continues in its last mode beyond its size.
 ZELLIGE_ALGEBRA constexpr void merge_modes(Tape& t, List<ValueNode>& flat, bool keep_last = false) {
   ValueNode* const n = flat.data;
   int const end = flat.count;
@@ -60,12 +62,13 @@ ZELLIGE_ALGEBRA constexpr void merge_modes(Tape& t, List<ValueNode>& flat, bool 
   flat.count = end - top;
   for (int i = 0; top > 0 && i < flat.count; ++i) n[i] = n[i + top];
 }
-/// Appends the merged leaves of l; none if the layout has one element.
+/// Appends the merged modes of l to `flat`; nothing if the layout has one element.
 ZELLIGE_ALGEBRA constexpr void append_merged(Tape& t, List<ValueNode>& flat, View l) {
   append_leaves(flat, l);
   merge_modes(t, flat);
 }
 
+/// Returns l with adjacent modes merged, as a flat layout: the same function of the linear index.
 ZELLIGE_ALGEBRA constexpr Value coalesce(Tape& t, View l) {
   List<ValueNode> flat;
   append_merged(t, flat, l);
@@ -73,12 +76,14 @@ ZELLIGE_ALGEBRA constexpr Value coalesce(Tape& t, View l) {
   append_layout(r.nodes, flat);
   return r;
 }
-/// Does not merge across the modes of the profile.
+/// Coalesces each mode of l separately that has its own mode in the profile; a number in the profile merges
+/// the whole mode.
 ZELLIGE_ALGEBRA constexpr Value coalesce(Tape& t, View l, View profile) {
   if (!profile.is_tuple()) return coalesce(t, l);
   return by_mode(t, l, profile, true, Rule::rank_mismatch, [&](View m, View p) { return coalesce(t, m, p); });
 }
-/// The same, and keeps each profile mode's last mode.
+/// The same as coalesce(l, profile), but keeps the last mode of each merged part even if its extent is 1.
+/// Composition needs that mode beyond the layout's size.
 ZELLIGE_ALGEBRA constexpr Value coalesce_keeping_last(Tape& t, View l, View profile) {
   if (!profile.is_tuple()) {
     List<ValueNode> flat = leaves_of(l);
@@ -88,7 +93,7 @@ ZELLIGE_ALGEBRA constexpr Value coalesce_keeping_last(Tape& t, View l, View prof
   return by_mode(t, l, profile, true, Rule::rank_mismatch,
                  [&](View m, View p) { return coalesce_keeping_last(t, m, p); });
 }
-/// For a shape: multiplies neighbours that are both static or both dynamic.
+/// Merges the extents of a shape: multiplies adjacent ones that are both static or both run-time numbers.
 ZELLIGE_ALGEBRA constexpr Value coalesce_shape(Tape& t, View shape) {
   if (shape.is_leaf()) return shape;
   Value r = empty(ValueKind::tuple);
@@ -103,7 +108,7 @@ ZELLIGE_ALGEBRA constexpr Value coalesce_shape(Tape& t, View shape) {
   return r;
 }
 
-/// Modes of stride 0 become modes of size 1.
+/// Returns l with each mode of stride 0 reduced to extent 1, which removes repeated elements.
 ZELLIGE_ALGEBRA constexpr Value filter_zeros(Value l) {
   for (ValueNode& n : l.nodes) {
     if (n.kids < 0 && n.d.is(0)) n.s = fixed(1);

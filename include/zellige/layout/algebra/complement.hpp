@@ -1,5 +1,5 @@
-// complement(L, m): the layout of the integers below m that L does not cover: its elements, added to those of
-// L, are all different and fill the codomain in order.
+// complement(L, m): the layout that adds to L's elements so as to reach the integers below m. Its elements
+// plus those of L are all different, and the complement ascends.
 //
 //   complement(4:2, 24) = (2, 3):(1, 8)
 #pragma once
@@ -7,8 +7,9 @@
 
 namespace zellige::algebra {
 
-/// Rounds up. A tuple over a number divides mode by mode until the number is used up; a number over a tuple
-/// is divided by the tuple's product.
+/// Divides and rounds up. A tuple by a tuple: mode by mode; modes without a divisor are kept. A tuple by a
+/// number: the first modes are divided until the number is used up. A number by a tuple: divided by the
+/// tuple's product.
 ZELLIGE_ALGEBRA constexpr Value ceil_div(Tape& t, View a, View b) {
   if (t.failed()) return nothing();
   if (!a.is_tuple()) {
@@ -34,6 +35,7 @@ ZELLIGE_ALGEBRA constexpr Value ceil_div(Tape& t, View a, View b) {
   return r;
 }
 
+/// Returns one more than the greatest index of a layout of integer strides.
 ZELLIGE_ALGEBRA constexpr Num cosize_of(Tape& t, View l) {
   Num last = fixed(0);
   for (ValueNode const& n : l) {
@@ -42,7 +44,9 @@ ZELLIGE_ALGEBRA constexpr Num cosize_of(Tape& t, View l) {
   return t.add(last, fixed(1));
 }
 
-/// `modes`: the leaves of a layout, consumed by the call. The result's leaves are appended.
+/// Appends the modes of the complement of a layout in `cotarget` to `result`. `modes` are the layout's
+/// leaves; the call consumes them. Refused if the layout is not injective, or has a run-time stride and more
+/// than one mode.
 ZELLIGE_ALGEBRA constexpr void append_complement(Tape& t, List<ValueNode>& modes, View cotarget,
                                                  List<ValueNode>& result) {
   for (ValueNode& n : modes) {

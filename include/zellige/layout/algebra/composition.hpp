@@ -13,24 +13,27 @@
 
 namespace zellige::algebra {
 
-/// How far the modes of B placed so far reach into a mode of A, in the part of A that a basis element
-/// selects.
+/// The largest step that the modes of B, as placed so far, take together into mode `place` of the part of A
+/// that basis element e selects.
 struct Reach {
   Path e;
   int place;
   Num digit;
 };
-/// The direction in which those modes step.
+/// The smallest and largest stride, and the number, of the modes of B that step through the part of A that
+/// basis element e selects.
 struct Steps {
   Path e;
   Num min;
   Num max;
   int modes;
 };
+/// What the modes of B that were placed so far use of A, for the overlap check.
 struct Reached {
   List<Reach> digits;
   List<Steps> steps;
 };
+/// Records the stride of one more mode of B.
 ZELLIGE_ALGEBRA constexpr void note_step(Tape& t, Reached& r, Path e, Num stride) {
   for (Steps& s : r.steps) {
     if (s.e != e) continue;
@@ -41,6 +44,7 @@ ZELLIGE_ALGEBRA constexpr void note_step(Tape& t, Reached& r, Path e, Num stride
   }
   r.steps.push_back({e, t.min(fixed(0), stride), t.max(fixed(0), stride), 1});
 }
+/// Records that one more mode of B steps `more` elements into mode `place` of A.
 ZELLIGE_ALGEBRA constexpr void note_digit(Tape& t, Reached& r, Path e, int place, Num more) {
   for (Reach& d : r.digits) {
     if (d.e != e || d.place != place) continue;
@@ -49,7 +53,8 @@ ZELLIGE_ALGEBRA constexpr void note_digit(Tape& t, Reached& r, Path e, int place
   }
   r.digits.push_back({e, place, more});
 }
-/// Modes that step through the same part of A must not carry from one of its modes into the next.
+/// Refuses if the modes of B together could carry from one mode of A into the next, or step in opposite
+/// directions.
 ZELLIGE_ALGEBRA constexpr void require_disjoint(Tape& t, List<ValueNode> const& a, Reached const& r, Path e) {
   for (Steps const& s : r.steps) {
     if (s.e != e || s.modes < 2) continue;
@@ -62,8 +67,9 @@ ZELLIGE_ALGEBRA constexpr void require_disjoint(Tape& t, List<ValueNode> const& 
   }
 }
 
-/// Maps one mode of B, n, through the modes of A. `reached` is null if B has no other mode, or if its tiles
-/// may exceed the end of a mode: see logical_divide.
+/// Appends the composition of A with one mode n of B to `out`. `a` are the merged modes of A. round_up: a
+/// tile may be partial, so the crossing rule is not checked. Records what n uses of A in `reached` unless
+/// that is null.
 ZELLIGE_ALGEBRA constexpr void compose_mode(Tape& t, List<ValueNode> const& a, ValueNode const& n,
                                             bool round_up, Reached* reached, List<ValueNode>& out) {
   Num extent = n.s;
@@ -111,7 +117,7 @@ ZELLIGE_ALGEBRA constexpr void compose_mode(Tape& t, List<ValueNode> const& a, V
   }
 }
 
-/// The modes that the strides of B select: the profile of B's codomain, as far as B shows it.
+/// Widens a profile until it has the mode that basis element e selects.
 ZELLIGE_ALGEBRA constexpr void widen(Value& profile, Path e, int depth) {
   if (depth == path_length(e)) return;
   int const i = path_index(e, depth);
@@ -125,6 +131,8 @@ ZELLIGE_ALGEBRA constexpr void widen(Value& profile, Path e, int depth) {
   }
   profile = wide;
 }
+/// Returns the profile of a layout's codomain, as far as its strides show it: a tuple if some strides are
+/// basis elements, else a number.
 ZELLIGE_ALGEBRA constexpr Value coprofile(View l) {
   Value profile = number(0);
   for (ValueNode const& n : l) {
@@ -133,7 +141,7 @@ ZELLIGE_ALGEBRA constexpr Value coprofile(View l) {
   return profile;
 }
 
-/// The part of A that a basis element selects.
+/// Returns the mode of A that a basis element selects. Refused if A has no such mode.
 ZELLIGE_ALGEBRA constexpr View selected_by(Tape& t, View a, Path e) {
   for (int i = 0; e != 0 && i < path_length(e); ++i) {
     int const m = path_index(e, i);
@@ -145,7 +153,7 @@ ZELLIGE_ALGEBRA constexpr View selected_by(Tape& t, View a, Path e) {
   }
   return a;
 }
-/// The result has B's tree, with a subtree for each leaf.
+/// Appends composition(a, b) for a layout b. The result has b's tree, with a subtree in place of each leaf.
 ZELLIGE_ALGEBRA constexpr void append_composed(Tape& t, View a, View b, bool round_up, List<ValueNode>& out) {
   bool is_simple = true;
   bool const alone = b.is_leaf();
@@ -180,6 +188,8 @@ ZELLIGE_ALGEBRA constexpr void append_composed(Tape& t, View a, View b, bool rou
     if (noted != nullptr && flat.count > 1) require_disjoint(t, flat, reached, n.e);
   }
 }
+/// Appends composition(a, b); b may also be a number n (n:1), `_` (the complete mode), or a tuple of such,
+/// mode by mode.
 ZELLIGE_ALGEBRA constexpr void append_composition(Tape& t, View a, View b, List<ValueNode>& out) {
   switch (b.kind()) {
     case ValueKind::underscore:
@@ -206,7 +216,8 @@ ZELLIGE_ALGEBRA constexpr Value composition(Tape& t, View a, View b) {
   return r;
 }
 
-/// The same function over another shape: with_shape(L, s) = composition(L, compact layout of s).
+/// Returns the compact layout of a shape, first mode fastest, with strides from `current` on. Sets `current`
+/// to the stride after the last mode.
 ZELLIGE_ALGEBRA constexpr Value compact(Tape& t, View shape, Num& current) {
   if (shape.is_leaf()) {
     Num const s = shape.root().s;
@@ -222,6 +233,8 @@ ZELLIGE_ALGEBRA constexpr Value compact(Tape& t, View shape, Num& current) {
 ZELLIGE_ALGEBRA constexpr Value compact_left(Tape& t, View shape, Num first = fixed(1)) {
   return compact(t, shape, first);
 }
+/// Returns the compact layout of a shape, last mode fastest, with strides from `current` on. Sets `current`
+/// to the stride after the last.
 ZELLIGE_ALGEBRA constexpr Value compact_right(Tape& t, View shape, Num& current) {
   if (shape.is_leaf()) return compact(t, shape, current);
   List<Value> modes;

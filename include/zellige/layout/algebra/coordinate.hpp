@@ -1,9 +1,12 @@
-// crd2idx, idx2crd and crd2crd on values; see zellige/layout/coordinate.hpp for what they mean.
+// Converts coordinates to indices and back, on values: crd2idx, idx2crd and crd2crd.
+// zellige/layout/coordinate.hpp defines them.
 #pragma once
 #include <zellige/layout/algebra/module.hpp>
 
 namespace zellige::algebra {
 
+/// Returns the index of a coordinate in the layout l. A number in place of a tuple of modes counts
+/// colexicographically. Refused if the ranks differ.
 ZELLIGE_ALGEBRA constexpr Value index_of(Tape& t, View crd, View l) {
   if (t.failed()) return nothing();
   if (crd.is_tuple()) {
@@ -97,7 +100,7 @@ ZELLIGE_ALGEBRA constexpr Value crd2crd(Tape& t, View crd, View from, View to) {
   }
   return idx2crd(t, crd2idx(t, crd, from), to);
 }
-/// The index with 0 for each `_`.
+/// Returns the index of the coordinate crd in the layout l, with each `_` taken as 0: where the slice starts.
 ZELLIGE_ALGEBRA constexpr Value offset_of(Tape& t, Value crd, View l) {
   for (ValueNode& n : crd.nodes) {
     if (n.kind == ValueKind::underscore) n.kind = ValueKind::number, n.s = fixed(0);

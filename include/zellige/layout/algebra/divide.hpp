@@ -1,5 +1,6 @@
-// Divides: splits a layout into a tile and the tiles. logical_divide keeps them mode by mode, zipped_divide
-// gathers (tile, rest), tiled_divide spreads the rest, flat_divide spreads both.
+// Splits a layout into a tile and the rest, the layout over the tiles. logical_divide pairs (tile, rest) in
+// each mode, zipped_divide gives ((tiles), (rests)), tiled_divide makes each rest a mode of its own, and
+// flat_divide each tile as well.
 //
 //   zipped_divide((8, 6):(1, 8), (4, 3)) = ((4, 3), (2, 2)):((1, 8), (4, 24))
 #pragma once
@@ -7,13 +8,13 @@
 
 namespace zellige::algebra {
 
-/// A number n as the compact layout of extent n.
+/// Converts a number n to the compact layout n:1; other values are returned unchanged.
 ZELLIGE_ALGEBRA constexpr Value as_layout(View v) {
   if (!v.is_number()) return v;
   return mode(v.root().s, {fixed(v.root().s.is(1) ? 0 : 1)});
 }
 
-/// (l o tile, l o rest), where rest is the complement of the tile in l.
+/// Appends (l o tile, l o rest), where rest is the complement of the tile in l's size.
 ZELLIGE_ALGEBRA constexpr void append_divided(Tape& t, View l, View tile, List<ValueNode>& out) {
   List<ValueNode> extents, modes, rest;
   Value shape({0, ValueKind::tuple, {}, {}, 0}, 8);
@@ -25,7 +26,7 @@ ZELLIGE_ALGEBRA constexpr void append_divided(Tape& t, View l, View tile, List<V
   append_complement(t, modes, target.rank() == 1 ? target[0] : target, rest);
   if (t.failed()) return;
   Value const remaining = layout_of(rest);
-  // Tiles of consecutive elements round up, mode by mode: the last tile of a mode may be partial.
+  // Tiles of consecutive elements are rounded up, mode by mode: the last tile of a mode may be partial.
   modes.count = 0;
   append_merged(t, modes, tile);
   if (modes.count != 1 || !modes.data[0].d.is(1))
@@ -34,6 +35,8 @@ ZELLIGE_ALGEBRA constexpr void append_divided(Tape& t, View l, View tile, List<V
   append_composed(t, l, tile, false, out);
   append_composed(t, l, remaining, true, out);
 }
+/// Appends logical_divide(l, tiler). The tiler is a layout, a number, `_` (the mode is not divided), or a
+/// tuple of such, mode by mode.
 ZELLIGE_ALGEBRA constexpr void append_logical_divide(Tape& t, View l, View tiler, List<ValueNode>& out) {
   switch (tiler.kind()) {
     case ValueKind::underscore:
@@ -62,8 +65,9 @@ ZELLIGE_ALGEBRA constexpr Value logical_divide(Tape& t, View l, View tiler) {
   return r;
 }
 
-/// Adds the first parts of the pairs of l to `first` and their second parts to `second`: with a guide of two
-/// leaves, ((a, A), (b, B), c) gives (a, b) and (A, B, c).
+/// Splits the pairs of l: appends their first elements to `first` and their second elements to `second`. The
+/// guide, a tiler, says how deep the pairs are; modes beyond it go to `second`. With a guide of two leaves,
+/// ((a, A), (b, B), c) gives (a, b) and (A, B, c).
 ZELLIGE_ALGEBRA constexpr void append_unzipped(Tape& t, View l, View guide, List<ValueNode>& first,
                                                List<ValueNode>& second) {
   if (!guide.is(ValueKind::tuple)) {
@@ -84,6 +88,7 @@ ZELLIGE_ALGEBRA constexpr void append_unzipped(Tape& t, View l, View guide, List
       second.append(m.node, m.node_count());
   }
 }
+/// Returns the layout (first elements, second elements) of the pairs of l; see append_unzipped.
 ZELLIGE_ALGEBRA constexpr Value unzip_by(Tape& t, View l, View guide) {
   if (t.failed()) return nothing();
   List<ValueNode> second;
@@ -93,17 +98,19 @@ ZELLIGE_ALGEBRA constexpr Value unzip_by(Tape& t, View l, View guide) {
   r.nodes.append(second);
   return r;
 }
-/// Adds the modes of m, or m itself if it has only one.
+/// Appends each mode of m as a mode of r, or m itself if it has only one.
 ZELLIGE_ALGEBRA constexpr void spread_into(Value& r, View m) {
   if (m.rank() == 1) return r.add(m);
   for (int i = 0; i < m.rank(); ++i) r.add(m[i]);
 }
+/// Returns ((a), r0, r1, ...) for ((a), (r0, r1, ...)).
 ZELLIGE_ALGEBRA constexpr Value spread_rest(View zipped) {
   Value r = empty(zipped.kind());
   r.add(zipped[0]);
   spread_into(r, zipped[1]);
   return r;
 }
+/// Returns (a0, a1, ..., r0, r1, ...) for ((a0, a1, ...), (r0, r1, ...)).
 ZELLIGE_ALGEBRA constexpr Value spread_both(View zipped) {
   Value r = empty(zipped.kind());
   spread_into(r, zipped[0]);

@@ -1,5 +1,5 @@
-// Layouts, including composed ones, as functions: the element at a coordinate, by a tape or, for known
-// integers, by a loop.
+// Evaluates layouts, composed ones included, at a coordinate: apply_function with arithmetic on a tape, or
+// class Function, a fast loop for known integers.
 //
 //   apply_function(t, (_4,_8):(_8,_1) o _0 o (_10,_3):(_1,_10), 25)   is  14
 //   Function f(layout);  f(25)                                        the same without building values
@@ -8,12 +8,14 @@
 
 namespace zellige::algebra {
 
-/// The start of the left part of a composed layout; 0 if it waits for a pointer.
+/// Returns the offset of a composed layout; 0 if it is a flag that stands for the address of a pointer set
+/// later.
 ZELLIGE_ALGEBRA constexpr Value start_of(View offset) {
   if (offset.is(ValueKind::flag)) return number(0);
   return offset;
 }
-/// The element of a layout or swizzle, composed or not, at a coordinate.
+/// Returns the element of a layout or swizzle f, composed or not, at a coordinate. Refused if a swizzle meets
+/// a coordinate where it needs an integer.
 ZELLIGE_ALGEBRA constexpr Value apply_function(Tape& t, View f, View crd) {
   if (t.failed()) return nothing();
   if (f.is(ValueKind::composed)) {
@@ -29,14 +31,15 @@ ZELLIGE_ALGEBRA constexpr Value apply_function(Tape& t, View f, View crd) {
   return number(swizzled(t, bits_of(f), at.root().s));
 }
 
-/// A layout of known integers as a function of the index. Not for layouts that map to coordinates: integers()
-/// is then false.
+/// A layout with known integer strides as a function of the linear index. Layouts that map to coordinates are
+/// not supported: integers() returns false for them.
 class Function {
  public:
   ZELLIGE_ALGEBRA constexpr Function() {}
   ZELLIGE_ALGEBRA constexpr explicit Function(View f) { append(f, 0); }
 
   ZELLIGE_ALGEBRA constexpr bool integers() const { return integers_; }
+  /// Returns the element at linear index i.
   ZELLIGE_ALGEBRA constexpr long long operator()(long long i) const {
     Mode const* m = modes_.data;
     for (Part const& p : parts_) {
@@ -61,12 +64,14 @@ class Function {
     long long extent;
     long long stride;
   };
-  /// A swizzle, or the given number of modes, applied to the offset and the result of the previous part.
+  /// One function of the chain: a swizzle (modes is 0), or a layout of the given number of modes. It is
+  /// applied to offset + the result of the previous part.
   struct Part {
     long long offset;
     int modes;
     Bits bits;
   };
+  /// Appends the parts of f in the order of their application, the innermost first.
   ZELLIGE_ALGEBRA constexpr void append(View f, long long offset) {
     if (f.is(ValueKind::composed)) {
       View const start = f[1];

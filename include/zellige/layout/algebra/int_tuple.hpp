@@ -1,9 +1,10 @@
-// Arithmetic, predicates and orders on integer tuples, as values.
+// Arithmetic, comparisons and orders of integer tuples, as values. A predicate returns the number 1 or 0.
 #pragma once
 #include <zellige/layout/algebra/module.hpp>
 
 namespace zellige::algebra {
 
+/// Combines all leaves of v with a binary operation of the tape; 0 if there are no leaves.
 ZELLIGE_ALGEBRA constexpr Num fold_leaves(Tape& t, View v, Num (Tape::*op)(Num, Num)) {
   Num r = fixed(0);
   bool first = true;
@@ -30,7 +31,8 @@ ZELLIGE_ALGEBRA constexpr Value inner_product(Tape& t, View a, View b) {
   return number(sum);
 }
 
-/// a/b where b divides a, and 1 where a divides b.
+/// Returns a/b if b divides a, and 1 if a divides b, with the sign of the quotient. Refused if neither
+/// divides the other.
 ZELLIGE_ALGEBRA constexpr Num shape_div(Tape& t, Num a, Num b) {
   t.require(t.lt(fixed(0), t.abs(b)), Rule::divide_by_zero, a, b);
   t.require(t.lt(fixed(0), t.abs(a)), Rule::divide_by_zero, b, a);
@@ -84,7 +86,8 @@ ZELLIGE_ALGEBRA constexpr Value elem_scale(Tape& t, View a, View b) {
   for (int i = 0; i < a.rank(); ++i) r.add(elem_scale(t, a[i], b[i]));
   return r;
 }
-/// Inclusive: (x0, x0*x1, ...); exclusive: starts with 1 and omits the last.
+/// Returns the products of the first elements times `start`: (s*x0, s*x0*x1, ...) if inclusive, else (s,
+/// s*x0, ...) without the last product.
 ZELLIGE_ALGEBRA constexpr Value scan(Tape& t, View v, Num start, bool inclusive) {
   Value r = empty(ValueKind::tuple);
   for (int i = 0; i < v.rank(); ++i) {
@@ -95,6 +98,7 @@ ZELLIGE_ALGEBRA constexpr Value scan(Tape& t, View v, Num start, bool inclusive)
   return r;
 }
 
+/// Returns 1 if a is 0, else 0.
 ZELLIGE_ALGEBRA constexpr Num negation(Tape& t, Num a) { return t.eq(a, fixed(0)); }
 ZELLIGE_ALGEBRA constexpr Num equal(Tape& t, View a, View b) {
   if (a.is_tuple() != b.is_tuple() || a.rank() != b.rank()) return fixed(0);
@@ -103,6 +107,8 @@ ZELLIGE_ALGEBRA constexpr Num equal(Tape& t, View a, View b) {
   for (int i = 0; i < a.rank(); ++i) all = i == 0 ? equal(t, a[0], b[0]) : t.both(all, equal(t, a[i], b[i]));
   return all;
 }
+/// Compares lexicographically, from the first mode on, or from the last mode on (colexicographically) if
+/// from_last.
 ZELLIGE_ALGEBRA constexpr Num lex_less(Tape& t, View a, View b, bool from_last) {
   if (!a.is_tuple() && !b.is_tuple()) return t.lt(a.root().s, b.root().s);
   if (a.is_tuple() != b.is_tuple()) return t.refuse(Rule::rank_mismatch, a.rank(), b.rank()), fixed(0);
@@ -127,6 +133,7 @@ ZELLIGE_ALGEBRA constexpr Num elem_less(Tape& t, View a, View b) {
 }
 
 ZELLIGE_ALGEBRA constexpr bool congruent(View a, View b) { return same_profile(a, b); }
+/// True if the nesting of b refines that of a.
 ZELLIGE_ALGEBRA constexpr bool weakly_congruent(View a, View b) {
   if (a.is_leaf()) return true;
   if (b.is_leaf() || a.rank() != b.rank()) return false;
@@ -135,7 +142,8 @@ ZELLIGE_ALGEBRA constexpr bool weakly_congruent(View a, View b) {
   }
   return true;
 }
-/// Every coordinate of a is one of b: the sizes are equal at each leaf of a.
+/// Returns 1 if every coordinate of a is also a coordinate of b: each leaf of a equals the size of the
+/// corresponding mode of b.
 ZELLIGE_ALGEBRA constexpr Num compatible(Tape& t, View a, View b) {
   if (a.is_leaf()) return t.eq(a.root().s, product_of(t, b));
   if (b.is_leaf() || a.rank() != b.rank()) return fixed(0);
@@ -144,6 +152,7 @@ ZELLIGE_ALGEBRA constexpr Num compatible(Tape& t, View a, View b) {
     all = i == 0 ? compatible(t, a[0], b[0]) : t.both(all, compatible(t, a[i], b[i]));
   return all;
 }
+/// Returns 1 if the size of each mode of a is a multiple of the size of the corresponding mode of b.
 ZELLIGE_ALGEBRA constexpr Num evenly_divides(Tape& t, View a, View b) {
   if (!b.is_tuple()) return t.eq(t.mod(product_of(t, a), product_of(t, b)), fixed(0));
   if (b.rank() > a.rank()) return fixed(0);
@@ -154,6 +163,7 @@ ZELLIGE_ALGEBRA constexpr Num evenly_divides(Tape& t, View a, View b) {
   }
   return all;
 }
+/// Returns v with each leaf replaced by 1 where `zeros` has a 0.
 ZELLIGE_ALGEBRA constexpr Value filter_zeros(Tape& t, View zeros, View v) {
   if (zeros.is_leaf()) {
     Value r = v;

@@ -1,20 +1,23 @@
-// Inverses of a layout, as functions of indices.
+// Inverts a layout L as a function of the linear index.
 //
 //   right_inverse(L):  L(R(i)) = i          for i < size(R): the longest R from index 0 that the types prove
 //   left_inverse(L):   L(R(L(i))) = L(i)    for every i
 //   nullspace(L):      L(N(i)) = 0          for every i
 //
-// The results of R and N are coordinates of L.
+// R and N give linear coordinates of L. The inverses need static integer strides; other modes are skipped by
+// right_inverse and refused by left_inverse.
 #pragma once
 #include <zellige/layout/algebra/composition.hpp>
 
 namespace zellige::algebra {
 
-/// A mode with the number of indices counted by the modes before it.
+/// A mode of a layout with the product of the extents before it: the linear coordinate at which the mode is 1
+/// and all others are 0.
 struct Counted {
   ValueNode n;
   Num before;
 };
+/// Returns the merged modes of l with the product of the extents before each.
 ZELLIGE_ALGEBRA constexpr List<Counted> counted_modes(Tape& t, View l) {
   List<Counted> modes;
   Num before = fixed(1);
@@ -27,7 +30,7 @@ ZELLIGE_ALGEBRA constexpr List<Counted> counted_modes(Tape& t, View l) {
   }
   return modes;
 }
-/// The modes with a static integer stride, by its magnitude.
+/// Returns the modes with static integer strides, sorted by the stride's absolute value.
 ZELLIGE_ALGEBRA constexpr List<Counted> by_stride(List<Counted> const& modes) {
   List<Counted> sorted;
   for (Counted const& c : modes) {
@@ -49,7 +52,7 @@ ZELLIGE_ALGEBRA constexpr Value right_inverse(Tape& t, View l) {
   List<ValueNode> result;
   Num reached = fixed(1);
   for (Counted const& c : by_stride(counted_modes(t, l))) {
-    // A mode with a negative stride has its indices below 0, except the first.
+    // A mode of negative stride has only its first index at or above 0, so it cannot continue the inverse.
     if (!same(c.n.d, reached)) continue;
     result.push_back(mode_node(c.n.s, {c.before}));
     reached = t.mul(c.n.s, c.n.d);
@@ -63,7 +66,7 @@ ZELLIGE_ALGEBRA constexpr Value left_inverse(Tape& t, View l) {
   for (Counted const& c : counted_modes(t, l)) {
     if (!c.n.d.is(0)) modes.push_back(c);
   }
-  // A single mode with a negative stride: the indices are 0 and below, and so is R's domain.
+  // A single mode of negative stride: its indices are 0 and below, and the inverse is defined there.
   if (modes.size() == 1 && modes[0].n.e == 0 && modes[0].n.d.is_static() && modes[0].n.d.v < 0) {
     List<ValueNode> down;
     down.push_back(mode_node(fixed(-modes[0].n.d.v), {fixed(0)}));
@@ -85,8 +88,8 @@ ZELLIGE_ALGEBRA constexpr Value left_inverse(Tape& t, View l) {
     t.require(t.eq(t.mod(c.n.d, below), fixed(0)), Rule::left_inverse_stride, c.n.d, below);
     if (t.failed()) return nothing();
     Num const gap = t.div(c.n.d, below);
-    // Digits are distinguishable if none exceeds its place: the gap admits no more than the mode has, or
-    // nothing carries.
+    // An index determines its coordinate if no digit exceeds its place: either the gap between the two
+    // strides admits at most the extent of the mode, or the modes below never carry.
     Num const full = t.mul(extent, below);
     t.require(t.either(t.le(gap, extent), t.lt(last, full)), Rule::left_inverse_overlap, last, full);
     result.push_back(mode_node(gap, {before}));

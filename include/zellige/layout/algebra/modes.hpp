@@ -1,22 +1,25 @@
-// Edits of the modes of a layout or a tuple: they rearrange, and compute nothing.
+// Edits the list of modes of a layout or tuple (take, group, replace, insert, slice ...) without computing on
+// the numbers.
 #pragma once
 #include <zellige/layout/algebra/product.hpp>
 
 namespace zellige::algebra {
 
+/// Returns v with x as a new first mode.
 ZELLIGE_ALGEBRA constexpr Value prepend(View v, View x) {
   if (v.is_leaf()) return bundle(v.kind(), x, v);
   Value r = bundle(v.kind(), x);
   for (int i = 0; i < v.rank(); ++i) r.add(v[i]);
   return r;
 }
+/// Returns v with copies of x before its first mode, until it has n modes. Refused if v has more.
 ZELLIGE_ALGEBRA constexpr Value pad_front(Tape& t, View v, int n, View x) {
   if (n < v.rank()) return t.refused(Rule::rank_mismatch, n, v.rank());
   Value r = v;
   while (r.rank() < n) r = prepend(r, x);
   return r;
 }
-/// Modes begin..end-1; end -1 is the rank.
+/// Returns modes begin to end - 1; end = -1 stands for the rank.
 ZELLIGE_ALGEBRA constexpr Value take(Tape& t, View v, int begin, int end) {
   if (end == -1) end = v.rank();
   if (begin < 0 || begin > end) return t.refused(Rule::mode_out_of_range, begin, v.rank());
@@ -25,6 +28,7 @@ ZELLIGE_ALGEBRA constexpr Value take(Tape& t, View v, int begin, int end) {
   for (int i = begin; i < end; ++i) r.add(v[i]);
   return r;
 }
+/// Returns v with modes begin to end - 1 grouped into one mode; end = -1 stands for the rank.
 ZELLIGE_ALGEBRA constexpr Value group(Tape& t, View v, int begin, int end) {
   if (end == -1) end = v.rank();
   Value const inner = take(t, v, begin, end);
@@ -70,7 +74,7 @@ ZELLIGE_ALGEBRA constexpr Value reverse(View v) {
   for (int i = v.rank() - 1; i >= 0; --i) r.add(v[i]);
   return r;
 }
-/// The leaves of v, in order, in the profile of another.
+/// Returns the leaves of v, in order, in the nesting of `profile`. Refused if the numbers of leaves differ.
 ZELLIGE_ALGEBRA constexpr Value unflatten(Tape& t, View v, View profile) {
   Value r = profile;
   int next = 0;
@@ -86,7 +90,8 @@ ZELLIGE_ALGEBRA constexpr Value unflatten(Tape& t, View v, View profile) {
   if (next != v.rank()) return t.refused(Rule::profile_mismatch, v.rank(), next);
   return r;
 }
-/// ((a, b), (c, d)) -> ((a, c), (b, d)).
+/// Transposes two levels of modes: ((a, b), (c, d)) becomes ((a, c), (b, d)). All modes must have the same
+/// rank.
 ZELLIGE_ALGEBRA constexpr Value transpose_modes(Tape& t, View v) {
   if (v.is_leaf()) return v;
   // A flat layout is one row.
@@ -104,7 +109,8 @@ ZELLIGE_ALGEBRA constexpr Value transpose_modes(Tape& t, View v) {
   return r;
 }
 
-/// Slicing. Keeps the modes under a `_` of the coordinate (or the others), as adjacent modes.
+/// Appends the modes of v that stand under a `_` of the coordinate (marked), or those under a number (not
+/// marked), to `kept`.
 ZELLIGE_ALGEBRA constexpr void keep_marked(Tape& t, View crd, View v, bool marked, Value& kept) {
   if (!crd.is_tuple()) {
     if (crd.is(ValueKind::underscore) == marked) kept.add(v);
@@ -113,6 +119,8 @@ ZELLIGE_ALGEBRA constexpr void keep_marked(Tape& t, View crd, View v, bool marke
   if (v.is_leaf() || crd.rank() != v.rank()) return t.refuse(Rule::rank_mismatch, crd.rank(), v.rank());
   for (int i = 0; i < crd.rank(); ++i) keep_marked(t, crd[i], v[i], marked, kept);
 }
+/// Returns the modes of v under a `_` of the coordinate. An index offset is not included; see slice_composed
+/// and offset_of.
 ZELLIGE_ALGEBRA constexpr Value slice(Tape& t, View crd, View v) {
   if (crd.is(ValueKind::underscore)) return v;
   Value kept = empty(v.kind() == ValueKind::number ? ValueKind::tuple : v.kind());
@@ -120,6 +128,7 @@ ZELLIGE_ALGEBRA constexpr Value slice(Tape& t, View crd, View v) {
   if (t.failed()) return nothing();
   return kept;
 }
+/// Returns the modes of v under a number of the coordinate: the complement of slice.
 ZELLIGE_ALGEBRA constexpr Value dice(Tape& t, View crd, View v) {
   if (crd.is_number()) return v;
   Value kept = empty(v.kind() == ValueKind::number ? ValueKind::tuple : v.kind());

@@ -1,10 +1,12 @@
-// The integer-module that indices live in: integers, and coordinates (arithmetic tuples) spanned by
-// basis elements. 2@0 + 3@1 is the coordinate (2, 3).
+// Adds and scales indices, which are integers or coordinates (arithmetic tuples) written with basis elements:
+// 2@0 + 3@1 is the coordinate (2, 3).
 #pragma once
 #include <zellige/layout/algebra/modes.hpp>
 
 namespace zellige::algebra {
 
+/// Writes the basis element n@path as a tuple, from path index `depth` on: n in the selected mode, after
+/// zeros.
 ZELLIGE_ALGEBRA constexpr Value to_coordinate(Num n, Path e, int depth) {
   if (depth == path_length(e)) return number(n);
   Value r = empty(ValueKind::arithmetic);
@@ -12,13 +14,15 @@ ZELLIGE_ALGEBRA constexpr Value to_coordinate(Num n, Path e, int depth) {
   r.add(to_coordinate(n, e, depth + 1));
   return r;
 }
+/// Returns a basis element or tuple as an arithmetic tuple; an integer stays an integer.
 ZELLIGE_ALGEBRA constexpr Value as_arithmetic_tuple(View v) {
   if (v.is_number()) return to_coordinate(v.root().s, v.root().e, 0);
   if (v.is(ValueKind::tuple)) return retag(v, ValueKind::arithmetic);
   return v;
 }
 
-/// Tuples are added element by element, the shorter continued by zeros.
+/// Adds two indices. Tuples are added element by element, the shorter one continued by zeros. Refused for a
+/// nonzero integer and a tuple.
 ZELLIGE_ALGEBRA constexpr Value add(Tape& t, View x, View y) {
   if (t.failed()) return nothing();
   Value const a = as_arithmetic_tuple(x);
@@ -49,7 +53,8 @@ ZELLIGE_ALGEBRA constexpr Value negate(Tape& t, Value v) {
 }
 ZELLIGE_ALGEBRA constexpr Value subtract(Tape& t, View a, View b) { return add(t, a, negate(t, b)); }
 
-/// One more than the largest coordinate.
+/// Returns the largest index of a layout, as an integer or a coordinate, with strides taken by absolute
+/// value.
 ZELLIGE_ALGEBRA constexpr Value last_of(Tape& t, View l) {
   if (l.is_leaf()) {
     Num const last = t.mul(t.sub(l.root().s, fixed(1)), t.abs(l.root().d));
@@ -65,6 +70,7 @@ ZELLIGE_ALGEBRA constexpr Value last_of(Tape& t, View l) {
   }
   return sum;
 }
+/// Returns the extents of the codomain: one more than the largest index in each of its modes.
 ZELLIGE_ALGEBRA constexpr Value coshape(Tape& t, View l) {
   Value v = as_arithmetic_tuple(last_of(t, l));
   for (ValueNode& n : v.nodes) {
@@ -72,11 +78,13 @@ ZELLIGE_ALGEBRA constexpr Value coshape(Tape& t, View l) {
   }
   return v;
 }
+/// Returns the product of the extents of the codomain.
 ZELLIGE_ALGEBRA constexpr Value cosize(Tape& t, View l) {
   Value const extent = coshape(t, l);
   if (t.failed()) return nothing();
   return number(product_of(t, extent));
 }
+/// Depth of nesting; 0 for a leaf.
 ZELLIGE_ALGEBRA constexpr int depth_of(View v) {
   int maximum = 0;
   for (int i = 0; !v.is_leaf() && i < v.rank(); ++i) {
@@ -85,7 +93,7 @@ ZELLIGE_ALGEBRA constexpr int depth_of(View v) {
   }
   return v.is_leaf() ? 0 : maximum + 1;
 }
-/// (_1@0, _1@1, ...): the strides of the identity.
+/// Returns the strides of the identity layout of a shape, (_1@0, _1@1, ...), with the path e as a prefix.
 ZELLIGE_ALGEBRA constexpr Value basis_like(View shape, Path e = 0) {
   if (shape.is_leaf()) return number(fixed(1), e);
   Value r = empty(ValueKind::tuple);

@@ -1,7 +1,7 @@
-// The operations on layouts: a table with one row per operation. Everything that knows operations by name or
-// number reads these rows: their numbers (Op), the dispatch to their functions (operation.hpp), the treatment
-// of composed layouts and of users' modules, the run-time API (runtime.hpp), the evaluation of expressions
-// (evaluate.hpp) and, with it, `zellige layout`.
+// The table of all layout operations, one row per operation. All code that finds an operation by name or
+// number is generated from it: the enumeration Op, the dispatch to the functions (operation.hpp), the
+// treatment of composed layouts and of strides of users' types, the run-time API (runtime.hpp), and the
+// evaluation of expressions (evaluate.hpp) with the command `zellige layout`.
 //
 //   row(id, names, parameters, family, composed, function)
 //
@@ -20,25 +20,27 @@
 
 namespace zellige {
 
+/// Groups of operations that share their treatment of composed layouts and strides.
 enum class Family : signed char {
   reshape,   // the same elements under other coordinates
   filter,    // without repeated elements
-  compose,   //
+  compose,   //  // composition
   invert,    // inverses and their parts
-  divide,    //
-  product,   //
-  make,      // layouts from shapes, and after another layout
-  vector,    // common runs, and elements of another size
-  modes,     // edits of modes
-  query,     // of the domain
-  codomain,  // of the indices
+  divide,    //  // tiles of a layout
+  product,   //  // repetitions of a block
+  make,      // layouts from shapes, or with the shape of another layout
+  vector,    // common vectors of two layouts, and elements of another size
+  modes,     // edits of the list of modes
+  query,     // size, rank and shape
+  codomain,  // properties of the indices, such as cosize
   coordinate,
   number,
 };
+/// How an operation treats a composed layout, f(offset + inner(c)), as its first operand.
 enum class Composed : signed char {
-  inside,  // applied to the inner layout, under the same swizzle
-  asks,    // answered by the inner layout
-  moves,   // has its own rule, in apply_composed.hpp
+  inside,  // applied to the inner layout; the result is composed with the same f and offset
+  asks,    // the result for the inner layout is returned
+  moves,   // has a rule of its own, in apply_composed.hpp
   reject,  // refused
 };
 
@@ -162,7 +164,7 @@ enum class Composed : signed char {
   row(equal,                "equal",                "n n",           number,  reject, boolean(equal(t, a[0], a[1])))
 // clang-format on
 
-/// An operation: the subject of a plan, or of a refusal.
+/// Number of an operation: its row's position in the table.
 enum class Op : short {
 #define ZELLIGE_ROW(id, ...) id,
   ZELLIGE_LAYOUT_OPERATIONS(ZELLIGE_ROW)
@@ -170,6 +172,7 @@ enum class Op : short {
       count
 };
 
+/// Returns the family column of an operation's row.
 ZELLIGE_ALGEBRA constexpr Family family_of(Op op) {
   switch (op) {
 #define ZELLIGE_ROW(id, names, parameters, family, ...) \
@@ -181,6 +184,7 @@ ZELLIGE_ALGEBRA constexpr Family family_of(Op op) {
       return Family::number;
   }
 }
+/// Returns the composed column of an operation's row.
 ZELLIGE_ALGEBRA constexpr Composed composed_of(Op op) {
   switch (op) {
 #define ZELLIGE_ROW(id, names, parameters, family, composed, ...) \

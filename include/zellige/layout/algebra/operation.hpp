@@ -1,5 +1,5 @@
-// Dispatch of every operation of the algebra by number, on values: the single entry point of the compile-time
-// API, the run-time API and the command line.
+// Applies any operation of the layout algebra to operands given as values (algebra/value.hpp). The
+// compile-time API, the run-time API and the command line all enter the algebra here.
 #pragma once
 #include <zellige/layout/algebra/apply_composed.hpp>
 #include <zellige/layout/algebra/operands.hpp>
@@ -7,7 +7,8 @@
 namespace zellige {
 
 namespace algebra {
-/// Calls the row's function on operands none of which is composed.
+/// Calls the function that the table of op.hpp names for the operation. No operand may be a composed layout.
+/// Refused if the operation is unknown.
 ZELLIGE_ALGEBRA constexpr Value apply_row(Op op, Tape& t, Values const& a) {
   switch (op) {
 #define ZELLIGE_ROW(id, names, parameters, family, composed, ...) \
@@ -21,7 +22,8 @@ ZELLIGE_ALGEBRA constexpr Value apply_row(Op op, Tape& t, Values const& a) {
 }
 }  // namespace algebra
 
-/// The result of an operation on values. There is none if the tape has a refusal afterwards.
+/// Returns the result of an operation on values, composed layouts and swizzles included. If it is refused,
+/// the tape t has the refusal and the result is meaningless.
 ZELLIGE_ALGEBRA constexpr Value apply(Op op, Tape& t, Values const& a) {
   using namespace algebra;
   if (t.failed()) return nothing();

@@ -1,4 +1,5 @@
-// Compact layouts in a given order of modes, and layouts in the order of another's strides.
+// Makes compact layouts whose modes are fast or slow in a given order, or in the order of another layout's
+// strides.
 //
 //   make_ordered_layout((2, 3, 4), (2, 0, 1)) = (2, 3, 4):(12, 1, 3)
 #pragma once
@@ -6,15 +7,19 @@
 
 namespace zellige::algebra {
 
+/// A mode's extent and its place in the order; the smallest place is the fastest mode.
 struct Ranked {
   Num extent;
   Num place;
 };
+/// Appends a Ranked for each leaf of `order`. Refused if shape and order differ in rank.
 ZELLIGE_ALGEBRA constexpr void collect_ranked(Tape& t, View shape, View order, List<Ranked>& all) {
   if (order.is_leaf()) return all.push_back({product_of(t, shape), order.root().s});
   if (shape.rank() != order.rank()) return t.refuse(Rule::rank_mismatch, shape.rank(), order.rank());
   for (int i = 0; i < order.rank(); ++i) collect_ranked(t, shape[i], order[i], all);
 }
+/// Returns the compact layout of the shape, in which the mode at each leaf of `order` starts at the product
+/// of the extents of smaller places. `next` counts the leaves consumed in `all`.
 ZELLIGE_ALGEBRA constexpr Value place_modes(Tape& t, View shape, View order, List<Ranked> const& all,
                                             int& next) {
   if (order.is_leaf()) {
@@ -30,7 +35,8 @@ ZELLIGE_ALGEBRA constexpr Value place_modes(Tape& t, View shape, View order, Lis
   for (int i = 0; i < order.rank(); ++i) r.add(place_modes(t, shape[i], order[i], all, next));
   return r;
 }
-/// The mode of least order is the fastest; modes of run-time order come last, in their original order.
+/// Returns the compact layout of the shape whose mode of least order is the fastest. Modes of run-time order
+/// come last, in the order of the modes.
 ZELLIGE_ALGEBRA constexpr Value ordered_layout(Tape& t, View shape, View order) {
   List<Ranked> all;
   collect_ranked(t, shape, order, all);
@@ -47,14 +53,16 @@ ZELLIGE_ALGEBRA constexpr Value ordered_layout(Tape& t, View shape, View order) 
   int next = 0;
   return place_modes(t, shape, order, all, next);
 }
-/// A compact layout of the same shape, in the order of the strides; modes of stride 0 keep it.
+/// Returns a compact layout of l's shape with modes in the order of l's strides; modes of stride 0 keep
+/// stride 0.
 ZELLIGE_ALGEBRA constexpr Value layout_like(Tape& t, View l) {
   Value r = ordered_layout(t, shape_of(filter_zeros(l)), stride_of(l));
   if (t.failed()) return nothing();
   for (int i = 0; i < r.nodes.size(); ++i) r.nodes[i].s = l.begin()[i].s;
   return r;
 }
-/// The layout of a register fragment for l's values: mode 0 first and compact, then the others by stride.
+/// Returns the layout of a register fragment for l's values: mode 0 is compact and fastest, then the other
+/// modes in the order of their strides. A layout of rank 1 or with run-time extents becomes a compact one.
 ZELLIGE_ALGEBRA constexpr Value fragment_like(Tape& t, View l) {
   bool all_static = true;
   for (ValueNode const& n : l) all_static = all_static && (n.kids >= 0 || n.s.is_static());
@@ -71,8 +79,8 @@ ZELLIGE_ALGEBRA constexpr Value product_each(Tape& t, View shape) {
   for (int i = 0; i < shape.rank(); ++i) r.add(number(product_of(t, shape[i])));
   return r;
 }
-/// Repeats the block to cover a shape, with the blocks in the given order. A static shape must be filled
-/// exactly; a run-time extent may leave partial blocks, like the tiles of a divide.
+/// Repeats the block to cover the target shape, with the blocks in the given order. A static extent must be a
+/// multiple of the block's, else refused; a run-time extent may end in a partial block.
 ZELLIGE_ALGEBRA constexpr Value tile_to_shape(Tape& t, View block, View target, View order) {
   int const rank = target.rank();
   if (block.rank() > rank) return t.refused(Rule::tile_rank, block.rank(), rank);

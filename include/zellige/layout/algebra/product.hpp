@@ -1,5 +1,5 @@
-// Products: repeat a block over a tiler. blocked_product makes blocks adjacent, raked_product
-// interleaves them.
+// Repeats a block as a second layout, the tiler, says. blocked_product keeps the elements of a block adjacent
+// in each mode, raked_product interleaves the blocks.
 //
 //   logical_product((2, 2):(4, 1), 6:1) = ((2, 2), (2, 3)):((4, 1), (2, 8))
 #pragma once
@@ -7,6 +7,8 @@
 
 namespace zellige::algebra {
 
+/// Appends logical_product(block, tiler): (block, its repetitions). The tiler is a layout, a number, `_`, or
+/// a tuple of such, mode by mode.
 ZELLIGE_ALGEBRA constexpr void append_logical_product(Tape& t, View block, View tiler, List<ValueNode>& out) {
   switch (tiler.kind()) {
     case ValueKind::underscore:
@@ -57,13 +59,14 @@ ZELLIGE_ALGEBRA constexpr Value flat_product(Tape& t, View block, View tiler) {
   return spread_both(z);
 }
 
-/// Adds x as a new last mode, repeatedly until there are n modes. A leaf becomes the first of them.
+/// Returns v with x as a new last mode. A leaf v becomes the first mode.
 ZELLIGE_ALGEBRA constexpr Value append(View v, View x) {
   if (v.is_leaf()) return bundle(v.kind(), v, x);
   Value r = v;
   r.add(x);
   return r;
 }
+/// Returns v with copies of x after its last mode, until it has n modes. Refused if v has more.
 ZELLIGE_ALGEBRA constexpr Value pad_to(Tape& t, View v, int n, View x) {
   if (n < v.rank()) return t.refused(Rule::rank_mismatch, n, v.rank());
   Value r = v;
@@ -71,7 +74,7 @@ ZELLIGE_ALGEBRA constexpr Value pad_to(Tape& t, View v, int n, View x) {
   return r;
 }
 
-/// Pairs mode i of both as mode i.
+/// Pairs the modes of two layouts of equal rank: mode i of the result is (a[i], b[i]).
 ZELLIGE_ALGEBRA constexpr Value zip(Tape& t, View a, View b) {
   if (!a.is_leaf() && a.rank() != b.rank()) return t.refused(Rule::rank_mismatch, a.rank(), b.rank());
   Value r({a.rank(), a.kind(), {}, {}, 0}, 16);
@@ -84,6 +87,8 @@ ZELLIGE_ALGEBRA constexpr Value zip(Tape& t, View a, View b) {
   return r;
 }
 
+/// Returns the logical product with the modes of block and tiler paired: (block, tiler) in each mode, or
+/// (tiler, block) if raked.
 ZELLIGE_ALGEBRA constexpr Value blocked(Tape& t, View block, View tiler, bool raked) {
   int const rank = block.rank() > tiler.rank() ? block.rank() : tiler.rank();
   Value product;

@@ -1,9 +1,12 @@
-// The layout of the same memory in elements n times as large (upcast) or as small (downcast).
+// Recasts a layout to elements n times as large (upcast) or as small (downcast) in the same memory, or from
+// one element size in bits to another.
 #pragma once
 #include <zellige/layout/algebra/module.hpp>
 
 namespace zellige::algebra {
 
+/// Returns the layout in elements n times as large. Refused if a static stride neither divides n nor is a
+/// multiple of it; a run-time stride is assumed to be a multiple.
 ZELLIGE_ALGEBRA constexpr Value upcast(Tape& t, Value l, long long n) {
   for (ValueNode& m : l.nodes) {
     if (m.kids >= 0 || m.d.is(0)) continue;
@@ -20,9 +23,10 @@ ZELLIGE_ALGEBRA constexpr Value upcast(Tape& t, Value l, long long n) {
   if (t.failed()) return nothing();
   return l;
 }
+/// Returns the layout in elements n times as small. Refused if no mode has stride 1, unless n is 1.
 ZELLIGE_ALGEBRA constexpr Value downcast(Tape& t, Value l, long long n) {
-  // Exactly one mode holds the parts of an element: of those with stride 1, the one with more than
-  // one element.
+  // One mode, of stride 1, enumerates the parts of an element: the first one with more than one element, if
+  // there is one.
   int split = -1;
   for (int i = 0; i < l.nodes.size(); ++i) {
     ValueNode const& m = l.nodes[i];
@@ -39,6 +43,8 @@ ZELLIGE_ALGEBRA constexpr Value downcast(Tape& t, Value l, long long n) {
   }
   return l;
 }
+/// Returns the layout in elements of new_bits: a downcast by old_bits/g, then an upcast by new_bits/g, with g
+/// their greatest common divisor.
 ZELLIGE_ALGEBRA constexpr Value recast(Tape& t, View l, long long old_bits, long long new_bits) {
   long long const g = t.gcd(fixed(old_bits), fixed(new_bits)).v;
   long long const up = new_bits / g, down = old_bits / g;

@@ -1,59 +1,62 @@
-// The rules that can refuse an operation. Each has two numbers for its message.
+// Lists the rules for which a layout operation is refused, with the message of each. A refusal carries two
+// numbers x and y for its message; the comments say what they mean.
 #pragma once
 #include <zellige/layout/config.hpp>
 
 namespace zellige {
 
+/// The reason of a refusal.
 enum class Rule : signed char {
   none,
   composition_stride,    // x: stride, y: extent of the left mode
-  composition_extent,    // x: extent left to place, y: extent of the left mode
+  composition_extent,    // x: remaining extent of the right mode, y: extent of the left mode
   composition_crossing,  // x: stride, y: extent of the left mode that the right mode crosses
-  composition_overlap,   // x: how far the right modes reach in total, y: extent of the left mode
-  composition_signs,     // x: the least stride, y: the greatest
+  composition_overlap,   // x: largest step that the right modes take together, y: extent of the left mode
+  composition_signs,     // x: the smallest stride, y: the largest
   composition_rank,      // x: modes of the tiler, y: modes of the layout
-  complement_dynamic,    // x: modes, y: 1
+  complement_dynamic,    // x: modes of the layout, y: 1, the maximum
   complement_injective,  // x: stride, y: the size covered by the modes below it
-  left_inverse_stride,   // x: stride, y: the stride below it
-  left_inverse_overlap,  // x: the largest index of the modes below, y: the size of the gap above them
-  negative_stride,       // x: stride, y: 0
-  rank_mismatch,         // x, y: the ranks
-  profile_mismatch,      // x, y: the ranks at which the profiles differ
-  mode_out_of_range,     // x: mode, y: rank
-  not_divisible,         // x, y: the numbers
-  tile_rank,             // x: rank of the block, y: rank of the target
-  tile_extent,           // x: extent of the target, y: extent of the block
-  recast_adjacent,       // x: stride, y: factor
-  swizzle_shift,         // x, y: the shifts
-  swizzle_bits,          // x, y: the numbers of bits
-  swizzle_mask,          // x, y: the masks that cannot be distinguished
-  swizzle_carry,         // x: where a slice starts, y: the bits that it moves
-  basis_sum,             // x, y: the summands
-  not_static,            // x: the value (0 when unknown), y: 0
-  divide_by_zero,        // x: numerator, y: 0
-  not_a_layout,          // an operand is of the wrong kind
-  composed_operand,      // x: the operand, from 1, y: the number of operands
-  composed_offset,       // x: the offset, y: 0
-  composed_overlap,      // x: indices reached, y: size of the left layout
-  integer_index,         // x: modes of the coordinate, y: 1
-  overflow,              // x, y: the operands
-  sizes_differ,          // x, y: the sizes
-  copy_threads,          // x: threads of the tiled copy, y: of its instruction
-  copy_values,           // x: values per thread, y: of the instruction
-  copy_type,             // x: bits of an element, y: bits of an access
-  copy_bytes,            // x: bytes, y: bytes that would be valid
-  cotiled_address,       // x: addresses of the values, y: of the data
-  tma_no_run,            // x: stride of the tile in the global mode, y: 1
-  tma_major,             // x: stride, y: 1
-  tma_stride,            // x: bits, y: bits
-  tma_box,               // x: extent, y: 256
-  tma_extent,            // x: extent, y: the maximum
-  tma_multicast,         // x: box extent, y: CTAs
-  gmma_extent,           // x: extent, y: the required extent
-  gmma_stride,           // x: stride, y: the required stride
+  left_inverse_stride,   // x: stride, y: the next smaller stride
+  /// x: largest index that the modes of smaller strides reach, y: stride of the next mode
+  left_inverse_overlap,
+  negative_stride,    // x: stride, y: 0
+  rank_mismatch,      // x, y: the ranks
+  profile_mismatch,   // x, y: the ranks at which the profiles differ
+  mode_out_of_range,  // x: mode, y: rank
+  not_divisible,      // x, y: two numbers of which neither divides the other
+  tile_rank,          // x: rank of the block, y: rank of the target
+  tile_extent,        // x: extent of the target, y: extent of the block
+  recast_adjacent,    // x: stride, y: factor
+  swizzle_shift,      // x, y: the shifts
+  swizzle_bits,       // x, y: the numbers of bits of the two masks
+  swizzle_mask,       // x, y: the masks
+  swizzle_carry,      // x: index where the slice starts, y: the bits that the slice moves
+  basis_sum,          // x, y: the ranks of the summands
+  not_static,         // x: the value (0 if unknown), y: 0
+  divide_by_zero,     // x: numerator, y: 0
+  not_a_layout,       // x, y: the operation or kinds of the operands, as numbers
+  composed_operand,   // x: the operand's number, counted from 1, y: the number of operands
+  composed_offset,    // x: the offset, y: 0
+  composed_overlap,   // x: indices reached, y: size of the left layout of the composed one
+  integer_index,      // x: modes of the coordinate, y: 1
+  overflow,           // x, y: the operands of the sum or product
+  sizes_differ,       // x, y: the sizes of two tensors
+  copy_threads,       // x: threads of the tiled copy, y: threads of its instruction
+  copy_values,        // x: values per thread of the tiled copy, y: of its instruction
+  copy_type,          // x: bits of an element, y: bits of an access
+  copy_bytes,         // x: bytes asked for, y: a number of bytes that is valid
+  cotiled_address,    // x: address that the values reach, y: number of addresses of the data
+  tma_no_run,         // x: stride of the tile in a mode of the global tensor, y: 1
+  tma_major,          // x: stride of the box's innermost mode in global memory, y: 1
+  tma_stride,         // x: global stride in bits, y: the required divisor in bits
+  tma_box,            // x: extent of the TMA box, y: 256, the maximum
+  tma_extent,         // x: extent of the global tensor, y: the maximum
+  tma_multicast,      // x: extent of the box, y: CTAs of the multicast
+  gmma_extent,        // x: extent of the tile, y: the extent that the wgmma descriptor needs
+  gmma_stride,        // x: stride of the tile, y: the stride that the wgmma descriptor needs
 };
 
-/// The message, one sentence; {x} and {y} are replaced by the two numbers.
+/// Returns the message of a rule, one sentence, in which {x} and {y} are to be replaced by the two numbers.
 ZELLIGE_ALGEBRA constexpr char const* sentence(Rule rule) {
   switch (rule) {
     case Rule::none:
@@ -165,6 +168,7 @@ ZELLIGE_ALGEBRA constexpr char const* sentence(Rule rule) {
   return "";
 }
 
+/// A broken rule with its two numbers; false (Rule::none) if no rule is broken.
 struct Refusal {
   Rule rule = Rule::none;
   long long x = 0;

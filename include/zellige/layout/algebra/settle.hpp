@@ -1,4 +1,5 @@
-// Composed layouts in their simplest form, swizzle(start + layout(c)), which most operations can process.
+// Converts composed layouts to the normal form swizzle(start + layout(c)), on which most operations are
+// defined.
 //
 //   _32:_4 o _0 o _8:_1                            is  _8:_4
 //   (_4,_8):(_8,_1) o _5 o _2:_8                   is  9 + _2:_2
@@ -8,23 +9,26 @@
 
 namespace zellige::algebra {
 
+/// The normal form of a composed layout, if `is` is true.
 struct Settled {
   bool is = false;     // true: the composed layout is swizzle(start + layout(c)) at each coordinate c
-  bool waits = false;  // for a pointer, to whose address the swizzle applies
+  bool waits = false;  // true: the swizzle applies to the address of a pointer that is not known yet
   Value swizzle = swizzle_value({0, 4, 3});
   Num start = fixed(0);
   Value layout;
 
+  /// True if the swizzle moves any bits.
   ZELLIGE_ALGEBRA constexpr bool swizzles() const { return bits_of(swizzle).bits > 0; }
+  /// True if the composed layout equals the uncomposed `layout`.
   ZELLIGE_ALGEBRA constexpr bool is_simple() const { return is && !waits && !swizzles() && start.is(0); }
-  /// With the start and the swizzle applied.
+  /// Returns the normal form as a composed layout, or as a plain layout if start and swizzle are trivial.
   ZELLIGE_ALGEBRA constexpr Value value() const { return make_composed(swizzle, number(start), layout); }
 };
-/// What run-time numbers must satisfy: nothing, or the conditions of a composition.
+/// Which checks of run-time numbers may be recorded: none, or the conditions of a composition.
 enum class Asks : signed char { nothing, composition };
 
-/// (f(start), c -> f(start + l(c)) - f(start)), if that is a layout: no mode of l may carry together with the
-/// start.
+/// Settles f(start + l(c)): the start of the result is f(start), and its layout is f(start + l(c)) - f(start)
+/// if that is a layout. It is one if no mode of l carries together with the start.
 ZELLIGE_ALGEBRA constexpr Settled after_start(Tape& t, View f, Num start, View l) {
   Settled s;
   List<ValueNode> flat = leaves_of(f);
@@ -39,7 +43,7 @@ ZELLIGE_ALGEBRA constexpr Settled after_start(Tape& t, View f, Num start, View l
   for (ValueNode const& n : flat) {
     if (n.s.v < 1) return s;
   }
-  // The start as one additional mode of two elements for each of its digits: composition then checks for
+  // The start becomes an additional mode of two elements per nonzero digit; the composition then checks for
   // carries.
   Value both = bundle(ValueKind::layout, l);
   long long rest = start.v, before = 1;
@@ -56,14 +60,15 @@ ZELLIGE_ALGEBRA constexpr Settled after_start(Tape& t, View f, Num start, View l
   s.is = of_integers(f);
   return s;
 }
-/// Applies layout f to an offset and the settled part.
+/// Settles f(offset + inner), for a layout f and a settled inner.
 ZELLIGE_ALGEBRA constexpr Settled settle_layout(Tape& t, View f, Num offset, Settled const& inner,
                                                 Asks asks) {
   Settled s;
   bool const known = all_static(f) && all_static(inner.layout);
   if (asks == Asks::nothing && !known) return s;
   if (inner.swizzles()) {
-    // Within the layout, and if it only moves bits, a swizzle before it equals one after it.
+    // A swizzle before f equals another swizzle after f if the indices are within f's size and f only moves
+    // bits.
     if (!offset.is(0) || !inner.start.is_static() || inner.start.v < 0 || !known) return s;
     Num const reach = t.add(inner.start, cosize_of(t, inner.layout)), size = product_of(t, f);
     for (ValueNode const& n : leaves_of(inner.layout)) {
@@ -87,9 +92,11 @@ ZELLIGE_ALGEBRA constexpr Settled settle_layout(Tape& t, View f, Num offset, Set
   } else if (of_integers(inner.layout)) {
     s = after_start(trial, f, start, inner.layout);
   }
-  if (s.is || (asks == Asks::composition && start.is(0))) t = trial;  // with its refusal
+  /// keeps the conditions recorded, or the refusal
+  if (s.is || (asks == Asks::composition && start.is(0))) t = trial;
   return s;
 }
+/// Returns the normal form of c; `is` is false if there is none. An uncomposed layout is its own normal form.
 ZELLIGE_ALGEBRA constexpr Settled settle(Tape& t, View c, Asks asks) {
   Settled s;
   if (t.failed()) return s;
@@ -115,7 +122,7 @@ ZELLIGE_ALGEBRA constexpr Settled settle(Tape& t, View c, Asks asks) {
   s.start = t.add(begin, inner.start);
   if (!inner.swizzles()) {
     s.swizzle = f;
-    // A swizzle of addresses, in elements of at least a byte.
+    // A swizzle of byte addresses, converted to one of elements of at least a byte.
     long long const bytes = waits ? offset.root().s.v / 8 : 1;
     if (waits && bytes > 1 && count_bits(bytes) == 1) s.swizzle = recast_swizzle(t, f, bytes, true);
   } else if (begin.is(0)) {
@@ -128,7 +135,7 @@ ZELLIGE_ALGEBRA constexpr Settled settle(Tape& t, View c, Asks asks) {
   }
   return s;
 }
-/// The uncomposed layout that equals the composed one, or a refusal.
+/// Returns the uncomposed layout that equals c. Refused if there is none.
 ZELLIGE_ALGEBRA constexpr Value inner_layout_of(Tape& t, View c) {
   Settled const s = settle(t, c, Asks::composition);
   if (t.failed()) return nothing();

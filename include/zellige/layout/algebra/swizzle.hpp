@@ -1,5 +1,6 @@
-// Swizzles and composed layouts as values. A swizzle is a leaf (bits s, base d, shift e); a composed layout
-// has three children: swizzle, offset, layout.
+// Operations on swizzles and composed layouts as values: construction, composition, recast and slices. A
+// swizzle is a leaf with its bits in s, base in d and shift in e; a composed layout has three children:
+// swizzle or layout, offset, layout.
 #pragma once
 #include <zellige/layout/algebra/coordinate.hpp>
 #include <zellige/layout/algebra/inverse.hpp>
@@ -9,14 +10,16 @@
 
 namespace zellige::algebra {
 
+/// The parameters of a swizzle Sw<bits, base, shift>.
 struct Bits {
   int bits;
   int base;
   int shift;
-  /// The source bits, and the bits that are flipped.
+  /// Mask of the source bits.
   ZELLIGE_ALGEBRA constexpr long long y() const {
     return ((1LL << bits) - 1) << (base + (shift > 0 ? shift : 0));
   }
+  /// Mask of the bits that are flipped.
   ZELLIGE_ALGEBRA constexpr long long z() const {
     return ((1LL << bits) - 1) << (base + (shift < 0 ? -shift : 0));
   }
@@ -31,30 +34,33 @@ ZELLIGE_ALGEBRA constexpr Value swizzle_value(Bits b) {
 ZELLIGE_ALGEBRA constexpr Value composed(View a, View offset, View b) {
   return bundle(ValueKind::composed, a, offset, b);
 }
-/// True if no stride is a coordinate.
+/// True if all strides of a layout are integers, not coordinates.
 ZELLIGE_ALGEBRA constexpr bool of_integers(View l) {
   for (ValueNode const& n : l) {
     if (n.kids < 0 && n.e != 0) return false;
   }
   return true;
 }
-/// The layout within a composed one, which defines the coordinates.
+/// Returns the innermost layout of a composed one, whose coordinates are those of the whole; a plain layout
+/// is returned unchanged.
 ZELLIGE_ALGEBRA constexpr View innermost(View l) {
   while (l.is(ValueKind::composed)) l = l[2];
   return l;
 }
-/// The composed layout swizzle(offset + l); a swizzle of no bits is the identity.
+/// Returns the composed layout swizzle(offset + l(c)), or l itself if the swizzle has no bits and the offset
+/// is the static 0.
 ZELLIGE_ALGEBRA constexpr Value make_composed(View swizzle, View offset, View l) {
   bool const is_swizzle = swizzle.is(ValueKind::swizzle), none = is_swizzle && bits_of(swizzle).bits == 0;
   bool const at_0 = offset.is_number() && offset.root().s.is_static() && offset.root().s.is(0);
   if (none && at_0) return l;
   return composed(swizzle, offset, l);
 }
-/// A composed layout with its inner layout replaced.
+/// Returns the composed layout c with its innermost layout replaced by l.
 ZELLIGE_ALGEBRA constexpr Value with_innermost(View c, View l) {
   if (!c.is(ValueKind::composed)) return l;
   return make_composed(c[0], c[1], with_innermost(c[2], l));
 }
+/// Returns the swizzled index: the source bits xored into the flipped bits.
 ZELLIGE_ALGEBRA constexpr Num swizzled(Tape& t, Bits b, Num index) {
   return t.bit_xor(index, t.shr(t.bit_and(index, fixed(b.y())), fixed(b.shift)));
 }
@@ -69,7 +75,8 @@ ZELLIGE_ALGEBRA constexpr int count_bits(long long m) {
   for (; m > 0; m /= 2) n += int(m % 2);
   return n;
 }
-/// The swizzle that xors the bits y into the bits z.
+/// Returns the swizzle that xors the bits y into the bits z. Refused unless both masks have the same number
+/// of adjacent bits and none in common.
 ZELLIGE_ALGEBRA constexpr Value make_swizzle(Tape& t, long long y, long long z) {
   if (count_bits(y) != count_bits(z)) return t.refused(Rule::swizzle_bits, count_bits(y), count_bits(z));
   if (y == 0) return swizzle_value({0, 0, 0});
@@ -78,11 +85,13 @@ ZELLIGE_ALGEBRA constexpr Value make_swizzle(Tape& t, long long y, long long z) 
   if (b.y() != y || b.z() != z || (y & z) != 0) return t.refused(Rule::swizzle_mask, y, z);
   return swizzle_value(b);
 }
+/// Returns the swizzle a(b(i)). Refused if the shifts differ or the combined masks are no swizzle's.
 ZELLIGE_ALGEBRA constexpr Value compose_swizzles(Tape& t, View a, View b) {
   Bits const p = bits_of(a), q = bits_of(b);
   if (p.shift != q.shift) return t.refused(Rule::swizzle_shift, p.shift, q.shift);
   return make_swizzle(t, p.y() ^ q.y(), p.z() ^ q.z());
 }
+/// Returns the swizzle for elements n times as large (up) or as small; n must be a power of two.
 ZELLIGE_ALGEBRA constexpr Value recast_swizzle(Tape& t, View s, long long n, bool up) {
   if (count_bits(n) != 1) return t.refused(Rule::not_divisible, n, 2);
   Bits b = bits_of(s);
@@ -92,7 +101,8 @@ ZELLIGE_ALGEBRA constexpr Value recast_swizzle(Tape& t, View s, long long n, boo
   return swizzle_value(b);
 }
 
-/// True if the layout maps each bit of the index to a different bit, so that it commutes with xor.
+/// True if the layout maps each bit of the index to a bit of its own: extents and strides are powers of two
+/// that share no bit. Such a layout commutes with xor.
 ZELLIGE_ALGEBRA constexpr bool moves_bits(View l) {
   long long seen = 0;
   for (ValueNode const& n : l) {
@@ -105,7 +115,8 @@ ZELLIGE_ALGEBRA constexpr bool moves_bits(View l) {
   }
   return true;
 }
-/// layout o swizzle, as swizzle o layout.
+/// Returns layout o swizzle in the form swizzle' o layout. Refused unless the layout only moves bits and the
+/// swizzle acts within its size.
 ZELLIGE_ALGEBRA constexpr Value swizzle_to_the_left(Tape& t, View l, View swizzle) {
   Bits const b = bits_of(swizzle);
   if (b.bits == 0) return l;
@@ -116,7 +127,8 @@ ZELLIGE_ALGEBRA constexpr Value swizzle_to_the_left(Tape& t, View l, View swizzl
   if (t.failed()) return nothing();
   return composed(moved, number(0), l);
 }
-/// The bits of a layout's indices if its modes use different ones; -1 if that is unknown.
+/// Returns the bits that are set in any index of the layout, if no two modes share a bit; -1 if they do or if
+/// numbers are unknown.
 ZELLIGE_ALGEBRA constexpr long long bits_used(View l) {
   long long used = 0;
   for (ValueNode const& n : l) {
@@ -129,29 +141,33 @@ ZELLIGE_ALGEBRA constexpr long long bits_used(View l) {
   }
   return used;
 }
-/// A set of bits of an index: the mask, the known value, and those that `bits` contains.
+/// Bits of an index under a mask: those with a known value, and those (`moves`) that depend on run-time
+/// numbers and are computed in `bits`.
 struct SomeBits {
   long long mask = 0;
   long long known = 0;
   long long moves = 0;
   Num bits = fixed(0);
 
+  /// Returns bit i of the index, in place.
   ZELLIGE_ALGEBRA constexpr Num bit(Tape& t, int i) const {
     long long const b = 1LL << i;
     return (moves & b) != 0 ? t.bit_and(bits, fixed(b)) : fixed(known & b);
   }
+  /// Returns all bits under the mask.
   ZELLIGE_ALGEBRA constexpr Num all(Tape& t) const { return t.add(bits, fixed(known)); }
 };
-/// The index where a slice starts, split into the swizzle's source bits, its flipped bits and the rest, if no
-/// two terms share a bit. The split lets the compiler see which bit of which coordinate decides.
+/// The start index of a slice, split into the swizzle's source bits (`reads`), its flipped bits (`flips`) and
+/// the rest. Valid if no two terms of the sum share a bit. The split shows the compiler which bits of which
+/// coordinate decide a stride.
 struct SplitStart {
   SomeBits reads;
   SomeBits flips;
   Num rest = fixed(0);
-  long long taken = 0;  // by terms so far
+  long long taken = 0;  // bits that the terms added so far may set
   bool disjoint = true;
 };
-/// Adds the bits of an index, which may have the bits `hit`.
+/// Adds to `to` the bits of an index that are under its mask; `hit` are the bits that the index may have.
 ZELLIGE_ALGEBRA constexpr void add_bits(Tape& t, SomeBits& to, Num index, long long hit) {
   long long const here = hit & to.mask;
   if (here == 0) return;
@@ -160,6 +176,7 @@ ZELLIGE_ALGEBRA constexpr void add_bits(Tape& t, SomeBits& to, Num index, long l
   else
     to.moves |= here, to.bits = t.add(to.bits, t.bit_and(index, fixed(here)));
 }
+/// Adds the term c * stride of one mode. Clears to.disjoint if its bits are unknown or were already taken.
 ZELLIGE_ALGEBRA constexpr void add_term(Tape& t, SplitStart& to, Num c, ValueNode const& leaf) {
   if (c.is(0) || leaf.s.is(1) || leaf.d.is(0)) return;
   bool const numbers = leaf.s.is_static() && leaf.d.is_static() && leaf.e == 0 && leaf.d.v > 0;
@@ -176,7 +193,7 @@ ZELLIGE_ALGEBRA constexpr void add_term(Tape& t, SplitStart& to, Num c, ValueNod
   add_bits(t, to.flips, index, hit);
   if (decide != hit) to.rest = t.add(to.rest, decide == 0 ? index : t.bit_and(index, fixed(~decide)));
 }
-/// Like index_of, one term per mode; `_` counts as 0.
+/// Adds the terms of the index of crd in layout l, one per mode; `_` counts as 0.
 ZELLIGE_ALGEBRA constexpr void add_terms(Tape& t, SplitStart& to, View crd, View l) {
   if (!to.disjoint || t.failed() || crd.is(ValueKind::underscore)) return;
   if (crd.is_tuple()) {
@@ -193,8 +210,8 @@ ZELLIGE_ALGEBRA constexpr void add_terms(Tape& t, SplitStart& to, View crd, View
     }
   }
 }
-/// (the sub-layout that crd keeps, the index where it starts). If the slice moves no source bit together with
-/// its flipped bit, the sub-layout is an ordinary layout.
+/// Returns (the slice of the composed layout c at crd, the index where it starts). The slice is an ordinary
+/// layout if it moves no source bit of the swizzle together with its flipped bit; else it is composed.
 ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, View crd, View c) {
   View const swizzle = c[0], layout = c[2];
   if (layout.is(ValueKind::composed)) {
@@ -228,8 +245,8 @@ ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, View crd, View c) {
   Value const skipped = dice(t, crd, layout);
   if (t.failed()) return nothing();
   long long const used = bits_used(part), moved = bits_used(skipped);
-  // The bits that the start may have; if they are unknown, a run-time check ensures that the slice carries
-  // none.
+  // `from_bits` are the bits that the start may have. If they are unknown, a run-time check ensures that
+  // start and slice do not carry.
   Tape probe = t;
   Num from = offset_of(probe, crd, layout).root().s;
   from = probe.add(c[1].root().s, from);
@@ -243,7 +260,7 @@ ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, View crd, View c) {
   for (int i = 0; i < b.bits; ++i)
     unswizzled_left = unswizzled_left && !((used >> (y0 + i) & 1) && (used >> (z0 + i) & 1));
   if (unswizzled_left) {
-    // Folds the start's source bits into the swizzle: one mode for each bit that it affects.
+    // Applies the start's source bits to the strides: one mode per bit that the swizzle affects.
     SplitStart split{{b.y()}, {b.z()}};
     split.disjoint = at_0;
     Tape terms = t;
@@ -289,7 +306,7 @@ ZELLIGE_ALGEBRA constexpr Value slice_composed(Tape& t, View crd, View c) {
       return bundle(ValueKind::tuple, unswizzled, number(at));
     }
   }
-  // Terms without a swizzled bit may be added after the swizzle.
+  // If the start shares no bit with the slice or the swizzle, it may be added after the swizzle.
   if (at_0 && used >= 0 && moved >= 0 && !carries && (moved & (used | b.y() | b.z())) == 0)
     return bundle(ValueKind::tuple, make_composed(swizzle, c[1], part), number(start()));
   return bundle(ValueKind::tuple, make_composed(swizzle, number(start()), part), number(0));

@@ -1,6 +1,6 @@
-// Arithmetic on numbers that may be unknown. At run time a Tape computes immediately; at compile time it
-// records what must be computed from the run-time inputs, each expression once, and the checks in the same
-// way.
+// Arithmetic on numbers that may be unknown. At run time a Tape computes immediately. At compile time it
+// records the expressions to be computed from the run-time inputs, each different expression once, and the
+// checks to be made at run time.
 #pragma once
 #include <zellige/layout/algebra/rule.hpp>
 #include <zellige/layout/algebra/value.hpp>
@@ -8,6 +8,8 @@
 namespace zellige {
 namespace values {
 
+/// An arithmetic operation of a recorded step, on operands a and b; `input` stands for a run-time number of
+/// an argument.
 enum class Arith : signed char {
   input,
   add,
@@ -29,20 +31,22 @@ enum class Arith : signed char {
   bit_xor,
   shl,
   shr,
-  flip,  // b, negated unless a is 0
-  check
+  flip,  // b if a is 0, else -b
+  check  // if a is 0, the step's rule is broken
 };
 
+/// A recorded expression or check.
 struct TapeStep {
   Arith op = Arith::input;
   Num a = {};
   Num b = {};
-  Refusal rule =
-      {};  // of a check: if a is 0 at run time, this rule is broken (x, y: the operands' ids or values)
+  /// Of a check: the rule that is broken if a is 0 at run time; x and y are the numbers of its message.
+  Refusal rule = {};
   Num x = {};
   Num y = {};
 };
 
+/// Computes one operation; a division by zero gives 0, since a check before it has reported it.
 ZELLIGE_ALGEBRA constexpr long long compute(Arith op, long long a, long long b) {
   switch (op) {
     case Arith::add:
@@ -98,15 +102,19 @@ ZELLIGE_ALGEBRA constexpr long long compute(Arith op, long long a, long long b) 
   }
 }
 
+/// Computes or records arithmetic on Nums, and keeps the first refusal of an operation. Operands that are
+/// both static always give a static result.
 class Tape {
  public:
-  /// A tape that computes immediately, or one that records (after `inputs` run-time inputs).
+  /// Constructs a tape that computes immediately, for the run-time API.
   ZELLIGE_ALGEBRA constexpr Tape() {}
+  /// Constructs a tape that records, after steps 0 to inputs - 1, which are the run-time inputs.
   ZELLIGE_ALGEBRA constexpr explicit Tape(int inputs) : symbolic_(true) {
     for (int i = 0; i < inputs; ++i) steps_.push_back({});
   }
 
-  // Static numbers, the most frequent, are computed immediately in few steps: every step costs compile time.
+  // Small static numbers, the most frequent, are computed without a further call: every call costs compile
+  // time.
   ZELLIGE_ALGEBRA constexpr Num add(Num a, Num b) {
     if (small(a, b)) return {a.v + b.v, 0};
     return guarded(Arith::add, a, b);
@@ -144,6 +152,7 @@ class Tape {
     if (a.id == 0) return {(a.v > 0) - (a.v < 0), 0};
     return binary(Arith::sign, a, a);
   }
+  /// Comparisons and conditions are numbers, 1 if true and 0 if false.
   ZELLIGE_ALGEBRA constexpr Num lt(Num a, Num b) {
     if (a.id == 0 && b.id == 0) return {a.v < b.v, 0};
     return binary(Arith::lt, a, b);
@@ -170,6 +179,7 @@ class Tape {
   ZELLIGE_ALGEBRA constexpr Num bit_xor(Num a, Num b) { return binary(Arith::bit_xor, a, b); }
   ZELLIGE_ALGEBRA constexpr Num shl(Num a, Num b) { return binary(Arith::shl, a, b); }
   ZELLIGE_ALGEBRA constexpr Num shr(Num a, Num b) { return binary(Arith::shr, a, b); }
+  /// Returns b if a is 0, else -b.
   ZELLIGE_ALGEBRA constexpr Num flip(Num a, Num b) { return binary(Arith::flip, a, b); }
   ZELLIGE_ALGEBRA constexpr Num ceil_div(Num a, Num b) {
     if (small(a, b) && b.v != 0) return {(a.v + b.v - 1) / b.v, 0};
@@ -177,7 +187,8 @@ class Tape {
   }
   ZELLIGE_ALGEBRA constexpr ScaledStride mul(ScaledStride a, Num b) { return {mul(a.n, b), a.e}; }
 
-  /// Refuses unless cond holds; an unknown condition is checked at run time.
+  /// Refuses the operation unless cond is nonzero. A condition that is unknown at compile time is recorded as
+  /// a check for run time.
   ZELLIGE_ALGEBRA constexpr void require(Num cond, Rule rule, Num x, Num y) {
     if (cond.is_static() || !symbolic_) {
       if (cond.v == 0) refuse(rule, x.v, y.v);
@@ -188,10 +199,11 @@ class Tape {
     }
     steps_.push_back({Arith::check, cond, {}, {rule, 0, 0}, x, y});
   }
-  /// Records the first broken rule. The operation may continue; its result is not used.
+  /// Records the first broken rule. The operation may continue, but its result is not used.
   ZELLIGE_ALGEBRA constexpr void refuse(Rule rule, long long x, long long y) {
     if (!refusal_) refusal_ = {rule, x, y};
   }
+  /// Records a broken rule and returns the value that stands for no result.
   ZELLIGE_ALGEBRA constexpr Value refused(Rule rule, long long x, long long y) {
     refuse(rule, x, y);
     return nothing();

@@ -1,22 +1,23 @@
-// A layout, tuple or number as a *value*: the operand of the algebra, at compile time and at run time.
+// Represents a layout, tuple, swizzle, tensor or number as a tree of nodes: the operand and result of the
+// algebra, at compile time and at run time.
 //
 // A Value is a tree in preorder. `((_4, n), _8):((_1, _4), n4)` is five nodes:
 //
 //   node   0: layout, 2 modes    1: layout, 2 modes    2: _4:_1    3: n:_4    4: _8:n4
 //
-// A leaf of a layout carries its shape and its stride; a leaf of a tuple carries a number. Every number is
-// static (known by its type, printed `_4`) or dynamic (printed `4`).
+// A leaf of a layout has a shape and a stride; a leaf of a tuple has a number. A number is static (known by
+// its type, printed `_4`) or dynamic (known at run time, printed `4`).
 #pragma once
 #include <zellige/layout/config.hpp>
 
 namespace zellige {
 
-// A separate namespace, so that a call with these as arguments does not consider zellige's templates for any
-// type.
+// In a separate namespace, so that argument-dependent lookup of calls with these types does not instantiate
+// the templates of namespace zellige.
 namespace values {
 
-/// A growing array, usable in constant expressions. Every call costs compile time, so the bodies are
-/// straight-line and hot loops access `data` directly.
+/// A growing array that is usable in constant expressions. Every call costs compile time, so bodies have few
+/// calls, and hot loops access `data` directly.
 template <class T>
 struct List {
   T* data = nullptr;
@@ -28,7 +29,7 @@ struct List {
       : data(n > 0 ? new T[size_t(n)] : nullptr), count(n), room(n) {
     for (int i = 0; i < n; ++i) data[i] = from[i];
   }
-  /// One element, with capacity for `more`.
+  /// A list of one element with capacity for `more` elements in total.
   ZELLIGE_ALGEBRA constexpr List(T const& one, int more) : data(new T[size_t(more)]), count(1), room(more) {
     data[0] = one;
   }
@@ -97,7 +98,7 @@ struct List {
     }
   }
   ZELLIGE_ALGEBRA constexpr void append(List const& o) { append(o.data, o.count); }
-  /// `from` must not point into this list.
+  /// Appends n elements; `from` must not point into this list.
   ZELLIGE_ALGEBRA constexpr void append(T const* from, int n) {
     if (count + n > room) reserve(count + n < 8 ? 8 : count + n);
     for (int i = 0; i < n; ++i) data[count + i] = from[i];
@@ -109,8 +110,8 @@ struct List {
   }
 };
 
-/// A number: static if id is 0. A dynamic number has its value at run time (id 1); at compile time, when the
-/// value is unknown, expression id - 1 of the tape computes it. Num{} is the static 0.
+/// A number, static if id is 0, else dynamic. The value of a dynamic number is v (with id 1) at run time; at
+/// compile time it is the result of expression id - 1 of the tape. Num{} is the static 0.
 struct Num {
   long long v;
   int id;
@@ -118,28 +119,33 @@ struct Num {
   /// True if this is the static number n; always false for a dynamic number.
   ZELLIGE_ALGEBRA constexpr bool is(long long n) const { return id == 0 && v == n; }
 };
+/// Returns a static number.
 ZELLIGE_ALGEBRA constexpr Num fixed(long long v) { return {v, 0}; }
+/// Returns a dynamic number of known value, as the run-time API uses it.
 ZELLIGE_ALGEBRA constexpr Num dynamic(long long v) { return {v, 1}; }
-/// Expression i of the tape.
+/// Returns the dynamic number that expression i of the tape computes.
 ZELLIGE_ALGEBRA constexpr Num expression(int i) { return {0, i + 1}; }
-/// True if the two are known to be equal: both static, with the same value.
+/// True if both numbers are static and equal; false if one is dynamic.
 ZELLIGE_ALGEBRA constexpr bool same(Num a, Num b) { return a.id == 0 && b.id == 0 && a.v == b.v; }
 
-/// The basis element of a stride: 0 for an integer, else the mode indices + 1 as bytes, the outermost
-/// highest. E<0, 1> is 0x0102.
+/// The basis element of a stride as a number: 0 for an integer stride, else one byte per mode index, index +
+/// 1, the outermost in the highest byte. E<0, 1> is 0x0102.
 using Path = long long;
+/// Returns the path `outer` with one more mode index at its end.
 ZELLIGE_ALGEBRA constexpr Path extend(Path outer, int inner) { return outer * 256 + inner + 1; }
+/// Number of mode indices in a path.
 ZELLIGE_ALGEBRA constexpr int path_length(Path e) {
   int n = 0;
   for (; e != 0; e /= 256) ++n;
   return n;
 }
-/// The i-th mode index, outermost first.
+/// Returns the i-th mode index of a path, outermost first.
 ZELLIGE_ALGEBRA constexpr int path_index(Path e, int i) {
   for (int n = path_length(e) - 1 - i; n > 0; --n) e /= 256;
   return int(e % 256) - 1;
 }
 
+/// What a node is. The comments say which fields of ValueNode it uses.
 enum class ValueKind : signed char {
   number,   // s: the number, times the basis element e
   boolean,  // s: 0 or 1
@@ -149,15 +155,18 @@ enum class ValueKind : signed char {
   layout,       // leaf: shape s, stride d times e; inner node: its modes
   swizzle,      // s.v, d.v, e: bits, base, shift
   composed,     // three children: swizzle or layout, offset, layout
-  counting,     // one child: the iterator over the integers that starts there
-  coordinates,  // one child: the iterator over coordinates that starts there
+  counting,     // one child: an iterator over the integers, which starts at the child
+  coordinates,  // one child: an iterator over coordinates, which starts at the child
   tensor,       // two children: iterator, layout
-  flag,         // s.v: smem_ptr_flag_bits
-  nothing,      // the result of a refused operation
+  /// s.v: the element size in bits of a smem_ptr_flag, the offset of a layout whose swizzle is of addresses
+  flag,
+  nothing,  // the result of a refused operation
 };
 
+/// A node of a value's tree: number of children, kind, and the fields s, d, e whose meaning depends on the
+/// kind.
 struct ValueNode {
-  int kids;  // -1: a leaf
+  int kids;  // number of children, which follow in preorder; -1: a leaf
   ValueKind kind;
   Num s;
   Num d;
@@ -170,7 +179,8 @@ struct ScaledStride {
   Path e = 0;
 };
 
-/// A non-owning view of the nodes of a subtree: algorithms take and pass views without copying.
+/// A non-owning view of a subtree. Algorithms pass views without copying nodes; the viewed Value must outlive
+/// them.
 struct View {
   ValueNode const* node;
 
@@ -183,25 +193,26 @@ struct View {
   ZELLIGE_ALGEBRA constexpr bool is_tuple() const {
     return node->kind == ValueKind::tuple || node->kind == ValueKind::arithmetic;
   }
-  /// The number of modes; a leaf has one, itself.
+  /// Number of modes; 1 for a leaf, which is its own mode.
   ZELLIGE_ALGEBRA constexpr int rank() const { return node->kids < 0 ? 1 : node->kids; }
   ZELLIGE_ALGEBRA constexpr ValueNode const* begin() const { return node; }
   ZELLIGE_ALGEBRA constexpr ValueNode const* end() const { return after(node); }
   ZELLIGE_ALGEBRA constexpr int node_count() const { return int(after(node) - node); }
-  /// Mode i; mode 0 of a leaf is the leaf.
+  /// Returns mode i; mode 0 of a leaf is the leaf itself.
   ZELLIGE_ALGEBRA constexpr View operator[](int mode) const {
     if (node->kids < 0) return *this;
     ValueNode const* at = node + 1;
     for (; mode > 0; --mode) at = after(at);
     return {at};
   }
-  /// The node after the subtree that starts at a node.
+  /// Returns the node after the subtree that starts at `node`, in preorder.
   ZELLIGE_ALGEBRA static constexpr ValueNode const* after(ValueNode const* node) {
     for (int open = 1; open > 0; ++node) open += (node->kids > 0 ? node->kids : 0) - 1;
     return node;
   }
 };
 
+/// An owned tree of nodes in preorder; the root is node 0.
 struct Value {
   List<ValueNode> nodes;
 
@@ -220,9 +231,9 @@ struct Value {
     return is(ValueKind::tuple) || is(ValueKind::arithmetic);
   }
   ZELLIGE_ALGEBRA constexpr int rank() const { return nodes.data[0].kids < 0 ? 1 : nodes.data[0].kids; }
-  /// A copy; the modes of a View are not copied.
+  /// Returns a copy of mode i. View::operator[] does not copy.
   ZELLIGE_ALGEBRA constexpr Value operator[](int mode) const { return Value(View{nodes.data}[mode]); }
-  /// Adds a mode at the end of an inner node.
+  /// Appends a mode to the root, which must not be a leaf.
   ZELLIGE_ALGEBRA constexpr void add(View mode) {
     ++nodes.data[0].kids;
     nodes.append(mode.node, mode.node_count());
@@ -245,13 +256,15 @@ ZELLIGE_ALGEBRA constexpr Value number(long long n) { return Value({-1, ValueKin
 ZELLIGE_ALGEBRA constexpr Value boolean(Num n) { return Value({-1, ValueKind::boolean, n, {}, 0}); }
 ZELLIGE_ALGEBRA constexpr Value underscore() { return Value({-1, ValueKind::underscore, {}, {}, 0}); }
 ZELLIGE_ALGEBRA constexpr Value nothing() { return Value({-1, ValueKind::nothing, {}, {}, 0}); }
-/// shape:stride, a layout of one mode.
+/// Returns the layout shape:stride of one mode.
 ZELLIGE_ALGEBRA constexpr Value mode(Num shape, ScaledStride stride) {
   return Value({-1, ValueKind::layout, shape, stride.n, stride.e});
 }
+/// Returns the layout _1:_0.
 ZELLIGE_ALGEBRA constexpr Value unit() { return Value({-1, ValueKind::layout, {1, 0}, {}, 0}); }
-/// An inner node without children yet.
+/// Returns an inner node of the given kind without children.
 ZELLIGE_ALGEBRA constexpr Value empty(ValueKind kind) { return Value({0, kind, {}, {}, 0}, 8); }
+/// Returns an inner node of the given kind with the given children.
 ZELLIGE_ALGEBRA constexpr Value bundle(ValueKind kind, View a) {
   Value v({0, kind, {}, {}, 0}, 8);
   v.add(a);
@@ -270,18 +283,19 @@ ZELLIGE_ALGEBRA constexpr Value bundle(ValueKind kind, View a, View b, View c) {
   v.add(c);
   return v;
 }
-/// Selects one of two views. A conditional expression would do, but GCC 12 frees its copy too early in
-/// constant expressions.
+/// Returns one of two views as a value. A conditional expression would do, but GCC 12 destroys its temporary
+/// too early in constant expressions.
 ZELLIGE_ALGEBRA constexpr Value choose(bool first, View a, View b) {
   if (first) return a;
   return b;
 }
-/// The same tree with another kind, for example a tuple of layouts as a layout.
+/// Returns the same tree with another kind of root, for example a tuple of layouts as a layout.
 ZELLIGE_ALGEBRA constexpr Value retag(Value v, ValueKind kind) {
   v.nodes.data[0].kind = kind;
   return v;
 }
 
+/// True if the two trees have the same nesting.
 ZELLIGE_ALGEBRA constexpr bool same_profile(View a, View b) {
   ValueNode const* p = a.node;
   ValueNode const* q = b.node;
@@ -292,7 +306,7 @@ ZELLIGE_ALGEBRA constexpr bool same_profile(View a, View b) {
   return true;
 }
 
-/// The shape of a layout, as a tuple.
+/// Returns the shape of a layout as a tuple of numbers, in the layout's profile.
 ZELLIGE_ALGEBRA constexpr Value shape_of(View l) {
   Value v = l;
   for (ValueNode& n : v.nodes) {
@@ -301,12 +315,13 @@ ZELLIGE_ALGEBRA constexpr Value shape_of(View l) {
   }
   return v;
 }
+/// Returns the strides of a layout as a tuple of numbers, in the layout's profile.
 ZELLIGE_ALGEBRA constexpr Value stride_of(View l) {
   Value v = l;
   for (ValueNode& n : v.nodes) n = {n.kids, n.kids < 0 ? ValueKind::number : ValueKind::tuple, n.d, {}, n.e};
   return v;
 }
-/// shape:stride, of congruent tuples.
+/// Returns the layout shape:stride; the two tuples must have the same profile.
 ZELLIGE_ALGEBRA constexpr Value pair_up(View shape, View stride) {
   Value v = shape;
   ValueNode const* d = stride.node;
@@ -318,7 +333,7 @@ ZELLIGE_ALGEBRA constexpr Value pair_up(View shape, View stride) {
   return v;
 }
 
-/// The leaves, in order.
+/// Appends the leaves of v in order.
 ZELLIGE_ALGEBRA constexpr void append_leaves(List<ValueNode>& flat, View v) {
   ValueNode const* n = v.node;
   for (int open = 1; open > 0; ++n) {
@@ -331,7 +346,7 @@ ZELLIGE_ALGEBRA constexpr List<ValueNode> leaves_of(View v) {
   append_leaves(flat, v);
   return flat;
 }
-/// The leaves as the modes of one layout or tuple; a leaf stays a leaf.
+/// Returns a layout or tuple with the leaves of v as its modes; a single leaf is returned unchanged.
 ZELLIGE_ALGEBRA constexpr Value flatten_value(View v) {
   if (v.is_leaf()) return v;
   Value r = empty(v.kind());
@@ -340,7 +355,7 @@ ZELLIGE_ALGEBRA constexpr Value flatten_value(View v) {
   }
   return r;
 }
-/// Leaves as a layout: no leaf gives _1:_0, one gives itself.
+/// Appends a flat layout with the given modes: _1:_0 if there are none, a leaf if there is one.
 ZELLIGE_ALGEBRA constexpr void append_layout(List<ValueNode>& out, List<ValueNode> const& flat) {
   if (flat.count == 0) return out.push_back({-1, ValueKind::layout, {1, 0}, {}, 0});
   if (flat.count > 1) out.push_back({flat.count, ValueKind::layout, {}, {}, 0});

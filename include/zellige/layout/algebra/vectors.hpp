@@ -1,20 +1,20 @@
-// The number of elements through which two layouts step together: the elements that can be copied
-// as one vector.
+// Computes how many elements can be accessed as one vector: the common vector of two layouts, for a copy, and
+// the alignment of one.
 #pragma once
 #include <zellige/layout/algebra/divide.hpp>
 #include <zellige/layout/algebra/inverse.hpp>
 
 namespace zellige::algebra {
 
-/// True if every number of a layout is static.
+/// True if all extents and strides of a layout are static.
 ZELLIGE_ALGEBRA constexpr bool all_static(View l) {
   for (ValueNode const& n : l) {
     if (n.kids < 0 && !(n.s.is_static() && n.d.is_static())) return false;
   }
   return true;
 }
-/// The first mode of a o inverse if it is n:1 and n is static, else one element. Run-time numbers
-/// are checked only where the result depends on them.
+/// Returns the first mode of a o inverse if it is n:1 with a static n, else _1:_0. Conditions on run-time
+/// numbers are recorded only if the result depends on them.
 ZELLIGE_ALGEBRA constexpr Value common_run(Tape& t, View a, View inverse) {
   Tape trial = t;
   Value const common = coalesce(trial, composition(trial, a, inverse));
@@ -28,6 +28,7 @@ ZELLIGE_ALGEBRA constexpr Value common_run(Tape& t, View a, View inverse) {
   t = trial;
   return common[0];
 }
+/// Returns the largest layout of linear coordinates at which both layouts step through consecutive elements.
 ZELLIGE_ALGEBRA constexpr Value max_common_layout(Tape& t, View a, View b) {
   Value const inverse = right_inverse(t, b);
   if (t.failed()) return nothing();
@@ -35,6 +36,7 @@ ZELLIGE_ALGEBRA constexpr Value max_common_layout(Tape& t, View a, View b) {
   if (t.failed() || run.root().d.is(0)) return run;
   return composition(t, inverse, run);
 }
+/// Returns the number of elements of max_common_layout: those that a copy can move as one vector.
 ZELLIGE_ALGEBRA constexpr Value max_common_vector(Tape& t, View a, View b) {
   Value const inverse = right_inverse(t, b);
   if (t.failed()) return nothing();
@@ -42,8 +44,8 @@ ZELLIGE_ALGEBRA constexpr Value max_common_vector(Tape& t, View a, View b) {
   if (t.failed()) return nothing();
   return number(run.root().s);
 }
-/// The largest n such that the layout consists of aligned runs of n; run-time strides and shapes
-/// are assumed to be multiples of n.
+/// Returns the largest n such that the layout consists of runs of n consecutive elements, each aligned to n.
+/// Run-time strides are assumed to be multiples of n.
 ZELLIGE_ALGEBRA constexpr Value max_alignment(Tape& t, View l) {
   Value known = coalesce(t, l);
   for (ValueNode& n : known.nodes) {
@@ -56,7 +58,8 @@ ZELLIGE_ALGEBRA constexpr Value max_alignment(Tape& t, View l) {
   for (ValueNode const& n : leaves_of(split[1])) g = t.gcd(g, n.d);
   return number(g);
 }
-/// Distributes n elements over the modes of a shape, as far as they divide.
+/// Returns a layout of `count` elements that spreads them over the modes of a shape: each mode takes the
+/// greatest common divisor of its extent and what remains.
 ZELLIGE_ALGEBRA constexpr Value domain_distribute(Tape& t, View shape, View count) {
   if (!count.is_leaf()) return t.refused(Rule::rank_mismatch, count.rank(), 1);
   List<ValueNode> result;
