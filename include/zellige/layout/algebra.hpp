@@ -1,133 +1,162 @@
-// The layout algebra on types: one function per operation of algebra/operation.hpp.
+// The layout algebra on Layout types: coalesce, composition, complement, inverses, divides, products,
+// recasts. One function per operation of the table in algebra/op.hpp.
 //
 //   auto a = make_layout(make_shape(_6{}, _2{}), make_stride(_8{}, _2{}));
 //   composition(a, make_layout(make_shape(_4{}, _3{}), make_stride(_3{}, _1{})))
 //     is  ((_2,_2),_3):((_24,_2),_8)
 //   zipped_divide(a, make_tile(_3{}, _2{}))   is  the tile and the tiles
 //
-// An operation whose result would not be valid at every coordinate is refused: by the compiler if the numbers
-// are static, else at run time.
+// An operation whose result would not be a valid layout for all coordinates is refused: by a compile error if
+// the numbers are static, else by a LayoutError on the host or a trap on the device (see check.hpp).
 #pragma once
 #include <zellige/layout/plan.hpp>
 
 namespace zellige {
 
+/// An integer, a basis element, or a tuple of them at any depth: a shape, stride or coordinate.
 template <class T>
 concept int_tuple = tuple_like<T> || integral<T> || basis_like<T>;
 
-// Simplification.
+// Returns l with as few modes as its static numbers prove: the same function of the linear index.
 template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto coalesce(L const& l) {
   return invoke<Op::coalesce>(l);
 }
+/// Coalesces each mode of l separately that has its own mode in the profile.
 template <layout_like L, int_tuple P>
 ZELLIGE_HOST_DEVICE constexpr auto coalesce(L const& l, P const& profile) {
   return invoke<Op::coalesce_profile>(l, profile);
 }
+/// Multiplies adjacent extents of a shape that are both static or both run-time numbers.
 template <int_tuple S>
 ZELLIGE_HOST_DEVICE constexpr auto coalesce(S const& shape) {
   return invoke<Op::coalesce_shape>(shape);
 }
+/// Removes repeated elements: modes of stride 0 become extent 1, then the layout is coalesced.
 template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto filter(L const& l) {
   return invoke<Op::filter>(l);
 }
+/// The same as filter(l), separately for each mode of l that has its own mode in the profile.
 template <layout_like L, int_tuple P>
 ZELLIGE_HOST_DEVICE constexpr auto filter(L const& l, P const& profile) {
   return invoke<Op::filter_profile>(l, profile);
 }
+/// Returns l with extent 1 in place of each mode of stride 0.
 template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto filter_zeros(L const& l) {
   return invoke<Op::filter_zeros>(l);
 }
-/// Extents become 1 where the profile has a zero.
+/// Returns l with extent 1 in each mode where the profile has a zero.
 template <layout_like L, int_tuple P>
 ZELLIGE_HOST_DEVICE constexpr auto filter_zeros(L const& l, P const& profile) {
   return invoke<Op::filter_zeros_profile>(l, profile);
 }
+/// Returns the tuple t with 1 in each place where `zeros` has a 0.
 template <int_tuple A, int_tuple B>
 ZELLIGE_HOST_DEVICE constexpr auto filter_zeros(A const& zeros, B const& t) {
   return invoke<Op::filter_zeros_tuple>(zeros, t);
 }
 
-// Composition and inverses.
-/// r(c) = a(b(c)); b is a layout, a number, `_`, or a tuple of them, mode by mode.
+// Returns r with r(c) = a(b(c)) and the coordinates of b. b is a layout, a number n (for n:1), `_` (the
+// complete mode), or a tuple of these, which is composed mode by mode.
 template <layout_like A, class B>
 ZELLIGE_HOST_DEVICE constexpr auto composition(A const& a, B const& b) {
   return invoke<Op::composition>(a, b);
 }
-/// Composition with a composed layout whose strides are of a user's type; they remain in a separate layout.
+/// Composes a layout with strides of a user's type and a composed layout. The result is a composed layout,
+/// since these strides cannot be merged with others.
 template <class S, class D, class A, class O, class B>
 requires(detail::of_user_module<Layout<S, D>>) ZELLIGE_HOST_DEVICE
     constexpr auto composition(Layout<S, D> const& a, ComposedLayout<A, O, B> const& b) {
   return make_composed_layout(a, Int<0>{}, b);
 }
+/// Returns the swizzle a(b(i)). Refused unless the shifts are equal and the combined masks form a swizzle.
 template <int B, int M, int S, int B2, int M2, int S2>
 ZELLIGE_HOST_DEVICE constexpr auto composition(Swizzle<B, M, S> const& a, Swizzle<B2, M2, S2> const& b) {
   return invoke<Op::composition>(a, b);
 }
+/// Returns the complement of l up to its own cosize.
 template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto complement(L const& l) {
   return invoke<Op::complement1>(l);
 }
+/// Returns a layout r such that the elements of l plus those of r are all different and cover the integers
+/// below the cotarget (a number or a shape). Refused if l is not injective.
 template <layout_like L, class M>
 ZELLIGE_HOST_DEVICE constexpr auto complement(L const& l, M const& cotarget) {
   return invoke<Op::complement>(l, cotarget);
 }
+/// Returns the longest r from index 0 with l(r(i)) = i.
 template <class L>
 requires(layout_like<L> || swizzle_like<L>) ZELLIGE_HOST_DEVICE constexpr auto right_inverse(L const& l) {
   return invoke<Op::right_inverse>(l);
 }
+/// Returns r with l(r(l(c))) = l(c); if l is injective, r(l(c)) = c. Refused if no layout is such an inverse.
 template <class L>
 requires(layout_like<L> || swizzle_like<L>) ZELLIGE_HOST_DEVICE constexpr auto left_inverse(L const& l) {
   return invoke<Op::left_inverse>(l);
 }
+/// Returns a layout of the coordinates that l maps to 0.
 template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto nullspace(L const& l) {
   return invoke<Op::nullspace>(l);
 }
+/// Returns l over another shape: r(c) = l(i), where i is the colexicographic index of c in `shape`.
 template <layout_like L, int_tuple S>
 ZELLIGE_HOST_DEVICE constexpr auto with_shape(L const& l, S const& shape) {
   return invoke<Op::with_shape>(l, shape);
 }
 
-// Divides and products.
+// Divides l by a tiler, mode by mode if the tiler is a tuple: each divided mode becomes (within the tile,
+// over the tiles). The last tile of a mode may be partial.
 template <layout_like L, class T>
 ZELLIGE_HOST_DEVICE constexpr auto logical_divide(L const& l, T const& tiler) {
   return invoke<Op::logical_divide>(l, tiler);
 }
+/// Divides l by a tiler and groups the modes: ((within the tile), (over the tiles)).
 template <layout_like L, class T>
 ZELLIGE_HOST_DEVICE constexpr auto zipped_divide(L const& l, T const& tiler) {
   return invoke<Op::zipped_divide>(l, tiler);
 }
+/// Divides l by a tiler: ((within the tile), tiles of mode 0, tiles of mode 1, ...).
 template <layout_like L, class T>
 ZELLIGE_HOST_DEVICE constexpr auto tiled_divide(L const& l, T const& tiler) {
   return invoke<Op::tiled_divide>(l, tiler);
 }
+/// Divides l by a tiler: (tile mode 0, tile mode 1, ..., tiles of mode 0, tiles of mode 1, ...).
 template <layout_like L, class T>
 ZELLIGE_HOST_DEVICE constexpr auto flat_divide(L const& l, T const& tiler) {
   return invoke<Op::flat_divide>(l, tiler);
 }
+/// Repeats the block as the tiler says: (block, its repetitions), mode by mode if the tiler is a tuple.
 template <layout_like L, class T>
 ZELLIGE_HOST_DEVICE constexpr auto logical_product(L const& block, T const& tiler) {
   return invoke<Op::logical_product>(block, tiler);
 }
+/// Repeats the block: ((blocks), (repetitions)) of the modes.
 template <layout_like L, class T>
 ZELLIGE_HOST_DEVICE constexpr auto zipped_product(L const& block, T const& tiler) {
   return invoke<Op::zipped_product>(block, tiler);
 }
+/// Repeats the block: ((blocks), repetitions of mode 0, repetitions of mode 1, ...).
 template <layout_like L, class T>
 ZELLIGE_HOST_DEVICE constexpr auto tiled_product(L const& block, T const& tiler) {
   return invoke<Op::tiled_product>(block, tiler);
 }
+/// Repeats the block: (block mode 0, ..., repetitions of mode 0, ...).
 template <layout_like L, class T>
 ZELLIGE_HOST_DEVICE constexpr auto flat_product(L const& block, T const& tiler) {
   return invoke<Op::flat_product>(block, tiler);
 }
+/// Repeats the block over the tiler; mode i of the result is (mode i of the block, mode i of the tiler), so
+/// that each block stays in one piece.
 template <layout_like L, layout_like T>
 ZELLIGE_HOST_DEVICE constexpr auto blocked_product(L const& block, T const& tiler) {
   return invoke<Op::blocked_product>(block, tiler);
 }
+/// Repeats the block over the tiler; mode i of the result is (mode i of the tiler, mode i of the block),
+/// which interleaves the blocks.
 template <layout_like L, layout_like T>
 ZELLIGE_HOST_DEVICE constexpr auto raked_product(L const& block, T const& tiler) {
   return invoke<Op::raked_product>(block, tiler);
@@ -138,8 +167,9 @@ ZELLIGE_HOST_DEVICE constexpr tuple<Int<I>...> counted(seq<I...>) {
   return {};
 }
 }  // namespace detail
-/// Repeats the block to fill the shape (or that of a layout), with the blocks in LayoutLeft, LayoutRight or
-/// an explicit order.
+/// Repeats the block to fill the shape of `like`. The order of the blocks is LayoutLeft, LayoutRight or a
+/// tuple with one rank per mode, the smallest fastest. A static extent must be a multiple of the block's, a
+/// run-time extent may end in a partial block.
 template <layout_like L, layout_like S, class Order = LayoutLeft>
 ZELLIGE_HOST_DEVICE constexpr auto tile_to_shape(L const& block, S const& like, Order const& order = {});
 template <layout_like L, int_tuple S, class Order = LayoutLeft>
@@ -158,24 +188,29 @@ ZELLIGE_HOST_DEVICE constexpr auto tile_to_shape(L const& block, S const& like, 
   return tile_to_shape(block, like.shape(), order);
 }
 
-// Construction after another layout.
+// Returns the compact layout of a shape whose mode of least order is the fastest.
 template <int_tuple S, int_tuple O>
 ZELLIGE_HOST_DEVICE constexpr auto make_ordered_layout(S const& shape, O const& order) {
   return invoke<Op::make_ordered_layout>(shape, order);
 }
-/// The compact layout of the same shape whose strides are in the order of this one's.
+/// Returns the compact layout of l's shape with modes in the order of l's strides.
 template <class S, class D>
 ZELLIGE_HOST_DEVICE constexpr auto make_ordered_layout(Layout<S, D> const& l) {
   return make_ordered_layout(l.shape(), l.stride());
 }
+/// Returns the strides of make_ordered_layout(shape, order).
 template <int_tuple S, int_tuple O>
 ZELLIGE_HOST_DEVICE constexpr auto compact_order(S const& shape, O const& order) {
   return invoke<Op::make_ordered_layout>(shape, order).stride();
 }
+/// Returns a compact layout of l's shape with modes in the order of l's strides; modes of stride 0 keep
+/// stride 0.
 template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto make_layout_like(L const& l) {
   return invoke<Op::make_layout_like>(l);
 }
+/// Returns a layout for a register copy of l's elements: mode 0 is compact and fastest, the other modes
+/// follow in the order of l's strides.
 template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto make_fragment_like(L const& l) {
   return invoke<Op::make_fragment_like>(l);
@@ -184,34 +219,42 @@ template <int_tuple S>
 ZELLIGE_HOST_DEVICE constexpr auto make_fragment_like(S const& shape) {
   return make_layout(shape);
 }
+/// Returns the layout that maps each coordinate of the shape to itself; its strides are basis elements.
 template <int_tuple S>
 ZELLIGE_HOST_DEVICE constexpr auto make_identity_layout(S const& shape) {
   return make_layout(shape, make_basis_like(shape));
 }
 
-// Vectors and element sizes.
+// Returns the largest layout of linear coordinates at which both layouts step through consecutive elements.
 template <layout_like A, layout_like B>
 ZELLIGE_HOST_DEVICE constexpr auto max_common_layout(A const& a, B const& b) {
   return invoke<Op::max_common_layout>(a, b);
 }
+/// Returns how many elements a copy between the two layouts can move as one vector.
 template <layout_like A, layout_like B>
 ZELLIGE_HOST_DEVICE constexpr auto max_common_vector(A const& a, B const& b) {
   return invoke<Op::max_common_vector>(a, b);
 }
+/// Returns the largest n such that l consists of runs of n consecutive elements, each aligned to n. Run-time
+/// strides are assumed to be multiples of n.
 template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto max_alignment(L const& l) {
   return invoke<Op::max_alignment>(l);
 }
+/// Returns a layout of n elements spread over the modes of a shape: each mode takes the greatest common
+/// divisor of its extent and the number of elements that remain.
 template <int_tuple S, int_tuple N>
 ZELLIGE_HOST_DEVICE constexpr auto domain_distribute(S const& shape, N const& n) {
   return invoke<Op::domain_distribute>(shape, n);
 }
+/// Returns the layout or swizzle for elements N times as large in the same memory. Refused if a static stride
+/// and N do not divide one another.
 template <int N, class L>
 requires(layout_like<L> || swizzle_like<L>) ZELLIGE_HOST_DEVICE constexpr auto upcast(L const& l) {
   return invoke<Op::upcast>(l, Int<N>{});
 }
-/// safe_div of an offset, or of a shape with strides, mode by mode; strides of a user's type are divided by
-/// their own safe_div.
+/// The same for an offset (divided by N without remainder), and below for a shape with strides. Strides of a
+/// user's type are divided by that type's own safe_div.
 template <int N, integral T>
 ZELLIGE_HOST_DEVICE constexpr auto upcast(T const& offset) {
   return safe_div(offset, Int<N>{});
@@ -244,25 +287,27 @@ requires(detail::of_user_module<Layout<S, D>>) ZELLIGE_HOST_DEVICE
     constexpr auto upcast(Layout<S, D> const& l) {
   return upcast<N>(l.shape(), l.stride());
 }
+/// Returns the layout or swizzle for elements N times as small in the same memory.
 template <int N, class L>
 requires(layout_like<L> || swizzle_like<L>) ZELLIGE_HOST_DEVICE constexpr auto downcast(L const& l) {
   return invoke<Op::downcast>(l, Int<N>{});
 }
 
-/// The bits of an element; specialised for those that are smaller than a byte.
+/// Size of an element in bits; specialised for types smaller than a byte.
 template <class T>
 struct sizeof_bits : Int<int(8 * sizeof(T))> {};
+/// Returns the layout of the same memory for elements of type New in place of Old.
 template <class Old, class New, layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto recast_layout(L const& l) {
   return invoke<Op::recast_layout>(l, Int<sizeof_bits<Old>::value>{}, Int<sizeof_bits<New>::value>{});
 }
-/// make_swizzle<0b1100, 0b0011>() xors the bits of the first mask into those of the second.
+/// Returns the swizzle that xors the bits of mask Y into the bits of mask Z: make_swizzle<0b1100, 0b0011>().
 template <int Y, int Z>
 ZELLIGE_HOST_DEVICE constexpr auto make_swizzle() {
   return invoke<Op::make_swizzle>(Int<Y>{}, Int<Z>{});
 }
 
-// The parts of a composed layout: the swizzle, and the layout without it.
+// Returns the swizzle of a composed layout; for a plain layout, a swizzle of 0 bits, which is the identity.
 template <class L>
 ZELLIGE_HOST_DEVICE constexpr auto get_swizzle_portion(L const& l) {
   if constexpr (is_composed_layout_v<L>) {
@@ -273,6 +318,7 @@ ZELLIGE_HOST_DEVICE constexpr auto get_swizzle_portion(L const& l) {
     return Swizzle<0, 4, 3>{};
   }
 }
+/// Returns a composed layout without its swizzle, or a plain layout unchanged.
 template <class L>
 ZELLIGE_HOST_DEVICE constexpr auto get_nonswizzle_portion(L const& l) {
   if constexpr (is_composed_layout_v<L>) {
@@ -284,26 +330,31 @@ ZELLIGE_HOST_DEVICE constexpr auto get_nonswizzle_portion(L const& l) {
   }
 }
 
-// Slices of composed layouts. If the coordinate fixes all source bits of the swizzle, the result is an
-// ordinary layout whose strides depend on the coordinate.
+// Returns (the slice of a composed layout at crd, the index where it starts). The slice is an ordinary
+// layout, with strides that depend on crd, if crd fixes all source bits of the swizzle.
 template <class Crd, class A, class O, class B>
 ZELLIGE_HOST_DEVICE constexpr auto slice_and_offset(Crd const& crd, ComposedLayout<A, O, B> const& l) {
   return invoke<Op::slice_and_offset>(crd, l);
 }
+/// Returns the slice of a composed layout at crd, without the index where it starts.
 template <class Crd, class A, class O, class B>
 ZELLIGE_HOST_DEVICE constexpr auto slice(Crd const& crd, ComposedLayout<A, O, B> const& l) {
   return get<0>(slice_and_offset(crd, l));
 }
 
-// Codomain.
+// Returns one more than the greatest index of a composed layout, or of its mode I.... For run-time numbers
+// after a swizzle it is an upper bound.
 template <int... I, class A, class O, class B>
 ZELLIGE_HOST_DEVICE constexpr auto cosize(ComposedLayout<A, O, B> const& l) {
   return invoke<Op::cosize>(l, Int<I>{}...);
 }
+/// Returns the extents of the codomain: for a layout of coordinates, the smallest box from zero that contains
+/// them.
 template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto coshape(L const& l) {
   return invoke<Op::coshape>(l);
 }
+/// Returns the profile of the codomain: a number, or for a layout of coordinates a tuple.
 template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto coprofile(L const& l) {
   return invoke<Op::coprofile>(l);

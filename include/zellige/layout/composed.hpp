@@ -1,4 +1,5 @@
-// ComposedLayout<A, Offset, B>: the function c -> A(offset + B(c)); A is most often a swizzle.
+// ComposedLayout<A, Offset, B>: the function c -> A(offset + B(c)), where A is usually a swizzle and B a
+// layout. For functions that no single layout can express, such as swizzled shared memory.
 //
 //   auto a = composition(Swizzle<3, 3, 3>{}, Layout<Shape<_64, _128, _3>, Stride<_128, _1, _8192>>{});
 //   a(k, n, stage)   is  Swizzle<3, 3, 3>{}(k*128 + n + stage*8192)
@@ -8,6 +9,7 @@
 
 namespace zellige {
 
+/// The layout c -> A(offset + B(c)). Coordinates and shape are those of B; it has no strides.
 template <class A, class Offset, class B>
 struct ComposedLayout : private tuple<A, Offset, B> {
   static constexpr bool layout_tag = true;
@@ -27,6 +29,8 @@ struct ComposedLayout : private tuple<A, Offset, B> {
   }
   void stride() const = delete;  // a composed layout has no strides
 
+  /// Returns the element at a coordinate, or, if the coordinate contains `_`, the slice of the modes under
+  /// `_`.
   template <class Crd>
   ZELLIGE_HOST_DEVICE constexpr auto operator()(Crd const& crd) const {
     if constexpr (has_underscore_v<Crd>)
@@ -45,7 +49,7 @@ struct ComposedLayout : private tuple<A, Offset, B> {
       return wrong_number_of_coordinates<2 + int(sizeof...(Crd)), rank>(), Int<0>{};
   }
 
-  /// The layout composed with others, with another shape, or tiled: composition and tiled_divide.
+  /// Returns composition(*this, l), or with several arguments composition(*this, (l...)), mode by mode.
   template <class... L>
   ZELLIGE_HOST_DEVICE constexpr auto compose(L const&... l) const {
     if constexpr (sizeof...(L) == 1)
@@ -53,6 +57,7 @@ struct ComposedLayout : private tuple<A, Offset, B> {
     else
       return composition(*this, make_tile(l...));
   }
+  /// Returns the same elements over another compact shape.
   template <class... S>
   ZELLIGE_HOST_DEVICE constexpr auto with_shape(S const&... s) const {
     if constexpr (sizeof...(S) == 1)
@@ -60,6 +65,7 @@ struct ComposedLayout : private tuple<A, Offset, B> {
     else
       return composition(*this, make_layout(make_shape(s...)));
   }
+  /// Returns tiled_divide(*this, l), or with several arguments a division mode by mode.
   template <class... L>
   ZELLIGE_HOST_DEVICE constexpr auto tile(L const&... l) const {
     if constexpr (sizeof...(L) == 1)
@@ -81,11 +87,12 @@ template <class A, class O, class B>
 ZELLIGE_HOST_DEVICE constexpr auto make_composed_layout(A const& a, O const& offset, B const& b) {
   return ComposedLayout<A, O, B>(a, offset, b);
 }
+/// Returns the composed layout a(offset + b(c)).
 template <class A, class O, class B>
 ZELLIGE_HOST_DEVICE constexpr auto composition(A const& a, O const& offset, B const& b) {
   return ComposedLayout<A, O, B>(a, offset, b);
 }
-/// The swizzle after the layout. A swizzle of no bits is the identity.
+/// Returns the layout with the swizzle applied to its indices. A swizzle of 0 bits returns l unchanged.
 template <int B, int M, int S, layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto composition(Swizzle<B, M, S> const& swizzle, L const& l) {
   static_assert(!detail::of_user_module<L>,
@@ -98,6 +105,7 @@ ZELLIGE_HOST_DEVICE constexpr auto composition(Swizzle<B, M, S> const& swizzle, 
     return make_composed_layout(swizzle, Int<0>{}, l);
 }
 
+/// Returns mode I of a composed layout, with the same swizzle and offset.
 template <int I, class A, class O, class B>
 ZELLIGE_HOST_DEVICE constexpr auto get(ComposedLayout<A, O, B> const& l) {
   return make_composed_layout(l.layout_a(), l.offset(), get<I>(l.layout_b()));

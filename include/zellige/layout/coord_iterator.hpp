@@ -1,4 +1,4 @@
-// Iterates over every coordinate of a shape, the first mode fastest.
+// Iterates over all coordinates of a shape, the first mode fastest, with a range-based for loop.
 //
 //   for (auto crd : make_coord_range(make_shape(2, make_shape(3, 4)))) use(layout(crd));
 #pragma once
@@ -6,6 +6,7 @@
 
 namespace zellige {
 
+/// Iterator over the coordinates of a shape; it stores the linear index.
 template <class S>
 class ForwardCoordIterator {
  public:
@@ -18,6 +19,7 @@ class ForwardCoordIterator {
   S shape_;
   int at_;
 };
+/// The range of all coordinates of a shape, for a range-based for loop.
 template <class S>
 struct CoordRange {
   S shape;
@@ -28,7 +30,7 @@ template <class S>
 ZELLIGE_HOST_DEVICE constexpr ForwardCoordIterator<S> make_coord_iterator(S const& shape) {
   return {shape, 0};
 }
-/// From the coordinate `start` on.
+/// Returns an iterator that starts at the coordinate `start`.
 template <class Crd, class S>
 ZELLIGE_HOST_DEVICE constexpr ForwardCoordIterator<S> make_coord_iterator(Crd const& start, S const& shape) {
   return {shape, int(crd2idx(start, shape))};

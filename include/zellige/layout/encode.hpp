@@ -1,5 +1,6 @@
-// From types to a value, the operand of the algebra. The leaves of a Layout type become those of a tree in
-// preorder; a run-time leaf becomes the number of its input.
+// Converts Layout, tuple and number types to a Value, the tree on which the algebra computes
+// (algebra/value.hpp). Static numbers are copied; each run-time number becomes a reference to an input of the
+// tape.
 #pragma once
 #include <zellige/layout/algebra/operation.hpp>
 #include <zellige/layout/basis.hpp>
@@ -7,7 +8,8 @@
 
 namespace zellige {
 
-/// The offset of a composed layout in shared memory, to be filled in: elements of this many bits.
+/// The offset of a composed layout whose swizzle applies to the address of a shared-memory pointer that is
+/// set later (CuTe's smem_ptr_flag). B is the element size in bits; as a number it is 0.
 template <int B>
 struct smem_ptr_flag_bits : Int<0> {
   static constexpr int flag_bits = B;
@@ -16,12 +18,13 @@ using smem_ptr_flag = smem_ptr_flag_bits<1>;
 
 namespace detail {
 
-/// True if a run-time number of this type needs 64 bits.
+/// True if numbers of this built-in type need 64 bits: 64-bit types and unsigned int.
 template <class T>
 inline constexpr bool is_wide_type = sizeof(T) > 4 || (T(-1) > T(0) && sizeof(T) == 4);
 
-// Writes the arguments of an operation, one node after another. Run-time leaves are numbered as they are
-// met; `wide` marks those of 64 bits. A layout is written in two passes over its nodes: shape, then stride.
+// Writes the arguments of an operation as Values, node after node. Run-time leaves are numbered in order, and
+// `wide` marks those of 64 bits. A layout is written in two passes over its nodes: its shape, then its
+// strides.
 class Encoder {
  public:
   ZELLIGE_ALGEBRA constexpr Encoder(int args_expected = 0) { args.reserve(args_expected); }
@@ -29,34 +32,38 @@ class Encoder {
   ZELLIGE_ALGEBRA constexpr void put(int n) { leaf(ValueKind::number, fixed(n)); }
   ZELLIGE_ALGEBRA constexpr void put(long long n) { leaf(ValueKind::number, fixed(n)); }
   ZELLIGE_ALGEBRA constexpr void put(auto n) { leaf(ValueKind::number, fixed(static_cast<long long>(n))); }
+  /// Writes a run-time number as the next input.
   ZELLIGE_ALGEBRA constexpr void input(bool is_wide) {
     if (is_wide) wide_ |= 1ULL << inputs_;
     leaf(ValueKind::number, expression(inputs_++));
   }
   ZELLIGE_ALGEBRA constexpr void node(ValueNode const& n) { v_.nodes.push_back(n); }
+  /// Starts an inner node with the given number of children.
   ZELLIGE_ALGEBRA constexpr void open(ValueKind kind, int kids) {
     if (part_ == Part::stride)
       ++at_;
     else
       v_.nodes.push_back({kids, part_ == Part::shape ? ValueKind::layout : kind, {}, {}, 0});
   }
-  /// Sets the basis element of the number just written.
+  /// Adds a mode index to the basis element of the number that was written last.
   ZELLIGE_ALGEBRA constexpr void basis(int inner) {
     ValueNode& n = part_ == Part::stride ? v_.nodes[at_ - 1] : v_.nodes.back();
     n.e = extend(n.e, inner);
   }
+  /// Starts the first pass over a layout: the numbers that follow are its shape.
   ZELLIGE_ALGEBRA constexpr void shape() {
     part_ = Part::shape;
     at_ = v_.nodes.size();
   }
+  /// Starts the second pass: the numbers that follow are the strides.
   ZELLIGE_ALGEBRA constexpr void stride() { part_ = Part::stride; }
   ZELLIGE_ALGEBRA constexpr void end() { part_ = Part::number; }
-  /// Completes the argument.
+  /// Completes an argument and appends it to args.
   ZELLIGE_ALGEBRA constexpr void take() {
     args.push_back(static_cast<Value&&>(v_));
     v_ = Value{};
   }
-  /// Returns what was written since the last call.
+  /// Returns the value written since the last call of take() or taken().
   ZELLIGE_ALGEBRA constexpr Value taken() {
     Value v = static_cast<Value&&>(v_);
     v_ = Value{};
@@ -83,6 +90,7 @@ class Encoder {
   Part part_ = Part::number;
 };
 
+/// encode<T>::into(e) writes a value of type T.
 template <class T>
 struct encode;
 template <auto v>
@@ -97,7 +105,7 @@ template <>
 struct encode<Underscore> {
   ZELLIGE_ALGEBRA static constexpr void into(Encoder& e) { e.node({-1, ValueKind::underscore, {}, {}, 0}); }
 };
-// Static numbers, the elements of most tuples, need no function each.
+// One specialisation for tuples of static numbers, the most frequent ones, saves a function per element.
 template <auto... v>
 struct encode<tuple<C<v>...>> {
   ZELLIGE_ALGEBRA static constexpr void into(Encoder& e) {
@@ -112,7 +120,7 @@ struct encode<tuple<T...>> {
     (encode<T>::into(e), ...);
   }
 };
-/// A sequence is a tuple of its numbers.
+/// An integer sequence is a tuple of its numbers.
 template <class T, T... v>
 struct encode<integer_sequence<T, v...>> {
   ZELLIGE_ALGEBRA static constexpr void into(Encoder& e) {
@@ -171,6 +179,7 @@ struct encode<ComposedLayout<A, O, B>> {
   }
 };
 
+/// encode_type<T>::make(e) returns a type as a Value.
 template <class T>
 struct encode_type {
   ZELLIGE_ALGEBRA static constexpr Value make(Encoder& e) {

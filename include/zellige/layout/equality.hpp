@@ -1,5 +1,5 @@
-// == and != of tuples and layouts, element by element. The result is static if the compiler can decide it: as
-// soon as one pair of static numbers differs, or if all numbers are static.
+// Compares tuples and layouts element by element with == and !=. The result is static if it can be decided
+// from static numbers: as soon as two of them differ, or if all numbers are static.
 //
 //   make_tuple(_1{}, n) == make_tuple(_2{}, n)    is  false_type       (_1 and _2 differ, whatever n is)
 //   make_tuple(_1{}, n) == make_tuple(_1{}, 8)    is  a bool
@@ -38,7 +38,7 @@ requires(is_own_tuple_v<T>&& is_own_tuple_v<U>) ZELLIGE_HOST_DEVICE constexpr au
                                                                                               U const& u) {
   return !(t == u);
 }
-// A number, a tuple, a basis element and `_` are four different kinds, never equal.
+// A number, a tuple, a basis element and `_` are never equal to one another.
 template <class T, class U>
 requires detail::unlike_in_tuples<T, U> ZELLIGE_HOST_DEVICE constexpr false_type operator==(T const&,
                                                                                             U const&) {
@@ -50,7 +50,7 @@ requires detail::unlike_in_tuples<T, U> ZELLIGE_HOST_DEVICE constexpr true_type 
   return {};
 }
 
-/// Equal shapes and equal strides; not merely the same function.
+/// True if shapes and strides are equal. Two different layouts that are the same function compare unequal.
 template <class S, class D, class S2, class D2>
 ZELLIGE_HOST_DEVICE constexpr auto operator==(Layout<S, D> const& a, Layout<S2, D2> const& b) {
   return a.shape() == b.shape() && a.stride() == b.stride();

@@ -1,6 +1,6 @@
-// Evaluates operations by name on strings: evaluate("complement", {"_4:_2", "_24"}) is "(_2,_3):(_1,_8)".
-// Host only; the entry point of the command line and the tests. Operations on layouts are the rows of
-// algebra/op.hpp; this file adds those on tensors and those that return a picture.
+// Evaluates a layout operation by name on operands in CuTe's notation: evaluate("complement", {"_4:_2",
+// "_24"}) is "(_2,_3):(_1,_8)". Host only; the command `zellige layout` and the tests call it. The operations
+// on layouts are the table of algebra/op.hpp; those on tensors, and those that print, are defined here.
 #pragma once
 #include <utility>
 #include <zellige/layout/algebra/tensors.hpp>
@@ -10,6 +10,8 @@
 namespace zellige {
 
 namespace detail {
+/// Returns the size in bits of an element type such as half_t or e4m3. Throws LayoutError if the name is
+/// unknown.
 inline long long bits_of_type(std::string_view type) {
   constexpr std::pair<char const*, int> known[] = {
       {"bool", 8},       {"char", 8},      {"int8", 8},    {"uint8", 8},     {"float8", 8},  {"fp8", 8},
@@ -24,7 +26,8 @@ inline long long bits_of_type(std::string_view type) {
   }
   throw LayoutError("element type " + std::string(type) + " is unknown", {Rule::not_a_layout, 0, 0});
 }
-/// The layout of a shared-memory tile that the matrix instructions of SM90 read, in elements of some bits.
+/// Returns the canonical layout of a shared-memory tile for wgmma, for elements of `bits` bits. `major` is K
+/// or MN, `kind` is SW128, SW64, SW32 or INTER.
 inline Value gmma_atom(Tape& t, std::string_view major, std::string_view kind, long long bits) {
   int const swizzle = kind == "SW128" ? 3 : kind == "SW64" ? 2 : kind == "SW32" ? 1 : 0;
   Num const line = fixed(128LL << swizzle);
@@ -35,10 +38,11 @@ inline Value gmma_atom(Tape& t, std::string_view major, std::string_view kind, l
                            leaf({-1, ValueKind::flag, fixed(bits), {}, 0}), algebra::upcast(t, raw, bits));
 }
 
-/// A tensor, or the identity tensor of a shape.
+/// Returns the operand if it is a tensor, else the identity tensor of the shape that it is.
 inline Value tensor_of(Operand const& o) {
   return o.value.is(ValueKind::tensor) ? o.value : algebra::identity_tensor(o.value);
 }
+/// Returns the value as a string, or "" if the tape has a refusal.
 inline std::string text_of(Tape const& t, Value const& v) { return t.failed() ? "" : to_text(v); }
 
 inline constexpr Operation tensor_operations[] = {
@@ -86,7 +90,7 @@ inline constexpr Operation tensor_operations[] = {
      [](Tape& t, Operands const& o) {
        return text_of(t, gmma_atom(t, o[0].text, o[1].text, bits_of_type(o[2].text)));
      }},
-    // Operations that return a string.
+    // These return a printed table instead of a value.
     {"print_tensor", "print_tensor", "t", Op::count,
      [](Tape&, Operands const& o) { return tensor_text(o[0].value, false); }},
     {"ostream_tensor", "ostream_tensor", "t", Op::count,
@@ -99,7 +103,7 @@ inline constexpr Operation tensor_operations[] = {
      [](Tape&, Operands const& o) { return values_text(o[0].text, o[1].value, o[2].text); }},
 };
 
-/// The values of the operands; a type's name is the bits of its elements.
+/// Returns the operands as values; the name of an element type becomes its size in bits.
 inline Values values_of(Operands const& operands) {
   Values v;
   for (Operand const& o : operands) v.push_back(o.is_word() ? number(bits_of_type(o.text)) : o.value);
@@ -107,11 +111,14 @@ inline Values values_of(Operands const& operands) {
 }
 }  // namespace detail
 
-/// The selected row; `inside`: it applies to the layout of the tensor that is the first operand.
+/// The operation selected for some operands. inside: the first operand is a tensor, and the operation applies
+/// to its layout.
 struct SelectedRow {
   Operation const* row = nullptr;
   bool inside = false;
 };
+/// Returns the first of the operations of one name that accepts the operands. If none does and the first
+/// operand is a tensor, tries its layout in place of the tensor. row is null if no operation fits.
 inline SelectedRow choose_row(Rows const& rows, Operands const& operands) {
   if (Operation const* row = row_for(rows, operands)) return {row};
   if (operands.empty() || operands[0].is_word() || !operands[0].value.is(ValueKind::tensor)) return {};
@@ -122,7 +129,8 @@ inline SelectedRow choose_row(Rows const& rows, Operands const& operands) {
   }
   return {};
 }
-/// The result of a row on operands that fit it. Throws LayoutError if it is refused.
+/// Evaluates the selected operation on operands that fit it, and returns the result in CuTe's notation.
+/// Throws LayoutError if the operation is refused.
 inline std::string evaluate(SelectedRow const& selected, std::string_view name, Operands const& operands) {
   Tape t;
   std::string text;
@@ -140,7 +148,8 @@ inline std::string evaluate(SelectedRow const& selected, std::string_view name, 
   return text;
 }
 
-/// Evaluates one operation on values in CuTe's notation. Throws LayoutError if it is refused or unknown.
+/// Evaluates the operation `name` on operands in CuTe's notation. Throws LayoutError if the operation is
+/// unknown, does not accept the operands, or is refused.
 inline std::string evaluate(std::string_view name, std::vector<std::string> const& texts) {
   Rows rows = named(layout_operations, name);
   Rows const more = named(detail::tensor_operations, name);

@@ -4,13 +4,14 @@
 
 namespace zellige {
 
+/// Function object that returns its argument.
 struct identity {
   template <class T>
   ZELLIGE_HOST_DEVICE constexpr T&& operator()(T&& t) const {
     return static_cast<T&&>(t);
   }
 };
-/// Returns r for any arguments.
+/// Function object that ignores its arguments and returns r_.
 template <class R>
 struct constant_fn {
   R r_;
@@ -20,7 +21,7 @@ struct constant_fn {
   }
 };
 
-// A macro with one line per operator, because C++ has no other way to define them uniformly.
+// Macros define these, because C++ has no other uniform way.
 #define ZELLIGE_UNARY_FUNCTION(name, ...)                                  \
   struct name {                                                            \
     template <class T>                                                     \
@@ -35,7 +36,7 @@ struct constant_fn {
       return __VA_ARGS__;                                                         \
     }                                                                             \
   };
-// The operator, and its four folds over any number of arguments.
+// Defines the operator's function object and its four folds over any number of arguments.
 #define ZELLIGE_OPERATOR(name, op)                                          \
   ZELLIGE_BINARY_FUNCTION(name, static_cast<T&&>(t) op static_cast<U&&>(u)) \
   struct name##_unary_rfold {                                               \
@@ -109,6 +110,7 @@ ZELLIGE_BINARY_FUNCTION(min_fn, min(static_cast<T&&>(t), static_cast<U&&>(u)))
 #undef ZELLIGE_BINARY_FUNCTION
 #undef ZELLIGE_OPERATOR
 
+/// Function object that shifts its argument right by n.
 template <int n>
 struct shift_right_const {
   static constexpr int Shift = n;
@@ -117,6 +119,7 @@ struct shift_right_const {
     return static_cast<T&&>(t) >> n;
   }
 };
+/// Function object that shifts its argument left by n.
 template <int n>
 struct shift_left_const {
   static constexpr int Shift = n;
@@ -126,7 +129,7 @@ struct shift_left_const {
   }
 };
 
-/// f with its first argument given: bind(f, a)(b, c) is f(a, b, c).
+/// A function object with a fixed first argument: bind(f, a)(b, c) is f(a, b, c).
 template <class F, class A>
 struct bound_fn {
   F f;
@@ -136,6 +139,7 @@ struct bound_fn {
     return f(a, static_cast<T&&>(t)...);
   }
 };
+/// Returns f with its first argument fixed to a.
 template <class F, class A>
 ZELLIGE_HOST_DEVICE constexpr bound_fn<F, A> bind(F const& f, A const& a) {
   return {f, a};

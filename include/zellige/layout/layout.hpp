@@ -1,4 +1,5 @@
-// Layout<Shape, Stride>: a function from coordinates to an integer-module, most often to indices.
+// Layout<Shape, Stride>: a function from coordinates to indices, given by a shape and a stride per mode.
+// Strides are integers, basis elements (the result is then a coordinate) or a user's type with + and *.
 //
 //   auto a = make_layout(make_shape(Int<4>{}, n), make_stride(n, Int<1>{}));   // row-major 4 x n
 //   a(2, 3)          is  2*n + 3
@@ -21,12 +22,13 @@ template <class T>
 inline constexpr bool is_layout_v<T const> = is_layout_v<T>;
 template <class T>
 struct is_layout : bool_constant<is_layout_v<remove_cvref_t<T>>> {};
-/// Anything with a layout's interface: Layout and ComposedLayout.
+/// True for anything with a layout's interface: Layout and ComposedLayout.
 template <class T>
 concept layout_like = requires {
   remove_cvref_t<T>::layout_tag;
 };
 
+/// Returns the layout shape:stride. The stride may be LayoutLeft (column-major) or LayoutRight (row-major).
 template <class S, class D>
 requires(!layout_like<S> && !layout_like<D>) ZELLIGE_HOST_DEVICE
     constexpr auto make_layout(S const& shape, D const& stride) {
@@ -38,11 +40,13 @@ requires(!layout_like<S> && !layout_like<D>) ZELLIGE_HOST_DEVICE
     return Layout<S, D>(shape, stride);
   }
 }
+/// Returns the compact column-major layout of a shape.
 template <class S>
 requires(!layout_like<S>) ZELLIGE_HOST_DEVICE constexpr auto make_layout(S const& shape) {
   return make_layout(shape, LayoutLeft{});
 }
 
+/// A layout: the sum over all modes of coordinate times stride. Empty if all its numbers are static.
 template <class S, class D>
 struct Layout : private tuple<S, D> {
   static_assert(detail::congruent_v<S, D>, "Layout<Shape, Stride>: shape and stride differ in profile");
@@ -52,6 +56,7 @@ struct Layout : private tuple<S, D> {
   constexpr Layout() = default;
   ZELLIGE_STEP constexpr Layout(S const& shape, D const& stride = {}) : tuple<S, D>(shape, stride) {}
 
+  /// Returns the shape, or the shape of mode I....
   template <int... I>
   ZELLIGE_STEP constexpr decltype(auto) shape() const {
     if constexpr (sizeof...(I) > 0)
@@ -61,6 +66,7 @@ struct Layout : private tuple<S, D> {
     else
       return get<0>(static_cast<tuple<S, D> const&>(*this));
   }
+  /// Returns the strides, or the strides of mode I....
   template <int... I>
   ZELLIGE_STEP constexpr decltype(auto) stride() const {
     if constexpr (sizeof...(I) > 0)
@@ -72,7 +78,8 @@ struct Layout : private tuple<S, D> {
   }
   ZELLIGE_HOST_DEVICE constexpr Layout layout() const { return *this; }
 
-  /// The index of a coordinate, passed whole or mode by mode; with a `_` in it, the sub-layout that it keeps.
+  /// Returns the index of a coordinate, passed as one tuple or as one argument per mode. If it contains `_`,
+  /// returns the slice: the layout of the modes under `_`.
   template <class Crd>
   ZELLIGE_HOST_DEVICE constexpr auto operator()(Crd const& crd) const {
     if constexpr (has_underscore_v<Crd>)
@@ -91,7 +98,7 @@ struct Layout : private tuple<S, D> {
       return wrong_number_of_coordinates<2 + int(sizeof...(Crd)), rank>(), Int<0>{};
   }
 
-  /// composition(*this, tile), and with_shape(*this, shape): see algebra.hpp.
+  /// Returns composition(*this, t), or with several arguments composition(*this, (t, ts...)), mode by mode.
   template <class T, class... Ts>
   ZELLIGE_HOST_DEVICE constexpr auto compose(T const& t, Ts const&... ts) const {
     if constexpr (sizeof...(Ts) == 0)
@@ -99,6 +106,7 @@ struct Layout : private tuple<S, D> {
     else
       return composition(*this, make_tile(t, ts...));
   }
+  /// Returns tiled_divide(*this, t), or with several arguments a division mode by mode.
   template <class T, class... Ts>
   ZELLIGE_HOST_DEVICE constexpr auto tile(T const& t, Ts const&... ts) const {
     if constexpr (sizeof...(Ts) == 0)
@@ -106,6 +114,7 @@ struct Layout : private tuple<S, D> {
     else
       return tiled_divide(*this, make_tile(t, ts...));
   }
+  /// Returns the same elements over another compact shape: composition(*this, compact layout of the shape).
   template <class N, class... Ns>
   ZELLIGE_HOST_DEVICE constexpr auto with_shape(N const& n, Ns const&... ns) const {
     if constexpr (sizeof...(Ns) == 0)
@@ -114,11 +123,13 @@ struct Layout : private tuple<S, D> {
       return composition(*this, make_layout(make_shape(n, ns...)));
   }
 
-  /// The coordinate whose index is idx, in the layout's own profile, flat, or as a number.
+  /// Returns the coordinate of an index, (idx / stride) % extent at each leaf, in the layout's own profile.
+  /// The layout must be compact.
   template <class I>
   ZELLIGE_HOST_DEVICE constexpr auto get_hier_coord(I const& idx) const {
     return idx2crd(idx, shape(), stride());
   }
+  /// Returns the coordinate of an index with one number per top-level mode.
   template <class I>
   ZELLIGE_HOST_DEVICE constexpr auto get_flat_coord(I const& idx) const {
     if constexpr (rank == 1)
@@ -126,6 +137,7 @@ struct Layout : private tuple<S, D> {
     else
       return crd2crd(get_hier_coord(idx), shape(), product_each(shape()));
   }
+  /// Returns the linear coordinate of an index.
   template <class I>
   ZELLIGE_HOST_DEVICE constexpr auto get_1d_coord(I const& idx) const {
     return crd2idx(get_hier_coord(idx), shape());
@@ -134,13 +146,14 @@ struct Layout : private tuple<S, D> {
 template <class S, class D>
 Layout(S const&, D const&) -> Layout<S, D>;
 
-/// Combines layouts as the modes of one.
+/// Returns the layout whose modes are the given layouts.
 template <class L, class... R>
 requires(is_layout_v<L> && (is_layout_v<R> && ...)) ZELLIGE_HOST_DEVICE
     constexpr auto make_layout(L const& a, R const&... rest) {
   return make_layout(make_shape(a.shape(), rest.shape()...), make_stride(a.stride(), rest.stride()...));
 }
 
+/// Returns mode I as a layout.
 template <int I, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr auto get(Layout<S, D> const& layout) {
   if constexpr (0 <= I && I < detail::rank_v<S>)
@@ -148,6 +161,7 @@ ZELLIGE_HOST_DEVICE constexpr auto get(Layout<S, D> const& layout) {
   else
     return mode_is_out_of_range<I, detail::rank_v<S>>(), Layout<Int<1>, Int<0>>{};
 }
+/// Returns the layout, or mode I... of it.
 template <int... I, class L>
 requires layout_like<L> ZELLIGE_HOST_DEVICE constexpr auto layout(L const& l) {
   if constexpr (sizeof...(I) == 0)
@@ -167,14 +181,15 @@ template <>
 inline constexpr bool is_own_stride<int> = true;
 template <class... D>
 inline constexpr bool is_own_stride<tuple<D...>> = (is_own_stride<D> && ...);
-/// A layout with strides of a user's type.
+/// True for a layout whose strides have a user's type.
 template <class T>
 inline constexpr bool of_user_module = false;
 template <class S, class D>
 inline constexpr bool of_user_module<Layout<S, D>> = !is_own_stride<D>;
 }  // namespace detail
 
-// Queries on layouts, tuples and numbers; a path of modes may be passed: size<0, 1>(a).
+// Returns the shape of a layout, tuple or number, or the shape of the mode that the path I... selects:
+// shape<0, 1>(a).
 template <int... I, class T>
 ZELLIGE_HOST_DEVICE constexpr auto shape(T const& t) {
   if constexpr (requires { t.shape(); })
@@ -184,6 +199,7 @@ ZELLIGE_HOST_DEVICE constexpr auto shape(T const& t) {
   else
     return get<I...>(t);
 }
+/// Returns the strides of a layout, or those of the mode that the path I... selects.
 template <int... I, class T>
 ZELLIGE_HOST_DEVICE constexpr auto stride(T const& t) {
   return t.template stride<I...>();
@@ -192,6 +208,7 @@ namespace detail {
 template <class S, class D>
 inline constexpr long long static_product<Layout<S, D>> = static_product<S>;
 }
+/// Returns the number of coordinates, as a static number if the shape is static.
 template <int... I, class T>
 ZELLIGE_HOST_DEVICE constexpr auto size(T const& t) {
   constexpr long long static_size = detail::static_product<T>;
@@ -202,10 +219,12 @@ ZELLIGE_HOST_DEVICE constexpr auto size(T const& t) {
   else
     return product(shape<I...>(t));
 }
+/// Returns the number of modes.
 template <int... I, class T>
 ZELLIGE_HOST_DEVICE constexpr auto rank(T const&) {
   return Int<detail::rank_v<decltype(shape<I...>(*static_cast<T const*>(nullptr)))>>{};
 }
+/// Returns the depth of nesting: 0 for a number, 1 for a flat tuple.
 template <int... I, class T>
 ZELLIGE_HOST_DEVICE constexpr auto depth(T const&) {
   return Int<detail::depth_v<decltype(shape<I...>(*static_cast<T const*>(nullptr)))>>{};
@@ -216,7 +235,7 @@ template <class T>
 inline constexpr auto size_v = decltype(size(T{}))::value;
 
 namespace detail {
-// The largest index of a static layout.
+// The largest index of a static layout, with strides by absolute value; `unknown` if a number is not static.
 template <class S, class D>
 inline constexpr long long static_last = unknown;
 template <auto s, auto d>
@@ -258,8 +277,8 @@ struct plus_one {
 };
 }  // namespace detail
 
-/// One more than the largest index (with absolute strides); for a layout of coordinates, the size of the
-/// smallest box from zero that contains them.
+/// Returns one more than the largest index (with strides by absolute value). For a layout of coordinates: the
+/// size of the smallest box from zero that contains them.
 template <int... I, class L>
 ZELLIGE_HOST_DEVICE constexpr auto cosize(L const& l) {
   constexpr long long last = sizeof...(I) == 0 ? detail::last_of<L> : detail::unknown;
@@ -283,6 +302,7 @@ ZELLIGE_HOST_DEVICE constexpr auto cosize(L const& l) {
 template <class L>
 inline constexpr auto cosize_v = decltype(cosize(L{}))::value;
 
+/// Returns the layout of the modes under a `_` of crd, without the index where the slice starts.
 template <class Crd, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr auto slice(Crd const& crd, Layout<S, D> const& l) {
   using At = detail::misfit<Crd, S>;
@@ -291,13 +311,14 @@ ZELLIGE_HOST_DEVICE constexpr auto slice(Crd const& crd, Layout<S, D> const& l) 
   else
     return coordinate_and_layout_differ_in_rank<At::crd, At::layout>(), Layout<Int<1>, Int<0>>{};
 }
+/// Returns the layout of the modes under a number of crd.
 template <class Crd, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr auto dice(Crd const& crd, Layout<S, D> const& l) {
   return make_layout(dice(crd, l.shape()), dice(crd, l.stride()));
 }
 
 namespace detail {
-// A coordinate with 0 for each `_`.
+// Replaces each `_` of a coordinate by 0.
 struct zero_mark {
   template <class T>
   ZELLIGE_HOST_DEVICE constexpr auto operator()(T const& c) const {
@@ -321,7 +342,8 @@ ZELLIGE_STEP constexpr auto offset_flat(tuple<C...> const& crd, S const& shape, 
                         get<nth_true<!is_underscore_v<C>...>(I)>(shape),
                         get<nth_true<!is_underscore_v<C>...>(I)>(stride)));
 }
-/// The index of a coordinate with each `_` as 0. Integer strides skip the zeros.
+/// Returns the index of a coordinate with each `_` taken as 0. For flat coordinates and integer strides no
+/// terms are added for them.
 template <class Crd, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr auto slice_offset(Crd const& crd, S const& shape, D const& stride) {
   if constexpr (is_flat_v<Crd> && has_integral_strides_v<D> &&
@@ -336,12 +358,12 @@ ZELLIGE_HOST_DEVICE constexpr auto slice_offset(Crd const& crd, S const& shape, 
   }
 }
 }  // namespace detail
-/// (the sub-layout that crd keeps, the index at which it starts).
+/// Returns (the layout of the modes under a `_` of crd, the index where that slice starts).
 template <class Crd, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr auto slice_and_offset(Crd const& crd, Layout<S, D> const& l) {
   return make_tuple(slice(crd, l), detail::slice_offset(crd, l.shape(), l.stride()));
 }
-/// (the layout, the index of crd): the layout with its origin at crd.
+/// Returns (the layout, the index of crd): the layout with its origin moved to crd.
 template <class Crd, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr auto domain_offset(Crd const& crd, Layout<S, D> const& l) {
   return make_tuple(l, l(crd));

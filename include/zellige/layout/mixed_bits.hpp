@@ -1,10 +1,10 @@
-// MixedBits<S, F>: an unsigned number with some bits known at compile time. The bits of S are 1, the bits of
-// F are decided at run time, all others are 0.
+// MixedBits<S, F>: an unsigned number of which some bits are known at compile time. The bits of mask S are 1,
+// the bits of mask F are known at run time only, all others are 0.
 //
 //   to_mixed_bits(Layout<Shape<_8, _8>, Stride<_8, _1>>{}, make_coord(i, _3{}))
 //     is  i << 3 | 3: the low bits are known
 //
-// Swizzles of such offsets show which bits are still static.
+// Applying a swizzle to such an offset shows which bits of the result are static.
 #pragma once
 #include <zellige/layout/coordinate.hpp>
 
@@ -23,7 +23,8 @@ inline constexpr bool is_mixed_bits_v = false;
 template <unsigned S, unsigned F>
 inline constexpr bool is_mixed_bits_v<MixedBits<S, F>> = true;
 
-/// The bits of s, and the bits of d that are in f but not in s; static if there are none of the latter.
+/// Returns the number with the bits s, and those of d that are in f but not in s. It is a static number if no
+/// run-time bit is left, else a MixedBits.
 template <auto s, integral D, auto f>
 ZELLIGE_HOST_DEVICE constexpr auto make_mixed_bits(C<s>, D const& d, C<f>) {
   constexpr unsigned open = unsigned(f) & ~unsigned(s);
@@ -34,7 +35,7 @@ ZELLIGE_HOST_DEVICE constexpr auto make_mixed_bits(C<s>, D const& d, C<f>) {
 }
 
 namespace detail {
-// The known bits of a number, for MixedBits and static numbers.
+// The known and run-time bits of a MixedBits or a static number.
 template <class T>
 struct known_bits;
 template <unsigned S, unsigned F>
@@ -52,7 +53,8 @@ concept mixed_pair = (is_mixed_bits_v<T> && (is_mixed_bits_v<U> || is_static_int
                      (is_static_integer_v<T> && is_mixed_bits_v<U>);
 }  // namespace detail
 
-// A bit of a & b is 1 if both are, 0 if either is, and unknown otherwise; the other operators likewise.
+// Bitwise and, or, xor. A bit of the result is static where both operands determine it: for and, 1 if both
+// are 1, 0 if either is 0.
 template <class T, class U>
 requires detail::mixed_pair<T, U> ZELLIGE_HOST_DEVICE constexpr auto operator&(T const& a, U const& b) {
   using A = detail::known_bits<T>;
@@ -111,22 +113,24 @@ ZELLIGE_HOST_DEVICE constexpr auto safe_div(MixedBits<S, F> const& m, C<n>) {
   static_assert(((S | F) & unsigned(n - 1)) == 0, "safe_div: the number may have bits below the divisor");
   return m >> detail::exponent(C<n>{});
 }
-/// An offset converted to elements of N times the bits, or of 1/N.
+/// Converts an offset to elements N times as large: a division by N, a power of two, without remainder.
 template <unsigned N, unsigned S, unsigned F>
 ZELLIGE_HOST_DEVICE constexpr auto upcast(MixedBits<S, F> const& m) {
   return safe_div(m, Int<int(N)>{});
 }
+/// Converts an offset to elements N times as small: a multiplication by N, a power of two.
 template <unsigned N, unsigned S, unsigned F>
 ZELLIGE_HOST_DEVICE constexpr auto downcast(MixedBits<S, F> const& m) {
   return m << detail::exponent(Int<int(N)>{});
 }
-/// The largest power of two that certainly divides the number.
+/// Returns the largest power of two that divides the number for every value of its run-time bits.
 template <unsigned S, unsigned F>
 ZELLIGE_HOST_DEVICE constexpr auto max_alignment(MixedBits<S, F> const&) {
   return C<((S | F) & (0u - (S | F)))>{};
 }
 
-/// The offset of a coordinate in a layout of powers of two, with its known bits.
+/// Returns the offset of a coordinate, with its known bits. Extent times stride of each mode must be a power
+/// of two.
 template <class S, class D, class Crd>
 ZELLIGE_HOST_DEVICE constexpr auto to_mixed_bits(S const& shape, D const& stride, Crd const& crd);
 namespace detail {
@@ -150,6 +154,7 @@ ZELLIGE_HOST_DEVICE constexpr auto to_mixed_bits(S const& shape, D const& stride
     return make_mixed_bits(Int<0>{}, crd * stride, (shape - Int<1>{}) * stride);
   }
 }
+/// Returns the offset of a coordinate, which may be a linear index, in a layout; see above.
 template <class L, class Crd>
 requires requires { L::layout_tag; }
 ZELLIGE_HOST_DEVICE constexpr auto to_mixed_bits(L const& layout, Crd const& crd) {

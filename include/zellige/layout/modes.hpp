@@ -1,4 +1,5 @@
-// Edits of the modes of tuples and layouts, and arithmetic on whole tuples.
+// Edits the list of modes of layouts (append, take, group, select ...), and computes with whole integer
+// tuples: rounded division, comparisons.
 //
 //   group<0, 2>(make_layout(make_shape(_2{}, _3{}, _4{})))  is  ((_2,_3),_4):((_1,_2),_6)
 //   append<3>(make_shape(_2{}), _1{})                       is  (_2,_1,_1)
@@ -8,14 +9,17 @@
 
 namespace zellige {
 
+/// Returns the layout with all leaves as its modes.
 template <layout_like T>
 ZELLIGE_HOST_DEVICE constexpr auto flatten(T const& t) {
   return invoke<Op::flatten>(t);
 }
+/// Returns the modes of a flat layout in the nesting of `profile`.
 template <layout_like T, int_tuple P>
 ZELLIGE_HOST_DEVICE constexpr auto unflatten(T const& t, P const& profile) {
   return invoke<Op::unflatten>(t, profile);
 }
+/// Returns t with x as a new last mode; without x, a mode _1:_0.
 template <layout_like T, layout_like X>
 ZELLIGE_HOST_DEVICE constexpr auto append(T const& t, X const& x) {
   return invoke<Op::append>(t, x);
@@ -24,6 +28,7 @@ template <layout_like T>
 ZELLIGE_HOST_DEVICE constexpr auto append(T const& t) {
   return append(t, Layout<Int<1>, Int<0>>{});
 }
+/// Returns t with modes _1:_0, or x, added at its end until it has N modes.
 template <int N, layout_like T>
 ZELLIGE_HOST_DEVICE constexpr auto append(T const& t) {
   return invoke<Op::append_to>(t, Int<N>{});
@@ -32,6 +37,7 @@ template <int N, layout_like T, layout_like X>
 ZELLIGE_HOST_DEVICE constexpr auto append(T const& t, X const& x) {
   return invoke<Op::append_to>(t, Int<N>{}, x);
 }
+/// Returns t with x as a new first mode; without x, a mode _1:_0.
 template <layout_like T, layout_like X>
 ZELLIGE_HOST_DEVICE constexpr auto prepend(T const& t, X const& x) {
   return invoke<Op::prepend>(t, x);
@@ -40,6 +46,7 @@ template <layout_like T>
 ZELLIGE_HOST_DEVICE constexpr auto prepend(T const& t) {
   return prepend(t, Layout<Int<1>, Int<0>>{});
 }
+/// Returns t with modes _1:_0, or x, added before its first mode until it has N modes.
 template <int N, layout_like T>
 ZELLIGE_HOST_DEVICE constexpr auto prepend(T const& t) {
   return invoke<Op::prepend_to>(t, Int<N>{});
@@ -48,26 +55,32 @@ template <int N, layout_like T, layout_like X>
 ZELLIGE_HOST_DEVICE constexpr auto prepend(T const& t, X const& x) {
   return invoke<Op::prepend_to>(t, Int<N>{}, x);
 }
+/// Returns modes B to N - 1 of t; N = -1 stands for the rank.
 template <int B, int N, layout_like T>
 ZELLIGE_HOST_DEVICE constexpr auto take(T const& t) {
   return invoke<Op::take>(t, Int<B>{}, Int<N>{});
 }
+/// Returns t with modes B to N - 1 grouped into one mode.
 template <int B, int N, layout_like T>
 ZELLIGE_HOST_DEVICE constexpr auto group(T const& t) {
   return invoke<Op::group>(t, Int<B>{}, Int<N>{});
 }
+/// Returns modes I... of t in this order.
 template <int... I, layout_like T>
 ZELLIGE_HOST_DEVICE constexpr auto select(T const& t) {
   return invoke<Op::select>(t, Int<I>{}...);
 }
+/// Returns t with mode N replaced by x.
 template <int N, layout_like T, layout_like X>
 ZELLIGE_HOST_DEVICE constexpr auto replace(T const& t, X const& x) {
   return invoke<Op::replace>(t, Int<N>{}, x);
 }
+/// Returns t with x inserted before mode N.
 template <int N, layout_like T, layout_like X>
 ZELLIGE_HOST_DEVICE constexpr auto insert(T const& t, X const& x) {
   return invoke<Op::insert>(t, Int<N>{}, x);
 }
+/// Returns t without mode N.
 template <int N, layout_like T>
 ZELLIGE_HOST_DEVICE constexpr auto remove(T const& t) {
   return invoke<Op::remove>(t, Int<N>{});
@@ -76,86 +89,104 @@ template <layout_like T>
 ZELLIGE_HOST_DEVICE constexpr auto reverse(T const& t) {
   return invoke<Op::reverse>(t);
 }
+/// Transposes two levels of modes: ((a, b), (c, d)) becomes ((a, c), (b, d)).
 template <layout_like T>
 ZELLIGE_HOST_DEVICE constexpr auto zip(T const& t) {
   return invoke<Op::zip1>(t);
 }
+/// Pairs the modes of two layouts of equal rank: mode i is (t[i], u[i]).
 template <layout_like T, layout_like U>
 ZELLIGE_HOST_DEVICE constexpr auto zip(T const& t, U const& u) {
   return invoke<Op::zip2>(t, u);
 }
 
-// Arithmetic.
+// Divides and rounds up: a tuple by a tuple mode by mode, a tuple by a number from the first mode on. By a
+// layout: the shape of its complement in a.
 template <class A, class B>
 requires(int_tuple<A> && (int_tuple<B> || layout_like<B>)) ZELLIGE_HOST_DEVICE
     constexpr auto ceil_div(A const& a, B const& b) {
   return invoke<Op::ceil_div>(a, b);
 }
+/// Rounds a up to a multiple of b, mode by mode.
 template <int_tuple A, int_tuple B>
 ZELLIGE_HOST_DEVICE constexpr auto round_up(A const& a, B const& b) {
   return invoke<Op::round_up>(a, b);
 }
+/// Returns a / b, and 1 in modes where a divides b. Refused if neither divides the other.
 template <int_tuple A, int_tuple B>
 ZELLIGE_HOST_DEVICE constexpr auto shape_div(A const& a, B const& b) {
   return invoke<Op::shape_div>(a, b);
 }
+/// Multiplies mode by mode; where a has a number, it is multiplied by the product of b's mode.
 template <int_tuple A, int_tuple B>
 ZELLIGE_HOST_DEVICE constexpr auto elem_scale(A const& a, B const& b) {
   return invoke<Op::elem_scale>(a, b);
 }
+/// Divides; two static numbers must divide without a remainder.
 template <class A, class B>
 requires(basis_like<A> || integral<A>) ZELLIGE_HOST_DEVICE constexpr auto safe_div(A const& a, B const& b) {
   return invoke<Op::safe_div>(a, b);
 }
+/// Returns the products of the parts of a that correspond to the leaves of the guide.
 template <int_tuple A, int_tuple G>
 ZELLIGE_HOST_DEVICE constexpr auto product_like(A const& a, G const& guide) {
   return invoke<Op::product_like>(a, guide);
 }
+/// Returns the greatest common divisor of all leaves.
 template <class A>
 requires(tuple_like<A> || integral<A>) ZELLIGE_HOST_DEVICE constexpr auto gcd(A const& a) {
   return invoke<Op::gcd>(a);
 }
+/// Returns the largest leaf.
 template <class A>
 requires(tuple_like<A> || integral<A>) ZELLIGE_HOST_DEVICE constexpr auto max(A const& a) {
   return invoke<Op::max>(a);
 }
+/// Returns the smallest leaf.
 template <class A>
 requires(tuple_like<A> || integral<A>) ZELLIGE_HOST_DEVICE constexpr auto min(A const& a) {
   return invoke<Op::min>(a);
 }
 
-/// For three or more numbers, each static or not.
+/// Returns the greatest common divisor of three or more integers.
 template <integral A, integral B, integral C, integral... More>
 ZELLIGE_HOST_DEVICE constexpr auto gcd(A const& a, B const& b, C const& c, More const&... more) {
   return gcd(gcd(a, b), c, more...);
 }
+/// Returns the largest of three or more integers.
 template <integral A, integral B, integral C, integral... More>
 ZELLIGE_HOST_DEVICE constexpr auto max(A const& a, B const& b, C const& c, More const&... more) {
   return max(max(a, b), c, more...);
 }
+/// Returns the smallest of three or more integers.
 template <integral A, integral B, integral C, integral... More>
 ZELLIGE_HOST_DEVICE constexpr auto min(A const& a, B const& b, C const& c, More const&... more) {
   return min(min(a, b), c, more...);
 }
 
-// Predicates and orders; static where the numbers are.
+// True if every coordinate of shape a is a coordinate of shape b. This and the following comparisons are
+// static if the numbers are.
 template <int_tuple A, int_tuple B>
 ZELLIGE_HOST_DEVICE constexpr auto compatible(A const& a, B const& b) {
   return invoke<Op::compatible>(a, b);
 }
+/// True if a is less than b lexicographically, the first mode first.
 template <int_tuple A, int_tuple B>
 ZELLIGE_HOST_DEVICE constexpr auto lex_less(A const& a, B const& b) {
   return invoke<Op::lex_less>(a, b);
 }
+/// True if a is less than b colexicographically, the last mode first.
 template <int_tuple A, int_tuple B>
 ZELLIGE_HOST_DEVICE constexpr auto colex_less(A const& a, B const& b) {
   return invoke<Op::colex_less>(a, b);
 }
+/// True if each leaf of a is less than the corresponding leaf of b: the bounds check of a coordinate in a
+/// shape.
 template <int_tuple A, int_tuple B>
 ZELLIGE_HOST_DEVICE constexpr auto elem_less(A const& a, B const& b) {
   return invoke<Op::elem_less>(a, b);
 }
-/// Not elem_less(b, a), as in CuTe.
+/// True unless elem_less(b, a). As in CuTe, this is not the same as "each leaf is less or equal".
 template <int_tuple A, int_tuple B>
 ZELLIGE_HOST_DEVICE constexpr auto elem_leq(A const& a, B const& b) {
   return invoke<Op::elem_leq>(a, b);

@@ -1,4 +1,4 @@
-// Draws layouts and tensors as strings: tables, LaTeX. Host only.
+// Draws layouts and tensors as strings: tables of elements, LaTeX pictures. Host only.
 #pragma once
 #include <cctype>
 #include <cstdio>
@@ -8,9 +8,12 @@
 namespace zellige {
 
 namespace detail {
+/// Pads a string on its left to the width.
 inline std::string padded(std::string const& s, std::size_t width) {
   return s.size() < width ? std::string(width - s.size(), ' ') + s : s;
 }
+/// Returns the element of a layout or tensor at a coordinate, as a string. Throws LayoutError if it cannot be
+/// evaluated.
 inline std::string element(Tape& t, Value const& x, Value const& crd) {
   Value const v = x.is(ValueKind::tensor) ? algebra::tensor_call(t, x, crd) : [&] {
     Values a;
@@ -21,16 +24,18 @@ inline std::string element(Tape& t, Value const& x, Value const& crd) {
   if (t.failed()) throw LayoutError("print: " + to_text(t.refusal()), t.refusal());
   return v.is_number() ? std::to_string(v.root().s.v) : to_text(v);
 }
+/// Returns a coordinate of run-time numbers as a value.
 inline Value coordinate(std::initializer_list<long long> at) {
   Value c = empty(ValueKind::tuple);
   for (long long i : at) c.add(number(dynamic(i)));
   return c;
 }
+/// Returns the layout that defines the coordinates of a tensor or composed layout.
 inline Value inner_layout(Value const& x) {
   if (x.is(ValueKind::tensor)) return inner_layout(x[1]);
   return algebra::innermost(x);
 }
-/// One more than the greatest number in a table of the layout.
+/// Returns the cosize of a layout, which determines the width of a table's cells.
 inline long long max_offset_of(Value const& l) {
   Tape t;
   Values a;
@@ -42,13 +47,15 @@ inline long long max_offset_of(Value const& l) {
   }
   return algebra::cosize_of(t, inner_layout(l)).v;
 }
+/// Returns the number of coordinates of mode m.
 inline long long extent(Value const& l, int m) {
   Tape t;
   return algebra::product_of(t, shape_of(inner_layout(l)[m])).v;
 }
 }  // namespace detail
 
-/// The elements in rows, for ranks 1 to 4, as cell(coordinate) returns them, with print_tensor's separators.
+/// Returns the elements of a layout of rank 1 to 4 in rows, with lines between the matrices of higher modes.
+/// cell(coordinate) returns an element as a string of `width` characters. `stream` has no effect.
 template <class Cell>
 std::string grid_text(Value const& l, bool stream, Cell cell, std::size_t width) {
   using detail::coordinate;
@@ -83,7 +90,7 @@ std::string grid_text(Value const& l, bool stream, Cell cell, std::size_t width)
   return out;
 }
 
-/// The output of print_tensor, or with `stream` that of operator<<.
+/// Returns the tensor as print_tensor prints it or, if stream, as operator<< does, with wider cells.
 inline std::string tensor_text(Value const& x, bool stream) {
   Tape t;
   Value const l = detail::inner_layout(x);
@@ -98,7 +105,7 @@ inline std::string tensor_text(Value const& x, bool stream) {
   std::string const head = stream ? to_text(shown) + "\n" : to_text(x) + ":\n";
   return head + grid_text(l, stream, cell, width);
 }
-/// The table of a layout of rank 2.
+/// Returns the table of a layout of rank 2 with row and column numbers.
 inline std::string layout_table(Value const& l) {
   Tape t;
   long long const rows = detail::extent(l, 0), columns = detail::extent(l, 1);
@@ -119,7 +126,7 @@ inline std::string layout_table(Value const& l) {
   }
   return out + rule;
 }
-/// A TikZ picture of a layout of rank 2, cells shaded by index modulo 8.
+/// Returns a TikZ document of a layout of rank 2, with cells shaded by index modulo 8.
 inline std::string layout_latex(Value const& l) {
   static constexpr char const* shades[] = {"00", "40", "20", "60", "10", "50", "30", "70"};
   Tape t;
@@ -147,7 +154,8 @@ inline std::string layout_latex(Value const& l) {
 }
 
 namespace detail {
-/// Evaluates a sum of products of numbers and i; `%` is the integer remainder.
+/// Evaluates a formula in i: sums of products of numbers and i, where % is the integer remainder. Throws
+/// LayoutError at the first character that is not understood.
 inline double formula_at(std::string const& f, double i) {
   std::size_t at = 0;
   auto wrong = [&] {
@@ -185,7 +193,8 @@ inline double formula_at(std::string const& f, double i) {
   return sum;
 }
 }  // namespace detail
-/// The values of a formula in i, converted to a type, as print_tensor prints them.
+/// Returns the table of a tensor whose element at index i is formula(i), converted to `type`, in
+/// print_tensor's number formats.
 inline std::string values_text(std::string const& type, Value const& l, std::string const& formula) {
   Tape t;
   std::string const kind = type.ends_with("_t") ? type.substr(0, type.size() - 2) : type;

@@ -1,8 +1,10 @@
-// From types to a value and back: maps the algebra, written once on values, to functions on Layout types.
+// Runs the layout algebra, which is written on values (algebra/value.hpp), for Layout types:
+// invoke<op>(args...) computes as much as possible in the compiler and the rest at run time.
 //
-// plan<Op, Ts...>::value is the result of the operation on the types alone: a tree of nodes, each number
-// static or the id of an expression, and the expressions over the run-time leaves of the arguments in order.
-// execute() evaluates the expressions, each once, in slots as wide as their operands, and makes the result's
+// plan<op, T...>::value is the result of the operation on the argument types: a tree of nodes, whose numbers
+// are static or the number of an expression, and the list of expressions over the run-time leaves of the
+// arguments. execute() computes each expression once, as int or as long long, and builds the result's type
+// and value from the tree.
 // type and value from the tree.
 #pragma once
 #include <zellige/layout/check.hpp>
@@ -14,7 +16,8 @@ namespace zellige {
 
 namespace detail {
 
-// The part of the result that a plan keeps. It is small because nvcc spends memory on every plan.
+// The part of an operation's result that the compiler keeps per plan: nodes of the result and expressions
+// (steps), up to fixed numbers. Small, because nvcc spends memory on every plan.
 template <int nodes_max, int steps_max>
 struct Planned {
   int node_count = 0;
@@ -26,6 +29,8 @@ struct Planned {
   bool is_wide[steps_max] = {};
 };
 
+/// Writes the result of an operation into p: the refusal, or the nodes and expressions that fit, and which
+/// expressions need 64 bits. The counts may exceed the capacity; see size_class in invoke_general.
 template <int nodes_max, int steps_max>
 ZELLIGE_ALGEBRA constexpr void write_plan(Planned<nodes_max, steps_max>& p, Encoder const& e,
                                           Tape const& tape, Value const& result) {
@@ -42,6 +47,7 @@ ZELLIGE_ALGEBRA constexpr void write_plan(Planned<nodes_max, steps_max>& p, Enco
     p.is_wide[i] = s.op == Arith::input ? e.is_wide(i) : (wide(s.a) || wide(s.b));
   }
 }
+/// Computes the plan of an operation on arguments of the types T.
 template <int nodes_max, int steps_max, auto op, class... T>
 ZELLIGE_ALGEBRA constexpr Planned<nodes_max, steps_max> make_plan() {
   Encoder e(sizeof...(T));
@@ -53,6 +59,7 @@ ZELLIGE_ALGEBRA constexpr Planned<nodes_max, steps_max> make_plan() {
   return p;
 }
 
+/// A plan of at most 12 nodes and 8 expressions; big_plan and huge_plan have more capacity.
 template <auto op, class... T>
 struct plan {
   static constexpr auto value = make_plan<12, 8, op, T...>();
@@ -65,8 +72,9 @@ template <auto op, class... T>
 struct huge_plan {
   static constexpr auto value = make_plan<400, 1000, op, T...>();
 };
-/// The size class of the plan that holds the result, as a number that device code may read.
+/// The smallest of plan, big_plan and huge_plan that has room for a result; usable in device code.
 enum class Room : signed char { small, big, huge };
+/// Returns which plan class has room for the result whose counts are in p.
 template <int n, int m>
 ZELLIGE_ALGEBRA constexpr Room room_of(Planned<n, m> const& p) {
   if (p.refusal) return Room::small;
@@ -77,7 +85,7 @@ template <class P>
 struct room {
   static constexpr Room value = room_of(P::value);
 };
-/// The node of the i-th child of a node.
+/// Returns the position of a node's i-th child, in preorder.
 template <int n, int m>
 ZELLIGE_ALGEBRA constexpr int child_of(Planned<n, m> const& p, int node, int i) {
   int at = node + 1;
@@ -87,7 +95,7 @@ ZELLIGE_ALGEBRA constexpr int child_of(Planned<n, m> const& p, int node, int i) 
   return at;
 }
 
-/// True if the shapes (or the strides) of a node and its descendants are static.
+/// True if all shapes (or, if stride, all strides) of a node and its descendants are static.
 template <int n, int m>
 ZELLIGE_ALGEBRA constexpr bool static_below(Planned<n, m> const& p, int node, bool stride) {
   int at = node;
@@ -99,7 +107,8 @@ ZELLIGE_ALGEBRA constexpr bool static_below(Planned<n, m> const& p, int node, bo
   return true;
 }
 
-// Device functions may not name a plan's value, but may call these functions.
+// Reads single numbers of a plan. Device functions may not use the plan's value itself, but may call these
+// functions.
 template <class P>
 struct at {
   ZELLIGE_ALGEBRA static consteval int kids(int i) { return P::value.nodes[i].kids; }
@@ -132,13 +141,14 @@ struct at {
   }
 };
 
-/// The run-time numbers: first the inputs, then each expression as it is computed. Every slot has its own
-/// width.
+/// Storage for the run-time numbers of a plan: the inputs first, then the expressions. Slot i is in `narrow`
+/// or `wide`, depending on the width of its number.
 template <int n>
 struct Slots {
   int narrow[n > 0 ? n : 1];
   long long wide[n > 0 ? n : 1];
 };
+/// Returns the value of slot `id`.
 template <class P, int id, int n>
 ZELLIGE_STEP constexpr auto slot(Slots<n> const& s) {
   if constexpr (at<P>::is_wide(id))
@@ -146,6 +156,7 @@ ZELLIGE_STEP constexpr auto slot(Slots<n> const& s) {
   else
     return s.narrow[id];
 }
+/// Returns an operand: the value of slot `id`, or the static number v if id is negative.
 template <class P, int id, long long v, int n>
 ZELLIGE_STEP constexpr auto operand(Slots<n> const& s) {
   if constexpr (id < 0 && fits_int(v))
@@ -158,6 +169,8 @@ ZELLIGE_STEP constexpr auto operand(Slots<n> const& s) {
     return s.narrow[id];
 }
 
+/// Copies the run-time leaves of an argument into the slots from `next` on, in the order in which encode.hpp
+/// numbers them.
 template <class T, int n>
 ZELLIGE_STEP constexpr void gather(Slots<n>& s, int& next, T const& t);
 template <class T, int n, int... I>
@@ -187,6 +200,7 @@ ZELLIGE_STEP constexpr void gather(Slots<n>& s, int& next, T const& t) {
   }
 }
 
+/// Computes one operation in the common type of a and b.
 template <Arith op, class A, class B>
 ZELLIGE_STEP constexpr auto arithmetic_on(A a, B b) {
   using T = decltype(a + b);
@@ -232,7 +246,8 @@ ZELLIGE_STEP constexpr auto arithmetic_on(A a, B b) {
   else
     return y < 0 ? T(x << -y) : T(x >> y);
 }
-/// Computes expression i. A zero denominator is caught by the check that the tape recorded before it.
+/// Computes expression i into its slot, or makes its check, which reports a broken rule. A division by zero
+/// was caught by an earlier check.
 template <class P, int i, int n>
 ZELLIGE_STEP constexpr void step(Slots<n>& s) {
   using A = at<P>;
@@ -259,7 +274,7 @@ ZELLIGE_STEP constexpr void run_steps(Slots<n>& s, seq<I...>) {
   (step<P, I>(s), ...);
 }
 
-// The tree as a type with its value.
+// Returns a number of the result: slot `id`, or the static number v if id is negative.
 template <class P, int id, long long v, int n>
 ZELLIGE_STEP constexpr auto make_number(Slots<n> const& s) {
   if constexpr (id >= 0)
@@ -281,6 +296,7 @@ template <class T, int... N>
 ZELLIGE_STEP constexpr ScaledBasis<T, N...> on_basis(T const& t, seq<N...>) {
   return {t};
 }
+/// Returns a number times the basis element e, a path of mode indices (0: none).
 template <class P, int id, long long v, long long e, int n>
 ZELLIGE_STEP constexpr auto make_element(Slots<n> const& s) {
   if constexpr (e == 0)
@@ -288,7 +304,8 @@ ZELLIGE_STEP constexpr auto make_element(Slots<n> const& s) {
   else
     return on_basis(make_number<P, id, v>(s), typename path_seq<e>::type{});
 }
-// The type of a result without run-time leaves, made without a function, which halves the compile time.
+// The shape (or stride) type of a node whose numbers are all static, made without a function call, which
+// halves the compile time.
 template <class P, class S, bool stride, int node>
 struct static_parts;
 template <class P, int node, bool stride, bool inner = (P::value.nodes[node].kids >= 0)>
@@ -323,6 +340,7 @@ template <class P, int node>
 struct static_part<P, node, true, false> : static_element<P::value.nodes[node].d.v, P::value.nodes[node].e> {
 };
 
+/// Returns the shape (or, if stride, the strides) of a node of the result.
 template <class P, int node, bool stride, int n>
 ZELLIGE_STEP constexpr auto make_part(Slots<n> const& s);
 template <class P, int node, bool stride, int n, int... I>
@@ -351,6 +369,8 @@ ZELLIGE_STEP constexpr auto make_part(Slots<n> const& s) {
       return s.narrow[id];
   }
 }
+/// Returns the object that the subtree at `node` describes: a layout, number, tuple, swizzle or composed
+/// layout.
 template <class P, int node, int n>
 ZELLIGE_STEP constexpr auto make_result(Slots<n> const& s);
 template <class P, int node, int n, int... I>
@@ -386,6 +406,7 @@ ZELLIGE_STEP constexpr auto make_result(Slots<n> const& s) {
   }
 }
 
+/// Computes the expressions of plan P from the arguments and returns the operation's result.
 template <class P, class... T>
 ZELLIGE_STEP constexpr auto execute(T const&... args) {
   Slots<at<P>::step_count()> slots{};
@@ -400,6 +421,8 @@ ZELLIGE_STEP constexpr auto execute(T const&... args) {
 }  // namespace detail
 
 namespace detail {
+/// Applies an operation through the smallest plan that has room for the result. A refused operation is a
+/// compile error.
 template <auto op, class... T>
 ZELLIGE_STEP constexpr auto invoke_general([[maybe_unused]] T const&... args) {
   using P = plan<op, T...>;
@@ -423,7 +446,9 @@ namespace detail {
 template <auto op, class First, class... Rest>
 ZELLIGE_STEP constexpr auto invoke_before_user_module(First const& first, Rest const&... rest);
 }
-/// The operation on layouts, tuples and numbers as types.
+/// Applies an operation of the algebra to layouts, tuples and numbers and returns the result. A refused
+/// operation is a compile error if its numbers are static, else a LayoutError (host) or a trap (device) if
+/// checks are enabled.
 template <auto op, class... T>
 ZELLIGE_STEP constexpr auto invoke([[maybe_unused]] T const&... args) {
   if constexpr ((detail::of_user_module<T> || ...)) {
@@ -446,10 +471,13 @@ ZELLIGE_STEP constexpr auto invoke([[maybe_unused]] T const&... args) {
 }
 
 namespace detail {
+/// Applies the operation to the arguments with basis elements in place of the user's strides, and substitutes
+/// the strides in the result. at... are the numbers of user strides before each argument.
 template <auto op, int... at, class All, class... T>
 ZELLIGE_STEP constexpr auto invoke_on_coordinates(seq<at...>, All const& all, T const&... args) {
   return back_from_coordinates(invoke<op>(on_coordinates<at>(args)...), all);
 }
+/// Returns, for each argument, how many strides of a user's type the arguments before it have.
 template <class... T, int... I>
 ZELLIGE_ALGEBRA constexpr auto strides_before(seq<I...>) {
   constexpr int counts[] = {user_strides_in<T>...};
@@ -460,7 +488,8 @@ ZELLIGE_ALGEBRA constexpr auto strides_before(seq<I...>) {
   };
   return seq<before(I)...>{};
 }
-/// The operation on coordinates, followed by substitution of the user's strides; see user_module.hpp.
+/// Applies an operation to layouts with strides of a user's type (see user_module.hpp): on coordinates first,
+/// then the user's strides are substituted. Compile error if the operation compares or divides strides.
 template <auto op, class First, class... Rest>
 ZELLIGE_STEP constexpr auto invoke_on_user_module(First const& first, Rest const&... rest) {
   if constexpr (!keeps_strides(op)) {
@@ -474,7 +503,8 @@ ZELLIGE_STEP constexpr auto invoke_on_user_module(First const& first, Rest const
                                      tuple_cat(user_strides(first), user_strides(rest)...), first, rest...);
   }
 }
-/// The operation on the part before the user's strides; see ends_in_user_module.
+/// Applies an operation to a composed layout whose left part has strides of a user's type, by applying it to
+/// the part before that one. Compile error if that is not possible.
 template <auto op, class First, class... Rest>
 ZELLIGE_STEP constexpr auto invoke_before_user_module(First const& first, Rest const&... rest) {
   if constexpr (counts_elements_together(op)) {

@@ -1,4 +1,5 @@
-// print(x) for every type of the library, in CuTe's notation. Host only; writes to standard output.
+// Prints layouts, tuples and numbers in CuTe's notation, to a string or to standard output, and layouts as
+// tables. Host only.
 #pragma once
 #include <cstdio>
 #include <zellige/layout.hpp>
@@ -7,7 +8,8 @@
 
 namespace zellige {
 
-/// The layout, tuple or number as a run-time value, with the values of its run-time leaves.
+/// Converts a layout, tuple or number to a Value with the values of its run-time numbers. Throws LayoutError
+/// if there are more than 64 of them.
 template <class T>
 Value describe(T const& t) {
   if constexpr (is_same_v<T, bool>) {
@@ -27,17 +29,20 @@ Value describe(T const& t) {
     return v;
   }
 }
+/// Returns the object in CuTe's notation, for example (_4,8):(_8,_1).
 template <class T>
 requires(!requires { T::tensor_tag; } && !is_same_v<T, Value> && !is_same_v<T, Refusal>) std::string
     to_text(T const& t) {
   return to_text(describe(t));
 }
 
+/// Prints a layout of rank 1 or 2 as a table of indices.
 template <layout_like L>
 void print_layout(L const& l) {
   static_assert(L::rank <= 2, "print_layout(layout): a table has two dimensions; group the modes into two");
   std::fputs(layout_table(describe(l)).c_str(), stdout);
 }
+/// Prints a layout of rank 1 or 2 as a LaTeX (TikZ) document.
 template <layout_like L>
 void print_latex(L const& l) {
   static_assert(L::rank <= 2, "print_latex(layout): a page has two dimensions; group the modes into two");

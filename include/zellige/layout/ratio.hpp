@@ -1,4 +1,4 @@
-// R<n, d>: a compile-time fraction, for ratios of element sizes.
+// R<n, d>: a fraction known at compile time, for ratios of element sizes such as 4 to 16 bits.
 //
 //   ratio(_16{}, _32{})          is  R<1, 2>            64 * R<1, 2>{}    is  32, computed in integers
 //   ratio(_32{}, _16{})          is  _2                 R<3, 6>{}         keeps n and d as they are written
@@ -17,7 +17,7 @@ class R {
  public:
   static constexpr auto num = ((n < 0) != (d < 0) ? -1 : 1) * an / g;
   static constexpr auto den = ad / g;
-  /// The fraction in lowest terms, or the integer that it equals.
+  /// The fraction in lowest terms, or a static integer if the denominator is 1.
   using type = conditional_t<num == 0 || den == 1, C<num>, R<num, den>>;
 };
 template <class T>
@@ -28,7 +28,7 @@ template <class T>
 struct is_ratio<T const> : is_ratio<T> {};
 
 namespace detail {
-// Static numbers as fractions.
+// Gives static integers and fractions a numerator n_ and a denominator d_.
 template <class T>
 struct fraction;
 template <auto n>
@@ -45,13 +45,14 @@ template <class T, class U>
 concept fractions = fraction_like<T> && fraction_like<U> &&(is_ratio<T>::value || is_ratio<U>::value);
 }  // namespace detail
 
-/// a / b in lowest terms; nratio does not reduce the terms.
+/// Returns a / b as an R without reducing it to lowest terms.
 template <detail::fraction_like A, detail::fraction_like B>
 ZELLIGE_HOST_DEVICE constexpr auto nratio(A, B) {
   using X = detail::fraction<A>;
   using Y = detail::fraction<B>;
   return R<X::n_ * Y::d_, X::d_ * Y::n_>{};
 }
+/// Returns a / b in lowest terms: a fraction, or a static integer.
 template <detail::fraction_like A, detail::fraction_like B>
 ZELLIGE_HOST_DEVICE constexpr auto ratio(A a, B b) {
   return typename decltype(nratio(a, b))::type{};
@@ -75,13 +76,14 @@ requires detail::fractions<A, B> ZELLIGE_HOST_DEVICE constexpr auto operator==(A
   using Y = detail::fraction<B>;
   return bool_constant<X::n_ * Y::d_ == Y::n_ * X::d_>{};
 }
-/// The greatest fraction of which both are multiples.
+/// Returns the greatest fraction of which a and b are integer multiples.
 template <class A, class B>
 requires detail::fractions<A, B> ZELLIGE_HOST_DEVICE constexpr auto gcd(A, B) {
   using X = detail::fraction<A>;
   using Y = detail::fraction<B>;
   return typename R<decltype(gcd(C<X::n_ * Y::d_>{}, C<Y::n_ * X::d_>{}))::value, X::d_ * Y::d_>::type{};
 }
+/// Returns x * n / d in integers; a remainder is dropped.
 template <dynamic_integer T, auto n, auto d>
 ZELLIGE_HOST_DEVICE constexpr auto operator*(T const& x, R<n, d>) {
   return x * R<n, d>::num / R<n, d>::den;
@@ -98,14 +100,14 @@ template <auto n, auto d>
 ZELLIGE_HOST_DEVICE constexpr auto abs(R<n, d>) {
   return typename R<(n < 0 ? -n : n), (d < 0 ? -d : d)>::type{};
 }
-/// The difference of the exponents of numerator and denominator.
+/// Returns log_2 of the numerator minus log_2 of the denominator, each rounded down.
 template <auto n, auto d>
 ZELLIGE_HOST_DEVICE constexpr int log_2(R<n, d>) {
   static_assert(R<n, d>::num > 0, "log_2: the fraction is not positive");
   return int(log_2(C<R<n, d>::num>{})) - int(log_2(C<R<n, d>::den>{}));
 }
 
-/// The fraction of two traits.
+/// Returns A::value / B::value as an unreduced R.
 template <class A, class B>
 ZELLIGE_HOST_DEVICE constexpr auto trait_ratio(A, B) {
   return nratio(static_value<A>(), static_value<B>());

@@ -1,10 +1,10 @@
-// The run-time API: layouts whose rank and numbers are known only at run time, with the same algebra.
+// The layout algebra for layouts whose rank and numbers are known only at run time, as Values. Host only.
 //
 //   Value a = layout_value({6, 2}, {8, 2});
 //   Value r = composition(a, parse_value("(_4,_3):(_3,_1)"));   // ((_2,_2),_3):((_24,_2),_8)
 //   long long i = index(r, 5);                                // r at its sixth coordinate
 //
-// A refused operation throws LayoutError with the operation, the rule and the two numbers. Host only.
+// A refused operation throws LayoutError with the operation, the rule and the two numbers.
 #pragma once
 #include <initializer_list>
 #include <vector>
@@ -13,7 +13,8 @@
 
 namespace zellige {
 
-/// Returns the result of an operation, or throws LayoutError.
+/// Applies an operation and returns its result. Throws LayoutError if it is refused; `name` appears in the
+/// message.
 inline Value evaluate(Op op, char const* name, std::initializer_list<Value> args) {
   Tape t;
   Values v;
@@ -27,33 +28,37 @@ inline Value evaluate(Op op, char const* name, std::initializer_list<Value> args
   return r;
 }
 
-/// A flat tuple, or a flat layout; without strides, the compact one whose first mode is the fastest.
+/// Returns a flat tuple of the numbers.
 inline Value tuple_value(std::vector<long long> const& numbers) {
   Value v = empty(ValueKind::tuple);
   for (long long n : numbers) v.add(number(fixed(n)));
   return v;
 }
+/// Returns the flat layout shape:stride; without strides, the compact column-major one. The numbers count as
+/// static.
 inline Value layout_value(std::vector<long long> const& shape, std::vector<long long> const& stride) {
   return evaluate(Op::make_layout, "make_layout", {tuple_value(shape), tuple_value(stride)});
 }
 inline Value layout_value(std::vector<long long> const& shape) {
   return evaluate(Op::make_layout_left, "make_layout", {tuple_value(shape)});
 }
+/// Returns the compact row-major layout of a flat shape.
 inline Value layout_value_right(std::vector<long long> const& shape) {
   return evaluate(Op::make_layout_right, "make_layout", {tuple_value(shape)});
 }
-/// Combines layouts as the modes of one; and composes swizzle o layout.
+/// Returns the layout whose modes are the given layouts.
 inline Value concatenate(std::vector<Value> const& modes) {
   Value r = empty(ValueKind::layout);
   for (Value const& m : modes) r.add(m);
   return r;
 }
+/// Returns the swizzle Sw<bits, base, shift>.
 inline Value swizzle_value(int bits, int base, int shift) {
   return algebra::swizzle_value({bits, base, shift});
 }
 
-// Every row of algebra/op.hpp whose operands are layouts, under its id: coalesce(l), zipped_divide(l, tiler),
-// ...
+// Defines one function per operation on layouts in algebra/op.hpp, under the id of its row: coalesce(l),
+// zipped_divide(l, tiler), ... Each throws LayoutError if the operation is refused.
 #define ZELLIGE_ROW(id, names, parameters, family, ...)            \
   template <class... V>                                            \
   requires(Family::family != Family::number && sizeof...(V) > 0 && \
@@ -63,14 +68,17 @@ inline Value swizzle_value(int bits, int base, int shift) {
   }
 ZELLIGE_LAYOUT_OPERATIONS(ZELLIGE_ROW)
 #undef ZELLIGE_ROW
-// Overloads under another id, and those on numbers.
+// Coalesces each mode of l separately that has its own mode in the profile.
 inline Value coalesce(Value const& l, Value const& profile) {
   return evaluate(Op::coalesce_profile, "coalesce", {l, profile});
 }
+/// Returns the complement of l up to its own cosize.
 inline Value complement(Value const& l) { return evaluate(Op::complement1, "complement", {l}); }
+/// Returns how many elements a copy between the two layouts can move as one vector.
 inline long long max_common_vector(Value const& a, Value const& b) {
   return evaluate(Op::max_common_vector, "max_common_vector", {a, b}).root().s.v;
 }
+/// Returns the largest n such that l consists of aligned runs of n elements.
 inline long long max_alignment(Value const& l) {
   return evaluate(Op::max_alignment, "max_alignment", {l}).root().s.v;
 }
@@ -80,8 +88,8 @@ inline Value recast_layout(Value const& l, int old_bits, int new_bits) {
 inline long long size(Value const& l) { return evaluate(Op::size, "size", {l}).root().s.v; }
 inline long long cosize(Value const& l) { return evaluate(Op::cosize, "cosize", {l}).root().s.v; }
 
-/// The index of the i-th coordinate, colexicographically, or of a coordinate passed mode by mode. Throws
-/// LayoutError for a layout that maps to coordinates.
+/// Returns the index of a coordinate, or of the i-th coordinate in colexicographic order. Throws LayoutError
+/// for a layout that maps to coordinates.
 inline long long index(Value const& l, Value const& crd) {
   Value const at = evaluate(Op::layout_call, "index", {l, crd});
   if (at.is_number() && at.root().e == 0) return at.root().s.v;
@@ -92,8 +100,8 @@ inline long long index(Value const& l, long long i) { return index(l, number(i))
 inline long long index(Value const& l, std::vector<long long> const& crd) {
   return index(l, tuple_value(crd));
 }
-/// The same without building values, for loops over many indices. Layouts that pass through coordinates use
-/// index().
+/// Evaluates one layout at many linear indices without building a Value per call. Throws LayoutError for a
+/// layout that maps to coordinates.
 class Indexer {
  public:
   explicit Indexer(Value const& l) : at_(l) {

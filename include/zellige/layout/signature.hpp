@@ -1,11 +1,11 @@
-// Selects operations by name: the row that takes the given operands, or the reason why none does. All
-// external input passes through here before the algebra, which does not check the kinds of its operands.
+// Selects the operation for a name and operands from external input, or explains why none accepts them. The
+// algebra itself does not check the kinds of its operands.
 //
 //   row_for(named(rows, "composition"), {layout, tiler})    the selected row, or nullptr
 //
-// A row is one of op.hpp's table, or has its own function; its parameters are the letters explained in
-// op.hpp, and t tensor, d tensor or the shape of an identity tensor, q layout of rank 3, y two or more
-// numbers, 3 three tilers, w a word. Host only.
+// An Operation is a row of op.hpp's table, or has a function of its own. Its parameters are the letters
+// explained in op.hpp, and further: t tensor, d tensor or shape of an identity tensor, q layout of rank 3, y
+// two or more numbers, 3 three tilers, w a word. Host only.
 #pragma once
 #include <algorithm>
 #include <span>
@@ -17,23 +17,26 @@
 
 namespace zellige {
 
-/// An operand: its source string, and its value unless it is a word such as half_t.
+/// An operand: its source string and its value. A string that is no value, such as the type name half_t, is a
+/// word.
 struct Operand {
   std::string text = {};
   Value value = nothing();
-  std::string unreadable = {};  // the reason, if it is not a value
+  std::string unreadable = {};  // the parse error if the string is not a value
   bool is_word() const { return !unreadable.empty(); }
 };
 using Operands = std::vector<Operand>;
 
+/// An operation as it can be selected by name. Either `op` or `run` computes it.
 struct Operation {
   char const* id;
   char const* names;
   char const* parameters;
-  Op op = Op::count;                                     // of the algebra, or
-  std::string (*run)(Tape&, Operands const&) = nullptr;  // the function that computes the result as a string
+  Op op = Op::count;                                     // the operation of the algebra, or
+  std::string (*run)(Tape&, Operands const&) = nullptr;  // a function that returns the result as a string
 };
 
+/// The operations on layouts: the table of algebra/op.hpp.
 inline constexpr Operation layout_operations[] = {
 #define ZELLIGE_ROW(id, names, parameters, ...) {#id, names, parameters, Op::id},
     ZELLIGE_LAYOUT_OPERATIONS(ZELLIGE_ROW)
@@ -46,14 +49,15 @@ namespace detail {
 constexpr long long max_count = 64, max_factor = 1LL << 40;
 
 inline bool is_bare_layout(Value const& v) { return v.is(ValueKind::layout); }
+/// True for an integer or a tuple of integers or basis elements.
 inline bool is_integers(Value const& v) {
   return std::all_of(v.nodes.begin(), v.nodes.end(), [](ValueNode const& n) {
     return n.kids < 0 ? n.kind == ValueKind::number
                       : n.kind == ValueKind::tuple || n.kind == ValueKind::arithmetic;
   });
 }
-/// True if v may be the left part of a composed layout or, with `layout`, the inner part: a layout, or a
-/// composition of layouts and swizzles.
+/// True if v can be a part of a composed layout: a layout, or a composition of layouts and swizzles whose
+/// offsets have the right kind. A swizzle alone is accepted only if `layout` is false.
 inline bool is_function(Value const& v, bool layout) {
   if (!v.is(ValueKind::composed)) return is_bare_layout(v) || (!layout && v.is(ValueKind::swizzle));
   Value const offset = v[1];
@@ -63,12 +67,14 @@ inline bool is_function(Value const& v, bool layout) {
   return starts && is_function(v[0], false) && is_function(v[2], layout);
 }
 inline bool is_composed_layout(Value const& v) { return v.is(ValueKind::composed) && is_function(v, true); }
+/// True for a number, `_`, or a tuple of such.
 inline bool is_coordinate(Value const& v) {
   return std::all_of(v.nodes.begin(), v.nodes.end(), [](ValueNode const& n) {
     return n.kids < 0 ? n.kind == ValueKind::underscore || (n.kind == ValueKind::number && n.e == 0)
                       : n.kind == ValueKind::tuple || n.kind == ValueKind::arithmetic;
   });
 }
+/// True for a layout, a number, `_`, or a tuple of such.
 inline bool is_tiler(Value const& v) {
   if (is_bare_layout(v) || v.is_number() || v.is(ValueKind::underscore)) return true;
   if (!v.is(ValueKind::tuple)) return false;
@@ -80,10 +86,12 @@ inline bool is_tiler(Value const& v) {
 inline bool is_tensor_value(Value const& v) {
   return v.is(ValueKind::tensor) && (is_bare_layout(v[1]) || is_composed_layout(v[1]));
 }
+/// True for an integer from min to max.
 inline bool is_count(Value const& v, long long min, long long max) {
   return v.is_number() && v.root().e == 0 && v.root().s.v >= min && v.root().s.v <= max;
 }
 
+/// True if an operand is of the kind that the parameter letter stands for.
 inline bool fits(char parameter, Operand const& o) {
   if (parameter == 'w') return !o.text.empty();
   if (parameter == 'e' && o.is_word()) return true;
@@ -125,6 +133,7 @@ inline bool fits(char parameter, Operand const& o) {
       return false;
   }
 }
+/// Returns the kind that a parameter letter stands for, as in error messages.
 constexpr char const* meaning(char parameter) {
   switch (parameter) {
     case 'c':
@@ -166,7 +175,7 @@ constexpr char const* meaning(char parameter) {
   }
 }
 
-/// The kinds of operands that a row takes, one string each.
+/// Returns the lists of parameter letters of an operation, one per alternative between `|`.
 inline std::vector<std::string_view> alternatives(Operation const& o) {
   std::vector<std::string_view> all;
   for (std::string_view rest = o.parameters;;) {
@@ -176,12 +185,13 @@ inline std::vector<std::string_view> alternatives(Operation const& o) {
     rest.remove_prefix(bar + 1);
   }
 }
-/// The number of operands, from the first on, that suit the letters; they fit if all do and no letter
-/// remains.
+/// How many operands, from the first on, match the letters; whole: all operands match and no required letter
+/// is left.
 struct Match {
   std::size_t suited = 0;
   bool whole = false;
 };
+/// Matches operands with one list of parameter letters.
 inline Match match(std::string_view letters, std::span<Operand const> operands) {
   Match m;
   for (std::size_t p = 0; p < letters.size();) {
@@ -198,6 +208,7 @@ inline Match match(std::string_view letters, std::span<Operand const> operands) 
   m.whole = m.suited == operands.size() && m.suited > 0;
   return m;
 }
+/// Returns a list of parameter letters in words, with [optional] and repeated, ... parameters.
 inline std::string letters_text(std::string_view letters) {
   std::string text;
   for (std::size_t p = 0; p < letters.size();) {
@@ -213,7 +224,7 @@ inline std::string letters_text(std::string_view letters) {
 }
 }  // namespace detail
 
-/// Parses an operand.
+/// Parses an operand. A string that is not a value becomes a word.
 inline Operand operand(std::string const& text) {
   Operand o{text};
   try {
@@ -224,12 +235,13 @@ inline Operand operand(std::string const& text) {
   return o;
 }
 
+/// True if the operation accepts the operands.
 inline bool fits(Operation const& o, std::span<Operand const> operands) {
   auto const all = detail::alternatives(o);
   return std::any_of(all.begin(), all.end(),
                      [&](auto letters) { return detail::match(letters, operands).whole; });
 }
-/// The rows with a name; if there are none, the row with that id.
+/// Returns the operations with a name, or, if there are none, the operation with that id.
 inline Rows named(std::span<Operation const> rows, std::string_view name) {
   Rows found, by_id;
   for (Operation const& o : rows) {
@@ -243,12 +255,13 @@ inline Rows named(std::span<Operation const> rows, std::string_view name) {
   }
   return found.empty() ? by_id : found;
 }
+/// Returns the first operation that accepts the operands, or nullptr.
 inline Operation const* row_for(Rows const& rows, std::span<Operand const> operands) {
   auto const at = std::find_if(rows.begin(), rows.end(), [&](auto const* o) { return fits(*o, operands); });
   return at == rows.end() ? nullptr : *at;
 }
 
-/// "a layout", "a tuple of numbers", ...
+/// Returns the kind of a value for error messages: "a layout", "a tuple of numbers", ...
 inline std::string kind_name(Value const& v) {
   switch (v.kind()) {
     case ValueKind::number:
@@ -278,11 +291,13 @@ inline std::string kind_name(Value const& v) {
       return "nothing";
   }
 }
-/// The reason why no row fits, and the first operand that none accepts (or the number of operands).
+/// Why no operation accepts the operands; `operand` is the index of the first one that no operation accepts,
+/// or the number of operands if there are too few.
 struct Misfit {
   std::string why;
   std::size_t operand = 0;
 };
+/// Explains why none of the operations accepts the operands.
 inline Misfit misfit(std::string_view name, Rows const& rows, std::span<Operand const> operands) {
   std::size_t suited = 0;
   std::vector<std::string> wanted;

@@ -1,4 +1,5 @@
-// slice keeps the modes that a coordinate marks with `_`, dice the others:
+// Slices coordinates, shapes and strides: slice keeps the modes that a coordinate marks with `_`, dice keeps
+// those that it fixes by a number:
 //
 //   slice(make_coord(_, 2), make_shape(3, 4))  is  (3)      dice(make_coord(_, 2), make_shape(3, 4))  is  (4)
 #pragma once
@@ -7,8 +8,8 @@
 namespace zellige {
 
 namespace detail {
-// The two ranks if the coordinate has a tuple where the layout has a different number of modes; otherwise
-// none.
+// The two ranks at the first place where the coordinate has a tuple and the layout has a different number of
+// modes; equal numbers if there is no such place.
 template <class Crd, class T>
 struct misfit {
   static constexpr int crd = is_tuple_v<Crd> ? tuple_size_v<Crd> : 0;
@@ -28,16 +29,17 @@ requires(sizeof...(C) == sizeof...(T) && sizeof...(C) > 0) struct misfit<tuple<C
 template <bool keep_marked, class Crd, class T, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto select_each(Crd const& crd, T const& t, seq<I...>);
 
-// Most coordinates have no nested tuple: the kept modes are then known immediately.
+// True if a coordinate has no nested tuple, as most have. The kept modes are then found without recursion.
 template <class Crd>
 inline constexpr bool is_flat_v = false;
 template <class... C>
 inline constexpr bool is_flat_v<tuple<C...>> = (!is_tuple_v<C> && ...);
-/// The modes with a `_`, or those without.
+/// Number of modes with a `_` (marked) or without one (not marked).
 template <bool marked, class Crd>
 inline constexpr int marked_count = 0;
 template <bool marked, class... C>
 inline constexpr int marked_count<marked, tuple<C...>> = (0 + ... + int(is_underscore_v<C> == marked));
+/// Returns the position of the n-th true in the list `is`, counted from 0.
 template <bool... is>
 ZELLIGE_HOST_DEVICE consteval int nth_true(int n) {
   int at = 0, found = -1;
@@ -53,6 +55,7 @@ ZELLIGE_STEP constexpr auto select_flat(tuple<C...> const&, T const& t, seq<I...
     return make_tuple(get<nth_true<(is_underscore_v<C> == marked)...>(I)>(t)...);
 }
 
+/// Returns the modes of t under a `_` of crd (keep_marked), or under a number, as a flat tuple.
 template <bool keep_marked, class Crd, class T>
 ZELLIGE_HOST_DEVICE constexpr auto select_marked(Crd const& crd, T const& t) {
   if constexpr (tuple_like<Crd>) {
@@ -74,6 +77,7 @@ ZELLIGE_HOST_DEVICE constexpr auto select_each(Crd const& crd, T const& t, seq<I
 }
 }  // namespace detail
 
+/// Returns the modes of the tuple t under a `_` of the coordinate, as a flat tuple; t itself if crd is `_`.
 template <class Crd, class T>
 requires(!requires { T::layout_tag; }) ZELLIGE_HOST_DEVICE constexpr auto slice(Crd const& crd, T const& t) {
   if constexpr (is_underscore_v<Crd>)
@@ -81,6 +85,8 @@ requires(!requires { T::layout_tag; }) ZELLIGE_HOST_DEVICE constexpr auto slice(
   else
     return detail::select_marked<true>(crd, t);
 }
+/// Returns the modes of the tuple t under a number of the coordinate, as a flat tuple; t itself if crd is a
+/// number.
 template <class Crd, class T>
 requires(!requires { T::layout_tag; }) ZELLIGE_HOST_DEVICE constexpr auto dice(Crd const& crd, T const& t) {
   if constexpr (is_underscore_v<Crd>)

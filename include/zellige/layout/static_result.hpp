@@ -1,14 +1,15 @@
-// Converts the result of an operation on static arguments to a type. Most expressions need this, and it
-// dominates compile time; so the value that the compiler keeps is small, and the types are made from it
-// without a function: one class for each node that has inner nodes below it.
+// Converts the result of an operation on static arguments to a Layout type. Most expressions need only this,
+// and it dominates compile time. So the value that the compiler keeps is small, and types are made from it
+// without a function, with few classes per tree.
 #pragma once
 #include <zellige/layout/encode.hpp>
 
 namespace zellige::detail {
 
+/// The kind of a static result; `other` has no compact form here, and is handled by plan.hpp.
 enum class Outcome : signed char { layout, number, boolean, refused, other };
 
-// The tree of a layout, four bits a node in preorder: 0 for a leaf, else the number of modes and one.
+// The nesting of a layout in 4 bits per node, in preorder: 0 for a leaf, else the number of modes plus one.
 struct TreeCode {
   unsigned long long low = 0;
   unsigned long long high = 0;
@@ -17,15 +18,18 @@ struct TreeCode {
   }
 };
 
+/// The result of an operation on static arguments, if it is a layout of at most 32 nodes and 24 leaves, a
+/// number or a truth value.
 struct StaticResult {
   static constexpr int nodes_max = 32;
   static constexpr int leaves_max = 24;
   Outcome outcome = Outcome::other;
   Refusal refusal;
   TreeCode tree;
-  int n[2 * leaves_max];  // of each leaf, its shape and its stride
+  int n[2 * leaves_max];  // shape and stride of each leaf
 };
 
+/// Returns the result v in compact form; outcome is `other` if it does not fit.
 ZELLIGE_ALGEBRA constexpr StaticResult static_result(Value const& v, Tape const& t) {
   StaticResult r{};
   r.refusal = t.refusal();
@@ -61,6 +65,7 @@ ZELLIGE_ALGEBRA constexpr StaticResult static_result(Value const& v, Tape const&
   return r;
 }
 
+/// Applies the operation to static arguments of the types T.
 template <auto op, class... T>
 ZELLIGE_ALGEBRA constexpr StaticResult static_result() {
   Encoder e(sizeof...(T));
@@ -76,7 +81,8 @@ struct static_plan {
   static constexpr Outcome outcome = value.outcome;
 };
 
-// A tree as a type, each leaf the number of its position: ((a, b), c) is branch<leaves<0, 1>, leaf<2>>.
+// The nesting as a type, in which each leaf is the number of its position: ((a, b), c) is branch<leaves_at<0,
+// 1>, leaf_at<2>>.
 template <int I>
 struct leaf_at;
 template <int... I>
@@ -84,6 +90,7 @@ struct leaves_at;
 template <class... T>
 struct branch;
 
+/// Returns the node after the subtree at `node`.
 ZELLIGE_ALGEBRA constexpr int node_after(TreeCode t, int node) {
   for (int open = 1; open > 0; ++node) {
     int const d = t.digit(node);
@@ -91,16 +98,19 @@ ZELLIGE_ALGEBRA constexpr int node_after(TreeCode t, int node) {
   }
   return node;
 }
+/// Returns the i-th child of `node`.
 ZELLIGE_ALGEBRA constexpr int child_of(TreeCode t, int node, int i) {
   int at = node + 1;
   for (; i > 0; --i) at = node_after(t, at);
   return at;
 }
+/// Returns the number of leaves before `node`.
 ZELLIGE_ALGEBRA constexpr int leaves_before(TreeCode t, int node) {
   int n = 0;
   for (int i = 0; i < node; ++i) n += t.digit(i) == 0;
   return n;
 }
+/// The form of a subtree: a leaf, a node with only leaves below it, or a deeper tree.
 enum class Form : signed char { leaf, flat, deep };
 ZELLIGE_ALGEBRA constexpr Form form_of(TreeCode t, int node) {
   if (t.digit(node) == 0) return Form::leaf;
@@ -130,7 +140,7 @@ struct tree_type<low, high, node, Form::deep, seq<I...>> {
   using type = branch<typename tree_from<low, high, child_of({low, high}, node, I)>::type...>;
 };
 
-// The tree filled with a result's numbers.
+// The shape and stride types of a nesting, filled with the numbers of result P.
 template <class P, class Tree>
 struct filled;
 template <class P, int I>

@@ -1,4 +1,4 @@
-// Structured bindings for tuples, shapes and coordinates, as for the standard library's:
+// Enables structured bindings for tuples, shapes and coordinates:
 //
 //   auto [rows, columns] = layout.shape();
 #pragma once

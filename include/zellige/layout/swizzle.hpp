@@ -1,5 +1,5 @@
-// Swizzle<B, M, S>: xors B bits of an index into B others, S bits away, leaving the lowest M
-// unchanged.
+// Swizzle<B, M, S>: a permutation of indices that avoids shared-memory bank conflicts. It xors B bits of an
+// index (at M + S and above) into the B bits at M, and leaves the lowest M bits unchanged.
 //
 //   bits of an index, Swizzle<2, 1, 3>:   . . y y . z z x     z ^= y        (x: M bits; from z to y: S)
 #pragma once
@@ -7,6 +7,8 @@
 
 namespace zellige {
 
+/// Swizzle of B bits, base M and shift S, with |S| >= B. A negative S xors low bits into high ones. Calling
+/// it applies it to an index.
 template <int B, int M, int S = B>
 struct Swizzle {
   static constexpr int num_bits = B;
@@ -22,6 +24,7 @@ struct Swizzle {
   using msk_sft = C<S>;
   static constexpr unsigned swizzle_code = unsigned(yyy_msk::value | zzz_msk::value);
 
+  /// Returns the swizzled index; static for a static index.
   template <integral T>
   ZELLIGE_HOST_DEVICE static constexpr auto apply(T const& index) {
     if constexpr (is_builtin_integer<T> && sizeof(T) >= sizeof(int) && S >= 0 && B > 0)
@@ -48,7 +51,7 @@ ZELLIGE_HOST_DEVICE constexpr bool_constant<B == T && M == N && S == U> operator
   return {};
 }
 
-/// A swizzle preserves multiples of 2^M: it moves no lower bit.
+/// Returns 2^M: a swizzle preserves multiples of 2^M, as it moves no lower bit.
 template <int B, int M, int S>
 ZELLIGE_HOST_DEVICE constexpr C<(1 << M)> max_alignment(Swizzle<B, M, S>) {
   return {};

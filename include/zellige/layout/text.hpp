@@ -1,9 +1,9 @@
-// Converts values to strings in CuTe's notation, and back. Host only.
+// Converts values to strings in CuTe's notation, and parses them. Host only.
 //
 //   parse("(_4, n...)")  ->  Value        to_text(v)  ->  "(_4,8):(_1,_4)"
 //
-// `_4` is static, `4` dynamic, `2@1@0` a multiple of the basis element E<0, 1>, `_` the slicing marker; a
-// tuple of things with `:` in them is a tiler; `Sw<B,M,S> o offset o layout` a composed layout.
+// `_4` is static, `4` dynamic, `2@1@0` a multiple of the basis element E<0, 1>, and `_` the slicing marker. A
+// tuple of layouts is a tiler. `Sw<B,M,S> o offset o layout` is a composed layout.
 #pragma once
 #include <string>
 #include <string_view>
@@ -13,6 +13,7 @@
 
 namespace zellige {
 
+/// Returns the message of a refusal, one sentence with its two numbers.
 inline std::string to_text(Refusal r) {
   std::string text = sentence(r.rule);
   for (auto [name, n] : {std::pair{"{x}", r.x}, std::pair{"{y}", r.y}}) {
@@ -27,6 +28,7 @@ inline void write_number(std::string& out, Num n, Path e) {
   out += std::to_string(n.v);
   for (; e != 0; e /= 256) out += '@' + std::to_string(e % 256 - 1);
 }
+/// Writes the shape (or the strides) of the subtree at node `at`, and advances `at` past it.
 inline void write_tree(std::string& out, Value const& v, int& at, bool strides) {
   ValueNode const& n = v.nodes[at++];
   if (n.kids < 0)
@@ -38,6 +40,7 @@ inline void write_tree(std::string& out, Value const& v, int& at, bool strides) 
   }
   out += ')';
 }
+/// Appends a value in CuTe's notation.
 inline void write(std::string& out, Value const& v) {
   ValueNode const& n = v.root();
   auto with_o = [&](int parts) {
@@ -101,7 +104,7 @@ inline std::string to_text(Value const& v) {
   return out;
 }
 
-/// The exception for a string that cannot be parsed: what was expected, and where.
+/// A string that cannot be parsed: `reason` says what was expected, `at` is the position of the error.
 class TextError : public LayoutError {
  public:
   TextError(std::string_view text, std::string const& why, std::size_t position)
@@ -115,18 +118,20 @@ class TextError : public LayoutError {
   std::size_t at;
 };
 
-/// Parses one value; throws LayoutError if the string is not one. Larger languages derive from it.
+/// Recursive-descent parser of one value in CuTe's notation. Throws TextError, a LayoutError, on invalid
+/// input. Richer languages derive from it and override the virtual functions.
 class Parser {
  public:
   explicit Parser(std::string_view text) : text_(text) {}
   virtual ~Parser() = default;
+  /// Parses the complete string as one value.
   Value whole() {
     Value v = value();
     skip();
     if (at_ < text_.size()) fail("the end");
     return v;
   }
-  /// Parses a value, up to the first character that cannot belong to it.
+  /// Parses a value and stops at the first character that cannot belong to it.
   Value value() {
     skip();
     std::size_t const start = at_;
@@ -136,11 +141,11 @@ class Parser {
   }
 
  protected:
-  /// Parses a name that does not start a value.
+  /// Hook: parses a name at the start of a value. Fails unless overridden.
   virtual Value named() { fail("a number"); }
-  /// Parses what follows a value that started at the position: nothing, unless a derived language has more.
+  /// Hook: parses what follows value v, which started at the given position. Returns v unless overridden.
   virtual Value applied(Value const& v, std::size_t) { return v; }
-  /// a o b o c.
+  /// Combines the parts of `a o b o c`: a composed layout, or a tensor if the first part is an iterator.
   virtual Value joined(std::vector<Value> const& links, std::size_t) {
     std::size_t i = links[0].is(ValueKind::coordinates) || links[0].is(ValueKind::counting) ? 1 : 0;
     if (i == links.size()) return links[0];
@@ -157,12 +162,14 @@ class Parser {
   void skip() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n')) ++at_;
   }
+  /// Skips the string s, after blanks, if it is next; else returns false.
   bool next(std::string_view s) {
     skip();
     if (text_.substr(at_, s.size()) != s) return false;
     at_ += s.size();
     return true;
   }
+  /// The same for a word that must be followed by a blank or an opening parenthesis.
   bool word(std::string_view s) {
     std::size_t const back = at_;
     if (next(s) && at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '(' || text_[at_] == '\n'))
@@ -170,6 +177,7 @@ class Parser {
     at_ = back;
     return false;
   }
+  /// Throws TextError: `wanted` is expected at the current position.
   [[noreturn]] void fail(char const* wanted) {
     throw TextError(text_, std::string(wanted) + " is expected", at_);
   }
@@ -179,6 +187,7 @@ class Parser {
            ((text_[at_] >= 'a' && text_[at_] <= 'z') || (text_[at_] >= 'A' && text_[at_] <= 'Z'));
   }
   bool digit() const { return at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; }
+  /// Parses an integer of at most 18 digits with an optional minus.
   long long digits() {
     skip();
     bool const minus = next("-");
@@ -193,6 +202,7 @@ class Parser {
   void expect(char const* s) {
     if (!next(s)) fail(s);
   }
+  /// Parses an element: a tuple, number, swizzle or iterator, or shape:stride.
   Value item() {
     skip();
     std::size_t const start = at_;
@@ -214,7 +224,7 @@ class Parser {
     }
     return applied(pair_up(shape, stride), start);
   }
-  /// Bits, base and shift, up to the closing bracket.
+  /// Parses the rest of a swizzle after "Sw<": bits, base, shift and the closing bracket.
   Value swizzle() {
     std::size_t const start = at_;
     ValueNode n{-1, ValueKind::swizzle, fixed(digits()), {}, 0};
@@ -232,7 +242,7 @@ class Parser {
           start);
     return leaf(n);
   }
-  /// Limits the nesting depth of the input, because the stack is finite.
+  /// Counts the nesting depth during its lifetime and fails beyond 64, which protects the stack.
   struct Nested {
     explicit Nested(Parser& p) : parser(p) {
       if (++parser.depth_ > 64) parser.fail("shallower nesting");
@@ -240,6 +250,7 @@ class Parser {
     ~Nested() { --parser.depth_; }
     Parser& parser;
   };
+  /// Parses a tuple, a number, a basis element, a swizzle, a flag, an iterator, `_`, or a name.
   Value primary() {
     Nested const nested(*this);
     if (next("(")) {
@@ -295,6 +306,7 @@ class Parser {
   int depth_ = 0;
 };
 
+/// Parses a value in CuTe's notation. Throws TextError if the string is not one.
 inline Value parse_value(std::string_view text) { return Parser(text).whole(); }
 
 }  // namespace zellige

@@ -1,22 +1,24 @@
-// Algorithms over the elements of tuples of any type: numbers, tensors, user-defined types.
+// Algorithms over the elements of tuples: transform, fold, find, for_each, scans. Elements may have any type:
+// numbers, tensors, user-defined types.
 //
 //   transform(make_tuple(1, _2{}), plus_one)         is  (2, _3)
 //   fold(make_tuple(2, 3, 4), _1{}, multiplies{})    is  24
 //   apply(make_tuple(2, 3), f)                       is  f(2, 3)
 //   find_if(t, pred)                                 is  the number of the first element of which pred holds
 //
-// A non-tuple counts as its own only element. A predicate returns a static number where the result must be
-// static (find_if). All accept std::integer_sequence and other types known to `foreign_tuple`.
+// A value that is not a tuple counts as its own only element. A predicate returns a static number if the
+// result must be static (find_if). All algorithms accept std::integer_sequence and other types for which
+// `foreign_tuple` is specialised.
 #pragma once
 #include <zellige/layout/tuple.hpp>
 
 namespace zellige {
 
-/// seq<0, 1, ...> over the elements of T.
+/// The sequence seq<0, 1, ...> of the element indices of T.
 template <class T>
 using tuple_seq = make_seq<(tuple_size_v<remove_cvref_t<T>>)>;
 
-// seq<I...> is itself a tuple of static numbers, as every sequence is.
+// Makes every integer sequence, such as seq<I...>, a tuple of static numbers.
 template <class T, T... v>
 struct foreign_tuple<integer_sequence<T, v...>> {
   static constexpr int size = sizeof...(v);
@@ -29,12 +31,12 @@ struct foreign_tuple<integer_sequence<T, v...>> {
 };
 
 namespace detail {
-// get, resolved once per element and tuple type, however many functions visit it.
+// get<I>(t) in a function of its own, so that it is resolved once per element and tuple type.
 template <int I, class T>
 ZELLIGE_HOST_DEVICE constexpr decltype(auto) element_of(T&& t) {
   return get<I>(static_cast<T&&>(t));
 }
-// Tensors have their own for_each and transform.
+// True unless T is a tensor; tensors have their own for_each and transform.
 template <class T>
 concept no_tensor = !requires {
   remove_cvref_t<T>::tensor_tag;
@@ -56,6 +58,7 @@ template <class T, class F, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto apply_to(T&& t, F&& f, seq<I...>) {
   return f(get<I>(static_cast<T&&>(t))...);
 }
+/// Returns g(f(t0), f(t1), ...), and the same over two or three tuples in parallel.
 ZELLIGE_CALLS_BACK
 template <class T, class F, class G, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto map_to(T&& t, F&& f, G&& g, seq<I...>) {
@@ -71,7 +74,7 @@ template <class T, class U, class V, class F, class G, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto map_to(T&& t, U&& u, V&& v, F&& f, G&& g, seq<I...>) {
   return g(f(get<I>(static_cast<T&&>(t)), get<I>(static_cast<U&&>(u)), get<I>(static_cast<V&&>(v)))...);
 }
-// True if the tuples have the same rank.
+// Compile error unless all tuples have the same rank.
 template <class T, class... U>
 ZELLIGE_HOST_DEVICE constexpr void require_one_rank() {
   static_assert(((tuple_size_v<remove_cvref_t<T>> == tuple_size_v<remove_cvref_t<U>>)&&...),
@@ -79,14 +82,15 @@ ZELLIGE_HOST_DEVICE constexpr void require_one_rank() {
 }
 }  // namespace detail
 
-/// f(t0, t1, ...).
+/// Returns f(t0, t1, ...).
 ZELLIGE_CALLS_BACK
 template <class T, class F>
 ZELLIGE_HOST_DEVICE constexpr auto apply(T&& t, F&& f) {
   return detail::apply_to(static_cast<T&&>(t), f, tuple_seq<T>{});
 }
 
-/// g(f(t0), f(t1), ...), and the same over two and three tuples in parallel, up to the length of the first.
+/// Returns g(f(t0), f(t1), ...). The overloads with more tuples call f(t0, u0), ... up to the rank of the
+/// first.
 ZELLIGE_CALLS_BACK
 template <class T, class F, class G>
 ZELLIGE_HOST_DEVICE constexpr auto transform_apply(T&& t, F&& f, G&& g) {
@@ -115,7 +119,7 @@ ZELLIGE_HOST_DEVICE constexpr auto transform_apply(T&& t, U&& u, V&& v, F&& f, G
   }
 }
 
-/// (f(t0), f(t1), ...).
+/// Returns the tuple (f(t0), f(t1), ...). The overloads with more tuples of the same rank call f(t0, u0), ...
 ZELLIGE_CALLS_BACK
 template <detail::no_tensor T, class F>
 ZELLIGE_HOST_DEVICE constexpr auto transform(T const& t, F&& f) {
@@ -166,7 +170,7 @@ struct leafwise {
   }
 };
 }  // namespace detail
-/// The same profile with f applied to every leaf.
+/// Returns a tuple of the same nesting with f applied to every leaf.
 ZELLIGE_CALLS_BACK
 template <class T, class F>
 ZELLIGE_HOST_DEVICE constexpr auto transform_leaf(T const& t, F&& f) {
@@ -197,7 +201,7 @@ struct for_each_leafwise {
   }
 };
 }  // namespace detail
-/// Calls f(t0), f(t1), ... in order; f may modify the elements of a mutable tuple.
+/// Calls f(t0), f(t1), ... in order. f may modify the elements of a mutable tuple.
 ZELLIGE_CALLS_BACK
 template <detail::no_tensor T, class F>
 ZELLIGE_HOST_DEVICE constexpr void for_each(T&& t, F&& f) {
@@ -206,14 +210,14 @@ ZELLIGE_HOST_DEVICE constexpr void for_each(T&& t, F&& f) {
   else
     f(static_cast<T&&>(t));
 }
+/// Calls f for every leaf, in order.
 ZELLIGE_CALLS_BACK
 template <class T, class F>
 ZELLIGE_HOST_DEVICE constexpr void for_each_leaf(T&& t, F&& f) {
   detail::for_each_leafwise<F>{f}(static_cast<T&&>(t));
 }
 
-// Searches: the first element that satisfies pred (the rank if there is none), and whether any, all or none
-// do.
+// Helpers of the searches below.
 namespace detail {
 ZELLIGE_CALLS_BACK
 template <int I, class T, class P>
@@ -257,6 +261,8 @@ ZELLIGE_HOST_DEVICE constexpr auto find_type(tuple<T...> const&) {
   return Int<first_of_type<X, 0, T...>()>{};
 }
 }  // namespace detail
+/// Returns the static index of the first element for which pred holds, or the rank if there is none. pred
+/// must return a static number.
 ZELLIGE_CALLS_BACK
 template <class T, class P>
 ZELLIGE_HOST_DEVICE constexpr auto find_if(T const& t, P&& pred) {
@@ -265,33 +271,36 @@ ZELLIGE_HOST_DEVICE constexpr auto find_if(T const& t, P&& pred) {
   else
     return Int<(bool(decltype(pred(t))::value) ? 0 : 1)>{};
 }
-/// The first element that equals x; equality must be static.
+/// Returns the index of the first element that equals x, or the rank. The comparison must be static.
 template <class T, class X>
 ZELLIGE_HOST_DEVICE constexpr auto find(T const& t, X const& x) {
   return find_if(t, detail::is_equal_to<X>{x});
 }
-/// find<X>(t): the first element of type X; the rank if there is none.
+/// Returns the index of the first element of type X, or the rank: find<X>(t).
 template <class X, class... T>
 ZELLIGE_HOST_DEVICE constexpr auto find(tuple<T...> const& t) {
   return detail::find_type<X>(t);
 }
+/// True if pred holds for any element.
 ZELLIGE_CALLS_BACK
 template <class T, class P>
 ZELLIGE_HOST_DEVICE constexpr auto any_of(T const& t, P&& pred) {
   return transform_apply(t, pred, detail::disjunction_of{});
 }
+/// True if pred holds for all elements.
 ZELLIGE_CALLS_BACK
 template <class T, class P>
 ZELLIGE_HOST_DEVICE constexpr auto all_of(T const& t, P&& pred) {
   return transform_apply(t, pred, detail::conjunction_of{});
 }
+/// True if pred holds for no element.
 ZELLIGE_CALLS_BACK
 template <class T, class P>
 ZELLIGE_HOST_DEVICE constexpr auto none_of(T const& t, P&& pred) {
   return !any_of(t, pred);
 }
 
-/// The concatenation of the tuples f(t0), f(t1), ...
+/// Returns the concatenation of the tuples f(t0), f(t1), ...
 ZELLIGE_CALLS_BACK
 template <class T, class F>
 ZELLIGE_HOST_DEVICE constexpr auto filter_tuple(T const& t, F&& f) {
@@ -320,7 +329,7 @@ ZELLIGE_HOST_DEVICE constexpr auto fold_from(T const& t, A const& a, F&& f, seq<
   return fold_from(t, f(a, get<I>(t)), f, seq<R...>{});
 }
 }  // namespace detail
-/// f(...f(f(a, t0), t1)..., tn); for a non-tuple, f(a, t).
+/// Returns f(...f(f(a, t0), t1)..., tn); for a value that is not a tuple, f(a, t).
 ZELLIGE_CALLS_BACK
 template <class T, class A, class F>
 ZELLIGE_HOST_DEVICE constexpr auto fold(T const& t, A const& a, F&& f) {
@@ -329,7 +338,7 @@ ZELLIGE_HOST_DEVICE constexpr auto fold(T const& t, A const& a, F&& f) {
   else
     return f(a, t);
 }
-/// The same, starting with t0.
+/// Returns f(...f(f(t0, t1), t2)..., tn).
 ZELLIGE_CALLS_BACK
 template <class T, class F>
 ZELLIGE_HOST_DEVICE constexpr auto fold_first(T const& t, F&& f) {
@@ -359,12 +368,13 @@ ZELLIGE_HOST_DEVICE constexpr auto scan(T const& t, A const& a, F&& f, Done cons
   }
 }
 }  // namespace detail
-/// (f(a, t0), f(f(a, t0), t1), ...); escan begins with a and omits the last.
+/// Returns the inclusive scan (f(a, t0), f(f(a, t0), t1), ...).
 ZELLIGE_CALLS_BACK
 template <class T, class A, class F>
 ZELLIGE_HOST_DEVICE constexpr auto iscan(T const& t, A const& a, F&& f) {
   return detail::scan<true>(t, a, f, tuple<>{}, tuple_seq<T>{});
 }
+/// Returns the exclusive scan (a, f(a, t0), ...), which has as many elements as t.
 ZELLIGE_CALLS_BACK
 template <class T, class A, class F>
 ZELLIGE_HOST_DEVICE constexpr auto escan(T const& t, A const& a, F&& f) {

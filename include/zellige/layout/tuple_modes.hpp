@@ -1,4 +1,4 @@
-// Edits of tuples of any elements: taking, adding, grouping and rearranging modes.
+// Edits tuples whose elements have any type: takes, adds, groups and rearranges modes.
 //
 //   append<3>(make_tuple(1), x)                                       is  (1, x, x)
 //   take<1, 3>(make_tuple(1, 2, 3))                                   is  (2, 3)
@@ -11,7 +11,7 @@
 namespace zellige {
 
 namespace detail {
-/// A tuple, or a value that counts as a tuple's element: no layout and no tensor.
+/// True for tuples and their elements, false for layouts and tensors, which have functions of the same names.
 template <class T>
 concept no_layout = no_tensor<T> && !requires {
   remove_cvref_t<T>::layout_tag;
@@ -19,7 +19,7 @@ concept no_layout = no_tensor<T> && !requires {
 template <class T>
 inline constexpr int rank_or_1 = tuple_like<T> ? tuple_size_v<remove_cvref_t<T>> : 1;
 
-// (t[I]..., x for each of J, t[K]...).
+// Returns (t[I]..., x once per element of J, t[K]...).
 template <class T, class X, int... I, int... J, int... K>
 ZELLIGE_HOST_DEVICE constexpr auto assemble(T const& t, X const& x, seq<I...>, seq<J...>, seq<K...>) {
   return make_tuple(get<I>(t)..., (void(J), x)..., get<K>(t)...);
@@ -28,7 +28,7 @@ template <class T, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto pick(T const& t, seq<I...>) {
   return make_tuple(get<I>(t)...);
 }
-// Mode N is one of 0 to count - 1.
+// True if mode N is one of 0 to count - 1, else a compile error that names both numbers.
 template <int N, int count>
 ZELLIGE_HOST_DEVICE constexpr bool mode_exists() {
   if constexpr (N < 0 || N >= count) mode_is_out_of_range<N, count>();
@@ -40,17 +40,18 @@ ZELLIGE_HOST_DEVICE constexpr seq<(N - 1 - I)...> backwards(seq<I...>) {
 }
 }  // namespace detail
 
-/// seq<N-1, ..., 1, 0>.
+/// The sequence seq<N-1, ..., 1, 0>.
 template <int N>
 using make_rseq = decltype(detail::backwards<N>(make_seq<N>{}));
 template <class T>
 using tuple_rseq = make_rseq<(tuple_size_v<remove_cvref_t<T>>)>;
 
-/// (t, t, ..., t); repeat returns t itself if N is 1.
+/// Returns the tuple (t, t, ..., t) of N elements.
 template <int N, class T>
 ZELLIGE_HOST_DEVICE constexpr auto tuple_repeat(T const& t) {
   return detail::assemble(0, t, seq<>{}, make_seq<N>{}, seq<>{});
 }
+/// Returns the tuple (t, t, ..., t) of N elements, or t itself if N is 1.
 template <int N, class T>
 ZELLIGE_HOST_DEVICE constexpr auto repeat(T const& t) {
   if constexpr (N == 1)
@@ -68,13 +69,13 @@ struct always {
   }
 };
 }  // namespace detail
-/// The profile of t with x at every leaf.
+/// Returns a tuple of t's nesting with x at every leaf.
 template <class T, class X>
 ZELLIGE_HOST_DEVICE constexpr auto repeat_like(T const& t, X const& x) {
   return transform_leaf(t, detail::always<X>{x});
 }
 
-/// The first and the last leaf; a reference if t is an lvalue.
+/// Returns the first leaf: a reference if t is an lvalue.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr decltype(auto) front(T&& t) {
   if constexpr (tuple_like<T>)
@@ -82,6 +83,7 @@ ZELLIGE_HOST_DEVICE constexpr decltype(auto) front(T&& t) {
   else
     return T(static_cast<T&&>(t));
 }
+/// Returns the last leaf: a reference if t is an lvalue.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr decltype(auto) back(T&& t) {
   if constexpr (tuple_like<T>)
@@ -90,7 +92,7 @@ ZELLIGE_HOST_DEVICE constexpr decltype(auto) back(T&& t) {
     return T(static_cast<T&&>(t));
 }
 
-/// wrap: a tuple around a non-tuple; unwrap: opens tuples of one element.
+/// Returns t if it is a tuple, else a tuple of t.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr auto wrap(T const& t) {
   if constexpr (tuple_like<T>)
@@ -98,6 +100,7 @@ ZELLIGE_HOST_DEVICE constexpr auto wrap(T const& t) {
   else
     return make_tuple(t);
 }
+/// Returns the element of a tuple of one element, repeatedly; other values are returned unchanged.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr auto unwrap(T const& t) {
   if constexpr (detail::rank_or_1<T> == 1 && tuple_like<T>)
@@ -106,7 +109,7 @@ ZELLIGE_HOST_DEVICE constexpr auto unwrap(T const& t) {
     return t;
 }
 
-/// Modes B to E - 1; -1 means to the last.
+/// Returns modes B to E - 1 as a tuple; E = -1 stands for the rank.
 template <int B, int E, detail::no_layout T>
 ZELLIGE_HOST_DEVICE constexpr auto take(T const& t) {
   constexpr int rank = detail::rank_or_1<T>, end = E == -1 ? rank : E;
@@ -118,12 +121,12 @@ ZELLIGE_HOST_DEVICE constexpr auto take(T const& t) {
   else
     return tuple<>{};
 }
-/// Modes I... in this order.
+/// Returns modes I... in this order.
 template <int... I, detail::no_layout T>
 ZELLIGE_HOST_DEVICE constexpr auto select(T const& t) {
   return detail::pick(t, seq<I...>{});
 }
-/// Modes B to E - 1 as one mode.
+/// Returns t with modes B to E - 1 grouped into one mode.
 template <int B, int E, detail::no_layout T>
 ZELLIGE_HOST_DEVICE constexpr auto group(T const& t) {
   constexpr int rank = detail::rank_or_1<T>, end = E == -1 ? rank : E;
@@ -131,11 +134,12 @@ ZELLIGE_HOST_DEVICE constexpr auto group(T const& t) {
   return detail::assemble(t, take<B, end>(t), make_seq<B>{}, make_seq<(B < end)>{}, make_range<end, rank>{});
 }
 
-/// x inserted before mode N; mode N removed; mode N replaced by x.
+/// Returns t with x inserted before mode N.
 template <int N, detail::no_layout T, class X>
 ZELLIGE_HOST_DEVICE constexpr auto insert(T const& t, X const& x) {
   return detail::assemble(t, x, make_seq<N>{}, seq<0>{}, make_range<N, detail::rank_or_1<T>>{});
 }
+/// Returns t without mode N.
 template <int N, detail::no_layout T>
 ZELLIGE_HOST_DEVICE constexpr auto remove(T const& t) {
   if constexpr (detail::mode_exists<N, detail::rank_or_1<T>>())
@@ -143,6 +147,7 @@ ZELLIGE_HOST_DEVICE constexpr auto remove(T const& t) {
   else
     return t;
 }
+/// Returns t with mode N replaced by x.
 template <int N, detail::no_layout T, class X>
 ZELLIGE_HOST_DEVICE constexpr auto replace(T const& t, X const& x) {
   if constexpr (!detail::mode_exists<N, detail::rank_or_1<T>>())
@@ -161,7 +166,8 @@ ZELLIGE_HOST_DEVICE constexpr auto replace_back(T const& t, X const& x) {
   return replace<detail::rank_or_1<T> - 1>(t, x);
 }
 
-/// Adds x after (before) t until the rank is N, or once. A non-tuple of rank N is unchanged.
+/// Returns t with x added at its end until it has N modes. Compile error if it has more. A value that is not
+/// a tuple counts as one mode.
 template <int N, detail::no_layout T, class X>
 ZELLIGE_HOST_DEVICE constexpr auto append(T const& t, X const& x) {
   constexpr int rank = detail::rank_or_1<T>;
@@ -173,10 +179,12 @@ ZELLIGE_HOST_DEVICE constexpr auto append(T const& t, X const& x) {
   else
     return detail::assemble(make_tuple(t), x, seq<0>{}, make_seq<N - 1>{}, seq<>{});
 }
+/// Returns t with x as a new last mode.
 template <detail::no_layout T, class X>
 ZELLIGE_HOST_DEVICE constexpr auto append(T const& t, X const& x) {
   return append<detail::rank_or_1<T> + 1>(t, x);
 }
+/// Returns t with x added before its first mode until it has N modes. Compile error if it has more.
 template <int N, detail::no_layout T, class X>
 ZELLIGE_HOST_DEVICE constexpr auto prepend(T const& t, X const& x) {
   constexpr int rank = detail::rank_or_1<T>;
@@ -188,11 +196,13 @@ ZELLIGE_HOST_DEVICE constexpr auto prepend(T const& t, X const& x) {
   else
     return detail::assemble(make_tuple(t), x, seq<>{}, make_seq<N - 1>{}, seq<0>{});
 }
+/// Returns t with x as a new first mode.
 template <detail::no_layout T, class X>
 ZELLIGE_HOST_DEVICE constexpr auto prepend(T const& t, X const& x) {
   return prepend<detail::rank_or_1<T> + 1>(t, x);
 }
 
+/// Returns the modes in reverse order.
 template <detail::no_layout T>
 ZELLIGE_HOST_DEVICE constexpr auto reverse(T const& t) {
   if constexpr (tuple_like<T>)
@@ -201,7 +211,7 @@ ZELLIGE_HOST_DEVICE constexpr auto reverse(T const& t) {
     return t;
 }
 
-/// All leaves in one tuple; flatten leaves a non-tuple unchanged.
+/// True if T has no nested tuple.
 template <class T>
 struct is_flat;
 namespace detail {
@@ -228,10 +238,12 @@ struct leaves_of {
   }
 };
 }  // namespace detail
+/// Returns all leaves as one flat tuple; a tuple of one for a value that is not a tuple.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr auto flatten_to_tuple(T const& t) {
   return detail::leaves_of{}(t);
 }
+/// Returns all leaves as one flat tuple; a value that is not a tuple is returned unchanged.
 template <detail::no_layout T>
 ZELLIGE_HOST_DEVICE constexpr auto flatten(T const& t) {
   if constexpr (tuple_like<T>)
@@ -244,7 +256,7 @@ template <class P>
 inline constexpr int leaf_count = 1;
 template <class... P>
 inline constexpr int leaf_count<tuple<P...>> = (0 + ... + leaf_count<P>);
-// The profile P filled with the elements of a flat tuple from the B-th on.
+// Returns the nesting of P filled with the elements of a flat tuple, from number B on.
 template <int B, class T, class P>
 ZELLIGE_HOST_DEVICE constexpr auto fill_profile(T const& flat, P const& profile);
 template <int B, int I, class T, class P, class Done>
@@ -265,7 +277,8 @@ ZELLIGE_HOST_DEVICE constexpr auto fill_profile(T const& flat, P const& profile)
     return get<B>(flat);
 }
 }  // namespace detail
-/// The elements of a flat tuple in the profile of another.
+/// Returns the elements of a flat tuple in the nesting of `profile`. Compile error if the numbers of leaves
+/// differ.
 template <detail::no_layout T, class P>
 ZELLIGE_HOST_DEVICE constexpr auto unflatten(T const& flat, P const& profile) {
   static_assert(detail::leaf_count<P> == detail::rank_or_1<T>,
@@ -273,7 +286,7 @@ ZELLIGE_HOST_DEVICE constexpr auto unflatten(T const& flat, P const& profile) {
   return detail::fill_profile<0>(flat, profile);
 }
 
-// Rows to columns: ((a, b, c), (d, e, f)) becomes ((a, d), (b, e), (c, f)).
+// Helpers of zip: column J of a tuple of rows, and all columns.
 namespace detail {
 template <int J, class T, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto column(T const& t, seq<I...>) {
@@ -290,6 +303,8 @@ struct are_of_one_rank {
   }
 };
 }  // namespace detail
+/// Transposes a tuple of tuples: ((a, b, c), (d, e, f)) becomes ((a, d), (b, e), (c, f)). All rows must have
+/// the same rank.
 template <detail::no_layout T>
 ZELLIGE_HOST_DEVICE constexpr auto zip(T const& t) {
   if constexpr (!tuple_like<T>) {
@@ -301,6 +316,7 @@ ZELLIGE_HOST_DEVICE constexpr auto zip(T const& t) {
     return detail::columns(t, tuple_seq<tuple_element_t<0, T>>{});
   }
 }
+/// Combines tuples of the same rank: ((t0, u0, ...), (t1, u1, ...), ...).
 template <detail::no_layout T, detail::no_layout U, detail::no_layout... R>
 ZELLIGE_HOST_DEVICE constexpr auto zip(T const& t, U const& u, R const&... rest) {
   return zip(make_tuple(t, u, rest...));
@@ -310,8 +326,9 @@ namespace detail {
 template <class T, class G, int... I, int... J>
 ZELLIGE_HOST_DEVICE constexpr auto zip2_modes(T const& t, G const& guide, seq<I...>, seq<J...>);
 }  // namespace detail
-/// Pairs, in the profile of the guide, become a pair of tuples: (((a, A), ((b, B), (c, C)), d) by (x, (x, x))
-/// is ((a, (b, c)), (A, (B, C), d)); modes beyond the guide are kept in the second.
+/// Splits pairs into a pair of tuples; the guide has a leaf where t has a pair. t = ((a, A), ((b, B), (c,
+/// C)), d) with the guide (x, (x, x)) gives ((a, (b, c)), (A, (B, C), d)). Modes beyond the guide stay in the
+/// second tuple.
 template <detail::no_layout T, class G>
 ZELLIGE_HOST_DEVICE constexpr auto zip2_by(T const& t, G const& guide) {
   if constexpr (tuple_like<G>) {

@@ -1,10 +1,11 @@
-// The algebra on layouts whose strides are of a user's type: pixels, degrees, matrices. Such a module only
-// needs addition and multiplication by an int from the left. Its layouts are partitioned like layouts of
-// coordinates (the free module of which it is an image), and the user's strides are substituted afterwards.
+// Applies the layout algebra to layouts whose strides are of a user's type: pixels, degrees, matrices. The
+// type needs only addition and multiplication by an int from the left. Such a layout is processed as a layout
+// of coordinates, one basis element per stride; then the user's strides are substituted.
 //
 //   zipped_divide(make_layout(make_shape(8, 6), make_stride(Pixel{0, 10}, Pixel{7, -2})), Shape<_4, _3>{})
 //
-// Operations that compare strides, divide them or take their magnitude are undefined there, and refused.
+// Operations that compare or divide strides or need their magnitude are not defined for such types, and are a
+// compile error.
 #pragma once
 #include <zellige/layout/algebra/operation.hpp>
 #include <zellige/layout/layout.hpp>
@@ -18,7 +19,8 @@ ZELLIGE_HOST_DEVICE constexpr void a_right_operand_chooses_coordinates_and_has_n
     delete;
 
 namespace detail {
-/// True for operations that move modes, split them or count along them.
+/// True for operations that only move, split or count modes, so that strides are kept or multiplied by
+/// integers.
 ZELLIGE_ALGEBRA constexpr bool keeps_strides(Op op) {
   Family const f = family_of(op);
   return f == Family::reshape || f == Family::compose || f == Family::divide || f == Family::modes ||
@@ -28,7 +30,7 @@ template <class Other>
 ZELLIGE_ALGEBRA constexpr bool keeps_strides(Other) {
   return false;
 }
-/// True for operations on the right part of a composed layout, and for those on its domain.
+/// True for operations on a composed layout that apply to its inner layout, or ask for its shape only.
 ZELLIGE_ALGEBRA constexpr bool is_of_the_right_part(Op op) {
   return (keeps_strides(op) && composed_of(op) == Composed::inside) || family_of(op) == Family::query;
 }
@@ -36,6 +38,7 @@ template <class Other>
 ZELLIGE_ALGEBRA constexpr bool is_of_the_right_part(Other) {
   return false;
 }
+/// True for operations whose right operand chooses coordinates and therefore needs integer strides.
 ZELLIGE_ALGEBRA constexpr bool chooses_coordinates(Op op) {
   Family const f = family_of(op);
   return f == Family::reshape || f == Family::compose || f == Family::divide;
@@ -45,6 +48,7 @@ ZELLIGE_ALGEBRA constexpr bool chooses_coordinates(Other) {
   return false;
 }
 
+/// Number of leaves of a stride.
 template <class D>
 inline constexpr int strides_in = 1;
 template <class... D>
@@ -55,7 +59,7 @@ template <class S, class D>
 requires of_user_module<Layout<S, D>>
 inline constexpr int user_strides_in<Layout<S, D>> = strides_in<D>;
 
-/// Basis elements from number `at` on, in the profile of the strides.
+/// Basis elements E<at>, E<at + 1>, ... in the profile of the strides D.
 template <int at, class D>
 struct basis_instead {
   using type = E<at>;
@@ -74,6 +78,8 @@ struct basis_instead<at, tuple<D...>> {
   }
   using type = decltype(make(make_seq<int(sizeof...(D))>{}));
 };
+/// Returns a layout with basis elements in place of the user's strides; other operands are returned
+/// unchanged.
 template <int at, class T>
 ZELLIGE_STEP constexpr auto on_coordinates(T const& t) {
   if constexpr (of_user_module<T>) {
@@ -96,6 +102,7 @@ template <class D, int... I>
 ZELLIGE_STEP constexpr auto flat_strides_of(D const& d, seq<I...>) {
   return tuple_cat(flat_strides(get<I>(d))...);
 }
+/// Returns the user's strides of an operand as a flat tuple, empty if it has none.
 template <class T>
 ZELLIGE_STEP constexpr auto user_strides(T const& t) {
   if constexpr (of_user_module<T>)
@@ -104,7 +111,7 @@ ZELLIGE_STEP constexpr auto user_strides(T const& t) {
     return tuple<>{};
 }
 
-/// n times a stride.
+/// Returns n times a stride; the stride itself for the static 1.
 template <class N, class D>
 ZELLIGE_STEP constexpr auto times(N const& n, D const& d) {
   if constexpr (is_constant<1, N>::value)
@@ -122,7 +129,8 @@ template <class T, int N, class All>
 ZELLIGE_STEP constexpr auto put_in_basis(ScaledBasis<T, N> const& x, All const& all) {
   return times(x.value(), get<N>(all));
 }
-/// The user's strides for the basis elements of a stride; 0 is the module's own zero.
+/// Returns the user's strides in place of the basis elements of a stride x. `all` are the user's strides in
+/// order; a 0 becomes 0 times the first, the module's zero.
 template <class X, class All>
 ZELLIGE_STEP constexpr auto put_in(X const& x, All const& all) {
   if constexpr (tuple_like<X>)
@@ -132,12 +140,12 @@ ZELLIGE_STEP constexpr auto put_in(X const& x, All const& all) {
   else
     return int(x) * get<0>(all);
 }
-/// A coordinate as an element of the module.
+/// Converts a coordinate to an element of the user's type: the sum of each number times its stride.
 template <class X, class All, int... I>
 ZELLIGE_STEP constexpr auto sum_of(X const& x, All const& all, seq<I...>) {
   return (... + (int(get<I>(x)) * get<I>(all)));
 }
-/// The result of an operation on coordinates, with the user's strides substituted.
+/// Substitutes the user's strides in the result of an operation on coordinates.
 template <class R, class All>
 ZELLIGE_STEP constexpr auto back_from_coordinates(R const& r, All const& all);
 template <class R, class All, int... I>
@@ -165,15 +173,15 @@ ZELLIGE_STEP constexpr auto back_from_coordinates(R const& r, All const& all) {
 template <auto op, class First, class... Rest>
 ZELLIGE_STEP constexpr auto invoke_on_user_module(First const& first, Rest const&... rest);
 
-/// A composed layout whose left part has the user's strides. The left part need not be linear (a table lookup
-/// is not), so nothing is known of its elements: operations apply to the right part, and the left part is
-/// composed with the result.
+/// True for a composed layout whose left part has the user's strides. The left part need not be linear (it
+/// may be a table lookup), so operations apply to the inner part, and the left part is composed with the
+/// result.
 template <class T>
 inline constexpr bool ends_in_user_module = false;
 template <class A, class O, class B>
 inline constexpr bool ends_in_user_module<ComposedLayout<A, O, B>> = of_user_module<A>;
-/// Composes the left part with a layout of coordinates, or with (layout, start), where the start is a
-/// coordinate too.
+/// Composes the left part of c with a layout r, or with a pair (layout, start), whose start is added to the
+/// offset. Other results are returned unchanged.
 template <class C, class R>
 ZELLIGE_STEP constexpr auto before(C const& c, R const& r) {
   if constexpr (layout_like<R>)
@@ -183,6 +191,7 @@ ZELLIGE_STEP constexpr auto before(C const& c, R const& r) {
   else
     return r;
 }
+/// True for operations that return a number of contiguous elements, which is 1 for a user's type.
 ZELLIGE_ALGEBRA constexpr bool counts_elements_together(Op op) {
   return op == Op::max_common_vector || op == Op::max_alignment;
 }

@@ -1,10 +1,10 @@
-// print(x) and stream << x in CuTe's notation, on the host and in kernels: numbers, tuples, layouts,
-// swizzles.
+// Writes numbers, tuples, layouts and swizzles in CuTe's notation: print(x) on the host and in kernels,
+// stream << x on the host.
 //
 //   print(make_layout(make_shape(_4{}, n)))    writes  (_4,8):(_1,_4)
 //   std::cout << make_coord(1, _2{})           writes  (1,_2)
 //
-// No stream header is included: << takes whatever stream it is given.
+// No stream header is included: << works with any class that has << for strings and numbers.
 #pragma once
 #include <zellige/layout/basis.hpp>
 #include <zellige/layout/composed.hpp>
@@ -18,6 +18,7 @@
 namespace zellige {
 
 namespace detail {
+/// Writes with printf, on host and device.
 struct printf_sink {
   ZELLIGE_HOST_DEVICE void text(char const* t) const { printf("%s", t); }
   ZELLIGE_HOST_DEVICE void letter(char c) const { printf("%c", c); }
@@ -25,13 +26,14 @@ struct printf_sink {
   ZELLIGE_HOST_DEVICE void number(unsigned long long n) const { printf("%llu", n); }
   ZELLIGE_HOST_DEVICE void real(double x) const { printf("%f", x); }
   ZELLIGE_HOST_DEVICE void address(void const* p) const { printf("%p", p); }
-  /// Of a user's type, found by argument-dependent lookup.
+  /// Prints an object of a user's type with the print() that argument-dependent lookup finds.
   template <class T>
   ZELLIGE_HOST_DEVICE void other(T const& t) const {
     print(t);
   }
 };
 #if !defined(__CUDACC_RTC__)
+/// Writes to a stream with <<.
 template <class Stream>
 struct stream_sink {
   Stream& s;
@@ -50,6 +52,7 @@ struct stream_sink {
 
 template <class T>
 inline constexpr bool is_fraction_v = is_same_v<T, float> || is_same_v<T, double>;
+/// True if T is a type of this library that `write` prints.
 template <class T>
 inline constexpr bool has_a_text =
     is_static_integer_v<T> || is_underscore_v<T> || basis_like<T> || is_layout_v<T> ||
@@ -57,6 +60,7 @@ inline constexpr bool has_a_text =
   T::flag_bits;
 };
 
+/// Writes t in CuTe's notation to a sink. Other types are written by their own print or <<.
 ZELLIGE_CALLS_BACK
 template <class Sink, class T>
 ZELLIGE_HOST_DEVICE void write(Sink const& s, T const& t);
@@ -65,7 +69,7 @@ template <class Sink, class T, int... I>
 ZELLIGE_HOST_DEVICE void write_each(Sink const& s, T const& t, seq<I...>) {
   ((I > 0 ? s.text(",") : void(), write(s, get<I>(t))), ...);
 }
-// The path of a basis element, the innermost mode first.
+// Writes the mode indices of a basis element, the innermost first.
 template <class Sink>
 ZELLIGE_HOST_DEVICE void write_path(Sink const&, seq<>) {}
 ZELLIGE_CALLS_BACK
@@ -157,14 +161,16 @@ ZELLIGE_HOST_DEVICE void write(Sink const& s, T const& t) {
 }
 }  // namespace detail
 
+/// True if print(T) is defined here: the library's types, tuples and numbers.
 template <class T>
 concept written = detail::has_a_text<T> || is_tuple_v<T> || dynamic_integer<T> || detail::is_fraction_v<T>;
 
+/// Prints an object in CuTe's notation, on host or device.
 template <written T>
 ZELLIGE_HOST_DEVICE void print(T const& t) {
   detail::write(detail::printf_sink{}, t);
 }
-/// printf under another name.
+/// Prints as printf(format, t...).
 template <class... T>
 ZELLIGE_HOST_DEVICE void print(char const* format, T const&... t) {
   printf(format, t...);
@@ -172,8 +178,7 @@ ZELLIGE_HOST_DEVICE void print(char const* format, T const&... t) {
 
 #if !defined(__CUDACC_RTC__)
 namespace detail {
-// True if `stream << x` is this library's: types that it can print, and tuples of streamable
-// elements.
+// True if `stream << x` is defined here: the library's types, and tuples whose elements can be streamed.
 template <class Stream, class T>
 inline constexpr bool streams_v = has_a_text<T>;
 template <class Stream, class T>
@@ -186,6 +191,7 @@ template <class Stream, class... T>
 inline constexpr bool streams_v<Stream, ArithmeticTuple<T...>> = (streamed<Stream, T> && ...);
 }  // namespace detail
 
+/// Writes an object in CuTe's notation to any stream-like class.
 template <class Stream, class T>
 requires(detail::streams_v<Stream, T>&& requires(Stream& s, char const* text) { s << text; }) Stream&
 operator<<(Stream& s, T const& t) {
