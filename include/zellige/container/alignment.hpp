@@ -1,17 +1,17 @@
-// Alignment of pointers and of types.
+// Alignment of pointers (is_byte_aligned) and of types (aligned_struct).
 #pragma once
 #include <zellige/layout/config.hpp>
 
 namespace zellige {
 
-/// The address is a multiple of N bytes.
+/// True if the address is a multiple of N bytes; N must be a power of two.
 template <int N>
 ZELLIGE_HOST_DEVICE inline bool is_byte_aligned(void const* p) {
   static_assert(N > 0 && (N & (N - 1)) == 0, "is_byte_aligned<N>: N must be a power of two");
   return (reinterpret_cast<size_t>(p) & (N - 1)) == 0;
 }
 
-/// An empty base that aligns what derives from it.
+/// An empty base class that gives derived classes an alignment of `Alignment` bytes.
 template <size_t Alignment, class Child = void>
 struct alignas(Alignment) aligned_struct {};
 

@@ -1,5 +1,5 @@
-// bit_field<Start, Bits>: a number of `Bits` bits at bit `Start` of an array of words; a number that crosses
-// a word boundary is accessed in two parts.
+// bit_field<Start, Bits>: a number of `Bits` bits that begins at bit `Start` of an array of words. A number
+// that crosses a word boundary is accessed in two parts.
 //
 //   bit_field<60, 10> f{};  f = 0x3ff;  unsigned(f) is 0x3ff        // 4 bits of word 0, 6 of word 1
 #pragma once
@@ -8,9 +8,10 @@
 namespace zellige {
 
 namespace detail {
-// The smallest of 8, 16, 32 and 64 bits that holds n; and the smallest word that the bits from `start` on do
-// not cross.
+// word_for(n): the smallest of 8, 16, 32 and 64 that is at least n.
 ZELLIGE_ALGEBRA consteval int word_for(int n) { return n <= 8 ? 8 : n <= 16 ? 16 : n <= 32 ? 32 : 64; }
+/// Returns the smallest word size that bits start to start + n - 1 do not cross; 64 if they cross every
+/// boundary.
 ZELLIGE_ALGEBRA consteval int word_around(int start, int n) {
   int word = 8;
   while (word < 64 && start / word != (start + n - 1) / word) word *= 2;
@@ -19,7 +20,8 @@ ZELLIGE_ALGEBRA consteval int word_around(int start, int n) {
 struct no_other_type {};
 }  // namespace detail
 
-/// As a number of Bits bits or, if U is given, as the bits of a U.
+/// A field of Bits bits. It converts to and from an unsigned number and, if U is given, an object of type U
+/// with the same bits.
 template <int Start, int Bits, class U = detail::no_other_type>
 struct bit_field {
   static_assert(0 < Bits && Bits <= 64, "bit_field<Start, Bits>: Bits must be 1 to 64");
@@ -33,7 +35,7 @@ struct bit_field {
   static constexpr int N = (Start + Bits + storage_type_bits - 1) / storage_type_bits;
   static constexpr int idx = Start / storage_type_bits;
   static constexpr int bit_lo = Start % storage_type_bits;
-  // The number of bits in the first word if there are two; else 0.
+  // The number of bits in the first of two words; 0 if the field is in one word.
   static constexpr int bit_hi = idx + 1 < N ? storage_type_bits - bit_lo : 0;
   static constexpr value_type mask = value_type(~0ull >> (64 - Bits));
   static constexpr storage_type mask_lo = storage_type(storage_type(mask) << bit_lo);

@@ -1,10 +1,11 @@
-// type_list<T...>: types as a value; get<I>(list) makes an object of one, find<T>(list) is the index of the
-// first T.
+// type_list<T...>: a list of types as an object. get<I>(list) constructs an object of the I-th type,
+// find<T>(list) returns the index of the first T.
 #pragma once
 #include <zellige/layout/tuple_algorithms.hpp>
 
 namespace zellige {
 
+/// A list of types; an empty class.
 template <class... T>
 struct type_list {};
 
@@ -18,12 +19,13 @@ struct foreign_tuple<type_list<T...>> {
     return {};
   }
 };
+/// Returns the index of the first X in the list; the length of the list if there is none.
 template <class X, class... T>
 ZELLIGE_HOST_DEVICE constexpr auto find(type_list<T...> const&) {
   return C<size_t(detail::first_of_type<X, 0, T...>())>{};
 }
 
-/// The index of the first true condition.
+/// The index of the first true condition; the number of conditions if there is none.
 template <bool... b>
 struct find_true : C<size_t(detail::first_of_type<true_type, 0, C<b>...>())> {};
 template <bool... b>

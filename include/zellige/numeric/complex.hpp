@@ -1,4 +1,4 @@
-// complex<T>: a real and an imaginary part, on the host and in kernels.
+// complex<T>: complex numbers with arithmetic, on the host and in kernels.
 //
 //   complex<float> z(1, 2);   z * conj(z)   is  (5, 0);   z.imag() = 3;
 #pragma once
@@ -51,7 +51,7 @@ template <class T>
 struct is_complex<complex<T>> : bool_constant<true> {};
 template <class T>
 inline constexpr bool is_complex_v = is_complex<T>::value;
-/// The type of the parts; for a real number, its own type.
+/// The type of real and imaginary part; T itself if T is not complex.
 template <class T>
 struct RealType {
   using Type = T;
@@ -61,7 +61,7 @@ struct RealType<complex<T>> {
   using Type = T;
 };
 
-// A real number is a complex one without an imaginary part.
+// Returns the real part; a real number is its own real part. imag, conj and norm likewise.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr T real(complex<T> const& z) {
   return z.re;
@@ -74,6 +74,7 @@ template <class T>
 ZELLIGE_HOST_DEVICE constexpr complex<T> conj(complex<T> const& z) {
   return {z.re, T(-z.im)};
 }
+/// Returns the squared absolute value.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr T norm(complex<T> const& z) {
   return z.re * z.re + z.im * z.im;
@@ -85,6 +86,7 @@ requires(!is_complex_v<T>) ZELLIGE_HOST_DEVICE constexpr T imag(T const&) { retu
 template <class T>
 requires(!is_complex_v<T>) ZELLIGE_HOST_DEVICE constexpr T conj(T const& x) { return x; }
 
+/// Computes d = a * b + c.
 template <class D, class A, class B, class C>
 ZELLIGE_HOST_DEVICE constexpr void fma(complex<D>& d, complex<A> const& a, complex<B> const& b,
                                        complex<C> const& c) {
@@ -92,6 +94,7 @@ ZELLIGE_HOST_DEVICE constexpr void fma(complex<D>& d, complex<A> const& a, compl
   d.im = a.re * b.im + c.im + a.im * b.re;
   d.re = re;
 }
+/// Computes c = a * b + c.
 template <class A, class B, class C>
 ZELLIGE_HOST_DEVICE constexpr void fma(complex<A> const& a, complex<B> const& b, complex<C>& c) {
   fma(c, a, b, c);

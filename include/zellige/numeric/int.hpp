@@ -1,4 +1,5 @@
-// Integers by their width: uint_bit_t<4>, int_bit_t<32>, uint_bit_t<128>, with short names for small ones.
+// Integer types by their width in bits: int_bit_t<32>, uint_bit_t<4>, uint_bit_t<128>; or in bytes:
+// uint_byte_t<2>. Short names for the small ones: int4_t, uint2_t.
 #pragma once
 #include <zellige/numeric/integer_subbyte.hpp>
 #include <zellige/numeric/uint128.hpp>

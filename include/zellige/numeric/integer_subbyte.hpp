@@ -1,5 +1,5 @@
-// Integers smaller than a byte: int4b_t, uint2b_t, uint1b_t and others. A single one takes a byte;
-// tensors and arrays pack them (tensor/subbyte.hpp).
+// Integers smaller than a byte: int4b_t, uint2b_t, uint1b_t and others. A single object takes a byte; tensors
+// and arrays pack them (tensor/subbyte.hpp).
 //
 //   int(int4b_t(-5)) == -5        int(uint4b_t(-5)) == 11        int4b_t(9) is int4b_t(-7): values wrap
 #pragma once
@@ -7,13 +7,14 @@
 
 namespace zellige {
 
+/// An integer of `Bits` bits. Values wrap modulo 2^Bits; arithmetic converts to int or unsigned.
 template <int Bits, bool Signed = true>
 struct integer_subbyte {
   static_assert(0 < Bits && Bits < 8, "integer_subbyte<Bits, Signed>: Bits must be 1 to 7");
   using xint_t = conditional_t<Signed, int, unsigned>;
   static constexpr unsigned char mask = (1 << Bits) - 1;
 
-  unsigned char storage;  // the value's low bits; the others are zero
+  unsigned char storage;  // the low Bits bits are the value, the others are zero
 
   integer_subbyte() = default;
   template <integral I>
@@ -22,7 +23,7 @@ struct integer_subbyte {
   ZELLIGE_HOST_DEVICE constexpr explicit integer_subbyte(float value) : integer_subbyte(int(value)) {}
   ZELLIGE_HOST_DEVICE constexpr explicit integer_subbyte(double value) : integer_subbyte(int(value)) {}
 
-  /// Arithmetic and comparisons are those of the value.
+  /// Converts to int or unsigned, in which arithmetic and comparisons are done.
   ZELLIGE_HOST_DEVICE constexpr operator xint_t() const {
     if constexpr (Signed)
       return (int(storage) ^ 1 << (Bits - 1)) - (1 << (Bits - 1));

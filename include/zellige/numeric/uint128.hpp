@@ -1,9 +1,11 @@
-// A 128-bit value: the widest vector access.
+// uint128_t: a 128-bit unsigned integer, the type of the widest vector access.
 #pragma once
 #include <zellige/layout/config.hpp>
 
 namespace zellige {
 
+/// A 128-bit unsigned integer of two 64-bit halves, with bitwise operations, shifts, addition and
+/// subtraction.
 struct alignas(16) uint128_t {
   unsigned long long lo = 0, hi = 0;
 

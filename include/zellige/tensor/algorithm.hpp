@@ -1,10 +1,11 @@
-// fill, clear, axpby, for_each and transform: one call for all elements.
+// Algorithms over all elements of tensors: fill, clear, axpby, for_each and transform.
 //
 //   axpby(2.f, x, 0.f, y)        y = 2 x; y is not read where beta is 0
 //   transform(x, f)              x(i) = f(x(i))      transform(x, y, f): y(i) = f(x(i))
 //
-// Tensors of different sizes, and partial tiles beyond the end of their tensor, are refused: by the compiler
-// if the numbers are static, else at run time.
+// Tensors must have the same number of elements, and must not be partial tiles that reach beyond the end of
+// their tensor. Violations are a compile error if the numbers are static, else a run-time check
+// (tensor/check.hpp).
 #pragma once
 #include <zellige/tensor/copy.hpp>
 #include <zellige/tensor/gemm.hpp>
@@ -13,6 +14,7 @@
 
 namespace zellige {
 
+/// Assigns the value, converted to the element type, to every element.
 template <tensor_like D, class V>
 ZELLIGE_HOST_DEVICE constexpr void fill(D&& dst, V const& value) {
   using T = typename remove_cvref_t<D>::value_type;
@@ -20,6 +22,7 @@ ZELLIGE_HOST_DEVICE constexpr void fill(D&& dst, V const& value) {
   ZELLIGE_UNROLL
   for (int i = 0; i < int(dst.size()); ++i) dst(i) = T(value);
 }
+/// Assigns a value-initialised element, zero for numbers, to every element.
 template <tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void clear(D&& dst) {
   using T = typename remove_cvref_t<D>::value_type;
@@ -49,13 +52,15 @@ struct everywhere {
   ZELLIGE_HOST_DEVICE constexpr true_type operator()(int) const { return {}; }
 };
 }  // namespace detail
-/// y = alpha * x + beta * y, at i with pred(i) if a predicate is passed.
+/// Computes y = alpha * x + beta * y element by element. y is not read if beta is 0.
 template <class A, tensor_like S, class B, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void axpby(A const& alpha, S const& x, B const& beta, D&& y) {
   detail::require_same_counts<Algorithm::axpby>(x, y);
   if constexpr (detail::same_counts<S, remove_cvref_t<D>>)
     detail::axpby_each(alpha, x, beta, y, detail::everywhere{});
 }
+/// The same for elements i for which pred(i) is true. A predicate tensor must have at least as many elements
+/// as x.
 ZELLIGE_CALLS_BACK
 template <class A, tensor_like S, class B, tensor_like D, class P>
 ZELLIGE_HOST_DEVICE constexpr void axpby(A const& alpha, S const& x, B const& beta, D&& y, P const& pred) {
@@ -64,6 +69,7 @@ ZELLIGE_HOST_DEVICE constexpr void axpby(A const& alpha, S const& x, B const& be
   detail::axpby_each(alpha, x, beta, y, pred);
 }
 
+/// Calls f(x(i)) for every element.
 ZELLIGE_CALLS_BACK
 template <tensor_like X, class F>
 ZELLIGE_HOST_DEVICE constexpr void for_each(X&& x, F&& f) {
@@ -81,7 +87,7 @@ ZELLIGE_HOST_DEVICE constexpr void transform_each(X& x, F& f) {
   for (int i = 0; i < int(x.size()); ++i) x(i) = f(loaded(x(i)));
 }
 }  // namespace detail
-/// x(i) = f(x(i)).
+/// Computes x(i) = f(x(i)) for every element, in place.
 ZELLIGE_CALLS_BACK
 template <tensor_like X, class F>
 ZELLIGE_HOST_DEVICE constexpr void transform(X& x, F&& f) {
@@ -92,7 +98,7 @@ template <tensor_like X, class F>
 ZELLIGE_HOST_DEVICE constexpr void transform(X const& x, F&& f) {
   detail::transform_each(x, f);
 }
-/// y(i) = f(x(i)), and y(i) = f(x0(i), x1(i)).
+/// Computes y(i) = f(x(i)) for every element.
 ZELLIGE_CALLS_BACK
 template <tensor_like S, tensor_like D, class F>
 requires(!tensor_like<F>) ZELLIGE_HOST_DEVICE constexpr void transform(S const& x, D&& y, F&& f) {
@@ -102,6 +108,7 @@ requires(!tensor_like<F>) ZELLIGE_HOST_DEVICE constexpr void transform(S const& 
     for (int i = 0; i < int(x.size()); ++i) y(i) = f(detail::loaded(x(i)));
   }
 }
+/// Computes y(i) = f(x0(i), x1(i)) for every element.
 ZELLIGE_CALLS_BACK
 template <tensor_like S, tensor_like S1, tensor_like D, class F>
 ZELLIGE_HOST_DEVICE constexpr void transform(S const& x0, S1 const& x1, D&& y, F&& f) {

@@ -1,5 +1,5 @@
-// array<T, N>: N contiguous elements, aligned for the widest vector access that they
-// fill.
+// array<T, N>: N contiguous elements, like std::array, but aligned for the widest vector access (up to 16
+// bytes) that divides its size.
 //
 //   array<float, 8> a;  fill(a, 1.f);  a[3] = 2.f;      // alignof is 16
 #pragma once
@@ -8,7 +8,7 @@
 namespace zellige {
 
 namespace detail {
-/// The largest power of two, up to 16, that divides n.
+/// Returns the largest power of two, from `minimum` to 16, that divides n bytes.
 ZELLIGE_ALGEBRA consteval size_t alignment_of(size_t n, size_t minimum) {
   size_t a = 16;
   while (a > minimum && n % a != 0) a /= 2;
@@ -68,14 +68,16 @@ struct alignas(detail::alignment_of(N * sizeof(T), alignof(T))) array {
     return true;
   }
 };
-/// The same with a minimum alignment, by default 16 bytes.
+/// An array with an alignment of at least `Alignment` bytes.
 template <class T, size_t N, size_t Alignment = 16>
 struct alignas(Alignment) array_aligned : array<T, N> {};
 
+/// Assigns the value to every element.
 template <class T, size_t N>
 ZELLIGE_HOST_DEVICE constexpr void fill(array<T, N>& a, T const& value) {
   a.fill(value);
 }
+/// Assigns T(0) to every element.
 template <class T, size_t N>
 ZELLIGE_HOST_DEVICE constexpr void clear(array<T, N>& a) {
   a.clear();

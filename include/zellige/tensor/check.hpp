@@ -1,13 +1,12 @@
-// How the algorithms on tensors refuse arguments. Static numbers: a deleted function named after the rule,
-// with the algorithm and the two numbers as template arguments, so that the compiler's first line states the
-// error. Run-time numbers: a LayoutError with the same words on the host (ZELLIGE_CHECK 0 disables it), a
-// trap on the device if ZELLIGE_CHECK is 1.
+// Reports invalid arguments of the algorithms on tensors. Static numbers: a deleted function whose name
+// states the error, with the algorithm and the two numbers as template arguments. Run-time numbers: a
+// LayoutError on the host (disabled by ZELLIGE_CHECK 0), a trap on the device if ZELLIGE_CHECK is 1.
 #pragma once
 #include <zellige/layout/check.hpp>
 
 namespace zellige {
 
-/// The names of the algorithms in refusals.
+/// The algorithms that error messages name.
 enum class Algorithm : signed char {
   copy,
   copy_if,
@@ -55,6 +54,7 @@ ZELLIGE_HOST_DEVICE constexpr void the_coordinate_has_more_modes_than_there_are_
 
 namespace detail {
 #if !defined(__CUDACC_RTC__)
+/// Returns the algorithm's name.
 constexpr char const* name_of(Algorithm a) {
   constexpr char const* names[] = {"copy",
                                    "copy_if",
@@ -77,7 +77,7 @@ constexpr char const* name_of(Algorithm a) {
                                    "make_zip_tensor"};
   return names[int(a)];
 }
-/// Throws "algorithm: sentence", with {x} and {y} replaced by the numbers.
+/// Throws LayoutError with "algorithm: text", where {x} and {y} in the text are replaced by the numbers.
 [[noreturn]] inline void throw_broken(Algorithm a, char const* text, long long x, long long y) {
   char line[300];
   int n = 0;
@@ -112,7 +112,7 @@ constexpr char const* name_of(Algorithm a) {
 }
 #endif
 
-/// Called when a check of an algorithm fails at run time.
+/// Reports a failed check at run time: throws LayoutError on the host, traps on the device.
 ZELLIGE_HOST_DEVICE inline void broken(Algorithm a, char const* text, long long x, long long y) {
 #if defined(__CUDA_ARCH__)
   (void)a, (void)text, (void)x, (void)y;
@@ -122,13 +122,13 @@ ZELLIGE_HOST_DEVICE inline void broken(Algorithm a, char const* text, long long 
 #endif
 }
 
-/// True if two numbers are static and differ: the refusals at compile time.
+/// True if both numbers are static and differ; such a call is refused at compile time.
 template <class A, class B>
 inline constexpr bool clash = false;
 template <auto a, auto b>
 inline constexpr bool clash<C<a>, C<b>> = a != b;
 
-/// Checks that run-time numbers are equal.
+/// Calls broken() with the text unless a and b are equal. Static numbers are not checked here.
 template <class A, class B>
 ZELLIGE_HOST_DEVICE constexpr void check_same([[maybe_unused]] Algorithm algorithm,
                                               [[maybe_unused]] char const* text, [[maybe_unused]] A const& a,

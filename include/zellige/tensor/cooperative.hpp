@@ -1,16 +1,18 @@
-// Operations by all threads of a block: every thread passes its own index.
+// Copies and multiplies shared- or global-memory tensors with all threads of a block: every thread passes its
+// own index.
 //
 //   cooperative_copy<128, 128>(tid, gA, sA);              128 threads, up to 128 bits at a time
 //   cooperative_gemm<128>(tid, 1.f, sA, sB, 0.f, sC);     sC = sA * sB^T by multiply and add
 //
-// Every element is written by exactly one thread, for any number of threads; the caller needs a barrier
-// before reading the result.
+// Every element is written by exactly one thread, for any number of threads. No barrier is included: the
+// caller synchronises before the result is read.
 #pragma once
 #include <zellige/tensor/copy.hpp>
 #include <zellige/tensor/gemm.hpp>
 
 namespace zellige {
 
+/// The layout of a swizzled layout without its swizzle.
 namespace detail {
 template <class L>
 struct without_swizzle {
@@ -20,8 +22,11 @@ template <int B, int M, int S, class O, class L>
 struct without_swizzle<ComposedLayout<Swizzle<B, M, S>, O, L>> {
   using type = L;
 };
+/// The layout of tensor X without its swizzle.
 template <class X>
 using linear_layout = typename without_swizzle<remove_cvref_t<decltype(lvalue<X const>().layout())>>::type;
+/// Number of elements that the right inverse of X's layout enumerates in memory order; 0 if there is none or
+/// if the layout is not static.
 template <class X>
 ZELLIGE_ALGEBRA consteval long long walk_size() {
   using L = linear_layout<X>;
@@ -35,14 +40,16 @@ ZELLIGE_ALGEBRA consteval long long walk_size() {
     return p.node_count <= 12 ? n : 0;
   }
 }
+/// Weight of a tensor in the choice of walk_leader: swizzled counts 4, shared memory 2.
 template <class X>
 ZELLIGE_ALGEBRA consteval int walk_score() {
   return 4 * (get_swizzle_t<typename X::iterator>::num_bits != 0 ||
               get_swizzle_t<typename X::layout_type>::num_bits != 0) +
          2 * is_smem_v<X>;
 }
-/// Selects the tensor whose memory order the threads follow: the one that loses more from scattered accesses
-/// (swizzled before shared before global). 0: neither. 1: A. 2: B. The order must cover every element.
+/// Returns the tensor in whose memory order the threads proceed: 1 for A, 2 for B, 0 for neither. It is the
+/// one that loses more by scattered accesses: swizzled before shared before global memory. Its memory order
+/// must enumerate every element.
 template <class A, class B>
 ZELLIGE_ALGEBRA consteval int walk_leader() {
   bool const a = is_static_v<linear_layout<A>> &&
@@ -52,9 +59,11 @@ ZELLIGE_ALGEBRA consteval int walk_leader() {
   if (a && b) return walk_score<B>() > walk_score<A>() ? 2 : 1;
   return a ? 1 : b ? 2 : 0;
 }
+/// True if layout L can be composed with the order at compile time.
 template <class L, class Order>
 inline constexpr bool can_walk = !plan<Op::composition, L, Order>::value.refusal;
 
+/// Copies elements tid, tid + threads, ... in the order of the linear coordinate.
 template <int threads, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void copy_strided(unsigned tid, S const& src, D const& dst) {
   int const first = int(tid);
@@ -69,11 +78,13 @@ ZELLIGE_HOST_DEVICE constexpr void copy_strided(unsigned tid, S const& src, D co
     for (int i = first; i < int(src.size()); i += threads) dst(i) = src(i);
   }
 }
+/// Copies elements tid, tid + threads, ... in the given order of coordinates.
 template <int threads, class S, class D, class Order>
 ZELLIGE_HOST_DEVICE constexpr void copy_walk(unsigned tid, S const& src, D const& dst, Order const& order) {
   copy_strided<threads>(tid, view(src.data(), composition(src.layout(), order), NoOverhang{}),
                         view(dst.data(), composition(dst.layout(), order), NoOverhang{}));
 }
+/// Copies with all threads, in the memory order of one of the tensors if there is a suitable one.
 template <int threads, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void copy_together(unsigned tid, S const& src, D const& dst) {
   constexpr int leader = walk_leader<S, D>();
@@ -88,7 +99,8 @@ ZELLIGE_HOST_DEVICE constexpr void copy_together(unsigned tid, S const& src, D c
       copy_strided<threads>(tid, src, dst);
   }
 }
-/// The bits that one thread moves at once: no more than leaves work for every thread.
+/// Returns the bits that one thread moves at once, or 0 for single elements. The width is reduced until every
+/// thread has something to copy.
 template <int threads, int max_bits, class S, class D>
 ZELLIGE_ALGEBRA consteval int cooperative_bits() {
   int bits = vector_bits<max_bits, S, D>();
@@ -101,6 +113,8 @@ ZELLIGE_ALGEBRA consteval int cooperative_bits() {
 }
 }  // namespace detail
 
+/// Copies src to dst with threads 0 to NumThreads - 1, at most MaxVecBits bits per access. Neither tensor may
+/// be in registers; the caller synchronises.
 template <int NumThreads, int MaxVecBits, tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, D&& dst) {
   using DT = remove_cvref_t<D>;
@@ -139,23 +153,25 @@ ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, 
                                         detail::view_of(dst, dst.data(), dst.layout()));
   }
 }
-/// With a copy policy, which affects only how elements are moved: for any policy they are complete on return,
-/// and a wait for those of AutoCopyAsync returns immediately.
+/// The same with a copy policy, which changes only how elements are moved. All copies are complete on return,
+/// even with AutoCopyAsync; a wait for those returns immediately.
 template <int NumThreads, int MaxVecBits, tensor_like S, tensor_like D, class Policy>
 ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, D&& dst, Policy const&) {
   cooperative_copy<NumThreads, MaxVecBits>(tid, src, dst);
 }
+/// The same with accesses of one element.
 template <int NumThreads, tensor_like S, tensor_like D, class Policy>
 ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, D&& dst, Policy const&) {
   cooperative_copy<NumThreads>(tid, src, dst);
 }
+/// The same with accesses of one element.
 template <int NumThreads, tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, D&& dst) {
   constexpr int bits = sizeof_bits_v<typename S::value_type>;
   cooperative_copy<NumThreads, (bits < 8 ? 8 : bits)>(tid, src, dst);
 }
 
-/// The identity: applied to values on load or store by default.
+/// Returns its argument: the default transformation of loaded and stored values.
 struct as_it_is {
   template <class T>
   ZELLIGE_HOST_DEVICE constexpr T operator()(T const& x) const {
@@ -163,7 +179,8 @@ struct as_it_is {
   }
 };
 
-/// C = store(alpha * sum of load_a(A) * load_b(B) + beta * load_c(C)); C is not read if beta is 0.
+/// Computes C = store(alpha * sum over k of load_a(A(m,k)) * load_b(B(n,k)) + beta * load_c(C)) with multiply
+/// and add. C is not read if beta is 0. The caller synchronises.
 ZELLIGE_CALLS_BACK
 template <int NumThreads, class Alpha, tensor_like A, tensor_like B, class Beta, tensor_like C,
           class LoadA = as_it_is, class LoadB = as_it_is, class LoadC = as_it_is, class Store = as_it_is>

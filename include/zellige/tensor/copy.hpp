@@ -1,4 +1,4 @@
-// copy(src, dst): dst(c) = src(c) at every coordinate.
+// Copies tensors element by element or in vectors: dst(c) = src(c) at every coordinate c.
 //
 //   copy(a, b)                                             the same number of elements in each, in any modes
 //   copy_if(predicate, a, b)                               where predicate(i) is true: for partial tiles
@@ -6,8 +6,8 @@
 //   copy(AutoVectorizingCopyWithAssumedAlignment<64>{}, a, b)     ... of 8 bytes
 //   copy(AutoFilter(AutoVectorizingCopy{}), a, b)          writes elements repeated by a stride of 0 once
 //
-// Elements that are contiguous in both tensors are moved several at a time, as far as the assumed alignment
-// allows. copy assumes 16 bytes if both layouts are static, and nothing otherwise.
+// Elements that are contiguous in both tensors are moved as vectors, as far as the assumed alignment allows:
+// 16 bytes if both layouts are static, else single elements, unless a policy or copy_aligned asserts more.
 #pragma once
 #include <zellige/layout/prefer.hpp>
 #include <zellige/tensor/same.hpp>
@@ -15,7 +15,8 @@
 
 namespace zellige {
 
-/// Moves up to this many bits at once.
+/// Copy policy: addresses and run-time strides are asserted to be aligned, so that up to MaxVecBits bits are
+/// moved at once.
 template <int MaxVecBits = 128>
 struct AutoVectorizingCopyWithAssumedAlignment {
   static_assert(MaxVecBits >= 8 && MaxVecBits <= 128 && (MaxVecBits & (MaxVecBits - 1)) == 0,
@@ -24,6 +25,8 @@ struct AutoVectorizingCopyWithAssumedAlignment {
 using AutoVectorizingCopy = AutoVectorizingCopyWithAssumedAlignment<128>;
 using DefaultCopy = AutoVectorizingCopyWithAssumedAlignment<8>;
 
+/// Copy policy: modes in which both tensors repeat elements (stride 0) are copied once; `base` is the policy
+/// of the copy itself.
 template <class CopyOp>
 struct AutoFilter {
   CopyOp base;
@@ -33,7 +36,8 @@ template <class CopyOp>
 AutoFilter(CopyOp const&) -> AutoFilter<CopyOp>;
 
 namespace detail {
-// The type of a vector access. It may alias any element; the attribute expresses that for host compilers.
+// chunk<bytes> is the type of a vector access. It may alias any element type, which host compilers need to be
+// told.
 #if defined(__GNUC__) || defined(__clang__)
 #define ZELLIGE_MAY_ALIAS [[gnu::may_alias]]
 #else
@@ -63,7 +67,7 @@ struct alignas(16) ZELLIGE_MAY_ALIAS chunk<16> {
 };
 #undef ZELLIGE_MAY_ALIAS
 
-// The algebra's static result for two layouts: 1 if it refuses or would need a run-time check.
+// The static result of a query of the algebra, or 1 if it is refused or needs a run-time check.
 template <class P>
 struct settled {
   ZELLIGE_ALGEBRA static consteval bool ask() {
@@ -77,6 +81,8 @@ struct settled {
 };
 ZELLIGE_ALGEBRA constexpr int gcd_int(int a, int b) { return b == 0 ? a : gcd_int(b, a % b); }
 
+/// The largest number of elements that an iterator keeps contiguous; 0 for no limit. A swizzled pointer keeps
+/// 2^M bytes together.
 template <class It>
 struct max_elements {
   static constexpr int value = 0;
@@ -85,7 +91,7 @@ template <int B, int M, int S, class It>
 struct max_elements<swizzle_ptr<Swizzle<B, M, S>, It>> {
   static constexpr int value = (8 << M) / sizeof_bits_v<iter_value_t<It>>;
 };
-/// True if a layout's elements can be taken n at a time, with no remainder and no run-time check.
+/// True if a layout can be seen in vectors of n elements, with no remainder and no run-time check.
 template <class L, int n>
 ZELLIGE_ALGEBRA consteval bool splits() {
   constexpr auto const& p = plan<Op::upcast, L, Int<n>>::value;
@@ -100,6 +106,8 @@ ZELLIGE_ALGEBRA consteval bool splits() {
   }
   return count == static_product<remove_cvref_t<decltype(lvalue<L>().shape())>>;
 }
+/// Returns the widest vector of at most `bits` bits into which both layouts split, or 0. `each` are the bits
+/// of an element.
 template <int bits, int each, class LA, class LB>
 ZELLIGE_ALGEBRA consteval int widest() {
   if constexpr (bits <= each || bits % 8 != 0)
@@ -109,6 +117,8 @@ ZELLIGE_ALGEBRA consteval int widest() {
   else
     return widest<bits / 2, each, LA, LB>();
 }
+/// Returns the width in bits, at most max_bits, of the common vector of A and B by contiguity and alignment;
+/// 0 for single elements.
 template <int max_bits, class A, class B>
 ZELLIGE_ALGEBRA consteval int common_bits() {
   int n = settled<plan<Op::max_common_vector, typename A::layout_type, typename B::layout_type>>::number();
@@ -119,7 +129,7 @@ ZELLIGE_ALGEBRA consteval int common_bits() {
   int const each = sizeof_bits_v<typename A::value_type>, bits = gcd_int(n * each, max_bits);
   return n > 1 && bits % each == 0 ? bits : 0;
 }
-/// The number of bits of A and B that may move at once; 0: element by element.
+/// Returns the number of bits of A and B that may move at once; 0 stands for single elements.
 template <int max_bits, class A, class B>
 ZELLIGE_ALGEBRA consteval int vector_bits() {
   if constexpr (!same_representation<A, B> || is_volatile<typename A::element_type> ||
@@ -133,7 +143,7 @@ ZELLIGE_ALGEBRA consteval int vector_bits() {
                   typename A::layout_type, typename B::layout_type>();
 }
 
-/// The number of elements to copy: the static one of two sizes, so that the loop is unrolled.
+/// Returns one of two equal sizes: the static one, so that the loop can be unrolled.
 template <class A, class B>
 ZELLIGE_HOST_DEVICE constexpr auto static_one(A const& a, B const& b) {
   if constexpr (is_static_integer_v<A> && !is_static_integer_v<B>)
@@ -141,7 +151,7 @@ ZELLIGE_HOST_DEVICE constexpr auto static_one(A const& a, B const& b) {
   else
     return b;
 }
-/// dst(i) = src(i), with a cast if the element types differ.
+/// Copies dst(i) = src(i), with a cast if the element types differ.
 template <class S, class D, class I>
 ZELLIGE_HOST_DEVICE constexpr void copy_element(S const& src, D& dst, I const& i) {
   using From = typename S::value_type;
@@ -154,11 +164,13 @@ ZELLIGE_HOST_DEVICE constexpr void copy_element(S const& src, D& dst, I const& i
   else
     dst(i) = static_cast<To>(static_cast<From>(src(i)));
 }
+/// Copies all elements one by one.
 template <class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void copy_each(S const& src, D& dst) {
   ZELLIGE_UNROLL
   for (int i = 0; i < int(static_one(src.size(), dst.size())); ++i) copy_element(src, dst, i);
 }
+/// True if an address is a multiple of `bytes`. Other iterators check their own alignment.
 template <int bytes, class It>
 ZELLIGE_HOST_DEVICE constexpr bool lies_at_multiple_of([[maybe_unused]] It const& it) {
   if constexpr (requires { raw_pointer_cast(it) + 1; })
@@ -166,7 +178,7 @@ ZELLIGE_HOST_DEVICE constexpr bool lies_at_multiple_of([[maybe_unused]] It const
   else
     return true;  // the pointer checks itself
 }
-/// True if run-time strides are multiples of n.
+/// True if all run-time strides are multiples of n; static strides were checked at compile time.
 template <class D, int... I>
 ZELLIGE_HOST_DEVICE constexpr bool multiples_each(D const& stride, long long n, seq<I...>);
 template <class D>
@@ -182,7 +194,7 @@ template <class D, int... I>
 ZELLIGE_HOST_DEVICE constexpr bool multiples_each(D const& stride, long long n, seq<I...>) {
   return (true && ... && multiples(get<I>(stride), n));
 }
-/// The run-time condition: address and strides allow elements to be taken n at a time.
+/// True if the address and the run-time strides of x allow vectors of n elements (`bytes` bytes).
 template <int bytes, int n, class X>
 ZELLIGE_HOST_DEVICE constexpr bool is_in_step(X const& x) {
   if constexpr (!is_static_v<typename X::layout_type> && is_layout_v<typename X::layout_type>) {
@@ -190,11 +202,12 @@ ZELLIGE_HOST_DEVICE constexpr bool is_in_step(X const& x) {
   }
   return lies_at_multiple_of<bytes>(x.data());
 }
+/// Returns the message for an alignment that a copy policy asserts and that does not hold.
 ZELLIGE_HOST_DEVICE constexpr char const* not_in_step() {
   return "the policy vouches for {x} bits at a time, but an address or stride is no multiple of {y} bytes";
 }
-/// On the emulator: checks that all elements have been written before they leave a thread's registers as
-/// bytes.
+/// On the emulator: reports elements that leave a thread's registers before they were written. Does nothing
+/// elsewhere.
 template <class S, class D>
 ZELLIGE_OWNING ZELLIGE_HOST_DEVICE inline void look_for_unwritten([[maybe_unused]] S const& src, D const&) {
 #if defined(ZELLIGE_EMULATE)
@@ -204,8 +217,8 @@ ZELLIGE_OWNING ZELLIGE_HOST_DEVICE inline void look_for_unwritten([[maybe_unused
 #endif
 }
 
-/// `sure`: the caller asserts the alignment, and the assertion is checked. Otherwise the host tests it first;
-/// a device would trap.
+/// Copies in vectors of up to max_bits. sure: the caller asserts the alignment, which is checked. Not sure:
+/// the host tests the alignment and falls back to single elements; the device would trap.
 template <int max_bits, bool sure, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void copy_vectors(S const& src, D& dst) {
   constexpr int bits = vector_bits<max_bits, S, D>();
@@ -229,7 +242,7 @@ ZELLIGE_HOST_DEVICE constexpr void copy_vectors(S const& src, D& dst) {
 
 }  // namespace detail
 
-/// dst(i) = src(i) at every i for which pred(i) is true.
+/// Copies dst(i) = src(i) for every i for which pred(i) is true: the copy for partial tiles.
 ZELLIGE_CALLS_BACK
 template <class P, tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy_if(P const& pred, S const& src, D&& dst) {
@@ -240,12 +253,15 @@ ZELLIGE_HOST_DEVICE constexpr void copy_if(P const& pred, S const& src, D&& dst)
     if (pred(i)) detail::copy_element(src, dst, i);
   }
 }
+/// Copies src to dst with vectors of up to MaxVecBits bits; the caller asserts the alignment.
 template <int MaxVecBits, tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy(AutoVectorizingCopyWithAssumedAlignment<MaxVecBits> const&,
                                         S const& src, D&& dst) {
   detail::require_same_counts<Algorithm::copy>(src, dst);
   if constexpr (detail::same_counts<S, remove_cvref_t<D>>) detail::copy_vectors<MaxVecBits, true>(src, dst);
 }
+/// Copies src to dst; sizes must be equal, modes may differ. Uses vectors of up to 16 bytes if both layouts
+/// are static.
 template <tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy(S const& src, D&& dst) {
   using DT = remove_cvref_t<D>;
@@ -257,13 +273,15 @@ ZELLIGE_HOST_DEVICE constexpr void copy(S const& src, D&& dst) {
       detail::copy_each(src, dst);
   }
 }
+/// Copies src to dst with vectors of up to 16 bytes; the caller asserts that addresses and run-time strides
+/// are multiples of the vector.
 template <tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy_aligned(S const& src, D&& dst) {
   copy(AutoVectorizingCopy{}, src, dst);
 }
 
 namespace detail {
-/// The shape with 1 for every mode whose strides are 0 in both.
+/// Returns the shape with extent 1 in every mode in which both strides are 0.
 template <class S, class A, class B>
 ZELLIGE_HOST_DEVICE constexpr auto once(S const& shape, A const& a, B const& b);
 template <class S, class A, class B, int... I>
@@ -284,7 +302,8 @@ ZELLIGE_HOST_DEVICE constexpr auto once(S const& shape, A const& a, B const& b) 
 }
 }  // namespace detail
 
-/// Modes along which both tensors repeat elements (static strides of 0) are copied once.
+/// Copies with the base policy, but once in each mode in which both tensors repeat elements (static strides
+/// of 0).
 template <class CopyOp, tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy(AutoFilter<CopyOp> const& policy, S const& src, D&& dst) {
   using DL = typename remove_cvref_t<D>::layout_type;

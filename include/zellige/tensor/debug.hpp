@@ -1,4 +1,4 @@
-// Printing from one thread, and compiler output of types.
+// Debugging aids: prints from a single thread, shows types in compiler errors, prints bits.
 //
 //   if (thread0()) print(tensor);      thread(t, b), block(b) likewise; true on the host
 //   print_type(x);                     an error that shows the type of x
@@ -12,6 +12,7 @@
 
 namespace zellige {
 
+/// Compile error that shows the types T.
 template <class... T>
 ZELLIGE_HOST_DEVICE void print_type() {
   static_assert(never<T...>, "print_type shows the types in the lines above");
@@ -27,6 +28,7 @@ ZELLIGE_HOST_DEVICE void print_type(T&&...) {
 #define ZELLIGE_IN_A_KERNEL 0
 #endif
 
+/// True in the block with linear index bid; always true on the host.
 ZELLIGE_HOST_DEVICE inline bool block([[maybe_unused]] int bid) {
 #if ZELLIGE_IN_A_KERNEL
   return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z) == unsigned(bid);
@@ -34,6 +36,7 @@ ZELLIGE_HOST_DEVICE inline bool block([[maybe_unused]] int bid) {
   return true;
 #endif
 }
+/// True in thread tid of block bid (linear indices); always true on the host.
 ZELLIGE_HOST_DEVICE inline bool thread([[maybe_unused]] int tid, int bid) {
 #if ZELLIGE_IN_A_KERNEL
   return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z) == unsigned(tid) && block(bid);
@@ -46,7 +49,7 @@ ZELLIGE_HOST_DEVICE inline bool thread0() { return thread(0, 0); }
 ZELLIGE_HOST_DEVICE inline bool block0() { return block(0); }
 #undef ZELLIGE_IN_A_KERNEL
 
-/// The lowest bits of x in fields, the first field highest, separated by bars.
+/// Prints the lowest bits of x in fields of the given widths, the first field highest, separated by bars.
 template <int... Bits, class T>
 ZELLIGE_HOST_DEVICE void bfprint(T const& x) {
   int at = (0 + ... + Bits);
@@ -57,6 +60,7 @@ ZELLIGE_HOST_DEVICE void bfprint(T const& x) {
   (field(Bits), ...);
   printf("|\n");
 }
+/// Prints all bits of x, the highest first.
 template <class T>
 ZELLIGE_HOST_DEVICE void print_bits(T const& x) {
   for (int at = 8 * int(sizeof(T)) - 1; at >= 0; --at)

@@ -1,12 +1,12 @@
-// Engines: the storage of a tensor's elements. ArrayEngine owns them, and its copies are deep; ViewEngine and
-// ConstViewEngine hold an iterator, and their copies refer to the same elements.
+// Engines: the storage behind a tensor. ArrayEngine owns its elements, and its copies are deep. ViewEngine
+// and ConstViewEngine contain an iterator, and their copies refer to the same elements.
 #pragma once
 #include <zellige/tensor/array.hpp>
 #include <zellige/tensor/overhang.hpp>
 #include <zellige/tensor/pointer.hpp>
 
-// Registers a kernel's unwritten elements with the emulator, with their declaration: the constructor is
-// inlined into it.
+// Marks functions that are inlined into the kernel, so that the emulator registers unwritten elements with
+// the kernel's own variables.
 #if defined(ZELLIGE_EMULATE)
 #include <zellige/emulate/registers.hpp>
 #define ZELLIGE_OWNING __attribute__((always_inline))
@@ -17,7 +17,7 @@
 namespace zellige {
 
 namespace detail {
-/// The iterators of an array, packed if elements are smaller than a byte.
+/// The array type of N elements T: packed if an element is smaller than a byte.
 template <class T, int N, bool packed = sizeof_bits_v<T> % 8 != 0>
 struct storage_of {
   using type = array_aligned<T, size_t(N), alignment_of(size_t(N) * sizeof(T), alignof(T))>;
@@ -28,6 +28,7 @@ struct storage_of<T, N, true> {
 };
 }  // namespace detail
 
+/// An engine that owns N elements: a thread's registers in a kernel.
 template <class T, int N>
 struct ArrayEngine {
   using Storage = typename detail::storage_of<T, N>::type;
@@ -40,7 +41,8 @@ struct ArrayEngine {
   Storage storage;
   ZELLIGE_HOST_DEVICE constexpr auto begin() { return storage.begin(); }
   ZELLIGE_HOST_DEVICE constexpr auto begin() const { return storage.begin(); }
-  /// The elements become undefined.
+  /// Marks the elements as not yet written, so that the emulator reports reads of them. Does nothing
+  /// elsewhere.
   ZELLIGE_OWNING ZELLIGE_HOST_DEVICE constexpr void leave_unwritten() {
 #if defined(ZELLIGE_EMULATE)
     if constexpr (emulate::number_bytes<value_type> != 0)
@@ -50,17 +52,21 @@ struct ArrayEngine {
 };
 
 namespace detail {
-/// Coordinates and numbers may exceed an end; elements may not.
+/// True for iterators over memory, whose views record out-of-bounds parts. Coordinates and numbers have no
+/// end.
 template <class It>
 inline constexpr bool has_an_end = names_memory<It>;
 }  // namespace detail
 
-/// A view has different types in units that check and units that do not: they must not link.
+/// In a namespace whose name depends on whether run-time checks are on: views have different members with and
+/// without checks, and such units must not link.
 #if ZELLIGE_CHECK_EVERYWHERE
 inline namespace checked {
 #else
 inline namespace unchecked {
 #endif
+/// An engine that refers to elements through an iterator; `over` records the part beyond the end of the
+/// tensor (overhang.hpp).
 template <class It>
 struct ViewEngine {
   using iterator = It;
@@ -80,6 +86,7 @@ struct ViewEngine {
   ZELLIGE_HOST_DEVICE constexpr It& begin() { return storage; }
 };
 }  // namespace checked or unchecked
+/// A read-only ViewEngine without a record of out-of-bounds parts.
 template <class It>
 struct ConstViewEngine {
   using iterator = It;

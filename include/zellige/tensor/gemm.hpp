@@ -1,4 +1,4 @@
-// gemm([D,] A, B, C): D = A * B^T + C by multiply and add, elements of one thread.
+// gemm([D,] A, B, C): D = A * B^T + C with multiply and add, on elements that one thread holds.
 //
 //   (V)     x (V)     => (V)            d(v) = a(v) b(v) + c(v)
 //   (M)     x (N)     => (M, N)         the outer product
@@ -6,21 +6,21 @@
 //   (V, M)  x (V, N)  => (V, M, N)      V outer products
 //   (V, M, K) x (V, N, K) => (V, M, N)  V matrix products
 //
-// The ranks select the case; sizes that do not fit are refused, with a hint for the most frequent error: A
-// and B swapped.
+// The ranks of A, B and C select the case. Sizes that do not match are refused, with a hint at the most
+// frequent error: A and B swapped.
 #pragma once
 #include <zellige/tensor/same.hpp>
 
 namespace zellige {
 
 namespace detail {
-// The condition of a matmul that two static sizes violate.
+// The condition of a matmul that static sizes violate.
 enum class Misfit : signed char { none, ranks, values, rows, columns, depth, result };
 
 template <int I, class X>
 using size_t_of = decltype(size<I>(lvalue<X const>()));
 
-// Mode numbers of V, M, N and K; -1: not present.
+// The positions of V, M, N and K among the modes of A and B; -1: not present, -2: no valid case.
 struct ProductModes {
   int v, m, n, k;
 };
@@ -32,6 +32,7 @@ ZELLIGE_HOST_DEVICE consteval ProductModes product_modes(int ra, int rb, int rc)
   if (ra == 3 && rb == 3 && rc == 3) return {0, 1, 1, 2};
   return {-2, -2, -2, -2};
 }
+/// Returns the first condition that the static sizes of the tensors violate.
 template <class D, class A, class B, class C>
 ZELLIGE_HOST_DEVICE consteval Misfit find_misfit() {
   constexpr ProductModes p = product_modes(A::rank, B::rank, C::rank);
@@ -53,7 +54,7 @@ ZELLIGE_HOST_DEVICE consteval Misfit find_misfit() {
   }
 }
 
-/// The single error for a mismatch found by the compiler.
+/// Reports a violated condition as a compile error.
 template <Algorithm g, Misfit misfit, class A, class B, class C>
 ZELLIGE_HOST_DEVICE constexpr void refuse_product(A const& a, B const& b, C const& c) {
   constexpr ProductModes p = product_modes(A::rank, B::rank, C::rank);
@@ -73,6 +74,7 @@ ZELLIGE_HOST_DEVICE constexpr void refuse_product(A const& a, B const& b, C cons
   }
 }
 
+/// Checks the run-time sizes of a product and that no tensor is a partial tile.
 template <Algorithm g, class A, class B, class C>
 ZELLIGE_HOST_DEVICE constexpr void check_product(A const& a, B const& b, C const& c) {
   constexpr ProductModes p = product_modes(A::rank, B::rank, C::rank);
@@ -91,6 +93,7 @@ ZELLIGE_HOST_DEVICE constexpr void check_product(A const& a, B const& b, C const
   require_whole<g>(a, b, c);
 }
 
+/// Computes the product, without checks.
 template <class D, class A, class B, class C>
 ZELLIGE_HOST_DEVICE constexpr void multiply(D& d, A const& a, B const& b, C const& c) {
   constexpr ProductModes p = product_modes(A::rank, B::rank, C::rank);
@@ -127,6 +130,7 @@ ZELLIGE_HOST_DEVICE constexpr void multiply(D& d, A const& a, B const& b, C cons
 }  // namespace detail
 
 namespace detail {
+/// Checks the arguments and computes the product.
 template <class D, class A, class B, class C>
 ZELLIGE_HOST_DEVICE constexpr void product_into(D& d, A const& a, B const& b, C const& c) {
   constexpr Misfit misfit = find_misfit<D, A, B, C>();
@@ -151,10 +155,12 @@ ZELLIGE_HOST_DEVICE constexpr void product_into(D& d, A const& a, B const& b, C 
 }
 }  // namespace detail
 
+/// Computes D = A * B^T + C; D has the shape of C.
 template <tensor_like D, tensor_like A, tensor_like B, tensor_like C>
 ZELLIGE_HOST_DEVICE constexpr void gemm(D&& d, A const& a, B const& b, C const& c) {
   detail::product_into(d, a, b, c);
 }
+/// Computes C = A * B^T + C.
 template <tensor_like A, tensor_like B, tensor_like C>
 ZELLIGE_HOST_DEVICE constexpr void gemm(A const& a, B const& b, C&& c) {
   detail::product_into(c, a, b, c);

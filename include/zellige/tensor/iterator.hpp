@@ -1,4 +1,4 @@
-// Iterators of tensors other than memory: over numbers and over coordinates.
+// Iterators for tensors that are not in memory: integers, coordinates, and elements transformed on access.
 //
 //   counting_iterator<int>(42)            42, 43, 44, ...
 //   make_inttuple_iter(42, _2{}, _7{})    the coordinate (42, 2, 7); + (0, 5, 2) gives (42, 7, 9)
@@ -21,6 +21,7 @@ template <class T>
 struct remove_reference<T&&> {
   using type = T;
 };
+/// Declares an lvalue of type T in unevaluated expressions.
 template <class T>
 ZELLIGE_HOST_DEVICE T& lvalue();
 
@@ -44,7 +45,8 @@ struct iterator_element<It> {
 };
 }  // namespace detail
 
-/// The type of *it, the type it refers to, and that without const.
+/// Types of an iterator: `reference` is the type of *it, `element_type` the type that it refers to,
+/// `value_type` that type without const.
 template <class It>
 struct iterator_traits {
   using reference = typename detail::iterator_reference<It>::type;
@@ -64,7 +66,7 @@ using iter_element_t = typename iterator_traits<It>::element_type;
 template <class It>
 using iter_value_t = typename iterator_traits<It>::value_type;
 
-/// Any iterator on which a tensor can be based.
+/// Types with unary *: iterators on which a tensor can be based.
 template <class It>
 concept dereferenceable = requires(It it) {
   *it;
@@ -72,6 +74,7 @@ concept dereferenceable = requires(It it) {
 template <class It>
 struct has_dereference : bool_constant<dereferenceable<It>> {};
 
+/// Iterator over n, n + 1, n + 2, ...
 template <class T = int>
 struct counting_iterator {
   using index_type = T;
@@ -112,6 +115,7 @@ ZELLIGE_HOST_DEVICE constexpr T raw_pointer_cast(counting_iterator<T> const& it)
   return it.n_;
 }
 
+/// Iterator over coordinates: dereferencing gives its position, adding a coordinate moves it.
 template <class T>
 struct ArithmeticTupleIterator : private tuple<T> {
   using value_type = T;
@@ -136,7 +140,7 @@ struct ArithmeticTupleIterator : private tuple<T> {
 template <class T>
 ArithmeticTupleIterator(T) -> ArithmeticTupleIterator<T>;
 
-/// An iterator over coordinates, starting from a tuple or from separate numbers.
+/// Returns an iterator over coordinates that starts at a tuple, or at separate numbers.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr auto make_inttuple_iter(T const& t) {
   auto const at = as_arithmetic_tuple(t);
@@ -147,7 +151,7 @@ ZELLIGE_HOST_DEVICE constexpr auto make_inttuple_iter(A const& a, B const& b, T 
   return make_inttuple_iter(make_tuple(a, b, t...));
 }
 
-/// f(*iter).
+/// Iterator that returns f(*iter) when dereferenced.
 template <class It, class F>
 struct transform_iter {
   It iter;

@@ -1,48 +1,49 @@
-// Overhang: tracks partial tiles, which reach beyond the end of a tensor.
+// Overhang: a record of partial tiles, which reach beyond the end of a tensor, so that unpredicated
+// algorithms can refuse them.
 //
-// A division whose tile does not divide the tensor rounds up: for 10 elements in tiles of 4, tile 2 has the
-// coordinates 8 to 11. Its layout is correct, but two of its elements are out of bounds: they are beyond the
-// end or, worse, in the next row, where no memory checker detects them. So a view of memory records its
-// out-of-bounds part, and the algorithms that access all elements without a predicate (copy, fill, axpby,
-// ...) refuse it; copy_if handles partial tiles.
+// A division whose tile does not divide the tensor rounds up: 10 elements in tiles of 4 are three tiles, and
+// the last one has the coordinates 8 to 11. Two of them are out of bounds: beyond the end or, worse, in the
+// next row, where no memory checker detects them. So a view of memory records its out-of-bounds part.
+// Algorithms that access all elements without a predicate (copy, fill, axpby, ...) refuse such a view;
+// copy_if handles partial tiles.
 //
 // The record is a value stored with the address, not a type: edge tiles and inner tiles have one type, as in
-// CuTe. It is kept if run-time numbers are checked on both host and device: in units that no CUDA compiler
-// compiles, and wherever ZELLIGE_CHECK is 1. It is omitted with ZELLIGE_CHECK 0, and by a CUDA compiler
-// without ZELLIGE_CHECK, whose kernels check nothing.
+// CuTe. Views have a record if run-time numbers are checked on both host and device, which is the case in
+// units that no CUDA compiler compiles, and wherever ZELLIGE_CHECK is 1. With ZELLIGE_CHECK 0, and in CUDA
+// units without ZELLIGE_CHECK, there is none.
 //
-// Only provably out-of-bounds views are refused. For tile 2 above, mode 0 is known to have `room` for 2, so
-// the part with rows 0 and 1 can be copied; a division into all tiles only records that some are partial, and
-// one of them, selected by a slice, is not refused.
+// Only provably out-of-bounds views are refused. In the last tile above, mode 0 has `room` for 2 elements, so
+// the part with coordinates 0 and 1 may be copied. A division into all tiles records only that some are
+// partial; a single tile that a slice selects from it is not refused.
 //
 // Comparing addresses in `copy` would not suffice: the out-of-bounds elements of a row-major matrix are
-// inside the memory of the matrix. Tracking a coordinate per element would double the algebra of every
-// partition.
+// inside the matrix's memory. Tracking a coordinate per element would double the work of every partition.
 #pragma once
 #include <zellige/layout/algebra.hpp>
 #include <zellige/tensor/check.hpp>
 
 namespace zellige {
 
-/// The out-of-bounds part of a view.
+/// The out-of-bounds part of a view. `tile` and `extent` are the numbers of the error message.
 struct Overhang {
   static constexpr int anywhere = -1;
   static constexpr long long unknown = -1;
 
-  long long tile = 0;  // 0: all in bounds
+  long long tile = 0;  // 0: all elements are in bounds
   long long extent = 0;
-  int mode = anywhere;       // the first `room` elements of this mode are in bounds; anywhere: not all are
-  long long room = unknown;  // unknown: not all of the mode's are in bounds
+  /// the mode of which only the first `room` elements are in bounds; anywhere: some elements are not
+  int mode = anywhere;
+  long long room = unknown;  // unknown: some of the mode's elements are out of bounds
 };
-/// The empty record of views that are not tracked.
+/// The record of views that are not tracked: empty.
 struct NoOverhang {};
 
 namespace detail {
-/// The first of two records that refuses.
+/// Returns the first of two records that has an out-of-bounds part.
 ZELLIGE_HOST_DEVICE constexpr Overhang either(Overhang const& a, Overhang const& b) {
   return a.tile != 0 ? a : b;
 }
-/// For a view that has all elements in other modes.
+/// Returns the record for a view of the same elements in other modes.
 ZELLIGE_HOST_DEVICE constexpr Overhang rearranged(Overhang o) {
   o.mode = Overhang::anywhere;
   o.room = Overhang::unknown;
@@ -50,7 +51,8 @@ ZELLIGE_HOST_DEVICE constexpr Overhang rearranged(Overhang o) {
 }
 ZELLIGE_HOST_DEVICE constexpr NoOverhang rearranged(NoOverhang) { return {}; }
 
-/// For a view that keeps some whole modes, in order: keeps[i] is true if it keeps mode i.
+/// Returns the record for a view that keeps some of the modes completely, in order: keeps[i] is true if it
+/// keeps mode i.
 template <bool... keeps>
 ZELLIGE_HOST_DEVICE constexpr Overhang kept(Overhang o) {
   constexpr bool all[] = {keeps..., true};
@@ -61,7 +63,8 @@ ZELLIGE_HOST_DEVICE constexpr Overhang kept(Overhang o) {
   o.mode = before;
   return o;
 }
-/// For the part selected by a coordinate. A mode of which it selects a part is kept, but not whole.
+/// Picked<Crd>::of(o) returns the record for a slice at coordinates of type Crd. A mode that is sliced
+/// partially loses its record.
 template <class Crd>
 struct Picked {
   ZELLIGE_HOST_DEVICE static constexpr Overhang of(Overhang const& o) {
@@ -81,10 +84,11 @@ struct Picked<tuple<C...>> {
   }
 };
 
-/// The result of a tiler on a mode: every tile, the tile at a coordinate, or an element of every tile.
+/// What a division selects: every tile, the tile at a coordinate, or one element of every tile.
 enum class Part : signed char { every, tile, thread };
 
-/// Mode `mode` of `extent` elements, `room` of them in bounds, divided into tiles of `tile`.
+/// Returns the record for the division of mode `mode` into tiles. It has `extent` elements, of which `room`
+/// are in bounds; crd selects a tile or an element.
 template <Part part, class Crd>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut(long long tile, long long extent, long long room, int mode,
                                            [[maybe_unused]] Crd const& crd) {
@@ -103,6 +107,7 @@ ZELLIGE_HOST_DEVICE constexpr Overhang cut(long long tile, long long extent, lon
   }
 }
 
+/// Returns mode I of a coordinate; `_` if the coordinate is a number or has fewer modes.
 template <int I, class Crd>
 ZELLIGE_HOST_DEVICE constexpr auto part_of(Crd const& crd) {
   if constexpr (!tuple_like<Crd>)
@@ -117,7 +122,7 @@ inline constexpr bool flat_numbers = false;
 template <class... T>
 inline constexpr bool flat_numbers<tuple<T...>> = (integral<T> && ...);
 
-/// The number of in-bounds elements of mode `mode`, of `size`.
+/// Returns how many of the `size` elements of a mode are in bounds by the record `had`.
 ZELLIGE_HOST_DEVICE constexpr long long room_of(Overhang const& had, int mode, long long size) {
   return had.tile != 0 && had.mode == mode && had.room >= 0 && had.room < size ? had.room : size;
 }
@@ -128,8 +133,8 @@ ZELLIGE_HOST_DEVICE constexpr Overhang cut_mode(Overhang const& had, S const& sh
 template <Part part, class S, class T, class Crd, int... I>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_modes(Overhang const& had, S const& shape, T const& tiler,
                                                  Crd const& crd, seq<I...>);
-/// The out-of-bounds part after a tiler of numbers divides a shape with record `had`; crd selects a tile, or
-/// an element of every tile, mode by mode. `mode` is the position of the shape in the whole.
+/// Returns the record after a tiler divides a shape that had the record `had`. crd selects a tile, or an
+/// element of every tile, mode by mode; `mode` is the position of the shape among the view's modes.
 template <Part part, class S, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_shape(Overhang const& had, S const& shape, T const& tiler,
                                                  Crd const& crd, int mode = 0) {
@@ -155,7 +160,8 @@ ZELLIGE_HOST_DEVICE constexpr Overhang cut_shape(Overhang const& had, S const& s
     return {};
   }
 }
-/// One of several modes; a tiler nested in a tiler refers to modes that no view has as modes of its own.
+/// Returns the record of one mode of several. A tiler nested in a tiler divides modes that are not modes of
+/// the view, so only the outer mode is recorded.
 template <Part part, class S, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_mode(Overhang const& had, S const& shape, T const& tiler,
                                                 Crd const& crd, int mode) {
@@ -175,21 +181,21 @@ template <Part part, class S, class T, class Crd, int... I>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_modes(Overhang const& had, S const& shape, T const& tiler,
                                                  Crd const& crd, seq<I...>) {
   Overhang found, one;
-  // A record of one mode survives more slices than one of all modes, so it is preferred.
+  // A record of one mode survives more slices than a record without a mode, so it is preferred.
   ((one = cut_mode<part>(had, get<I>(shape), get<I>(tiler), part_of<I>(crd), I),
     found = found.tile == 0 || (found.mode == Overhang::anywhere && one.tile != 0) ? one : found),
    ...);
   return found;
 }
 
-/// True if a tiler consists of numbers only.
+/// True if a tiler consists of numbers and `_` only.
 template <class T>
 inline constexpr bool tiles_of_numbers = integral<T> || is_underscore_v<T>;
 template <class... T>
 inline constexpr bool tiles_of_numbers<tuple<T...>> = (tiles_of_numbers<T> && ...);
 
-/// The out-of-bounds part after a division into `divided`. A tile with its own layout (its elements may be
-/// non-contiguous) does not divide evenly if tile and tiles together have more elements than before.
+/// Returns the record after the layout was divided into `divided`. A tile that is a layout (its elements may
+/// not be adjacent) leaves a remainder if tile and rest together have more elements than the layout.
 template <Part part, class L, class D, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_layout(Overhang const& had, L const& layout, D const& divided,
                                                   T const& tiler, Crd const& crd) {
@@ -201,7 +207,7 @@ ZELLIGE_HOST_DEVICE constexpr Overhang cut_layout(Overhang const& had, L const& 
   }
 }
 
-/// The part of a composition beyond the end of a shape: one tile at its beginning.
+/// Returns how far a composition with the tiler reaches into a mode: one tile at its beginning.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr long long reach(T const& tiler) {
   if constexpr (layout_like<T>) {
@@ -215,6 +221,7 @@ ZELLIGE_HOST_DEVICE constexpr long long reach(T const& tiler) {
     return 0;
   }
 }
+/// Returns the record for one mode of a composition.
 template <class S, class T>
 ZELLIGE_HOST_DEVICE constexpr Overhang reach_shape(Overhang const& had, S const& shape, T const& tiler,
                                                    int mode) {
@@ -230,6 +237,7 @@ ZELLIGE_HOST_DEVICE constexpr Overhang reach_modes(Overhang const& had, S const&
   ((found = either(found, reach_shape(had, get<I>(shape), get<I>(tiler), I))), ...);
   return found;
 }
+/// Returns the record for the composition of a shape with a tiler.
 template <class S, class T>
 ZELLIGE_HOST_DEVICE constexpr Overhang reach_layout(Overhang const& had, S const& shape, T const& tiler) {
   if constexpr (tuple_like<T>) {
@@ -245,8 +253,8 @@ ZELLIGE_HOST_DEVICE constexpr Overhang reach_layout(Overhang const& had, S const
   }
 }
 
-/// One thread's part of a shape divided into tiles, from every tile: tv maps (thread, value) to an element of
-/// the tile. Exact, by a loop over the values: it is called only for partial tiles.
+/// Returns the record for one thread's elements of all tiles of a shape; tv maps (thread, value) to an
+/// element of the tile. Exact, by a loop over the values; called only if some tiles are partial.
 template <class S, class T, class TV, int... I>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_thread(Overhang const& had, S const& shape, T const& tile,
                                                   TV const& tv, int thread, seq<I...>) {

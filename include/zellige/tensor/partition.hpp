@@ -1,5 +1,5 @@
-// Partitions tensors by tilers: the layout algebra on tensors, and selection of tiles and parts of tiles by
-// coordinates.
+// Divides tensors into tiles and per-thread parts: the operations of the layout algebra applied to tensors,
+// and local_tile and local_partition, which select tiles and parts by coordinates.
 //
 //   Tensor tiles = zipped_divide(a, Shape<_128, _64>{});                       // ((128, 64), (m, n))
 //   Tensor mine  = local_tile(a, Shape<_128, _64>{}, make_coord(bx, by));      // tile (bx, by)
@@ -9,7 +9,7 @@
 
 namespace zellige {
 
-// Operations that keep all elements.
+// Defines an operation of the layout algebra that keeps all elements: the same memory under the new layout.
 #define ZELLIGE_ON_THE_LAYOUT(name)                                            \
   template <tensor_like X, class... T>                                         \
   ZELLIGE_HOST_DEVICE constexpr auto name(X&& x, T const&... t) {              \
@@ -21,21 +21,24 @@ ZELLIGE_ON_THE_LAYOUT(filter)
 ZELLIGE_ON_THE_LAYOUT(filter_zeros)
 #undef ZELLIGE_ON_THE_LAYOUT
 
+/// Returns x with modes B to N - 1 grouped into one mode.
 template <int B, int N, tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto group_modes(X&& x) {
   return detail::view_of(x, detail::iterator_of(x), group<B, N>(x.layout()));
 }
+/// Returns a view of modes B to N - 1 of x, at coordinate 0 in the other modes.
 template <int B, int N, tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto take(X&& x) {
   return detail::view_of_modes<B, N>(x, detail::iterator_of(x), take<B, N>(x.layout()),
                                      make_seq<remove_cvref_t<X>::rank>{});
 }
+/// Returns a view of modes I... of x, at coordinate 0 in the other modes.
 template <int... I, tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto select(X&& x) {
   return detail::view(detail::iterator_of(x), select<I...>(x.layout()), NoOverhang{});
 }
 namespace detail {
-/// A composed layout that starts at a coordinate.
+/// Returns the composed layout l with the coordinate crd as its origin.
 template <class Crd, class A, class O, class B>
 ZELLIGE_HOST_DEVICE constexpr auto started_at(Crd const& crd, ComposedLayout<A, O, B> const& l) {
   if constexpr (is_composed_layout_v<B>)
@@ -44,7 +47,8 @@ ZELLIGE_HOST_DEVICE constexpr auto started_at(Crd const& crd, ComposedLayout<A, 
     return make_composed_layout(l.layout_a(), l.offset() + l.layout_b()(crd), l.layout_b());
 }
 }  // namespace detail
-/// The tensor with its origin moved to a coordinate. A swizzle needs the offset inside it.
+/// Returns the tensor with the coordinate crd as its origin. With a swizzled layout the offset is added
+/// inside the swizzle.
 template <class Crd, tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto domain_offset(Crd const& crd, X&& x) {
   auto const& l = x.layout();
@@ -57,11 +61,11 @@ ZELLIGE_HOST_DEVICE constexpr auto domain_offset(Crd const& crd, X&& x) {
 namespace detail {
 template <class X>
 inline constexpr bool stands_on_memory = names_memory<typename remove_cvref_t<X>::iterator>;
-/// True if a division of x must be recorded.
+/// True if views of x have an out-of-bounds record (overhang.hpp).
 template <class X>
 inline constexpr bool can_overhang =
     remembers_overhang<remove_cvref_t<decltype(iterator_of(lvalue<remove_cvref_t<X>>()))>>;
-/// The record of x; an owning tensor has none, and is whole.
+/// Returns the out-of-bounds record of x; an empty record if x owns its elements.
 template <class X>
 ZELLIGE_HOST_DEVICE constexpr Overhang known_of([[maybe_unused]] X const& x) {
   if constexpr (remembers<X>)
@@ -69,7 +73,7 @@ ZELLIGE_HOST_DEVICE constexpr Overhang known_of([[maybe_unused]] X const& x) {
   else
     return {};
 }
-/// All of x, divided.
+/// Returns a view of all elements of x in the divided layout.
 template <class X, class L, class T>
 ZELLIGE_HOST_DEVICE constexpr auto divided(X& x, L const& layout, T const& tiler) {
   if constexpr (can_overhang<X>)
@@ -79,6 +83,8 @@ ZELLIGE_HOST_DEVICE constexpr auto divided(X& x, L const& layout, T const& tiler
   else
     return make_tensor(iterator_of(x), layout);
 }
+/// Returns the out-of-bounds record of one thread's elements of all tiles; empty if the tile is not given by
+/// numbers.
 template <class S, class T, class TV>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_thread_of(Overhang const& had, S const& shape, T const& tile,
                                                      TV const& tv, int thread) {
@@ -87,7 +93,8 @@ ZELLIGE_HOST_DEVICE constexpr Overhang cut_thread_of(Overhang const& had, S cons
   else
     return Overhang{};  // a tile whose elements are not contiguous
 }
-/// A thread's part of x, from every tile of a tiler with compact tiles; tv() is (thread, value) -> element.
+/// Returns a view of one thread's elements of x, of every tile. tv() returns the thread-value layout,
+/// thread() the index; both are called only for partial tiles.
 template <class X, class It, class L, class T, class TV, class I>
 ZELLIGE_HOST_DEVICE constexpr auto view_of_thread(X const& x, It const& it, L const& part, T const& tile,
                                                   [[maybe_unused]] TV const& tv,
@@ -102,7 +109,7 @@ ZELLIGE_HOST_DEVICE constexpr auto view_of_thread(X const& x, It const& it, L co
 }
 }  // namespace detail
 
-/// r(c) = x(b(c)).
+/// Returns r with r(c) = x(b(c)), where b is the tiler.
 template <tensor_like X, class T>
 ZELLIGE_HOST_DEVICE constexpr auto composition(X&& x, T const& tiler) {
   auto const layout = composition(x.layout(), tiler);
@@ -112,25 +119,29 @@ ZELLIGE_HOST_DEVICE constexpr auto composition(X&& x, T const& tiler) {
   else
     return make_tensor(detail::iterator_of(x), layout);
 }
+/// Divides x by a tiler; see logical_divide of layouts.
 template <tensor_like X, class T>
 ZELLIGE_HOST_DEVICE constexpr auto logical_divide(X&& x, T const& tiler) {
   return detail::divided(x, logical_divide(x.layout(), tiler), tiler);
 }
+/// Divides x by a tiler: ((within the tile), (over the tiles)).
 template <tensor_like X, class T>
 ZELLIGE_HOST_DEVICE constexpr auto zipped_divide(X&& x, T const& tiler) {
   return detail::divided(x, zipped_divide(x.layout(), tiler), tiler);
 }
+/// Divides x by a tiler: ((within the tile), tiles of mode 0, tiles of mode 1, ...).
 template <tensor_like X, class T>
 ZELLIGE_HOST_DEVICE constexpr auto tiled_divide(X&& x, T const& tiler) {
   return detail::divided(x, tiled_divide(x.layout(), tiler), tiler);
 }
+/// Divides x by a tiler: (tile mode 0, ..., tiles of mode 0, ...).
 template <tensor_like X, class T>
 ZELLIGE_HOST_DEVICE constexpr auto flat_divide(X&& x, T const& tiler) {
   return detail::divided(x, flat_divide(x.layout(), tiler), tiler);
 }
 
 namespace detail {
-// crd with `_` for the modes that it omits.
+// Returns the coordinate crd extended by `_` to N modes. Compile error if it has more.
 template <Algorithm algorithm, int N, class Crd>
 ZELLIGE_HOST_DEVICE constexpr auto marked_to(Crd const& crd) {
   if constexpr (!tuple_like<Crd>)
@@ -144,6 +155,7 @@ ZELLIGE_HOST_DEVICE constexpr auto marked_to(Crd const& crd) {
 }  // namespace detail
 
 namespace detail {
+/// Divides x by the tiler and selects a tile, or an element of every tile, at crd.
 template <Algorithm algorithm, Part part, class X, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr auto partitioned(X& x, T const& tiler, Crd const& crd) {
   if constexpr (tuple_like<T> && tuple_size_v < T >> X::rank) {
@@ -173,31 +185,36 @@ ZELLIGE_HOST_DEVICE constexpr auto partitioned(X& x, T const& tiler, Crd const& 
 }
 }  // namespace detail
 
-/// The tile at crd: of (tile, tiles), all of the first and crd of the second.
+/// Divides x by the tiler and returns the tile at crd. A crd of fewer modes leaves the other tile modes
+/// whole.
 template <tensor_like X, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr auto inner_partition(X&& x, T const& tiler, Crd const& crd) {
   return detail::partitioned<Algorithm::local_tile, detail::Part::tile>(x, tiler, crd);
 }
-/// The element at crd of every tile: of (tile, tiles), crd of the first and all of the second.
+/// Divides x by the tiler and returns the element at crd of every tile.
 template <tensor_like X, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr auto outer_partition(X&& x, T const& tiler, Crd const& crd) {
   return detail::partitioned<Algorithm::local_partition, detail::Part::thread>(x, tiler, crd);
 }
+/// Returns the tile at crd, as inner_partition does.
 template <tensor_like X, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr auto local_tile(X&& x, T const& tiler, Crd const& crd) {
   return inner_partition(x, tiler, crd);
 }
-/// Uses only the modes of tiler and crd that proj does not mark with `_`.
+/// Returns the tile at crd of only those modes that proj does not mark with `_`: Step<_1, X, _1> drops the
+/// second.
 template <tensor_like X, class T, class Crd, class P>
 ZELLIGE_HOST_DEVICE constexpr auto local_tile(X&& x, T const& tiler, Crd const& crd, P const& proj) {
   return inner_partition(x, dice(proj, tiler), dice(proj, crd));
 }
-/// The part of thread `index` of the thread layout, in every tile of that shape.
+/// Returns the elements that thread `index` owns: x is divided into tiles of the shape of the thread layout,
+/// and the thread's element is taken from each.
 template <tensor_like X, class S, class D, class I>
 ZELLIGE_HOST_DEVICE constexpr auto local_partition(X&& x, Layout<S, D> const& threads, I const& index) {
   static_assert(integral<I>, "local_partition(x, threads, index): the index of a thread is a number");
   return outer_partition(x, product_each(threads.shape()), threads.get_flat_coord(index));
 }
+/// The same with only those modes of the thread layout that proj does not mark with `_`.
 template <tensor_like X, class S, class D, class I, class P>
 ZELLIGE_HOST_DEVICE constexpr auto local_partition(X&& x, Layout<S, D> const& threads, I const& index,
                                                    P const& proj) {

@@ -1,4 +1,5 @@
-// Pointers tagged with their memory space, and casts between all kinds of pointers.
+// Pointers tagged with their memory space (global, shared, register or tensor memory), and casts between
+// kinds of pointers.
 //
 //   make_gmem_ptr(p)              p, tagged as global memory          make_gmem_ptr<float>(void_pointer)
 //   recast_ptr<half_t>(p)         the same address with another element type; keeps the memory space
@@ -16,7 +17,7 @@ struct rmem_tag {};
 struct tmem_tag {};
 
 namespace detail {
-/// A pointer (or iterator) into a memory space that has a class template `Pointer`.
+/// A pointer or iterator into the memory space of the class template `Pointer`.
 template <template <class> class Pointer, class Memory, class It>
 struct memory_iterator {
   using memory = Memory;
@@ -49,39 +50,42 @@ struct memory_iterator {
   }
 };
 }  // namespace detail
+/// A pointer or iterator into global memory.
 template <class It>
 struct gmem_ptr : detail::memory_iterator<gmem_ptr, gmem_tag, It> {
   gmem_ptr() = default;
   ZELLIGE_STEP constexpr gmem_ptr(It const& it)
       : detail::memory_iterator<zellige::gmem_ptr, gmem_tag, It>(it) {}
 };
+/// A pointer or iterator into shared memory.
 template <class It>
 struct smem_ptr : detail::memory_iterator<smem_ptr, smem_tag, It> {
   smem_ptr() = default;
   ZELLIGE_STEP constexpr smem_ptr(It const& it)
       : detail::memory_iterator<zellige::smem_ptr, smem_tag, It>(it) {}
 };
+/// A pointer or iterator into a thread's registers.
 template <class It>
 struct rmem_ptr : detail::memory_iterator<rmem_ptr, rmem_tag, It> {
   rmem_ptr() = default;
   ZELLIGE_STEP constexpr rmem_ptr(It const& it)
       : detail::memory_iterator<zellige::rmem_ptr, rmem_tag, It>(it) {}
 };
-/// One of the three.
+/// A gmem_ptr, smem_ptr or rmem_ptr.
 template <class P>
 concept memory_pointer = requires {
   typename P::template rebound<typename P::iterator>;
 };
 
-/// An address in tensor memory, which only instructions can read: 32-bit words, 128 lanes by 512 columns.
-/// Smaller elements are counted in the unused high bits.
+/// An address in Blackwell's tensor memory, 128 lanes of 512 32-bit columns, which only instructions can
+/// read. Positions of elements within a word are counted in unused high bits of the address.
 template <class T>
 struct tmem_ptr {
   using element_type = T;
   using value_type = remove_cvref_t<T>;
   using reference = T;
   using memory = tmem_tag;
-  // Words per element, or elements per word, as a power of two.
+  // log2 of the number of elements per word; negative if an element takes several words.
   static constexpr int shift = sizeof_bits<T>::value <= 4    ? 3
                                : sizeof_bits<T>::value <= 8  ? 2
                                : sizeof_bits<T>::value <= 16 ? 1
@@ -110,6 +114,7 @@ struct tmem_ptr {
       return {addr_ + (n >> shift | n << (32 - shift))};
   }
 };
+/// Returns a tensor-memory address.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr tmem_ptr<T> make_tmem_ptr(unsigned address = 0) {
   return {address};
@@ -133,7 +138,7 @@ requires(
 template <class It>
 struct memory_of<It const> : memory_of<It> {};
 
-/// True if an iterator points to memory, whose elements can be taken several at a time.
+/// True if an iterator points to memory, so that its elements can be accessed as vectors or bytes.
 template <class It>
 inline constexpr bool names_memory = requires(It it) {
   it.template recast<unsigned>();
@@ -146,8 +151,8 @@ template <memory_pointer P>
 inline constexpr bool names_memory<P> = names_memory<typename P::iterator>;
 }  // namespace detail
 
-/// For pointers, engines and tensors. Memory that is neither global nor shared nor tensor memory is a
-/// thread's own.
+/// True for pointers, engines and tensors in global memory; is_smem, is_tmem and is_rmem likewise. Memory
+/// without a tag counts as registers.
 template <class T>
 struct is_gmem : bool_constant<is_same_v<typename detail::memory_of<T>::type, gmem_tag>> {};
 template <class T>
@@ -165,6 +170,7 @@ inline constexpr bool is_tmem_v = is_tmem<T>::value;
 template <class T>
 inline constexpr bool is_rmem_v = is_rmem<T>::value;
 
+/// Returns the pointer inside a tagged pointer or iterator, without its tag.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr T* raw_pointer_cast(T* p) {
   return p;
@@ -177,13 +183,14 @@ ZELLIGE_HOST_DEVICE constexpr unsigned raw_pointer_cast(tmem_ptr<T> const& p) {
   return p.addr_;
 }
 
-/// Elements stored once for several logical ones; see sparse.hpp.
+/// True for sparse_elem<N, T>, elements of which one is stored per N logical ones (sparse.hpp).
 template <class T>
 inline constexpr bool is_sparse_v = false;
 template <int N, class It>
 ZELLIGE_HOST_DEVICE constexpr auto make_sparse_ptr(It const& it);
 
-/// The same address with elements of type U.
+/// Returns a pointer to the same address with elements of type U. Elements smaller than a byte give a
+/// subbyte_iterator.
 template <class U, class T>
 ZELLIGE_HOST_DEVICE constexpr auto recast_ptr(T* p) {
   if constexpr (is_sparse_v<U>)
@@ -219,6 +226,7 @@ ZELLIGE_HOST_DEVICE constexpr auto recast_ptr(P const& p) {
 }
 
 namespace detail {
+/// Tags an iterator as a pointer of kind P, unless it has that memory space already.
 template <class P, class It>
 ZELLIGE_HOST_DEVICE constexpr auto in_memory(It const& it) {
   if constexpr (is_same_v<typename memory_of<It>::type, typename P::memory>)
@@ -227,19 +235,22 @@ ZELLIGE_HOST_DEVICE constexpr auto in_memory(It const& it) {
     return P(it);
 }
 }  // namespace detail
+/// Tags a pointer as global memory.
 template <class It>
 ZELLIGE_HOST_DEVICE constexpr auto make_gmem_ptr(It it) {
   return detail::in_memory<gmem_ptr<It>>(it);
 }
+/// Tags a pointer as shared memory.
 template <class It>
 ZELLIGE_HOST_DEVICE constexpr auto make_smem_ptr(It it) {
   return detail::in_memory<smem_ptr<It>>(it);
 }
+/// Tags a pointer as registers.
 template <class It>
 ZELLIGE_HOST_DEVICE constexpr auto make_rmem_ptr(It it) {
   return detail::in_memory<rmem_ptr<It>>(it);
 }
-// The same for a void pointer.
+// Tags a void pointer as global memory with elements of type T.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr auto make_gmem_ptr(void* p) {
   return make_gmem_ptr(recast_ptr<T>(p));
@@ -273,7 +284,8 @@ ZELLIGE_HOST_DEVICE constexpr auto make_rmem_ptr(void const* p) {
   return make_rmem_ptr(recast_ptr<T const>(p));
 }
 
-/// The alignment implied by the type of an address: none for a raw pointer.
+/// Returns the alignment in elements that the type of a pointer implies: 0, that is no limit, for a plain
+/// pointer.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr Int<0> max_alignment(T* const&) {
   return {};

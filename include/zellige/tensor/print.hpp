@@ -1,4 +1,4 @@
-// Prints tensors: print, print_tensor and << of write.hpp, and the same to strings. Host only.
+// Returns tensors as strings, as print, print_tensor and << of write.hpp print them. Host only.
 //
 //   to_text(x)                      "counting_iter(42) o (4,5):(_1,4)"
 //   table_text(x, false, true)      the output of print_tensor(x)
@@ -11,7 +11,7 @@
 namespace zellige {
 
 namespace detail {
-/// A stream and sink that collects its output in a string.
+/// A stream, and the base of a sink, that collects its output in a string.
 struct text_stream {
   std::string out;
   int next_width = 0;
@@ -46,6 +46,7 @@ struct text_stream {
     return *this;
   }
 };
+/// A sink for tables that writes to a text_stream.
 struct text_table {
   text_stream& s;
   void text(char const* t) const { s << t; }
@@ -60,13 +61,14 @@ struct text_table {
 };
 }  // namespace detail
 
+/// Returns the pointer and layout of a tensor as a string, as print(x) prints them.
 template <tensor_like X>
 std::string to_text(X const& x) {
   detail::text_stream s;
   detail::write_tensor(detail::text_table{s}, x);
   return s.out;
 }
-/// The output of print_tensor(x, head), or with `stream` that of <<.
+/// Returns the output of print_tensor(x, head) or, if stream, that of operator<<.
 template <tensor_like X>
 std::string table_text(X const& x, bool stream, bool head) {
   detail::text_stream s;

@@ -1,4 +1,4 @@
-// Reductions.
+// Reduces tensors to a value or along some of their modes, with + or another binary function.
 //
 //   reduce(x, 0.f)                       the sum of x's elements; reduce(x, init, op) another fold
 //   batch_reduce(x, y)                   y(i) += every x(_, i)
@@ -23,8 +23,9 @@ concept combines = requires(F& f, T const& t) {
 };
 }  // namespace detail
 
-/// A value that can be called is no start of a fold: reduce(x, f) without one is a function of the caller's own,
-/// which this one must not hide (CuTe's tensor.hpp does not bring a reduce along).
+/// Returns f(...f(f(value, x(0)), x(1))..., x(n-1)). A `value` that can itself be called with two elements is
+/// excluded: reduce(x, f) without a start value may be a function of the user, which this overload must not
+/// hide.
 ZELLIGE_CALLS_BACK
 template <tensor_like S, class V, class F = plus>
 requires(!detail::combines<V, typename S::value_type>) ZELLIGE_HOST_DEVICE constexpr V
@@ -33,6 +34,8 @@ requires(!detail::combines<V, typename S::value_type>) ZELLIGE_HOST_DEVICE const
   return detail::fold_elements(x, value, f);
 }
 
+/// Computes dst(i) = the fold of dst(i) and all elements of column i of src. src has rank 2, and as many
+/// columns as dst has elements.
 ZELLIGE_CALLS_BACK
 template <tensor_like S, tensor_like D, class F = plus>
 ZELLIGE_HOST_DEVICE constexpr void batch_reduce(S const& src, D&& dst, F&& f = {}) {
@@ -48,7 +51,7 @@ ZELLIGE_HOST_DEVICE constexpr void batch_reduce(S const& src, D&& dst, F&& f = {
 }
 
 namespace detail {
-// A layout of no modes is one element.
+// A layout without modes counts as one element.
 template <class L>
 ZELLIGE_HOST_DEVICE constexpr auto none_empty(L const& l) {
   if constexpr (L::rank == 0)
@@ -57,6 +60,8 @@ ZELLIGE_HOST_DEVICE constexpr auto none_empty(L const& l) {
     return l;
 }
 }  // namespace detail
+/// Folds src into dst over the modes that the profile does not mark with `_`; dst has one element per
+/// coordinate of the marked modes.
 ZELLIGE_CALLS_BACK
 template <tensor_like S, tensor_like D, class P, class F = plus>
 ZELLIGE_HOST_DEVICE constexpr void logical_reduce(S const& src, D&& dst, P const& profile, F&& f = {}) {

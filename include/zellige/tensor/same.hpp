@@ -1,10 +1,11 @@
-// Preconditions of the algorithms on tensors: equal sizes, and no partial tiles. A condition that is static
-// is checked by the compiler, with one error.
+// Checks the preconditions of the algorithms on tensors: equal sizes, and no partial tiles. Static conditions
+// are compile errors, and each call reports at most one.
 #pragma once
 #include <zellige/tensor/tensor.hpp>
 
 namespace zellige::detail {
 
+/// Reports a view that has an out-of-bounds part; a view without a record is accepted.
 template <Algorithm algorithm>
 ZELLIGE_HOST_DEVICE constexpr void refuse_overhang(NoOverhang) {}
 template <Algorithm algorithm>
@@ -28,7 +29,7 @@ ZELLIGE_HOST_DEVICE consteval int first_clash_of(seq<I...>) {
    ...);
   return first;
 }
-/// The first mode whose static sizes differ, or -1.
+/// The first mode whose static sizes differ, or -1 if there is none.
 template <class A, class B>
 inline constexpr int first_clash = first_clash_of<A, B>(make_seq<A::rank>{});
 
@@ -50,7 +51,7 @@ ZELLIGE_HOST_DEVICE constexpr void require_same_shape(A const& a, B const& b) {
       check_modes<algorithm>(a, b, make_seq<A::rank>{});
   }
 }
-/// Requires two equal numbers.
+/// Requires that two numbers of elements are equal.
 template <Algorithm algorithm, class A, class B>
 ZELLIGE_HOST_DEVICE constexpr void require_same_size(A const& a, B const& b) {
   if constexpr (clash<A, B>)
@@ -58,7 +59,7 @@ ZELLIGE_HOST_DEVICE constexpr void require_same_size(A const& a, B const& b) {
   else
     check_same(algorithm, "the tensors have {x} and {y} elements; the numbers must be equal", a, b);
 }
-/// Requires that a predicate covers every element; it may cover more.
+/// Requires that a predicate has at least as many elements as are copied.
 template <Algorithm algorithm, class P, class N>
 ZELLIGE_HOST_DEVICE constexpr void require_as_many(P const& available, N const& needed) {
   if constexpr (is_static_integer_v<P> && is_static_integer_v<N>) {
@@ -67,11 +68,12 @@ ZELLIGE_HOST_DEVICE constexpr void require_as_many(P const& available, N const& 
     check_same(algorithm, "the predicate has {x} elements, the tensors {y}", available, needed);
   }
 }
+/// True if the static numbers of elements differ.
 template <class A, class B>
 inline constexpr bool counts_clash =
     clash<decltype(size(lvalue<A const>())), decltype(size(lvalue<B const>()))>;
-/// Requires the same number of elements, in any modes. For tensors of equal rank the error names the mode
-/// that differs.
+/// Requires the same number of elements, in any modes. For tensors of equal rank the error names the sizes of
+/// the first mode that differs.
 template <Algorithm algorithm, class A, class B>
 ZELLIGE_HOST_DEVICE constexpr void require_same_count(A const& a, B const& b) {
   if constexpr (counts_clash<A, B> && A::rank == B::rank && A::rank > 0)
@@ -79,11 +81,12 @@ ZELLIGE_HOST_DEVICE constexpr void require_same_count(A const& a, B const& b) {
   else
     require_same_size<algorithm>(size(a), size(b));
 }
-/// True if a tensor can be read and written element by element with another, as far as the compiler knows.
+/// False if the static numbers of elements of two tensors differ; an algorithm then does nothing after the
+/// error.
 template <class A, class B>
 inline constexpr bool same_counts = !counts_clash<A, B>;
-/// Requires the same number of elements, all in bounds. Reports at most one error: if `same_counts` is false, do
-/// nothing after it.
+/// Requires the same number of elements, all in bounds. Reports at most one error: if `same_counts` is false,
+/// the caller must do nothing after it.
 template <Algorithm algorithm, class A, class B>
 ZELLIGE_HOST_DEVICE constexpr void require_same_counts(A const& a, B const& b) {
   require_same_count<algorithm>(a, b);

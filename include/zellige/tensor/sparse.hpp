@@ -1,4 +1,5 @@
-// Structured sparsity: one stored element represents N logical ones. A sparse_ptr steps in logical elements.
+// Structured sparsity: sparse_elem is one stored element that represents N logical ones, and sparse_ptr
+// counts in logical elements.
 //
 //   sparse_elem<2, half_t>                  one half_t that represents two
 //   make_sparse_ptr<2>(p)[5]                *(p + 2): the logical elements 4 and 5 share a stored one
@@ -8,6 +9,7 @@
 
 namespace zellige {
 
+/// One stored element of type T that represents N logical elements.
 template <int N, class T>
 struct sparse_elem {
   static constexpr int sparsity = N;
@@ -28,12 +30,13 @@ inline constexpr bool is_sparse_v<sparse_elem<N, T> const> = true;
 template <class T>
 struct is_sparse : bool_constant<is_sparse_v<T>> {};
 
-/// The bits per logical element, if they are a whole number.
+/// Size in bits of a logical element. N must divide the bits of T.
 template <int N, class T>
 struct sizeof_bits<sparse_elem<N, T>> : Int<sizeof_bits_v<T> / N> {
   static_assert(sizeof_bits_v<T> % N == 0, "sparse_elem<N, T>: N does not divide the bits of T");
 };
 
+/// Pointer that counts in logical elements, N per stored element.
 template <int N, class It>
 struct sparse_ptr {
   static_assert(is_sparse_v<iter_value_t<It>>, "sparse_ptr<N, It>: its elements must be sparse_elem<N, T>");
@@ -51,7 +54,8 @@ struct sparse_ptr {
   ZELLIGE_HOST_DEVICE constexpr reference operator[](I const& i) const {
     return *(ptr_ + i / Int<N>{});
   }
-  /// The offset must be at the start of a stored element: the remainder would be lost.
+  /// Moves the pointer by i logical elements. i must be a multiple of N, since a remainder would be lost
+  /// (checked at run time).
   template <class I>
   ZELLIGE_HOST_DEVICE constexpr sparse_ptr operator+(I const& i) const {
 #if ZELLIGE_CHECK
@@ -72,6 +76,7 @@ inline constexpr bool is_sparse_ptr_v<P> = is_sparse_ptr_v<typename P::iterator>
 template <class T>
 struct is_sparse_ptr : bool_constant<is_sparse_ptr_v<T>> {};
 
+/// Returns a sparse_ptr, or the iterator itself if N is 1.
 template <int N, class It>
 ZELLIGE_HOST_DEVICE constexpr auto make_sparse_ptr(It const& it) {
   if constexpr (N == 1)
@@ -79,6 +84,7 @@ ZELLIGE_HOST_DEVICE constexpr auto make_sparse_ptr(It const& it) {
   else
     return sparse_ptr<N, It>{it};
 }
+/// Returns the stored elements as elements of type U.
 template <class U, int N, class It>
 ZELLIGE_HOST_DEVICE constexpr auto recast_ptr(sparse_ptr<N, It> const& p) {
   static_assert(!is_sparse_v<U>, "recast_ptr: from one sparse element to another has no one meaning");

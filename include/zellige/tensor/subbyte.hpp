@@ -1,22 +1,24 @@
-// Packed elements smaller than a byte: 8 of one bit, 2 of four bits, and 4 of six bits in 3 bytes.
+// Packed elements smaller than a byte: iterators, references and arrays. A byte has 8 one-bit or 2 four-bit
+// elements; 4 six-bit elements take 3 bytes.
 //
 //   subbyte_iterator<int4b_t> it(bytes);       // from the low bits of bytes[0] on
 //   it[3] = int4b_t(-2);                       // the high half of bytes[1]; its neighbours are unchanged
 //   array_subbyte<uint2b_t, 14> a;             // 4 bytes
 //
-// A write reads and writes whole bytes: two threads must not write elements of the same byte concurrently.
+// A write reads and writes whole bytes, so two threads must not write elements of the same byte concurrently.
 #pragma once
 #include <zellige/layout/algebra.hpp>
 #include <zellige/tensor/iterator.hpp>
 
 namespace zellige {
 
+/// Size of an element in bits.
 template <class T>
-// auto: nvcc accepts no int here as an argument for a parameter of another integer type.
+// It is `auto` because nvcc does not accept an int as the argument of a parameter of another integer type.
 inline constexpr auto sizeof_bits_v = int(sizeof_bits<T>::value);
 template <class T>
 struct sizeof_bits<T const> : sizeof_bits<T> {};
-/// A bool is one bit: tensors of bool are packed.
+/// A bool has one bit: tensors of bool are packed.
 template <>
 struct sizeof_bits<bool> : Int<1> {};
 
@@ -39,7 +41,7 @@ struct byte_for<T const> {
 };
 }  // namespace detail
 
-/// A reference to a packed element: converts to its value, and can be assigned.
+/// A reference to a packed element of type T: converts to its value, and can be assigned.
 template <class T>
 class subbyte_reference {
  public:
@@ -76,14 +78,14 @@ class subbyte_reference {
 
  private:
   static constexpr unsigned BitMask = (1u << sizeof_bits_v<T>)-1;
-  // An element crosses a byte boundary only if its bits do not divide eight.
+  // An element crosses a byte boundary only if its size does not divide eight bits.
   ZELLIGE_HOST_DEVICE constexpr bool is_storage_unaligned() const {
     return 8 % sizeof_bits_v<T> != 0 && idx_ + sizeof_bits_v<T> > 8;
   }
   storage_type* ptr_;
   int idx_;
 };
-// Comparisons are of values.
+// Compares the values of two packed elements.
 template <class T, class U>
 ZELLIGE_HOST_DEVICE constexpr bool operator==(subbyte_reference<T> const& a, subbyte_reference<U> const& b) {
   return a.get() == b.get();
@@ -93,6 +95,7 @@ ZELLIGE_HOST_DEVICE constexpr bool operator<(subbyte_reference<T> const& a, subb
   return a.get() < b.get();
 }
 
+/// Random-access iterator over packed elements: a byte address and a bit within the byte.
 template <class T>
 struct subbyte_iterator {
   using element_type = T;
@@ -115,7 +118,7 @@ struct subbyte_iterator {
   ZELLIGE_HOST_DEVICE constexpr reference operator*() const { return {ptr_, idx_}; }
   template <class I>
   ZELLIGE_HOST_DEVICE constexpr subbyte_iterator operator+(I const& i) const {
-    // Arithmetic shift and mask are floor division and remainder, also for negative steps.
+    // The arithmetic shift and the mask are floor division and remainder, also for negative steps.
     long long const bits = static_cast<long long>(i) * sizeof_bits_v<T> + idx_;
     return subbyte_iterator(ptr_ + (bits >> 3), int(bits & 7));
   }
@@ -159,7 +162,7 @@ ZELLIGE_HOST_DEVICE constexpr subbyte_iterator<T> subbyte_reference<T>::operator
 }
 
 namespace detail {
-/// An element as a value to compute with: the value of a packed one, any other unchanged.
+/// Returns an element as a value for arithmetic: a packed element is read, any other is returned unchanged.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr T const& loaded(T const& x) {
   return x;
@@ -170,11 +173,12 @@ ZELLIGE_HOST_DEVICE constexpr remove_cvref_t<T> loaded(subbyte_reference<T> cons
 }
 }  // namespace detail
 
-/// The byte in which the element begins.
+/// Returns a pointer to the byte in which the element begins.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr T* raw_pointer_cast(subbyte_iterator<T> const& it) {
   return reinterpret_cast<T*>(it.ptr_);
 }
+/// Returns an iterator to the same address with elements of type U.
 template <class U, class T>
 ZELLIGE_HOST_DEVICE constexpr auto recast_ptr(subbyte_iterator<T> const& it) {
   constexpr bool constant = !is_same_v<T, remove_cvref_t<T>>;
@@ -185,7 +189,7 @@ ZELLIGE_HOST_DEVICE constexpr auto recast_ptr(subbyte_iterator<T> const& it) {
     return reinterpret_cast<V*>(it.ptr_);
 }
 
-/// N packed elements.
+/// An array of N packed elements, aligned to the largest power of two up to 16 that divides its bytes.
 template <class T, size_t N>
 struct array_subbyte {
   using element_type = T;

@@ -1,6 +1,7 @@
-// swizzle_ptr: a pointer whose address is swizzled on access, like the hardware's swizzle of shared memory.
-// The layout stays linear; the bits of the address decide, so the tile must begin at a multiple of the
-// swizzle's period.
+// swizzle_ptr: a pointer whose address is swizzled on access, as TMA and wgmma swizzle shared memory. The
+// layout stays linear, and the bits of the address decide, so the tile must begin at a multiple of the
+// swizzle's period. The two ways to swizzle a tensor differ in what is swizzled (in brackets), the index or
+// the address:
 //
 //   layout              element <- address + [layout]
 //   Sw o offset o layout     element <- address + [Sw <- offset + layout]     at any tile address
@@ -10,6 +11,7 @@
 
 namespace zellige {
 
+/// A pointer whose address is swizzled when it is dereferenced; pointer arithmetic is linear.
 template <class SwizzleFn, class It>
 struct swizzle_ptr {
   using iterator = It;
@@ -33,6 +35,7 @@ struct swizzle_ptr {
     return a.ptr_ == b.ptr_;
   }
 
+  /// Returns the swizzled address.
   template <class T>
   ZELLIGE_HOST_DEVICE static constexpr T* apply_swizzle(T* p) {
     return reinterpret_cast<T*>(SwizzleFn::apply(reinterpret_cast<size_t>(p)));
@@ -45,12 +48,13 @@ struct swizzle_ptr {
   ZELLIGE_HOST_DEVICE static constexpr P apply_swizzle(P const& p) {
     return P(apply_swizzle(p.p));
   }
-  /// A pointer whose address is not a number: the emulator's.
+  /// The same for pointers that have their own swizzle_address function, such as the emulator's.
   template <class P>
   requires requires(P const& p) { swizzle_address(p, SwizzleFn{}); }
   ZELLIGE_HOST_DEVICE static constexpr P apply_swizzle(P const& p) { return swizzle_address(p, SwizzleFn{}); }
 };
 
+/// Returns a swizzle_ptr, or the iterator itself if the swizzle has no bits.
 template <class It, class SwizzleFn>
 ZELLIGE_HOST_DEVICE constexpr swizzle_ptr<SwizzleFn, It> make_swizzle_ptr(It const& it, SwizzleFn const&) {
   return {it};
@@ -59,7 +63,7 @@ template <class It, int M, int S>
 ZELLIGE_HOST_DEVICE constexpr It make_swizzle_ptr(It const& it, Swizzle<0, M, S> const&) {
   return it;
 }
-/// The pointer inside a swizzle, or the pointer itself.
+/// Returns the pointer inside a swizzle_ptr; any other iterator is returned unchanged.
 template <class It>
 ZELLIGE_HOST_DEVICE constexpr It without_swizzle(It const& it) {
   return it;
@@ -68,23 +72,25 @@ template <class SwizzleFn, class It>
 ZELLIGE_HOST_DEVICE constexpr It without_swizzle(swizzle_ptr<SwizzleFn, It> const& it) {
   return it.ptr_;
 }
-/// Shared memory with a swizzle, which replaces any swizzle that the pointer already has.
+/// Tags a pointer as shared memory with a swizzle, which replaces any swizzle that the pointer has.
 template <class It, swizzle_like Sw>
 ZELLIGE_HOST_DEVICE constexpr auto make_smem_ptr(It const& it, Sw const& swizzle) {
   return make_swizzle_ptr(make_smem_ptr(without_swizzle(it)), swizzle);
 }
 
+/// Returns the pointer inside, without the swizzle.
 template <class Sw, class It>
 requires requires(It const& it) { raw_pointer_cast(it); }
 ZELLIGE_HOST_DEVICE constexpr auto raw_pointer_cast(swizzle_ptr<Sw, It> const& p) {
   return raw_pointer_cast(p.ptr_);
 }
-/// The swizzle applies to addresses, independent of the element type.
+/// Returns the same address with elements of type U. The swizzle stays the same, since it applies to byte
+/// addresses.
 template <class U, class Sw, class It>
 ZELLIGE_HOST_DEVICE constexpr auto recast_ptr(swizzle_ptr<Sw, It> const& p) {
   return make_swizzle_ptr(recast_ptr<U>(p.ptr_), Sw{});
 }
-/// Runs of consecutive elements remain contiguous up to the swizzle's base.
+/// Returns how many elements a swizzle keeps contiguous: 2^M bytes, at least one element.
 template <int B, int M, int S, class It>
 ZELLIGE_HOST_DEVICE constexpr auto max_alignment(swizzle_ptr<Swizzle<B, M, S>, It> const&) {
   constexpr int elements = (8 << M) / sizeof_bits_v<iter_value_t<It>>;
@@ -111,14 +117,14 @@ template <class T>
 requires requires { typename T::iterator; }
 struct swizzle_of<T> : swizzle_of<typename T::iterator> {};
 }  // namespace detail
-/// The swizzle of a layout, a pointer, an engine or a tensor; Swizzle<0, 4, 3> if there is none.
+/// The swizzle of a layout, pointer, engine or tensor; the identity Swizzle<0, 4, 3> if there is none.
 template <class T>
 struct get_swizzle : detail::swizzle_of<remove_cvref_t<T>> {};
 template <class T>
 using get_swizzle_t = typename get_swizzle<T>::type;
 
 namespace detail {
-/// Converts a swizzle of byte addresses to one of element indices.
+/// Converts a swizzle of byte addresses to one of indices of elements of `bits` bits.
 template <int bits, class Sw>
 ZELLIGE_HOST_DEVICE constexpr auto swizzle_of_elements(Sw const& swizzle) {
   if constexpr (bits >= 8)
@@ -127,7 +133,8 @@ ZELLIGE_HOST_DEVICE constexpr auto swizzle_of_elements(Sw const& swizzle) {
     return downcast<8 / bits>(swizzle);
 }
 }  // namespace detail
-/// A layout that waits for a shared-memory pointer, as the same function of coordinates at any address.
+/// Converts a layout whose swizzle applies to a shared-memory address to one that swizzles indices. Both
+/// address the same elements if the tile begins at a multiple of the swizzle's period.
 template <class Sw, int Bits, class L>
 ZELLIGE_HOST_DEVICE constexpr auto as_position_independent_swizzle_layout(
     ComposedLayout<Sw, smem_ptr_flag_bits<Bits>, L> const& layout) {

@@ -1,9 +1,10 @@
-// Tensor<Engine, Layout>: elements addressed through a layout.
+// Tensor<Engine, Layout>: elements, in memory or computed, that are addressed through a layout.
 //
 //   Tensor a = make_tensor(make_gmem_ptr(p), make_shape(m, n), make_stride(n, _1{}));   // a view of memory
 //   Tensor r = make_tensor<float>(Layout<Shape<_4, _8>>{});                             // its own 32 floats
 //
-// a(i, j) is an element, a(i, _) a row of a; copies of r are deep, copies of a are views of the same memory.
+// a(i, j) is an element, a(i, _) a row of a. Copies of r, which owns its elements, are deep; copies of a are
+// views of the same memory.
 #pragma once
 #include <zellige/layout.hpp>
 #include <zellige/tensor/engine.hpp>
@@ -11,6 +12,7 @@
 
 namespace zellige {
 
+/// Elements of an engine (an iterator or an array) addressed by coordinates of a layout.
 template <class EngineT, class LayoutT>
 struct Tensor {
   using engine_type = EngineT;
@@ -23,9 +25,9 @@ struct Tensor {
   static constexpr bool tensor_tag = true;
   static constexpr int rank = LayoutT::rank;
 
-  // The layout first: nvcc 13's code generator computes a different size than its front end and the host
-  // compiler for a class that ends in a member without an address, and a kernel would read its parameters
-  // wrongly.
+  // The layout is the first member: for a class that ends in a member without an address, the code generator
+  // of nvcc 13 computes another size than its front end and the host compiler. A kernel would then read its
+  // parameters wrongly.
   [[no_unique_address]] LayoutT layout_;
   EngineT engine_;
 
@@ -38,7 +40,7 @@ struct Tensor {
   ZELLIGE_HOST_DEVICE constexpr EngineT const& engine() const { return engine_; }
   ZELLIGE_HOST_DEVICE constexpr decltype(auto) data() { return engine_.begin(); }
   ZELLIGE_HOST_DEVICE constexpr decltype(auto) data() const { return engine_.begin(); }
-  /// A static layout is returned by value, so that it is a constant for any tensor.
+  /// Returns the layout; a static one by value, so that it is a constant for any tensor.
   ZELLIGE_STEP constexpr decltype(auto) layout() const {
     if constexpr (__is_empty(LayoutT))
       return LayoutT{};
@@ -55,6 +57,7 @@ struct Tensor {
   }
   ZELLIGE_HOST_DEVICE constexpr auto size() const { return product(layout_.shape()); }
 
+  /// Returns the element at a coordinate or, if it contains `_`, a view of the modes under `_`.
   template <class Crd>
   ZELLIGE_HOST_DEVICE constexpr decltype(auto) operator()(Crd const& crd) {
     return at(*this, crd);
@@ -86,7 +89,7 @@ struct Tensor {
     return at(*this, crd);
   }
 
-  /// composition and tiled_divide: see partition.hpp.
+  /// Returns composition(*this, tiler), or with several arguments a composition mode by mode.
   template <class... T>
   ZELLIGE_HOST_DEVICE constexpr auto compose(T const&... tiler) {
     return composed(*this, tiler...);
@@ -95,6 +98,7 @@ struct Tensor {
   ZELLIGE_HOST_DEVICE constexpr auto compose(T const&... tiler) const {
     return composed(*this, tiler...);
   }
+  /// Returns tiled_divide(*this, tiler), or with several arguments a division mode by mode.
   template <class... T>
   ZELLIGE_HOST_DEVICE constexpr auto tile(T const&... tiler) {
     return tiled(*this, tiler...);
@@ -138,6 +142,7 @@ struct Tensor {
 template <class E, class L>
 Tensor(E const&, L const&) -> Tensor<E, L>;
 
+/// True for tensors.
 template <class T>
 concept tensor_like = requires {
   remove_cvref_t<T>::tensor_tag;
@@ -148,11 +153,12 @@ template <class T>
 inline constexpr bool is_tensor_v = tensor_like<T>;
 
 namespace detail {
+/// Returns the iterator to the first element of a tensor.
 template <class X>
 ZELLIGE_HOST_DEVICE constexpr auto iterator_of(X& x) {
   return x.data();
 }
-/// The out-of-bounds record of a tensor: see overhang.hpp.
+/// Returns the out-of-bounds record of a tensor (overhang.hpp), or NoOverhang if it has none.
 template <class X>
 ZELLIGE_HOST_DEVICE constexpr auto overhang_of([[maybe_unused]] X const& x) {
   if constexpr (requires { x.engine().over; })
@@ -165,7 +171,8 @@ template <class It>
 inline constexpr bool remembers_overhang = is_same_v<typename ViewEngine<It>::Over, Overhang>;
 template <class X>
 inline constexpr bool remembers = is_same_v<decltype(overhang_of(lvalue<X const>())), Overhang>;
-/// A view that starts at an iterator. Operations that partition tensors pass the out-of-bounds record.
+/// Returns a view that starts at an iterator. Operations that partition tensors pass the out-of-bounds record
+/// `over`.
 template <class It, class L, class Over>
 ZELLIGE_HOST_DEVICE constexpr auto view(It const& it, L const& layout, [[maybe_unused]] Over const& over) {
   if constexpr (remembers_overhang<It> && is_same_v<Over, Overhang>)
@@ -173,12 +180,12 @@ ZELLIGE_HOST_DEVICE constexpr auto view(It const& it, L const& layout, [[maybe_u
   else
     return Tensor<ViewEngine<It>, L>{{it, {}}, layout};
 }
-/// A view of all elements of x, in other modes.
+/// Returns a view of all elements of x under another layout.
 template <class X, class It, class L>
 ZELLIGE_HOST_DEVICE constexpr auto view_of(X const& x, It const& it, L const& layout) {
   return view(it, layout, rearranged(overhang_of(x)));
 }
-/// A view of the part of x that a coordinate selects.
+/// Returns a view of the slice of x at a coordinate of type Crd.
 template <class Crd, class X, class It, class L>
 ZELLIGE_HOST_DEVICE constexpr auto view_of_part(X const& x, It const& it, L const& layout) {
   if constexpr (remembers<X>)
@@ -186,7 +193,7 @@ ZELLIGE_HOST_DEVICE constexpr auto view_of_part(X const& x, It const& it, L cons
   else
     return view(it, layout, NoOverhang{});
 }
-/// A view of modes B to E of x: all elements of them.
+/// Returns a view of modes B to E - 1 of x.
 template <int B, int E, class X, class It, class L, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto view_of_modes(X const& x, It const& it, L const& layout, seq<I...>) {
   if constexpr (remembers<X>)
@@ -196,22 +203,24 @@ ZELLIGE_HOST_DEVICE constexpr auto view_of_modes(X const& x, It const& it, L con
 }
 }  // namespace detail
 
-/// A view that starts at an iterator, in the order of a layout.
+/// Returns a view of the memory (or numbers) at an iterator, under a layout.
 template <dereferenceable It, layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto make_tensor(It const& it, L const& layout) {
   return Tensor<ViewEngine<It>, L>{{it, {}}, layout};
 }
+/// Returns a view under the layout shape:stride; without strides, the compact column-major one.
 template <dereferenceable It, int_tuple S, class... D>
 requires(sizeof...(D) <= 1) ZELLIGE_HOST_DEVICE
     constexpr auto make_tensor(It const& it, S const& shape, D const&... stride) {
   return make_tensor(it, make_layout(shape, stride...));
 }
+/// Returns a view of an array, under a layout or a shape with strides.
 template <class T, size_t N, class A, class... B>
 ZELLIGE_HOST_DEVICE constexpr auto make_tensor(T (&elements)[N], A const& a, B const&... b) {
   return make_tensor(&elements[0], a, b...);
 }
-/// A swizzled layout that waits for a pointer to shared memory: the swizzle is applied to the address, and
-/// replaces any swizzle of the pointer.
+/// Returns a view of shared memory under a layout whose swizzle applies to addresses (offset smem_ptr_flag).
+/// The swizzle is attached to the pointer and replaces any swizzle that it has.
 template <dereferenceable It, class Sw, int Bits, class L>
 ZELLIGE_HOST_DEVICE constexpr auto make_tensor(
     It const& it, ComposedLayout<Sw, smem_ptr_flag_bits<Bits>, L> const& layout) {
@@ -225,6 +234,7 @@ ZELLIGE_HOST_DEVICE constexpr auto make_tensor(
 }
 
 namespace detail {
+/// Returns the layout that is passed, or the layout of the shape and strides that are passed.
 template <class A, class... B>
 ZELLIGE_HOST_DEVICE constexpr auto layout_from(A const& a, B const&... b) {
   if constexpr (layout_like<A>)
@@ -233,8 +243,8 @@ ZELLIGE_HOST_DEVICE constexpr auto layout_from(A const& a, B const&... b) {
     return make_layout(a, b...);
 }
 }  // namespace detail
-/// The implementation of make_tensor<T>: a specialisation makes something else, such as descriptors of its
-/// argument.
+/// Implements make_tensor<T>(layout). Specialisations for a T that is not an element type make other tensors,
+/// for example of wgmma descriptors.
 template <class T>
 struct MakeTensor {
   template <class A, class... B>
@@ -255,12 +265,12 @@ struct MakeTensor {
     }
   }
 };
-/// A tensor that owns its elements. The layout must be static.
+/// Returns a tensor that owns its elements (registers in a kernel). The layout must be static.
 template <class T, class A, class... B>
 ZELLIGE_OWNING ZELLIGE_HOST_DEVICE constexpr auto make_tensor(A const& a, B const&... b) {
   return MakeTensor<T>{}(a, b...);
 }
-/// An owning tensor with the shape and the stride order of another.
+/// Returns an owning tensor with the shape of x and modes in the order of x's strides.
 template <class T, class X>
 requires(tensor_like<X> || layout_like<X>) ZELLIGE_OWNING ZELLIGE_HOST_DEVICE
     constexpr auto make_tensor_like(X const& x) {
@@ -274,7 +284,8 @@ template <tensor_like X>
 ZELLIGE_OWNING ZELLIGE_HOST_DEVICE constexpr auto make_tensor(X const& x) {
   return make_tensor_like(x);
 }
-/// The same, with its first mode (the values of an instruction) compact.
+/// Returns an owning tensor for register copies of x's elements: mode 0 (the values of an instruction) is
+/// compact, the other modes are in the order of x's strides.
 template <class T, class X>
 ZELLIGE_OWNING ZELLIGE_HOST_DEVICE constexpr auto make_fragment_like(X const& x) {
   if constexpr (tensor_like<X>)
@@ -287,16 +298,17 @@ ZELLIGE_OWNING ZELLIGE_HOST_DEVICE constexpr auto make_fragment_like(X const& x)
   return make_fragment_like<typename X::value_type>(x);
 }
 
-/// The tensor of coordinates that a layout with basis strides makes, from zero.
+/// Returns the tensor of coordinates that a layout with basis strides maps to, starting at zero.
 template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto make_coord_tensor(L const& layout) {
   return make_tensor(make_inttuple_iter(coprofile(layout)), layout);
 }
+/// Returns the tensor of the layout's indices; the same as make_coord_tensor.
 template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto make_counting_tensor(L const& layout) {
   return make_coord_tensor(layout);
 }
-/// The identity tensor: every element is its own coordinate.
+/// Returns the identity tensor: the element at each coordinate is the coordinate itself.
 template <int_tuple S>
 ZELLIGE_HOST_DEVICE constexpr auto make_identity_tensor(S const& shape) {
   return make_coord_tensor(make_identity_layout(shape));
@@ -319,11 +331,12 @@ ZELLIGE_HOST_DEVICE constexpr decltype(auto) Tensor<EngineT, LayoutT>::at(Self& 
   }
 }
 
-/// The layout of a tensor or of one of its modes, and that mode as a tensor.
+/// Returns the layout of a tensor, or of its mode I....
 template <int... I, tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto layout(X const& x) {
   return layout<I...>(x.layout());
 }
+/// Returns mode I... of a tensor as a tensor, at coordinate 0 in the other modes.
 template <int... I, tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto tensor(X&& x) {
   if constexpr (sizeof...(I) == 0)

@@ -1,4 +1,5 @@
-// Vectorised elements: the run common to two tensors, and the same memory as other elements.
+// Sees tensors in vectors: how many elements two tensors can move together, and the same memory as elements
+// of another size.
 //
 //   max_common_vector(a, b)      the number of elements contiguous in both, in the same order: Int<N>
 //   recast<uint128_t>(a)         a's memory in elements of 128 bits, with its layout converted
@@ -25,7 +26,7 @@ struct unqualified_type<T volatile> {
 template <class T>
 using unqualified_t = typename unqualified_type<T>::type;
 
-/// True if elements of two tensors may be copied as bytes: same type, both in memory.
+/// True if elements of two tensors can be copied as bytes: the same trivially copyable type, both in memory.
 template <class A, class B>
 inline constexpr bool same_representation =
     is_same_v<unqualified_t<typename A::value_type>,
@@ -33,6 +34,8 @@ inline constexpr bool same_representation =
     stands_on_memory<A>&& stands_on_memory<B>;
 }  // namespace detail
 
+/// Returns the number of elements that are contiguous in both tensors in the same order; 0 if their elements
+/// cannot be copied as bytes.
 template <tensor_like A, tensor_like B>
 ZELLIGE_HOST_DEVICE constexpr auto max_common_vector(A const& a, B const& b) {
   if constexpr (detail::same_representation<A, B>)
@@ -40,6 +43,8 @@ ZELLIGE_HOST_DEVICE constexpr auto max_common_vector(A const& a, B const& b) {
   else
     return Int<0>{};
 }
+/// Returns the layout of those coordinates of two tensors that are contiguous in both; _1:_0 if their
+/// elements cannot be copied as bytes.
 template <tensor_like A, tensor_like B>
 ZELLIGE_HOST_DEVICE constexpr auto max_common_layout(A const& a, B const& b) {
   if constexpr (detail::same_representation<A, B>)
@@ -47,8 +52,8 @@ ZELLIGE_HOST_DEVICE constexpr auto max_common_layout(A const& a, B const& b) {
   else
     return Layout<Int<1>, Int<0>>{};
 }
-/// Elements in aligned runs, assuming the pointer is aligned to them and run-time strides are multiples of
-/// them.
+/// Returns the largest n such that the elements form runs of n, each aligned to n. The pointer and run-time
+/// strides are assumed to be aligned; 1 if x is not in memory.
 template <tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto max_alignment(X const& x) {
   if constexpr (detail::stands_on_memory<X>)
@@ -58,8 +63,9 @@ ZELLIGE_HOST_DEVICE constexpr auto max_alignment(X const& x) {
 }
 
 namespace detail {
-/// The start of a mode of static negative stride when its elements are taken several at a time: the last of
-/// the first vector, which has the lowest address.
+/// Returns the offset from a tensor's first element to the lowest address of its first vector. It is not 0 in
+/// modes of negative static stride, whose first element has the highest address. `taken` is the shape in
+/// vectors.
 template <class S, class N, class D>
 ZELLIGE_HOST_DEVICE constexpr auto back_to(S const& shape, N const& taken, D const& stride);
 template <class S, class N, class D, int... I>
@@ -80,6 +86,7 @@ ZELLIGE_HOST_DEVICE constexpr auto back_to(S const& shape, N const& taken, D con
   }
 }
 #if ZELLIGE_CHECK
+/// Reports an address that is not aligned for elements of type U.
 template <class U, class It>
 ZELLIGE_HOST_DEVICE constexpr void check_alignment(It const& it) {
   if constexpr (requires { raw_pointer_cast(it) + 1; }) {
@@ -95,6 +102,7 @@ ZELLIGE_HOST_DEVICE constexpr void check_alignment(It const& it) {
 }  // namespace detail
 
 namespace detail {
+/// Returns the iterator at which the tensor recast to U begins.
 template <class U, class X, class L>
 ZELLIGE_HOST_DEVICE constexpr auto recast_at(X& x, L const& layout) {
   using T = typename X::value_type;
@@ -105,6 +113,7 @@ ZELLIGE_HOST_DEVICE constexpr auto recast_at(X& x, L const& layout) {
 }
 }  // namespace detail
 namespace detail {
+/// Returns a layout for elements of new_bits in place of old_bits.
 template <int old_bits, int new_bits, class L>
 ZELLIGE_HOST_DEVICE constexpr auto recast_bits(L const& layout) {
   if constexpr (old_bits == new_bits)
@@ -117,8 +126,8 @@ ZELLIGE_HOST_DEVICE constexpr auto recast_bits(L const& layout) {
     return invoke<Op::recast_layout>(layout, Int<old_bits>{}, Int<new_bits>{});
 }
 }  // namespace detail
-/// The same memory as elements of type U. Larger elements round up, as tiles do: bits beyond the original
-/// ones count as out of bounds.
+/// Returns the same memory as a tensor of elements of type U. If the elements become larger, a remainder
+/// rounds up, as in a division; the bits beyond the original elements are recorded as out of bounds.
 template <class U, tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto recast(X&& x) {
   constexpr int before = sizeof_bits_v<typename remove_cvref_t<X>::value_type>, after = sizeof_bits_v<U>;
@@ -137,7 +146,8 @@ ZELLIGE_HOST_DEVICE constexpr auto recast(X&& x) {
   }
 }
 
-/// Converts a tensor with a swizzle_ptr to one with a swizzled layout: the same elements, at any address.
+/// Converts a tensor with a swizzled pointer to one with a swizzled layout: the same elements, and valid at
+/// any address.
 template <tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto as_position_independent_swizzle_tensor(X&& x) {
   using T = remove_cvref_t<X>;

@@ -1,11 +1,11 @@
-// print(x), pretty_print(x), print_tensor(x) and stream << x for pointers and tensors, on the host and in
-// kernels, in CuTe's notation.
+// Prints pointers and tensors in CuTe's notation with print(x), pretty_print(x), print_tensor(x) and stream
+// << x, on the host and in kernels.
 //
 //   print(x)            gmem_ptr[32b](0x7f...) o (4,8):(_1,4)
 //   print_tensor(x)     that and the elements in rows; ranks 1 to 4
 //   std::cout << x      the layout and the elements
 //
-// No stream header is included: << takes whatever stream it is given.
+// No stream header is included: << works with any class that has << and width().
 #pragma once
 #include <zellige/layout/write.hpp>
 #include <zellige/tensor/sparse.hpp>
@@ -17,6 +17,7 @@ namespace detail {
 template <class Sink, class It>
 ZELLIGE_HOST_DEVICE void write_iterator(Sink const& s, It const& it);
 
+/// Writes a prefix such as "gmem_ptr[32b](", with the element size in bits.
 template <class Sink>
 ZELLIGE_HOST_DEVICE void write_bits_of(Sink const& s, char const* name, int bits) {
   s.text(name);
@@ -85,7 +86,7 @@ ZELLIGE_HOST_DEVICE void write_at(Sink const& s, transform_iter<It, F> const& it
   write_iterator(s, it.iter);
   s.text(")");
 }
-/// An iterator of the library, or a user's iterator, which prints itself.
+/// Writes an iterator of this library; "iter" for any other.
 template <class Sink, class It>
 ZELLIGE_HOST_DEVICE void write_iterator(Sink const& s, It const& it) {
   if constexpr (requires { write_at(s, it); })
@@ -115,6 +116,7 @@ inline constexpr bool is_written_iterator<ArithmeticTupleIterator<T>> = true;
 template <class It, class F>
 inline constexpr bool is_written_iterator<transform_iter<It, F>> = true;
 
+/// Writes a tensor as iterator o layout.
 template <class Sink, class X>
 ZELLIGE_HOST_DEVICE void write_tensor(Sink const& s, X const& x) {
   write_iterator(s, x.data());
@@ -122,7 +124,7 @@ ZELLIGE_HOST_DEVICE void write_tensor(Sink const& s, X const& x) {
   write(s, x.layout());
 }
 
-// A sink with column widths, for tables.
+// A printf sink with column widths, for tables.
 struct printf_table : printf_sink {
   ZELLIGE_HOST_DEVICE void wide(int width, long long n) const { printf("%*lld", width, n); }
   ZELLIGE_HOST_DEVICE void fixed(int width, double x) const { printf("%*.2f", width, x); }
@@ -135,6 +137,7 @@ template <class T>
 inline constexpr bool is_packed_reference = false;
 template <class T>
 inline constexpr bool is_packed_reference<subbyte_reference<T>> = true;
+/// Writes an element in print_tensor's format for its type, in a column of fixed width.
 template <class Sink, class T>
 ZELLIGE_HOST_DEVICE void write_pretty(Sink const& s, T const& x) {
   if constexpr (is_packed_reference<T>) {
@@ -162,12 +165,14 @@ ZELLIGE_HOST_DEVICE void write_pretty(Sink const& s, T const& x) {
   }
 }
 
+/// Writes a line of `count` marks.
 template <class Sink>
 ZELLIGE_HOST_DEVICE void write_rule(Sink const& s, char mark, int count) {
   for (int i = 0; i < count; ++i) s.letter(mark);
   s.text("\n");
 }
-/// The elements in rows, each written by cell(element), `width` wide.
+/// Writes the elements of a tensor of rank 1 to 4 in rows, each by cell(element). `width` is the width of a
+/// cell, for the lines between matrices.
 template <class Sink, class X, class Cell>
 ZELLIGE_HOST_DEVICE void write_rows(Sink const& s, X const& x, int width, Cell const& cell) {
   constexpr Underscore all{};
@@ -200,6 +205,7 @@ struct pretty_cell {
     write_pretty(s, x);
   }
 };
+/// Writes a tensor's description (if head) and its elements in rows.
 template <class Sink, class X>
 ZELLIGE_HOST_DEVICE void write_table(Sink const& s, X const& x, bool head) {
   if (head) write_tensor(s, x), s.text(":\n");
@@ -207,6 +213,7 @@ ZELLIGE_HOST_DEVICE void write_table(Sink const& s, X const& x, bool head) {
 }
 }  // namespace detail
 
+/// Prints an iterator or tagged pointer.
 template <class It>
 requires detail::is_written_iterator<It> ZELLIGE_HOST_DEVICE void print(It const& it) {
   detail::write_iterator(detail::printf_sink{}, it);
@@ -223,11 +230,12 @@ template <class T>
 ZELLIGE_HOST_DEVICE void print(subbyte_reference<T> const& x) {
   detail::write(detail::printf_sink{}, x.get());
 }
+/// Prints an element in print_tensor's format.
 template <class T>
 ZELLIGE_HOST_DEVICE void pretty_print(T const& x) {
   detail::write_pretty(detail::printf_table{}, x);
 }
-/// The elements in rows, after the tensor's own description.
+/// Prints the tensor's pointer and layout (if print_head) and its elements in rows.
 template <tensor_like X>
 ZELLIGE_HOST_DEVICE void print_tensor(X const& x, bool print_head = true) {
   detail::write_table(detail::printf_table{}, x, print_head);
@@ -259,6 +267,7 @@ requires(detail::is_written_iterator<It>&& detail::stream_like<Stream>) Stream& 
   detail::write_iterator(detail::stream_sink<Stream>{s}, it);
   return s;
 }
+/// Writes the layout of a tensor and its elements in rows.
 template <class Stream, class X>
 requires(tensor_like<X>&& detail::stream_like<Stream>) Stream& operator<<(Stream& s, X const& x) {
   detail::stream_sink<Stream> const sink{s};

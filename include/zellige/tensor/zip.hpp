@@ -1,9 +1,9 @@
-// Zip: several tensors of one shape as one tensor, whose elements are tuples of theirs.
+// Combines several tensors of one shape into one tensor whose elements are tuples, one element per tensor.
 //
 //   Tensor ab = make_zip_tensor(a, b);      // ab(c) is (a(c), b(c)); ab(_, 3) and zipped_divide(ab, tile) are zips
 //   get<0>(unzip_tensor(ab))                // is a view of a
 //
-// A zip is read-only: its elements are values.
+// A zip tensor is read-only: its elements are values, not references.
 #pragma once
 #include <zellige/tensor/partition.hpp>
 #include <zellige/tensor/same.hpp>
@@ -30,6 +30,7 @@ ZELLIGE_HOST_DEVICE constexpr ZipIterator<It...> zip_iterator(tuple<It...> const
 }
 }  // namespace detail
 
+/// Iterator over tuples: it contains one iterator per tensor, and is advanced by a tuple of offsets.
 template <class... It>
 struct ZipIterator {
   using value_type = tuple<iter_value_t<It>...>;
@@ -58,7 +59,7 @@ struct ZipIterator {
 };
 template <class... It>
 inline constexpr bool detail::has_an_end<ZipIterator<It...>> = (has_an_end<It> || ...);
-// All in the same memory space, or none.
+// A zip is in a memory space if all its iterators are.
 template <class First, class... It>
 requires(
     is_same_v<typename detail::memory_of<First>::type,
@@ -66,7 +67,7 @@ requires(
     : detail::memory_of<First> {
 };
 
-/// Layouts that map one coordinate to a tuple of indices.
+/// A layout that maps a coordinate to a tuple of indices, one per tensor.
 template <class... L>
 struct ZipLayout {
   static constexpr bool layout_tag = true;
@@ -101,7 +102,7 @@ template <class... L>
 ZELLIGE_HOST_DEVICE constexpr ZipLayout<L...> zip_of(tuple<L...> const& layouts) {
   return {layouts};
 }
-// Applies each layout operation to every layout of a zip.
+// Defines function objects that apply a layout operation, so that it can be applied to every layout of a zip.
 #define ZELLIGE_ON_EVERY_LAYOUT(name)                                 \
   template <class T>                                                  \
   struct name##_by {                                                  \
@@ -117,6 +118,7 @@ ZELLIGE_ON_EVERY_LAYOUT(zipped_divide)
 ZELLIGE_ON_EVERY_LAYOUT(tiled_divide)
 ZELLIGE_ON_EVERY_LAYOUT(flat_divide)
 #undef ZELLIGE_ON_EVERY_LAYOUT
+/// Applies f to every layout of a zip.
 template <class F, class... L>
 ZELLIGE_HOST_DEVICE constexpr auto on_each(ZipLayout<L...> const& z, F const& f) {
   return zip_of(map_zip(z.layouts_, f, make_seq<int(sizeof...(L))>{}));
@@ -131,6 +133,7 @@ ZELLIGE_HOST_DEVICE constexpr auto ZipLayout<L...>::at(Crd const& crd, seq<I...>
   else
     return make_tuple(get<I>(layouts_)(crd)...);
 }
+/// Composes every layout of the zip with the tiler; the divisions below likewise divide every layout.
 template <class T, class... L>
 ZELLIGE_HOST_DEVICE constexpr auto composition(ZipLayout<L...> const& z, T const& tiler) {
   return detail::on_each(z, detail::composition_by<T>{tiler});
@@ -163,11 +166,12 @@ struct widen_to {
   }
 };
 }  // namespace detail
-/// Every layout, extended with modes of size 1 to rank N.
+/// Returns the zip with every layout extended by modes _1:_0 at its end to rank N.
 template <int N, class... L>
 ZELLIGE_HOST_DEVICE constexpr auto append(ZipLayout<L...> const& z) {
   return detail::on_each(z, detail::widen_to<N, true>{});
 }
+/// Returns the zip with every layout extended by modes _1:_0 at its beginning to rank N.
 template <int N, class... L>
 ZELLIGE_HOST_DEVICE constexpr auto prepend(ZipLayout<L...> const& z) {
   return detail::on_each(z, detail::widen_to<N, false>{});
@@ -179,7 +183,7 @@ ZELLIGE_HOST_DEVICE constexpr auto slice_zip(Crd const& crd, ZipLayout<L...> con
   auto const parts = make_tuple(slice_and_offset(crd, get<I>(z.layouts_))...);
   return make_tuple(zip_of(make_tuple(get<0>(get<I>(parts))...)), make_tuple(get<1>(get<I>(parts))...));
 }
-/// Requires that all have the shape of the first.
+/// Requires that all tensors have the shape of the first.
 template <class A, class... B>
 ZELLIGE_HOST_DEVICE constexpr void require_zippable(A const& a, B const&... b) {
   (require_same_shape<Algorithm::make_zip_tensor>(a, b), ...);
@@ -189,7 +193,7 @@ ZELLIGE_HOST_DEVICE constexpr auto unzip(tuple<It...> const& iters, tuple<L...> 
                                          Over const& over, seq<I...>) {
   return make_tuple(view(get<I>(iters), get<I>(layouts), over)...);
 }
-/// The out-of-bounds record of any of the tensors.
+/// Returns the out-of-bounds record of the first tensor that has one.
 template <class... X>
 ZELLIGE_HOST_DEVICE constexpr Overhang overhang_of_all(X const&... x) {
   Overhang found;
@@ -197,11 +201,13 @@ ZELLIGE_HOST_DEVICE constexpr Overhang overhang_of_all(X const&... x) {
   return found;
 }
 }  // namespace detail
+/// Returns (the zip of the slices at crd, the tuple of the indices where they start).
 template <class Crd, class... L>
 ZELLIGE_HOST_DEVICE constexpr auto slice_and_offset(Crd const& crd, ZipLayout<L...> const& z) {
   return detail::slice_zip(crd, z, make_seq<int(sizeof...(L))>{});
 }
 
+/// Returns the zip of tensors of the same shape. Refused if their ranks or sizes differ.
 template <tensor_like... X>
 ZELLIGE_HOST_DEVICE constexpr auto make_zip_tensor(X const&... x) {
   static_assert(sizeof...(X) > 0, "make_zip_tensor(a, b, ...): at least one tensor is needed");
@@ -211,6 +217,7 @@ ZELLIGE_HOST_DEVICE constexpr auto make_zip_tensor(X const&... x) {
   return detail::view(It{make_tuple(remove_cvref_t<decltype(x.data())>(x.data())...)},
                       L{make_tuple(x.layout()...)}, detail::overhang_of_all(x...));
 }
+/// Returns the tuple of the zipped tensors, as views.
 template <class E, class... L>
 ZELLIGE_HOST_DEVICE constexpr auto unzip_tensor(Tensor<E, ZipLayout<L...>> const& x) {
   return detail::unzip(x.data().iters_, x.layout().layouts_, detail::overhang_of(x),
