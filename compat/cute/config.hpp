@@ -1,11 +1,12 @@
-// CuTe's names for Zellige. Every header in this folder includes this one first.
+// CuTe's macros, and the name `cute` for Zellige's namespace. Every header in this folder includes this one
+// first.
 //
-// In a translation unit that includes it, `cute` means `zellige`: cute::Layout is zellige::Layout, `using
-// namespace cute` makes Zellige's names visible, and a `namespace cute {` that user code opens, to specialise
-// a trait or to overload a function for its own types, opens namespace zellige. An alias would not do (it
-// cannot be reopened), nor would `using namespace` inside a namespace of that name (templates could not be
-// specialised in it, argument-dependent lookup would not find its functions, and each new overload would hide
-// Zellige's). `#include <cute/...>` is not affected: macros are not expanded inside the brackets.
+// In a translation unit that includes this header, `cute` is a macro for `zellige`. So cute::Layout is
+// zellige::Layout, and `using namespace cute` makes Zellige's names visible. A `namespace cute {` that user
+// code opens, to specialise a trait or overload a function, opens namespace zellige. A namespace alias cannot
+// be reopened. A separate namespace with a using-directive would not work either: templates could not be
+// specialised in it, argument-dependent lookup would not find its functions, and new overloads would hide
+// Zellige's. `#include <cute/...>` is not affected, since macros are not expanded in header names.
 #pragma once
 #define cute zellige
 
@@ -21,14 +22,15 @@
 #include <cassert>
 #include <cstdint>
 #include <cstdio>
-// CuTe code relies on these two without including them. They are most of the compile time of this header.
+// CuTe code relies on these two standard headers without including them. They take most of this header's
+// compile time.
 #if !defined(ZELLIGE_CUTE_WITHOUT_STREAMS)
 #include <iomanip>
 #include <iostream>
 #endif
 #endif
 
-// Execution space annotations.
+// Annotations of host and device functions.
 #if defined(__CUDACC__) || defined(_NVHPC_CUDA)
 #define CUTE_HOST_DEVICE __forceinline__ __host__ __device__
 #define CUTE_DEVICE __forceinline__ __device__
@@ -44,7 +46,7 @@
 #define CUTE_HOST_RTC CUTE_HOST
 #endif
 
-// Loops.
+// Unrolling of loops.
 #if defined(__CUDA_ARCH__) || defined(__CUDACC_RTC__) || defined(__clang__)
 #define CUTE_UNROLL _Pragma("unroll")
 #define CUTE_NO_UNROLL _Pragma("unroll 1")
@@ -53,7 +55,7 @@
 #define CUTE_NO_UNROLL
 #endif
 
-// Constants and parameters of kernels.
+// Constants, and parameters of kernels.
 #if defined(__CUDA_ARCH__) || defined(_NVHPC_CUDA)
 #define CUTE_INLINE_CONSTANT static const __device__
 #else
@@ -73,7 +75,7 @@
 #endif
 #endif
 
-// Assertions.
+// Assertions, static and at run time.
 #define CUTE_STATIC_V(x) decltype(x)::value
 #define CUTE_STATIC_ASSERT static_assert
 #define CUTE_STATIC_ASSERT_V(x, ...) static_assert(decltype(x)::value __VA_OPT__(, ) __VA_ARGS__)
@@ -96,7 +98,7 @@
   printf(x)
 #endif
 
-// Zellige's tuple is the packed one: with this macro, tests need not distinguish the two.
+// Zellige's tuple is the packed one; with this macro, code need not distinguish CuTe's two tuples.
 #if !defined(CUTLASS_USE_PACKED_TUPLE)
 #define CUTLASS_USE_PACKED_TUPLE 1
 #endif

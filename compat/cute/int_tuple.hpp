@@ -1,4 +1,4 @@
-// Numbers and tuples of numbers.
+// CuTe's header for integers and tuples of integers; adds names that Zellige's int_tuple does not have.
 #pragma once
 #include <cute/algorithm/tuple_algorithms.hpp>
 #include <cute/container/array.hpp>
@@ -14,7 +14,7 @@ using depth_t = decltype(depth(declval<T const&>()));
 template <class T>
 inline constexpr auto depth_v = depth_t<T>::value;
 
-/// product as a function object.
+/// product as a function object, for transform.
 struct Product {
   template <class T>
   CUTE_HOST_DEVICE constexpr auto operator()(T const& t) const {
@@ -22,7 +22,7 @@ struct Product {
   }
 };
 
-// The comparisons derived from "less".
+// Comparisons derived from lex_less and colex_less: greater, less or equal, greater or equal.
 template <class A, class B>
 CUTE_HOST_DEVICE constexpr auto lex_gtr(A const& a, B const& b) {
   return lex_less(b, a);
@@ -48,7 +48,8 @@ CUTE_HOST_DEVICE constexpr auto colex_geq(A const& a, B const& b) {
   return !colex_less(a, b);
 }
 
-/// make_int_tuple<3>(a, 2, 0)   is   (a[0], a[1], 0)
+/// Returns a tuple of the first n elements of an array, with `rest` in the remaining places:
+/// make_int_tuple<3>(a, 2, 0) is (a[0], a[1], 0).
 template <int N, class Indexable, class T>
 CUTE_HOST_DEVICE constexpr auto make_int_tuple(Indexable const& a, int n, T const& rest) {
   static_assert(N > 0, "make_int_tuple<N>(a, n, rest): N is at least 1");
@@ -75,20 +76,20 @@ CUTE_HOST_DEVICE constexpr auto fill_numbers(Tuple& result, Values const& values
   }
 }
 }  // namespace detail
-/// Fills the run-time numbers of `result` from the modes of `values` in order; returns the
-/// remaining values.
+/// Assigns the modes of `values`, in order, to the run-time numbers of `result`. Returns the values that are
+/// left over.
 template <class Tuple, class Values>
 CUTE_HOST_DEVICE constexpr auto fill_int_tuple_from(Tuple& result, Values const& values) {
   return detail::fill_numbers<0>(result, values);
 }
-/// A tuple of this type with these run-time numbers, in order.
+/// Returns a tuple of the given type whose run-time numbers have the given values, in order.
 template <class Tuple, class... T>
 CUTE_HOST_DEVICE constexpr Tuple make_int_tuple_from(T const&... t) {
   Tuple result{};
   fill_int_tuple_from(result, make_tuple(t...));
   return result;
 }
-/// All leaves as elements of one array.
+/// Returns an array of all leaves, converted to T.
 template <class T = int64_t, class Tuple>
 CUTE_HOST_DEVICE constexpr auto to_array(Tuple const& t) {
   auto const flat = flatten_to_tuple(t);

@@ -1,4 +1,4 @@
-// Layout and its algebra.
+// CuTe's header for Layout and the layout algebra.
 #pragma once
 #include <cute/numeric/arithmetic_tuple.hpp>
 #include <cute/numeric/integral_ratio.hpp>
@@ -30,7 +30,8 @@ CUTE_HOST_DEVICE constexpr auto layout_of_each(T const& t, U const& u, F const& 
   return make_layout(f(get<I>(t), get<I>(u))..., get<n + J>(t)..., get<n + K>(u)...);
 }
 }  // namespace detail
-/// The layout of f applied to each mode; with two layouts, modes that only one has are unchanged.
+/// Returns the layout whose mode i is f(mode i of t) or, with two layouts, f(mode i of t, mode i of u). Modes
+/// that only one layout has are unchanged.
 template <class T, class F>
 CUTE_HOST_DEVICE constexpr auto transform_layout(T const& t, F&& f) {
   return detail::layout_of_each(t, f, make_seq<decltype(rank(t))::value>{});
@@ -40,7 +41,7 @@ CUTE_HOST_DEVICE constexpr auto transform_layout(T const& t, U const& u, F&& f) 
   constexpr int m = decltype(rank(t))::value, n = decltype(rank(u))::value, both = m < n ? m : n;
   return detail::layout_of_each(t, u, f, make_seq<both>{}, make_seq<m - both>{}, make_seq<n - both>{});
 }
-/// The modes of a divided layout: those of the tiles as one mode, then the rest.
+/// Groups the modes of a divided layout: ((within the tiles), (over the tiles)).
 template <class S, class D, class Tiler>
 CUTE_HOST_DEVICE constexpr auto tile_unzip(Layout<S, D> const& layout, Tiler const& tiler) {
   return make_layout(zip2_by(layout.shape(), tiler), zip2_by(layout.stride(), tiler));

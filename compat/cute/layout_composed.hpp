@@ -1,3 +1,3 @@
-// ComposedLayout.
+// CuTe's header for ComposedLayout.
 #pragma once
 #include <cute/layout.hpp>

@@ -1,4 +1,4 @@
-// The iterator interface of pointers.
+// CuTe's header for iterators of tensors: iterator traits, and iter_adaptor for user-defined iterators.
 #pragma once
 #include <cute/layout.hpp>
 #include <zellige/tensor/iterator.hpp>
@@ -19,7 +19,7 @@ using iter_element = detail::type_is<iter_element_t<It>>;
 template <class It>
 using iter_value = detail::type_is<iter_value_t<It>>;
 
-/// The base class of a user's iterator: class Mine : iter_adaptor<float*, Mine>.
+/// Base class of a user's iterator, in the curiously recurring form: class Mine : iter_adaptor<float*, Mine>.
 template <class It, class Derived>
 struct iter_adaptor {
   using iterator = It;

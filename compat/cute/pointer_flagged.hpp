@@ -1,4 +1,5 @@
-// Shared-memory layouts that wait for their pointer.
+// CuTe's header for shared-memory layouts whose pointer is set later (smem_ptr_flag), extended to sparse
+// elements.
 #pragma once
 #include <cute/pointer.hpp>
 #include <cute/pointer_sparse.hpp>
@@ -6,13 +7,14 @@
 
 namespace zellige {
 
-/// A placeholder for a pointer to sparse elements, of which S are stored as one, B
-/// bits each.
+/// The offset of a layout whose pointer to sparse elements is set later: one stored element of B bits
+/// represents S logical ones.
 template <int S, int B>
 struct smem_sparse_ptr_flag_bits : Int<0> {};
 template <int S>
 using smem_sparse_ptr_flag = smem_sparse_ptr_flag_bits<S, 1>;
 
+/// Returns the tensor of a sparse pointer under such a layout; the swizzle is attached to the pointer.
 template <class It, class Sw, int S, int B, class L>
 CUTE_HOST_DEVICE constexpr auto make_tensor(
     It const& it, ComposedLayout<Sw, smem_sparse_ptr_flag_bits<S, B>, L> const& layout) {

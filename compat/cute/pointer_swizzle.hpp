@@ -1,4 +1,4 @@
-// Pointers whose addresses are swizzled.
+// CuTe's header for swizzle_ptr, pointers whose addresses are swizzled.
 #pragma once
 #include <cute/pointer_base.hpp>
 #include <zellige/tensor/swizzle_ptr.hpp>

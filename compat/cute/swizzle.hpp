@@ -1,4 +1,4 @@
-// Swizzle and MixedBits.
+// CuTe's header for Swizzle and MixedBits.
 #pragma once
 #include <cute/algorithm/tuple_algorithms.hpp>
 #include <cute/util/print.hpp>

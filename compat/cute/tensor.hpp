@@ -1,4 +1,4 @@
-// Tensors and all their algorithms.
+// CuTe's main header: tensors, layouts, and all their algorithms and instructions.
 #pragma once
 #include <cutlass/array.h>
 
@@ -25,8 +25,8 @@
 #include <cute/util/print_latex.hpp>
 #include <cute/util/print_tensor.hpp>
 
-// The names of SM100 and SM120, which CuTe's header of this name includes: CUTLASS's, if it follows on the
-// include path. Parsing them is a quarter of the compile time of a unit that includes only this;
+// Names of SM100 and SM120, which CuTe's header of this name declares: CUTLASS's headers, if CUTLASS follows
+// on the include path. They take a quarter of the compile time of a unit that includes only this header;
 // ZELLIGE_CUTE_WITHOUT_SM100 omits them.
 #if !defined(ZELLIGE_CUTE_WITHOUT_SM100)
 #include <cute/atom/copy_traits_sm100.hpp>

@@ -1,4 +1,4 @@
-// Tensor: making, slicing, tiling, partitioning.
+// CuTe's header for Tensor: construction, slicing, tiling and partitioning.
 #pragma once
 #include <cute/algorithm/functional.hpp>
 #include <cute/layout.hpp>

@@ -1,4 +1,4 @@
-// Several tensors as one.
+// CuTe's header for make_zip_tensor: several tensors as one.
 #pragma once
 #include <cute/tensor_impl.hpp>
 #include <zellige/tensor/zip.hpp>

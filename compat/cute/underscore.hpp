@@ -1,4 +1,4 @@
-// The marker `_` of slices, and the modes that it keeps.
+// CuTe's header for `_`, the marker of modes that a slice keeps, with slice and dice.
 #pragma once
 #include <cute/container/tuple.hpp>
 #include <cute/util/print.hpp>
@@ -6,8 +6,7 @@
 
 namespace zellige {
 
-/// True if a tuple has an element of this type, or only such elements; at any
-/// depth.
+/// True if a tuple contains a leaf of type Elem, at any depth. all_elem: if all leaves have that type.
 template <class T, class Elem>
 struct has_elem : bool_constant<is_same_v<T, Elem>> {};
 template <class... T, class Elem>

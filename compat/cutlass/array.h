@@ -1,5 +1,5 @@
-// Array<T, N> and AlignedArray<T, N>: contiguous elements; the second is aligned so that one access can move
-// all.
+// CUTLASS's Array<T, N> and AlignedArray<T, N>: N contiguous elements; an AlignedArray is aligned so that one
+// access can move them all.
 #pragma once
 #if __has_include_next(<cutlass/array.h>)
 #include_next <cutlass/array.h>
@@ -10,6 +10,7 @@
 
 namespace cutlass {
 
+/// N contiguous elements of at least a byte each, with elementwise arithmetic.
 template <class T, int N, bool = true>
 struct Array {
   static_assert(zellige::sizeof_bits<T>::value % 8 == 0,
@@ -42,7 +43,7 @@ struct Array {
   CUTLASS_HOST_DEVICE constexpr void clear() { fill(T(0)); }
 };
 
-// Elementwise arithmetic, on two arrays or on an array and a number.
+// Defines elementwise arithmetic on two arrays, or on an array and a number.
 #define ZELLIGE_ARRAY_OPERATOR(op)                                                                    \
   template <class T, int N>                                                                           \
   CUTLASS_HOST_DEVICE constexpr Array<T, N> operator op(Array<T, N> const& a, Array<T, N> const& b) { \
@@ -82,6 +83,7 @@ CUTLASS_HOST_DEVICE constexpr Array<T, N> operator-(Array<T, N> const& a) {
   return r;
 }
 
+/// An Array aligned to its own size, or to Alignment bytes.
 template <class T, int N, int Alignment = (zellige::sizeof_bits<T>::value * N + 7) / 8>
 struct alignas(Alignment) AlignedArray : Array<T, N> {};
 

@@ -1,11 +1,11 @@
-// Launches of clusters.
+// CUTLASS's launches of kernels with thread block clusters.
 //
 //   cutlass::ClusterLaunchParams params{grid, block, cluster, shared_bytes, stream};
 //   cutlass::Status status = cutlass::launch_kernel_on_cluster(params, (void const*)&kernel<...>,
 //   arguments...);
 //
-// A launch error is printed to standard error, with the numbers, and returns Status::kInvalid. Arguments must
-// have exactly the types of the kernel's parameters, because the runtime receives only their addresses.
+// A launch error is printed to standard error and returned as Status::kInvalid. Arguments must have exactly
+// the types of the kernel's parameters, because the runtime receives only their addresses.
 #pragma once
 #if __has_include_next(<cutlass/cluster_launch.hpp>)
 #include_next <cutlass/cluster_launch.hpp>
@@ -24,9 +24,11 @@
 
 namespace cutlass {
 
+/// Launches kernels with clusters; the functions return a Status.
 struct ClusterLauncher {
   static constexpr int MaxClusterSize = 32;
 
+  /// A launch configuration with its attributes; copies refer to their own attributes.
   struct LaunchConfig {
     cudaLaunchConfig_t launch_config{};
     cudaLaunchAttribute launch_attribute[2]{};
@@ -35,14 +37,14 @@ struct ClusterLauncher {
     LaunchConfig& operator=(LaunchConfig const& other) {
       launch_config = other.launch_config;
       for (int i = 0; i < 2; ++i) launch_attribute[i] = other.launch_attribute[i];
-      launch_config.attrs = launch_attribute;  // its own
+      launch_config.attrs = launch_attribute;  // the copy's own attributes
       return *this;
     }
     dim3 gridDim() const { return launch_config.gridDim; }
     dim3 blockDim() const { return launch_config.blockDim; }
   };
 
-  /// Clusters must tile the grid.
+  /// Returns kInvalid, with a message, unless the cluster has 1 to 32 blocks and divides the grid.
   static Status check_cluster_dims(dim3 grid, dim3 cluster) {
     unsigned const size = cluster.x * cluster.y * cluster.z;
     if (size == 0 || size > unsigned(MaxClusterSize)) {
@@ -59,12 +61,13 @@ struct ClusterLauncher {
     return Status::kSuccess;
   }
 
-  /// Allows the kernel clusters of more than 8 blocks.
+  /// Allows the kernel to use clusters of more than 8 blocks.
   static Status init(void const* kernel) {
     return status_of(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
                      "cudaFuncSetAttribute");
   }
 
+  /// Returns the configuration of a launch, with programmatic dependent launch if launch_with_pdl.
   static LaunchConfig make_cluster_launch_config(dim3 grid, dim3 cluster, dim3 block, size_t shared_bytes = 0,
                                                  cudaStream_t stream = nullptr,
                                                  bool launch_with_pdl = false) {
@@ -84,6 +87,7 @@ struct ClusterLauncher {
     return c;
   }
 
+  /// Checks the cluster and launches the kernel; `arguments` are pointers to the kernel's arguments.
   static Status launch(dim3 grid, dim3 cluster, dim3 block, size_t shared_bytes, cudaStream_t stream,
                        void const* kernel, void** arguments, bool launch_with_pdl = false) {
     if (Status s = check_cluster_dims(grid, cluster); s != Status::kSuccess) return s;
@@ -109,6 +113,7 @@ struct ClusterLaunchParams {
   cudaStream_t cuda_stream = nullptr;
 };
 
+/// Launches a kernel with clusters. The arguments must have exactly the types of the kernel's parameters.
 template <class... Args>
 Status launch_kernel_on_cluster(ClusterLaunchParams const& params, void const* kernel, Args&&... args) {
   void* pointers[sizeof...(Args) + 1] = {const_cast<void*>(static_cast<void const*>(std::addressof(args)))...,

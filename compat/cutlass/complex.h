@@ -1,4 +1,4 @@
-// Complex numbers under CUTLASS's names.
+// CUTLASS's header for complex numbers.
 #pragma once
 #if __has_include_next(<cutlass/complex.h>)
 #include_next <cutlass/complex.h>

@@ -1,4 +1,4 @@
-// CUTLASS's base header, as far as CuTe code needs it: macros, and the status that functions return.
+// CUTLASS's base header as far as CuTe code needs it: macros, Status, and thread, warp and warpgroup indices.
 #pragma once
 #if __has_include_next(<cutlass/cutlass.h>)
 #include_next <cutlass/cutlass.h>
@@ -26,7 +26,7 @@ enum class Status {
   kErrorMemoryAllocation,
   kInvalid
 };
-/// The message of a status.
+/// Returns a short description of a status.
 CUTLASS_HOST_DEVICE char const* cutlassGetStatusString(Status status) {
   switch (status) {
     case Status::kSuccess:
@@ -57,7 +57,7 @@ CUTLASS_HOST_DEVICE char const* cutlassGetStatusString(Status status) {
   return "invalid";
 }
 
-// For both host and device.
+// Constants for host and device.
 static constexpr int NumThreadsPerWarp = 32;
 static constexpr int NumThreadsPerWarpGroup = 128;
 static constexpr int NumWarpsPerWarpGroup = 4;
@@ -66,9 +66,9 @@ static constexpr int NumThreadsPerQuad = 4;
 static constexpr int NumThreadsPerQuadPair = 8;
 
 #if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
-/// The lane, warp and warpgroup of this thread, by its x index. The functions with `sync`, and the
-/// warpgroup's, return a value that the compiler knows to be warp-uniform; all threads of the warp must call
-/// them.
+/// Returns this thread's lane, by threadIdx.x. canonical_warp_idx and canonical_warp_group_idx return its
+/// warp and warpgroup. The functions ..._sync and the warpgroup's return a value that the compiler knows to
+/// be warp-uniform; all threads of the warp must call them.
 CUTLASS_DEVICE int canonical_lane_idx() { return int(threadIdx.x % NumThreadsPerWarp); }
 CUTLASS_DEVICE int canonical_warp_idx() { return int(threadIdx.x / NumThreadsPerWarp); }
 CUTLASS_DEVICE int canonical_warp_idx_sync() {
@@ -77,7 +77,7 @@ CUTLASS_DEVICE int canonical_warp_idx_sync() {
 CUTLASS_DEVICE int canonical_warp_group_idx() {
   return zellige::shfl_idx(int(threadIdx.x / NumThreadsPerWarpGroup), 0);
 }
-/// True for the first thread of the first block.
+/// True in the first thread of the first block.
 CUTLASS_DEVICE bool thread0() {
   return threadIdx.x + threadIdx.y + threadIdx.z + blockIdx.x + blockIdx.y + blockIdx.z == 0;
 }

@@ -1,4 +1,4 @@
-// device_kernel<Operator>: the kernel that calls Operator{}(params, dynamic shared memory).
+// device_kernel<Operator>: the __global__ function that calls Operator{}(params, dynamic shared memory).
 #pragma once
 #if __has_include_next(<cutlass/device_kernel.h>)
 #include_next <cutlass/device_kernel.h>
@@ -9,6 +9,7 @@
 namespace cutlass {
 
 namespace detail {
+/// Returns Operator::MinBlocksPerMultiprocessor, or 1 if the operator does not define it.
 template <class Operator>
 constexpr int min_blocks() {
   if constexpr (requires { Operator::MinBlocksPerMultiprocessor; })
@@ -23,16 +24,17 @@ CUTLASS_GLOBAL __launch_bounds__(
     Operator::MaxThreadsPerBlock,
     detail::min_blocks<Operator>()) void device_kernel(CUTLASS_GRID_CONSTANT
                                                        typename Operator::Params const params) {
-  extern __shared__ __align__(1024) char device_kernel_memory[];  // for TMA with the widest swizzle
+  extern __shared__ __align__(1024) char device_kernel_memory[];  // aligned for TMA with the widest swizzle
   Operator{}(params, device_kernel_memory);
 }
 
-/// CUTLASS 2's: the operator's shared memory has a type.
+/// CUTLASS 2's kernel, whose operator takes its shared memory as an Operator::SharedStorage&.
 template <class Operator>
 CUTLASS_GLOBAL void Kernel(typename Operator::Params params) {
   extern __shared__ __align__(1024) int kernel_memory[];
   Operator{}(params, *reinterpret_cast<typename Operator::SharedStorage*>(kernel_memory));
 }
+/// The same for operators with a static function `invoke`.
 template <class Operator>
 CUTLASS_GLOBAL void Kernel2(typename Operator::Params params) {
   extern __shared__ __align__(1024) int kernel_memory[];

@@ -1,4 +1,5 @@
-// Fast hardware functions, and division by a run-time constant.
+// Approximate math functions on the device, and FastDivmod, division by a fixed run-time number without a
+// division instruction.
 //
 //   FastDivmod by(7);   int q, r;   by(q, r, 30);        q == 4, r == 2, without a division
 #pragma once
@@ -23,7 +24,7 @@ CUTLASS_HOST_DEVICE T fast_max(T a, T b) {
 CUTLASS_HOST_DEVICE float fast_min(float a, float b) { return fminf(a, b); }
 CUTLASS_HOST_DEVICE float fast_max(float a, float b) { return fmaxf(a, b); }
 
-// On the device, the approximate instructions.
+// On the device these are CUDA's approximate intrinsics.
 #if defined(__CUDA_ARCH__)
 #define ZELLIGE_FAST(f) __##f
 #else
@@ -64,7 +65,7 @@ CUTLASS_HOST_DEVICE constexpr bool is_power_of_two(T n) {
   return n > 0 && (n & (n - 1)) == 0;
 }
 
-/// Divides numbers from 0 to 2^31 - 1 by a fixed number of at least 1, with a multiplication and a shift.
+/// Divides integers from 0 to 2^31 - 1 by a fixed divisor of at least 1, with a multiplication and a shift.
 struct FastDivmod {
   using value_div_type = int;
   using value_mod_type = long long;
@@ -75,7 +76,8 @@ struct FastDivmod {
   FastDivmod() = default;
   CUTLASS_HOST_DEVICE FastDivmod(int d) : divisor(d) {
     if (d == 1) return;
-    // 2^(31 + bits) / d rounded up, bits those of d - 1: with 31-bit dividends the error never reaches the quotient.
+    // The multiplier is 2^(31 + bits) / d, rounded up, where 2^bits is the least power of two not less than
+    // d. For 31-bit dividends the rounding error never reaches the quotient.
     unsigned bits = 0;
     while ((1u << bits) < unsigned(d)) ++bits;
     shift_right = bits - 1;

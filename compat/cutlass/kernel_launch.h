@@ -1,5 +1,5 @@
-// kernel_launch<Operator>(...): device_kernel<Operator> on a grid, with or without programmatic dependent
-// launch.
+// kernel_launch<Operator>(...): launches device_kernel<Operator> on a grid, with or without programmatic
+// dependent launch.
 #pragma once
 #if __has_include_next(<cutlass/kernel_launch.h>)
 #include_next <cutlass/kernel_launch.h>
@@ -14,6 +14,8 @@
 
 namespace cutlass {
 
+/// Launches the kernel asynchronously on the stream. On failure prints the CUDA error and returns
+/// kErrorInternal.
 template <class Operator, class Params>
 Status kernel_launch(dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream, Params const& params,
                      bool launch_with_pdl = false) {

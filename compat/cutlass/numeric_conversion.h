@@ -1,5 +1,5 @@
 // NumericConverter and NumericArrayConverter: convert between number types, rounding to nearest even, or
-// towards zero if the result is an integer. Integers of 8 bits saturate.
+// towards zero for integer results if asked for. Results of 8-bit integer types saturate.
 #pragma once
 #if __has_include_next(<cutlass/numeric_conversion.h>)
 #include_next <cutlass/numeric_conversion.h>
@@ -23,6 +23,7 @@ enum class FloatRoundStyle {
   round_half_ulp_trunc_dntz
 };
 
+/// Converts a number of type S to type T.
 template <class T, class S, FloatRoundStyle Round = FloatRoundStyle::round_to_nearest>
 struct NumericConverter {
   using result_type = T;
@@ -56,6 +57,7 @@ struct NumericConverter {
   CUTLASS_HOST_DEVICE T operator()(S const& s) const { return convert(s); }
 };
 
+/// Converts an Array of N numbers.
 template <class T, class S, int N, FloatRoundStyle Round = FloatRoundStyle::round_to_nearest>
 struct NumericArrayConverter {
   using result_type = Array<T, N>;
@@ -64,7 +66,7 @@ struct NumericArrayConverter {
 
   CUTLASS_HOST_DEVICE static result_type convert(source_type const& s) {
     result_type r;
-    // Converts two floats to one register of two narrow ones at once.
+    // Converts two floats at once to a register of two 16-bit numbers, where the type allows it.
     constexpr bool pairs = zellige::is_same_v<S, float> && sizeof(T) == 2 && requires { T::pack(0.f, 0.f); };
     constexpr int paired = pairs ? N / 2 * 2 : 0;
     if constexpr (pairs) {

@@ -1,4 +1,4 @@
-// The number types under CUTLASS's names.
+// CUTLASS's header for number types: Zellige's types under CUTLASS's names.
 #pragma once
 #if __has_include_next(<cutlass/numeric_types.h>)
 #include_next <cutlass/numeric_types.h>

@@ -1,4 +1,4 @@
-// CUTLASS_TRACE_HOST(x): writes x to standard output if CUTLASS_DEBUG_TRACE_LEVEL is not 0.
+// CUTLASS_TRACE_HOST(x): writes x to standard output on the host if CUTLASS_DEBUG_TRACE_LEVEL is not 0.
 #pragma once
 #if __has_include_next(<cutlass/trace.h>)
 #include_next <cutlass/trace.h>

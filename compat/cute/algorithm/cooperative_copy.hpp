@@ -1,4 +1,4 @@
-// Copies by a group of threads.
+// CuTe's header for cooperative_copy: copies by all threads of a block.
 #pragma once
 #include <cute/algorithm/copy.hpp>
 #include <cute/tensor_impl.hpp>
@@ -6,8 +6,7 @@
 
 namespace zellige {
 
-/// Thread `tid` of NumThreads copies every NumThreads-th element from the tid-th on, as cooperative_copy does
-/// for all.
+/// Copies element by element: thread `tid` copies elements tid, tid + NumThreads, ... of src to dst.
 template <uint32_t NumThreads, tensor_like S, tensor_like D>
 CUTE_HOST_DEVICE void naive_cooperative_copy(uint32_t const& tid, S const& src, D&& dst) {
   CUTE_UNROLL

@@ -1,4 +1,4 @@
-// Matmuls by a group of threads.
+// CuTe's header for cooperative_gemm: matmuls by all threads of a block, with a TiledMMA.
 #pragma once
 #include <cute/algorithm/copy.hpp>
 #include <cute/algorithm/gemm.hpp>

@@ -1,4 +1,4 @@
-// prefetch, by a copy's instruction too.
+// CuTe's header for prefetch: of a tensor into the L2, or with the instruction of a TMA copy.
 #pragma once
 #include <cute/atom/copy_atom.hpp>
 #include <cute/tensor_impl.hpp>

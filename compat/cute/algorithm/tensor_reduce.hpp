@@ -1,3 +1,3 @@
-// Reductions of tensors.
+// CuTe's header for reductions of tensors: reduce, batch_reduce, logical_reduce.
 #pragma once
 #include <cute/tensor_impl.hpp>

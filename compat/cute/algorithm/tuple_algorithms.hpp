@@ -1,4 +1,4 @@
-// Algorithms on tuples.
+// CuTe's header for algorithms on tuples: fold, transform, find_if, filter_tuple.
 #pragma once
 #include <cute/algorithm/functional.hpp>
 #include <cute/container/tuple.hpp>
@@ -8,7 +8,8 @@
 namespace zellige {
 
 namespace detail {
-// f(get<I>(t)...), and g(f(get<I>(t))...), under CuTe's names, which CUTLASS uses.
+// CuTe's internal names, which CUTLASS uses: apply returns f(get<I>(t)...), tapply returns
+// g(f(get<I>(t))...).
 template <class T, class F, int... I>
 CUTE_HOST_DEVICE constexpr auto apply(T&& t, F&& f, seq<I...>) {
   return f(get<I>(static_cast<T&&>(t))...);

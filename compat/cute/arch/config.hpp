@@ -1,4 +1,5 @@
-// Macros for the instructions available in the current compilation; user code omits the others.
+// CuTe's macros CUTE_ARCH_..._ENABLED, one per group of instructions that the current compilation can use,
+// and CUTE_ARCH_..._SUPPORTED.
 #pragma once
 #include <cutlass/arch/config.h>
 

@@ -1,10 +1,11 @@
-// Copy instructions of SM75; copy_ldsm(row, registers): the ldmatrix that fills a T.
+// CuTe's header for copy instructions of SM75 (ldmatrix); adds copy_ldsm and copy_ldsm_trans.
 #pragma once
 #include <cute/atom/copy_atom.hpp>
 
 #if defined(__CUDACC__)
 namespace zellige {
 
+/// Loads a T of 4, 8 or 16 bytes per thread with ldmatrix x1, x2 or x4. `row` is this lane's row address.
 template <class T>
 CUTE_HOST_DEVICE void copy_ldsm(uint128_t const* row, T* registers) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16,
@@ -14,6 +15,7 @@ CUTE_HOST_DEVICE void copy_ldsm(uint128_t const* row, T* registers) {
   if constexpr (sizeof(T) == 8) SM75_U32x2_LDSM_N::copy(*row, r[0], r[1]);
   if constexpr (sizeof(T) == 16) SM75_U32x4_LDSM_N::copy(*row, r[0], r[1], r[2], r[3]);
 }
+/// The same with transposed 8 x 8 matrices.
 template <class T>
 CUTE_HOST_DEVICE void copy_ldsm_trans(uint128_t const* row, T* registers) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16,

@@ -1,10 +1,11 @@
-// Copy instructions of SM90 except TMA; copy_stsm(registers, row): the stmatrix that stores a T.
+// CuTe's header for copy instructions of SM90 except TMA (stmatrix); adds copy_stsm and copy_stsm_trans.
 #pragma once
 #include <cute/arch/copy_sm75.hpp>
 
 #if defined(__CUDACC__)
 namespace zellige {
 
+/// Stores a T of 4, 8 or 16 bytes per thread with stmatrix x1, x2 or x4. `row` is this lane's row address.
 template <class T>
 CUTE_HOST_DEVICE void copy_stsm(T const* registers, uint128_t* row) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16,
@@ -14,6 +15,7 @@ CUTE_HOST_DEVICE void copy_stsm(T const* registers, uint128_t* row) {
   if constexpr (sizeof(T) == 8) SM90_U32x2_STSM_N::copy(r[0], r[1], *row);
   if constexpr (sizeof(T) == 16) SM90_U32x4_STSM_N::copy(r[0], r[1], r[2], r[3], *row);
 }
+/// The same with transposed 8 x 8 matrices.
 template <class T>
 CUTE_HOST_DEVICE void copy_stsm_trans(T const* registers, uint128_t* row) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16,

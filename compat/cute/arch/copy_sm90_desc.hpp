@@ -1,4 +1,5 @@
-// Barriers for copies, and the descriptor of a tensor in global memory.
+// CuTe's header for mbarriers and TMA descriptors (the encoded description of a tensor in global memory):
+// types, enumerations, prefetch.
 #pragma once
 #include <cute/arch/tma_descriptor_change.hpp>
 #include <cute/arch/util.hpp>
@@ -22,6 +23,7 @@ enum class SmemSwizzleBase : uint8_t {
 };
 enum class OOBFill : uint8_t { ZERO = 0, CONSTANT = 1 };
 enum class L2Promotion : uint8_t { DISABLE = 0, B64 = 1, B128 = 2, B256 = 3 };
+/// Rarely used descriptor settings: the value of out-of-bounds elements, and the L2 promotion.
 struct DescriptorAuxParams {
   OOBFill oobfill_ = OOBFill::ZERO;
   L2Promotion l2promo_ = L2Promotion::DISABLE;
@@ -42,7 +44,8 @@ CUTE_HOST_DEVICE char const* to_string(L2Promotion const& t) {
 using CacheHintSm100 = CacheHint;
 
 #if defined(__CUDACC__) && !defined(__CUDACC_RTC__) && __has_include(<cuda.h>)
-// The driver's values.
+// Convert to the enumerations of the CUDA driver. A swizzle atom wider than 16 bytes needs the 128-byte
+// swizzle.
 inline CUtensorMapSwizzle to_CUtensorMapSwizzle(SmemSwizzleBits bits, SmemSwizzleBase base) {
   assert((base == SmemSwizzleBase::SWIZZLE_BASE_16B || bits == SmemSwizzleBits::B128) &&
          "only a swizzle of 128 bytes moves more than 16 bytes at once");
@@ -67,12 +70,12 @@ inline CUtensorMapL2promotion to_CUtensorMapL2promotion(L2Promotion const& t) {
 
 namespace zellige {
 
-/// Prefetches a descriptor into its cache; called early, by one thread.
+/// Prefetches a descriptor into the descriptor cache; called early in the kernel, by one thread.
 CUTE_DEVICE void prefetch_tma_descriptor(TmaDescriptor const* map) { prefetch_tma_descriptor(*map); }
 
-/// The group of bulk copies of this thread, and the wait until their sources, including descriptors, may be
-/// modified.
+/// Commits this thread's bulk copies as a group.
 CUTE_DEVICE void tma_desc_commit_group() { tma_store_commit(); }
+/// Waits until the sources of all bulk groups, descriptors included, have been read and may be modified.
 CUTE_DEVICE void tma_desc_wait_group() { tma_store_wait_read<0>(); }
 
 }  // namespace zellige

@@ -1,3 +1,3 @@
-// Warpgroup matrix instructions, their shared-memory operands, and their waits.
+// CuTe's header for shared-memory descriptors of wgmma, provided with the wgmma instructions.
 #pragma once
 #include <cute/arch/mma_sm90_gmma.hpp>

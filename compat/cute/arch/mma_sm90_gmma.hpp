@@ -1,4 +1,5 @@
-// Warpgroup matrix instructions, their shared-memory operands, and their waits.
+// CuTe's header for wgmma: the instructions, their shared-memory operands and descriptors, and their fences
+// and waits.
 #pragma once
 #include <cute/atom/mma_atom.hpp>
 #include <cute/pointer_flagged.hpp>
@@ -12,11 +13,11 @@
 
 namespace zellige::SM90::GMMA {
 
-/// The pair of four elements along K that a sparse instruction's metadata describes.
+/// The sparsity selector of wgmma.sp: which threads of each group of four contribute the metadata.
 enum class SparseSel { Zero = 0, One = 1 };
 
-/// CuTe's selector of a sparse instruction, which CUTLASS's collectives name. There is no sparse instruction
-/// to select here.
+/// Names that CUTLASS's collectives use to select a sparse wgmma. Zellige has no sparse instruction to
+/// select, so a call is a compile error.
 template <class A, class B, class C, class TileShape_MNK, Major = Major::K, Major = Major::K, auto... args>
 CUTE_HOST_DEVICE constexpr auto ss_op_selector_sparse() {
   static_assert(sizeof(A) == 0,
@@ -43,7 +44,8 @@ CUTE_HOST_DEVICE char const* to_string(LayoutType const& t) {
 }
 using zellige::mma_unpack;
 
-// (thread, value) layouts: accumulators of 64 x N, A in registers by width, shared-memory operands.
+// Thread-value layouts: CLayout for accumulators of 64 x N, ALayout for A in registers by its number of
+// columns K, ABLayout for shared-memory operands.
 template <int N>
 using CLayout_64xN = Layout<Shape<Shape<_4, _8, _4>, Shape<_2, _2, Int<N / 8>>>,
                             Stride<Stride<_128, _1, _16>, Stride<_64, _8, _512>>>;
@@ -66,7 +68,7 @@ using ALayout_64x64 = Layout<Shape<Shape<_4, _8, _4>, Shape<_8, _2, _2>>,
 template <int M, int K>
 using ABLayout = Layout<Shape<_128, Shape<Int<M>, Int<K>>>, Stride<_0, Stride<_1, Int<M>>>>;
 
-// The shared-memory tiles in bits, and by their major.
+// The canonical shared-memory tiles in bits, and by major mode.
 #define ZELLIGE_GMMA_ATOM(name)                                          \
   using Layout_MN_##name##_Atom_Bits = Layout_MN_##name##_Atom<uint1_t>; \
   using Layout_K_##name##_Atom_Bits = Layout_K_##name##_Atom<uint1_t>;   \
@@ -79,7 +81,7 @@ ZELLIGE_GMMA_ATOM(SW64)
 ZELLIGE_GMMA_ATOM(SW128)
 #undef ZELLIGE_GMMA_ATOM
 
-/// The swizzle of a shared-memory tensor, as encoded in descriptors.
+/// Returns the swizzle of a shared-memory tensor as wgmma descriptors encode it.
 template <tensor_like X>
 CUTE_HOST_DEVICE constexpr LayoutType layout_type(X const&) {
   constexpr int bits = get_swizzle_t<typename X::iterator>::num_bits;

@@ -1,4 +1,5 @@
-// Modifies a TMA descriptor in a kernel: in shared memory, then copied out with a fence, or in place.
+// Modifies a TMA descriptor in a kernel: in shared memory, followed by a copy to global memory with a fence,
+// or in place in global memory.
 //
 //   tma_descriptor_replace_addr_in_shared_mem(descriptor, pointer);        by one thread
 //   tma_descriptor_cp_fence_release(out, descriptor);                      by its warp
@@ -11,10 +12,12 @@
 #if defined(__CUDACC__)
 namespace zellige {
 
+/// Replaces the tensor's address in a descriptor in global memory.
 CUTE_DEVICE void tma_descriptor_replace_addr_in_global_mem(TmaDescriptor const* map, void const* pointer) {
   asm volatile("tensormap.replace.tile.global_address.global.b1024.b64 [%0], %1;" ::"l"(map), "l"(pointer)
                : "memory");
 }
+/// Replaces the tensor's address in a descriptor in shared memory.
 CUTE_DEVICE void tma_descriptor_replace_addr_in_shared_mem(TmaDescriptor& map, void const* pointer) {
   asm volatile("tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%0], %1;" ::"r"(
                    cast_smem_ptr_to_uint(&map)),
@@ -37,7 +40,8 @@ CUTE_DEVICE void replace_stride(uint32_t map, uint64_t bytes) {
 }
 }  // namespace detail
 
-/// Extents in elements and strides in bytes, the innermost dimension first, whose stride is ignored.
+/// Replaces extents (in elements) and strides (in bytes), the innermost dimension first. strides[0] is
+/// ignored: the innermost dimension is contiguous.
 CUTE_DEVICE void tma_descriptor_replace_dims_strides_in_shared_mem(TmaDescriptor& map,
                                                                    array<uint32_t, 5> const& extents,
                                                                    array<uint64_t, 5> const& strides) {
@@ -53,6 +57,8 @@ CUTE_DEVICE void tma_descriptor_replace_dims_strides_in_shared_mem(TmaDescriptor
   detail::replace_stride<3>(at, strides[4]);
 }
 
+/// Copies a descriptor from shared to global memory and releases it at GPU scope. Called by all threads of a
+/// warp.
 CUTE_DEVICE void tma_descriptor_cp_fence_release(TmaDescriptor const* to, TmaDescriptor& from) {
   asm volatile(
       "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%0], [%1], "
@@ -60,9 +66,11 @@ CUTE_DEVICE void tma_descriptor_cp_fence_release(TmaDescriptor const* to, TmaDes
       "r"(cast_smem_ptr_to_uint(&from))
       : "memory");
 }
+/// Releases modifications of descriptors in global memory at GPU scope.
 CUTE_DEVICE void tma_descriptor_fence_release() {
   asm volatile("fence.proxy.tensormap::generic.release.gpu;" ::: "memory");
 }
+/// Acquires a modified descriptor before its first use.
 CUTE_DEVICE void tma_descriptor_fence_acquire(TmaDescriptor const* map) {
   asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(map) : "memory");
 }

@@ -1,11 +1,11 @@
-// Converts addresses to the form of instruction operands.
+// Converts addresses and arrays to operands of instructions.
 #pragma once
 #include <cute/arch/config.hpp>
 #include <cute/numeric/integer_sequence.hpp>
 
 namespace zellige {
 
-/// The 32-bit address in shared memory; 0 on the host.
+/// Returns the 32-bit shared-memory address of a pointer; 0 on the host.
 CUTE_HOST_DEVICE unsigned cast_smem_ptr_to_uint([[maybe_unused]] void const* pointer) {
 #if defined(__CUDA_ARCH__)
   return unsigned(__cvta_generic_to_shared(pointer));
@@ -16,7 +16,7 @@ CUTE_HOST_DEVICE unsigned cast_smem_ptr_to_uint([[maybe_unused]] void const* poi
 
 namespace detail {
 
-/// fma and copy of an operation as function objects.
+/// Function object that calls Op::fma. CallCOPY calls Op::copy.
 template <class Op>
 struct CallFMA {
   template <class... A>
@@ -32,8 +32,8 @@ struct CallCOPY {
   }
 };
 
-/// explode(f, a, int_sequence<0, 1>{}, b, int_sequence<3>{}) is f(a[0], a[1], b[3]): passes array elements as
-/// separate registers.
+/// Calls f with array elements as separate arguments (registers): explode(f, a, int_sequence<0, 1>{}, b,
+/// int_sequence<3>{}) is f(a[0], a[1], b[3]).
 template <class F>
 CUTE_HOST_DEVICE constexpr void explode(F const& f) {
   f();
@@ -42,7 +42,7 @@ template <class F, class A, int... I, class... More>
 CUTE_HOST_DEVICE constexpr void explode(F const& f, A&& a, int_sequence<I...>, More&&... more) {
   explode([&](auto&&... last) { f(a[I]..., last...); }, more...);
 }
-/// The same for tuples, with get<I>.
+/// The same for tuples, whose elements are read with get<I>.
 template <class F, class A, int... I>
 CUTE_HOST_DEVICE constexpr void explode_tuple(F const& f, A&& a, int_sequence<I...>) {
   f(get<I>(a)...);

@@ -1,4 +1,4 @@
-// Copy_Atom, TiledCopy and the parts of each thread.
+// CuTe's header for Copy_Atom, TiledCopy and ThrCopy, which partition copies over threads.
 #pragma once
 #include <cute/arch/config.hpp>
 #include <cute/atom/mma_atom.hpp>
@@ -16,7 +16,7 @@
 
 namespace zellige {
 
-/// The operation of Copy_Traits.
+/// CPY_Op<Copy_Traits<Op, ...>>::type is Op.
 template <class Traits>
 struct CPY_Op {};
 template <class Op, class... Args>
@@ -26,6 +26,6 @@ struct CPY_Op<Copy_Traits<Op, Args...>> {
 
 }  // namespace zellige
 
-// The operations of a Copy_Atom.
+// The headers of the operations that a Copy_Atom may name.
 #include <cute/arch/copy_sm90.hpp>
 #include <cute/atom/copy_traits_sm90_tma.hpp>

@@ -1,3 +1,3 @@
-// The thread-value layouts of copy instructions.
+// CuTe's header for the thread-value layouts of cp.async.
 #pragma once
 #include <cute/atom/copy_atom.hpp>

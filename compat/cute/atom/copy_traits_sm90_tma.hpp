@@ -1,4 +1,4 @@
-// TMA and bulk copies: make_tma_atom, make_tma_copy, tma_partition, and their calls.
+// CuTe's header for TMA and bulk copies: make_tma_atom, make_tma_copy, tma_partition.
 #pragma once
 #include <cute/arch/copy_sm90_desc.hpp>
 #include <cute/atom/copy_atom.hpp>
@@ -11,8 +11,8 @@
 
 namespace zellige {
 
-/// The base of TMA load traits whose operations are defined by CUTLASS's headers: calls the operation's
-/// `copy` with `opargs_`, the tile and the coordinates.
+/// Base class of TMA load traits whose operations CUTLASS's headers define: implements copy() by a call of
+/// the operation's `copy` with `opargs_`, the shared-memory address and the coordinates.
 template <class Op, class... Args>
 struct TMA_LOAD_Unpack {
   template <tensor_like S, tensor_like D>
@@ -31,7 +31,8 @@ struct TMA_LOAD_Unpack {
 
 namespace zellige::detail {
 
-/// Used by CUTLASS's headers to make copies for SM100; their components are not provided here.
+/// CUTLASS's headers call it to make copies for SM100, which Zellige does not provide: a call is a compile
+/// error.
 template <class Internal, class Op, class... A>
 CUTE_HOST_RTC auto make_tma_copy_tiled(Op const&, A const&...) {
   static_assert(sizeof(Op) == 0,
@@ -43,9 +44,9 @@ CUTE_HOST_RTC auto make_tma_copy_atom(Op const&, A const&...) {
                 "make_tma_copy_atom: make_tma_atom makes atoms of SM90; those of SM100 are not here");
 }
 
-/// The extents and strides of a tensor in global memory in the form of a descriptor, in elements, for kernels
-/// that write their own descriptors: mode i of the box counts along the modes of `x` selected by the basis
-/// elements of mode i of `box_modes`. On entry, shape must be all ones and stride all zeros.
+/// Computes the extents and strides (in elements) of a global tensor as a TMA descriptor needs them, for
+/// kernels that write their own descriptors. Mode i of the box counts along those modes of `x` that the basis
+/// elements in mode i of `box_modes` select. On entry, box_shape must be all ones and box_stride all zeros.
 template <tensor_like X, class BoxModes, class S, size_t N>
 CUTE_HOST_DEVICE constexpr void fill_tma_gmem_shape_stride(X const& x, BoxModes const& box_modes,
                                                            array<S, N>& box_shape,
@@ -72,7 +73,7 @@ CUTE_HOST_DEVICE constexpr void fill_tma_gmem_shape_stride(X const& x, BoxModes 
     }
   });
 }
-/// The same for the tensor of which a TMA copy, or its traits, was made.
+/// The same for the box modes of a TMA copy, or of its traits.
 template <class Copy, tensor_like X, class S, size_t N>
 requires requires { typename Copy::AuxParams; }
 CUTE_HOST_DEVICE constexpr void fill_tma_gmem_shape_stride(Copy const&, X const& x, array<S, N>& box_shape,

@@ -1,4 +1,4 @@
-// MMA_Atom, TiledMMA and the parts of each thread.
+// CuTe's header for MMA_Atom, TiledMMA and ThrMMA, which partition matmuls over threads.
 #pragma once
 #include <cute/arch/config.hpp>
 #include <cute/tensor_impl.hpp>
@@ -7,7 +7,7 @@
 
 namespace zellige {
 
-/// The operation of MMA_Traits.
+/// MMA_Op<MMA_Traits<Op, ...>>::type is Op.
 template <class Traits>
 struct MMA_Op {};
 template <class Op, class... Args>
@@ -17,5 +17,5 @@ struct MMA_Op<MMA_Traits<Op, Args...>> {
 
 }  // namespace zellige
 
-// The operations of an MMA_Atom.
+// The headers of the operations that an MMA_Atom may name.
 #include <cute/arch/mma_sm90_gmma.hpp>

@@ -1,4 +1,5 @@
-// Instructions of SM100 and SM120: CUTLASS's headers, if they follow on the include path; else nothing.
+// CuTe's header for MMA traits of SM120. Includes CUTLASS's header if CUTLASS follows on the include path,
+// else it is empty.
 #pragma once
 #include <cute/atom/mma_traits_sm80.hpp>
 #if __has_include_next(<cute/atom/mma_traits_sm120.hpp>)

@@ -1,4 +1,5 @@
-// The sparse matrix instructions: CUTLASS's headers, if they follow on the include path; else nothing.
+// CuTe's header for sparse MMA traits of SM120. Includes CUTLASS's header if CUTLASS follows on the include
+// path, else it is empty.
 #pragma once
 #if __has_include_next(<cute/atom/mma_traits_sm120_sparse.hpp>)
 #include_next <cute/atom/mma_traits_sm120_sparse.hpp>

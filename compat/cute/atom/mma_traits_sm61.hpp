@@ -1,3 +1,3 @@
-// The thread-value layouts of matrix instructions.
+// CuTe's header for the thread-value layouts of matrix instructions of SM61.
 #pragma once
 #include <cute/atom/mma_atom.hpp>

@@ -1,5 +1,5 @@
-// Warpgroup instructions for the less frequent N, and the (thread, value)
-// layouts of their accumulators.
+// CuTe's header for the traits of wgmma with the less frequent values of N: the thread-value layouts of their
+// accumulators.
 #pragma once
 #include <cute/arch/mma_sm90_gmma.hpp>
 #include <zellige/atom/gmma_names_ext.hpp>

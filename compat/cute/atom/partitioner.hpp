@@ -1,3 +1,3 @@
-// Partitions a tile over threads.
+// CuTe's header for TV_Tiler, which partitions a tile over threads.
 #pragma once
 #include <cute/atom/copy_atom.hpp>

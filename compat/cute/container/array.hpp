@@ -1,4 +1,4 @@
-// array, which counts as a tuple.
+// CuTe's header for array<T, N>; registers it with std::tuple_size for structured bindings.
 #pragma once
 #include <cute/container/tuple.hpp>
 #include <zellige/container/array.hpp>

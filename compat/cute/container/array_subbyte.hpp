@@ -1,4 +1,4 @@
-// Arrays of elements smaller than a byte.
+// CuTe's header for array_subbyte, arrays of packed elements smaller than a byte.
 #pragma once
 #include <cute/container/array.hpp>
 #include <cute/numeric/numeric_types.hpp>
@@ -6,7 +6,7 @@
 
 namespace zellige {
 
-/// The type into which elements are packed.
+/// The type of the storage units into which elements are packed.
 template <class T>
 using subbyte_storage_type_t = uint8_t;
 

@@ -1,11 +1,11 @@
-// Numbers at arbitrary bits of an array.
+// CuTe's header for bit_field: numbers at arbitrary bits of an array of words.
 #pragma once
 #include <cute/numeric/int.hpp>
 #include <zellige/container/bit_field.hpp>
 
 namespace zellige {
 
-/// The default if a number has no other type.
+/// CuTe's name for the default third argument of bit_field.
 class dummy_type {};
 
 }  // namespace zellige

@@ -1,8 +1,8 @@
-// dim3 and uint3 as tuples, if CUDA is available.
+// Makes CUDA's dim3 and uint3 usable as tuples, if CUDA is available.
 #pragma once
 #include <cute/util/type_traits.hpp>
 
-// The emulator has its own dim3, instead of CUDA's header.
+// The emulator has a dim3 of its own and does not use CUDA's header.
 #if !defined(ZELLIGE_EMULATE) && (defined(__CUDACC__) || __has_include(<cuda_runtime_api.h>))
 
 namespace zellige {

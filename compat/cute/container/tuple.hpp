@@ -1,4 +1,4 @@
-// tuple, and type lists registered with the standard library for structured bindings.
+// CuTe's header for tuple; registers type_list with the standard library for structured bindings.
 #pragma once
 #include <cute/container/cuda_types.hpp>
 #include <cute/container/type_list.hpp>
@@ -9,7 +9,7 @@
 
 namespace zellige {
 
-// CuTe 3 had two tuples; Zellige's is the second.
+// CuTe 3 had two tuples; Zellige's tuple corresponds to packed_tuple.
 template <class... T>
 using packed_tuple = tuple<T...>;
 template <class... T>

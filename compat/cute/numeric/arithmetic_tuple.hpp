@@ -1,4 +1,4 @@
-// Coordinates as a module: arithmetic tuples and basis elements.
+// CuTe's header for ArithmeticTuple and basis elements: coordinates that can be added and scaled.
 #pragma once
 #include <cute/algorithm/tuple_algorithms.hpp>
 #include <cute/util/print.hpp>

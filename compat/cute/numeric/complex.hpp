@@ -1,4 +1,4 @@
-// Complex numbers.
+// CuTe's header for complex numbers.
 #pragma once
 #include <cute/numeric/real.hpp>
 #include <zellige/numeric/complex.hpp>

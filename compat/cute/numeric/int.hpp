@@ -1,4 +1,4 @@
-// Integers by their width.
+// CuTe's header for integer types by their width: int_bit_t<N>, uint_bit_t<N>.
 #pragma once
 #include <cute/util/type_traits.hpp>
 #include <zellige/numeric/int.hpp>

@@ -1,5 +1,5 @@
-// Sequences of numbers as types; seq<I...> is int_sequence<I...>. Algorithms on tuples also take the standard
-// library's.
+// CuTe's header for integer sequences: make_int_sequence, make_int_range and similar. Zellige's seq<I...> is
+// int_sequence<I...>; the algorithms on tuples also accept the standard library's sequences.
 #pragma once
 #include <cute/numeric/integral_constant.hpp>
 #include <cute/util/type_traits.hpp>
@@ -27,7 +27,7 @@ struct shifted_sequence<T, Begin, integer_sequence<T, v...>> {
   using reversed = integer_sequence<T, T(T(sizeof...(v)) - 1 - v)...>;
 };
 }  // namespace detail
-/// Begin, ..., End - 1, and N - 1, ..., 0.
+/// The sequence Begin, ..., End - 1; empty if End <= Begin. make_integer_sequence_reverse is N - 1, ..., 0.
 template <class T, T Begin, T End>
 using make_integer_range =
     typename detail::shifted_sequence<T, Begin,
@@ -53,7 +53,7 @@ using make_index_rsequence = make_integer_sequence_reverse<size_t, N>;
 template <size_t Begin, size_t End>
 using make_index_range = make_integer_range<size_t, Begin, End>;
 
-/// seq of the static numbers in a tuple, or of the numbers in a sequence.
+/// Converts a tuple of static integers, or an integer sequence, to a seq.
 template <class T>
 struct to_seq;
 template <int... I>

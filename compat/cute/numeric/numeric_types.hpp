@@ -1,4 +1,5 @@
-// The number types, and their widths in bits.
+// CuTe's header for number types and their widths in bits; with CUTLASS on the include path, also its types
+// of 4 and 6 bits.
 #pragma once
 #include <cute/numeric/int.hpp>
 #include <cute/util/print.hpp>

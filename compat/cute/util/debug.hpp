@@ -1,4 +1,4 @@
-// Messages, CUDA runtime errors, and the identity of the thread.
+// CuTe's macros for log messages and CUDA error checks, and thread0() and similar.
 #pragma once
 #include <cute/config.hpp>
 #include <zellige/tensor/debug.hpp>

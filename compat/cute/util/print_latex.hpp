@@ -1,5 +1,5 @@
-// Layouts and tilings as LaTeX, with a colour for every cell: print_latex(layout), print_latex(layout, colour)
-// where colour(index) is TikZ's name of one.
+// Prints layouts and tilings as LaTeX (TikZ): print_latex(layout), or print_latex(layout, colour), where
+// colour(index) returns the TikZ name of a cell's colour.
 #pragma once
 #include <cute/tensor_impl.hpp>
 #include <cute/util/print.hpp>
@@ -9,10 +9,11 @@
 
 namespace zellige {
 
+/// Colours every cell white.
 struct TikzColor_White {
   CUTE_HOST_DEVICE char const* operator()(int) const { return "white"; }
 };
-/// Eight greys, by the index.
+/// Returns one of eight greys, by index modulo 8.
 struct TikzColor_BWx8 {
   CUTE_HOST_DEVICE char const* operator()(int index) const {
     char const* const greys[] = {"black!00", "black!40", "black!20", "black!60",
@@ -20,7 +21,7 @@ struct TikzColor_BWx8 {
     return greys[index % 8];
   }
 };
-/// Eight pale colours, by the thread.
+/// Returns one of eight pale colours, by thread modulo 8.
 struct TikzColor_TV {
   CUTE_HOST_DEVICE char const* operator()(int thread, int) const {
     char const* const colours[] = {
@@ -39,7 +40,7 @@ CUTE_HOST_DEVICE void latex_head() {
       "\\begin{tikzpicture}[x={(0cm,-1cm)},y={(1cm,0cm)},every node/.style={minimum size=1cm, outer "
       "sep=0pt}]\n\n");
 }
-/// The lines around the cells, the numbers of the rows and columns, and the end.
+/// Prints the lines around the cells, the row and column numbers, and the end of the document.
 CUTE_HOST_DEVICE void latex_frame(int rows, int columns) {
   printf("\\draw[color=black,thick,shift={(-0.5,-0.5)}] (0,0) grid (%d,%d);\n\n", rows, columns);
   for (int m = 0; m < rows; ++m) printf("\\node at (%d,-1) {\\Large{\\texttt{%d}}};\n", m, m);
@@ -48,6 +49,7 @@ CUTE_HOST_DEVICE void latex_frame(int rows, int columns) {
 }
 }  // namespace detail
 
+/// Prints a layout of rank 1 or 2 as a TikZ document: each cell shows its index in the colour colour(index).
 template <layout_like L, class Colour>
 CUTE_HOST_DEVICE void print_latex(L const& layout, Colour colour) {
   static_assert(L::rank <= 2, "print_latex(layout): a layout of at most 2 modes");
@@ -66,7 +68,8 @@ CUTE_HOST_DEVICE void print_latex(L const& layout, Colour colour) {
   detail::latex_frame(rows, columns);
 }
 
-/// For a layout of threads and values over a tile: the first thread and value of each element.
+/// Prints a thread-value layout over a tile: each cell shows the first thread and value that hold the
+/// element.
 template <class LayoutTV, class Tile, class Colour = TikzColor_TV>
 CUTE_HOST_DEVICE void print_latex_tv(LayoutTV const& layout_tv, Tile const& tile, Colour colour = {}) {
   static_assert(LayoutTV::rank == 2, "print_latex_tv: a layout of threads and values");

@@ -1,4 +1,4 @@
-// print_tensor.
+// CuTe's header for print_tensor; adds print_tensor_os, which writes to a stream.
 #pragma once
 #include <cute/layout.hpp>
 #include <zellige/tensor/write.hpp>

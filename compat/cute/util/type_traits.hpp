@@ -1,4 +1,5 @@
-// The standard library's type traits under CuTe's names, and foreign tuples.
+// The standard library's type traits under CuTe's names, and standard tuples as tuples for Zellige's
+// algorithms.
 #pragma once
 #include <cute/config.hpp>
 #include <zellige/layout/tuple_algorithms.hpp>
@@ -25,7 +26,8 @@ using CUTE_STL_NAMESPACE::enable_if_t;
 
 namespace zellige {
 
-// conditional, is_same_v, remove_cvref, true_type, integral_constant and similar are Zellige's.
+// conditional, is_same_v, remove_cvref, true_type, integral_constant and similar are not listed: Zellige
+// defines them.
 using CUTE_STL_NAMESPACE::add_const_t, CUTE_STL_NAMESPACE::remove_const_t, CUTE_STL_NAMESPACE::remove_cv_t;
 using CUTE_STL_NAMESPACE::add_pointer, CUTE_STL_NAMESPACE::add_pointer_t;
 using CUTE_STL_NAMESPACE::alignment_of, CUTE_STL_NAMESPACE::alignment_of_v;
@@ -67,7 +69,7 @@ inline constexpr bool is_integral_v = is_integral<T>::value;
 template <class... T>
 inline constexpr bool dependent_false = false;
 
-// As in <utility>, but also for device code.
+// forward and move as in <utility>, but callable in device code.
 template <class T>
 CUTE_HOST_DEVICE constexpr T&& forward(remove_reference_t<T>& t) noexcept {
   return static_cast<T&&>(t);
@@ -98,7 +100,8 @@ struct is_valid_for {
   }
 };
 }  // namespace detail
-/// is_valid(f, x): f(x) compiles; is_valid(f) defers the check.
+/// Returns true_type if f can be called with the arguments, else false_type. is_valid(f) returns a function
+/// object that does the check when it is called.
 template <class F>
 CUTE_HOST_DEVICE constexpr auto is_valid(F&&) {
   return detail::is_valid_for<F&&>{};
@@ -124,8 +127,8 @@ struct is_any_of : bool_constant<(is_same_v<T, U> || ...)> {};
 template <class T, class... U>
 inline constexpr bool is_any_of_v = is_any_of<T, U...>::value;
 
-// Any type with the standard library's tuple_size is a tuple for the algorithms: std::tuple,
-// std::array, std::pair and user types.
+// Types with the standard library's tuple_size (std::tuple, std::array, std::pair, user types) are tuples for
+// Zellige's algorithms.
 namespace detail {
 template <class T>
 concept has_std_tuple_size = requires {
@@ -143,7 +146,7 @@ requires(detail::has_std_tuple_size<T> && !is_own_tuple_v<T>) struct foreign_tup
     return get<I>(static_cast<U&&>(t));
   }
 };
-// A sequence of numbers is a tuple of static numbers.
+// std::integer_sequence is a tuple of static integers.
 template <class T, T... v>
 struct foreign_tuple<CUTE_STL_NAMESPACE::integer_sequence<T, v...>> {
   static constexpr int size = sizeof...(v);
@@ -159,7 +162,7 @@ struct foreign_tuple<CUTE_STL_NAMESPACE::integer_sequence<T, v...>> {
 
 namespace zellige {
 
-/// The second type with the first's const and volatile.
+/// The type To with the const and volatile qualifiers of From.
 template <class From, class To>
 struct copy_cv {
   using type = To;

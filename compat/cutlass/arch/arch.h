@@ -1,4 +1,4 @@
-// The architectures as types, by which code on CUTLASS selects its kernels.
+// CUTLASS's architecture tags (Sm80, Sm90, ...), by which code selects kernels, and the lane and SM indices.
 #pragma once
 #if __has_include_next(<cutlass/arch/arch.h>)
 #include_next <cutlass/arch/arch.h>
@@ -8,6 +8,7 @@
 
 namespace cutlass::arch {
 
+/// An architecture by its compute capability times 10.
 template <int capability>
 struct Architecture {
   static constexpr int kMinComputeCapability = capability;
@@ -24,13 +25,13 @@ struct Sm89 : Architecture<89> {};
 struct Sm90 : Architecture<90> {};
 
 #if defined(__CUDACC__)
-/// This thread's index in its warp.
+/// Returns this thread's index in its warp.
 CUTLASS_DEVICE int LaneId() {
   int lane;
   asm("mov.u32 %0, %%laneid;" : "=r"(lane));
   return lane;
 }
-/// This block's SM.
+/// Returns the index of the multiprocessor that runs this block.
 CUTLASS_DEVICE int SmId() {
   int sm;
   asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));

@@ -1,10 +1,10 @@
-// mbarriers, named barriers and their fences, under CUTLASS's names.
+// CUTLASS's mbarriers and named barriers with their fences.
 //
 //   ClusterTransactionBarrier::init(&full, 1);  fence_barrier_init();  __syncthreads();
 //   ClusterTransactionBarrier::arrive_and_expect_tx(&full, bytes);     one arrival, and the expected bytes
 //   ClusterTransactionBarrier::wait(&full, phase);                     waits for the phase of that parity
 //
-// A barrier is 8 bytes of shared memory, as an object of these types or as a uint64_t.
+// An mbarrier is 8 bytes of shared memory: an object of these types, or a uint64_t.
 #pragma once
 #if __has_include_next(<cutlass/arch/barrier.h>)
 #include_next <cutlass/arch/barrier.h>
@@ -22,7 +22,8 @@
 namespace cutlass::arch {
 
 namespace detail {
-// CUTLASS's functions take barriers as const: only the hardware changes them.
+// Returns a barrier without const: CUTLASS's functions take barriers as const, since only the hardware
+// changes them.
 CUTLASS_DEVICE zellige::smem<uint64_t> changed(uint64_t const* at) {
 #if defined(ZELLIGE_EMULATE)
   return zellige::emulate::known(const_cast<uint64_t*>(at));
@@ -32,7 +33,7 @@ CUTLASS_DEVICE zellige::smem<uint64_t> changed(uint64_t const* at) {
 }
 }  // namespace detail
 
-/// The first named barriers are CUTLASS's own; a user's number 0 follows them.
+/// Named barriers reserved for CUTLASS. A user's barrier 0 is the hardware's FirstUserBarrier.
 enum class ReservedNamedBarriers {
   EpilogueBarrier = 1,
   TransposeBarrier = 2,
@@ -44,7 +45,7 @@ enum class ReservedNamedBarriers {
   FirstUserBarrier = 8
 };
 
-/// A named barrier: one of the block's 16, for a number of threads that is a multiple of 32.
+/// A named barrier, one of the block's 16, on which `threads` threads (a multiple of 32) synchronise.
 class NamedBarrier {
  public:
   static constexpr uint32_t ReservedNamedBarrierCount = uint32_t(ReservedNamedBarriers::FirstUserBarrier);
@@ -58,7 +59,7 @@ class NamedBarrier {
   CUTLASS_DEVICE void sync() const { zellige::named_barrier_sync(id_, threads_); }
   CUTLASS_DEVICE void arrive() const { zellige::named_barrier_arrive(id_, threads_); }
 #if !defined(ZELLIGE_EMULATE)
-  // For diverged warps.
+  // Variants for warps whose threads have diverged.
   CUTLASS_DEVICE void arrive_and_wait_unaligned() const { __barrier_sync_count(id_, threads_); }
   CUTLASS_DEVICE void arrive_unaligned() const {
     asm volatile("barrier.arrive %0, %1;" ::"r"(id_), "r"(threads_) : "memory");
@@ -83,7 +84,7 @@ class NamedBarrier {
   }
 
  private:
-  // A block has 16, of which 8 remain for users: 0 to 7.
+  // Converts a user's number, 0 to 7, to the hardware's. Traps beyond that, unless NDEBUG is defined.
   CUTLASS_DEVICE static uint32_t user(uint32_t id) {
 #if !defined(NDEBUG) && !defined(ZELLIGE_EMULATE)
     if (id + ReservedNamedBarrierCount >= HardwareMaxNumNamedBarriers) __trap();
@@ -93,20 +94,23 @@ class NamedBarrier {
   uint32_t const threads_, id_;
 };
 
-/// Counts arrivals from this block or from others of its cluster.
+/// An mbarrier that counts arrivals of threads of this block or other blocks of the cluster.
 struct ClusterBarrier {
   using ValueType = uint64_t;
 
   CUTLASS_DEVICE void init(uint32_t arrivals) const { init(&barrier_, arrivals); }
+  /// True if the phase of the given parity has completed; false without a test if `ask` is 0.
   CUTLASS_DEVICE bool test_wait(uint32_t phase, uint32_t ask = true) const {
     return test_wait(&barrier_, phase, ask);
   }
+  /// Waits for a limited time; true if the phase of the given parity has completed.
   CUTLASS_DEVICE bool try_wait(uint32_t phase) const { return try_wait(&barrier_, phase); }
   CUTLASS_DEVICE void wait(uint32_t phase) const { wait(&barrier_, phase); }
   CUTLASS_DEVICE void arrive() const { arrive(&barrier_); }
-  /// Arrives at this barrier in block `cta` of the cluster; a thread whose `pred` is 0 does nothing.
+  /// Arrives at the barrier at this address in block `cta` of the cluster, unless `pred` is 0.
   CUTLASS_DEVICE void arrive(uint32_t cta, uint32_t pred = true) const { arrive(&barrier_, cta, pred); }
 
+  /// Initialises the barrier for a number of arrivals per phase, at least 1.
   CUTLASS_DEVICE static void init(ValueType const* at, uint32_t arrivals) {
     assert(arrivals != 0 && "ClusterBarrier::init: a phase of no arrivals never ends");
     zellige::mbarrier_init(pointer(at), arrivals);
@@ -131,7 +135,7 @@ struct ClusterBarrier {
   ValueType barrier_;
 };
 
-/// Also counts the bytes that copies transfer.
+/// An mbarrier that also counts the bytes that asynchronous copies transfer.
 struct ClusterTransactionBarrier : ClusterBarrier {
   CUTLASS_DEVICE void arrive_and_expect_tx(uint32_t bytes) const { arrive_and_expect_tx(&barrier_, bytes); }
   CUTLASS_DEVICE void arrive_and_expect_tx(uint32_t bytes, uint32_t cta, uint32_t pred = 1) const {
@@ -158,7 +162,7 @@ struct ClusterTransactionBarrier : ClusterBarrier {
     zellige::mbarrier_expect_tx(pointer(at), bytes);
   }
 #if !defined(ZELLIGE_EMULATE)
-  /// Completes bytes in place of a copy into block `cta` that is not issued.
+  /// Completes bytes on the barrier in block `cta`, in place of a copy that is not issued.
   CUTLASS_DEVICE static void complete_transaction(ValueType const* at, uint32_t cta, uint32_t bytes,
                                                   uint32_t pred = 1) {
     if (pred)
@@ -169,7 +173,7 @@ struct ClusterTransactionBarrier : ClusterBarrier {
   }
 #endif
 
-  // The names of CUTLASS 3.0 to 3.3.
+  // The names of these functions in CUTLASS 3.0 to 3.3.
   CUTLASS_DEVICE void arrive_and_reset_bytes(uint32_t bytes) const { arrive_and_expect_tx(bytes); }
   CUTLASS_DEVICE void arrive_and_reset_bytes(uint32_t bytes, uint32_t cta) const {
     arrive_and_expect_tx(bytes, cta);
@@ -194,24 +198,26 @@ struct ClusterTransactionBarrier : ClusterBarrier {
 };
 static_assert(sizeof(ClusterBarrier) == 8 && sizeof(ClusterTransactionBarrier) == 8);
 
-/// Called after the inits, before the barrier of the block or cluster after which others use them.
+/// Makes initialised barriers visible to the cluster and to asynchronous copies. Call it after the inits and
+/// before the block or cluster synchronises.
 CUTLASS_DEVICE void fence_barrier_init() { zellige::fence_mbarrier_init(); }
-/// Orders ordinary accesses to shared memory before those of TMA and WGMMA.
+/// Orders this thread's ordinary accesses to shared memory before accesses of TMA and wgmma.
 CUTLASS_DEVICE void fence_view_async_shared() { zellige::fence_proxy_async_shared(); }
-/// Arrives when this thread's cp.async so far have completed; the barrier's count includes this arrival.
+/// Arrives at the barrier when this thread's earlier cp.async have completed. The arrival is one of those for
+/// which the barrier was initialised.
 CUTLASS_DEVICE void cpasync_barrier_arrive_noinc(uint64_t const* at) {
   zellige::cp_async_mbarrier_arrive(detail::changed(at));
 }
 #if !defined(ZELLIGE_EMULATE)
-/// The same, incrementing the count of this phase.
+/// The same, but first adds one to the arrivals that the current phase expects.
 CUTLASS_DEVICE void cpasync_barrier_arrive(uint64_t const* at) {
   asm volatile("cp.async.mbarrier.arrive.shared::cta.b64 [%0];" ::"r"(zellige::smem_address(at)) : "memory");
 }
 #endif
 
 namespace detail {
-// Arrays of barriers, initialised by one thread; the aligned forms elect one of a whole warp. Barriers passed
-// as uint64_t* are of type T.
+// Initialises an array of barriers; called by one thread. The functions ..._aligned are called by a whole
+// warp and elect a thread. T is the type of barriers that are passed as uint64_t*.
 template <class T, uint32_t stages>
 CUTLASS_DEVICE void initialize_barrier_array(T at, int arrivals) {
   CUTLASS_PRAGMA_UNROLL

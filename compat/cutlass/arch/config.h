@@ -1,5 +1,5 @@
-// Capabilities of the toolkit: CUTLASS_ARCH_MMA_SM90_SUPPORTED if it supports Hopper, and
-// CUTLASS_ARCH_MMA_SM90_ENABLED and _SM90A_ENABLED in device code compiled for it.
+// Macros for the toolkit's capabilities: CUTLASS_ARCH_MMA_SM90_SUPPORTED if it supports Hopper;
+// CUTLASS_ARCH_MMA_SM90_ENABLED and _SM90A_ENABLED in device code compiled for Hopper.
 #pragma once
 #if __has_include_next(<cutlass/arch/config.h>)
 #include_next <cutlass/arch/config.h>

@@ -1,5 +1,5 @@
-// Programmatic dependent launch: waits for the previous grids, lets the next one start. Effective if the
-// launch enables it; before SM90 both do nothing.
+// Programmatic dependent launch: waits for the preceding grid, and lets the next one start. Takes effect if
+// the launch enables it; does nothing before SM90.
 #pragma once
 #if __has_include_next(<cutlass/arch/grid_dependency_control.h>)
 #include_next <cutlass/arch/grid_dependency_control.h>
@@ -11,11 +11,13 @@
 
 namespace cutlass::arch {
 
+/// Allows the next grid on the stream to start.
 CUTLASS_DEVICE void launch_dependent_grids() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   zellige::griddep_launch_dependents();
 #endif
 }
+/// Waits until the preceding grid has completed and its writes are visible.
 CUTLASS_DEVICE void wait_on_dependent_grids() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   zellige::griddep_wait();

@@ -1,5 +1,5 @@
-// Defines CUTLASS_ARCH_MMA_SM90_SUPPORTED. The instructions are CuTe's atoms; the cutlass::arch::Mma of
-// CUTLASS 2 is not provided.
+// Defines CUTLASS_ARCH_MMA_SM90_SUPPORTED. The instructions are CuTe's atoms; cutlass::arch::Mma of CUTLASS 2
+// is not provided.
 #pragma once
 #if __has_include_next(<cutlass/arch/mma_sm90.h>)
 #include_next <cutlass/arch/mma_sm90.h>

@@ -1,4 +1,4 @@
-// false, but only once the types are known: for static_assert in templates.
+// dependent_false<T...>: false, but dependent on template parameters, for static_assert in templates.
 #pragma once
 #if __has_include_next(<cutlass/detail/dependent_false.hpp>)
 #include_next <cutlass/detail/dependent_false.hpp>

@@ -1,4 +1,4 @@
-// The macros that CUTLASS code writes before functions and loops.
+// CUTLASS's macros for function annotations, loop unrolling and assertions.
 #pragma once
 #if __has_include_next(<cutlass/detail/helper_macros.hpp>)
 #include_next <cutlass/detail/helper_macros.hpp>

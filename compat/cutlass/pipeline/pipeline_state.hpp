@@ -1,4 +1,5 @@
-// A thread's position in a ring of stages, and the result of a wait.
+// PipelineState: a thread's position in a ring of pipeline stages; and tokens, the results of non-blocking
+// waits.
 //
 //   auto write = cutlass::make_producer_start_state<Pipeline>();   PipelineState<4> read;
 //   write.index(), write.phase()                                   ++write; read.advance(2);
@@ -12,7 +13,7 @@ using zellige::uint32_t;
 
 enum class BarrierStatus : uint32_t { WaitAgain = 0, WaitDone = 1 };
 
-/// True if a wait has already completed.
+/// Result of a non-blocking wait: WaitDone if the wait has completed.
 class ArrivalToken {
  public:
   ArrivalToken() = delete;
@@ -32,7 +33,8 @@ struct ConsumerToken : ArrivalToken {
   using ArrivalToken::ArrivalToken;
 };
 
-/// A stage, the parity of its phase, and the number of previous stages.
+/// A position in the ring: the stage index, the parity of the barrier phase to wait for, and the number of
+/// stages passed so far.
 template <uint32_t Stages_>
 struct PipelineState {
   static constexpr uint32_t Stages = Stages_;
@@ -63,7 +65,7 @@ struct PipelineState {
   Stage stage_;
   uint32_t count_ = 0;
 };
-/// The start of a producer: every stage is empty, as if a phase had just ended.
+/// Returns the start position of a producer, for which every stage is empty: its first waits succeed at once.
 template <class Pipeline>
 CUTLASS_DEVICE PipelineState<Pipeline::Stages> make_producer_start_state() {
   auto const start = PipelineState<Pipeline::Stages>::Stage::first_empty();

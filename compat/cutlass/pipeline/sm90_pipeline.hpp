@@ -1,5 +1,5 @@
-// Pipelines of shared-memory stages between producer and consumer threads, under CUTLASS's names:
-// PipelineTmaAsync, PipelineTransactionAsync, PipelineAsync, PipelineTmaStore, OrderedSequenceBarrier.
+// CUTLASS's pipelines of shared-memory stages between producer and consumer threads: PipelineTmaAsync,
+// PipelineTransactionAsync, PipelineAsync, PipelineTmaStore, OrderedSequenceBarrier.
 //
 //   using Pipeline = cutlass::PipelineTmaAsync<4>;
 //   __shared__ Pipeline::SharedStorage storage;
@@ -11,9 +11,9 @@
 //   ++write;                                                          pipeline.consumer_release(read);
 //                                                                     ++read;
 //
-// A stage has two barriers: `full` completes a phase when it is filled, `empty` when all consumers have
-// released it. A wait in two steps: the token of a _try_ (or _test_) call lets the second call skip a wait
-// that has already succeeded. Unless NDEBUG is defined, a thread that acts outside its role traps.
+// A stage has two barriers: a phase of `full` completes when the stage is filled, a phase of `empty` when all
+// consumers have released it. Waits can be split: a try or test call returns a token, with which the blocking
+// call skips a wait that has succeeded. Unless NDEBUG is defined, a thread that acts outside its role traps.
 #pragma once
 #if __has_include_next(<cutlass/pipeline/sm90_pipeline.hpp>)
 #include_next <cutlass/pipeline/sm90_pipeline.hpp>
@@ -32,7 +32,7 @@ namespace cutlass {
 
 using namespace cute;
 
-/// Filled by TMA: a full barrier counts one arrival of each producer and the bytes. In a cluster, whose
+/// Pipeline filled by TMA: a full barrier counts one arrival per producer and the bytes. In a cluster, whose
 /// blocks share loads along rows and columns, a stage is empty when the consumers of all blocks in this
 /// block's row and column have released it.
 template <int Stages_>
@@ -47,7 +47,7 @@ class PipelineTmaAsync
   struct Params {
     uint32_t transaction_bytes = 0;
     ThreadCategory role = ThreadCategory::NonParticipant;
-    uint32_t is_leader = 0;  // of the producers: announces the bytes
+    uint32_t is_leader = 0;  // 1 in the producer thread that announces the bytes
     uint32_t num_consumers = 0;
     uint32_t num_producers = 1;
     int initializing_warp = 0;
@@ -64,8 +64,8 @@ class PipelineTmaAsync
     Ring::init_barriers(storage, params.initializing_warp, params.num_producers, consumers);
   }
 
-  /// Called by all threads of the block. `Init` and `Masks` are true_type or false_type: whether this call
-  /// initialises the barriers, and computes the destinations of this thread's releases.
+  /// Constructs the pipeline; called by all threads of the block. Init and Masks are true_type or false_type:
+  /// Init initialises the barriers, Masks computes to which blocks this thread signals a release.
   template <class ClusterShape, class Init = true_type, class Masks = true_type>
   CUTLASS_DEVICE PipelineTmaAsync(SharedStorage& storage, Params params, ClusterShape cluster, Init = {},
                                   Masks = {})
@@ -74,21 +74,24 @@ class PipelineTmaAsync
     if constexpr (Masks::value) find_target(cluster);
   }
 
+  /// Waits until the stage is empty; the leader announces the bytes of the next fill.
   CUTLASS_DEVICE void producer_acquire(PipelineState s, ProducerToken token = BarrierStatus::WaitAgain) {
     this->wait_empty(s, token);
     if (params_.is_leader) this->full(s).arrive_and_expect_tx(params_.transaction_bytes);
   }
+  /// Announces more bytes for the stage.
   CUTLASS_DEVICE void producer_expect_transaction(PipelineState s, uint32_t bytes) {
     this->check_producer();
     if (params_.is_leader) this->full(s).expect_transaction(bytes);
   }
-  /// Nothing: TMA itself commits.
+  /// Does nothing: TMA completes the barrier by itself.
   CUTLASS_DEVICE void producer_commit(PipelineState, uint32_t /*bytes*/) {}
   template <class Arrive>
   requires requires(Arrive arrive, uint64_t* barrier) { arrive(barrier); }
   CUTLASS_DEVICE void producer_commit(PipelineState s, Arrive&& arrive) {
     arrive(this->producer_get_barrier(s));
   }
+  /// Signals that this thread no longer reads the stage, unless `skip` is set.
   CUTLASS_DEVICE void consumer_release(PipelineState s, uint32_t skip = false) {
     this->check_consumer();
     if (!signals_ || skip) return;
@@ -99,7 +102,7 @@ class PipelineTmaAsync
   }
 
  private:
-  // One thread of each warpgroup for each destination block.
+  // One thread per warpgroup and destination block signals a release.
   template <class ClusterShape>
   CUTLASS_DEVICE void find_target(ClusterShape const& cluster) {
     uint32_t const blocks = uint32_t(size(cluster)), row = uint32_t(size<0>(cluster));
@@ -122,7 +125,7 @@ class PipelineTmaAsync
   bool signals_ = false, alone_ = true;
 };
 
-/// Filled by the threads' own copies and by bytes that they announce.
+/// Pipeline filled by the threads' own stores and by asynchronous copies whose bytes they announce.
 template <int Stages_>
 class PipelineTransactionAsync
     : public detail::PipelineRing<Stages_, arch::ClusterTransactionBarrier, arch::ClusterBarrier> {
@@ -170,7 +173,7 @@ class PipelineTransactionAsync
   Params params_;
 };
 
-/// Filled by the threads themselves, or by their cp.async.
+/// Pipeline filled by the threads' own stores or their cp.async.
 template <int Stages_>
 class PipelineAsync : public detail::PipelineRing<Stages_, arch::ClusterBarrier, arch::ClusterBarrier> {
   using Ring = detail::PipelineRing<Stages_, arch::ClusterBarrier, arch::ClusterBarrier>;
@@ -203,7 +206,7 @@ class PipelineAsync : public detail::PipelineRing<Stages_, arch::ClusterBarrier,
     this->check_producer();
     this->full(s).arrive();
   }
-  /// Commits with the user's own arrival, such as that of a cp.async.
+  /// Commits the stage with a user-defined arrival, such as that of cp.async, in addition to this thread's.
   template <class Arrive>
   CUTLASS_DEVICE void producer_commit(PipelineState s, Arrive&& arrive) {
     arrive(this->producer_get_barrier(s));
@@ -218,8 +221,8 @@ class PipelineAsync : public detail::PipelineRing<Stages_, arch::ClusterBarrier,
   Params params_;
 };
 
-/// Stages that TMA stores drain: one thread commits a group of stores for each, and may reuse a stage once
-/// its group has been read. `UnacquiredStages` groups may still be in flight then.
+/// Ring of stages from which TMA stores are issued. One thread commits a group of stores per stage, and may
+/// reuse a stage once its group has been read; `UnacquiredStages` younger groups may still be in flight.
 template <int Stages_, int UnacquiredStages_ = Stages_ - 1>
 class PipelineTmaStore {
   static_assert(Stages_ == 0 || UnacquiredStages_ >= 0);
@@ -233,6 +236,7 @@ class PipelineTmaStore {
   };
 
   CUTLASS_DEVICE PipelineTmaStore(Params params = {}) : params_(params) {}
+  /// Waits until the stage may be overwritten.
   CUTLASS_DEVICE void producer_acquire(PipelineState s) {
     static_assert(Stages_ > 0, "PipelineTmaStore<0> has no stage to acquire");
     if (params_.always_wait || s.count() > UnacquiredStages)
@@ -245,8 +249,8 @@ class PipelineTmaStore {
   Params params_;
 };
 
-/// Groups of threads that run in the order of their numbers: wait() for the group's slot, arrive() to pass it
-/// on. A slot has `SequenceDepth` parts.
+/// Makes groups of threads run one after another in the order of their numbers: wait() waits for the group's
+/// turn, arrive() passes the turn on. A turn consists of `SequenceDepth` parts.
 template <int SequenceDepth_, int SequenceLength_>
 class OrderedSequenceBarrier {
  public:
@@ -262,7 +266,7 @@ class OrderedSequenceBarrier {
     int initializing_warp = 0;
   };
 
-  /// Called by all threads of the block; the first group does not wait initially.
+  /// Constructs the barrier; called by all threads of the block. Group 0 does not wait the first time.
   CUTLASS_DEVICE OrderedSequenceBarrier(SharedStorage& storage, Params const& params)
       : params_(params), barriers_(&storage.barrier_[0][0]), state_(0, params.group_id == 0, 0) {
     if (canonical_warp_idx_sync() == params.initializing_warp)
@@ -289,13 +293,14 @@ class OrderedSequenceBarrier {
   PipelineState<uint32_t(SequenceDepth)> state_;
 };
 
-/// After construction of pipelines: makes their barriers visible to all threads of the cluster, in two steps.
+/// First step of making barriers visible to all threads of the cluster after pipelines were constructed.
 CUTLASS_DEVICE void pipeline_init_arrive_relaxed(int cluster_size) {
   if (cluster_size > 1)
     zellige::cluster_arrive_relaxed();
   else
     __syncthreads();
 }
+/// Second step: waits for all threads of the cluster.
 CUTLASS_DEVICE void pipeline_init_wait(int cluster_size) {
   if (cluster_size > 1)
     zellige::cluster_wait();

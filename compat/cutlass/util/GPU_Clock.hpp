@@ -1,4 +1,4 @@
-// GPU_Clock: the time between start() and seconds() or milliseconds() on the default stream.
+// GPU_Clock: measures GPU time on the default stream between start() and seconds() or milliseconds().
 #pragma once
 #if __has_include_next(<cutlass/util/GPU_Clock.hpp>)
 #include_next <cutlass/util/GPU_Clock.hpp>

@@ -1,4 +1,4 @@
-// CUTE_CHECK_LAST and CUTE_CHECK_ERROR, which the tutorials call after a launch; and device selection.
+// Device selection and the error checks CUTE_CHECK_LAST and CUTE_CHECK_ERROR, as CuTe's tutorials use them.
 #pragma once
 #if __has_include_next(<cutlass/util/helper_cuda.hpp>)
 #include_next <cutlass/util/helper_cuda.hpp>
@@ -10,7 +10,7 @@
 
 namespace zellige {
 
-/// Selects a device and prints its name.
+/// Selects a CUDA device and prints its name; exits on failure.
 inline void device_init(int device, bool quiet = false) {
   cudaDeviceProp properties;
   CUTE_CHECK_ERROR(cudaSetDevice(device));

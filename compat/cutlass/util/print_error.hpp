@@ -1,4 +1,4 @@
-// Compares results with a reference and prints the error.
+// Compares results with a reference and prints relative errors.
 //
 //   return print_relative_error(n, data, reference);            EXIT_SUCCESS within the margin
 //   print_matrix_multiply_mollified_relative_error("float", A, B, C, C_expected);
@@ -11,14 +11,15 @@
 #include <cstdlib>
 #include <cute/tensor.hpp>
 
-/// The greatest sum of magnitudes along a row, ignoring NaNs; and whether there were any.
+/// The infinity norm of a matrix, that is the greatest sum of magnitudes along a row, without rows that
+/// contain NaN.
 struct matrix_inf_norm_result {
   double inf_norm = 0;
   bool found_nan = false;
 };
 
 namespace cutlass::detail {
-/// For element(i, j) of an m x n matrix.
+/// Returns the norm of the m x n matrix of element(i, j).
 template <class F>
 matrix_inf_norm_result norm_of(long long m, long long n, F const& element) {
   matrix_inf_norm_result r;
@@ -41,12 +42,13 @@ double as_double(T const& x) {
 }
 }  // namespace cutlass::detail
 
+/// Returns the infinity norm of a rank-2 tensor.
 template <class Engine, class Layout>
 matrix_inf_norm_result matrix_inf_norm(cute::Tensor<Engine, Layout> const& a) {
   return cutlass::detail::norm_of((long long)(cute::size<0>(a)), (long long)(cute::size<1>(a)),
                                   [&](auto i, auto j) { return cutlass::detail::as_double(a(i, j)); });
 }
-/// For a - b.
+/// Returns the infinity norm of a - b; NaN, with a message, if their shapes differ.
 template <class EngineA, class LayoutA, class EngineB, class LayoutB>
 matrix_inf_norm_result matrix_diff_inf_norm(cute::Tensor<EngineA, LayoutA> const& a,
                                             cute::Tensor<EngineB, LayoutB> const& b) {
@@ -63,8 +65,8 @@ matrix_inf_norm_result matrix_diff_inf_norm(cute::Tensor<EngineA, LayoutA> const
       });
 }
 
-/// |C - reference| / (|A| |B|), which is independent of the magnitude of the operands; the difference itself
-/// if that product is 0. Prints all norms.
+/// Prints the norms of all matrices and returns |C - reference| / (|A| |B|), which is independent of the
+/// magnitude of the operands. Returns |C - reference| if that product is 0.
 template <class EA, class LA, class EB, class LB, class EC, class LC, class ER, class LR>
 double print_matrix_multiply_mollified_relative_error(char const a_type[], cute::Tensor<EA, LA> const& a,
                                                       char const b_type[], cute::Tensor<EB, LB> const& b,
@@ -95,8 +97,8 @@ double print_matrix_multiply_mollified_relative_error(char const type[], cute::T
   return print_matrix_multiply_mollified_relative_error(type, a, type, b, type, c, reference);
 }
 
-/// Prints the relative error in the Frobenius norm and the largest difference; returns EXIT_SUCCESS if the
-/// error is within the margin, EXIT_FAILURE if it is larger or NaN.
+/// Prints the relative error in the Frobenius norm and the largest difference. Returns EXIT_SUCCESS if the
+/// error is within error_margin, EXIT_FAILURE if it is larger or NaN.
 template <class T1, class T2>
 int print_relative_error(std::size_t n, T1 const& data, T2 const& reference, bool print_verbose = false,
                          bool print_error = true, double error_margin = 0.00001) {

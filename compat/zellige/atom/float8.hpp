@@ -1,4 +1,5 @@
-// float_e4m3_t and float_e5m2_t. CUTLASS's, if its headers follow on the include path.
+// Declares float_e4m3_t and float_e5m2_t: CUTLASS's types if CUTLASS follows on the include path, else
+// Zellige's.
 #pragma once
 #if __has_include_next(<cutlass/float8.h>)
 #include_next <cutlass/float8.h>

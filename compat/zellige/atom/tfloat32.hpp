@@ -1,4 +1,4 @@
-// tfloat32_t. CUTLASS's, if its headers follow on the include path.
+// Declares tfloat32_t: CUTLASS's type if CUTLASS follows on the include path, else Zellige's.
 #pragma once
 #if __has_include_next(<cutlass/tfloat32.h>)
 #include_next <cutlass/tfloat32.h>

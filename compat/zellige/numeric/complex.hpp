@@ -1,4 +1,4 @@
-// Complex numbers. CUTLASS's, if its headers follow on the include path.
+// Declares complex<T>: CUTLASS's type if CUTLASS follows on the include path, else Zellige's.
 #pragma once
 #if __has_include_next(<cutlass/complex.h>)
 #include_next <cutlass/complex.h>
@@ -14,7 +14,7 @@ using cutlass::conj, cutlass::imag, cutlass::norm, cutlass::real;
 template <class T>
 inline constexpr bool is_complex_v = is_complex<T>::value;
 
-/// d = a * b + c; the real and the imaginary part in two steps each, like the instructions.
+/// Computes d = a * b + c; real and imaginary part in two multiply-adds each, like the instructions.
 template <class D, class A, class B, class C>
 CUTE_HOST_DEVICE constexpr void fma(complex<D>& d, complex<A> const& a, complex<B> const& b,
                                     complex<C> const& c) {
@@ -22,6 +22,7 @@ CUTE_HOST_DEVICE constexpr void fma(complex<D>& d, complex<A> const& a, complex<
   d.imag() = a.real() * b.imag() + c.imag() + a.imag() * b.real();
   d.real() = re;
 }
+/// Computes c = a * b + c.
 template <class A, class B, class C>
 CUTE_HOST_DEVICE constexpr void fma(complex<A> const& a, complex<B> const& b, complex<C>& c) {
   fma(c, a, b, c);

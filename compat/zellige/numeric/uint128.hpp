@@ -1,4 +1,4 @@
-// uint128_t. CUTLASS's, if its headers follow on the include path.
+// Declares uint128_t: CUTLASS's type if CUTLASS follows on the include path, else Zellige's.
 #pragma once
 #if __has_include_next(<cutlass/uint128.h>)
 #include_next <cutlass/uint128.h>
