@@ -34,7 +34,7 @@ CUTLASS_GLOBAL void Kernel(typename Operator::Params params) {
   extern __shared__ __align__(1024) int kernel_memory[];
   Operator{}(params, *reinterpret_cast<typename Operator::SharedStorage*>(kernel_memory));
 }
-/// The same for operators with a static function `invoke`.
+/// CUTLASS 2's kernel for operators with a static function invoke(params, shared storage).
 template <class Operator>
 CUTLASS_GLOBAL void Kernel2(typename Operator::Params params) {
   extern __shared__ __align__(1024) int kernel_memory[];

@@ -15,7 +15,7 @@ CUTE_HOST_DEVICE void copy_ldsm(uint128_t const* row, T* registers) {
   if constexpr (sizeof(T) == 8) SM75_U32x2_LDSM_N::copy(*row, r[0], r[1]);
   if constexpr (sizeof(T) == 16) SM75_U32x4_LDSM_N::copy(*row, r[0], r[1], r[2], r[3]);
 }
-/// The same with transposed 8 x 8 matrices.
+/// Loads a T of 4, 8 or 16 bytes per thread with ldmatrix.trans, which transposes each 8 x 8 matrix.
 template <class T>
 CUTE_HOST_DEVICE void copy_ldsm_trans(uint128_t const* row, T* registers) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16,

@@ -15,7 +15,7 @@ CUTE_HOST_DEVICE void copy_stsm(T const* registers, uint128_t* row) {
   if constexpr (sizeof(T) == 8) SM90_U32x2_STSM_N::copy(r[0], r[1], *row);
   if constexpr (sizeof(T) == 16) SM90_U32x4_STSM_N::copy(r[0], r[1], r[2], r[3], *row);
 }
-/// The same with transposed 8 x 8 matrices.
+/// Stores a T of 4, 8 or 16 bytes per thread with stmatrix.trans, which transposes each 8 x 8 matrix.
 template <class T>
 CUTE_HOST_DEVICE void copy_stsm_trans(T const* registers, uint128_t* row) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16,

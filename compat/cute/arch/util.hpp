@@ -42,7 +42,8 @@ template <class F, class A, int... I, class... More>
 CUTE_HOST_DEVICE constexpr void explode(F const& f, A&& a, int_sequence<I...>, More&&... more) {
   explode([&](auto&&... last) { f(a[I]..., last...); }, more...);
 }
-/// The same for tuples, whose elements are read with get<I>.
+/// Calls f with the selected elements of one to three tuples as separate arguments: f(get<I>(a)...,
+/// get<J>(b)...).
 template <class F, class A, int... I>
 CUTE_HOST_DEVICE constexpr void explode_tuple(F const& f, A&& a, int_sequence<I...>) {
   f(get<I>(a)...);

@@ -73,7 +73,8 @@ CUTE_HOST_DEVICE constexpr void fill_tma_gmem_shape_stride(X const& x, BoxModes 
     }
   });
 }
-/// The same for the box modes of a TMA copy, or of its traits.
+/// Computes the extents and strides (in elements) of a global tensor as the descriptor of a TMA copy, or of
+/// its traits, needs them.
 template <class Copy, tensor_like X, class S, size_t N>
 requires requires { typename Copy::AuxParams; }
 CUTE_HOST_DEVICE constexpr void fill_tma_gmem_shape_stride(Copy const&, X const& x, array<S, N>& box_shape,

@@ -209,7 +209,8 @@ CUTLASS_DEVICE void cpasync_barrier_arrive_noinc(uint64_t const* at) {
   zellige::cp_async_mbarrier_arrive(detail::changed(at));
 }
 #if !defined(ZELLIGE_EMULATE)
-/// The same, but first adds one to the arrivals that the current phase expects.
+/// Arrives at the barrier when this thread's earlier cp.async have completed, and adds one to the arrivals
+/// that the current phase expects.
 CUTLASS_DEVICE void cpasync_barrier_arrive(uint64_t const* at) {
   asm volatile("cp.async.mbarrier.arrive.shared::cta.b64 [%0];" ::"r"(zellige::smem_address(at)) : "memory");
 }

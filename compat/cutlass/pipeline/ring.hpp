@@ -40,7 +40,8 @@ class PipelineRing {
     check_consumer();
     return status(skip_wait || full(s).try_wait(s.phase()));
   }
-  /// The same without waiting.
+  /// Tests whether the stage is full, without waiting. The token lets consumer_wait skip a wait that has
+  /// succeeded.
   CUTLASS_DEVICE ConsumerToken consumer_test_wait(PipelineState s, uint32_t skip_wait = false) {
     check_consumer();
     return status(skip_wait || full(s).test_wait(s.phase()));

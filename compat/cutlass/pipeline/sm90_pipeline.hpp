@@ -293,14 +293,15 @@ class OrderedSequenceBarrier {
   PipelineState<uint32_t(SequenceDepth)> state_;
 };
 
-/// First step of making barriers visible to all threads of the cluster after pipelines were constructed.
+/// Makes the barriers of constructed pipelines visible: arrives at the cluster barrier, or synchronises the
+/// block if the cluster has one block. pipeline_init_wait must follow.
 CUTLASS_DEVICE void pipeline_init_arrive_relaxed(int cluster_size) {
   if (cluster_size > 1)
     zellige::cluster_arrive_relaxed();
   else
     __syncthreads();
 }
-/// Second step: waits for all threads of the cluster.
+/// Completes pipeline_init_arrive_relaxed: waits until all threads of the cluster (or block) have arrived.
 CUTLASS_DEVICE void pipeline_init_wait(int cluster_size) {
   if (cluster_size > 1)
     zellige::cluster_wait();

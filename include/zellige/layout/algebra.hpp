@@ -37,7 +37,8 @@ template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto filter(L const& l) {
   return invoke<Op::filter>(l);
 }
-/// The same as filter(l), separately for each mode of l that has its own mode in the profile.
+/// Removes repeated elements (modes of stride 0), then coalesces each mode of l separately that has its own
+/// mode in the profile.
 template <layout_like L, int_tuple P>
 ZELLIGE_HOST_DEVICE constexpr auto filter(L const& l, P const& profile) {
   return invoke<Op::filter_profile>(l, profile);
@@ -76,7 +77,8 @@ template <int B, int M, int S, int B2, int M2, int S2>
 ZELLIGE_HOST_DEVICE constexpr auto composition(Swizzle<B, M, S> const& a, Swizzle<B2, M2, S2> const& b) {
   return invoke<Op::composition>(a, b);
 }
-/// Returns the complement of l up to its own cosize.
+/// Returns the complement of l below its own cosize: a layout whose elements plus those of l cover the indices
+/// that l skips.
 template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto complement(L const& l) {
   return invoke<Op::complement1>(l);
@@ -253,8 +255,7 @@ template <int N, class L>
 requires(layout_like<L> || swizzle_like<L>) ZELLIGE_HOST_DEVICE constexpr auto upcast(L const& l) {
   return invoke<Op::upcast>(l, Int<N>{});
 }
-/// The same for an offset (divided by N without remainder), and below for a shape with strides. Strides of a
-/// user's type are divided by that type's own safe_div.
+/// Converts an offset to elements N times as large: the offset divided by N, without remainder.
 template <int N, integral T>
 ZELLIGE_HOST_DEVICE constexpr auto upcast(T const& offset) {
   return safe_div(offset, Int<N>{});

@@ -72,7 +72,8 @@ ZELLIGE_HOST_DEVICE void the_result_does_not_fit_64_bits() = delete;
 template <auto operation, long long size, long long other_size>
 ZELLIGE_HOST_DEVICE void the_operands_differ_in_size() = delete;
 
-// The same for tiled copies, TMA and wgmma descriptors.
+// Errors of tiled copies, TMA and wgmma descriptors, reported by the compiler as a call of a deleted
+// function.
 template <auto operation, long long threads_of_the_tiled_copy, long long threads_of_the_instruction>
 ZELLIGE_HOST_DEVICE void the_tiled_copy_has_too_few_threads_for_its_instruction() = delete;
 template <auto operation, long long values_of_the_tiled_copy, long long values_of_the_instruction>

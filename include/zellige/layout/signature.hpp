@@ -191,7 +191,7 @@ struct Match {
   std::size_t suited = 0;
   bool whole = false;
 };
-/// Matches operands with one list of parameter letters.
+/// Compares operands with one list of parameter letters.
 inline Match match(std::string_view letters, std::span<Operand const> operands) {
   Match m;
   for (std::size_t p = 0; p < letters.size();) {

@@ -169,7 +169,8 @@ class Parser {
     at_ += s.size();
     return true;
   }
-  /// The same for a word that must be followed by a blank or an opening parenthesis.
+  /// Skips the word s if it is next and a blank, newline or opening parenthesis follows it; else returns
+  /// false.
   bool word(std::string_view s) {
     std::size_t const back = at_;
     if (next(s) && at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '(' || text_[at_] == '\n'))

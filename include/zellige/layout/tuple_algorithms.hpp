@@ -217,7 +217,7 @@ ZELLIGE_HOST_DEVICE constexpr void for_each_leaf(T&& t, F&& f) {
   detail::for_each_leafwise<F>{f}(static_cast<T&&>(t));
 }
 
-// Helpers of the searches below.
+// Returns the index of the first element, from I on, for which pred holds; the rank if there is none.
 namespace detail {
 ZELLIGE_CALLS_BACK
 template <int I, class T, class P>

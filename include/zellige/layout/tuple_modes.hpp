@@ -286,7 +286,7 @@ ZELLIGE_HOST_DEVICE constexpr auto unflatten(T const& flat, P const& profile) {
   return detail::fill_profile<0>(flat, profile);
 }
 
-// Helpers of zip: column J of a tuple of rows, and all columns.
+// Returns (t0[J], t1[J], ...): column J of a tuple of rows.
 namespace detail {
 template <int J, class T, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto column(T const& t, seq<I...>) {

@@ -61,7 +61,7 @@ struct RealType<complex<T>> {
   using Type = T;
 };
 
-// Returns the real part; a real number is its own real part. imag, conj and norm likewise.
+// Returns the real part of a complex number.
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr T real(complex<T> const& z) {
   return z.re;

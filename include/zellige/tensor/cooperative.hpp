@@ -153,18 +153,19 @@ ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, 
                                         detail::view_of(dst, dst.data(), dst.layout()));
   }
 }
-/// The same with a copy policy, which changes only how elements are moved. All copies are complete on return,
-/// even with AutoCopyAsync; a wait for those returns immediately.
+/// Copies src to dst with threads 0 to NumThreads - 1. The copy policy is ignored: all copies are complete on
+/// return, even with AutoCopyAsync, whose waits then return immediately.
 template <int NumThreads, int MaxVecBits, tensor_like S, tensor_like D, class Policy>
 ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, D&& dst, Policy const&) {
   cooperative_copy<NumThreads, MaxVecBits>(tid, src, dst);
 }
-/// The same with accesses of one element.
+/// Copies src to dst with threads 0 to NumThreads - 1, one element (at least a byte) per access; the copy
+/// policy is ignored.
 template <int NumThreads, tensor_like S, tensor_like D, class Policy>
 ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, D&& dst, Policy const&) {
   cooperative_copy<NumThreads>(tid, src, dst);
 }
-/// The same with accesses of one element.
+/// Copies src to dst with threads 0 to NumThreads - 1, one element (at least a byte) per access.
 template <int NumThreads, tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, D&& dst) {
   constexpr int bits = sizeof_bits_v<typename S::value_type>;

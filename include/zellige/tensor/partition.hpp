@@ -214,7 +214,8 @@ ZELLIGE_HOST_DEVICE constexpr auto local_partition(X&& x, Layout<S, D> const& th
   static_assert(integral<I>, "local_partition(x, threads, index): the index of a thread is a number");
   return outer_partition(x, product_each(threads.shape()), threads.get_flat_coord(index));
 }
-/// The same with only those modes of the thread layout that proj does not mark with `_`.
+/// Returns the elements that thread `index` owns: one of every tile of the thread layout's shape. Modes of
+/// the thread layout under a `_` of proj are dropped.
 template <tensor_like X, class S, class D, class I, class P>
 ZELLIGE_HOST_DEVICE constexpr auto local_partition(X&& x, Layout<S, D> const& threads, I const& index,
                                                    P const& proj) {

@@ -151,8 +151,7 @@ template <memory_pointer P>
 inline constexpr bool names_memory<P> = names_memory<typename P::iterator>;
 }  // namespace detail
 
-/// True for pointers, engines and tensors in global memory; is_smem, is_tmem and is_rmem likewise. Memory
-/// without a tag counts as registers.
+/// True for pointers, engines and tensors in global memory.
 template <class T>
 struct is_gmem : bool_constant<is_same_v<typename detail::memory_of<T>::type, gmem_tag>> {};
 template <class T>

@@ -48,7 +48,7 @@ struct swizzle_ptr {
   ZELLIGE_HOST_DEVICE static constexpr P apply_swizzle(P const& p) {
     return P(apply_swizzle(p.p));
   }
-  /// The same for pointers that have their own swizzle_address function, such as the emulator's.
+  /// Returns the swizzled address of a pointer with its own swizzle_address function, such as the emulator's.
   template <class P>
   requires requires(P const& p) { swizzle_address(p, SwizzleFn{}); }
   ZELLIGE_HOST_DEVICE static constexpr P apply_swizzle(P const& p) { return swizzle_address(p, SwizzleFn{}); }

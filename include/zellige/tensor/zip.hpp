@@ -133,7 +133,7 @@ ZELLIGE_HOST_DEVICE constexpr auto ZipLayout<L...>::at(Crd const& crd, seq<I...>
   else
     return make_tuple(get<I>(layouts_)(crd)...);
 }
-/// Composes every layout of the zip with the tiler; the divisions below likewise divide every layout.
+/// Returns the zip of the compositions of its layouts with the tiler.
 template <class T, class... L>
 ZELLIGE_HOST_DEVICE constexpr auto composition(ZipLayout<L...> const& z, T const& tiler) {
   return detail::on_each(z, detail::composition_by<T>{tiler});

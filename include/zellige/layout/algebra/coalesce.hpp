@@ -82,8 +82,8 @@ ZELLIGE_ALGEBRA constexpr Value coalesce(Tape& t, View l, View profile) {
   if (!profile.is_tuple()) return coalesce(t, l);
   return by_mode(t, l, profile, true, Rule::rank_mismatch, [&](View m, View p) { return coalesce(t, m, p); });
 }
-/// The same as coalesce(l, profile), but keeps the last mode of each merged part even if its extent is 1.
-/// Composition needs that mode beyond the layout's size.
+/// Coalesces each mode of l separately that has its own mode in the profile, but keeps the last mode of each
+/// even if its extent is 1: composition needs it beyond the layout's size.
 ZELLIGE_ALGEBRA constexpr Value coalesce_keeping_last(Tape& t, View l, View profile) {
   if (!profile.is_tuple()) {
     List<ValueNode> flat = leaves_of(l);

@@ -6,8 +6,8 @@
 //   d is a multiple of each extent that it steps over completely       (stride divisibility)
 //   s is a multiple of what each mode that it crosses offers    (shape divisibility)
 //   d divides the extent of each mode that it crosses           (crossing; not checked by CuTe)
-// and the modes of B together never carry from one mode of A into the next (overlap): then
-// A(b0 + b1) = A(b0) + A(b1).
+// A mode of A offers extent / d elements to B, at least 1. The modes of B together must also never carry from
+// one mode of A into the next (overlap): then A(b0 + b1) = A(b0) + A(b1).
 #pragma once
 #include <zellige/layout/algebra/coalesce.hpp>
 

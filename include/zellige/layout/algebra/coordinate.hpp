@@ -1,5 +1,5 @@
-// Converts coordinates to indices and back, on values: crd2idx, idx2crd and crd2crd.
-// zellige/layout/coordinate.hpp defines them.
+// crd2idx, idx2crd and crd2crd, as zellige/layout/coordinate.hpp defines them, for shapes and coordinates that
+// are Values (trees of numbers, see value.hpp).
 #pragma once
 #include <zellige/layout/algebra/module.hpp>
 

@@ -24,10 +24,10 @@ namespace zellige {
 enum class Family : signed char {
   reshape,   // the same elements under other coordinates
   filter,    // without repeated elements
-  compose,   //  // composition
+  compose,   // composition
   invert,    // inverses and their parts
-  divide,    //  // tiles of a layout
-  product,   //  // repetitions of a block
+  divide,    // tiles of a layout
+  product,   // repetitions of a block
   make,      // layouts from shapes, or with the shape of another layout
   vector,    // common vectors of two layouts, and elements of another size
   modes,     // edits of the list of modes

@@ -1,5 +1,5 @@
 // Lists the rules for which a layout operation is refused, with the message of each. A refusal carries two
-// numbers x and y for its message; the comments say what they mean.
+// numbers x and y for its message; the comments at the enumerators say what x and y are.
 #pragma once
 #include <zellige/layout/config.hpp>
 

@@ -149,7 +149,7 @@ struct SomeBits {
   long long moves = 0;
   Num bits = fixed(0);
 
-  /// Returns bit i of the index, in place.
+  /// Returns the number that has only bit i of the index: 2^i or 0.
   ZELLIGE_ALGEBRA constexpr Num bit(Tape& t, int i) const {
     long long const b = 1LL << i;
     return (moves & b) != 0 ? t.bit_and(bits, fixed(b)) : fixed(known & b);
