@@ -77,8 +77,8 @@ template <int B, int M, int S, int B2, int M2, int S2>
 ZELLIGE_HOST_DEVICE constexpr auto composition(Swizzle<B, M, S> const& a, Swizzle<B2, M2, S2> const& b) {
   return invoke<Op::composition>(a, b);
 }
-/// Returns the complement of l below its own cosize: a layout whose elements plus those of l cover the indices
-/// that l skips.
+/// Returns a layout r, the complement of l, such that the elements of l plus those of r are all different and
+/// cover the integers below the cosize of l.
 template <layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto complement(L const& l) {
   return invoke<Op::complement1>(l);
@@ -343,8 +343,8 @@ ZELLIGE_HOST_DEVICE constexpr auto slice(Crd const& crd, ComposedLayout<A, O, B>
   return get<0>(slice_and_offset(crd, l));
 }
 
-// Returns one more than the greatest index of a composed layout, or of its mode I.... For run-time numbers
-// after a swizzle it is an upper bound.
+// Returns one more than the greatest index of a composed layout, or of the mode that indices I select. For
+// run-time numbers after a swizzle it is an upper bound.
 template <int... I, class A, class O, class B>
 ZELLIGE_HOST_DEVICE constexpr auto cosize(ComposedLayout<A, O, B> const& l) {
   return invoke<Op::cosize>(l, Int<I>{}...);

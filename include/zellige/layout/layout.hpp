@@ -56,7 +56,7 @@ struct Layout : private tuple<S, D> {
   constexpr Layout() = default;
   ZELLIGE_STEP constexpr Layout(S const& shape, D const& stride = {}) : tuple<S, D>(shape, stride) {}
 
-  /// Returns the shape, or the shape of mode I....
+  /// Returns the shape, or the shape of the nested mode that the mode indices I select.
   template <int... I>
   ZELLIGE_STEP constexpr decltype(auto) shape() const {
     if constexpr (sizeof...(I) > 0)
@@ -66,7 +66,7 @@ struct Layout : private tuple<S, D> {
     else
       return get<0>(static_cast<tuple<S, D> const&>(*this));
   }
-  /// Returns the strides, or the strides of mode I....
+  /// Returns the strides, or the strides of the nested mode that the mode indices I select.
   template <int... I>
   ZELLIGE_STEP constexpr decltype(auto) stride() const {
     if constexpr (sizeof...(I) > 0)
@@ -188,7 +188,7 @@ template <class S, class D>
 inline constexpr bool of_user_module<Layout<S, D>> = !is_own_stride<D>;
 }  // namespace detail
 
-// Returns the shape of a layout, tuple or number, or the shape of the mode that the path I... selects:
+// Returns the shape of a layout, tuple or number, or the shape of the nested mode that mode indices I select:
 // shape<0, 1>(a).
 template <int... I, class T>
 ZELLIGE_HOST_DEVICE constexpr auto shape(T const& t) {
@@ -199,7 +199,7 @@ ZELLIGE_HOST_DEVICE constexpr auto shape(T const& t) {
   else
     return get<I...>(t);
 }
-/// Returns the strides of a layout, or those of the mode that the path I... selects.
+/// Returns the strides of a layout, or the strides of the nested mode that mode indices I select.
 template <int... I, class T>
 ZELLIGE_HOST_DEVICE constexpr auto stride(T const& t) {
   return t.template stride<I...>();

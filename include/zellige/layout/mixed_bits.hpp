@@ -154,7 +154,8 @@ ZELLIGE_HOST_DEVICE constexpr auto to_mixed_bits(S const& shape, D const& stride
     return make_mixed_bits(Int<0>{}, crd * stride, (shape - Int<1>{}) * stride);
   }
 }
-/// Returns the offset of a coordinate, which may be a linear index, in a layout; see above.
+/// Returns the offset of a coordinate (or linear index) in a layout, with its known bits. Extent times stride
+/// of each mode must be a power of two.
 template <class L, class Crd>
 requires requires { L::layout_tag; }
 ZELLIGE_HOST_DEVICE constexpr auto to_mixed_bits(L const& layout, Crd const& crd) {

@@ -107,8 +107,8 @@ ZELLIGE_ALGEBRA constexpr bool static_below(Planned<n, m> const& p, int node, bo
   return true;
 }
 
-// Reads single numbers of a plan. Device functions may not use the plan's value itself, but may call these
-// functions.
+// Reads single numbers of a plan P (an operation's result tree and run-time expressions). Device functions
+// may not use P::value itself, but may call these functions.
 template <class P>
 struct at {
   ZELLIGE_ALGEBRA static consteval int kids(int i) { return P::value.nodes[i].kids; }
@@ -148,7 +148,7 @@ struct Slots {
   int narrow[n > 0 ? n : 1];
   long long wide[n > 0 ? n : 1];
 };
-/// Returns the value of slot `id`.
+/// Returns the run-time number in slot `id`: an input or the result of an expression.
 template <class P, int id, int n>
 ZELLIGE_STEP constexpr auto slot(Slots<n> const& s) {
   if constexpr (at<P>::is_wide(id))
@@ -406,7 +406,8 @@ ZELLIGE_STEP constexpr auto make_result(Slots<n> const& s) {
   }
 }
 
-/// Computes the expressions of plan P from the arguments and returns the operation's result.
+/// Computes the run-time expressions that plan P lists from the arguments, and returns the operation's
+/// result.
 template <class P, class... T>
 ZELLIGE_STEP constexpr auto execute(T const&... args) {
   Slots<at<P>::step_count()> slots{};

@@ -83,7 +83,8 @@ struct foreign_tuple {
   static constexpr int size = -1;
 };
 
-/// True for this library's tuple and for types derived from it that register here, such as ArithmeticTuple.
+/// True for this library's tuples: tuple itself, and types for which this variable is specialised
+/// (ArithmeticTuple, array).
 template <class T>
 inline constexpr bool is_own_tuple_v = false;
 template <class... T>

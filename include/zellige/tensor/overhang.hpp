@@ -43,7 +43,7 @@ namespace detail {
 ZELLIGE_HOST_DEVICE constexpr Overhang either(Overhang const& a, Overhang const& b) {
   return a.tile != 0 ? a : b;
 }
-/// Returns the record for a view of the same elements in other modes.
+/// Returns the out-of-bounds record for a view of the same elements in other modes.
 ZELLIGE_HOST_DEVICE constexpr Overhang rearranged(Overhang o) {
   o.mode = Overhang::anywhere;
   o.room = Overhang::unknown;
@@ -51,8 +51,8 @@ ZELLIGE_HOST_DEVICE constexpr Overhang rearranged(Overhang o) {
 }
 ZELLIGE_HOST_DEVICE constexpr NoOverhang rearranged(NoOverhang) { return {}; }
 
-/// Returns the record for a view that keeps some of the modes completely, in order: keeps[i] is true if it
-/// keeps mode i.
+/// Returns the out-of-bounds record for a view that keeps some of the modes completely, in order: keeps[i] is
+/// true if it keeps mode i.
 template <bool... keeps>
 ZELLIGE_HOST_DEVICE constexpr Overhang kept(Overhang o) {
   constexpr bool all[] = {keeps..., true};
@@ -87,8 +87,8 @@ struct Picked<tuple<C...>> {
 /// What a division selects: every tile, the tile at a coordinate, or one element of every tile.
 enum class Part : signed char { every, tile, thread };
 
-/// Returns the record for the division of mode `mode` into tiles. It has `extent` elements, of which `room`
-/// are in bounds; crd selects a tile or an element.
+/// Returns the out-of-bounds record for the division of mode `mode` into tiles. It has `extent` elements, of
+/// which `room` are in bounds; crd selects a tile or an element.
 template <Part part, class Crd>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut(long long tile, long long extent, long long room, int mode,
                                            [[maybe_unused]] Crd const& crd) {
@@ -133,8 +133,9 @@ ZELLIGE_HOST_DEVICE constexpr Overhang cut_mode(Overhang const& had, S const& sh
 template <Part part, class S, class T, class Crd, int... I>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_modes(Overhang const& had, S const& shape, T const& tiler,
                                                  Crd const& crd, seq<I...>);
-/// Returns the record after a tiler divides a shape that had the record `had`. crd selects a tile, or an
-/// element of every tile, mode by mode; `mode` is the position of the shape among the view's modes.
+/// Returns the out-of-bounds record after a tiler divides a shape that had the record `had`. crd selects a
+/// tile, or an element of every tile, mode by mode; `mode` is the position of the shape among the view's
+/// modes.
 template <Part part, class S, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_shape(Overhang const& had, S const& shape, T const& tiler,
                                                  Crd const& crd, int mode = 0) {
@@ -160,8 +161,8 @@ ZELLIGE_HOST_DEVICE constexpr Overhang cut_shape(Overhang const& had, S const& s
     return {};
   }
 }
-/// Returns the record of one mode of several. A tiler nested in a tiler divides modes that are not modes of
-/// the view, so only the outer mode is recorded.
+/// Returns the out-of-bounds record of one mode of several. A tiler nested in a tiler divides modes that are
+/// not modes of the view, so only the outer mode is recorded.
 template <Part part, class S, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_mode(Overhang const& had, S const& shape, T const& tiler,
                                                 Crd const& crd, int mode) {
@@ -194,8 +195,9 @@ inline constexpr bool tiles_of_numbers = integral<T> || is_underscore_v<T>;
 template <class... T>
 inline constexpr bool tiles_of_numbers<tuple<T...>> = (tiles_of_numbers<T> && ...);
 
-/// Returns the record after the layout was divided into `divided`. A tile that is a layout (its elements may
-/// not be adjacent) leaves a remainder if tile and rest together have more elements than the layout.
+/// Returns the out-of-bounds record after the layout was divided into `divided`. A tile that is a layout (its
+/// elements may not be adjacent) leaves a remainder if tile and rest together have more elements than the
+/// layout.
 template <Part part, class L, class D, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_layout(Overhang const& had, L const& layout, D const& divided,
                                                   T const& tiler, Crd const& crd) {
@@ -221,7 +223,7 @@ ZELLIGE_HOST_DEVICE constexpr long long reach(T const& tiler) {
     return 0;
   }
 }
-/// Returns the record for one mode of a composition.
+/// Returns the out-of-bounds record for one mode of a composition.
 template <class S, class T>
 ZELLIGE_HOST_DEVICE constexpr Overhang reach_shape(Overhang const& had, S const& shape, T const& tiler,
                                                    int mode) {
@@ -237,7 +239,7 @@ ZELLIGE_HOST_DEVICE constexpr Overhang reach_modes(Overhang const& had, S const&
   ((found = either(found, reach_shape(had, get<I>(shape), get<I>(tiler), I))), ...);
   return found;
 }
-/// Returns the record for the composition of a shape with a tiler.
+/// Returns the out-of-bounds record for the composition of a shape with a tiler.
 template <class S, class T>
 ZELLIGE_HOST_DEVICE constexpr Overhang reach_layout(Overhang const& had, S const& shape, T const& tiler) {
   if constexpr (tuple_like<T>) {
@@ -253,8 +255,8 @@ ZELLIGE_HOST_DEVICE constexpr Overhang reach_layout(Overhang const& had, S const
   }
 }
 
-/// Returns the record for one thread's elements of all tiles of a shape; tv maps (thread, value) to an
-/// element of the tile. Exact, by a loop over the values; called only if some tiles are partial.
+/// Returns the out-of-bounds record for one thread's elements of all tiles of a shape; tv maps (thread,
+/// value) to an element of the tile. Exact, by a loop over the values; called only if some tiles are partial.
 template <class S, class T, class TV, int... I>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_thread(Overhang const& had, S const& shape, T const& tile,
                                                   TV const& tv, int thread, seq<I...>) {

@@ -70,7 +70,7 @@ inline CellGrid transposed(CellGrid const& g) {
   return r;
 }
 
-/// Returns the grids as an SVG document.
+/// Returns a drawing, one or more grids of cells, as an SVG document.
 inline std::string grids_svg(std::vector<CellGrid> const& grids) {
   static constexpr char const* colours[] = {"#afafff", "#afffaf", "#ffffaf", "#ffafaf",
                                             "#d2d2ff", "#d2ffd2", "#ffffd2", "#ffd2d2"};
@@ -104,7 +104,7 @@ inline std::string grids_svg(std::vector<CellGrid> const& grids) {
   return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + number(width) + "\" height=\"" +
          number(height) + "\" font-family=\"monospace\" text-anchor=\"middle\">\n" + body + "</svg>\n";
 }
-/// Returns the grids as a LaTeX document.
+/// Returns a drawing, one or more grids of cells, as a LaTeX (TikZ) document.
 inline std::string grids_latex(std::vector<CellGrid> const& grids) {
   static constexpr char const* colours[] = {"blue!30", "green!30", "yellow!40", "red!30",
                                             "blue!15", "green!15", "yellow!20", "red!15"};

@@ -331,12 +331,12 @@ ZELLIGE_HOST_DEVICE constexpr decltype(auto) Tensor<EngineT, LayoutT>::at(Self& 
   }
 }
 
-/// Returns the layout of a tensor, or of its mode I....
+/// Returns the layout of a tensor, or of the nested mode that mode indices I select.
 template <int... I, tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto layout(X const& x) {
   return layout<I...>(x.layout());
 }
-/// Returns mode I... of a tensor as a tensor, at coordinate 0 in the other modes.
+/// Returns the nested mode that mode indices I select as a tensor, at coordinate 0 in the other modes.
 template <int... I, tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto tensor(X&& x) {
   if constexpr (sizeof...(I) == 0)

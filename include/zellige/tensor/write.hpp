@@ -165,7 +165,7 @@ ZELLIGE_HOST_DEVICE void write_pretty(Sink const& s, T const& x) {
   }
 }
 
-/// Writes a line of `count` marks.
+/// Writes a line that consists of `count` characters `mark`.
 template <class Sink>
 ZELLIGE_HOST_DEVICE void write_rule(Sink const& s, char mark, int count) {
   for (int i = 0; i < count; ++i) s.letter(mark);

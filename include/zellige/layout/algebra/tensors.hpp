@@ -45,7 +45,7 @@ ZELLIGE_ALGEBRA constexpr Value tensor_call(Tape& t, View x, View crd) {
   if (t.failed()) return nothing();
   return tensor(at, both[0]);
 }
-/// Returns the composed layout l with its offset moved to the coordinate crd.
+/// Returns the composed layout l with the coordinate crd as its origin.
 ZELLIGE_ALGEBRA constexpr Value started_at(Tape& t, View l, View crd) {
   if (l[2].is(ValueKind::composed)) {
     Value const within = started_at(t, l[2], crd);
