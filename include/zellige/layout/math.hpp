@@ -69,7 +69,6 @@ ZELLIGE_HOST_DEVICE constexpr auto lcm(A a, B b) {
   return a / gcd(a, b) * b;
 }
 
-/// Bit operations; static for static numbers.
 namespace detail {
 template <class T>
 ZELLIGE_HOST_DEVICE constexpr int width_of(T a) {

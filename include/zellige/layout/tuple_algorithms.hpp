@@ -217,8 +217,8 @@ ZELLIGE_HOST_DEVICE constexpr void for_each_leaf(T&& t, F&& f) {
   detail::for_each_leafwise<F>{f}(static_cast<T&&>(t));
 }
 
-// Returns the index of the first element, from I on, for which pred holds; the rank if there is none.
 namespace detail {
+// Returns the index of the first element, from I on, for which pred holds; the rank if there is none.
 ZELLIGE_CALLS_BACK
 template <int I, class T, class P>
 ZELLIGE_HOST_DEVICE constexpr auto find_from(T const& t, P&& pred) {

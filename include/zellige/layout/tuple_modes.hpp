@@ -286,8 +286,8 @@ ZELLIGE_HOST_DEVICE constexpr auto unflatten(T const& flat, P const& profile) {
   return detail::fill_profile<0>(flat, profile);
 }
 
-// Returns (t0[J], t1[J], ...): column J of a tuple of rows.
 namespace detail {
+// Returns (t0[J], t1[J], ...): column J of a tuple of rows.
 template <int J, class T, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto column(T const& t, seq<I...>) {
   return make_tuple(get<J>(get<I>(t))...);

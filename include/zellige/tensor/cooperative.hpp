@@ -12,8 +12,8 @@
 
 namespace zellige {
 
-/// The layout of a swizzled layout without its swizzle.
 namespace detail {
+/// The layout of a swizzled layout without its swizzle.
 template <class L>
 struct without_swizzle {
   using type = L;
