@@ -38,7 +38,7 @@ inline Value gmma_atom(Tape& t, std::string_view major, std::string_view kind, l
                            leaf({-1, ValueKind::flag, fixed(bits), {}, 0}), algebra::upcast(t, raw, bits));
 }
 
-/// Returns the operand if it is a tensor, else the identity tensor of the shape that it is.
+/// Returns the operand if it is a tensor; if it is a shape, returns the identity tensor of that shape.
 inline Value tensor_of(Operand const& o) {
   return o.value.is(ValueKind::tensor) ? o.value : algebra::identity_tensor(o.value);
 }

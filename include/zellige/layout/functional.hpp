@@ -21,7 +21,8 @@ struct constant_fn {
   }
 };
 
-// Macros define these, because C++ has no other uniform way.
+// Defines a function object of one argument. A macro, because C++ has no other way to define many of them
+// uniformly.
 #define ZELLIGE_UNARY_FUNCTION(name, ...)                                  \
   struct name {                                                            \
     template <class T>                                                     \

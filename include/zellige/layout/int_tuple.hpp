@@ -44,7 +44,7 @@ inline constexpr long long static_product<tuple<T...>> =
     ((static_product<T> != unknown) && ...) ? (1LL * ... * static_product<T>) : unknown;
 ZELLIGE_HOST_DEVICE constexpr bool fits_int(long long v) { return v >= -2147483647 - 1 && v <= 2147483647; }
 
-// Generic lambdas would be clearer below, but NVRTC treats them as host functions.
+// Multiplies the elements of t. A named function, because NVRTC treats generic lambdas as host functions.
 template <class T, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto product_of(T const& t, seq<I...>);
 template <class T, int... I>
@@ -141,8 +141,8 @@ template <class A, class B>
 ZELLIGE_HOST_DEVICE constexpr auto congruent(A const&, B const&) {
   return C<detail::congruent_v<A, B>>{};
 }
-/// Returns the static true if a has a number wherever its nesting ends, where b may be a deeper tuple: the
-/// profile of b refines that of a.
+/// Returns the static true if the profile of b refines that of a: the nesting is the same, except that b may
+/// have a tuple where a has a number.
 template <class A, class B>
 ZELLIGE_HOST_DEVICE constexpr auto weakly_congruent(A const&, B const&) {
   return C<detail::weakly_congruent_types<A, B>::value>{};

@@ -161,7 +161,7 @@ ZELLIGE_HOST_DEVICE constexpr auto get(Layout<S, D> const& layout) {
   else
     return mode_is_out_of_range<I, detail::rank_v<S>>(), Layout<Int<1>, Int<0>>{};
 }
-/// Returns the layout, or mode I... of it.
+/// Returns the layout, or the nested mode that mode indices I select.
 template <int... I, class L>
 requires layout_like<L> ZELLIGE_HOST_DEVICE constexpr auto layout(L const& l) {
   if constexpr (sizeof...(I) == 0)
@@ -342,8 +342,8 @@ ZELLIGE_STEP constexpr auto offset_flat(tuple<C...> const& crd, S const& shape, 
                         get<nth_true<!is_underscore_v<C>...>(I)>(shape),
                         get<nth_true<!is_underscore_v<C>...>(I)>(stride)));
 }
-/// Returns the index of a coordinate with each `_` taken as 0. For flat coordinates and integer strides no
-/// terms are added for them.
+/// Returns the index of a coordinate with each `_` taken as 0. Flat coordinates with
+/// integer strides need no term for a `_`.
 template <class Crd, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr auto slice_offset(Crd const& crd, S const& shape, D const& stride) {
   if constexpr (is_flat_v<Crd> && has_integral_strides_v<D> &&

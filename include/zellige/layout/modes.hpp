@@ -65,7 +65,7 @@ template <int B, int N, layout_like T>
 ZELLIGE_HOST_DEVICE constexpr auto group(T const& t) {
   return invoke<Op::group>(t, Int<B>{}, Int<N>{});
 }
-/// Returns modes I... of t in this order.
+/// Returns the modes of t that the indices I list, in the order of the list.
 template <int... I, layout_like T>
 ZELLIGE_HOST_DEVICE constexpr auto select(T const& t) {
   return invoke<Op::select>(t, Int<I>{}...);

@@ -72,7 +72,8 @@ ZELLIGE_LAYOUT_OPERATIONS(ZELLIGE_ROW)
 inline Value coalesce(Value const& l, Value const& profile) {
   return evaluate(Op::coalesce_profile, "coalesce", {l, profile});
 }
-/// Returns the complement of l up to its own cosize.
+/// Returns the complement of l below its own cosize: the elements of l plus those of the result are all
+/// different and cover the integers below the cosize.
 inline Value complement(Value const& l) { return evaluate(Op::complement1, "complement", {l}); }
 /// Returns how many elements a copy between the two layouts can move as one vector.
 inline long long max_common_vector(Value const& a, Value const& b) {

@@ -121,7 +121,7 @@ ZELLIGE_HOST_DEVICE constexpr auto take(T const& t) {
   else
     return tuple<>{};
 }
-/// Returns modes I... in this order.
+/// Returns the modes of t that the indices I list, in the order of the list.
 template <int... I, detail::no_layout T>
 ZELLIGE_HOST_DEVICE constexpr auto select(T const& t) {
   return detail::pick(t, seq<I...>{});

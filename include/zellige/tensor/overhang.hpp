@@ -31,7 +31,7 @@ struct Overhang {
 
   long long tile = 0;  // 0: all elements are in bounds
   long long extent = 0;
-  /// the mode of which only the first `room` elements are in bounds; anywhere: some elements are not
+  /// The mode of which only the first `room` elements are in bounds; anywhere: some of the view's are not.
   int mode = anywhere;
   long long room = unknown;  // unknown: some of the mode's elements are out of bounds
 };

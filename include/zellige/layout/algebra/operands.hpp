@@ -54,7 +54,6 @@ ZELLIGE_ALGEBRA constexpr Value coprofile_of(Tape& t, View l) {
   return coprofile(l);
 }
 
-// Modes.
 /// The mode with which append and prepend pad: the third operand if there is one, else a mode of one element.
 ZELLIGE_ALGEBRA constexpr Value extra(Values const& a, View padded) {
   if (a.size() > 2) return a[2];

@@ -27,8 +27,9 @@ struct Settled {
 /// Which checks of run-time numbers may be recorded: none, or the conditions of a composition.
 enum class Asks : signed char { nothing, composition };
 
-/// Settles f(start + l(c)): the start of the result is f(start), and its layout is f(start + l(c)) - f(start)
-/// if that is a layout. It is one if no mode of l carries together with the start.
+/// Returns the normal form of f(start + l(c)), for layouts f and l: the start of the result is f(start), and
+/// its layout is f(start + l(c)) - f(start) if that is a layout. It is one if no mode of l carries together
+/// with the start.
 ZELLIGE_ALGEBRA constexpr Settled after_start(Tape& t, View f, Num start, View l) {
   Settled s;
   List<ValueNode> flat = leaves_of(f);
@@ -60,7 +61,7 @@ ZELLIGE_ALGEBRA constexpr Settled after_start(Tape& t, View f, Num start, View l
   s.is = of_integers(f);
   return s;
 }
-/// Settles f(offset + inner), for a layout f and a settled inner.
+/// Returns the normal form of f(offset + inner(c)), for a layout f and an `inner` in normal form.
 ZELLIGE_ALGEBRA constexpr Settled settle_layout(Tape& t, View f, Num offset, Settled const& inner,
                                                 Asks asks) {
   Settled s;

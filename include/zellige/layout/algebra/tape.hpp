@@ -113,8 +113,7 @@ class Tape {
     for (int i = 0; i < inputs; ++i) steps_.push_back({});
   }
 
-  // Small static numbers, the most frequent, are computed without a further call: every call costs compile
-  // time.
+  // Returns a + b. Small static numbers, the most frequent, need no further call, which saves compile time.
   ZELLIGE_ALGEBRA constexpr Num add(Num a, Num b) {
     if (small(a, b)) return {a.v + b.v, 0};
     return guarded(Arith::add, a, b);
