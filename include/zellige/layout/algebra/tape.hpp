@@ -151,7 +151,7 @@ class Tape {
     if (a.id == 0) return {(a.v > 0) - (a.v < 0), 0};
     return binary(Arith::sign, a, a);
   }
-  /// Comparisons and conditions are numbers, 1 if true and 0 if false.
+  /// Returns 1 if a < b, else 0.
   ZELLIGE_ALGEBRA constexpr Num lt(Num a, Num b) {
     if (a.id == 0 && b.id == 0) return {a.v < b.v, 0};
     return binary(Arith::lt, a, b);
