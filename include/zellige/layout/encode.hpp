@@ -179,7 +179,7 @@ struct encode<ComposedLayout<A, O, B>> {
   }
 };
 
-/// encode_type<T>::make(e) returns a type as a Value.
+/// encode_type<T>::make(e) returns the type T as a Value, a tree of nodes.
 template <class T>
 struct encode_type {
   ZELLIGE_ALGEBRA static constexpr Value make(Encoder& e) {

@@ -35,7 +35,7 @@ struct store<false, false, T, R...> {
   T first;
   store_of<R...> rest;
 };
-/// Reference to the I-th stored (non-empty or default-constructed) element of nested storage.
+/// Returns a reference to element I, which must not be empty: member `first` after I steps through `rest`.
 template <int I, class S>
 ZELLIGE_STEP constexpr auto& stored(S& s) {
   if constexpr (I == 0)

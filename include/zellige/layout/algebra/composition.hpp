@@ -28,7 +28,7 @@ struct Steps {
   Num max;
   int modes;
 };
-/// What the modes of B that were placed so far use of A, for the overlap check.
+/// For the overlap check: how the modes of B that were placed so far step through the modes of A.
 struct Reached {
   List<Reach> digits;
   List<Steps> steps;

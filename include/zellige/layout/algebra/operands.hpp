@@ -60,14 +60,13 @@ ZELLIGE_ALGEBRA constexpr Value extra(Values const& a, View padded) {
   if (padded.is_layout()) return unit();
   return number(1);
 }
-/// Returns the mode of the first operand that the other operands, mode indices, select one after another, the
-/// outermost first.
+/// Returns the nested mode of a[0] that the mode indices a[1], a[2], ... select, the outermost first.
 ZELLIGE_ALGEBRA constexpr Value mode_at(Tape& t, Values const& a) {
   Value v = a[0];
   for (int i = 1; i < a.size() && !t.failed(); ++i) v = get(t, v, small(a[i]));
   return v;
 }
-/// Returns the modes of the first operand that the other operands, mode indices, list.
+/// Returns the modes of a[0] that the mode indices a[1], a[2], ... list.
 ZELLIGE_ALGEBRA constexpr Value selected(Tape& t, Values const& a) {
   Value r = empty(a[0].kind());
   for (int i = 1; i < a.size() && !t.failed(); ++i) r.add(get(t, a[0], small(a[i])));
