@@ -1,5 +1,5 @@
-// Sees tensors in vectors: how many elements two tensors can move together, and the same memory as elements
-// of another size.
+// Vectorised access to tensors: how many elements two tensors can move together, and a tensor's memory as
+// elements of another size (recast).
 //
 //   max_common_vector(a, b)      the number of elements contiguous in both, in the same order: Int<N>
 //   recast<uint128_t>(a)         a's memory in elements of 128 bits, with its layout converted

@@ -1,5 +1,5 @@
-// complement(L, m): the layout that adds to L's elements so as to reach the integers below m. Its elements
-// plus those of L are all different, and the complement ascends.
+// complement(L, m): the layout R that fills the gaps of L below m. The elements of R plus those of L are all
+// different and cover the integers below m, and the elements of R ascend.
 //
 //   complement(4:2, 24) = (2, 3):(1, 8)
 #pragma once

@@ -1,4 +1,5 @@
-// Arithmetic, comparisons and orders of integer tuples, as values. A predicate returns the number 1 or 0.
+// Arithmetic, comparisons and orders of integer tuples that are Values (trees of numbers, see value.hpp). A
+// predicate returns the number 1 or 0.
 #pragma once
 #include <zellige/layout/algebra/module.hpp>
 

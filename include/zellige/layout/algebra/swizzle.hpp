@@ -1,6 +1,6 @@
-// Operations on swizzles and composed layouts as values: construction, composition, recast and slices. A
-// swizzle is a leaf with its bits in s, base in d and shift in e; a composed layout has three children:
-// swizzle or layout, offset, layout.
+// Operations on swizzles and composed layouts that are Values (trees of nodes, see value.hpp): construction,
+// composition, recast and slices. A swizzle is a leaf with its bits in s, base in d and shift in e. A
+// composed layout has three children: swizzle or layout, offset, layout.
 #pragma once
 #include <zellige/layout/algebra/coordinate.hpp>
 #include <zellige/layout/algebra/inverse.hpp>

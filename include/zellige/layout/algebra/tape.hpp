@@ -1,6 +1,6 @@
-// Arithmetic on numbers that may be unknown. At run time a Tape computes immediately. At compile time it
-// records the expressions to be computed from the run-time inputs, each different expression once, and the
-// checks to be made at run time.
+// Tape: arithmetic on numbers that may be unknown at compile time. At run time a Tape computes immediately.
+// At compile time it records the expressions of the run-time inputs that are to be computed, each different
+// expression once, and the checks to be made at run time.
 #pragma once
 #include <zellige/layout/algebra/rule.hpp>
 #include <zellige/layout/algebra/value.hpp>
