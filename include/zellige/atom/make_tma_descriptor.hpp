@@ -1,12 +1,13 @@
-// Makes TmaDescriptors on the host, and explains why the hardware would refuse one: the driver reports only
-// "invalid argument", and some errors end the kernel with an illegal instruction.
+// Encodes TMA descriptors (CUtensorMap) on the host, for a GPU or for the emulator. An invalid description throws
+// with the name and value of the wrong field. The driver itself would report only "invalid argument", or accept
+// the descriptor and let the kernel end with an illegal instruction.
 //
 //   TmaTensor x{.name = "X", .element = TmaElement::f16, .rank = 2, .extent = {k, m}, .stride = {0, 2 * k},
 //               .box = {64, 128}, .swizzle = SwizzleMode::b128};              // innermost first; strides in bytes
 //   TmaDescriptor map = make_tma_descriptor(x, device_pointer);               // for the GPU: through libcuda
 //   TmaDescriptor twin = make_tma_descriptor_emulated(x, 2 * m * k);          // for the emulator: bytes of X
 //
-// Host code only; std::string and dlopen are used.
+// Host code only: uses std::string and dlopen.
 #pragma once
 
 #include <dlfcn.h>
@@ -25,27 +26,32 @@ namespace zellige {
 
 using TmaElement = emulate::Element;
 
-/// The L2 promotion size of a box's accesses: the values of CUtensorMapL2promotion.
+/// L2 promotion of a TMA access: the granularity in bytes with which L2 fetches. Same values as
+/// CUtensorMapL2promotion.
 enum class TmaPromotion : uint8_t { none, l2_64, l2_128, l2_256 };
+/// Interleaved layout of the tensor in global memory. Same values as CUtensorMapInterleave.
 enum class TmaInterleave : uint8_t { none, b16, b32 };
 
+/// Describes a tensor in global memory and the box that one TMA instruction copies: the arguments of
+/// cuTensorMapEncodeTiled or, if `im2col` is set, of cuTensorMapEncodeIm2col.
 struct TmaTensor {
   const char* name = "tensor";
   TmaElement element = TmaElement::f16;
   int rank = 2;
   int64_t extent[5] = {1, 1, 1, 1, 1};  // elements, innermost first
   int64_t stride[5] = {};               // bytes; [0] is ignored: elements are contiguous
-  int64_t box[5] = {1, 1, 1, 1,
-                    1};  // elements; with element strides, the extent in the tensor that the box spans
+  // Elements of the tensor that the box spans. With an element stride s it copies every s-th of them.
+  int64_t box[5] = {1, 1, 1, 1, 1};
   int64_t element_stride[5] = {1, 1, 1, 1, 1};
   SwizzleMode swizzle = SwizzleMode::none;
   TmaInterleave interleave = TmaInterleave::none;
   TmaPromotion promotion = TmaPromotion::l2_128;
-  bool nan_fill = false;  // elements outside are NaN instead of zero
-  // im2col: channels innermost, images outermost, pixels between; `box` is ignored.
+  bool nan_fill = false;  // elements outside the tensor are read as NaN; false: as zero
+  // im2col: channels are the innermost dimension, images the outermost, pixels those between. `box` is ignored.
   bool im2col = false;
-  int lower[3] = {}, upper[3] = {};  // the pixels' bounding box, relative to the first and the last one
-  int channels = 0, pixels = 0;      // per instruction
+  int lower[3] = {},
+      upper[3] = {};             // corners of the pixels' box: offsets from the first pixel, from the last
+  int channels = 0, pixels = 0;  // im2col: how many one instruction copies
 };
 
 inline int64_t tma_element_bytes(TmaElement e) { return emulate::element_bytes(e); }
@@ -54,7 +60,8 @@ inline const char* tma_swizzle_name(SwizzleMode s) {
   return names[static_cast<int>(s)];
 }
 
-/// The bytes that one instruction moves, including those outside the tensor: the mbarrier's expected bytes.
+/// Returns the bytes that one TMA load writes to shared memory, including the fill of elements outside the tensor.
+/// This is the count to announce to the mbarrier (expect_tx).
 inline int64_t tma_box_bytes(const TmaTensor& t) {
   int64_t bytes = tma_element_bytes(t.element);
   if (t.im2col) return bytes * t.channels * t.pixels;
@@ -63,16 +70,16 @@ inline int64_t tma_box_bytes(const TmaTensor& t) {
   return bytes;
 }
 
-/// The shared-memory bytes from the tile's first to the box's last: with a swizzle each row takes a span of
-/// 32, 64 or 128 bytes, even if it is shorter.
+/// Returns the size in bytes of the box in shared memory. With a swizzle, consecutive rows of the box are 32, 64 or
+/// 128 bytes apart, even if they are shorter; the padding after the last row does not count.
 inline int64_t tma_tile_bytes(const TmaTensor& t) {
   const int64_t line = (t.im2col ? t.channels : t.box[0]) * tma_element_bytes(t.element);
   const int64_t pitch = t.swizzle == SwizzleMode::none ? line : 16 << static_cast<int>(t.swizzle);
   return (tma_box_bytes(t) / line - 1) * pitch + line;
 }
 
-/// Returns what the hardware would refuse, as one sentence with the field and its value; "" if the tensor is
-/// valid.
+/// Checks `t` against the rules of the driver and the hardware, for a tensor at `address`. Returns a sentence that
+/// names the first wrong field and its value, or "" if a descriptor can be encoded.
 inline std::string tma_descriptor_error(const TmaTensor& t, uint64_t address) {
   const std::string who = std::string("TMA descriptor of ") + (t.name ? t.name : "a tensor") + ": ";
   const auto s = [](int64_t x) { return std::to_string(x); };
@@ -166,14 +173,15 @@ inline std::string tma_descriptor_error(const TmaTensor& t, uint64_t address) {
   return box_size_error();
 }
 
-/// The offset of the tensor's last byte from its first.
+/// Returns the number of bytes that the tensor spans in global memory, from its first byte to its last, inclusive.
 inline int64_t tma_tensor_bytes(const TmaTensor& t) {
   int64_t last = (t.extent[0] - 1) * tma_element_bytes(t.element);
   for (int d = 1; d < t.rank; ++d) last += (t.extent[d] - 1) * t.stride[d];
   return last + tma_element_bytes(t.element);
 }
 
-/// For a kernel on the GPU. Throws std::runtime_error if the descriptor is invalid or there is no driver.
+/// Returns the descriptor of the tensor at `device_address`, for a kernel on the GPU; the CUDA driver (libcuda.so.1)
+/// encodes it. Throws std::runtime_error if `t` is invalid, the address is null, or there is no driver.
 inline TmaDescriptor make_tma_descriptor(const TmaTensor& t, const void* device_address) {
   const auto address = reinterpret_cast<uint64_t>(device_address);
   if (const std::string error = tma_descriptor_error(t, address); !error.empty())
@@ -217,8 +225,8 @@ inline TmaDescriptor make_tma_descriptor(const TmaTensor& t, const void* device_
   return map;
 }
 
-/// A cached descriptor: encoded at the first call, and again only if the tensor has moved; nothing else that
-/// changes between calls, including the GPU, affects it.
+/// Caches one descriptor. A call encodes it if it is the first one or if `device_address` differs from that of the
+/// call before. Changes of `t`, or of the current GPU, do not update the cached descriptor.
 class TmaDescriptorAt {
  public:
   const TmaDescriptor& operator()(const TmaTensor& t, const void* device_address) {
@@ -232,8 +240,9 @@ class TmaDescriptorAt {
   TmaDescriptor map_{};
 };
 
-/// For a kernel on the emulator. `offset` bytes into the tensor passed with the launch (emulate's Parameter),
-/// which has `tensor_bytes`.
+/// Returns a descriptor for a kernel on the emulator. The described tensor begins `offset` bytes into a buffer of
+/// `tensor_bytes` bytes, which the launch passes as an emulate::Parameter. Throws std::runtime_error if `t` is
+/// invalid, reaches beyond the buffer, or is interleaved, which the emulator does not support.
 inline TmaDescriptor make_tma_descriptor_emulated(const TmaTensor& t, uint64_t tensor_bytes,
                                                   uint64_t offset = 0) {
   std::string error = tma_descriptor_error(t, offset);

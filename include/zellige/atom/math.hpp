@@ -1,6 +1,9 @@
-// The elementwise functions of a graph, on floats: relative error about 1e-6 or better (for exp it grows by
-// 1e-7 per unit of |x|), on the device and on the CPU. Call them qualified (zellige::exp): the C library's
-// names are global.
+// Defines the elementwise functions that generated kernels call (exp, gelu, sigmoid, max, ...), on floats, for the
+// device and the CPU. Their relative error is about 1e-6 or better; for exp it grows by 1e-7 per unit of |x|.
+//
+//   float y = zellige::gelu(x);
+//
+// Call them qualified (zellige::exp), because the C library's functions of the same names are global.
 #pragma once
 
 #include <zellige/atom/config.hpp>
@@ -26,8 +29,8 @@ ZELLIGE_ANYWHERE float pow(float x, float y) { return ZELLIGE_LIBM(powf)(x, y); 
 ZELLIGE_ANYWHERE float fma(float x, float y, float z) { return ZELLIGE_LIBM(fmaf)(x, y, z); }
 #undef ZELLIGE_LIBM
 
-/// 1 / x within 1 ulp: one instruction on the device, whereas an exact division takes eight. Flushes
-/// subnormal x and results to 0, which saves four instructions.
+/// Returns 1 / x within 1 ulp, in one instruction on the device; an exact division needs eight. The device flushes
+/// subnormal arguments and results to 0.
 ZELLIGE_ANYWHERE float reciprocal(float x) {
 #if defined(__CUDA_ARCH__)
   float result;
@@ -38,7 +41,7 @@ ZELLIGE_ANYWHERE float reciprocal(float x) {
 #endif
 }
 
-/// 2 to the x within 2 ulp: one instruction on the device; results below 2^-126 are zero.
+/// Returns 2^x within 2 ulp, in one instruction on the device, where results below 2^-126 are flushed to 0.
 ZELLIGE_ANYWHERE float exp2(float x) {
 #if defined(__CUDA_ARCH__)
   float result;
@@ -48,8 +51,8 @@ ZELLIGE_ANYWHERE float exp2(float x) {
   return __builtin_exp2f(x);
 #endif
 }
-/// e to the x in two instructions (the C library's takes eight): x log2 e is rounded, with an error of (2 +
-/// 1.7 |x|) ulp.
+/// Returns e^x. The device computes it as 2^(x log2 e) in two instructions; the C library's function needs eight.
+/// The rounded product makes the error (2 + 1.7 |x|) ulp.
 ZELLIGE_ANYWHERE float exp(float x) {
 #if defined(__CUDA_ARCH__)
   return exp2(1.4426950409f * x);
@@ -58,17 +61,18 @@ ZELLIGE_ANYWHERE float exp(float x) {
 #endif
 }
 
-/// e to the (scale x - top) in two instructions if scale and top are shared by several numbers: the error is
-/// a few ulp of |scale x| and |top|, which are rounded separately. top may be the lowest finite number, the
-/// initial value of a maximum.
+/// Returns e^(scale * x - top), as online softmax needs it: `top` is the row's maximum of scale * x. It compiles to
+/// two instructions per x if several x share `scale` and `top`. scale * x and top are rounded separately, so the
+/// exponent's error is a few ulp of each. `top` may be the lowest finite float, the initial value of a maximum.
 ZELLIGE_ANYWHERE float exp_below(float x, float scale, float top) {
   constexpr float log2e = 1.4426950409f, lowest = -3.4028234664e38f;
   const float shift = top * log2e;
   return exp2(fma(x, scale * log2e, -(shift < lowest ? lowest : shift)));
 }
 
-/// A divisor shared by several numbers, x / d each: within 2 ulp, one reciprocal for all. A divisor whose
-/// reciprocal would overflow or be subnormal is scaled first, with the numbers.
+/// Divides several numbers by one divisor: x / Divisor(d) is within 2 ulp of x / d. The constructor computes the
+/// reciprocal once; each division multiplies by it. If |d| is below 2^-100 or above 2^100, d and x are scaled by a
+/// power of two, so that the reciprocal neither overflows nor is subnormal.
 class Divisor {
  public:
   ZELLIGE_ANYWHERE explicit Divisor(float d)
@@ -82,7 +86,7 @@ class Divisor {
   float scale_, inverse_;
 };
 
-/// 1 / sqrt(x) within 2 ulp: one instruction on the device.
+/// Returns 1 / sqrt(x) within 2 ulp, in one instruction on the device.
 ZELLIGE_ANYWHERE float rsqrt(float x) {
 #if defined(__CUDA_ARCH__)
   float result;
@@ -93,7 +97,8 @@ ZELLIGE_ANYWHERE float rsqrt(float x) {
 #endif
 }
 
-/// The larger number, in one instruction on the device; a NaN operand gives NaN, so that an error stays visible.
+/// Returns the larger number, or NaN if either operand is NaN, so that an error upstream stays visible. One
+/// instruction on the device.
 ZELLIGE_ANYWHERE float max(float x, float y) {
 #if defined(__CUDA_ARCH__)
   float result;
@@ -103,6 +108,7 @@ ZELLIGE_ANYWHERE float max(float x, float y) {
   return x > y || x != x ? x : y;
 #endif
 }
+/// Returns the smaller number, or NaN if either operand is NaN. One instruction on the device.
 ZELLIGE_ANYWHERE float min(float x, float y) {
 #if defined(__CUDA_ARCH__)
   float result;
@@ -113,7 +119,7 @@ ZELLIGE_ANYWHERE float min(float x, float y) {
 #endif
 }
 
-/// The larger number, in one instruction; a NaN operand is ignored.
+/// Returns the larger number; if one operand is NaN, the other one. One instruction on the device.
 ZELLIGE_ANYWHERE float max_number(float x, float y) {
 #if defined(__CUDA_ARCH__)
   return ::fmaxf(x, y);
@@ -127,8 +133,8 @@ ZELLIGE_ANYWHERE float relu(float x) { return max(x, 0.0f); }
 ZELLIGE_ANYWHERE float clamp(float x, float low, float high) { return min(max(x, low), high); }
 ZELLIGE_ANYWHERE float sigmoid(float x) { return reciprocal(1.0f + zellige::exp(-x)); }
 ZELLIGE_ANYWHERE float silu(float x) { return x * sigmoid(x); }
-/// The exact form, x times the normal distribution function. erf(x)+1 cancels for negative x, hence its
-/// complement.
+/// Returns the exact GELU: x times the cumulative normal distribution at x. Uses erfc(-x / sqrt 2), because
+/// 1 + erf(x / sqrt 2) loses precision by cancellation for negative x.
 ZELLIGE_ANYWHERE float gelu(float x) {
 #if defined(__CUDA_ARCH__)
   return 0.5f * x * ::erfcf(-0.70710678118654752f * x);
@@ -136,7 +142,8 @@ ZELLIGE_ANYWHERE float gelu(float x) {
   return 0.5f * x * __builtin_erfcf(-0.70710678118654752f * x);
 #endif
 }
-/// The form with tanh: (1 + tanh z) / 2 is sigmoid(2 z), which does not cancel.
+/// Returns the tanh approximation of GELU, x (1 + tanh z) / 2 with z = sqrt(2 / pi) (x + 0.044715 x^3). Computes
+/// (1 + tanh z) / 2 as sigmoid(2 z), which does not cancel.
 ZELLIGE_ANYWHERE float gelu_tanh(float x) {
   constexpr float a = 1.5957691216f, b = 1.5957691216f * 0.044715f;
   return x * sigmoid(x * fma(x * x, b, a));

@@ -1,13 +1,14 @@
-// The (thread, value) layouts of 8x8 matrices of 16-bit elements: the operands of ldmatrix, stmatrix and
-// movmatrix. PTX ISA's figures, in bits, in CuTe's convention.
+// Defines the thread-value layouts of the operands of ldmatrix, stmatrix and movmatrix: one, two or four 8x8
+// matrices of 16-bit elements. They are the fragment figures of the PTX ISA in the convention of CuTe's traits:
+// (thread, bit) to an offset in bits.
 #pragma once
 
 #include <zellige/atom/thread_value.hpp>
 
 namespace zellige::matrix_layouts {
 
-// At one end a 16-byte row per addressing thread, at the other one register of each matrix per thread. Stride
-// 0 marks threads whose address is unused.
+// rows_*: the shared-memory side, one 16-byte matrix row per thread that passes an address. Stride 0 marks threads
+// whose address is unused. matrix_*: the register side, one 32-bit register per thread and matrix.
 inline constexpr ThreadValue rows_x1{{{8, 128}, {4, 0}}, {{128, 1}}};
 inline constexpr ThreadValue rows_x2{{{16, 128}, {2, 0}}, {{128, 1}}};
 inline constexpr ThreadValue rows_x4{{{32, 128}}, {{128, 1}}};

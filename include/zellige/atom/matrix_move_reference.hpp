@@ -1,14 +1,16 @@
-// The reference body of ldmatrix, stmatrix and movmatrix, from their rows alone: moves each bit from its
-// place in the source layout to its place in the destination layout. Host code only.
+// Implements ldmatrix, stmatrix and movmatrix on the CPU, for the emulator and the tests. The implementation uses
+// only the two thread-value layouts in the instruction's descriptor: each bit moves from its position in the source
+// layout to its position in the destination layout. Host code only.
 #pragma once
 
 #include <zellige/atom/mma_reference.hpp>
 
 namespace zellige::reference {
 
-/// operands.a: each thread's registers, or the 16 bytes that it addresses; operands.d: the same at the other end.
+/// Executes the matrix move that descriptor `row` describes. operands.a[t] points to thread t's source: its registers,
+/// or the 16-byte row whose address it passes, or is null. operands.d[t] is thread t's destination, likewise.
 inline void move_bits(const Instruction& row, const BodyOperands& operands) {
-  uint16_t whole[256];  // of four 8x8 matrices; no layout splits a unit
+  uint16_t whole[256];  // the elements of up to four 8x8 matrices; the layouts never split one of them
   constexpr int unit = 16;
   const auto each = [&](const ThreadValue& layout, auto pointers, auto f) {
     const Offsets<32> threads(layout.threads);

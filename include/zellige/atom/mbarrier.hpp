@@ -1,5 +1,6 @@
-// mbarrier: an 8-byte barrier in shared memory that counts arrivals and bytes. A phase completes after the
-// number of arrivals set by `mbarrier_init` and all announced bytes; then the next one begins.
+// Wraps PTX's mbarrier: an 8-byte barrier in shared memory that counts arrivals of threads and bytes of asynchronous
+// copies. A phase completes after the number of arrivals set by `mbarrier_init` and after all announced bytes; then
+// the next phase begins.
 //
 //   const auto full = shared<uint64_t>("full", 0, stages);
 //   if (threadIdx.x == 0) { mbarrier_init(full, 1); fence_mbarrier_init(); }
@@ -18,7 +19,8 @@
 
 namespace zellige {
 
-/// Called by one thread; others may use it after fence_mbarrier_init and a barrier. 1 <= count < 2^20.
+/// Initialises the barrier to `count` arrivals per phase, 1 <= count < 2^20. Called by one thread. Before other
+/// threads use the barrier, that thread calls fence_mbarrier_init and the threads synchronise.
 ZELLIGE_CALL void mbarrier_init(smem<uint64_t> barrier, unsigned count) {
 #if defined(ZELLIGE_EMULATE)
   emulate::mbarrier_init(barrier, count);
@@ -26,7 +28,7 @@ ZELLIGE_CALL void mbarrier_init(smem<uint64_t> barrier, unsigned count) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(smem_address(barrier)), "r"(count) : "memory");
 #endif
 }
-/// Required before its memory is reused.
+/// Invalidates the barrier. Required before its 8 bytes are used for anything else.
 ZELLIGE_CALL void mbarrier_inval(smem<uint64_t> barrier) {
 #if defined(ZELLIGE_EMULATE)
   emulate::mbarrier_inval(barrier);
@@ -35,7 +37,7 @@ ZELLIGE_CALL void mbarrier_inval(smem<uint64_t> barrier) {
 #endif
 }
 
-/// `count` arrivals.
+/// Arrives `count` times at the barrier, with release semantics in the block. Does not wait.
 ZELLIGE_CALL void mbarrier_arrive(smem<uint64_t> barrier, unsigned count = 1) {
 #if defined(ZELLIGE_EMULATE)
   emulate::mbarrier_arrive(barrier, emulate::own_block, count, 0);
@@ -44,7 +46,8 @@ ZELLIGE_CALL void mbarrier_arrive(smem<uint64_t> barrier, unsigned count = 1) {
                : "memory");
 #endif
 }
-/// One arrival, and `bytes` more expected bytes in this phase.
+/// Announces `bytes` more bytes to the current phase and arrives once. The phase completes only after asynchronous
+/// copies have written the announced bytes.
 ZELLIGE_CALL void mbarrier_arrive_expect_tx(smem<uint64_t> barrier, unsigned bytes) {
 #if defined(ZELLIGE_EMULATE)
   emulate::mbarrier_arrive(barrier, emulate::own_block, 1, bytes);
@@ -54,7 +57,7 @@ ZELLIGE_CALL void mbarrier_arrive_expect_tx(smem<uint64_t> barrier, unsigned byt
                : "memory");
 #endif
 }
-/// Bytes only, no arrival.
+/// Announces `bytes` more bytes to the current phase without an arrival.
 ZELLIGE_CALL void mbarrier_expect_tx(smem<uint64_t> barrier, unsigned bytes) {
 #if defined(ZELLIGE_EMULATE)
   emulate::mbarrier_arrive(barrier, emulate::own_block, 0, bytes);
@@ -64,7 +67,7 @@ ZELLIGE_CALL void mbarrier_expect_tx(smem<uint64_t> barrier, unsigned bytes) {
                : "memory");
 #endif
 }
-/// Completes `bytes` bytes in place of a copy that is not issued.
+/// Counts `bytes` announced bytes as written, in place of a copy that is not issued.
 ZELLIGE_CALL void mbarrier_complete_tx(smem<uint64_t> barrier, unsigned bytes) {
 #if defined(ZELLIGE_EMULATE)
   emulate::mbarrier_complete_tx(barrier, bytes);
@@ -75,8 +78,8 @@ ZELLIGE_CALL void mbarrier_complete_tx(smem<uint64_t> barrier, unsigned bytes) {
 #endif
 }
 
-/// The same on the mbarrier at this offset in the shared memory of the cluster's block `rank`, with release
-/// at cluster scope.
+/// Arrives `count` times at the mbarrier of another block of the cluster, with release semantics at cluster scope. The
+/// barrier has the same shared-memory offset as `barrier`, in the block with cluster rank `rank`.
 ZELLIGE_CALL void mbarrier_arrive_remote(smem<uint64_t> barrier, unsigned rank, unsigned count = 1) {
 #if defined(ZELLIGE_EMULATE)
   emulate::mbarrier_arrive(barrier, rank, count, 0);
@@ -87,9 +90,9 @@ ZELLIGE_CALL void mbarrier_arrive_remote(smem<uint64_t> barrier, unsigned rank, 
                : "memory");
 #endif
 }
-/// The same without a release. Sufficient to release a stage: this thread's reads of it have completed
-/// (wgmma_wait, or in registers), and it has no writes to publish. A release at cluster scope costs a memory
-/// fence in each k step: 30% of a clustered GEMM's time on an H200.
+/// Arrives like mbarrier_arrive_remote, but relaxed: earlier writes of this thread are not released. This suffices to
+/// free a stage of a shared-memory ring after its reads have completed (by wgmma_wait, or in registers). A release at
+/// cluster scope adds a memory fence per K step, which took 30% of a clustered GEMM's time on an H200.
 ZELLIGE_CALL void mbarrier_arrive_remote_relaxed(smem<uint64_t> barrier, unsigned rank, unsigned count = 1) {
 #if defined(ZELLIGE_EMULATE)
   emulate::mbarrier_arrive(barrier, rank, count, 0);
@@ -100,6 +103,8 @@ ZELLIGE_CALL void mbarrier_arrive_remote_relaxed(smem<uint64_t> barrier, unsigne
                : "memory");
 #endif
 }
+/// Announces `bytes` more bytes to the mbarrier of the cluster's block `rank` and arrives once, with release
+/// semantics at cluster scope. The barrier has the same shared-memory offset as `barrier`.
 ZELLIGE_CALL void mbarrier_arrive_expect_tx_remote(smem<uint64_t> barrier, unsigned rank, unsigned bytes) {
 #if defined(ZELLIGE_EMULATE)
   emulate::mbarrier_arrive(barrier, rank, 1, bytes);
@@ -111,7 +116,7 @@ ZELLIGE_CALL void mbarrier_arrive_expect_tx_remote(smem<uint64_t> barrier, unsig
 #endif
 }
 
-/// True if the phase of that parity has completed; does not wait.
+/// Returns true if the phase of that parity has completed. Does not wait.
 ZELLIGE_CALL bool mbarrier_test_wait(smem<uint64_t> barrier, unsigned parity) {
 #if defined(ZELLIGE_EMULATE)
   return emulate::mbarrier_test_wait(barrier, parity);
@@ -125,7 +130,8 @@ ZELLIGE_CALL bool mbarrier_test_wait(smem<uint64_t> barrier, unsigned parity) {
   return done != 0;
 #endif
 }
-/// The same, but the hardware may suspend the thread for a while before it returns false.
+/// Returns true if the phase of that parity has completed. The hardware may suspend the thread for a limited time
+/// before it returns false. The emulator waits until the phase completes and returns true.
 ZELLIGE_CALL bool mbarrier_try_wait(smem<uint64_t> barrier, unsigned parity) {
 #if defined(ZELLIGE_EMULATE)
   emulate::mbarrier_wait(barrier, parity);
@@ -140,7 +146,7 @@ ZELLIGE_CALL bool mbarrier_try_wait(smem<uint64_t> barrier, unsigned parity) {
   return done != 0;
 #endif
 }
-/// Waits until the phase of that parity has completed.
+/// Waits until the phase of that parity has completed, with acquire semantics in the block.
 ZELLIGE_CALL void mbarrier_wait(smem<uint64_t> barrier, unsigned parity) {
 #if defined(ZELLIGE_EMULATE)
   emulate::mbarrier_wait(barrier, parity);
@@ -153,7 +159,8 @@ ZELLIGE_CALL void mbarrier_wait(smem<uint64_t> barrier, unsigned parity) {
       : "memory");
 #endif
 }
-/// The same with acquire at cluster scope: required if other blocks of the cluster arrive.
+/// Waits until the phase of that parity has completed, with acquire semantics at cluster scope. Required if other
+/// blocks of the cluster arrive at the barrier.
 ZELLIGE_CALL void mbarrier_wait_cluster(smem<uint64_t> barrier, unsigned parity) {
 #if defined(ZELLIGE_EMULATE)
   emulate::mbarrier_wait(barrier, parity);
@@ -167,8 +174,8 @@ ZELLIGE_CALL void mbarrier_wait_cluster(smem<uint64_t> barrier, unsigned parity)
 #endif
 }
 
-/// Arrives when all cp.async that this thread has issued so far have completed; the count of `mbarrier_init`
-/// includes this arrival.
+/// Arrives once at the barrier as soon as all cp.async copies that this thread has issued so far have completed. The
+/// count passed to `mbarrier_init` must include this arrival (PTX: noinc). Does not wait.
 ZELLIGE_CALL void cp_async_mbarrier_arrive(smem<uint64_t> barrier) {
 #if defined(ZELLIGE_EMULATE)
   emulate::cp_async_mbarrier_arrive(barrier);

@@ -1,11 +1,13 @@
-// Warp matrix multiply-accumulate (mma.sync): d += a b, with fragments distributed over the warp's threads.
+// Wraps PTX's warp matrix multiply-accumulate (mma.sync): d += a b, with fragments in the registers of the warp's
+// 32 threads. Defines one struct per f16, bf16 and tf32 instruction of SM80, under CuTe's name, with its PTX.
 //
 //   float d[4] = {};
 //   uint32_t a[4], b[2];                        // fragments as ldmatrix leaves them
 //   mma_m16n8k16<half_t>(d, a, b);              // or bfloat16_t; uint32_t d[2] accumulates in f16
 //
-// Each struct is a row of mma_traits/table.hpp, under CuTe's name, with its PTX. On the emulator the call is
-// a warp collective that runs the row's reference body once.
+// mma_traits/names.hpp has the other types and architectures. Shapes and fragment layouts follow from the name
+// (mma_traits/table.hpp). On the emulator a call is a warp collective, which the instruction's reference
+// implementation computes once for the 32 threads.
 #pragma once
 
 #include <zellige/atom/bfloat16.hpp>
@@ -170,7 +172,8 @@ struct SM80_16x8x4_F32TF32TF32F32_TN : detail::RegisterByRegister<SM80_16x8x4_F3
 #endif
 };
 
-/// Selects the instruction by operand type T, K, and the accumulator register type.
+/// Maps an operand type T, the K extent and the accumulators' register type D to the m16n8 instruction, as `type`.
+/// D is float, or uint32_t for packed f16 accumulators. Other combinations do not compile.
 template <class T, int K, class D>
 struct mma_row;
 template <>
@@ -209,7 +212,8 @@ struct mma_row<tfloat32_t, 4, float> {
 #if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
 
 #if defined(ZELLIGE_EMULATE)
-/// The bytes per number if registers are checked for unwritten values; 0: integers.
+/// Bytes per number in the registers of the operands and the accumulators of Op. The emulator uses them to find
+/// registers that were never written; 0 disables the check, for integers.
 template <class Op>
 struct MmaNumbers {
   static constexpr int operand = emulate::number_bytes<typename Op::Element>,
@@ -217,7 +221,8 @@ struct MmaNumbers {
 };
 #endif
 
-/// d += a b by the instruction Row, of this file or of mma_traits/names.hpp.
+/// Computes d += a b with the warp instruction Row, a struct of this file or of mma_traits/names.hpp. All 32 threads
+/// of the warp must call it, each with its fragments.
 template <class Row>
 ZELLIGE_CALL void mma(typename Row::DRegisters& d, const typename Row::ARegisters& a,
                       const typename Row::BRegisters& b) {
@@ -228,14 +233,18 @@ ZELLIGE_CALL void mma(typename Row::DRegisters& d, const typename Row::ARegister
 #endif
 }
 
+/// Computes d += a b for 16x8x16 tiles of T (half_t or bfloat16_t). D is float (4 per thread), or uint32_t for packed
+/// f16 accumulators (2 per thread).
 template <class T, class D, int ND, int NA, int NB>
 ZELLIGE_CALL void mma_m16n8k16(D (&d)[ND], const uint32_t (&a)[NA], const uint32_t (&b)[NB]) {
   mma<typename mma_row<T, 16, D>::type>(d, a, b);
 }
+/// Computes d += a b for 16x8x8 tiles of T (half_t, bfloat16_t or tfloat32_t), with D as for mma_m16n8k16.
 template <class T, class D, int ND, int NA, int NB>
 ZELLIGE_CALL void mma_m16n8k8(D (&d)[ND], const uint32_t (&a)[NA], const uint32_t (&b)[NB]) {
   mma<typename mma_row<T, 8, D>::type>(d, a, b);
 }
+/// Computes d += a b for 16x8x4 tiles of tfloat32_t; D is float.
 template <class T, class D, int ND, int NA, int NB>
 ZELLIGE_CALL void mma_m16n8k4(D (&d)[ND], const uint32_t (&a)[NA], const uint32_t (&b)[NB]) {
   mma<typename mma_row<T, 4, D>::type>(d, a, b);

@@ -1,11 +1,13 @@
-// MMA_Traits and MMA_Atom: a matrix instruction and its (thread, value) layouts, as types.
+// Defines MMA_Traits and MMA_Atom, as in CuTe: a matrix instruction with its shape, element types and thread-value
+// layouts as types.
 //
 //   using Traits = MMA_Traits<SM80_16x8x16_F32F16F16F32_TN>;
 //   Traits::Shape_MNK{}                                     (_16,_8,_16)
 //   Traits::CLayout{}                                       ((_4,_8),(_2,_2)):((_32,_1),(_16,_8))
 //   MMA_Atom<SM80_16x8x16_F32F16F16F32_TN>{}.call(d, a, b, c)
 //
-// The types follow from the instruction's row (mma_traits/row.hpp), which follows from its name.
+// There is no specialization per instruction: the name is parsed into an MmaRow (mma_traits/row.hpp), which holds
+// shape and types, and the layouts are computed from that.
 #pragma once
 
 #include <zellige/atom/gmma.hpp>
@@ -21,7 +23,8 @@
 namespace zellige {
 namespace detail {
 
-/// The row of an instruction's type: a member of the type, or found by its name.
+/// Returns the descriptor (shape, types, issuing threads) of instruction type Op: Op::row() if it exists, else the one
+/// that find_mma parses from Op::name. The result converts to false if there is none.
 template <class Op>
 ZELLIGE_ALGEBRA constexpr MmaRow row_of() {
   if constexpr (requires { Op::row(); })
@@ -44,6 +47,8 @@ using mma_layout_t = planned_layout<mma_layout_of<Op, part>>;
 
 }  // namespace detail
 
+/// Traits of a matrix instruction, as CuTe's MMA_Traits: element types, shape, and the layouts that map (thread,
+/// value) to a coordinate of A (M,K), B (N,K) and C (M,N). Refuses to compile if Op is no known instruction.
 template <class Op, class... Args>
 struct MMA_Traits {
   static_assert(bool(detail::mma_row_of<Op>::value),
@@ -62,6 +67,8 @@ struct MMA_Traits {
   using Operation = Op;
 };
 
+/// Traits of a warpgroup instruction (wgmma). Fragments of shared-memory operands are descriptors (FrgTypeA,
+/// FrgTypeB). `accumulate_` chooses between d = a b (Zero) and d += a b (One).
 template <SM90::GMMA::warpgroup_operation Op>
 struct MMA_Traits<Op> {
   using Operation = Op;
@@ -106,7 +113,8 @@ struct MakeTensor<SM90::GMMA::smem_desc<major>> {
 };
 
 namespace detail {
-// The elements of an operand's fragments: values, or descriptors.
+// fragment_a, fragment_b: the element type of an operand's fragment. It is Traits::FrgType* if that exists, such as a
+// shared-memory descriptor, else the operand's value type.
 template <class Traits>
 struct fragment_a {
   using type = typename Traits::ValTypeA;
@@ -131,6 +139,7 @@ template <SM90::GMMA::Major major>
 inline constexpr auto major_of<SM90::GMMA::smem_desc<major>> = major;
 }  // namespace detail
 
+/// A matrix instruction with its traits, as CuTe's MMA_Atom: calls the instruction on fragments and makes fragments.
 template <class... Args>
 struct MMA_Atom;
 template <class Op>
@@ -156,7 +165,8 @@ struct MMA_Atom<MMA_Traits<Op, Args...>> : MMA_Traits<Op, Args...> {
 
   ZELLIGE_HOST_DEVICE constexpr Traits const& traits() const { return *this; }
 
-  /// The same instruction with other arguments: with(GMMA::ScaleOut::Zero) starts a new accumulation.
+  /// Returns a copy of this wgmma atom with another accumulation flag: with(GMMA::ScaleOut::Zero) computes d = a b in
+  /// place of d += a b.
   template <class A>
   ZELLIGE_HOST_DEVICE constexpr MMA_Atom with(A const& argument) const {
     MMA_Atom atom = *this;
@@ -164,7 +174,8 @@ struct MMA_Atom<MMA_Traits<Op, Args...>> : MMA_Traits<Op, Args...> {
     return atom;
   }
 
-  /// d = a * b + c on fragments of one instruction: tensors of rank 1 in the order of its layouts.
+  /// Computes d = a * b + c on fragments of one instruction. Each fragment is a tensor of rank 1, whose i-th element
+  /// is the thread's i-th value in the instruction's layout.
   ZELLIGE_CALLS_BACK
   template <tensor_like D, tensor_like A, tensor_like B, tensor_like C>
   ZELLIGE_HOST_DEVICE constexpr void call(D&& d, A const& a, B const& b, C const& c) const {
@@ -172,13 +183,15 @@ struct MMA_Atom<MMA_Traits<Op, Args...>> : MMA_Traits<Op, Args...> {
                   "MMA_Atom::call(D, A, B, C): tensors of rank 1, the values of one instruction");
     mma_unpack(traits(), d, a, b, c);
   }
+  /// Computes c += a * b on fragments of one instruction.
   ZELLIGE_CALLS_BACK
   template <tensor_like A, tensor_like B, tensor_like C>
   ZELLIGE_HOST_DEVICE constexpr void call(A const& a, B const& b, C&& c) const {
     call(c, a, b, c);
   }
 
-  /// Registers for a tensor from partition_C, _A or _B.
+  /// make_fragment_C, _A, _B return an uninitialised register tensor with the shape of `c`, a tensor from partition_C,
+  /// _A or _B. For a shared-memory operand of wgmma, _A and _B return a tensor of descriptors of the given tile.
   template <class C>
   ZELLIGE_HOST_DEVICE static constexpr auto make_fragment_C(C&& c) {
     require_partition<C, LayoutC_TV>();
@@ -196,7 +209,8 @@ struct MMA_Atom<MMA_Traits<Op, Args...>> : MMA_Traits<Op, Args...> {
   }
 
  private:
-  /// A partition is (V, M, K) or similar, where V are the values of one instruction.
+  /// Refuses to compile unless X has the form of a partition: (V, M, K), (V, N, K) or (V, M, N), where V are the values
+  /// that layout TV gives to a thread.
   template <class X, class TV>
   ZELLIGE_HOST_DEVICE static constexpr void require_partition() {
     static_assert(remove_cvref_t<X>::rank >= 3,
@@ -208,8 +222,8 @@ struct MMA_Atom<MMA_Traits<Op, Args...>> : MMA_Traits<Op, Args...> {
   }
   template <class Fragment, class T, class X>
   ZELLIGE_HOST_DEVICE static constexpr auto make_operand(X const& x) {
-    // Registers may be filled from elements of any type; a shared-memory operand must have the instruction's
-    // type.
+    // A register fragment may be copied from elements of any type. A descriptor's tile must have elements of the
+    // instruction's size.
     if constexpr (requires(Fragment const& f) { *f; }) {
       static_assert(sizeof_bits_v<typename X::value_type> == sizeof_bits_v<T>,
                     "make_fragment_A, _B(part): its elements have another size than the instruction's");

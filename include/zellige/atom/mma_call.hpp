@@ -1,4 +1,5 @@
-// gemm on fragments: a matrix instruction, or a tiling of one, over tensors of registers.
+// Implements gemm on register fragments with a matrix instruction (MMA_Atom), or with its repetition over threads and
+// values (TiledMMA).
 //
 //   gemm(mma, a, b, c);            (V), (V) => (V)                 one instruction, c += a * b
 //                                  (V, M), (V, N) => (V, M, N)     every pair
@@ -17,7 +18,8 @@ namespace detail {
 template <class X>
 inline constexpr bool elsewhere = is_gmem_v<X> || is_smem_v<X> || is_tmem_v<X>;
 }
-/// A warp's instruction.
+/// Computes d = a * b + c with a warp's mma.sync on fragments of one instruction. All four tensors must be in
+/// registers. Serves MMA_Atom::call.
 template <class Op, tensor_like TD, tensor_like TA, tensor_like TB, tensor_like TC>
 requires(requires { typename Op::ARegisters; } && !detail::complex_op<Op> &&
          !SM90::GMMA::warpgroup_operation<Op> && !detail::dot_op<Op>) ZELLIGE_DEVICE

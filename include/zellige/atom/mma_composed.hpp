@@ -1,4 +1,5 @@
-// mma with matmuls composed of several instructions (mma_traits/composed.hpp).
+// Calls from MMA_Atom the operations that are not one mma.sync (mma_traits/composed.hpp): complex matmuls, made of
+// several real instructions, and the dot products DP4A and DP2A.
 #pragma once
 
 #include <zellige/atom/fragment_registers.hpp>
@@ -18,6 +19,7 @@ concept dot_op = is_same_v<Op, SM61_DP4A> || is_same_v<Op, SM61_DP2A>;
 }  // namespace detail
 
 #if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
+/// Computes d = a * b + c with a complex matmul, which issues three or four real instructions.
 template <detail::complex_op Op, tensor_like TD, tensor_like TA, tensor_like TB, tensor_like TC>
 ZELLIGE_DEVICE inline void mma_unpack(MMA_Traits<Op> const&, TD&& d, TA const& a, TB const& b, TC const& c) {
   typename Op::ARegisters ra;
@@ -34,6 +36,7 @@ ZELLIGE_DEVICE inline void mma_unpack(MMA_Traits<Op> const&, TD&& d, TA const& a
   for (int i = 0; i < Op::nd; ++i) d(i) = sums[i];
 }
 
+/// Computes d(0) = c(0) + the dot product of a and b, by one thread; DP4A is one instruction on the device.
 template <detail::dot_op Op, tensor_like TD, tensor_like TA, tensor_like TB, tensor_like TC>
 ZELLIGE_DEVICE inline void mma_unpack(MMA_Traits<Op> const&, TD&& d, TA const& a, TB const& b, TC const& c) {
   int sum = c(0);

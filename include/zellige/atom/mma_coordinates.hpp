@@ -1,6 +1,6 @@
-// MmaCoordinates: the element of a matrix instruction's operand that a thread holds as its v-th value.
-// Evaluates the row's layout mode by mode, from lane and value directly to coordinates, without an index. For
-// kernels that do not use the layout algebra.
+// Defines MmaCoordinates, which maps (thread, value) to the row and column of a matrix instruction's operand. It
+// serves kernels that do not use the layout algebra. The layout is evaluated mode by mode, directly to coordinates,
+// without a linear index in between.
 //
 //   using C = MmaCoordinates<SM80_16x8x16_F32F16F16F32_TN, MmaPart::c>;
 //   C::at(5, 2)                                           // {9, 2}
@@ -11,22 +11,27 @@
 
 namespace zellige {
 
+/// Coordinates of an element of an operand: (m, k) in A, (n, k) in B, (m, n) in C.
 struct ElementAt {
   int row, column;
 };
 
+/// The descriptor of instruction type Op, found by its name, and its shape.
 template <class Op>
 struct MmaRowOf {
   static constexpr MmaRow row = find_mma(Op::name);
   static constexpr int m = row.m, n = row.n, k = row.k;
 };
 
+/// Thread-value layout of one operand (A, B or C) of instruction Op: at(thread, value) returns the element's
+/// coordinates.
 template <class Op, MmaPart part>
 struct MmaCoordinates {
   static constexpr ThreadValue layout = operand_layout(MmaRowOf<Op>::row, part);
   static constexpr int rows = part == MmaPart::b ? MmaRowOf<Op>::n : MmaRowOf<Op>::m;
   static constexpr int values = layout.value_count();
-  static constexpr int neighbours = layout.values[0].shape;  // accumulators that are contiguous in a row
+  // Adjacent elements of a row among a thread's values: the extent of the first value mode.
+  static constexpr int neighbours = layout.values[0].shape;
 
   ZELLIGE_ANYWHERE static constexpr ElementAt at(int thread, int value) {
     ElementAt e{0, 0};
@@ -40,7 +45,8 @@ struct MmaCoordinates {
   }
 
  private:
-  // Modes of an operand cross columns only by whole columns.
+  // Adds one mode's contribution. A stride is split into rows and columns: correct because no digit of a mode carries
+  // over from one column into the next.
   template <int Shape, int Stride, bool Last>
   ZELLIGE_ANYWHERE static constexpr void add(ElementAt& e, int& index) {
     if constexpr (Shape > 0) {

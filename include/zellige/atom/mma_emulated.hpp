@@ -1,13 +1,13 @@
-// mma.sync on the emulator: a warp collective that runs the instruction's reference body once for the 32
-// threads.
+// Implements mma.sync on the emulator, as a warp collective: when all 32 threads have called it, the instruction's
+// reference implementation computes all results once.
 #pragma once
 
 #include <zellige/atom/emulated_body.hpp>
 
 namespace zellige {
 
-/// d += a b by the instruction Op. Values of the given bytes (4 or 2, 0: integers) are checked for unwritten
-/// registers.
+/// Computes d += a b with instruction Op on the emulator. Reports registers that were never written: in a and b if
+/// OperandBytes is the size of a number there (2 or 4), in d likewise if SumBytes is. 0 skips the check, for integers.
 template <class Op, int OperandBytes, int SumBytes>
 ZELLIGE_CALL void mma_met(typename Op::DRegisters& d, const typename Op::ARegisters& a,
                           const typename Op::BRegisters& b) {

@@ -1,15 +1,16 @@
-// The reference body of a matrix instruction, from its row alone: d = a b + c, for warps, quad pairs and
-// warpgroups. Host code only.
+// Implements every matrix instruction (mma.sync and wgmma) on the CPU: d = a b + c for all threads of a warp, quad
+// pair or warpgroup. The emulator runs it and the tests compare GPUs with it. It uses only the instruction's
+// descriptor: shape, number types and thread-value layouts. Host code only.
 //
 //   floats       products are exact; they are added to c in double, k ascending, and rounded once, to nearest even,
 //                to the accumulator's type
 //   double       one fused multiply-add after another, k ascending
-//   integers     exact, then cut to 32 bits, or to the nearest of them (saturating)
-//   single bits  how many of a xor b, or of a and b, are set
+//   integers     exact; the result wraps to 32 bits or, if the instruction saturates, is clamped to them
+//   single bits  the number of set bits of a xor b, or of a and b, added to c
 //
-// The hardware instead aligns the addends of floats and truncates low bits, in an undocumented order: within
-// (K + 1) * 2^-22 of the largest addend for f32, with one more f16 rounding for f16; for 8-bit floats it
-// keeps 13 bits.
+// A GPU computes float results differently: it aligns the addends and truncates low bits, in an undocumented order.
+// Its f32 results are within (K + 1) * 2^-22 of the largest addend; f16 results have one more f16 rounding. For 8-bit
+// floats it keeps 13 bits.
 #pragma once
 
 #include <zellige/atom/bfloat16.hpp>
@@ -20,8 +21,8 @@
 
 namespace zellige::reference {
 
-/// The float nearest to x or, if x lies between two, the one whose last bit is 1 (round to odd): rounding
-/// that to fewer bits equals rounding x directly.
+/// Rounds to odd: returns x if it is a float, else that of the two adjacent floats whose last bit is 1. Rounding the
+/// result again to fewer bits, such as f16, then equals rounding x once.
 inline float round_to_odd(double x) {
   const float nearest = static_cast<float>(x);
   uint32_t bits = __builtin_bit_cast(uint32_t, nearest);
@@ -29,13 +30,14 @@ inline float round_to_odd(double x) {
   const bool above = __builtin_fabs(static_cast<double>(nearest)) > __builtin_fabs(x);
   return __builtin_bit_cast(float, above ? bits - 1 : bits + 1);
 }
-/// An integer truncated or saturated to 32 bits.
+/// Returns the integer x as an int32: clamped to its range if `saturate`, else modulo 2^32.
 inline int32_t cut(double x, bool saturate) {
   if (saturate) x = x > 0x7fffffff ? 0x7fffffff : x < -0x1p31 ? -0x1p31 : x;
   return static_cast<int32_t>(static_cast<uint32_t>(static_cast<int64_t>(x)));
 }
 
-/// Every coordinate of some modes, in the order of their index; for the first mode only each `unit`-th.
+/// Table of a layout's offsets: at[i] is the offset of index i, for i < count <= Most. `unit` is the step in the first
+/// mode: only every unit-th index of that mode is listed.
 template <int Most>
 struct Offsets {
   int count = 1, at[Most];
@@ -51,7 +53,7 @@ struct Offsets {
   }
 };
 
-/// Value v of the array at `from`.
+/// Returns element v of the array of T at `from`, as a double.
 template <class T>
 double value_at(const void* from, int v) {
   T x;
@@ -61,6 +63,7 @@ double value_at(const void* from, int v) {
   else
     return static_cast<double>(x);
 }
+/// Returns element v of the packed array of Bits-bit integers at `from`, low bits first.
 template <int Bits, bool Signed>
 double bits_at(const void* from, int v) {
   const unsigned raw =
@@ -68,8 +71,9 @@ double bits_at(const void* from, int v) {
   return static_cast<int>(raw) - (Signed && raw >> (Bits - 1) ? 1 << Bits : 0);
 }
 
-/// Unpacks an operand of (rows, depth) as numbers in colexicographic order. lane(t): the index in `from` of
-/// thread t.
+/// Writes operand `o`, a (rows, depth) matrix, to `to` as doubles, rows fastest. from[lane(t)] points to the registers
+/// of the instruction's thread t; at(pointer, v) decodes value v there. An operand in shared memory is one row-major
+/// array at from[0].
 template <class Lane, class At>
 void gather(const Instruction::Operand& o, int rows, int depth, const void* const* from, Lane lane,
             double* to, At at) {
@@ -85,6 +89,8 @@ void gather(const Instruction::Operand& o, int rows, int depth, const void* cons
     for (int v = 0; v < values.count; ++v) first[values.at[v]] = at(mine, v);
   }
 }
+/// Writes operand `o` to `to` as doubles, with the decoder for its number type. Throws if no matrix instruction has an
+/// operand of that type.
 template <class Lane>
 void gather(const Instruction::Operand& o, int rows, int depth, const void* const* from, Lane lane,
             double* to) {
@@ -120,7 +126,8 @@ void gather(const Instruction::Operand& o, int rows, int depth, const void* cons
       throw "no operand of a matrix instruction holds such numbers";
   }
 }
-/// The inverse.
+/// Writes the matrix `from` (rows fastest) to the registers of the threads, as T: to[lane(t)] points to the registers
+/// of the instruction's thread t, and o.layout says which elements it holds. `round` converts a double.
 template <class T, class Lane, class Round>
 void deal(const Instruction::Operand& o, const double* from, void* const* to, Lane lane, Round round) {
   const Offsets<128> threads(o.layout.threads), values(o.layout.values);
@@ -134,10 +141,11 @@ void deal(const Instruction::Operand& o, const double* from, void* const* to, La
   }
 }
 
-/// Two rows at once.
+/// A SIMD vector of two doubles: two adjacent rows of a matrix.
 using Pair = double __attribute__((vector_size(16), may_alias));
 
-/// Accumulators of (m, n), to which f adds a(m, k) and b(n, k), k ascending; m in multiples of 8.
+/// Accumulates a matmul in `sums`, (m, n): for each k in ascending order, sums = f(sums, a(:, k), b(n, k)), two rows
+/// per call of f. Matrices have rows fastest; m is a multiple of 8.
 template <class F>
 void add_products(int m, int n, int k, const double* a, const double* b, double* sums, F f) {
   for (int j = 0; j < n; ++j)
@@ -153,8 +161,8 @@ void add_products(int m, int n, int k, const double* a, const double* b, double*
     }
 }
 
-/// Per-thread buffers for the matrices of the largest instruction. On the heap, because a library loaded at
-/// run time has little thread-local memory.
+/// Buffers for A, B and D of the largest instruction, one set per host thread. They are on the heap, because a library
+/// loaded at run time has little thread-local memory.
 struct Matrices {
   struct Room {
     alignas(16) double a[16 * 256], b[256 * 32], d[64 * 256];
@@ -165,7 +173,8 @@ struct Matrices {
   ~Matrices() { delete room; }
 };
 
-/// The reference body of every single matrix instruction, selected by `row`.
+/// Executes the matrix instruction that descriptor `row` describes, for all its threads: operands.d = a b + c, or
+/// c - a b if operands.sign is negative. A null operands.c means zeros.
 inline void mma(const Instruction& row, const BodyOperands& operands) {
   const int m = row.m, n = row.n, k = row.k;
   static thread_local const Matrices matrices;

@@ -1,5 +1,4 @@
-// movmatrix: a warp transposes an 8x8 matrix of 16-bit elements, in one register per thread as ldmatrix
-// loads it.
+// Wraps PTX's movmatrix: a warp transposes an 8x8 matrix of 16-bit elements that it holds in one register per thread.
 //
 //   r = movmatrix_trans(r);
 #pragma once
@@ -11,6 +10,8 @@
 
 namespace zellige {
 
+/// Returns the thread's two elements of the transposed matrix. Thread t passes the elements 2 (t % 4) and
+/// 2 (t % 4) + 1 of row t / 4, as ldmatrix loads them. All 32 threads of the warp must call it.
 ZELLIGE_CALL uint32_t movmatrix_trans(uint32_t r) {
 #if defined(ZELLIGE_EMULATE)
   static constexpr char row[] = "SM75_U32x1_MOVM_T";

@@ -1,5 +1,5 @@
-// Named barriers: 16 per block, number 0 being __syncthreads. `threads` counts all participants, those that
-// wait and those that only arrive, and is a multiple of 32.
+// Wraps PTX's named barriers (bar.sync, bar.arrive), which synchronise a subset of a block's threads. A block has 16;
+// number 0 is __syncthreads'.
 //
 //   named_barrier_sync(1 + warpgroup, 128);      // the threads of one warpgroup
 #pragma once
@@ -8,6 +8,8 @@
 
 namespace zellige {
 
+/// Arrives at barrier `id` and waits until `threads` threads have arrived, by named_barrier_sync or
+/// named_barrier_arrive. `threads` is a multiple of 32, and all participants pass the same number.
 ZELLIGE_CALL void named_barrier_sync(unsigned id, unsigned threads) {
 #if defined(ZELLIGE_EMULATE)
   emulate::bar_sync(id, threads);
@@ -15,7 +17,7 @@ ZELLIGE_CALL void named_barrier_sync(unsigned id, unsigned threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 #endif
 }
-/// Arrives without waiting.
+/// Arrives at barrier `id` without waiting. `threads` is the number of participants, as for named_barrier_sync.
 ZELLIGE_CALL void named_barrier_arrive(unsigned id, unsigned threads) {
 #if defined(ZELLIGE_EMULATE)
   emulate::bar_arrive(id, threads);

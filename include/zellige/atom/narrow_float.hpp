@@ -1,19 +1,19 @@
-// Arithmetic on types narrower than float: it is done in float, and a result assigned to a narrow type is
-// rounded once.
+// Defines arithmetic on the types narrower than float (half_t, bfloat16_t, ...). It is done in float, and a result is
+// rounded once, when it is assigned to a narrow type.
 //
 //   half_t h = a * b + c;      // in float, rounded at the end
 //   h += 0.5f;                 // likewise
 //   float exact = a * b;       // not rounded
 //
-// A float converts to a narrow type by assignment or explicitly, half_t(0.1f), but not implicitly, so that `p
-// ? h : 0.f` is a float.
+// A float converts to a narrow type by assignment or explicitly, half_t(0.1f). It does not convert implicitly, so
+// that `p ? h : 0.f` is a float.
 #pragma once
 
 #include <zellige/atom/config.hpp>
 
 namespace zellige {
 
-/// A float computed from numbers of type T, to which it converts back by rounding.
+/// Result of arithmetic on a narrow type T, not yet rounded. It converts to float exactly, and to T by rounding.
 template <class T>
 struct FloatOf {
   float value;
@@ -38,11 +38,13 @@ inline constexpr bool same_narrow = false;
 template <class T>
 inline constexpr bool same_narrow<T, T> = true;
 }  // namespace detail
-/// half_t, bfloat16_t and similar types.
+/// The types half_t, bfloat16_t, tfloat32_t and the 8-bit floats.
 template <class T>
 concept narrow_float = requires {
   typename T::narrow_float_tag;
 };
+/// True if A and B are the same narrow type T, or unrounded results (FloatOf<T>) of it. Mixing two narrow types, such
+/// as half_t and bfloat16_t, is thus done as floats.
 template <class A, class B>
 concept of_one_narrow_float =
     narrow_float<typename detail::narrow<A>::type> && detail::same_narrow < typename detail::narrow<A>::type,

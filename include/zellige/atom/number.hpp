@@ -1,4 +1,5 @@
-// The number types of instructions, as values. number_type.hpp has the C++ types.
+// Enumerates the element types of matrix instructions as values of an enum, with their names in CuTe's instruction
+// names and their sizes. number_type.hpp maps them to C++ types.
 //
 //   bits_of(Number::bf16)              16
 #pragma once
@@ -27,7 +28,7 @@ enum class Number : signed char {
   u1,
 };
 
-/// The name in instruction names, and the size.
+/// A number type's name in CuTe's instruction names, such as "BF16", and its size in bits.
 struct NumberName {
   Number number;
   char const* name;
@@ -41,6 +42,7 @@ inline constexpr NumberName number_names[] = {
     {Number::u8, "U8", 8},       {Number::s4, "S4", 4},      {Number::u4, "U4", 4},
     {Number::u1, "U1", 1},
 };
+/// Returns the size of a number in bits, 0 for Number::none.
 ZELLIGE_ALGEBRA constexpr int bits_of(Number n) {
   for (NumberName const& row : number_names) {
     if (row.number == n) return row.bits;

@@ -1,4 +1,4 @@
-// The number types of instructions, as C++ types.
+// Maps the element types of matrix instructions (the enum Number) to C++ types, and back.
 //
 //   number_t<Number::bf16>             bfloat16_t
 //   number_of<bfloat16_t>              Number::bf16
@@ -14,8 +14,8 @@
 
 namespace zellige {
 
-/// re, im and their sum: the operands of the three real multiplications of a
-/// complex one.
+/// Accumulators of a complex matmul by Gauss's method, which takes three real matmuls: r sums re re, i sums im im, and
+/// a sums (re + im)(re + im). The complex result is (r - i, a - r - i).
 struct GaussComplex {
   double r, i, a;
 };
@@ -27,8 +27,10 @@ struct number_type {
 template <class T>
 inline constexpr Number number_of_type = Number::none;
 }  // namespace detail
+/// The C++ type of number type n; void if it has none.
 template <Number n>
 using number_t = typename detail::number_type<n>::type;
+/// The number type of C++ type T, without its cv and reference qualifiers; Number::none if it has none.
 template <class T>
 inline constexpr Number number_of = detail::number_of_type<remove_cvref_t<T>>;
 

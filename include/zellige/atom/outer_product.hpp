@@ -1,12 +1,12 @@
-// OuterProduct: a warp's float32 matmul on FMA units (SIMT), for types without a matrix instruction. Each
-// thread keeps TM x TN accumulators in registers, LM x LN threads tile the warp, and a step takes 4 of K:
-// four outer products of the elements that the thread reads of each operand.
+// Defines OuterProduct: how the 32 threads of a warp divide a float32 matmul on FMA units (SIMT), used for types that
+// have no matrix instruction. LM x LN threads cover a tile, and each keeps TM x TN accumulators in registers. A step
+// takes 4 of K: for each of them, a thread adds the outer product of TM elements of A and TN elements of B.
 //
 //   using P = OuterProduct<4, 4, 4, 8>;          // 16 x 32 accumulators per warp
 //   P::at(5, 6)                                  // {5, 10}: the lane has rows 4 to 7, columns 8 to 11
 //
-// Lanes are numbered so that lane ^ 1 reads the same of B, and lane ^ 2 the same of A: then two phases of a
-// 16-byte load are merged (emulate/wavefronts.hpp). That needs at least two lanes in each direction.
+// Lanes i and i ^ 1 read the same elements of B, and lanes i and i ^ 2 the same elements of A. Then two of the four
+// phases of a 16-byte shared-memory load are merged (emulate/wavefronts.hpp), if LM and LN are at least 2.
 #pragma once
 
 #include <zellige/atom/config.hpp>
@@ -15,6 +15,8 @@
 
 namespace zellige {
 
+/// Distribution of a warp's m x n accumulators: LM x LN threads with TM x TN accumulators per thread. TM and TN are 1,
+/// 2 or 4; LM * LN is 32.
 template <int TM, int TN, int LM, int LN>
 struct OuterProduct {
   static_assert(LM * LN == 32, "OuterProduct: the lanes of a warp are 32");
@@ -23,10 +25,12 @@ struct OuterProduct {
   static constexpr int rows = TM, columns = TN;  // per thread
   static constexpr int m = TM * LM, n = TN * LN, k = 4;
   static constexpr int together = LM > 1 ? 2 : 1;  // adjacent lanes along M
-  /// In the form of matrix instructions: (lanes, values) -> index into (M, N), M fastest.
+  /// The thread-value layout of the accumulators, as of a matrix instruction's: (lane, value) to an index into
+  /// (M, N), M fastest.
   static constexpr ThreadValue layout{{{together, TM}, {LN, TN* m}, {LM / together, together* TM}},
                                       {{TN, m}, {TM, 1}}};
 
+  /// Returns the row and column of a lane's accumulator number `value`. Values are ordered row by row.
   ZELLIGE_ANYWHERE static constexpr ElementAt at(int lane, int value) {
     return {(lane % together + lane / (together * LN) * together) * TM + value / TN,
             lane / together % LN * TN + value % TN};

@@ -1,5 +1,9 @@
-// Draws instructions: print_svg(MMA_Atom) and print_latex(MMA_Atom) show the thread and value of each element
-// of A, B and C, as print_svg(TiledMMA) does for a tiling. Host only.
+// Draws a matrix instruction's operands: print_svg(MMA_Atom) and print_latex(MMA_Atom) label each element of A, B and
+// C with the thread and the value index that hold it. Host only.
+//
+//   print_svg(MMA_Atom<SM80_16x8x16_F32F16F16F32_TN>{});
+//
+// print_svg(TiledMMA) and print_svg(TiledCopy) are in tensor/picture.hpp.
 #pragma once
 
 #include <zellige/atom/tiled_copy.hpp>

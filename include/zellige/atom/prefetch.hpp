@@ -1,4 +1,4 @@
-// Prefetches global memory into the L2: a hint, without completion or waiting.
+// Prefetches global memory into a cache. A prefetch is a hint: it has no completion, and nothing waits for it.
 //
 //   prefetch_l2(weights + i);                    // the line of one address
 //   bulk_prefetch_l2(weights, 16384);            // size and alignment: multiples of 16 bytes
@@ -8,6 +8,7 @@
 
 namespace zellige {
 
+/// Prefetches the cache line at `address` into L1 and L2.
 ZELLIGE_CALL void prefetch_l1(any_pointer address) {
 #if defined(ZELLIGE_EMULATE)
   emulate::prefetch(address, 1, 1);
@@ -15,6 +16,7 @@ ZELLIGE_CALL void prefetch_l1(any_pointer address) {
   asm volatile("prefetch.global.L1 [%0];" ::"l"(global_address(address)));
 #endif
 }
+/// Prefetches the cache line at `address` into L2.
 ZELLIGE_CALL void prefetch_l2(any_pointer address) {
 #if defined(ZELLIGE_EMULATE)
   emulate::prefetch(address, 1, 1);
@@ -22,6 +24,7 @@ ZELLIGE_CALL void prefetch_l2(any_pointer address) {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(global_address(address)));
 #endif
 }
+/// Prefetches `bytes` bytes from `address` on into L2. Both are multiples of 16; requires SM90.
 ZELLIGE_CALL void bulk_prefetch_l2(any_pointer address, unsigned bytes) {
 #if defined(ZELLIGE_EMULATE)
   emulate::prefetch(address, bytes, 16);

@@ -1,11 +1,11 @@
-// prefetch with an instruction: loads the source of a later copy into the L2. Called by one thread, which
-// does not wait.
+// Implements prefetch(atom, src): loads into L2 what a later copy(atom, src, dst) will read, with the prefetch
+// instruction that belongs to the copy (TMA or bulk). Called by one thread, which does not wait.
 //
 //   prefetch(tma, mine.partition_S(tile)(_, _, _, k));        the boxes of a TMA load
 //   prefetch(bulk, mine.partition_S(gA));                     runs of bytes
 //   prefetch(Copy_Traits<SM90_BULK_COPY_AUTO>{}, gRow);       the longest runs of the layout
 //
-// A copy without such an instruction prefetches the lines of its source, like prefetch(src).
+// For a copy without a prefetch instruction, prefetches each cache line of the source, like prefetch(src).
 #pragma once
 
 #include <zellige/atom/bulk_copy_call.hpp>
@@ -14,7 +14,8 @@
 
 namespace zellige {
 
-/// Constructed from the traits of a load, or from a descriptor.
+/// Traits of the TMA prefetch: Bits is the size of its box. Constructed from the traits of a TMA load or from a pointer
+/// to a TMA descriptor.
 template <class Bits, class... Args>
 struct Copy_Traits<SM90_TMA_LOAD::PREFETCH, Bits, Args...> {
   using ThrID = Layout<_1>;
@@ -30,6 +31,7 @@ struct Copy_Traits<SM90_TMA_LOAD::PREFETCH, Bits, Args...> {
   ZELLIGE_HOST_DEVICE constexpr Copy_Traits(Load const& load) : descriptor(load.get_tma_descriptor()) {}
   ZELLIGE_HOST_DEVICE constexpr Copy_Traits with(TmaDescriptor const* map) const { return {map}; }
 };
+/// Traits of the bulk prefetch of Bits contiguous bits, a multiple of 16 bytes.
 template <class Bits>
 struct Copy_Traits<SM90_BULK_COPY_G2S::PREFETCH, Bits> {
   static_assert(Bits::value % 128 == 0, "SM90_BULK_COPY_G2S::PREFETCH: a multiple of 16 bytes");
@@ -41,6 +43,7 @@ struct Copy_Traits<SM90_BULK_COPY_G2S::PREFETCH, Bits> {
 };
 
 namespace detail {
+/// Issues the TMA prefetch of a box at coordinate `c`; the number of modes of `c` selects the instruction's rank.
 template <class Crd, int... I>
 ZELLIGE_CALL void prefetch_box(TmaDescriptor const& map, Crd const& c, seq<I...>) {
   constexpr int rank = int(sizeof...(I));
@@ -65,6 +68,8 @@ ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_BULK_COPY_G2S::PREFETCH,
   bulk_prefetch_l2(first_address(src), unsigned(Bits::value / 8));
 }
 
+/// Prefetches into L2 what copy(atom, src, dst) would read. Refuses to compile for im2col loads, which have no
+/// prefetch here.
 template <class Op, class... Args, class T, tensor_like X>
 ZELLIGE_DEVICE inline void prefetch(Copy_Atom<Copy_Traits<Op, Args...>, T> const& atom, X const& src) {
   static_assert(!is_same_v<Op, SM90_TMA_LOAD_IM2COL> && !is_same_v<Op, SM90_TMA_LOAD_IM2COL_MULTICAST>,
@@ -80,6 +85,8 @@ ZELLIGE_DEVICE inline void prefetch(Copy_Atom<Copy_Traits<Op, Args...>, T> const
     prefetch(src);
   }
 }
+/// Prefetches a global-memory tensor into L2 with one bulk prefetch per longest contiguous part of its layout. That
+/// part must be a multiple of 16 bytes.
 template <class... Barrier, tensor_like X>
 ZELLIGE_DEVICE inline void prefetch(Copy_Traits<SM90_BULK_COPY_AUTO, Barrier...> const&, X const& src) {
   static_assert(is_gmem_v<X>, "prefetch(SM90_BULK_COPY_AUTO, src): the source is in global memory");

@@ -1,4 +1,7 @@
-// to_text for instructions and tilings, as CuTe prints them (print is in write.hpp). Host only.
+// Formats instructions (MMA_Atom, Copy_Atom) and their tilings (TiledMMA, TiledCopy) as strings, in the form in which
+// CuTe prints them. Host only; write.hpp has print, which also runs in kernels.
+//
+//   std::string text = to_text(make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN{}));
 #pragma once
 
 #include <zellige/atom/text.hpp>
@@ -8,12 +11,16 @@
 
 namespace zellige {
 
+/// Returns the thread, shape and operand layouts of a matrix instruction's traits, as run-time values for the printers
+/// of text.hpp.
 template <class Traits>
 MmaAtomValue mma_atom_value() {
   return {describe(typename Traits::ThrID{}), describe(typename Traits::Shape_MNK{}),
           describe(typename Traits::ALayout{}), describe(typename Traits::BLayout{}),
           describe(typename Traits::CLayout{})};
 }
+/// Returns the layouts and the element size of a copy instruction's atom, as run-time values for the printers of
+/// text.hpp.
 template <class Atom>
 CopyAtomValue copy_atom_value() {
   return {describe(typename Atom::ThrID{}), describe(typename Atom::ValLayoutSrc{}),
@@ -48,7 +55,7 @@ std::string to_text(ThrCopy<Tiled, I> const& c) {
   return "ThrCopy\n" + lines_text({{"ThrIdx", to_text(describe(c.thr_idx_))}}, 10) + to_text(Tiled{});
 }
 
-/// Of an instruction's traits.
+/// Returns the members of MMA_Traits<Op>, one per line: shape, layouts, and the element sizes of D, A, B and C in bits.
 template <class Op>
 std::string mma_traits_text() {
   using T = MMA_Traits<Op>;
@@ -57,6 +64,7 @@ std::string mma_traits_text() {
       {int(sizeof_bits<typename T::ValTypeD>::value), int(sizeof_bits<typename T::ValTypeA>::value),
        int(sizeof_bits<typename T::ValTypeB>::value), int(sizeof_bits<typename T::ValTypeC>::value)});
 }
+/// Returns the layouts of Copy_Traits<Op>, one per line.
 template <class Op>
 std::string copy_traits_text() {
   using T = Copy_Traits<Op>;

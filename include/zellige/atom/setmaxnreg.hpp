@@ -1,5 +1,5 @@
-// setmaxnreg: moves registers between warpgroups. All four warps of a warpgroup execute it; 24 to 256, a
-// multiple of 8.
+// Wraps PTX's setmaxnreg, which changes the number of registers per thread of a warpgroup, so that consumers get those
+// that a producer does not need.
 //
 //   if (producer) register_dealloc<40>(); else register_alloc<232>();
 #pragma once
@@ -8,7 +8,8 @@
 
 namespace zellige {
 
-/// At most the thread's current count; the rest returns to the block's pool.
+/// Lowers the calling warpgroup's register count to `Registers` per thread and releases the rest to the block's pool.
+/// All four warps must call it; their current count must not be lower. 24 to 256, a multiple of 8.
 template <unsigned Registers>
 ZELLIGE_CALL void register_dealloc() {
   static_assert(Registers >= 24 && Registers <= 256 && Registers % 8 == 0,
@@ -19,7 +20,8 @@ ZELLIGE_CALL void register_dealloc() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(Registers));
 #endif
 }
-/// At least the thread's current count; waits until the pool has enough.
+/// Raises the calling warpgroup's register count to `Registers` per thread; waits until the block's pool has enough.
+/// All four warps must call it; their current count must not be higher. 24 to 256, a multiple of 8.
 template <unsigned Registers>
 ZELLIGE_CALL void register_alloc() {
   static_assert(Registers >= 24 && Registers <= 256 && Registers % 8 == 0,

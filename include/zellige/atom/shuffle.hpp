@@ -1,8 +1,9 @@
-// Exchanges registers between the 32 threads of a warp, all of which must call.
+// Wraps the warp shuffles (shfl.sync), which exchange register values between the 32 threads of a warp. All 32 threads
+// must call a shuffle.
 //
 //   for (int mask = 16; mask > 0; mask /= 2) sum += shfl_xor(sum, mask);    // every lane has the sum of all
 //
-// Values have 4 bytes; narrower ones are exchanged as float.
+// Values have 4 bytes; convert narrower numbers to float first.
 #pragma once
 
 #include <zellige/atom/config.hpp>
@@ -12,7 +13,8 @@
 
 namespace zellige {
 
-/// This thread's index in its warp. The block's threads are numbered x fastest, then y, then z.
+/// Returns this thread's index in its warp, 0 to 31. Warps consist of consecutive threads of the block, numbered x
+/// fastest, then y, then z.
 ZELLIGE_CALL unsigned lane_index() {
 #if defined(ZELLIGE_EMULATE)
   return emulate::lane();
@@ -24,7 +26,8 @@ ZELLIGE_CALL unsigned lane_index() {
 }
 
 #if defined(ZELLIGE_EMULATE)
-/// `from(lane)` returns the lane whose value a lane receives.
+/// Performs a shuffle on the emulator: returns the `value` that lane from(lane_index()) passed. `name` is the
+/// shuffle's name in findings.
 template <class T, class From>
 ZELLIGE_CALL T shuffle_emulated(T value, From from, const char* name) {
   struct Shared {
@@ -39,7 +42,7 @@ ZELLIGE_CALL T shuffle_emulated(T value, From from, const char* name) {
 }
 #endif
 
-/// The value of lane `lane ^ mask`.
+/// Returns the value that lane (lane_index() ^ mask) % 32 passed.
 template <class T>
 ZELLIGE_CALL T shfl_xor(T value, unsigned mask) {
   static_assert(sizeof(T) == 4, "shfl_xor: a value of 4 bytes");
@@ -51,7 +54,7 @@ ZELLIGE_CALL T shfl_xor(T value, unsigned mask) {
 #endif
 }
 
-/// The value of lane `source % 32`.
+/// Returns the value that lane `source % 32` passed.
 template <class T>
 ZELLIGE_CALL T shfl_idx(T value, unsigned source) {
   static_assert(sizeof(T) == 4, "shfl_idx: a value of 4 bytes");
@@ -63,7 +66,7 @@ ZELLIGE_CALL T shfl_idx(T value, unsigned source) {
 #endif
 }
 
-/// The value of lane `lane + delta`; the last `delta` lanes keep their own.
+/// Returns the value that lane lane_index() + delta passed; in the last `delta` lanes, the thread's own value.
 template <class T>
 ZELLIGE_CALL T shfl_down(T value, unsigned delta) {
   static_assert(sizeof(T) == 4, "shfl_down: a value of 4 bytes");

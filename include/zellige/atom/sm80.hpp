@@ -1,6 +1,9 @@
-// The copies of SM80 (and those that it inherits from SM75): ldmatrix and cp.async. Layouts are PTX ISA's
-// fragment figures in CuTe's convention; names are CuTe's. Matrix instructions are rows of
-// mma_traits/table.hpp.
+// Describes the copy instructions of SM75 and SM80, ldmatrix and cp.async, as Instruction descriptors under CuTe's
+// names. Operand layouts are the fragment figures of the PTX ISA in CuTe's convention. Host code only.
+//
+//   for (const Instruction& row : sm80_instructions) fmt::print("{}: {}\n", row.name, row.ptx);
+//
+// mma_traits/table.hpp has the matrix instructions, sm90.hpp the copies of SM90.
 #pragma once
 
 #include <zellige/atom/matrix_layouts.hpp>
@@ -14,6 +17,8 @@ using Space = Instruction::Space;
 
 using namespace matrix_layouts;
 
+/// Returns the descriptor of an ldmatrix that loads `matrices` 8x8 matrices. `rows` is the layout of the addressed
+/// shared-memory rows, `registers` that of the destination, both from (thread, bit) to an offset in bits.
 constexpr Instruction ldmatrix(const char* name, const char* call, const char* ptx, int matrices,
                                const ThreadValue& rows, const ThreadValue& registers) {
   Instruction i{};
@@ -28,6 +33,8 @@ constexpr Instruction ldmatrix(const char* name, const char* call, const char* p
   return i;
 }
 
+/// Returns the descriptor of a cp.async of `bytes` bytes per thread. `zero_fill`: it may read fewer bytes and write
+/// zeros for the rest.
 constexpr Instruction cp_async(const char* name, const char* call, const char* ptx, const char* type,
                                int bytes, bool zero_fill) {
   const ThreadValue bits{{{1, 0}}, {{8 * bytes, 1}}};

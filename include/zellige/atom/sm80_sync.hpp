@@ -1,10 +1,10 @@
-// Synchronisation of a block's threads and cp.async copies, as rows: __syncthreads, and the groups of
-// cp.async.
+// Describes the synchronisation instructions of SM70 and SM80 as Instruction descriptors: __syncthreads, and the
+// commit and wait of cp.async groups. Host code only.
 //
 //   for (const Instruction& row : sm80_sync_instructions) fmt::print("{}: {}\n", row.name, row.call);
 //
-// target::instructions_of(target) lists them with the rows of instructions(). SM90's barriers, fences and
-// groups are rows of sm90.hpp.
+// target::instructions_of(target) lists them together with instructions() (instruction_table.hpp). sm90.hpp has SM90's
+// barriers, fences and groups.
 #pragma once
 
 #include <zellige/atom/instruction.hpp>
@@ -12,6 +12,8 @@
 namespace zellige {
 namespace sm80 {
 
+/// Returns the descriptor of a synchronisation instruction without operands. `issuers` is the number of threads that
+/// execute it together: 1 or 32. `call` shows how a kernel calls it.
 constexpr Instruction ordering(const char* name, const char* ptx, int compute_capability, int issuers,
                                const char* call) {
   Instruction i{};

@@ -1,11 +1,11 @@
-// The data movement and synchronisation instructions of SM90, as data: completion mechanism, source and
-// destination space, alignment. Matrix instructions are rows of mma_traits/table.hpp; the layouts of copy
-// operands are in copy_traits/.
+// Describes the data movement and synchronisation instructions of SM90 as Instruction descriptors: how they complete,
+// memory spaces of source and destination, alignment. Covers mbarriers, fences, TMA, bulk copies and stmatrix.
 //
 //   for (const Instruction& row : movement_rows)
 //     if (row.completion == Instruction::Completion::mbarrier_bytes) ...
 //
-// Some rows are older than SM90, as their compute capability shows. Host code only.
+// Some of them exist on older GPUs, as their compute capability shows. mma_traits/table.hpp has the matrix
+// instructions; copy_traits/ has the layouts of copies. Host code only.
 #pragma once
 
 #include <string_view>
@@ -20,8 +20,9 @@ using Kind = Instruction::Kind;
 using Space = Instruction::Space;
 using Completion = Instruction::Completion;
 
-/// A row. compute_capability and only_of_its_architecture follow from the name; `alignment`, in bytes,
-/// applies to each address in memory.
+/// Returns a descriptor. `issuers` is the number of threads that execute the instruction together, `alignment` the
+/// required alignment of its memory addresses in bytes. The compute capability follows from the digits in `name`;
+/// names with SETMAXNREG or WGMMA are marked as instructions of sm_90a only.
 constexpr Instruction row(const char* name, const char* ptx, Kind kind, int issuers, Space from, Space to,
                           int alignment, Completion completion, const char* call) {
   Instruction i{};
@@ -43,20 +44,23 @@ constexpr Instruction row(const char* name, const char* ptx, Kind kind, int issu
   return i;
 }
 
-/// A box of a tensor, issued by one thread: into this block's shared memory or that of several, and out of it.
+/// Returns the descriptor of a TMA load of a box into the block's shared memory; completes on an mbarrier.
 constexpr Instruction tma_load(const char* name, const char* ptx, const char* call) {
   return row(name, ptx, Kind::tensor_copy, 1, Space::gmem, Space::smem, 128, Completion::mbarrier_bytes,
              call);
 }
+/// Returns the descriptor of a TMA load into the shared memory of several blocks of a cluster.
 constexpr Instruction tma_multicast(const char* name, const char* ptx, const char* call) {
   return row(name, ptx, Kind::tensor_copy, 1, Space::gmem, Space::dsmem, 128, Completion::mbarrier_bytes,
              call);
 }
+/// Returns the descriptor of a TMA store or reduction into global memory; completes by bulk groups.
 constexpr Instruction tma_store(const char* name, const char* ptx, const char* call) {
   return row(name, ptx, Kind::tensor_copy, 1, Space::smem, Space::gmem, 128, Completion::bulk_group, call);
 }
 
-/// A warp's 8x8 matrices from registers to rows that its threads address.
+/// Returns the descriptor of an stmatrix that stores `matrices` 8x8 matrices. `registers` is the layout of the source,
+/// `rows` that of the addressed shared-memory rows, both from (thread, bit) to an offset in bits.
 constexpr Instruction stmatrix(const char* name, const char* ptx, int matrices, const ThreadValue& registers,
                                const ThreadValue& rows, const char* call) {
   Instruction i =
@@ -67,6 +71,7 @@ constexpr Instruction stmatrix(const char* name, const char* ptx, int matrices, 
   i.body = reference::move_bits;
   return i;
 }
+/// Returns the descriptor of movmatrix, which transposes an 8x8 matrix in the registers of a warp.
 constexpr Instruction movmatrix(const char* name, const char* ptx, const char* call) {
   using namespace matrix_layouts;
   Instruction i =

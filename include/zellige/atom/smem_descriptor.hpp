@@ -1,5 +1,6 @@
-// The shared-memory descriptor of a WGMMA operand: 64 bits, made from the tile's start address, two strides
-// in bytes and a swizzle. Strides by major order and swizzle, for tiles as TMA writes them:
+// Makes the shared-memory descriptor of a wgmma operand: a 64-bit word with the tile's start address, two strides in
+// bytes (leading and stride) and the swizzle mode. Which strides to pass, for a tile written by TMA, depends on its
+// major order and its swizzle. A span is the swizzle's row of 32, 64 or 128 bytes.
 //
 //   order  swizzle     leading                               stride                      next 32 bytes of K
 //   K      32,64,128   ignored                               8 rows: 8 * span            + 32 bytes
@@ -18,8 +19,9 @@
 
 namespace zellige {
 
-/// Bits 0-13 start, 16-29 leading, 32-45 stride, all in units of 16 bytes; 62-63 the swizzle, 128 bytes
-/// first.
+/// Returns the descriptor word: bits 0-13 hold the start address, 16-29 the leading stride and 32-45 the stride, all in
+/// units of 16 bytes. Bits 62-63 hold the swizzle: 0 none, 1 128 bytes, 2 64 bytes, 3 32 bytes. All arguments are in
+/// bytes.
 ZELLIGE_ANYWHERE constexpr uint64_t smem_descriptor_bits(unsigned address, unsigned leading, unsigned stride,
                                                          SwizzleMode mode) {
   const uint64_t kind = (4 - static_cast<unsigned>(mode)) % 4;
@@ -27,6 +29,8 @@ ZELLIGE_ANYWHERE constexpr uint64_t smem_descriptor_bits(unsigned address, unsig
          static_cast<uint64_t>(stride >> 4 & 0x3fffu) << 32 | kind << 62;
 }
 
+/// Returns the descriptor of the tile at `tile` in shared memory. `leading` and `stride` are in bytes, multiples of 16,
+/// from the table above. The emulator adds which tensor the tile belongs to, to check accesses.
 ZELLIGE_CALL uint64_t smem_descriptor(any_pointer tile, unsigned leading, unsigned stride, SwizzleMode mode) {
 #if defined(ZELLIGE_EMULATE)
   emulate::check_descriptor("the leading stride", leading);
@@ -38,7 +42,7 @@ ZELLIGE_CALL uint64_t smem_descriptor(any_pointer tile, unsigned leading, unsign
 #endif
 }
 
-/// The descriptor advanced by `bytes`, a multiple of 16.
+/// Returns the descriptor with its start address advanced by `bytes`, a multiple of 16.
 ZELLIGE_ANYWHERE constexpr uint64_t advance(uint64_t descriptor, unsigned bytes) {
 #if defined(ZELLIGE_EMULATE)
   if (!__builtin_is_constant_evaluated()) emulate::check_descriptor("the step", bytes);

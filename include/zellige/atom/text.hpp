@@ -1,4 +1,7 @@
-// Formats instructions and their tilings as CuTe prints them. Host only.
+// Formats instructions and their tilings, given as run-time values, in the form in which CuTe prints them. print.hpp
+// uses it for types, the command line for instructions found by name. Host only.
+//
+//   mma_name(find_mma("SM80_16x8x16_F32F16F16F32_TN"))          the same name, from the parsed fields
 #pragma once
 
 #include <string>
@@ -9,7 +12,7 @@
 
 namespace zellige {
 
-/// "name: value\n" for each, the values in one column.
+/// Returns one line "  name: value" per pair, with the values aligned at column `width`.
 inline std::string lines_text(std::initializer_list<std::pair<char const*, std::string>> lines,
                               std::size_t width) {
   std::string text;
@@ -21,7 +24,7 @@ inline std::string lines_text(std::initializer_list<std::pair<char const*, std::
   return text;
 }
 
-/// The name of a matrix instruction: find_mma(mma_name(row)) returns the row.
+/// Returns the CuTe name of a matrix instruction: find_mma(mma_name(row)) is `row`.
 inline std::string mma_name(MmaRow const& row) {
   auto type = [](Number n) {
     for (NumberName const& known : number_names) {
@@ -43,12 +46,12 @@ inline std::string mma_name(MmaRow const& row) {
   return name;
 }
 
-/// A matrix instruction in the form used by its printers.
+/// The layouts of a matrix instruction's traits, as the printers below take them.
 struct MmaAtomValue {
   Value threads, shape, a, b, c;
 };
-/// The layout of A. CuTe nests the value strides of a 16x8x128 b1 instruction one level deeper than the
-/// shape.
+/// Returns the layout of A as CuTe prints it. For the single-bit 16x8x128 instruction CuTe nests the value strides one
+/// level deeper than the shape.
 inline std::string mma_a_text(Value const& a) {
   std::string const text = to_text(a);
   return text == "((_4,_8),(_32,_2)):((_512,_1),(_16,_8))" ? "((_4,_8),(_32,_2)):((_512,_1),((_16,_8)))"
@@ -68,6 +71,7 @@ inline std::string tiled_mma_text(Value const& vmnk, Value const& permutation, M
          mma_atom_text(atom);
 }
 
+/// The layouts of a copy instruction's traits and the element size in bits, as the printers below take them.
 struct CopyAtomValue {
   Value threads, source, destination, reference;
   long long bits;
@@ -85,7 +89,7 @@ inline std::string tiled_copy_text(Value const& tiler, Value const& tv, CopyAtom
          copy_atom_text(atom);
 }
 
-/// The traits of a matrix instruction, line by line; bits are those of D, A, B, C.
+/// Returns the traits of a matrix instruction, one per line. `bits` are the element sizes of D, A, B and C.
 inline std::string mma_traits_text(MmaAtomValue const& m, int const (&bits)[4]) {
   std::string text = "Shape_MNK: " + to_text(m.shape) + "\nThrID: " + to_text(m.threads) +
                      "\nALayout: " + mma_a_text(m.a) + "\nBLayout: " + to_text(m.b) +
@@ -97,6 +101,7 @@ inline std::string copy_traits_text(CopyAtomValue const& c) {
   return "ThrID: " + to_text(c.threads) + "\nSrcLayout: " + to_text(c.source) +
          "\nDstLayout: " + to_text(c.destination) + "\nRefLayout: " + to_text(c.reference);
 }
+/// Returns the fields of a wgmma shared-memory descriptor: swizzle mode, leading (lbo) and stride (sbo) offset.
 inline std::string gmma_strides_text(GmmaStrides const& s) {
   return "layout_type=" + std::to_string(s.layout_type) + " lbo=" + std::to_string(s.leading) +
          " sbo=" + std::to_string(s.stride) + " base_offset=0";

@@ -1,5 +1,8 @@
-// tfloat32_t: a float of which the tensor cores read the upper 19 bits. It is stored in four bytes;
-// conversion rounds to nearest, ties away from zero, like cvt.rna.
+// Defines tfloat32_t, the tf32 operand type of tensor cores: a float in four bytes, of which they read the upper 19
+// bits. Conversion from float rounds to nearest, ties away from zero, like PTX's cvt.rna.
+//
+//   tfloat32_t x(0.1f);
+//   float read = x;            // what an MMA reads
 #pragma once
 
 #include <zellige/atom/narrow_float.hpp>
@@ -13,7 +16,7 @@ struct tfloat32_t {
   tfloat32_t() = default;
   ZELLIGE_ANYWHERE tfloat32_t(FloatOf<tfloat32_t> value) : tfloat32_t(value.value) {}
   ZELLIGE_ANYWHERE explicit tfloat32_t(float value) : bits(round(value)) {}
-  /// The number that an MMA reads: the low 13 bits are ignored.
+  /// Converts to the number that an MMA reads: the low 13 bits are zero.
   ZELLIGE_ANYWHERE operator float() const { return __builtin_bit_cast(float, bits & 0xffffe000u); }
   ZELLIGE_ANYWHERE tfloat32_t& operator=(float value) { return *this = tfloat32_t(value); }
   ZELLIGE_ANYWHERE tfloat32_t& operator=(FloatOf<tfloat32_t> value) { return *this = tfloat32_t(value); }

@@ -1,6 +1,6 @@
-// ThreadValue: a thread-value layout as data, ((threads),(values)) -> coordinate, in the convention of CuTe's
-// traits. For an MMA operand the coordinate is the colexicographic index into (M,K), (N,K) or (M,N); for a
-// copy it is the first bit.
+// Defines ThreadValue, a thread-value layout as a plain struct, for the tables of instructions. It maps (thread, value)
+// to an offset, in the convention of CuTe's traits. For an MMA operand the offset is the colexicographic index into
+// (M,K), (N,K) or (M,N). For a copy it is in bits.
 //
 //   constexpr ThreadValue c{{{4, 32}, {8, 1}}, {{2, 16}, {2, 8}}};     // ((4,8),(2,2)):((32,1),(16,8))
 //   c(5, 3) == 32 * 1 + 1 * 1 + 16 * 1 + 8 * 1                         // thread 5 is (1,1), value 3 is (1,1)
@@ -12,6 +12,7 @@
 
 namespace zellige {
 
+/// A layout ((threads), (values)) with up to three modes each.
 struct ThreadValue {
   struct Mode {
     int shape = 0, stride = 0;  // shape 0: the mode is absent
@@ -22,6 +23,7 @@ struct ThreadValue {
   Mode values[max_modes];
 
   bool operator==(const ThreadValue&) const = default;
+  /// Returns the offset of the thread's value-th value.
   ZELLIGE_ALGEBRA constexpr int operator()(int thread, int value) const {
     return at(threads, thread) + at(values, value);
   }

@@ -1,5 +1,5 @@
-// TiledCopy: a copy instruction repeated over threads and values, and the part of a tensor that
-// each thread copies.
+// Defines TiledCopy, as in CuTe: a copy instruction repeated over threads and values to cover a tile. It partitions
+// tensors into the parts that the threads copy.
 //
 //   auto copy_a = make_tiled_copy(Copy_Atom<SM80_CP_ASYNC_CACHEGLOBAL<uint128_t>, half_t>{},
 //                                 Layout<Shape<_16, _8>, Stride<_8, _1>>{},     // 16 x 8 threads
@@ -7,7 +7,7 @@
 //   auto mine = copy_a.get_slice(threadIdx.x);
 //   copy(copy_a, mine.partition_S(gA), mine.partition_D(sA));
 //
-// make_tiled_copy_A, _B and _C tile so that each thread copies its operand of a TiledMMA.
+// make_tiled_copy_A, _B and _C return a copy in which each thread copies its own fragment of a TiledMMA's operand.
 #pragma once
 
 #include <zellige/atom/copy_atom.hpp>
@@ -18,6 +18,8 @@ namespace zellige {
 template <class TiledCopy, class ThrIdx>
 struct ThrCopy;
 
+/// The copy instruction Atom_ repeated over a tile. LayoutCopy_TV maps (thread, value) to an index in the tile,
+/// ShapeTiler_MN is the tile. Refuses to compile if the instruction's threads or values do not divide the tiling's.
 template <class Atom_, class LayoutCopy_TV, class ShapeTiler_MN>
 struct TiledCopy : Atom_ {
   using Atom = Atom_;
@@ -40,8 +42,8 @@ struct TiledCopy : Atom_ {
       detail::refuse<TiledOp::check_tiling, Rule::copy_values, TiledNumVal::value, AtomNumVal::value>();
   }
 
-  /// ((ThrV, ThrX), FrgV, (RestM, RestN, ...)) of a tensor or a layout (M, N, ...), as the source or
-  /// destination.
+  /// tidfrg_S, tidfrg_D: return the view ((ThrV, ThrX), FrgV, (RestM, RestN, ...)) of a source or destination (M, N,
+  /// ...). ThrV are the threads of one instruction, ThrX its repetitions over threads, FrgV a thread's values.
   template <class X>
   ZELLIGE_HOST_DEVICE static constexpr auto tidfrg_S(X&& x) {
     return tidfrg<AtomLayoutSrc>(x);
@@ -50,8 +52,8 @@ struct TiledCopy : Atom_ {
   ZELLIGE_HOST_DEVICE static constexpr auto tidfrg_D(X&& x) {
     return tidfrg<AtomLayoutDst>(x);
   }
-  /// The same for an already tiled tensor, ((TileM, TileN, ...), (RestM, RestN, ...)); `order` maps
-  /// (thread, value) of one instruction to the reference's.
+  /// Returns the same view as tidfrg_S of a tensor that is already tiled: ((TileM, TileN, ...), (RestM, RestN, ...)).
+  /// `order` maps (thread, value) of one instruction to its reference layout's (thread, value).
   template <class X, class Order>
   ZELLIGE_HOST_DEVICE static constexpr auto tile2thrfrg(X&& x, Order const& order) {
     if constexpr (tensor_like<X>) {
@@ -61,8 +63,8 @@ struct TiledCopy : Atom_ {
       return invoke<TiledOp::tile_to_threads>(x, TiledLayout_TV{}, Tiler_MN{}, counted, order);
     }
   }
-  /// (V, M, N, ...) in the copy's order of values: converts registers partitioned by another
-  /// tiling.
+  /// Returns a view (V, M, N, ...) of a register tensor that was partitioned by another tiling, such as a TiledMMA. The
+  /// first mode has the values of one instruction of this copy.
   template <class X>
   ZELLIGE_HOST_DEVICE static constexpr auto retile(X&& x) {
     if constexpr (tensor_like<X>)
@@ -71,13 +73,15 @@ struct TiledCopy : Atom_ {
       return invoke<TiledOp::retile>(x, TiledLayout_TV{}, Tiler_MN{}, AtomLayoutRef{}, AtomLayoutRef{});
   }
 
-  /// (thread, value) -> (M, N) of the tile.
+  /// get_layoutS_TV, get_layoutD_TV: return the layout (thread, value) -> (M, N) of the source or destination tile.
   ZELLIGE_HOST_DEVICE static constexpr auto get_layoutS_TV() { return layout_tv<AtomLayoutSrc>(); }
   ZELLIGE_HOST_DEVICE static constexpr auto get_layoutD_TV() { return layout_tv<AtomLayoutDst>(); }
-  /// ((M, N) -> (thread, value), thread -> thread).
+  /// get_layoutS_MN, get_layoutD_MN: return a pair of layouts: the inverse, (M, N) -> (thread, value), and the identity
+  /// on threads.
   ZELLIGE_HOST_DEVICE static constexpr auto get_layoutS_MN() { return layout_mn(get_layoutS_TV()); }
   ZELLIGE_HOST_DEVICE static constexpr auto get_layoutD_MN() { return layout_mn(get_layoutD_TV()); }
 
+  /// Returns the ThrCopy of a thread, which partitions tensors for it.
   template <integral I>
   ZELLIGE_HOST_DEVICE static constexpr auto get_slice(I const& thread) {
     auto const number = detail::thread_number(thread);
@@ -88,6 +92,8 @@ struct TiledCopy : Atom_ {
     return get_slice(thread);
   }
 
+  /// Returns the thread's part (V, RestM, RestN, ...) of tensor x. Target is the instruction's source or destination
+  /// layout.
   template <class Target, class X, class I>
   ZELLIGE_HOST_DEVICE static constexpr auto partition(X&& x, I const& thread) {
     auto const mine = invoke<TiledOp::copy_partition>(x.layout(), TiledLayout_TV{}, Tiler_MN{},
@@ -115,6 +121,8 @@ struct TiledCopy : Atom_ {
   }
 };
 
+/// One thread's share of a TiledCopy. partition_S and partition_D return the thread's part (V, RestM, RestN, ...) of a
+/// source or destination tensor; retile_S and retile_D return register tensors in the copy's order of values.
 template <class Tiled, class ThrIdx>
 struct ThrCopy {
   ThrIdx thr_idx_;
@@ -145,7 +153,8 @@ ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy_impl(Copy_Atom<Args...> const
   return TiledCopy<Copy_Atom<Args...>, LayoutTV, Tiler>(atom);
 }
 
-/// Tiles by threads and values, layouts (m, n) -> index; each thread's values are adjacent.
+/// Returns a TiledCopy over a tile of `threads` times `values`. Both are layouts: (m, n) -> thread, and (m, n) ->
+/// value. A thread's values are adjacent in the tile.
 template <class... Args, class ThrLayout, class ValLayout = Layout<_1>>
 ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy(Copy_Atom<Args...> const& atom,
                                                    ThrLayout const& threads = {},
@@ -153,7 +162,8 @@ ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy(Copy_Atom<Args...> const& ato
   auto const tiling = invoke<TiledOp::raked_tiling>(threads, values);
   return make_tiled_copy_impl(atom, get<0>(tiling), get<1>(tiling));
 }
-/// Tiles by a layout of threads and values to addresses, for data with the given layout.
+/// Returns a TiledCopy for data with layout `data` (coordinate -> address), in which `tv` maps (thread, value) to the
+/// address that the thread copies. Both layouts must be static.
 template <class... Args, class AtomTV, class Data>
 ZELLIGE_HOST_DEVICE constexpr auto make_cotiled_copy(Copy_Atom<Args...> const& atom, AtomTV const& tv,
                                                      Data const& data) {
@@ -162,7 +172,8 @@ ZELLIGE_HOST_DEVICE constexpr auto make_cotiled_copy(Copy_Atom<Args...> const& a
   return make_tiled_copy_impl(atom, get<0>(tiling), get<1>(tiling));
 }
 
-/// Tiles like operand A, B or C of a TiledMMA.
+/// make_tiled_copy_A, _B, _C: return a TiledCopy whose threads copy their own fragments of operand A, B or C of `mma`.
+/// make_tiled_copy_C requires that no threads lie along K.
 template <class... C, class... M>
 ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy_A(Copy_Atom<C...> const& atom, TiledMMA<M...> const& mma) {
   return make_tiled_copy_impl(atom, mma.get_layoutA_TV(), make_shape(tile_size<0>(mma), tile_size<2>(mma)));
@@ -178,7 +189,8 @@ ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy_C(Copy_Atom<C...> const& atom
       "make_tiled_copy_C: the threads along K hold partial results of the same elements; add them first");
   return make_tiled_copy_impl(atom, mma.get_layoutC_TV(), make_shape(tile_size<0>(mma), tile_size<1>(mma)));
 }
-/// The smallest part of an accumulator that the instruction can store.
+/// Returns a TiledCopy of the smallest part of accumulator C that the copy instruction can store: each thread has as
+/// many values as one instruction takes. Requires that no threads of `mma` lie along K.
 template <class... C, class... M>
 ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy_C_atom(Copy_Atom<C...> const& atom,
                                                           TiledMMA<M...> const& mma) {
@@ -191,7 +203,8 @@ ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy_C_atom(Copy_Atom<C...> const&
       mma.get_thr_layout_vmnk(), typename Tiled::Permutation{}, Int<Copy_Atom<C...>::NumValSrc>{});
   return make_tiled_copy_impl(atom, get<0>(tiling), get<1>(tiling));
 }
-/// Tiles like the source or destination of another tiled copy.
+/// make_tiled_copy_S, make_tiled_copy_D: return a TiledCopy with another instruction whose threads copy the same
+/// elements as the source or destination of `like`.
 template <class... C, class Tiled>
 ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy_S(Copy_Atom<C...> const& atom, Tiled const& like) {
   return make_tiled_copy_impl(atom, like.get_layoutS_TV(), typename Tiled::Tiler_MN{});
@@ -201,22 +214,25 @@ ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy_D(Copy_Atom<C...> const& atom
   return make_tiled_copy_impl(atom, like.get_layoutD_TV(), typename Tiled::Tiler_MN{});
 }
 
+/// Returns the number of elements of the tile, or its extent along mode I.
 template <int... I, class... Args>
 ZELLIGE_HOST_DEVICE constexpr auto tile_size(TiledCopy<Args...> const&) {
   return size<I...>(typename TiledCopy<Args...>::Tiler_MN{});
 }
+/// Returns the number of participating threads.
 template <class... Args>
 ZELLIGE_HOST_DEVICE constexpr auto size(TiledCopy<Args...> const&) {
   return typename TiledCopy<Args...>::TiledNumThr{};
 }
 
-/// Threads and values over a tile, without an instruction.
+/// Partitions tensors over threads and values without a copy instruction. LayoutTV maps (thread, value) to an index in
+/// the tile Tiler. get_slice(thread).partition(x) returns the thread's part of x.
 template <class LayoutTV, class Tiler>
 struct TV_Tiler {
   using Tiler_MN = Tiler;
   using TiledLayout_TV = LayoutTV;
 
-  /// ((ThrV, FrgV), (RestM, RestN, ...)).
+  /// Returns the view ((threads, values), (RestM, RestN, ...)) of x.
   template <class X>
   ZELLIGE_HOST_DEVICE static constexpr auto apply(X&& x) {
     return composition(zipped_divide(x, Tiler_MN{}), make_tile(TiledLayout_TV{}, _));

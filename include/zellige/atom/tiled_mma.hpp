@@ -1,4 +1,5 @@
-// TiledMMA: a matrix instruction repeated over threads and values, and each thread's part of each operand.
+// Defines TiledMMA, as in CuTe: a matrix instruction repeated over threads and values to cover a tile. It partitions
+// operand tensors into the parts that the threads hold.
 //
 //   auto mma = make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN{}, Layout<Shape<_2, _2, _1>>{},
 //                             Tile<_32, _32, _16>{});
@@ -16,7 +17,8 @@ template <class TiledMMA, class ThrVMNK>
 struct ThrMMA;
 
 namespace detail {
-/// Converts threadIdx.x (unsigned) to the int of indices; otherwise arithmetic would use 64 bits.
+/// Converts a thread index, such as the unsigned threadIdx.x, to int, because index arithmetic on mixed signs would use
+/// 64 bits. Static integers are returned unchanged.
 template <integral I>
 ZELLIGE_HOST_DEVICE constexpr auto thread_number(I const& thread) {
   if constexpr (is_static_integer_v<I>)
@@ -26,6 +28,8 @@ ZELLIGE_HOST_DEVICE constexpr auto thread_number(I const& thread) {
 }
 }  // namespace detail
 
+/// The matrix instruction Atom_ repeated over threads. AtomLayoutMNK arranges the instructions' thread groups along (M,
+/// N, K). PermutationMNK permutes each of M, N and K before tiling, or sets the tile's extent there.
 template <class Atom_, class AtomLayoutMNK, class PermutationMNK = Tile<Underscore, Underscore, Underscore>>
 struct TiledMMA : Atom_ {
   using Atom = Atom_;
@@ -49,7 +53,8 @@ struct TiledMMA : Atom_ {
 
   ZELLIGE_HOST_DEVICE constexpr auto get_thr_layout_vmnk() const { return thr_layout_vmnk_; }
 
-  /// The permutation of M, N or K applied before tiling, and the tile's extent.
+  /// Returns the permutation of mode I (M, N or K) that is applied before tiling. If none was given, returns the tile's
+  /// extent there: the instruction's times the number of thread groups.
   template <int I>
   ZELLIGE_HOST_DEVICE constexpr auto permutation_mnk() const {
     auto const given = get<I>(PermutationMNK{});
@@ -63,8 +68,8 @@ struct TiledMMA : Atom_ {
     return size(permutation_mnk<I>());
   }
 
-  /// ((ThrV, (ThrM, ThrN)), (FrgV, (RestM, RestN, ...))) of a tensor or a layout (M, N, ...); the same for A
-  /// and B.
+  /// thrfrg_C, _A, _B: return the view ((ThrV, (ThrM, ThrN)), (FrgV, (RestM, RestN, ...))) of an operand (M, N, ...).
+  /// ThrV are the threads of one instruction, FrgV a thread's values. A has modes M and K, B has N and K.
   template <class X>
   ZELLIGE_HOST_DEVICE constexpr auto thrfrg_C(X&& x) const {
     return thrfrg<MmaPart::c, AtomLayoutC_TV>(x);
@@ -78,7 +83,7 @@ struct TiledMMA : Atom_ {
     return thrfrg<MmaPart::b, AtomLayoutB_TV>(x);
   }
 
-  /// (thread, value) -> (M, N), (M, K) or (N, K).
+  /// get_layoutC_TV, _A_TV, _B_TV: return the layout (thread, value) -> (M, N), (M, K) or (N, K) in the tile.
   ZELLIGE_HOST_DEVICE constexpr auto get_layoutC_TV() const {
     return layout_tv<MmaPart::c, AtomLayoutC_TV>();
   }
@@ -89,7 +94,8 @@ struct TiledMMA : Atom_ {
     return layout_tv<MmaPart::b, AtomLayoutB_TV>();
   }
 
-  /// ((M, N) -> (thread of the operand, value), thread of the operand -> thread).
+  /// get_layoutC_MN, A_MK, B_NK: return a pair of layouts. The first maps (M, N) to (operand thread, value), where only
+  /// threads that hold different elements count; the second maps an operand thread to a thread.
   ZELLIGE_HOST_DEVICE constexpr auto get_layoutC_MN() const {
     return inverse_of(thrfrg_C(tile<0, 1>()), tile<0, 1>(), thr_layout_vmnk_(make_coord(_, _, _, Int<0>{})));
   }
@@ -100,6 +106,7 @@ struct TiledMMA : Atom_ {
     return inverse_of(thrfrg_B(tile<1, 2>()), tile<1, 2>(), thr_layout_vmnk_(make_coord(_, Int<0>{}, _, _)));
   }
 
+  /// Returns the ThrMMA of a thread, which partitions operands for it.
   template <integral I>
   ZELLIGE_HOST_DEVICE constexpr auto get_slice(I const& thread) const {
     auto const at = thr_layout_vmnk_.get_flat_coord(detail::thread_number(thread));
@@ -110,7 +117,7 @@ struct TiledMMA : Atom_ {
     return get_slice(thread);
   }
 
-  /// The part of a tensor owned by thread (v, m, n, k).
+  /// Returns the part (V, RestM, RestN, ...) of operand `part` that the thread at coordinate at = (v, m, n, k) holds.
   template <MmaPart part, class LayoutTV, class X, class At>
   ZELLIGE_HOST_DEVICE constexpr auto partition(X&& x, At const& at) const {
     auto const mine = invoke<TiledOp::mma_partition>(x.layout(), Int<int(part)>{}, LayoutTV{},
@@ -121,6 +128,7 @@ struct TiledMMA : Atom_ {
         x, x.data() + get<1>(mine), get<0>(mine), tiles, [this] { return layout_tv<part, LayoutTV>(); },
         [&] { return thr_layout_vmnk_(at); });
   }
+  /// Returns the shape of a thread's part of an operand with the given shape.
   template <MmaPart part, class LayoutTV, class S>
   ZELLIGE_HOST_DEVICE constexpr auto partition_shape(S const& shape) const {
     return invoke<TiledOp::mma_partition_shape>(shape, Int<int(part)>{}, LayoutTV{}, AtomShape_MNK{},
@@ -152,6 +160,8 @@ struct TiledMMA : Atom_ {
   }
 };
 
+/// One thread's share of a TiledMMA. partition_C, _A, _B return the thread's part (V, RestM, RestN, ...) of an operand
+/// tensor; partition_fragment_C, _A, _B return fragments of that shape: registers, or descriptors for wgmma.
 template <class Tiled, class ThrVMNK>
 struct ThrMMA : Tiled {
   ThrVMNK thr_vmnk_;
@@ -185,6 +195,7 @@ struct ThrMMA : Tiled {
 };
 
 namespace detail {
+/// Returns the permutations as a tile of three modes; modes that p lacks are `_`, no permutation.
 template <class Permutations>
 ZELLIGE_HOST_DEVICE constexpr auto three_permutations(Permutations const& p) {
   if constexpr (!tuple_like<Permutations>)
@@ -196,7 +207,8 @@ ZELLIGE_HOST_DEVICE constexpr auto three_permutations(Permutations const& p) {
 }
 }  // namespace detail
 
-/// Repeats the instruction over a layout of threads (M, N, K), after permuting each mode of the operands.
+/// Returns a TiledMMA that repeats the instruction over a layout `threads` of thread groups along (M, N, K).
+/// `permutations` permutes M, N and K before tiling or gives the tile's extents; `_` leaves a mode as it is.
 template <class... Args, class Threads = Layout<Shape<_1, _1, _1>>,
           class Permutations = Tile<Underscore, Underscore, Underscore>>
 ZELLIGE_HOST_DEVICE constexpr auto make_tiled_mma(MMA_Atom<Args...> const& atom, Threads const& threads = {},
@@ -219,6 +231,7 @@ requires(!detail::is_mma_atom<Op>) ZELLIGE_HOST_DEVICE
   return make_tiled_mma(MMA_Atom<Op>{}, threads, permutations);
 }
 
+/// partition_shape_C, _A, _B: return the shape of a thread's part (V, RestM, RestN, ...) of an operand of that shape.
 template <class... Args, class S>
 ZELLIGE_HOST_DEVICE constexpr auto partition_shape_C(TiledMMA<Args...> const& mma, S const& shape) {
   return mma.template partition_shape<MmaPart::c, typename TiledMMA<Args...>::AtomLayoutC_TV>(shape);
@@ -231,12 +244,13 @@ template <class... Args, class S>
 ZELLIGE_HOST_DEVICE constexpr auto partition_shape_B(TiledMMA<Args...> const& mma, S const& shape) {
   return mma.template partition_shape<MmaPart::b, typename TiledMMA<Args...>::AtomLayoutB_TV>(shape);
 }
-/// Registers for a thread's part of an accumulator of that shape.
+/// Returns uninitialised registers for a thread's part of an accumulator tensor of that shape.
 template <class... Args, class S>
 ZELLIGE_HOST_DEVICE constexpr auto partition_fragment_C(TiledMMA<Args...> const& mma, S const& shape) {
   return make_tensor<typename TiledMMA<Args...>::FrgTypeC>(partition_shape_C(mma, shape));
 }
 
+/// Returns the extent of the tile along M (I = 0), N (1) or K (2).
 template <int I, class... Args>
 ZELLIGE_HOST_DEVICE constexpr auto tile_size(TiledMMA<Args...> const& mma) {
   return mma.template tile_size_mnk<I>();
@@ -245,7 +259,7 @@ template <class... Args>
 ZELLIGE_HOST_DEVICE constexpr auto tile_shape(TiledMMA<Args...> const& mma) {
   return make_shape(tile_size<0>(mma), tile_size<1>(mma), tile_size<2>(mma));
 }
-/// The number of participating threads.
+/// size, thr_size: return the number of participating threads, or those along mode I of (V, M, N, K).
 template <int... I, class... Args>
 ZELLIGE_HOST_DEVICE constexpr auto size(TiledMMA<Args...> const& mma) {
   return size<I...>(mma.get_thr_layout_vmnk());

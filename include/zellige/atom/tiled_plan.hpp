@@ -1,5 +1,6 @@
-// The algebra of instructions and tilings as operations on types, in addition to those on layouts:
-// invoke<TiledOp::...>.
+// Evaluates the algebra of tilings (partitioning for TiledCopy and TiledMMA, TMA boxes) on layout types. TiledMMA calls
+// invoke<TiledOp::thrfrg>(layout, ...). That converts the types to run-time values, calls the function of atom/algebra
+// during compilation, and converts the result back to a layout type.
 #pragma once
 
 #include <zellige/atom/algebra/tma.hpp>
@@ -8,6 +9,7 @@
 
 namespace zellige {
 
+/// The operations of atom/algebra that invoke<op>(...) can call; enumerators have the functions' names.
 enum class TiledOp : short {
   thrfrg,
   mma_layout_tv,
@@ -31,7 +33,8 @@ enum class TiledOp : short {
   gmma_descriptor,
 };
 
-/// On a layout of coordinates these return layouts of coordinates: see ends_in_user_module.
+/// Returns true if the operation on a composed layout A o B can be done on the right part B alone, so that A may be any
+/// function, such as a table lookup. See ends_in_user_module.
 ZELLIGE_ALGEBRA constexpr bool is_of_the_right_part(TiledOp op) {
   return op == TiledOp::thrfrg || op == TiledOp::mma_partition || op == TiledOp::tidfrg ||
          op == TiledOp::copy_partition || op == TiledOp::tile_to_threads || op == TiledOp::retile;
@@ -39,21 +42,25 @@ ZELLIGE_ALGEBRA constexpr bool is_of_the_right_part(TiledOp op) {
 
 namespace algebra {
 
-/// The arguments (part, tv, shape, vmnk, permutation) from position i on.
+/// Returns arguments i to i + 4 as the parameters of a TiledMMA: operand, its thread-value layout, instruction shape,
+/// thread layout (V, M, N, K) and permutations.
 ZELLIGE_ALGEBRA constexpr MmaTiling mma_tiling(Values const& a, int i) {
   return {MmaPart(a[i].root().s.v), a[i + 1], a[i + 2], a[i + 3], a[i + 4]};
 }
-/// The arguments (tv, tiler, reference, target).
+/// Returns arguments i to i + 3 as the parameters of a TiledCopy: its thread-value layout, its tile, and the
+/// instruction's reference layout and source or destination layout.
 ZELLIGE_ALGEBRA constexpr CopyTiling copy_tiling(Values const& a, int i) {
   return {a[i], a[i + 1], a[i + 2], a[i + 3]};
 }
-/// The arguments (global, shared, tiler, bits, bits of the box).
+/// Returns arguments 0 to 4 as the request for a TMA instruction: layouts of global and shared memory, tile, bits of a
+/// tensor element, and bits of a box element.
 ZELLIGE_ALGEBRA constexpr TmaRequest tma_request(Tape& t, Values const& a) {
   return {a[0], without_swizzle(a[1]), tile_modes(t, a[0], a[2]), a[3].root().s.v, a[4].root().s.v};
 }
 
 }  // namespace algebra
 
+/// Calls operation `op` with arguments a. Returns nothing() and records the reason in t if it is refused.
 ZELLIGE_ALGEBRA constexpr Value apply(TiledOp op, Tape& t, Values const& a) {
   using namespace algebra;
   if (t.failed()) return nothing();
@@ -114,14 +121,16 @@ ZELLIGE_ALGEBRA constexpr Value apply(TiledOp op, Tape& t, Values const& a) {
 
 namespace detail {
 
-/// Results are rarely small, so the largest plan is used directly.
+/// Encoding of the result of a TiledOp. Uses the largest buffer (40 nodes) at once, because results of these operations
+/// are rarely small.
 template <auto op, class... T>
 requires is_same_v<remove_cvref_t<decltype(op)>, TiledOp>
 struct plan<op, T...> {
   static constexpr auto value = make_plan<40, 32, op, T...>();
 };
 
-/// A value without run-time numbers as a plan, and its layout type.
+/// Returns a layout without run-time numbers as a constant with at most nodes_max nodes; planned_layout converts that
+/// to a Layout type.
 template <int nodes_max>
 ZELLIGE_ALGEBRA constexpr Planned<nodes_max, 1> planned(Value const& v) {
   Planned<nodes_max, 1> p;

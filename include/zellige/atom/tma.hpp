@@ -1,6 +1,6 @@
-// TMA: asynchronous copies of boxes of 1 to 5 dimensions between global and shared memory, described by a
-// TmaDescriptor. Coordinates are in elements, the innermost dimension first; elements outside the tensor are
-// read as zeros and not written.
+// Includes the PTX-level TMA calls: asynchronous copies of boxes of 1 to 5 dimensions between global and shared memory.
+// A TmaDescriptor describes the tensor. Coordinates are in elements, the innermost dimension first. Elements outside
+// the tensor are read as zeros and not written.
 //
 //   mbarrier_arrive_expect_tx(full, box_bytes);           // all bytes of the box, including those outside
 //   tma_load_2d(tile, map, full, column, row);
@@ -12,8 +12,8 @@
 //   tma_store_wait_read<0>();                             // the tile may be overwritten
 //   tma_store_wait_complete<0>();                                  // the result is visible
 //
-// Called by one thread. Tiles are aligned to 128 bytes; with a swizzle, to 8 of its spans (1024 bytes for
-// b128).
+// Called by one thread. Tiles are aligned to 128 bytes; with a swizzle of 32, 64 or 128 bytes, to 8 times that (1024
+// bytes for b128).
 #pragma once
 
 #include <zellige/atom/bulk_copy.hpp>

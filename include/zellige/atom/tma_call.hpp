@@ -1,4 +1,5 @@
-// copy by TMA: runs a copy made by make_tma_copy with its run-time arguments.
+// Executes TMA copies in kernels: copy(...) with a TiledCopy from make_tma_copy, to which `with` adds the mbarrier,
+// multicast mask and cache hint.
 //
 //   copy(tma.with(barrier), mine.partition_S(tile)(_, _, _, k), mine.partition_D(sA)(_, _, _, stage));
 //   copy(tma.with(barrier, mask), ...)                 into every CTA of the mask
@@ -6,7 +7,7 @@
 //   copy(tma_store, mine.partition_S(sC), mine.partition_D(tile));
 //   tma_store_arrive(); tma_store_wait<0>();           for this thread's stores
 //
-// Called by one thread. The barrier is in shared memory; it counts the bytes of every box.
+// Called by one thread. The mbarrier must expect the bytes of all boxes, including their elements outside the tensor.
 #pragma once
 
 #include <zellige/atom/copy_call.hpp>
@@ -15,16 +16,16 @@
 
 namespace zellige {
 
-/// The executable forms of the loads.
+/// TMA loads that are ready to be issued: the results of `with` on SM90_TMA_LOAD and SM90_TMA_LOAD_MULTICAST.
 struct SM90_TMA_LOAD_OP : SM90_TMA_LOAD {};
 struct SM90_TMA_LOAD_MULTICAST_OP : SM90_TMA_LOAD_MULTICAST {};
-/// Stores with a descriptor in memory.
+/// TMA store and reduction that use a pointer to a descriptor in place of a copy of it.
 struct SM90_TMA_STORE_PTR : SM90_TMA_STORE {};
 struct SM90_TMA_REDUCE_ADD_PTR : SM90_TMA_REDUCE_ADD {};
 
 namespace detail {
 
-/// A barrier as a pointer, from a pointer or a reference.
+/// Returns a pointer to an mbarrier, given as a pointer or a reference.
 ZELLIGE_ANYWHERE smem<uint64_t> barrier_pointer(smem<uint64_t> const& p) { return p; }
 #if defined(ZELLIGE_EMULATE)
 ZELLIGE_ANYWHERE smem<uint64_t> barrier_pointer(emulate::reference<uint64_t> const& barrier) {
@@ -35,9 +36,10 @@ ZELLIGE_ANYWHERE smem<uint64_t> barrier_pointer(uint64_t& barrier) { return emul
 ZELLIGE_ANYWHERE smem<uint64_t> barrier_pointer(uint64_t& barrier) { return &barrier; }
 #endif
 
-/// No L2 cache hint.
+/// In place of a CacheHint: the copy has no L2 cache hint.
 struct NoHint {};
 
+/// Copy_Traits members of a TMA load with all its run-time arguments. Bits is the size of the box.
 template <class Op, class Bits, class Hint>
 struct tma_load_traits {
   using ThrID = Layout<_1>;
@@ -51,6 +53,7 @@ struct tma_load_traits {
   uint16_t mask;
 };
 
+/// Copy_Traits members of a TMA store or reduction with a descriptor pointer. Bits is the size of the box.
 template <class Op, class Bits, class Hint>
 struct tma_store_traits {
   using ThrID = Layout<_1>;
@@ -62,6 +65,7 @@ struct tma_store_traits {
   TmaDescriptor const* descriptor;
 };
 
+/// Returns mode N of a TMA coordinate, which is a tuple or a single number.
 template <int N, class Crd>
 ZELLIGE_CALL int coordinate(Crd const& crd) {
   if constexpr (tuple_like<Crd>)
@@ -69,6 +73,7 @@ ZELLIGE_CALL int coordinate(Crd const& crd) {
   else
     return int(crd);
 }
+/// Issues the TMA load of the box at coordinate c to `tile`; the number of modes of c selects the instruction.
 template <class Crd, class Hint, int... I>
 ZELLIGE_CALL void load_box(any_pointer tile, TmaDescriptor const& map, smem<uint64_t> barrier,
                            Hint const& hint, Crd const& c, seq<I...>) {
@@ -88,6 +93,7 @@ ZELLIGE_CALL void load_box(any_pointer tile, TmaDescriptor const& map, smem<uint
     if constexpr (rank == 5) tma_load_hint_5d(tile, map, barrier, hint, coordinate<I>(c)...);
   }
 }
+/// Like load_box, but writes to the same shared-memory offset in every CTA of the mask.
 template <class Crd, class Hint, int... I>
 ZELLIGE_CALL void load_box_multicast(any_pointer tile, TmaDescriptor const& map, smem<uint64_t> barrier,
                                      uint16_t mask, Hint const& hint, Crd const& c, seq<I...>) {
@@ -107,6 +113,7 @@ ZELLIGE_CALL void load_box_multicast(any_pointer tile, TmaDescriptor const& map,
     if constexpr (rank == 5) tma_load_multicast_hint_5d(tile, map, barrier, mask, hint, coordinate<I>(c)...);
   }
 }
+/// Issues the TMA store of `tile` to the box at coordinate c.
 template <class Crd, class Hint, int... I>
 ZELLIGE_CALL void store_box(TmaDescriptor const& map, any_pointer tile, Hint const& hint, Crd const& c,
                             seq<I...>) {
@@ -126,6 +133,7 @@ ZELLIGE_CALL void store_box(TmaDescriptor const& map, any_pointer tile, Hint con
     if constexpr (rank == 5) tma_store_hint_5d(map, tile, hint, coordinate<I>(c)...);
   }
 }
+/// Issues the TMA reduction that adds `tile` to the box at coordinate c, atomically per element.
 template <class Crd, int... I>
 ZELLIGE_CALL void add_box(TmaDescriptor const& map, any_pointer tile, Crd const& c, seq<I...>) {
   constexpr int rank = int(sizeof...(I));
@@ -136,6 +144,7 @@ ZELLIGE_CALL void add_box(TmaDescriptor const& map, any_pointer tile, Crd const&
   if constexpr (rank == 4) tma_reduce_add_4d(map, tile, coordinate<I>(c)...);
   if constexpr (rank == 5) tma_reduce_add_5d(map, tile, coordinate<I>(c)...);
 }
+/// The sequence 0, 1, ... with one number per mode of the TMA coordinates in tensor X.
 template <class X>
 using coordinate_modes = make_seq<detail::rank_v<remove_cvref_t<decltype(*lvalue<X const>().data())>>>;
 
@@ -155,6 +164,7 @@ struct Copy_Traits<SM90_TMA_REDUCE_ADD_PTR, Bits, Hint>
     : detail::tma_store_traits<SM90_TMA_REDUCE_ADD_PTR, Bits, Hint> {};
 
 namespace detail {
+/// Returns the traits of a TMA load with its descriptor, mbarrier, multicast mask and cache hint.
 template <class Op, class Bits, class Barrier, class Hint>
 ZELLIGE_HOST_DEVICE auto load_with(TmaDescriptor const* descriptor, Barrier& barrier, uint16_t mask,
                                    Hint hint) {
@@ -253,8 +263,9 @@ namespace TMA {
 using CacheHintSm90 = CacheHint;
 }  // namespace TMA
 
-/// CuTe's names for groups of stores.
+/// CuTe's name of tma_store_commit: closes a group of this thread's TMA stores.
 ZELLIGE_CALL void tma_store_arrive() { tma_store_commit(); }
+/// CuTe's name of fence_proxy_async: makes ordinary writes to shared memory visible to later TMA stores.
 ZELLIGE_CALL void tma_store_fence() { fence_proxy_async(); }
 
 }  // namespace zellige

@@ -1,6 +1,6 @@
-// One TMA instruction for each number of dimensions: inline PTX needs a literal operand list, so the calls
-// are generated from these lists. A call's own operands are %0 to %4, followed by the coordinates. For
-// tma_load.hpp and tma_store.hpp, which undefine their macros.
+// Defines the macros with which tma_load.hpp and tma_store.hpp generate TMA calls for 1 to 5 dimensions. Inline PTX
+// needs a literal operand list per number of dimensions. Operands %0 to %4 are the call's own; the coordinates follow
+// from %5 on.
 #pragma once
 
 #define ZELLIGE_TMA_PARAMETERS_1 int c0
@@ -23,7 +23,7 @@
 #define ZELLIGE_TMA_OPERANDS_3 "r"(c0), "r"(c1), "r"(c2)
 #define ZELLIGE_TMA_OPERANDS_4 "r"(c0), "r"(c1), "r"(c2), "r"(c3)
 #define ZELLIGE_TMA_OPERANDS_5 "r"(c0), "r"(c1), "r"(c2), "r"(c3), "r"(c4)
-// im2col: two offsets fewer than dimensions, all after the coordinates.
+// im2col loads with N dimensions take N - 2 filter offsets, after the coordinates.
 #define ZELLIGE_TMA_OFFSETS_3 uint16_t o0
 #define ZELLIGE_TMA_OFFSETS_4 uint16_t o0, uint16_t o1
 #define ZELLIGE_TMA_OFFSETS_5 uint16_t o0, uint16_t o1, uint16_t o2

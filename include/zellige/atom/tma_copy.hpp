@@ -1,5 +1,5 @@
-// TMA copies of tiles as layouts: make_tma_copy determines the box of one instruction, and kernels partition
-// the tensor of TMA coordinates like any other tensor.
+// Makes TMA copies from layouts, as CuTe does: make_tma_copy determines the box of one TMA instruction and encodes the
+// descriptor on the host. A kernel partitions a tensor of TMA coordinates like any other tensor.
 //
 //   auto tma = make_tma_copy(SM90_TMA_LOAD{}, gA, smem_layout, Shape<_128, _64>{}, Int<1>{});  // on the host
 //   Tensor mA = tma.get_tma_tensor(shape(gA));                                            // in a kernel
@@ -7,8 +7,8 @@
 //   auto mine = tma.get_slice(cta_rank);
 //   copy(tma.with(barrier), mine.partition_S(tile)(_, _, _, k), mine.partition_D(sA));
 //
-// Copies that the hardware does not support are refused by make_tma_copy: see tma_numbers in
-// algebra/tma_descriptor.hpp.
+// make_tma_copy throws for copies that the hardware does not support; tma_numbers in algebra/tma_descriptor.hpp has the
+// rules. tma_call.hpp executes the copies.
 #pragma once
 
 #include <zellige/atom/cache_hint.hpp>
@@ -22,11 +22,11 @@
 
 namespace zellige {
 
-/// The parameters of a TMA copy that a kernel needs in addition to the descriptor.
+/// What a kernel needs of a TMA copy in addition to the descriptor: how the tensor's modes map to TMA coordinates.
 template <class GmemStrides_, class TmaGmemBasis_, class TmaSwizzle_, int in_one_ = 1>
 struct AuxTmaParams {
-  using GmemStrides = GmemStrides_;    // mode of the global tensor -> TMA coordinate
-  using TmaGmemBasis = TmaGmemBasis_;  // box extent -> mode of the global tensor
+  using GmemStrides = GmemStrides_;    // strides in TMA coordinates, one per mode of the global tensor
+  using TmaGmemBasis = TmaGmemBasis_;  // (extents of the box):(modes of the global tensor)
   using TmaSwizzle = TmaSwizzle_;
   static constexpr int in_one = in_one_;  // elements of the global tensor per box element
   static_assert(is_static_v<TmaGmemBasis>, "AuxTmaParams: the box must be static");
@@ -34,8 +34,8 @@ struct AuxTmaParams {
 };
 
 namespace detail {
-/// Coordinates of boxes whose elements hold n of the tensor's: strides count the tensor's elements along the
-/// first mode, the instruction's coordinates the box's.
+/// A TMA coordinate for a box whose elements are n tensor elements wide. Arithmetic counts tensor elements;
+/// dereferencing divides the first mode by n, which gives the instruction's coordinates.
 template <int n, class T>
 struct LargerElements : private tuple<T> {
   template <class C, int... I>
@@ -62,11 +62,12 @@ struct LargerElements : private tuple<T> {
   }
 };
 
-/// The barrier argument of `with`: any type but a pointer to a descriptor.
+/// The type of the mbarrier argument of `with`: any type except a pointer to a descriptor.
 template <class T>
 concept no_tma_descriptor =
     !is_same_v<remove_cvref_t<T>, TmaDescriptor*> && !is_same_v<remove_cvref_t<T>, TmaDescriptor const*>;
 
+/// Copy_Traits members of a TMA copy: its descriptor and Aux, an AuxTmaParams. Bits is the size of the box.
 template <class Op, class Bits, class Aux>
 struct tma_traits {
   using ThrID = Layout<_1>;
@@ -80,7 +81,7 @@ struct tma_traits {
   TmaDescriptor tma_desc_;
 
   ZELLIGE_HOST_DEVICE constexpr TmaDescriptor const* get_tma_descriptor() const { return &tma_desc_; }
-  /// The tensor of coordinates, of the global tensor's shape.
+  /// Returns a tensor of the given shape, that of the global tensor, whose elements are TMA coordinates.
   template <class S>
   ZELLIGE_HOST_DEVICE constexpr auto get_tma_tensor(S const& shape) const {
     auto const coordinates = make_layout(shape, aux_params_.g_stride_);
@@ -91,8 +92,8 @@ struct tma_traits {
       return make_tensor(LargerElements<Aux::in_one, remove_cvref_t<decltype(first)>>(first), coordinates);
     }
   }
-  /// For a load: the copy that completes on a barrier, optionally into the CTAs of a mask, with a cache hint,
-  /// or with another descriptor. See tma_call.hpp.
+  /// Returns the load that completes on `barrier` (an mbarrier) and, if it multicasts, writes to the CTAs of `mask`.
+  /// Optionally with an L2 cache hint and with another descriptor. Defined in tma_call.hpp.
   template <no_tma_descriptor Barrier>
   ZELLIGE_HOST_DEVICE auto with(Barrier&& barrier, uint16_t mask = 0) const;
   template <no_tma_descriptor Barrier>
@@ -102,7 +103,7 @@ struct tma_traits {
   template <class Barrier>
   ZELLIGE_HOST_DEVICE auto with(TmaDescriptor const* descriptor, Barrier&& barrier, uint16_t mask,
                                 CacheHint hint) const;
-  /// For a store: with another descriptor, or with a cache hint.
+  /// Returns the store or reduction with another descriptor; a store optionally with an L2 cache hint.
   ZELLIGE_HOST_DEVICE auto with(TmaDescriptor const* descriptor) const;
   ZELLIGE_HOST_DEVICE auto with(TmaDescriptor const* descriptor, CacheHint hint) const;
 };
@@ -118,7 +119,7 @@ struct Copy_Traits<SM90_TMA_STORE, Bits, Aux> : detail::tma_traits<SM90_TMA_STOR
 template <class Bits, class Aux>
 struct Copy_Traits<SM90_TMA_REDUCE_ADD, Bits, Aux> : detail::tma_traits<SM90_TMA_REDUCE_ADD, Bits, Aux> {};
 
-/// A bulk copy of a given number of bits.
+/// Traits of a bulk load of Bits contiguous bits, a multiple of 16 bytes, from global to shared memory.
 template <class Bits>
 struct Copy_Traits<SM90_BULK_COPY_G2S, Bits> {
   static_assert(Bits::value % 128 == 0, "SM90_BULK_COPY_G2S: a multiple of 16 bytes");
@@ -127,10 +128,11 @@ struct Copy_Traits<SM90_BULK_COPY_G2S, Bits> {
   using DstLayout = SrcLayout;
   using RefLayout = SrcLayout;
   using Operation = SM90_BULK_COPY_G2S;
-  /// The copy that completes on a barrier: bulk_copy_call.hpp.
+  /// Returns the load that completes on `barrier`, an mbarrier. Defined in bulk_copy_call.hpp.
   template <class Barrier>
   ZELLIGE_HOST_DEVICE auto with(Barrier&& barrier) const;
 };
+/// Traits of a bulk store of Bits contiguous bits, a multiple of 16 bytes, from shared to global memory.
 template <class Bits>
 struct Copy_Traits<SM90_BULK_COPY_S2G, Bits> {
   static_assert(Bits::value % 128 == 0, "SM90_BULK_COPY_S2G: a multiple of 16 bytes");
@@ -142,18 +144,21 @@ struct Copy_Traits<SM90_BULK_COPY_S2G, Bits> {
 };
 
 namespace detail {
-/// The parameters of a TMA copy, as the arguments of the operations on types.
+/// The parameters of a TMA copy: layouts of global and shared memory, the tile, and the sizes in bits of a tensor
+/// element and of a box element.
 template <class GLayout, class SLayout, class Tiler, int bits, int box_bits>
 struct TmaTile {
   GLayout global;
   SLayout shared;
   Tiler tiler;
 
+  /// Returns the result of a tiling operation of algebra/tma.hpp on these parameters.
   template <TiledOp op, class... More>
   ZELLIGE_HOST_DEVICE constexpr auto ask(More const&... more) const {
     return invoke<op>(global, shared, tiler, Int<bits>{}, Int<box_bits>{}, more...);
   }
 };
+/// Returns the TmaTile of a copy; the swizzle of the shared-memory layout is dropped. Box is the type of a box element.
 template <class T, class Box, class X, class S, class Tiler>
 ZELLIGE_HOST_DEVICE constexpr auto tma_tile(X const& global, S const& shared, Tiler const& tiler) {
   auto const unswizzled = get_nonswizzle_portion(shared);
@@ -161,13 +166,14 @@ ZELLIGE_HOST_DEVICE constexpr auto tma_tile(X const& global, S const& shared, Ti
   return TmaTile<L, remove_cvref_t<decltype(unswizzled)>, Tiler, sizeof_bits<T>::value,
                  sizeof_bits<Box>::value>{global.layout(), unswizzled, tiler};
 }
-/// (box extent, ...):(mode of the global tensor, ...) of one instruction; `modes` is tile element -> mode of
-/// the global tensor.
+/// Returns the box of one TMA instruction as a layout (extents):(modes of the global tensor). `modes` maps an index in
+/// the tile to a coordinate of the global tensor.
 template <class Box, tensor_like X, class S, class Modes>
 ZELLIGE_HOST_DEVICE constexpr auto construct_tma_gbasis(X const& global, S const& shared,
                                                         Modes const& modes) {
   return tma_tile<typename X::value_type, Box>(global, shared, modes).template ask<TiledOp::tma_basis>();
 }
+/// The type of a box element: Internal, or the tensor's element type T if Internal is void.
 template <class T, class Internal>
 struct box_type {
   using type = Internal;
@@ -181,6 +187,8 @@ struct box_type<T, void> {
 #if !defined(__CUDACC_RTC__)
 
 namespace detail {
+/// Returns rank, extents, strides and box of the descriptor. `ctas` is the number of CTAs that share the box in a
+/// multicast. Throws LayoutError if the hardware does not support the copy.
 template <class Tile, class Box>
 TmaNumbers numbers_of(Tile const& tile, Box const& box, int bits, int box_bits, long long ctas) {
   Tape t;
@@ -192,7 +200,8 @@ TmaNumbers numbers_of(Tile const& tile, Box const& box, int bits, int box_bits, 
 }  // namespace detail
 
 namespace detail {
-/// The type as which the hardware treats elements of a type.
+/// Returns the descriptor's number type for elements of type T; an unsigned integer of the same size if TMA has no such
+/// type.
 template <class T>
 constexpr TmaElement tma_element() {
   using E = TmaElement;
@@ -209,12 +218,14 @@ constexpr TmaElement tma_element() {
          : bytes == 4           ? E::u32
                                 : E::u64;
 }
+/// True if the swizzle of shared-memory layout L permutes byte addresses, as in a layout that is not yet bound to a
+/// pointer; false if it permutes element indices.
 template <class L>
 inline constexpr bool counts_bytes = false;
 template <class Sw, int B, class L>
 inline constexpr bool counts_bytes<ComposedLayout<Sw, smem_ptr_flag_bits<B>, L>> = true;
-/// The swizzle of a shared-memory layout if the hardware supports it: of chunks of 16 bytes, by bits three
-/// further up. A layout that waits for its pointer swizzles bytes, other layouts swizzle elements.
+/// Returns the SwizzleMode of shared-memory layout L, whose elements have `bits` bits; 255 if the hardware does not
+/// support its swizzle. Supported are Swizzle<0 to 3, 4, 3> of byte addresses.
 template <class L, int bits>
 ZELLIGE_ALGEBRA consteval SwizzleMode hardware_swizzle() {
   using Sw = get_swizzle_t<L>;
@@ -225,7 +236,8 @@ ZELLIGE_ALGEBRA consteval SwizzleMode hardware_swizzle() {
              ? static_cast<SwizzleMode>(Sw::num_bits)
              : static_cast<SwizzleMode>(255);
 }
-/// The descriptor's fields: numbers in bytes, the number type, the swizzle.
+/// Returns the description of a tensor with elements of type T for make_tma_descriptor. Strides of `n`, in elements,
+/// are converted to bytes; L is the shared-memory layout, whose swizzle must be one that the hardware supports.
 template <class T, class L, int bits = 8>
 TmaTensor tma_tensor(TmaNumbers const& n) {
   static_assert(
@@ -239,8 +251,8 @@ TmaTensor tma_tensor(TmaNumbers const& n) {
   t.swizzle = hardware_swizzle<L, bits>();
   return t;
 }
-/// For a tensor in memory, as the launch needs it; without a device, one for the emulator, whose launch
-/// provides the tensor's address.
+/// Returns the descriptor of the tensor at pointer p. Without nvcc it is one for the emulator, whose launch provides
+/// the tensor's address.
 template <class P>
 TmaDescriptor descriptor_of(TmaTensor const& t, [[maybe_unused]] P const& p) {
 #if defined(__CUDACC__)
@@ -251,7 +263,9 @@ TmaDescriptor descriptor_of(TmaTensor const& t, [[maybe_unused]] P const& p) {
 }
 }  // namespace detail
 
-/// One TMA instruction: the box of a shared-memory tile, for a number of CTAs that share it.
+/// Returns the Copy_Atom of one TMA instruction for a tile `tiler` of `global`. Its box is the part of the tile that is
+/// contiguous in the layout `shared`, divided by `cluster`, the number of CTAs that share it in a multicast. Internal
+/// is the type of a box element; void: the tensor's. Throws if the hardware does not support the copy.
 template <class Internal = void, class Op, tensor_like X, class SLayout, class Tiler, class Cluster = Int<1>>
 auto make_tma_atom(Op const&, X const& global, SLayout const& shared, Tiler const& tiler,
                    Cluster const& cluster = {}) {
@@ -274,7 +288,9 @@ auto make_tma_atom(Op const&, X const& global, SLayout const& shared, Tiler cons
   return Copy_Atom<Traits, T>(traits);
 }
 
-/// A whole tile by TMA, with its boxes as values and the CTAs of a multicast as threads.
+/// Returns a TiledCopy of a tile `tiler` of `global` by TMA: its "values" are the tile's boxes, its "threads" the
+/// `cluster` CTAs that share the tile in a multicast. Without `tiler`, the tile has the shape of `shared`. Throws if
+/// the hardware does not support the copy.
 template <class Internal = void, class Op, tensor_like X, class SLayout, class Tiler, class Cluster>
 auto make_tma_copy(Op const& op, X const& global, SLayout const& shared, Tiler const& tiler,
                    Cluster const& cluster) {
@@ -294,8 +310,8 @@ template <class Internal = void, class Op, tensor_like X, class SLayout, class C
 auto make_tma_copy(Op const& op, X const& global, SLayout const& shared, Cluster const& cluster) {
   return make_tma_copy<Internal>(op, global, shared, product_each(shape(shared)), cluster);
 }
-/// For an operand of a matmul, from the tile (M, N, K) and the cluster (M, N, K): A is shared along N, B
-/// along M.
+/// make_tma_copy_A_sm90, _B, _C: return the TMA copy of a matmul's operand, from the block's tile (M, N, K) and the
+/// cluster's shape (M, N, K). A multicast shares A among the CTAs along N, and B among those along M.
 template <class Internal = void, class Op, tensor_like X, class SLayout, class Tiler, class Cluster>
 auto make_tma_copy_A_sm90(Op const& op, X const& global, SLayout const& shared, Tiler const& tiler,
                           Cluster const& cluster) {
@@ -311,7 +327,7 @@ auto make_tma_copy_C_sm90(Op const& op, X const& global, SLayout const& shared, 
   return make_tma_copy<Internal>(op, global, shared, take<0, 2>(tiler), Int<1>{});
 }
 
-/// Extents and strides of the global tensor as in the descriptor, in elements of the box.
+/// Sets the extents and strides of the global tensor, in elements, in the order of the descriptor's dimensions.
 template <class Traits, tensor_like X>
 void fill_tma_gmem_shape_stride(Traits const&, X const& global, long long (&extent)[5],
                                 long long (&stride)[5]) {
@@ -325,8 +341,9 @@ void fill_tma_gmem_shape_stride(Traits const&, X const& global, long long (&exte
 
 #endif
 
-/// ((values of one instruction, instructions), Rest...) of both tensors, previously (tile, Rest...), for one
-/// of the CTAs that share the tile: (of global memory, of shared memory).
+/// Partitions a tile for TMA. Both tensors have modes (tile, Rest...); returns the pair (global, shared) with modes
+/// ((values of one instruction, instructions), Rest...). In a multicast, they hold the part that CTA `cta` of the
+/// layout `ctas` loads.
 template <class... Args, class Crd, class S, class D, tensor_like SX, tensor_like GX>
 ZELLIGE_HOST_DEVICE constexpr auto tma_partition(Copy_Atom<Args...> const&, Crd const& cta,
                                                  Layout<S, D> const& ctas, SX const& shared,
@@ -346,8 +363,8 @@ ZELLIGE_HOST_DEVICE constexpr auto tma_partition(Copy_Atom<Args...> const& atom,
   return tma_partition(atom, Int<0>{}, Layout<_1, _0>{}, shared, global);
 }
 
-/// The mask of the CTAs that share a tile with the one at a coordinate: those that differ only in the given
-/// modes, or in the modes with `_` in the coordinate.
+/// Returns the multicast mask of the CTAs that share a tile: bit i is set for CTA i of the layout `ctas` if it agrees
+/// with `crd` in all modes where `crd` is not `_`. With template arguments, the modes Mode, Modes... are taken as `_`.
 template <class CtaLayout, class Crd>
 ZELLIGE_HOST_DEVICE constexpr uint16_t create_tma_multicast_mask(CtaLayout const& ctas, Crd const& crd) {
   auto const part = slice_and_offset(crd, ctas);

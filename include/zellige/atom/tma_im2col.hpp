@@ -1,4 +1,4 @@
-// Convolution operands by TMA: tiles of the im2col matrix of an image, without materialising the matrix.
+// Makes TMA copies of convolution operands: they load tiles of an image's im2col matrix without materialising it.
 //
 //   // an image of C channels: rows are the pixels (W, H, N), columns the channels
 //   Tensor x = make_tensor(make_gmem_ptr(p), make_shape(make_shape(W, H, N), C), strides);
@@ -9,16 +9,17 @@
 //                                   make_shape(0, 0), make_shape(1, 1));         // first tap, dilation
 //   Tensor a = tma.get_tma_tensor(shape(x));    // ((Q * P * N), (C, S, R)), of coordinates (c, whd, n, srt)
 //
-// The corners define the pixels that a filter's first tap visits: in dimension i from lower_corner to extent
-// - 1 + upper_corner, by the stride; the other taps are offsets from there. For a filter of S taps and a
-// padding of p both are -p and p - (S - 1) * dilation, and so is lower_padding; upper_padding is p. An
-// operand (channels, pixels), for example of a weight gradient, has both sides exchanged.
+// The corners define the pixels that a filter's first tap visits: in dimension i from lower_corner to
+// extent - 1 + upper_corner, by the stride. The other taps are offsets from there. A filter of S taps with padding p
+// has lower_corner = lower_padding = -p, upper_corner = p - (S - 1) * dilation, and upper_padding = p. An operand
+// (channels, pixels), as in a weight gradient, has both modes exchanged.
 #pragma once
 
 #include <zellige/atom/tma_copy.hpp>
 
 namespace zellige {
 namespace detail {
+/// Copy_Traits members of an im2col copy: its descriptor and its tensor of coordinates. Bits is the size of the box.
 template <class Op, class Bits, class Coordinates>
 struct im2col_traits {
   using ThrID = Layout<_1>;
@@ -31,13 +32,13 @@ struct im2col_traits {
   Coordinates tma_tensor_;
 
   ZELLIGE_HOST_DEVICE constexpr TmaDescriptor const* get_tma_descriptor() const { return &tma_desc_; }
-  /// The tensor of coordinates; its shape follows from the convolution.
+  /// Returns the tensor of TMA coordinates. Its shape follows from the convolution; the argument is ignored.
   template <class S>
   ZELLIGE_HOST_DEVICE constexpr Coordinates get_tma_tensor(S const&) const {
     return tma_tensor_;
   }
-  /// For a load: the copy that completes on a barrier, optionally into the CTAs of a mask, or with another
-  /// descriptor. See tma_im2col_call.hpp.
+  /// Returns the load that completes on `barrier` (an mbarrier) and, if it multicasts, writes to the CTAs of `mask`.
+  /// Optionally with another descriptor. Defined in tma_im2col_call.hpp.
   template <class Barrier>
   ZELLIGE_HOST_DEVICE auto with(Barrier&& barrier, uint16_t mask = 0) const;
   template <class Barrier>
@@ -55,7 +56,7 @@ struct Copy_Traits<SM90_TMA_STORE_IM2COL, Bits, C> : detail::im2col_traits<SM90_
 
 #if !defined(__CUDACC_RTC__)
 
-/// The parameters of a convolution over the pixels (W, H, D): tuples with one number for each.
+/// The parameters of a convolution over pixels (W, H, D). Each member is a tuple with one number per pixel dimension.
 template <class LowerCorner, class UpperCorner, class LowerPadding, class UpperPadding, class Stride,
           class FirstTap, class Dilation>
 struct Im2col {
@@ -70,12 +71,14 @@ struct Im2col {
 
 namespace detail {
 
+/// Throws std::runtime_error: field[d] is `value`; `needed` says what it must be.
 [[noreturn]] inline void refuse_im2col(char const* field, int d, long long value, std::string const& needed) {
   throw std::runtime_error("make_im2col_tma_copy: " + std::string(field) + "[" + std::to_string(d) + "] is " +
                            std::to_string(value) + "; " + needed);
 }
 
-/// The number of taps between the corner and the padding.
+/// Returns the number of filter taps along dimension I, which follows from the corners, the paddings and the dilation.
+/// Throws, or refuses to compile, if the dilation is 0.
 template <class G, int I>
 constexpr auto taps_of(G const& g, Int<I>) {
   auto const step = get<I>(g.dilation);
@@ -95,8 +98,8 @@ constexpr auto taps_of(G const& g, Int<I>) {
   }
 }
 
-/// The tensor of coordinates (c, (w, h, d), n, (s, r, t)); ((pixels), (channels, taps)) if the pixels are the
-/// tile's mode 0.
+/// Returns the tensor of TMA coordinates (c, (w, h, d), n, (s, r, t)) of the im2col matrix. Its modes are (pixels,
+/// (channels, taps)) if pixels_first, else ((channels, taps), pixels). `whdn` is the image's shape.
 template <bool pixels_first, class Channels, class Pixels, class G, int... I>
 constexpr auto im2col_tensor(Channels const& channels, Pixels const& whdn, G const& g, seq<I...>) {
   constexpr int dims = int(sizeof...(I));
@@ -121,7 +124,8 @@ constexpr auto im2col_tensor(Channels const& channels, Pixels const& whdn, G con
                make_shape(columns, size(rows)));
 }
 
-/// The descriptor's fields except type and swizzle.
+/// Returns the description of an im2col tensor for make_tma_descriptor, without number type, swizzle, and the channels
+/// and pixels per instruction. `cwhdn` is the layout of the image, `bytes` the size of an element.
 template <class Global, class G, int... I>
 TmaTensor im2col_descriptor(Global const& cwhdn, G const& g, seq<I...>, int bytes) {
   constexpr int dims = int(sizeof...(I));
@@ -140,7 +144,8 @@ TmaTensor im2col_descriptor(Global const& cwhdn, G const& g, seq<I...>, int byte
   return t;
 }
 
-/// A tap is encoded in the instruction as 16 bits of offset for all pixel dimensions together.
+/// Throws if a filter offset does not fit the instruction, which has 16 bits for all pixel dimensions together: at most
+/// 65535 with one dimension, 255 with two, 31 with three.
 template <class G, int... I>
 void check_taps(G const& g, seq<I...>) {
   constexpr int dims = int(sizeof...(I)), max_tap = dims == 1 ? 65535 : dims == 2 ? 255 : 31;
@@ -161,6 +166,8 @@ void check_taps(G const& g, seq<I...>) {
   (check(Int<I>{}), ...);
 }
 
+/// Returns the im2col TiledCopy for convolution g; see make_im2col_tma_copy. `ctas` is the number of CTAs that share a
+/// tile in a multicast.
 template <class Op, tensor_like X, class SLayout, class Tiler, class Ctas, class G>
 auto make_im2col_copy(Op const&, X const& global, SLayout const& shared, Tiler const& tiler, Ctas const& ctas,
                       G const& g) {
@@ -218,6 +225,7 @@ auto make_im2col_copy(Op const&, X const& global, SLayout const& shared, Tiler c
   return make_tiled_copy_impl(Copy_Atom<Traits, T>(traits), get<0>(tiling), get<1>(tiling));
 }
 
+/// Returns the parameters of a 1 x 1 filter: stride and dilation 1, no padding.
 template <int dims>
 constexpr auto no_convolution() {
   auto const zero = tuple_repeat<dims>(Int<0>{});
@@ -228,9 +236,11 @@ constexpr auto no_convolution() {
 }
 }  // namespace detail
 
-/// With a tile and the number of CTAs that share it, or without (the tile is then the shared-memory layout's
-/// shape); and with the convolution's seven tuples (two corners, two paddings, stride, first tap, dilation),
-/// or without, for an image that is copied pixel by pixel.
+/// Returns a TiledCopy that loads tiles of an im2col matrix by TMA. Optional arguments, in this order:
+///   tile, ctas    the tile, and the number of CTAs that share it in a multicast; by default the shape of `shared`, 1
+///   7 tuples      lower and upper corner, lower and upper padding, stride, first tap, dilation; by default a 1 x 1
+///                 filter
+/// Throws if the hardware does not support the copy.
 template <class Op, tensor_like X, class SLayout, class... More>
 auto make_im2col_tma_copy(Op const& op, X const& global, SLayout const& shared, More const&... more) {
   constexpr int n = int(sizeof...(More)), before = n >= 7 ? n - 7 : n;

@@ -1,11 +1,11 @@
-// copy of convolution operands by TMA: runs a copy made by make_im2col_tma_copy with its run-time
-// arguments.
+// Executes TMA copies of convolution operands in kernels: copy(...) with a TiledCopy from make_im2col_tma_copy, to
+// which `with` adds the mbarrier and the multicast mask.
 //
 //   copy(tma.with(barrier), mine.partition_S(tile)(_, _, _, k), mine.partition_D(sA)(_, _, _, stage));
 //   copy(tma.with(barrier, mask), ...)                 into every CTA of the mask
 //   copy(tma_store, mine.partition_S(sD), mine.partition_D(tile));         then tma_store_arrive(), ...
 //
-// Called by one thread; each box is channels by pixels, of one tap of the filter.
+// Called by one thread. A box has some channels of some pixels, for one tap of the filter.
 #pragma once
 
 #include <zellige/atom/tma_call.hpp>
@@ -13,11 +13,12 @@
 
 namespace zellige {
 
-/// The executable forms of the loads.
+/// im2col loads that are ready to be issued: the results of `with` on SM90_TMA_LOAD_IM2COL and its multicast form.
 struct SM90_TMA_LOAD_IM2COL_OP : SM90_TMA_LOAD_IM2COL {};
 struct SM90_TMA_LOAD_IM2COL_MULTICAST_OP : SM90_TMA_LOAD_IM2COL_MULTICAST {};
 
 namespace detail {
+/// Copy_Traits members of an im2col load with all its run-time arguments. Bits is the size of the box.
 template <class Op, class Bits>
 struct im2col_load_traits {
   using ThrID = Layout<_1>;
@@ -30,10 +31,11 @@ struct im2col_load_traits {
   uint16_t mask;
 };
 
-/// Coordinates are (c, (w, h, d), n, (s, r, t)).
+/// Number of pixel dimensions of an im2col coordinate (c, (w, h, d), n, (s, r, t)): 1 to 3.
 template <class Crd>
 inline constexpr int im2col_dims = tuple_size_v<remove_cvref_t<decltype(get<1>(lvalue<Crd const>()))>>;
 
+/// Issues the im2col load of the box at coordinate crd = (c, (w, h, d), n, (s, r, t)) to `tile`.
 template <class Crd, int... I>
 ZELLIGE_CALL void load_im2col(any_pointer tile, TmaDescriptor const& map, smem<uint64_t> barrier,
                               Crd const& crd, seq<I...>) {
@@ -45,6 +47,7 @@ ZELLIGE_CALL void load_im2col(any_pointer tile, TmaDescriptor const& map, smem<u
   if constexpr (sizeof...(I) == 3)
     tma_load_im2col_5d(tile, map, barrier, c, int(get<1, I>(crd))..., n, uint16_t(int(get<3, I>(crd)))...);
 }
+/// Like load_im2col, but writes to the same shared-memory offset in every CTA of the mask.
 template <class Crd, int... I>
 ZELLIGE_CALL void load_im2col_multicast(any_pointer tile, TmaDescriptor const& map, smem<uint64_t> barrier,
                                         uint16_t mask, Crd const& crd, seq<I...>) {
@@ -59,6 +62,7 @@ ZELLIGE_CALL void load_im2col_multicast(any_pointer tile, TmaDescriptor const& m
     tma_load_im2col_multicast_5d(tile, map, barrier, mask, c, int(get<1, I>(crd))..., n,
                                  uint16_t(int(get<3, I>(crd)))...);
 }
+/// Issues the im2col store of `tile` to the box at coordinate crd; filter offsets in crd are ignored.
 template <class Crd, int... I>
 ZELLIGE_CALL void store_im2col(TmaDescriptor const& map, any_pointer tile, Crd const& crd, seq<I...>) {
   int const c = int(get<0>(crd)), n = int(get<2>(crd));

@@ -1,4 +1,5 @@
-// TMA stores and reductions: boxes of 1 to 5 dimensions from shared to global memory; see tma.hpp.
+// Wraps PTX's TMA stores and reductions, which copy boxes of 1 to 5 dimensions from shared to global memory. tma.hpp
+// shows how to use them.
 //
 //   tma_store_Nd(map, tile, c0, ...)              N = 1 to 5
 //   tma_store_hint_Nd(map, tile, hint, c0, ...)   with an L2 cache policy
@@ -98,7 +99,8 @@ ZELLIGE_CALL void tma_store_wait_complete() {
 
 #endif
 
-/// CuTe's name of tma_store_wait_read: the shared memory may be overwritten, the results need not be visible.
+/// CuTe's name of tma_store_wait_read: afterwards the shared memory may be overwritten, but the results need not be
+/// visible in global memory.
 template <int Groups>
 ZELLIGE_CALL void tma_store_wait() {
   tma_store_wait_read<Groups>();

@@ -1,5 +1,4 @@
-// Vec<T, N>: N values in a thread's registers, aligned so that one access of up to 16 bytes moves
-// them.
+// Defines Vec<T, N>: N values in a thread's registers, aligned so that a vector access of up to 16 bytes can move them.
 //
 //   Vec<half_t, 8> v = load<8>(pointer);
 //   v[0] = half_t(v[0] + 1.0f);
@@ -13,13 +12,14 @@
 
 namespace zellige {
 
-/// The bytes of one trivially copyable value as another type of the same size.
+/// Returns the bytes of a trivially copyable value as another type of the same size, like std::bit_cast.
 template <class To, class From>
 ZELLIGE_ANYWHERE To bit_cast(const From& from) {
   static_assert(sizeof(To) == sizeof(From), "bit_cast: the two types differ in size");
   return __builtin_bit_cast(To, from);
 }
-/// nvcc 13 has an internal error when __builtin_bit_cast is passed an array.
+/// Returns the bytes of an array as another type of the same size. Separate from the general bit_cast because nvcc 13
+/// has an internal error when __builtin_bit_cast is passed an array.
 template <class To, class From, int N>
 ZELLIGE_ANYWHERE To bit_cast(const From (&from)[N]) {
   static_assert(sizeof(To) == sizeof(from), "bit_cast: the two types differ in size");
@@ -28,6 +28,7 @@ ZELLIGE_ANYWHERE To bit_cast(const From (&from)[N]) {
   return to;
 }
 
+/// N values of type T, aligned to the largest of 16, 8 and 4 bytes that divides their size, else like T.
 template <class T, int N>
 struct alignas(N * sizeof(T) % 16 == 0  ? 16
                : N * sizeof(T) % 8 == 0 ? 8
@@ -54,14 +55,14 @@ struct alignas(N * sizeof(T) % 16 == 0  ? 16
 #endif
 };
 
-/// All bytes of v as 32-bit registers.
+/// Returns the bytes of v as 32-bit registers. The size of v must be a multiple of 4 bytes.
 template <class T, int N>
 ZELLIGE_ANYWHERE auto words(const Vec<T, N>& v) {
   static_assert(N * sizeof(T) % 4 == 0, "words: the vector is not a whole number of 32-bit registers");
   return bit_cast<Vec<uint32_t, static_cast<int>(N * sizeof(T) / 4)>>(v);
 }
 
-/// The i-th 32-bit register of v.
+/// Returns the i-th 32-bit register of v.
 template <class T, int N>
 ZELLIGE_ANYWHERE uint32_t word(const Vec<T, N>& v, int i) {
   return words(v)[i];

@@ -1,12 +1,12 @@
-// Checks vector accesses: the elements that an instruction moves at one address must be contiguous, and the
-// address must have the instruction's alignment. Static layouts are checked by the compiler, with one error
-// that names instruction, layout and width; run-time values are checked only on the host and on the emulator.
+// Checks that a copy instruction fits the tensors it is applied to: the elements that it moves at one address must be
+// contiguous, and the address must have the instruction's alignment. Static layouts are checked during compilation,
+// with one error that names instruction, layout and width. Run-time values are checked on the host and the emulator.
 //
 //   Copy_Atom<UniversalCopy<uint128_t>, half_t>   8 contiguous elements in source and destination
 //   Copy_Atom<SM75_U32x4_LDSM_N, half_t>          8 contiguous in the source; registers one by one
 //
-// Eight elements that fill one run in another order are valid if source and destination have the same order.
-// A swizzle must preserve the run.
+// Elements that are contiguous but in another order are valid if source and destination have the same order. A swizzle
+// must keep the elements of one access contiguous.
 #pragma once
 
 #include <zellige/atom/copy_traits/names.hpp>
@@ -17,6 +17,7 @@ namespace zellige {
 template <class Op, class... Args>
 struct Copy_Traits;
 
+// Errors: a call of one of these deleted functions makes the compiler print its name and template arguments.
 template <class Instruction, class Source, int bits_of_an_access>
 ZELLIGE_HOST_DEVICE constexpr void elements_of_the_source_do_not_lie_together_as_one_access_needs() = delete;
 template <class Instruction, class Destination, int bits_of_an_access>
@@ -36,14 +37,16 @@ ZELLIGE_HOST_DEVICE constexpr void accesses_begin_at_no_multiple_of_their_width(
 
 namespace detail {
 
-/// The bits that an instruction moves at one address of its source and its destination, to which the
-/// addresses are aligned. 0: values are moved one by one.
+/// How an instruction accesses memory, in bits: what it moves at one address of its source and destination, and the
+/// alignment of those addresses. 0: it accesses values one by one.
 struct Access {
   int source = 0;
   int destination = 0;
   int source_alignment = 0;
   int destination_alignment = 0;
 };
+/// The Access of copy instruction Op: the width of a cp.async, 128 bits on the memory side of ldmatrix and stmatrix,
+/// else 0.
 template <class Op>
 struct access_of_instruction {
   static constexpr Access value = {};
@@ -62,8 +65,8 @@ struct access_of_instruction<Op> {
       kind == CopyRow::Kind::to_rows || kind == CopyRow::Kind::to_columns ? 128 : 0;
   static constexpr Access value = {read, written, read, written};
 };
-/// The access of a Copy_Traits on tensors of these element types; specialised for operations that do not
-/// define it.
+/// The Access of a copy with Traits between tensors with element types S and D. Specialised for UniversalCopy, whose
+/// access depends on these types.
 template <class Traits, class S, class D>
 struct access_of {
   static constexpr Access value = access_of_instruction<typename Traits::Operation>::value;
@@ -73,10 +76,11 @@ requires(!requires { typename Traits::Operation; }) struct access_of<Traits, S, 
   static constexpr Access value = {};
 };
 
-/// The order of an access's elements: 0, 1, 2, ... from the first on; one run in another order; not
-/// contiguous; or dependent on run-time numbers.
+/// Where the elements of one access lie in memory: contiguous and in order; contiguous in another order; not
+/// contiguous; or unknown, because it depends on run-time numbers.
 enum class Lie : signed char { in_order, in_another_order, non_contiguous, unknown };
 
+/// Returns the modes of layout type L, flattened, with adjacent contiguous modes merged.
 template <class L>
 ZELLIGE_ALGEBRA constexpr List<ValueNode> merged_modes() {
   Encoder e;
@@ -86,6 +90,8 @@ ZELLIGE_ALGEBRA constexpr List<ValueNode> merged_modes() {
   algebra::append_merged(t, flat, v);
   return flat;
 }
+/// Returns where the elements of an unswizzled layout L lie. They are contiguous if its modes, sorted by stride, have
+/// strides 1, s0, s0 s1, ..., where s0, s1, ... are their extents.
 template <class L>
 ZELLIGE_ALGEBRA consteval Lie lie_of_modes() {
   List<ValueNode> const modes = merged_modes<L>();
@@ -110,6 +116,7 @@ ZELLIGE_ALGEBRA consteval Lie lie_of_modes() {
   }
   return ordered ? Lie::in_order : Lie::in_another_order;
 }
+/// Returns true if the first n elements of static layout L have consecutive offsets.
 template <class L, int n>
 ZELLIGE_ALGEBRA consteval bool evaluates_in_order() {
   for (int i = 1; i < n; ++i) {
@@ -117,13 +124,14 @@ ZELLIGE_ALGEBRA consteval bool evaluates_in_order() {
   }
   return true;
 }
+/// Where the n elements of one access with layout L lie. modes_of: the layout whose modes give their order.
 template <class L, int n>
 struct lie_of {
   static constexpr Lie value = lie_of_modes<L>();
   using modes_of = L;
 };
-/// Blocks of 2^M elements move as one; the access is such a block or a part of it, because it begins at a
-/// multiple of its size.
+/// Swizzled layouts. Swizzle<B, M, S> keeps blocks of 2^M elements contiguous. If n divides 2^M, an access is within
+/// such a block, because it begins at a multiple of n; otherwise static layouts are evaluated.
 template <int B, int M, int S, class O, class L, int n>
 requires is_layout_v<L>
 struct lie_of<ComposedLayout<Swizzle<B, M, S>, O, L>, n> {
@@ -161,6 +169,7 @@ struct lie_of<ComposedLayout<A, O, L>, n> {
   }
   static constexpr Lie value = ask();
 };
+/// Returns true if layouts A and B have the same merged modes, hence the same order of elements.
 template <class A, class B>
 ZELLIGE_ALGEBRA consteval bool same_modes() {
   List<ValueNode> const a = merged_modes<A>(), b = merged_modes<B>();
@@ -171,14 +180,15 @@ ZELLIGE_ALGEBRA consteval bool same_modes() {
   return true;
 }
 
+/// The size of tensor X in bits; -1 if it is known only at run time.
 template <class X>
-inline constexpr int bits_of_values = -1;  // the number that is known at run time
+inline constexpr int bits_of_values = -1;
 template <class X>
 requires is_static_integer_v<remove_cvref_t<decltype(size(lvalue<X const>()))>>
 inline constexpr int bits_of_values<X> =
     remove_cvref_t<decltype(size(lvalue<X const>()))>::value * sizeof_bits_v<typename X::value_type>;
 
-/// The bits that a swizzle_ptr keeps contiguous; a large number if there is none.
+/// Bits that the swizzle of pointer type It keeps contiguous; 2^60 if it has no swizzle.
 template <class It>
 inline constexpr long long bits_kept_together = 1LL << 60;
 template <int B, int M, int S, class It>
@@ -186,14 +196,17 @@ inline constexpr long long bits_kept_together<swizzle_ptr<Swizzle<B, M, S>, It>>
 template <memory_pointer P>
 inline constexpr long long bits_kept_together<P> = bits_kept_together<typename P::iterator>;
 
-/// An access of one element needs no check.
+/// Where the elements of one access of `bits` bits in tensor X lie. An access of a single element is in order.
 template <class X, int bits>
 inline constexpr Lie lie_for = Lie::in_order;
 template <class X, int bits>
 requires(bits > sizeof_bits_v<typename X::value_type>) inline constexpr Lie lie_for<X, bits> =
     lie_of<typename X::layout_type, bits / sizeof_bits_v<typename X::value_type>>::value;
 
+/// Why an instruction cannot access a tensor: the tensor has another number of values than the instruction moves, a
+/// swizzle separates them, or they are not contiguous.
 enum class Misaccess : signed char { none, count, swizzle, non_contiguous };
+/// Returns why an access of `bits` bits of tensor X is invalid; none if it is valid or depends on run-time numbers.
 template <class X, int bits>
 ZELLIGE_ALGEBRA consteval Misaccess misaccess() {
   if constexpr (bits == 0) {
@@ -207,6 +220,7 @@ ZELLIGE_ALGEBRA consteval Misaccess misaccess() {
   }
 }
 
+/// Returns true if source S and destination D have the elements of one access in the same order.
 template <class S, class D, Access a>
 ZELLIGE_ALGEBRA consteval bool same_order() {
   if constexpr (lie_for<S, a.source> != Lie::in_another_order &&
@@ -219,7 +233,8 @@ ZELLIGE_ALGEBRA consteval bool same_order() {
                       typename lie_of<typename D::layout_type, 1>::modes_of>();
 }
 
-/// Checks run-time numbers: the elements of one access, and its address.
+/// Checks at run time what static checks cannot know: that the `bits / element size` elements of one access are
+/// contiguous, and that its address is a multiple of `alignment` bits. Calls broken() with an error if not.
 template <int bits, int alignment, class X>
 ZELLIGE_HOST_DEVICE constexpr void check_access([[maybe_unused]] X const& x) {
   if constexpr (bits > 0) {
@@ -272,14 +287,16 @@ ZELLIGE_HOST_DEVICE constexpr void check_access([[maybe_unused]] X const& x) {
   }
 }
 
-/// Checks the source and the destination of one instruction. Returns false after reporting the one error.
+/// The Access of a copy with Traits from tensor S to tensor D.
 template <class Traits, class S, class D>
 inline constexpr Access access_on = access_of<Traits, typename S::value_type, typename D::value_type>::value;
+/// True if one instruction of Traits can access source S and destination D, as far as is known during compilation.
 template <class Traits, class S, class D>
 inline constexpr bool has_access = misaccess<S, access_on<Traits, S, D>.source>() ==
                                    Misaccess::none&& misaccess<D, access_on<Traits, S, D>.destination>() ==
                                    Misaccess::none&& same_order<S, D, access_on<Traits, S, D>>();
 
+/// Stops compilation with the first error of an access for which has_access is false.
 template <class Traits, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void refuse_access() {
   constexpr Access a = access_on<Traits, S, D>;
@@ -306,7 +323,8 @@ ZELLIGE_HOST_DEVICE constexpr void refuse_access() {
         Op, LS, LD, (a.source > 0 ? a.source : a.destination)>();
 }
 
-/// The distance between accesses is a multiple of their alignment. `First`: the modes within one access.
+/// Returns the first static stride of layout L, in elements, that is not a multiple of `alignment`; 0 if there is none.
+/// Mode 0, which holds the elements of one access, is not checked.
 template <class L, int alignment>
 ZELLIGE_ALGEBRA consteval long long step_out_of_line() {
   if constexpr (alignment > 1) {
@@ -323,8 +341,8 @@ ZELLIGE_ALGEBRA consteval long long step_out_of_line() {
   }
   return 0;
 }
-/// True if a swizzled layout (V, Rest...) keeps each V contiguous. A slice of it may be an uncomposed layout
-/// with run-time strides.
+/// Returns true if the swizzle of layout L, with modes (V, Rest...), keeps the n elements of every access V contiguous.
+/// This is checked on the complete layout, because a slice of it may be an unswizzled layout with run-time strides.
 template <class L, int n>
 ZELLIGE_ALGEBRA consteval bool swizzle_keeps() {
   return true;
@@ -344,6 +362,7 @@ requires(is_composed_layout_v<L>&& get_swizzle_t<L>::num_bits > 0 &&
     return false;
   }
 }
+/// Returns true if the swizzle of tensor X keeps the elements of every access of `bits` bits contiguous.
 template <class X, int bits>
 ZELLIGE_ALGEBRA consteval bool swizzle_keeps_all() {
   if constexpr (bits > sizeof_bits_v<typename X::value_type>)
@@ -351,6 +370,8 @@ ZELLIGE_ALGEBRA consteval bool swizzle_keeps_all() {
   else
     return true;
 }
+/// Returns a static stride between accesses of tensor X that is not a multiple of `alignment` bits, in elements; 0 if
+/// there is none, or if X is not in memory.
 template <class X, int bits, int alignment>
 ZELLIGE_ALGEBRA consteval long long step_out_of_line_of() {
   if constexpr (bits == 0 || !stands_on_memory<X> || ends_in_user_module<typename X::layout_type>)
@@ -358,6 +379,8 @@ ZELLIGE_ALGEBRA consteval long long step_out_of_line_of() {
   else
     return step_out_of_line<typename X::layout_type, alignment / sizeof_bits_v<typename X::value_type>>();
 }
+/// True if all accesses of a copy from S to D are aligned and keep their elements contiguous, as far as static strides
+/// and swizzles tell.
 template <class Traits, class S, class D>
 inline constexpr bool in_line =
     step_out_of_line_of<S, access_on<Traits, S, D>.source, access_on<Traits, S, D>.source_alignment>() == 0 &&
@@ -365,6 +388,7 @@ inline constexpr bool in_line =
                         access_on<Traits, S, D>.destination_alignment>() == 0 &&
     swizzle_keeps_all<S, access_on<Traits, S, D>.source>() &&
     swizzle_keeps_all<D, access_on<Traits, S, D>.destination>();
+/// Stops compilation with the first error of a copy for which in_line is false.
 template <class Traits, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void refuse_steps() {
   constexpr Access a = access_on<Traits, S, D>;
@@ -386,6 +410,8 @@ ZELLIGE_HOST_DEVICE constexpr void refuse_steps() {
         a.destination_alignment / sizeof_bits_v<typename D::value_type>>();
 }
 
+/// Returns the Access of UniversalCopy<S, D> between tensors with element types TS and TD: the sizes of S and D. Copies
+/// of single elements (S is TS and D is TD) need no alignment.
 template <class S, class D, class TS, class TD>
 ZELLIGE_ALGEBRA consteval Access access_of_assignment() {
   constexpr bool one_by_one = is_same_v<S, TS> && is_same_v<D, TD>;

@@ -1,6 +1,6 @@
-// wgmma: a warpgroup of 128 threads multiplies 64 x K by K x N asynchronously on the tensor cores, for N = 8,
-// 16, ..., 256; K is 32 bytes of the operands' type. The second operand is in shared memory, the first in
-// shared memory or in registers.
+// Wraps PTX's wgmma for all operand types: a warpgroup of 128 threads multiplies 64 x K by K x N asynchronously on the
+// tensor cores. N is 8, 16, ..., 256; K is 32 bytes of the operands' type. B is in shared memory, A in shared memory or
+// in registers.
 //
 //   float d[64] = {};                                    // 64 x 128: N is twice the number of registers
 //   wgmma_fence();                                       // the tensor cores may use the registers
@@ -14,13 +14,15 @@
 //   wgmma<float_e4m3_t, Major::K, Major::K, float_e5m2_t>(d, a, b)
 //
 // Further template arguments: the signs of a and b (1 or -1), and whether integer accumulators saturate. d is
-// float[N / 2]; uint32_t[N / 4] accumulates in half (half_t and 8-bit floats), int32_t[N / 2] integers.
-// Between the first wgmma and the wait no other code may access d, nor registers of a. Thread t holds in d[4
-// i] and d[4 i + 1] row 16 (t / 32) + t % 32 / 4, columns 8 i + 2 (t % 4) and the next; in d[4 i + 2] and d[4
-// i + 3] the same, eight rows below. Descriptors: smem_descriptor.hpp.
+// float[N / 2], or uint32_t[N / 4] for packed half accumulators (half_t and 8-bit floats), or int32_t[N / 2]. Between
+// the first wgmma and the wait, no other code may access d or the registers of a. smem_descriptor.hpp makes a and b.
 //
-// Only sm_90a has these instructions. A unit may be compiled for other GPUs too, including sm_90: there a
-// call traps, and the long PTX is not parsed.
+// With r = 16 (t / 32) + t % 32 / 4 and c = 8 i + 2 (t % 4), thread t holds these elements of the result:
+//
+//   d[4 i], d[4 i + 1]              row r, columns c and c + 1
+//   d[4 i + 2], d[4 i + 3]          row r + 8, columns c and c + 1
+//
+// Only sm_90a has these instructions. The header compiles for other GPUs, including sm_90; there a call traps.
 #pragma once
 
 #include <zellige/atom/wgmma_call.hpp>

@@ -1,5 +1,5 @@
-// The calls of wgmma.hpp for kernels with float accumulators: NVRTC then does not parse the long PTX of the
-// other types.
+// Defines wgmma and its fence, commit and wait; see wgmma.hpp. Kernels with float accumulators include this header
+// directly, because it compiles faster: it does not include the long PTX for other accumulator types.
 #pragma once
 
 #include <zellige/atom/bfloat16.hpp>
@@ -23,8 +23,8 @@ struct wgmma_b32;  // defined in wgmma.hpp
 }
 #endif
 
-/// Required before the first wgmma, and whenever ordinary code has accessed d or the registers of a since the
-/// last.
+/// Orders earlier register accesses before the next wgmma. Required before the first wgmma, and again after ordinary
+/// code has accessed accumulators or A registers.
 ZELLIGE_CALL void wgmma_fence() {
 #if defined(ZELLIGE_EMULATE)
   emulate::wgmma_fence();
@@ -34,6 +34,7 @@ ZELLIGE_CALL void wgmma_fence() {
   __trap();
 #endif
 }
+/// Closes a group of the wgmma issued so far, for wgmma_wait.
 ZELLIGE_CALL void wgmma_commit() {
 #if defined(ZELLIGE_EMULATE)
   emulate::wgmma_commit();
@@ -43,7 +44,8 @@ ZELLIGE_CALL void wgmma_commit() {
   __trap();
 #endif
 }
-/// Waits until at most the Groups newest groups are in flight.
+/// Waits until all groups except the newest Groups (0 to 7) have completed. Their accumulators may then be read and
+/// their shared-memory operands overwritten.
 template <int Groups>
 ZELLIGE_CALL void wgmma_wait() {
   static_assert(Groups >= 0 && Groups <= 7, "wgmma_wait: at most 7 groups may be left running");
@@ -56,7 +58,7 @@ ZELLIGE_CALL void wgmma_wait() {
 #endif
 }
 
-/// Prevents the compiler from moving uses of the registers across this point. Generates no instruction.
+/// Keeps the compiler from moving uses of the registers d across this point. Generates no instruction.
 template <class D, int R>
 ZELLIGE_CALL void wgmma_fence_operand([[maybe_unused]] D (&d)[R]) {
 #if !defined(ZELLIGE_EMULATE)
@@ -70,7 +72,8 @@ ZELLIGE_CALL void wgmma_fence_operand([[maybe_unused]] D (&d)[R]) {
 #endif
 }
 
-/// d = a b + (accumulate ? d : 0), both operands in shared memory.
+/// Issues d = a b + (accumulate ? d : 0) asynchronously. a and b are shared-memory descriptors of tiles with elements T
+/// and U and major orders A and B. N is twice the number of accumulators per thread. All 128 threads must call it.
 template <class T, Major A = Major::K, Major B = Major::K, class U = T, int SignA = 1, int SignB = 1,
           bool Saturate = false, class D, int R>
 ZELLIGE_CALL void wgmma([[maybe_unused]] D (&d)[R], [[maybe_unused]] uint64_t a, [[maybe_unused]] uint64_t b,
@@ -92,7 +95,8 @@ ZELLIGE_CALL void wgmma([[maybe_unused]] D (&d)[R], [[maybe_unused]] uint64_t a,
 #endif
 }
 
-/// The same with the first operand in registers, as ldmatrix loads 64 rows of K.
+/// Issues d = a b + (accumulate ? d : 0) asynchronously, with A in registers: a warp holds 16 of the 64 rows, in the
+/// layout in which ldmatrix loads them. b is a shared-memory descriptor. All 128 threads must call it.
 template <class T, Major B = Major::K, class U = T, int SignA = 1, int SignB = 1, bool Saturate = false,
           class D, int R>
 ZELLIGE_CALL void wgmma([[maybe_unused]] D (&d)[R], [[maybe_unused]] const uint32_t (&a)[4],

@@ -1,5 +1,5 @@
-// wgmma on the emulator: a warpgroup collective; the engine reads the operands in shared memory, runs the
-// instruction's reference body and holds the result until the wait.
+// Implements wgmma on the emulator, as a warpgroup collective. The engine reads the operands in shared memory, runs the
+// instruction's reference implementation, and delivers the result at wgmma_wait.
 #pragma once
 
 #include <zellige/atom/wgmma_type.hpp>
@@ -7,6 +7,8 @@
 
 namespace zellige {
 
+/// Performs wgmma on the emulator: d = a b + (accumulate ? d : 0). `ra` are the registers of A, null if A is in shared
+/// memory; a and b are descriptors.
 template <class T, class U, int N, bool Saturate, class D, int R>
 ZELLIGE_CALL void wgmma_emulated(D (&d)[R], const uint32_t* ra, uint64_t a, uint64_t b, Major major_a,
                                  Major major_b, int sign_a, int sign_b, bool accumulate) {

@@ -1,6 +1,5 @@
-// The PTX of wgmma for each number of accumulator registers, for float accumulators. Inline PTX needs a
-// literal operand list, so there is one line for each; the rest of the mnemonic is passed as strings. See
-// wgmma.hpp.
+// Contains the inline PTX of wgmma with float accumulators (see wgmma.hpp). Inline PTX needs a literal operand list, so
+// there is one specialization per number of accumulator registers. N, types and signs are passed as strings.
 #pragma once
 
 #include <zellige/atom/config.hpp>

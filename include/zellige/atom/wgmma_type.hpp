@@ -1,5 +1,5 @@
-// The operand types of wgmma with their PTX names: wgmma_type<T, U, D> for operands T and U and
-// accumulator registers of type D. A combination that does not exist is not defined.
+// Defines the type combinations of wgmma and the strings that its inline PTX is made of. wgmma_type<T, U, D> has the
+// PTX types for operands T and U and accumulator registers of type D; it is undefined if wgmma lacks the combination.
 #pragma once
 
 #include <zellige/atom/bfloat16.hpp>
@@ -9,9 +9,10 @@
 
 namespace zellige {
 
-/// The contiguous dimension of an operand in shared memory: K, or the other one.
+/// The contiguous dimension of a shared-memory operand: K, or the other one (M of A, N of B).
 enum class Major : uint8_t { K = 0, MN = 1 };
 
+/// `text`: the K extent and the PTX types of D, A and B. `packed`: accumulators per register.
 template <class T, class U, class D>
 struct wgmma_type;  // not a combination of operands T, U and accumulator registers D
 
@@ -54,6 +55,7 @@ inline constexpr bool is_16_bit_float<half_t> = true;
 template <>
 inline constexpr bool is_16_bit_float<bfloat16_t> = true;
 
+/// Refuses to compile if wgmma does not exist with this N, these major orders, signs or saturation.
 template <class T, int N, Major A, Major B, int SignA, int SignB, bool Saturate, class D>
 ZELLIGE_ANYWHERE constexpr void wgmma_check() {
   static_assert(N % 8 == 0 && N >= 8 && N <= 256, "wgmma: N is a multiple of 8, up to 256");
@@ -66,7 +68,7 @@ ZELLIGE_ANYWHERE constexpr void wgmma_check() {
   static_assert(!Saturate || is_integer_register<D>, "wgmma: only integer sums saturate");
 }
 
-// Strings for inline PTX: N, and the immediate operands after scale-d.
+/// The decimal digits of N, as a string for inline PTX.
 template <int N, int Digits = (N < 10    ? 1
                                : N < 100 ? 2
                                          : 3)>
@@ -84,8 +86,10 @@ struct wgmma_digits<N, 3> {
   static constexpr char text[] = {'0' + N / 100, '0' + N / 10 % 10, '0' + N % 10, 0};
 };
 
+/// Immediate operands of wgmma after scale-d: none (8-bit integers), the signs of A and B, the signs and B's major
+/// order (A in registers), or the signs and both major orders.
 enum class WgmmaTail : uint8_t { none, signs, signs_b, signs_a_b };
-/// The same type, saturating.
+/// The wgmma_type `Type` with PTX's .satfinite if Saturate, for integer accumulators.
 template <class Type, bool Saturate>
 struct wgmma_saturated : Type {};
 #define ZELLIGE_WGMMA_SATURATED(T, U, ptx)                  \
@@ -100,6 +104,7 @@ ZELLIGE_WGMMA_SATURATED(uint8_t, int8_t, "32.s32.u8.s8.satfinite")
 ZELLIGE_WGMMA_SATURATED(uint8_t, uint8_t, "32.s32.u8.u8.satfinite")
 #undef ZELLIGE_WGMMA_SATURATED
 
+/// The immediate operands as a string for inline PTX.
 template <WgmmaTail, int SignA, int SignB, Major A, Major B>
 struct wgmma_tail_text {
   static constexpr char text[] = "";
@@ -126,6 +131,7 @@ inline constexpr bool is_8_bit_integer<int8_t> = true;
 template <>
 inline constexpr bool is_8_bit_integer<uint8_t> = true;
 
+/// The immediate operands of wgmma with operands of type T. ShareA: A is in shared memory.
 template <class T, int SignA, int SignB, bool ShareA, Major A, Major B>
 using wgmma_tail = wgmma_tail_text<is_8_bit_integer<T>   ? WgmmaTail::none
                                    : !is_16_bit_float<T> ? WgmmaTail::signs

@@ -1,4 +1,5 @@
-// print for instructions and their tilings, on the host and in kernels, as CuTe prints them.
+// Defines print for instructions (MMA_Atom, Copy_Atom) and their tilings (TiledMMA, TiledCopy), on the host and in
+// kernels. The output has CuTe's form.
 //
 //   print(make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN{}));
 #pragma once
@@ -9,6 +10,7 @@
 
 namespace zellige {
 namespace detail {
+/// Prints label, value and a newline.
 template <class T>
 ZELLIGE_HOST_DEVICE inline void print_line(char const* label, T const& value) {
   print(label);

@@ -1,4 +1,5 @@
-// Matmuls with one name that are several instructions, or that use no tensor core.
+// Defines the CuTe MMA operations that are not one tensor core instruction: complex matmuls, made of several real
+// ones, and integer dot products.
 //
 //   C64 += C64 C64     four real products of SM80's or SM90's double instruction
 //   GC64 += C64 C64    three, by Gauss's method: re re, im im, (re + im)(re + im); combined at the end
@@ -11,6 +12,8 @@
 namespace zellige {
 namespace detail {
 
+/// A complex matmul made of real f64 instructions Real of the same shape. Sum is the accumulators' type:
+/// complex<double> takes four real matmuls, GaussComplex three.
 template <class Real, class Sum>
 struct ComplexProduct {
   using RealForm = Real;  // the real instruction of the same shape
@@ -23,7 +26,7 @@ struct ComplexProduct {
   using CRegisters = Sum[nd];
 
 #if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
-  /// d += a b.
+  /// Computes d += a b. All 32 threads of the warp must call it.
   ZELLIGE_CALL static void call(DRegisters& d, ARegisters const& a, BRegisters const& b) {
     constexpr bool gauss = is_same_v<Sum, GaussComplex>;
     typename Real::ARegisters ar, ai, more_a;
@@ -61,7 +64,8 @@ struct ComplexProduct {
 #endif
 };
 
-/// A dot product by one thread, of numbers packed in a register.
+/// An integer dot product by one thread. A and B are 32-bit registers that hold four (T = signed char) or two (short)
+/// numbers each; the accumulator is int32.
 template <class T>
 struct DotProduct {
   using DRegisters = int32_t[1];
@@ -69,7 +73,7 @@ struct DotProduct {
   using BRegisters = uint32_t[1];
   using CRegisters = int32_t[1];
 
-  /// d += a b.
+  /// Adds the dot product of a and b to d. One instruction (dp4a) on the device if T has one byte.
   ZELLIGE_ANYWHERE static void call(DRegisters& d, ARegisters const& a, BRegisters const& b) {
 #if defined(__CUDA_ARCH__)
     if constexpr (sizeof(T) == 1) {

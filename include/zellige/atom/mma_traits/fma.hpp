@@ -1,4 +1,5 @@
-// fma of a warp's matrix instruction with each register as a separate argument, in CuTe's order: D, A, B, C.
+// Defines fma for a warp's matrix instructions, which takes each register as a separate argument, in CuTe's order: D,
+// A, B, C. The instruction structs inherit it from RegisterByRegister.
 //
 //   SM80_16x8x8_F32TF32TF32F32_TN::fma(d[0], d[1], d[2], d[3], a[0], ..., b[0], b[1], c[0], ..., c[3]);
 #pragma once
@@ -7,12 +8,13 @@
 
 namespace zellige::detail {
 
+/// Number of elements of an array type R; 0 for other types.
 template <class R>
 inline constexpr int register_count = 0;
 template <class T, int N>
 inline constexpr int register_count<T[N]> = N;
 
-/// The registers of an instruction, with access to the i-th.
+/// Collects the separate register arguments of fma in the arrays that Op::call takes, and copies the results back.
 template <class Op>
 struct OperandRegisters {
   static constexpr int nd = register_count<typename Op::DRegisters>;
@@ -22,9 +24,10 @@ struct OperandRegisters {
   typename Op::ARegisters a;
   typename Op::BRegisters b;
 
+  /// Stores the arguments of fma from number I on.
   template <int I, class R, class... More>
   ZELLIGE_ANYWHERE void set(R const& r, More const&... more) {
-    // The first arguments are D, whose old values are ignored; accumulation starts from C, the last ones.
+    // Arguments are D, A, B, C. The old values of D are ignored; the accumulators start with C.
     if constexpr (I >= nd + na + nb)
       d[I - nd - na - nb] = r;
     else if constexpr (I >= nd + na)
@@ -33,6 +36,7 @@ struct OperandRegisters {
       a[I - nd] = r;
     if constexpr (sizeof...(More) > 0) set<I + 1>(more...);
   }
+  /// Writes the accumulators from number I on to the first arguments, which are D.
   template <int I, class R, class... More>
   ZELLIGE_ANYWHERE void get(R& r, More&... more) const {
     r = d[I];
@@ -40,6 +44,7 @@ struct OperandRegisters {
   }
 };
 
+/// Base class of instruction Op that adds fma(d..., a..., b..., c...): d = a b + c. On the CPU fma does nothing.
 template <class Op>
 struct RegisterByRegister {
   template <class... R>

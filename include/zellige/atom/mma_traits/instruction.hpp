@@ -1,5 +1,5 @@
-// Converts a matrix instruction's row to an Instruction, without the strings, which instruction_rows.hpp
-// adds. Host code only.
+// Converts a matrix instruction's MmaRow (shape and types) to a complete Instruction descriptor with layouts, cycles
+// and reference implementation. instruction_rows.hpp adds the names. Host code only.
 //
 //   constexpr Instruction i = instruction_of(find_mma("SM80_16x8x16_F32F16F16F32_TN"));
 //   i.c.layout(5, 3)                                               // 57: thread 5 holds (9, 3) in value 3
@@ -13,7 +13,8 @@ namespace zellige {
 
 namespace detail {
 
-/// Multiply-adds per cycle of one tensor pipe.
+/// Returns the multiply-adds per cycle of one of an SM's four tensor pipes, on the GPU that introduced the instruction
+/// (SM80 if older); 1 for an instruction of a single thread.
 constexpr int products_a_cycle(MmaRow const& row) {
   if (row.issuer == Issuer::thread) return 1;
   if (row.arch < 80) return row.a == Number::f16 ? 64 : 128;
@@ -22,6 +23,7 @@ constexpr int products_a_cycle(MmaRow const& row) {
   return bits >= 16 ? of_half * 16 / bits : bits == 8 ? 2 * of_half : bits == 4 ? 4 * of_half : 16 * of_half;
 }
 
+/// Returns the descriptor of operand A, B or C of a matrix instruction, with elements of type n.
 constexpr Instruction::Operand operand_of(MmaRow const& row, MmaPart part, Number n) {
   Instruction::Operand o;
   o.bits = bits_of(n);
@@ -42,6 +44,8 @@ constexpr Instruction::Operand operand_of(MmaRow const& row, MmaPart part, Numbe
 
 }  // namespace detail
 
+/// Returns the descriptor of a matrix instruction. Its name, PTX and call are unset; its body is null for complex
+/// matmuls and for instructions of a single thread.
 constexpr Instruction instruction_of(MmaRow const& row) {
   bool const group = row.issuer == Issuer::warpgroup;
   int const at_once = detail::products_a_cycle(row) * (group ? 4 : 1);

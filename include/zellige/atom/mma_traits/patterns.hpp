@@ -1,11 +1,11 @@
-// The PTX of warp matrix instructions by the number of registers of D, A and B: macros
-// that make a type of each instruction. Registers of D are int32_t (I), float (F), halves in pairs (H) or double (D).
+// Defines the macros with which names.hpp declares warp matrix instructions: one macro per combination of register
+// counts. ZELLIGE_MMA_F421 has 4 registers of D, 2 of A and 1 of B. Its letter is the type of D's registers: float (F),
+// int32_t (I), uint32_t with a pair of halves (H) or double (D).
 #pragma once
 
 #include <zellige/atom/mma_traits/fma.hpp>
 
-// Inline PTX takes its mnemonic as a literal and lists its operands: one macro for each combination of
-// register counts.
+// Inline PTX needs its mnemonic as a string literal and its operands one by one.
 // clang-format off
 #if defined(__CUDACC__)
 #define ZELLIGE_MMA_ASM(text, outs, ins)                                \

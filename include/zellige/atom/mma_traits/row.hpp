@@ -1,12 +1,13 @@
-// A matrix instruction as data, with the (thread, value) layouts of its operands.
+// Describes a matrix instruction by its shape, number types and issuing threads (MmaRow), and computes the thread-value
+// layouts of its operands from these.
 //
 //   MmaRow row = find_mma("SM80_16x8x16_F32F16F16F32_TN");         // table.hpp
 //   operand_layout(row, MmaPart::c)      ((_4,_8),(_2,_2)):((_32,_1),(_16,_8)) as a ThreadValue
 //
-// A layout maps (thread, value) to the colexicographic index in (M,K), (N,K) or (M,N). From Turing on they
-// follow one rule, PTX ISA's fragment figures: a register holds the neighbours along K that fit in 32 bits;
-// four threads are along K and eight along the rows; the remaining modes are values, first 8 rows down, then
-// along K. algebra/mma.hpp has the same as layouts of the layout library, which this header does not include.
+// A layout maps (thread, value) to the colexicographic index in A (M,K), B (N,K) or C (M,N). From Turing on, the
+// fragment figures of the PTX ISA follow one rule. A 32-bit register holds elements that are adjacent along K. Four
+// threads lie along K and eight along the rows. A thread's further values lie first 8 rows apart, then along K.
+// algebra/mma.hpp returns the same layouts as values of the layout library, which this header does not include.
 #pragma once
 
 #include <zellige/atom/number.hpp>
@@ -14,12 +15,14 @@
 
 namespace zellige {
 
+/// The threads that execute a matrix instruction together: 1, 8 (a quad pair of SM70), 32 or 128.
 enum class Issuer : signed char { thread, quad_pair, warp, warpgroup };
 
-/// The suffix of a name after types and shape: how integer accumulators overflow, and which bits a single-bit
-/// instruction counts.
+/// Variant of an instruction, the suffix of its CuTe name. saturate: integer accumulators saturate. xor_popc, and_popc:
+/// a single-bit instruction counts the set bits of a xor b, or of a and b.
 enum class MmaEnding : signed char { none, saturate, xor_popc, and_popc };
 
+/// Shape, number types and variant of one matrix instruction. False, as a bool, if there is no such instruction.
 struct MmaRow {
   using Ending = MmaEnding;
 
@@ -28,16 +31,17 @@ struct MmaRow {
   Number d = Number::none, a = Number::none, b = Number::none, c = Number::none;
   Issuer issuer = Issuer::thread;
   Ending ending = Ending::none;
-  bool a_from_smem = false;  // of a warpgroup's: through a descriptor, like B
-  bool a_rows = true;        // of a quad pair's: each thread holds part of a row of A, and of a column of B
-  bool b_columns = true;
+  bool a_from_smem = false;  // wgmma: A is in shared memory, like B; false: in registers
+  bool a_rows = true;        // quad pairs: a thread holds part of a row of A; false: of a column
+  bool b_columns = true;     // quad pairs: a thread holds part of a column of B; false: of a row
   ZELLIGE_ALGEBRA constexpr explicit operator bool() const { return m > 0; }
 };
 
+/// An operand of a matrix instruction, or the threads that issue it.
 enum class MmaPart : signed char { a, b, c, threads };
 
-/// The threads of a warp, or warpgroup, that issue it; a warp has four quad pairs, at a distance of 4
-/// threads.
+/// Returns the layout of an instruction's threads: index in the instruction to index in the warp or warpgroup. A quad
+/// pair consists of threads 0 to 3 and 16 to 19; the warp's other three begin 4, 8 and 12 threads later.
 ZELLIGE_ALGEBRA constexpr ThreadValue issuing_threads(Issuer issuer) {
   switch (issuer) {
     case Issuer::thread:
@@ -53,8 +57,8 @@ ZELLIGE_ALGEBRA constexpr ThreadValue issuing_threads(Issuer issuer) {
 
 namespace detail {
 
-/// A fragment of (rows, depth) distributed over warps of 32 threads, with registers of `packed` neighbours
-/// along the depth.
+/// Returns the layout of a (rows, depth) operand distributed over `warps` warps, which divide the rows. A register
+/// holds `packed` elements adjacent along the depth. keep_unit keeps the last value mode even if its extent is 1.
 ZELLIGE_ALGEBRA constexpr ThreadValue fragment(int rows, int depth, int packed, int warps, bool keep_unit) {
   ThreadValue r{{{4, packed * rows}, {8, 1}}, {}};
   if (warps > 1) r.threads[2] = {warps, 16};
@@ -69,6 +73,8 @@ ZELLIGE_ALGEBRA constexpr ThreadValue fragment(int rows, int depth, int packed, 
 
 }  // namespace detail
 
+/// Returns the thread-value layout of operand `part`, or that of the issuing threads. All 128 threads of a wgmma read
+/// an operand in shared memory as a whole.
 ZELLIGE_ALGEBRA constexpr ThreadValue operand_layout(MmaRow const& row, MmaPart part) {
   if (part == MmaPart::threads) return issuing_threads(row.issuer);
   int const rows = part == MmaPart::b ? row.n : row.m, depth = part == MmaPart::c ? row.n : row.k;

@@ -1,5 +1,6 @@
-// The matrix instructions, one line per family: the existing combinations of shapes, types and suffixes. A
-// name is parsed into its row; a name that no line admits is not an instruction.
+// Lists the matrix instructions of SM70 to SM90 and finds one by its CuTe name. The table has one line per family of
+// instructions: which combinations of shapes, number types and suffixes exist. find_mma parses a name and checks it
+// against the table; it knows SM61's DP4A and DP2A, too.
 //
 //   find_mma("SM80_16x8x32_S32U8S8S32_TN_SATURATE")    the row: m16n8k32, u8 times s8 into s32, saturating
 //   find_mma("SM80_16x8x48_S32U8S8S32_TN")             a row that is false
@@ -11,16 +12,18 @@
 
 namespace zellige {
 
+/// Extents of one instruction's matmul; m = 0 marks an unused entry.
 struct MmaShape {
   short m = 0, n = 0, k = 0;
 };
+/// Instructions that exist in every combination of the listed types of A and B, shapes and suffixes.
 struct MmaFamily {
   short arch;
   Issuer issuer;
   Number d;
-  Number a[2];  // each with each of b; none: there is no second
+  Number a[2];  // types of A; Number::none: there is no second type
   Number b[2];
-  MmaShape shapes[3];  // n = 0: every multiple of 8 up to 256
+  MmaShape shapes[3];  // n = 0: every N of wgmma, see detail::warpgroup_n
   MmaRow::Ending ending[2] = {};
 };
 
@@ -71,13 +74,14 @@ inline constexpr MmaFamily mma_families[] = {
 
 namespace detail {
 
-/// The N of a warpgroup instruction: every multiple of 8; with integers 8, 24 and the multiples of 16.
+/// Returns true if wgmma with accumulators of type d has extent n along N: a multiple of 8 up to 256; with integers
+/// only 8, 24 and the multiples of 16.
 ZELLIGE_ALGEBRA constexpr bool warpgroup_n(Number d, int n) {
   if (n % 8 != 0 || n < 8 || n > 256) return false;
   return d != Number::s32 || n == 8 || n == 24 || n % 16 == 0;
 }
 
-/// True if the family has a row of these types, shape and suffix.
+/// Returns true if instruction r belongs to family f.
 ZELLIGE_ALGEBRA constexpr bool admits(MmaFamily const& f, MmaRow const& r) {
   auto among = [](Number n, Number const(&of)[2]) { return n != Number::none && (n == of[0] || n == of[1]); };
   if (f.arch != r.arch || f.issuer != r.issuer || f.d != r.d || !among(r.a, f.a) || !among(r.b, f.b))
@@ -90,9 +94,10 @@ ZELLIGE_ALGEBRA constexpr bool admits(MmaFamily const& f, MmaRow const& r) {
   return false;
 }
 
-/// Parses a name from the left.
+/// Parses an instruction name from left to right; `at` is the next character.
 struct NameReader {
   char const* at;
+  /// Returns true and skips `word` if the rest of the name begins with it.
   ZELLIGE_ALGEBRA constexpr bool next(char const* word) {
     char const* p = at;
     while (*word != 0 && *p == *word) ++p, ++word;
@@ -100,11 +105,13 @@ struct NameReader {
     at = p;
     return true;
   }
+  /// Reads a decimal number; returns 0 if there is no digit. Skips the digits that would make it exceed 30000.
   ZELLIGE_ALGEBRA constexpr short number() {
     int n = 0;
     for (; *at >= '0' && *at <= '9'; ++at) n = n < 3000 ? 10 * n + (*at - '0') : n;
     return static_cast<short>(n);
   }
+  /// Reads the longest name of a number type, such as BF16; Number::none if there is none.
   ZELLIGE_ALGEBRA constexpr Number type() {
     int best = -1,
         i = 0;  // not a pointer to a row: with -fsanitize=undefined g++ cannot compare it in a constant
@@ -124,8 +131,9 @@ struct NameReader {
     while (at[n] != 0) ++n;
     return n;
   }
-  /// The template arguments of a warpgroup instruction: <MN,K>, <Major::K, Major::MN, ScaleIn::One,
-  /// ScaleIn::Neg>. The majors are arguments only for 16-bit types, and an A in registers is K-major.
+  /// Skips the template arguments in a wgmma name, such as <MN,K> or <Major::K, Major::MN, ScaleIn::One,
+  /// ScaleIn::Neg>; returns false if they are invalid. `majors`: the name has major orders, as for 16-bit types. An A
+  /// in registers (a_from_smem is false) must be K-major.
   ZELLIGE_ALGEBRA constexpr bool gmma_arguments(bool majors, bool a_from_smem) {
     if (!next("<")) return false;
     int given = 0;
@@ -145,7 +153,7 @@ struct NameReader {
 
 }  // namespace detail
 
-/// The instruction with that CuTe name; false if there is none.
+/// Returns the instruction with that CuTe name; an MmaRow that is false if there is none.
 ZELLIGE_ALGEBRA constexpr MmaRow find_mma(char const* name) {
   detail::NameReader in{name};
   MmaRow row;
@@ -202,7 +210,8 @@ ZELLIGE_ALGEBRA constexpr MmaRow find_mma(char const* name) {
 }
 
 #if !defined(__CUDACC_RTC__)
-/// f(row) for every instruction of the tables.
+/// Calls f(row) for every instruction of the table, in every form: quad pairs in all four major orders, wgmma with A in
+/// shared memory and in registers. DP4A and DP2A are not included.
 template <class F>
 constexpr void each_mma_row(F&& f) {
   for (MmaFamily const& family : mma_families) {

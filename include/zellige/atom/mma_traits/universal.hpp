@@ -1,4 +1,7 @@
-// Multiply-add without a matrix instruction.
+// Defines UniversalFMA, as in CuTe: a scalar multiply-add with the interface of a matrix instruction, for any number
+// types.
+//
+//   gemm(make_tiled_mma(UniversalFMA<float>{}, Layout<Shape<_16, _16, _1>>{}), rA, rB, rC);
 #pragma once
 
 #include <zellige/atom/mma_traits/row.hpp>
@@ -6,7 +9,7 @@
 
 namespace zellige {
 
-/// d = a * b + c by one thread, in the given types.
+/// The 1x1x1 instruction of a single thread: fma computes d = a * b + c in the types D, A, B and C.
 template <class D, class A = D, class B = A, class C = D>
 struct UniversalFMA {
   using DRegisters = D[1];
