@@ -49,8 +49,8 @@ struct TmaTensor {
   bool nan_fill = false;  // elements outside the tensor are read as NaN; false: as zero
   // im2col: channels are the innermost dimension, images the outermost, pixels those between. `box` is ignored.
   bool im2col = false;
-  int lower[3] = {},
-      upper[3] = {};             // corners of the pixels' box: offsets from the first pixel, from the last
+  // im2col: corners of the pixels' bounding box, as offsets from the first pixel (lower) and the last one (upper).
+  int lower[3] = {}, upper[3] = {};
   int channels = 0, pixels = 0;  // im2col: how many one instruction copies
 };
 

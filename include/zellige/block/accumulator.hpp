@@ -1,4 +1,4 @@
-// Accumulator: the accumulator registers of a matrix instruction, with the (row, column) of each.
+// Defines Accumulator: a thread's accumulator registers of one matrix instruction, with the row and column of each.
 //
 //   Accumulator<WgmmaOf<half_t, 128>> d;                  // a warpgroup's 64 x 128: d.registers == 64
 //   multiply_wgmma<half_t, 4>(d, a, b, false);            // multiply_wgmma.hpp
@@ -8,8 +8,8 @@
 //   }
 //   d.half(i), d.row(1, thread)                           // 0 or 1: the thread's row of i; the index of row 1
 //
-// Instruction is any type with MMA_Traits. Coordinates come from the traits' (thread, value) layout: the
-// thread's part is computed once, the register's part is a constant.
+// Instruction is any type with MMA_Traits. Coordinates come from the traits' thread-value layout. The compiler computes
+// the thread's contribution once; the register's contribution is a constant.
 #pragma once
 #include <zellige/atom/mma_atom.hpp>
 #include <zellige/atom/number_type.hpp>
@@ -20,10 +20,13 @@ namespace zellige {
 template <class T, int N>
 using WgmmaOf = SM90::GMMA::Mma<N, Number::f32, number_of<T>, number_of<T>>;
 
+/// Row and column of an accumulator in the instruction's tile.
 struct AccumulatorAt {
   int row, column;
 };
 
+/// A thread's float32 accumulators of one Instruction, uninitialised. Assumes that they lie in at most two rows, as in
+/// wgmma and m16n8 instructions.
 template <class Instruction>
 struct Accumulator {
   using Traits = MMA_Traits<Instruction>;
@@ -36,22 +39,24 @@ struct Accumulator {
   ZELLIGE_CALL float& operator[](int i) { return d[i]; }
   ZELLIGE_CALL float operator[](int i) const { return d[i]; }
 
-  /// (thread, register) -> (row, column).
+  /// Returns the layout (thread, register) -> (row, column).
   ZELLIGE_CALL static constexpr auto coordinates() {
     return composition(make_identity_layout(Shape<Int<rows>, Int<columns>>{}), typename Traits::CLayout{});
   }
+  /// Returns the row and column of register i of `thread`, its index among the instruction's threads.
   ZELLIGE_CALL static constexpr AccumulatorAt at(int i, int thread) {
     const auto c = coordinates()(thread, i);
     return {static_cast<int>(get<0>(c)), static_cast<int>(get<1>(c))};
   }
-  /// Which of the thread's two rows holds register i, and the index of row h.
+  /// Returns 0 if register i lies in the first of the thread's two rows, 1 if in the second.
   ZELLIGE_CALL static constexpr int half(int i) { return at(i, 0).row != at(0, 0).row; }
+  /// Returns the row index of the first (h = 0) or second (h = 1) row of `thread`.
   ZELLIGE_CALL static constexpr int row(int h, int thread) {
     int i = 0;
     while (half(i) != h) ++i;
     return at(i, thread).row;
   }
-  /// The number of neighbouring lanes that share the thread's rows.
+  /// Number of adjacent lanes that hold elements of the same rows.
   static constexpr int lanes_of_row = decltype(size<0, 0>(typename Traits::CLayout{}))::value;
 #if defined(ZELLIGE_EMULATE)
   [[no_unique_address]] emulate::Registers<Accumulator> unwritten{d, registers};

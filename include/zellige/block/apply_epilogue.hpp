@@ -1,4 +1,4 @@
-// An epilogue (epilogue.hpp) over an accumulator that covers a part of a matrix.
+// Applies an epilogue, such as bias and activation (epilogue.hpp), to an accumulator that covers a tile of a matrix.
 //
 //   const Part part{row, column, rows, columns};          // its origin in a matrix of rows x columns
 //   apply_pairs<64>(epilogue, d, 0, thread, part);        // d = epilogue(d), columns 0 to 63, in pairs
@@ -10,7 +10,8 @@
 
 namespace zellige {
 
-/// Applies to `Columns` columns of d from `first` on. Elements outside the matrix are left unchanged.
+/// Sets `Columns` columns of d, from column `first` on, to the epilogue of their values, two adjacent columns per call.
+/// `p` is the position of d's tile in the matrix. Elements outside the matrix are unchanged.
 template <int Columns, class Epilogue, class Instruction>
 ZELLIGE_CALL void apply_pairs(const Epilogue& epilogue, Accumulator<Instruction>& d, int first, int thread,
                               Part p) {
@@ -29,7 +30,8 @@ ZELLIGE_CALL void apply_pairs(const Epilogue& epilogue, Accumulator<Instruction>
   }
 }
 
-/// The same if d's rows are the matrix's columns.
+/// Sets every element of d to the epilogue of its value, for a d that holds the transpose: d's rows are the matrix's
+/// columns. `p` is the position of d's tile in the matrix. Elements outside the matrix are unchanged.
 template <class Epilogue, class Instruction>
 ZELLIGE_CALL void apply_transposed(const Epilogue& epilogue, Accumulator<Instruction>& d, int thread,
                                    Part p) {

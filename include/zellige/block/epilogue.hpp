@@ -1,5 +1,6 @@
-// Epilogues: functors applied to a matmul's accumulators before they are rounded and stored. They take the
-// float32 value and its row and column, or a pair of neighbours in a row and the column of the first.
+// Defines epilogues: functors that a kernel applies to a matmul's accumulators before it rounds and stores them. An
+// epilogue is called with a float32 value, its row and its column, or with a pair of values that are adjacent in a row
+// and the column of the first.
 //
 //   Identity                                       x
 //   Activate<Relu>                                 relu(x)
@@ -10,6 +11,7 @@
 
 namespace zellige {
 
+/// The activation that returns its argument.
 struct Linear {
   ZELLIGE_CALL static float apply(float x) { return x; }
 };
@@ -19,17 +21,19 @@ struct Relu {
 struct Silu {
   ZELLIGE_CALL static float apply(float x) { return silu(x); }
 };
-/// GELU in its tanh approximation: x times the sigmoid of twice the tanh's argument.
+/// The tanh approximation of GELU, x (1 + tanh z) / 2, computed as x sigmoid(2 z).
 struct GeluTanh {
   ZELLIGE_CALL static float apply(float x) {
     return x * sigmoid(1.5957691216057308f * x * zellige::fma(0.044715f * x, x, 1.0f));
   }
 };
 
+/// Returns the accumulator unchanged.
 struct Identity {
   ZELLIGE_CALL float operator()(float x, int, int) const { return x; }
   ZELLIGE_CALL Vec<float, 2> operator()(Vec<float, 2> x, int, int) const { return x; }
 };
+/// Returns Activation(x).
 template <class Activation>
 struct Activate {
   ZELLIGE_CALL float operator()(float x, int, int) const { return Activation::apply(x); }
@@ -37,6 +41,7 @@ struct Activate {
     return {{(*this)(x[0], m, n), (*this)(x[1], m, n + 1)}};
   }
 };
+/// Returns Activation(x + bias[n]) for column n.
 template <class T, class Activation = Linear>
 struct BiasActivate {
   gmem<const T> bias;
@@ -47,6 +52,7 @@ struct BiasActivate {
     return {{(*this)(x[0], m, n), (*this)(x[1], m, n + 1)}};
   }
 };
+/// Returns Activation(x + bias[n]) + residual[m * pitch + n] for row m and column n. `pitch` is in elements.
 template <class T, class Activation = Linear>
 struct BiasActivateAdd {
   gmem<const T> bias, residual;

@@ -1,5 +1,6 @@
-// Exchange: adds the partial accumulators of a cluster's blocks, each of which summed a slice of K of one
-// tile; rank r gets the r-th of `Ranks` equal parts of the columns.
+// Defines Exchange, which adds partial accumulators across a cluster (split K): all its blocks compute the same output
+// tile over different slices of K. Through distributed shared memory, the block of rank r receives the sums of the r-th
+// of `Ranks` equal parts of the columns.
 //
 //   const auto exchange = Exchange<2, Fragment<1, 128, 128, 1, 8, 1, 1>>::at(0, 32768, "partial");
 //   if (threadIdx.x == 0) exchange.init(8), fence_mbarrier_init();   // the warps of all other ranks
@@ -10,14 +11,15 @@
 //   exchange.wait();
 //   exchange.add(d, rank);                    // own part first, then the others' in rank order
 //
-// Use once per kernel: no barrier shows when the memory may be overwritten. A rank that has passed wait() may
-// exit, since all writes to its memory have arrived.
+// Use it once per kernel, because no barrier says when its memory may be overwritten. A block that has returned from
+// wait() may exit: all writes to its memory have arrived.
 #pragma once
 #include <zellige/atom/mbarrier.hpp>
 #include <zellige/block/fragment.hpp>
 
 namespace zellige {
 
+/// Adds accumulators of type F, a Fragment whose warps lie along M, over the `Ranks` blocks of a cluster.
 template <int Ranks, class F>
 struct Exchange {
   static constexpr int warps = F::warps_m, threads = 32 * warps;
@@ -29,13 +31,17 @@ struct Exchange {
   smem<float> parts;
   smem<uint64_t> arrived;
 
+  /// Returns an Exchange that receives at `parts_offset`, Exchange::bytes bytes, and whose mbarrier is at
+  /// `barrier_offset`. Offsets are bytes of shared memory and the same in all blocks.
   ZELLIGE_CALL static Exchange at(unsigned parts_offset, unsigned barrier_offset, const char* name) {
     return {shared<float>(name, parts_offset, (Ranks - 1) * part),
             shared<uint64_t>("arrived", barrier_offset, 1)};
   }
-  /// Called by one thread; needs fence_mbarrier_init and a cluster barrier after it.
+  /// Initialises the mbarrier for one arrival per warp of the other blocks. Called by one thread, which then calls
+  /// fence_mbarrier_init; a cluster barrier must follow.
   ZELLIGE_CALL void init(unsigned arrivals = (Ranks - 1) * warps) const { mbarrier_init(arrived, arrivals); }
 
+  /// Writes to every other block's shared memory the part of d that the block adds up. `rank` is this block's rank.
   ZELLIGE_CALL void send(F& d, int rank) const {
 #pragma unroll
     for (int to = 0; to < Ranks; ++to) {
@@ -48,13 +54,15 @@ struct Exchange {
       }
     }
   }
-  /// Called by each warp after its send().
+  /// Signals to the other blocks that this warp's send() is done. Called by every warp after send().
   ZELLIGE_CALL void release(int rank) const {
     __syncwarp();
     const int lane = threadIdx.x % 32;
     if (lane < Ranks && lane != rank) mbarrier_arrive_remote(arrived, lane);
   }
+  /// Waits until the parts of all other blocks have arrived.
   ZELLIGE_CALL void wait() const { mbarrier_wait_cluster(arrived, 0); }
+  /// Adds the received parts to this block's part of d, in order of rank. Requires wait().
   ZELLIGE_CALL void add(F& d, int rank) const {
     const auto here = parts + 4 * static_cast<int>(threadIdx.x);
 #pragma unroll
@@ -72,7 +80,7 @@ struct Exchange {
   }
 
  private:
-  /// The slot for the part of rank `from` in the memory of rank `to`, which has no slot for itself.
+  /// Returns the index of the slot in block `to` that block `from` writes. A block has no slot for its own part.
   ZELLIGE_CALL static int place(int from, int to) { return from < to ? from : from - 1; }
 };
 

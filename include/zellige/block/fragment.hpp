@@ -1,5 +1,5 @@
-// Fragment: the float32 accumulators of a block's matmul, Batch x M x N over WB x WM x WN warps; WK further
-// warps share each tile and accumulate over different slices of K.
+// Defines Fragment: a thread's float32 accumulators of a block's batched matmul, distributed over the block's warps.
+// WB x WM x WN warps divide the (Batch, M, N) accumulators; WK warps per tile accumulate over different slices of K.
 //
 //   Fragment<1, 16, 64, 1, 1, 4> d;
 //   for (int i = 0; i < d.pairs; ++i) {
@@ -7,21 +7,27 @@
 //     d.pair(i)[0] += 1, d.pair(i)[1] += 1;
 //   }
 //
-// Sizes and coordinates are those of instruction `Row`: tiles of m x n, of m16n8k16 by default. Warps take
-// tiles of m rows and, if N has several, units of k columns (two tiles) round-robin: warp w owns units w, w +
-// WN, ... Therefore the rounded accumulators of one matmul are the A fragments of a next one whose K runs
-// over the same columns: Operand. An OuterProduct has its own tiles, a unit is one of them, and a `run` is
-// the contiguous columns of a row that a thread owns.
+// The template argument `Of` is the instruction, m16n8k16 by default, or an OuterProduct. It sets the tile's size m x n
+// and the coordinates of its accumulators.
+//
+//   unit     columns that belong to one warp: two adjacent tiles of m16n8k16, 16 columns, or one tile of other
+//            instructions. Warp w along N owns units w, w + WN, ...
+//   run      the adjacent columns of one row that a thread owns in a tile: a pair of matrix instructions
+//   Operand  the accumulators rounded to A fragments of a second matmul, whose K runs over this matmul's columns. No
+//            data moves between threads, because a unit has as many columns as the instruction's K.
 #pragma once
 #include <zellige/atom.hpp>
 #include <zellige/atom/mma_coordinates.hpp>
 
 namespace zellige {
 
+/// Coordinates of an accumulator: batch, row and column.
 struct FragmentAt {
   int b, m, n;
 };
 
+/// A thread's accumulators of a (Batch, M, N) matmul over WB x WM x WN x WK warps, uninitialised. my_b, my_m and my_n
+/// count the batches, tiles along M and units along N of one warp.
 template <int Batch, int M, int N, int WB = 1, int WM = 1, int WN = 1, int WK = 1,
           class Of = SM80_16x8x16_F32F16F16F32_TN>
 struct Fragment {
@@ -51,20 +57,23 @@ struct Fragment {
 #pragma unroll
       for (int v = 0; v < values_per_tile; ++v) d[i][v] = x;
   }
+  /// Returns the first of the `neighbours` accumulators of run i.
   ZELLIGE_CALL float* run(int i) { return &d[i / tile_runs][i % tile_runs * neighbours]; }
+  /// Returns the two accumulators of run i. Only for instructions whose runs are pairs.
   ZELLIGE_CALL float* pair(int i) {
     static_assert(neighbours == 2, "Fragment: a thread's neighbours in a row are no pair");
     return run(i);
   }
 
-  // Along N and along K last: the warps along N of one matmul are the warps along K of the next one
-  // (Operand).
+  // A warp's index along M, batch, N and K. N and K vary slowest, so that warps along N can be the warps along K of a
+  // second matmul that uses the result as Operand.
   ZELLIGE_CALL static int warp_m(int warp) { return warp % WM; }
   ZELLIGE_CALL static int warp_b(int warp) { return warp / WM % WB; }
   ZELLIGE_CALL static int warp_n(int warp) { return warp / (WM * WB) % WN; }
   ZELLIGE_CALL static int warp_k(int warp) { return warp / (WM * WB * WN); }
 
-  /// The first element of run i. It is outside the matrix where M, N or Batch do not divide evenly.
+  /// Returns the coordinates of the first element of run i. They may lie outside the matrix if tiles and warps do not
+  /// divide Batch, M or N.
   ZELLIGE_CALL static FragmentAt at(int i, int warp, int lane) {
     const int tile = i / tile_runs, unit = tile / width % my_n, mi = tile / (width * my_n) % my_m,
               bi = tile / (width * my_n * my_m);
@@ -72,20 +81,23 @@ struct Fragment {
     return {bi * WB + warp_b(warp), (mi * WM + warp_m(warp)) * Row::m + e.row,
             ((unit * WN + warp_n(warp)) * width + tile % width) * Row::n + e.column};
   }
-  /// The run at the position of run i in the other matrix of a pair of batches; warps must not share batches.
+  /// For adjacent batches 2 j and 2 j + 1: returns the run of the other batch that has the same row and column as run
+  /// i. Requires WB = 1.
   ZELLIGE_CALL static constexpr int other(int i) {
     constexpr int matrix = runs / my_b;
     return (i / matrix ^ 1) * matrix + i % matrix;
   }
-  /// The n'th run if the runs of both matrices of a pair alternate.
+  /// For adjacent batches 2 j and 2 j + 1: returns the run at position n of the order that alternates between them: run
+  /// 0 of the first, run 0 of the second, run 1 of the first, ...
   ZELLIGE_CALL static constexpr int of_pair(int n) {
     constexpr int matrix = runs / my_b;
     return n / (2 * matrix) * (2 * matrix) + n % 2 * matrix + n / 2 % matrix;
   }
-  /// The index of the thread's row that contains run i, and the first element (column 0) of row r.
+  /// Returns the index, below `lines`, of the thread's row that contains run i.
   ZELLIGE_CALL static constexpr int line(int i) {
     return i / (tile_runs * width * my_n) * tile_runs + i % tile_runs;
   }
+  /// Returns the coordinates of column 0 in the thread's r-th row.
   ZELLIGE_CALL static FragmentAt line_at(int r, int warp, int lane) {
     const int mi = r / tile_runs % my_m, bi = r / tile_runs / my_m;
     return {bi * WB + warp_b(warp),
@@ -96,11 +108,12 @@ struct Fragment {
 #endif
 };
 
-/// The A fragments of a matmul whose K runs over the columns of fragment F: pair i of F, rounded to T.
+/// The A fragments, in registers, of a matmul whose K runs over the columns of fragment F. T is their type.
 template <class T, class F>
 struct Operand {
   uint32_t a[F::my_b][F::my_m][F::my_n][4];
 
+  /// Stores pair i of F, rounded to T.
   ZELLIGE_CALL void put(int i, float x, float y) {
     static_assert(F::width * F::Row::n == F::Row::k, "Operand: the producer needs whole units of 16 columns");
 #if defined(ZELLIGE_EMULATE)

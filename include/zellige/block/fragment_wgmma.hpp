@@ -1,22 +1,22 @@
-// wgmma on a Fragment: each four warps along M issue one wgmma for each 64 of their rows.
+// Issues wgmma for accumulators in a Fragment. A warpgroup (four warps along M) issues one wgmma per 64 rows.
 //
-//   Fragment<1, 128, 256, 1, 8> d;                        // 8 warps, two warpgroups, one below the other
+//   Fragment<1, 128, 256, 1, 8> d;                        // 8 warps, two warpgroups of 64 rows
 //   d.clear();
 //   issue_wgmma<half_t, 4>(d, k_major<128>(rows_of(sA, warp)), mn_major<256, 64>(sB));
 //   wgmma_commit(), wgmma_wait<0>();                      // d may be read
 //
-// Warps' rows of 16 and the tiles of 8 columns have the same registers in a Fragment as in wgmma's
-// accumulators; the planner proves it for the instruction that it selects.
+// A Fragment holds a warp's 16 rows in the same registers as wgmma's accumulators do. The planner proves that for the
+// instruction that it selects.
 #pragma once
 #include <zellige/block/fragment.hpp>
 #include <zellige/block/wgmma_operand.hpp>
 
 namespace zellige {
 
-/// Computes d = a b + (accumulate ? d : 0) over `Steps` times 32 bytes of K; a begins at the warpgroup's first
-/// 64 rows, its others follow every 16 * WM rows. The matrices of a batch share a and are adjacent in b. Does
-/// not commit the group. N may end within the last unit of 16 columns, but b must have the whole unit; where the
-/// Fragment's tiles of 8 are single (Of: m16n8k8), N is a multiple of 8.
+/// Issues d = a b + (accumulate ? d : 0) over `Steps` times 32 bytes of K, without committing the group.
+///   a   begins at the warpgroup's first 64 rows; its further rows follow at intervals of 16 * WM rows
+///   b   has N rounded up to 16 columns, or to 8 if Of is m16n8k8
+/// The matrices of a batch share a and are adjacent in b.
 template <class T, int Steps, int Batch, int M, int N, int WM, class Of, class A, class B>
 ZELLIGE_CALL void issue_wgmma(Fragment<Batch, M, N, 1, WM, 1, 1, Of>& d, const A& a, const B& b,
                               bool accumulate = true) {
@@ -30,7 +30,8 @@ ZELLIGE_CALL void issue_wgmma(Fragment<Batch, M, N, 1, WM, 1, 1, Of>& d, const A
                           accumulate);
 }
 
-/// The same with A in registers: the rounded accumulators of another matmul.
+/// Issues d = a b + (accumulate ? d : 0) with A in registers: the rounded accumulators of another matmul with the same
+/// rows and warps. Does not commit the group.
 template <class T, int Steps, int M, int N, int WM, class F, class B>
 ZELLIGE_CALL void issue_wgmma(Fragment<1, M, N, 1, WM, 1, 1>& d, const Operand<T, F>& a, const B& b,
                               bool accumulate = true) {

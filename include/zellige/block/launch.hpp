@@ -1,17 +1,18 @@
-// launch: launches one kernel of a program with the attributes in its manifest. Host code, for nvcc; emitted
-// host entries use it.
+// Launches a kernel with cluster size and programmatic dependent launch (PDL). Host code for nvcc; the host functions
+// that the compiler emits use it.
 //
 //   static thread_local TmaDescriptorAt map;   // encoded again only if its tensor has moved
 //   launch(k1, {.grid = dim3(132), .block = dim3(384), .shared_bytes = 200704, .cluster = 2, .programmatic = true}, stream,
 //          map({.name = "X", .extent = {k, m}, ...}, x), y);
 //
-// The caller raises the limit of dynamic shared memory: it is an attribute of a function on a device, not of
-// a launch.
+// For more than 48 KB of shared memory, the caller sets cudaFuncAttributeMaxDynamicSharedMemorySize once per device: it
+// is an attribute of the function, not of a launch.
 #pragma once
 #include <cuda_runtime.h>
 
 namespace zellige {
 
+/// The launch configuration of a kernel; `shared_bytes` is its dynamic shared memory.
 struct LaunchShape {
   dim3 grid, block;
   unsigned shared_bytes = 0;
@@ -19,6 +20,7 @@ struct LaunchShape {
   bool programmatic = false;  // PDL: may start before the previous kernel ends, and waits with griddep_wait
 };
 
+/// Launches `kernel` on `stream`; returns the error of cudaLaunchKernelEx.
 template <class Kernel, class... Arguments>
 cudaError_t launch(Kernel* kernel, const LaunchShape& shape, cudaStream_t stream,
                    const Arguments&... arguments) {

@@ -1,14 +1,12 @@
-// LoadAnywhere: unaligned loads of 16 bytes.
+// Defines LoadAnywhere, which loads 16 bytes from an address that need not be a multiple of 16.
 //
 //   LoadAnywhere<half_t, 8> x[2];
 //   for (int i = 0; i < 2; ++i) x[i].start(row + k + 8 * i, edge(K - k - 8 * i, 8), last + 1);  // all in flight
 //   for (int i = 0; i < 2; ++i) store(s + 8 * i, x[i].value());  // zeros after the last element
 //
-// Without the tensor's end, no check is made: at least 16 bytes must follow the last element.
-//
-// The two aligned words that contain the elements are loaded and shifted: two loads and a dozen instructions
-// instead of eight loads. If a word crosses the tensor's end, elements are loaded one by one. The emulator
-// reads only the elements.
+// It loads the two aligned 16-byte words that contain the elements and shifts them: two loads and a dozen instructions
+// in place of eight loads. If a word crosses the tensor's end, it loads the elements one by one. Without the argument
+// for the end, at least 16 readable bytes must follow the tensor. The emulator reads only the elements.
 #pragma once
 
 #include <zellige/atom/config.hpp>
@@ -19,7 +17,7 @@
 
 namespace zellige {
 
-/// The first `valid` elements from byte `shift` of two 16-byte words on, followed by zeros.
+/// Returns the first `valid` elements that begin at byte `shift` (0 to 15) of the 32 bytes low, high; then zeros.
 template <class Result>
 ZELLIGE_ANYWHERE Result shifted(const Vec<uint32_t, 4>& low, const Vec<uint32_t, 4>& high, uint32_t shift,
                                 int valid) {
@@ -41,7 +39,7 @@ ZELLIGE_ANYWHERE Result shifted(const Vec<uint32_t, 4>& low, const Vec<uint32_t,
 
 #if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
 
-/// N elements of type T, 16 bytes, in flight to registers.
+/// A load of N elements of type T, 16 bytes, to registers: start() issues it, value() returns its result.
 template <class T, int N>
 class LoadAnywhere {
  public:
@@ -62,8 +60,8 @@ class LoadAnywhere {
 
 #else
 
-  /// Starts the load of the first `valid` elements from `from` on; `end` is one after the tensor's last
-  /// element. No branch depends on a load.
+  /// Starts the load of the first `valid` elements from `from` on. `end` points after the tensor's last element; null:
+  /// 16 readable bytes follow it. Branches only on addresses, so that several loads can be in flight.
   ZELLIGE_CALL void start(const T* from, int valid, const T* end = nullptr) {
     const auto address = reinterpret_cast<uint64_t>(from);
     const uint32_t shift = address % 16;
@@ -73,6 +71,7 @@ class LoadAnywhere {
     load_if(valid > 0 && !last_, address - shift, low_);
     load_if(valid > 0 && !last_ && second, address - shift + 16, high_);
   }
+  /// Returns the `valid` elements, followed by zeros; waits for the load.
   ZELLIGE_CALL Result value() const {
     const auto shift = static_cast<uint32_t>(reinterpret_cast<uint64_t>(from_) % 16);
     Result value = shifted<Result>(low_, high_, shift, valid_);
@@ -85,7 +84,8 @@ class LoadAnywhere {
   }
 
  private:
-  /// Predicated: after a branch, the next load could not start before this one has completed.
+  /// Loads 16 bytes if `there`, with a predicated instruction: after a branch, the next load could not start before
+  /// this one has completed.
   static ZELLIGE_CALL void load_if(bool there, uint64_t address, Vec<uint32_t, 4>& to) {
     asm volatile(
         "{\n.reg .pred p;\nsetp.ne.u32 p, %5, 0;\n"

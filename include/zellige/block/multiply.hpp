@@ -1,24 +1,23 @@
-// multiply: a block's matmul on mma.sync with operands in shared memory, loaded by ldmatrix, or A in
-// registers.
+// Computes a block's matmul with mma.sync. Operands are in shared memory, loaded by ldmatrix; A may also be in
+// registers. Accumulators are in a Fragment.
 //
 //   multiply<half_t, K, AlongK_A, AlongK_B>(d, A, B, warp, lane);    // d += A B
 //
-// A is a tile of coordinates (b, m, k), B of (b, k, n). AlongK selects the contiguous dimension: K, or the
-// other one, which ldmatrix then transposes. Rows of 8 elements start at multiples of 16 bytes. Any size
-// works:
-//   K: both tiles hold zeros up to the next multiple of 8; a last step of 8 uses m16n8k8.
-//   M, N: rows beyond the tile repeat its last one, and their accumulators are unused.
+// A is a tile with coordinates (b, m, k), B one with (b, k, n). AlongK_A and AlongK_B say that an operand is contiguous
+// along K; otherwise ldmatrix transposes it. Rows of 8 elements start at multiples of 16 bytes. Any size works:
+//   K      both tiles hold zeros up to the next multiple of 8; if 8 or fewer remain, the last step uses m16n8k8
+//   M, N   loads beyond the tile read rows at its edge, and their accumulators are unused
 #pragma once
 #include <zellige/block/fragment.hpp>
 #include <zellige/block/tile.hpp>
 
 namespace zellige {
 
-/// Lanes address rows of 8 elements, eight lanes per matrix; a register holds two elements of one matrix.
+/// Rows of an ldmatrix matrix, each addressed by one lane, and elements of a matrix in one register.
 inline constexpr int matrix_rows = 8, register_values = 2;
 
-/// Loads Op's fragment of A from (m, k) on. Register i holds matrix i, whose corner is the element that lane
-/// 0 has there.
+/// Loads the fragment of A that instruction Op needs, from element (m, k) of batch b on, to r. A has M rows; rows
+/// beyond them are read from inside the tile.
 template <class Op, bool AlongK, int M, class A>
 ZELLIGE_CALL void load_a(uint32_t (&r)[4], const A& a, int b, int m, int k, int lane) {
   using Coordinates = MmaCoordinates<Op, MmaPart::a>;
@@ -44,7 +43,8 @@ ZELLIGE_CALL void load_a(uint32_t (&r)[4], const A& a, int b, int m, int k, int 
   }
 }
 
-/// Loads Op's fragments of B for `Width` tiles from `n` and Op's K from `k`: r[2 * tile], r[2 * tile + 1].
+/// Loads the fragments of B that instruction Op needs for `Width` adjacent tiles, from element (k, n) of batch b on.
+/// Tile t gets r[2 t] and r[2 t + 1], or only r[2 t] if its fragment is one register. B has N columns.
 template <class Op, bool AlongK, int N, int Width, class B>
 ZELLIGE_CALL void load_b(uint32_t (&r)[4], const B& b_tile, int b, int k, int n, int lane) {
   using Coordinates = MmaCoordinates<Op, MmaPart::b>;
@@ -77,7 +77,8 @@ ZELLIGE_CALL void load_b(uint32_t (&r)[4], const B& b_tile, int b, int k, int n,
   if constexpr (each == 1 && Width == 2) r[2] = r[1];  // one register per tile
 }
 
-/// One step over K for one batch; `fetch(mi, registers)` loads A.
+/// Multiplies one K step, of instruction Op, for batch b, the warp's bi-th. fetch(mi, m, registers) loads the A
+/// fragment of the warp's mi-th tile, which begins at row m.
 template <class Op, bool AlongK, class F, class B, class Fetch>
 ZELLIGE_CALL void multiply_step(F& d, const B& b_tile, int b, int bi, int k, int warp, int lane,
                                 Fetch fetch) {
@@ -114,6 +115,7 @@ ZELLIGE_CALL void multiply_step(F& d, const B& b_tile, int b, int bi, int k, int
   }
 }
 
+/// Computes d += a b over K elements, with both operands in shared memory. Called by all warps of the Fragment d.
 template <class T, int K, bool AlongK_A, bool AlongK_B, class F, class A, class B>
 ZELLIGE_CALL void multiply(F& d, const A& a, const B& b_tile, int warp, int lane) {
   using Whole = typename mma_row<T, F::Row::k, float>::type;
@@ -143,7 +145,8 @@ ZELLIGE_CALL void multiply(F& d, const A& a, const B& b_tile, int warp, int lane
   }
 }
 
-/// A in registers: slice ki of K is unit ki of the producer's columns.
+/// Computes d += a b over K elements, with A in registers: the rounded accumulators of an earlier matmul, whose columns
+/// are K.
 template <class T, int K, bool AlongK_B, class F, class P, class B>
 ZELLIGE_CALL void multiply(F& d, const Operand<T, P>& a, const B& b_tile, int warp, int lane) {
   using Whole = typename mma_row<T, F::Row::k, float>::type;

@@ -1,14 +1,14 @@
-// multiply_outer: a block's float32 matmul on FMA units (SIMT), operands in shared memory, accumulators in a
-// Fragment of OuterProducts.
+// Computes a block's float32 matmul on FMA units (SIMT), without tensor cores. Operands are in shared memory,
+// accumulators in a Fragment of OuterProducts.
 //
 //   Fragment<1, 128, 128, 1, 4, 2, 1, OuterProduct<4, 4, 4, 8>> d;
 //   multiply_outer<32, true, false>(d, A, B, warp, lane);            // d += A B over 32 of K
 //
-// A is a tile of coordinates (b, m, k), B of (b, k, n). AlongK selects the contiguous dimension: if K, a load
-// reads 4 elements along K of one row or column, else the neighbours that a thread owns at one k. Rows start
-// at multiples of 16 bytes. Any size works:
-//   K: both tiles hold zeros up to the next multiple of 4.
-//   M, N: elements beyond the tile repeat its last row or first columns, and their accumulators are unused.
+// A is a tile with coordinates (b, m, k), B one with (b, k, n). AlongK_A and AlongK_B say that an operand is contiguous
+// along K: a load then reads 4 elements along K of one row or column. Otherwise a load reads the adjacent rows or
+// columns that a thread needs at one k. Rows start at multiples of 16 bytes. Any size works:
+//   K      both tiles hold zeros up to the next multiple of 4
+//   M, N   loads beyond the tile read elements inside it, and their accumulators are unused
 #pragma once
 #include <zellige/atom/outer_product.hpp>
 #include <zellige/block/fragment.hpp>
@@ -16,9 +16,9 @@
 
 namespace zellige {
 
-/// True if steps over K (for an operand contiguous along K) and steps to the neighbours among `Count` rows,
-/// from a multiple of it on, only flip bits of the offset, because other bits of the row index decide the
-/// swizzle. The offset above the swizzled bits is then added.
+/// value: true if `Count` adjacent rows of a swizzled tile, from a multiple of Count on, have offsets that load_outer
+/// can compute from the first row's by xor and a constant addition. This holds if the row pitch is a power of two and
+/// these rows have the same swizzle. Mode is the layout's mode of rows.
 template <int Mode, int Count, class Layout>
 struct StepsFlipBits {
   static constexpr bool value = false;
@@ -31,6 +31,7 @@ struct StepsFlipBits<Mode, Count, Swizzled<B, M, S, Layout<Shape, tuple<C<d>...>
   static constexpr bool flips = (pitch & (pitch - 1)) == 0 && S > 0 && Count* pitch <= 1 << (M + S);
   static constexpr bool value = flips && steps[0] % (Count * pitch) == 0;  // batches begin at such a row
 };
+/// The layout type of an AddressTile; void for other tiles.
 template <class Tile>
 struct LayoutOf {
   using type = void;
@@ -40,8 +41,8 @@ struct LayoutOf<AddressTile<Pointer, Layout>> {
   using type = remove_cvref_t<Layout>;
 };
 
-/// Loads `Count` rows (or columns) of one operand from x on, of Extent in total, for `Step` of K from k on:
-/// r[row][k]. Side 0 is A.
+/// Loads r[row][depth]: `Count` rows of A (Side = 0) or columns of B (Side = 1) from x on, at `Step` values of K from k
+/// on. Extent is the operand's number of rows or columns; if Whole, none of them lies beyond it. Tf32: rounds to tf32.
 template <int Side, bool AlongK, bool Tf32, int Extent, bool Whole, int Count, int Step, class Tile>
 ZELLIGE_CALL void load_outer(float (&r)[Count][Step], const Tile& tile, int b, int x, int k) {
   const auto at = [&](int row, int depth) {
@@ -83,8 +84,8 @@ ZELLIGE_CALL void load_outer(float (&r)[Count][Step], const Tile& tile, int b, i
       for (int d = 0; d < Step; ++d) r[i][d] = to_tf32(r[i][d]);
 }
 
-/// One step over K for one batch: the thread's part of A stays in registers, its part of B is loaded tile by
-/// tile.
+/// Multiplies one K step for batch b, the warp's bi-th. Keeps the thread's part of A in registers and loads its part of
+/// B tile by tile.
 template <bool AlongK_A, bool AlongK_B, bool Tf32, class F, class A, class B>
 ZELLIGE_CALL void outer_step(F& d, const A& a, const B& b_tile, int b, int bi, int k, int warp, int lane) {
   using P = typename F::Product;
@@ -117,7 +118,8 @@ ZELLIGE_CALL void outer_step(F& d, const A& a, const B& b_tile, int b, int bi, i
   }
 }
 
-/// Tf32: both operands are rounded to tf32 first.
+/// Computes d += a b over K elements. Tf32: both operands are rounded to tf32 first. Called by all warps of the
+/// Fragment d.
 template <int K, bool AlongK_A, bool AlongK_B, bool Tf32 = false, class F, class A, class B>
 ZELLIGE_CALL void multiply_outer(F& d, const A& a, const B& b_tile, int warp, int lane) {
   using P = typename F::Product;

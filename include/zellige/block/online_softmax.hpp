@@ -1,13 +1,13 @@
-// OnlineSoftmax: the softmax of rows that are processed in pieces. Each step converts a piece's scores into
-// exponentials and returns the factor for earlier accumulators.
+// Computes the softmax of rows whose scores arrive in tiles, as in FlashAttention. A step converts one tile of scores
+// to exponentials and returns the factor by which earlier accumulators must be scaled.
 //
 //   Accumulator<WgmmaOf<half_t, 128>> s;                  // 64 rows of 128 keys' scores
 //   OnlineSoftmax<decltype(s)> softmax;
 //   for (pieces) { ... softmax.step(s, scale * log2e, factor); /* o *= factor; o += s v */ }
 //   softmax.finish(factor);                               // o *= factor: divides by the row sums
 //
-// Rows are those of the accumulator: a thread has two, half(i) returns the row of s[i], and neighbouring
-// lanes share them.
+// A thread holds parts of two rows of the accumulator; s.half(i) is 0 or 1, the row of s[i]. The lanes that share a row
+// combine their results by shuffles.
 #pragma once
 #include <zellige/atom/math.hpp>
 #include <zellige/atom/shuffle.hpp>
@@ -15,14 +15,16 @@
 
 namespace zellige {
 
+/// Running maximum and sum of exponentials of a thread's two rows. Scores is an Accumulator.
 template <class Scores>
 struct OnlineSoftmax {
   static_assert(Scores::at(1, 0).row == Scores::at(0, 0).row && Scores::registers % 2 == 0,
                 "OnlineSoftmax: registers lie in pairs along a row");
   float max[2] = {-infinity, -infinity}, sum[2] = {0, 0};  // sum: over this thread's columns
 
-  /// s = exp2(scale * (s - max)), where max is the largest score so far. Set Masked if whole rows may be -inf
-  /// up to here: their exponentials are then zeros.
+  /// Sets s to exp2(scale * (s - max)), where max is the row's largest score so far, and adds it to the row's sum.
+  /// Sets factor[h] to the scale of row h's earlier accumulators. Set Masked if all scores of a row may be -inf so
+  /// far: their exponentials are then zero, not NaN.
   template <bool Masked = false>
   ZELLIGE_CALL void step(Scores& s, float scale, float (&factor)[2]) {
 #pragma unroll
@@ -49,7 +51,7 @@ struct OnlineSoftmax {
     }
   }
 
-  /// Sets factor to the reciprocal of each row's sum.
+  /// Sets factor[h] to the reciprocal of the sum of row h.
   ZELLIGE_CALL void finish(float (&factor)[2]) {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {

@@ -1,21 +1,21 @@
-// RaggedRows: a matrix with unaligned rows (the pitch is not a multiple of 16 bytes), copied to shared memory
-// in whole aligned chunks of 16 bytes. A row keeps its offset within its first chunk, so the copy shifts
-// nothing; readers add `offset`.
+// Defines RaggedRows, for copying a matrix whose rows do not start at multiples of 16 bytes to shared memory. The copy
+// moves whole aligned chunks of 16 bytes and does not shift elements: a row keeps its offset within its first chunk,
+// which readers add.
 //
 //   RaggedRows<half_t> a{A, lda};
 //   const auto line = a.line(row, 0);                       // the chunk that holds A(row, 0)
 //   cp_async<16>(tile + 8 * c, line + 8 * c, bytes);        // chunk c of the row
 //   half_t x = tile[a.offset(row, 0) + k];                  // A(row, k)
 //
-// Rows r and r + 8 have the same offset: 8 pitches are a multiple of 16 bytes. If the operand itself does not
-// start at a multiple of 16 bytes, its first chunk begins before it: `reaches_back` returns true, and
-// `copy_head` copies that chunk.
+// Rows r and r + 8 have the same offset, because 8 pitches are a multiple of 16 bytes. If the matrix itself does not
+// start at a multiple of 16 bytes, its first chunk begins before it. `reaches_back` then returns true, and `copy_head`
+// copies that chunk without reading what precedes the matrix.
 #pragma once
 #include <zellige/block/tile.hpp>
 
 namespace zellige {
 
-/// The distance of a pointer from the preceding multiple of 16 bytes, in elements.
+/// Returns the distance of a pointer from the preceding multiple of 16 bytes, in elements.
 template <class T>
 ZELLIGE_CALL int elements_beyond_16_bytes(gmem<const T> pointer) {
 #if defined(ZELLIGE_EMULATE)
@@ -26,25 +26,27 @@ ZELLIGE_CALL int elements_beyond_16_bytes(gmem<const T> pointer) {
   return static_cast<int>(address % 16 / sizeof(T));
 }
 
+/// A row-major matrix of 16-bit elements in global memory; `pitch` is in elements.
 template <class T>
 struct RaggedRows {
   static_assert(sizeof(T) == 2);
   gmem<const T> data;
   int64_t pitch;
 
-  /// Elements between the start of the chunk that holds (row, column) and that element.
+  /// Returns the position, 0 to 7, of element (row, column) in its aligned 16-byte chunk.
   ZELLIGE_CALL int offset(int row, int column) const {
     return (elements_beyond_16_bytes<T>(data) + row * static_cast<int>(pitch) + column) & 7;
   }
+  /// Returns the start of the aligned 16-byte chunk that holds element (row, column).
   ZELLIGE_CALL gmem<const T> line(int row, int column) const {
     return data + (row * pitch + column - offset(row, column));
   }
-  /// True if the chunk of (row, column) begins before the operand.
+  /// Returns true if the chunk of element (row, column) begins before the matrix.
   ZELLIGE_CALL bool reaches_back(int row, int column) const {
     return row * pitch + column < offset(row, column);
   }
-  /// Copies the chunk that does, of a row with `columns` elements, with zeros around them. Called by one
-  /// thread.
+  /// Copies the chunk of element (row, column) to `to`, element by element, with zeros before that element and after
+  /// the row's last one; the row has `columns` elements. Called by one thread, if reaches_back.
   ZELLIGE_CALL void copy_head(smem<T> to, int row, int column, int columns) const {
     const int before = offset(row, column);
 #pragma unroll 1

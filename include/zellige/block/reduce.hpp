@@ -1,4 +1,5 @@
-// Sums and maxima of float or int over lanes of a warp; every lane gets the result.
+// Computes sums and maxima of float or int over groups of lanes in a warp. Every lane of a group gets the result. All
+// 32 lanes must call.
 //
 //   float total = sum_lanes<8>(x);       // of the 8 lanes whose lane / 8 is this one's
 //   float total = sum_lanes<8, 2>(x);    // of 8 lanes with a stride of two
@@ -8,6 +9,7 @@
 
 namespace zellige {
 
+/// Returns the sum of x over the `Lanes` lanes (a power of two) at stride `Step` that contain this lane.
 template <int Lanes, int Step = 1, class T>
 ZELLIGE_CALL T sum_lanes(T x) {
 #pragma unroll
@@ -15,6 +17,7 @@ ZELLIGE_CALL T sum_lanes(T x) {
   return x;
 }
 
+/// Returns the maximum of x over the `Lanes` lanes (a power of two) at stride `Step` that contain this lane.
 template <int Lanes, int Step = 1, class T>
 ZELLIGE_CALL T max_lanes(T x) {
 #pragma unroll
@@ -23,12 +26,13 @@ ZELLIGE_CALL T max_lanes(T x) {
 }
 
 #if defined(ZELLIGE_EMULATE)
+/// Returns true if lanes l and m belong to the same group of `Lanes` lanes at stride `Step`.
 template <int Lanes, int Step>
 constexpr bool together(int l, int m) {
   return l / (Lanes * Step) == m / (Lanes * Step) && l % Step == m % Step;
 }
-/// Identifies the result to which a lane contributes: equal for `Lanes` lanes at stride `Step`, different for
-/// all others of the warp.
+/// Checks on the emulator that the lanes of a reduction belong together: `result`, a number of the caller's choice,
+/// must be equal in the lanes of one group and different in those of different groups. Reports a finding if not.
 template <int Lanes, int Step>
 ZELLIGE_CALL void check_lanes(int result, const char* name) {
   const auto compute = [](const int* in, int* other) {
@@ -51,12 +55,14 @@ template <int Lanes, int Step>
 ZELLIGE_CALL void check_lanes(int, const char*) {}
 #endif
 
-/// `result`: identifies the sum, or maximum, of which x is a part.
+/// Like sum_lanes(x). `result` identifies the sum to which x belongs, such as the index of a row; the emulator checks
+/// that exactly the lanes of one group have the same number.
 template <int Lanes, int Step = 1, class T>
 ZELLIGE_CALL T sum_lanes(T x, int result) {
   check_lanes<Lanes, Step>(result, "sum_lanes");
   return sum_lanes<Lanes, Step>(x);
 }
+/// Like max_lanes(x). `result` identifies the maximum to which x belongs; the emulator checks it as for sum_lanes.
 template <int Lanes, int Step = 1, class T>
 ZELLIGE_CALL T max_lanes(T x, int result) {
   check_lanes<Lanes, Step>(result, "max_lanes");

@@ -1,5 +1,5 @@
-// Ring: a multistage pipeline of tiles in shared memory between a thread that fills stages by TMA and the
-// warps that consume them.
+// Defines Ring: a multistage pipeline of tiles in shared memory, as CUTLASS's PipelineTmaAsync. One producer thread
+// fills stages by TMA, and consumer warps read and release them.
 //
 //   using Loads = Ring<4, Tiles<16384, 8192>>;            // 4 stages of two tiles, with their bytes
 //   const auto ring = Loads::at(/*tiles=*/0, /*barriers=*/Loads::tiles_bytes, {"A", "B"});
@@ -18,22 +18,23 @@
 //   ring.release(filled);
 //   ++filled;
 //
-// A stage has two mbarriers: `full` completes a phase when the stage's bytes have arrived, `empty` when all
-// consumers have released it. Ranks: blocks of a cluster that share the loads (multicast). A stage is then
-// empty when the consumers of all these blocks have released it: each releases it at every block.
+// A stage has two mbarriers: `full` completes a phase when the stage's bytes have arrived, `empty` when all consumers
+// have released it. Ranks is the number of blocks of a cluster that share the loads by multicast. A consumer then
+// releases a stage at each of these blocks, and a stage is empty when the consumers of all blocks have released it.
 #pragma once
 #include <zellige/atom/mbarrier.hpp>
 #include <zellige/block/ring_stage.hpp>
 
 namespace zellige {
 
-/// The two mbarriers of each stage.
+/// The mbarriers of a ring, two per stage: full[i] and empty[i].
 template <int Stages>
 struct RingBarriers {
   using Stage = RingStage<Stages>;
   smem<uint64_t> full, empty;
 
-  /// Called by one thread; needs fence_mbarrier_init and a barrier of the block or cluster after it.
+  /// Initialises the mbarriers: `producers` arrivals fill a stage, `consumers` arrivals empty it. Called by one thread,
+  /// which then calls fence_mbarrier_init; a barrier of the block or cluster must follow.
   ZELLIGE_CALL void init_barriers(unsigned producers, unsigned consumers) const {
     for (int i = 0; i < Stages; ++i) {
       mbarrier_init(full + i, producers);
@@ -42,16 +43,19 @@ struct RingBarriers {
   }
   ZELLIGE_CALL smem<uint64_t> full_barrier(const Stage& s) const { return full + s.index; }
   ZELLIGE_CALL smem<uint64_t> empty_barrier(const Stage& s) const { return empty + s.index; }
+  /// Waits until the stage is full. Called by consumers.
   ZELLIGE_CALL void wait(const Stage& s) const { mbarrier_wait(full + s.index, s.phase); }
+  /// Waits until the stage is empty. Called by the producer.
   ZELLIGE_CALL void wait_empty(const Stage& s) const { mbarrier_wait(empty + s.index, s.phase); }
-  /// Waits until all of the producer's stages are released, so that no arrival is pending when it exits.
+  /// Waits until all stages are empty, from the producer's current stage s on. Then no consumer's arrival is pending,
+  /// and the block may exit.
   ZELLIGE_CALL void drain(Stage s) const {
     for (int i = 0; i < Stages; ++i, ++s) wait_empty(s);
   }
 };
 
-/// The contents of a stage: tiles with their bytes. The stages of a tile are contiguous, one tile after
-/// another.
+/// The tiles of a stage, by their sizes in bytes. In memory, all stages of the first tile come first, then those of the
+/// second, and so on.
 template <int... Bytes>
 struct Tiles {
   static constexpr int count = sizeof...(Bytes), bytes = (Bytes + ...);
@@ -61,6 +65,7 @@ struct Tiles {
   }
 };
 
+/// A pipeline of `Stages` stages with the given Tiles, shared by the consumers of `Ranks` blocks of a cluster.
 template <int Stages, class Tiles, int Ranks = 1>
 struct Ring : RingBarriers<Stages> {
   using typename RingBarriers<Stages>::Stage;
@@ -69,7 +74,8 @@ struct Ring : RingBarriers<Stages> {
                        barriers_bytes = 16 * Stages;
   smem<unsigned char> tiles[Tiles::count];
 
-  /// The names are used in the emulator's reports.
+  /// Returns a ring whose tiles begin at byte `tiles_offset` of shared memory (tiles_bytes bytes) and whose mbarriers
+  /// begin at `barriers_offset` (barriers_bytes bytes). The emulator uses the names in its findings.
   ZELLIGE_CALL static Ring at(unsigned tiles_offset, unsigned barriers_offset,
                               const char* const (&names)[Tiles::count], const char* full = "full",
                               const char* empty = "empty") {
@@ -81,7 +87,7 @@ struct Ring : RingBarriers<Stages> {
     }
     return at(offsets, barriers_offset, names, full, empty);
   }
-  /// The same with the offset of each tile's stages, as the planner assigned them.
+  /// Returns a ring whose i-th tile begins at byte offsets[i] of shared memory, with its stages one after another.
   ZELLIGE_CALL static Ring at(const unsigned (&offsets)[Tiles::count], unsigned barriers_offset,
                               const char* const (&names)[Tiles::count], const char* full = "full",
                               const char* empty = "empty") {
@@ -93,23 +99,27 @@ struct Ring : RingBarriers<Stages> {
     ring.empty = shared<uint64_t>(empty, barriers_offset + 8 * Stages, Stages);
     return ring;
   }
-  /// Called by one thread, the only producer; needs fence_mbarrier_init and a barrier of the block or cluster
-  /// after it.
+  /// Initialises the mbarriers for one producer thread and `consumers` consumer warps per block. Called by one thread,
+  /// which then calls fence_mbarrier_init; a barrier of the block or cluster must follow.
   ZELLIGE_CALL void init(unsigned consumers) const { this->init_barriers(1, consumers * Ranks); }
+  /// Returns the memory of the i-th tile of a stage.
   ZELLIGE_CALL smem<unsigned char> tile(const Stage& s, int i = 0) const {
     return tiles[i] + s.index * Tiles::bytes_of(i);
   }
-  /// The first stage of a consumer, and of a producer.
+  /// Returns the first stage of a consumer.
   ZELLIGE_CALL static Stage first() { return Stage::first(); }
+  /// Returns the first stage of a producer, for whom all stages are empty.
   ZELLIGE_CALL static Stage first_empty() { return Stage::first_empty(); }
 
-  /// Waits until the stage is empty and announces its bytes. They complete on the returned mbarrier.
+  /// Waits until the stage is empty, announces its bytes, and returns the mbarrier on which its loads complete.
+  /// Called by the producer.
   ZELLIGE_CALL smem<uint64_t> acquire(const Stage& s) const {
     this->wait_empty(s);
     mbarrier_arrive_expect_tx(full + s.index, stage_bytes);
     return this->full_barrier(s);
   }
-  /// Called by a warp: its first lane arrives, or one lane per rank, at that rank's block.
+  /// Releases the stage: the warp has read it. Called by all lanes of a consumer warp. One lane arrives at the `empty`
+  /// mbarrier; with several Ranks, one lane per block arrives at that block's.
   ZELLIGE_CALL void release(const Stage& s) const {
     const int lane = threadIdx.x % 32;
     if constexpr (Ranks > 1) {

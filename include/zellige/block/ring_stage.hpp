@@ -1,5 +1,5 @@
-// RingStage: a thread's position in a ring of stages. The k-th use of a ring is stage k mod Stages, in a
-// phase with the parity of k / Stages.
+// Defines RingStage: a thread's position in a pipeline of stages (ring.hpp). The k-th use of the pipeline is stage
+// k mod Stages, in an mbarrier phase with the parity of k / Stages.
 //
 //   auto stage = RingStage<4>::first();                   ++stage;  stage.advance(6);
 #pragma once
@@ -7,7 +7,7 @@
 
 namespace zellige {
 
-/// The index of a stage, and the parity of its phase.
+/// The index of a stage, and the parity of the mbarrier phase to wait for.
 template <int Stages>
 struct RingStage {
   int index = 0;
@@ -24,14 +24,17 @@ struct RingStage {
     ++*this;
     return before;
   }
+  /// Moves `steps` uses ahead.
   ZELLIGE_ANYWHERE RingStage& advance(unsigned steps) {
     const unsigned at = static_cast<unsigned>(index) + steps;
     phase ^= at / Stages & 1;
     index = static_cast<int>(at % Stages);
     return *this;
   }
-  /// The start of a consumer, and of a producer, for whom all stages are empty as if a phase had just ended.
+  /// Returns the first stage of a consumer.
   ZELLIGE_ANYWHERE static RingStage first() { return {}; }
+  /// Returns the first stage of a producer. Its parity makes waits on new mbarriers return at once, because all stages
+  /// are empty.
   ZELLIGE_ANYWHERE static RingStage first_empty() { return {0, 1}; }
 };
 

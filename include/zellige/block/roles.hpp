@@ -1,17 +1,18 @@
-// roles: warp specialization. Warps of a block run different code, each role with its number of registers.
+// Implements warp specialization: the warps of a block are divided into roles (producers and consumers) that run
+// different code, with different numbers of registers per thread.
 //
 //   roles(producer<4, 40>([&] { load(ring); }),           // warps 0 to 3 keep 40 registers; one thread loads
 //         consumer<8, 232>([&] { multiply(ring); }));     // warps 4 to 11 take 232
 //
-// setmaxnreg works on whole warpgroups; 0 leaves the registers unchanged. The last role has all remaining
-// warps.
+// A number of registers needs a role of whole warpgroups (setmaxnreg); 0 leaves the registers unchanged. The last role
+// has all remaining warps.
 #pragma once
 #include <zellige/atom/setmaxnreg.hpp>
 
 namespace zellige {
 
-/// Runs `body` on the role's first thread. The other lanes do not wait for it: code of the whole block after
-/// roles() begins with __syncwarp.
+/// A role of `Warps` warps that runs `body` on its first thread only. The other threads do not wait for it, so code of
+/// the whole block after roles() must begin with __syncwarp. Registers: per thread, 0 for no change.
 template <int Warps, unsigned Registers, class Body>
 struct Producer {
   static constexpr unsigned threads = 32 * Warps;
@@ -21,7 +22,7 @@ struct Producer {
     if (threadIdx.x == first) body();
   }
 };
-/// Runs `body` on all threads of the role.
+/// A role of `Warps` warps that runs `body` on all its threads. Registers: per thread, 0 for no change.
 template <int Warps, unsigned Registers, class Body>
 struct Consumer {
   static constexpr unsigned threads = 32 * Warps;
@@ -41,6 +42,8 @@ ZELLIGE_CALL Consumer<Warps, Registers, Body> consumer(Body body) {
   return {body};
 }
 
+/// Runs the role to which this thread belongs. Roles take the block's threads in order, from thread First on. Called by
+/// all threads of the block.
 template <unsigned First = 0, class Role, class... Rest>
 ZELLIGE_CALL void roles(const Role& role, const Rest&... rest) {
   if constexpr (sizeof...(Rest) == 0) {

@@ -1,4 +1,5 @@
-// RowTile: matrix rows in the registers of a block, so that softmax and the norms read each element once.
+// Keeps a matrix row in the registers of a block, so that softmax and norm kernels read each element once, and reduces
+// it over the block.
 //
 //   RowTile<half_t, 8, 512, 2> tile;                 // 512 threads, each with 2 chunks of 8 elements
 //   tile.load(row, 0, columns, 0.0f);                // columns 0, 1, ...; zeros after the row's last one
@@ -6,22 +7,24 @@
 //   sum = reduce_warps<16>(exchange_warps<16>(Vec<float, 1>{{sum}}, slots)[0], Sum{});
 //   tile.store(target, 0, columns, [&](auto x, int) { return scaled(x, 1 / sum); });
 //
-// V elements are one access: 16 bytes if rows start at multiples of 16 bytes and have a multiple of V
-// columns, else V must be 1.
+// An access moves V elements. V = 16 bytes / sizeof(T) requires that rows start at multiples of 16 bytes and have a
+// multiple of V columns; V = 1 works for any row.
 #pragma once
 #include <zellige/atom/shuffle.hpp>
 #include <zellige/block/tile.hpp>
 
 namespace zellige {
 
+/// A thread's part of Threads * Chunks * V columns of a row: `Chunks` chunks of V elements, Threads * V columns apart.
 template <class T, int V, int Threads, int Chunks>
 struct RowTile {
   static constexpr int columns = Threads * Chunks * V;
   Vec<T, V> x[Chunks];
 
+  /// Returns the column of the thread's chunk, relative to the tile's first column.
   ZELLIGE_CALL static int column(int chunk) { return (chunk * Threads + static_cast<int>(threadIdx.x)) * V; }
 
-  /// The number of the row's elements that this warp holds.
+  /// Returns how many elements of a row of row_columns columns this warp holds, if the tile begins at column `first`.
   ZELLIGE_CALL static int count_in_warp(int first, int row_columns) {
     int count = 0;
 #pragma unroll
@@ -30,7 +33,8 @@ struct RowTile {
           edge(row_columns - first - (i * Threads + static_cast<int>(threadIdx.x) / 32 * 32) * V, 32 * V);
     return count;
   }
-  /// Loads columns first, first + 1, ... of a read-only row, and `outside` after its last column.
+  /// Loads the tile from column `first` of a row on; elements beyond the row's row_columns columns become `outside`. No
+  /// thread may write the row while the kernel runs.
   ZELLIGE_CALL void load(gmem<const T> row, int first, int row_columns, float outside) {
 #pragma unroll
     for (int i = 0; i < Chunks; ++i) {
@@ -39,7 +43,7 @@ struct RowTile {
       if (first + column(i) < row_columns) x[i] = load_once<V>(row + first + column(i));
     }
   }
-  /// f(f(f(start, x0), x1), ...)
+  /// Returns f(... f(f(start, x0), x1) ...) over the thread's elements, including those beyond the row.
   template <class F>
   ZELLIGE_CALL float fold(float start, F f) const {
 #pragma unroll
@@ -48,7 +52,7 @@ struct RowTile {
       for (int j = 0; j < V; ++j) start = f(start, static_cast<float>(x[i][j]));
     return start;
   }
-  /// The same over the row's own elements only.
+  /// Returns f(... f(f(start, x0), x1) ...) over the thread's elements that lie within the row.
   template <class F>
   ZELLIGE_CALL float fold_inside(int first, int row_columns, float start, F f) const {
 #pragma unroll
@@ -58,7 +62,8 @@ struct RowTile {
         for (int j = 0; j < V; ++j) start = f(start, static_cast<float>(x[i][j]));
     return start;
   }
-  /// Stores f(values, i) of each chunk i, rounded to T.
+  /// Stores f(values, i), rounded to T, for every chunk i that lies within the row; `values` are its elements as
+  /// floats.
   template <class F>
   ZELLIGE_CALL void store(gmem<T> row, int first, int row_columns, F f) const {
 #pragma unroll
@@ -79,7 +84,7 @@ struct Max {
   ZELLIGE_CALL float operator()(float x, float y) const { return max_number(x, y); }
 };
 
-/// Folds x over the warp; all lanes get the result.
+/// Returns x reduced over the warp's lanes with the associative function f; all lanes get the result.
 template <class F>
 ZELLIGE_CALL float reduce_warp(float x, F f) {
 #pragma unroll
@@ -87,8 +92,8 @@ ZELLIGE_CALL float reduce_warp(float x, F f) {
   return x;
 }
 
-/// Gives every warp's value to all: lane l gets the value of warp l mod Warps. Contains a block barrier; two
-/// consecutive calls need different slots.
+/// Gives every warp the values of all warps: returns to lane l the value of warp l mod Warps. `slots` has Warps * N
+/// floats of shared memory. Contains a block barrier; two consecutive calls need different slots.
 template <int Warps, int N>
 ZELLIGE_CALL Vec<float, N> exchange_warps(const Vec<float, N>& mine, smem<float> slots) {
   static_assert((Warps & (Warps - 1)) == 0 && Warps <= 32, "exchange_warps: 1, 2, 4, ... warps");
@@ -96,7 +101,7 @@ ZELLIGE_CALL Vec<float, N> exchange_warps(const Vec<float, N>& mine, smem<float>
   __syncthreads();
   return load<N>(slots + threadIdx.x % Warps * N);
 }
-/// Folds over the lanes to which exchange_warps gave the warps' values.
+/// Returns x, a result of exchange_warps, reduced over the `Warps` warps with f.
 template <int Warps, class F>
 ZELLIGE_CALL float reduce_warps(float x, F f) {
 #pragma unroll

@@ -1,12 +1,12 @@
-// Slabs: epilogue subtiles of a warpgroup's accumulator on their way to global memory. Each is written by
-// stmatrix without bank conflicts and stored by TMA: 64 columns with the 128-byte swizzle, or 40 columns,
-// whose pitch of 80 bytes needs none.
+// Stores a warpgroup's accumulator to global memory in slabs: subtiles of 64 rows in shared memory, written by
+// stmatrix and stored by TMA. A slab has 64 columns with the 128-byte swizzle, or 40 columns, whose pitch of 80 bytes
+// avoids bank conflicts without a swizzle.
 //
 //   const auto slabs = Slabs<half_t, 64>::at("D", offset, /*barrier=*/1 + warpgroup);  // two, alternating
 //   slabs.store(d, j, thread, [&](smem<half_t> slab) { tma_store_2d(map, slab, column + j, row); });
 //   slabs.drain(thread);                                  // before the kernel's end
 //
-// Transposed: a slab has one row of 64 elements for each column of d.
+// Transposed: the slab holds the transpose, one row of 64 elements per column of d.
 #pragma once
 #include <zellige/atom/fence.hpp>
 #include <zellige/atom/named_barrier.hpp>
@@ -16,7 +16,7 @@
 
 namespace zellige {
 
-/// The layout of a slab's elements (row, column) of d, as TMA reads them.
+/// Returns the layout of a slab in the form that TMA reads: (row, column) of d to an offset in elements.
 template <int Columns, bool Transposed = false>
 ZELLIGE_CALL constexpr auto slab_layout() {
   static_assert(Transposed || Columns == 64 || Columns == 40,
@@ -31,7 +31,8 @@ ZELLIGE_CALL constexpr auto slab_layout() {
 template <int Columns>
 inline constexpr int slab_bytes = 64 * Columns * 2;
 
-/// `Count` slabs of a warpgroup, synchronised by its own named barrier.
+/// `Count` slabs of one warpgroup, used in turn, so that a TMA store may read one while the next is written.
+/// `barrier` is the number of a named barrier of this warpgroup alone.
 template <class T, int Columns, int Count = 2, bool Transposed = false>
 struct Slabs {
   using SlabLayout = decltype(slab_layout<Columns, Transposed>());
@@ -39,11 +40,12 @@ struct Slabs {
   unsigned barrier;
   int next = 0;
 
+  /// Returns slabs that begin at byte `offset` of shared memory: Count * slab_bytes<Columns> bytes.
   ZELLIGE_CALL static Slabs at(const char* name, unsigned offset, unsigned barrier) {
     return {shared<T>(name, offset, Count * 64 * Columns), barrier};
   }
-  /// Stores d's columns from `first` on; one thread calls `leave` with the slab's pointer, to issue the TMA
-  /// store.
+  /// Writes `Columns` columns of d, from column `first` on, to the next slab. Then thread 0 calls leave(slab), which
+  /// must issue the TMA store. Called by all 128 threads; `thread` is the index in the warpgroup.
   template <class Instruction, class Leave>
   ZELLIGE_CALL void store(const Accumulator<Instruction>& d, int first, int thread, Leave leave) {
     if (thread == 0) tma_store_wait_read<Count - 1>();  // the previous store from this slab has read it
@@ -58,6 +60,7 @@ struct Slabs {
     }
     if constexpr (Count > 1) next = next + 1 == Count ? 0 : next + 1;
   }
+  /// Waits until all TMA stores have read their slabs. Required before the kernel ends.
   ZELLIGE_CALL static void drain(int thread) {
     if (thread == 0) tma_store_wait_read<0>();
   }

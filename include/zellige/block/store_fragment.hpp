@@ -1,5 +1,4 @@
-// store_fragment: stores a matmul's accumulators through an epilogue (epilogue.hpp) to a row-major matrix in
-// global memory, two neighbours per access if the pitch allows it.
+// Applies an epilogue (epilogue.hpp) to a matmul's accumulators and stores them to a row-major matrix in global memory.
 //
 //   store_fragment(d, epilogue, C, ldc, {m0, n0, M, N}, warp, lane);      // d is the part of C from (m0, n0) on
 #pragma once
@@ -9,6 +8,8 @@
 
 namespace zellige {
 
+/// Stores epilogue(d), rounded to T, to the tile at p of a matrix with `pitch` elements per row. Elements outside the
+/// matrix are skipped. An even pitch allows two elements per access.
 template <class F, class Epilogue, class T>
 ZELLIGE_CALL void store_fragment(F& d, const Epilogue& epilogue, gmem<T> matrix, int64_t pitch, Part p,
                                  int warp, int lane) {

@@ -1,12 +1,12 @@
-// store_columns: rounds an accumulator and stores it to shared memory, 8x8 matrices at a time, by stmatrix.
+// Rounds an accumulator and stores it to shared memory by stmatrix, four 8x8 matrices at a time.
 //
 //   const auto slab = slab_tile<half_t, 64>(shared<half_t>("D", 0, 64 * 64));           // slab.hpp
 //   store_columns<half_t, 64>(slab, d, 0);                // tile(row, column): element (row, column) of d
 //   store_columns<half_t, 16, true>(transposed, d, 0);    // if a column of d is contiguous in the tile
 //
-// The addresses follow from layouts: each lane addresses one row of a matrix (stmatrix's destination layout);
-// the source layout maps the row's first element to a thread and register, and the accumulator's layout maps
-// that register to an element of d.
+// The addresses are computed from layouts. Every lane passes the address of one matrix row, given by stmatrix's
+// destination layout. The source layout says which thread and register hold the row's first element, and the
+// accumulator's layout says which element of d that is.
 #pragma once
 #include <zellige/atom/convert.hpp>
 #include <zellige/atom/copy_atom.hpp>
@@ -15,7 +15,8 @@
 
 namespace zellige {
 
-/// The stmatrix of `Matrices` matrices, as the layouts of its operands: (thread, value) -> element.
+/// The stmatrix instruction for `Matrices` matrices: its CuTe operation Op, which has the operand layouts, and its
+/// call.
 template <int Matrices, bool Transposed>
 struct StoreMatrix;
 #define ZELLIGE_STORE_MATRIX(matrices, transposed, op, call)                                         \
@@ -30,7 +31,8 @@ ZELLIGE_STORE_MATRIX(2, true, SM90_U16x4_STSM_T, stmatrix_x2_trans)
 ZELLIGE_STORE_MATRIX(4, true, SM90_U16x8_STSM_T, stmatrix_x4_trans)
 #undef ZELLIGE_STORE_MATRIX
 
-/// The element of d's first registers that starts the row addressed by this thread of the warpgroup.
+/// Returns the element of d (row, column) whose address this thread must pass to stmatrix when the warp stores d's
+/// first registers. `thread` is the index in the warpgroup.
 template <class T, class Store, class Instruction>
 ZELLIGE_CALL AccumulatorAt addressed_element(int thread) {
   using D = Accumulator<Instruction>;
@@ -45,7 +47,7 @@ ZELLIGE_CALL AccumulatorAt addressed_element(int thread) {
   return {static_cast<int>(get<0>(at)), static_cast<int>(get<1>(at))};
 }
 
-/// Stores 4 (or 2) matrices: d's registers from `first` on, to the tile's columns from `column` on.
+/// Stores `Matrices` 8x8 matrices: d's registers from number `first` on go to the tile's columns from `column` on.
 template <class T, int Matrices, bool Transposed, class Tile, class Instruction>
 ZELLIGE_CALL void store_matrices(const Tile& tile, const Accumulator<Instruction>& d, int first, int column,
                                  int thread) {
@@ -60,8 +62,8 @@ ZELLIGE_CALL void store_matrices(const Tile& tile, const Accumulator<Instruction
   Store::store(tile(at.row, at.column + column), r);
 }
 
-/// Stores `Columns` columns of d from `first` on to a tile of the same width. Called by all threads that own
-/// d.
+/// Stores `Columns` columns of d, from column `first` on, rounded to T, to columns 0, 1, ... of `tile`. Called by all
+/// threads that hold d.
 template <class T, int Columns, bool Transposed = false, class Tile, class Instruction>
 ZELLIGE_CALL void store_columns(const Tile& tile, const Accumulator<Instruction>& d, int first, int thread) {
   using D = Accumulator<Instruction>;

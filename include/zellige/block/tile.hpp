@@ -1,13 +1,13 @@
-// Tiles: a pointer and a layout. A coordinate maps to an address, so that one access can move several
-// elements.
+// Defines the tiles of generated kernels: a pointer and a layout, which map a coordinate to an address. read and write
+// move several adjacent elements from there in one access and convert them.
 //
 //   const auto sX = shared_tile<half_t, Layout<Shape<_8, _64>, Stride<_64, _1>>>("X", 0, 512);
 //   const auto sW = shared_tile<half_t, Swizzled<3, 3, 3, Layout<Shape<_8, _64>, Stride<_64, _1>>>>("W", 1024, 512);
 //   Vec<float, 8> x = read<8>(sX(row, 8 * chunk));        // one 16-byte load, widened
 //   write<8>(sX(row, 8 * chunk), x);                      // rounded to half_t, one 16-byte store
 //
-// A static layout is named as a type, and no object of it is made: NVRTC then instantiates no class of the
-// layout, which is two thirds of the compile time of a tile. shared_tile<half_t>("X", 0, 512, layout) takes a
+// A static layout is given as a type, and no object of it is made. NVRTC then instantiates no class of the layout
+// library, which would be two thirds of a tile's compile time. shared_tile<half_t>("X", 0, 512, layout) accepts a
 // layout by value.
 #pragma once
 #include <zellige/atom/bfloat16.hpp>
@@ -28,8 +28,8 @@
 
 namespace zellige {
 
-/// Index: the type of offsets. int suffices for any tile and most tensors; long long is for tensors of more
-/// than 2^31 elements, whose coordinates still fit an int.
+/// A pointer with a layout: tile(coordinates...) returns the address of an element. Index is the type of offsets: int,
+/// or long long for tensors of more than 2^31 elements, whose coordinates must nevertheless fit an int.
 template <class Pointer, class Layout, class Index = int>
 struct AddressTile {
   Pointer data;
@@ -42,16 +42,19 @@ struct AddressTile {
     else
       return data + layout(c...);
   }
-  /// The same layout, shifted by `elements`: a later stage of a pipeline.
+  /// Returns a tile with the same layout that begins `elements` elements later, such as another stage of a ring.
   ZELLIGE_CALL AddressTile shift(int elements) const { return {data + elements, layout}; }
 };
 
 namespace detail {
+// index_of, index_of_mode: Index, once per element of a parameter pack.
 template <class, class Index>
 using index_of = Index;
 template <auto, class Index>
 using index_of_mode = Index;
 
+/// True if the extents and strides of a layout mode are compile-time constants, and the mode is not nested deeper than
+/// one level.
 template <class S, class D>
 inline constexpr bool is_static_mode = false;
 template <auto s, auto d>
@@ -59,8 +62,8 @@ inline constexpr bool is_static_mode<C<s>, C<d>> = true;
 template <auto... s, auto... d>
 inline constexpr bool is_static_mode<tuple<C<s>...>, tuple<C<d>...>> = true;
 
-/// The contribution of a coordinate to the offset along a static mode; for a mode with several sub-modes it
-/// is a linear index, the first fastest.
+/// offset(c) returns what coordinate c of a static mode contributes to the offset. In a mode with several sub-modes, c
+/// is a linear index, the first sub-mode fastest.
 template <class S, class D>
 struct static_mode;
 template <auto s, auto d>
@@ -82,7 +85,8 @@ struct static_mode<tuple<C<s>, C<rest>...>, tuple<C<d>, C<steps>...>> {
 };
 }  // namespace detail
 
-/// The same for static modes, the case of generated kernels: one function, and no class other than this one.
+/// AddressTile for static layouts, as in generated kernels. It computes offsets without instantiating the layout
+/// library's classes, so it compiles fast.
 template <class Pointer, auto... s, auto... d, class Index>
 struct AddressTile<Pointer, Layout<tuple<C<s>...>, tuple<C<d>...>>, Index> {
   Pointer data;
@@ -102,7 +106,7 @@ requires(
   }
   ZELLIGE_CALL AddressTile shift(int elements) const { return {data + elements}; }
 };
-/// The same with a swizzle.
+/// AddressTile for static layouts with a swizzle, applied to the offset.
 template <class Pointer, int B, int M, int S, class... Modes, class... Strides, class Index>
 requires(
     B > 0 && S > 0 &&
@@ -118,7 +122,8 @@ requires(
 };
 
 #if defined(ZELLIGE_EMULATE)
-/// The same pointer; the emulator records the layout, and the parts, through which it accesses shared memory.
+/// Returns `data` with a note for the emulator: accesses use Layout, so that reads through an incompatible layout are
+/// found. `part` is the size of a part in elements, 0 for none; `stages`: the parts are stages of a ring.
 template <class Layout, class T>
 ZELLIGE_CALL emulate::pointer<T> arranged(emulate::pointer<T> data, unsigned part = 0, bool stages = false) {
   static constexpr emulate::Arrangement a = emulate::arrangement(Layout{}, sizeof(T));
@@ -134,21 +139,22 @@ ZELLIGE_CALL Pointer arranged(Pointer data, unsigned = 0, bool = false) {
 }
 #endif
 
-/// `count` elements of shared memory from `byte_offset`, named for the emulator's reports.
+/// Returns a tile of `count` elements of shared memory that begins at `byte_offset`. The emulator uses `name` in its
+/// findings.
 template <class T, class Layout>
 ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_tile(const char* name, unsigned byte_offset,
                                                       unsigned count) {
   return {arranged<Layout>(shared<T>(name, byte_offset, count))};
 }
-/// The same for `Stages` contiguous tiles of `count` elements in total: `Layout` is the first tile's, `shift`
-/// moves to the others. The emulator checks that each filled tile is read, and that no stale tile is.
+/// Returns the first of `Stages` contiguous tiles with `count` elements in total; `shift` moves to the others. Layout
+/// is that of one tile. The emulator checks that every filled stage is read, and that no outdated stage is.
 template <class T, int Stages, class Layout>
 ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_ring(const char* name, unsigned byte_offset,
                                                       unsigned count) {
   return {arranged<Layout>(shared<T>(name, byte_offset, count), count / Stages, true)};
 }
-/// The same for partial results, which the layout's first mode indexes with extent `Sums`: read_sum or
-/// read_max combines them, and the emulator checks that all are read.
+/// Returns a tile of partial results in shared memory: the layout's first mode, of extent `Sums`, counts them. read_sum
+/// or read_max combines them; the emulator checks that all are read.
 template <class T, int Sums, class Layout>
 ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_sums(const char* name, unsigned byte_offset,
                                                       unsigned count) {
@@ -171,33 +177,36 @@ ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_ring(const char* name, unsigned
   return shared_ring<T, Stages, Layout>(name, byte_offset, count);
 }
 
+/// Returns a tile in global memory.
 template <class Layout, class Index = int, class Pointer>
 ZELLIGE_CALL AddressTile<Pointer, Layout, Index> global_tile(Pointer data) {
   return {data};
 }
 
-/// Clamps an index to the last one: elements beyond a tile are read from its edge and discarded.
+/// Returns the smaller of `index` and `last`. Kernels use it to read elements beyond a tile from its edge and discard
+/// them.
 template <class Index>
 ZELLIGE_CALL Index at_most(Index index, int last) {
   return index < last ? index : last;
 }
 
-/// The position that an index in memory selects, clamped to 0 ... `last`.
+/// Returns the index stored at `number`, as in a gather, clamped to 0 ... `last`.
 template <class Pointer>
 ZELLIGE_CALL int numbered(Pointer number, int last) {
   return min(max(static_cast<int>(load<1>(number)[0]), 0), last);
 }
 
-/// The number of a chunk's `whole` elements that exist if `left` exist from its first one on.
+/// Returns how many elements of a chunk of `whole` exist if `left` elements remain from its first one on: `left`
+/// clamped to 0 ... `whole`.
 ZELLIGE_CALL int edge(int left, int whole) { return left < 0 ? 0 : left < whole ? left : whole; }
 
-/// The same memory under another layout.
+/// Returns the same memory as a tile with another layout.
 template <class Layout, class Pointer, class Old>
 ZELLIGE_CALL AddressTile<Pointer, Layout> view(const AddressTile<Pointer, Old>& tile) {
   return {arranged<Layout>(tile.data)};
 }
 
-/// A view of an operand's columns from `first` on.
+/// The columns from `first` on of a tile with coordinates (batch, row, column).
 template <class View>
 struct ColumnsFrom {
   View tile;
@@ -209,6 +218,7 @@ ZELLIGE_CALL ColumnsFrom<View> columns_from(View tile, int first) {
   return {tile, first};
 }
 
+/// The type to which a pointer points, on the device or on the emulator.
 template <class T>
 struct pointee;
 template <class T>
@@ -222,7 +232,7 @@ struct pointee<emulate::pointer<T>> {
 };
 #endif
 
-/// Converts elements to float32, integers to int.
+/// Returns x with its elements converted to the type in which kernels compute: float32, or int for integers.
 template <class T, int N>
 ZELLIGE_CALL Vec<register_t<T>, N> widened(const Vec<T, N>& x) {
   Vec<register_t<T>, N> result;
@@ -231,13 +241,13 @@ ZELLIGE_CALL Vec<register_t<T>, N> widened(const Vec<T, N>& x) {
   return result;
 }
 
-/// Reads N neighbouring elements in one access of at most 16 bytes, as float32; integers as int.
+/// Returns the N adjacent elements at `from` as float32 (integers as int), loaded in one access of at most 16 bytes.
 template <int N, class Pointer>
 ZELLIGE_CALL auto read(Pointer from) {
   return widened(load<N>(from));
 }
 
-/// Writes elements at, at + 1, ... at + N - 1 of x, rounded to the type of `to`, in one access.
+/// Writes the N elements x[at], x[at + 1], ..., rounded to the type of `to`, in one access.
 template <int N, class Pointer, class Register, int M>
 ZELLIGE_CALL void write(Pointer to, const Vec<Register, M>& x, int at = 0) {
   using T = typename pointee<Pointer>::type;
@@ -263,7 +273,8 @@ ZELLIGE_CALL void write(Pointer to, const Vec<Register, M>& x, int at = 0) {
   store(to, v);
 }
 
-/// Writes elements at and at + 1 of x, rounded together, to two separate addresses.
+/// Writes x[at] to `first` and x[at + 1] to `second`. Rounds both in one instruction if the type has a packed
+/// conversion.
 template <class Pointer, class Register, int M>
 ZELLIGE_CALL void write_apart(Pointer first, Pointer second, const Vec<Register, M>& x, int at = 0) {
   using T = typename pointee<Pointer>::type;
@@ -280,7 +291,7 @@ ZELLIGE_CALL void write_apart(Pointer first, Pointer second, const Vec<Register,
   }
 }
 
-/// Concatenates vectors.
+/// Returns the concatenation of vectors of equal length.
 template <class Register, int N>
 ZELLIGE_CALL Vec<Register, N> join(const Vec<Register, N>& x) {
   return x;
@@ -296,7 +307,8 @@ ZELLIGE_CALL auto join(const Vec<Register, N>& x, const Rest&... rest) {
   return result;
 }
 
-/// Emulator only: checks that all of a tile's partial results are combined.
+/// Reports a finding on the emulator if `Parts` is not the number of partial results in the tile. Nothing on the
+/// device.
 template <int Parts, class Pointer, class Layout>
 ZELLIGE_CALL void check_parts([[maybe_unused]] const AddressTile<Pointer, Layout>& tile) {
 #if defined(ZELLIGE_EMULATE)
@@ -308,7 +320,7 @@ ZELLIGE_CALL void check_parts([[maybe_unused]] const AddressTile<Pointer, Layout
 #endif
 }
 
-/// Reads the sum of `Parts` partial results; part p is at tile(p, coordinate...).
+/// Returns the sum of `Parts` partial results, for N adjacent elements; part p begins at tile(p, c...).
 template <int N, int Parts, class Pointer, class Layout, class... Coordinate>
 ZELLIGE_CALL auto read_sum(const AddressTile<Pointer, Layout>& tile, Coordinate... c) {
   check_parts<Parts>(tile);
@@ -322,6 +334,7 @@ ZELLIGE_CALL auto read_sum(const AddressTile<Pointer, Layout>& tile, Coordinate.
   return x;
 }
 
+/// Returns the maximum of `Parts` partial results, for N adjacent elements; part p begins at tile(p, c...).
 template <int N, int Parts, class Pointer, class Layout, class... Coordinate>
 ZELLIGE_CALL auto read_max(const AddressTile<Pointer, Layout>& tile, Coordinate... c) {
   check_parts<Parts>(tile);

@@ -1,17 +1,17 @@
-// Tile schedulers: the order (rasterization) in which persistent blocks take the tiles of a matrix. Tiles go
-// in groups of rows, column by column within a group, so that the tiles in flight share rows and columns in
-// the L2; if a group's rows are a multiple of four, four rows of two columns at a time. Eight consecutive
-// blocks run concurrently, and what several of them load at the same time is read once.
+// Defines tile schedulers: the order (rasterization) in which persistent blocks compute the output tiles of a matrix.
+// TileOrder visits groups of tile rows, column by column within a group, so that the tiles in flight share operands in
+// the L2. If a group has a multiple of four rows, it visits sub-blocks of 4 x 2 tiles, because eight consecutive blocks
+// run at the same time and share what they load.
 //
 //   for (int t = blockIdx.x; t < order.tiles(); t += gridDim.x) { auto [row, column] = order(t); ... }
 //
-// HeadOrder does the same for attention's rows, head by head; LongAndShort for any grid whose tiles differ in
-// work.
+// HeadOrder orders attention's query tiles, head by head. LongAndShort orders any grid whose tiles differ in work.
 #pragma once
 #include <zellige/atom/config.hpp>
 
 namespace zellige {
 
+/// Grouped rasterization of rows x columns tiles: order(t) returns the row and column of the t-th tile.
 struct TileOrder {
   int rows, columns;  // in tiles
   int group;          // rows per group
@@ -31,9 +31,9 @@ struct TileOrder {
   }
 };
 
-/// A schedule for tiles whose work grows along one axis: a block takes the n-th tile from the end, then the
-/// n-th from the beginning, so that the pairs balance. `below`: the distance between tiles along the axis,
-/// whose extent must be even.
+/// Tile order for work that grows along one dimension of the grid. A block computes the n-th tile from the end, then
+/// the n-th from the beginning, so that all such pairs have equal work. `extent` is the dimension's number of tiles,
+/// which must be even; `below` is the number of tiles in the faster dimensions.
 ///
 ///   for (int pair = blockIdx.x, turn = 0; pair < tiles / 2; pair += turn * gridDim.x, turn ^= 1) { int t = order(pair, turn); ... }
 struct LongAndShort {
@@ -45,8 +45,9 @@ struct LongAndShort {
   }
 };
 
-/// Tiles of the rows of several heads; each block of the grid takes `iterations` of them. Causal: later rows have
-/// more work, so a block takes a long tile and the short one that balances it, from both ends of a head.
+/// Order of attention's query tiles: `tiles` tiles for each of `heads` heads; a block computes iterations(blocks) of
+/// them. Causal: later tiles have more work, so a block takes one tile from the end of a head and then one from its
+/// beginning. All such pairs have equal work; a tile in the middle has no partner.
 template <bool Causal>
 struct HeadOrder {
   int tiles, heads;  // per head; heads
@@ -55,9 +56,11 @@ struct HeadOrder {
     int tile, head;  // tile -1: nothing to do
   };
   ZELLIGE_ANYWHERE int per_head() const { return Causal ? (tiles + 1) / 2 : tiles; }
+  /// Returns the iterations of a block, if the grid has `blocks` blocks.
   ZELLIGE_ANYWHERE int iterations(int blocks) const {
     return (per_head() * heads + blocks - 1) / blocks * (Causal ? 2 : 1);
   }
+  /// Returns the tile and head of a block's iteration; tile -1 if it has none.
   ZELLIGE_ANYWHERE Place operator()(int iteration, int block, int blocks) const {
     const int unit = (Causal ? iteration / 2 : iteration) * blocks + block, head = unit / per_head(),
               r = unit % per_head();

@@ -1,13 +1,14 @@
-// Attention forward for Hopper: O = softmax(Q K^T scale) V, head dimension 64 or 128, causal or not, grouped heads.
-// Two warpgroups take 64 query rows each and play ping-pong: one multiplies while the other takes exponentials.
-// P never leaves the registers: the accumulator of Q K^T, rounded, is the first operand of P V.
+// Computes attention (forward) on Hopper: O = softmax(scale Q K^T) V, as FlashAttention-3 does. Head dimension 64 or
+// 128, causal or not, with grouped query heads. A producer warpgroup loads by TMA; two consumer warpgroups compute 64
+// query rows each and alternate (ping-pong): one runs wgmma while the other computes exponentials. The rounded
+// exponentials P stay in registers, as the A operand of P V.
 //
 //   using A = Attention<bfloat16_t, /*HeadDim=*/128, /*KeysPerTile=*/128, /*Causal=*/true>;
 //   attention_sm90<A><<<132, A::threads, A::shared_bytes>>>(q, k, v, o, {queries, keys, heads, kv_heads, scale});
 //
-// Descriptors of rank 4, [heads][HeadDim / 64][rows][64] with the 128-byte swizzle: boxes of 64 rows (q, o) or
-// KeysPerTile rows (k, v), all HeadDim / 64 slabs in one. `heads` counts batches too; query head h reads key head
-// h / (heads / kv_heads).
+// descriptors.hpp makes the TMA descriptors: rank 4, [heads][HeadDim / 64][rows][64], with the 128-byte swizzle. A box
+// has 64 rows (q, o) or KeysPerTile rows (k, v) of the whole head dimension. `heads` is the number of heads times that
+// of batches; query head h reads key head h / (heads / kv_heads).
 #pragma once
 #include <zellige/atom/griddepcontrol.hpp>
 #include <zellige/atom/named_barrier.hpp>
@@ -22,6 +23,7 @@
 
 namespace zellige::kernels {
 
+/// Configuration of the kernel. Keys_ is the number of keys per tile. Offsets are bytes of shared memory.
 template <class Element_, int HeadDim_, int Keys_, bool Causal_>
 struct Attention {
   using Element = Element_;
@@ -36,12 +38,13 @@ struct Attention {
   static_assert(Keys % 16 == 0 && Keys <= 256, "Attention: a multiple of 16 keys, at most 256");
 };
 
+/// Run-time sizes: queries and keys per head, and the numbers of heads times batches.
 struct AttentionShape {
   int queries, keys, heads, kv_heads;
   float scale;  // of the scores
 };
 
-/// Constants and storage shared by producer and consumers.
+/// The problem's sizes, the order of tiles and the shared-memory rings of Q, K and V, for producer and consumers.
 template <class A>
 struct AttentionWork {
   AttentionShape s;
@@ -57,9 +60,9 @@ struct AttentionWork {
     q = A::QRing::at(0, at + 2 * each, {"Q"}, "q full", "q empty");
   }
   ZELLIGE_CALL int iterations() const { return order.iterations(gridDim.x); }
-  /// This block's tile of 128 rows; tile -1: nothing to do.
+  /// Returns this block's tile of 128 query rows and its head in an iteration; tile -1 if it has none.
   ZELLIGE_CALL auto operator()(int iteration) const { return order(iteration, blockIdx.x, gridDim.x); }
-  /// The key tiles visible to the rows from `row` on. Causal: the last query sees the last key.
+  /// Returns how many key tiles the 128 query rows from `row` on can see. Causal: the last query sees the last key.
   ZELLIGE_CALL int key_tiles(int row) const {
     int keys = s.keys;
     if constexpr (A::Causal) {
@@ -70,6 +73,7 @@ struct AttentionWork {
   }
 };
 
+/// The producer: loads Q once per tile, and the tiles of K and V from the last to the first. Called by one thread.
 template <class A>
 ZELLIGE_CALL void attention_load(const TmaDescriptor& q_map, const TmaDescriptor& k_map,
                                  const TmaDescriptor& v_map, const AttentionWork<A>& work) {
@@ -101,6 +105,8 @@ ZELLIGE_CALL void attention_load(const TmaDescriptor& q_map, const TmaDescriptor
   }
 }
 
+/// A consumer: computes and stores the warpgroup's 64 rows of O for each of the block's tiles. Called by all threads of
+/// both consumer warpgroups.
 template <class A>
 ZELLIGE_CALL void attention_multiply(const TmaDescriptor& o_map, const AttentionWork<A>& work) {
   using Element = typename A::Element;
@@ -205,6 +211,7 @@ ZELLIGE_CALL void attention_multiply(const TmaDescriptor& o_map, const Attention
   if (w == 0) my_turn();  // completes the other warpgroup's last hand-over
 }
 
+/// The kernel: one block per SM, A::threads threads, A::shared_bytes bytes of shared memory.
 template <class A>
 __global__ __launch_bounds__(384, 1) void attention_sm90(const __grid_constant__ TmaDescriptor q,
                                                          const __grid_constant__ TmaDescriptor k,

@@ -1,18 +1,16 @@
-// Decode attention: one query token per head over a cache of keys and values, in one launch: o =
-// softmax(scale q K^T) V. Query heads are grouped: heads_q / heads_kv of them share keys and values.
+// Computes decode attention, o = softmax(scale q K^T) V for one query token per head over a KV cache, in one launch
+// (split KV, as FlashDecoding). heads_q / heads_kv query heads share keys and values (grouped-query attention).
 //
-//   using Plan = DecodePlan<half_t, 128, 8, 4, 3, 8>;       // head dim, rows of a group (8 or 16), warps,
-//   stages, cluster decode_attention<Plan><<<dim3(splits, heads_kv * groups, batches), Plan::threads,
-//   Plan::bytes>>>(   // clusters of 8 x 1 x 1
-//       q, k, v, o, partial, counters, shape);
+//   // head dim, query heads per block (8 or 16), warps, stages, cluster
+//   using Plan = DecodePlan<half_t, 128, 8, 4, 3, 8>;
+//   decode_attention<Plan><<<dim3(splits, heads_kv * groups, batches), Plan::threads, Plan::bytes>>>(
+//       q, k, v, o, partial, counters, shape);             // launched with clusters of 8 x 1 x 1
 //
-// The keys are split over `splits` blocks, a multiple of the cluster, and over the warps of each. A warp
-// streams 16 keys and values at a time through its own ring (cp.async, no block barrier), multiplies on
-// mma.sync with the group's heads as rows, and keeps a running maximum. The warps' results are combined in
-// shared memory, and the blocks' of a cluster in distributed shared memory, where each block adds a part of
-// the columns. Several clusters are combined in `partial`, Plan::partial floats per cluster, by the block
-// that arrives last at its group's counter. Counters start at 0 and are 0 afterwards; with one cluster
-// neither is accessed.
+// The keys are split over `splits` blocks, a multiple of the cluster size, and over the warps of a block. A warp
+// streams 16 keys and values at a time through its own cp.async ring, and multiplies with mma.sync, its rows being the
+// query heads. Partial results are combined over the warps in shared memory, then over a cluster in distributed shared
+// memory. Several clusters are combined in `partial` (Plan::partial floats per cluster and group) by the block that is
+// last to increment its group's counter. Counters are 0 before and after; one cluster uses neither.
 #pragma once
 #include <zellige/atom/atomic.hpp>
 #include <zellige/atom/cluster.hpp>
@@ -22,13 +20,14 @@
 
 namespace zellige::kernels {
 
-/// Sizes and strides in elements; heads and batches of q and o are contiguous.
+/// Sizes, and strides of the KV cache in elements. q and o are contiguous.
 struct DecodeShape {
   int heads_q, heads_kv, keys;
   int64_t key_stride, head_stride, batch_stride;
   float scale;
 };
 
+/// Configuration of the kernel. Rows_ is the number of query heads per block, padded to 8 or 16.
 template <class T, int HeadDim, int Rows_, int Warps_, int Stages_, int Cluster_ = 1>
 struct DecodePlan {
   using Element = T;
@@ -45,8 +44,8 @@ struct DecodePlan {
   static_assert(rows == 8 || rows == 16);
 };
 
-/// Combines `parts` results, part w at part(w), in the rows' chunks of 4 columns from `from` to `to`. Each is
-/// weighted by 2 to the difference of its maximum from the largest.
+/// Adds `parts` partial results, the w-th at part(w), weighted by 2^(its maximum - the largest maximum). For chunks
+/// `from` to `to` of 4 columns, calls take(row, column, sums, maximum, total of the exponentials).
 template <class Plan, class Part, class Take>
 ZELLIGE_CALL void combine(int parts, Part part, int from, int to, Take take) {
   for (int i = from + static_cast<int>(threadIdx.x); i < to; i += Plan::threads) {
@@ -68,6 +67,7 @@ ZELLIGE_CALL void combine(int parts, Part part, int from, int to, Take take) {
   }
 }
 
+/// The kernel; see the head of this file.
 template <class Plan>
 __global__ void __launch_bounds__(Plan::threads)
     decode_attention(gmem<const typename Plan::Element> q, gmem<const typename Plan::Element> k,
@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(Plan::threads)
     cp_async_commit();
   }
 
-  // The group's heads as the rows of A, head dim along K.
+  // Loads q as the A operand: query heads are its rows, the head dimension is K.
   uint32_t fq[D / 16][4] = {};
 #pragma unroll
   for (int i = 0; i < lines; ++i)

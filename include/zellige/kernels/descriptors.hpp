@@ -1,9 +1,10 @@
-// TMA descriptor parameters of the Hopper kernels' tensors: host code, the same for the GPU and the emulator.
+// Describes the tensors of the hand-written Hopper kernels for make_tma_descriptor: shapes, boxes and swizzles that the
+// kernels expect. Host code, for the GPU and the emulator.
 //
 //   const GemmTensors<Tile> t(shape);
 //   launch(gemm_sm90<Tile, Plain>, ..., make_tma_descriptor(t.a, a), make_tma_descriptor(t.b, b), make_tma_descriptor(t.d, d), ...);
 //
-// Sizes that TMA cannot address are refused by make_tma_descriptor, with the field and its value.
+// make_tma_descriptor throws for sizes that TMA cannot address, with the name of the field and its value.
 #pragma once
 #include <zellige/atom/make_tma_descriptor.hpp>
 #include <zellige/kernels/attention_sm90.hpp>
@@ -13,6 +14,7 @@
 
 namespace zellige::kernels {
 
+/// TMA's element type for T: half_t or bfloat16_t.
 template <class T>
 inline constexpr TmaElement tma_element = TmaElement::u8;
 template <>
@@ -20,7 +22,7 @@ inline constexpr TmaElement tma_element<half_t> = TmaElement::f16;
 template <>
 inline constexpr TmaElement tma_element<bfloat16_t> = TmaElement::bf16;
 
-/// A row-major matrix, read or written in boxes of rows x columns.
+/// Returns the description of a contiguous row-major matrix that is copied in boxes of box_rows x box_columns.
 template <class T>
 TmaTensor tma_matrix(const char* name, int64_t rows, int64_t columns, int64_t box_rows, int64_t box_columns,
                      SwizzleMode swizzle, TmaPromotion promotion) {
@@ -35,7 +37,8 @@ TmaTensor tma_matrix(const char* name, int64_t rows, int64_t columns, int64_t bo
           .promotion = promotion};
 }
 
-/// The same K-contiguous matrix as [K / 64][rows][64], so that one box holds several 128-byte spans per row.
+/// Returns the description of a contiguous rows x k matrix as a rank-3 tensor [k / 64][rows][64]. A box has `chunks`
+/// times 64 columns of box_rows rows, which the 128-byte swizzle limits to 64 columns in rank 2.
 template <class T>
 TmaTensor tma_chunks(const char* name, int64_t rows, int64_t k, int64_t box_rows, int64_t chunks,
                      TmaPromotion promotion) {
@@ -50,14 +53,15 @@ TmaTensor tma_chunks(const char* name, int64_t rows, int64_t k, int64_t box_rows
           .promotion = promotion};
 }
 
+/// The tensors of gemm_sm90: D = A B^T.
 template <class Tile>
 struct GemmTensors {
   TmaTensor a, b, d;
 
   explicit GemmTensors(const GemmShape& s) {
     using E = typename Tile::Element;
-    // If rows do not begin at multiples of 128 bytes, or if B is read once, the L2's prefetch beyond the box
-    // costs more than it gains.
+    // L2 promotion fetches more than the box. It does not pay if rows are not multiples of 128 bytes, or if B is read
+    // only once.
     const auto promotion = s.m <= Tile::TileM * Tile::ClusterM            ? TmaPromotion::none
                            : s.k * static_cast<int>(sizeof(E)) % 128 == 0 ? TmaPromotion::l2_256
                                                                           : TmaPromotion::l2_128;
@@ -69,6 +73,7 @@ struct GemmTensors {
   }
 };
 
+/// The tensors of linear_sm90: weights w and, if gated, v; rows x.
 template <class L>
 struct LinearTensors {
   TmaTensor w, v, x;
@@ -85,6 +90,7 @@ struct LinearTensors {
   }
 };
 
+/// The tensors of linear_rows_sm90: y = x w^T.
 template <class L>
 struct RowsTensors {
   TmaTensor w, x, y;
@@ -97,6 +103,7 @@ struct RowsTensors {
   }
 };
 
+/// The tensors of attention_sm90.
 template <class A>
 struct AttentionTensors {
   TmaTensor q, k, v, o;
@@ -107,6 +114,8 @@ struct AttentionTensors {
     v = rows("V", s.kv_heads, s.keys, A::Keys);
     o = rows("O", s.heads, s.queries, 64);
   }
+  /// Returns the description of a contiguous [heads][n][HeadDim] tensor that is copied in boxes of `box` rows of a
+  /// head.
   static TmaTensor rows(const char* name, int64_t heads, int64_t n, int64_t box) {
     return {.name = name,
             .element = tma_element<typename A::Element>,

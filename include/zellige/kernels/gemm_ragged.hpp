@@ -1,18 +1,17 @@
-// C = A B for unaligned operands: any size, any pitch, 2-byte alignment. A is row-major, B row-major (K x N)
-// or, with AlongK, column-major (N x K in memory).
+// Computes a GEMM of unaligned operands, C = epilogue(A B): any size, any pitch, 2-byte alignment. A is row-major, B
+// row-major (K x N) or, with AlongK, column-major (N x K in memory).
 //
-//   gemm_ragged<half_t, 32, 32, 4, false><<<dim3(ceil_div(N, 32), ceil_div(M, 32)), 256, GemmRagged<32, 32,
-//   4, false>::bytes>>>(
+//   gemm_ragged<half_t, 32, 32, 4, false><<<dim3(ceil_div(N, 32), ceil_div(M, 32)), 256,
+//                                           GemmRagged<32, 32, 4, false>::bytes>>>(
 //       A, lda, B, ldb, C, ldc, M, N, K, Identity{});
 //
-// Elements are not realigned on the way. Whole 16-byte chunks go to shared memory by cp.async (RaggedRows),
-// and warp w of eight takes the k with k mod 8 = w:
-//   B, row-major   its rows k, k + 8, ... have equal offsets within their chunks. The warp computes on the
-//                  chunks as they are, one 8-column tile more than the block's columns, and its accumulators
-//                  are shifted after the warps' are added.
-//   A              A(m, k), A(m, k + 8), ... are the same element of neighbouring chunks: fragments are
-//                  gathered.
-// The warps' partial results over K are added in shared memory, then the epilogue stores them to C.
+// Elements are not realigned: cp.async copies whole aligned 16-byte chunks to shared memory (RaggedRows). Warp w of
+// eight multiplies only the k with k mod 8 = w, because these have equal offsets within their chunks:
+//   A, and B with AlongK   elements k, k + 8, ... of a row have the same position in consecutive chunks; fragments are
+//                          gathered from there
+//   row-major B            rows k, k + 8, ... have the same offset. The warp multiplies the chunks as they are, with
+//                          one 8-column tile more than the block's columns; the offset is applied to its results
+// The warps' results are added in shared memory, and the epilogue stores the sums to C.
 #pragma once
 #include <zellige/atom/griddepcontrol.hpp>
 #include <zellige/block/epilogue.hpp>
@@ -20,6 +19,7 @@
 
 namespace zellige::kernels {
 
+/// Sizes of the kernel's shared memory for tiles of M x N, in elements; `bytes` in bytes.
 template <int M, int N, int Stages, bool AlongK>
 struct GemmRagged {
   static constexpr int threads = 256, k = 256, steps = k / 128;  // k of a stage; k16 steps of a warp in it
@@ -33,9 +33,9 @@ struct GemmRagged {
   static constexpr int bytes = 2 * Stages * stage > 4 * sums ? 2 * Stages* stage : 4 * sums;
 };
 
-/// Rows row0, row0 + 1, ... of an operand along K, the stage's 33 chunks from k0 on: a warp takes every 8th
-/// row, whose offsets are equal; the last chunks by one lane each. Elements beyond K or the last row become
-/// zero.
+/// Starts the copy of `Lines` rows, from row0 on, of an operand that is contiguous along K: 33 chunks of 16 bytes per
+/// row, from column k0 on. A warp copies every 8th row, because these have equal offsets. Elements beyond column K or
+/// beyond the operand's `rows` rows become zero.
 template <class Plan, int Lines, class T>
 ZELLIGE_CALL void copy_lines(const RaggedRows<T>& from, smem<T> to, int row0, int rows, int k0, int K) {
   constexpr int mine = Lines / 8;
@@ -54,6 +54,7 @@ ZELLIGE_CALL void copy_lines(const RaggedRows<T>& from, smem<T> to, int row0, in
   if (skip) from.copy_head(to + warp * Plan::line, row, 0, K);
 }
 
+/// The kernel; see the head of this file.
 template <class T, int BM, int BN, int Stages, bool AlongK, class Epilogue>
 __global__ void __launch_bounds__(256, 1)
     gemm_ragged(gmem<const T> A, int64_t lda, gmem<const T> B, int64_t ldb, gmem<T> C, int64_t ldc, int M,
@@ -66,7 +67,7 @@ __global__ void __launch_bounds__(256, 1)
   const smem<T> sA = shared<T>("A", 0, Stages * Plan::a_size);
   const smem<T> sB = shared<T>("B", 2 * Stages * Plan::a_size, Stages * Plan::b_size);
 
-  // Rows along N: a warp takes 32 of the stage, at a time those that its lanes have chunks for.
+  // Copies the stage's rows of a row-major B: 32 rows per warp, as many at a time as its lanes have chunks for.
   const auto copy_rows = [&](smem<T> to, int k0) {
     constexpr int chunks = BN / 8 + 1, at_once = 32 / chunks;
     const int c = lane % chunks;
@@ -102,7 +103,7 @@ __global__ void __launch_bounds__(256, 1)
       cp_async_commit();
   }
 
-  // The addresses of this thread's fragment elements: k = warp + 8 i is i chunks after k = warp.
+  // Addresses of this thread's fragment elements for k = warp; those for k = warp + 8 i are i chunks further.
   smem<T> lines_a[BM / 8], lines_b[AlongK ? BN / 8 : 1];
 #pragma unroll
   for (int j = 0; j < BM / 8; ++j)

@@ -1,10 +1,13 @@
-// GEMM for Ampere: C = epilogue(A B). cp.async fills a ring of stages, ldmatrix and mma.sync read it. A is
-// row-major, B row-major (K x N) or, with AlongK, column-major (N x K in memory). Any M, N and K; pitches are
-// multiples of 8 and both operands start at multiples of 16 bytes (else: gemm_ragged.hpp).
+// Computes a GEMM on Ampere and later, C = epilogue(A B): cp.async fills a ring of stages in shared memory, ldmatrix
+// and mma.sync read it. A is row-major, B row-major (K x N) or, with AlongK, column-major (N x K in memory). Any M, N
+// and K.
 //
 //   using Tile = GemmSm80<half_t, 128, 128, 64, 3, 2, 4, false>;
 //   gemm_sm80<Tile><<<dim3(ceil_div(N, 128), ceil_div(M, 128)), Tile::threads, Tile::bytes>>>(
 //       A, lda, B, ldb, C, ldc, M, N, K, Identity{});
+//
+// Pitches are multiples of 8 elements, and both operands start at multiples of 16 bytes; gemm_ragged.hpp has no such
+// limits.
 #pragma once
 #include <zellige/atom/griddepcontrol.hpp>
 #include <zellige/block.hpp>
@@ -14,6 +17,7 @@
 
 namespace zellige::kernels {
 
+/// Configuration of the kernel: the block's tile, stages, warps along M and N, and B's major order.
 template <class T, int TileM, int TileN, int TileK, int Stages, int WarpsM, int WarpsN, bool AlongK>
 struct GemmSm80 {
   using Element = T;
@@ -23,14 +27,15 @@ struct GemmSm80 {
   static_assert(TileK == 64 && TileN % 64 == 0 && TileM % 16 == 0,
                 "GemmSm80: lines of 64 elements, the swizzle's span");
   using Accumulators = Fragment<1, TileM, TileN, 1, WarpsM, WarpsN>;
-  // Rows of 64 elements are 128 bytes: the swizzle spreads eight of them over the banks. B row-major: slabs
-  // of 64 columns.
+  // Layouts of A (batch, m, k) and B (batch, k, n) before the swizzle, which spreads eight rows of 64 elements, 128
+  // bytes, over the banks. A row-major B is stored in slabs of 64 columns.
   using ALayout = Layout<Shape<_1, Int<TileM>, _64>, Stride<_0, _64, _1>>;
   using BLayout =
       conditional_t<AlongK, Layout<Shape<_1, _64, Int<TileN>>, Stride<_0, _1, _64>>,
                     Layout<Shape<_1, _64, Shape<_64, Int<TileN / 64>>>, Stride<_0, _64, Stride<_1, _4096>>>>;
 };
 
+/// The kernel; see the head of this file. lda, ldb and ldc are pitches in elements.
 template <class Tile, class Epilogue>
 __global__ void __launch_bounds__(Tile::threads)
     gemm_sm80(gmem<const typename Tile::Element> A, int64_t lda, gmem<const typename Tile::Element> B,
@@ -45,7 +50,7 @@ __global__ void __launch_bounds__(Tile::threads)
   const auto sB = shared_ring<T, stages>("B", 2 * stages * Tile::a_size, stages * Tile::b_size,
                                          composition(Swizzle<3, 3, 3>{}, typename Tile::BLayout{}));
 
-  // 16 bytes per copy; zeros beyond the last row and column.
+  // Copies 16 bytes at a time, with zeros beyond the last row and column.
   const auto load_stage = [&](int stage, int k0) {
 #pragma unroll
     for (int i = tid; i < Tile::a_size / 8; i += threads) {

@@ -1,15 +1,16 @@
-// GEMM for Hopper: D = epilogue(A B^T), A being M x K and B N x K, both K-contiguous. TMA fills a ring of stages,
-// two warpgroups multiply 64 rows each with wgmma, the result leaves through shared memory by TMA while the next
-// tile's loads are in flight. One persistent block per SM.
+// Computes a GEMM on Hopper: D = epilogue(A B^T), where A is M x K and B is N x K, both K-contiguous. Persistent and
+// warp-specialized: a producer fills a shared-memory ring by TMA, and two consumer warpgroups multiply 64 rows each
+// with wgmma. They store the result through shared memory by TMA while the next tile's loads are in flight.
 //
 //   using Tile = GemmTile<half_t, half_t, /*TileN=*/256, /*Stages=*/4, /*ClusterM=*/2>;
 //   gemm_sm90<Tile><<<132, Tile::threads, Tile::shared_bytes>>>(a, b, d, {m, n, k, /*group=*/4}, Identity{});
 //
-// Descriptors: A boxes of TileM rows x 128 bytes, B of Tile::slice_rows x 128 bytes, both with the 128-byte swizzle;
-// D of 64 rows x Tile::slab_columns. Any M, N and K that TMA can address: rows of 16-byte multiples.
+// descriptors.hpp makes the TMA descriptors: A in boxes of TileM rows x 128 bytes, B of Tile::slice_rows x 128 bytes,
+// both with the 128-byte swizzle; D of 64 rows x Tile::slab_columns. Any M, N and K that TMA can address: rows are
+// multiples of 16 bytes.
 //
-// ClusterM blocks, vertically adjacent, share B by multicast. TileM = 64, for small M: the warpgroups take
-// half of the columns each. Where the time goes on an H200: docs/log.md.
+// The ClusterM blocks of a cluster compute vertically adjacent tiles and share B by multicast. With TileM = 64, for
+// small M, the two warpgroups divide the tile's columns in place of its rows.
 #pragma once
 #include <zellige/atom/cluster.hpp>
 #include <zellige/atom/griddepcontrol.hpp>
@@ -24,6 +25,8 @@
 
 namespace zellige::kernels {
 
+/// Configuration of the kernel: element types, the block's tile, stages and cluster. Offsets are bytes of shared
+/// memory.
 template <class Element_, class Output_, int TileN_, int Stages_, int ClusterM_ = 1, int TileM_ = 128>
 struct GemmTile {
   using Element = Element_;
@@ -43,12 +46,14 @@ struct GemmTile {
   static_assert(TileM == 128 || TileM == 64, "GemmTile: 128 or 64 rows");
 };
 
+/// Run-time sizes of the GEMM, and the height of a group in grouped rasterization (tile_scheduler.hpp).
 struct GemmShape {
   int m, n, k;
   int group;  // cluster rows of tiles per raster group
 };
 
-/// The cluster takes vertically adjacent tiles; this block takes the tile of its rank.
+/// Which tiles this block computes. A cluster computes ClusterM vertically adjacent tiles at a time, and its block of
+/// rank r the r-th of them.
 template <class Tile>
 struct GemmWork {
   TileOrder order;
@@ -62,10 +67,12 @@ struct GemmWork {
     const int height = Tile::TileM * Tile::ClusterM;
     order = {(s.m + height - 1) / height, (s.n + Tile::TileN - 1) / Tile::TileN, s.group};
   }
+  /// Returns the first row of A and D in this block's tile.
   ZELLIGE_CALL int row(TileOrder::Place p) const { return (p.row * Tile::ClusterM + rank) * Tile::TileM; }
 };
 
-/// Called by one thread.
+/// The producer: loads A and B for the block's tiles; of B, a block loads its share of the cluster's multicast. Called
+/// by one thread.
 template <class Tile>
 ZELLIGE_CALL void gemm_load(const TmaDescriptor& a, const TmaDescriptor& b, const GemmWork<Tile>& work,
                             const typename Tile::Loads& ring) {
@@ -94,6 +101,8 @@ ZELLIGE_CALL void gemm_load(const TmaDescriptor& a, const TmaDescriptor& b, cons
   ring.drain(stage);  // other blocks arrive at this block's barriers until then
 }
 
+/// A consumer: multiplies and stores the warpgroup's part of each of the block's tiles. Called by all threads of both
+/// consumer warpgroups.
 template <class Tile, class Epilogue>
 ZELLIGE_CALL void gemm_multiply(const TmaDescriptor& d_map, const GemmWork<Tile>& work,
                                 const typename Tile::Loads& ring, const Epilogue& epilogue) {
@@ -134,6 +143,8 @@ ZELLIGE_CALL void gemm_multiply(const TmaDescriptor& d_map, const GemmWork<Tile>
   slabs.drain(thread);
 }
 
+/// The kernel: one block per SM, Tile::threads threads, Tile::shared_bytes bytes of shared memory, clusters of
+/// ClusterM.
 template <class Tile, class Epilogue>
 __global__ __launch_bounds__(384, 1) void gemm_sm90(const __grid_constant__ TmaDescriptor a,
                                                     const __grid_constant__ TmaDescriptor b,

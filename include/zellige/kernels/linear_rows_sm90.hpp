@@ -1,18 +1,19 @@
-// Linear layers on 17 to 128 rows: Y = epilogue(X W^T), X being rows x K and W N x K, both K-contiguous. The
-// range in which reading the weights from memory still dominates, but with too many rows for linear_sm90.hpp.
+// Computes linear layers of 17 to 128 rows on Hopper: Y = epilogue(X W^T), where X is rows x K and W is N x K, both
+// K-contiguous. With so few rows, the time is that of reading the weights. linear_sm90.hpp is for 1 to 16 rows,
+// gemm_sm90.hpp for more than 128.
 //
 //   using Layer = ManyRows<half_t, /*Rows=*/128>;
 //   linear_rows_sm90<Layer><<<128, Layer::threads, Layer::shared_bytes>>>(w, x, y, {rows, n, k}, Identity{});
 //
-// Operands are swapped: the weights are wgmma's 64 rows, X's rows its columns. One warpgroup then reads 6 KB
-// of shared memory per 64 x 128 x 16 step; unswapped, two would read 8 KB. The accumulator is Y's transpose,
-// and stmatrix transposes it.
+// The operands are swapped (Y^T = W X^T): the weights are wgmma's 64 rows, the rows of X its columns. One warpgroup
+// then reads 6 KB of shared memory per 64 x 128 x 16 step; not swapped, two warpgroups would read 8 KB. The
+// accumulator is the transpose of Y, and stmatrix transposes it.
 //
-// Two rings, because their latencies differ: W streams from DRAM, and its first loads are issued before the
-// kernel that produces X has ended; X comes from the L2, whose latency under this load takes eight stages to
-// hide. docs/log.md lists the experiments.
+// W and X have separate shared-memory rings, because their latencies differ. W streams from DRAM, and its first loads
+// are issued before the kernel that produces X has ended. X comes from the L2; hiding its latency takes eight stages.
 //
-// Descriptors: W boxes of 64 rows x 64 columns, X of Rows x 64, Y of Rows x 64, all with the 128-byte swizzle. N and K are multiples of 8.
+// descriptors.hpp makes the TMA descriptors: W in boxes of 64 rows x 64 columns, X and Y of Rows x 64, all with the
+// 128-byte swizzle. N and K are multiples of 8.
 #pragma once
 #include <zellige/atom/griddepcontrol.hpp>
 #include <zellige/atom/tma.hpp>
@@ -25,6 +26,7 @@
 
 namespace zellige::kernels {
 
+/// Configuration of the kernel for up to Rows_ rows, 64 or 128. Offsets are bytes of shared memory.
 template <class Element_, int Rows_>
 struct ManyRows {
   using Element = Element_;
@@ -40,7 +42,8 @@ struct ManyRows {
   static_assert(shared_bytes <= 227 * 1024, "ManyRows: the rings must fit a multiprocessor");
 };
 
-/// Called by one thread. No kernel writes the weights, so their loads do not wait for the previous kernel.
+/// The producer of W: loads the weights of the block's tiles. Called by one thread. It does not wait for the previous
+/// kernel, because no kernel writes the weights.
 template <class L>
 ZELLIGE_CALL void stream_weights(const TmaDescriptor& w, const LinearShape& s,
                                  const typename L::WRing& ring) {
@@ -53,7 +56,8 @@ ZELLIGE_CALL void stream_weights(const TmaDescriptor& w, const LinearShape& s,
   }
 }
 
-/// Called by another thread. X is read by every block, and stays in the L2.
+/// The producer of X: loads X once per tile of 64 columns of Y, after the previous kernel has ended. Called by one
+/// thread. Every block reads X, so its lines are kept in the L2.
 template <class L>
 ZELLIGE_CALL void load_rows(const TmaDescriptor& x, const LinearShape& s, const typename L::XRing& ring) {
   auto stage = ring.first_empty();
@@ -66,6 +70,7 @@ ZELLIGE_CALL void load_rows(const TmaDescriptor& x, const LinearShape& s, const 
   }
 }
 
+/// The consumer: multiplies and stores the block's tiles of 64 columns of Y. Called by one warpgroup.
 template <class L, class Epilogue>
 ZELLIGE_CALL void multiply_rows(const TmaDescriptor& y, const LinearShape& s, const typename L::XRing& xs,
                                 const typename L::WRing& ws, const Epilogue& epilogue) {
@@ -99,6 +104,7 @@ ZELLIGE_CALL void multiply_rows(const TmaDescriptor& y, const LinearShape& s, co
   out.drain(thread);
 }
 
+/// The kernel: L::threads threads, L::shared_bytes bytes of shared memory; blocks loop over tiles of 64 columns of Y.
 template <class L, class Epilogue>
 __global__ __launch_bounds__(256, 1) void linear_rows_sm90(const __grid_constant__ TmaDescriptor w,
                                                            const __grid_constant__ TmaDescriptor x,

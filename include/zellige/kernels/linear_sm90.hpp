@@ -1,17 +1,17 @@
-// Linear layers on 1 to 16 rows: Y = f(X) W, bound by streaming the weights. Operands are swapped: the
-// weights are wgmma's 64 rows and the rows of X its 8 or 16 columns, so that only the weights cost time; the
-// accumulator is Y's transpose.
+// Computes linear layers of 1 to 16 rows on Hopper: Y = X W, optionally with an RMSNorm of X or a gated activation. The
+// time is that of streaming the weights. The operands are swapped (Y^T = W^T X^T): the weights are wgmma's 64 rows, the
+// rows of X its 8 or 16 columns, and the accumulator is the transpose of Y.
 //
 //   using Layer = FewRows<half_t, Weights::kn, Work::rms_norm, /*Rows=*/16>;
 //   linear_sm90<Layer><<<96, Layer::threads, Layer::shared_bytes>>>(w, w, x, y, {rows, n, k});
 //
-//   Work::product    Y = X W            descriptors: w, x
-//   Work::rms_norm   Y = (X / rms(X)) W: the squares are summed while X streams by, and scale the result
-//   Work::gated      Y = silu(X W) * (X V): w and v, 32 columns of each per tile
+//   Work::product    Y = X W
+//   Work::rms_norm   Y = (X / rms(X)) W; sums the squares of X while multiplying, then scales the result
+//   Work::gated      Y = silu(X W) * (X V), 32 columns of W and V per tile; other work ignores the descriptor of V
+//   Weights::nk      W is N x K, K-contiguous
+//   Weights::kn      W is K x N, N-contiguous
 //
-// Weights::nk: W is N x K, K-contiguous (rank-3 boxes 64 x 64 x chunks of [K / 64][N][64]); Weights::kn: W is K x N
-// (boxes of 64 columns, 32 where gated, by 64 * chunks rows). X: boxes 64 x Rows x chunks of [K / 64][rows][64]. The
-// 128-byte swizzle, 64 bytes for gated weights. N is a multiple of 8, K of 64.
+// descriptors.hpp makes the TMA descriptors. N is a multiple of 8, K of 64.
 #pragma once
 #include <zellige/atom/access.hpp>
 #include <zellige/atom/griddepcontrol.hpp>
@@ -26,9 +26,13 @@
 
 namespace zellige::kernels {
 
+/// Layout of the weights in memory: N x K or K x N, row-major.
 enum class Weights { nk, kn };
+/// What is computed besides the product; see the head of this file.
 enum class Work { product, rms_norm, gated };
 
+/// Configuration of the kernel for up to Rows_ rows, 8 or 16. A stage has 64 * Chunks_ of K. Offsets are bytes of
+/// shared memory.
 template <class Element_, Weights weights_, Work work_, int Rows_, int Chunks_ = 4>
 struct FewRows {
   using Element = Element_;
@@ -49,12 +53,13 @@ struct FewRows {
   static_assert(!gated || weights == Weights::kn, "FewRows: gated weights are K x N");
 };
 
+/// Run-time sizes: X is rows x k, Y is rows x n.
 struct LinearShape {
   int rows, n, k;
 };
 
-/// Called by one thread. No kernel writes the weights, so their first loads are issued before the kernel that
-/// produces X has ended.
+/// The producer: loads the weights and X for the block's tiles. Called by one thread. It issues the first loads of
+/// weights before the kernel that produces X has ended, because no kernel writes the weights.
 template <class L>
 ZELLIGE_CALL void linear_load(const TmaDescriptor& w, const TmaDescriptor& v, const TmaDescriptor& x,
                               const LinearShape& s, const typename L::Loads& ring) {
@@ -87,6 +92,7 @@ ZELLIGE_CALL void linear_load(const TmaDescriptor& w, const TmaDescriptor& v, co
   }
 }
 
+/// The consumer: multiplies and stores the block's tiles of Y. Called by one warpgroup.
 template <class L>
 ZELLIGE_CALL void linear_multiply(gmem<typename L::Element> y, const LinearShape& s,
                                   const typename L::Loads& ring) {
@@ -164,6 +170,8 @@ ZELLIGE_CALL void linear_multiply(gmem<typename L::Element> y, const LinearShape
   }
 }
 
+/// The kernel: L::threads threads, L::shared_bytes bytes of shared memory; blocks loop over tiles of L::columns
+/// columns.
 template <class L>
 __global__ __launch_bounds__(256, 1) void linear_sm90(const __grid_constant__ TmaDescriptor w,
                                                       const __grid_constant__ TmaDescriptor v,

@@ -1,16 +1,15 @@
-// RMSNorm and LayerNorm over the rows of a matrix of any size.
+// Computes RMSNorm or LayerNorm of the rows of a matrix of any size.
 //
-//   norm<Norm::rms, half_t, 8, 512, 2, false><<<rows, 512, 512>>>(x, w, w, y, rows, columns, pitch, pitch,
-//   1e-5f);
+//   norm<Norm::rms, half_t, 8, 512, 2, false><<<rows, 512, 512>>>(x, w, w, y, rows, columns, pitch, pitch, 1e-5f);
 //
 //   rms     y = x / sqrt(mean(x^2) + epsilon) * weight
 //   layer   y = (x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon) * weight + bias
 //   plain_rms, plain_layer: without weight and bias, which are then not read
 //
-// V, Threads, Chunks, Long and the grid are as in softmax.hpp; 8 * Threads / 32 floats of shared memory.
+// V, Threads, Chunks, Long and the grid are as in softmax.hpp. Shared memory: 8 * Threads / 32 floats.
 //
-// One barrier per row: each warp sums the squares about its own mean, and adding n (mean of the warp -
-// mean)^2 makes them squares about the row's mean.
+// LayerNorm needs only one barrier per row: a warp sums squares about the mean of its own n elements. Adding
+// n (warp's mean - row's mean)^2 gives their squares about the row's mean.
 #pragma once
 #include <zellige/atom/griddepcontrol.hpp>
 #include <zellige/block/row.hpp>
@@ -19,6 +18,7 @@ namespace zellige::kernels {
 
 enum class Norm { rms, layer, plain_rms, plain_layer };
 
+/// The kernel; see the head of this file. Pitches are in elements; bias is read by Norm::layer only.
 template <Norm Kind, class T, int V, int Threads, int Chunks, bool Long, int BlocksPerSM = 1>
 __global__ void __launch_bounds__(Threads, BlocksPerSM)
     norm(gmem<const T> x, gmem<const T> weight, gmem<const T> bias, gmem<T> y, int rows, int columns,

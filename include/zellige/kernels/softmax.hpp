@@ -1,20 +1,24 @@
-// Softmax over the rows of a matrix of any size: y = exp(x - max x) / sum exp(x - max x).
+// Computes the softmax of the rows of a matrix of any size: y = exp(x - max x) / sum exp(x - max x).
 //
 //   softmax<half_t, 8, 512, 2, false><<<rows, 512, 256>>>(x, y, rows, columns, pitch, pitch);
 //
-// A block takes a row and keeps it in registers: V * Threads * Chunks columns, so that each element is read
-// once. Long: rows may have more columns; they are read three times. V = 8: pitches and columns are multiples
-// of 8 and both matrices start at multiples of 16 bytes; V = 1: any. Shared memory: 4 * Threads / 32 floats.
-// With a smaller grid, blocks loop over rows; one block per row is faster, because some blocks load while
-// others reduce.
+// A block reads a row once and keeps it in registers, up to V * Threads * Chunks columns. With Long, rows may have more
+// columns; they are read three times.
 //
-// One barrier per row: each warp sums relative to its own maximum.
+//   V = 8           pitches and columns are multiples of 8, and both matrices start at multiples of 16 bytes
+//   V = 1           any matrix
+//   shared memory   4 * Threads / 32 floats
+//   grid            one block per row is fastest, because some blocks load while others reduce; in a smaller grid,
+//                   blocks loop over rows
+//
+// A row needs only one barrier, because a warp sums exponentials relative to its own maximum.
 #pragma once
 #include <zellige/atom/griddepcontrol.hpp>
 #include <zellige/block/row.hpp>
 
 namespace zellige::kernels {
 
+/// The kernel; see the head of this file. Pitches are in elements.
 template <class T, int V, int Threads, int Chunks, bool Long, int BlocksPerSM = 1>
 __global__ void __launch_bounds__(Threads, BlocksPerSM)
     softmax(gmem<const T> x, gmem<T> y, int rows, int columns, int64_t pitch_x, int64_t pitch_y) {

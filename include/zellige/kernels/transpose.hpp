@@ -1,16 +1,16 @@
-// Transpose of a matrix of 16-bit elements, of any size: y(c, r) = x(r, c).
+// Transposes a matrix of 16-bit elements, of any size: y(c, r) = x(r, c).
 //
 //   transpose<half_t, 128, 2, 128, true><<<dim3(ceil_div(columns, 128), ceil_div(rows, 128)), 128, 32768>>>(
 //       x, y, rows, columns, pitch_x, pitch_y);
 //
-// A block moves a tile of Rows x 64 Slabs elements through shared memory, 128 * Rows * Slabs bytes: it loads
-// 16 bytes of a row, ldmatrix transposes, and it stores 16 bytes of a column. Aligned: rows, columns and
-// pitches are multiples of 8 and both matrices start at multiples of 16 bytes; otherwise elements are loaded
-// and stored one by one.
+// A block moves a tile of Rows x 64 Slabs elements through shared memory (128 * Rows * Slabs bytes). It loads 16
+// bytes of a row at a time, transposes with ldmatrix, and stores 16 bytes of a row of y at a time. Aligned: rows,
+// columns and pitches are multiples of 8, and both matrices start at multiples of 16 bytes. Otherwise elements are
+// loaded and stored one by one.
 //
-// A thread's four registers of one ldmatrix become 8 neighbours of a row of y if matrix i takes the rows 8 a
-// + 2 i + b of x, a = 0..3, b = 0, 1. The layout makes these eight rows consecutive, and the swizzle places
-// each in different banks.
+// A thread's four registers of one ldmatrix are 8 adjacent elements of a row of y if matrix i consists of the rows
+// 8 a + 2 i + b of x, with a = 0..3 and b = 0, 1. The shared-memory layout makes these eight rows consecutive, and the
+// swizzle places them in different banks.
 #pragma once
 #include <zellige/atom/griddepcontrol.hpp>
 #include <zellige/block.hpp>
@@ -18,10 +18,12 @@
 
 namespace zellige::kernels {
 
+/// Layout of the tile in shared memory, without the swizzle: (row, column modulo 64, column / 64) to an offset.
 template <int Rows, int Slabs>
 using TransposeLayout = Layout<Shape<Shape<_2, _4, _4, Int<Rows / 32>>, _64, Int<Slabs>>,
                                Stride<Stride<_64, _512, _128, _2048>, _1, Int<Rows * 64>>>;
 
+/// The kernel; see the head of this file. `rows` and `columns` are those of x; pitches are in elements.
 template <class T, int Rows, int Slabs, int Threads, bool Aligned>
 __global__ void __launch_bounds__(Threads)
     transpose(gmem<const T> x, gmem<T> y, int rows, int columns, int64_t pitch_x, int64_t pitch_y) {
