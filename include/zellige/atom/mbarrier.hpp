@@ -11,7 +11,7 @@
 //   }
 //   mbarrier_wait(full, 0);                             // phase 0 has completed: the tile has arrived
 //
-// Waits identify a phase by its parity: a new barrier is in phase 0, and waiting for parity 1 returns
+// A wait identifies a phase by its parity, 0 or 1. A new barrier is in phase 0, and waiting for parity 1 returns
 // immediately.
 #pragma once
 

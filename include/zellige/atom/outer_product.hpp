@@ -24,7 +24,7 @@ struct OuterProduct {
                 "OuterProduct: a thread's rows and columns come in loads of 1, 2 or 4");
   static constexpr int rows = TM, columns = TN;  // per thread
   static constexpr int m = TM * LM, n = TN * LN, k = 4;
-  static constexpr int together = LM > 1 ? 2 : 1;  // adjacent lanes along M
+  static constexpr int together = LM > 1 ? 2 : 1;  // lanes i and i ^ 1 lie along M
   /// The thread-value layout of the accumulators, as of a matrix instruction's: (lane, value) to an index into
   /// (M, N), M fastest.
   static constexpr ThreadValue layout{{{together, TM}, {LN, TN* m}, {LM / together, together* TM}},

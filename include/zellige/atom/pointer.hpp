@@ -1,5 +1,5 @@
-// Pointers into global and shared memory. On the device they are raw pointers; on the emulator each knows its
-// tensor and its bounds, and every access through it is checked.
+// Defines the pointer types of kernels, gmem<T> and smem<T>. On the device they are raw pointers. On the emulator a
+// pointer knows its tensor and bounds, and every access through it is checked.
 //
 //   smem<half_t> tile = shared<half_t>("A", /*byte_offset=*/0, /*count=*/64 * 64);
 //   tile[3] = half_t(1.0f);
@@ -28,7 +28,8 @@ using smem = T*;
 using any_pointer = const void*;
 #endif
 
-/// `count` elements of the block's dynamic shared memory, `byte_offset` from its start, named for reports.
+/// Returns a pointer to `count` elements of the block's dynamic shared memory, `byte_offset` bytes from its start. The
+/// emulator uses `name` in its findings and checks the bounds.
 template <class T>
 ZELLIGE_CALL smem<T> shared(const char* name, unsigned byte_offset, unsigned count) {
 #if defined(ZELLIGE_EMULATE)
@@ -39,7 +40,7 @@ ZELLIGE_CALL smem<T> shared(const char* name, unsigned byte_offset, unsigned cou
 #endif
 }
 
-/// The same memory as another type: recast<uint32_t>(pointer).
+/// Returns the pointer as one to another element type: recast<uint32_t>(pointer).
 #if defined(ZELLIGE_EMULATE)
 using emulate::recast;
 #else
@@ -48,10 +49,11 @@ ZELLIGE_CALL U* recast(T* pointer) {
   return reinterpret_cast<U*>(pointer);
 }
 
-/// The 32-bit address for PTX's .shared operands.
+/// Returns the 32-bit shared-memory address that PTX's .shared operands take.
 ZELLIGE_CALL uint32_t smem_address(const void* pointer) {
   return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
 }
+/// Returns the address that PTX's .global operands take.
 ZELLIGE_CALL uint64_t global_address(const void* pointer) { return __cvta_generic_to_global(pointer); }
 #endif
 

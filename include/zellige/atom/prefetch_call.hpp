@@ -56,7 +56,7 @@ ZELLIGE_CALL void prefetch_box(TmaDescriptor const& map, Crd const& c, seq<I...>
 }
 }  // namespace detail
 
-// A prefetch writes nothing: the destination is ignored.
+// copy_unpack issues one prefetch instruction. A prefetch writes nothing, so the destination is ignored.
 template <class Bits, class... Args, tensor_like TS, tensor_like TD>
 ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_LOAD::PREFETCH, Bits, Args...> const& traits,
                                        TS const& src, TD&&) {

@@ -11,7 +11,7 @@
 //   uint64_t a = smem_descriptor(tile, 0, 1024, SwizzleMode::b128);   // 64 half_t per row, K-major
 //   wgmma<half_t>(d, advance(a, 32), b);                              // k16 step 1
 //
-// Tiles with a swizzle begin at a multiple of 8 spans (1024 bytes for b128).
+// A tile with a swizzle begins at a multiple of 8 spans (1024 bytes for b128).
 #pragma once
 
 #include <zellige/atom/pointer.hpp>

@@ -46,7 +46,7 @@ struct TiledMMA : Atom_ {
   static_assert(is_static_v<PermutationMNK>, "TiledMMA: the permutations must be static");
 
   using ThrLayoutVMNK = remove_cvref_t<decltype(tiled_product(AtomThrID{}, AtomLayoutMNK{}))>;
-  ThrLayoutVMNK thr_layout_vmnk_;  // a member that takes a byte: nvcc passes no empty class to a kernel
+  ThrLayoutVMNK thr_layout_vmnk_;  // not [[no_unique_address]]: nvcc passes no empty class to a kernel
 
   ZELLIGE_HOST_DEVICE constexpr TiledMMA(Atom const& atom = {}, AtomLayoutMNK const& threads = {})
       : Atom(atom), thr_layout_vmnk_(tiled_product(AtomThrID{}, threads)) {}

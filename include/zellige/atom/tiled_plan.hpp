@@ -138,8 +138,8 @@ ZELLIGE_ALGEBRA constexpr Planned<nodes_max, 1> planned(Value const& v) {
   for (int i = 0; i < p.node_count && i < nodes_max; ++i) p.nodes[i] = v.nodes[i];
   return p;
 }
-// After a class's `type`, with no argument defaulted: nvcc writes types out for the host compiler, which
-// treats a defaulted argument inside a template as dependent.
+// The Layout type is formed by a class template without default arguments: nvcc writes types out for the host compiler,
+// which would treat a default argument inside a template as dependent.
 template <class S, class D>
 struct planned_layout_type {
   using type = Layout<S, D>;

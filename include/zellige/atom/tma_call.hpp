@@ -47,7 +47,8 @@ struct tma_load_traits {
   using DstLayout = SrcLayout;
   using RefLayout = SrcLayout;
   using Operation = Op;
-  [[no_unique_address]] Hint hint;  // first, as tensor.hpp says of a layout
+  [[no_unique_address]] Hint
+      hint;  // first member, because nvcc 13 computes a wrong size otherwise (tensor.hpp)
   TmaDescriptor const* descriptor;
   smem<uint64_t> barrier;
   uint16_t mask;
@@ -258,7 +259,7 @@ ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_REDUCE_ADD_PTR, Bits
   detail::tma_add_box(*traits.descriptor, src, dst);
 }
 
-/// CuTe's names of the cache hints.
+/// CuTe's name of CacheHint, TMA::CacheHintSm90.
 namespace TMA {
 using CacheHintSm90 = CacheHint;
 }  // namespace TMA

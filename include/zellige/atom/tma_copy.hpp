@@ -77,7 +77,7 @@ struct tma_traits {
   using Operation = Op;
   using AuxParams = Aux;
 
-  [[no_unique_address]] Aux aux_params_;  // first, as tensor.hpp says of a layout
+  [[no_unique_address]] Aux aux_params_;  // first member, because nvcc 13 computes a wrong size otherwise
   TmaDescriptor tma_desc_;
 
   ZELLIGE_HOST_DEVICE constexpr TmaDescriptor const* get_tma_descriptor() const { return &tma_desc_; }

@@ -7,8 +7,8 @@
 //   tma_reduce_min_Nd, tma_reduce_max_Nd
 //   tma_store_im2col_Nd(map, tile, c0, ...)       N = 3 to 5
 //
-// Before a store, the writers of the tile execute fence_proxy_async(), followed by a barrier. Stores complete
-// in groups of the thread that issued them; another thread's wait does not cover them.
+// Before a store, the threads that wrote the tile execute fence_proxy_async(), and a barrier follows. Stores complete
+// in groups of the thread that issued them; waits of other threads do not cover them.
 #pragma once
 
 #include <zellige/atom/cache_hint.hpp>

@@ -242,7 +242,7 @@ ZELLIGE_HOST_DEVICE constexpr void check_access([[maybe_unused]] X const& x) {
     using L = typename X::layout_type;
     constexpr int n = bits / sizeof_bits_v<T>;
     constexpr bool whole = bits_of_values<X> >= 0;
-    // Values unknown to the compiler are checked on the device, too: CuTe refuses this.
+    // If the compiler does not know the layout, the check runs on the device, too. (CuTe refuses such layouts.)
     if constexpr (lie_for<X, bits> == Lie::unknown || !whole ||
                   (ZELLIGE_CHECK && !is_static_v<L> && lie_for<X, bits> == Lie::in_order)) {
       if (!whole && int(size(x)) != n)

@@ -16,7 +16,7 @@
 
 namespace zellige {
 
-/// The warpgroup instruction with 64 x N float32 accumulators for operands of type T.
+/// The wgmma instruction with 64 x N float32 accumulators and operands of type T.
 template <class T, int N>
 using WgmmaOf = SM90::GMMA::Mma<N, Number::f32, number_of<T>, number_of<T>>;
 

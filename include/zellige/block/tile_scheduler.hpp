@@ -50,7 +50,7 @@ struct LongAndShort {
 /// beginning. All such pairs have equal work; a tile in the middle has no partner.
 template <bool Causal>
 struct HeadOrder {
-  int tiles, heads;  // per head; heads
+  int tiles, heads;  // tiles per head, number of heads
 
   struct Place {
     int tile, head;  // tile -1: nothing to do

@@ -45,7 +45,8 @@ struct FewRows {
   static constexpr int w_bytes = 8192 * Chunks, x_bytes = Rows * 128 * Chunks;
   static constexpr int Stages = 200 * 1024 / (w_bytes + x_bytes);
   using Loads = Ring<Stages, Tiles<w_bytes, x_bytes>>;
-  static constexpr int out_offset = Loads::tiles_bytes;  // Y's tile; squares, or half of up's accumulators
+  // out: the tile of Y; extra: 1 / rms of the rows, or the accumulators of X V.
+  static constexpr int out_offset = Loads::tiles_bytes;
   static constexpr int extra_offset = out_offset + 16 * 128;
   static constexpr int barriers_offset = extra_offset + 64 * Rows * 4;
   static constexpr int shared_bytes = barriers_offset + Loads::barriers_bytes;

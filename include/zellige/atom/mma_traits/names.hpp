@@ -3,7 +3,7 @@
 //
 //   MMA_Traits<SM80_16x8x32_S32S8S8S32_TN>::CLayout     Layout<Shape<Shape<_4,_8>,Shape<_2,_2>>, ...>
 //
-// To add one, add a line here and to the families of table.hpp.
+// To add an instruction, add a line here and, for a new combination of types and shape, to table.hpp.
 #pragma once
 
 #include <zellige/atom/mma.hpp>
