@@ -239,7 +239,8 @@ template <class T, class D, int ND, int NA, int NB>
 ZELLIGE_CALL void mma_m16n8k16(D (&d)[ND], const uint32_t (&a)[NA], const uint32_t (&b)[NB]) {
   mma<typename mma_row<T, 16, D>::type>(d, a, b);
 }
-/// Computes d += a b for 16x8x8 tiles of T (half_t, bfloat16_t or tfloat32_t), with D as for mma_m16n8k16.
+/// Computes d += a b for 16x8x8 tiles of T (half_t, bfloat16_t or tfloat32_t). D is float (4 per thread), or uint32_t
+/// for packed f16 accumulators (2 per thread).
 template <class T, class D, int ND, int NA, int NB>
 ZELLIGE_CALL void mma_m16n8k8(D (&d)[ND], const uint32_t (&a)[NA], const uint32_t (&b)[NB]) {
   mma<typename mma_row<T, 8, D>::type>(d, a, b);

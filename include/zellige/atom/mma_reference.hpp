@@ -89,8 +89,8 @@ void gather(const Instruction::Operand& o, int rows, int depth, const void* cons
     for (int v = 0; v < values.count; ++v) first[values.at[v]] = at(mine, v);
   }
 }
-/// Writes operand `o` to `to` as doubles, with the decoder for its number type. Throws if no matrix instruction has an
-/// operand of that type.
+/// Writes operand `o`, a (rows, depth) matrix, to `to` as doubles, rows fastest. from[lane(t)] points to the registers
+/// of the instruction's thread t. Throws if no matrix instruction has operands of o's number type.
 template <class Lane>
 void gather(const Instruction::Operand& o, int rows, int depth, const void* const* from, Lane lane,
             double* to) {

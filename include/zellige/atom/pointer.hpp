@@ -49,11 +49,11 @@ ZELLIGE_CALL U* recast(T* pointer) {
   return reinterpret_cast<U*>(pointer);
 }
 
-/// Returns the 32-bit shared-memory address that PTX's .shared operands take.
+/// Converts a generic pointer to the 32-bit shared-memory address that PTX's .shared operands take.
 ZELLIGE_CALL uint32_t smem_address(const void* pointer) {
   return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
 }
-/// Returns the address that PTX's .global operands take.
+/// Converts a generic pointer to the address that PTX's .global operands take.
 ZELLIGE_CALL uint64_t global_address(const void* pointer) { return __cvta_generic_to_global(pointer); }
 #endif
 

@@ -14,7 +14,7 @@
 
 namespace zellige {
 
-/// Traits of the TMA prefetch: Bits is the size of its box. Constructed from the traits of a TMA load or from a pointer
+/// Traits of the TMA prefetch of a box of Bits bits. Constructed from the traits of a TMA load or from a pointer
 /// to a TMA descriptor.
 template <class Bits, class... Args>
 struct Copy_Traits<SM90_TMA_LOAD::PREFETCH, Bits, Args...> {

@@ -39,7 +39,7 @@ ZELLIGE_ANYWHERE smem<uint64_t> barrier_pointer(uint64_t& barrier) { return &bar
 /// In place of a CacheHint: the copy has no L2 cache hint.
 struct NoHint {};
 
-/// Copy_Traits members of a TMA load with all its run-time arguments. Bits is the size of the box.
+/// Copy_Traits members of a TMA load with all its run-time arguments. The box has Bits bits.
 template <class Op, class Bits, class Hint>
 struct tma_load_traits {
   using ThrID = Layout<_1>;
@@ -54,7 +54,7 @@ struct tma_load_traits {
   uint16_t mask;
 };
 
-/// Copy_Traits members of a TMA store or reduction with a descriptor pointer. Bits is the size of the box.
+/// Copy_Traits members of a TMA store or reduction with a descriptor pointer. The box has Bits bits.
 template <class Op, class Bits, class Hint>
 struct tma_store_traits {
   using ThrID = Layout<_1>;

@@ -67,7 +67,7 @@ template <class T>
 concept no_tma_descriptor =
     !is_same_v<remove_cvref_t<T>, TmaDescriptor*> && !is_same_v<remove_cvref_t<T>, TmaDescriptor const*>;
 
-/// Copy_Traits members of a TMA copy: its descriptor and Aux, an AuxTmaParams. Bits is the size of the box.
+/// Copy_Traits members of a TMA copy: its descriptor and Aux, an AuxTmaParams. The box has Bits bits.
 template <class Op, class Bits, class Aux>
 struct tma_traits {
   using ThrID = Layout<_1>;

@@ -19,7 +19,7 @@
 
 namespace zellige {
 namespace detail {
-/// Copy_Traits members of an im2col copy: its descriptor and its tensor of coordinates. Bits is the size of the box.
+/// Copy_Traits members of an im2col copy: its descriptor and its tensor of coordinates. The box has Bits bits.
 template <class Op, class Bits, class Coordinates>
 struct im2col_traits {
   using ThrID = Layout<_1>;

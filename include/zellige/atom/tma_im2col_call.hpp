@@ -18,7 +18,7 @@ struct SM90_TMA_LOAD_IM2COL_OP : SM90_TMA_LOAD_IM2COL {};
 struct SM90_TMA_LOAD_IM2COL_MULTICAST_OP : SM90_TMA_LOAD_IM2COL_MULTICAST {};
 
 namespace detail {
-/// Copy_Traits members of an im2col load with all its run-time arguments. Bits is the size of the box.
+/// Copy_Traits members of an im2col load with all its run-time arguments. The box has Bits bits.
 template <class Op, class Bits>
 struct im2col_load_traits {
   using ThrID = Layout<_1>;

@@ -41,14 +41,15 @@ namespace zellige {
     emulate::tma_store(&map, tile, D, c, emulate::Reduction::none, true);               \
   }
 
-/// Closes a group of the stores that this thread has issued.
+/// Closes a group of the TMA stores and reductions that this thread has issued so far.
 ZELLIGE_CALL void tma_store_commit() { emulate::bulk_commit(); }
-/// Waits until at most the Groups newest groups still read shared memory.
+/// Waits until all of this thread's groups, except the newest Groups, have read their shared memory, which may then be
+/// overwritten.
 template <int Groups>
 ZELLIGE_CALL void tma_store_wait_read() {
   emulate::bulk_wait(Groups, true);
 }
-/// Waits until at most the Groups newest groups have not arrived in global memory.
+/// Waits until the writes of all of this thread's groups, except the newest Groups, are visible in global memory.
 template <int Groups>
 ZELLIGE_CALL void tma_store_wait_complete() {
   emulate::bulk_wait(Groups, false);
@@ -84,14 +85,15 @@ ZELLIGE_CALL void tma_store_wait_complete() {
   ZELLIGE_TMA_STORE(tma_store_im2col, \
                     "cp.async.bulk.tensor." #D "d.global.shared::cta.im2col_no_offs.bulk_group", D)
 
-/// Closes a group of the stores that this thread has issued.
+/// Closes a group of the TMA stores and reductions that this thread has issued so far.
 ZELLIGE_CALL void tma_store_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
-/// Waits until at most the Groups newest groups still read shared memory.
+/// Waits until all of this thread's groups, except the newest Groups, have read their shared memory, which may then be
+/// overwritten.
 template <int Groups>
 ZELLIGE_CALL void tma_store_wait_read() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Groups) : "memory");
 }
-/// Waits until at most the Groups newest groups have not arrived in global memory.
+/// Waits until the writes of all of this thread's groups, except the newest Groups, are visible in global memory.
 template <int Groups>
 ZELLIGE_CALL void tma_store_wait_complete() {
   asm volatile("cp.async.bulk.wait_group %0;" ::"n"(Groups) : "memory");

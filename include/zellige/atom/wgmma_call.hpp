@@ -34,7 +34,7 @@ ZELLIGE_CALL void wgmma_fence() {
   __trap();
 #endif
 }
-/// Closes a group of the wgmma issued so far, for wgmma_wait.
+/// Closes a group of the wgmma that the warpgroup has issued since its previous group. wgmma_wait counts groups.
 ZELLIGE_CALL void wgmma_commit() {
 #if defined(ZELLIGE_EMULATE)
   emulate::wgmma_commit();

@@ -12,7 +12,8 @@ namespace zellige {
 /// The contiguous dimension of a shared-memory operand: K, or the other one (M of A, N of B).
 enum class Major : uint8_t { K = 0, MN = 1 };
 
-/// `text`: the K extent and the PTX types of D, A and B. `packed`: accumulators per register.
+/// One combination of types: `text` is PTX's K extent and types of D, A and B, as in "16.f32.f16.f16"; `packed` is the
+/// number of accumulators per register.
 template <class T, class U, class D>
 struct wgmma_type;  // not a combination of operands T, U and accumulator registers D
 

@@ -11,7 +11,8 @@
 namespace zellige {
 
 /// Sets `Columns` columns of d, from column `first` on, to the epilogue of their values, two adjacent columns per call.
-/// `p` is the position of d's tile in the matrix. Elements outside the matrix are unchanged.
+/// `thread` is the index among the threads that hold d, `p` the position of d's tile in the matrix. Elements outside
+/// the matrix are unchanged.
 template <int Columns, class Epilogue, class Instruction>
 ZELLIGE_CALL void apply_pairs(const Epilogue& epilogue, Accumulator<Instruction>& d, int first, int thread,
                               Part p) {
@@ -30,8 +31,9 @@ ZELLIGE_CALL void apply_pairs(const Epilogue& epilogue, Accumulator<Instruction>
   }
 }
 
-/// Sets every element of d to the epilogue of its value, for a d that holds the transpose: d's rows are the matrix's
-/// columns. `p` is the position of d's tile in the matrix. Elements outside the matrix are unchanged.
+/// Sets every element of d to the epilogue of its value, for a d that holds a transposed tile: d's rows are the
+/// matrix's columns. `thread` is the index among the threads that hold d, `p` the tile's position in the matrix.
+/// Elements outside the matrix are unchanged.
 template <class Epilogue, class Instruction>
 ZELLIGE_CALL void apply_transposed(const Epilogue& epilogue, Accumulator<Instruction>& d, int thread,
                                    Part p) {

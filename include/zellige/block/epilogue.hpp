@@ -28,12 +28,12 @@ struct GeluTanh {
   }
 };
 
-/// Returns the accumulator unchanged.
+/// Epilogue that returns the accumulator unchanged.
 struct Identity {
   ZELLIGE_CALL float operator()(float x, int, int) const { return x; }
   ZELLIGE_CALL Vec<float, 2> operator()(Vec<float, 2> x, int, int) const { return x; }
 };
-/// Returns Activation(x).
+/// Epilogue that applies an activation, such as Relu: returns Activation::apply(x).
 template <class Activation>
 struct Activate {
   ZELLIGE_CALL float operator()(float x, int, int) const { return Activation::apply(x); }
@@ -41,7 +41,7 @@ struct Activate {
     return {{(*this)(x[0], m, n), (*this)(x[1], m, n + 1)}};
   }
 };
-/// Returns Activation(x + bias[n]) for column n.
+/// Epilogue that adds a bias and applies an activation: returns Activation::apply(x + bias[n]) for column n.
 template <class T, class Activation = Linear>
 struct BiasActivate {
   gmem<const T> bias;
@@ -52,7 +52,8 @@ struct BiasActivate {
     return {{(*this)(x[0], m, n), (*this)(x[1], m, n + 1)}};
   }
 };
-/// Returns Activation(x + bias[n]) + residual[m * pitch + n] for row m and column n. `pitch` is in elements.
+/// Epilogue with bias, activation and residual: returns Activation::apply(x + bias[n]) + residual[m * pitch + n] for
+/// row m and column n. `pitch` is in elements.
 template <class T, class Activation = Linear>
 struct BiasActivateAdd {
   gmem<const T> bias, residual;

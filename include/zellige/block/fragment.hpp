@@ -57,9 +57,10 @@ struct Fragment {
 #pragma unroll
       for (int v = 0; v < values_per_tile; ++v) d[i][v] = x;
   }
-  /// Returns the first of the `neighbours` accumulators of run i.
+  /// Returns a pointer to the accumulators of run i: `neighbours` adjacent columns of one row.
   ZELLIGE_CALL float* run(int i) { return &d[i / tile_runs][i % tile_runs * neighbours]; }
-  /// Returns the two accumulators of run i. Only for instructions whose runs are pairs.
+  /// Returns a pointer to the i-th pair: accumulators of two adjacent columns of one row. Does not compile for an
+  /// OuterProduct whose threads own another number of adjacent columns.
   ZELLIGE_CALL float* pair(int i) {
     static_assert(neighbours == 2, "Fragment: a thread's neighbours in a row are no pair");
     return run(i);
@@ -72,8 +73,8 @@ struct Fragment {
   ZELLIGE_CALL static int warp_n(int warp) { return warp / (WM * WB) % WN; }
   ZELLIGE_CALL static int warp_k(int warp) { return warp / (WM * WB * WN); }
 
-  /// Returns the coordinates of the first element of run i. They may lie outside the matrix if tiles and warps do not
-  /// divide Batch, M or N.
+  /// Returns the coordinates of the first element of run i, the thread's i-th group of adjacent columns. They may lie
+  /// outside the matrix if tiles and warps do not divide Batch, M or N.
   ZELLIGE_CALL static FragmentAt at(int i, int warp, int lane) {
     const int tile = i / tile_runs, unit = tile / width % my_n, mi = tile / (width * my_n) % my_m,
               bi = tile / (width * my_n * my_m);
@@ -93,7 +94,7 @@ struct Fragment {
     constexpr int matrix = runs / my_b;
     return n / (2 * matrix) * (2 * matrix) + n % 2 * matrix + n / 2 % matrix;
   }
-  /// Returns the index, below `lines`, of the thread's row that contains run i.
+  /// Returns the index, below `lines`, of the thread's row that contains run i (a group of adjacent columns).
   ZELLIGE_CALL static constexpr int line(int i) {
     return i / (tile_runs * width * my_n) * tile_runs + i % tile_runs;
   }
@@ -113,7 +114,7 @@ template <class T, class F>
 struct Operand {
   uint32_t a[F::my_b][F::my_m][F::my_n][4];
 
-  /// Stores pair i of F, rounded to T.
+  /// Stores x and y, the accumulators of pair i of the fragment F, rounded to T.
   ZELLIGE_CALL void put(int i, float x, float y) {
     static_assert(F::width * F::Row::n == F::Row::k, "Operand: the producer needs whole units of 16 columns");
 #if defined(ZELLIGE_EMULATE)

@@ -1,4 +1,4 @@
-// Defines Ring: a multistage pipeline of tiles in shared memory, as CUTLASS's PipelineTmaAsync. One producer thread
+// Defines Ring: a multistage pipeline of tiles in shared memory, like CUTLASS's PipelineTmaAsync. One producer thread
 // fills stages by TMA, and consumer warps read and release them.
 //
 //   using Loads = Ring<4, Tiles<16384, 8192>>;            // 4 stages of two tiles, with their bytes

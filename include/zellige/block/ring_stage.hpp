@@ -24,7 +24,7 @@ struct RingStage {
     ++*this;
     return before;
   }
-  /// Moves `steps` uses ahead.
+  /// Advances by `steps` uses of the pipeline, as `steps` increments.
   ZELLIGE_ANYWHERE RingStage& advance(unsigned steps) {
     const unsigned at = static_cast<unsigned>(index) + steps;
     phase ^= at / Stages & 1;

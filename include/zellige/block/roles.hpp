@@ -4,8 +4,8 @@
 //   roles(producer<4, 40>([&] { load(ring); }),           // warps 0 to 3 keep 40 registers; one thread loads
 //         consumer<8, 232>([&] { multiply(ring); }));     // warps 4 to 11 take 232
 //
-// A number of registers needs a role of whole warpgroups (setmaxnreg); 0 leaves the registers unchanged. The last role
-// has all remaining warps.
+// The second template argument is the number of registers per thread. It requires that a role consists of whole
+// warpgroups (setmaxnreg); 0, the default, leaves the registers unchanged. The last role has all remaining warps.
 #pragma once
 #include <zellige/atom/setmaxnreg.hpp>
 

@@ -106,7 +106,7 @@ requires(
   }
   ZELLIGE_CALL AddressTile shift(int elements) const { return {data + elements}; }
 };
-/// AddressTile for static layouts with a swizzle, applied to the offset.
+/// AddressTile for static layouts with a swizzle, which permutes the offsets that the layout returns.
 template <class Pointer, int B, int M, int S, class... Modes, class... Strides, class Index>
 requires(
     B > 0 && S > 0 &&

@@ -60,7 +60,7 @@ struct HeadOrder {
   ZELLIGE_ANYWHERE int iterations(int blocks) const {
     return (per_head() * heads + blocks - 1) / blocks * (Causal ? 2 : 1);
   }
-  /// Returns the tile and head of a block's iteration; tile -1 if it has none.
+  /// Returns the tile and head that block `block` of `blocks` computes in an iteration; tile -1 if it has none.
   ZELLIGE_ANYWHERE Place operator()(int iteration, int block, int blocks) const {
     const int unit = (Causal ? iteration / 2 : iteration) * blocks + block, head = unit / per_head(),
               r = unit % per_head();

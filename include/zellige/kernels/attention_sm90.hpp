@@ -211,7 +211,8 @@ ZELLIGE_CALL void attention_multiply(const TmaDescriptor& o_map, const Attention
   if (w == 0) my_turn();  // completes the other warpgroup's last hand-over
 }
 
-/// The kernel: one block per SM, A::threads threads, A::shared_bytes bytes of shared memory.
+/// Computes O = softmax(scale Q K^T) V. Launch with one block per SM, A::threads threads and A::shared_bytes bytes of
+/// dynamic shared memory.
 template <class A>
 __global__ __launch_bounds__(384, 1) void attention_sm90(const __grid_constant__ TmaDescriptor q,
                                                          const __grid_constant__ TmaDescriptor k,

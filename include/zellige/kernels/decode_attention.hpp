@@ -67,7 +67,7 @@ ZELLIGE_CALL void combine(int parts, Part part, int from, int to, Take take) {
   }
 }
 
-/// The kernel; see the head of this file.
+/// Computes o = softmax(scale q K^T) V for one query token per head. `partial` and `counters` are workspace.
 template <class Plan>
 __global__ void __launch_bounds__(Plan::threads)
     decode_attention(gmem<const typename Plan::Element> q, gmem<const typename Plan::Element> k,

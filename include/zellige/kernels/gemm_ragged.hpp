@@ -54,7 +54,7 @@ ZELLIGE_CALL void copy_lines(const RaggedRows<T>& from, smem<T> to, int row0, in
   if (skip) from.copy_head(to + warp * Plan::line, row, 0, K);
 }
 
-/// The kernel; see the head of this file.
+/// Computes a BM x BN tile of C = epilogue(A B) per block. lda, ldb and ldc are pitches in elements, of any value.
 template <class T, int BM, int BN, int Stages, bool AlongK, class Epilogue>
 __global__ void __launch_bounds__(256, 1)
     gemm_ragged(gmem<const T> A, int64_t lda, gmem<const T> B, int64_t ldb, gmem<T> C, int64_t ldc, int M,

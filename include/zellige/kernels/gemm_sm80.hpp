@@ -35,7 +35,7 @@ struct GemmSm80 {
                     Layout<Shape<_1, _64, Shape<_64, Int<TileN / 64>>>, Stride<_0, _64, Stride<_1, _4096>>>>;
 };
 
-/// The kernel; see the head of this file. lda, ldb and ldc are pitches in elements.
+/// Computes a Tile::m x Tile::n tile of C = epilogue(A B) per block. lda, ldb and ldc are pitches in elements.
 template <class Tile, class Epilogue>
 __global__ void __launch_bounds__(Tile::threads)
     gemm_sm80(gmem<const typename Tile::Element> A, int64_t lda, gmem<const typename Tile::Element> B,

@@ -143,8 +143,8 @@ ZELLIGE_CALL void gemm_multiply(const TmaDescriptor& d_map, const GemmWork<Tile>
   slabs.drain(thread);
 }
 
-/// The kernel: one block per SM, Tile::threads threads, Tile::shared_bytes bytes of shared memory, clusters of
-/// ClusterM.
+/// Computes D = epilogue(A B^T). Launch with one block per SM, clusters of Tile::ClusterM blocks, Tile::threads threads
+/// and Tile::shared_bytes bytes of dynamic shared memory.
 template <class Tile, class Epilogue>
 __global__ __launch_bounds__(384, 1) void gemm_sm90(const __grid_constant__ TmaDescriptor a,
                                                     const __grid_constant__ TmaDescriptor b,

@@ -104,7 +104,8 @@ ZELLIGE_CALL void multiply_rows(const TmaDescriptor& y, const LinearShape& s, co
   out.drain(thread);
 }
 
-/// The kernel: L::threads threads, L::shared_bytes bytes of shared memory; blocks loop over tiles of 64 columns of Y.
+/// Computes Y = epilogue(X W^T). Launch with L::threads threads and L::shared_bytes bytes of dynamic shared memory;
+/// blocks loop over tiles of 64 columns of Y.
 template <class L, class Epilogue>
 __global__ __launch_bounds__(256, 1) void linear_rows_sm90(const __grid_constant__ TmaDescriptor w,
                                                            const __grid_constant__ TmaDescriptor x,

@@ -28,7 +28,7 @@ namespace zellige::kernels {
 
 /// Layout of the weights in memory: N x K or K x N, row-major.
 enum class Weights { nk, kn };
-/// What is computed besides the product; see the head of this file.
+/// What the kernel computes: X W, (X / rms(X)) W, or silu(X W) * (X V).
 enum class Work { product, rms_norm, gated };
 
 /// Configuration of the kernel for up to Rows_ rows, 8 or 16. A stage has 64 * Chunks_ of K. Offsets are bytes of
@@ -171,8 +171,8 @@ ZELLIGE_CALL void linear_multiply(gmem<typename L::Element> y, const LinearShape
   }
 }
 
-/// The kernel: L::threads threads, L::shared_bytes bytes of shared memory; blocks loop over tiles of L::columns
-/// columns.
+/// Computes Y = X W, with an RMSNorm or a gate as L::work says. Launch with L::threads threads and L::shared_bytes
+/// bytes of dynamic shared memory; blocks loop over tiles of L::columns columns. Only gated work reads v.
 template <class L>
 __global__ __launch_bounds__(256, 1) void linear_sm90(const __grid_constant__ TmaDescriptor w,
                                                       const __grid_constant__ TmaDescriptor v,

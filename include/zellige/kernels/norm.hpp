@@ -18,7 +18,8 @@ namespace zellige::kernels {
 
 enum class Norm { rms, layer, plain_rms, plain_layer };
 
-/// The kernel; see the head of this file. Pitches are in elements; bias is read by Norm::layer only.
+/// Sets each row of y to the norm of the row of x. Pitches are in elements. A thread keeps Chunks chunks of V elements;
+/// Long allows rows that do not fit in registers. Only Norm::layer reads `bias`.
 template <Norm Kind, class T, int V, int Threads, int Chunks, bool Long, int BlocksPerSM = 1>
 __global__ void __launch_bounds__(Threads, BlocksPerSM)
     norm(gmem<const T> x, gmem<const T> weight, gmem<const T> bias, gmem<T> y, int rows, int columns,

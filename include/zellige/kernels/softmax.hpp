@@ -18,7 +18,8 @@
 
 namespace zellige::kernels {
 
-/// The kernel; see the head of this file. Pitches are in elements.
+/// Sets each row of y to the softmax of the row of x. Pitches are in elements. A thread keeps Chunks chunks of V
+/// elements; Long allows rows that do not fit in registers.
 template <class T, int V, int Threads, int Chunks, bool Long, int BlocksPerSM = 1>
 __global__ void __launch_bounds__(Threads, BlocksPerSM)
     softmax(gmem<const T> x, gmem<T> y, int rows, int columns, int64_t pitch_x, int64_t pitch_y) {

@@ -23,7 +23,8 @@ template <int Rows, int Slabs>
 using TransposeLayout = Layout<Shape<Shape<_2, _4, _4, Int<Rows / 32>>, _64, Int<Slabs>>,
                                Stride<Stride<_64, _512, _128, _2048>, _1, Int<Rows * 64>>>;
 
-/// The kernel; see the head of this file. `rows` and `columns` are those of x; pitches are in elements.
+/// Transposes a tile of Rows x 64 Slabs elements of x per block. `rows` and `columns` are those of x; pitches are in
+/// elements. Aligned: all of them are multiples of 8, and both matrices start at multiples of 16 bytes.
 template <class T, int Rows, int Slabs, int Threads, bool Aligned>
 __global__ void __launch_bounds__(Threads)
     transpose(gmem<const T> x, gmem<T> y, int rows, int columns, int64_t pitch_x, int64_t pitch_y) {
