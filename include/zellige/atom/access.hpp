@@ -1,11 +1,13 @@
-// Vector loads and stores: one access of N * sizeof(T) = 1, 2, 4, 8 or 16 bytes to global or shared memory.
+// Vector loads and stores: load<N>(p) and store(p, v) move N values of type T between registers and global or
+// shared memory in one access of N * sizeof(T) = 1, 2, 4, 8 or 16 bytes.
 //
 //   Vec<half_t, 8> v = load<8>(pointer);     // one 16-byte load; the pointer is aligned to 16 bytes
 //   store(pointer, v);
 //
-// load_once is for global memory that no thread writes while the kernel runs; the emulator checks that. It is
-// not moved before griddep_wait, and is an ordinary ld.global: nc with L1::no_allocate, L1::evict_first and
-// an L2 policy each cost 4% of the time of a kernel that streams rows (docs/log.md).
+// load_once<N>(p) is a load from global memory that no thread writes while the kernel runs; the emulator checks
+// that. Its ld.global is volatile, so the compiler does not move it before griddep_wait. It has no cache
+// modifiers: ld.global.nc with L1::no_allocate, L1::evict_first or an L2 policy cost 4% of the time of a kernel
+// that streams rows (docs/log.md).
 #pragma once
 
 #include <zellige/atom/pointer.hpp>
@@ -13,6 +15,7 @@
 
 namespace zellige {
 
+/// unqualified<T>::type is T without a top-level const.
 template <class T>
 struct unqualified {
   using type = T;
@@ -22,7 +25,8 @@ struct unqualified<const T> {
   using type = T;
 };
 
-/// The unsigned register type that moves a given number of bytes at once.
+/// register_of<Bytes>::type is the unsigned integer, or vector of 32-bit integers, through which one load or
+/// store moves `Bytes` bytes: 1, 2, 4, 8 or 16.
 template <int Bytes>
 struct register_of;
 template <>
@@ -46,11 +50,13 @@ struct register_of<16> {
   using type = Vec<uint32_t, 4>;
 };
 
+/// True if one load or store instruction can move a T: its size is a power of two of at most 16 bytes.
 template <class T>
 inline constexpr bool is_one_access = sizeof(T) <= 16 && (sizeof(T) & (sizeof(T) - 1)) == 0;
 
 #if defined(ZELLIGE_EMULATE)
 
+/// Returns the N values at `from` as a Vec, read in one access. `from` must be aligned to N * sizeof(T) bytes.
 template <int N, class T>
 ZELLIGE_CALL auto load(emulate::pointer<T> from) {
   using Result = Vec<typename unqualified<T>::type, N>;
@@ -58,6 +64,8 @@ ZELLIGE_CALL auto load(emulate::pointer<T> from) {
   return emulate::read<Result>(from);
 }
 
+/// load<N>(from) of global memory that no thread writes while the kernel runs. The emulator reports a finding if
+/// `from` is in other memory, or in a tensor that the kernel may write.
 template <int N, class T>
 ZELLIGE_CALL auto load_once(emulate::pointer<T> from) {
   if (from.region->space != emulate::Space::global || from.region->writable)
@@ -65,6 +73,7 @@ ZELLIGE_CALL auto load_once(emulate::pointer<T> from) {
   return load<N>(from);
 }
 
+/// Writes the N values of `value` to `to` in one access. `to` must be aligned to N * sizeof(T) bytes.
 template <class T, int N>
 ZELLIGE_CALL void store(emulate::pointer<T> to, const Vec<T, N>& value) {
   static_assert(is_one_access<Vec<T, N>>, "store: one access has 1, 2, 4, 8 or 16 bytes");

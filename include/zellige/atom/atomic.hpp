@@ -1,4 +1,5 @@
-// atomic_increment: a counter in global memory of the blocks that have arrived.
+// atomic_increment: an atomic counter in global memory, by which the last of several thread blocks to finish
+// detects that it is the last.
 //
 //   // every thread: stores its part to global memory
 //   __syncthreads();
@@ -11,8 +12,9 @@
 
 namespace zellige {
 
-/// Increments and returns the previous value; wraps from `last` to 0. Releases the writes of this thread and,
-/// after a barrier, of its block, and acquires those released by earlier increments.
+/// Increments *counter and returns its previous value; sets it to 0 if it was `last` or more (atom.inc). Memory
+/// order is acquire-release at GPU scope. Writes by this thread, and by its block before a barrier that precedes
+/// this call, are visible to threads that increment the same counter later.
 ZELLIGE_CALL unsigned atomic_increment(gmem<unsigned> counter, unsigned last) {
 #if defined(ZELLIGE_EMULATE)
   return emulate::atomic_increment(counter, last);

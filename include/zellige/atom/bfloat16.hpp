@@ -1,5 +1,5 @@
-// bfloat16_t: the upper half of a float. As for half_t, arithmetic is in float, and results assigned to a
-// bfloat16_t are rounded to nearest even.
+// bfloat16_t: a 16-bit float with 8 exponent bits, the upper half of an IEEE float. As for half_t, arithmetic is
+// in float, and a result assigned to a bfloat16_t is rounded to nearest even.
 #pragma once
 
 #include <zellige/atom/narrow_float.hpp>
@@ -18,12 +18,13 @@ struct bfloat16_t {
   }
   ZELLIGE_ANYWHERE bfloat16_t& operator=(float value) { return *this = bfloat16_t(value); }
   ZELLIGE_ANYWHERE bfloat16_t& operator=(FloatOf<bfloat16_t> value) { return *this = bfloat16_t(value); }
+  /// Returns the number whose 16 bits are `bits`.
   ZELLIGE_ANYWHERE static bfloat16_t bitcast(uint16_t bits) {
     bfloat16_t result;
     result.bits = bits;
     return result;
   }
-  /// Packs two rounded floats into one register, the first in the low half.
+  /// Returns `low` and `high`, rounded to nearest even, in the low and the high 16 bits of one register.
   ZELLIGE_ANYWHERE static uint32_t pack(float low, float high) {
 #if defined(__CUDA_ARCH__)
     uint32_t result;

@@ -1,43 +1,48 @@
-// The reference body of an instruction: its result as a pure function of the operands of all its threads.
+// The type of an instruction's reference body: the function that computes its result from the operands of all
+// threads that issue it. The emulator executes it, and the tests compare the hardware with it.
 //
 //   const Instruction* row = find_instruction("SM80_16x8x16_F32F16F16F32_TN");
 //   row->body(*row, {a, b, c, d});             // a[t], b[t], c[t], d[t]: thread t's registers
-// The emulator runs it, the tests check it and the hardware is compared with it. The bodies use the
-// instruction's layouts, types and spaces.
-// types and spaces.
+//
+// A body reads the layouts, number types and memory spaces of the operands from the Instruction passed to it.
 #pragma once
 
 namespace zellige {
 
 struct Instruction;
 
-/// Per thread its registers, or the memory that it addresses; nullptr if it addresses none. An operand that
-/// is in shared memory as a whole is [0], row by row.
+/// The operands of one instruction, for all threads that issue it. a[t] points to the registers of thread t, or
+/// to the memory that it addresses, and is nullptr if it addresses none; b, c and d likewise. If an operand is a
+/// whole tile in shared memory (wgmma), only element 0 is used: it points to the tile's elements, packed row by
+/// row. A copy reads `a` and writes `d`.
 struct BodyOperands {
   const void* const* a;
   const void* const* b;
-  const void* const* c;  // nullptr: zeros
+  const void* const* c;  // the accumulators; nullptr: they are zero
   void* const* d;
-  int sign = 1;  // of the products
+  int sign = 1;  // -1: computes d = c - a b
 };
 
+/// Computes the results of the instruction and writes them to the operands' d.
 using Body = void (*)(const Instruction&, const BodyOperands&);
 
 namespace reference {
 
-/// One thread's operands and results of a matrix instruction.
+/// The registers of A, B and C that one thread passes to the matrix instruction Op.
 template <class Op>
 struct MmaOperands {
   typename Op::ARegisters a;
   typename Op::BRegisters b;
   typename Op::DRegisters c;
 };
+/// The registers of D that one thread receives from the matrix instruction Op.
 template <class Op>
 struct MmaResult {
   typename Op::DRegisters d;
 };
 
-/// A warp's, thread by thread.
+/// The operands of a warp's matrix instruction as BodyOperands: pointers to the registers of the 32 threads, whose
+/// MmaOperands are in[0..31] and whose MmaResults are out[0..31]. The two arrays must outlive this object.
 struct WarpRegisters {
   const void *a[32], *b[32], *c[32];
   void* d[32];

@@ -1,13 +1,13 @@
-// Bulk copies: asynchronous copies of contiguous bytes, without a descriptor. Addresses are aligned to 16
-// bytes, sizes are multiples of 16. Called by one thread.
+// Bulk copies: asynchronous copies of contiguous bytes, without a TMA descriptor (cp.async.bulk). One thread
+// issues each copy. Addresses must be aligned to 16 bytes, and sizes must be multiples of 16.
 //
 //   mbarrier_arrive_expect_tx(full, 8192);
 //   bulk_load(row, source, 8192, full);                // global to shared, completes on the mbarrier
 //   bulk_store(target, row, 8192);                     // shared to global: tma_store_commit, tma_store_wait
 //   bulk_copy_cluster(inbox, rank, mine, 512, full);   // into another block of the cluster, on its mbarrier
 //
-// Before a copy from shared memory written by ordinary code: fence_proxy_async() by the writers, and a
-// barrier.
+// If ordinary stores wrote the shared memory that a copy reads, every thread that wrote must first call
+// fence_proxy_async(), and then meet the issuing thread at a barrier.
 #pragma once
 
 #include <zellige/atom/bfloat16.hpp>
@@ -17,6 +17,8 @@
 
 namespace zellige {
 
+/// Copies `bytes` bytes from global memory to this block's shared memory, asynchronously. The copy completes `bytes`
+/// bytes of the mbarrier's current phase.
 ZELLIGE_CALL void bulk_load(any_pointer to, any_pointer from, unsigned bytes, smem<uint64_t> barrier) {
 #if defined(ZELLIGE_EMULATE)
   emulate::bulk_load(to, from, bytes, barrier, 0);
@@ -28,6 +30,7 @@ ZELLIGE_CALL void bulk_load(any_pointer to, any_pointer from, unsigned bytes, sm
       : "memory");
 #endif
 }
+/// bulk_load with an L2 cache policy. The hint has no effect if ZELLIGE_NO_CACHE_HINTS is defined.
 ZELLIGE_CALL void bulk_load_hint(any_pointer to, any_pointer from, unsigned bytes, smem<uint64_t> barrier,
                                  [[maybe_unused]] CacheHint hint) {
 #if defined(ZELLIGE_EMULATE)
@@ -42,7 +45,9 @@ ZELLIGE_CALL void bulk_load_hint(any_pointer to, any_pointer from, unsigned byte
       : "memory");
 #endif
 }
-/// Loads to the same offset in every block of the mask, and completes on the mbarrier there.
+/// Copies `bytes` bytes from global memory to the shared memory of several blocks of the cluster: of every block
+/// whose rank is a set bit of `mask`, at the offset that `to` has in this block. In each of these blocks, the copy
+/// completes `bytes` bytes of the mbarrier at the offset of `barrier`.
 ZELLIGE_CALL void bulk_load_multicast(any_pointer to, any_pointer from, unsigned bytes,
                                       smem<uint64_t> barrier, uint16_t mask) {
 #if defined(ZELLIGE_EMULATE)
@@ -56,6 +61,8 @@ ZELLIGE_CALL void bulk_load_multicast(any_pointer to, any_pointer from, unsigned
 #endif
 }
 
+/// Copies `bytes` bytes from this block's shared memory to global memory, asynchronously. The copy belongs to the
+/// issuing thread's current bulk group: tma_store_commit closes the group, tma_store_wait waits for it.
 ZELLIGE_CALL void bulk_store(any_pointer to, any_pointer from, unsigned bytes) {
 #if defined(ZELLIGE_EMULATE)
   emulate::bulk_store(to, from, bytes, emulate::Reduction::none, emulate::Element::u8);
@@ -66,6 +73,7 @@ ZELLIGE_CALL void bulk_store(any_pointer to, any_pointer from, unsigned bytes) {
 #endif
 }
 #if defined(ZELLIGE_EMULATE)
+/// The emulator's name of element type T for reductions; u8 if bulk_reduce_add has no such type.
 template <class T>
 inline constexpr emulate::Element element_of = emulate::Element::u8;
 template <>
@@ -79,6 +87,7 @@ inline constexpr emulate::Element element_of<int32_t> = emulate::Element::s32;
 template <>
 inline constexpr emulate::Element element_of<uint32_t> = emulate::Element::u32;
 #else
+/// The PTX type suffix of cp.reduce.async.bulk.add for element type T.
 template <class T>
 struct bulk_add_suffix;
 template <>
@@ -103,7 +112,8 @@ struct bulk_add_suffix<uint32_t> {
 };
 #endif
 
-/// Adds instead: elements of type float, half_t, bfloat16_t, int32_t or uint32_t.
+/// Adds `bytes` bytes of shared memory, as elements of type T, to the elements of global memory at `to`. Like
+/// bulk_store, but each element is updated atomically. T is float, half_t, bfloat16_t, int32_t or uint32_t.
 template <class T>
 ZELLIGE_CALL void bulk_reduce_add(any_pointer to, any_pointer from, unsigned bytes) {
 #if defined(ZELLIGE_EMULATE)
@@ -119,8 +129,9 @@ ZELLIGE_CALL void bulk_reduce_add(any_pointer to, any_pointer from, unsigned byt
 #endif
 }
 
-/// Copies from this block's shared memory to that of the cluster's block `rank`, at the offset of `to` in
-/// this block; completes on the mbarrier at `barrier`'s offset there.
+/// Copies `bytes` bytes from this block's shared memory to the shared memory of the cluster's block `rank`, at the
+/// offset that `to` has in this block. The copy completes `bytes` bytes of block `rank`'s mbarrier at the offset of
+/// `barrier`.
 ZELLIGE_CALL void bulk_copy_cluster(any_pointer to, unsigned rank, any_pointer from, unsigned bytes,
                                     smem<uint64_t> barrier) {
 #if defined(ZELLIGE_EMULATE)
@@ -133,7 +144,8 @@ ZELLIGE_CALL void bulk_copy_cluster(any_pointer to, unsigned rank, any_pointer f
       : "memory");
 #endif
 }
-/// One 4-byte value into the shared memory of block `rank`; counts 4 bytes on the barrier there.
+/// Stores `value` asynchronously to the shared memory of the cluster's block `rank`, at the offset that `to` has in
+/// this block. The store completes 4 bytes of block `rank`'s mbarrier at the offset of `barrier`.
 ZELLIGE_CALL void store_async(any_pointer to, unsigned rank, uint32_t value, smem<uint64_t> barrier) {
 #if defined(ZELLIGE_EMULATE)
   emulate::store_async(to, rank, value, barrier);

@@ -1,11 +1,12 @@
-// copy by bulk copies: contiguous bytes between global and shared memory, without a descriptor. Called by one
-// thread.
+// copy(...) by bulk copies (cp.async.bulk): moves contiguous bytes between tensors in global and shared memory,
+// without a TMA descriptor. One thread calls it.
 //
 //   copy(Copy_Traits<SM90_BULK_COPY_AUTO>{}.with(barrier), gRow, sRow);    global to shared
 //   copy(Copy_Traits<SM90_BULK_COPY_AUTO>{}, sRow, gRow);                  and back: tma_store_arrive()
 //
-// AUTO moves the longest run that is contiguous in both; _G2S and _S2G are atoms of a fixed number of bits,
-// tiled like any other.
+// SM90_BULK_COPY_AUTO issues one copy for each of the longest pieces that are contiguous in both tensors.
+// SM90_BULK_COPY_G2S and SM90_BULK_COPY_S2G copy a fixed number of bits per instruction and are tiled like any
+// other copy atom.
 #pragma once
 
 #include <zellige/atom/bulk_copy.hpp>
@@ -13,9 +14,10 @@
 
 namespace zellige {
 
+/// SM90_BULK_COPY_G2S once it has its mbarrier, from .with(barrier); only then can it run.
 struct SM90_BULK_COPY_G2S_OP : SM90_BULK_COPY_G2S {};
 
-/// With the mbarrier on which it completes.
+/// A bulk load of `Bits` bits, with the mbarrier on which it completes.
 template <class Bits>
 struct Copy_Traits<SM90_BULK_COPY_G2S_OP, Bits> {
   using ThrID = Layout<_1>;
@@ -26,7 +28,7 @@ struct Copy_Traits<SM90_BULK_COPY_G2S_OP, Bits> {
   smem<uint64_t> barrier;
 };
 namespace detail {
-// Copies one run of bytes; both addresses are multiples of 16 bytes.
+// One instruction copies `Bits` contiguous bits; both addresses must be multiples of 128 bits.
 template <class Bits, class S, class D>
 struct access_of<Copy_Traits<SM90_BULK_COPY_G2S_OP, Bits>, S, D> {
   static constexpr Access value = {int(Bits::value), int(Bits::value), 128, 128};
@@ -56,11 +58,14 @@ ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_BULK_COPY_S2G, Bits> con
   bulk_store(first_address(dst), first_address(src), Bits::value / 8);
 }
 
-/// Copies the longest runs common to the two layouts.
+/// A bulk load whose piece size is the longest contiguous piece common to the two layouts, with the mbarrier on
+/// which it completes.
 template <>
 struct Copy_Traits<SM90_BULK_COPY_AUTO, smem<uint64_t>> {
   smem<uint64_t> barrier;
 };
+/// A bulk store whose piece size is the longest contiguous piece common to the two layouts. .with(barrier) makes it
+/// a load.
 template <>
 struct Copy_Traits<SM90_BULK_COPY_AUTO> {
   template <class Barrier>
@@ -70,14 +75,16 @@ struct Copy_Traits<SM90_BULK_COPY_AUTO> {
 };
 
 namespace detail {
-/// A load if there is a barrier, else a store.
+/// Copies `src` to `dst` by one bulk copy per longest piece that is contiguous in both tensors and that no swizzle
+/// splits: by bulk_load with `barrier` if it is given, else by bulk_store. Fails to compile if that piece is no
+/// multiple of 16 bytes.
 template <tensor_like S, tensor_like D, class... Barrier>
 ZELLIGE_DEVICE inline void each_common_run(S const& src, D& dst, Barrier const&... barrier) {
   static_assert(same_representation<S, remove_cvref_t<D>>,
                 "SM90_BULK_COPY_AUTO: source and destination differ in type");
   using DT = remove_cvref_t<D>;
   auto const common = max_common_layout(src.layout(), dst.layout());
-  // No longer than the runs that a swizzle preserves.
+  // A piece is at most as long as the bits that the swizzles of both pointers keep contiguous.
   constexpr int each = sizeof_bits_v<typename S::value_type>;
   constexpr long long kept =
       bits_kept_together<typename S::iterator> < bits_kept_together<typename DT::iterator>

@@ -1,6 +1,6 @@
-// cast: converts between number types as PyTorch does: to nearest even; overflow becomes infinity or, in
-// e4m3, which has none, NaN; integers truncate, int8 keeps the lower 8 bits. The result has the register type
-// in which kernels compute.
+// cast<T>(x): the value of x after a conversion to number type T, with PyTorch's rules. Floats are rounded to
+// nearest even, and overflow becomes infinity, or NaN in e4m3, which has no infinity. Integers truncate, and int8
+// keeps the lower 8 bits. The result is a float, or an int for integer types, because kernels compute in these.
 //
 //   float y = cast<float_e4m3_t>(465.0f);         // NaN;  cast<float_e4m3_t, true>(465.0f) is 448: it saturates
 //   int i = cast<int8_t>(200);                    // -56;  cast<int8_t, true>(200) is 127
@@ -33,7 +33,7 @@ struct register_of<int8_t> {
 template <class T>
 inline constexpr bool is_float_register = is_same_v<typename register_of<T>::type, float>;
 
-/// The greatest finite number of a type.
+/// The greatest finite value of T.
 template <class T>
 inline constexpr float greatest = 0x1.fffffep127f;
 template <>
@@ -46,12 +46,12 @@ template <>
 inline constexpr float greatest<float_e5m2_t> = 57344.0f;
 }  // namespace detail
 
-/// The type in which a stored number is computed: int for integers, else float.
+/// The type in which kernels compute with numbers stored as T: int for int and int8_t, else float.
 template <class T>
 using register_t = typename detail::register_of<T>::type;
 
-/// Converts to the stored type. The constructors of float_e4m3_t and float_e5m2_t saturate; `nearest` does
-/// not.
+/// Returns x as a T: floats are rounded to nearest even, integers are truncated. Overflow becomes infinity, or NaN
+/// in float_e4m3_t; so 8-bit floats are made by T::nearest, because their constructors saturate.
 template <class T>
 ZELLIGE_ANYWHERE T rounded(float x) {
   if constexpr (!detail::is_float_register<T>)
@@ -69,9 +69,11 @@ ZELLIGE_ANYWHERE T rounded(int x) {
     return static_cast<T>(x);
 }
 
-/// The value that tensor cores read of a float in a tf32 matmul.
+/// Returns x rounded to tf32 (10 mantissa bits; to nearest, ties away from zero), as an operand of a tf32 matmul.
 ZELLIGE_ANYWHERE float to_tf32(float x) { return tfloat32_t(x); }
 
+/// Returns the value of x after a conversion to T, as a float or an int. If Saturate, x is first clamped to T's
+/// finite range (8-bit integers: -128 to 127).
 template <class T, bool Saturate = false>
 ZELLIGE_ANYWHERE register_t<T> cast(float x) {
   if constexpr (!detail::is_float_register<T>)

@@ -1,4 +1,5 @@
-// Thread-block clusters: blocks that are co-scheduled and can access each other's shared memory.
+// Thread-block clusters: the rank of a block in its cluster, the cluster's barrier, and pointers into the shared
+// memory of the cluster's other blocks (distributed shared memory).
 //
 //   unsigned rank = cluster_ctarank();
 //   cluster_sync();                                       // the shared memory of all blocks is ready
@@ -12,7 +13,7 @@
 
 namespace zellige {
 
-/// This block's rank in its cluster, x fastest.
+/// Returns this block's rank in its cluster, 0 to cluster_nctarank() - 1, with x varying fastest.
 ZELLIGE_CALL unsigned cluster_ctarank() {
 #if defined(ZELLIGE_EMULATE)
   return emulate::self().cluster_rank;
@@ -22,7 +23,7 @@ ZELLIGE_CALL unsigned cluster_ctarank() {
   return r;
 #endif
 }
-/// The number of blocks in the cluster.
+/// Returns the number of blocks in the cluster.
 ZELLIGE_CALL unsigned cluster_nctarank() {
 #if defined(ZELLIGE_EMULATE)
   const emulate::dim3& c = emulate::self().cluster_size;
@@ -37,7 +38,7 @@ ZELLIGE_CALL unsigned cluster_nctarank() {
 struct ClusterIndex {
   unsigned x, y, z;
 };
-/// This block's index in its cluster.
+/// Returns the three-dimensional index of this block in its cluster.
 ZELLIGE_CALL ClusterIndex cluster_ctaid() {
 #if defined(ZELLIGE_EMULATE)
   const emulate::Thread& t = emulate::self();
@@ -51,7 +52,8 @@ ZELLIGE_CALL ClusterIndex cluster_ctaid() {
 #endif
 }
 
-/// All threads of the cluster arrive; their earlier writes are visible to threads that wait afterwards.
+/// Arrives at the cluster's barrier; every thread of the cluster must call it. Earlier writes of this thread are
+/// visible to threads that return from the matching cluster_wait().
 ZELLIGE_CALL void cluster_arrive() {
 #if defined(ZELLIGE_EMULATE)
   emulate::cluster_arrive(true);
@@ -59,7 +61,8 @@ ZELLIGE_CALL void cluster_arrive() {
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
 #endif
 }
-/// Without a release: after fence_mbarrier_init, which has its own.
+/// cluster_arrive() that does not make this thread's writes visible to other threads. It suffices after
+/// fence_mbarrier_init(), which itself is a release.
 ZELLIGE_CALL void cluster_arrive_relaxed() {
 #if defined(ZELLIGE_EMULATE)
   emulate::cluster_arrive(false);
@@ -67,6 +70,7 @@ ZELLIGE_CALL void cluster_arrive_relaxed() {
   asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
 #endif
 }
+/// Waits until all threads of the cluster have arrived at the cluster's barrier.
 ZELLIGE_CALL void cluster_wait() {
 #if defined(ZELLIGE_EMULATE)
   emulate::cluster_wait();
@@ -74,13 +78,14 @@ ZELLIGE_CALL void cluster_wait() {
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 #endif
 }
+/// The barrier of all threads of the cluster: cluster_arrive(), then cluster_wait().
 ZELLIGE_CALL void cluster_sync() {
   cluster_arrive();
   cluster_wait();
 }
 
-/// The same offset in the shared memory of the cluster's block `rank`: distributed shared memory, accessed
-/// like the block's own.
+/// Returns a pointer to the shared memory of the cluster's block `rank`, at the offset that `pointer` has in this
+/// block's shared memory. Ordinary loads and stores through it access that block's memory.
 #if defined(ZELLIGE_EMULATE)
 template <class T>
 ZELLIGE_CALL smem<T> mapa(emulate::pointer<T> pointer, unsigned rank) {
@@ -93,7 +98,7 @@ ZELLIGE_CALL T* mapa(T* pointer, unsigned rank) {
   asm("mapa.u64 %0, %1, %2;" : "=l"(mapped) : "l"(pointer), "r"(rank));
   return mapped;
 }
-/// The 32-bit address for PTX's .shared::cluster operands.
+/// Returns mapa(pointer, rank) as a 32-bit address in the .shared::cluster window, for PTX operands.
 ZELLIGE_CALL uint32_t cluster_address(const void* pointer, unsigned rank) {
   uint32_t mapped;
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(mapped) : "r"(smem_address(pointer)), "r"(rank));

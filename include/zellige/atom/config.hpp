@@ -1,15 +1,16 @@
-// Compilation modes of the instructions. The same source code builds three ways:
+// Defines the macros and integer types by which the headers of atom/ build in three ways from one source:
 //   nvcc, NVRTC                    device code; nothing of the standard library is included
 //   g++ -DZELLIGE_EMULATE          the emulator: every call is checked and computed in <zellige/emulate/>
 //   any host compiler              the number types, conversions and the instruction table only
 #pragma once
 
-// ZELLIGE_CALL: a kernel function. ZELLIGE_ANYWHERE: a kernel and host function.
+// ZELLIGE_CALL declares a function that kernels call; plain host builds do not define it. ZELLIGE_ANYWHERE declares a
+// function for kernels and for the host.
 #if defined(__CUDACC__)
 #define ZELLIGE_CALL __device__ __forceinline__
 #define ZELLIGE_ANYWHERE __host__ __device__ __forceinline__
 #elif defined(ZELLIGE_EMULATE)
-// Always inlined, so that a return address inside the emulator is the line of the kernel, not of this header.
+// Always inlined, so that the emulator's reports name the calling line of the kernel, not a line of these headers.
 #define ZELLIGE_CALL [[gnu::always_inline]] inline
 #define ZELLIGE_ANYWHERE [[gnu::always_inline]] inline
 #else

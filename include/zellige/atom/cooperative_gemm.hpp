@@ -1,12 +1,12 @@
-// cooperative_gemm: a matmul of shared-memory tensors by all threads of a TiledMMA; every thread passes its
+// cooperative_gemm: multiplies matrices in shared memory by all threads of a TiledMMA. Each thread passes its
 // index.
 //
 //   cooperative_gemm(tid, mma, alpha, sA, sB, beta, sC);          sC = alpha * sA * sB^T + beta * sC
 //   cooperative_gemm(tid, mma, sA, sB, rC);                       rC += sA * sB^T (partition_fragment_C)
 //
 // Further arguments: the functions applied to each value of A, B and C on load and of C on store, then the
-// instructions that copy A, B and C in and C out. Tensors that the tiles do not divide are copied value by
-// value. The caller needs a barrier before reading sC.
+// instructions that copy A, B and C in and C out. Tensors whose extents are no multiples of the MMA's tile are
+// copied value by value. The caller needs a barrier before reading sC.
 #pragma once
 
 #include <zellige/atom/copy_call.hpp>
@@ -18,12 +18,13 @@
 namespace zellige {
 namespace detail {
 
+/// True if the extents M, N and K of A (M, K) and B (N, K) are multiples of the tile of the TiledMMA.
 template <class Mma, class A, class B>
 inline constexpr bool tiles_divide = decltype(evenly_divides(
     make_shape(size<0>(lvalue<A const>()), size<0>(lvalue<B const>()), size<1>(lvalue<A const>())),
     tile_shape(lvalue<Mma const>())))::value;
 
-/// to(i) = T(f(from(i))).
+/// Sets to(i) = T(f(from(i))) for every i, where T is the element type of `to`.
 template <class From, class To, class F>
 ZELLIGE_HOST_DEVICE constexpr void convert_each(From const& from, To&& to, F const& f) {
   using T = typename remove_cvref_t<To>::value_type;
@@ -31,6 +32,8 @@ ZELLIGE_HOST_DEVICE constexpr void convert_each(From const& from, To&& to, F con
   for (int i = 0; i < int(size(to)); ++i) to(i) = static_cast<T>(f(loaded(from(i))));
 }
 
+/// rc += load_a(A) * load_b(B)^T, the part of thread `tid`, for A (M, K) and B (N, K) of whole tiles. Copies one
+/// K block at a time to registers, by the instructions CopyA and CopyB, and multiplies it.
 template <class CopyA, class CopyB, class Mma, class A, class B, class RC, class LoadA, class LoadB>
 ZELLIGE_HOST_DEVICE constexpr void multiply_tiles(unsigned tid, Mma const& mma, A const& a, B const& b,
                                                   RC& rc, LoadA const& load_a, LoadB const& load_b) {
@@ -60,7 +63,8 @@ ZELLIGE_HOST_DEVICE constexpr void multiply_tiles(unsigned tid, Mma const& mma, 
   }
 }
 
-/// Elements outside the tensor are zero.
+/// Sets r, a thread's registers, to load(e) for each element e of `part(x)`, the thread's partition of x. Elements
+/// of partial tiles that are outside x become zero.
 template <class Part, class X, class R, class Load>
 ZELLIGE_HOST_DEVICE constexpr void load_inside(Part const& part, X const& x, R&& r, Load const& load) {
   using T = typename remove_cvref_t<R>::value_type;
@@ -70,6 +74,8 @@ ZELLIGE_HOST_DEVICE constexpr void load_inside(Part const& part, X const& x, R&&
   for (int i = 0; i < int(size(r)); ++i)
     r(i) = elem_less(at(i), shape(x)) ? static_cast<T>(load(loaded(from(i)))) : T{};
 }
+/// rc += load_a(A) * load_b(B)^T, the part of thread `tid`, for A (M, K) and B (N, K) with partial tiles. Copies
+/// value by value.
 template <class Mma, class A, class B, class RC, class LoadA, class LoadB>
 ZELLIGE_HOST_DEVICE constexpr void multiply_inside(unsigned tid, Mma const& mma, A const& a, B const& b,
                                                    RC& rc, LoadA const& load_a, LoadB const& load_b) {
@@ -81,6 +87,7 @@ ZELLIGE_HOST_DEVICE constexpr void multiply_inside(unsigned tid, Mma const& mma,
   gemm(mma, ra, rb, rc);
 }
 
+/// Returns alpha * sum + beta * before, or alpha * sum if `reads` is false.
 template <class Alpha, class Beta, class RC, class T>
 ZELLIGE_HOST_DEVICE constexpr auto scaled(Alpha const& alpha, RC const& sum, bool reads, Beta const& beta,
                                           T const& before) {
@@ -90,7 +97,8 @@ ZELLIGE_HOST_DEVICE constexpr auto scaled(Alpha const& alpha, RC const& sum, boo
 
 }  // namespace detail
 
-/// rC += A * B^T.
+/// rc += load_a(A) * load_b(B)^T. A is (M, K), B is (N, K), and `rc` is the fragment of thread `tid`, from
+/// partition_fragment_C. All threads of `mma` call it.
 template <class... Args, tensor_like A, tensor_like B, tensor_like RC, class LoadA = as_it_is,
           class LoadB = as_it_is, class CopyA = DefaultCopy, class CopyB = DefaultCopy>
 ZELLIGE_HOST_DEVICE constexpr void cooperative_gemm(unsigned tid, TiledMMA<Args...> const& mma, A const& a,
@@ -104,7 +112,9 @@ ZELLIGE_HOST_DEVICE constexpr void cooperative_gemm(unsigned tid, TiledMMA<Args.
     detail::multiply_inside(tid, mma, a, b, rc, load_a, load_b);
 }
 
-/// C = store(alpha * sum of load_a(A) * load_b(B) + beta * load_c(C)); C is not read if beta is 0.
+/// Sets C = store(alpha * load_a(A) * load_b(B)^T + beta * load_c(C)), where A is (M, K), B is (N, K) and C is
+/// (M, N). All threads of `mma` call it; thread `tid` writes its own elements of C. C is not read if beta is 0.
+/// Fails to compile if static extents of A, B and C differ.
 template <class... Args, class Alpha, tensor_like A, tensor_like B, class Beta, tensor_like C,
           class LoadA = as_it_is, class LoadB = as_it_is, class LoadC = as_it_is, class Store = as_it_is,
           class CopyA = DefaultCopy, class CopyB = DefaultCopy, class CopyInC = DefaultCopy,
@@ -155,14 +165,14 @@ requires(!tensor_like<Alpha>) ZELLIGE_HOST_DEVICE
   }
 }
 
-/// CuTe 3's name.
+/// CuTe 3's name of cooperative_gemm(tid, mma, alpha, a, b, beta, c, ...), called through the ThrMMA of one thread.
 template <class Tiled, class At, class Alpha, tensor_like A, tensor_like B, class Beta, tensor_like C,
           class LoadA = as_it_is, class LoadB = as_it_is, class LoadC = as_it_is, class Store = as_it_is>
 requires(!tensor_like<Alpha>) ZELLIGE_HOST_DEVICE
     constexpr void gemm(ThrMMA<Tiled, At> const& mine, Alpha const& alpha, A const& a, B const& b,
                         Beta const& beta, C&& c, LoadA const& load_a = {}, LoadB const& load_b = {},
                         LoadC const& load_c = {}, Store const& store = {}) {
-  // A thread's index is its position in the layout of threads.
+  // The thread index is the value of the thread layout (V, M, N, K) at the ThrMMA's coordinate.
   cooperative_gemm(
       unsigned(crd2idx(mine.thr_vmnk_, mine.thr_layout_vmnk_.shape(), mine.thr_layout_vmnk_.stride())),
       static_cast<Tiled const&>(mine), alpha, a, b, beta, c, load_a, load_b, load_c, store);

@@ -1,10 +1,11 @@
-// Copy_Traits and Copy_Atom: a copy instruction and its (thread, value) layouts, as types.
+// Copy_Traits<Op> and Copy_Atom<Op, T>: a copy instruction with its thread-value layouts, as types. The traits
+// count bits, the atom counts elements of type T.
 //
 //   using Atom = Copy_Atom<SM75_U32x4_LDSM_N, half_t>;
 //   Atom::ValLayoutSrc{}       (_32,_8):(_8,_1)                eight elements per thread, a row of 16 bytes
 //   Atom::ValLayoutDst{}       (_32,(_2,_4)):(_2,(_1,_64))     two neighbours of each of four matrices
 //
-// An element type that threads of the instruction would have to share is refused.
+// An atom fails to compile if an element of type T would span several threads of the instruction.
 #pragma once
 
 #include <zellige/atom/tiled_plan.hpp>
@@ -14,7 +15,8 @@
 namespace zellige {
 namespace detail {
 
-/// The row of an instruction's type: a member of the type, or found by its name.
+/// copy_row_of<Op>::value is the descriptor of copy instruction Op: Op::row(), or the entry of copy_rows with the
+/// name Op::name. It converts to false if Op has neither.
 template <class Op>
 struct copy_row_of {
   ZELLIGE_ALGEBRA static constexpr CopyRow make() {
@@ -35,6 +37,8 @@ template <class S, class D>
 struct copy_row_of<UniversalCopy<S, D>> {
   static constexpr CopyRow value = vector_copy(sizeof_bits<S>::value);
 };
+/// The layout (thread, bit) -> bit of copy instruction Op at its source, its destination or in its reference order,
+/// or the layout of its threads; copy_layout_t is the same as a Layout type.
 template <class Op, CopyPart part>
 struct copy_layout_of {
   static constexpr auto value = planned<16>(algebra::copy_layout(copy_row_of<Op>::value, part));
@@ -42,7 +46,8 @@ struct copy_layout_of {
 template <class Op, CopyPart part>
 using copy_layout_t = planned_layout<copy_layout_of<Op, part>>;
 
-/// Converts (thread, bit) to elements of the given width, or refuses.
+/// Converts `Layout`, (thread, bit) -> bit, to (thread, value) -> element for elements of `bits` bits. Records the
+/// violated rule if an element would span threads, or if wrong_for (see CopyRow) is not 0.
 template <class Layout, int bits, int wrong_for>
 struct copy_values_of {
   ZELLIGE_ALGEBRA static constexpr auto make() {
@@ -56,6 +61,9 @@ struct copy_values_of {
   }
   static constexpr auto value = make();
 };
+/// Returns `BitLayout`, (thread, bit) -> bit, as (thread, value) -> element for elements of `bits` bits. Fails to
+/// compile, with one error that names the violated rule, if an element would span threads, or if wrong_for (see
+/// CopyRow) is not 0.
 template <class BitLayout, int bits, int wrong_for>
 ZELLIGE_HOST_DEVICE constexpr auto values_of_bits() {
   using P = copy_values_of<BitLayout, bits, wrong_for>;
@@ -68,6 +76,9 @@ ZELLIGE_HOST_DEVICE constexpr auto values_of_bits() {
 }
 }  // namespace detail
 
+/// The layouts of copy instruction Op, (thread, bit) -> bit, at its source, at its destination, and in the reference
+/// order in which TiledCopy distributes values. Specialisations for `Args` also hold the run-time arguments of the
+/// instruction, such as an mbarrier.
 template <class Op, class... Args>
 struct Copy_Traits {
   static_assert(bool(detail::copy_row_of<Op>::value),
@@ -87,7 +98,7 @@ struct Copy_Traits<UniversalCopy<S, D>> {
   using Operation = UniversalCopy<S, D>;
 };
 namespace detail {
-/// A cp.async with zero fill controlled by a predicate.
+/// The traits of a cp.async that copies if `pred` is true, and otherwise writes zeros to its destination.
 template <class Op>
 struct zero_fill_traits {
   using ThrID = Layout<_1>;
@@ -109,12 +120,15 @@ struct Copy_Traits<SM80_CP_ASYNC_CACHEGLOBAL_ZFILL<TS, TD>>
   ZELLIGE_HOST_DEVICE constexpr Copy_Traits with(bool pred) const { return {{pred}}; }
 };
 namespace detail {
+/// CopyRow::wrong_for of the instruction, 0 if the traits have run-time arguments.
 template <class Traits>
 struct wrong_for : Int<0> {};
 template <class Op>
 struct wrong_for<Copy_Traits<Op>> : Int<copy_row_of<Op>::value.wrong_for> {};
 }  // namespace detail
 
+/// Copy_Atom<Op, T> or Copy_Atom<Copy_Traits<...>, T>: a copy instruction for elements of type T, with its layouts
+/// (thread, value) -> element.
 template <class... Args>
 struct Copy_Atom;
 template <class Op, class T>
@@ -142,14 +156,16 @@ struct Copy_Atom<Copy_Traits<Args...>, T> : Copy_Traits<Args...> {
   ZELLIGE_HOST_DEVICE constexpr Copy_Atom(Traits const& traits) : Traits(traits) {}
   ZELLIGE_HOST_DEVICE constexpr Traits const& traits() const { return *this; }
 
-  /// The instruction with its run-time arguments: a barrier, a predicate, a mask.
+  /// Returns the atom with the run-time arguments of its instruction, for example an mbarrier, a predicate or a
+  /// multicast mask.
   template <class... Extra>
   ZELLIGE_HOST_DEVICE constexpr auto with(Extra&&... extra) const {
     auto const traits = Traits::with(static_cast<Extra&&>(extra)...);
     return Copy_Atom<remove_cvref_t<decltype(traits)>, T>(traits);
   }
 
-  /// One instruction, on tensors of rank 1 of its size; for higher ranks, one per remaining coordinate.
+  /// Issues one instruction, if one of the two tensors of rank 1 has its number of elements. Otherwise the tensors'
+  /// only mode must be a tuple (V, Rest...), and one instruction is issued for each coordinate of Rest.
   ZELLIGE_CALLS_BACK
   template <tensor_like S, tensor_like D>
   ZELLIGE_HOST_DEVICE constexpr void call(S const& src, D&& dst) const {

@@ -1,14 +1,14 @@
-// copy with an instruction, or a tiling of one: copy(atom, src, dst) of tensors from partition_S and
-// partition_D.
+// copy(atom, src, dst): copies a thread's partition of a tensor by a Copy_Atom or a TiledCopy. src and dst are
+// from partition_S and partition_D.
 //
 //   copy(copy_a, mine.partition_S(gA), mine.partition_D(sA));     (V, M, K): one instruction for every (M, K)
 //   copy_if(copy_a, predicate, src, dst);                         instructions with a true predicate
 //   copy(copy_a.with(valid), src, dst);                           a cp.async that zero-fills invalid elements
 //
-// A predicate is a tensor of (M, K), or of (V, M, K), whose first value in V decides for the instruction, or
-// a function of the index of the instruction.
+// A predicate is a tensor of shape (M, K); or of shape (V, M, K), whose first value in V decides for the whole
+// instruction; or a function of the index of the instruction.
 //
-// Asynchronous copies (cp.async) are completed by their own calls: cp_async_fence(), cp_async_wait<N>().
+// cp.async copies complete at cp_async_fence() and cp_async_wait<N>(), which the caller issues.
 #pragma once
 
 #include <zellige/atom/fragment_registers.hpp>
@@ -30,6 +30,8 @@ concept copy_like = requires {
   typename T::ThrID;
 };
 
+/// copy_unpack(traits, src, dst): issues the instruction of the traits once. `src` and `dst` are tensors of rank 1
+/// with the instruction's number of elements. This overload assigns one element of type S to one of type D.
 template <class S, class D, tensor_like TS, tensor_like TD>
 ZELLIGE_HOST_DEVICE constexpr void copy_unpack(Copy_Traits<UniversalCopy<S, D>> const&, TS const& src,
                                                TD&& dst) {
@@ -52,14 +54,17 @@ ZELLIGE_HOST_DEVICE constexpr void copy_unpack(
 #if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
 namespace detail {
 
-/// True if X is in this memory or (unless `reported`) its memory is unknown.
+/// True if tensor X is in memory space `Memory` (gmem_tag, smem_tag), or if its pointer has no memory space and
+/// `reported` is false.
 template <class Memory, class X, bool reported = false>
 inline constexpr bool may_be_in = is_same_v<typename X::engine_type::memory, Memory> ||
                                   (!reported && is_same_v<typename X::engine_type::memory, void>);
 
+/// A copy instruction whose CopyRow::kind is one of `kinds`.
 template <class Op, CopyRow::Kind... kinds>
 concept of_kind = ((copy_row_of<Op>::value.kind == kinds) || ...);
 
+/// Loads n (1, 2 or 4) 8x8 matrices by ldmatrix; `row` points to the 16-byte row that this thread addresses.
 template <bool transposed, int n, class Row>
 ZELLIGE_CALL void load_matrices(uint32_t (&r)[n], Row const& row) {
   if constexpr (n == 1 && !transposed) ldmatrix_x1(r, row);
@@ -69,6 +74,7 @@ ZELLIGE_CALL void load_matrices(uint32_t (&r)[n], Row const& row) {
   if constexpr (n == 2 && transposed) ldmatrix_x2_trans(r, row);
   if constexpr (n == 4 && transposed) ldmatrix_x4_trans(r, row);
 }
+/// Stores n (1, 2 or 4) 8x8 matrices by stmatrix; `row` points to the 16-byte row that this thread addresses.
 template <bool transposed, int n, class Row>
 ZELLIGE_CALL void store_matrices(Row const& row, uint32_t const (&r)[n]) {
   if constexpr (n == 1 && !transposed) stmatrix_x1(row, r);
@@ -78,7 +84,8 @@ ZELLIGE_CALL void store_matrices(Row const& row, uint32_t const (&r)[n]) {
   if constexpr (n == 2 && transposed) stmatrix_x2_trans(row, r);
   if constexpr (n == 4 && transposed) stmatrix_x4_trans(row, r);
 }
-/// Threads at a distance of 1 or 4 exchange a register, which transposes the 2 x 2 registers of the two.
+/// Transposes the 2 x 2 matrix of the registers of two threads, whose lane indices differ by 1 or 4 according to Op:
+/// the lower lane's r[1] and the upper lane's r[0] are exchanged by a warp shuffle.
 template <class Op>
 ZELLIGE_CALL void exchange_registers(uint32_t (&r)[2]) {
   constexpr unsigned distance = copy_row_of<Op>::value.kind == CopyRow::Kind::shuffle1 ? 1 : 4;
@@ -92,6 +99,7 @@ ZELLIGE_CALL void exchange_registers(uint32_t (&r)[2]) {
 
 }  // namespace detail
 
+/// Issues one cp.async. With zero fill, writes zeros if the predicate of the traits is false.
 template <class Op, tensor_like TS, tensor_like TD>
 requires requires { Op::fills_zeros; }
 ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<Op> const& traits, TS const& src, TD&& dst) {
@@ -144,7 +152,7 @@ copy_unpack(Copy_Traits<Op> const&, TS const& src, TD&& dst) {
   store_registers(dst, r);
 }
 
-/// CuTe's names for closing a group of cp.async, and for waiting until all but N groups have arrived.
+/// CuTe's name of cp_async_commit(): closes the current group of cp.async copies.
 ZELLIGE_CALL void cp_async_fence() { cp_async_commit(); }
 #endif
 
@@ -152,17 +160,20 @@ template <copy_like C, tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy(C const& c, S const& src, D&& dst);
 
 namespace detail {
+/// The predicate that is true for every index.
 struct Always {
   template <class I>
   ZELLIGE_HOST_DEVICE constexpr bool operator()(I const&) const {
     return true;
   }
 };
+/// A Copy_Atom or TiledCopy of a cp.async that can write zeros in place of the source.
 template <class C>
 concept fills_zeros = requires {
   requires C::Traits::Operation::fills_zeros;
 };
-/// Runs one instruction if the predicate is true; otherwise one with zero fill zeroes its destination.
+/// Issues one instruction if `holds` is true. Otherwise does nothing, or, for a cp.async with zero fill, writes zeros
+/// to `dst`.
 template <class C, class P, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void copy_one(C const& c, P const& holds, S const& src, D&& dst) {
   if constexpr (fills_zeros<C>)
@@ -174,11 +185,13 @@ template <class Traits>
 inline constexpr bool is_auto_vectorizing = false;
 template <int bits>
 inline constexpr bool is_auto_vectorizing<Copy_Traits<AutoVectorizingCopyWithAssumedAlignment<bits>>> = true;
-/// True if the first mode is the only one: a single instruction copies all.
+/// True for the shape (V, Rest...) of a partition if every mode of Rest has static extent 1, so that one instruction
+/// copies the whole partition.
 template <class S>
 inline constexpr bool is_one_instruction_v = false;
 template <class V, class... Rest>
 inline constexpr bool is_one_instruction_v<tuple<V, Rest...>> = ((static_extent_v<Rest> == 1) && ...);
+/// Returns the layout of mode 0 of `l`, as a layout of rank 1.
 template <class S, class D>
 ZELLIGE_STEP constexpr auto first_mode(Layout<S, D> const& l) {
   return make_layout(make_tuple(get<0>(l.shape())), make_tuple(get<0>(l.stride())));
@@ -187,8 +200,8 @@ template <class A, class O, class B>
 ZELLIGE_STEP constexpr auto first_mode(ComposedLayout<A, O, B> const& l) {
   return make_composed_layout(l.layout_a(), l.offset(), first_mode(l.layout_b()));
 }
-/// True if some mode has a static stride of 0 in both layouts: one instruction copies its repetitions, whose
-/// bytes a barrier counts once.
+/// True if some mode of shape S has a static extent above 1, and static stride 0 in both the source (A) and the
+/// destination (B). Its coordinates repeat one copy, which is issued once, and whose bytes an mbarrier counts once.
 template <class S, class A, class B>
 inline constexpr bool repeats_v = is_constant<0, A>::value&& is_constant<0, B>::value &&
                                   (static_extent_v<S> > 1);
@@ -200,13 +213,16 @@ template <class SV, class... S, class AV, class... A, class DV, class... D, clas
 requires congruent_types<tuple<S...>, tuple<D...>>::value inline constexpr bool repeats_instructions_v<
     Layout<tuple<SV, S...>, tuple<AV, A...>>, Layout<tuple<DV, D...>, tuple<BV, B...>>> =
     repeats_v<tuple<S...>, tuple<A...>, tuple<B...>>;
-/// The first mode unchanged, with each distinct instruction of the others once.
+/// Returns layout `l` (V, Rest...) with extent 1 for each mode of Rest whose stride is 0 in both `a` and `b`, the
+/// strides of source and destination. I... are the indices of Rest.
 template <class L, class A, class B, int... I>
 ZELLIGE_STEP constexpr auto instructions_once(L const& l, A const& a, B const& b, seq<I...>) {
   return make_layout(
       make_tuple(get<0>(l.shape()), once(get<I + 1>(l.shape()), get<I + 1>(a), get<I + 1>(b))...),
       l.stride());
 }
+/// Copies `src` to `dst`, both (V, Rest...): issues one instruction on V for each coordinate i of Rest with pred(i)
+/// true. Fails to compile if the ranks differ, or if the strides of Rest break the instruction's alignment.
 template <class C, class S, class D, class P>
 ZELLIGE_HOST_DEVICE constexpr void copy_each_mode(C const& c, S const& src, D& dst, P const& pred) {
   // (V, Rest...): one or more instructions for every element of the rest.
@@ -236,7 +252,8 @@ ZELLIGE_HOST_DEVICE constexpr void copy_each_mode(C const& c, S const& src, D& d
 
 template <class C, class P, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void copy_where(C const& c, P const& pred, S const& src, D&& dst);
-/// V: one instruction, for which the first value decides, or a mode of several.
+/// Copies the mode V of a partition (V, M, K), for copy_where. If V has the values of one instruction, the first
+/// value of `pred` decides. Otherwise V is itself a tuple, and is copied by copy_where.
 template <class C, class P, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void copy_values_where(C const& c, P const& pred, S const& src, D&& dst) {
   constexpr bool fits = is_constant<C::NumValSrc, decltype(size(src))>::value ||
@@ -246,6 +263,7 @@ ZELLIGE_HOST_DEVICE constexpr void copy_values_where(C const& c, P const& pred, 
   else
     copy_one(c, pred(Int<0>{}), src, dst);
 }
+/// copy_if for a predicate that is a tensor, with the modes of `src`, or all but the first.
 template <class C, class P, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void copy_where(C const& c, P const& pred, S const& src, D&& dst) {
   constexpr int rank = S::rank;
@@ -266,7 +284,7 @@ ZELLIGE_HOST_DEVICE constexpr void copy_where(C const& c, P const& pred, S const
     require_same_size<Algorithm::copy_if>(size<1>(from), size<1>(to));
     if constexpr (P::rank == rank) {
       auto const holds = group_modes<1, rank>(pred);
-      // A predicate with stride 0 applies to all instructions of the mode.
+      // A predicate whose strides are all 0 has one value, which applies to every instruction.
       if constexpr (!is_constant<1, decltype(cosize<1>(holds.layout()))>::value)
         require_as_many<Algorithm::copy_if>(size<1>(holds), size<1>(from));
       ZELLIGE_UNROLL
@@ -282,6 +300,8 @@ ZELLIGE_HOST_DEVICE constexpr void copy_where(C const& c, P const& pred, S const
 }
 }  // namespace detail
 
+/// Copies `src` to `dst` by the Copy_Atom or TiledCopy `c`. Both are partitions (V, Rest...) of one thread; one
+/// instruction copies V for each coordinate of Rest.
 template <copy_like C, tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy(C const& c, S const& src, D&& dst) {
   if constexpr (detail::is_auto_vectorizing<typename C::Traits>)
@@ -301,8 +321,9 @@ ZELLIGE_HOST_DEVICE constexpr void copy(C const& c, S const& src, D&& dst) {
     }
   }
 }
-/// Runs the instructions for which the predicate is true; the others do nothing, or zero their destination if
-/// the instruction has zero fill. The predicate is a tensor, or a function of the index of the instruction.
+/// copy(c, src, dst) of only the instructions with a true predicate. If the instruction has zero fill, a false
+/// predicate writes zeros to the destination. `pred` is a tensor with the modes of `src`, or all but the first, or a
+/// function of the index of the instruction.
 ZELLIGE_CALLS_BACK
 template <copy_like C, class P, tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy_if(C const& c, P const& pred, S const& src, D&& dst) {
@@ -312,7 +333,8 @@ ZELLIGE_HOST_DEVICE constexpr void copy_if(C const& c, P const& pred, S const& s
     detail::copy_each_mode(c, src, dst, pred);
 }
 
-/// Element by element: cp.async from global to shared memory if there is one of that size, else assignments.
+/// Sets dst(i) = src(i) for every i with pred(i) true. Uses cp.async for elements of one type of 4, 8 or 16 bytes from
+/// global to shared memory, on SM80 or later, and assignments otherwise.
 ZELLIGE_CALLS_BACK
 template <class P, tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy_if(AutoCopyAsync const&, P const& pred, S const& src, D&& dst) {
@@ -333,6 +355,7 @@ ZELLIGE_HOST_DEVICE constexpr void copy_if(AutoCopyAsync const&, P const& pred, 
     detail::copy_element(src, dst, i);
   }
 }
+/// Copies every element, by cp.async where copy_if(AutoCopyAsync) uses it.
 template <tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy(AutoCopyAsync const& policy, S const& src, D&& dst) {
   copy_if(policy, detail::Always{}, src, dst);

@@ -5,8 +5,8 @@
 //   cp_async_hint<16>(tile + i, source + i, CacheHint::evict_first);          // 16 bytes only: the L2 policy
 //   cp_async_hint<16>(tile + i, source + i, valid, CacheHint::evict_first);
 //   cp_async_commit();                             // closes a group
-//   cp_async_wait<1>();                            // all but the newest group have arrived for this thread
-//   cp_async_wait<0>();                            // all, including uncommitted copies
+//   cp_async_wait<1>();                            // all groups but the newest have arrived for this thread
+//   cp_async_wait<0>();                            // all committed groups have arrived for this thread
 #pragma once
 
 #include <zellige/atom/cache_hint.hpp>
@@ -14,8 +14,8 @@
 
 namespace zellige {
 
-// This one waits for groups, so that a missing commit is a race that the emulator reports.
-// cute::cp_async_wait<0> waits for all copies, committed or not (cp.async.wait_all).
+// True if cp_async_wait<0> waits for uncommitted copies, too (cp.async.wait_all), as CuTe's does. zellige's waits for
+// committed groups, so that the emulator reports a missing commit as a race.
 #if defined(cute)
 inline constexpr bool zero_waits_for_all = true;
 #else
@@ -24,11 +24,14 @@ inline constexpr bool zero_waits_for_all = false;
 
 #if defined(ZELLIGE_EMULATE)
 
+/// Copies `Bytes` (4, 8 or 16) bytes from global to shared memory, asynchronously; both addresses must be multiples of
+/// `Bytes`. Only the first `valid_bytes` are read; the rest of the destination becomes zero.
 template <int Bytes, class T, class U>
 ZELLIGE_CALL void cp_async(emulate::pointer<T> to, emulate::pointer<U> from, unsigned valid_bytes = Bytes) {
   static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "cp_async: 4, 8 or 16 bytes");
   emulate::cp_async(to, from, Bytes, valid_bytes);
 }
+/// cp_async of 16 bytes with an L2 cache policy.
 template <int Bytes, class T, class U>
 ZELLIGE_CALL void cp_async_hint(emulate::pointer<T> to, emulate::pointer<U> from, CacheHint) {
   static_assert(Bytes == 16, "cp_async_hint: 16 bytes");
@@ -40,7 +43,10 @@ ZELLIGE_CALL void cp_async_hint(emulate::pointer<T> to, emulate::pointer<U> from
   static_assert(Bytes == 16, "cp_async_hint: 16 bytes");
   emulate::cp_async(to, from, Bytes, valid_bytes);
 }
+/// Closes a group: all copies that this thread has issued and not yet committed.
 ZELLIGE_CALL void cp_async_commit() { emulate::cp_async_commit(); }
+/// Waits until at most the `Groups` newest committed groups of this thread are in flight. Other threads see the data
+/// after a barrier.
 template <int Groups, bool All = zero_waits_for_all>
 ZELLIGE_CALL void cp_async_wait() {
   if constexpr (Groups == 0 && All)
@@ -51,8 +57,8 @@ ZELLIGE_CALL void cp_async_wait() {
 
 #else
 
-// 16 bytes bypass the L1 (.cg) and fetch the rest of their 128-byte line into the L2; fewer must go through
-// the L1 (.ca).
+// Copies of 16 bytes bypass the L1 (.cg); PTX has smaller ones only through the L1 (.ca). L2::128B prefetches the
+// 128-byte line into the L2.
 template <int Bytes>
 ZELLIGE_CALL void cp_async(void* to, const void* from) {
   static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "cp_async: 4, 8 or 16 bytes");

@@ -1,5 +1,5 @@
-// The copy instructions as types, under CuTe's names. DefaultCopy and AutoVectorizingCopy are in
-// tensor/copy.hpp.
+// Declares the copy instructions as types, under CuTe's names: arguments of Copy_Atom and make_tiled_copy, with
+// a static copy(...) that issues one instruction. DefaultCopy and AutoVectorizingCopy are in tensor/copy.hpp.
 #pragma once
 
 #include <zellige/atom/copy_traits/row.hpp>
@@ -9,14 +9,14 @@
 
 namespace zellige {
 
-/// One assignment, from an element read as S to an element written as D.
+/// Copies by one assignment: `src` is read as an S, and a D is written.
 template <class S, class D = S>
 struct UniversalCopy {
   using SRegisters = S[1];
   using DRegisters = D[1];
   ZELLIGE_HOST_DEVICE static constexpr void copy(S const& src, D& dst) { dst = src; }
 };
-/// cp.async if the source is global and the destination shared memory, else an assignment.
+/// Copies by cp.async if the source is in global and the destination in shared memory, else by assignments.
 struct AutoCopyAsync {
   static constexpr char name[] = "AutoCopyAsync";
 };
@@ -27,7 +27,7 @@ struct AutoCopyAsync {
     using DRegisters = D;               \
     static constexpr char name[] = #op; \
   };
-// shuffles
+// Two threads, at lane distance 1 or 4, transpose the 2 x 2 matrix of their registers.
 ZELLIGE_COPY(SM50_Shuffle_U32_2x2Trans_XOR1, uint32_t[2], uint32_t[2])
 ZELLIGE_COPY(SM50_Shuffle_U32_2x2Trans_XOR4, uint32_t[2], uint32_t[2])
 // ldmatrix
@@ -49,6 +49,7 @@ ZELLIGE_COPY(SM90_U16x8_STSM_T, uint32_t[4], uint128_t[1])
 #undef ZELLIGE_COPY
 
 namespace detail {
+/// A cp.async of one element of type TS to one of type TD, of the same size. row() marks sizes that PTX does not have.
 template <class TS, class TD, bool bypass_l1, bool zero_fill>
 struct CpAsync : StaticCopy<CpAsync<TS, TD, bypass_l1, zero_fill>> {
   using SRegisters = TS[1];
@@ -62,7 +63,8 @@ struct CpAsync : StaticCopy<CpAsync<TS, TD, bypass_l1, zero_fill>> {
   }
 };
 }  // namespace detail
-/// cp.async through the L1 (4, 8 or 16 bytes), or bypassing it (16 bytes); zero fill with .with(predicate).
+/// cp.async of one element of 4, 8 or 16 bytes. CACHEALWAYS caches it in L1 and L2, CACHEGLOBAL in the L2 only
+/// (16 bytes). The _ZFILL forms write zeros if the predicate of .with(predicate) is false.
 template <class TS, class TD = TS>
 struct SM80_CP_ASYNC_CACHEALWAYS : detail::CpAsync<TS, TD, false, false> {};
 template <class TS, class TD = TS>

@@ -1,5 +1,5 @@
-// A copy instruction as data: the number of threads that issue it, and the bits that each of their values
-// holds at the source, at the destination, and in the reference order of tilings.
+// CopyRow: the descriptor of a copy instruction, from which its thread-value layouts are computed: the bits that
+// each thread holds at the source, at the destination, and in the reference order of tilings.
 //
 //   CopyRow row = find_copy("SM75_U32x4_LDSM_N");
 //   copy_layout(row, CopyPart::source)         (_32,_128):(_128,_1)       one 16-byte row per thread
@@ -14,29 +14,33 @@
 
 namespace zellige {
 
+/// The descriptor of a copy instruction; converts to false if there is none.
 struct CopyRow {
   enum class Kind : signed char {
     none,
-    vector,    // one thread moves `bits`
-    element,   // one thread, one element: widened as far as the layouts allow
-    shuffle1,  // pairs of threads at distance 1 or 4 exchange registers, which transposes 2 x 2
-    shuffle4,
-    rows,     // ldmatrix: 8 x 16 bytes each of `matrices`, addressed by rows, kept as registers
-    columns,  // ldmatrix.trans
-    to_rows,  // stmatrix: the reverse
-    to_columns,
-    in_registers,  // movmatrix
+    vector,        // one thread moves `bits` contiguous bits
+    element,       // one thread moves one element; wider accesses are chosen from the tensors' layouts
+    shuffle1,      // threads at lane distance 1 transpose the 2 x 2 matrix of their registers
+    shuffle4,      // the same at lane distance 4
+    rows,          // ldmatrix of `matrices` 8x8 matrices of 16-bit elements: reads rows of 16 bytes
+    columns,       // ldmatrix.trans
+    to_rows,       // stmatrix: writes rows of 16 bytes
+    to_columns,    // stmatrix.trans
+    in_registers,  // movmatrix: transposes an 8x8 matrix in a warp's registers
   };
   Kind kind = Kind::none;
-  short arch = 0;
-  int bits = 0;
-  int matrices = 0;
-  int wrong_for = 0;  // for a cp.async width that does not exist: the nearest valid bits
+  short arch = 0;     // the first compute capability that has it, 10 * major + minor; 0: all
+  int bits = 0;       // that one thread moves, where the kind does not determine them
+  int matrices = 0;   // of ldmatrix, stmatrix, movmatrix
+  int wrong_for = 0;  // if PTX has no cp.async of `bits`: a number of bits that it has, for the error; else 0
   ZELLIGE_ALGEBRA constexpr explicit operator bool() const { return kind != Kind::none; }
 };
 
+/// The layouts of a copy instruction: its threads, and (thread, bit) -> bit of the source, of the destination, and of
+/// the reference order in which TiledCopy distributes values.
 enum class CopyPart : signed char { threads, source, destination, reference };
 
+/// A copy instruction with its CuTe name.
 struct CopyName {
   char const* name;
   CopyRow row;
@@ -62,7 +66,8 @@ inline constexpr CopyName copy_rows[] = {
     {"SM90_U16x8_STSM_T", {CopyRow::Kind::to_columns, 90, 0, 4}},
 };
 
-/// The copies whose names have no argument; copies with a type or width argument are derived from it.
+/// Returns the copy instruction of this CuTe name. Returns a CopyRow that is false if copy_rows has no such name, for
+/// example for names with template arguments (UniversalCopy, cp.async).
 ZELLIGE_ALGEBRA constexpr CopyRow find_copy(char const* name) {
   for (CopyName const& known : copy_rows) {
     detail::NameReader in{name};
@@ -70,24 +75,27 @@ ZELLIGE_ALGEBRA constexpr CopyRow find_copy(char const* name) {
   }
   return {};
 }
-/// One thread moves `bits` bits: UniversalCopy, cp.async (4, 8 or 16 bytes; only 16 if it bypasses the L1),
-/// TMA.
+/// Returns the copy instruction by which one thread moves `bits` contiguous bits, such as UniversalCopy or cp.async.
+/// wrong_for is not 0 if PTX has no cp.async of this width: see CopyRow.
 ZELLIGE_ALGEBRA constexpr CopyRow vector_copy(int bits, short arch = 0, int wrong_for = 0) {
   return {CopyRow::Kind::vector, arch, bits, 0, wrong_for};
 }
 
 namespace algebra {
 
+/// Returns the layout whose two modes are `threads` and `values`.
 ZELLIGE_ALGEBRA constexpr Value two_modes(Value const& threads, Value const& values) {
   return bundle(ValueKind::layout, threads, values);
 }
-/// The 16-byte rows that threads address; if fewer than 32 threads address rows, the others repeat them.
+/// Returns (thread, bit) -> bit of the 16-byte rows that the threads of an ldmatrix or stmatrix address: thread t
+/// addresses row t modulo 8 * matrices.
 ZELLIGE_ALGEBRA constexpr Value addressed_rows(int matrices) {
   Value threads = mode(fixed(8LL * matrices), {fixed(128)});
   if (matrices < 4) threads = two_modes(threads, mode(fixed(4 / matrices), {fixed(0)}));
   return two_modes(threads, column(128));
 }
-/// The registers of 8 x 8 matrices of 16-bit elements: two neighbours of a row, or of a column.
+/// Returns (thread, bit) -> bit of 8x8 matrices of 16-bit elements in a warp's registers, one register per matrix and
+/// thread. A register holds two neighbours in a row or, if `transposed`, in a column.
 ZELLIGE_ALGEBRA constexpr Value matrix_registers(int matrices, bool transposed) {
   Value threads = mode(fixed(32), {fixed(32)});
   Value values = bundle(ValueKind::layout, column(32));
@@ -103,11 +111,13 @@ ZELLIGE_ALGEBRA constexpr Value matrix_registers(int matrices, bool transposed) 
   return two_modes(threads, values);
 }
 
+/// Returns the layout (thread, bit) -> bit of `part` of the instruction; for CopyPart::threads, the layout of its
+/// threads.
 ZELLIGE_ALGEBRA constexpr Value copy_layout(CopyRow const& row, CopyPart part) {
   using Kind = CopyRow::Kind;
   bool const one_thread = row.kind == Kind::vector || row.kind == Kind::element;
   if (part == CopyPart::threads) return column(one_thread ? 1 : 32);
-  // The reference is the order in registers: the destination of an ldmatrix, else the source.
+  // The reference order is that of the registers: the destination of an ldmatrix, else the source.
   bool const source = part == CopyPart::source;
   bool const destination = part == CopyPart::destination;
   switch (row.kind) {
@@ -138,7 +148,8 @@ ZELLIGE_ALGEBRA constexpr Value copy_layout(CopyRow const& row, CopyPart part) {
   return two_modes(mode(fixed(32), {fixed(row.bits)}), column(row.bits));
 }
 
-/// Converts a layout (thread, bit) to elements: (thread, value) -> element. `wrong_for` is the row's.
+/// Converts `bits`, (thread, bit) -> bit, to (thread, value) -> element for elements of `element_bits` bits. Records a
+/// violated rule in `t` if an element would span threads, or if CopyRow::wrong_for is not 0.
 ZELLIGE_ALGEBRA constexpr Value values_of_bits(Tape& t, Value const& bits, long long element_bits,
                                                int wrong_for) {
   Num const held = product_of(t, shape_of(bits[1]));
@@ -150,6 +161,8 @@ ZELLIGE_ALGEBRA constexpr Value values_of_bits(Tape& t, Value const& bits, long 
   if (t.failed()) return nothing();
   return values;
 }
+/// Returns (thread, value) -> element of `part` of the instruction, for elements of `element_bits` bits. Fails like
+/// values_of_bits.
 ZELLIGE_ALGEBRA constexpr Value copy_values(Tape& t, CopyRow const& row, CopyPart part,
                                             long long element_bits) {
   return values_of_bits(t, copy_layout(row, part), element_bits, row.wrong_for);

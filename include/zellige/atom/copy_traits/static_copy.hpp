@@ -1,19 +1,21 @@
-// copy as a static function of an instruction's type, with each register as a separate argument, as in CuTe.
+// StaticCopy: gives a copy instruction's type the static function copy(...), with each register as a separate
+// argument, as in CuTe.
 //
 //   SM75_U32x2_LDSM_N::copy(row, r[0], r[1]);             row: the 16 bytes of shared memory that this thread
 //   SM90_TMA_LOAD_2D::copy(map, &barrier, hint, tile, x, y);                                      // addresses
 //
-// It calls issue_copy(Op, ...), which is defined next to each instruction's call (copy_call.hpp,
-// tma_call.hpp, bulk_copy_call.hpp).
+// It calls issue_copy(Op, ...), which issue_copy.hpp defines for every instruction.
 #pragma once
 
 #include <zellige/layout/config.hpp>
 
 namespace zellige::detail {
 
-/// Count: the required number of operands, unless issue_copy checks it.
+/// The base of copy instruction type Op. Count is the number of operands of copy; if it is -1, issue_copy checks the
+/// number.
 template <class Op, int Count = -1>
 struct StaticCopy {
+  /// Issues the instruction once. Does nothing in host code.
   template <class... Operand>
   ZELLIGE_HOST_DEVICE static void copy([[maybe_unused]] Operand&&... operands) {
     static_assert(Count < 0 || int(sizeof...(Operand)) == Count,

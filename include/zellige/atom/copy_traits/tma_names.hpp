@@ -1,5 +1,6 @@
-// TMA instructions and bulk copies as types, under CuTe's names: the arguments of make_tma_copy and
-// make_im2col_tma_copy, with static calls. PREFETCH: the same into the L2 only.
+// Declares the TMA and bulk copy instructions as types, under CuTe's names: arguments of make_tma_copy and
+// make_im2col_tma_copy, with a static copy(...) that issues one instruction. The nested type PREFETCH loads the
+// same data into the L2 only.
 //
 //   SM90_TMA_LOAD::copy(&map, &barrier, uint64_t(CacheHint::normal), tile, c0, ...)    1 to 5 coordinates
 //   SM90_TMA_LOAD_3D::copy(...)                                                        as many as its name says
@@ -31,9 +32,10 @@ struct SM90_BULK_COPY_G2S : detail::StaticCopy<SM90_BULK_COPY_G2S, 4> {
   struct PREFETCH : detail::StaticCopy<PREFETCH, 2> {};
 };
 struct SM90_BULK_COPY_S2G : detail::StaticCopy<SM90_BULK_COPY_S2G, 3> {};
+/// Selects the largest bulk copies that source and destination admit: bulk_copy_call.hpp.
 struct SM90_BULK_COPY_AUTO {};
 
-// One per number of dimensions, with that number of coordinates.
+// The forms for a box of n dimensions, whose copy(...) has exactly n coordinates.
 #define ZELLIGE_TMA_OF(n)                                                                      \
   struct SM90_TMA_LOAD_##n##D : detail::StaticCopy<SM90_TMA_LOAD, 4 + n> {                     \
     using PREFETCH = detail::StaticCopy<SM90_TMA_LOAD::PREFETCH, 1 + n>;                       \
