@@ -13,8 +13,8 @@
 namespace zellige {
 
 /// Increments *counter and returns its previous value; sets it to 0 if it was `last` or more (atom.inc). Memory
-/// order is acquire-release at GPU scope. Writes by this thread, and by its block before a barrier that precedes
-/// this call, are visible to threads that increment the same counter later.
+/// order is acquire-release at GPU scope. Writes by this thread, and by its block before a barrier that
+/// precedes this call, are visible to threads that increment the same counter later.
 ZELLIGE_CALL unsigned atomic_increment(gmem<unsigned> counter, unsigned last) {
 #if defined(ZELLIGE_EMULATE)
   return emulate::atomic_increment(counter, last);

@@ -1,5 +1,5 @@
-// bfloat16_t: a 16-bit float with 8 exponent bits, the upper half of an IEEE float. As for half_t, arithmetic is
-// in float, and a result assigned to a bfloat16_t is rounded to nearest even.
+// bfloat16_t: a 16-bit float with 8 exponent bits, the upper half of an IEEE float. As for half_t, arithmetic
+// is in float, and a result assigned to a bfloat16_t is rounded to nearest even.
 #pragma once
 
 #include <zellige/atom/narrow_float.hpp>

@@ -12,9 +12,9 @@ namespace zellige {
 struct Instruction;
 
 /// The operands of one instruction, for all threads that issue it. a[t] points to the registers of thread t, or
-/// to the memory that it addresses, and is nullptr if it addresses none; b, c and d likewise. If an operand is a
-/// whole tile in shared memory (wgmma), only element 0 is used: it points to the tile's elements, packed row by
-/// row. A copy reads `a` and writes `d`.
+/// to the memory that it addresses, and is nullptr if it addresses none; b, c and d likewise. If an operand is
+/// a whole tile in shared memory (wgmma), only element 0 is used: it points to the tile's elements, packed row
+/// by row. A copy reads `a` and writes `d`.
 struct BodyOperands {
   const void* const* a;
   const void* const* b;
@@ -41,8 +41,9 @@ struct MmaResult {
   typename Op::DRegisters d;
 };
 
-/// The operands of a warp's matrix instruction as BodyOperands: pointers to the registers of the 32 threads, whose
-/// MmaOperands are in[0..31] and whose MmaResults are out[0..31]. The two arrays must outlive this object.
+/// The operands of a warp's matrix instruction as BodyOperands: pointers to the registers of the 32 threads,
+/// whose MmaOperands are in[0..31] and whose MmaResults are out[0..31]. The two arrays must outlive this
+/// object.
 struct WarpRegisters {
   const void *a[32], *b[32], *c[32];
   void* d[32];

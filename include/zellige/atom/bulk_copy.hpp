@@ -17,8 +17,8 @@
 
 namespace zellige {
 
-/// Copies `bytes` bytes from global memory to this block's shared memory, asynchronously. The copy completes `bytes`
-/// bytes of the mbarrier's current phase.
+/// Copies `bytes` bytes from global memory to this block's shared memory, asynchronously. The copy completes
+/// `bytes` bytes of the mbarrier's current phase.
 ZELLIGE_CALL void bulk_load(any_pointer to, any_pointer from, unsigned bytes, smem<uint64_t> barrier) {
 #if defined(ZELLIGE_EMULATE)
   emulate::bulk_load(to, from, bytes, barrier, 0);
@@ -45,9 +45,9 @@ ZELLIGE_CALL void bulk_load_hint(any_pointer to, any_pointer from, unsigned byte
       : "memory");
 #endif
 }
-/// Copies `bytes` bytes from global memory to the shared memory of several blocks of the cluster: of every block
-/// whose rank is a set bit of `mask`, at the offset that `to` has in this block. In each of these blocks, the copy
-/// completes `bytes` bytes of the mbarrier at the offset of `barrier`.
+/// Copies `bytes` bytes from global memory to the shared memory of several blocks of the cluster: of every
+/// block whose rank is a set bit of `mask`, at the offset that `to` has in this block. In each of these blocks,
+/// the copy completes `bytes` bytes of the mbarrier at the offset of `barrier`.
 ZELLIGE_CALL void bulk_load_multicast(any_pointer to, any_pointer from, unsigned bytes,
                                       smem<uint64_t> barrier, uint16_t mask) {
 #if defined(ZELLIGE_EMULATE)
@@ -61,8 +61,8 @@ ZELLIGE_CALL void bulk_load_multicast(any_pointer to, any_pointer from, unsigned
 #endif
 }
 
-/// Copies `bytes` bytes from this block's shared memory to global memory, asynchronously. The copy belongs to the
-/// issuing thread's current bulk group: tma_store_commit closes the group, tma_store_wait waits for it.
+/// Copies `bytes` bytes from this block's shared memory to global memory, asynchronously. The copy belongs to
+/// the issuing thread's current bulk group: tma_store_commit closes the group, tma_store_wait waits for it.
 ZELLIGE_CALL void bulk_store(any_pointer to, any_pointer from, unsigned bytes) {
 #if defined(ZELLIGE_EMULATE)
   emulate::bulk_store(to, from, bytes, emulate::Reduction::none, emulate::Element::u8);
@@ -129,9 +129,9 @@ ZELLIGE_CALL void bulk_reduce_add(any_pointer to, any_pointer from, unsigned byt
 #endif
 }
 
-/// Copies `bytes` bytes from this block's shared memory to the shared memory of the cluster's block `rank`, at the
-/// offset that `to` has in this block. The copy completes `bytes` bytes of block `rank`'s mbarrier at the offset of
-/// `barrier`.
+/// Copies `bytes` bytes from this block's shared memory to the shared memory of the cluster's block `rank`, at
+/// the offset that `to` has in this block. The copy completes `bytes` bytes of block `rank`'s mbarrier at the
+/// offset of `barrier`.
 ZELLIGE_CALL void bulk_copy_cluster(any_pointer to, unsigned rank, any_pointer from, unsigned bytes,
                                     smem<uint64_t> barrier) {
 #if defined(ZELLIGE_EMULATE)
@@ -144,8 +144,8 @@ ZELLIGE_CALL void bulk_copy_cluster(any_pointer to, unsigned rank, any_pointer f
       : "memory");
 #endif
 }
-/// Stores `value` asynchronously to the shared memory of the cluster's block `rank`, at the offset that `to` has in
-/// this block. The store completes 4 bytes of block `rank`'s mbarrier at the offset of `barrier`.
+/// Stores `value` asynchronously to the shared memory of the cluster's block `rank`, at the offset that `to`
+/// has in this block. The store completes 4 bytes of block `rank`'s mbarrier at the offset of `barrier`.
 ZELLIGE_CALL void store_async(any_pointer to, unsigned rank, uint32_t value, smem<uint64_t> barrier) {
 #if defined(ZELLIGE_EMULATE)
   emulate::store_async(to, rank, value, barrier);

@@ -64,8 +64,8 @@ template <>
 struct Copy_Traits<SM90_BULK_COPY_AUTO, smem<uint64_t>> {
   smem<uint64_t> barrier;
 };
-/// A bulk store whose piece size is the longest contiguous piece common to the two layouts. .with(barrier) makes it
-/// a load.
+/// A bulk store whose piece size is the longest contiguous piece common to the two layouts. .with(barrier)
+/// makes it a load.
 template <>
 struct Copy_Traits<SM90_BULK_COPY_AUTO> {
   template <class Barrier>
@@ -75,9 +75,9 @@ struct Copy_Traits<SM90_BULK_COPY_AUTO> {
 };
 
 namespace detail {
-/// Copies `src` to `dst` by one bulk copy per longest piece that is contiguous in both tensors and that no swizzle
-/// splits: by bulk_load with `barrier` if it is given, else by bulk_store. Fails to compile if that piece is no
-/// multiple of 16 bytes.
+/// Copies `src` to `dst` by one bulk copy per longest piece that is contiguous in both tensors and that no
+/// swizzle splits: by bulk_load with `barrier` if it is given, else by bulk_store. Fails to compile if that
+/// piece is no multiple of 16 bytes.
 template <tensor_like S, tensor_like D, class... Barrier>
 ZELLIGE_DEVICE inline void each_common_run(S const& src, D& dst, Barrier const&... barrier) {
   static_assert(same_representation<S, remove_cvref_t<D>>,

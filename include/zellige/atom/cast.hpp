@@ -1,6 +1,7 @@
 // cast<T>(x): the value of x after a conversion to number type T, with PyTorch's rules. Floats are rounded to
-// nearest even, and overflow becomes infinity, or NaN in e4m3, which has no infinity. Integers truncate, and int8
-// keeps the lower 8 bits. The result is a float, or an int for integer types, because kernels compute in these.
+// nearest even, and overflow becomes infinity, or NaN in e4m3, which has no infinity. Integers truncate, and
+// int8 keeps the lower 8 bits. The result is a float, or an int for integer types, because kernels compute in
+// these.
 //
 //   float y = cast<float_e4m3_t>(465.0f);         // NaN;  cast<float_e4m3_t, true>(465.0f) is 448: it saturates
 //   int i = cast<int8_t>(200);                    // -56;  cast<int8_t, true>(200) is 127
@@ -50,8 +51,8 @@ inline constexpr float greatest<float_e5m2_t> = 57344.0f;
 template <class T>
 using register_t = typename detail::register_of<T>::type;
 
-/// Returns x as a T: floats are rounded to nearest even, integers are truncated. Overflow becomes infinity, or NaN
-/// in float_e4m3_t; so 8-bit floats are made by T::nearest, because their constructors saturate.
+/// Returns x as a T: floats are rounded to nearest even, integers are truncated. Overflow becomes infinity, or
+/// NaN in float_e4m3_t; so 8-bit floats are made by T::nearest, because their constructors saturate.
 template <class T>
 ZELLIGE_ANYWHERE T rounded(float x) {
   if constexpr (!detail::is_float_register<T>)
@@ -69,7 +70,8 @@ ZELLIGE_ANYWHERE T rounded(int x) {
     return static_cast<T>(x);
 }
 
-/// Returns x rounded to tf32 (10 mantissa bits; to nearest, ties away from zero), as an operand of a tf32 matmul.
+/// Returns x rounded to tf32 (10 mantissa bits; to nearest, ties away from zero), as an operand of a tf32
+/// matmul.
 ZELLIGE_ANYWHERE float to_tf32(float x) { return tfloat32_t(x); }
 
 /// Returns the value of x after a conversion to T, as a float or an int. If Saturate, x is first clamped to T's

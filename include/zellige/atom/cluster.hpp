@@ -1,5 +1,5 @@
-// Thread-block clusters: the rank of a block in its cluster, the cluster's barrier, and pointers into the shared
-// memory of the cluster's other blocks (distributed shared memory).
+// Thread-block clusters: the rank of a block in its cluster, the cluster's barrier, and pointers into the
+// shared memory of the cluster's other blocks (distributed shared memory).
 //
 //   unsigned rank = cluster_ctarank();
 //   cluster_sync();                                       // the shared memory of all blocks is ready
@@ -52,8 +52,8 @@ ZELLIGE_CALL ClusterIndex cluster_ctaid() {
 #endif
 }
 
-/// Arrives at the cluster's barrier; every thread of the cluster must call it. Earlier writes of this thread are
-/// visible to threads that return from the matching cluster_wait().
+/// Arrives at the cluster's barrier; every thread of the cluster must call it. Earlier writes of this thread
+/// are visible to threads that return from the matching cluster_wait().
 ZELLIGE_CALL void cluster_arrive() {
 #if defined(ZELLIGE_EMULATE)
   emulate::cluster_arrive(true);
@@ -84,8 +84,8 @@ ZELLIGE_CALL void cluster_sync() {
   cluster_wait();
 }
 
-/// Returns a pointer to the shared memory of the cluster's block `rank`, at the offset that `pointer` has in this
-/// block's shared memory. Ordinary loads and stores through it access that block's memory.
+/// Returns a pointer to the shared memory of the cluster's block `rank`, at the offset that `pointer` has in
+/// this block's shared memory. Ordinary loads and stores through it access that block's memory.
 #if defined(ZELLIGE_EMULATE)
 template <class T>
 ZELLIGE_CALL smem<T> mapa(emulate::pointer<T> pointer, unsigned rank) {

@@ -4,13 +4,14 @@
 //   any host compiler              the number types, conversions and the instruction table only
 #pragma once
 
-// ZELLIGE_CALL declares a function that kernels call; plain host builds do not define it. ZELLIGE_ANYWHERE declares a
-// function for kernels and for the host.
+// ZELLIGE_CALL declares a function that kernels call; plain host builds do not define it. ZELLIGE_ANYWHERE
+// declares a function for kernels and for the host.
 #if defined(__CUDACC__)
 #define ZELLIGE_CALL __device__ __forceinline__
 #define ZELLIGE_ANYWHERE __host__ __device__ __forceinline__
 #elif defined(ZELLIGE_EMULATE)
-// Always inlined, so that the emulator's reports name the calling line of the kernel, not a line of these headers.
+// Always inlined, so that the emulator's reports name the calling line of the kernel, not a line of these
+// headers.
 #define ZELLIGE_CALL [[gnu::always_inline]] inline
 #define ZELLIGE_ANYWHERE [[gnu::always_inline]] inline
 #else

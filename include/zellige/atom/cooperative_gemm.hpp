@@ -32,8 +32,8 @@ ZELLIGE_HOST_DEVICE constexpr void convert_each(From const& from, To&& to, F con
   for (int i = 0; i < int(size(to)); ++i) to(i) = static_cast<T>(f(loaded(from(i))));
 }
 
-/// rc += load_a(A) * load_b(B)^T, the part of thread `tid`, for A (M, K) and B (N, K) of whole tiles. Copies one
-/// K block at a time to registers, by the instructions CopyA and CopyB, and multiplies it.
+/// rc += load_a(A) * load_b(B)^T, the part of thread `tid`, for A (M, K) and B (N, K) of whole tiles. Copies
+/// one K block at a time to registers, by the instructions CopyA and CopyB, and multiplies it.
 template <class CopyA, class CopyB, class Mma, class A, class B, class RC, class LoadA, class LoadB>
 ZELLIGE_HOST_DEVICE constexpr void multiply_tiles(unsigned tid, Mma const& mma, A const& a, B const& b,
                                                   RC& rc, LoadA const& load_a, LoadB const& load_b) {
@@ -63,8 +63,8 @@ ZELLIGE_HOST_DEVICE constexpr void multiply_tiles(unsigned tid, Mma const& mma, 
   }
 }
 
-/// Sets r, a thread's registers, to load(e) for each element e of `part(x)`, the thread's partition of x. Elements
-/// of partial tiles that are outside x become zero.
+/// Sets r, a thread's registers, to load(e) for each element e of `part(x)`, the thread's partition of x.
+/// Elements of partial tiles that are outside x become zero.
 template <class Part, class X, class R, class Load>
 ZELLIGE_HOST_DEVICE constexpr void load_inside(Part const& part, X const& x, R&& r, Load const& load) {
   using T = typename remove_cvref_t<R>::value_type;
@@ -74,8 +74,8 @@ ZELLIGE_HOST_DEVICE constexpr void load_inside(Part const& part, X const& x, R&&
   for (int i = 0; i < int(size(r)); ++i)
     r(i) = elem_less(at(i), shape(x)) ? static_cast<T>(load(loaded(from(i)))) : T{};
 }
-/// rc += load_a(A) * load_b(B)^T, the part of thread `tid`, for A (M, K) and B (N, K) with partial tiles. Copies
-/// value by value.
+/// rc += load_a(A) * load_b(B)^T, the part of thread `tid`, for A (M, K) and B (N, K) with partial tiles.
+/// Copies value by value.
 template <class Mma, class A, class B, class RC, class LoadA, class LoadB>
 ZELLIGE_HOST_DEVICE constexpr void multiply_inside(unsigned tid, Mma const& mma, A const& a, B const& b,
                                                    RC& rc, LoadA const& load_a, LoadB const& load_b) {
@@ -165,7 +165,8 @@ requires(!tensor_like<Alpha>) ZELLIGE_HOST_DEVICE
   }
 }
 
-/// CuTe 3's name of cooperative_gemm(tid, mma, alpha, a, b, beta, c, ...), called through the ThrMMA of one thread.
+/// CuTe 3's name of cooperative_gemm(tid, mma, alpha, a, b, beta, c, ...), called through the ThrMMA of one
+/// thread.
 template <class Tiled, class At, class Alpha, tensor_like A, tensor_like B, class Beta, tensor_like C,
           class LoadA = as_it_is, class LoadB = as_it_is, class LoadC = as_it_is, class Store = as_it_is>
 requires(!tensor_like<Alpha>) ZELLIGE_HOST_DEVICE

@@ -15,8 +15,8 @@
 namespace zellige {
 namespace detail {
 
-/// copy_row_of<Op>::value is the descriptor of copy instruction Op: Op::row(), or the entry of copy_rows with the
-/// name Op::name. It converts to false if Op has neither.
+/// copy_row_of<Op>::value is the descriptor of copy instruction Op: Op::row(), or the entry of copy_rows with
+/// the name Op::name. It converts to false if Op has neither.
 template <class Op>
 struct copy_row_of {
   ZELLIGE_ALGEBRA static constexpr CopyRow make() {
@@ -37,8 +37,8 @@ template <class S, class D>
 struct copy_row_of<UniversalCopy<S, D>> {
   static constexpr CopyRow value = vector_copy(sizeof_bits<S>::value);
 };
-/// The layout (thread, bit) -> bit of copy instruction Op at its source, its destination or in its reference order,
-/// or the layout of its threads; copy_layout_t is the same as a Layout type.
+/// The layout (thread, bit) -> bit of copy instruction Op at its source, its destination or in its reference
+/// order, or the layout of its threads; copy_layout_t is the same as a Layout type.
 template <class Op, CopyPart part>
 struct copy_layout_of {
   static constexpr auto value = planned<16>(algebra::copy_layout(copy_row_of<Op>::value, part));
@@ -46,8 +46,8 @@ struct copy_layout_of {
 template <class Op, CopyPart part>
 using copy_layout_t = planned_layout<copy_layout_of<Op, part>>;
 
-/// Converts `Layout`, (thread, bit) -> bit, to (thread, value) -> element for elements of `bits` bits. Records the
-/// violated rule if an element would span threads, or if wrong_for (see CopyRow) is not 0.
+/// Converts `Layout`, (thread, bit) -> bit, to (thread, value) -> element for elements of `bits` bits. Records
+/// the violated rule if an element would span threads, or if wrong_for (see CopyRow) is not 0.
 template <class Layout, int bits, int wrong_for>
 struct copy_values_of {
   ZELLIGE_ALGEBRA static constexpr auto make() {
@@ -61,9 +61,9 @@ struct copy_values_of {
   }
   static constexpr auto value = make();
 };
-/// Returns `BitLayout`, (thread, bit) -> bit, as (thread, value) -> element for elements of `bits` bits. Fails to
-/// compile, with one error that names the violated rule, if an element would span threads, or if wrong_for (see
-/// CopyRow) is not 0.
+/// Returns `BitLayout`, (thread, bit) -> bit, as (thread, value) -> element for elements of `bits` bits. Fails
+/// to compile, with one error that names the violated rule, if an element would span threads, or if wrong_for
+/// (see CopyRow) is not 0.
 template <class BitLayout, int bits, int wrong_for>
 ZELLIGE_HOST_DEVICE constexpr auto values_of_bits() {
   using P = copy_values_of<BitLayout, bits, wrong_for>;
@@ -76,9 +76,9 @@ ZELLIGE_HOST_DEVICE constexpr auto values_of_bits() {
 }
 }  // namespace detail
 
-/// The layouts of copy instruction Op, (thread, bit) -> bit, at its source, at its destination, and in the reference
-/// order in which TiledCopy distributes values. Specialisations for `Args` also hold the run-time arguments of the
-/// instruction, such as an mbarrier.
+/// The layouts of copy instruction Op, (thread, bit) -> bit, at its source, at its destination, and in the
+/// reference order in which TiledCopy distributes values. Specialisations for `Args` also hold the run-time
+/// arguments of the instruction, such as an mbarrier.
 template <class Op, class... Args>
 struct Copy_Traits {
   static_assert(bool(detail::copy_row_of<Op>::value),
@@ -127,8 +127,8 @@ template <class Op>
 struct wrong_for<Copy_Traits<Op>> : Int<copy_row_of<Op>::value.wrong_for> {};
 }  // namespace detail
 
-/// Copy_Atom<Op, T> or Copy_Atom<Copy_Traits<...>, T>: a copy instruction for elements of type T, with its layouts
-/// (thread, value) -> element.
+/// Copy_Atom<Op, T> or Copy_Atom<Copy_Traits<...>, T>: a copy instruction for elements of type T, with its
+/// layouts (thread, value) -> element.
 template <class... Args>
 struct Copy_Atom;
 template <class Op, class T>
@@ -164,8 +164,9 @@ struct Copy_Atom<Copy_Traits<Args...>, T> : Copy_Traits<Args...> {
     return Copy_Atom<remove_cvref_t<decltype(traits)>, T>(traits);
   }
 
-  /// Issues one instruction, if one of the two tensors of rank 1 has its number of elements. Otherwise the tensors'
-  /// only mode must be a tuple (V, Rest...), and one instruction is issued for each coordinate of Rest.
+  /// Issues one instruction, if one of the two tensors of rank 1 has its number of elements. Otherwise the
+  /// tensors' only mode must be a tuple (V, Rest...), and one instruction is issued for each coordinate of
+  /// Rest.
   ZELLIGE_CALLS_BACK
   template <tensor_like S, tensor_like D>
   ZELLIGE_HOST_DEVICE constexpr void call(S const& src, D&& dst) const {

@@ -8,7 +8,7 @@
 // A predicate is a tensor of shape (M, K); or of shape (V, M, K), whose first value in V decides for the whole
 // instruction; or a function of the index of the instruction.
 //
-// cp.async copies complete at cp_async_fence() and cp_async_wait<N>(), which the caller issues.
+// Copies by cp.async are asynchronous: the caller completes them by cp_async_fence() and cp_async_wait<N>().
 #pragma once
 
 #include <zellige/atom/fragment_registers.hpp>
@@ -30,8 +30,9 @@ concept copy_like = requires {
   typename T::ThrID;
 };
 
-/// copy_unpack(traits, src, dst): issues the instruction of the traits once. `src` and `dst` are tensors of rank 1
-/// with the instruction's number of elements. This overload assigns one element of type S to one of type D.
+/// copy_unpack(traits, src, dst): issues the instruction of the traits once. `src` and `dst` are tensors of
+/// rank 1 with the instruction's number of elements. This overload assigns one element of type S to one of type
+/// D.
 template <class S, class D, tensor_like TS, tensor_like TD>
 ZELLIGE_HOST_DEVICE constexpr void copy_unpack(Copy_Traits<UniversalCopy<S, D>> const&, TS const& src,
                                                TD&& dst) {
@@ -84,8 +85,8 @@ ZELLIGE_CALL void store_matrices(Row const& row, uint32_t const (&r)[n]) {
   if constexpr (n == 2 && transposed) stmatrix_x2_trans(row, r);
   if constexpr (n == 4 && transposed) stmatrix_x4_trans(row, r);
 }
-/// Transposes the 2 x 2 matrix of the registers of two threads, whose lane indices differ by 1 or 4 according to Op:
-/// the lower lane's r[1] and the upper lane's r[0] are exchanged by a warp shuffle.
+/// Transposes the 2 x 2 matrix of the registers of two threads, whose lane indices differ by 1 or 4 according
+/// to Op: the lower lane's r[1] and the upper lane's r[0] are exchanged by a warp shuffle.
 template <class Op>
 ZELLIGE_CALL void exchange_registers(uint32_t (&r)[2]) {
   constexpr unsigned distance = copy_row_of<Op>::value.kind == CopyRow::Kind::shuffle1 ? 1 : 4;
@@ -172,8 +173,8 @@ template <class C>
 concept fills_zeros = requires {
   requires C::Traits::Operation::fills_zeros;
 };
-/// Issues one instruction if `holds` is true. Otherwise does nothing, or, for a cp.async with zero fill, writes zeros
-/// to `dst`.
+/// Issues one instruction if `holds` is true. Otherwise does nothing, or, for a cp.async with zero fill, writes
+/// zeros to `dst`.
 template <class C, class P, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void copy_one(C const& c, P const& holds, S const& src, D&& dst) {
   if constexpr (fills_zeros<C>)
@@ -185,8 +186,8 @@ template <class Traits>
 inline constexpr bool is_auto_vectorizing = false;
 template <int bits>
 inline constexpr bool is_auto_vectorizing<Copy_Traits<AutoVectorizingCopyWithAssumedAlignment<bits>>> = true;
-/// True for the shape (V, Rest...) of a partition if every mode of Rest has static extent 1, so that one instruction
-/// copies the whole partition.
+/// True for the shape (V, Rest...) of a partition if every mode of Rest has static extent 1, so that one
+/// instruction copies the whole partition.
 template <class S>
 inline constexpr bool is_one_instruction_v = false;
 template <class V, class... Rest>
@@ -201,7 +202,8 @@ ZELLIGE_STEP constexpr auto first_mode(ComposedLayout<A, O, B> const& l) {
   return make_composed_layout(l.layout_a(), l.offset(), first_mode(l.layout_b()));
 }
 /// True if some mode of shape S has a static extent above 1, and static stride 0 in both the source (A) and the
-/// destination (B). Its coordinates repeat one copy, which is issued once, and whose bytes an mbarrier counts once.
+/// destination (B). Its coordinates repeat one copy, which is issued once, and whose bytes an mbarrier counts
+/// once.
 template <class S, class A, class B>
 inline constexpr bool repeats_v = is_constant<0, A>::value&& is_constant<0, B>::value &&
                                   (static_extent_v<S> > 1);
@@ -213,16 +215,17 @@ template <class SV, class... S, class AV, class... A, class DV, class... D, clas
 requires congruent_types<tuple<S...>, tuple<D...>>::value inline constexpr bool repeats_instructions_v<
     Layout<tuple<SV, S...>, tuple<AV, A...>>, Layout<tuple<DV, D...>, tuple<BV, B...>>> =
     repeats_v<tuple<S...>, tuple<A...>, tuple<B...>>;
-/// Returns layout `l` (V, Rest...) with extent 1 for each mode of Rest whose stride is 0 in both `a` and `b`, the
-/// strides of source and destination. I... are the indices of Rest.
+/// Returns layout `l` (V, Rest...) with extent 1 for each mode of Rest whose stride is 0 in both `a` and `b`,
+/// the strides of source and destination. I... are the indices of Rest.
 template <class L, class A, class B, int... I>
 ZELLIGE_STEP constexpr auto instructions_once(L const& l, A const& a, B const& b, seq<I...>) {
   return make_layout(
       make_tuple(get<0>(l.shape()), once(get<I + 1>(l.shape()), get<I + 1>(a), get<I + 1>(b))...),
       l.stride());
 }
-/// Copies `src` to `dst`, both (V, Rest...): issues one instruction on V for each coordinate i of Rest with pred(i)
-/// true. Fails to compile if the ranks differ, or if the strides of Rest break the instruction's alignment.
+/// Copies `src` to `dst`, both (V, Rest...): issues one instruction on V for each coordinate i of Rest with
+/// pred(i) true. Fails to compile if the ranks differ, or if the strides of Rest break the instruction's
+/// alignment.
 template <class C, class S, class D, class P>
 ZELLIGE_HOST_DEVICE constexpr void copy_each_mode(C const& c, S const& src, D& dst, P const& pred) {
   // (V, Rest...): one or more instructions for every element of the rest.
@@ -252,8 +255,8 @@ ZELLIGE_HOST_DEVICE constexpr void copy_each_mode(C const& c, S const& src, D& d
 
 template <class C, class P, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void copy_where(C const& c, P const& pred, S const& src, D&& dst);
-/// Copies the mode V of a partition (V, M, K), for copy_where. If V has the values of one instruction, the first
-/// value of `pred` decides. Otherwise V is itself a tuple, and is copied by copy_where.
+/// Copies the mode V of a partition (V, M, K), for copy_where. If V has the values of one instruction, the
+/// first value of `pred` decides. Otherwise V is itself a tuple, and is copied by copy_where.
 template <class C, class P, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void copy_values_where(C const& c, P const& pred, S const& src, D&& dst) {
   constexpr bool fits = is_constant<C::NumValSrc, decltype(size(src))>::value ||
@@ -322,8 +325,8 @@ ZELLIGE_HOST_DEVICE constexpr void copy(C const& c, S const& src, D&& dst) {
   }
 }
 /// copy(c, src, dst) of only the instructions with a true predicate. If the instruction has zero fill, a false
-/// predicate writes zeros to the destination. `pred` is a tensor with the modes of `src`, or all but the first, or a
-/// function of the index of the instruction.
+/// predicate writes zeros to the destination. `pred` is a tensor with the modes of `src`, or all but the first,
+/// or a function of the index of the instruction.
 ZELLIGE_CALLS_BACK
 template <copy_like C, class P, tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy_if(C const& c, P const& pred, S const& src, D&& dst) {
@@ -333,8 +336,9 @@ ZELLIGE_HOST_DEVICE constexpr void copy_if(C const& c, P const& pred, S const& s
     detail::copy_each_mode(c, src, dst, pred);
 }
 
-/// Sets dst(i) = src(i) for every i with pred(i) true. Uses cp.async for elements of one type of 4, 8 or 16 bytes from
-/// global to shared memory, on SM80 or later, and assignments otherwise.
+/// Sets dst(i) = src(i) for every i with pred(i) true. On SM80 or later, copies of elements of 4, 8 or 16 bytes
+/// from global to shared memory are cp.async, if source and destination have one element type. All others are
+/// assignments.
 ZELLIGE_CALLS_BACK
 template <class P, tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy_if(AutoCopyAsync const&, P const& pred, S const& src, D&& dst) {

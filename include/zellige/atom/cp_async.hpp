@@ -14,8 +14,8 @@
 
 namespace zellige {
 
-// True if cp_async_wait<0> waits for uncommitted copies, too (cp.async.wait_all), as CuTe's does. zellige's waits for
-// committed groups, so that the emulator reports a missing commit as a race.
+// True if cp_async_wait<0> waits for uncommitted copies, too (cp.async.wait_all), as CuTe's does. zellige's
+// waits for committed groups, so that the emulator reports a missing commit as a race.
 #if defined(cute)
 inline constexpr bool zero_waits_for_all = true;
 #else
@@ -24,8 +24,8 @@ inline constexpr bool zero_waits_for_all = false;
 
 #if defined(ZELLIGE_EMULATE)
 
-/// Copies `Bytes` (4, 8 or 16) bytes from global to shared memory, asynchronously; both addresses must be multiples of
-/// `Bytes`. Only the first `valid_bytes` are read; the rest of the destination becomes zero.
+/// Copies `Bytes` (4, 8 or 16) bytes from global to shared memory, asynchronously; both addresses must be
+/// multiples of `Bytes`. Only the first `valid_bytes` are read; the rest of the destination becomes zero.
 template <int Bytes, class T, class U>
 ZELLIGE_CALL void cp_async(emulate::pointer<T> to, emulate::pointer<U> from, unsigned valid_bytes = Bytes) {
   static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "cp_async: 4, 8 or 16 bytes");
@@ -45,8 +45,8 @@ ZELLIGE_CALL void cp_async_hint(emulate::pointer<T> to, emulate::pointer<U> from
 }
 /// Closes a group: all copies that this thread has issued and not yet committed.
 ZELLIGE_CALL void cp_async_commit() { emulate::cp_async_commit(); }
-/// Waits until at most the `Groups` newest committed groups of this thread are in flight. Other threads see the data
-/// after a barrier.
+/// Waits until at most the `Groups` newest committed groups of this thread are in flight. Other threads see the
+/// data after a barrier.
 template <int Groups, bool All = zero_waits_for_all>
 ZELLIGE_CALL void cp_async_wait() {
   if constexpr (Groups == 0 && All)
@@ -57,8 +57,8 @@ ZELLIGE_CALL void cp_async_wait() {
 
 #else
 
-// Copies of 16 bytes bypass the L1 (.cg); PTX has smaller ones only through the L1 (.ca). L2::128B prefetches the
-// 128-byte line into the L2.
+// Copies of 16 bytes bypass the L1 (.cg); PTX has smaller ones only through the L1 (.ca). L2::128B prefetches
+// the 128-byte line into the L2.
 template <int Bytes>
 ZELLIGE_CALL void cp_async(void* to, const void* from) {
   static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "cp_async: 4, 8 or 16 bytes");

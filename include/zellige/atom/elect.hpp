@@ -1,5 +1,5 @@
-// elect_one: selects one thread of a warp in a way that the compiler recognises. All
-// 32 threads must call it.
+// elect_one: selects one thread of a warp by elect.sync, from which the compiler knows that only one thread
+// executes the branch. All 32 threads must call it.
 //
 //   if (warp == 0 && elect_one()) tma_load_2d(...);
 #pragma once
@@ -8,6 +8,7 @@
 
 namespace zellige {
 
+/// Returns true in exactly one thread of the warp. All 32 threads must call it.
 ZELLIGE_CALL bool elect_one() {
 #if defined(ZELLIGE_EMULATE)
   return emulate::meet<int, bool>(

@@ -1,4 +1,5 @@
-// Evaluates operations on instructions and tilings by name on strings, in addition to layout/evaluate.hpp.
+// Evaluates operations on instructions, tiled MMAs, tiled copies and TMA copies by name, on strings in CuTe's
+// notation. Extends layout/evaluate.hpp, which has the operations on layouts, for `zellige layout` and tests.
 //
 //   evaluate_atom("tiled_mma_layout_tv", {"SM80_16x8x16_F32F16F16F32_TN", "(_2,_2,_1):(_1,_2,_0)",
 //                                         "(_,_,_)", "A"})
@@ -16,10 +17,13 @@ namespace detail {
 
 using Args = std::vector<std::string>;
 
+/// Throws the LayoutError of operation `name` with `given` operands, which are too few.
 [[noreturn]] inline void too_few_operands(std::string_view name, std::size_t given) {
   throw LayoutError(std::string(name) + ": " + std::to_string(given) + " operands are too few",
                     {Rule::not_a_layout, 0, 0});
 }
+/// Throws the LayoutError of an instruction name that is not in the tables: sparse, of SM100 or SM120, or
+/// unknown.
 [[noreturn]] inline void unknown_instruction(std::string_view name) {
   std::string const text(name);
   bool const newer = name.starts_with("SM100") || name.starts_with("SM120");
@@ -31,7 +35,7 @@ using Args = std::vector<std::string>;
                           : "there is no instruction " + text,
                     {Rule::not_a_layout, 0, 0});
 }
-/// "Name<a,b>" -> {"Name", "a", "b"}.
+/// Splits a name with template arguments: returns {"Name", "a", "b"} for "Name<a,b>".
 inline Args split_template(std::string_view name) {
   Args parts;
   std::size_t const open = name.find('<');
@@ -46,10 +50,13 @@ inline Args split_template(std::string_view name) {
   }
 }
 
+/// A matrix instruction with the number of bits of its element types.
 struct NamedMma {
   MmaAtomValue atom;
   int bits[4];  // D, A, B, C
 };
+/// Returns the matrix instruction of this CuTe name, or of "UniversalFMA<D,A,B,C>". Omitted types of
+/// UniversalFMA repeat the last one, and C is D. Throws LayoutError if the name is unknown.
 inline NamedMma named_mma(std::string const& name) {
   Args const parts = split_template(name);
   MmaRow row;
@@ -71,6 +78,8 @@ inline NamedMma named_mma(std::string const& name) {
             part(MmaPart::c)};
   return r;
 }
+/// Returns the copy instruction of this CuTe name, which may have template arguments, such as
+/// "UniversalCopy<half_t>". Throws LayoutError if the name is unknown.
 inline CopyRow named_copy(std::string const& name) {
   Args const parts = split_template(name);
   auto bits = [&] { return int(bits_of_type(parts.at(1))); };
@@ -85,6 +94,8 @@ inline CopyRow named_copy(std::string const& name) {
   if (!row) unknown_instruction(name);
   return row;
 }
+/// Returns the layouts of Copy_Atom<name, type>. Records a failure in `t` if an element of the type would span
+/// threads.
 inline CopyAtomValue copy_atom(Tape& t, std::string const& name, std::string const& type) {
   CopyRow const row = named_copy(name);
   long long const bits = bits_of_type(type);
@@ -93,6 +104,9 @@ inline CopyAtomValue copy_atom(Tape& t, std::string const& name, std::string con
           part(CopyPart::reference), bits};
 }
 
+/// Returns the TiledMMA of operands a[from] (instruction), a[from + 1] (layout of its repetitions over M, N, K)
+/// and a[from + 2] (permutation of M, N, K), for operand 'A', 'B' or 'C'. Omitted modes of the last two are
+/// filled in.
 inline algebra::MmaTiling mma_tiling(Tape& t, Args const& a, std::size_t from, char part) {
   NamedMma const m = named_mma(a.at(from));
   MmaPart const p = part == 'A' ? MmaPart::a : part == 'B' ? MmaPart::b : MmaPart::c;
@@ -108,10 +122,14 @@ inline algebra::MmaTiling mma_tiling(Tape& t, Args const& a, std::size_t from, c
                             : m.atom.c,
           m.atom.shape, vmnk, permutation};
 }
+/// Returns the tiled copy of the atom with (layout_tv, tiler), seen from its source ('S') or its destination
+/// ('D').
 inline algebra::CopyTiling copy_tiling(CopyAtomValue const& atom, Value const& tv_and_tiler, char side) {
   return {tv_and_tiler[0], tv_and_tiler[1], atom.reference, side == 'S' ? atom.source : atom.destination};
 }
-/// The tiled copy of an MMA's operand: "A", "B", "C" or "C_atom".
+/// Returns (layout_tv, tiler) of the tiled copy of an MMA's operand, as make_tiled_copy_A, _B and _C, or
+/// _C_atom if `smallest`. Throws LayoutError for C if several threads hold partial results of one element
+/// (threads along K).
 inline Value operand_tiling(Tape& t, CopyAtomValue const& atom, algebra::MmaTiling const& m, bool smallest) {
   using namespace algebra;
   if (m.part == MmaPart::c && !t.failed() && !size_of(t, m.vmnk[3]).is(1)) {
@@ -126,7 +144,8 @@ inline Value operand_tiling(Tape& t, CopyAtomValue const& atom, algebra::MmaTili
   return t.failed() ? nothing() : pair(tv, tile);
 }
 
-/// The elements of an identity tensor of that shape under (layout, offset).
+/// Returns, as a string, the coordinates in a tensor of this shape that a partition selects. `part` is the
+/// partition as (layout, offset). Returns "" if `t` has failed.
 inline std::string part_text(Tape& t, Value const& shape, Value const& part) {
   using namespace algebra;
   if (t.failed()) return "";
@@ -135,6 +154,8 @@ inline std::string part_text(Tape& t, Value const& shape, Value const& part) {
   return t.failed() ? "" : to_text(tensor(at, part[0]));
 }
 
+/// Evaluates an operation tiled_mma_*: the operands are those of mma_tiling, the operand's letter, then a shape
+/// and a thread index if the operation has them.
 inline std::string evaluate_tiled_mma(Tape& t, std::string_view op, Args const& a) {
   using namespace algebra;
   char const part = a.size() > 3 ? a[3][0] : 'C';
@@ -162,6 +183,8 @@ inline std::string evaluate_tiled_mma(Tape& t, std::string_view op, Args const& 
   return t.failed() ? "" : to_text(r);
 }
 
+/// Evaluates an operation tiled_copy_* or cotiled_copy: the operands are instruction, element type, the tiling,
+/// then 'S' or 'D', a shape and a thread index if the operation has them.
 inline std::string evaluate_tiled_copy(Tape& t, std::string_view op, Args const& a) {
   using namespace algebra;
   CopyAtomValue const atom = copy_atom(t, a.at(0), a.at(1));
@@ -202,7 +225,8 @@ inline std::string evaluate_tiled_copy(Tape& t, std::string_view op, Args const&
   return t.failed() ? "" : to_text(r);
 }
 
-/// A shared-memory layout: in CuTe's notation, or "GMMA|MN_SW128|half_t|(_128,_64)".
+/// Parses the layout of a shared-memory tile: CuTe's notation, or "GMMA|MN_SW128|half_t|(_128,_64)", which is
+/// the wgmma layout atom MN_SW128 of half_t, repeated to cover shape (_128,_64).
 inline Value shared_layout(Tape& t, std::string const& text) {
   if (!text.starts_with("GMMA|")) return parse_value(text);
   std::size_t const kind = 5, type = text.find('|', kind) + 1, shape = text.find('|', type) + 1;
@@ -213,6 +237,9 @@ inline Value shared_layout(Tape& t, std::string const& text) {
   return algebra::call(Op::tile_to_shape, t, atom, parse_value(text.substr(shape)));
 }
 
+/// Evaluates an operation tma_*. The operands are: TMA instruction (not used), element type, global layout,
+/// shared layout, tiler, number of CTAs of the multicast; for partitions, the tile's coordinate and the CTA's
+/// index, too.
 inline std::string evaluate_tma(Tape& t, std::string_view op, Args const& a) {
   using namespace algebra;
   long long const bits = bits_of_type(a.at(1));
@@ -245,8 +272,8 @@ inline std::string evaluate_tma(Tape& t, std::string_view op, Args const& a) {
   if (t.failed()) return "";
   Value const cta = parse_value(a.at(7));
   Num const elements = tma_elements(t, request, box);
-  // A swizzled pointer has an uncomposed layout; a swizzled layout keeps its swizzle and the offset of the
-  // part.
+  // If the swizzle belongs to the pointer, the layout has none; otherwise the layout keeps its swizzle and the
+  // offset of the partition.
   auto shared_text = [&](Value const& mine) {
     if (!shared.is(ValueKind::composed) || shared[1].is(ValueKind::flag)) return to_text(mine[0]);
     Num const begin = t.add(shared[1].root().s, mine[1].root().s);
@@ -271,6 +298,8 @@ inline std::string evaluate_tma(Tape& t, std::string_view op, Args const& a) {
   return "tAgA: " + to_text(tensor(advance(t, part[0], g[1]), g[0])) + "\ntAsA: " + shared_text(s);
 }
 
+/// Returns the fields of the wgmma descriptor of one K block. The operands are major order ("K", "MN"), swizzle
+/// ("SW128"), element type and the shape of the block.
 inline std::string evaluate_gmma_descriptor(Tape& t, Args const& a) {
   using namespace algebra;
   long long const bits = bits_of_type(a.at(2));
@@ -284,7 +313,8 @@ inline std::string evaluate_gmma_descriptor(Tape& t, Args const& a) {
   return gmma_strides_text(s);
 }
 
-/// The CTAs that share a tile with the one at crd, as a mask by rank in the cluster.
+/// Returns, in decimal, the TMA multicast mask of the CTAs that load the same tile as the CTA at coordinate
+/// a[2] of the cluster layout a[0]: they differ from it only in the modes that a[1] lists, such as "0,1".
 inline std::string evaluate_multicast(Tape& t, Args const& a) {
   using namespace algebra;
   Value const layout = parse_value(a.at(0));
@@ -315,12 +345,14 @@ inline std::string evaluate_copy_atom_print(Tape& t, Args const& a) {
   CopyAtomValue const c = copy_atom(t, a.at(0), a.at(1));
   return t.failed() ? "" : copy_atom_text(c);
 }
+/// Returns the operands as they were written.
 inline Args texts_of(Operands const& operands) {
   Args texts;
   for (Operand const& o : operands) texts.push_back(o.text);
   return texts;
 }
 
+/// The operations of this file: id, name, the kinds of the operands (layout/signature.hpp), and the function.
 inline constexpr Operation atom_operations[] = {
     {"mma_traits", "mma_traits", "w", Op::count,
      [](Tape& t, Operands const& o) { return evaluate_mma_traits(t, texts_of(o)); }},
@@ -373,7 +405,8 @@ inline constexpr Operation atom_operations[] = {
 };
 }  // namespace detail
 
-/// The result, or nothing if the operation is not one on instructions. Throws LayoutError if it is refused.
+/// Returns the result of operation `name` on the operands `texts`, as a string. Returns nullopt if this file
+/// has no operation of that name. Throws LayoutError if the operands are invalid or too few.
 inline std::optional<std::string> evaluate_atom(std::string_view name,
                                                 std::vector<std::string> const& texts) try {
   Rows const rows = named(detail::atom_operations, name);

@@ -1,4 +1,5 @@
-// Fences: order this thread's earlier accesses before its later ones, as observed by others.
+// Memory fences: make this thread's writes visible to the asynchronous units (TMA, wgmma), to other threads, or
+// both, in the order in which they were issued.
 //
 //   tile[i] = x;               // ordinary writes to shared memory ...
 //   fence_proxy_async();       // ... made visible to TMA and WGMMA, by every thread that wrote,
@@ -10,8 +11,8 @@
 
 namespace zellige {
 
-/// Between ordinary accesses and those of the asynchronous proxy: TMA, bulk copies, WGMMA operands in shared
-/// memory. All spaces.
+/// Orders this thread's earlier ordinary accesses before later accesses by the asynchronous proxy (TMA, bulk
+/// copies, wgmma operands in shared memory), and vice versa, in global and in shared memory.
 ZELLIGE_CALL void fence_proxy_async() {
 #if defined(ZELLIGE_EMULATE)
   emulate::fence_proxy_async();
@@ -19,7 +20,7 @@ ZELLIGE_CALL void fence_proxy_async() {
   asm volatile("fence.proxy.async;" ::: "memory");
 #endif
 }
-/// The same for shared memory only, which is cheaper.
+/// fence_proxy_async() for shared memory only, which is cheaper.
 ZELLIGE_CALL void fence_proxy_async_shared() {
 #if defined(ZELLIGE_EMULATE)
   emulate::fence_proxy_async();
@@ -27,7 +28,7 @@ ZELLIGE_CALL void fence_proxy_async_shared() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 #endif
 }
-/// The same for global memory only.
+/// fence_proxy_async() for global memory only.
 ZELLIGE_CALL void fence_proxy_async_global() {
 #if defined(ZELLIGE_EMULATE)
   emulate::fence_proxy_async();
@@ -35,7 +36,8 @@ ZELLIGE_CALL void fence_proxy_async_global() {
   asm volatile("fence.proxy.async.global;" ::: "memory");
 #endif
 }
-/// After mbarrier_init, before the barrier of the block or cluster that lets others use it.
+/// Makes this thread's earlier mbarrier_init calls visible to the cluster and to TMA. Followed by a barrier of
+/// the block or cluster, after which other threads may use the mbarriers.
 ZELLIGE_CALL void fence_mbarrier_init() {
 #if defined(ZELLIGE_EMULATE)
   emulate::fence_mbarrier_init();
@@ -43,17 +45,19 @@ ZELLIGE_CALL void fence_mbarrier_init() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 #endif
 }
-/// Acquire and release among the threads of the block, the cluster, the device.
+/// Acquire-release fence among the threads of the block.
 ZELLIGE_CALL void fence_block() {
 #if !defined(ZELLIGE_EMULATE)
   asm volatile("fence.acq_rel.cta;" ::: "memory");
 #endif
 }
+/// Acquire-release fence among the threads of the cluster.
 ZELLIGE_CALL void fence_cluster() {
 #if !defined(ZELLIGE_EMULATE)
   asm volatile("fence.acq_rel.cluster;" ::: "memory");
 #endif
 }
+/// Acquire-release fence among all threads of the GPU.
 ZELLIGE_CALL void fence_device() {
 #if !defined(ZELLIGE_EMULATE)
   asm volatile("fence.acq_rel.gpu;" ::: "memory");

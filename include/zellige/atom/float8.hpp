@@ -1,6 +1,6 @@
-// float_e4m3_t, float_e5m2_t: 8-bit floats. e4m3 has 448 as its largest number and no infinity (0x7f is its
-// NaN); e5m2 is the upper half of a half. Conversion from float is explicit, rounds to nearest even and
-// saturates, like cvt.rn.satfinite; `nearest` overflows to infinity, or in e4m3 to NaN, like PyTorch.
+// float_e4m3_t, float_e5m2_t: 8-bit floats. e4m3 has the largest finite value 448 and no infinity (0x7f is its
+// NaN); e5m2 is the upper half of an IEEE half. Conversion from float is explicit, rounds to nearest even and
+// saturates, like cvt.rn.satfinite. T::nearest overflows to infinity (e5m2) or NaN (e4m3), like PyTorch.
 //
 //   float_e4m3_t x(0.3f);     // 0x2a
 //   float y = x;              // 0.3125
@@ -12,8 +12,9 @@ namespace zellige {
 
 namespace detail {
 
-/// Rounds to a type with `Mantissa` bits and exponent bias `Bias`; returns its bits, or `past` for numbers
-/// above the largest.
+/// Returns the bits of `value` as an 8-bit float with `Mantissa` mantissa bits and exponent bias `Bias`,
+/// rounded to nearest even. Magnitudes that round to more than `largest` (bits) become `past`, with the sign of
+/// `value` unless `past` is `nan`. A NaN becomes `nan`.
 template <int Mantissa, int Bias>
 ZELLIGE_ANYWHERE uint32_t round_small_float(float value, uint32_t largest, uint32_t past, uint32_t nan) {
   const uint32_t all = __builtin_bit_cast(uint32_t, value);
@@ -21,8 +22,8 @@ ZELLIGE_ANYWHERE uint32_t round_small_float(float value, uint32_t largest, uint3
   if (magnitude > 0x7f800000u) return nan;
   uint32_t bits;
   if (magnitude < static_cast<uint32_t>(128 - Bias) << 23) {
-    // Below the least normal number: adding a power of two leaves multiples of the least subnormal in the low
-    // bits.
+    // Below the least normal number: the addition of a power of two rounds to multiples of the least subnormal,
+    // whose count is then in the low bits.
     const float shift = __builtin_bit_cast(float, static_cast<uint32_t>(128 - Bias + 23 - Mantissa) << 23);
     const float sum = __builtin_bit_cast(float, magnitude) + shift;
     bits = __builtin_bit_cast(uint32_t, sum) - __builtin_bit_cast(uint32_t, shift);
@@ -55,6 +56,7 @@ struct float_e4m3_t {
   ZELLIGE_ANYWHERE float_e4m3_t& operator=(FloatOf<float_e4m3_t> value) {
     return *this = float_e4m3_t(value);
   }
+  /// Returns `value` rounded to nearest even; NaN if that exceeds 448 in magnitude.
   ZELLIGE_ANYWHERE static float_e4m3_t nearest(float value) {
     return bitcast(static_cast<uint8_t>(detail::round_small_float<3, 7>(value, 0x7e, 0x7f, 0x7f)));
   }
@@ -78,6 +80,7 @@ struct float_e5m2_t {
   ZELLIGE_ANYWHERE float_e5m2_t& operator=(FloatOf<float_e5m2_t> value) {
     return *this = float_e5m2_t(value);
   }
+  /// Returns `value` rounded to nearest even; infinity if that exceeds 57344 in magnitude.
   ZELLIGE_ANYWHERE static float_e5m2_t nearest(float value) {
     return bitcast(static_cast<uint8_t>(detail::round_small_float<2, 15>(value, 0x7b, 0x7c, 0x7f)));
   }

@@ -1,4 +1,5 @@
-// Converts between fragments (tensors of a thread's values) and the registers of instructions.
+// Converts between fragments (tensors of one thread's values) and the 32-bit or 64-bit registers that an
+// instruction has as operands.
 //
 //   uint32_t a[4];
 //   load_registers(a, fragment);        // two half_t per register, the first in the low half
@@ -13,6 +14,8 @@
 
 namespace zellige {
 
+/// Packs the values of fragment x into the registers r, the first value in the lowest bits. Fails to compile
+/// unless the values fill the N registers exactly.
 template <class R, int N, tensor_like X>
 ZELLIGE_HOST_DEVICE inline void load_registers(R (&r)[N], X const& x) {
   using T = typename X::value_type;
@@ -46,6 +49,8 @@ ZELLIGE_HOST_DEVICE inline void load_registers(R (&r)[N], X const& x) {
     }
   }
 }
+/// Unpacks the registers r into the values of fragment x, the lowest bits first. Fails to compile unless the
+/// values fill the N registers exactly, or if they have less than 8 bits.
 template <class R, int N, tensor_like X>
 ZELLIGE_HOST_DEVICE inline void store_registers(X&& x, R const (&r)[N]) {
   using T = typename remove_cvref_t<X>::value_type;
@@ -69,8 +74,8 @@ ZELLIGE_HOST_DEVICE inline void store_registers(X&& x, R const (&r)[N]) {
   }
 }
 
-/// The address of a tensor's first element for an instruction: a raw pointer, or the emulator's, with the
-/// swizzle applied.
+/// Returns the address at which tensor iterator p points, for an instruction: a raw pointer, on the emulator
+/// its checked pointer. A swizzle of p is applied to the address.
 #if defined(ZELLIGE_EMULATE)
 template <class T>
 inline emulate::pointer<T> instruction_address(T* p) {
@@ -101,13 +106,15 @@ ZELLIGE_HOST_DEVICE constexpr auto instruction_address(swizzle_ptr<Sw, It> const
   return instruction_address(swizzle_ptr<Sw, It>::apply_swizzle(p.ptr_));
 }
 
-/// The same for a tensor whose layout may have an offset, like a swizzled one.
+/// Returns the address of tensor x's element 0, for an instruction. The layout of x may have an offset, and its
+/// iterator a swizzle.
 template <tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto first_address(X const& x) {
   return instruction_address(x.data() + x.layout()(Int<0>{}));
 }
 
-/// The address of a tile for TMA and matrix instructions: the hardware applies the swizzle.
+/// Returns iterator p without its swizzle: the address of a tile for TMA and wgmma, which apply the swizzle in
+/// hardware.
 template <class It>
 ZELLIGE_HOST_DEVICE constexpr It raw_tile(It const& p) {
   return p;

@@ -1,10 +1,15 @@
-// gemm on fragments with any instruction: see mma_call.hpp (warp) and gmma_call.hpp (warpgroup).
+// gemm(mma, D, A, B, C): D = A B^T + C on the fragments of one thread, by an MMA_Atom or a TiledMMA. It issues
+// one instruction per (M, N, K) of fragments A (V, M, K), B (V, N, K) and C (V, M, N).
+//
+// How an instruction is issued is in mma_call.hpp (a warp's) and gmma_call.hpp (a warpgroup's).
 #pragma once
 
 #include <zellige/atom/tiled_mma.hpp>
 
 namespace zellige {
 
+/// mma_unpack(traits, d, a, b, c): issues the instruction of the traits once, on fragments of rank 1. This
+/// overload is one scalar multiply-add.
 template <class D, class A, class B, class C, tensor_like TD, tensor_like TA, tensor_like TB, tensor_like TC>
 ZELLIGE_HOST_DEVICE constexpr void mma_unpack(MMA_Traits<UniversalFMA<D, A, B, C>> const&, TD&& d,
                                               TA const& a, TB const& b, TC const& c) {
@@ -18,6 +23,8 @@ concept mma_like = requires {
   typename T::LayoutC_TV;
 };
 
+/// Computes D = A B^T + C on fragments. A, B and C have the modes (V), (V), (V); or (V,M), (V,N), (V,M,N); or
+/// (V,M,K), (V,N,K), (V,M,N). Other ranks, and static extents that differ, do not compile.
 template <mma_like Mma, tensor_like D, tensor_like A, tensor_like B, tensor_like C>
 ZELLIGE_HOST_DEVICE constexpr void gemm(Mma const& mma, D&& d, A const& a, B const& b, C const& c) {
   constexpr int ra = A::rank, rb = B::rank, rc = C::rank;
@@ -36,8 +43,8 @@ ZELLIGE_HOST_DEVICE constexpr void gemm(Mma const& mma, D&& d, A const& a, B con
     static_assert(!detail::clash<decltype(size<1>(b)), decltype(size<2>(c))>,
                   "gemm(mma, D, A, B, C): B and C differ in N");
     int const rows = int(size<1>(a)), columns = int(size<1>(b));
-    // Serpentine order: every other column upwards, so that one operand is reused by consecutive
-    // instructions.
+    // Serpentine order: odd columns are traversed from the last row to the first, so that consecutive
+    // instructions share an operand.
     ZELLIGE_UNROLL
     for (int n = 0; n < columns; ++n) {
       ZELLIGE_UNROLL
@@ -58,6 +65,7 @@ ZELLIGE_HOST_DEVICE constexpr void gemm(Mma const& mma, D&& d, A const& a, B con
     }
   }
 }
+/// C += A B^T: gemm(mma, C, A, B, C).
 template <mma_like Mma, tensor_like A, tensor_like B, tensor_like C>
 ZELLIGE_HOST_DEVICE constexpr void gemm(Mma const& mma, A const& a, B const& b, C&& c) {
   gemm(mma, c, a, b, c);

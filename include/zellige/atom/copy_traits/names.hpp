@@ -49,7 +49,8 @@ ZELLIGE_COPY(SM90_U16x8_STSM_T, uint32_t[4], uint128_t[1])
 #undef ZELLIGE_COPY
 
 namespace detail {
-/// A cp.async of one element of type TS to one of type TD, of the same size. row() marks sizes that PTX does not have.
+/// A cp.async of one element of type TS to one of type TD, of the same size. row() marks sizes that PTX does
+/// not have.
 template <class TS, class TD, bool bypass_l1, bool zero_fill>
 struct CpAsync : StaticCopy<CpAsync<TS, TD, bypass_l1, zero_fill>> {
   using SRegisters = TS[1];

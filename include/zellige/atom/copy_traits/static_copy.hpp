@@ -11,8 +11,8 @@
 
 namespace zellige::detail {
 
-/// The base of copy instruction type Op. Count is the number of operands of copy; if it is -1, issue_copy checks the
-/// number.
+/// The base of copy instruction type Op. Count is the number of operands of copy; if it is -1, issue_copy
+/// checks the number.
 template <class Op, int Count = -1>
 struct StaticCopy {
   /// Issues the instruction once. Does nothing in host code.
