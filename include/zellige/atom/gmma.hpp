@@ -1,11 +1,11 @@
-// Warpgroup matrix instructions (wgmma) as one template: 64 x N x 32 bytes of K, for every N that is a
-// multiple of 8.
+// SM90::GMMA::Mma: all dense warpgroup matrix instructions (wgmma) as one template. M is 64, N is a multiple of
+// 8 up to 256, and K is 32 bytes of elements.
 //
 //   using Op = SM90::GMMA::Mma<128, Number::f32, Number::f16, Number::f16>;  A, B in shared memory, K-major
 //   make_tiled_mma(Op{}, Layout<Shape<_2,_1,_1>>{})                              two warpgroups along M
 //
-// A may be in registers; half and bfloat16 operands in shared memory may be K- or MN-major, others are
-// K-major. gmma_names.hpp and gmma_names_ext.hpp have CuTe's names of them all.
+// A may be in registers. Operands in shared memory may be K-major or, if their elements have 16 bits, MN-major.
+// gmma_names.hpp and gmma_names_ext.hpp define CuTe's names of these instructions.
 #pragma once
 
 #include <zellige/atom/gmma_descriptor_word.hpp>
@@ -15,14 +15,20 @@
 namespace zellige::SM90::GMMA {
 
 using zellige::Major;
+/// The accumulator scale of an instruction.
 enum class ScaleOut { Zero = 0, One = 1 };  // d = a * b, or d += a * b
+/// The sign of operand A or B.
 enum class ScaleIn { Neg = -1, One = 1 };
+/// The swizzle of an operand in shared memory, as encoded in its descriptor.
 enum class LayoutType : unsigned char { INTERLEAVE = 0, B128 = 1, B64 = 2, B32 = 3 };
 
-/// Issues an instruction with each register as a separate argument; gmma_call.hpp.
+/// Issues one wgmma with each register as a separate argument. Defined in gmma_call.hpp.
 template <class Op, class... R>
 ZELLIGE_ANYWHERE void fma_registers(R&... registers);
 
+/// The wgmma d += a b (or d = a b) of 64 x N x (256 / bits of A): N, the number types of D, A and B, whether A
+/// is in registers, the major order and the sign of A and B, and whether integer accumulators saturate.
+/// Combinations that PTX does not have fail to compile.
 template <int N, Number D, Number A, Number B, bool a_in_registers = false, Major major_a = Major::K,
           Major major_b = Major::K, ScaleIn scale_a = ScaleIn::One, ScaleIn scale_b = ScaleIn::One,
           bool saturate = false>
@@ -36,7 +42,8 @@ struct Mma {
   static constexpr bool a_registers = a_in_registers;
   static constexpr bool saturates = saturate;
 
-  // Per thread: a descriptor, or registers of A; accumulators, two halves per register.
+  // Of one thread: the descriptor of A or its registers, the descriptor of B, and the accumulators (two f16 per
+  // register).
   using DRegisters = void;
   using ARegisters = conditional_t<a_in_registers, uint32_t[4], uint64_t[1]>;
   using BRegisters = uint64_t[1];
@@ -45,12 +52,14 @@ struct Mma {
   using TypeD = number_t<D>;
   using TypeA = number_t<A>;
   using TypeB = number_t<B>;
-  /// fma(a..., b, c..., scale_D): each accumulator register as a separate argument, as in CuTe.
+  /// Issues the instruction: fma(a..., b, c..., scale_D), with each register as a separate argument, as in
+  /// CuTe.
   template <class... R>
   ZELLIGE_ANYWHERE static void fma(R&&... registers) {
     fma_registers<Mma>(registers...);
   }
 
+  /// Returns the instruction's descriptor.
   ZELLIGE_ALGEBRA static constexpr MmaRow row() {
     MmaRow r{90, 64, N, short(k), D, A, B, D, Issuer::warpgroup};
     r.a_from_smem = !a_in_registers;
@@ -65,11 +74,13 @@ struct Mma {
   static_assert(!a_in_registers || major_a == Major::K, "GMMA: an A operand in registers is K-major");
 };
 
+/// The wgmma of 8-bit integers, with 32-bit integer accumulators.
 template <int N, Number A, Number B, bool a_in_registers, bool saturate>
 using IntegerMma =
     Mma<N, Number::s32, A, B, a_in_registers, Major::K, Major::K, ScaleIn::One, ScaleIn::One, saturate>;
 
-/// CuTe's named class of an instruction, if a header with its name is included; else the instruction itself.
+/// named_t<I> is the class that has CuTe's name of instruction I, if gmma_names.hpp or gmma_names_ext.hpp is
+/// included and defines it; else I.
 template <class Instruction>
 struct named {
   using type = Instruction;

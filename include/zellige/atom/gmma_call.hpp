@@ -1,5 +1,6 @@
-// gemm with warpgroup instructions: fragments of A and B are descriptors of shared memory (or registers of
-// A), and the accumulators belong to the tensor cores from warpgroup_arrive() to warpgroup_wait().
+// gemm(mma, rA, rB, rC) by wgmma. The fragments of A and B are tensors of shared-memory descriptors (A may be
+// in registers). From warpgroup_arrive() until warpgroup_wait() returns, no other code may access the
+// accumulators.
 //
 //   warpgroup_fence_operand(rC);
 //   warpgroup_arrive();
@@ -20,6 +21,7 @@
 namespace zellige {
 namespace detail {
 
+/// The type of the registers of accumulators of type T.
 template <class T>
 struct accumulator_register {
   using type = uint32_t;  // two halves
@@ -33,7 +35,8 @@ struct accumulator_register<int> {
   using type = int32_t;
 };
 
-/// The registers of a fragment by reference, because wgmma writes to them later.
+/// Returns the registers of fragment x as an array of R, by reference, because wgmma writes to them
+/// asynchronously. Fails to compile if the values of x are not consecutive.
 template <class R, tensor_like X>
 ZELLIGE_DEVICE inline auto& registers_in_place(X& x) {
   using T = typename remove_cvref_t<X>::value_type;
@@ -46,6 +49,8 @@ ZELLIGE_DEVICE inline auto& registers_in_place(X& x) {
 
 }  // namespace detail
 
+/// Issues one wgmma: d += a b, or d = a b if traits.accumulate_ is ScaleOut::Zero. `c` must be `d`, because the
+/// instruction accumulates in place.
 template <SM90::GMMA::warpgroup_operation Op, tensor_like TD, tensor_like TA, tensor_like TB, tensor_like TC>
 ZELLIGE_DEVICE inline void mma_unpack(MMA_Traits<Op> const& traits, TD&& d, TA const& a, TB const& b,
                                       TC const& c) {
@@ -66,8 +71,8 @@ ZELLIGE_DEVICE inline void mma_unpack(MMA_Traits<Op> const& traits, TD&& d, TA c
 }
 
 namespace SM90::GMMA {
-/// The registers of A, B and the accumulators as Op's types count them, then the accumulator scale if it is
-/// not one.
+/// The operands of Op::fma(a..., b, c..., scale_D), collected in arrays: the descriptor or registers of A, the
+/// descriptor of B, the accumulators, and the accumulator scale, which is One if it is not passed.
 template <class Op, class... R>
 struct GivenRegisters {
   static constexpr int na = zellige::detail::register_count<typename Op::ARegisters>;
@@ -81,6 +86,7 @@ struct GivenRegisters {
       sums[nc];
   ScaleOut scale = ScaleOut::One;
 
+  /// Copies x to operand I, and the further arguments to the operands after it.
   template <int I, class X, class... More>
   ZELLIGE_ANYWHERE void set(X const& x, More const&... more) {
     if constexpr (I < na)
@@ -93,6 +99,7 @@ struct GivenRegisters {
       scale = x;
     if constexpr (sizeof...(More) > 0) set<I + 1>(more...);
   }
+  /// Copies the accumulators among the operands from I on to the arguments.
   template <int I, class X, class... More>
   ZELLIGE_ANYWHERE void get(X& x, More&... more) const {
     if constexpr (I > na) x = sums[I - na - 1];
@@ -100,6 +107,7 @@ struct GivenRegisters {
   }
 };
 
+/// Issues one wgmma of type Op with each register as a separate argument. Does nothing in host code.
 template <class Op, class... R>
 ZELLIGE_ANYWHERE void fma_registers([[maybe_unused]] R&... registers) {
 #if defined(__CUDA_ARCH__)
@@ -118,14 +126,16 @@ ZELLIGE_ANYWHERE void fma_registers([[maybe_unused]] R&... registers) {
 }
 }  // namespace SM90::GMMA
 
-/// CuTe's names.
+/// CuTe's name of wgmma_fence(): orders earlier accesses to the accumulators before the wgmma that follow.
 ZELLIGE_CALL void warpgroup_arrive() { wgmma_fence(); }
+/// CuTe's name of wgmma_commit(): closes the group of the wgmma issued so far.
 ZELLIGE_CALL void warpgroup_commit_batch() { wgmma_commit(); }
+/// CuTe's name of wgmma_wait<N>(): waits until at most the N newest groups are in flight.
 template <int N>
 ZELLIGE_CALL void warpgroup_wait() {
   wgmma_wait<N>();
 }
-/// Prevents the compiler from moving uses of a fragment's registers across this point.
+/// Prevents the compiler from moving accesses to the registers of fragment x across this call.
 template <tensor_like X>
 ZELLIGE_CALL void warpgroup_fence_operand(X& x) {
   static_assert(!is_gmem_v<X> && !is_smem_v<X>, "warpgroup_fence_operand(x): x is a fragment, in registers");
@@ -134,7 +144,7 @@ ZELLIGE_CALL void warpgroup_fence_operand(X& x) {
   wgmma_fence_operand(detail::registers_in_place<typename detail::accumulator_register<T>::type>(all));
 }
 #if !defined(ZELLIGE_EMULATE)
-/// A single register.
+/// Prevents the compiler from moving accesses to this register across this call.
 ZELLIGE_CALL void warpgroup_fence_operand(uint32_t& r) { asm volatile("" : "+r"(r)::"memory"); }
 ZELLIGE_CALL void warpgroup_fence_operand(float& r) { asm volatile("" : "+f"(r)::"memory"); }
 #endif

@@ -1,10 +1,11 @@
-// Descriptors of shared-memory operands for warpgroup MMAs, from tensors.
+// Makes the wgmma descriptor of a tile in shared memory from the tile's tensor: start address, strides and
+// swizzle mode.
 //
 //   auto layout = tile_to_shape(GMMA::Layout_K_SW128_Atom<half_t>{}, Shape<_64, _64>{});
 //   auto sA = make_tensor(make_smem_ptr(p), layout);
 //   auto d = GMMA::make_gmma_desc<GMMA::Major::K>(local_tile(sA, Shape<_64, _16>{}, make_coord(0, 0)));
 //
-// A tile that no descriptor can describe is refused, with its stride and the required one.
+// A tile that no descriptor can describe does not compile; the error shows its stride and the required one.
 #pragma once
 
 #include <zellige/atom/algebra/gmma.hpp>
@@ -15,6 +16,7 @@
 namespace zellige {
 namespace detail {
 
+/// The B of the Swizzle<B, 4, 3> of pointer type It; 0 if it has none.
 template <class It>
 struct swizzle_bits_of {
   static constexpr int value = 0;
@@ -24,6 +26,8 @@ struct swizzle_bits_of<swizzle_ptr<Swizzle<B, 4, 3>, It>> {
   static constexpr int value = B;
 };
 
+/// The descriptor fields of the operand tile with layout L, (M or N, K), computed at compile time, or the rule
+/// that the tile violates. `bits` is the width of an element, swizzle_bits the B of its Swizzle<B, 4, 3>.
 template <class L, int swizzle_bits, bool k_major, int bits>
 struct gmma_strides_of {
   struct Made {
@@ -42,7 +46,7 @@ struct gmma_strides_of {
   ZELLIGE_ALGEBRA static consteval Rule rule() { return value.refusal.rule; }
   ZELLIGE_ALGEBRA static consteval long long x() { return value.refusal.x; }
   ZELLIGE_ALGEBRA static consteval long long y() { return value.refusal.y; }
-  /// All fields of the descriptor except the address.
+  /// Returns the descriptor with all fields except the address.
   ZELLIGE_ALGEBRA static consteval unsigned long long word() {
     return static_cast<unsigned long long>(value.strides.leading & 0x3fff) << 16 |
            static_cast<unsigned long long>(value.strides.stride & 0x3fff) << 32 |
@@ -50,7 +54,7 @@ struct gmma_strides_of {
   }
 };
 
-/// The shared-memory address as encoded in descriptors.
+/// Returns the shared-memory address of pointer p without its swizzle, in bytes.
 template <class P>
 ZELLIGE_HOST_DEVICE inline unsigned shared_address(P const& p) {
   auto const at = instruction_address(raw_tile(p));
@@ -67,7 +71,8 @@ ZELLIGE_HOST_DEVICE inline unsigned shared_address(P const& p) {
 
 namespace SM90::GMMA {
 
-/// The descriptor of a K block (M or N, K) of shared memory.
+/// Returns the descriptor of the operand tile x, (M or N, K), in shared memory. K is that of one instruction,
+/// 32 bytes. Fails to compile if the layout is not static or not one that wgmma can read.
 template <Major major, tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr GmmaDescriptor make_gmma_desc(X const& x) {
   static_assert(X::rank == 2, "make_gmma_desc: a tensor of two modes, M or N and K");
@@ -89,7 +94,8 @@ ZELLIGE_HOST_DEVICE constexpr GmmaDescriptor make_gmma_desc(X const& x) {
 
 }  // namespace SM90::GMMA
 
-/// The descriptors of a partition ((M, K), MMA_M, MMA_K, ...) of shared memory.
+/// Returns the fragment of the partition x, ((M, K), MMA_M, MMA_K, ...), of shared memory: a tensor of
+/// descriptors (1, MMA_M, MMA_K, ...), one per instruction.
 template <class Fragment, tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr auto make_descriptor_tensor(X const& x) {
   auto const first = SM90::GMMA::make_gmma_desc<detail::major_of<Fragment>>(tensor<0>(x));

@@ -1,5 +1,5 @@
-// The descriptor word of a warpgroup instruction's operand in shared memory, and an iterator of such words,
-// the elements of a fragment of that operand.
+// GmmaDescriptor: the 64-bit descriptor of a wgmma operand in shared memory; and DescriptorIterator, by which a
+// fragment of such an operand is a tensor of descriptors.
 //
 //   GmmaDescriptor d;  d.bitfield.start_address_ = address >> 4;  d.reg32_[0]  // the low half
 #pragma once
@@ -9,7 +9,7 @@
 
 namespace zellige {
 
-/// 64 bits, in units of 16 bytes.
+/// The descriptor of a wgmma operand: its start address and two strides, in units of 16 bytes, and its swizzle.
 union GmmaDescriptor {
   uint64_t desc_;
   uint32_t reg32_[2];
@@ -29,9 +29,9 @@ namespace SM90::GMMA {
 
 using zellige::GmmaDescriptor;
 
-/// A descriptor that moves through shared memory, in steps of 16 bytes. Only the address changes, and it is
-/// in the low half: a 32-bit addition avoids the carry of a 64-bit one in each instruction. On a GPU the halves
-/// are moved one by one, because nvcc makes a 64-bit sum again of a low half that is masked into a word.
+/// An iterator over descriptors that differ only in their start address: it + i is i * 16 bytes further on.
+/// Adds to the low 32 bits only, which contain the address, to save the carry. On a GPU the halves are assigned
+/// separately: nvcc compiles the expression with a mask to a 64-bit addition.
 struct DescriptorIterator {
   using reference = GmmaDescriptor;
   using element_type = GmmaDescriptor;
@@ -58,7 +58,8 @@ struct DescriptorIterator {
   }
 };
 
-/// A shared-memory operand as a fragment: a tensor of descriptors.
+/// The fragment type (FrgTypeA, FrgTypeB) of an operand that wgmma reads from shared memory: its fragments are
+/// tensors of descriptors.
 template <Major major>
 struct smem_desc : DescriptorIterator {};
 

@@ -1,12 +1,13 @@
-// Macros that define all dense wgmma names of an N, for gmma_names.hpp and gmma_names_ext.hpp.
+// Macros that declare CuTe's names of all dense wgmma instructions of one N, for gmma_names.hpp and
+// gmma_names_ext.hpp.
 #pragma once
 
 #include <zellige/atom/gmma.hpp>
 
-// Macros, because C++ cannot compute names. A family is the operand types of an instruction. Its names
-// MMA_... are classes, whose arguments can be deduced (`MMA_64x8x8_F32TF32TF32_SS_TN()`) and to which users
-// may pass a pack; its names SM90_... are aliases of these classes. `CLASS` and `ALIAS` below define the
-// entries of a list of families.
+// ZELLIGE_GMMA_NAMES(CLASS, n) and ZELLIGE_GMMA_NAMES(ALIAS, n) expand to one entry per combination of operand types.
+// CLASS declares the names MMA_...: classes, so that template arguments can be deduced
+// (`MMA_64x8x8_F32TF32TF32_SS_TN()`) and a parameter pack can be passed. ALIAS declares the names SM90_... as aliases
+// of these classes.
 // clang-format off
 #define ZELLIGE_GMMA_CLASS_MAJORS_OF(name, n, d, a, b, registers)                                   \
   template <Major ma, Major mb, ScaleIn sa = ScaleIn::One, ScaleIn sb = ScaleIn::One>               \
@@ -40,7 +41,8 @@
   ZELLIGE_GMMA_CLASS_INTEGERS_OF(MMA_##name##_RS_TN, n, a, b, true, false)         \
   ZELLIGE_GMMA_CLASS_INTEGERS_OF(MMA_##name##_RS_TN_SATURATE, n, a, b, true, true)
 
-// A pack if no parameter has a default, so that users may pass one on; else parameters that g++ can deduce.
+// An alias has a parameter pack, to which users may pass their own pack, if the class needs arguments.
+// Otherwise it repeats the defaults, so that g++ can deduce the arguments.
 #define ZELLIGE_GMMA_ALIAS_MAJORS(name, n, d, a, b)       \
   template <auto... args>                                 \
   using SM90_##name##_SS = GMMA::MMA_##name##_SS<args...>; \
@@ -70,7 +72,7 @@
   ZELLIGE_GMMA_##what##_SCALES(64x##n##x32_F32E4M3E5M2, n, f32, e4m3, e5m2) \
   ZELLIGE_GMMA_##what##_SCALES(64x##n##x32_F32E5M2E4M3, n, f32, e5m2, e4m3) \
   ZELLIGE_GMMA_##what##_SCALES(64x##n##x32_F32E5M2E5M2, n, f32, e5m2, e5m2)
-// Integers have only 8, 24 and the multiples of 16.
+// Integers have only the N 8, 24 and the multiples of 16; ZELLIGE_GMMA_FLOATS is for the other N.
 #define ZELLIGE_GMMA_NAMES(what, n) \
   ZELLIGE_GMMA_FLOATS(what, n) \
   ZELLIGE_GMMA_##what##_INTEGERS(64x##n##x32_S32S8S8, n, s8, s8) \

@@ -1,9 +1,10 @@
-// CuTe's names of the dense warpgroup MMAs, for the most frequent N:
+// Declares CuTe's names of the dense warpgroup MMAs (wgmma) for the most frequent N: 8, 16, 32, 64, 96, 128,
+// 192 and 256.
 //
 //   SM90::GMMA::MMA_64x128x16_F32F16F16_SS<Major::K, Major::MN>      SM90_64x128x16_F32F16F16_SS<...>
 //
-// The classes derive from one template, GMMA::Mma of gmma.hpp, which kernels may use directly. The other N
-// are in gmma_names_ext.hpp.
+// The classes derive from one template, GMMA::Mma of gmma.hpp, which kernels may use directly. The names for
+// the other N are in gmma_names_ext.hpp.
 #pragma once
 
 #include <zellige/atom/gmma_families.hpp>

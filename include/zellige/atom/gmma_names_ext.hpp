@@ -1,5 +1,5 @@
-// CuTe's names of the dense warpgroup MMAs for the N not in gmma_names.hpp; separate, because a thousand
-// names cost compile time in every unit.
+// Declares CuTe's names of the dense warpgroup MMAs (wgmma) for the N that gmma_names.hpp does not have. The
+// header is separate because these thousand names cost compile time in every source that includes them.
 #pragma once
 
 #include <zellige/atom/gmma_names.hpp>

@@ -1,5 +1,5 @@
-// The address of an operand's element in shared memory, from its WGMMA descriptor: the definition that the
-// emulator uses, the tests check and the hardware is compared with. smem_descriptor.hpp has the fields.
+// Computes where in shared memory wgmma reads an operand's element, from the operand's descriptor. The emulator
+// uses it, and the tests compare the hardware with it. smem_descriptor.hpp describes the descriptor's fields.
 //
 //   gmma_address(descriptor, /*mn_major=*/false, /*element_bytes=*/2, row, k)      // a byte address
 #pragma once
@@ -8,15 +8,17 @@
 
 namespace zellige {
 
-/// 0 none, 1, 2, 3: 32, 64, 128 bytes, as in SwizzleMode; the descriptor's encoding is reversed.
+/// Returns the swizzle of the descriptor as in SwizzleMode: 0 for none, and 1, 2, 3 for 32, 64, 128 bytes. (The
+/// descriptor encodes 128 bytes as 1 and 32 bytes as 3.)
 constexpr unsigned gmma_swizzle(uint64_t descriptor) { return (4 - (descriptor >> 62 & 3)) % 4; }
 
-/// On the emulator: the number of the tensor of which the descriptor was made; 0 if unknown.
+/// Returns the number of the tensor from which the emulator made the descriptor; 0 if unknown. The bits are 0
+/// in descriptors on a GPU.
 constexpr uint16_t gmma_tensor(uint64_t descriptor) { return descriptor >> 52 & 0x3ff; }
 
-/// Operand A: mn is the row m; B: the column n. Rows of the swizzle's span run along the major dimension;
-/// eight rows are an atom. Without a swizzle an atom is 8 rows of 16 bytes. The swizzle permutes chunks by
-/// the address itself.
+/// Returns the byte address in shared memory of the operand's element (mn, k), where mn is the row of A or the
+/// column of B. The layout atom is 8 rows of the swizzle's span (32, 64 or 128 bytes; 16 without a swizzle)
+/// along the major dimension. The swizzle xors bits 7 to 9 of the address into bits 4 to 6.
 constexpr uint32_t gmma_address(uint64_t descriptor, bool mn_major, unsigned element_bytes, unsigned mn,
                                 unsigned k) {
   const uint32_t start = (descriptor & 0x3fff) << 4;

@@ -1,11 +1,11 @@
-// Selects the warpgroup instruction for a tile: the problem's types and majors, and the greatest N that
-// divides the tile's.
+// Selects the warpgroup instruction (wgmma) for a tile: by element types and major orders, with the greatest N
+// that divides the tile's N.
 //
 //   auto op = ss_op_selector<half_t, half_t, float, Shape<_128, _192, _64>>();    64 x 192 x 16, from smem
 //   make_tiled_mma(op, Layout<Shape<_2, _1, _1>>{})
 //
-// float selects tfloat32, as the tensor cores do. Every multiple of 8 is a candidate, whereas CuTe by default
-// considers only powers of two, 96 and 192.
+// Operands of type float select tf32 instructions. Every multiple of 8 is a candidate for N, whereas CuTe by
+// default considers only powers of two, 96 and 192.
 #pragma once
 
 #include <zellige/atom/gmma.hpp>
@@ -13,9 +13,12 @@
 namespace zellige {
 namespace detail {
 
+/// The number type by which wgmma reads operands of type T: tf32 for float.
 template <class T>
 inline constexpr Number gmma_number = number_of<T> == Number::f32 ? Number::tf32 : number_of<T>;
 
+/// Returns the greatest N of a wgmma with accumulators of type `sums` that divides tile_n; 8 if there is none
+/// above 8.
 ZELLIGE_ALGEBRA constexpr int greatest_n(Number sums, int tile_n) {
   for (int n = 256; n > 8; n -= 8) {
     if (tile_n % n == 0 && warpgroup_n(sums, n)) return n;
@@ -23,6 +26,7 @@ ZELLIGE_ALGEBRA constexpr int greatest_n(Number sums, int tile_n) {
   return 8;
 }
 
+/// True if the tables have a matrix instruction of this shape and these types.
 ZELLIGE_ALGEBRA constexpr bool any_family_admits(MmaRow const& row) {
   for (MmaFamily const& f : mma_families) {
     if (admits(f, row)) return true;
@@ -30,6 +34,8 @@ ZELLIGE_ALGEBRA constexpr bool any_family_admits(MmaRow const& row) {
   return false;
 }
 
+/// Returns the wgmma for a tile of shape (M, N, K): see ss_op_selector and rs_op_selector. Fails to compile if
+/// no instruction has these types, or if M is no multiple of 64, N of 8 or K of 32 bytes.
 template <class A, class B, class C, class TileShape, bool a_in_registers, SM90::GMMA::Major major_a,
           SM90::GMMA::Major major_b, SM90::GMMA::ScaleIn scale_a, SM90::GMMA::ScaleIn scale_b>
 ZELLIGE_HOST_DEVICE constexpr auto select_gmma() {
@@ -53,13 +59,15 @@ ZELLIGE_HOST_DEVICE constexpr auto select_gmma() {
 
 namespace SM90::GMMA {
 
-/// A and B from shared memory.
+/// Returns the wgmma, with A and B from shared memory, for element types A and B, accumulators C, and a static
+/// tile (M, N, K). Fails to compile if there is none.
 template <class A, class B, class C, class TileShape_MNK, Major major_a = Major::K, Major major_b = Major::K,
           ScaleIn scale_a = ScaleIn::One, ScaleIn scale_b = ScaleIn::One>
 ZELLIGE_HOST_DEVICE constexpr auto ss_op_selector() {
   return zellige::detail::select_gmma<A, B, C, TileShape_MNK, false, major_a, major_b, scale_a, scale_b>();
 }
-/// A from registers.
+/// Returns the wgmma, with A from registers and B from shared memory, for element types A and B, accumulators
+/// C, and a static tile (M, N, K). Fails to compile if there is none.
 template <class A, class B, class C, class TileShape_MNK, Major major_a = Major::K, Major major_b = Major::K,
           ScaleIn scale_a = ScaleIn::One, ScaleIn scale_b = ScaleIn::One>
 ZELLIGE_HOST_DEVICE constexpr auto rs_op_selector() {

@@ -1,16 +1,19 @@
-// Programmatic dependent launch: a kernel's blocks may start while the previous kernel still runs.
+// Programmatic dependent launch: lets a kernel's blocks start while the preceding kernel on the stream still
+// runs.
 //
 //   ... barriers, descriptors, weights that no kernel writes ...
 //   griddep_wait();                  // the previous kernels have ended, their writes are visible
 //   ...
 //   griddep_launch_dependents();     // the next kernel may start
-// Before SM90 both do nothing: a kernel starts when the previous one has ended.
+//
+// Before SM90 both functions do nothing: a kernel starts when the preceding one has ended.
 #pragma once
 
 #include <zellige/atom/pointer.hpp>
 
 namespace zellige {
 
+/// Waits until the preceding kernels on the stream have ended and their writes to global memory are visible.
 ZELLIGE_CALL void griddep_wait() {
 #if defined(ZELLIGE_EMULATE)
   emulate::griddep_wait();
@@ -18,6 +21,8 @@ ZELLIGE_CALL void griddep_wait() {
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
+/// Allows the next kernel on the stream to start once every block of this one has called it or exited. This
+/// kernel's writes are visible to the next one only after its griddep_wait().
 ZELLIGE_CALL void griddep_launch_dependents() {
 #if defined(ZELLIGE_EMULATE)
   emulate::griddep_launch_dependents();

@@ -20,12 +20,13 @@ struct half_t {
   ZELLIGE_ANYWHERE operator float() const { return widen(bits); }
   ZELLIGE_ANYWHERE half_t& operator=(float value) { return *this = half_t(value); }
   ZELLIGE_ANYWHERE half_t& operator=(FloatOf<half_t> value) { return *this = half_t(value); }
+  /// Returns the number whose 16 bits are `bits`.
   ZELLIGE_ANYWHERE static half_t bitcast(uint16_t bits) {
     half_t result;
     result.bits = bits;
     return result;
   }
-  /// Packs two rounded floats into one register, the first in the low half.
+  /// Returns `low` and `high`, rounded to nearest even, in the low and the high 16 bits of one register.
   ZELLIGE_ANYWHERE static uint32_t pack(float low, float high) {
 #if defined(__CUDA_ARCH__)
     uint32_t result;
@@ -49,10 +50,9 @@ struct half_t {
     if ((magnitude & 0x7ffc0000u) == 0x7fd40000u) return 0x7fd4;  // keeps the mark of an unwritten value
 #endif
     if (magnitude > 0x7f800000u) return 0x7fff;  // NaN: the device's canonical one, without a sign
-    if (magnitude >= 0x47800000u) {              // 2^16 and more
+    if (magnitude >= 0x47800000u) {              // 2^16 and more: infinity
       magnitude = 0x7c00u;
-    } else if (magnitude <
-               0x38800000u) {  // below 2^-14: adding 0.5 leaves multiples of 2^-24 in the low bits
+    } else if (magnitude < 0x38800000u) {  // below 2^-14: adding 0.5 rounds to multiples of 2^-24
       const float shifted = __builtin_bit_cast(float, magnitude) + 0.5f;
       magnitude = __builtin_bit_cast(uint32_t, shifted) - 0x3f000000u;
     } else {
