@@ -126,7 +126,8 @@ ZELLIGE_ANYWHERE void fma_registers([[maybe_unused]] R&... registers) {
 }
 }  // namespace SM90::GMMA
 
-/// CuTe's name of wgmma_fence(): orders earlier accesses to the accumulators before the wgmma that follow.
+/// CuTe's name of wgmma_fence(): orders earlier accesses to the accumulators, and to registers of A, before the
+/// wgmma that follow.
 ZELLIGE_CALL void warpgroup_arrive() { wgmma_fence(); }
 /// CuTe's name of wgmma_commit(): closes the group of the wgmma issued so far.
 ZELLIGE_CALL void warpgroup_commit_batch() { wgmma_commit(); }

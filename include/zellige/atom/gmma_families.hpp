@@ -4,10 +4,10 @@
 
 #include <zellige/atom/gmma.hpp>
 
-// ZELLIGE_GMMA_NAMES(CLASS, n) and ZELLIGE_GMMA_NAMES(ALIAS, n) expand to one entry per combination of operand types.
-// CLASS declares the names MMA_...: classes, so that template arguments can be deduced
-// (`MMA_64x8x8_F32TF32TF32_SS_TN()`) and a parameter pack can be passed. ALIAS declares the names SM90_... as aliases
-// of these classes.
+// ZELLIGE_GMMA_NAMES(CLASS, n) and ZELLIGE_GMMA_NAMES(ALIAS, n) expand to one entry per combination of operand
+// types. CLASS declares the names MMA_...: classes, so that template arguments can be deduced
+// (`MMA_64x8x8_F32TF32TF32_SS_TN()`) and a parameter pack can be passed. ALIAS declares the names SM90_... as
+// aliases of these classes.
 // clang-format off
 #define ZELLIGE_GMMA_CLASS_MAJORS_OF(name, n, d, a, b, registers)                                   \
   template <Major ma, Major mb, ScaleIn sa = ScaleIn::One, ScaleIn sb = ScaleIn::One>               \

@@ -1,5 +1,5 @@
-// The rows of the matrix table as Instructions, in addition to those in sm80.hpp and sm90.hpp. Host code
-// only.
+// Builds the table of all instructions: those of sm80.hpp and sm90.hpp, and one for each matrix instruction of
+// mma_traits/table.hpp, with their names, PTX and latencies. Host code only.
 #pragma once
 
 #include <cctype>
@@ -16,7 +16,7 @@
 
 namespace zellige::detail {
 
-/// The PTX name of a number type.
+/// Returns the PTX name of a number type, such as "bf16".
 inline std::string ptx_type(Number n) {
   if (n == Number::u1) return "b1";
   for (NumberName const& known : number_names)
@@ -27,7 +27,8 @@ inline std::string ptx_type(Number n) {
     }
   return "";
 }
-/// The mnemonic with all its qualifiers; "" if the name denotes several instructions, or none.
+/// Returns the PTX mnemonic of a matrix instruction, with all its qualifiers. Returns "" for scalar
+/// multiply-adds and complex MMAs, which are not one PTX instruction.
 inline std::string mma_ptx(MmaRow const& row) {
   if (row.issuer == Issuer::thread || row.a == Number::c64) return "";
   std::string const shape =
@@ -42,12 +43,14 @@ inline std::string mma_ptx(MmaRow const& row) {
   if (row.ending == MmaRow::Ending::and_popc) text += ".and.popc";
   return text;
 }
-/// Owns the names to which the rows point.
+/// The table of instructions, with the strings to which their const char* members point.
 struct InstructionRows {
   std::deque<std::string> texts;
   std::vector<Instruction> rows;
 
+  /// Stores `text` and returns a pointer to it that remains valid.
   char const* keep(std::string text) { return texts.emplace_back(std::move(text)).c_str(); }
+  /// Appends a matrix instruction with its names.
   void add(MmaRow const& row) {
     Instruction i = instruction_of(row);
     i.name = keep(mma_name(row));
@@ -60,6 +63,7 @@ struct InstructionRows {
   }
 };
 
+/// Returns the table of all instructions, which the first call builds.
 inline InstructionRows const& instruction_rows() {
   static InstructionRows const all = [] {
     InstructionRows r;

@@ -1,4 +1,5 @@
-// The instructions of all architectures, for selection at run time.
+// Finds instructions at run time: instructions() lists those of all architectures, find_instruction(name)
+// returns one by its CuTe name.
 //
 //   for (const Instruction& row : instructions())
 //     if (row.kind == Instruction::Kind::mma && row.compute_capability <= 80) fmt::print("{}\n", row.name);
@@ -13,17 +14,18 @@
 
 namespace zellige {
 
-/// All rows of sm80.hpp, mma_traits/table.hpp and sm90.hpp.
+/// Returns all instructions: those of sm80.hpp, mma_traits/table.hpp and sm90.hpp.
 inline std::span<const Instruction> instructions() { return detail::instruction_rows().rows; }
 
-/// Returns nullptr if there is no instruction of that name.
+/// Returns the instruction with this CuTe name, or nullptr if there is none.
 inline const Instruction* find_instruction(std::string_view name) {
   for (const Instruction& row : instructions())
     if (row.name == name) return &row;
   return nullptr;
 }
 
-/// Formats the layout as CuTe does: a group of one mode has no parentheses.
+/// Returns the layout in CuTe's notation, such as ((_4,_8),(_2,_2)):((_32,_1),(_16,_8)). A single mode of the
+/// threads or of the values has no parentheses.
 inline std::string to_string(const ThreadValue& layout) {
   std::string text;
   const auto group = [&](const ThreadValue::Mode(&modes)[ThreadValue::max_modes],

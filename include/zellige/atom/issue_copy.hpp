@@ -1,5 +1,5 @@
-// Implements copy as a static function of an instruction's type (copy_traits/static_copy.hpp): issue_copy(Op,
-// operands...), for every copy instruction. Device code only.
+// Implements Op::copy(operands...), with each register as a separate argument (copy_traits/static_copy.hpp),
+// for every copy instruction Op: an overload issue_copy(Op, operands...) each. Device code only.
 #pragma once
 
 #include <zellige/atom/bulk_copy_call.hpp>
@@ -12,7 +12,8 @@
 namespace zellige {
 namespace detail {
 
-/// Collects the arguments before the last as registers, and passes the last to `last`.
+/// Copies the first N - I arguments to r[I], ..., r[N - 1], and passes the address of the argument after them,
+/// which is the last one, to `last`.
 template <int I, int N, class Last, class R, class... More>
 ZELLIGE_CALL void registers_then(uint32_t (&r)[N], Last const& last, R& x, More&... more) {
   if constexpr (I == N) {
@@ -23,8 +24,10 @@ ZELLIGE_CALL void registers_then(uint32_t (&r)[N], Last const& last, R& x, More&
     registers_then<I + 1>(r, last, more...);
   }
 }
+/// The number of 8x8 matrices of ldmatrix or stmatrix Op.
 template <class Op>
 inline constexpr int matrices_of = copy_row_of<Op>::value.matrices;
+/// True if ldmatrix or stmatrix Op transposes (.trans).
 template <class Op>
 inline constexpr bool transposes = of_kind<Op, CopyRow::Kind::columns, CopyRow::Kind::to_columns>;
 
@@ -32,7 +35,7 @@ ZELLIGE_CALL TmaDescriptor const& map_at(void const* map) { return *static_cast<
 
 }  // namespace detail
 
-// ldmatrix: the row's 16 bytes, then the registers.
+// ldmatrix: copy(row, registers...), where `row` is the 16-byte row that this thread addresses.
 template <class Op, class Row, class... R>
 requires detail::of_kind<Op, CopyRow::Kind::rows, CopyRow::Kind::columns> ZELLIGE_CALL void issue_copy(
     Op, Row const& row, R&... to) {
@@ -43,7 +46,7 @@ requires detail::of_kind<Op, CopyRow::Kind::rows, CopyRow::Kind::columns> ZELLIG
   int i = 0;
   ((to = r[i++]), ...);
 }
-// stmatrix: the registers, then the row.
+// stmatrix: copy(registers..., row), where `row` is the 16-byte row that this thread addresses.
 template <class Op, class... R>
 requires detail::of_kind<Op, CopyRow::Kind::to_rows, CopyRow::Kind::to_columns> ZELLIGE_CALL void issue_copy(
     Op, R&... from_then_row) {
@@ -73,7 +76,7 @@ ZELLIGE_CALL void issue_copy(CpAsync<TS, TD, bypass_l1, true>, TS const& from, T
 }
 }  // namespace detail
 
-// TMA: boxes at coordinates, the innermost dimension first.
+// TMA: copies the box at coordinates c..., the innermost dimension first.
 template <class... C>
 ZELLIGE_CALL void issue_copy(SM90_TMA_LOAD, void const* map, uint64_t* barrier, uint64_t hint, void* tile,
                              C const&... c) {
@@ -99,7 +102,7 @@ template <class... C>
 ZELLIGE_CALL void issue_copy(SM90_TMA_REDUCE_ADD, void const* map, void const* tile, C const&... c) {
   detail::add_box(detail::map_at(map), tile, make_coord(int(c)...), make_seq<int(sizeof...(C))>{});
 }
-// im2col: D coordinates, then D - 2 offsets.
+// TMA im2col loads of a tensor of D dimensions (3 to 5): c... are D coordinates, then D - 2 offsets.
 template <class... C>
 ZELLIGE_CALL void issue_copy(SM90_TMA_LOAD_IM2COL, void const* map, uint64_t* barrier, void* tile,
                              C const&... c) {

@@ -1,5 +1,5 @@
-// Checks a launch against the limits of SM90 and explains a violation, which the hardware reports only as
-// "invalid argument", "too many resources" or an illegal instruction.
+// Checks a kernel launch against the limits of SM90 and explains a violation in words. The hardware reports it
+// only as "invalid argument", "too many resources" or an illegal instruction.
 //
 //   LaunchShape s{.name = "gemm", .threads = 384, .shared_bytes = 231000, .registers = 168, .cluster = 2,
 //                 .moved = {{128, 40}, {256, 232}},                        // what setmaxnreg gives each role
@@ -15,18 +15,21 @@
 
 namespace zellige {
 
-/// The alignment of a TMA tile, or of an operand of wgmma, in shared memory: the swizzle repeats every 8
-/// spans; without one TMA requires 128 bytes. Barriers: 8; cp.async, bulk copies and ldmatrix: 16.
+/// Returns the alignment in bytes that a TMA tile or a wgmma operand in shared memory needs: 8 spans of the
+/// swizzle, after which it repeats, or 128 without a swizzle. (mbarriers need 8; cp.async, bulk copies and
+/// ldmatrix need 16.)
 constexpr int tma_alignment(SwizzleMode mode) {
   return mode == SwizzleMode::none ? 128 : 8 * static_cast<int>(swizzle_span(mode));
 }
 
+/// What launch_error checks of a launch: grid, block, registers, cluster, and the layout of shared memory.
 struct LaunchShape {
   struct Tile {
     const char* name = "tile";
     long long offset = 0, bytes = 0;  // from the start of the block's shared memory
     int alignment = 16;
   };
+  /// A warp role: whole warpgroups that set their register count by setmaxnreg.
   struct Role {
     int threads = 0, registers = 0;  // registers per thread
   };
@@ -35,12 +38,15 @@ struct LaunchShape {
   int threads = 1;             // per block
   long long shared_bytes = 0;  // dynamic and static in total
   int registers = 0;           // per thread, as compiled; 0: unknown
-  int cluster = 1;             // blocks
-  bool non_portable = false;   // the launch allows clusters of 16
-  std::vector<Role> moved;     // register counts after setmaxnreg; empty: not used
-  std::vector<Tile> tiles{};   // of shared memory
+  int cluster = 1;             // blocks per cluster
+  bool non_portable = false;   // the launch allows clusters of up to 16 blocks
+  std::vector<Role> moved;     // all threads of the block, by role; empty: the kernel has no setmaxnreg
+  std::vector<Tile> tiles{};   // the tiles in the block's shared memory
 };
 
+/// Returns one sentence on the first limit of SM90 that the launch exceeds, or "" if it exceeds none. Tiles
+/// must be aligned, within shared memory, and disjoint; register counts after setmaxnreg must fit in the
+/// block's registers.
 inline std::string launch_error(const LaunchShape& l) {
   const std::string who = std::string("launch of ") + l.name + ": ";
   const auto s = [](long long x) { return std::to_string(x); };

@@ -4,9 +4,9 @@
 //   uint32_t a[4];
 //   ldmatrix_x4(a, tile + row_of(lane) * 64 + column_of(lane));   // lane 8 i + j addresses row j of matrix i
 //
-// Afterwards lane t holds in r[i] the elements 2 (t % 4) and + 1 of row t / 4 of matrix i; with _trans, of
-// column t / 4. Every address is aligned to 16 bytes. For x1 and x2 the addresses of lanes from 8 and 16 on
-// are not read.
+// Afterwards r[i] of lane t holds two elements of matrix i: 2 (t % 4) and 2 (t % 4) + 1 of row t / 4; with
+// _trans, of column t / 4. Every address must be aligned to 16 bytes. _x1 reads only the addresses of lanes 0
+// to 7, _x2 those of lanes 0 to 15. All 32 threads call it.
 #pragma once
 
 #include <zellige/atom/pointer.hpp>
@@ -18,6 +18,8 @@ namespace zellige {
 
 #if defined(ZELLIGE_EMULATE)
 
+/// ldmatrix on the emulator: the instruction with the CuTe name Row. `row` is the address that this thread
+/// passes, `name` the function's name in reports.
 template <int Matrices, const char* Row>
 ZELLIGE_CALL void ldmatrix(uint32_t (&r)[Matrices], emulate::Place row, const char* name) {
   struct Out {

@@ -1,26 +1,27 @@
-// Descriptors of shared-memory tiles for warpgroup MMAs, derived from the tile's layout: the swizzle mode,
-// and the two strides of its 8x16-byte core matrices. All counts are in units of 16 bytes.
+// Computes the wgmma descriptor of a shared-memory tile from the tile's layout: the swizzle mode, and the two
+// strides between its core matrices (8 rows of 16 bytes).
 #pragma once
 
 #include <zellige/atom/algebra/tiled_mma.hpp>
 
 namespace zellige {
 
-/// The fields of a descriptor other than the address.
+/// The fields of a wgmma descriptor other than the start address.
 struct GmmaStrides {
-  int layout_type = 0;  // 0: no swizzle, 1: 128 bytes, 2: 64, 3: 32
-  long long leading = 0;
-  long long stride = 0;
+  int layout_type = 0;    // 0: no swizzle, 1: 128 bytes, 2: 64, 3: 32
+  long long leading = 0;  // the leading byte offset, in units of 16 bytes
+  long long stride = 0;   // the stride byte offset, in units of 16 bytes
 };
 
 namespace algebra {
 
-/// The strides of a K block (M or N, K) of elements of the given width, whose swizzle xors `swizzle_bits`
-/// bits of the address above the lowest four.
+/// Returns the descriptor fields of an operand tile of one instruction. `block` is its layout (M or N, K), in
+/// elements of `bits` bits; `swizzle_bits` is the B of its Swizzle<B, 4, 3>. Records the violated rule in `t`
+/// if wgmma cannot read the layout.
 ZELLIGE_ALGEBRA constexpr GmmaStrides gmma_strides(Tape& t, Value const& block, int swizzle_bits,
                                                    bool k_major, long long bits) {
   GmmaStrides r;
-  // The swizzle must belong to the pointer.
+  // The swizzle must belong to the tensor's pointer, not to its layout.
   if (block.is(ValueKind::composed)) return t.refuse(Rule::composed_operand, 1, 1), r;
   r.layout_type = swizzle_bits == 0 ? 0 : 4 - swizzle_bits;
   long long const width = 1LL << swizzle_bits;

@@ -1,4 +1,5 @@
-// A matrix instruction's shape and operands as layouts of the layout library, nested as CuTe nests them.
+// Returns the shape and the operand layouts of a matrix instruction as values of the layout algebra, nested as
+// CuTe nests them.
 //
 //   mma_shape(row)                       (_16,_8,_16)
 //   mma_layout(row, MmaPart::c)          ((_4,_8),(_2,_2)):((_32,_1),(_16,_8))
@@ -9,16 +10,17 @@
 
 namespace zellige::algebra {
 
-/// (_m,_n,_k).
+/// Returns the instruction's shape (_m,_n,_k).
 ZELLIGE_ALGEBRA constexpr Value mma_shape(MmaRow const& row) {
   return bundle(ValueKind::tuple, number(row.m), number(row.n), number(row.k));
 }
 
+/// Returns the layout extent:1, or 1:0 if the extent is 1.
 ZELLIGE_ALGEBRA constexpr Value column(long long extent) {
   return mode(fixed(extent), {fixed(extent == 1 ? 0 : 1)});
 }
 
-/// A single mode is not nested, unless it must be kept in a group.
+/// Returns the layout of these modes. A single mode is a leaf, or, if keep_group is set, a tuple of one mode.
 ZELLIGE_ALGEBRA constexpr Value group_of(ThreadValue::Mode const (&modes)[ThreadValue::max_modes],
                                          bool keep_group = false) {
   if (modes[1].shape == 0 && !keep_group) return mode(fixed(modes[0].shape), {fixed(modes[0].stride)});
@@ -28,6 +30,8 @@ ZELLIGE_ALGEBRA constexpr Value group_of(ThreadValue::Mode const (&modes)[Thread
   return all;
 }
 
+/// Returns (thread, value) -> element of an operand of the instruction; for MmaPart::threads, the layout of its
+/// threads.
 ZELLIGE_ALGEBRA constexpr Value mma_layout(MmaRow const& row, MmaPart part) {
   ThreadValue const layout = operand_layout(row, part);
   if (part == MmaPart::threads) return group_of(layout.threads);

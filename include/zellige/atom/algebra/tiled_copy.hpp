@@ -1,25 +1,28 @@
-// The algebra of TiledCopy on values: partitions tensors for a copy instruction repeated over threads and
-// values.
+// Computes the partitions of a TiledCopy, a copy instruction repeated over threads and values, on layouts as
+// values of the layout algebra.
 //
 //   tidfrg      (M, N, ...)  ->  ((ThrV, ThrX), FrgV, (RestM, RestN, ...))
 //   retile      a fragment (V, M, N, ...) in the order of the copy's threads
 //   raked_tiling, cotiled_tiling, accumulator_tiling: (layout_tv, tiler) of a TiledCopy
+//
+// ThrV are the threads of one instruction, ThrX its repetitions over threads, FrgV the values of a thread. A
+// function that fails records the violated rule in its Tape `t`.
 #pragma once
 
 #include <zellige/atom/algebra/tiled_mma.hpp>
 
 namespace zellige::algebra {
 
-/// (thread, value) -> tile, the tile, and the instruction's reference layout and that of its source or
-/// destination.
+/// A TiledCopy seen from its source or its destination.
 struct CopyTiling {
-  Value tv;
-  Value tiler;
-  Value reference;
-  Value target;
+  Value tv;         // (thread, value) -> element of the tile
+  Value tiler;      // the tile
+  Value reference;  // the instruction's (thread, value) -> element in the order of tv
+  Value target;     // the instruction's (thread, value) -> element at the source or destination
 };
 
-/// Refuses if the instruction does not fit the threads and values of the tiling.
+/// Records Rule::copy_threads or Rule::copy_values in `t` if the tiling's threads or values are no multiple of
+/// the instruction's.
 ZELLIGE_ALGEBRA constexpr void check_tiling(Tape& t, CopyTiling const& c) {
   auto fits = [&](int mode, Rule rule) {
     Num const have = size_of(t, c.tv[mode]), atom = size_of(t, c.reference[mode]);
@@ -29,14 +32,15 @@ ZELLIGE_ALGEBRA constexpr void check_tiling(Tape& t, CopyTiling const& c) {
   fits(1, Rule::copy_values);
 }
 
-/// The extents of the tile; layouts in a tiler count as their shapes.
+/// Returns the extents of the tile: `tiler` with each layout replaced by its shape.
 ZELLIGE_ALGEBRA constexpr Value tile_extents(Value const& tiler) {
   if (!tiler.is_tuple()) return shape_of(tiler);
   Value r = empty(ValueKind::tuple);
   for (int i = 0; i < tiler.rank(); ++i) r.add(tile_extents(tiler[i]));
   return r;
 }
-/// ((TileM, TileN, ...), (RestM, RestN, ...)) -> ((ThrV, ThrX), FrgV, (RestM, RestN, ...)).
+/// Distributes a divided layout ((TileM, TileN, ...), (RestM, RestN, ...)) over the copy's threads: returns
+/// ((ThrV, ThrX), FrgV, (RestM, RestN, ...)).
 ZELLIGE_ALGEBRA constexpr Value tile_to_threads(Tape& t, Value const& tiled, CopyTiling const& c) {
   check_tiling(t, c);
   if (t.failed()) return nothing();
@@ -49,7 +53,8 @@ ZELLIGE_ALGEBRA constexpr Value tile_to_threads(Tape& t, Value const& tiled, Cop
   Value const to_tile = coalesce(t, transpose_modes(t, target_tv), pair(one, pair(one, one)));
   if (t.failed()) return nothing();
   if (same(size_of(t, to_tile[1]), product_of(t, tile_extents(c.tiler)))) {
-    // Each thread has all values: the CTAs of a multicast, which begin at different values.
+    // Each thread has all values of the tile. These "threads" are the CTAs of a multicast, and begin at
+    // different values.
     Value const inside = without_swizzle(tiled)[0], rest = without_swizzle(tiled)[1];
     Value const held = bundle(ValueKind::layout, composition(t, inside, to_tile[0]),
                               composition(t, inside, to_tile[1]), rest);
@@ -59,6 +64,8 @@ ZELLIGE_ALGEBRA constexpr Value tile_to_threads(Tape& t, Value const& tiled, Cop
   Value const held = call(Op::composition, t, tiled, pair(to_tile, underscore()));
   return call(Op::slice, t, pair(pair(underscore(), underscore()), underscore()), held);
 }
+/// Divides `layout`, (M, N, ...), by the tile and distributes it over the copy's threads: returns ((ThrV,
+/// ThrX), FrgV, (RestM, RestN, ...)).
 ZELLIGE_ALGEBRA constexpr Value tidfrg(Tape& t, Value const& layout, CopyTiling const& c) {
   int const rank = without_swizzle(layout).rank();
   if (rank < c.tiler.rank()) return t.refused(Rule::rank_mismatch, rank, c.tiler.rank());
@@ -66,7 +73,7 @@ ZELLIGE_ALGEBRA constexpr Value tidfrg(Tape& t, Value const& layout, CopyTiling 
   if (t.failed()) return nothing();
   return tile_to_threads(t, tiled, c);
 }
-/// (layout, offset) of a thread's part of the copy.
+/// Returns (layout, offset) of the partition of thread index `thread`: the layout is (FrgV, RestM, RestN, ...).
 ZELLIGE_ALGEBRA constexpr Value copy_partition(Tape& t, Value const& layout, CopyTiling const& c,
                                                Value const& thread) {
   Value const held = tidfrg(t, layout, c);
@@ -75,13 +82,15 @@ ZELLIGE_ALGEBRA constexpr Value copy_partition(Tape& t, Value const& layout, Cop
   return call(Op::slice_and_offset, t, bundle(ValueKind::tuple, thread, underscore(), marks), held);
 }
 
-/// (thread, value) -> tile, of source or destination.
+/// Returns (thread, value) -> element of the tile, in the value order of the copy's source or destination.
 ZELLIGE_ALGEBRA constexpr Value copy_layout_tv(Tape& t, CopyTiling const& c) {
   Value const whole = compact_left(t, pair(tile_extents(c.tiler), number(1)));
   Value const held = tile_to_threads(t, whole, c);
   return call(Op::slice, t, bundle(ValueKind::tuple, underscore(), underscore(), number(0)), held);
 }
 
+/// Returns the layout of a thread's fragment, (V, M, N, ...) in another tiling's order, rearranged to the value
+/// order of this copy.
 ZELLIGE_ALGEBRA constexpr Value retile(Tape& t, Value const& layout, CopyTiling const& c) {
   check_tiling(t, c);
   if (t.failed()) return nothing();
@@ -106,7 +115,8 @@ ZELLIGE_ALGEBRA constexpr Value retile(Tape& t, Value const& layout, CopyTiling 
   return call(Op::slice, t, pair(underscore(), rest), held);
 }
 
-/// Threads and values as (m, n) -> index each; values vary within threads.
+/// Returns (layout_tv, tiler) of make_tiled_copy. `threads` maps (m, n) to the thread index, `values` maps (m,
+/// n) to the value index; the values of one thread are adjacent.
 ZELLIGE_ALGEBRA constexpr Value raked_tiling(Tape& t, Value const& threads, Value const& values) {
   Value const whole = call(Op::raked_product, t, threads, values);
   if (t.failed()) return nothing();
@@ -117,7 +127,8 @@ ZELLIGE_ALGEBRA constexpr Value raked_tiling(Tape& t, Value const& threads, Valu
   return pair(tv, tiler);
 }
 
-/// The elements of `shape` reached by (thread, value) -> coordinate, as a separate tile.
+/// Returns (layout_tv, tiler) of the elements of `shape` that `tv`, (thread, value) -> index in the shape,
+/// reaches. The tile consists of these elements only.
 ZELLIGE_ALGEBRA constexpr Value active_tiling(Tape& t, Value const& shape, Value const& tv) {
   Value tiler = empty(ValueKind::tuple);
   for (int i = 0; i < shape.rank(); ++i) {
@@ -131,7 +142,8 @@ ZELLIGE_ALGEBRA constexpr Value active_tiling(Tape& t, Value const& shape, Value
   if (t.failed()) return nothing();
   return pair(layout_tv, tiler);
 }
-/// The smallest tile of an accumulator in which each thread owns one instruction's values.
+/// Returns (layout_tv, tiler) of make_tiled_copy_C_atom: of the smallest tile of MMA accumulators in which each
+/// thread owns `values` values, those of one copy instruction. Fails if a thread has fewer.
 ZELLIGE_ALGEBRA constexpr Value accumulator_tiling(Tape& t, MmaTiling const& m, Value const& values) {
   Value const whole = mma_layout_tv(t, m);
   if (t.failed()) return nothing();
@@ -143,7 +155,8 @@ ZELLIGE_ALGEBRA constexpr Value accumulator_tiling(Tape& t, MmaTiling const& m, 
   for (int i = 0; i < 2; ++i) shape.add(number(size_of(t, permutation_mnk(t, m, i))));
   return active_tiling(t, shape, tv);
 }
-/// Threads and values as addresses; data is coordinate -> address.
+/// Returns (layout_tv, tiler) of make_cotiled_copy. `tv_address` maps (thread, value) to an address, `data`
+/// maps coordinates to addresses. Fails if the values' addresses are not those of elements of `data`.
 ZELLIGE_ALGEBRA constexpr Value cotiled_tiling(Tape& t, Value const& tv_address, Value const& data) {
   Value const inverse = left_inverse(t, data);
   if (t.failed()) return nothing();

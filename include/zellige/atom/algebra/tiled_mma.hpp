@@ -1,8 +1,12 @@
-// The algebra of TiledMMA on values: partitions tensors for a matrix instruction repeated over threads.
+// Computes the partitions of a TiledMMA, a matrix instruction repeated over threads, on layouts as values of
+// the layout algebra.
 //
 //   thrfrg      (M, N, ...)  ->  ((ThrV, (ThrM, ThrN)), (FrgV, (RestM, RestN, ...)))
 //   layout_tv   (thread, value) -> (M, N), by thread index
 //   partition   one thread's part of a tensor: (FrgV, RestM, RestN, ...), and where it starts
+//
+// ThrV are the threads of one instruction, (ThrM, ThrN) its repetitions over threads, FrgV the values of a
+// thread. A function that fails records the violated rule in its Tape `t`.
 #pragma once
 
 #include <zellige/atom/algebra/mma.hpp>
@@ -10,6 +14,7 @@
 
 namespace zellige::algebra {
 
+/// Applies operation `op` of the layout algebra to its operands. Returns an empty value if `t` has failed.
 ZELLIGE_ALGEBRA constexpr Value call(Op op, Tape& t, Value const& a) {
   Values v;
   v.push_back(a);
@@ -23,35 +28,42 @@ ZELLIGE_ALGEBRA constexpr Value call(Op op, Tape& t, Value const& a, Value const
   if (t.failed()) return nothing();
   return apply(op, t, v);
 }
+/// Returns the tuple (a, b).
 ZELLIGE_ALGEBRA constexpr Value pair(Value const& a, Value const& b) {
   return bundle(ValueKind::tuple, a, b);
 }
+/// Returns the innermost layout of a composed layout; other layouts unchanged.
 ZELLIGE_ALGEBRA constexpr Value without_swizzle(Value const& l) { return innermost(l); }
-/// The layout n:1.
+/// Returns the layout n:1, or 1:0 if n is the static 1.
 ZELLIGE_ALGEBRA constexpr Value run_of(Num n) { return mode(n, {fixed(n.is(1) ? 0 : 1)}); }
 ZELLIGE_ALGEBRA constexpr Num size_of(Tape& t, Value const& v) { return product_of(t, shape_of(v)); }
 
-/// The instruction, its repetition over threads, and the permutation of each mode of (M, N, K).
+/// A TiledMMA seen from one operand: the instruction, its repetition over threads, and the permutations of M, N
+/// and K.
 struct MmaTiling {
-  MmaPart part;
-  Value tv;           // the part's (thread, value) layout
+  MmaPart part;       // the operand: a, b or c
+  Value tv;           // the operand's (thread, value) -> element in one instruction
   Value shape;        // (M, N, K) of one instruction
-  Value vmnk;         // (v, m, n, k) -> thread
-  Value permutation;  // a layout, a number or `_` each
+  Value vmnk;         // (v, m, n, k) -> thread: thread v of the instruction at repetition (m, n, k)
+  Value permutation;  // of M, N and K: a layout, a number or `_` (none) each
 
-  ZELLIGE_ALGEBRA constexpr int mode_of(int i) const {  // the mode of (M, N, K) that is the part's mode i
+  /// Returns the index in (M, N, K) of the operand's mode i, which is 0 or 1.
+  ZELLIGE_ALGEBRA constexpr int mode_of(int i) const {
     if (part == MmaPart::a) return i == 0 ? 0 : 2;
     return part == MmaPart::b ? 1 + i : i;
   }
 };
 
-/// The permutation of M, N or K; by default, the number of elements that the threads cover.
+/// Returns the permutation of M, N or K (mnk = 0, 1, 2). If there is none, returns the tile's extent: that of
+/// the instruction times its repetitions over threads.
 ZELLIGE_ALGEBRA constexpr Value permutation_mnk(Tape& t, MmaTiling const& m, int mnk) {
   Value const given = m.permutation[mnk];
   if (!given.is(ValueKind::underscore)) return given;
   return number(t.mul(m.shape[mnk].root().s, size_of(t, m.vmnk[mnk + 1])));
 }
 
+/// Divides `layout`, the operand's (M, N, ...), by the tile and distributes it over the threads: returns
+/// ((ThrV, (ThrM, ThrN)), (FrgV, (RestM, RestN, ...))). Fails if the rank is below 2.
 ZELLIGE_ALGEBRA constexpr Value thrfrg(Tape& t, Value const& layout, MmaTiling const& m) {
   int const rank = without_swizzle(layout).rank();
   if (rank < 2) return t.refused(Rule::rank_mismatch, rank, 2);
@@ -65,7 +77,8 @@ ZELLIGE_ALGEBRA constexpr Value thrfrg(Tape& t, Value const& layout, MmaTiling c
   return call(Op::zipped_divide, t, held, pair(underscore(), threads));
 }
 
-/// thread -> (v, m, n, k), as indices; surplus threads repeat the others.
+/// Returns the layout thread index -> index in (v, m, n, k), the inverse of `vmnk`. Threads beyond those of the
+/// TiledMMA repeat their indices.
 ZELLIGE_ALGEBRA constexpr Value thread_to_vmnk(Tape& t, Value const& vmnk) {
   Value const others = complement(t, vmnk);
   if (t.failed()) return nothing();
@@ -74,7 +87,8 @@ ZELLIGE_ALGEBRA constexpr Value thread_to_vmnk(Tape& t, Value const& vmnk) {
   return composition(t, bundle(ValueKind::layout, run_of(size_of(t, vmnk)), unit()), everyone);
 }
 
-/// (thread, value) -> the part's tile. Threads along the mode that the part lacks own the same elements.
+/// Returns (thread, value) -> element of the operand's tile. Threads that differ only along the mode that the
+/// operand does not have (N for A, M for B, K for C) own the same elements.
 ZELLIGE_ALGEBRA constexpr Value mma_layout_tv(Tape& t, MmaTiling const& m) {
   Value extents = empty(ValueKind::tuple);
   for (int i = 0; i < 2; ++i) extents.add(number(size_of(t, permutation_mnk(t, m, m.mode_of(i)))));
@@ -93,11 +107,12 @@ ZELLIGE_ALGEBRA constexpr Value mma_layout_tv(Tape& t, MmaTiling const& m) {
   return call(Op::composition, t, held, pair(thread_to_vmnk(t, m.vmnk), underscore()));
 }
 
-/// The (v, m, n, k) of a thread.
+/// Returns the coordinate (v, m, n, k) of thread index `thread`.
 ZELLIGE_ALGEBRA constexpr Value thread_vmnk(Tape& t, Value const& vmnk, Value const& thread) {
   return call(Op::get_flat_coord, t, vmnk, thread);
 }
-/// (layout, offset) of the part owned by the thread at (v, m, n, k).
+/// Returns (layout, offset) of the partition of one thread, at coordinate `at` = (v, m, n, k): the layout is
+/// (FrgV, RestM, RestN, ...).
 ZELLIGE_ALGEBRA constexpr Value mma_partition(Tape& t, Value const& layout, MmaTiling const& m,
                                               Value const& at) {
   Value const held = thrfrg(t, layout, m);
@@ -110,7 +125,7 @@ ZELLIGE_ALGEBRA constexpr Value mma_partition(Tape& t, Value const& layout, MmaT
   return call(Op::slice_and_offset, t, pair(thread, pair(underscore(), marks)), held);
 }
 
-/// The shape of a partition, from the shape of the whole tensor.
+/// Returns the shape (FrgV, RestM, RestN, ...) of a thread's partition of a tensor of shape `shape`.
 ZELLIGE_ALGEBRA constexpr Value mma_partition_shape(Tape& t, Value const& shape, MmaTiling const& m) {
   Value const held = thrfrg(t, compact_left(t, shape), m);
   if (t.failed()) return nothing();

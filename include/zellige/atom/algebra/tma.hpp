@@ -1,4 +1,4 @@
-// The algebra of TMA copies on values: the box of global memory that one instruction moves, and the
+// Computes TMA copies from layouts: the box of global memory that one instruction moves, and the layout of the
 // coordinates by which kernels address boxes.
 //
 //   tma_basis      (box extent, ...):(mode of the global tensor, ...), found by following the shared-memory
@@ -6,13 +6,15 @@
 //   tma_stride     mode of the global tensor -> coordinate of the box's descriptor
 //   tma_im2col     (channels, pixels):(their modes), the box of an im2col instruction
 //   tma_tiling     (layout_tv, tiler) of a TiledCopy that moves a tile by such boxes
+//
+// A function that fails records the violated rule in its Tape `t`.
 #pragma once
 
 #include <zellige/atom/algebra/tiled_copy.hpp>
 
 namespace zellige::algebra {
 
-/// The mode of a tuple or layout at a path.
+/// Returns the mode of tuple or layout v at path e, a sequence of nested mode indices. Fails if there is none.
 ZELLIGE_ALGEBRA constexpr Value at_path(Tape& t, Value const& v, Path e) {
   Value r = v;
   for (int i = 0; i < path_length(e); ++i) {
@@ -23,15 +25,17 @@ ZELLIGE_ALGEBRA constexpr Value at_path(Tape& t, Value const& v, Path e) {
   }
   return r;
 }
+/// Returns the layout that maps each coordinate of `shape` to itself: its strides are basis elements.
 ZELLIGE_ALGEBRA constexpr Value identity_layout(Value const& shape) {
   return pair_up(shape, basis_like(shape));
 }
-/// Tile element -> mode of the global tensor.
+/// Returns the layout that maps an element of the tile to a coordinate of the global tensor.
 ZELLIGE_ALGEBRA constexpr Value tile_modes(Tape& t, Value const& global, Value const& tiler) {
   return composition(t, identity_layout(shape_of(global)), tiler);
 }
 
-/// Merges neighbouring modes that form one run, up to the 256 elements of a box extent.
+/// Merges adjacent modes of static extents that together are contiguous, up to the maximum of 256 elements of a
+/// box extent. Removes modes of extent 1.
 ZELLIGE_ALGEBRA constexpr Value coalesce_256(Value const& l) {
   List<ValueNode> r;
   for (ValueNode const& n : leaves_of(l)) {
@@ -49,22 +53,25 @@ ZELLIGE_ALGEBRA constexpr Value coalesce_256(Value const& l) {
   return layout_of(r);
 }
 
-/// The request for a TMA instruction. Layouts count elements of `bits`; the box counts elements of
-/// `box_bits`.
+/// The layouts from which a TMA copy is made. Layouts count elements of `bits` bits; the box counts elements of
+/// `box_bits` bits.
 struct TmaRequest {
-  Value global;
-  Value shared;  // without its swizzle
-  Value modes;   // tile element -> mode of the global tensor
+  Value global;  // of the tensor in global memory
+  Value shared;  // of the tile in shared memory, without its swizzle
+  Value modes;   // element of the tile -> coordinate of the global tensor
   long long bits;
   long long box_bits;
 };
 
+/// Returns the box of one instruction, (box extent, ...):(mode of the global tensor, ...), of at most five
+/// dimensions. Fails if tile and shared memory differ in size, or if the tile's first addresses do not step by
+/// one through a mode of the global tensor.
 ZELLIGE_ALGEBRA constexpr Value tma_basis(Tape& t, TmaRequest const& r) {
   Num const tile = size_of(t, r.modes), held = size_of(t, r.shared);
   t.require(t.eq(tile, held), Rule::sizes_differ, held, tile);
   Value const in_order = coalesce(t, composition(t, r.modes, right_inverse(t, r.shared)));
   if (t.failed()) return nothing();
-  // No box may start in the middle of a global mode.
+  // Only modes that step by one through a global mode can be dimensions of a box.
   List<ValueNode> run;
   for (ValueNode const& n : leaves_of(in_order)) {
     if (!n.d.is(1)) break;
@@ -80,7 +87,7 @@ ZELLIGE_ALGEBRA constexpr Value tma_basis(Tape& t, TmaRequest const& r) {
   if (extents.is_leaf()) extents = bundle(ValueKind::tuple, extents);
   Value box = composition(t, pair_up(shape_of(strides), stride_of(names)), compact_left(t, extents));
   if (t.failed()) return nothing();
-  for (ValueNode const& n : leaves_of(box)) {  // occurs in a tile over nested modes of run-time extents
+  for (ValueNode const& n : leaves_of(box)) {  // fails for tiles over nested modes of run-time extents
     if (!n.s.is_static()) return t.refused(Rule::not_static, n.s.v, 0);
   }
   // Global modes that the box does not cover get extent 1.
@@ -95,8 +102,9 @@ ZELLIGE_ALGEBRA constexpr Value tma_basis(Tape& t, TmaRequest const& r) {
   return group(t, box, 4, -1);  // a descriptor has five dimensions
 }
 
-/// The box of an im2col copy, whose instruction moves whole pixels: (channels, pixels):(their modes of the
-/// global tensor), the first two runs of the tile.
+/// Returns the box of an im2col copy, whose instruction moves whole pixels: (channels, pixels):(their modes of
+/// the global tensor). They are the tile's first two modes in the order of addresses. Fails if these do not
+/// step by one.
 ZELLIGE_ALGEBRA constexpr Value tma_im2col(Tape& t, TmaRequest const& r) {
   Num const tile = size_of(t, r.modes), held = size_of(t, r.shared);
   t.require(t.eq(tile, held), Rule::sizes_differ, held, tile);
@@ -109,11 +117,13 @@ ZELLIGE_ALGEBRA constexpr Value tma_im2col(Tape& t, TmaRequest const& r) {
   return bundle(ValueKind::layout, leaf(runs[0]), leaf(runs[1]));
 }
 
-/// Dimension i of the descriptor: extent and stride of the global tensor, in elements of the box.
+/// One dimension of a TMA descriptor: extent and stride of the global tensor, in elements of the box.
 struct TmaDimension {
   Num extent = fixed(1);
   Num stride = fixed(0);
 };
+/// Returns the descriptor's dimension for one mode of the box, which names the modes of the global tensor that
+/// it covers.
 ZELLIGE_ALGEBRA constexpr TmaDimension tma_dimension(Tape& t, Value const& global, Value const& box_mode) {
   TmaDimension r;
   List<ValueNode> const names = leaves_of(box_mode);
@@ -122,7 +132,7 @@ ZELLIGE_ALGEBRA constexpr TmaDimension tma_dimension(Tape& t, Value const& globa
     if (t.failed()) return r;
     Num const s = size_of(t, m), d = m.is_leaf() ? m.root().d : fixed(0);
     if (names.size() == 1) return {s, d};
-    // Several modes merged into one: their strides are multiples of the greatest common one.
+    // Several modes in one dimension: its stride is the greatest common divisor of theirs.
     Num const before = r.stride;
     r.stride = t.gcd(r.stride, d);
     if (before.is(0) && d.is(0)) {
@@ -137,7 +147,8 @@ ZELLIGE_ALGEBRA constexpr TmaDimension tma_dimension(Tape& t, Value const& globa
   return r;
 }
 
-/// The strides of the tensor of TMA coordinates, in the profile of the global tensor.
+/// Returns the strides of the tensor of TMA coordinates, in the profile of the global tensor: for each of its
+/// modes, the basis element of the box's dimension that covers it, or 0 if its extent is 1 or its stride is 0.
 ZELLIGE_ALGEBRA constexpr Value tma_stride(Tape& t, TmaRequest const& r, Value const& box) {
   Value strides = basis_like(shape_of(r.global));
   Value const counted = recast(t, r.global, r.bits, r.box_bits);
@@ -163,8 +174,8 @@ ZELLIGE_ALGEBRA constexpr Value tma_stride(Tape& t, TmaRequest const& r, Value c
     n.e = extend(0, j);
     n.s = fixed(1);
     if (j == 0) {
-      // Elements of the box; elements of the tensor if a box element holds several, because a stride is not a
-      // fraction.
+      // In elements of the box; in elements of the tensor if a box element holds several of them, because a
+      // stride is no fraction.
       n.s = leaves[leaf_at].d;
       if (r.bits > r.box_bits) n.s = t.div(t.mul(n.s, fixed(r.bits)), fixed(r.box_bits));
     } else if (leaves_of(box[j]).size() > 1) {
@@ -177,12 +188,13 @@ ZELLIGE_ALGEBRA constexpr Value tma_stride(Tape& t, TmaRequest const& r, Value c
   return strides;
 }
 
-/// The number of tile elements that one instruction moves.
+/// Returns the number of tile elements that one instruction moves.
 ZELLIGE_ALGEBRA constexpr Num tma_elements(Tape& t, TmaRequest const& r, Value const& box) {
   return t.div(t.mul(size_of(t, box), fixed(r.box_bits)), fixed(r.bits));
 }
 
-/// (thread, value) -> tile element, where the threads are the CTAs of a multicast, and the tile's extents.
+/// Returns (layout_tv, tiler) of a TMA copy: (CTA, value) -> element of the tile, where the CTAs of a multicast
+/// load equal parts of each box; and the tile's extents. Fails if the number of CTAs does not divide a box.
 ZELLIGE_ALGEBRA constexpr Value tma_tiling(Tape& t, TmaRequest const& r, Value const& box,
                                            Value const& ctas) {
   Num const elements = tma_elements(t, r, box), count = cosize_of(t, ctas);
@@ -199,8 +211,9 @@ ZELLIGE_ALGEBRA constexpr Value tma_tiling(Tape& t, TmaRequest const& r, Value c
   return pair(bundle(ValueKind::layout, first, all), tiler);
 }
 
-/// ((values of one instruction, instructions), Rest...) of a tensor ((tile), Rest...), the order of
-/// tma_partition, and the start of CTA `cta` of `ctas`. `shared` is the layout of the shared-memory tile.
+/// Partitions a tensor of layout ((tile), Rest...) by TMA instructions of `elements` elements: returns the
+/// layout ((values of one instruction, instructions), Rest...) and the offset at which CTA `cta` of `ctas`
+/// starts. `shared` is the layout of the shared-memory tile.
 ZELLIGE_ALGEBRA constexpr Value tma_partition(Tape& t, Value const& layout, Value const& shared, Num elements,
                                               Value const& cta, Value const& ctas) {
   Value const tile = shared[0];  // a leaf is its own first mode
@@ -224,7 +237,8 @@ ZELLIGE_ALGEBRA constexpr Value tma_partition(Tape& t, Value const& layout, Valu
   for (int i = 1; i < plain.rank(); ++i) at.add(number(0));
   Value const offset = index_of(t, at, without_swizzle(flat));
   if (t.failed()) return nothing();
-  // A pointer takes the offset, unless a swizzle or im2col's coordinates apply to it: then the layout does.
+  // The caller adds the offset to the pointer, unless the layout is composed with a swizzle or with im2col
+  // coordinates: then the layout contains the offset.
   if (!flat.is(ValueKind::composed) || flat[1].is(ValueKind::flag)) return pair(flat, offset);
   Value const from = add(t, flat[1], offset);
   if (t.failed()) return nothing();

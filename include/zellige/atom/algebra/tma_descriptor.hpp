@@ -1,4 +1,5 @@
-// The numbers of a TMA descriptor, made from layouts and checked. Host only.
+// Computes the numbers of a TMA descriptor (extents, strides, box) from layouts, and checks them against the
+// hardware's limits. Host only.
 //
 //   TmaNumbers n = tma_numbers(t, request, box, /*ctas=*/1);
 //   n.extent, n.stride      of the global tensor, five of each, in elements of the box
@@ -9,6 +10,7 @@
 
 namespace zellige {
 
+/// The numbers of a TMA descriptor, innermost dimension first, in elements of the box.
 struct TmaNumbers {
   int rank = 0;
   long long extent[5] = {1, 1, 1, 1, 1};
@@ -18,8 +20,10 @@ struct TmaNumbers {
 
 namespace algebra {
 
-/// Refuses what cuTensorMapEncodeTiled would reject: an inner stride other than 1, strides that are not
-/// multiples of 16 bytes, extents and boxes out of range.
+/// Returns the numbers of the descriptor for a box that `ctas` CTAs load by multicast, each an equal part.
+/// Records the violated rule in `t` for what cuTensorMapEncodeTiled would reject: an inner stride other than 1,
+/// strides that are no multiples of 16 bytes, extents or boxes out of range; and if the CTAs do not divide the
+/// box.
 constexpr TmaNumbers tma_numbers(Tape& t, TmaRequest const& r, Value const& box, long long ctas) {
   TmaNumbers n;
   n.rank = box.rank();
