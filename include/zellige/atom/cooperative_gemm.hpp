@@ -32,8 +32,9 @@ ZELLIGE_HOST_DEVICE constexpr void convert_each(From const& from, To&& to, F con
   for (int i = 0; i < int(size(to)); ++i) to(i) = static_cast<T>(f(loaded(from(i))));
 }
 
-/// rc += load_a(A) * load_b(B)^T, the part of thread `tid`, for A (M, K) and B (N, K) of whole tiles. Copies
-/// one K block at a time to registers, by the instructions CopyA and CopyB, and multiplies it.
+/// Adds load_a(A) * load_b(B)^T to `rc`, the accumulators of thread `tid`. A is (M, K), B is (N, K), both of
+/// whole tiles. Copies one K block at a time to registers, by the instructions CopyA and CopyB, and multiplies
+/// it.
 template <class CopyA, class CopyB, class Mma, class A, class B, class RC, class LoadA, class LoadB>
 ZELLIGE_HOST_DEVICE constexpr void multiply_tiles(unsigned tid, Mma const& mma, A const& a, B const& b,
                                                   RC& rc, LoadA const& load_a, LoadB const& load_b) {
@@ -63,7 +64,7 @@ ZELLIGE_HOST_DEVICE constexpr void multiply_tiles(unsigned tid, Mma const& mma, 
   }
 }
 
-/// Sets r, a thread's registers, to load(e) for each element e of `part(x)`, the thread's partition of x.
+/// Sets r, a thread's registers, to load(e) for each element e of part(x), the thread's partition of tensor x.
 /// Elements of partial tiles that are outside x become zero.
 template <class Part, class X, class R, class Load>
 ZELLIGE_HOST_DEVICE constexpr void load_inside(Part const& part, X const& x, R&& r, Load const& load) {
@@ -74,8 +75,8 @@ ZELLIGE_HOST_DEVICE constexpr void load_inside(Part const& part, X const& x, R&&
   for (int i = 0; i < int(size(r)); ++i)
     r(i) = elem_less(at(i), shape(x)) ? static_cast<T>(load(loaded(from(i)))) : T{};
 }
-/// rc += load_a(A) * load_b(B)^T, the part of thread `tid`, for A (M, K) and B (N, K) with partial tiles.
-/// Copies value by value.
+/// Adds load_a(A) * load_b(B)^T to `rc`, the accumulators of thread `tid`. A is (M, K), B is (N, K), and their
+/// last tiles may be partial. Copies value by value.
 template <class Mma, class A, class B, class RC, class LoadA, class LoadB>
 ZELLIGE_HOST_DEVICE constexpr void multiply_inside(unsigned tid, Mma const& mma, A const& a, B const& b,
                                                    RC& rc, LoadA const& load_a, LoadB const& load_b) {
@@ -97,8 +98,8 @@ ZELLIGE_HOST_DEVICE constexpr auto scaled(Alpha const& alpha, RC const& sum, boo
 
 }  // namespace detail
 
-/// rc += load_a(A) * load_b(B)^T. A is (M, K), B is (N, K), and `rc` is the fragment of thread `tid`, from
-/// partition_fragment_C. All threads of `mma` call it.
+/// Adds load_a(A) * load_b(B)^T to `rc`, the fragment of thread `tid` from partition_fragment_C. A is (M, K)
+/// and B is (N, K). All threads of `mma` call it.
 template <class... Args, tensor_like A, tensor_like B, tensor_like RC, class LoadA = as_it_is,
           class LoadB = as_it_is, class CopyA = DefaultCopy, class CopyB = DefaultCopy>
 ZELLIGE_HOST_DEVICE constexpr void cooperative_gemm(unsigned tid, TiledMMA<Args...> const& mma, A const& a,

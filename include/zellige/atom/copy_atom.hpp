@@ -37,8 +37,9 @@ template <class S, class D>
 struct copy_row_of<UniversalCopy<S, D>> {
   static constexpr CopyRow value = vector_copy(sizeof_bits<S>::value);
 };
-/// The layout (thread, bit) -> bit of copy instruction Op at its source, its destination or in its reference
-/// order, or the layout of its threads; copy_layout_t is the same as a Layout type.
+/// The layout that `part` selects of copy instruction Op: (thread, bit) -> bit at its source, at its
+/// destination or in its reference order, or the layout of its threads. copy_layout_t is the same as a Layout
+/// type.
 template <class Op, CopyPart part>
 struct copy_layout_of {
   static constexpr auto value = planned<16>(algebra::copy_layout(copy_row_of<Op>::value, part));
@@ -47,7 +48,8 @@ template <class Op, CopyPart part>
 using copy_layout_t = planned_layout<copy_layout_of<Op, part>>;
 
 /// Converts `Layout`, (thread, bit) -> bit, to (thread, value) -> element for elements of `bits` bits. Records
-/// the violated rule if an element would span threads, or if wrong_for (see CopyRow) is not 0.
+/// the violated rule if an element would span threads, or if wrong_for is not 0, which marks a cp.async of a
+/// width that PTX does not have.
 template <class Layout, int bits, int wrong_for>
 struct copy_values_of {
   ZELLIGE_ALGEBRA static constexpr auto make() {
@@ -63,7 +65,7 @@ struct copy_values_of {
 };
 /// Returns `BitLayout`, (thread, bit) -> bit, as (thread, value) -> element for elements of `bits` bits. Fails
 /// to compile, with one error that names the violated rule, if an element would span threads, or if wrong_for
-/// (see CopyRow) is not 0.
+/// is not 0, which marks a cp.async of a width that PTX does not have.
 template <class BitLayout, int bits, int wrong_for>
 ZELLIGE_HOST_DEVICE constexpr auto values_of_bits() {
   using P = copy_values_of<BitLayout, bits, wrong_for>;
@@ -120,7 +122,8 @@ struct Copy_Traits<SM80_CP_ASYNC_CACHEGLOBAL_ZFILL<TS, TD>>
   ZELLIGE_HOST_DEVICE constexpr Copy_Traits with(bool pred) const { return {{pred}}; }
 };
 namespace detail {
-/// CopyRow::wrong_for of the instruction, 0 if the traits have run-time arguments.
+/// Not 0 if the traits are of a cp.async of a width that PTX does not have: then a width in bits that it has,
+/// for the error message.
 template <class Traits>
 struct wrong_for : Int<0> {};
 template <class Op>

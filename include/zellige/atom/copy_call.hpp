@@ -55,8 +55,8 @@ ZELLIGE_HOST_DEVICE constexpr void copy_unpack(
 #if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
 namespace detail {
 
-/// True if tensor X is in memory space `Memory` (gmem_tag, smem_tag), or if its pointer has no memory space and
-/// `reported` is false.
+/// True if tensor X is in memory space `Memory` (gmem_tag, smem_tag). If its pointer has no memory space: true
+/// unless `reported` is set.
 template <class Memory, class X, bool reported = false>
 inline constexpr bool may_be_in = is_same_v<typename X::engine_type::memory, Memory> ||
                                   (!reported && is_same_v<typename X::engine_type::memory, void>);

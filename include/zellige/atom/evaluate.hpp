@@ -104,9 +104,9 @@ inline CopyAtomValue copy_atom(Tape& t, std::string const& name, std::string con
           part(CopyPart::reference), bits};
 }
 
-/// Returns the TiledMMA of operands a[from] (instruction), a[from + 1] (layout of its repetitions over M, N, K)
-/// and a[from + 2] (permutation of M, N, K), for operand 'A', 'B' or 'C'. Omitted modes of the last two are
-/// filled in.
+/// Returns the TiledMMA that three strings describe, seen from its operand `part` ('A', 'B' or 'C'): a[from] is
+/// the instruction, a[from + 1] the layout of its repetitions over M, N and K, a[from + 2] the permutation of
+/// M, N and K. Omitted modes mean one repetition and no permutation.
 inline algebra::MmaTiling mma_tiling(Tape& t, Args const& a, std::size_t from, char part) {
   NamedMma const m = named_mma(a.at(from));
   MmaPart const p = part == 'A' ? MmaPart::a : part == 'B' ? MmaPart::b : MmaPart::c;
@@ -122,14 +122,14 @@ inline algebra::MmaTiling mma_tiling(Tape& t, Args const& a, std::size_t from, c
                             : m.atom.c,
           m.atom.shape, vmnk, permutation};
 }
-/// Returns the tiled copy of the atom with (layout_tv, tiler), seen from its source ('S') or its destination
-/// ('D').
+/// Returns the TiledCopy of `atom` with the pair (layout_tv, tiler), seen from its source (side 'S') or its
+/// destination ('D').
 inline algebra::CopyTiling copy_tiling(CopyAtomValue const& atom, Value const& tv_and_tiler, char side) {
   return {tv_and_tiler[0], tv_and_tiler[1], atom.reference, side == 'S' ? atom.source : atom.destination};
 }
-/// Returns (layout_tv, tiler) of the tiled copy of an MMA's operand, as make_tiled_copy_A, _B and _C, or
-/// _C_atom if `smallest`. Throws LayoutError for C if several threads hold partial results of one element
-/// (threads along K).
+/// Returns the pair (layout_tv, tiler) by which make_tiled_copy_A, _B or _C, or _C_atom if `smallest`, makes
+/// the tiled copy of an MMA's operand. Throws LayoutError for C if several threads hold partial results of one
+/// element (threads along K).
 inline Value operand_tiling(Tape& t, CopyAtomValue const& atom, algebra::MmaTiling const& m, bool smallest) {
   using namespace algebra;
   if (m.part == MmaPart::c && !t.failed() && !size_of(t, m.vmnk[3]).is(1)) {
@@ -154,8 +154,8 @@ inline std::string part_text(Tape& t, Value const& shape, Value const& part) {
   return t.failed() ? "" : to_text(tensor(at, part[0]));
 }
 
-/// Evaluates an operation tiled_mma_*: the operands are those of mma_tiling, the operand's letter, then a shape
-/// and a thread index if the operation has them.
+/// Returns the result of an operation tiled_mma_*, or "" if `t` has failed. `a` is: instruction, repetitions
+/// over threads, permutation, "A", "B" or "C", then a shape and a thread index if the operation has them.
 inline std::string evaluate_tiled_mma(Tape& t, std::string_view op, Args const& a) {
   using namespace algebra;
   char const part = a.size() > 3 ? a[3][0] : 'C';
@@ -183,8 +183,9 @@ inline std::string evaluate_tiled_mma(Tape& t, std::string_view op, Args const& 
   return t.failed() ? "" : to_text(r);
 }
 
-/// Evaluates an operation tiled_copy_* or cotiled_copy: the operands are instruction, element type, the tiling,
-/// then 'S' or 'D', a shape and a thread index if the operation has them.
+/// Returns the result of an operation tiled_copy_* or cotiled_copy, or "" if `t` has failed. `a` is:
+/// instruction, element type, the tiling, then "S" or "D", a shape and a thread index if the operation has
+/// them.
 inline std::string evaluate_tiled_copy(Tape& t, std::string_view op, Args const& a) {
   using namespace algebra;
   CopyAtomValue const atom = copy_atom(t, a.at(0), a.at(1));
@@ -237,9 +238,9 @@ inline Value shared_layout(Tape& t, std::string const& text) {
   return algebra::call(Op::tile_to_shape, t, atom, parse_value(text.substr(shape)));
 }
 
-/// Evaluates an operation tma_*. The operands are: TMA instruction (not used), element type, global layout,
-/// shared layout, tiler, number of CTAs of the multicast; for partitions, the tile's coordinate and the CTA's
-/// index, too.
+/// Returns the result of an operation tma_*, or "" if `t` has failed. `a` is: TMA instruction (not used),
+/// element type, global layout, shared layout, tiler, number of CTAs of the multicast; for partitions, also the
+/// tile's coordinate and the CTA's index.
 inline std::string evaluate_tma(Tape& t, std::string_view op, Args const& a) {
   using namespace algebra;
   long long const bits = bits_of_type(a.at(1));
@@ -298,8 +299,8 @@ inline std::string evaluate_tma(Tape& t, std::string_view op, Args const& a) {
   return "tAgA: " + to_text(tensor(advance(t, part[0], g[1]), g[0])) + "\ntAsA: " + shared_text(s);
 }
 
-/// Returns the fields of the wgmma descriptor of one K block. The operands are major order ("K", "MN"), swizzle
-/// ("SW128"), element type and the shape of the block.
+/// Returns the fields of a wgmma descriptor as a string, or "" if `t` has failed. `a` is: major order ("K",
+/// "MN"), swizzle ("SW128"), element type, and the shape (M or N, K) of one instruction's operand.
 inline std::string evaluate_gmma_descriptor(Tape& t, Args const& a) {
   using namespace algebra;
   long long const bits = bits_of_type(a.at(2));

@@ -1,5 +1,5 @@
-// Memory fences: make this thread's writes visible to the asynchronous units (TMA, wgmma), to other threads, or
-// both, in the order in which they were issued.
+// Memory fences: order this thread's earlier memory accesses before its later ones, as seen by TMA and wgmma or
+// by the other threads of the block, the cluster or the GPU.
 //
 //   tile[i] = x;               // ordinary writes to shared memory ...
 //   fence_proxy_async();       // ... made visible to TMA and WGMMA, by every thread that wrote,

@@ -1,7 +1,7 @@
 // gemm(mma, D, A, B, C): D = A B^T + C on the fragments of one thread, by an MMA_Atom or a TiledMMA. It issues
 // one instruction per (M, N, K) of fragments A (V, M, K), B (V, N, K) and C (V, M, N).
 //
-// How an instruction is issued is in mma_call.hpp (a warp's) and gmma_call.hpp (a warpgroup's).
+// The functions that issue one instruction are in mma_call.hpp (mma.sync) and gmma_call.hpp (wgmma).
 #pragma once
 
 #include <zellige/atom/tiled_mma.hpp>
@@ -65,7 +65,7 @@ ZELLIGE_HOST_DEVICE constexpr void gemm(Mma const& mma, D&& d, A const& a, B con
     }
   }
 }
-/// C += A B^T: gemm(mma, C, A, B, C).
+/// Adds A B^T to C: the same as gemm(mma, C, A, B, C).
 template <mma_like Mma, tensor_like A, tensor_like B, tensor_like C>
 ZELLIGE_HOST_DEVICE constexpr void gemm(Mma const& mma, A const& a, B const& b, C&& c) {
   gemm(mma, c, a, b, c);

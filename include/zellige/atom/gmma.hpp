@@ -15,9 +15,9 @@
 namespace zellige::SM90::GMMA {
 
 using zellige::Major;
-/// The accumulator scale of an instruction.
+/// The accumulator scale of an instruction: whether it adds to d or overwrites it.
 enum class ScaleOut { Zero = 0, One = 1 };  // d = a * b, or d += a * b
-/// The sign of operand A or B.
+/// The sign of operand A or B: Neg negates the operand.
 enum class ScaleIn { Neg = -1, One = 1 };
 /// The swizzle of an operand in shared memory, as encoded in its descriptor.
 enum class LayoutType : unsigned char { INTERLEAVE = 0, B128 = 1, B64 = 2, B32 = 3 };
@@ -26,9 +26,9 @@ enum class LayoutType : unsigned char { INTERLEAVE = 0, B128 = 1, B64 = 2, B32 =
 template <class Op, class... R>
 ZELLIGE_ANYWHERE void fma_registers(R&... registers);
 
-/// The wgmma d += a b (or d = a b) of 64 x N x (256 / bits of A): N, the number types of D, A and B, whether A
-/// is in registers, the major order and the sign of A and B, and whether integer accumulators saturate.
-/// Combinations that PTX does not have fail to compile.
+/// The wgmma d += a b (or d = a b) of shape 64 x N x (256 / bits of A). The template arguments are N, the
+/// number types of D, A and B, whether A is in registers, the major order and the sign of A and B, and whether
+/// integer accumulators saturate.
 template <int N, Number D, Number A, Number B, bool a_in_registers = false, Major major_a = Major::K,
           Major major_b = Major::K, ScaleIn scale_a = ScaleIn::One, ScaleIn scale_b = ScaleIn::One,
           bool saturate = false>
@@ -79,8 +79,8 @@ template <int N, Number A, Number B, bool a_in_registers, bool saturate>
 using IntegerMma =
     Mma<N, Number::s32, A, B, a_in_registers, Major::K, Major::K, ScaleIn::One, ScaleIn::One, saturate>;
 
-/// named_t<I> is the class that has CuTe's name of instruction I, if gmma_names.hpp or gmma_names_ext.hpp is
-/// included and defines it; else I.
+/// named_t<I> is the class with CuTe's name for instruction I, if an included header (gmma_names.hpp,
+/// gmma_names_ext.hpp) defines one; else I.
 template <class Instruction>
 struct named {
   using type = Instruction;

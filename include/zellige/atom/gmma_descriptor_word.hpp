@@ -30,8 +30,9 @@ namespace SM90::GMMA {
 using zellige::GmmaDescriptor;
 
 /// An iterator over descriptors that differ only in their start address: it + i is i * 16 bytes further on.
-/// Adds to the low 32 bits only, which contain the address, to save the carry. On a GPU the halves are assigned
-/// separately: nvcc compiles the expression with a mask to a 64-bit addition.
+/// Adds to the low 32 bits only, which contain the address, to save the carry. On a GPU the two halves are
+/// assigned separately, because nvcc compiles the masked 64-bit expression of the host branch to a 64-bit
+/// addition.
 struct DescriptorIterator {
   using reference = GmmaDescriptor;
   using element_type = GmmaDescriptor;

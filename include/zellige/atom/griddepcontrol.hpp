@@ -22,7 +22,7 @@ ZELLIGE_CALL void griddep_wait() {
 #endif
 }
 /// Allows the next kernel on the stream to start once every block of this one has called it or exited. This
-/// kernel's writes are visible to the next one only after its griddep_wait().
+/// kernel's writes are visible to the next kernel only after the next kernel's griddep_wait().
 ZELLIGE_CALL void griddep_launch_dependents() {
 #if defined(ZELLIGE_EMULATE)
   emulate::griddep_launch_dependents();

@@ -1,5 +1,6 @@
-// Implements Op::copy(operands...), with each register as a separate argument (copy_traits/static_copy.hpp),
-// for every copy instruction Op: an overload issue_copy(Op, operands...) each. Device code only.
+// Implements Op::copy(operands...) of the copy instructions' types, which has each register as a separate
+// argument (copy_traits/static_copy.hpp), by one overload issue_copy(Op, operands...) per instruction. Device
+// code only.
 #pragma once
 
 #include <zellige/atom/bulk_copy_call.hpp>

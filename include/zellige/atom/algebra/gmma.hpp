@@ -1,5 +1,5 @@
-// Computes the wgmma descriptor of a shared-memory tile from the tile's layout: the swizzle mode, and the two
-// strides between its core matrices (8 rows of 16 bytes).
+// Computes the fields of the wgmma descriptor of a shared-memory tile from the tile's layout, which is data
+// (`Value`) here, not a type: the swizzle mode, and the two strides between core matrices (8 rows of 16 bytes).
 #pragma once
 
 #include <zellige/atom/algebra/tiled_mma.hpp>

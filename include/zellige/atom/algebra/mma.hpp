@@ -1,5 +1,5 @@
-// Returns the shape and the operand layouts of a matrix instruction as values of the layout algebra, nested as
-// CuTe nests them.
+// Returns the shape and the operand layouts of a matrix instruction as data of the layout algebra (`Value`),
+// nested as CuTe nests them.
 //
 //   mma_shape(row)                       (_16,_8,_16)
 //   mma_layout(row, MmaPart::c)          ((_4,_8),(_2,_2)):((_32,_1),(_16,_8))
@@ -30,8 +30,8 @@ ZELLIGE_ALGEBRA constexpr Value group_of(ThreadValue::Mode const (&modes)[Thread
   return all;
 }
 
-/// Returns (thread, value) -> element of an operand of the instruction; for MmaPart::threads, the layout of its
-/// threads.
+/// Returns the layout (thread, value) -> element of the operand `part` of the instruction; for
+/// MmaPart::threads, the layout of its threads.
 ZELLIGE_ALGEBRA constexpr Value mma_layout(MmaRow const& row, MmaPart part) {
   ThreadValue const layout = operand_layout(row, part);
   if (part == MmaPart::threads) return group_of(layout.threads);

@@ -1,8 +1,8 @@
-// Computes the partitions of a TiledCopy, a copy instruction repeated over threads and values, on layouts as
-// values of the layout algebra.
+// Computes the partitions of a TiledCopy, a copy instruction repeated over threads and values. Layouts are data
+// (`Value`) here, not types, so that the same functions run at compile time and at run time.
 //
 //   tidfrg      (M, N, ...)  ->  ((ThrV, ThrX), FrgV, (RestM, RestN, ...))
-//   retile      a fragment (V, M, N, ...) in the order of the copy's threads
+//   retile      a fragment (V, M, N, ...) of another tiling  ->  in this copy's order of values
 //   raked_tiling, cotiled_tiling, accumulator_tiling: (layout_tv, tiler) of a TiledCopy
 //
 // ThrV are the threads of one instruction, ThrX its repetitions over threads, FrgV the values of a thread. A
@@ -73,7 +73,8 @@ ZELLIGE_ALGEBRA constexpr Value tidfrg(Tape& t, Value const& layout, CopyTiling 
   if (t.failed()) return nothing();
   return tile_to_threads(t, tiled, c);
 }
-/// Returns (layout, offset) of the partition of thread index `thread`: the layout is (FrgV, RestM, RestN, ...).
+/// Returns the pair (layout, offset) of the partition of thread `thread`: the layout has the modes (FrgV,
+/// RestM, RestN, ...).
 ZELLIGE_ALGEBRA constexpr Value copy_partition(Tape& t, Value const& layout, CopyTiling const& c,
                                                Value const& thread) {
   Value const held = tidfrg(t, layout, c);
@@ -82,7 +83,8 @@ ZELLIGE_ALGEBRA constexpr Value copy_partition(Tape& t, Value const& layout, Cop
   return call(Op::slice_and_offset, t, bundle(ValueKind::tuple, thread, underscore(), marks), held);
 }
 
-/// Returns (thread, value) -> element of the tile, in the value order of the copy's source or destination.
+/// Returns the layout (thread, value) -> element of the tile, in the value order of the copy's source or
+/// destination.
 ZELLIGE_ALGEBRA constexpr Value copy_layout_tv(Tape& t, CopyTiling const& c) {
   Value const whole = compact_left(t, pair(tile_extents(c.tiler), number(1)));
   Value const held = tile_to_threads(t, whole, c);
@@ -115,8 +117,8 @@ ZELLIGE_ALGEBRA constexpr Value retile(Tape& t, Value const& layout, CopyTiling 
   return call(Op::slice, t, pair(underscore(), rest), held);
 }
 
-/// Returns (layout_tv, tiler) of make_tiled_copy. `threads` maps (m, n) to the thread index, `values` maps (m,
-/// n) to the value index; the values of one thread are adjacent.
+/// Returns the pair (layout_tv, tiler) with which make_tiled_copy makes a TiledCopy. `threads` maps (m, n) to
+/// the thread index, `values` maps (m, n) to the value index; the values of one thread are adjacent.
 ZELLIGE_ALGEBRA constexpr Value raked_tiling(Tape& t, Value const& threads, Value const& values) {
   Value const whole = call(Op::raked_product, t, threads, values);
   if (t.failed()) return nothing();
@@ -127,8 +129,8 @@ ZELLIGE_ALGEBRA constexpr Value raked_tiling(Tape& t, Value const& threads, Valu
   return pair(tv, tiler);
 }
 
-/// Returns (layout_tv, tiler) of the elements of `shape` that `tv`, (thread, value) -> index in the shape,
-/// reaches. The tile consists of these elements only.
+/// Returns the pair (layout_tv, tiler) of a TiledCopy whose tile has exactly the elements of `shape` that `tv`,
+/// a layout (thread, value) -> index in the shape, reaches.
 ZELLIGE_ALGEBRA constexpr Value active_tiling(Tape& t, Value const& shape, Value const& tv) {
   Value tiler = empty(ValueKind::tuple);
   for (int i = 0; i < shape.rank(); ++i) {
@@ -142,8 +144,9 @@ ZELLIGE_ALGEBRA constexpr Value active_tiling(Tape& t, Value const& shape, Value
   if (t.failed()) return nothing();
   return pair(layout_tv, tiler);
 }
-/// Returns (layout_tv, tiler) of make_tiled_copy_C_atom: of the smallest tile of MMA accumulators in which each
-/// thread owns `values` values, those of one copy instruction. Fails if a thread has fewer.
+/// Returns the pair (layout_tv, tiler) with which make_tiled_copy_C_atom makes a TiledCopy: the smallest tile
+/// of MMA accumulators in which each thread owns `values` values, those of one copy instruction. Records
+/// Rule::copy_values in `t` if a thread has fewer.
 ZELLIGE_ALGEBRA constexpr Value accumulator_tiling(Tape& t, MmaTiling const& m, Value const& values) {
   Value const whole = mma_layout_tv(t, m);
   if (t.failed()) return nothing();
@@ -155,8 +158,9 @@ ZELLIGE_ALGEBRA constexpr Value accumulator_tiling(Tape& t, MmaTiling const& m, 
   for (int i = 0; i < 2; ++i) shape.add(number(size_of(t, permutation_mnk(t, m, i))));
   return active_tiling(t, shape, tv);
 }
-/// Returns (layout_tv, tiler) of make_cotiled_copy. `tv_address` maps (thread, value) to an address, `data`
-/// maps coordinates to addresses. Fails if the values' addresses are not those of elements of `data`.
+/// Returns the pair (layout_tv, tiler) with which make_cotiled_copy makes a TiledCopy. `tv_address` maps
+/// (thread, value) to an address, `data` maps coordinates to addresses. Records Rule::cotiled_address in `t` if
+/// the values' addresses are not those of elements of `data`.
 ZELLIGE_ALGEBRA constexpr Value cotiled_tiling(Tape& t, Value const& tv_address, Value const& data) {
   Value const inverse = left_inverse(t, data);
   if (t.failed()) return nothing();

@@ -1,5 +1,5 @@
-// Computes the partitions of a TiledMMA, a matrix instruction repeated over threads, on layouts as values of
-// the layout algebra.
+// Computes the partitions of a TiledMMA, a matrix instruction repeated over threads. Layouts are data (`Value`)
+// here, not types, so that the same functions run at compile time and at run time.
 //
 //   thrfrg      (M, N, ...)  ->  ((ThrV, (ThrM, ThrN)), (FrgV, (RestM, RestN, ...)))
 //   layout_tv   (thread, value) -> (M, N), by thread index
@@ -63,7 +63,8 @@ ZELLIGE_ALGEBRA constexpr Value permutation_mnk(Tape& t, MmaTiling const& m, int
 }
 
 /// Divides `layout`, the operand's (M, N, ...), by the tile and distributes it over the threads: returns
-/// ((ThrV, (ThrM, ThrN)), (FrgV, (RestM, RestN, ...))). Fails if the rank is below 2.
+/// ((ThrV, (ThrM, ThrN)), (FrgV, (RestM, RestN, ...))). Records Rule::rank_mismatch in `t` if the rank is below
+/// 2.
 ZELLIGE_ALGEBRA constexpr Value thrfrg(Tape& t, Value const& layout, MmaTiling const& m) {
   int const rank = without_swizzle(layout).rank();
   if (rank < 2) return t.refused(Rule::rank_mismatch, rank, 2);
@@ -87,8 +88,8 @@ ZELLIGE_ALGEBRA constexpr Value thread_to_vmnk(Tape& t, Value const& vmnk) {
   return composition(t, bundle(ValueKind::layout, run_of(size_of(t, vmnk)), unit()), everyone);
 }
 
-/// Returns (thread, value) -> element of the operand's tile. Threads that differ only along the mode that the
-/// operand does not have (N for A, M for B, K for C) own the same elements.
+/// Returns the layout (thread, value) -> element of the operand's tile. Threads that differ only along the mode
+/// that the operand does not have (N for A, M for B, K for C) own the same elements.
 ZELLIGE_ALGEBRA constexpr Value mma_layout_tv(Tape& t, MmaTiling const& m) {
   Value extents = empty(ValueKind::tuple);
   for (int i = 0; i < 2; ++i) extents.add(number(size_of(t, permutation_mnk(t, m, m.mode_of(i)))));
@@ -111,8 +112,8 @@ ZELLIGE_ALGEBRA constexpr Value mma_layout_tv(Tape& t, MmaTiling const& m) {
 ZELLIGE_ALGEBRA constexpr Value thread_vmnk(Tape& t, Value const& vmnk, Value const& thread) {
   return call(Op::get_flat_coord, t, vmnk, thread);
 }
-/// Returns (layout, offset) of the partition of one thread, at coordinate `at` = (v, m, n, k): the layout is
-/// (FrgV, RestM, RestN, ...).
+/// Returns the pair (layout, offset) of the partition of the thread at coordinate `at` = (v, m, n, k): the
+/// layout has the modes (FrgV, RestM, RestN, ...).
 ZELLIGE_ALGEBRA constexpr Value mma_partition(Tape& t, Value const& layout, MmaTiling const& m,
                                               Value const& at) {
   Value const held = thrfrg(t, layout, m);

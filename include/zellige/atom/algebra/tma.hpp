@@ -1,5 +1,5 @@
-// Computes TMA copies from layouts: the box of global memory that one instruction moves, and the layout of the
-// coordinates by which kernels address boxes.
+// Computes TMA copies from layouts, which are data (`Value`) here, not types: the box of global memory that one
+// instruction moves, and the layout of the coordinates by which kernels address boxes.
 //
 //   tma_basis      (box extent, ...):(mode of the global tensor, ...), found by following the shared-memory
 //                  tile in the order of its addresses, as long as it steps by one through global modes
@@ -14,7 +14,8 @@
 
 namespace zellige::algebra {
 
-/// Returns the mode of tuple or layout v at path e, a sequence of nested mode indices. Fails if there is none.
+/// Returns the mode of tuple or layout v at path e, a sequence of nested mode indices. Records
+/// Rule::mode_out_of_range in `t` if there is none.
 ZELLIGE_ALGEBRA constexpr Value at_path(Tape& t, Value const& v, Path e) {
   Value r = v;
   for (int i = 0; i < path_length(e); ++i) {
@@ -64,8 +65,8 @@ struct TmaRequest {
 };
 
 /// Returns the box of one instruction, (box extent, ...):(mode of the global tensor, ...), of at most five
-/// dimensions. Fails if tile and shared memory differ in size, or if the tile's first addresses do not step by
-/// one through a mode of the global tensor.
+/// dimensions. Records the violated rule in `t` if tile and shared memory differ in size, or if the tile's
+/// first addresses do not step by one through a mode of the global tensor.
 ZELLIGE_ALGEBRA constexpr Value tma_basis(Tape& t, TmaRequest const& r) {
   Num const tile = size_of(t, r.modes), held = size_of(t, r.shared);
   t.require(t.eq(tile, held), Rule::sizes_differ, held, tile);
@@ -103,8 +104,8 @@ ZELLIGE_ALGEBRA constexpr Value tma_basis(Tape& t, TmaRequest const& r) {
 }
 
 /// Returns the box of an im2col copy, whose instruction moves whole pixels: (channels, pixels):(their modes of
-/// the global tensor). They are the tile's first two modes in the order of addresses. Fails if these do not
-/// step by one.
+/// the global tensor). They are the tile's first two modes in the order of addresses. Records Rule::tma_no_run
+/// in `t` if these do not step by one.
 ZELLIGE_ALGEBRA constexpr Value tma_im2col(Tape& t, TmaRequest const& r) {
   Num const tile = size_of(t, r.modes), held = size_of(t, r.shared);
   t.require(t.eq(tile, held), Rule::sizes_differ, held, tile);
@@ -147,8 +148,9 @@ ZELLIGE_ALGEBRA constexpr TmaDimension tma_dimension(Tape& t, Value const& globa
   return r;
 }
 
-/// Returns the strides of the tensor of TMA coordinates, in the profile of the global tensor: for each of its
-/// modes, the basis element of the box's dimension that covers it, or 0 if its extent is 1 or its stride is 0.
+/// Returns the strides of the tensor of TMA coordinates, in the profile of the global tensor. The stride of a
+/// mode is the basis element of the box dimension that covers the mode, or 0 if the mode's extent is 1 or its
+/// stride is 0.
 ZELLIGE_ALGEBRA constexpr Value tma_stride(Tape& t, TmaRequest const& r, Value const& box) {
   Value strides = basis_like(shape_of(r.global));
   Value const counted = recast(t, r.global, r.bits, r.box_bits);
@@ -193,8 +195,9 @@ ZELLIGE_ALGEBRA constexpr Num tma_elements(Tape& t, TmaRequest const& r, Value c
   return t.div(t.mul(size_of(t, box), fixed(r.box_bits)), fixed(r.bits));
 }
 
-/// Returns (layout_tv, tiler) of a TMA copy: (CTA, value) -> element of the tile, where the CTAs of a multicast
-/// load equal parts of each box; and the tile's extents. Fails if the number of CTAs does not divide a box.
+/// Returns the pair (layout_tv, tiler) of a TMA copy. layout_tv maps (CTA, value) to an element of the tile:
+/// the CTAs of a multicast load equal parts of each box. The tiler is the tile's extents. Records
+/// Rule::tma_multicast in `t` if the number of CTAs does not divide a box.
 ZELLIGE_ALGEBRA constexpr Value tma_tiling(Tape& t, TmaRequest const& r, Value const& box,
                                            Value const& ctas) {
   Num const elements = tma_elements(t, r, box), count = cosize_of(t, ctas);

@@ -1,5 +1,6 @@
-// CopyRow: the descriptor of a copy instruction, from which its thread-value layouts are computed: the bits
-// that each thread holds at the source, at the destination, and in the reference order of tilings.
+// CopyRow: the descriptor of a copy instruction, and the thread-value layouts computed from it: the bits that
+// each thread holds at the source, at the destination, and in the reference order, in which TiledCopy numbers
+// values.
 //
 //   CopyRow row = find_copy("SM75_U32x4_LDSM_N");
 //   copy_layout(row, CopyPart::source)         (_32,_128):(_128,_1)       one 16-byte row per thread
@@ -76,7 +77,8 @@ ZELLIGE_ALGEBRA constexpr CopyRow find_copy(char const* name) {
   return {};
 }
 /// Returns the copy instruction by which one thread moves `bits` contiguous bits, such as UniversalCopy or
-/// cp.async. wrong_for is not 0 if PTX has no cp.async of this width: see CopyRow.
+/// cp.async. If PTX has no cp.async of this width, the caller passes as `wrong_for` a width in bits that it
+/// has, for the error message; else 0.
 ZELLIGE_ALGEBRA constexpr CopyRow vector_copy(int bits, short arch = 0, int wrong_for = 0) {
   return {CopyRow::Kind::vector, arch, bits, 0, wrong_for};
 }
@@ -87,15 +89,15 @@ namespace algebra {
 ZELLIGE_ALGEBRA constexpr Value two_modes(Value const& threads, Value const& values) {
   return bundle(ValueKind::layout, threads, values);
 }
-/// Returns (thread, bit) -> bit of the 16-byte rows that the threads of an ldmatrix or stmatrix address: thread
-/// t addresses row t modulo 8 * matrices.
+/// Returns the layout (thread, bit) -> bit of the 16-byte rows that the threads of an ldmatrix or stmatrix
+/// address: thread t addresses row t modulo 8 * matrices.
 ZELLIGE_ALGEBRA constexpr Value addressed_rows(int matrices) {
   Value threads = mode(fixed(8LL * matrices), {fixed(128)});
   if (matrices < 4) threads = two_modes(threads, mode(fixed(4 / matrices), {fixed(0)}));
   return two_modes(threads, column(128));
 }
-/// Returns (thread, bit) -> bit of 8x8 matrices of 16-bit elements in a warp's registers, one register per
-/// matrix and thread. A register holds two neighbours in a row or, if `transposed`, in a column.
+/// Returns the layout (thread, bit) -> bit of 8x8 matrices of 16-bit elements in a warp's registers, one
+/// register per matrix and thread. A register holds two neighbours in a row or, if `transposed`, in a column.
 ZELLIGE_ALGEBRA constexpr Value matrix_registers(int matrices, bool transposed) {
   Value threads = mode(fixed(32), {fixed(32)});
   Value values = bundle(ValueKind::layout, column(32));
@@ -111,8 +113,8 @@ ZELLIGE_ALGEBRA constexpr Value matrix_registers(int matrices, bool transposed) 
   return two_modes(threads, values);
 }
 
-/// Returns the layout (thread, bit) -> bit of `part` of the instruction; for CopyPart::threads, the layout of
-/// its threads.
+/// Returns the layout (thread, bit) -> bit of the instruction's source, destination or reference order
+/// (`part`); for CopyPart::threads, the layout of its threads.
 ZELLIGE_ALGEBRA constexpr Value copy_layout(CopyRow const& row, CopyPart part) {
   using Kind = CopyRow::Kind;
   bool const one_thread = row.kind == Kind::vector || row.kind == Kind::element;
@@ -149,7 +151,8 @@ ZELLIGE_ALGEBRA constexpr Value copy_layout(CopyRow const& row, CopyPart part) {
 }
 
 /// Converts `bits`, (thread, bit) -> bit, to (thread, value) -> element for elements of `element_bits` bits.
-/// Records a violated rule in `t` if an element would span threads, or if CopyRow::wrong_for is not 0.
+/// Records the violated rule in `t` if an element would span threads, or if `wrong_for` is not 0, which marks a
+/// cp.async of a width that PTX does not have.
 ZELLIGE_ALGEBRA constexpr Value values_of_bits(Tape& t, Value const& bits, long long element_bits,
                                                int wrong_for) {
   Num const held = product_of(t, shape_of(bits[1]));
@@ -161,8 +164,9 @@ ZELLIGE_ALGEBRA constexpr Value values_of_bits(Tape& t, Value const& bits, long 
   if (t.failed()) return nothing();
   return values;
 }
-/// Returns (thread, value) -> element of `part` of the instruction, for elements of `element_bits` bits. Fails
-/// like values_of_bits.
+/// Returns the layout (thread, value) -> element of the instruction's source, destination or reference order
+/// (`part`), for elements of `element_bits` bits. Records the violated rule in `t` if an element would span
+/// threads.
 ZELLIGE_ALGEBRA constexpr Value copy_values(Tape& t, CopyRow const& row, CopyPart part,
                                             long long element_bits) {
   return values_of_bits(t, copy_layout(row, part), element_bits, row.wrong_for);
