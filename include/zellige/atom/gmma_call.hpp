@@ -86,7 +86,7 @@ struct GivenRegisters {
       sums[nc];
   ScaleOut scale = ScaleOut::One;
 
-  /// Copies x to operand I, and the further arguments to the operands after it.
+  /// Stores x as operand I of fma(a..., b, c..., scale_D), and the further arguments as the operands after it.
   template <int I, class X, class... More>
   ZELLIGE_ANYWHERE void set(X const& x, More const&... more) {
     if constexpr (I < na)
@@ -99,7 +99,8 @@ struct GivenRegisters {
       scale = x;
     if constexpr (sizeof...(More) > 0) set<I + 1>(more...);
   }
-  /// Copies the accumulators among the operands from I on to the arguments.
+  /// Copies the accumulators back to the arguments, which are the operands of fma from number I on. Arguments
+  /// that are A or B are unchanged.
   template <int I, class X, class... More>
   ZELLIGE_ANYWHERE void get(X& x, More&... more) const {
     if constexpr (I > na) x = sums[I - na - 1];

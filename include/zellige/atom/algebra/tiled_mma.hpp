@@ -78,8 +78,8 @@ ZELLIGE_ALGEBRA constexpr Value thrfrg(Tape& t, Value const& layout, MmaTiling c
   return call(Op::zipped_divide, t, held, pair(underscore(), threads));
 }
 
-/// Returns the layout thread index -> index in (v, m, n, k), the inverse of `vmnk`. Threads beyond those of the
-/// TiledMMA repeat their indices.
+/// Returns the layout thread index -> index in (v, m, n, k), the inverse of `vmnk`. A thread that
+/// `vmnk` does not contain has the index of a thread that it contains.
 ZELLIGE_ALGEBRA constexpr Value thread_to_vmnk(Tape& t, Value const& vmnk) {
   Value const others = complement(t, vmnk);
   if (t.failed()) return nothing();

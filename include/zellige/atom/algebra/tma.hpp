@@ -149,8 +149,8 @@ ZELLIGE_ALGEBRA constexpr TmaDimension tma_dimension(Tape& t, Value const& globa
 }
 
 /// Returns the strides of the tensor of TMA coordinates, in the profile of the global tensor. The stride of a
-/// mode is the basis element of the box dimension that covers the mode, or 0 if the mode's extent is 1 or its
-/// stride is 0.
+/// mode is a multiple of the basis element of the box dimension that covers the mode, or 0 if the mode's extent
+/// is 1 or its stride is 0.
 ZELLIGE_ALGEBRA constexpr Value tma_stride(Tape& t, TmaRequest const& r, Value const& box) {
   Value strides = basis_like(shape_of(r.global));
   Value const counted = recast(t, r.global, r.bits, r.box_bits);

@@ -1,8 +1,8 @@
 // StaticCopy: gives a copy instruction's type the static function copy(...), with each register as a separate
 // argument, as in CuTe.
 //
-//   SM75_U32x2_LDSM_N::copy(row, r[0], r[1]);             row: the 16 bytes of shared memory that this thread
-//   SM90_TMA_LOAD_2D::copy(map, &barrier, hint, tile, x, y);                                      // addresses
+//   SM75_U32x2_LDSM_N::copy(row, r[0], r[1]);      // row: the 16 bytes of shared memory that this thread reads
+//   SM90_TMA_LOAD_2D::copy(map, &barrier, hint, tile, x, y);
 //
 // It calls issue_copy(Op, ...), which issue_copy.hpp defines for every instruction.
 #pragma once

@@ -3,7 +3,7 @@
 // same data into the L2 only.
 //
 //   SM90_TMA_LOAD::copy(&map, &barrier, uint64_t(CacheHint::normal), tile, c0, ...)    1 to 5 coordinates
-//   SM90_TMA_LOAD_3D::copy(...)                                                        as many as its name says
+//   SM90_TMA_LOAD_3D::copy(...)                                                        exactly 3 coordinates
 //   SM90_TMA_STORE::copy(&map, tile, c0, ...)         SM90_TMA_LOAD_MULTICAST::copy(&map, &barrier, mask, ...)
 //   SM90_TMA_LOAD_IM2COL::copy(&map, &barrier, tile, c, w, h, d, n, s, r, t)
 //   SM90_BULK_COPY_G2S::copy(source, &barrier, target, bytes)
