@@ -4,8 +4,8 @@
 //   any host compiler              the number types, conversions and the instruction table only
 #pragma once
 
-// ZELLIGE_CALL declares a function that kernels call; plain host builds do not define it. ZELLIGE_ANYWHERE
-// declares a function for kernels and for the host.
+// ZELLIGE_CALL declares a function that kernels call; builds for the host only do not define it.
+// ZELLIGE_ANYWHERE declares a function for kernels and for the host.
 #if defined(__CUDACC__)
 #define ZELLIGE_CALL __device__ __forceinline__
 #define ZELLIGE_ANYWHERE __host__ __device__ __forceinline__
