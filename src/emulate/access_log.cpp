@@ -11,7 +11,8 @@ using Stream = AccessLog::Stream;
 
 namespace {
 
-// The first counter of each stream's pair: the actual count, followed by the ideal one.
+// Returns the counter of the actual cost of accesses of this kind; the next counter is that of the ideal
+// cost.
 Counter cost(Stream stream) {
   switch (stream) {
     case Stream::global_load:
@@ -53,7 +54,7 @@ void count_shared(Stream stream, unsigned width, std::uint32_t lanes, const std:
 void count_global(Stream stream, std::uint32_t lanes, const std::uint64_t* addresses,
                   const std::uint8_t* bytes, Counters& counters) {
   std::uint64_t sector[32];
-  std::uint32_t touched[32];  // the bytes touched in each
+  std::uint32_t touched[32];  // mask of the bytes touched in each sector
   unsigned sectors = 0, hint = 0;
   for (std::uint32_t left = lanes; left; left &= left - 1) {
     const unsigned l = unsigned(std::countr_zero(left));
@@ -113,7 +114,7 @@ void AccessLog::complete(Place& place, unsigned position, Counters& counters) {
     count_shared(place.stream, place.width, group.lanes, group.address, counters);
   free_.push_back(id);
   place.open[position] = none;
-  // Lanes execute in order, so groups complete in order: complete groups are at the front.
+  // Lanes execute in order, so executions complete in order: if the last one is complete, all are.
   if (position + 1 == place.open.size()) {
     place.retired += position + 1;
     place.open.clear();

@@ -1,6 +1,7 @@
-// Groups the accesses of a warp's lanes by instruction: the n-th execution of one place in the code, counted
-// per lane since the warp last synchronized. Once all lanes have executed it, or at the next synchronization,
-// the group's wavefronts or sectors are counted.
+// Groups the accesses of a warp's lanes into warp instructions, and counts their bank conflicts (wavefronts)
+// or sectors. Accesses belong to the same instruction if they are the n-th execution of the same place in the
+// code since the warp last synchronized. An instruction is counted when all lanes have executed it, or at the
+// next synchronization.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -9,8 +10,10 @@
 
 namespace zellige::emulate {
 
+/// The accesses of one warp that are not counted yet.
 class AccessLog {
  public:
+  /// Kind of an access; it selects the counters.
   enum class Stream : std::uint8_t {
     global_load,
     global_store,
@@ -20,8 +23,10 @@ class AccessLog {
     cp_async_source
   };
 
-  /// `address`: a byte offset into shared memory, or a global address. `width`: of the instruction; `bytes`:
-  /// of this lane's access, at most the width.
+  /// Adds the access of lane `lane` at the code address `site`. `address`: byte offset in shared memory, or
+  /// global address. `width`: bytes per lane of the instruction; `bytes`: bytes that this lane accesses, at
+  /// most `width`. `lanes_expected`: mask of the lanes that execute the instruction; once all have, its cost
+  /// is added to `counters`.
   void add(std::uintptr_t site, Stream stream, unsigned width, unsigned lane, std::uint64_t address,
            unsigned bytes, std::uint32_t lanes_expected, Counters& counters) {
     Place& place = find(site, stream, width);
@@ -35,27 +40,31 @@ class AccessLog {
     if (group.lanes == lanes_expected) complete(place, position, counters);
   }
 
-  /// Counts the incomplete groups and starts over.
+  /// Counts the incomplete instructions and resets the log; to be called when the warp synchronizes.
   void flush(Counters& counters) {
     if (!touched_.empty()) flush_all(counters);
   }
 
  private:
+  /// The accesses of one execution of an instruction, by lane.
   struct Group {
     std::uint32_t lanes;
     std::uint8_t bytes[32];
     std::uint64_t address[32];
   };
+  /// A place in the code with an access, and its executions since the last flush.
   struct Place {
-    std::uintptr_t site = 0;  // 0: free
+    std::uintptr_t site = 0;  // return address; 0: this slot of the hash table is free
     Stream stream{};
     std::uint8_t width = 0;
-    std::uint32_t retired = 0;        // executions whose groups are counted and removed
-    std::uint32_t done[32] = {};      // executions by each lane
-    std::vector<std::uint32_t> open;  // groups of the later executions; counted ones are empty
+    std::uint32_t retired = 0;    // completed executions that are removed from `open`
+    std::uint32_t done[32] = {};  // number of executions per lane
+    // indices in groups_ of the executions from `retired` on; `none` if already counted
+    std::vector<std::uint32_t> open;
   };
   static constexpr std::uint32_t none = 0xFFFFFFFF;
 
+  /// Returns the entry of this place, kind and width; inserts it if it is new.
   Place& find(std::uintptr_t site, Stream stream, unsigned width) {
     std::size_t slot =
         (site * 0x9E3779B97F4A7C15ull >> 32 ^ unsigned(stream) * 37 ^ width) & (table_.size() - 1);
@@ -66,19 +75,21 @@ class AccessLog {
     }
   }
   Place& insert(std::size_t slot, std::uintptr_t site, Stream stream, unsigned width);
-  std::uint32_t fresh();
-  void complete(Place&, unsigned position, Counters&);
+  std::uint32_t fresh();                                // returns the index of an empty group
+  void complete(Place&, unsigned position, Counters&);  // counts a group and frees it
   void flush_all(Counters&);
 
   std::vector<Place> table_ = std::vector<Place>(32);
-  std::vector<std::uint32_t> touched_;  // slots in use
+  std::vector<std::uint32_t> touched_;  // indices of used entries of table_
   std::vector<Group> groups_;
-  std::vector<std::uint32_t> free_;
+  std::vector<std::uint32_t> free_;  // indices of unused entries of groups_
 };
 
-/// Counts the cost of a warp's access; lanes outside the mask are inactive.
+/// Adds the wavefronts (actual and ideal) of a warp's access to shared memory. `lanes`: mask of the active
+/// lanes.
 void count_shared(AccessLog::Stream, unsigned width, std::uint32_t lanes, const std::uint64_t* offsets,
                   Counters&);
+/// Adds the 32-byte sectors (actual and ideal) of a warp's access to global memory.
 void count_global(AccessLog::Stream, std::uint32_t lanes, const std::uint64_t* addresses,
                   const std::uint8_t* bytes, Counters&);
 

@@ -1,5 +1,5 @@
-// Synchronization of blocks by an atomic counter: what each block did before it incremented the counter
-// happened before what blocks with later increments do afterwards.
+// Records the increments of atomic counters in global memory, by which blocks synchronize. What a block did
+// before it incremented a counter happened before what other blocks do after later increments.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,26 +11,28 @@
 
 namespace zellige::emulate {
 
-/// A block's knowledge of its own warps when one of its threads incremented the counter. Threads and warps
-/// are numbered within the block.
+/// A block's increment of a counter: what the incrementing thread had observed of its block's warps by then.
+/// Threads and warps are numbered within the block.
 struct Arrival {
   std::uint32_t block = 0;
   std::uint16_t thread = 0;
-  std::uint32_t epoch = 0;           // of that thread
-  std::vector<std::uint32_t> times;  // per warp: what it did earlier is released
+  std::uint32_t epoch = 0;  // the time of the thread's warp
+  // per warp of the block: accesses of earlier times happened before the increment
+  std::vector<std::uint32_t> times;
 };
 
-/// One thread's increment, and the arrivals that preceded it.
+/// An increment by a thread, with the increments of the same counter that preceded it.
 struct Acquisition {
-  std::uint32_t epoch = 0;
+  std::uint32_t epoch = 0;   // the time of the thread's warp
   std::uint16_t thread = 0;  // within its cluster
   std::vector<Arrival> before;
 };
 
-/// The counters of one buffer, by offset.
+/// The atomic counters of one buffer, by byte offset. Safe to use from several threads.
 class Arrivals {
  public:
-  /// `count` increments the counter under the lock; returns the earlier arrivals.
+  /// Calls `count`, which increments the counter at byte offset `at`, and records the increment, both under a
+  /// lock. Returns the earlier increments of this counter.
   template <class Count>
   std::vector<Arrival> arrive(std::size_t at, const Arrival& mine, Count count) {
     std::lock_guard lock(mutex_);
@@ -46,8 +48,9 @@ class Arrivals {
   std::map<std::size_t, std::vector<Arrival>> at_;
 };
 
-/// Returns whether what a thread of another block did in that epoch happened before the actor's current
-/// access.
+/// Returns true if an access by thread `thread` of block `block` at time `epoch` happened before the actor's
+/// current access, by an increment that the actor has observed. several_threads: other threads of the block
+/// made the same access; then only what the incrementing thread had observed counts.
 inline bool arrived_before(const std::vector<Acquisition>& acquired, const Actor& a, std::uint32_t block,
                            std::uint16_t thread, std::uint32_t epoch, bool several_threads) {
   for (const Acquisition& q : acquired) {

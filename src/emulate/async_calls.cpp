@@ -1,4 +1,5 @@
-// The call table of the asynchronous instructions.
+// Implements the engine's functions for asynchronous instructions (AsyncEngine): checks the operands, and
+// forwards to the block, the cluster or transfer.hpp.
 #include "emulate/calls.hpp"
 #include "emulate/cluster.hpp"
 #include "emulate/transfer.hpp"
@@ -19,8 +20,8 @@ void fence_proxy(Thread& t, bool init) {
   for (auto& [at, barrier] : b.mbarriers)
     if (barrier.made_by == me) barrier.fenced = true;
   if (init) return;
-  // From now on, everything that this thread has observed is visible to the asynchronous proxy, for every
-  // thread that synchronizes with this one.
+  // Makes everything that this thread has observed visible to the asynchronous proxy, for every thread that
+  // synchronizes with this one from now on.
   b.fence(f);
 }
 
@@ -70,7 +71,7 @@ void cluster_wait(Thread& t) { fiber(t).home->cluster.wait(fiber(t), ZELLIGE_SIT
 
 void mbarrier_init(Thread& t, Place p, unsigned count) {
   const Site site = ZELLIGE_SITE();
-  t.engine->write(t, p, 8);  // its bytes are written like any other
+  t.engine->write(t, p, 8);  // the barrier's 8 bytes are checked and written like ordinary bytes
   fiber(t).home->mbarrier_init(fiber(t), p, count, site);
 }
 void mbarrier_inval(Thread& t, Place p) {
@@ -78,7 +79,8 @@ void mbarrier_inval(Thread& t, Place p) {
   if (MBarrier* b = f.home->mbarrier(f, p, "invalidates", ZELLIGE_SITE())) b->valid = false;
 }
 
-// Finds a barrier: in this block, or at the same offset in another one.
+// Returns the mbarrier at `p` in this block, or at the same offset in block `rank` of the cluster; sets
+// `there` to its block. Returns null, after reporting it, if there is no valid mbarrier.
 MBarrier* barrier_at(Fiber& f, Place p, unsigned rank, const char* verb, Site site, Block*& there) {
   Block& b = *f.home;
   there = &b;
@@ -117,7 +119,7 @@ void mbarrier_wait(Thread& t, Place p, unsigned parity) {
   Fiber& f = fiber(t);
   if (MBarrier* b = f.home->mbarrier(f, p, "waits at", site)) f.home->mbarrier_wait(f, *b, parity, site);
 }
-// The copies complete here; threads that wait at the barrier observe that.
+// The copies complete in this call; threads that wait at the barrier observe their completion.
 void cp_async_mbarrier_arrive(Thread& t, Place p) {
   const Site site = ZELLIGE_SITE();
   Fiber& f = fiber(t);

@@ -1,5 +1,7 @@
-// One asynchronous operation on shared memory: its issuer, and how its completion becomes known. It is
-// complete for every thread that has observed a time of its agent later than `epoch`.
+// Describes one asynchronous operation on shared memory (a TMA or bulk copy, or a wgmma): who issued it, and
+// how threads learn of its completion. Each operation belongs to an agent of the vector clocks (clock.hpp):
+// an mbarrier, a thread's bulk groups, or a warpgroup's wgmma groups. It is complete for a thread that has
+// observed a time of that agent later than `epoch`.
 #pragma once
 #include <cstdint>
 
@@ -9,6 +11,7 @@ namespace zellige::emulate {
 
 class Block;
 
+/// An asynchronous operation, kept from its issue to the end of its cluster.
 struct AsyncOp {
   enum class Kind : std::uint8_t {
     tma_load,
@@ -19,18 +22,20 @@ struct AsyncOp {
     bulk_store,
     wgmma
   };
+  // `epoch` of an operation whose completion is not scheduled
   static constexpr std::uint32_t never = 0xFFFFFFFF;
 
   Kind kind{};
-  std::uint8_t swizzle = 0;  // swizzle under which the bytes are stored
-  bool landed = false;
-  std::uint16_t thread = 0;  // within the cluster
-  std::uint16_t region = 0;  // id in its block
-  std::uint32_t site = 0;
+  std::uint8_t swizzle = 0;  // swizzle of the bytes in shared memory, as in TmaMap
+  bool landed = false;       // the bytes have been written (loads), or need no landing (stores, wgmma)
+  std::uint16_t thread = 0;  // the issuing thread, within the cluster
+  std::uint16_t region = 0;  // the tensor, by its id in `block`
+  std::uint32_t site = 0;    // low half of the return address
   std::uint32_t agent = 0, epoch = never;
-  Block* block = nullptr;     // owner of the shared memory
-  std::uint32_t barrier = 0;  // loads: byte offset of the mbarrier there
+  Block* block = nullptr;     // the block whose shared memory is accessed
+  std::uint32_t barrier = 0;  // loads: byte offset in `block` of the mbarrier on which the copy completes
 
+  /// Returns true if a thread with this clock has observed the operation's completion.
   bool over_for(const Clock& clock) const { return epoch != never && clock.time[agent] > epoch; }
 };
 

@@ -6,6 +6,7 @@ using What = Clash::What;
 
 namespace {
 
+// Returns the conflict with operation `op`, whose index is `number`.
 Clash against(What what, std::uint32_t number, const AsyncOp& op) {
   Clash c{what, op.thread, op.region, op.site};
   c.op = number;
@@ -28,8 +29,9 @@ Clash AsyncShadow::write(std::size_t at, const Actor& a, const std::vector<Async
   return {};
 }
 
-// A reader whose completion this one has observed need not be kept: a thread that observes this one knows of
-// both.
+// A recorded reader is replaced if the actor has observed its completion, because a thread that observes the
+// completion of `op` then knows of both. With more concurrent readers than slots, the first slot is
+// overwritten.
 Clash AsyncShadow::read_by(std::uint32_t op, std::size_t at, const Actor& a,
                            const std::vector<AsyncOp>& ops) {
   Cell& cell = cells_[at / 16];
@@ -48,7 +50,8 @@ Clash AsyncShadow::read_by(std::uint32_t op, std::size_t at, const Actor& a,
 Clash AsyncShadow::write_by(std::uint32_t op, std::size_t at, const Actor& a,
                             const std::vector<AsyncOp>& ops) {
   Cell& cell = cells_[at / 16];
-  // Individual values that threads send each other may arrive at one barrier from many threads.
+  // store_async operations of several threads may write the same 16 bytes if they complete on the same
+  // mbarrier.
   const bool independent = cell.writer && ops[op].kind == AsyncOp::Kind::store_async &&
                            ops[cell.writer].kind == AsyncOp::Kind::store_async &&
                            ops[cell.writer].barrier == ops[op].barrier;

@@ -1,3 +1,5 @@
+// Starts, ends and resets the threads of a block, and manages its shared memory: its named tensors and the
+// cp.async copies into it.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -106,7 +108,7 @@ void Block::begin(std::uint64_t linear_index) {
   }
 }
 
-// A random lane of a random ready warp.
+// Takes a random lane of a random ready warp.
 Fiber* Block::next_at_random() {
   const auto any = [&](std::uint32_t bits) {
     random_ ^= random_ << 13, random_ ^= random_ >> 7, random_ ^= random_ << 17;
@@ -211,12 +213,13 @@ const Region* Block::region_of(Fiber& f, const void* p, Site site) {
   abandon(f);
 }
 
-// Returns a copy of the region for each layout through which it is accessed.
+// Returns the region of the same tensor that is accessed through the layout `a`, a copy of `from`. Returns
+// `from` itself if the block already has 63 layouts.
 const Region* Block::arranged(const Region& from, const Arrangement& a, const Parts* of) {
   std::size_t i = 1;
   while (i < arrangements_.size() && arrangements_[i] != &a) ++i;
   if (i == arrangements_.size()) {
-    if (i >= 64) return &from;  // the limit of distinguishable layouts
+    if (i >= 64) return &from;  // SharedShadow has 64 bits per layout
     arrangements_.push_back(&a);
     for (std::size_t o = 1; o < i; ++o)
       if (!a.agrees(*arrangements_[o]))
@@ -256,7 +259,7 @@ void Block::land_copies(Fiber& f, unsigned pending_groups) {
     shadow.land(copy.at, copy.bytes, a, copy.region);
   }
   f.landed_groups = last;
-  // Completed copies are removed once they are the majority.
+  // Erases completed copies once they are the majority, so that erasing takes amortized constant time.
   if (f.landed_copies * 2 > f.copies.size()) {
     f.copies.erase(f.copies.begin(), f.copies.begin() + f.landed_copies);
     f.group_ends.erase(f.group_ends.begin(), f.group_ends.begin() + f.landed_groups);

@@ -1,6 +1,8 @@
-// A running block: its threads' fibers, its warps, its barriers, its shared memory. A fiber runs until it
-// must wait for others; then the next fiber of its warp runs, or another warp's. If none can run, the cluster
-// (cluster.hpp) switches to another block, and if no block can run, the cluster has ended or is stuck.
+// A running block: the fibers of its threads, its warps, its barriers and its shared memory.
+//
+// A fiber runs until it must wait for other threads; then another fiber of its warp or of another warp runs.
+// If no fiber of the block can run, the cluster (cluster.hpp) switches to another block. If no block can run,
+// the cluster has ended or is deadlocked.
 #pragma once
 #include <bit>
 #include <map>
@@ -23,91 +25,99 @@
 
 namespace zellige::emulate {
 
-/// The engine's state of a buffer during a launch; Region::shadow points here.
+/// State of a device buffer during a launch, to which Region::shadow of its tensors points.
 struct GlobalState {
-  GlobalShadow* races = nullptr;  // null: not written
-  std::uint8_t* flags = nullptr;  // null: all initialized
-  bool padded = false;            // uninitialized bytes are padding
+  GlobalShadow* races = nullptr;  // null: the launch does not write the buffer
+  std::uint8_t* flags = nullptr;  // per byte, 1 if written; null: everything is initialized
+  bool padded = false;            // uninitialized bytes are padding between elements; the message says so
 };
 
-/// The launch, shared by all workers.
+/// A launch, shared by all worker threads.
 struct LaunchState : Launch {
   const LaunchConfig* config = nullptr;
   void (*body)(const Launch&) = nullptr;
 };
 
+/// A warp of a running block.
 struct Warp {
-  unsigned index = 0, local = 0;  // within its cluster, within its block
-  std::uint32_t lanes = 0;        // that exist
-  std::uint32_t ready = 0, returned = 0;
-  Clock clock{};  // observed by all of its lanes
-  std::uint32_t minimum = 0;
-  std::uint32_t synced = 0;  // when its lanes last synchronized, see Actor
-  // Lanes that have observed more than the others, by a wait or a fence of their own, until the warp
-  // synchronizes.
+  unsigned index = 0, local = 0;          // index within the cluster, within the block
+  std::uint32_t lanes = 0;                // mask of the lanes that exist
+  std::uint32_t ready = 0, returned = 0;  // masks of lanes
+  Clock clock{};                          // what all of its lanes have observed
+  std::uint32_t minimum = 0;              // minimum of the clock's times of warps, and of `synced`
+  std::uint32_t synced = 0;               // when its lanes last synchronized with each other; see Actor
+  // Mask of the lanes that have clocks of their own: by a wait or a fence of a single lane they have observed
+  // more than the warp, until it synchronizes.
   std::uint32_t diverged = 0;
-  std::unique_ptr<Clock[]> own;
-  std::uint32_t own_synced[32] = {};
+  std::unique_ptr<Clock[]> own;       // by lane; valid for diverged lanes
+  std::uint32_t own_synced[32] = {};  // like `synced`, for diverged lanes
   AccessLog log;
 
-  const Fiber* left_first = nullptr;  // the first of those that have returned
+  const Fiber* left_first = nullptr;  // the first lane to return
 
-  std::uint32_t met = 0;  // lanes that have reached the collective
-  const char* what = nullptr;
-  Site converging{};
+  std::uint32_t met = 0;       // lanes that have reached the warp collective in progress
+  const char* what = nullptr;  // name of that collective
+  Site converging{};           // its call
   const void* in[32];
   void* out[32];
 
-  std::uint32_t synced_lanes = 0, sync_mask = 0;  // in __syncwarp
+  // mask of the lanes that wait in __syncwarp, and the mask that they passed
+  std::uint32_t synced_lanes = 0, sync_mask = 0;
 };
 
+/// One of a block's 16 named barriers (bar.sync); a round ends when the expected threads have arrived.
 struct Barrier {
-  unsigned arrived = 0, expected = 0;
-  std::uint32_t warps = 0;  // with a thread waiting
-  std::uint32_t waiting[32] = {};
-  std::uint32_t come[32] = {};         // arrived, waiting or not
-  std::uint32_t came_before[32] = {};  // in the last round, per warp: its time on arrival; 0: did not arrive
-  std::uint32_t epoch[32] = {};        // the same for this round
-  // finished rounds; warps in this round that could not know that the last one ended
+  unsigned arrived = 0, expected = 0;  // threads in this round
+  std::uint32_t warps = 0;             // mask of the warps with a waiting thread
+  std::uint32_t waiting[32] = {};      // per warp, mask of the waiting lanes
+  std::uint32_t come[32] = {};         // per warp, mask of the arrived lanes, waiting or not
+  // per warp: its time at its arrival in the previous round; 0: did not arrive
+  std::uint32_t came_before[32] = {};
+  std::uint32_t epoch[32] = {};  // the same for this round
+  // number of finished rounds; number of warps that arrived in this round and could not know that the
+  // previous one had ended
   unsigned rounds = 0, strays = 0;
-  Clock observed{};  // from threads that arrived without waiting
-  Site first{};
+  Clock observed{};  // what the threads that arrived without waiting (bar.arrive) had observed
+  Site first{};      // the first arrival of this round, and its thread
   unsigned first_thread = 0;
 };
 
-/// The threads of a warpgroup that have reached a wgmma.
+/// The threads of a warpgroup that have reached the wgmma in progress.
 struct GroupConvergence {
   unsigned arrived = 0;
   Site site{};
   const WgmmaCall* call[128] = {};
 };
 
-/// The last access to this block's shared memory by a warp of another block.
-struct Touch {
+/// The last access to this block's shared memory by a warp of another block of the cluster.
+struct Touch {  // time of the accessing warp
   std::uint32_t epoch = 0;
   std::uint16_t thread = 0;
   Site site{};
-  const char *verb = "", *kind = "";  // "arrives at", "mbarrier"
-  std::string what;
+  const char *verb = "", *kind = "";  // for the message: "arrives at", "mbarrier"
+  std::string what;                   // for the message: name of the tensor or mbarrier
 };
 
-/// The call table for emitted source code.
+/// Returns the table of the engine's functions that kernels call.
 const Engine& engine();
 
 class Cluster;
 
+/// A block of a cluster; reused for the cluster's next launch and, within a launch, for the next cluster.
+/// Functions with a Site report findings at that call. Functions with a Fiber may suspend it.
 class Block {
  public:
   Block(Cluster&, unsigned rank);
-  /// Allocates for a launch; forgets the names of the previous one.
+  /// Allocates stacks and shared memory for a launch, and forgets the tensors of the previous one.
   void prepare(const LaunchState&);
-  /// Starts a new block: nothing is written, every thread is ready.
+  /// Starts the block with linear index `linear`: its memory is uninitialized, every thread is ready.
   void begin(std::uint64_t linear);
+
   void end();  // counts the cost of its warps' accesses
 
-  // The engine's calls.
+  // Functions of Engine (zellige/emulate/thread.hpp).
   const Region* shared(Fiber&, const char* name, unsigned offset, unsigned bytes, Site);
-  const Region* region_of(Fiber&, const void*, Site);  // of a raw pointer
+  const Region* region_of(Fiber&, const void*, Site);  // tensor of a raw pointer
   const Region* arranged(const Region&, const Arrangement&, const Parts*);
   void meet(Fiber&, const void* in, void* out, Compute, void* compute, const char* what, Site);
   void sync_warp(Fiber&, unsigned mask, Site);
@@ -117,45 +127,61 @@ class Block {
                   Site);
   void land_copies(Fiber&, unsigned pending_groups);
 
-  // SM90: mbarriers, TMA, bulk copies, WGMMA.
+  // Functions of AsyncEngine (zellige/emulate/async.hpp).
+
+  /// the fiber does ("waits at").
   MBarrier* mbarrier(Fiber&, Place, const char* verb, Site);  // null: reported
+  /// The same for byte offset `at` of this block; the fiber may be of another block. by_copy: for a copy's
+  /// completion.
   MBarrier* mbarrier(Fiber&, std::uint32_t at, const char* verb, Site, const char* tensor,
                      bool by_copy = false);
   void mbarrier_init(Fiber&, Place, unsigned count, Site);
   void mbarrier_arrive(Fiber&, MBarrier&, unsigned count, unsigned bytes, Site);
+  /// Counts `bytes` bytes as arrived, and ends the phase if nothing is missing; may wake waiting threads.
   void mbarrier_complete(MBarrier&, std::int64_t bytes);
+  /// Returns true if the phase of this parity has ended, at once or after other threads have run.
   bool mbarrier_poll(Fiber&, MBarrier&, unsigned parity, Site);
   void mbarrier_wait(Fiber&, MBarrier&, unsigned parity, Site);
   void wgmma(Fiber&, const WgmmaCall&, Site);
+  /// Checks that a thread's accumulator registers `d` have not been accessed since the last wgmma without a
+  /// fence. `running`: an earlier wgmma still owns them.
   void check_accumulators(Fiber&, const Accumulators*, const WgmmaCall&, unsigned d_bytes, bool running,
                           Site);
+  /// Checks and records the four registers of an A operand that a wgmma of this group takes.
   void take_operand(Fiber&, const std::uint32_t* registers, std::uint32_t group, Site);
   void wgmma_fence(Fiber&);
-  /// Checks that a lane has executed such an instruction as often as another lane of its warp.
+  /// Reports a finding if two lanes of a warp have executed an instruction for whole warps (wgmma_fence,
+  /// wgmma_commit, wgmma_wait, setmaxnreg) a different number of times.
   void check_together(const Fiber&, const Fiber& other);
   void wgmma_wait(Fiber&, unsigned pending, Site);
   void griddep_wait(Fiber&);
-  /// Reports an access to global memory by a thread that has not observed a griddep_wait.
+  /// Records an access to bytes from..to of a tensor in global memory by a thread that has not observed a
+  /// griddep_wait; it is reported if the launch must wait.
   void early(const Fiber&, const Region&, std::ptrdiff_t from, std::ptrdiff_t to, bool writes, Site);
-  void set_registers(Fiber&, unsigned registers, bool more, Site);
+  void set_registers(Fiber&, unsigned registers, bool more, Site);  // setmaxnreg; more: increase
+  // writes the bytes of the fiber's bulk stores, up to this group
   void finish_stores(Fiber&, std::uint32_t groups);
-  // What a thread has observed (lanes.cpp).
+  // Observations of threads (lanes.cpp).
+  /// Returns what a thread has observed.
   const Clock& known(const Fiber& f) const {
     return f.its_warp->diverged >> f.lane & 1 ? f.its_warp->own[f.lane] : f.its_warp->clock;
   }
-  void hear(Fiber&, const Clock&);  // adds to a thread's observations
+  void hear(Fiber&, const Clock&);  // adds to what a thread has observed
   void hear(Fiber&, std::uint32_t agent, std::uint32_t time);
-  void fence(Fiber&);                             // makes its observations visible to the asynchronous proxy
-  void release(Warp&);                            // publishes what its threads have done; starts a new epoch
-  void share(Warp&, std::uint32_t lanes);         // what these lanes have observed, all have
-  void common(unsigned warpgroup, Clock&) const;  // observed by all threads of a warpgroup
-  void arrive_at_registers();
+  void fence(Fiber&);   // fence.proxy.async: makes its observations visible to the asynchronous proxy
+  void release(Warp&);  // starts a new epoch of the warp: what its lanes do from now on is not released
+  void share(Warp&, std::uint32_t lanes);  // adds what these lanes have observed to the warp's clock
+  // sets the clock to what all threads of a warpgroup have observed
+  void common(unsigned warpgroup, Clock&) const;
+  void arrive_at_registers();  // sets the initial number of registers per thread
 
-  /// Checks an access by `f` to this block's memory, which may not be its own: false (with a finding) if the
-  /// block has exited. Later accesses of a copy are checked through its operation instead.
+  /// Checks an access by `f`, which may be of another block, to this block's shared memory. Returns false,
+  /// after reporting it, if this block has exited. by_copy: the access is a copy's, which is also checked by
+  /// its AsyncOp when the block ends.
   bool reach(Fiber& f, const char* verb, const char* kind, const std::string& what, Site,
              bool by_copy = false);
 
+  /// Returns a thread of this block as the source of an access at the code address `site`.
   Actor actor(const Fiber& f, std::uintptr_t site) const {
     const Warp& w = *f.its_warp;
     const bool diverged = w.diverged >> f.lane & 1;
@@ -171,35 +197,43 @@ class Block {
             acquired.empty() ? nullptr : &acquired,
             fences};
   }
-  /// The view of that name that contains the byte at `at`; null if none.
+  /// Returns the region of tensor `id` that contains byte offset `at` of the shared memory; null if there is
+  /// none.
   const Region* region(std::uint16_t id, std::size_t at) const {
     for (const auto& r : regions_)
       if (r->id == id && memory + at >= r->begin && memory + at < r->begin + r->bytes) return r.get();
     return nullptr;
   }
+  /// Returns any region of tensor `id`; null if there is none.
   const Region* first_region(std::uint16_t id) const {
     for (const auto& r : regions_)
       if (r->id == id) return r.get();
     return nullptr;
   }
+  /// Returns the fiber whose stack contains this address; null if it is none of this block's.
   Fiber* fiber_at(std::uintptr_t stack) const {
     const bool mine = stack >= stacks_.low(0) && stack < stacks_.high(threads_ - 1);
     return mine ? &stacks_.fiber(unsigned((stack - stacks_.low(0)) / stack_bytes)) : nullptr;
   }
   Fiber& thread(unsigned i) const { return stacks_.fiber(i); }
+  // returns the return addresses of a call and its callers
   std::vector<std::uintptr_t> walk(const Fiber& running, Site) const;
   std::string spell(unsigned thread) const;      // "thread 37 (warp 1)"
   std::string spell_block(std::uint64_t) const;  // "block (3,0,0)"
+  /// Adds a finding unless an equal one exists. `text`: \1 stands for the line of the call, \2 for that of
+  /// `other_site`. only_between_lines: dropped if both sites turn out to be on the same line.
   void report(const Fiber& running, Finding::Kind, const char* tensor, Site, std::string text,
               std::uintptr_t other_site = 0, bool only_between_lines = false);
-  /// Reports the use of an unwritten register. `declared`: address of its declaration, 0 if unknown.
+  /// Reports the use of an unwritten register. `declared`: code address of its declaration, 0 if unknown.
+  /// `value`: its index in the declared object.
   void unwritten(const Fiber&, Use, std::uintptr_t declared, unsigned value, Site);
-  /// Reports a read of a part of a tile that is older than one that the warp has read before.
+  /// Reports a read of a stage that is older than a stage that the thread has read before.
   void stale(const Fiber&, unsigned thread, const Region&, const PartsRead::Part&, Site);
-  /// Reports a race of an access to bytes from..to of a tensor.
+  /// Reports the conflict of an access to bytes from..to of a tensor with an earlier access.
   void clash(const Fiber& running, unsigned thread, const Region&, std::ptrdiff_t from, std::ptrdiff_t to,
              const char* verb, Site, const Clash&);
   void clash_of_global(const Fiber& running, Place, unsigned bytes, bool writes, Site, const Clash&);
+
   [[noreturn]] void abandon(Fiber&);
 
   Cluster& cluster;
@@ -207,46 +241,60 @@ class Block {
   Counters& counters;
   Findings& findings;
   const ClusterWarps* cluster_warps = nullptr;
-  Fences* fences = nullptr;         // the cluster's
+  Fences* fences = nullptr;         // times of fences, per thread of the cluster
   unsigned char* memory = nullptr;  // the dynamic shared memory, aligned to 1024 bytes
   unsigned shared_bytes = 0;
+
   std::uint64_t linear = 0;
   unsigned first_warp = 0, first_thread = 0;  // numbered within the cluster
   SharedShadow shadow;
   PartsRead parts;
   AsyncShadow async;
   std::map<std::uint32_t, MBarrier> mbarriers;  // by byte offset
-  std::unordered_map<unsigned, Touch> touches;  // by warp of the cluster
-  std::vector<Acquisition> acquired;            // by atomic counters
-  std::vector<const char*> region_names;        // by Region::id
+  std::unordered_map<unsigned, Touch> touches;  // by index of the warp in the cluster
+  std::vector<Acquisition> acquired;            // increments of atomic counters by this block's threads
+  std::vector<const char*> region_names;        // names of tensors, by Region::id
 
   unsigned live() const { return live_; }
   unsigned thread_count() const { return threads_; }
   unsigned warp_count() const { return warps_; }
   Warp& warp(unsigned w) { return warp_[w]; }
   bool any_ready() const { return ready_warps_ != 0; }
+  /// Takes the next fiber to run, null if none is ready.
   Fiber* next();
+  /// Suspends the running fiber in `state` and runs another one; returns when it is made ready.
   void suspend(Fiber&, Fiber::State, Site);
-  void check_time(Fiber&, Site);  // aborts the block if the launch's time is over
+  void check_time(Fiber&, Site);  // ends the cluster if the launch's time is over
   void make_ready(Warp&, std::uint32_t lanes);
+
+  /// false if it did not help: the block is deadlocked.
   bool unstick();  // false: the block is aborted
+  /// Reports a warp of which only some lanes wait in a collective. Returns false if there is none.
   bool report_convergence();
+  /// Appends what every thread waits for to the text of a deadlock finding; `ranges` counts the listed ranges
+  /// of threads.
   void report_deadlock(RawFinding&, unsigned& ranges, std::uintptr_t& first_site) const;
 
  private:
   static void start(Transfer);
   void finish(Fiber&);
   Fiber* next_at_random();
-  Clock& diverge(Fiber&);
-  void catch_up(Warp&);
+  Clock& diverge(Fiber&);  // returns the lane's own clock, made from the warp's if it has none
+  void catch_up(Warp&);    // updates the warp's clock if all lanes have clocks of their own
   void complete_sync_warp(Warp&);
   Barrier& arrive(Fiber&, unsigned id, unsigned threads, Site);
   void complete(Barrier&);
+
+  /// memory.
   void leave(Fiber&);  // checks the state when the last thread returns
-  void check_parts();
+  void check_parts();  // reports parts of a tile that are never read
+  /// Returns true if an actor that arrives at an mbarrier knows that its previous phase has ended.
   bool may_arrive(const MBarrier&, const Actor&) const;
+
   void check_barriers();  // checks for unfinished rounds and phases
+  // returns what a thread waits for, as words of a sentence
   std::string waiting_for(const Fiber&, RawFinding&) const;
+  // describes the earlier access of a conflict, as the end of a sentence
   std::string against(const Clash&, unsigned thread) const;
 
   const LaunchState* launch_ = nullptr;
@@ -254,19 +302,19 @@ class Block {
   std::unique_ptr<unsigned char[]> storage_;
   std::size_t storage_bytes_ = 0;
   std::vector<std::unique_ptr<Region>> regions_;
-  std::vector<const Arrangement*> arrangements_;  // by Region::arrangement; the first means none
+  std::vector<const Arrangement*> arrangements_;  // by Region::arrangement; the first is unused
   unsigned threads_ = 0, warps_ = 0, live_ = 0;
   Warp warp_[32];
   Barrier barrier_[16];
   GroupConvergence group_[8];
-  std::uint32_t wgmma_agent_[8] = {};
-  std::uint32_t registers_[32] = {}, pool_ = 0;  // registers per thread of each warp; free ones
+  std::uint32_t wgmma_agent_[8] = {};            // clock agent of each warpgroup's wgmma groups; 0: none yet
+  std::uint32_t registers_[32] = {}, pool_ = 0;  // registers per thread of each warp; sum of those released
   std::uint32_t ready_warps_ = 0;
   unsigned current_warp_ = 0;
-  std::uint64_t random_ = 0;  // state of the launch's random schedule; 0: in order
+  std::uint64_t random_ = 0;  // state of the random schedule; 0: threads run in order
 };
 
-// The last warp continues as long as it can: its lanes should converge.
+// Prefers the warp that ran last, so that its lanes reach the next collective soon.
 inline Fiber* Block::next() {
   if (!ready_warps_) return nullptr;
   if (random_) return next_at_random();
@@ -279,8 +327,8 @@ inline Fiber* Block::next() {
   w.ready &= w.ready - 1;
   if (!w.ready) ready_warps_ &= ~(1u << current_warp_);
   Fiber& f = stacks_.fiber(current_warp_ * 32 + lane);
-  // Most likely the next to run. A lane that is not ready may not exist, because the last warp can be
-  // partial.
+  // Prefetches the lanes that most likely run next. A lane that is not ready may not exist: the last warp can
+  // be partial.
   if (w.ready >> lane & 2) __builtin_prefetch(stacks_.fiber(current_warp_ * 32 + lane + 1).context);
   if (w.ready >> lane & 4) __builtin_prefetch(&stacks_.fiber(current_warp_ * 32 + lane + 2).context);
   f.state = Fiber::State::ready;

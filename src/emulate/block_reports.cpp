@@ -1,4 +1,4 @@
-// A block's findings: accesses that race, threads that do not converge, and why it is stuck.
+// Writes a block's findings: conflicting accesses, threads that do not converge, and deadlocks.
 #include <algorithm>
 #include <bit>
 
@@ -38,7 +38,8 @@ void Block::stale(const Fiber& f, unsigned thread, const Region& r, const PartsR
          p.site);
 }
 
-// Reports parts of a tile that are never read although other parts are.
+// Reports the first part of a tile that has been filled and never read, if other parts of the tile have been
+// read.
 void Block::check_parts() {
   if (cluster.live) return;  // the cluster was aborted
   for (const auto& [id, tile] : parts.tiles()) {
@@ -57,13 +58,14 @@ void Block::check_parts() {
   }
 }
 
+// Returns which announced bytes of an mbarrier's phase are missing, or which arrived unannounced.
 static std::string lacking_bytes(const MBarrier& b) {
   return b.bytes > 0 ? fmt::format("{} announced bytes have not come", b.bytes)
                      : fmt::format("{} bytes have come that were not announced", -b.bytes);
 }
 
-// Arrivals in a phase or round that never ends: the number of arrivals or bytes is not the expected one.
-// leave() reports bytes that are still in flight.
+// Reports an arrival count or byte count of a phase or round that does not match the expected one, so that it
+// never ended. Bytes in flight are not reported here but by leave().
 void Block::check_barriers() {
   if (cluster.live) return;  // the cluster was aborted
   const auto add = [&](Finding::Kind kind, const char* tensor, Site site, std::string text) {
@@ -115,6 +117,7 @@ void Block::unwritten(const Fiber& f, Use use, std::uintptr_t declared, unsigned
 
 namespace {
 
+// Returns the name of the function in <zellige/atom/> that issues the operation.
 const char* name_of(AsyncOp::Kind kind) {
   using K = AsyncOp::Kind;
   switch (kind) {
@@ -138,7 +141,7 @@ const char* name_of(AsyncOp::Kind kind) {
 
 }  // namespace
 
-// "Swizzle<3,4,3> of bytes at strides 2, 128"
+// Returns the layout in words: "Swizzle<3,4,3> of bytes at strides 2, 128".
 static std::string spell(const Arrangement& a) {
   std::string text = a.bits ? fmt::format("Swizzle<{},{},{}> of bytes at strides", a.bits, a.base, a.shift)
                             : "bytes at strides";
@@ -146,7 +149,7 @@ static std::string spell(const Arrangement& a) {
   return text;
 }
 
-// Describes the earlier access of a clash, as the end of a sentence; its line is \2.
+// Returns the earlier access of a conflict as the end of a sentence, in which \2 stands for its source line.
 std::string Block::against(const Clash& c, unsigned thread) const {
   const std::string who = cluster.spell(c.thread);
   switch (c.what) {
@@ -211,7 +214,7 @@ void Block::clash(const Fiber& f, unsigned thread, const Region& r, std::ptrdiff
   findings.add(std::move(raw));
 }
 
-// Names the lower of the two blocks first, so that messages do not depend on the schedule.
+// Names the block with the lower index first, so that the message does not depend on which block ran first.
 void Block::clash_of_global(const Fiber& f, Place p, unsigned bytes, bool writes, Site site, const Clash& c) {
   const Region& r = *p.region;
   const auto from = p.p - r.begin;
@@ -241,8 +244,8 @@ void Block::clash_of_global(const Fiber& f, Place p, unsigned bytes, bool writes
   findings.add(std::move(raw));
 }
 
-// An access to another block's shared memory is valid only if that block cannot have exited: the block must
-// have observed the last such access when it ends, which `leave` checks.
+// An access to another block's shared memory is valid only if that block cannot have exited. The access is
+// therefore recorded, and leave() checks that the block has observed it before its end.
 bool Block::reach(Fiber& f, const char* verb, const char* kind, const std::string& what, Site site,
                   bool by_copy) {
   Block& own = *f.home;
@@ -265,8 +268,8 @@ bool Block::reach(Fiber& f, const char* verb, const char* kind, const std::strin
   return true;
 }
 
-// The last thread has returned. Other blocks' accesses to this block's memory must have been observed by one
-// of its threads; none may be in flight.
+// Checks the block when its last thread has returned: one of its threads must have observed each access of
+// other blocks to its memory, and each operation on it must be complete.
 void Block::leave(Fiber& f) {
   if (touches.empty() && cluster.ops.size() == 1) return;
   Clock known = warp_[0].clock;
@@ -304,7 +307,7 @@ void Block::leave(Fiber& f) {
   (void)f;
 }
 
-// Describes what is missing to end an mbarrier's phase.
+// Returns what is missing to end an mbarrier's phase, as the words after "thread 0": "waits at mbarrier ...".
 static std::string lacking(const MBarrier& b, unsigned parity, const char* line) {
   std::string missing;
   if (b.pending) missing = fmt::format("{} of {} arrivals are missing", b.pending, b.count);
@@ -313,7 +316,8 @@ static std::string lacking(const MBarrier& b, unsigned parity, const char* line)
                      b.phase, missing, line);
 }
 
-// "waits in mma at \3", the site appended to the finding.
+// Returns what a thread waits for, such as "waits in mma at \3", and appends its call to the sites of the
+// finding.
 std::string Block::waiting_for(const Fiber& f, RawFinding& raw) const {
   if (f.state == Fiber::State::returned) return "has returned";
   raw.sites.push_back(walk(f, f.site));
@@ -346,7 +350,7 @@ std::string Block::waiting_for(const Fiber& f, RawFinding& raw) const {
   }
 }
 
-// Reports a warp of which only a part has reached a collective instruction.
+// Reports the first warp of which only some lanes have reached a collective instruction.
 bool Block::report_convergence() {
   for (unsigned w = 0; w < warps_; ++w) {
     const Warp& warp = warp_[w];
@@ -365,7 +369,7 @@ bool Block::report_convergence() {
   return false;
 }
 
-// Lists threads in order, as ranges that wait in the same place.
+// Lists the block's threads in order; consecutive threads that wait in the same place become one range.
 void Block::report_deadlock(RawFinding& raw, unsigned& ranges, std::uintptr_t& first_site) const {
   raw.text += fmt::format("{} {}:", ranges ? ";" : "", spell_block(linear));
   const unsigned before = ranges;
@@ -392,7 +396,7 @@ void Block::report_deadlock(RawFinding& raw, unsigned& ranges, std::uintptr_t& f
   }
 }
 
-// Releases the block's barrier if all threads that have not returned have arrived.
+// Releases the block's barrier, with a finding, if all threads that have not returned have arrived.
 bool Block::unstick() {
   Barrier& b = barrier_[0];
   if (!b.arrived || b.arrived != live_ || b.expected != threads_) return false;

@@ -7,10 +7,11 @@ namespace zellige::emulate {
 
 namespace {
 
-// Returns whether an element is inside the tensor: the box's i-th element is at `start` + i * `step`.
+// Returns true if an index is inside a dimension whose last index is `last`.
 bool inside(std::int64_t x, std::uint32_t last) { return x >= 0 && x <= std::int64_t(last); }
 
-// Adds one row of the innermost dimension.
+// Adds a row of `count` elements from index `start` of the innermost dimension; `base` is the byte offset of
+// index 0.
 void add_line(const TmaMap& map, std::int64_t start, unsigned count, std::uint64_t base, Box& box) {
   const unsigned size = element_bytes(map.element);
   const std::int64_t first = std::max<std::int64_t>(start, 0),
@@ -21,6 +22,7 @@ void add_line(const TmaMap& map, std::int64_t start, unsigned count, std::uint64
   box.bytes += count * size;
 }
 
+// Returns an empty box with rows of `count` elements.
 Box lines_of(const TmaMap& map, unsigned count) {
   Box box;
   box.line = count * element_bytes(map.element);
@@ -28,6 +30,7 @@ Box lines_of(const TmaMap& map, unsigned count) {
   return box;
 }
 
+// Returns the box of a tiled map.
 Box tiled(const TmaMap& map, const int* at) {
   unsigned count[5] = {map.box[0], 1, 1, 1, 1};
   for (unsigned d = 1; d < map.rank; ++d)
@@ -52,8 +55,8 @@ Box tiled(const TmaMap& map, const int* at) {
   }
 }
 
-// Pixels in order from the base coordinates on, through the bounding box of each image, innermost pixel
-// dimension first. The offsets shift what is read, not the traversal.
+// Returns the box of an im2col map: pixels in order from the base coordinates on, through the bounding box of
+// each image, innermost pixel dimension first. The offsets shift the pixels that are read, not the traversal.
 Box im2col(const TmaMap& map, const int* at, const std::uint16_t* offsets) {
   Box box = lines_of(map, map.channels);
   const unsigned pixel_dims = map.rank - 2u;
@@ -83,7 +86,7 @@ Box im2col(const TmaMap& map, const int* at, const std::uint16_t* offsets) {
   return box;
 }
 
-// Rounds to 10 bits of fraction, to nearest, ties to even; all NaNs become one.
+// Rounds a float to tf32 (10 bits of fraction), to nearest, ties to even; every NaN becomes the same NaN.
 std::uint32_t tf32(std::uint32_t x) {
   if ((x & 0x7fffffff) > 0x7f800000) return 0x7fffe000;
   return (x + 0xfff + (x >> 13 & 1)) & ~0x1fffu;

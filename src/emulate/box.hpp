@@ -1,5 +1,5 @@
-// Computes which bytes of a tensor a TMA box covers, and the position of each of its 16-byte chunks in shared
-// memory.
+// Computes which bytes of a tensor a TMA box covers, and where each 16-byte chunk of the box is placed in
+// shared memory.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,38 +9,42 @@
 
 namespace zellige::emulate {
 
-/// A contiguous run of bytes of a box: `from` in the tensor, `to` in the box. Bytes outside the tensor are in
-/// no run.
+/// Contiguous bytes of a box that are inside the tensor: `from` is their byte offset in the tensor, `to`
+/// their offset in the box. Bytes of the box outside the tensor are in no BoxRun.
 struct BoxRun {
   std::uint64_t from;
   std::uint32_t to, bytes;
 };
 
+/// A box of a tensor, as a sequence of bytes: its rows in order, without gaps.
 struct Box {
-  std::uint32_t bytes = 0;
-  // bytes per row, and from row to row; with a swizzle each row begins a new swizzle span
+  std::uint32_t bytes = 0;  // size of the box
+  // bytes per row of the innermost dimension, and from row to row in shared memory; with a swizzle, each row
+  // starts a new swizzle span
   std::uint32_t line = 0, pitch = 0;
   std::vector<BoxRun> runs;
 
-  /// Position of byte `b` of the box in its tile, before the swizzle.
+  /// Returns the byte offset in the shared memory tile of byte `b` of the box, before the swizzle.
   std::uint32_t place(std::uint32_t b) const { return b / line * pitch + b % line; }
-  /// From the tile's first byte through the box's last.
+  /// Returns the size in bytes of the tile in shared memory, from its first byte through the box's last.
   std::uint32_t tile_bytes() const { return place(bytes - 1) + 1; }
 };
 
-/// The box at the coordinates `at`, elements in order, innermost dimension fastest. `offsets`: im2col's; null
-/// with an im2col map: a store.
+/// Returns the box at the coordinates `at`: elements in order, innermost dimension fastest. `offsets`: filter
+/// offsets of an im2col load; null for tiled maps and for im2col stores.
 Box box_of(const TmaMap&, const int* at, const std::uint16_t* offsets);
 
-/// The bytes that a load of the box writes to its tile, row by row: outside the tensor they are zero or NaN,
-/// and tf32 elements are rounded (ftz has no effect here). `tensor`: its first byte, before `offset`.
+/// Returns the bytes that a load of the box writes to its tile, row by row. Bytes outside the tensor are zero
+/// or NaN, and tf32 elements are rounded; denormals are kept, for the _ftz types too. `tensor`: the tensor's
+/// first byte.
 std::vector<unsigned char> loaded(const TmaMap&, const Box&, const unsigned char* tensor);
 
-/// Describes coordinates of a load or store for which an H200 raises an illegal instruction (measured:
-/// docs/reference/hardware.md), as one clause; "" if they are valid.
+/// Returns as one clause what is wrong with the coordinates of a load (or store) for which an H200 raises an
+/// illegal instruction error; "" if they are valid. docs/reference/hardware.md has the measurements.
 std::string coordinate_error(const TmaMap&, const int* at, bool stores);
 
-/// Swizzled position of the chunk at `offset` of a tile at `address`: bits 4.. are xored with bits 7...
+/// Returns a shared memory address after a swizzle (0 to 3, as in TmaMap): `swizzle` bits from bit 7 on are
+/// xored into the bits from bit 4 on.
 constexpr std::uint32_t swizzled(std::uint32_t address, unsigned swizzle) {
   return address ^ (address >> 3 & ((1u << swizzle) - 1) << 4);
 }

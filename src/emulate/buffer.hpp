@@ -1,5 +1,5 @@
-// The device memory of one tensor, with a flag per byte for whether it has been written. Lives across
-// launches.
+// A tensor in the emulated device memory, with a flag per byte that tells whether the byte has been written.
+// Buffers keep their content from launch to launch.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,29 +9,33 @@
 
 namespace zellige::emulate {
 
+/// The memory of one tensor. Functions with a range throw Error if the range exceeds the tensor.
 class Buffer {
  public:
-  /// Poisoned: every byte 0xFF (a NaN in f16, bf16 and f32) and uninitialized.
+  /// Allocates memory; every byte is uninitialized and 0xFF, which makes a NaN in f16, bf16 and f32. Throws
+  /// Error if the machine has too little memory.
   Buffer(std::string name, std::size_t bytes);
-  /// The same inside other device memory, which must outlive it and which tensors share: each tensor has its
-  /// own flags for its bytes.
+  /// Uses memory at `within`, which must outlive the buffer. Several buffers may share it; each has flags of
+  /// its own.
   Buffer(std::string name, std::size_t bytes, unsigned char* within);
 
   const std::string& name() const { return name_; }
   std::size_t bytes() const { return bytes_; }
-  unsigned char* data() { return data_; }  // aligned to 256 bytes, like device memory
+  unsigned char* data() { return data_; }  // aligned to 256 bytes, as by cudaMalloc, unless `within` is not
   const unsigned char* data() const { return data_; }
 
-  void mark_initialised();  // all of it
+  void mark_initialised();  // the complete tensor, for good
   void mark_initialised(std::size_t offset, std::size_t bytes);
-  /// Makes bytes uninitialized and poison again: they belong to another tensor now.
+  /// Makes written bytes uninitialized and 0xFF again, because another tensor has been written to the same
+  /// memory. Throws Error after mark_initialised().
   void forget(std::size_t offset, std::size_t bytes);
-  void mark_padding() { padded_ = true; }  // bytes not marked as initialized hold no element
+  // bytes that are not marked as initialized are padding between elements
+  void mark_padding() { padded_ = true; }
   bool padded() const { return padded_; }
   bool initialised(std::size_t offset, std::size_t bytes) const;
-  void poison();  // restores the initial state
+  void poison();  // resets the buffer to its initial state
 
-  /// One flag per byte, 1 if written; null once everything is initialized.
+  /// Returns one flag per byte, 1 if written; null after mark_initialised().
   std::uint8_t* flags() { return flags_.get(); }
 
  private:

@@ -1,5 +1,5 @@
-// The call table for emitted source code: checks bounds and alignment, then the shadow, then updates the
-// counters.
+// Implements the engine's functions for memory accesses. Each checks bounds and alignment, then the shadow
+// memory for races and uninitialised bytes, then updates the counters.
 #include "emulate/calls.hpp"
 
 #include <bit>
@@ -22,18 +22,19 @@ Fiber& fiber(Thread& t) { return static_cast<Fiber&>(t); }
 
 const char* spell(Space s) { return s == Space::shared ? "shared" : "global"; }
 
-// A rejected read returns NaNs, a rejected write is dropped.
+// A rejected read returns these NaNs; a rejected write goes to `sink`, which no one reads.
 alignas(16) constexpr unsigned char poison[16] = {255, 255, 255, 255, 255, 255, 255, 255,
                                                   255, 255, 255, 255, 255, 255, 255, 255};
 alignas(16) thread_local unsigned char sink[16];
 
-// "thread 37 (warp 1) of block (3,0,0) reads bytes 64..80"
+// Returns an access in words: "thread 37 (warp 1) of block (3,0,0) reads bytes 64..80".
 std::string deed(const Block& b, unsigned thread, const Place& p, unsigned bytes, const char* verb) {
   const auto from = p.p - p.region->begin;
   return fmt::format("{} of {} {} bytes {}..{}", b.spell(thread), b.spell_block(b.linear), verb, from,
                      from + bytes);
 }
 
+// Reports an access that `admit` rejects.
 [[gnu::noinline, gnu::cold]] void refuse(Fiber& f, unsigned thread, Place p, unsigned bytes, bool writes,
                                          Site site, unsigned alignment) {
   Block& b = *f.home;
@@ -55,7 +56,8 @@ std::string deed(const Block& b, unsigned thread, const Place& p, unsigned bytes
   }
 }
 
-/// Returns whether an access can be carried out at all; reports it if not.
+// Returns true if an access is within its tensor, aligned, and not a write to a read-only tensor; else
+// reports it.
 inline bool admit(Fiber& f, unsigned thread, Place p, unsigned bytes, bool writes, Site site,
                   unsigned alignment) {
   const Region& r = *p.region;
@@ -83,8 +85,9 @@ bool all_written(const std::uint8_t* flags, unsigned bytes) {
 
 Block& home(const Place& p) { return *static_cast<Block*>(p.region->shadow); }
 
-// An access of shared memory by `g`, executed by the running fiber `f`; the memory may be another block's.
-// False: the block has exited.
+// Checks and records a read of shared memory, which may be another block's. `g` reads, `f` is the running
+// fiber: in a warp collective, one fiber runs for all lanes. Returns false if the block that owns the memory
+// has exited.
 inline bool shared_read(Fiber& f, Fiber& g, Place p, unsigned bytes, Site site) {
   Block &b = *f.home, &there = home(p);
   if (&there != &b && !there.reach(g, "reads", "shared tensor", p.region->name, site)) return false;
@@ -100,6 +103,7 @@ inline bool shared_read(Fiber& f, Fiber& g, Place p, unsigned bytes, Site site) 
   return true;
 }
 
+// The same for a write.
 inline bool shared_write(Fiber& f, Fiber& g, Place p, unsigned bytes, Site site) {
   Block &b = *f.home, &there = home(p);
   if (&there != &b && !there.reach(g, "writes", "shared tensor", p.region->name, site)) return false;
@@ -114,6 +118,7 @@ inline bool shared_write(Fiber& f, Fiber& g, Place p, unsigned bytes, Site site)
   return true;
 }
 
+// Checks and records a read of global memory: uninitialised bytes, races, and reads before griddep_wait.
 inline void check_global_read(Fiber& f, Place p, unsigned bytes, Site site) {
   const auto& state = *static_cast<const GlobalState*>(p.region->shadow);
   const std::size_t at = std::size_t(p.p - p.region->begin);
@@ -139,6 +144,7 @@ inline void check_global_write(Fiber& f, Place p, unsigned bytes, Site site) {
   }
 }
 
+// Returns the mask of the lanes that have not returned, which execute the fiber's next instruction too.
 std::uint32_t awaited(const Fiber& f) { return f.its_warp->lanes & ~f.its_warp->returned; }
 
 const void* read(Thread& t, Place p, unsigned bytes) {
@@ -181,8 +187,8 @@ void* write(Thread& t, Place p, unsigned bytes) {
   return p.p;
 }
 
-// An access of a collective instruction is checked as its lane's, with the site of the collective; the
-// instruction counts the cost.
+// Checks an access that a lane makes in a collective instruction, at the source line of the collective.
+// Wavefronts are counted by the instruction. Returns the address to read.
 const void* read_for(Fiber& f, unsigned lane, Place p, unsigned bytes) {
   const Site site = f.its_warp->converging;
   Fiber& g = f.home->thread(f.its_warp->local * 32 + lane);
@@ -215,7 +221,8 @@ void* write_as(Thread& t, unsigned lane, Place p, unsigned bytes) {
   return write_for(fiber(t), lane, p, bytes);
 }
 
-// The rows of `matrices` 8x8 matrices, each checked by `access` as the 16 bytes of its lane.
+// Checks the rows of `matrices` 8x8 matrices by `access`, each as 16 bytes of its lane, and counts
+// wavefronts.
 template <class Row>
 void matrix_rows(Thread& t, const Place* rows, unsigned matrices, Row* safe,
                  Row (*access)(Fiber&, unsigned lane, Place, unsigned bytes), Counter passes, Counter ideal) {

@@ -1,16 +1,18 @@
-// The calls of the engine's table that make a thread wait; the others are private to calls.cpp.
+// Declares the functions of the engine's tables that calls.cpp does not define itself: those for asynchronous
+// instructions (async_calls.cpp), and those that make a thread wait (waiting.cpp).
 #pragma once
 #include "zellige/emulate/async.hpp"
 
 namespace zellige::emulate {
 
-/// The calls of the asynchronous instructions.
+/// Returns the engine's functions for asynchronous instructions.
 const AsyncEngine& async_engine();
 
 }  // namespace zellige::emulate
 
 namespace zellige::emulate::calls {
 
+/// Functions of Engine: the four in which a thread waits for other threads.
 void meet(Thread&, const void* in, void* out, Compute, void* compute, const char* what);
 void sync_warp(Thread&, unsigned mask);
 void bar_sync(Thread&, unsigned id, unsigned threads);

@@ -1,9 +1,13 @@
-// Happens-before by vector clocks. Agents are a cluster's warps and its asynchronous operations: completions
-// on an mbarrier, a thread's bulk groups, a warpgroup's MMAs. Each agent has a component in every vector
-// clock. An access is stamped with its thread and its warp's time; it happened before everything done by a
-// thread whose warp has since observed a later time of that warp, and before later accesses of the same
-// thread. Warps' times come from one counter per cluster, so that after a block barrier all clocks are equal
-// and one comparison decides; an asynchronous agent counts its phases or groups.
+// Decides by vector clocks which accesses happen before which. Every cluster has its own clocks.
+//
+// The agents of the clocks are the cluster's warps and its asynchronous operations: completions on an
+// mbarrier, the bulk groups of a thread, the wgmma groups of a warpgroup. A vector clock has one component, a
+// time, per agent. An access is stamped with its thread and its warp's time. It happened before later
+// accesses of the same thread, and before everything done by a thread that has since observed a later time of
+// that warp.
+//
+// The times of warps come from one counter per cluster, so that after a block barrier all clocks are equal
+// and one comparison decides. The time of an asynchronous agent is the number of its phases or groups.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -11,14 +15,17 @@
 
 namespace zellige::emulate {
 
-inline constexpr unsigned max_warps = 64;    // of a cluster
-inline constexpr unsigned max_agents = 512;  // of a cluster, its warps included
+inline constexpr unsigned max_warps = 64;    // warps of a cluster
+inline constexpr unsigned max_agents = 512;  // warps, mbarriers and asynchronous groups of a cluster
 
+/// A vector clock: per agent, the latest observed time.
 struct Clock {
   std::uint32_t time[max_agents];
-  // Time up to which each warp's ordinary writes are known to have passed a fence to the asynchronous proxy.
+  // Per warp, the time up to which its ordinary writes are known to have passed a fence to the asynchronous
+  // proxy.
   std::uint32_t visible[max_warps];
 
+  /// Takes the component-wise maximum of the first `agents` components.
   void join(const Clock& other, unsigned agents) {
     for (unsigned a = 0; a < agents; ++a) time[a] = std::max(time[a], other.time[a]);
     const unsigned warps = std::min(agents, max_warps);
@@ -37,12 +44,13 @@ struct Clock {
     std::fill(time, time + agents, 0u);
     std::fill(visible, visible + max_warps, 0u);
   }
+  /// Returns the smallest time of the first `warps` agents.
   std::uint32_t minimum(unsigned warps) const { return *std::min_element(time, time + warps); }
 };
 
-/// The blocks of the same cluster, and the indices of their warps in the clocks.
+/// Returns the position of a block's warps in the clocks, for blocks of the same cluster.
 struct ClusterWarps {
-  virtual int first_warp(std::uint32_t block) const = 0;  // -1: another cluster
+  virtual int first_warp(std::uint32_t block) const = 0;  // linear index of the block; -1: of another cluster
 
  protected:
   ~ClusterWarps() = default;
@@ -50,29 +58,34 @@ struct ClusterWarps {
 
 struct Acquisition;  // arrivals.hpp
 
-/// When each thread of a cluster has executed a fence to the asynchronous proxy, in its warp's time.
+/// Per thread of a cluster, the times (of its warp, ascending) at which it executed a fence to the
+/// asynchronous proxy.
 using Fences = std::vector<std::vector<std::uint32_t>>;
 
-/// A thread that accesses memory, with its observations. Threads and warps are numbered within the cluster.
+/// A thread that accesses memory, with what it has observed. Threads and warps are numbered within the
+/// cluster.
 struct Actor {
   const Clock* clock;
-  std::uint32_t minimum;  // minimum of the clock: anything older happened before
-  std::uint32_t epoch;    // its warp's own time
+  std::uint32_t minimum;  // accesses of all warps before this time happened before
+  std::uint32_t epoch;    // time of its warp
   std::uint16_t thread, warp;
   std::uint32_t site;  // low half of the return address
-  // The last time at which the warp's own lanes synchronized: a fence or an arrival by one of them starts a
-  // new epoch, but orders no other lane.
+  // Time at which the lanes of its warp last synchronized with each other. A fence or arrival of a single
+  // lane starts a new epoch of the warp, but orders no other lane.
   std::uint32_t synced = ~0u;
   const ClusterWarps* cluster_warps = nullptr;
-  std::uint16_t first_warp = 0;  // of its block
-  // what its block has observed of others by atomic counters
+  std::uint16_t first_warp = 0;  // first warp of its block
+  // increments of atomic counters by its block's threads
   const std::vector<Acquisition>* acquired = nullptr;
   const Fences* fences = nullptr;
 
+  /// Returns the latest time of warp `w` that the actor has observed; of its own warp, the lanes' last
+  /// synchronization.
   std::uint32_t observed(unsigned w) const {
     return w == warp ? std::min(clock->time[w], synced) : clock->time[w];
   }
-  /// Returns whether an ordered ordinary write has passed a fence since, and that fence is ordered, too.
+  /// Returns true if the actor knows that an ordinary write (which happened before) has passed a fence to the
+  /// asynchronous proxy: a fence of an observed thread, or the writer's own fence after the write.
   bool fenced(std::uint32_t write_epoch, std::uint16_t writer) const {
     const unsigned w = writer / 32;
     if (write_epoch < clock->visible[w]) return true;
@@ -81,34 +94,36 @@ struct Actor {
     const auto next = std::upper_bound(its.begin(), its.end(), write_epoch);
     return next != its.end() && (writer == thread || *next <= clock->time[w]);
   }
+  /// Returns true if an access at this time by this thread happened before what the actor does.
   bool after(std::uint32_t other_epoch, std::uint16_t other_thread) const {
     return other_epoch < minimum || other_thread == thread || other_epoch < observed(other_thread / 32);
   }
 };
 
-inline constexpr std::uint32_t unnamed_block = 0xFFFFFFFF;  // an unspecified other one
+inline constexpr std::uint32_t unnamed_block = 0xFFFFFFFF;  // stands for a block that is not known
 
-/// The conflict of an access, if any.
+/// The conflict between an access and an earlier one; converts to false if there is none.
 struct Clash {
+  /// Kind of the conflict.
   enum class What : std::uint8_t {
     none,
-    unwritten,
-    padding,
-    other_tensor,
-    other_layout,
-    written,
-    read,
-    in_flight,
-    unfenced,     // written by ordinary code without a fence to the asynchronous proxy since
-    async_write,  // `op` may not have written yet
-    async_read,   // `op` may still read
+    unwritten,     // nothing has written the bytes
+    padding,       // the bytes are padding between a tensor's elements
+    other_tensor,  // the bytes were last written as another tensor
+    other_layout,  // the bytes were written through an incompatible layout
+    written,       // an unordered write
+    read,          // an unordered read
+    in_flight,     // a cp.async that has not been waited for
+    unfenced,      // ordinary code wrote the bytes, and no fence to the asynchronous proxy follows
+    async_write,   // the asynchronous operation `op` may not have written yet
+    async_read,    // the asynchronous operation `op` may not have read yet
   };
   What what = What::none;
   std::uint16_t thread = 0;  // of the earlier access
-  std::uint16_t region = 0;  // other_tensor: the tensor as which it was written
-  std::uint32_t site = 0;
-  std::uint32_t block = 0;  // global memory: the other block's linear index, or unnamed_block
-  std::uint32_t op = 0;     // asynchronous operations: index in the cluster
+  std::uint16_t region = 0;  // other_tensor: id of that tensor; other_layout: index of that layout
+  std::uint32_t site = 0;    // low half of the return address of the earlier access
+  std::uint32_t block = 0;   // global memory: the other block's linear index, or unnamed_block
+  std::uint32_t op = 0;      // asynchronous operations: index in the cluster's list
 
   explicit operator bool() const { return what != What::none; }
 };

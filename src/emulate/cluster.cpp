@@ -1,3 +1,4 @@
+// Schedules the blocks of a cluster, completes its asynchronous copies, and implements the cluster's barrier.
 #include "emulate/cluster.hpp"
 
 #include <algorithm>
@@ -120,8 +121,8 @@ bool Cluster::land_one() {
   return true;
 }
 
-// Threads that poll an mbarrier may continue while other threads make progress; without progress, a thousand
-// more times.
+// A thread that polls an mbarrier is resumed as long as other threads make progress; without progress, it is
+// resumed 1000 times more.
 bool Cluster::wake_pollers() {
   if (polled > 1000) return false;
   bool any = false;
@@ -164,8 +165,7 @@ void Cluster::wait(Fiber& f, Site site) {
                          b.spell(f.index), b.spell_block(b.linear)));
     b.abandon(f);
   }
-  // The barrier completes as soon as its last thread arrives; a thread that reaches its wait later finds its
-  // phase over.
+  // The barrier completes when its last thread arrives; if that was earlier, this thread need not wait.
   if (f.cluster_phase == barrier_phase_) b.suspend(f, Fiber::State::at_cluster, site);
   f.arrived_at_cluster = false;
   b.hear(f, released_);
@@ -189,8 +189,8 @@ void Cluster::left(const Fiber& f) {
   if (f.arrived_at_cluster && f.cluster_phase == barrier_phase_) --arrived;
 }
 
-// A copy completes after its issue, and thus after its issuer's waits for empty stages. Only the ends of
-// phases are passed on: the issuer's observations of memory are not.
+// A copy completes after it was issued, and thus after the waits of its issuer, for example for an empty
+// stage. Only these ends of phases are passed on; what the issuer has observed of ordinary accesses is not.
 std::vector<std::pair<std::uint32_t, std::uint32_t>> Cluster::ends_known(const Clock& known) const {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ends;
   for (const auto& b : blocks_)
@@ -200,7 +200,7 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> Cluster::ends_known(const C
   return ends;
 }
 
-// A thread that has returned no longer counts.
+// Called when all threads of a block have returned: they no longer take part in the cluster's barrier.
 void Cluster::joined(Block&) {
   if (arrived && arrived == live) complete();
 }

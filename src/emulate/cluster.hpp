@@ -1,7 +1,8 @@
-// The running blocks of one cluster: one scheduler, one clock, and the queue of asynchronous copies. A block
-// of a launch without clusters is a cluster of one.
+// The running blocks of one thread block cluster, with one scheduler, the vector clocks' time, and the queue
+// of asynchronous copies. In a launch without clusters, every block is a cluster of one.
 //
-// Copies complete when no thread can continue, the oldest first: code that forgets to wait reads old bytes.
+// Copies into shared memory complete, the oldest first, only when no thread can continue. A thread that
+// forgets to wait therefore reads old bytes.
 #pragma once
 #include <deque>
 #include <exception>
@@ -13,75 +14,86 @@
 
 namespace zellige::emulate {
 
-/// Bytes in flight to shared memory; they complete on an mbarrier.
+/// An asynchronous copy into one block's shared memory that has not completed yet.
 struct Landing {
-  std::uint32_t op = 0;  // the operation's index
-  std::uint32_t chunk = 16;
-  std::uint32_t bytes = 0;  // reported to the mbarrier
-  std::shared_ptr<const std::vector<unsigned char>> data;
-  std::shared_ptr<const std::vector<std::uint32_t>> to;  // byte offset of each chunk
-  bool after_wait = false;                               // issued after griddep_wait
-  // Ends of phases that the issuing thread had observed, of mbarriers that count arrivals only: agent, time.
+  std::uint32_t op = 0;      // index of its AsyncOp, which has its block and mbarrier
+  std::uint32_t chunk = 16;  // bytes per chunk
+  std::uint32_t bytes = 0;   // bytes that complete on the mbarrier
+  std::shared_ptr<const std::vector<unsigned char>> data;  // the chunks, one after the other
+  // byte offset of each chunk in the block's shared memory
+  std::shared_ptr<const std::vector<std::uint32_t>> to;
+  bool after_wait = false;  // the issuing thread had observed griddep_wait
+  // Ends of phases that the issuing thread had observed, as (agent, time), of mbarriers that count arrivals
+  // only.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ends;
 };
 
+/// A cluster that runs on one worker thread; reused from launch to launch.
 class Cluster final : public ClusterWarps {
  public:
-  /// Allocates for a launch; clears the findings and counts of the previous one.
+  /// Allocates for a launch, and clears the findings and counters of the previous one.
   void prepare(const LaunchState&);
-  /// Runs one cluster to its end; false if it was aborted.
+  /// Runs the cluster of this linear index to its end. Returns false if it was aborted; rethrows what a
+  /// kernel has thrown.
   bool run(std::uint64_t linear_index);
 
-  std::uint32_t tick() { return ++time_; }
+  std::uint32_t tick() { return ++time_; }  // starts a new epoch and returns its time
   unsigned agents() const { return agents_; }
   unsigned warps() const { return warps_; }
   unsigned size() const { return unsigned(blocks_.size()); }
   Block& block(unsigned rank) { return *blocks_[rank]; }
   const LaunchState& launch() const { return *launch_; }
   int first_warp(std::uint32_t block) const override;
+  // adds an agent to the clocks and returns its index; throws Error above max_agents
   std::uint32_t new_agent();
-  /// The ends of mbarrier phases that a copy issued now passes on to threads that observe its completion.
+  /// Returns the ends of mbarrier phases that a thread with this clock knows. A copy that it issues passes
+  /// them on to threads that observe the copy's completion.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ends_known(const Clock&) const;
+  /// Adds an asynchronous operation; returns its index.
   std::uint32_t add(const AsyncOp& op) {
     ops.push_back(op);
     return std::uint32_t(ops.size() - 1);
   }
   void queue(Landing landing) { landings_.push_back(std::move(landing)); }
-  void left(const Fiber&);                           // it no longer counts, even if it has arrived
-  void joined(Block&);                               // a block's last thread has returned
-  Fiber* fiber_at(std::uintptr_t stack);             // the owner of that stack; null: none
-  void report_all(Finding::Kind, std::string head);  // with the position of every thread
+  void left(const Fiber&);  // removes a returned thread's arrival at the cluster's barrier
+  void joined(Block&);      // completes the cluster's barrier if, of the remaining threads, all have arrived
+  Fiber* fiber_at(std::uintptr_t stack);  // returns the fiber with this address on its stack; null: none
+  void report_all(Finding::Kind, std::string head);  // adds a finding with the position of every thread
 
+  /// barrier.cluster.arrive and barrier.cluster.wait.
   void arrive(Fiber&, bool release, Site);
   void wait(Fiber&, Site);
-  /// "thread 37 (warp 1)", with its block if the cluster has several.
+  /// Returns "thread 37 (warp 1)", followed by its block if the cluster has several.
   std::string spell(unsigned thread) const;
 
   Counters counters;
   Findings findings;
-  std::vector<AsyncOp> ops;  // [0] is unused
-  Fences fences;             // of its threads
-  void* scheduler = nullptr;
-  bool abandoned = false;
-  volatile bool expired = false;  // its time limit is exceeded
-  std::exception_ptr error;       // thrown on a fiber's stack
+  std::vector<AsyncOp> ops;       // all asynchronous operations; [0] is unused
+  Fences fences;                  // of all threads of the cluster
+  void* scheduler = nullptr;      // suspended context of `run`
+  bool abandoned = false;         // a fiber has ended the cluster
+  volatile bool expired = false;  // the time limit is exceeded; set by a signal handler
+  std::exception_ptr error;       // an exception thrown by a kernel
 
-  // Programmatic dependent launch: an agent whose time is 1 for threads that have observed a griddep_wait;
-  // accesses before it are findings once it is clear that the launch is one.
+  // Programmatic dependent launch. `previous` is an agent whose time is 1 for threads that have observed a
+  // griddep_wait. Earlier accesses are kept in `early`, and are findings if the launch turns out to wait for
+  // its predecessor.
   std::uint32_t previous = 0;
-  bool waits_for_previous = false;
+  bool waits_for_previous = false;  // the launch is `programmatic`, or a thread has called griddep_wait
   std::vector<RawFinding> early;
 
-  // The barrier of the cluster.
-  unsigned arrived = 0, live = 0;  // threads
-  std::uint32_t polled = 0;        // resumptions of pollers without other progress
+  // State of the cluster's barrier.
+  unsigned arrived = 0, live = 0;  // threads that have arrived; threads that have not returned
+  // number of times that polling threads were resumed since other progress was made
+  std::uint32_t polled = 0;
 
  private:
-  Fiber* next();
-  bool land_one();
+  Fiber* next();    // takes a fiber that can run; null: none
+  bool land_one();  // completes the oldest copy; false if there is none
+  // resumes threads that poll an mbarrier; false if there are none, or after 1000 times without progress
   bool wake_pollers();
-  void complete();
-  bool unstick();
+  void complete();  // completes the barrier of the cluster
+  bool unstick();   // reports why no thread can run; false if the cluster must end
   void report_early();
 
   const LaunchState* launch_ = nullptr;
@@ -89,6 +101,7 @@ class Cluster final : public ClusterWarps {
   unsigned agents_ = 0, warps_ = 0, current_ = 0;
   std::uint32_t time_ = 0;
   std::deque<Landing> landings_;
+  // what the threads that have arrived at the cluster's barrier observed; what the last barrier released
   Clock observed_{}, released_{};
   std::uint32_t barrier_phase_ = 0;
 };

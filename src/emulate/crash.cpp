@@ -13,12 +13,14 @@ namespace zellige::emulate {
 
 namespace {
 
+// The cluster that runs on this thread, and the process's previous signal handlers.
 thread_local Cluster* running = nullptr;
 
 constexpr int faults[] = {SIGFPE, SIGSEGV, SIGBUS, SIGILL};
 struct sigaction earlier[NSIG];
 int time_is_up() { return SIGRTMIN + 7; }
 
+// Registers of an interrupted thread.
 struct Stopped {
   std::uintptr_t pc, stack, frame;
 };
@@ -28,7 +30,7 @@ Stopped stopped(const ucontext_t& c) {
   const auto& r = c.uc_mcontext.gregs;
   return {std::uintptr_t(r[REG_RIP]), std::uintptr_t(r[REG_RSP]), std::uintptr_t(r[REG_RBP])};
 }
-// Continues in `function` instead, on `stack`.
+// Makes the interrupted thread continue in `function`, on `stack`.
 void divert(ucontext_t& c, void (*function)(), std::uintptr_t stack) {
   c.uc_mcontext.gregs[REG_RIP] = greg_t(reinterpret_cast<std::uintptr_t>(function));
   c.uc_mcontext.gregs[REG_RSP] = greg_t((stack & ~std::uintptr_t(15)) - 8);
@@ -41,6 +43,7 @@ void divert(ucontext_t& c, void (*function)(), std::uintptr_t stack) {
 }
 #endif
 
+// The fault that `give_up` reports.
 thread_local struct {
   Fiber* fiber;
   int signal;
@@ -49,7 +52,7 @@ thread_local struct {
   bool overflow;
 } fault;
 
-// Runs on the stack of the interrupted thread.
+// Reports the fault and ends the cluster. Runs on the stack of the interrupted fiber.
 void give_up() {
   Fiber& f = *fault.fiber;
   Block& b = *f.home;
@@ -70,13 +73,16 @@ void give_up() {
   b.abandon(f);
 }
 
+// Handles a fault or a time limit. Faults outside a fiber are left to the previous handler. At the first
+// expiry of the time limit the engine ends the cluster at the fiber's next call; at the second, the fiber is
+// interrupted.
 void on_signal(int signal, siginfo_t* info, void* context) {
   auto& c = *static_cast<ucontext_t*>(context);
   const Stopped at = stopped(c);
   Fiber* f = running ? running->fiber_at(at.stack) : nullptr;
   if (signal == time_is_up()) {
     if (!f) return;
-    if (!running->expired) {  // the engine aborts at its next call, when its own state is consistent
+    if (!running->expired) {
       running->expired = true;
       return;
     }
@@ -105,8 +111,8 @@ void install() {
   sigaction(time_is_up(), &action, nullptr);
 }
 
-// Handles this worker's signals on a stack of its own. The previous signal stack is restored when
-// the worker ends: a sanitizer frees the stack that it finds then, assuming it is its own.
+// A stack for the signal handlers of a worker thread. It restores the previous signal stack when the worker
+// ends, because a sanitizer frees the signal stack that is set by then.
 struct SignalStack {
   static constexpr std::size_t bytes = 64 * 1024;
   std::unique_ptr<unsigned char[]> memory{new unsigned char[bytes]};

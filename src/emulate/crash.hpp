@@ -1,6 +1,6 @@
-// Handles kernel code that divides by zero, accesses its own arrays out of bounds, or never ends. While a
-// cluster runs on a worker, such a thread is stopped and its block aborted with a finding, instead of the
-// whole process.
+// Keeps faults in kernel code from ending the process. A kernel may divide by zero, access its own arrays out
+// of bounds, overflow its stack, or never end. Signal handlers turn each of these into a finding and end the
+// kernel's cluster.
 #pragma once
 #include <ctime>
 
@@ -8,15 +8,17 @@ namespace zellige::emulate {
 
 class Cluster;
 
+/// Handles the signals of the calling worker thread while a cluster runs on it; restores the previous state
+/// when destroyed.
 class Watch {
  public:
-  /// `seconds`: limit of the worker's CPU time for the cluster; 0: none.
+  /// `seconds`: limit on the worker's CPU time for the cluster; 0: no limit.
   Watch(Cluster&, double seconds);
   ~Watch();
   Watch(const Watch&) = delete;
 
  private:
-  Cluster* before_;
+  Cluster* before_;  // the cluster that was running on this thread before
   timer_t timer_{};
   bool timed_ = false;
 };

@@ -1,5 +1,5 @@
-// Runs emitted source code on the CPU: every block and every thread, one fiber per thread, with every access
-// checked.
+// Runs CUDA source code, compiled for the emulator, on the CPU: every thread of every block is a fiber, and
+// every memory access is checked.
 //
 //   Buffer x("X", 4096), y("Y", 4096);
 //   fill(x.data()); x.mark_initialised();
@@ -7,8 +7,8 @@
 //       run(entry, {.grid = {8}, .block = {128}, .arguments = {&x, &y}, .writes = {false, true}});
 //   for (const Finding& f : report.findings) puts(f.message.c_str());
 //
-// `entry` is `emulate_NAME` of the source code, which the caller looks up in the library that it compiled and
-// loaded.
+// `entry` is the function `emulate_NAME` of the compiled source; the caller compiles the library, loads it
+// and looks the function up.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -21,6 +21,7 @@
 
 namespace zellige::emulate {
 
+/// A fault in a kernel that the emulator has found.
 struct Finding {
   enum class Kind : std::uint8_t {
     out_of_bounds,
@@ -31,40 +32,41 @@ struct Finding {
     divergence,          // a warp's threads do not converge
     barrier_divergence,  // a block's threads do not reach the same barrier
     deadlock,
-    instruction,  // an instruction's own rule, see fail_at
-    fence,        // the asynchronous proxy reads ordinary writes without a fence
-    accumulator,  // registers that a wgmma still owns are used
-    departed,     // shared memory of a block that may have exited
-    dependency,   // global memory before griddep_wait
+    instruction,  // a rule of a single instruction is violated; see fail_at
+    fence,        // the asynchronous proxy accesses bytes that ordinary code wrote, without a fence between
+    accumulator,  // registers that a wgmma still owns are used or overwritten
+    departed,     // another block or a copy may access shared memory of a block that has exited
+    dependency,   // global memory is accessed before griddep_wait
     crash,        // the kernel's own code divided by zero, or accessed invalid memory
-    endless,      // exceeds the launch's time limit
-    stale,        // a stage is read after a later one
-    unread,       // a stage, or a partial sum, that is never read
-    layout,       // bytes are read through another layout than they were written through
+    endless,      // the cluster exceeds the launch's time limit
+    stale,        // a stage of a ring is read after a later one
+    unread,       // a stage or a partial result is never read
+    layout,       // bytes are read through a layout incompatible with the one they were written through
   };
   Kind kind{};
   std::string tensor;   // "" if no tensor is involved
-  std::string message;  // one sentence: the access, its line, and the conflicting access
+  std::string message;  // one sentence: the access, its source line, and the conflicting access
 };
 
+/// Returns the kind in words, with which messages start: "out of bounds".
 std::string_view name(Finding::Kind);
 
-/// A kernel's parameter: a tensor, a TMA map of a tensor, or the bytes of anything else.
+/// An argument of a launch: a tensor, a TMA descriptor of a tensor, or the bytes of any other value.
 struct Parameter {
   Buffer* buffer = nullptr;
   bool writes = false;
   std::vector<unsigned char> bytes;
-  bool constant = false;  // not written by any kernel of the stream: may be read before griddep_wait
-  bool address = false;   // the kernel takes it as a raw pointer
+  bool constant = false;  // no earlier kernel on the stream writes it: it may be read before griddep_wait
+  bool address = false;   // the kernel has a raw pointer as its parameter
 
   Parameter(Buffer& tensor, bool written) : buffer(&tensor), writes(written) {}
-  /// For a kernel that takes a raw pointer.
+  /// Returns an argument for a parameter that is a raw pointer to the tensor.
   static Parameter address_of(Buffer& tensor, bool written) {
     Parameter p(tensor.data(), tensor, written);
     p.address = true;
     return p;
   }
-  /// `map` is a TmaDescriptor made for the emulator (atom/make_tma_descriptor.hpp).
+  /// `map`: a TmaDescriptor of the tensor, made for the emulator (atom/make_tma_descriptor.hpp).
   template <class T>
   Parameter(const T& map, Buffer& tensor, bool written) : buffer(&tensor), writes(written), bytes(sizeof(T)) {
     std::memcpy(bytes.data(), &map, sizeof(T));
@@ -76,37 +78,40 @@ struct Parameter {
   }
 };
 
+/// Configuration of a launch. Set either `parameters`, or `arguments` and `writes`.
 struct LaunchConfig {
   dim3 grid, block;
   unsigned shared_bytes = 0;       // dynamic shared memory per block
-  std::vector<Buffer*> arguments;  // the kernel's parameters, in order, if all are tensors
-  std::vector<bool> writes;        // parallel to arguments
-  // findings name lines of this file; "": the innermost line outside Zellige's headers
+  std::vector<Buffer*> arguments;  // for kernels whose parameters are all tensors
+  std::vector<bool> writes;        // per argument, true if the kernel writes it
+  // findings name lines of this file; "": the innermost line outside include/zellige
   std::string source_file;
-  int workers = 0;                      // 0: one per core
-  dim3 cluster{1, 1, 1};                // blocks
-  std::vector<Parameter> parameters{};  // replaces arguments and writes
-  /// Programmatic dependent launch: starts while the previous kernel still runs. Before griddep_wait nothing
-  /// may be written, and only `constant` parameters may be read. If false, a kernel that calls griddep_wait
-  /// may read earlier.
+  int workers = 0;                      // worker threads; 0: one per core
+  dim3 cluster{1, 1, 1};                // blocks per cluster
+  std::vector<Parameter> parameters{};  // the kernel's arguments, in order
+  /// Programmatic dependent launch: the kernel starts while the previous kernel still runs. Before
+  /// griddep_wait a thread must not write global memory, and may read only `constant` arguments. If false,
+  /// and the kernel calls griddep_wait, early reads are allowed.
   bool programmatic = false;
-  /// Seed of a random thread schedule; 0: lane by lane, warp by warp. Deterministic for a given seed.
+  /// Seed of a random order of threads; 0: lane by lane, warp by warp. Equal seeds give equal runs.
   unsigned schedule = 0;
-  double seconds = 0;      // CPU time limit for a cluster, which is then aborted; 0: none
-  unsigned registers = 0;  // per thread at the start, for setmaxnreg; 0: 65536 divided by the threads
-  /// Returns the block's dynamic shared memory, called on the thread that runs the block, for kernels that
-  /// declare it (extern __shared__); a multiple of 1024. Null: the emulator's own.
+  double seconds = 0;  // limit on the CPU time of a cluster, which is then ended with a finding; 0: no limit
+  // registers per thread at the start, for setmaxnreg; 0: 65536 divided by the threads of a block
+  unsigned registers = 0;
+  /// For kernels that declare their dynamic shared memory (extern __shared__): returns it, at a multiple of
+  /// 1024, when called on the worker thread that runs the block. Null: the engine allocates it.
   unsigned char* (*shared_memory)() = nullptr;
 };
 
+/// Result of a launch.
 struct Report {
   Counters counters;
-  std::vector<Finding> findings;  // at most 20, one per kind, tensor and line; in order of block
-  bool complete = true;           // false: some block was aborted at a divergence or deadlock
+  std::vector<Finding> findings;  // at most 20, one per kind, tensor and line, in order of block
+  bool complete = true;           // false: a cluster was ended by a finding, such as a deadlock
 };
 
-/// Runs one launch to its end. Findings are part of the result; Error is thrown if the launch itself is
-/// invalid.
+/// Runs one launch to its end. Faults of the kernel are findings of the report. Throws Error if the launch
+/// itself is invalid, for example if the arguments do not match the kernel's parameters.
 Report run(void (*entry)(Launch&), const LaunchConfig&);
 
 }  // namespace zellige::emulate

@@ -1,4 +1,4 @@
-// One thread of a block: its context, what it waits for, and its operations in flight.
+// A thread of an emulated block: its suspended context, what it waits for, and its operations in flight.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -14,47 +14,51 @@ struct Warp;
 struct MBarrier;
 struct InFlight;  // in_flight.hpp: a thread's asynchronous operations
 
+/// A cp.async that has read its source and has not written its destination yet.
 struct CopyInFlight {
   std::uint32_t at;  // byte offset in shared memory
   std::uint8_t bytes;
-  std::uint16_t region;
-  std::uint32_t site;
+  std::uint16_t region;  // id of the destination's tensor
+  std::uint32_t site;    // low half of the return address
   alignas(16) unsigned char data[16];
 };
 
+/// A CUDA thread, which runs as a fiber.
 struct Fiber : Thread {
+  /// What the fiber waits for; `ready` if it runs or can run.
   enum class State : std::uint8_t {
     ready,
-    converging,
+    converging,  // in a warp collective
     in_syncwarp,
     at_barrier,
-    at_mbarrier,
-    polling,     // tested an mbarrier without success
-    in_wgmma,    // until its warpgroup has arrived
-    at_cluster,  // in cluster_wait
-    for_registers,
+    at_mbarrier,    // in mbarrier_wait
+    polling,        // tested an mbarrier without success
+    in_wgmma,       // in wgmma, until its warpgroup has arrived
+    at_cluster,     // in cluster_wait
+    for_registers,  // in setmaxnreg.inc
     returned
   };
 
   void* context = nullptr;  // where it was suspended
-  Block* home = nullptr;
+  Block* home = nullptr;    // its block
   Warp* its_warp = nullptr;
   std::uint32_t lane = 0;
   State state = State::ready;
-  Site site{};                         // of the call it waits in
-  std::uint32_t barrier = 0;           // at_barrier: its number
+  Site site{};                // the call in which it waits
+  std::uint32_t barrier = 0;  // at_barrier: the barrier's id; for_registers: the number of registers wanted
   const MBarrier* mbarrier = nullptr;  // at_mbarrier, polling
   std::uint32_t parity = 0;
+  // between cluster_arrive and cluster_wait; has executed fence_mbarrier_init
   bool arrived_at_cluster = false, init_fenced = false;
-  std::uint32_t cluster_phase = 0;        // of the cluster's barrier when it arrived
-  std::vector<CopyInFlight> copies;       // in order of issue
-  std::vector<std::uint32_t> group_ends;  // each committed group's end in `copies`
-  std::uint32_t landed_copies = 0, landed_groups = 0;
-  // Number of times it has executed each instruction that all lanes of a warp must execute together
+  std::uint32_t cluster_phase = 0;        // phase of the cluster's barrier at its arrival
+  std::vector<CopyInFlight> copies;       // its cp.async copies, in order of issue
+  std::vector<std::uint32_t> group_ends;  // per committed group, the number of copies up to its end
+  std::uint32_t landed_copies = 0, landed_groups = 0;  // number of copies and groups that are complete
+  // How often it has executed the instructions that all lanes of a warp must execute together
   // (.sync.aligned): wgmma_fence, wgmma_commit, wgmma_wait, setmaxnreg.
   std::uint32_t together[4] = {};
-  Site together_at{};                   // the last one
-  std::shared_ptr<InFlight> in_flight;  // null until the first bulk store or wgmma
+  Site together_at{};                   // call of the last such instruction
+  std::shared_ptr<InFlight> in_flight;  // its bulk stores and wgmma; null until the first one
 };
 
 }  // namespace zellige::emulate

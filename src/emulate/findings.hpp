@@ -1,4 +1,5 @@
-// Findings of one worker, before return addresses are resolved to source lines.
+// Collects the findings of one worker thread, and turns them into messages with source lines at the end of a
+// launch.
 #pragma once
 #include <fmt/format.h>
 
@@ -11,21 +12,25 @@
 
 namespace zellige::emulate {
 
+/// A finding before its return addresses are resolved to source lines.
 struct RawFinding {
   Finding::Kind kind{};
   std::string tensor;
-  std::string text;  // the characters \1, \2, ... are placeholders for the lines of sites[0], [1], ...
-  std::vector<std::vector<std::uintptr_t>> sites;  // each with its callers, as far as known
-  std::uint64_t block = 0;                         // linear index: findings are sorted by it
-  bool only_between_lines = false;                 // dropped if sites 0 and 1 are found to be the same line
-  // the site whose line declares the registers involved; \x0e is the placeholder for their name
+  std::string text;  // the message; the characters \1, \2, ... stand for the lines of sites[0], [1], ...
+  // return addresses of each place: the call, followed by its callers as far as known
+  std::vector<std::vector<std::uintptr_t>> sites;
+  std::uint64_t block = 0;          // linear index of the block, by which findings are sorted
+  bool only_between_lines = false;  // drop the finding if sites 0 and 1 are the same line
+  // index of the site at which the registers involved are declared; \x0e in the text stands for their name
   int named_by = -1;
-  bool registers = false;  // of registers; dropped if the same line has a finding that names them
+  bool registers = false;  // about registers; dropped if another finding at the same line names them
 };
 
+/// Findings of a worker, at most 1000.
 class Findings {
  public:
-  /// Returns true the first time for each kind, tensor and site (and other site, if two are involved).
+  /// Returns true if no finding of this kind, tensor and code address (and other address, if two are
+  /// involved) has been added before. `tensor` is compared by address.
   bool fresh(Finding::Kind kind, const void* tensor, std::uintptr_t site, std::uintptr_t other = 0) {
     if (raw_.size() >= 1000) return false;
     std::uint64_t key = (site * 0x9E3779B97F4A7C15ull) ^ (other * 0xC2B2AE3D27D4EB4Full) ^
@@ -42,7 +47,8 @@ class Findings {
   std::vector<RawFinding> raw_;
 };
 
-/// Resolves sites to lines and merges equal findings; keeps at most 20, in order of block.
+/// Resolves return addresses to source lines, merges findings of equal kind, tensor and line, and returns the
+/// first 20 in order of block.
 std::vector<Finding> resolve(std::vector<RawFinding>, const std::string& source_file);
 
 }  // namespace zellige::emulate

@@ -8,8 +8,10 @@ namespace zellige::emulate {
 
 namespace {
 
+// Flags of a stamp.
 constexpr std::uint64_t several_threads = 1, several_blocks = 2;
 
+// Returns the stamp of the actor's access, and the fields of a stamp.
 std::uint64_t stamp(const Actor& a, std::uint32_t block) {
   return std::uint64_t(block + 1) << 36 | std::uint64_t(a.epoch & 0xFFFFFF) << 12 |
          std::uint64_t(a.thread - a.first_warp * 32u) << 2;
@@ -18,8 +20,8 @@ std::uint32_t block_of(std::uint64_t s) { return std::uint32_t(s >> 36) - 1; }
 std::uint32_t epoch_of(std::uint64_t s) { return std::uint32_t(s >> 12) & 0xFFFFFF; }
 std::uint16_t thread_of(std::uint64_t s) { return std::uint16_t(s >> 2 & 0x3FF); }
 
-// Accesses of blocks may be ordered if the blocks are in one cluster or synchronized by an atomic counter;
-// otherwise they never are.
+// Returns true if the access with the stamp `earlier` happened before what the actor does now. Accesses of
+// different blocks can be ordered only if the blocks are in one cluster or synchronize by an atomic counter.
 bool ordered(std::uint64_t earlier, const Actor& a, std::uint32_t block) {
   if (!earlier) return true;
   if (earlier & several_blocks) return false;
@@ -35,7 +37,8 @@ bool ordered(std::uint64_t earlier, const Actor& a, std::uint32_t block) {
   return a.after(epoch, std::uint16_t(first_warp * 32 + thread_of(earlier)));
 }
 
-// The updated stamp of readers: of several unordered readers, one stays identified.
+// Returns the stamp of a cell's readers after a read by the actor. Of several unordered readers it names one,
+// and has a flag for several threads or several blocks.
 std::uint64_t with_reader(std::uint64_t before, const Actor& a, std::uint32_t block) {
   const std::uint64_t mine = stamp(a, block);
   if (!before) return mine;
@@ -47,7 +50,7 @@ std::uint64_t with_reader(std::uint64_t before, const Actor& a, std::uint32_t bl
 
 }  // namespace
 
-// Mapped, not allocated: pages that no access touches cost nothing.
+// Mapped, not allocated, so that pages without an access cost nothing.
 GlobalShadow::GlobalShadow(std::size_t bytes) : count_(bytes / 2 + 1) {
   void* map = mmap(nullptr, count_ * sizeof(Cell), PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -1,8 +1,9 @@
-// Records the accesses of one launch to one buffer that it writes: per two bytes the last writer and the last
-// reader with their blocks, so that a race between blocks is found whichever runs first. Blocks run on
-// several cores, so cells are atomic, and each access publishes itself before it inspects the other side: of
-// two that race, at least one sees the other. Accesses of one byte are not tracked (two blocks may own the
-// two bytes of a cell).
+// Finds races on a buffer in global memory that a launch writes. It records, per two bytes, the last writer
+// and the last reader with their blocks.
+//
+// Blocks run on several cores, so cells are atomic. An access records itself before it looks at the other
+// accesses: of two racing accesses, at least one finds the other, whichever runs first. Accesses of one byte
+// are not checked, because two blocks may own the two bytes of a cell.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -13,21 +14,24 @@
 
 namespace zellige::emulate {
 
+/// Shadow memory of one buffer during one launch. Safe to use from several threads.
 class GlobalShadow {
  public:
   explicit GlobalShadow(std::size_t bytes);
   ~GlobalShadow();
   GlobalShadow(const GlobalShadow&) = delete;
 
-  /// An access of the aligned bytes at `at` by a thread of block `block` (linear index). The tensor's earlier
-  /// content is not tracked here; the buffer tracks initialization.
+  /// Records and checks an access of aligned bytes at byte offset `at` by a thread of block `block` (linear
+  /// index). Returns the conflict with an unordered access, if any. The buffer itself tracks uninitialised
+  /// bytes.
   Clash read(std::size_t at, unsigned bytes, const Actor&, std::uint32_t block);
   Clash write(std::size_t at, unsigned bytes, const Actor&, std::uint32_t block);
 
-  Arrivals arrivals;  // of the counters in this buffer
+  Arrivals arrivals;  // increments of the atomic counters in this buffer
 
  private:
-  // block + 1: 28 bits | epoch: 24 | thread: 10 | several blocks: 1 | several threads: 1. 0: none.
+  // Fields: block + 1 (28 bits), epoch (24), thread (10), several blocks (1), several threads (1). 0: no
+  // access.
   using Stamp = std::uint64_t;
   struct Cell {
     std::atomic<Stamp> writer, reader;

@@ -1,4 +1,5 @@
-// Programmatic dependent launch: checks accesses of a kernel while the previous one may still run.
+// Checks programmatic dependent launch: accesses that a thread makes before griddep_wait, while the previous
+// kernel may still run.
 #include "emulate/cluster.hpp"
 
 namespace zellige::emulate {
@@ -9,7 +10,8 @@ void Block::griddep_wait(Fiber& f) {
   hear(f, cluster.previous, 1);
 }
 
-// Keeps the first of each kind and tensor until it is known that the launch is one that must wait.
+// Keeps the first access of each kind and tensor. Cluster::report_early reports them once it is known that
+// the launch must wait for the previous kernel.
 void Block::early(const Fiber& f, const Region& r, std::ptrdiff_t from, std::ptrdiff_t to, bool writes,
                   Site site) {
   if (!writes && (r.constant || !launch_->config->programmatic)) return;

@@ -1,4 +1,5 @@
-// One thread's asynchronous operations in groups: bulk stores, and wgmma with the accumulators that it owns.
+// The asynchronous operations of one thread that complete in groups: TMA and bulk stores, and wgmma with the
+// registers that it owns until its wait.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -8,48 +9,54 @@
 
 namespace zellige::emulate {
 
-/// Bytes in flight from shared to global memory, already read.
+/// A TMA or bulk store from shared to global memory. Its bytes have been read, and are written when the
+/// thread waits for its group.
 struct StoreInFlight {
+  /// Contiguous bytes of the store.
   struct Piece {
-    std::uint64_t to;  // byte offset in the tensor
-    std::uint32_t from, bytes;
+    std::uint64_t to;           // byte offset in the tensor
+    std::uint32_t from, bytes;  // byte offset in `data`, and size
   };
-  const Region* region = nullptr;
+  const Region* region = nullptr;  // destination tensor
   Reduction reduction{};
   Element element{};
-  std::uint32_t op = 0, group = 0;
+  std::uint32_t op = 0, group = 0;  // index of its AsyncOp, and number of its group
   Site site{};
   std::vector<unsigned char> data;
   std::vector<Piece> pieces;
 };
 
-/// An array of accumulators. Its true content is kept here; meanwhile the thread's registers hold poison.
+/// An array of accumulators that a wgmma has used. While the wgmma runs, `content` has the values and the
+/// thread's registers hold poison.
 struct Accumulators {
-  unsigned char* d = nullptr;
-  std::uint32_t bytes = 0, group = 0;
-  bool running = false;  // otherwise: as the last wait wrote it, or
-  bool fenced = false;   // as the last fence found it
-  std::uintptr_t site = 0;
+  unsigned char* d = nullptr;          // the registers
+  std::uint32_t bytes = 0, group = 0;  // size; group of the last wgmma
+  bool running = false;     // a wgmma owns the registers; if false, `content` is what the last wait wrote
+  bool fenced = false;      // or, if fenced, what the registers held at the last wgmma_fence
+  std::uintptr_t site = 0;  // return address of the last wgmma
   std::vector<unsigned char> content;
 };
 
-/// The four registers of an A operand: a wgmma reads them until its wait.
+/// The four registers of an A operand, which a wgmma reads until its wait.
 struct OperandRegisters {
   const std::uint32_t* a = nullptr;
-  std::uint32_t content[4] = {}, group = 0;  // content when the wgmma was issued, or at a later fence
+  // what the registers held when the wgmma was issued, or at a later fence
+  std::uint32_t content[4] = {}, group = 0;
   bool running = false;
   std::uintptr_t site = 0;
 };
 
+/// Asynchronous operations of a thread. Groups are numbered from 1; the open group is `committed` + 1.
 struct InFlight {
-  // Groups count from 1; the open one is `committed` + 1.
+  // Bulk groups: number of groups committed, read from shared memory, and written to global memory.
   std::uint32_t stores_committed = 0, stores_read = 0, stores_done = 0;
-  std::uint32_t store_agent = 0;  // 0: none yet
+  std::uint32_t store_agent = 0;  // the clocks' agent of the thread's bulk groups; 0: none yet
   std::vector<StoreInFlight> stores;
 
   std::uint32_t wgmma_committed = 0, wgmma_done = 0;
-  bool wgmma_fenced = false, wgmma_open = false;  // open: issued since the last commit
-  std::uintptr_t last_wgmma = 0;
+  // a fence since the last wait; a wgmma since the last commit
+  bool wgmma_fenced = false, wgmma_open = false;
+  std::uintptr_t last_wgmma = 0;  // return address
   std::vector<Accumulators> accumulators;
   std::vector<OperandRegisters> operands;
 };

@@ -1,6 +1,6 @@
-// Tracks what the lanes of a warp have observed. Lanes share a clock; a lane that waits or fences by itself
-// gets a clock of its own, whose content becomes the warp's once all lanes have observed it, or when the warp
-// synchronizes.
+// Tracks what the lanes of a warp have observed. The lanes share the warp's clock. A lane that waits or
+// fences by itself gets a clock of its own (it is `diverged`). The warp's clock catches up when all lanes
+// have clocks of their own, or when the warp synchronizes.
 #include <bit>
 
 #include "emulate/cluster.hpp"
@@ -18,7 +18,8 @@ Clock& Block::diverge(Fiber& f) {
   return w.own[f.lane];
 }
 
-// If all running lanes have clocks of their own, their minimum becomes the warp's clock.
+// If all lanes that have not returned have clocks of their own, sets the warp's clock to the minimum of
+// theirs.
 void Block::catch_up(Warp& w) {
   const std::uint32_t running = w.lanes & ~w.returned;
   if ((w.diverged & running) != running || !running) return;
@@ -43,7 +44,8 @@ void Block::catch_up(Warp& w) {
   }
 }
 
-// Work that a lane of the same warp released is ordered for other lanes that observe it.
+// If `told` contains a release by a lane of the same warp, this lane's `synced` advances: what that lane had
+// done is ordered before what this lane does.
 void Block::hear(Fiber& f, const Clock& told) {
   Warp& w = *f.its_warp;
   Clock& own = diverge(f);
@@ -59,8 +61,8 @@ void Block::hear(Fiber& f, std::uint32_t agent, std::uint32_t time) {
   catch_up(*f.its_warp);
 }
 
-// Of its own warp's writes, a lane has observed those before the warp last synchronized; each lane's fence
-// applies to itself.
+// A lane's fence covers what the lane has observed: of its own warp, the accesses before the warp last
+// synchronized.
 void Block::fence(Fiber& f) {
   Warp& w = *f.its_warp;
   release(w);
@@ -78,7 +80,8 @@ void Block::release(Warp& w) {
   w.minimum = std::min(w.clock.minimum(cluster.warps()), w.synced);
 }
 
-// Observations of single lanes do not count: once all lanes of a warp have made them, they are the warp's.
+// Uses only the clocks of warps: what a single lane has observed counts when all lanes of its warp have
+// observed it.
 void Block::common(unsigned warpgroup, Clock& all) const {
   all.assign(warp_[warpgroup * 4].clock, max_agents);
   for (unsigned i = 1; i < 4; ++i) all.take_minimum(warp_[warpgroup * 4 + i].clock, cluster.agents());

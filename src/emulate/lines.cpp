@@ -20,13 +20,14 @@ namespace zellige::emulate {
 
 namespace {
 
-// The output of `addr2line` for the arguments, or "" if there is none.
+// Returns what the command `arguments` (addr2line with its options) prints, or "" if it cannot be started.
 std::string addr2line(const std::vector<std::string>& arguments) {
   std::vector<char*> argv;
   for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
   argv.push_back(nullptr);
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return "";  // no other child may inherit the end
+  // O_CLOEXEC: children started by other threads must not inherit the pipe
+  if (pipe2(ends, O_CLOEXEC) != 0) return "";
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
@@ -47,11 +48,13 @@ std::string addr2line(const std::vector<std::string>& arguments) {
   return text;
 }
 
+// A loaded program or library, with addresses in its code.
 struct Object {
   std::string path;
   std::vector<std::pair<std::uintptr_t, std::uintptr_t>> addresses;  // as loaded, and as in the file
 };
 
+// Groups return addresses by the library that contains them, keyed by path.
 std::map<std::string, Object> by_object(const std::vector<std::uintptr_t>& return_addresses) {
   std::map<std::string, Object> objects;
   for (std::uintptr_t address : return_addresses) {
@@ -65,13 +68,15 @@ std::map<std::string, Object> by_object(const std::vector<std::uintptr_t>& retur
     std::string path = program ? "/proc/" + std::to_string(getpid()) + "/exe" : map->l_name;
     Object& object = objects[path];
     object.path = path;
-    object.addresses.push_back({address, address - 1 - map->l_addr});  // -1: within the call, not after it
+    // -1: an address within the call instruction, not after it
+    object.addresses.push_back({address, address - 1 - map->l_addr});
   }
   return objects;
 }
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
+// Returns true if a line is one that findings should name.
 bool in_source(const Line& line, const std::string& source_file) {
   if (source_file.empty()) return line.file.find("include/zellige/") == std::string::npos;
   return line.file == source_file || base_name(line.file) == base_name(source_file);
@@ -90,7 +95,8 @@ LineTable find_lines(const std::vector<std::uintptr_t>& return_addresses) {
         std::snprintf(hex, sizeof hex, "%#zx", std::size_t(object.addresses[i].second));
         arguments.push_back(hex);
       }
-      // Each address is echoed on a line of its own (0x...), followed by one "file:line" per inlined call.
+      // addr2line prints each address on a line of its own (0x...), followed by one "file:line" per inlined
+      // call.
       const std::string text = addr2line(arguments);
       std::vector<Line>* chain = nullptr;
       std::size_t next = first;
@@ -102,7 +108,7 @@ LineTable find_lines(const std::vector<std::uintptr_t>& return_addresses) {
           if (next == last) break;
           chain = &table[object.addresses[next++].first];
         } else if (chain) {
-          entry = entry.substr(0, entry.find(" ("));  // " (discriminator 3)"
+          entry = entry.substr(0, entry.find(" ("));  // removes " (discriminator 3)"
           const std::size_t colon = entry.rfind(':');
           const int line = colon == std::string::npos ? 0 : std::atoi(entry.c_str() + colon + 1);
           if (line > 0) chain->push_back({entry.substr(0, colon), line});
@@ -113,7 +119,8 @@ LineTable find_lines(const std::vector<std::uintptr_t>& return_addresses) {
   return table;
 }
 
-// The line that a finding names: the innermost in the source file, else the innermost of all.
+// Returns the line that a finding names: the innermost in the source file, else the innermost of all; null if
+// there is none.
 static const Line* best_line(const LineTable& table, const std::vector<std::uintptr_t>& callers,
                              const std::string& source_file) {
   const Line* innermost = nullptr;
@@ -134,7 +141,7 @@ std::string spell(const LineTable& table, const std::vector<std::uintptr_t>& cal
   return line ? base_name(line->file) + ":" + std::to_string(line->line) : "an unknown line";
 }
 
-// The last identifier before the end of a declarator, outside of < > and ( ).
+// Takes the last identifier, outside of < > and ( ), before the first of = ; [ { , (.
 std::string declared_name(std::string_view line) {
   line = line.substr(0, line.find("//"));
   std::string word, last;

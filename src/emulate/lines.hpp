@@ -1,4 +1,4 @@
-// Resolves return addresses to source lines with addr2line.
+// Resolves return addresses in loaded libraries to source lines, by running addr2line.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -8,24 +8,29 @@
 
 namespace zellige::emulate {
 
+/// A source line; `line` counts from 1.
 struct Line {
   std::string file;
   int line = 0;
 };
 
-/// For each address the chain of inlined calls, innermost first; empty if unknown.
+/// Per return address, the lines of the chain of inlined calls, innermost first.
 using LineTable = std::unordered_map<std::uintptr_t, std::vector<Line>>;
+/// Returns the lines of these return addresses; addresses without line information have none. Needs addr2line
+/// on PATH.
 LineTable find_lines(const std::vector<std::uintptr_t>& return_addresses);
 
-/// "lora.cu:57": the innermost line of a site and its callers within `source_file` (or, if that is "",
-/// outside Zellige's headers); else the innermost of all, or "an unknown line".
+/// Returns "lora.cu:57" for a call and its callers: the innermost line in `source_file`, or if that is "" the
+/// innermost outside include/zellige. If there is no such line, returns the innermost of all; without any,
+/// "an unknown line".
 std::string spell(const LineTable&, const std::vector<std::uintptr_t>& callers,
                   const std::string& source_file);
 
-/// The name declared on that line, as spelled in the source: "acc4" for `Fragment<1, 16, 64> acc4;`. "" if
-/// the line is unavailable or declares nothing.
+/// Returns the name that is declared on the line of a call: "acc4" for `Fragment<1, 16, 64> acc4;`. Returns
+/// "" if the source file cannot be read or the line declares nothing.
 std::string declared_name(const LineTable&, const std::vector<std::uintptr_t>& callers,
                           const std::string& source_file);
+/// Returns the name that a source line declares, or "".
 std::string declared_name(std::string_view line);
 
 }  // namespace zellige::emulate

@@ -1,4 +1,5 @@
-// mbarriers: arrivals, bytes, phases, and the observations that the end of a phase passes on.
+// Implements mbarriers: arrivals, announced bytes, the end of a phase, and what it passes on to waiting
+// threads.
 #include <algorithm>
 #include <cstring>
 
@@ -61,7 +62,7 @@ MBarrier* Block::mbarrier(Fiber& f, Place p, const char* verb, Site site) {
   return home.mbarrier(f, std::uint32_t(p.p - home.memory), verb, site, r.name);
 }
 
-// `f` may be of another block of the cluster.
+// The fiber may be of another block of the cluster; `own` is its block.
 MBarrier* Block::mbarrier(Fiber& f, std::uint32_t at, const char* verb, Site site, const char* tensor,
                           bool by_copy) {
   Block& own = *f.home;
@@ -94,10 +95,11 @@ MBarrier* Block::mbarrier(Fiber& f, std::uint32_t at, const char* verb, Site sit
   return &b;
 }
 
-// A thread that arrives in a phase must know that the previous one has ended: it has observed its end, or all
-// its arrivals. Otherwise its arrival might have come in the previous phase, as one too many. If blocks of a
-// cluster share a ring, a warp arrives at all their barriers by one instruction: the end of the phase at any
-// of them represents all.
+// A thread that arrives in a phase must know that the previous phase has ended: it has observed the end, or
+// all arrivals of that phase. Otherwise its arrival might have come in the previous phase, as one too many.
+//
+// If blocks of a cluster share a ring, one instruction of a warp arrives at the barriers of all blocks. Then
+// it is sufficient to have observed the end of the phase at the corresponding barrier of any block.
 bool Block::may_arrive(const MBarrier& b, const Actor& a) const {
   if (b.phase == 0 || a.clock->time[b.agent] >= b.ended) return true;
   for (unsigned r = 0; r < cluster.size(); ++r) {
@@ -151,7 +153,8 @@ void Block::mbarrier_arrive(Fiber& f, MBarrier& b, unsigned count, unsigned byte
   mbarrier_complete(b, 0);
 }
 
-// Accounts for `bytes` arrived bytes; ends the phase if it is complete.
+// Counts `bytes` bytes as arrived. If the phase is complete, ends it and makes the threads ready that wait
+// for it.
 void Block::mbarrier_complete(MBarrier& b, std::int64_t bytes) {
   b.bytes -= bytes;
   b.counts_bytes |= bytes != 0;

@@ -1,4 +1,4 @@
-// The emulator's state of an mbarrier, in addition to its 8 bytes in shared memory.
+// The emulator's state of an mbarrier, kept outside the barrier's 8 bytes of shared memory.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,31 +9,36 @@
 
 namespace zellige::emulate {
 
-/// A thread's arrival at an mbarrier, in its warp's time.
+/// An arrival at an mbarrier: the thread, and the time of its warp.
 struct Arrived {
   std::uint32_t epoch = 0;
   std::uint16_t thread = 0;  // within the cluster
 };
 
+/// An mbarrier in some block's shared memory, from mbarrier_init on. A phase ends when no arrival is missing
+/// and all announced bytes have arrived.
 struct MBarrier {
-  std::uint32_t at = 0;  // byte offset in its block's shared memory
-  std::string name;      // "full[1]"
-  const char* tensor = "";
-  std::uint32_t count = 0, pending = 0;  // arrivals per phase; missing in this one
-  std::int64_t bytes = 0;                // announced, not arrived yet; negative: arrived, not announced yet
-  std::uint32_t phase = 0;               // index of the current phase
-  std::uint32_t agent = 0, ended = 0;    // finished phases since the first init: the agent's time
-  bool valid = false, fenced = false;    // fenced: since the init, by the thread that initialized it
-  std::uint16_t made_by = 0;             // thread within the cluster
-  std::uint32_t made_at_time = 0, made_site = 0;
-  bool counts_bytes = false;               // in some phase
-  std::vector<Arrived> came, came_before;  // in this phase, in the previous one
-  // arrivals in this phase by threads that could not know that the previous one had ended
+  std::uint32_t at = 0;                  // byte offset in its block's shared memory
+  std::string name;                      // for messages, for example "full[1]"
+  const char* tensor = "";               // the shared tensor that contains it
+  std::uint32_t count = 0, pending = 0;  // arrivals per phase; arrivals still missing in this phase
+  // announced minus arrived bytes of this phase; negative if bytes arrive before their announcement
+  std::int64_t bytes = 0;
+  std::uint32_t phase = 0;  // index of the current phase, from 0
+  // agent of the clocks, and its time: the number of phases that have ended since the first init
+  std::uint32_t agent = 0, ended = 0;
+  // valid: not invalidated; fenced: the initializing thread has executed a fence since the init
+  bool valid = false, fenced = false;
+  std::uint16_t made_by = 0;                      // the initializing thread, within the cluster
+  std::uint32_t made_at_time = 0, made_site = 0;  // time of its warp, and low half of the return address
+  bool counts_bytes = false;                      // bytes were announced or arrived in some phase
+  std::vector<Arrived> came, came_before;         // arrivals in this phase, and in the previous one
+  // number of arrivals in this phase by threads that could not know that the previous phase had ended
   std::uint32_t strays = 0;
-  Site last{};       // of the last arrival
-  Clock observed{};  // from this phase's arrivals
-  Clock released{};  // passed on by the end of the previous phase
-  std::vector<Fiber*> waiting;
+  Site last{};                  // call of the last arrival
+  Clock observed{};             // what the threads had observed that arrived in this phase
+  Clock released{};             // what the end of the previous phase passes on to waiting threads
+  std::vector<Fiber*> waiting;  // threads in mbarrier_wait
 };
 
 }  // namespace zellige::emulate

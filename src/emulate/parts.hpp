@@ -1,5 +1,6 @@
-// Tracks the stages and other parts of a tile in shared memory: each part that is filled must be read, and a
-// thread that has read a later stage must not read an earlier one again before it is refilled.
+// Checks how the parts of a tile in shared memory are used: the stages of a ring, or several partial results.
+// Each part that is filled must be read, and a thread that has read a later stage must not read an earlier
+// stage again before it is refilled.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -11,28 +12,33 @@
 
 namespace zellige::emulate {
 
+/// The uses of the tiles of one block. Times are epochs of the accessing thread's warp.
 class PartsRead {
  public:
+  /// A part of a tile.
   struct Part {
-    std::uint32_t fill = 0;  // sequence number of its fill, from 1; 0: never filled
-    bool read = false;
-    std::uint32_t read_epoch = 0;  // of the latest read
-    std::uint16_t thread = 0;      // that filled it first
-    std::uintptr_t site = 0;
+    std::uint32_t fill = 0;        // number of its last fill, counted per tile from 1; 0: never filled
+    bool read = false;             // since its last fill
+    std::uint32_t read_epoch = 0;  // time of the latest read
+    std::uint16_t thread = 0;      // the first thread to write in its last fill
+    std::uintptr_t site = 0;       // return address of that thread's write
   };
+  /// A tile of shared memory.
   struct Tile {
     const Region* region = nullptr;
-    std::uint32_t fills = 0;
-    // threads refill what they have read without a barrier in between: stages have no common order
+    std::uint32_t fills = 0;  // number of fills
+    // true once a thread has refilled a part that it has read, without a barrier between: the order of stages
+    // is then not checked
     bool loose = false;
     std::vector<Part> parts;
-    std::vector<std::uint32_t> latest;  // fill that each thread has read last
+    std::vector<std::uint32_t> latest;  // per thread of the block, the latest fill that it has read
   };
 
   void clear() { tiles_.clear(); }
   const std::unordered_map<std::uint16_t, Tile>& tiles() const { return tiles_; }
 
-  /// Records a fill. Fills of threads in the same epoch as the readers do not count as a refill.
+  /// Records a write of byte `from` of a tile. It starts a new fill of its part if the part has been read and
+  /// a barrier has followed the read.
   void filled(const Region& r, std::size_t from, std::uint16_t thread, std::uint32_t epoch,
               std::uintptr_t site) {
     Tile& t = tile(r);
@@ -41,7 +47,8 @@ class PartsRead {
     if (p.fill && (!p.read || epoch <= p.read_epoch)) return;
     p = {++t.fills, false, 0, thread, site};
   }
-  /// Records a read. Returns the part if the thread has read a later one before.
+  /// Records a read of byte `from` of a tile. Returns its part if the thread has read a later stage before,
+  /// else null.
   const Part* read(const Region& r, std::size_t from, std::uint16_t thread, std::uint32_t epoch) {
     Tile& t = tile(r);
     Part& p = t.parts[part(t, r, from)];

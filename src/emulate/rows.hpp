@@ -1,15 +1,18 @@
-// The instruction descriptors of include/zellige/atom, looked up by emulated kernels.
+// Finds the instruction descriptors of include/zellige/atom that an emulated kernel names, and runs their
+// reference implementations.
 #pragma once
 #include <zellige/atom/instruction.hpp>
 
 namespace zellige::emulate {
 
-/// The instruction of that name.
+/// Returns the instruction of this name. Aborts the process if there is none.
 const Instruction& row_of(const char* name);
 
-/// The wgmma with that N and those types, spelled as in the mnemonic: "16.f32.f16.f16".
+/// Returns the wgmma with this N and these types, spelled as in the PTX mnemonic: "16.f32.f16.f16". Aborts
+/// the process if there is none.
 const Instruction& wgmma_row(unsigned n, const char* types, bool saturate, bool a_from_smem);
 
+/// Runs the instruction's reference implementation on the operands of all its threads.
 void run_body(const Instruction&, const BodyOperands&);
 
 }  // namespace zellige::emulate

@@ -1,3 +1,4 @@
+// Runs a launch: checks its configuration, and distributes its clusters to worker threads.
 #include <algorithm>
 #include <atomic>
 #include <deque>
@@ -13,7 +14,8 @@ namespace zellige::emulate {
 
 namespace {
 
-// Reuses clusters, with their blocks' stacks and shadows, from launch to launch.
+// Keeps the clusters of finished launches, because allocating stacks and shadow memory is expensive. Safe to
+// use from several threads.
 class Pool {
  public:
   std::unique_ptr<Cluster> take() {
@@ -38,6 +40,7 @@ Pool& pool() {
   return p;
 }
 
+// Throws Error if the launch's dimensions are not valid.
 void check(const LaunchConfig& config) {
   const dim3 &g = config.grid, &b = config.block;
   const std::uint64_t threads = std::uint64_t(b.x) * b.y * b.z, blocks = std::uint64_t(g.x) * g.y * g.z;
@@ -69,7 +72,8 @@ void check(const LaunchConfig& config) {
          cluster, threads, cluster * ((threads + 31) / 32), max_warps);
 }
 
-// The launch's arguments: their regions, and the shadows of the buffers that it writes.
+// The arguments of a launch: the regions of its tensors, and shadow memory for the buffers that it writes.
+// Throws Error if they are inconsistent.
 struct Memory {
   std::deque<Region> regions;
   std::deque<GlobalState> states;
@@ -108,7 +112,8 @@ struct Memory {
     }
   }
 
-  // Writes a tensor's address into its TMA map.
+  // Writes a pointer to the tensor's region into its TMA map. Throws Error if `bytes` are not such a map;
+  // `index` is that of the argument.
   static void bind_map(std::vector<unsigned char>& bytes, const Region& region, std::size_t index) {
     TmaMap map;
     if (bytes.size() >= sizeof(map)) std::memcpy(&map, bytes.data(), sizeof(map));
@@ -119,11 +124,13 @@ struct Memory {
   }
 };
 
+// The launch, with what the library's entry function has reported of the kernel.
 struct Grid : LaunchState {
   unsigned parameters = 0;
-  const std::size_t* sizes = nullptr;  // of each argument; 0: a pointer
+  const std::size_t* sizes = nullptr;  // size in bytes of each parameter; 0: a pointer
 };
 
+// Called by the library's entry function; see Launch::run.
 void run_grid(Launch& launch, void (*body)(const Launch&), const std::size_t* sizes, unsigned parameters) {
   auto& grid = static_cast<Grid&>(launch);
   grid.body = body;
@@ -156,7 +163,7 @@ Report run(void (*entry)(Launch&), const LaunchConfig& config) {
   }
 
   const dim3& c = config.cluster;
-  // Number of clusters.
+  // number of clusters
   const std::uint64_t blocks =
       std::uint64_t(config.grid.x) * config.grid.y * config.grid.z / (c.x * c.y * c.z);
   unsigned workers =
@@ -189,7 +196,7 @@ Report run(void (*entry)(Launch&), const LaunchConfig& config) {
   others.reserve(workers);
   try {
     for (unsigned w = 1; w < workers; ++w) others.emplace_back(work);
-  } catch (const std::system_error&) {  // no more threads are available: those that exist share the work
+  } catch (const std::system_error&) {  // no more host threads are available; those that exist share the work
   }
   work();
   for (std::thread& t : others) t.join();

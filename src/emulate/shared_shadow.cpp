@@ -31,7 +31,7 @@ void SharedShadow::split(std::size_t granule) {
   granules_[granule].split = true;
 }
 
-// After a 16-byte write all eight cells are equal again.
+// Called after a 16-byte write, which makes all eight cells equal.
 void SharedShadow::merge(std::size_t granule) {
   granules_[granule] = cells_[granule * 8];
   granules_[granule].split = false;
@@ -58,7 +58,7 @@ Clash SharedShadow::unordered_read(const Cell& cell, const Actor& a) const {
     for (std::uint64_t left = cell.read_warps; left; left &= left - 1) {
       const unsigned w = unsigned(std::countr_zero(left));
       if (cell.read_epoch < a.observed(w)) continue;
-      std::uint16_t who = std::uint16_t(w * 32);  // some lane of that warp
+      std::uint16_t who = std::uint16_t(w * 32);  // some lane of that warp, if the reader is unknown
       bool named = false;
       for (const std::uint16_t reader : {cell.reader, cell.other_reader}) {
         if (reader == nobody || reader / 32 != w) continue;
@@ -106,8 +106,8 @@ void SharedShadow::add_read(Cell& cell, const Actor& a) {
     for (std::uint64_t left = cell.read_warps; left; left &= left - 1) {
       const unsigned w = unsigned(std::countr_zero(left));
       const bool named = cell.reader / 32 == w;
-      // The other readers in that warp are unknown; once the warp reads in a later epoch they do not matter,
-      // and until then "another thread" is the conservative answer.
+      // The other readers of that warp are not known. Once the warp reads at a later time they do not matter;
+      // until then "another thread" is the conservative answer.
       set[w] = {cell.read_epoch, cell.read_site, named ? cell.reader : std::uint16_t(w * 32), nobody};
       if (cell.other_reader != nobody && cell.other_reader / 32 == w) set[w].other_reader = cell.other_reader;
       if (!named && set[w].other_reader == nobody) set[w].other_reader = std::uint16_t(w * 32 + 1);
@@ -119,7 +119,7 @@ void SharedShadow::add_read(Cell& cell, const Actor& a) {
   cell.read_warps |= bit;
   Reads& r = several_[cell.read_site][a.warp];
   if (r.epoch != a.epoch) {
-    // Keep another lane of the warp that is not synchronized with this one.
+    // Keeps one other lane of the warp whose read is not ordered before this one.
     const bool unordered = r.epoch && r.epoch >= a.observed(a.warp) && r.reader != a.thread;
     r = {a.epoch, a.site, a.thread, unordered ? r.reader : nobody};
   } else if (r.reader != a.thread && r.other_reader == nobody) {
@@ -185,8 +185,8 @@ Clash SharedShadow::begin(std::size_t at, unsigned bytes, const Actor& a, As as)
   return clash;
 }
 
-// Accesses since `begin` have been reported; from now on what counts is that the issuing thread observed the
-// copy's completion.
+// Accesses since `begin` have been reported. From here on the write counts as the issuing thread's, at the
+// time of its wait.
 void SharedShadow::land(std::size_t at, unsigned bytes, const Actor& a, std::uint16_t region) {
   each(at, bytes, [&](Cell& cell) {
     cell.write_epoch = a.epoch, cell.write_site = a.site, cell.writer = a.thread, cell.region = region;
@@ -206,7 +206,8 @@ Clash SharedShadow::proxy_read(std::size_t at, unsigned bytes, const Actor& a) {
   });
 }
 
-// The cell is left as if it had been written before everything: AsyncShadow tracks its writer.
+// Resets the cell as if its write had happened before everything, because AsyncShadow tracks the writing
+// operation.
 Clash SharedShadow::proxy_write(std::size_t at, unsigned bytes, const Actor& a, std::uint16_t region) {
   Clash clash = each(at, bytes, [&](Cell& cell) {
     Clash found;

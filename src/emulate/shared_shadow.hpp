@@ -1,7 +1,9 @@
-// Tracks each byte of a block's shared memory: its last writer, as which tensor it was written, and its
-// readers since. Two bytes share a cell; while accesses are 16 bytes wide and aligned, 16 bytes share one, so
-// that tiles moved in wide copies cost one lookup each. Accesses of one byte are checked for initialization
-// only: two threads may own the two bytes of a cell.
+// Finds races and uninitialised reads in a block's shared memory. It records, for each byte, the last writer,
+// the tensor as which the byte was written, and the readers since.
+//
+// Two bytes share a cell. As long as accesses are aligned and 16 bytes wide, 16 bytes share a cell, so that
+// wide copies cost one lookup each. Accesses of one byte are checked for initialization only, because two
+// threads may own the two bytes of a cell.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -13,74 +15,85 @@
 
 namespace zellige::emulate {
 
-/// As what bytes are accessed: the tensor, from 1, and the layout, 0 if unknown.
+/// How bytes are accessed: as which tensor (Region::id, from 1), and through which layout
+/// (Region::arrangement, 0 if unknown).
 struct As {
   std::uint16_t region = 0, arrangement = 0;
   As(std::uint16_t r, std::uint16_t a = 0) : region(r), arrangement(a) {}
   As(const Region& r) : region(r.id), arrangement(r.arrangement) {}
 };
 
+/// Shadow memory of one block. `at` is a byte offset in the block's shared memory. Functions that return a
+/// Clash return the conflict with an earlier access, if any.
 class SharedShadow {
  public:
-  /// Per arrangement, a bit for each other one with which it does not agree.
+  /// Per layout, a mask of the layouts that are incompatible with it. The block sets it.
   std::uint64_t disagrees[64] = {};
 
-  /// Clears everything for a new block.
+  /// Forgets all accesses, for a new block with `bytes` bytes of shared memory.
   void reset(std::size_t bytes);
 
-  /// An access of 1, 2, 4, 8 or 16 bytes at the aligned offset `at`, as tensor `region` (from 1).
+  /// Records and checks an access of 1, 2, 4, 8 or 16 aligned bytes.
   Clash read(std::size_t at, unsigned bytes, const Actor&, As);
   Clash write(std::size_t at, unsigned bytes, const Actor&, As);
 
-  /// An asynchronous copy: from `begin` to `land` the bytes belong to the copy and every access is a race.
+  /// Record and check a cp.async, at its issue and at its completion. Between the two, every access to the
+  /// bytes is a race.
   Clash begin(std::size_t at, unsigned bytes, const Actor&, As);
   void land(std::size_t at, unsigned bytes, const Actor&, std::uint16_t region);
 
-  /// The asynchronous proxy's accesses, checked for ordering against ordinary code, and that its writes have
-  /// passed a fence. Conflicts within the proxy are checked by AsyncShadow.
+  /// Check an access of the asynchronous proxy (TMA, bulk copies, wgmma): earlier ordinary accesses must have
+  /// happened before, and earlier ordinary writes must have passed a fence. AsyncShadow checks for conflicts
+  /// between asynchronous operations.
   Clash proxy_read(std::size_t at, unsigned bytes, const Actor&);
   Clash proxy_write(std::size_t at, unsigned bytes, const Actor&, std::uint16_t region);
-  /// The tensor as which the bytes were last written; 0: never written.
+  /// Returns the tensor as which the byte was last written; 0: never written.
   std::uint16_t region_at(std::size_t at) const;
-  /// The clash of an access to them as another tensor's.
+  /// Returns the conflict of an access to the byte as another tensor than the one it was last written as.
   Clash written_as(std::size_t at) const;
-  /// Returns whether the bytes at `at` were last written by that thread at that time.
+  /// Returns true if the byte was last written by that thread at that time.
   bool written_by(std::size_t at, std::uint16_t thread, std::uint32_t epoch) const;
 
  private:
   static constexpr std::uint16_t nobody = 0xFFFF;
 
+  /// The accesses to 2 or 16 bytes.
   struct Cell {
-    std::uint32_t write_epoch, write_site;
-    std::uint64_t read_warps;             // since the write; 0: none
-    std::uint32_t read_epoch, read_site;  // several_times: read_site is an index into several_
-    std::uint16_t writer, region;         // region 0: never written
-    std::uint16_t reader, other_reader;   // other_reader: a second thread of the same epoch
-    std::uint16_t arrangement;            // of the write; 0: unknown
-    bool in_flight, split;                // split: the 2-byte cells are valid
+    std::uint32_t write_epoch, write_site;  // time of the last write, and low half of its return address
+    std::uint64_t read_warps;               // mask of the warps that have read since the write; 0: none
+    // time and address of these reads; time `several_times`: read_site is an index into several_
+    std::uint32_t read_epoch, read_site;
+    std::uint16_t writer, region;        // writing thread; tensor of the write, 0: never written
+    std::uint16_t reader, other_reader;  // reading thread; a second one of the same time, or `nobody`
+    std::uint16_t arrangement;           // layout of the write; 0: unknown
+    // in_flight: written by a cp.async in flight; split: the 2-byte cells are valid in place of this one
+    bool in_flight, split;
   };
   static constexpr std::uint32_t several_times = 0xFFFFFFFF;
+  /// The reads of one warp since the last write.
   struct Reads {
     std::uint32_t epoch, site;
     std::uint16_t reader, other_reader;
   };
-  using ReadSet = std::array<Reads, max_warps>;  // epoch 0: no read by that warp
+  using ReadSet = std::array<Reads, max_warps>;  // by warp; epoch 0: no read
 
+  /// Applies `step` to the cells of an access. Returns the first conflict.
   template <class Step>
   Clash each(std::size_t at, unsigned bytes, Step step);
-  void split(std::size_t granule);
-  void merge(std::size_t granule);
+  void split(std::size_t granule);  // replaces a 16-byte cell by eight 2-byte cells
+  void merge(std::size_t granule);  // replaces eight equal 2-byte cells by one
   Clash read_cell(Cell&, const Actor&, As);
   Clash write_cell(Cell&, const Actor&, As, bool in_flight);
   void add_read(Cell&, const Actor&);
+  /// Returns the conflict with a read that is not ordered before the actor's access, if any.
   Clash unordered_read(const Cell&, const Actor&) const;
   const Cell& cell_at(std::size_t at) const;
 
   std::size_t bytes_ = 0;
-  std::vector<Cell> granules_;     // of 16 bytes
-  std::unique_ptr<Cell[]> cells_;  // of 2 bytes, valid where the granule is split
+  std::vector<Cell> granules_;     // cells of 16 bytes
+  std::unique_ptr<Cell[]> cells_;  // cells of 2 bytes, valid where the cell of 16 bytes is split
   std::size_t cell_count_ = 0;
-  std::vector<ReadSet> several_;
+  std::vector<ReadSet> several_;  // reads of cells that were read at several times since the last write
 };
 
 }  // namespace zellige::emulate

@@ -1,24 +1,27 @@
-// The place in the emitted source code from which the engine was called: its return address, and its frame,
-// which leads to the callers while it lives.
+// A call from a kernel into the engine: its return address, and its stack frame, from which the callers are
+// found as long as the call lasts.
 #pragma once
 #include <cstdint>
 #include <vector>
 
 namespace zellige::emulate {
 
+/// A call into the engine.
 struct Site {
   std::uintptr_t address = 0;
-  std::uintptr_t frame = 0;  // the caller's: [0] its own caller's frame, [1] its return address
+  std::uintptr_t frame = 0;  // the calling function's: [0] is the frame of its caller, [1] its return address
 };
 
-/// Must be called directly in each function of the engine's table.
+/// The call of the function in which the macro is expanded; use it directly in each function of the engine's
+/// table.
 #define ZELLIGE_SITE()                                                  \
   ::zellige::emulate::Site {                                            \
     reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)),      \
         *static_cast<const std::uintptr_t*>(__builtin_frame_address(0)) \
   }
 
-/// Return addresses, innermost first, as long as frames lie within [low, high) and ascend.
+/// Returns the return addresses of a call and of its callers, innermost first, at most 32. Follows frames as
+/// long as they are within the stack [low, high) and ascend.
 [[gnu::no_sanitize_address]] inline std::vector<std::uintptr_t> callers(Site site, std::uintptr_t low,
                                                                         std::uintptr_t high) {
   std::vector<std::uintptr_t> result{site.address};
@@ -32,7 +35,8 @@ struct Site {
   return result;
 }
 
-/// A shadow cell keeps the low half of an address; the high half is taken from a site in the same library.
+/// Returns the complete address of which a shadow cell keeps the low 32 bits: the one closest to `near`, an
+/// address in the same library.
 inline std::uintptr_t widen(std::uint32_t low, std::uintptr_t near) {
   const std::uintptr_t span = std::uintptr_t(1) << 32;
   std::uintptr_t address = (near & ~(span - 1)) | low;

@@ -1,5 +1,5 @@
-// The stacks of a block's fibers: one aligned slot each, with an unmapped guard page at the bottom and its
-// Fiber near the top.
+// The stacks of a block's fibers. Each is an aligned slot of stack_bytes bytes, with an unmapped guard page
+// at the bottom and its Fiber object near the top.
 #pragma once
 #include <boost/context/detail/fcontext.hpp>
 #include <cstddef>
@@ -8,21 +8,24 @@
 
 namespace zellige::emulate {
 
-/// The argument of a context that is resumed.
+/// What a context receives when it is resumed.
 using Transfer = boost::context::detail::transfer_t;
 
+/// Stacks for the threads of one block, numbered from 0.
 class Stacks {
  public:
   Stacks() = default;
   ~Stacks();
   Stacks(const Stacks&) = delete;
 
-  /// Provides at least `threads` slots, each with a default Fiber. Existing fibers are discarded.
+  /// Provides at least `threads` slots, each with a Fiber. If there are fewer, allocates all anew: existing
+  /// fibers are discarded. Throws Error if there is no memory.
   void reserve(unsigned threads);
 
   Fiber& fiber(unsigned i) const { return static_cast<Fiber&>(thread_of_stack(low(i))); }
-  /// A new context on slot i's stack that runs `start`.
+  /// Returns a new context on the stack of slot i that starts with a call of `start`.
   void* fresh_context(unsigned i, void (*start)(Transfer)) const;
+  /// Lowest address of a slot, and the address after its last byte.
   std::uintptr_t low(unsigned i) const { return base_ + i * stack_bytes; }
   std::uintptr_t high(unsigned i) const { return low(i) + stack_bytes; }
 
@@ -35,13 +38,13 @@ class Stacks {
   unsigned slots_ = 0;
 };
 
-/// Suspends the running context into `from` and resumes `to`.
+/// Suspends the running context and stores it in `from`; resumes `to`.
 inline void switch_context(void*& from, void* to) {
   Transfer t = boost::context::detail::jump_fcontext(to, &from);
   *static_cast<void**>(t.data) = t.fctx;
 }
 
-/// Must be called first in a new context: fills in `from` of the switch that started it.
+/// Stores the context that was suspended to start this one. `start` must call it first.
 inline void arrived(Transfer t) { *static_cast<void**>(t.data) = t.fctx; }
 
 }  // namespace zellige::emulate

@@ -11,6 +11,7 @@ namespace {
 using Kind = Finding::Kind;
 using OpKind = AsyncOp::Kind;
 
+// Reports an invalid operation; `text` is the complete sentence except for Kind::instruction.
 void refuse(Fiber& f, Kind kind, const Region& r, Site site, const std::string& text) {
   const Block& b = *f.home;
   f.home->report(f, kind, r.name, site,
@@ -21,7 +22,8 @@ void refuse(Fiber& f, Kind kind, const Region& r, Site site, const std::string& 
 
 const char* spell(Space s) { return s == Space::shared ? "shared" : "global"; }
 
-// Checks the run of a tensor's bytes that a copy accesses.
+// Returns true if `bytes` bytes at `p` are in the right memory, within their tensor and aligned; else reports
+// it.
 bool admit(Fiber& f, Place p, std::size_t bytes, Space space, unsigned alignment, const char* verb,
            Site site) {
   const Region& r = *p.region;
@@ -52,6 +54,7 @@ bool admit(Fiber& f, Place p, std::size_t bytes, Space space, unsigned alignment
   return true;
 }
 
+// Returns true if a bulk copy's size is a multiple of 16; else reports it.
 bool whole_chunks(Fiber& f, const Region& r, unsigned bytes, const char* what, Site site) {
   if (bytes % 16 == 0 && bytes > 0) return true;
   refuse(f, Kind::instruction, r, site,
@@ -59,16 +62,18 @@ bool whole_chunks(Fiber& f, const Region& r, unsigned bytes, const char* what, S
   return false;
 }
 
-// A load into shared memory of one or several blocks of the cluster.
+// An asynchronous copy into the shared memory of one or several blocks of the cluster.
 struct Load {
   OpKind kind;
-  const char *verb, *use;  // name of the tile, of the mbarrier
-  std::uint32_t chunk;
+  const char *verb, *use;  // what it does to the tile, and to the mbarrier, for messages
+  std::uint32_t chunk;     // bytes per chunk
   unsigned swizzle;
-  std::shared_ptr<std::vector<unsigned char>> data;
-  const Box* box = nullptr;  // if of a tensor: the positions of its bytes
+  std::shared_ptr<std::vector<unsigned char>> data;  // the bytes, in order
+  const Box* box = nullptr;  // TMA loads: gives the positions of the bytes in the tile; null: contiguous
 };
 
+// Issues the copy to the tile `to` in each block of the mask `ranks`, to complete on the mbarrier at the same
+// offset in that block.
 void issue(Fiber& f, const Load& load, Place to, Place barrier, unsigned ranks, Site site) {
   Block& own = *f.home;
   Cluster& cluster = own.cluster;
@@ -122,6 +127,7 @@ void issue(Fiber& f, const Load& load, Place to, Place barrier, unsigned ranks, 
   if (load.kind == OpKind::tma_load || load.kind == OpKind::bulk_load) ++own.counters[Counter::tma_load];
 }
 
+// Returns the mask of the destination blocks; reports ranks that the cluster does not have.
 unsigned ranks_of(Fiber& f, unsigned mask, const Region& r, const char* what, Site site) {
   Block& b = *f.home;
   if (!(mask & multicast)) return 1u << b.rank;
@@ -137,7 +143,8 @@ InFlight& in_flight(Fiber& f) {
   return *f.in_flight;
 }
 
-// Per 16-byte chunk, whether any of it is inside the tensor: bytes outside are not stored.
+// Returns for each 16-byte chunk of a store true if some byte of it is inside the tensor; other chunks are
+// not stored.
 std::vector<bool> chunks_inside(const Box* box, std::uint32_t bytes) {
   std::vector<bool> inside(bytes / 16, box == nullptr);
   for (const BoxRun& run : box ? box->runs : std::vector<BoxRun>{})
@@ -145,7 +152,8 @@ std::vector<bool> chunks_inside(const Box* box, std::uint32_t bytes) {
   return inside;
 }
 
-// A store reads shared memory now; the bytes are written at its thread's wait.
+// Reads shared memory at once; the bytes are written to global memory when the thread waits for the store's
+// group.
 void issue_store(Fiber& f, OpKind kind, const char* verb, Place from, std::uint32_t bytes, unsigned swizzle,
                  const Box* box, StoreInFlight store, Site site) {
   Block& b = *f.home;
@@ -290,7 +298,7 @@ void tma_store(Fiber& f, const TmaMap& map, Place from, const int* at, Reduction
   const char* verb = reduction == Reduction::none ? "stores by tma_store" : "reduces by tma_reduce";
   if (!admit(f, from, box.tile_bytes(), Space::shared, 128, verb, site)) return;
   StoreInFlight store{map.region, reduction, map.element, 0, 0, {}, {}, {}};
-  // Whole chunks are written, even if the tensor's last one is partial.
+  // TMA writes whole chunks of 16 bytes, even if the last chunk is partly outside the tensor.
   for (const BoxRun& run : box.runs) store.pieces.push_back({run.from, run.to, (run.bytes + 15) / 16 * 16});
   issue_store(f, OpKind::tma_store, verb, from, box.bytes, map.swizzle, &box, std::move(store), site);
 }

@@ -1,17 +1,20 @@
-// TMA and bulk copies at their issue. The data are written later (cluster.hpp), or at the thread's wait
-// (in_flight.hpp).
+// Issues TMA copies, bulk copies and store_async: checks their operands and races. The bytes of loads are
+// written when they complete (Cluster), those of stores when their thread waits (Block::finish_stores).
 #pragma once
 #include "emulate/cluster.hpp"
 #include "zellige/emulate/async.hpp"
 
 namespace zellige::emulate::transfer {
 
-/// Checks that these are the bytes of a map for tensors of `rank` dimensions (0: any); reports it if not.
+/// Returns true if `map` is a TMA map that the launch passes as a parameter, for tensors of `rank` dimensions
+/// (0: any); else reports it. `what` names the instruction.
 bool check_map(Fiber&, const TmaMap*, unsigned rank, const char* what, Site);
 
-/// Checks that the hardware accepts the coordinates (box.hpp); reports it if not.
+/// Returns true if the hardware accepts the coordinates (coordinate_error in box.hpp); else reports it.
 bool check_coordinates(Fiber&, const TmaMap&, const int* at, bool stores, const char* what, Site);
 
+/// Each issues one operation, with the operands of the function of the same name in
+/// zellige/emulate/async.hpp; invalid operands are reported.
 void tma_load(Fiber&, const TmaMap&, Place to, Place barrier, const int* at, const std::uint16_t* offsets,
               unsigned mask, Site);
 void tma_store(Fiber&, const TmaMap&, Place from, const int* at, Reduction, Site);
@@ -20,10 +23,12 @@ void bulk_store(Fiber&, Place to, Place from, unsigned bytes, Reduction, Element
 void copy_to_cluster(Fiber&, Place to, unsigned rank, Place from, unsigned bytes, Place barrier, Site);
 void store_async(Fiber&, Place to, unsigned rank, std::uint32_t value, Place barrier, Site);
 
+/// cp.async.bulk.commit_group and wait_group; read: wait only until shared memory has been read.
 void commit(Fiber&);
 void wait(Fiber&, unsigned pending, bool read);
 
-/// Checks an access of the asynchronous proxy to a range of global memory, as its issuer's.
+/// Check and record an access of the asynchronous proxy to bytes of a tensor in global memory, as one of the
+/// fiber that issued the operation.
 void read_global(Fiber&, const Region&, std::size_t at, std::size_t bytes, Site);
 void write_global(Fiber&, const Region&, std::size_t at, std::size_t bytes, Site);
 

@@ -1,6 +1,6 @@
-// Implements waiting of threads for each other: warp collectives, __syncwarp, barriers. After each switch of
-// stacks the processor mispredicts every return, so the path from the emitted source code to the switch is
-// one inlined function.
+// Implements the calls in which threads wait for each other: warp collectives, __syncwarp and barriers. The
+// path from the kernel's call to the switch of stacks is one inlined function, because the processor
+// mispredicts every return after a switch.
 #include <bit>
 #include <cstring>
 
@@ -41,7 +41,7 @@ namespace zellige::emulate {
   w.met |= 1u << f.lane;
   if (w.met != ~0u) return suspend(f, Fiber::State::converging, site);
   w.met = 0;
-  w.converging = site;  // the accesses of `compute` are attributed to it
+  w.converging = site;  // accesses by `compute` are reported at this call
   w.log.flush(counters);
   compute(with, w.in, w.out);
   make_ready(w, ~(1u << f.lane));
@@ -56,8 +56,8 @@ void Block::complete_sync_warp(Warp& w) {
   ++counters[Counter::syncwarp];
 }
 
-// A mask of part of a warp synchronizes that part, but time is per warp: concurrent work of other lanes then
-// counts as ordered.
+// A mask of part of a warp synchronizes that part only, but there is one time per warp: accesses of the
+// warp's other lanes then count as ordered, too, and a race with them is missed.
 [[gnu::always_inline]] inline void Block::sync_warp(Fiber& f, unsigned mask, Site site) {
   Warp& w = *f.its_warp;
   mask &= w.lanes;
@@ -113,8 +113,8 @@ Barrier& Block::arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
         fmt::format("in {}: {} reaches barrier {} at \1 for the second time before {} threads have come once",
                     spell_block(linear), spell(f.index), id, expected));
   if (!b.come[w] && expected != threads_) {
-    // A warp that arrives in a round must know that the previous one has ended; otherwise it might have been
-    // one too many in that round.
+    // A warp that arrives in a round must know that the previous round has ended; otherwise it might have
+    // arrived in that round, as one warp too many.
     const Actor a = actor(f, site.address);
     for (unsigned other = 0; other < warps_; ++other) {
       if (other == w || a.after(b.came_before[other], std::uint16_t(first_thread + other * 32))) continue;
@@ -145,7 +145,8 @@ Barrier& Block::arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
   complete(b);
 }
 
-// A thread that arrives without waiting continues in a new epoch: what it does from now on is not released.
+// A thread that arrives without waiting starts a new epoch, because the barrier does not order what it does
+// next.
 void Block::bar_arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
   Barrier& b = arrive(f, id, threads, site);
   Warp& w = *f.its_warp;

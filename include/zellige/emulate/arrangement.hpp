@@ -1,7 +1,8 @@
-// Arrangement: the layout through which a tile of shared memory is accessed. It is a finding if bytes are
-// written through one layout and read through another that cannot be a view of the same function: if their
-// swizzles differ, or each has a stride that the other lacks. (Modes may be permuted, split, joined and
-// sliced.)
+// Describes the layout through which a kernel accesses a tile of shared memory, so that the emulator finds
+// bytes that are written through one layout and read through an incompatible one.
+//
+// Two layouts are compatible if one may be a view of the other, with modes permuted, split, joined or sliced:
+// the swizzles are equal, and all strides of one layout are strides of the other.
 #pragma once
 #include <zellige/layout/composed.hpp>
 
@@ -9,14 +10,19 @@
 
 namespace zellige::emulate {
 
+/// A layout, reduced to what compatible layouts have in common: its swizzle and the set of its strides.
 struct Arrangement {
   static constexpr int capacity = 12;
-  int bits = 0, base = 0, shift = 0;  // the swizzle, of byte offsets; bits 0: none
-  int count = 0;
-  long strides[capacity] = {};  // in bytes, of modes with more than one element, ascending and each once
-  long bytes = 0;               // from the first element to the end of the last one
-  bool known = true;
+  // swizzle of byte offsets, as in Swizzle<bits, base, shift>; bits 0: no swizzle
+  int bits = 0, base = 0, shift = 0;
+  int count = 0;  // number of entries in `strides`
+  // in bytes, ascending, without duplicates; of modes with more than one element
+  long strides[capacity] = {};
+  long bytes = 0;     // from the first byte of the first element to the last byte of the last element
+  bool known = true;  // false: the layout cannot be described, and the tile is not checked
 
+  /// Inserts a positive stride, in bytes, if it is not present. Sets `known` to false if there is no space
+  /// for it.
   constexpr void add(long stride) {
     int i = 0;
     while (i < count && strides[i] < stride) ++i;
@@ -26,6 +32,7 @@ struct Arrangement {
     strides[i] = stride;
     ++count;
   }
+  /// Returns true if every stride of this layout is a stride of `other`.
   constexpr bool within(const Arrangement& other) const {
     for (int i = 0, j = 0; i < count; ++i) {
       while (j < other.count && other.strides[j] < strides[i]) ++j;
@@ -33,7 +40,7 @@ struct Arrangement {
     }
     return true;
   }
-  /// True if the two may be views of the same order of elements.
+  /// Returns true if one of the two layouts may be a view of the other.
   constexpr bool agrees(const Arrangement& other) const {
     return bits == other.bits && (!bits || (base == other.base && shift == other.shift)) &&
            (within(other) || other.within(*this));
@@ -41,6 +48,8 @@ struct Arrangement {
 };
 
 namespace detail {
+/// Adds the strides and the extent of a shape, mode by mode; `element` is the size of an element in bytes. A
+/// mode with a negative stride sets a.known to false.
 template <int I = 0, class S, class D>
 constexpr void add_modes(Arrangement& a, long element, S const& shape, D const& stride) {
   if constexpr (is_tuple_v<S>) {
@@ -56,6 +65,8 @@ constexpr void add_modes(Arrangement& a, long element, S const& shape, D const& 
     if (d < 0) a.known = false;
   }
 }
+/// Sets the swizzle, converted from elements of 2^element_bits bytes to bytes. Call it after add_modes, which
+/// sets a.bytes.
 template <int B, int M, int S>
 constexpr void add_swizzle(Arrangement& a, int element_bits, Swizzle<B, M, S>) {
   // If no offset reaches the source bits, the swizzle is the identity.
@@ -65,7 +76,8 @@ constexpr void add_swizzle(Arrangement& a, int element_bits, Swizzle<B, M, S>) {
 }
 }  // namespace detail
 
-/// The arrangement of a layout whose elements have this many bytes, a power of two.
+/// Returns the description of a layout of elements of `element` bytes, a power of two. Its `known` is false
+/// if the layout has no strides.
 template <class L>
 constexpr Arrangement arrangement(L const& layout, int element) {
   Arrangement a;
@@ -88,11 +100,11 @@ constexpr Arrangement arrangement(L const& layout, int element) {
   return a;
 }
 
-/// The part of a tile that is written and read as a unit: a stage of a ring, or one of several partial
-/// results. 0: the tile is one part.
+/// Division of a tile into parts that are each written and read as a unit: the stages of a ring, or several
+/// partial results.
 struct Parts {
-  std::uint32_t bytes = 0;
-  bool stages = false;
+  std::uint32_t bytes = 0;  // size of a part; 0: the tile is one part
+  bool stages = false;      // true: stages, which are filled and read in a cyclic order
 };
 
 }  // namespace zellige::emulate

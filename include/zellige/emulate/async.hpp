@@ -1,28 +1,34 @@
-// Asynchronous operations on the emulator: mbarriers, TMA and bulk copies, WGMMA, clusters. The calls of
-// <zellige/atom/> for SM90 end here; each becomes an agent of its own, so that an early access, a missing
-// fence or a wait that never ends is found (docs/explanation/emulator.md).
+// The emulator's calls for asynchronous operations: mbarriers, TMA and bulk copies, WGMMA, clusters and
+// programmatic dependent launch. The SM90 functions of <zellige/atom/> call them when a kernel is compiled
+// for the emulator.
+//
+// The emulator runs each operation asynchronously to the thread that issues it. It reports an access before
+// completion, a missing proxy fence, and a wait that never ends (docs/explanation/emulator.md).
 #pragma once
 #include "zellige/emulate/pointer.hpp"
 #include "zellige/emulate/tma_map.hpp"
 
 namespace zellige::emulate {
 
-inline constexpr unsigned own_block = ~0u;      // instead of a rank in the cluster
-inline constexpr unsigned multicast = 0x10000;  // a mask of blocks follows in the low 16 bits; else own block
+inline constexpr unsigned own_block = ~0u;  // in place of a rank in the cluster: the caller's own block
+// flag of a mask: the low 16 bits are a set of ranks; without it: own block
+inline constexpr unsigned multicast = 0x10000;
 
-/// The operands of one warpgroup-wide matrix multiplication, ready for its reference body.
+/// The operands of one wgmma, as one of the 128 threads of the warpgroup passes them.
 struct WgmmaCall {
-  void* d;
-  const std::uint32_t* ra;  // null: `a` describes it
-  std::uint64_t a, b;       // descriptors; `a` if ra is null
-  const char* types;        // as in the mnemonic, after N: "16.f32.f16.f16"
+  void* d;                  // the thread's accumulator registers
+  const std::uint32_t* ra;  // the thread's four registers of A; null: A is in shared memory
+  std::uint64_t a, b;       // shared memory descriptors; `a` is used only if ra is null
+  const char* types;        // the part of the PTX mnemonic after N: "16.f32.f16.f16"
   unsigned n;
-  bool saturate;
-  bool a_mn, b_mn;  // M- or N-contiguous
-  bool accumulate;
-  int sign;
+  bool saturate;    // integer results: .satfinite
+  bool a_mn, b_mn;  // true: the operand is contiguous along M (or N), not along K
+  bool accumulate;  // false: D = A B, true: D += A B
+  int sign;         // 1, or -1 to subtract the product
 };
 
+/// Table of the engine's functions for asynchronous operations; the inline functions below call it, with the
+/// running thread as the first argument.
 struct AsyncEngine {
   void (*fence_proxy)(Thread&, bool init);
   unsigned (*smem_address)(Thread&, Place);
@@ -63,19 +69,20 @@ struct AsyncEngine {
 
 ZELLIGE_INLINE void fence_proxy_async() { ZELLIGE_ASYNC(fence_proxy, false); }
 ZELLIGE_INLINE void fence_mbarrier_init() { ZELLIGE_ASYNC(fence_proxy, true); }
-/// The offset of a byte of this block's shared memory, as descriptors store it.
+/// Returns the offset in bytes of `p` in this block's shared memory, as wgmma descriptors store it. Reports a
+/// finding if `p` is not in the block's own shared memory or not at a multiple of 16.
 ZELLIGE_INLINE unsigned smem_address(Place p) { ZELLIGE_ASYNC(smem_address, p); }
-/// Descriptors count in units of 16 bytes; values that they cannot represent are findings.
+/// Reports a finding unless a field of a wgmma descriptor, in bytes, is a multiple of 16 below 2^18.
 ZELLIGE_INLINE void check_descriptor(const char* field, unsigned bytes) {
   if (bytes % 16 == 0 && bytes < 1u << 18) return;
   ZELLIGE_ASYNC(check_descriptor, field, bytes);
 }
-/// The tensor of a tile, in bits that the hardware ignores: it lets the emulator find wgmma reads beyond the
-/// tile.
+/// Returns the id of a tile's tensor in bits 52 to 61 of a wgmma descriptor, which the hardware ignores. With
+/// it the emulator finds a wgmma that reads beyond the tile.
 ZELLIGE_INLINE unsigned long tensor_bits(Place tile) {
   return static_cast<unsigned long>(tile.region->id & 0x3ff) << 52;
 }
-/// The address to which a swizzle of shared memory's addresses moves `p`.
+/// Returns the pointer to the address to which a swizzle of shared memory byte offsets maps `p`.
 template <class T, class Swizzle>
 ZELLIGE_INLINE pointer<T> swizzle_address(pointer<T> p, Swizzle) {
   const std::size_t within = reinterpret_cast<std::size_t>(p.p) % 16;
@@ -83,6 +90,7 @@ ZELLIGE_INLINE pointer<T> swizzle_address(pointer<T> p, Swizzle) {
   const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(smem_address(chunk) + within);
   return p + (static_cast<std::ptrdiff_t>(Swizzle::apply(at)) - at) / static_cast<std::ptrdiff_t>(sizeof(T));
 }
+/// Returns a pointer to the same offset in the shared memory of block `rank` of the cluster (PTX mapa).
 template <class T>
 ZELLIGE_INLINE pointer<T> in_block(pointer<T> p, unsigned rank) {
   Thread& t = self();
@@ -94,25 +102,35 @@ ZELLIGE_INLINE void cluster_wait() { ZELLIGE_ASYNC(cluster_wait); }
 
 ZELLIGE_INLINE void mbarrier_init(Place b, unsigned count) { ZELLIGE_ASYNC(mbarrier_init, b, count); }
 ZELLIGE_INLINE void mbarrier_inval(Place b) { ZELLIGE_ASYNC(mbarrier_inval, b); }
+/// Arrives `count` times at the barrier of block `rank` (or own_block) and announces `bytes` more bytes
+/// (expect_tx).
 ZELLIGE_INLINE void mbarrier_arrive(Place b, unsigned rank, unsigned count, unsigned bytes) {
   ZELLIGE_ASYNC(mbarrier_arrive, b, rank, count, bytes);
 }
+/// Counts `bytes` bytes as arrived at the barrier, as a completed copy does.
 ZELLIGE_INLINE void mbarrier_complete_tx(Place b, unsigned bytes) {
   ZELLIGE_ASYNC(mbarrier_complete_tx, b, bytes);
 }
+/// Returns true if the phase of that parity has ended; other threads may run before it returns false.
 ZELLIGE_INLINE bool mbarrier_test_wait(Place b, unsigned parity) {
   ZELLIGE_ASYNC(mbarrier_test_wait, b, parity);
 }
 ZELLIGE_INLINE void mbarrier_wait(Place b, unsigned parity) { ZELLIGE_ASYNC(mbarrier_wait, b, parity); }
+/// Completes this thread's cp.async copies and arrives at the barrier. Unlike the PTX instruction, it does so
+/// at the call.
 ZELLIGE_INLINE void cp_async_mbarrier_arrive(Place b) { ZELLIGE_ASYNC(cp_async_mbarrier_arrive, b); }
 
 ZELLIGE_INLINE void check_tma_descriptor(const void* map) {
   ZELLIGE_ASYNC(check_map, static_cast<const TmaMap*>(map), 0, nullptr);
 }
+/// Starts a TMA load of the box at the coordinates `at`. `offsets`: for im2col maps, else null. `mask`: 0 for
+/// this block, or `multicast` with a set of ranks.
 ZELLIGE_INLINE void tma_load(const void* map, Place to, Place barrier, unsigned rank, const int* at,
                              const std::uint16_t* offsets, unsigned mask) {
   ZELLIGE_ASYNC(tma_load, static_cast<const TmaMap*>(map), to, barrier, rank, at, offsets, mask);
 }
+/// Starts a TMA store (Reduction::none) or reduction of the box at the coordinates `at`. `im2col` must agree
+/// with the map.
 ZELLIGE_INLINE void tma_store(const void* map, Place from, unsigned rank, const int* at, Reduction reduction,
                               bool im2col) {
   ZELLIGE_ASYNC(tma_store, static_cast<const TmaMap*>(map), from, rank, at, reduction, im2col);
@@ -129,11 +147,17 @@ ZELLIGE_INLINE void bulk_store(Place to, Place from, unsigned bytes, Reduction r
 ZELLIGE_INLINE void bulk_copy_cluster(Place to, unsigned rank, Place from, unsigned bytes, Place barrier) {
   ZELLIGE_ASYNC(bulk_copy_cluster, to, rank, from, bytes, barrier);
 }
+/// Writes `value` to the same offset in block `rank`, asynchronously; its 4 bytes complete on that block's
+/// barrier.
 ZELLIGE_INLINE void store_async(Place to, unsigned rank, std::uint32_t value, Place barrier) {
   ZELLIGE_ASYNC(store_async, to, rank, value, barrier);
 }
 ZELLIGE_INLINE void bulk_commit() { ZELLIGE_ASYNC(bulk_commit); }
+/// Waits until at most `pending` of the thread's newest bulk groups are not complete. `read`: not complete
+/// means that shared memory is still being read (cp.async.bulk.wait_group.read).
 ZELLIGE_INLINE void bulk_wait(unsigned pending, bool read) { ZELLIGE_ASYNC(bulk_wait, pending, read); }
+/// Reports a finding unless `p` and `bytes` are multiples of `alignment` in global memory; the prefetch has
+/// no other effect.
 ZELLIGE_INLINE void prefetch(Place p, unsigned bytes, unsigned alignment) {
   ZELLIGE_ASYNC(prefetch, p, bytes, alignment);
 }
@@ -142,9 +166,12 @@ ZELLIGE_INLINE void wgmma(const WgmmaCall& call) { ZELLIGE_ASYNC(wgmma, call); }
 ZELLIGE_INLINE void wgmma_fence() { ZELLIGE_ASYNC(wgmma_fence); }
 ZELLIGE_INLINE void wgmma_commit() { ZELLIGE_ASYNC(wgmma_commit); }
 ZELLIGE_INLINE void wgmma_wait(unsigned pending) { ZELLIGE_ASYNC(wgmma_wait, pending); }
+/// Changes the warp's registers per thread to `registers`. `more`: allocates (setmaxnreg.inc), and waits
+/// until other warps have released enough; else releases (setmaxnreg.dec).
 ZELLIGE_INLINE void setmaxnreg(unsigned registers, bool more) { ZELLIGE_ASYNC(setmaxnreg, registers, more); }
 
-// Launches run one after another, each to its end; an access before the kernel has waited is a finding.
+// Programmatic dependent launch. The emulator runs launches one after another, each to its end; it reports
+// accesses that a thread makes before its griddep_wait.
 ZELLIGE_INLINE void griddep_wait() { ZELLIGE_ASYNC(griddep_wait); }
 ZELLIGE_INLINE void griddep_launch_dependents() { ZELLIGE_ASYNC(griddep_launch_dependents); }
 

@@ -1,4 +1,4 @@
-// The counters by name, as results and plans print them.
+// Names the emulator's counters, as reports of runs and plans print them.
 //
 //   name(Counter::ldmatrix)                              // "ldmatrix"
 #pragma once
@@ -6,6 +6,7 @@
 
 namespace zellige::emulate {
 
+/// Returns the counter's identifier, for example "ldmatrix".
 constexpr const char* name(Counter c) {
   constexpr const char* names[] = {
       "mma",

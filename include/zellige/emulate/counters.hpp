@@ -1,19 +1,20 @@
-// The emulator's event counters. Counts are per launch and exact: one `mma` is one warp-wide
-// instruction, one `*_load_16` is one thread's access of 16 bytes.
+// Counters of the events in an emulated launch: instructions, accesses by width, bank conflicts and sectors.
+// Counts are exact. One `mma` is one warp-wide instruction; one `*_load_16` is one thread's access of 16
+// bytes.
 #pragma once
 #include <cstdint>
 
 namespace zellige::emulate {
 
 enum class Counter : unsigned {
-  mma,       // warp-wide matrix instructions
+  mma,       // warp-wide mma.sync instructions
   fma,       // scalar multiply-adds, one per thread
-  ldmatrix,  // warp-wide instructions, whatever their number of 8x8 matrices
-  shuffle,   // warp-wide exchanges
-  barrier,   // block barriers, one per block and barrier, named ones included
-  syncwarp,  // one per warp
-  // Accesses by width; the width in bytes is part of the name. Keep each group of five together:
-  // see `by_width`.
+  ldmatrix,  // warp-wide instructions, of 1, 2 or 4 8x8 matrices
+  shuffle,   // warp-wide shuffle instructions
+  barrier,   // completed barriers of a block (bar.sync), named barriers included
+  syncwarp,  // __syncwarp calls, one per warp
+  // Accesses by width: the last part of the name is the width in bytes. `by_width` relies on the order of
+  // each group of five.
   global_load_1,
   global_load_2,
   global_load_4,
@@ -38,10 +39,11 @@ enum class Counter : unsigned {
   cp_async_2,
   cp_async_4,
   cp_async_8,
-  cp_async_16,            // 1 and 2 do not exist on hardware
-  cp_async_source_bytes,  // read from global memory: less than width times count if the rest is
-                          // zero-filled
-  // Passes of a warp's access through the 32 banks, and the fewest that its width needs.
+  cp_async_16,  // on hardware only 4, 8 and 16 bytes exist
+  // Bytes read from global memory; less than the sum of the widths if copies fill their last bytes with zeros.
+  cp_async_source_bytes,
+  // Passes of warp accesses through the 32 banks, and (_ideal) the fewest passes that accesses of this width
+  // need.
   shared_load_wavefronts,
   shared_load_wavefronts_ideal,
   shared_store_wavefronts,
@@ -50,35 +52,36 @@ enum class Counter : unsigned {
   ldmatrix_wavefronts_ideal,
   cp_async_wavefronts,
   cp_async_wavefronts_ideal,
-  // 32-byte sectors that a warp's access touches, and the fewest that its distinct bytes fill.
+  // 32-byte sectors that warp accesses touch, and (_ideal) the fewest sectors that hold the distinct bytes.
   global_load_sectors,
   global_load_sectors_ideal,
   global_store_sectors,
   global_store_sectors_ideal,
   cp_async_sectors,
   cp_async_sectors_ideal,
-  // SM90: asynchronous operations.
-  stmatrix,  // warp-wide
+  // Asynchronous operations of SM90.
+  stmatrix,  // warp-wide instructions
   stmatrix_wavefronts,
   stmatrix_wavefronts_ideal,
-  wgmma,            // one per warpgroup
-  mbarrier_arrive,  // one per call
-  mbarrier_wait,    // one per call
-  tma_load,         // one per instruction, bulk loads included
-  tma_load_bytes,   // of the boxes, once per destination; zero fill included
-  tma_store,        // reductions included
-  tma_store_bytes,  // of the boxes
-  cluster_barrier,  // one per cluster
-  griddep_wait,     // one per thread
-  griddep_launch_dependents,
-  end
+  wgmma,                      // warpgroup-wide instructions
+  mbarrier_arrive,            // calls of single threads
+  mbarrier_wait,              // calls of single threads
+  tma_load,                   // instructions, bulk loads included
+  tma_load_bytes,             // size of the boxes, zero fill included, once per destination block
+  tma_store,                  // instructions, bulk stores and reductions included
+  tma_store_bytes,            // size of the boxes
+  cluster_barrier,            // completed barriers of a cluster
+  griddep_wait,               // calls of single threads
+  griddep_launch_dependents,  // calls of single threads
+  end                         // number of counters
 };
 
-/// The counter of an access of 1, 2, 4, 8 or 16 bytes; `first` is the one of 1 byte.
+/// Returns the counter of accesses of 1, 2, 4, 8 or 16 bytes; `first` is the counter of 1-byte accesses.
 constexpr Counter by_width(Counter first, unsigned bytes) {
   return Counter(unsigned(first) + (bytes >= 2) + (bytes >= 4) + (bytes >= 8) + (bytes >= 16));
 }
 
+/// The count of each event in a launch, or the sum over launches.
 struct Counters {
   std::uint64_t value[unsigned(Counter::end)] = {};
 

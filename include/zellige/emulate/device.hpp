@@ -1,5 +1,5 @@
-// The emulator's device API, used by emitted CUDA code in place of a GPU. The same source code that nvcc
-// compiles is compiled by a host compiler against this header into a small library; the engine (src/emulate)
+// The device API that CUDA source code uses when it is compiled for the emulator. A host compiler compiles
+// the same source that nvcc compiles against this header into a shared library, and the engine (src/emulate)
 // runs every thread of every block.
 //
 //   __global__ void twice(pointer<const float> x, pointer<float> y) {
@@ -8,8 +8,8 @@
 //   }
 //   extern "C" void emulate_twice(Launch& launch) { call(launch, twice); }
 //
-// It provides threads, memory and warp-level synchronisation; the instructions in <zellige/atom/> are written
-// in terms of it.
+// The header provides threads, memory and warp-level synchronisation. The instructions in <zellige/atom/> are
+// written with these.
 #pragma once
 #include "zellige/emulate/async.hpp"
 #include "zellige/emulate/keywords.hpp"
@@ -17,9 +17,9 @@
 
 namespace zellige::emulate {
 
-/// Warp collective: once all 32 lanes have arrived, compute(const In in[32], Out out[32]) runs once and each
-/// lane continues with its own Out. It is a finding if lanes arrive with another `what`, wait elsewhere or
-/// have returned. A collective orders no memory accesses: __syncwarp() and barriers do.
+/// Warp collective: once all 32 lanes have called it, runs compute(const In in[32], Out out[32]) once, and
+/// returns each lane's own Out. Reports a finding if some lanes call it with another `what`, wait elsewhere
+/// or have returned. It does not order memory accesses: __syncwarp() and barriers do.
 template <class In, class Out, class F>
 ZELLIGE_INLINE Out meet(const In& mine, F compute, const char* what) {
   Out out;
@@ -35,35 +35,37 @@ ZELLIGE_INLINE Out meet(const In& mine, F compute, const char* what) {
   return out;
 }
 
-/// The instruction of that name, and the result of its reference body on all threads' operands; called inside
-/// a collective's compute.
+/// Returns the descriptor of the instruction `name`, for the compute function of a collective. Aborts the
+/// process if the engine does not know the name.
 ZELLIGE_INLINE const Instruction& instruction(const char* name) { return self().engine->instruction(name); }
+/// Runs the instruction's reference implementation on the operands of all its threads; for the compute
+/// function of a collective.
 ZELLIGE_INLINE void run_body(const Instruction& row, const BodyOperands& operands) {
   self().engine->run_body(row, operands);
 }
 
-/// For ldmatrix, inside a collective's compute: the rows of `matrices` (1, 2 or 4) 8x8 matrices of 16-bit
-/// elements, where lane i holds the address of row i. Checks each as a read of 16 bytes by lane i, counts
-/// wavefronts matrix by matrix, and sets safe[i] to the address to read row i from.
+/// ldmatrix of `matrices` (1, 2 or 4) 8x8 matrices of 16-bit elements, for the compute function of a
+/// collective. rows[i] is the address that lane i passes, of row i. Checks each row as a read of 16 bytes by
+/// lane i, counts wavefronts per matrix, and sets safe[i] to the address from which row i can be read.
 ZELLIGE_INLINE void read_rows(const Place* rows, unsigned matrices, const void** safe) {
   Thread& t = self();
   t.engine->read_rows(t, rows, matrices, safe);
 }
 
-/// For stmatrix: the address to which lane i may write its row of 16 bytes; checked and counted like
-/// read_rows.
+/// The same for stmatrix: sets safe[i] to the address to which row i can be written.
 ZELLIGE_INLINE void write_rows(const Place* rows, unsigned matrices, void** safe) {
   Thread& t = self();
   t.engine->write_rows(t, rows, matrices, safe);
 }
 
-/// cp.async: the source is read now, the destination is written at this thread's covering wait. Until then no
-/// thread may access it; afterwards this thread may, and others after a barrier. Bytes from valid_bytes on
-/// become zero.
+/// Starts a cp.async of `bytes` bytes. The source is read at once; the destination is written when this
+/// thread waits for the copy's group. Until then an access to the destination is a race; after it this thread
+/// may access it, and other threads after a barrier. Bytes from valid_bytes on become zero.
 ZELLIGE_INLINE void cp_async(Place dst, Place src, unsigned bytes, unsigned valid_bytes) {
   Thread& t = self();
   t.engine->cp_async(t, dst, src, bytes, valid_bytes);
 }
+/// Closes this thread's group of cp.async copies.
 ZELLIGE_INLINE void cp_async_commit() {
   Thread& t = self();
   t.engine->cp_async_commit(t);
@@ -73,30 +75,33 @@ ZELLIGE_INLINE void cp_async_wait(unsigned pending) {
   Thread& t = self();
   t.engine->cp_async_wait(t, pending);
 }
-/// cp.async.wait_all: includes copies that are not committed.
+/// Waits for all of this thread's cp.async copies, including those not committed (cp.async.wait_all).
 ZELLIGE_INLINE void cp_async_wait_all() {
   Thread& t = self();
   t.engine->cp_async_commit(t);
   t.engine->cp_async_wait(t, 0);
 }
 
-/// atom.inc: increments, wraps from `last` to 0, and returns the previous value. Accesses of a block before
-/// its increment happen before the accesses of later blocks after theirs.
+/// Increments the counter atomically, wraps from `last` to 0, and returns the previous value (PTX atom.inc).
+/// What a block did before its increment happens before what another block does after a later increment.
 ZELLIGE_INLINE unsigned atomic_increment(Place counter, unsigned last) {
   Thread& t = self();
   return t.engine->atomic_increment(t, counter, last);
 }
 
+/// Waits at barrier `id` (0 to 15) until `threads` threads have arrived; 0: all threads of the block.
 ZELLIGE_INLINE void bar_sync(unsigned id, unsigned threads) {
   Thread& t = self();
   t.engine->bar_sync(t, id, threads);
 }
+/// Arrives at barrier `id` without waiting; `threads` as for bar_sync.
 ZELLIGE_INLINE void bar_arrive(unsigned id, unsigned threads) {
   Thread& t = self();
   t.engine->bar_arrive(t, id, threads);
 }
 
-// The arguments are evaluated in a braced list, whose order the language defines.
+// Calls a kernel. The arguments come from a braced list, because C++ defines the order in which its elements
+// are evaluated.
 struct Invoke {
   template <class... P>
   ZELLIGE_INLINE Invoke(void (*kernel)(P...), const P&... arguments) {
@@ -104,8 +109,8 @@ struct Invoke {
   }
 };
 
-// Converts the launch's argument to a kernel parameter: a checked pointer is made from the tensor, anything
-// else is a copy of the bytes.
+// Converts an argument of the launch to a kernel parameter of type P: a tensor to a checked pointer,
+// everything else by copying its bytes. `bytes` is the parameter's size, 0 for a pointer.
 template <class P>
 struct parameter {
   static constexpr std::size_t bytes = sizeof(P);
@@ -126,12 +131,14 @@ struct parameter<pointer<T>> {
 template <class P>
 struct parameter<const P> : parameter<P> {};
 
+/// Converts the next argument of the launch and advances `next`.
 template <class P>
 ZELLIGE_INLINE P argument(const Argument*& next) {
   return parameter<P>::of(*next++);
 }
 
-/// Runs `kernel` over the launch's grid.
+/// Passes `kernel` and its parameter sizes to the engine, which runs it over the launch's grid. Call it in
+/// the library's entry function.
 template <class... P>
 void call(Launch& launch, void (*kernel)(P...)) {
   static constexpr std::size_t sizes[] = {parameter<P>::bytes..., 0};

@@ -1,10 +1,12 @@
-// CUDA's keywords for a host compiler: they are empty, because in the emulator everything runs on the host.
+// Defines CUDA's keywords and built-in variables for a host compiler. Most keywords are empty, because the
+// emulator runs everything on the host.
 #pragma once
 
 #define __global__
 #define __device__
 #define __host__
-#define __shared__ thread_local  // a block runs on one thread of the host: its fibers share it
+// a host thread runs a block at a time, and the block's fibers share its variables
+#define __shared__ thread_local
 #define __constant__
 #define __grid_constant__
 #define __restrict__
@@ -12,7 +14,7 @@
 #define __cluster_dims__(...)
 #define __forceinline__ inline __attribute__((always_inline))
 
-// The built-in variables of the running thread, as CUDA names them: threadIdx.x is an unsigned.
+// The built-in variables of the running CUDA thread; threadIdx.x is an unsigned, as in CUDA.
 #define threadIdx (::zellige::emulate::self().thread)
 #define blockIdx (::zellige::emulate::self().block)
 #define blockDim (::zellige::emulate::self().block_size)

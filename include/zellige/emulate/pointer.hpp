@@ -1,5 +1,5 @@
-// A checked pointer that knows its tensor: arithmetic is a raw pointer's, every access is checked by the
-// engine.
+// Checked pointers to global and shared memory, for kernels on the emulator. A checked pointer knows its
+// tensor: it has the arithmetic of a raw pointer, and the engine checks every access through it.
 //
 //   pointer<half> tile = shared_pointer<half>("X", 0, 4096);
 //   tile[i] = half(1.0f);                                     // out of bounds, races: findings that name X
@@ -11,6 +11,7 @@ namespace zellige::emulate {
 
 #define ZELLIGE_INLINE inline __attribute__((always_inline))
 
+/// Removes const from a type (std::remove_const is not available without a standard header).
 template <class T>
 struct unqualified {
   using type = T;
@@ -23,8 +24,9 @@ struct unqualified<const T> {
 template <class T>
 struct pointer;
 
-/// Reports to the engine a number that comes from an accumulator still owned by a wgmma. A 4-byte word may be
-/// a float or a pair of halves; narrower values are checked only if their type is a float.
+/// Reports a finding if the value contains poison: the NaN that the registers of a wgmma hold until its wait.
+/// Of 4-byte types, a float and a pair of 16-bit floats are recognised; narrower types are checked only if
+/// they are 16-bit floats.
 template <class T>
 ZELLIGE_INLINE void look_for_poison(Thread& t, const T& value) {
   if (!t.watch_poison) [[likely]]
@@ -49,7 +51,8 @@ ZELLIGE_INLINE void look_for_poison(Thread& t, const T& value) {
   if (found) t.engine->poisoned(t);
 }
 
-/// The result of `*p` and `p[i]`: reading converts, writing assigns; both are checked.
+/// Result of `*p` and `p[i]`: converting it to a value reads memory, assigning to it writes. The engine
+/// checks each read and write.
 template <class T>
 struct reference {
   using value_type = typename unqualified<T>::type;
@@ -94,6 +97,7 @@ struct reference {
   }
 };
 
+/// A pointer to T in the tensor `region`; null region: a null pointer.
 template <class T>
 struct pointer {
   using element_type = T;
@@ -123,7 +127,7 @@ struct pointer {
   friend constexpr auto operator<(pointer a, pointer b) { return a.p < b.p; }
 };
 
-// const T and T would otherwise both convert to pointer<const T>.
+// A separate specialisation, because otherwise both const T and T would convert to pointer<const T>.
 template <class T>
 struct pointer<const T> {
   using element_type = const T;
@@ -152,13 +156,16 @@ struct pointer<const T> {
   friend constexpr auto operator<(pointer a, pointer b) { return a.p < b.p; }
 };
 
+/// Returns the pointer as one to elements of type U, which may be wider; the alignment is checked at the
+/// access.
 template <class U, class T>
 ZELLIGE_INLINE constexpr pointer<U> recast(pointer<T> from) {
   return from.template recast<U>();
 }
 
-/// A view of the block's dynamic shared memory as the tensor `name`, `count` elements from `byte_offset` on.
-/// Regions of different names may overlap: bytes last written under another name count as uninitialised here.
+/// Returns a pointer to `count` elements of the block's dynamic shared memory, from byte_offset on, as the
+/// tensor `name`. Tensors may overlap: bytes last written under another name count as uninitialised. Ends the
+/// block with a finding if the range exceeds the launch's shared memory.
 template <class T>
 ZELLIGE_INLINE pointer<T> shared_pointer(const char* name, unsigned byte_offset, unsigned count) {
   Thread& t = self();
@@ -166,16 +173,16 @@ ZELLIGE_INLINE pointer<T> shared_pointer(const char* name, unsigned byte_offset,
   return {reinterpret_cast<T*>(region->begin), region};
 }
 
-/// Converts a raw pointer to a checked one: for the launch's tensor that it points into, or for the block's
-/// whole dynamic shared memory.
+/// Converts a raw pointer to a checked one. Its tensor is the launch's tensor that contains `p`, or the
+/// block's whole dynamic shared memory. Ends the block with a finding if `p` is in neither.
 template <class T>
 ZELLIGE_INLINE pointer<T> known(T* p) {
   Thread& t = self();
   return {p, t.engine->region_of(t, p)};
 }
 
-/// Checks a read of 1, 2, 4, 8 or 16 bytes by this thread and returns the address to read from: p itself, or
-/// NaNs if p is out of bounds. `write_address` likewise: p, or a sink.
+/// Checks a read (or write) of 1, 2, 4, 8 or 16 bytes by this thread, and returns the address to use: `p`
+/// itself, or after a finding an array of NaNs to read (or a scratch buffer to write).
 ZELLIGE_INLINE const void* read_address(Place p, unsigned bytes) {
   Thread& t = self();
   return t.engine->read(t, p, bytes);
@@ -185,7 +192,8 @@ ZELLIGE_INLINE void* write_address(Place p, unsigned bytes) {
   return t.engine->write(t, p, bytes);
 }
 
-/// One access of sizeof(R) bytes, whatever the pointer's own type.
+/// Reads or writes a value of type R at `p` as one access of sizeof(R) bytes, whatever the pointer's own
+/// type.
 template <class R>
 ZELLIGE_INLINE R read(Place p) {
   R value;
@@ -199,7 +207,8 @@ ZELLIGE_INLINE void write(pointer<T> p, const R& value) {
   __builtin_memcpy(write_address(p, sizeof(R)), (const void*)&value, sizeof(R));
 }
 
-/// read_address and write_address for lane `lane` of this warp, inside a collective's compute.
+/// read_address and write_address for lane `lane` of this warp; for the compute function of a collective
+/// (meet).
 ZELLIGE_INLINE const void* read_as(unsigned lane, Place p, unsigned bytes) {
   Thread& t = self();
   return t.engine->read_as(t, lane, p, bytes);

@@ -1,6 +1,7 @@
-// Detection of uninitialised registers. Emulated source code is compiled so that unwritten variables of a
-// kernel hold a pattern (-ftrivial-auto-var-init=pattern). Fragments, vectors and tensors of registers
-// replace it by NaNs that encode the declaration and the index of the value; results computed from them stay
+// Detects uses of uninitialised registers. Kernels for the emulator are compiled so that unwritten variables
+// hold a pattern (-ftrivial-auto-var-init=pattern). Fragments, vectors and register tensors replace the
+// pattern by NaNs that encode the declaration and the index of the value. Results computed from them stay
+// NaN, and a thread that stores, rounds, multiplies by or accumulates on such a NaN is reported.
 // NaN, and a thread that stores, rounds or multiplies one is reported.
 //
 //   Fragment<1, 16, 64> acc4;                       // no acc4.clear()
@@ -12,15 +13,16 @@
 
 namespace zellige::emulate {
 
-// The compiler's pattern for a word: a finite float with g++, a NaN with clang.
+// The pattern that the compiler writes into an uninitialised word: a finite float with g++, a NaN with clang.
 #if defined(__clang__)
 inline constexpr std::uint32_t left_alone = 0xffffffff;
 #else
 inline constexpr std::uint32_t left_alone = 0xfefefefe;
 #endif
 
-// The pattern of an unwritten float: a NaN with the number of the declaration (0: unknown) and of the value.
-// Its upper half is a NaN of bfloat16_t and of half_t too, so that it survives rounding to either.
+// The bits of an unwritten float: a NaN, with the number of the declaration (0: unknown) in bits 8 to 17 and
+// the index of the value in bits 0 to 7. Its upper half is a NaN of bfloat16_t and of half_t too, so it
+// survives rounding to either.
 inline constexpr std::uint32_t unwritten_word = 0x7fd40000, unwritten_mask = 0x7ffc0000;
 inline constexpr std::uint16_t unwritten_half = 0x7fd4;
 constexpr bool is_unwritten(std::uint32_t word) {
@@ -28,7 +30,8 @@ constexpr bool is_unwritten(std::uint32_t word) {
 }
 constexpr bool is_unwritten_half(std::uint32_t half) { return (half & 0x7ffc) == unwritten_half; }
 
-/// The width at which a type is checked: 4 and 2 are floats of that many bytes, 0 is unchecked.
+/// Width in bytes at which values of a type are checked: 4 or 2 for floats of that size, 0 for unchecked
+/// types.
 template <class T>
 inline constexpr int number_bytes = [] {
   if constexpr (__is_same(T, float))
@@ -39,9 +42,12 @@ inline constexpr int number_bytes = [] {
     return 0;
 }();
 
-/// The source positions of declarations, by number; each library of compiled kernels has its own table.
+/// Source positions (code addresses) of declarations, by number; each library of compiled kernels has its own
+/// table.
 __attribute__((visibility("hidden"))) inline std::uintptr_t declarations[1024] = {};
 
+/// Returns the number of a source position, 1 to 1023; enters it in the table if it is new. Returns 0 if its
+/// part of the table is full. Safe to call from several threads.
 __attribute__((noinline, visibility("hidden"))) inline unsigned declaration(std::uintptr_t place) {
   for (unsigned probe = 0, i = unsigned(place * 0x9E3779B97F4A7C15ull >> 54); probe < 64;
        ++probe, i = (i + 1) % 1024) {
@@ -55,7 +61,8 @@ __attribute__((noinline, visibility("hidden"))) inline unsigned declaration(std:
   return 0;
 }
 
-/// The number of the line that this is inlined into.
+/// Returns the number of the source position into which this function is inlined; 0 on processors other than
+/// x86-64 and AArch64.
 inline __attribute__((always_inline)) unsigned declared_here() {
 #if defined(__x86_64__)
   std::uintptr_t place;
@@ -70,7 +77,8 @@ inline __attribute__((always_inline)) unsigned declared_here() {
 #endif
 }
 
-/// Marks these values as unwritten.
+/// Fills `count` values with NaNs that mark them as unwritten, declared at the caller's position. Does
+/// nothing for unchecked types.
 template <class T>
 inline __attribute__((always_inline)) void leave_unwritten(T* values, int count) {
   if constexpr (number_bytes<T> == 4) {
@@ -84,8 +92,8 @@ inline __attribute__((always_inline)) void leave_unwritten(T* values, int count)
   }
 }
 
-/// The last member of a class that holds a thread's registers. Default-initialised: if the other members have
-/// been initialised, for example by {}, it does nothing.
+/// Last member of a class that holds a thread's registers: marks them as unwritten when an object is
+/// default-initialised. It does nothing if the members before it have been initialised, for example by {}.
 template <class Owner>
 struct Registers {
   template <class T>
@@ -100,16 +108,19 @@ struct Registers {
   }
 };
 
-/// The use of an unwritten value; the engine writes the message.
+/// How an unwritten value is used; it selects the words of the engine's message.
 enum class Use : unsigned char { stores, rounds, multiplies, accumulates };
 
+/// Reports the use of the unwritten `word`. `value`: index of the value, used if the word itself does not
+/// encode one.
 inline __attribute__((always_inline)) void report_unwritten(Use use, std::uint32_t word, unsigned value) {
   Thread& t = self();
   const bool named = (word & unwritten_mask) == unwritten_word && (word >> 8 & 0x3ff) != 0;
   t.engine->unwritten(t, use, named ? declarations[word >> 8 & 0x3ff] : 0, named ? word & 0xff : value);
 }
 
-/// Floats (Bytes 4), or 16-bit numbers.
+/// Reports a use of an unwritten value among `bytes` bytes of registers; Bytes is the size of a number, 4 or
+/// 2.
 template <int Bytes>
 inline __attribute__((always_inline)) void look_for_unwritten(const void* registers, unsigned bytes,
                                                               Use use) {
@@ -130,8 +141,9 @@ inline __attribute__((always_inline)) void look_for_unwritten(const void* regist
   }
 }
 
-/// The same for registers that hold two 16-bit numbers each, which have no room for the declaration: the
-/// declaration is returned, for look_for_unwritten_pair.
+/// leave_unwritten for registers that hold two 16-bit numbers each. Returns the number of the declaration,
+/// because the registers have no space for it; pass it to look_for_unwritten_pair. Returns 0 if the registers
+/// have been written.
 inline __attribute__((always_inline)) unsigned leave_unwritten_pairs(std::uint32_t* registers, int count) {
   std::uint32_t word = registers[0];
   asm volatile("" : "+r"(word));
@@ -139,13 +151,15 @@ inline __attribute__((always_inline)) unsigned leave_unwritten_pairs(std::uint32
   for (int i = 0; i < count; ++i) registers[i] = unwritten_half * 0x10001u;
   return declared_here();
 }
+/// Reports a multiplication by a pair of unwritten 16-bit numbers. `declared`: as leave_unwritten_pairs
+/// returned it.
 inline __attribute__((always_inline)) void look_for_unwritten_pair(std::uint32_t pair, unsigned declared,
                                                                    unsigned value) {
   if (pair == unwritten_half * 0x10001u) [[unlikely]]
     report_unwritten(Use::multiplies, unwritten_word | declared << 8 | (value < 255 ? value : 255), value);
 }
 
-/// Checks a number, or an array of `values` numbers; other types are not checked.
+/// Reports a use of an unwritten number, or of one in an array member `values`; other types are not checked.
 template <class T>
 inline __attribute__((always_inline)) void look_for_unwritten(const T& value, Use use) {
   if constexpr (number_bytes<T> != 0) {

@@ -1,6 +1,6 @@
-// The running thread, and the table of calls that connects emitted code to the emulator's engine. The code is
-// compiled into a separate library; it finds its thread by the address of its stack, and the engine in the
-// thread, so the library needs no symbol of the program that loads it.
+// Connects a kernel compiled for the emulator to the emulator's engine: the running thread, and the table of
+// the engine's functions. The kernel is in a shared library of its own. It finds its thread by the address of
+// its stack and the engine through the thread, so the library needs no symbol of the program that loads it.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,28 +14,32 @@ struct BodyOperands;  // zellige/atom/body.hpp
 
 namespace zellige::emulate {
 
+/// CUDA's dim3.
 struct dim3 {
   unsigned x = 1, y = 1, z = 1;
 };
 
 enum class Space : unsigned char { global, shared };
 
-/// A tensor's bytes: the range that a checked pointer may access.
+/// The bytes of a tensor in global or shared memory: the range that a checked pointer may access.
 struct Region {
   const char* name = "";
   unsigned char* begin = nullptr;
   std::size_t bytes = 0;
   Space space = Space::global;
-  bool writable = true;
-  std::uint16_t id = 0;           // shared: one id per name
-  void* shadow = nullptr;         // the engine's
-  bool constant = false;          // global: no kernel of the stream writes it
-  std::uint16_t arrangement = 0;  // shared: the layout of its accesses, 0: unknown
-  std::uint32_t part_bytes = 0;   // shared: size of its stages or other parts (arrangement.hpp), 0: undivided
-  bool stages = false;
+  bool writable = true;    // false: the launch declares that it only reads the tensor
+  std::uint16_t id = 0;    // shared memory: one id per name, from 1
+  void* shadow = nullptr;  // the engine's state: of the tensor (global), or of its block (shared)
+  // global memory: no earlier kernel on the stream writes it, so it may be read before griddep_wait
+  bool constant = false;
+  // shared memory: index of the layout of accesses through this region; 0: unknown
+  std::uint16_t arrangement = 0;
+  // shared memory: size of a stage or another part (arrangement.hpp); 0: undivided
+  std::uint32_t part_bytes = 0;
+  bool stages = false;  // the parts are the stages of a ring
 };
 
-/// pointer<void> without the type, for calls into the engine.
+/// A checked pointer without its element type, for calls into the engine.
 struct Place {
   unsigned char* p = nullptr;
   const Region* region = nullptr;
@@ -46,10 +50,11 @@ struct AsyncEngine;
 struct Arrangement;  // arrangement.hpp
 struct Parts;
 enum class Use : unsigned char;  // registers.hpp
+/// Type-erased compute function of a warp collective: `compute` is the caller's function object.
 using Compute = void (*)(void* compute, const void* const* in, void* const* out);
 
-/// The engine's interface for emitted code. Each call's return address is the access's source position in a
-/// finding.
+/// Table of the engine's functions, which kernels call through the inline functions of device.hpp and
+/// pointer.hpp. A finding names the source line of the call, from its return address.
 struct Engine {
   const void* (*read)(Thread&, Place, unsigned bytes);
   void* (*write)(Thread&, Place, unsigned bytes);
@@ -66,72 +71,79 @@ struct Engine {
   void (*cp_async_wait)(Thread&, unsigned pending);
   void (*fail)(Thread&, const char* tensor, const char* message);
   void (*write_rows)(Thread&, const Place* rows, unsigned matrices, void** safe);
-  void (*poisoned)(Thread&);
-  const AsyncEngine* async;  // async.hpp
+  void (*poisoned)(Thread&);  // reports the use of an accumulator that a wgmma still owns
+  const AsyncEngine* async;   // async.hpp
   unsigned (*atomic_increment)(Thread&, Place counter, unsigned last);
   const Region* (*arranged)(Thread&, const Region*, const Arrangement&, const Parts*);
   void (*unwritten)(Thread&, Use, std::uintptr_t declared, unsigned value);
-  const Instruction& (*instruction)(const char* name);  // by name
+  const Instruction& (*instruction)(const char* name);
   void (*run_body)(const Instruction&, const BodyOperands&);
   const Region* (*region_of)(Thread&, const void*);
 };
 
+/// A CUDA thread on the emulator, as far as kernels see it.
 struct Thread {
   const Engine* engine = nullptr;
   Counters* counters = nullptr;
   dim3 thread, block, block_size, grid;
-  unsigned index = 0;  // within its block: x fastest
+  unsigned index = 0;  // linear index within its block, x fastest
   unsigned cluster_rank = 0;
   dim3 cluster_size;
-  bool watch_poison = false;  // this thread has had accumulators in flight
+  bool watch_poison = false;  // true once the thread has issued a wgmma: its values are checked for poison
 };
 
-/// The content of registers still owned by a wgmma: a thread that stores it has not waited. Conversions to 16
-/// bits keep it distinguishable from other NaNs (half.hpp, bfloat16.hpp).
+/// The bits of registers that a wgmma still owns. A thread that stores such a value has not waited for the
+/// wgmma. Conversions to 16 bits keep the value distinguishable from other NaNs (half.hpp, bfloat16.hpp).
 inline constexpr std::uint32_t poison_word = 0x7fc0dead;
 inline constexpr std::uint16_t poison_half = 0x7ead, poison_bfloat = 0x7fea;
 
-// Each stack is an aligned slot with its Thread near the top; the offset of the Thread varies from slot to
-// slot, because equal offsets would all map to the same few cache sets.
+// Size and alignment of a thread's stack. The Thread object is near the top, at an offset that varies from
+// stack to stack, because equal offsets would all map to the same few cache sets.
 inline constexpr std::uintptr_t stack_bytes = 128 * 1024;
 
+/// Returns the thread on whose stack `address` is.
 inline __attribute__((always_inline)) Thread& thread_of_stack(std::uintptr_t address) {
   std::uintptr_t slot = address & ~(stack_bytes - 1);
   std::uintptr_t colour = (slot / stack_bytes) & 31;
   return *reinterpret_cast<Thread*>(slot + stack_bytes - 1024 - colour * 576);
 }
 
-/// The thread that runs this code.
+/// Returns the thread that runs this code.
 inline __attribute__((always_inline)) Thread& self() {
   return thread_of_stack(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
 }
 
+/// Lane of the running thread in its warp, and index of the warp in its block.
 inline __attribute__((always_inline)) unsigned lane() { return self().index % 32; }
 inline __attribute__((always_inline)) unsigned warp() { return self().index / 32; }
 
+/// Adds `n` to a counter of the running launch.
 inline __attribute__((always_inline)) void count(Counter c, std::uint64_t n = 1) {
   (*self().counters)[c] += n;
 }
 
-/// A finding that only the instruction itself can detect, with its message; `tensor` may be "".
+/// Reports a finding that only the instruction itself can detect, at the caller's source line. `tensor`: name
+/// of the tensor involved, or "".
 inline __attribute__((always_inline)) void fail_at(const char* tensor, const char* message) {
   Thread& t = self();
   t.engine->fail(t, tensor, message);
 }
 
-/// A tensor (region), or the bytes of anything else.
+/// An argument of a launch: a tensor, or the bytes of any other parameter.
 struct Argument {
   const Region* region = nullptr;
   const void* bytes = nullptr;
   std::size_t size = 0;
 };
 
-/// One launch, as the entry point in the emitted code receives it.
+/// A launch, as the engine passes it to the entry function of a kernel's library.
 struct Launch {
   const Argument* arguments = nullptr;
   unsigned argument_count = 0;
+  /// Called by `call`: tells the engine the kernel's body and the size in bytes of each parameter (0: a
+  /// pointer).
   void (*run)(Launch&, void (*body)(const Launch&), const std::size_t* sizes, unsigned parameters) = nullptr;
-  void (*kernel)() = nullptr;  // set by `call`
+  void (*kernel)() = nullptr;  // set by `call`: the __global__ function
 };
 
 }  // namespace zellige::emulate

@@ -1,8 +1,11 @@
-// The number of passes (wavefronts) of one warp's access to shared memory. 32 banks serve 4 bytes each per
-// pass; an access of up to 4 bytes per lane is one phase of 32 lanes, 8 bytes two phases of 16, 16 bytes four
-// of 8; two phases of a load are merged if all their lanes agree in pairs, i with i ^ 1 or i with i ^ 2
-// (docs/reference/banks.md has the counts). Lanes of a phase that access the same word share it; each further
-// word of the same bank costs a further pass.
+// Computes how many passes (wavefronts) one warp's access to shared memory takes, that is, its bank
+// conflicts.
+//
+// In a pass the 32 banks deliver 4 bytes each. An access of up to 4 bytes per lane is one phase of 32 lanes,
+// 8 bytes two phases of 16 lanes, 16 bytes four of 8 lanes. Two phases of a load are merged if their lanes
+// read equal addresses in pairs: all lanes i and i ^ 1, or all lanes i and i ^ 2 (docs/reference/banks.md has
+// measured counts). Lanes of a phase that access the same word share a pass; every further word in the same
+// bank costs a further pass.
 //
 //   std::uint32_t at[32];                                // a column of a 32 x 32 float tile
 //   for (int l = 0; l < 32; ++l) at[l] = 128 * l;
@@ -12,12 +15,13 @@
 
 namespace zellige::emulate {
 
-/// The number of lanes served per phase.
+/// Returns the number of lanes that one phase serves, for accesses of `bytes` bytes per lane.
 constexpr int lanes_per_phase(int bytes) { return bytes <= 4 ? 32 : 128 / bytes; }
 
 namespace detail {
 
-// The passes of one phase in which two lanes access different units of one column.
+// Returns the number of passes of one phase with bank conflicts: the largest number of distinct units in one
+// column. A unit is `unit` bytes, aligned; a column is the banks that a unit covers.
 constexpr unsigned conflicting_phase(const std::uint32_t* byte_addresses, const bool* active, int first,
                                      int last, unsigned unit) {
   const unsigned columns = 128 / unit;
@@ -34,7 +38,8 @@ constexpr unsigned conflicting_phase(const std::uint32_t* byte_addresses, const 
   return worst;
 }
 
-// True if lanes first to last agree in pairs, so that two phases are merged.
+// Returns true if the active lanes in [first, last) read equal addresses in pairs, so that two phases are
+// merged.
 constexpr bool agree_in_pairs(const std::uint32_t* byte_addresses, const bool* active, int first, int last) {
   for (int mask = 1; mask <= 2; ++mask) {
     bool agree = true;
@@ -49,12 +54,14 @@ constexpr bool agree_in_pairs(const std::uint32_t* byte_addresses, const bool* a
 
 }  // namespace detail
 
-/// byte_addresses[lane] is aligned to `bytes` (1, 2, 4, 8 or 16); `active` null means all lanes. `load`: ld.shared;
-/// stores, ldmatrix and stmatrix are not.
+/// Returns the number of passes of an access by `lanes` lanes of `bytes` (1, 2, 4, 8 or 16) bytes each.
+/// byte_addresses[lane] must be a multiple of `bytes`; null `active` means that all lanes are active. `load`
+/// is true for ld.shared, and false for stores, ldmatrix and stmatrix, whose phases are not merged.
 constexpr unsigned wavefronts(const std::uint32_t* byte_addresses, const bool* active, int lanes, int bytes,
                               bool load = false) {
   const unsigned unit =
-      bytes < 4 ? 4 : unsigned(bytes);  // aligned units never straddle words, so they represent their words
+      // an aligned unit is never split between words, so units can stand for words
+      bytes < 4 ? 4 : unsigned(bytes);
   const unsigned columns = 128 / unit;
   unsigned total = 0;
   for (int first = 0, phase = 0; first < lanes; first += phase) {
@@ -79,7 +86,7 @@ constexpr unsigned wavefronts(const std::uint32_t* byte_addresses, const bool* a
   return total;
 }
 
-/// The fewest passes that the same lanes could take: one per phase.
+/// Returns the fewest passes that an access by the same lanes could take: one per phase with an active lane.
 constexpr unsigned ideal_wavefronts(const bool* active, int lanes, int bytes) {
   const int phase = lanes_per_phase(bytes);
   unsigned total = 0;
