@@ -112,8 +112,8 @@ class Block {
   void prepare(const LaunchState&);
   /// Starts the block with linear index `linear`: its memory is uninitialized, every thread is ready.
   void begin(std::uint64_t linear);
-
-  void end();  // counts the cost of its warps' accesses
+  /// Counts the cost of the remaining accesses, and reports unread parts of tiles and unfinished barriers.
+  void end();
 
   // Functions of Engine (zellige/emulate/thread.hpp).
   const Region* shared(Fiber&, const char* name, unsigned offset, unsigned bytes, Site);
@@ -128,9 +128,9 @@ class Block {
   void land_copies(Fiber&, unsigned pending_groups);
 
   // Functions of AsyncEngine (zellige/emulate/async.hpp).
-
-  /// the fiber does ("waits at").
-  MBarrier* mbarrier(Fiber&, Place, const char* verb, Site);  // null: reported
+  /// Returns the mbarrier at a place; null, after reporting it, if there is no valid one. `verb` says what the
+  /// fiber does ("waits at").
+  MBarrier* mbarrier(Fiber&, Place, const char* verb, Site);
   /// The same for byte offset `at` of this block; the fiber may be of another block. by_copy: for a copy's
   /// completion.
   MBarrier* mbarrier(Fiber&, std::uint32_t at, const char* verb, Site, const char* tensor,
@@ -233,7 +233,7 @@ class Block {
   void clash(const Fiber& running, unsigned thread, const Region&, std::ptrdiff_t from, std::ptrdiff_t to,
              const char* verb, Site, const Clash&);
   void clash_of_global(const Fiber& running, Place, unsigned bytes, bool writes, Site, const Clash&);
-
+  /// Ends the cluster at this fiber, after a finding that makes it impossible to continue.
   [[noreturn]] void abandon(Fiber&);
 
   Cluster& cluster;
@@ -244,8 +244,7 @@ class Block {
   Fences* fences = nullptr;         // times of fences, per thread of the cluster
   unsigned char* memory = nullptr;  // the dynamic shared memory, aligned to 1024 bytes
   unsigned shared_bytes = 0;
-
-  std::uint64_t linear = 0;
+  std::uint64_t linear = 0;                   // index in the grid
   unsigned first_warp = 0, first_thread = 0;  // numbered within the cluster
   SharedShadow shadow;
   PartsRead parts;
@@ -266,9 +265,9 @@ class Block {
   void suspend(Fiber&, Fiber::State, Site);
   void check_time(Fiber&, Site);  // ends the cluster if the launch's time is over
   void make_ready(Warp&, std::uint32_t lanes);
-
-  /// false if it did not help: the block is deadlocked.
-  bool unstick();  // false: the block is aborted
+  /// Releases the block's barrier, with a finding, if all threads that have not returned wait there. Returns
+  /// false if this is not the case: the block is deadlocked.
+  bool unstick();
   /// Reports a warp of which only some lanes wait in a collective. Returns false if there is none.
   bool report_convergence();
   /// Appends what every thread waits for to the text of a deadlock finding; `ranges` counts the listed ranges
@@ -284,14 +283,14 @@ class Block {
   void complete_sync_warp(Warp&);
   Barrier& arrive(Fiber&, unsigned id, unsigned threads, Site);
   void complete(Barrier&);
-
+  /// Checks, when the last thread has returned, that no other block and no copy may still access the block's
   /// memory.
-  void leave(Fiber&);  // checks the state when the last thread returns
+  void leave(Fiber&);
   void check_parts();  // reports parts of a tile that are never read
   /// Returns true if an actor that arrives at an mbarrier knows that its previous phase has ended.
   bool may_arrive(const MBarrier&, const Actor&) const;
-
-  void check_barriers();  // checks for unfinished rounds and phases
+  /// Reports barriers and mbarriers in the middle of a round or phase.
+  void check_barriers();
   // returns what a thread waits for, as words of a sentence
   std::string waiting_for(const Fiber&, RawFinding&) const;
   // describes the earlier access of a conflict, as the end of a sentence

@@ -1,4 +1,5 @@
-// The asynchronous proxy's accesses to global memory: reads of loads, and writes of stores and reductions.
+// Checks and carries out the asynchronous proxy's accesses to global memory: the reads of loads, and the
+// writes of stores and reductions.
 #include <cstring>
 #include <mutex>
 
@@ -10,7 +11,7 @@ namespace zellige::emulate {
 
 namespace {
 
-// Reductions of several blocks may update the same element; each is atomic.
+// Makes reductions atomic: several blocks may update the same element.
 std::mutex& reductions() {
   static std::mutex m;
   return m;
@@ -23,6 +24,7 @@ T combine(Reduction r, T a, T b) {
   return static_cast<T>(a + b);
 }
 
+// Applies the reduction to each element of type T of `bytes` bytes.
 template <class T>
 void combine(Reduction r, unsigned char* to, const unsigned char* from, std::size_t bytes) {
   for (std::size_t i = 0; i + sizeof(T) <= bytes; i += sizeof(T)) {
@@ -71,7 +73,8 @@ void read_global(Fiber& f, const Region& r, std::size_t at, std::size_t bytes, S
   Block& b = *f.home;
   const auto& state = *static_cast<const GlobalState*>(r.shadow);
   const auto from = std::ptrdiff_t(at);
-  if (at > r.bytes || bytes > r.bytes - at) return;  // make_tma_descriptor has rejected such a map
+  // make_tma_descriptor has rejected maps that exceed the tensor.
+  if (at > r.bytes || bytes > r.bytes - at) return;
   if (!b.known(f).time[b.cluster.previous]) b.early(f, r, from, from + std::ptrdiff_t(bytes), false, site);
   if (state.flags && std::memchr(state.flags + at, 0, bytes))
     b.clash(f, f.index, r, from, from + std::ptrdiff_t(bytes), "copies", site,
@@ -96,8 +99,8 @@ void write_global(Fiber& f, const Region& r, std::size_t at, std::size_t bytes, 
 
 }  // namespace transfer
 
-// Completes the stores of the groups up to `groups`. Reductions may occur in any order among themselves, so
-// they are recorded as reads: only an ordinary write is a race with them.
+// Writes the bytes of the fiber's stores in groups up to `groups`. Reductions may occur in any order among
+// themselves, so they are recorded as reads: only an ordinary access that writes is a race with them.
 void Block::finish_stores(Fiber& f, std::uint32_t groups) {
   InFlight& mine = *f.in_flight;
   std::size_t done = 0;

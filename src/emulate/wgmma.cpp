@@ -1,5 +1,6 @@
-// WGMMA: synchronizes a warpgroup, reads its operands through the asynchronous proxy, and buffers the result:
-// until the wait, the registers hold poison.
+// Implements wgmma. It synchronizes the warpgroup, reads the operands through the asynchronous proxy, and
+// keeps the results aside: until the wait, the accumulator registers hold poison, a NaN whose use is
+// reported.
 #include <cstring>
 
 #include "emulate/cluster.hpp"
@@ -12,26 +13,30 @@ using Kind = Finding::Kind;
 
 namespace {
 
+// Returns the fiber's asynchronous operations; creates them if there are none.
 InFlight& in_flight(Fiber& f) {
   if (!f.in_flight) f.in_flight = std::make_shared<InFlight>();
   return *f.in_flight;
 }
 
+// Returns the accumulators at the registers `d`; null if no wgmma has used them.
 Accumulators* find(InFlight& mine, const void* d) {
   for (Accumulators& a : mine.accumulators)
     if (a.d == d) return &a;
   return nullptr;
 }
 
+// Fills the registers with poison.
 void poison(Accumulators& a) {
   for (std::uint32_t i = 0; i < a.bytes; i += 4) std::memcpy(a.d + i, &poison_word, 4);
 }
-// f16 accumulators are packed in pairs; their poison is a NaN of that type, twice.
+// The same for f16 accumulators, which are packed in pairs: each half is a NaN of f16.
 void poison_pairs(Accumulators& a) {
   const std::uint32_t pair = poison_half * 0x10001u;
   for (std::uint32_t i = 0; i < a.bytes; i += 4) std::memcpy(a.d + i, &pair, 4);
 }
 
+// Returns true if all registers hold poison, that is, if nothing has written them since the wgmma.
 bool poisoned(const unsigned char* registers, std::uint32_t bytes) {
   for (std::uint32_t i = 0; i < bytes; i += 4) {
     std::uint32_t word;
@@ -41,7 +46,7 @@ bool poisoned(const unsigned char* registers, std::uint32_t bytes) {
   return true;
 }
 
-// Returns whether any register of A still belongs to a wgmma.
+// Returns true if some of A's registers were computed from accumulators that a wgmma owned.
 bool any_poison(const std::uint32_t* words, unsigned count) {
   const auto half = [](std::uint32_t h) {
     return (h & 0x7fff) == poison_half || (h & 0x7fff) == poison_bfloat;
@@ -53,17 +58,18 @@ bool any_poison(const std::uint32_t* words, unsigned count) {
 
 }  // namespace
 
-// Reads one operand, `rows` x k elements, into rows of k elements.
+// Reads an operand of a wgmma from shared memory, and checks each 16-byte chunk.
 struct OperandReader {
   Block& b;
   Fiber& f;
-  std::uint32_t op;
+  std::uint32_t op;  // index of the wgmma's AsyncOp
   Site site;
-  const char* which;
-  const Actor& a;            // the warpgroup
-  std::uint16_t tensor = 0;  // from which the descriptor was made; 0: unknown
-  bool swizzle_told = false;
+  const char* which;          // "A" or "B", for messages
+  const Actor& a;             // the warpgroup, with what all of its threads have observed
+  std::uint16_t tensor = 0;   // id of the tensor from which the descriptor was made; 0: unknown
+  bool swizzle_told = false;  // a mismatch of swizzles has been reported
 
+  // Returns the 16 bytes at offset `at` of shared memory; after a finding for an access out of bounds, NaNs.
   const unsigned char* chunk(std::uint32_t at, unsigned swizzle) {
     static const unsigned char nothing[16] = {255, 255, 255, 255, 255, 255, 255, 255,
                                               255, 255, 255, 255, 255, 255, 255, 255};
@@ -117,6 +123,8 @@ struct OperandReader {
     return b.memory + at;
   }
 
+  // Reads `rows` rows of k elements of `size` bytes into `out`, row by row. mn_major: the operand is
+  // contiguous along the rows' dimension, not along k.
   void read(std::uint64_t descriptor, bool mn_major, unsigned rows, unsigned k, unsigned size,
             std::vector<unsigned char>& out) {
     const unsigned swizzle = gmma_swizzle(descriptor);
@@ -198,8 +206,8 @@ void Block::wgmma(Fiber& f, const WgmmaCall& call, Site site) {
   const std::uint32_t group = leader.in_flight->wgmma_committed + 1;
   const std::uint32_t op =
       cluster.add({AsyncOp::Kind::wgmma, 0, true, a.thread, 0, a.site, wgmma_agent_[g], group, this, 0});
-  // The operands' bytes must be ordered before the whole warpgroup: what counts is what all of its threads
-  // have observed.
+  // The operands must be ordered before the wgmma for all of its threads: what counts is what all threads of
+  // the warpgroup have observed.
   Clock all;
   common(g, all);
   Actor group_actor = a;
@@ -249,7 +257,8 @@ void Block::wgmma(Fiber& f, const WgmmaCall& call, Site site) {
   }
 }
 
-// Checks the accumulator registers at a wgmma: they must not have been accessed without a fence.
+// Reports accumulator registers that ordinary code has written without a wgmma_fence between, or while a
+// wgmma owned them.
 void Block::check_accumulators(Fiber& f, const Accumulators* acc, const WgmmaCall& call, unsigned d_bytes,
                                bool running, Site site) {
   InFlight& its = *f.in_flight;
@@ -299,7 +308,7 @@ void Block::check_together(const Fiber& f, const Fiber& other) {
   }
 }
 
-// Records the registers at a fence; the next wgmma must find them unchanged.
+// Records the registers at a fence; they must be unchanged at the next wgmma.
 void Block::wgmma_fence(Fiber& f) {
   InFlight& its = *f.in_flight;
   ++f.together[0];
@@ -313,7 +322,8 @@ void Block::wgmma_fence(Fiber& f) {
     if (!o.running) std::memcpy(o.content, o.a, sizeof(o.content));
 }
 
-// The A operand in registers: must be written before the fence, and unchanged until the wait.
+// Checks and records the registers of an A operand: they must be written before the fence, and unchanged
+// until the wait.
 void Block::take_operand(Fiber& f, const std::uint32_t* registers, std::uint32_t group, Site site) {
   InFlight& its = *f.in_flight;
   OperandRegisters* o = nullptr;
@@ -389,7 +399,8 @@ void Block::arrive_at_registers() {
   pool_ = 0;
 }
 
-// Registers per thread, times 32 lanes: a warp that releases some leaves them for another.
+// Registers are counted per thread, for warps of 32 threads; those that a warp releases are available to
+// other warps of the block.
 void Block::set_registers(Fiber& f, unsigned wanted, bool more, Site site) {
   ++f.together[3];
   f.together_at = site;

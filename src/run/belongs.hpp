@@ -1,4 +1,5 @@
-// Checks that a cubin is the one that a manifest was written with, as far as that is possible without a GPU.
+// Checks that a cubin belongs to a manifest (the JSON description of a compiled program), as far as that is
+// possible without a GPU.
 //
 //   require_belongs(manifest, cubin);  // before Module loads it: the driver itself does not check
 #pragma once
@@ -8,15 +9,15 @@
 
 namespace zellige::run {
 
-/// Throws Error, with both values, if the cubin lacks a kernel of the manifest, is for another target, or has
-/// kernels with other parameters, threads or clusters.
+/// Throws Error, with the expected and the found value, if the cubin lacks a kernel of the manifest, is for
+/// another target, or has a kernel with other parameters, block size or cluster size.
 void require_interfaces(const emit::Manifest&, std::string_view cubin);
 
-/// Also throws Error if the cubin is not the artefact NAME.cubin that the manifest names: another, truncated
-/// or changed file.
+/// Throws Error if the cubin is not the file NAME.cubin whose size and hash the manifest records, or if
+/// require_interfaces throws.
 void require_belongs(const emit::Manifest&, std::string_view cubin);
 
-/// The cubin's name in the manifest: NAME.cubin.
+/// Returns the name of the program's cubin in the manifest: NAME.cubin.
 std::string cubin_name(const emit::Manifest&);
 
 }  // namespace zellige::run

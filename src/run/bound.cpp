@@ -10,13 +10,15 @@
 namespace zellige::run {
 namespace {
 
-/// Returns the machine code, which may have been compiled elsewhere, after checking it.
+/// Returns the cubin's bytes, after require_even_descriptors: they may come from another compiler than NVRTC
+/// here.
 const std::string& sound(const emit::Manifest& m, const Cubin& cubin) {
   require_even_descriptors(cubin.bytes, m.name);
   return cubin.bytes;
 }
 
-/// Throws if the driver reports another interface of the kernel than the manifest.
+/// Throws Error if the driver reports other parameter sizes of the kernel than the manifest, or a smaller
+/// maximum block size.
 void check_interface(const emit::Manifest& m, const emit::KernelLaunch& k, const Function& f) {
   const auto declared = emit::parameter_bytes(k);
   if (const auto found = parameter_bytes(f); found && *found != declared)

@@ -1,6 +1,5 @@
-// Binds a program to GPU memory: looks up its functions once, and encodes its tensor maps once per set of
-// addresses.
-//
+// Prepares a program for launches on the GPU: looks up its kernels once per cubin, and binds it to device
+// addresses, encoding its tensor maps, once per set of addresses.
 //   const LoadedProgram program(manifest, cubin);
 //   const BoundProgram bound(program, [&](std::size_t tensor) { return address[tensor]; });
 //   bound.launch(stream, Overlap::kernels);     // nothing but launches: it may be captured
@@ -14,15 +13,18 @@
 
 namespace zellige::run {
 
+/// A program whose cubin is loaded into the current CUDA context. The manifest must outlive it.
 class LoadedProgram {
  public:
-  /// Throws Fault if the machine code would end in an illegal instruction (require_even_descriptors).
+  /// Throws Fault if the machine code would end in an illegal instruction (require_even_descriptors), and
+  /// Error if a kernel's parameters or block size are not what the driver reports.
   LoadedProgram(const emit::Manifest&, const Cubin&);
 
   const emit::Manifest& manifest() const { return manifest_; }
   const Function& function(std::size_t kernel) const { return functions_[kernel]; }
-  std::int64_t max_shared_bytes() const;  // maximum per block over its kernels
-  bool programmatic() const;              // some kernel may start early
+  // largest shared memory per block of its kernels, static and dynamic
+  std::int64_t max_shared_bytes() const;
+  bool programmatic() const;  // true if some kernel may start before the previous one has ended
 
  private:
   const emit::Manifest& manifest_;
@@ -30,20 +32,25 @@ class LoadedProgram {
   std::vector<Function> functions_;
 };
 
-/// The kernels that start while the previous one on the stream still runs, if they allow it.
+/// Which kernels of a program start while the previous kernel on the stream still runs (programmatic
+/// dependent launch), if they allow it.
 enum class Overlap : std::uint8_t {
   none,
-  kernels,  // all but the program's first, which waits for earlier work on the stream
+  kernels,  // all but the program's first kernel, which waits for earlier work on the stream
   all,
 };
 
+/// A program with the arguments of its kernels. The LoadedProgram must outlive it.
 class BoundProgram {
  public:
+  /// `address` returns the device address of each of the manifest's tensors; it is called only here.
   BoundProgram(const LoadedProgram&, const std::function<std::uint64_t(std::size_t tensor)>& address);
 
+  /// Enqueues all kernels.
   void launch(Stream& stream, Overlap overlap) const { launch(stream.handle(), overlap); }
-  void launch(void* stream, Overlap) const;            // a stream of any owner
-  void launch_one(Stream&, std::size_t kernel) const;  // waits for the previous one to end
+  void launch(void* stream, Overlap) const;  // a CUstream, whoever created it
+  // enqueues one kernel, which starts after the previous one on the stream has ended
+  void launch_one(Stream&, std::size_t kernel) const;
   int kernels() const { return static_cast<int>(arguments_.size()); }
 
  private:

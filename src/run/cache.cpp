@@ -25,6 +25,7 @@ struct Hash {
   bool operator==(const Hash&) const = default;
 };
 
+// The last bytes of an entry's file.
 struct Trailer {
   std::array<char, 8> magic{'z', 'e', 'l', 'l', 'i', 'g', 'e', '2'};
   Hash key;
@@ -40,11 +41,12 @@ Hash hash(std::string_view text) {
 
 std::string digits(const Hash& h) { return fmt::format("{:016x}{:016x}", h.high, h.low); }
 
+// Returns the trailer of an entry with this key and content.
 Trailer seal(const Key& key, std::string_view suffix, std::string_view content) {
   return {.key = hash(Key(key).add(suffix).hex()), .length = content.size(), .content = hash(content)};
 }
 
-/// Why an entry does not match its key, or "".
+/// Returns why an entry's trailer is not the expected one; "" if it is.
 std::string why_not(const Trailer& found, const Trailer& expected) {
   if (found == expected) return "";
   if (found.magic != expected.magic) return "it does not end as entries do";
@@ -92,8 +94,10 @@ Cache Cache::temporary() {
   return cache;
 }
 
+// Returns the file of an entry.
 fs::path Cache::place(const Key& key, std::string_view suffix) const {
-  const std::string hex = Key(key).add("form 2").hex();  // entries of other forms are ignored
+  // entries written in an older file format have other keys
+  const std::string hex = Key(key).add("form 2").hex();
   return root_ / hex.substr(0, 2) / (hex.substr(2) + "." + std::string(suffix));
 }
 
@@ -158,7 +162,8 @@ std::vector<Cache::Entry> Cache::entries() const {
     for (const auto& file : fs::directory_iterator(two.path(), error)) {
       if (!file.is_regular_file(error)) continue;
       const std::uintmax_t bytes = file.file_size(error);
-      if (!error) found.push_back({file.path(), bytes});  // another process may delete it meanwhile
+      // an error means that another process has deleted the file
+      if (!error) found.push_back({file.path(), bytes});
     }
   }
   std::ranges::sort(found, [](const Entry& a, const Entry& b) {

@@ -1,17 +1,17 @@
-// A disk cache of compiled kernels, keyed by content.
+// Stores compiled kernels on disk, keyed by a hash of everything that determines them.
 //
 //   const Cache cache = Cache::standard();
 //   const Key key = Key{}.add("nvrtc 13.0").add(options).add(source);
 //   std::optional<std::filesystem::path> hit = cache.find(key, "cubin");   // whole and unharmed, or nothing
 //   if (!hit) hit = cache.store(key, "cubin", bytes);
 //
-// An entry is its content and a trailer of key, length and hash. It is written under a unique name and then
-// renamed, so that any number of processes may write it concurrently and a reader sees a whole entry or none.
-// An invalid trailer makes the entry a miss, and so does a file that others may write. The trailer follows
-// the content, where ELF and cubin loaders ignore it.
+// An entry is a file with its content, followed by a trailer of key, length and hash; ELF and cubin loaders
+// ignore the trailer. An entry is written under a unique name and then renamed, so any number of processes
+// may write it concurrently, and a reader finds a complete entry or none. An entry with an invalid trailer,
+// or in a file that other users may write, counts as missing.
 //
-// The folder's contents run as this user: it is created for this user alone (0700, files 0600), and a folder
-// that others may write is rejected (run/private_files.hpp).
+// What is loaded from the cache runs with this user's rights. Its folder is created for this user alone (mode
+// 0700, files 0600), and a folder that others may write is rejected (run/private_files.hpp).
 #pragma once
 #include <filesystem>
 #include <memory>
@@ -22,55 +22,61 @@
 
 namespace zellige::run {
 
-/// A 128-bit hash of a sequence of strings; ("ab", "c") and ("a", "bc") differ.
+/// A 128-bit hash of a sequence of strings. The sequences ("ab", "c") and ("a", "bc") have different keys.
 class Key {
  public:
   Key& add(std::string_view text);
-  std::string hex() const;  // 32 digits
+  std::string hex() const;  // 32 hexadecimal digits
 
  private:
-  std::string fields_;  // each preceded by its length
+  std::string fields_;  // the strings, each preceded by its length
 };
 
+/// A cache in one folder. Functions throw Error if the folder cannot be created or written, or if others may
+/// write it. The suffix is part of an entry's key and the extension of its file.
 class Cache {
  public:
-  /// $ZELLIGE_CACHE, else $XDG_CACHE_HOME/zellige, else ~/.cache/zellige.
+  /// Returns the user's cache: $ZELLIGE_CACHE, else $XDG_CACHE_HOME/zellige, else ~/.cache/zellige. Throws
+  /// Error if none of the environment variables is set.
   static Cache standard();
-  /// An empty cache that is deleted with its last copy.
+  /// Returns an empty cache in a temporary folder, which is deleted with the last copy of the object.
   static Cache temporary();
   explicit Cache(std::filesystem::path root) : root_(std::move(root)) {}
 
   const std::filesystem::path& root() const { return root_; }
 
-  /// Returns the file of a valid entry. `note`, if given, receives what is wrong with an invalid one.
+  /// Returns the file of an entry; nullopt if there is no valid one. `note`, if not null, receives what is
+  /// wrong with an invalid entry.
   std::optional<std::filesystem::path> find(const Key&, std::string_view suffix,
                                             std::string* note = nullptr) const;
-  /// Returns the content of a valid entry.
+  /// Returns the content of an entry, without the trailer; nullopt as for `find`.
   std::optional<std::string> read(const Key&, std::string_view suffix, std::string* note = nullptr) const;
-  /// Writes an entry; the last of several writers wins. Returns its file.
+  /// Writes an entry and returns its file. Of several concurrent writers the last one wins.
   std::filesystem::path store(const Key&, std::string_view suffix, std::string_view content) const;
-  /// Seals a file that a compiler wrote (at a path from `scratch`) and moves it into place.
+  /// Moves a file that a compiler wrote (to a path from `scratch`) into the cache as an entry. Returns the
+  /// entry's file.
   std::filesystem::path adopt(const Key&, std::string_view suffix, const std::filesystem::path& file) const;
+  /// An entry's file and its size; as a result of `clear`, the cache's folder and the total size.
   struct Entry {
     std::filesystem::path file;
     std::uintmax_t bytes = 0;
   };
-  /// All entries, the largest first. Empty if the folder does not exist yet.
+  /// Returns all entries, the largest first; empty if the folder does not exist.
   std::vector<Entry> entries() const;
-  /// Deletes all entries and the leftovers of interrupted runs; keeps the record of files that Zellige wrote
-  /// elsewhere. Returns what was deleted.
+  /// Deletes all entries and the leftovers of interrupted runs. The record of files that Zellige wrote
+  /// elsewhere is kept. Returns the deleted size.
   Entry clear() const;
 
-  /// A path in the cache that no other process or thread uses.
+  /// Returns a path in the cache's scratch folder that no other process or thread uses.
   std::filesystem::path scratch(std::string_view suffix) const;
-  /// Returns a folder in the cache, created if missing.
+  /// Returns a subfolder of the cache, created if it is missing.
   std::filesystem::path folder(const std::filesystem::path& below_root) const;
 
  private:
   std::filesystem::path place(const Key&, std::string_view suffix) const;
 
   std::filesystem::path root_;
-  std::shared_ptr<void> lifetime_;
+  std::shared_ptr<void> lifetime_;  // of a temporary cache: deletes the folder
 };
 
 }  // namespace zellige::run

@@ -14,11 +14,12 @@
 namespace zellige::run {
 namespace {
 
-/// A tensor to compare: its entry in the manifest, and its index in the graph.
+/// A tensor to compare: its index in the manifest, and its index in the graph.
 struct Stored {
   int place = -1, tensor = -1;
 };
 
+// Returns the tensors of the graph that the program stores. Throws Fault if an output is not among them.
 std::vector<Stored> stored_tensors(const graph::KernelGraph& g, const emit::Manifest& m) {
   std::vector<Stored> all;
   std::vector<bool> seen(g.tensors.size(), false);
@@ -38,7 +39,8 @@ std::vector<Stored> stored_tensors(const graph::KernelGraph& g, const emit::Mani
   return all;
 }
 
-/// The graph without the roundings that the program omits.
+/// Returns the graph without the roundings that the program omits. The program keeps a tensor's rounding if
+/// it stores the tensor in the graph's dtype.
 graph::KernelGraph kept(const graph::KernelGraph& g, const emit::Manifest& m,
                         const std::vector<Stored>& stored) {
   std::vector<bool> as_declared(g.tensors.size(), false);
@@ -51,7 +53,8 @@ Status status_of(const graph::Comparison& c) {
   return c.correct ? Status::correct : c.explained ? Status::borderline : Status::wrong;
 }
 
-/// Sets the result's status if this one is worse; of equal ones the first remains.
+/// Sets the result's status and reason if `status` is worse than the result's status. Of several equally bad
+/// tensors, the first one is kept.
 void blame(const graph::KernelGraph& g, Status status, const std::string& tensor, const std::string& what,
            RunResult& r) {
   if (status == Status::correct || r.status == Status::wrong || (status == r.status && !r.reason.empty()))
@@ -60,8 +63,8 @@ void blame(const graph::KernelGraph& g, Status status, const std::string& tensor
   r.reason = fmt::format("{}: tensor {}: {}", g.name, tensor, what);
 }
 
-/// Poison is NaN, and the expected value may be NaN as well: then only its bits show that it was never
-/// computed.
+/// Reports elements that no kernel has written. They hold a poison NaN, which the comparison accepts where
+/// the expected value is NaN, so only their bits show it.
 void check_written(const graph::KernelGraph& g, const emit::TensorPlace& t, const Bytes& bytes,
                    TensorResult& one, RunResult& r) {
   const std::int64_t left = unwritten(t, bytes);
@@ -70,6 +73,7 @@ void check_written(const graph::KernelGraph& g, const emit::TensorPlace& t, cons
   blame(g, Status::wrong, t.name, one.fault, r);
 }
 
+// Returns a report on a tensor without any errors.
 TensorResult result_of(const emit::TensorPlace& t) {
   return {.name = t.name,
           .output = t.role == emit::Role::output,
@@ -77,34 +81,40 @@ TensorResult result_of(const emit::TensorPlace& t) {
           .shape = t.shape};
 }
 
-/// The combined verdict on the tiles of one tensor. A tile of which only the norm exceeds the tolerance is
-/// judged together with the others: of so few elements, one may dominate the norm.
+/// Combines the comparisons of the tiles of one tensor. A tile in which only the norm of the errors exceeds
+/// the tolerance is judged by the norm over all tiles, because one of its few elements may dominate its own
+/// norm.
 struct Tiles {
   double worst = 0, of_error = 0;
   std::int64_t out_of_tolerance = 0;
   graph::Norms norms;
-  bool finite = false;  // whether the reference has any finite element
+  bool finite = false;  // some expected element is finite
+  // The worst status among the tiles, with a message.
   struct Fault {
     Status status = Status::correct;
-    std::int64_t first = -1;  // first tile with that status
+    std::int64_t first = -1;  // first tile with that status; -1: none
     std::string text;
 
+    // Takes over the status of tile `index` if it is worse, or as bad and of an earlier tile.
     void add(std::int64_t index, Status now, const graph::Comparison& c) {
       if (now == Status::correct || (status == Status::wrong && now == Status::borderline)) return;
       if (now == status && index > first) return;
       *this = {now, index, graph::to_string(c)};
     }
   };
-  Fault of_elements, of_norms;
+  Fault of_elements, of_norms;  // of tiles with an element out of tolerance; of tiles where only the norm is
 
+  // Adds the comparison of tile `index`. May be called in any order of tiles.
   void add(std::int64_t index, const graph::Comparison& c, const graph::Array& expected) {
     norms += c.norms;
-    if (!(c.worst <= worst)) worst = c.worst;  // propagates NaN
+    if (!(c.worst <= worst)) worst = c.worst;  // the negated comparison propagates NaN
     if (!(c.of_error <= of_error)) of_error = c.of_error;
     out_of_tolerance += c.wrong;
     finite = finite || std::ranges::any_of(expected.values, [](double v) { return std::isfinite(v); });
     (c.wrong > 0 || c.limited ? of_elements : of_norms).add(index, status_of(c), c);
   }
+  // Returns the verdict: that of the norms if no single element is out of tolerance and the norm over all
+  // tiles is.
   const Fault& fault(graph::DType dtype) const {
     const bool all = of_elements.status == Status::correct && !norms.within(graph::tolerance(dtype));
     return all ? of_norms : of_elements;
@@ -165,7 +175,8 @@ void check_sample(const graph::KernelGraph& g, const emit::Manifest& m, const st
     const auto at = static_cast<std::size_t>(place[s.tensor]);
     const emit::TensorPlace& t = m.tensors[at];
     const auto count = static_cast<std::int64_t>(s.tiles.size());
-    // A few tiles at a time share a quarter of the memory; a tile that needs more runs alone on all cores.
+    // A few tiles at a time share a quarter of the machine's memory; a tile that needs more runs alone, on
+    // all cores.
     const double one_tile = 6 * graph::bytes(graph::cut(g, s.tensor, s.tiling.at(0), s.known).graph);
     const int outer = static_cast<int>(
         std::clamp(memory / 4 / one_tile, 1.0, static_cast<double>(std::min<std::int64_t>(cores, count))));
@@ -187,8 +198,7 @@ void check_sample(const graph::KernelGraph& g, const emit::Manifest& m, const st
       const int made = c.graph.outputs[0];
       const graph::DType dtype = g.tensors[s.tensor].dtype;
       const graph::Array found = unpack(t, storage[at], region);
-      // Once a tile is wrong, nothing excuses the tensor, and rounding errors of other tiles need not be
-      // computed.
+      // Once a tile is wrong, the tensor is wrong, and explaining the errors of other tiles is superfluous.
       graph::Comparison one =
           wrong ? graph::compare(found, reference.tensors[made], dtype, nullptr,
                                  same_as_exact ? nullptr : &rounded.tensors[made])

@@ -1,15 +1,17 @@
-// Compares the result of a run with the meaning of the graph: every output, and every intermediate that a
-// kernel stored.
+// Compares the results of a run with a reference evaluation of the graph: every output, and every
+// intermediate tensor that a kernel stored.
 //
 //   check_all(g, manifest, storage, inputs, result);              // whole tensors
 //   check_sample(g, manifest, storage, choice, options, result);  // tiles, by their subgraphs
 //
-// The graph is the original one, before fusion: the rounding of a tensor that the program does not store, or
-// stores in another dtype, is omitted (graph/omit_roundings.hpp); tensors that only the program stores are checked
-// through their consumers.
+// The reference evaluates the graph before fusion. A rounding that the program omits, because it does not
+// store the tensor or stores it in another dtype, is omitted in the reference, too
+// (graph/omit_roundings.hpp). Tensors that only the program has are checked through the tensors that are
+// computed from them.
 //
-// Both functions set the result's status, its reason and the report on each tensor. graph/sample.hpp chooses
-// the tiles and what they are computed from; the judge decides what is right.
+// Both functions set the result's status and reason, and add a report on each tensor. graph/sample.hpp
+// chooses the tiles of a sample and what they are computed from; graph/judge.hpp decides which differences
+// are errors.
 #pragma once
 #include <functional>
 #include <string>
@@ -23,22 +25,30 @@
 
 namespace zellige::run {
 
+/// Which elements of the results are compared.
 enum class Check : std::uint8_t { full, sampled, none };
 std::string_view name(Check);
 
-/// The default: by sample if checking everything would take long (graph::sampled_from).
+/// Returns Check::sampled for graphs whose evaluation takes long (work from graph::sampled_from on), else
+/// Check::full.
 Check standard_check(const graph::KernelGraph&);
 
+/// Receives a line on the progress of the check.
 using Say = std::function<void(const std::string&)>;
 
+/// Compares all elements. `storage`: the bytes of each tensor of the manifest after the run. Throws Fault if
+/// the manifest lacks an output of the graph.
 void check_all(const graph::KernelGraph&, const emit::Manifest&, const std::vector<Bytes>& storage,
                const graph::RandomInputs&, RunResult&);
 
+/// Options of check_sample.
 struct SampledCheck {
-  int threads = 0;  // 0: one per core
+  int threads = 0;  // worker threads; 0: one per core
   graph::SampleLimits limits = {};
-  Say say = [](const std::string&) {};  // reports progress
+  Say say = [](const std::string&) {};
 };
+/// Compares a sample of tiles of each tensor; each tile is evaluated by the part of the graph on which it
+/// depends. Sets Status::refused if no element of a checked tile of an output is finite.
 void check_sample(const graph::KernelGraph&, const emit::Manifest&, const std::vector<Bytes>& storage,
                   const graph::InputChoice&, const SampledCheck&, RunResult&);
 

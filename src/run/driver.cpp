@@ -17,6 +17,7 @@ namespace zellige::run {
 
 namespace {
 
+// Returns the properties of the device `index`. Throws Error if there is none.
 Device described(int index) {
   const Driver& d = driver();
   Device device{.index = index};
@@ -37,6 +38,7 @@ Device described(int index) {
   return device;
 }
 
+// Returns the device index that $ZELLIGE_DEVICE names, else 0. Throws Error if it is not a number.
 int standard_device() {
   int index = 0;
   if (const char* named = std::getenv("ZELLIGE_DEVICE"); named && *named) {
@@ -73,7 +75,7 @@ void use_device(int index) {
 }
 
 const Device& device() {
-  driver();  // without a driver, that is the message
+  driver();  // throws if there is no driver
   static const Device& found = device_info(standard_device());
   use_device(found.index);
   return found;
@@ -90,7 +92,8 @@ std::string why_no_gpu() {
 
 namespace {
 
-/// For sm_90a: 90, and that it runs on that capability only.
+/// An architecture such as sm_90a: its compute capability (90), and `exact` if its code runs on that
+/// capability only.
 struct Architecture {
   int capability = 0;
   bool exact = false;
@@ -160,7 +163,7 @@ Function Module::function(const std::string& program, const std::string& name,
   d.function_get(&f.static_shared_bytes, 1, f.handle);
   d.function_get(&f.local_bytes, 3, f.handle);
   d.function_get(&f.registers, 4, f.handle);
-  if (dynamic_shared_bytes > 48 * 1024) {  // more must be requested
+  if (dynamic_shared_bytes > 48 * 1024) {  // more than 48 KB must be requested
     check(d.function_set(f.handle, 8, static_cast<int>(dynamic_shared_bytes)),
           fmt::format("kernel {}: {} bytes of shared memory", name, dynamic_shared_bytes));
   }
@@ -186,12 +189,14 @@ Stream::~Stream() { driver().stream_destroy(handle_); }
 
 namespace {
 
-/// Returns whether launches are blocking: the driver completes each before it returns.
+/// Returns true if launches are synchronous: with CUDA_LAUNCH_BLOCKING the driver returns when the kernel has
+/// ended.
 bool launches_wait() {
   const char* set = std::getenv("CUDA_LAUNCH_BLOCKING");
   return set && *set && std::string_view(set) != "0";
 }
 
+// Enqueues a kernel.
 void put(void* stream, const Function& f, const LaunchShape& shape, const std::vector<Argument>& arguments) {
   std::vector<void*> where;
   for (const Argument& a : arguments)
@@ -205,7 +210,7 @@ void put(void* stream, const Function& f, const LaunchShape& shape, const std::v
     attributes.back().value[0] = u(shape.cluster),
     attributes.back().value[1] = attributes.back().value[2] = 1;
   }
-  // A driver without launch attributes starts every kernel after the previous one has ended.
+  // A driver without cuLaunchKernelEx cannot start a kernel before the previous one has ended.
   if (shape.early && driver().launch_ex) {
     attributes.emplace_back().id = LaunchAttribute::programmatic_stream_serialization;
     attributes.back().value[0] = 1;

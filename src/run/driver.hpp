@@ -1,4 +1,6 @@
-// CUDA's driver API, loaded on first use, and the RAII classes needed for a launch.
+// Wraps CUDA's driver API, loaded on first use: devices, device memory, modules, launches, streams, graphs
+// and events. All functions throw Error with the driver's message on failure, and Fault if a kernel has
+// broken the context.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -12,35 +14,37 @@
 
 namespace zellige::run {
 
+/// Properties of a GPU.
 struct Device {
   int index = 0;
   std::string name;
   int compute_capability = 0;  // 90 for 9.0
   int driver = 0;              // 13000 for CUDA 13.0
-  int clock_khz = 0;           // maximum
+  int clock_khz = 0;           // maximum clock of the multiprocessors
   int l2_bytes = 0;
 };
 
-/// The device in use ($ZELLIGE_DEVICE, else 0). Makes its primary context current on the calling thread.
-/// Throws Error if there is no driver or no device.
+/// Returns the device in use ($ZELLIGE_DEVICE, else 0), and makes its primary context current on the calling
+/// thread. Throws Error if there is no driver or no such device.
 const Device& device();
 
-/// Why there is no usable GPU, or "" if there is one.
+/// Returns why there is no usable GPU; "" if there is one.
 std::string why_no_gpu();
 
-/// Returns the properties of any device; below: makes its primary context current on the calling thread.
+/// Returns the properties of the device `index`; throws Error if there is none. use_device makes its primary
+/// context current on the calling thread.
 const Device& device_info(int index);
 void use_device(int index);
 
-/// The architecture to compile for on a device when a program is planned for `target`: code for sm_80 to
-/// sm_89 is valid on every later GPU and is compiled for that GPU's own instructions; code for sm_90a runs on
-/// sm_90a only.
+/// Returns the architecture to compile for on a device when a program is planned for `target`. Plans for
+/// sm_80 to sm_89 are valid on every later GPU, and are compiled for the GPU's own architecture. Plans for
+/// sm_90a are compiled for sm_90a.
 std::string architecture_for(std::string_view target, const Device& = device());
 
-/// Throws Error unless the device runs code compiled for that architecture.
+/// Throws Error unless the device runs machine code of that architecture.
 void require_architecture(std::string_view architecture, const Device& = device());
 
-/// Device memory.
+/// Owns device memory on the device in use. Copies are synchronous.
 class DeviceBytes {
  public:
   explicit DeviceBytes(std::int64_t bytes);
@@ -52,10 +56,11 @@ class DeviceBytes {
 
   std::uint64_t address() const { return address_; }
   std::int64_t bytes() const { return bytes_; }
+  /// Sets all bytes to `value`.
   void fill(unsigned char value);
   void upload(const void* from, std::int64_t bytes, std::int64_t offset = 0);
   void download(void* to, std::int64_t bytes, std::int64_t offset = 0) const;
-  void copy(const DeviceBytes& from);  // copies all bytes
+  void copy(const DeviceBytes& from);  // copies as many bytes as this object has
 
  private:
   std::uint64_t address_ = 0;
@@ -64,24 +69,27 @@ class DeviceBytes {
 
 /// A kernel of a loaded module.
 struct Function {
-  std::string program, name;  // for messages
+  std::string program, name;  // program for messages, kernel name
+  /// A CUfunction.
   void* handle = nullptr;
+  /// Registers and local memory per thread; static shared memory per block, in bytes.
   int registers = 0, local_bytes = 0, static_shared_bytes = 0;
-  int max_threads = 0;  // maximum block size, given its registers
+  int max_threads = 0;  // largest block that its registers allow
 };
 
-/// The sizes of a kernel's parameters as the driver reports them; nothing with a driver before CUDA 12.4.
+/// Returns the sizes in bytes of a kernel's parameters, as the driver reports them; nullopt with drivers
+/// before CUDA 12.4.
 std::optional<std::vector<std::int64_t>> parameter_bytes(const Function&);
 
-/// Loaded into the current context.
+/// A cubin that is loaded into the current context.
 class Module {
  public:
   explicit Module(const std::string& cubin);
   ~Module();
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
-  /// Returns a kernel and allows it that much dynamic shared memory. `program`: the module's name for
-  /// messages.
+  /// Returns a kernel and allows it that much dynamic shared memory per block. `program`: name of the program
+  /// in messages.
   Function function(const std::string& program, const std::string& name,
                     std::int64_t dynamic_shared_bytes) const;
 
@@ -89,25 +97,26 @@ class Module {
   void* handle_ = nullptr;
 };
 
-/// A kernel's parameter: an address, a TMA descriptor, or a number of any type.
+/// The argument of a kernel parameter: a device address, a TMA descriptor, or a number of any type.
 struct Argument {
   std::uint64_t address = 0;
   std::optional<TmaDescriptor> map = {};
-  const void* constant = nullptr;  // a number: its bytes
+  const void* constant = nullptr;  // a number: points to its bytes, which must outlive the launch
 };
 
-/// Launch configuration: clusters of `cluster` blocks along x; `early`: may start while the previous kernel
-/// still runs.
+/// Configuration of a launch.
 struct LaunchShape {
   graph::Dim3 grid, block;
   std::int64_t shared_bytes = 0;
-  int cluster = 1;
-  bool early = false;
+  int cluster = 1;     // blocks per cluster, along x
+  bool early = false;  // programmatic dependent launch: may start while the previous kernel still runs
 };
 
-/// Enqueues a kernel on a stream of any owner.
+/// Enqueues a kernel on a CUstream, whoever created it. Throws Error for a cluster launch if the driver is
+/// older than 11.8.
 void launch(void* stream, const Function&, const LaunchShape&, const std::vector<Argument>&);
 
+/// A CUDA stream, created on the device in use.
 class Stream {
  public:
   Stream();
@@ -118,7 +127,7 @@ class Stream {
   void launch(const Function& f, const LaunchShape& shape, const std::vector<Argument>& arguments) {
     run::launch(handle_, f, shape, arguments);
   }
-  /// Synchronizes; throws if a kernel has failed since the last wait.
+  /// Waits for all enqueued work; throws if a kernel has failed.
   void wait();
   void* handle() const { return handle_; }
 
@@ -126,19 +135,20 @@ class Stream {
   void* handle_ = nullptr;
 };
 
-/// A CUDA graph of what `launch` enqueues on a stream.
+/// An executable CUDA graph of the kernels that `launch` enqueues on a stream.
 class CapturedGraph {
  public:
   CapturedGraph(Stream&, const std::function<void()>& launch);
   ~CapturedGraph();
   CapturedGraph(const CapturedGraph&) = delete;
+  /// Enqueues the graph.
   void launch(Stream&) const;
 
  private:
   void *graph_ = nullptr, *ready_ = nullptr;
 };
 
-/// A timing event in a stream.
+/// A CUDA event for timing.
 class Event {
  public:
   Event();
@@ -146,13 +156,14 @@ class Event {
   Event(Event&& other) noexcept : handle_(other.handle_) { other.handle_ = nullptr; }
   Event& operator=(Event&&) = delete;
   void record(Stream&);
+  /// Returns the milliseconds from `earlier` to this event. Both must have completed.
   double ms_since(const Event& earlier) const;
 
  private:
   void* handle_ = nullptr;
 };
 
-/// Blocks a stream until released, so that the work queued meanwhile runs without gaps.
+/// Blocks a stream until it is opened or destroyed, so that work enqueued meanwhile runs without gaps.
 class Gate {
  public:
   explicit Gate(Stream&);

@@ -70,7 +70,7 @@ void check(int status, const std::string& doing) {
   driver().error_string(status, &words);
   if (breaks_context(status)) throw Fault(context_is_gone(status, name));
   const std::string text = fmt::format("GPU, {}: {} ({})", doing, words, name);
-  // An excessive launch configuration or an invalid module: the kernel's own fault.
+  // Error of an invalid module (200, 218) or of a kernel (700 to 719): Zellige's own fault.
   const bool ours = status == 200 || status == 218 || (status >= 700 && status <= 719);
   if (ours) throw Fault(text);
   throw Error(text);

@@ -1,5 +1,6 @@
-// The functions of libcuda.so.1 that `driver.cpp` calls. Handles are opaque pointers, devices are ints and
-// device addresses 64-bit integers: the driver's ABI, declared here so that a build does not need CUDA.
+// Declares the functions of libcuda.so.1 that driver.cpp calls. The declarations follow the driver's ABI,
+// with opaque pointers for handles, ints for devices and 64-bit integers for device addresses, so that a
+// build needs no CUDA headers.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -7,7 +8,8 @@
 
 namespace zellige::run {
 
-/// CUlaunchAttribute (cluster size along x, y and z, or 1 for an early start) and CUlaunchConfig.
+/// The driver's CUlaunchAttribute and CUlaunchConfig. The value is the cluster size along x, y and z, or 1
+/// for programmatic stream serialization.
 struct LaunchAttribute {
   static constexpr int cluster_dimension = 4, programmatic_stream_serialization = 6;
   int id = 0, padding = 0;
@@ -22,6 +24,7 @@ struct LaunchConfiguration {
 };
 static_assert(sizeof(LaunchConfiguration) == 56);
 
+/// The driver's functions; driver_table.cpp has their names in CUDA. All return a CUresult.
 struct Driver {
   int (*init)(unsigned);
   int (*driver_version)(int*);
@@ -65,16 +68,18 @@ struct Driver {
   int (*graph_launch)(void*, void*);
   int (*graph_destroy)(void*);
   int (*graph_exec_destroy)(void*);
-  int (*launch_ex)(const LaunchConfiguration*, void*, void**, void**);  // nullptr: a driver before 11.8
+  int (*launch_ex)(const LaunchConfiguration*, void*, void**, void**);  // nullptr with drivers before 11.8
   int (*parameter)(void*, std::size_t index, std::size_t* offset,
                    std::size_t* bytes);  // nullptr: before 12.4
 };
 
-/// Returns the loaded and initialized driver. Throws Error if there is none.
+/// Returns the driver's functions. Loads and initializes the driver on the first call; throws Error if there
+/// is none.
 const Driver& driver();
 
-/// Throws with the driver's message if the status is not success; if the status breaks the context, with the
-/// kernel's name (run/gpu_fault.hpp).
+/// Throws Error with the driver's message if `status` is not CUDA_SUCCESS; `doing` says what failed. Throws
+/// Fault if a kernel is at fault; if the error breaks the context, the message names the kernel
+/// (run/gpu_fault.hpp).
 void check(int status, const std::string& doing);
 
 }  // namespace zellige::run

@@ -1,6 +1,6 @@
-// Writes the tensors and source code of a run to files: FOLDER/GRAPH/ with graph.json, input_X0.npy,
-// output_Y0.npy and output_Y0.reference.npy, intermediate_t3.npy and its reference, and the program as
-// NAME.cu and NAME.manifest.json.
+// Writes the tensors and the source code of a run to the folder FOLDER/GRAPH, for inspection and bug reports:
+// graph.json, NAME.cu and NAME.manifest.json, input_X0.npy, output_Y0.npy with output_Y0.reference.npy, and
+// intermediate_t3.npy with its reference.
 #pragma once
 #include <filesystem>
 #include <set>
@@ -15,22 +15,25 @@
 
 namespace zellige::run {
 
-/// Encodes a name as a part of a file name: letters, digits and _ - + = , @ [ ] stay, every other character
-/// becomes %XX, and a name that is too long ends in ~ and a hash. Different names give different results,
-/// which may differ in case only.
+/// Returns a tensor's or graph's name as part of a file name. Letters, digits and _ - + = , @ [ ] are kept,
+/// other characters become %XX, and a long name is cut and gets ~ and a hash. Different names give different
+/// results, which may differ in case only.
 std::string file_name(std::string_view name);
 
-/// Makes names that differ on a case-insensitive file system too: the second of two such names gets ~2.
+/// Makes file names that also differ on a file system that ignores case: the second of two such names gets
+/// ~2.
 class FileNames {
  public:
+  /// Returns the file name for `name`, different from all names returned before.
   std::string operator()(std::string_view name);
 
  private:
   std::set<std::string> taken_;  // in lower case
 };
 
-/// `reference` is null if it did not run on the whole graph, `program` and `storage` if only the reference
-/// ran, `storage` if the program did not finish. Writes all files or none; throws if one cannot be written.
+/// Writes all files, or none if one cannot be written; then it throws Error. `reference` is null if it did
+/// not evaluate the whole graph. `program` is null if no program ran, and `storage` (the bytes of the
+/// manifest's tensors) is null if the program did not finish.
 void dump(Outputs&, const std::filesystem::path& folder, const graph::KernelGraph&, const graph::InputChoice&,
           const graph::Reference* reference, const emit::Program* program, const std::vector<Bytes>* storage);
 

@@ -17,6 +17,7 @@
 namespace zellige::run {
 namespace {
 
+// Returns the milliseconds since `start`.
 using Clock = std::chrono::steady_clock;
 double ms_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
@@ -24,12 +25,14 @@ double ms_since(Clock::time_point start) {
 
 using Entry = void (*)(emulate::Launch&);
 
+// The compiled library of a program; unloaded when destroyed.
 struct Loaded {
   explicit Loaded(const std::filesystem::path& path)
       : file(path), handle(dlopen(file.path().c_str(), RTLD_NOW | RTLD_LOCAL)) {
     if (!handle) fault("emulator: the compiled kernel does not load: {}", dlerror());
   }
   ~Loaded() { dlclose(handle); }
+  // Returns the library's entry function of a kernel. Throws Fault if there is none.
   Entry entry(const std::string& kernel) const {
     void* at = dlsym(handle, ("emulate_" + kernel).c_str());
     if (!at)
@@ -37,12 +40,14 @@ struct Loaded {
             kernel);
     return reinterpret_cast<Entry>(at);
   }
-  const PrivateFile file;  // the emulator reports its lines while it is loaded
+  // must exist as long as the library is loaded: the emulator reads source lines from it
+  const PrivateFile file;
   void* handle;
 };
 
-// The tensors of a run in the emulator's device memory. Intermediates share one workspace at the manifest's
-// offsets, so that two of them may overlap; a kernel that writes one invalidates the other.
+// The tensors of a run, in the emulator's device memory. Intermediates are at the manifest's offsets of one
+// workspace, so two of them may overlap: a kernel that writes one makes the overlapping bytes of the other
+// uninitialised.
 class DeviceMemory {
  public:
   DeviceMemory(const emit::Manifest& m, std::vector<Bytes>& storage)
@@ -60,14 +65,14 @@ class DeviceMemory {
 
   emulate::Buffer& operator[](int t) { return buffers_[static_cast<std::size_t>(t)]; }
 
-  /// Called before a launch writes: tensors that overlap its outputs lose their contents, which are saved for
-  /// the caller.
+  /// Prepares a launch: saves the contents of tensors that overlap its outputs to `storage`, and makes them
+  /// uninitialised.
   void take(const emit::KernelLaunch& k) {
     for (std::size_t a = 0; a < k.tensors.size(); ++a)
       if (k.writes[a]) take(static_cast<std::size_t>(k.tensors[a]));
   }
 
-  /// Copies the contents back to the caller.
+  /// Copies the contents to `storage`, except those that `take` has saved.
   void give_back() {
     for (std::size_t i = 0; i < buffers_.size(); ++i)
       if (manifest_.tensors[i].memory >= 0)
@@ -79,7 +84,7 @@ class DeviceMemory {
   }
 
  private:
-  // The gaps between the elements of an input are poison, which must not be read.
+  // Copies an input's bytes. Padding between its elements stays uninitialised and must not be read.
   static void fill(emulate::Buffer& b, const emit::TensorPlace& t, const Bytes& bytes) {
     std::memcpy(b.data(), bytes.data(), bytes.size());
     const std::int64_t elements = graph::size(t.shape) * graph::bytes(t.dtype);
@@ -108,7 +113,7 @@ class DeviceMemory {
   std::vector<Bytes>& storage_;
   emulate::Buffer workspace_;
   std::vector<emulate::Buffer> buffers_;
-  std::set<std::size_t> taken_;
+  std::set<std::size_t> taken_;  // tensors whose contents have been saved and overwritten
 };
 
 emulate::dim3 narrow(const graph::Dim3& d) {

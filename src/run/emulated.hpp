@@ -1,5 +1,5 @@
-// Runs an emitted program on the emulator: compiles it with the host compiler, then runs and checks every
-// block and thread.
+// Runs a program on the emulator: compiles its source code with the host compiler, then runs its kernels on
+// the CPU, where every memory access is checked.
 #pragma once
 #include <string>
 #include <utility>
@@ -12,28 +12,32 @@
 
 namespace zellige::run {
 
+/// Result of one launch.
 struct EmulatedKernel {
   std::string name;
   emulate::Counters counters;
   double run_ms = 0;
 };
 
+/// Result of running a program on the emulator.
 struct EmulatedRun {
   std::vector<EmulatedKernel> kernels;
   std::vector<emulate::Finding> findings;
-  bool complete = true;  // false: a launch was aborted at a divergence, and the later ones did not run
+  // false: a launch was ended by a finding such as a deadlock, and the later launches did not run
+  bool complete = true;
+  /// Time of the compilation; that of the original compilation if compile_cached.
   double compile_ms = 0;
   bool compile_cached = false;
-  std::string note;  // on the cache: HostLibrary::note
+  std::string note;  // what is wrong with an invalid cache entry (HostLibrary::note), else ""
   double run_ms = 0;
 };
 
-/// Runs every launch of the manifest once, with `workers` host threads (0: one per core). `storage` holds the
-/// bytes of each of the manifest's tensors before and after the run. Inputs count as initialized; everything
-/// else is poison, which must not be read.
+/// Runs every launch of the manifest once, with `workers` host threads (0: one per core). `storage` has the
+/// bytes of each of the manifest's tensors, before and after the run. Only inputs count as initialized.
+/// Throws Error without a compiler, and Fault if the source code does not compile.
 EmulatedRun run_emulated(const emit::Program&, std::vector<Bytes>& storage, const Cache&, int workers = 0);
 
-/// Nonzero counters, by name.
+/// Returns the nonzero counters, by name.
 std::vector<std::pair<std::string, std::uint64_t>> named(const emulate::Counters&);
 
 }  // namespace zellige::run

@@ -19,6 +19,7 @@ namespace zellige::run {
 namespace fs = std::filesystem;
 namespace {
 
+// Closes a file descriptor.
 struct Descriptor {
   int fd;
   ~Descriptor() {
@@ -63,8 +64,7 @@ void create_folders(const fs::path& folder) {
 }
 
 void write_whole(const fs::path& file, std::string_view content, unsigned mode) {
-  // A device or a pipe cannot be replaced by renaming: it is written directly, and nothing can be left
-  // half-written.
+  // A device or a pipe cannot be replaced by renaming; it is written directly.
   struct stat kind;
   const bool special = ::stat(file.c_str(), &kind) == 0 && !S_ISREG(kind.st_mode) && !S_ISDIR(kind.st_mode);
   if (special) {

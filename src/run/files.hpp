@@ -1,5 +1,5 @@
-// Writes files atomically; errors name the path and the reason. The cache uses these functions; files that
-// the user asked for are written by run/outputs.hpp.
+// Reads files, and writes files atomically. Functions throw Error with the path and the reason. They serve
+// the cache and other internal files; run/outputs.hpp writes the files that a user asks for.
 #pragma once
 #include <filesystem>
 #include <optional>
@@ -8,24 +8,26 @@
 
 namespace zellige::run {
 
-/// Writes under a unique name in the same folder, then renames. `mode`: of the file, less the process's
-/// umask.
+/// Writes a file under a unique name in the same folder, and renames it. `mode`: the file's permissions, less
+/// the process's umask. Writes to a device or a pipe directly.
 void write_whole(const std::filesystem::path&, std::string_view content, unsigned mode = 0666);
-/// Writes a file that must not exist yet. Returns 0, or the errno of the failure.
+/// Creates and writes a file that must not exist yet. Returns 0, or the errno of the failure.
 int write_new(const std::filesystem::path&, std::string_view content, unsigned mode = 0666);
+/// Returns the content of a file.
 std::string read_whole(const std::filesystem::path&);
+/// Creates a folder and its missing parents.
 void create_folders(const std::filesystem::path&);
 
-/// Reads a file sequentially and no further than requested: it may be a pipe, or endless.
+/// Reads a file from its start and no further than requested, because it may be a pipe or endless.
 class FileReader {
  public:
   explicit FileReader(std::filesystem::path);
   ~FileReader();
   FileReader(const FileReader&) = delete;
 
-  /// The next bytes; fewer at the end of the file.
+  /// Returns the next bytes; fewer than `bytes` only at the end of the file.
   std::string next(std::size_t bytes);
-  /// The total size, if it is known in advance.
+  /// Returns the total size in bytes; nullopt unless it is a regular file.
   std::optional<std::size_t> size() const;
 
  private:
@@ -33,10 +35,10 @@ class FileReader {
   int fd_;
 };
 
-/// In lower case: equal results for names that a case-insensitive file system considers the same.
+/// Returns the name in lower case: equal for names that a file system that ignores case considers equal.
 std::string folded(std::string name);
 
-/// A file name that no other process or thread uses, made of host, process and a counter.
+/// Returns a file name that no other process or thread uses, made of host, process, start time and a counter.
 std::string unique_name(std::string_view suffix);
 
 }  // namespace zellige::run

@@ -10,8 +10,7 @@
 
 namespace zellige::run {
 
-/// Row indices must be in range. All of them are checked, because a sample of the outputs may not depend on
-/// the bad ones.
+/// Checks all indices, because a sample of the outputs might not depend on the wrong ones.
 void check_numbers(const graph::Numbers& numbers, const graph::Array& a, const std::string& which) {
   if (numbers.rows == 0) return;
   std::vector<bool> seen(static_cast<std::size_t>(numbers.rows), false);
@@ -50,7 +49,8 @@ graph::GivenInputs given_inputs(const graph::KernelGraph& g, const InputFiles& f
     graph::round_to(t.dtype, values.data(), static_cast<std::int64_t>(values.size()));
     for (double& v : values)
       if (v != v)
-        v = std::numeric_limits<double>::quiet_NaN();  // canonical: some NaN bits mean "never written"
+        // one NaN for all: other bits of a NaN mean "never written"
+        v = std::numeric_limits<double>::quiet_NaN();
     graph::Array array{t.shape, std::move(values)};
     check_numbers(numbers[at], array,
                   fmt::format("{}: input {} of graph {}", graph::shown(file), name, g.name));

@@ -1,4 +1,4 @@
-// Inputs that the user provides as .npy files.
+// Reads the input tensors of a run that the user provides as .npy files.
 #pragma once
 #include <string>
 #include <utility>
@@ -10,14 +10,16 @@
 
 namespace zellige::run {
 
-/// Input name and file, as passed to --input.
+/// Pairs of an input's name and a file, as --input takes them.
 using InputFiles = std::vector<std::pair<std::string, std::string>>;
 
-/// Throws Error if an index is out of range, or is repeated where rows are written; `which` names the input.
+/// Checks an input that holds row indices of a gather or scatter. Throws Error if an index is out of range,
+/// or if an index of a scatter occurs twice. `which` names the input in messages.
 void check_numbers(const graph::Numbers&, const graph::Array&, const std::string& which);
 
-/// Throws Error if the graph has no such input, if a file cannot be read, or if its dtype or shape is not the
-/// input's. NumPy has no bfloat16: such an input is provided as float32, and rounded.
+/// Reads the files. Throws Error if the graph has no input of a name, if a file cannot be read, if its dtype
+/// or shape is not the input's, or if check_numbers throws. NumPy has no bfloat16: files of bfloat16 inputs
+/// are float32, and their values are rounded.
 graph::GivenInputs given_inputs(const graph::KernelGraph&, const InputFiles&);
 
 }  // namespace zellige::run

@@ -9,9 +9,9 @@
 namespace zellige::run {
 namespace {
 
-constexpr std::int64_t guard_bytes = 256;  // guard bytes after every tensor, to detect out-of-bounds writes
+constexpr std::int64_t guard_bytes = 256;  // after every tensor, to detect writes beyond its end
 
-// Fills the shared memory of every multiprocessor with NaN: otherwise it would hold what the last kernel
+// A kernel that fills shared memory with NaN. Without it, shared memory would hold what the previous kernel
 // wrote.
 constexpr const char* poison_ptx = R"(
 .version 7.0
@@ -38,14 +38,15 @@ again:
 }
 )";
 
-/// The output that takes a tensor's memory, or the tensor itself.
+/// Returns the output that is stored in the memory of the input `tensor`; if there is none, `tensor` itself.
 std::size_t result_in(const emit::Manifest& m, std::size_t tensor) {
   for (std::size_t i = 0; i < m.tensors.size(); ++i)
     if (m.tensors[i].memory == static_cast<int>(tensor)) return i;
   return tensor;
 }
 
-// Device addresses of the manifest's tensors.
+// Device memory for the manifest's tensors: a workspace for intermediates, and one allocation per other
+// tensor.
 class Memory {
  public:
   Memory(const emit::Manifest& m, const std::vector<Bytes>& storage)
@@ -64,7 +65,7 @@ class Memory {
     return t.role == emit::Role::intermediate ? workspace_.address() + static_cast<std::uint64_t>(t.offset)
                                               : owned_[i].address();
   }
-  /// Restores the state before the first launch.
+  /// Fills workspace and outputs with poison, as before the first launch.
   void poison() {
     workspace_.fill(0xff);
     for (std::size_t i = 0; i < owned_.size(); ++i)
@@ -73,18 +74,19 @@ class Memory {
   void upload(std::size_t i, const Bytes& values) {
     owned_[i].upload(values.data(), static_cast<std::int64_t>(values.size()));
   }
-  std::int64_t bytes() const {  // of one set of inputs and outputs
+  std::int64_t bytes() const {  // size of the inputs and outputs
     std::int64_t sum = 0;
     for (const DeviceBytes& b : owned_) sum += b.bytes();
     return sum;
   }
-  /// Allocates one more set of inputs, with the same values, and outputs; no intermediates, which all
-  /// evaluations share.
+  /// Allocates a copy of the inputs and outputs. Intermediates are not copied: all evaluations share the
+  /// workspace.
   std::vector<DeviceBytes> another() const {
     std::vector<DeviceBytes> set;
     for (const DeviceBytes& b : owned_) set.emplace_back(b.bytes()).copy(b);
     return set;
   }
+  // Downloads a tensor. Throws Fault if the bytes after its end have been overwritten.
   void fetch(std::size_t i, Bytes& into) const {
     const emit::TensorPlace& t = manifest_.tensors[i];
     const auto bytes = static_cast<std::int64_t>(into.size());
@@ -103,21 +105,23 @@ class Memory {
   std::vector<DeviceBytes> owned_;
 };
 
+// Fills the shared memory of all multiprocessors with NaN; `bytes`: largest shared memory per block of the
+// program.
 void poison_shared_memory(Stream& stream, std::int64_t bytes) {
   bytes = std::max<std::int64_t>(bytes, 48 * 1024);
   const Module module(poison_ptx);
   const Function poison = module.function("poison", "poison", bytes);
-  // More blocks than multiprocessors, each so large that few fit on one.
+  // There are more blocks than multiprocessors, and each is so large that few fit on one.
   stream.launch(poison, {{1024, 1, 1}, {256, 1, 1}, bytes}, {{static_cast<std::uint64_t>(bytes)}});
   stream.wait();
 }
 
-/// Launches the program as one unit, with its kernels overlapping, and then overlapping with another
-/// evaluation. Returns how its outputs differ from those of its kernels run one by one, or "".
+/// Runs the program twice in a CUDA graph in which its kernels overlap with each other and with the previous
+/// evaluation. Returns how its outputs differ from those in `storage`; "" if they are equal.
 std::string differs_as_a_unit(Stream& stream, const BoundProgram& bound, Memory& memory,
                               const emit::Manifest& m, const std::vector<Bytes>& storage) {
   memory.poison();
-  bool changed = false;  // inputs, which would differ in the second evaluation
+  bool changed = false;  // some input is overwritten: a second evaluation would have other inputs
   for (std::size_t t = 0; t < m.tensors.size(); ++t)
     if (result_in(m, t) != t) changed = true, memory.upload(t, storage[t]);
   const CapturedGraph twice(stream, [&] {
@@ -141,6 +145,7 @@ std::string differs_as_a_unit(Stream& stream, const BoundProgram& bound, Memory&
   return "";
 }
 
+// Measures the time of an evaluation; `brief`: with fewer rounds.
 Times timed(Stream& stream, const LoadedProgram& program, const BoundProgram& bound, const Memory& memory,
             Timing how, bool brief = false) {
   if (how == Timing::hot) return time_hot(stream, bound);

@@ -1,4 +1,4 @@
-// Runs an emitted program on the GPU through the driver API.
+// Runs a program on the GPU, and measures its time.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,28 +10,34 @@
 
 namespace zellige::run {
 
+/// A kernel's registers and local memory (spills) per thread.
 struct GpuKernel {
   std::string name;
   int registers = 0, local_bytes = 0;
 };
 
+/// Result of running a program on the GPU.
 struct GpuRun {
   std::vector<GpuKernel> kernels;
-  double run_ms = 0;  // upload, first launch of everything, download
-  // how the outputs of the program as one unit differ from those of its kernels one by one; else ""
+  double run_ms = 0;  // upload, first launch of all kernels, download
+  // how the outputs differ if the kernels overlap, as one unit, from the outputs of kernels run one by one;
+  // "" if they are equal
   std::string fault;
-  Times times;  // of the whole program, if requested
+  Times times;  // of the whole program, if timing is requested
 };
 
-/// Runs every launch of the manifest once, each after the previous one has ended; then the program twice as
-/// one unit, captured in a CUDA graph, in which its kernels may overlap. `storage` holds the bytes of each
-/// tensor, and on return those after the first run; an intermediate's are those left by the last kernel that
-/// writes it. Outputs and workspace start as in `storage` (poisoned), shared memory as NaN. Throws if a
-/// kernel wrote beyond a tensor's end.
+/// Runs a program in two ways:
+/// 1. Every kernel once, each after the previous one has ended.
+/// 2. If some kernel uses programmatic dependent launch: the program twice in one CUDA graph, in which its
+///    kernels may overlap. The outputs must be the same.
+///
+/// `storage` has the bytes of each of the manifest's tensors; on return it has those after the first way.
+/// Before it, outputs and workspace have the bytes of `storage` (poison), and shared memory is NaN. Throws
+/// Fault if a kernel has written beyond the end of a tensor.
 GpuRun run_on_gpu(const emit::Manifest&, const Cubin&, std::vector<Bytes>& storage, Timing = Timing::off);
 
-/// Microseconds per evaluation, one sample per round, for tuning: Timing::rotated, shortened, without any
-/// checks.
+/// Returns microseconds per evaluation of the program, one sample per round. For tuning: as Timing::rotated,
+/// with fewer rounds, and without checking results.
 std::vector<double> measure_on_gpu(const emit::Manifest&, const Cubin&, std::vector<Bytes>& storage);
 
 }  // namespace zellige::run

@@ -7,6 +7,7 @@
 namespace zellige::run {
 namespace {
 
+// Adds the headers that the text of the file `from` includes, directly or through other headers, to `seen`.
 void walk(std::string_view text, std::string_view from, std::set<const Header*>& seen) {
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
@@ -48,7 +49,7 @@ const Header* included(std::string_view line, std::string_view from) {
 std::vector<const Header*> closure(std::string_view text) {
   std::set<const Header*> seen;
   walk(text, "", seen);
-  return {seen.begin(), seen.end()};  // pointers into one table: in the order of the paths
+  return {seen.begin(), seen.end()};  // pointers into the table of headers, and so sorted by path
 }
 
 }  // namespace zellige::run

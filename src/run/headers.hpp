@@ -1,4 +1,5 @@
-// The headers <zellige/...> embedded in this binary at build time (cmake/embed.cmake).
+// Finds the headers <zellige/...> that are embedded in this binary at build time (cmake/embed.cmake), so that
+// compiling a program needs no installed files.
 //
 //   for (const Header* h : closure(program.source)) pass_to_nvrtc(h->path, h->text);
 #pragma once
@@ -12,22 +13,22 @@
 namespace zellige::run {
 
 struct Header {
-  std::string_view path;  // as included: zellige/block.hpp
+  std::string_view path;  // as in an #include: zellige/block.hpp
   std::string_view text;
 };
 
-/// All of them, by path.
+/// Returns all headers, sorted by path.
 std::span<const Header> headers();
 
-/// The header with that path, or null.
+/// Returns the header with that path; null if there is none.
 const Header* find_header(std::string_view path);
 
-/// The embedded header that an #include line of the file at `from` ("" for emitted source code) names, if
-/// any.
+/// Returns the embedded header that a line of source code includes; null if it includes none. `from`: path of
+/// the file that contains the line, "" for a program's source code.
 const Header* included(std::string_view line, std::string_view from);
 
-/// The headers that source code includes, transitively, by path. Conditions are not evaluated: all branches
-/// count.
+/// Returns the headers that source code includes, directly or through other headers, sorted by path.
+/// Preprocessor conditions are not evaluated: the includes of all branches count.
 std::vector<const Header*> closure(std::string_view text);
 
 }  // namespace zellige::run

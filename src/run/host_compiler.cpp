@@ -17,7 +17,8 @@ struct Compiler {
   std::string path, version;
 };
 
-/// `who`: the component that needs it, for the message if there is none.
+/// Returns the compiler and its version, found once. Throws Error if there is none; `who` names the component
+/// that needs it.
 const Compiler& compiler(const std::string& who = "emulator") {
   static const Compiler found = [&] {
     const char* own = std::getenv("ZELLIGE_CXX");
@@ -34,9 +35,9 @@ const Compiler& compiler(const std::string& who = "emulator") {
   return found;
 }
 
-// -O1: enough to inline accessors, at half of -O2's compile time. Frame pointers and line tables let the
-// emulator report the source line of a finding. Kernel variables that are declared and not written hold a
-// pattern (emulate/registers.hpp), whose constructor g++ must not eliminate as dead.
+// -O1 inlines accessors and takes half of -O2's time. Frame pointers and line tables let the emulator report
+// source lines. Unwritten variables hold a pattern (zellige/emulate/registers.hpp); -fno-lifetime-dse keeps
+// g++ from removing the constructors that replace it.
 const std::vector<std::string>& flags() {
   static const std::vector<std::string> all = [] {
     std::vector<std::string> f = {"-std=c++20",
@@ -48,7 +49,7 @@ const std::vector<std::string>& flags() {
                                   "-shared",
                                   "-DZELLIGE_EMULATE",
                                   "-ftrivial-auto-var-init=pattern"};
-    // A library with unique symbols would never be unloaded.
+    // With unique symbols, a library would never be unloaded.
     if (compiler().version.find("clang") == std::string::npos)
       f.insert(f.end(), {"-fno-lifetime-dse", "-fno-gnu-unique"});
     return f;
@@ -56,7 +57,7 @@ const std::vector<std::string>& flags() {
   return all;
 }
 
-// An intact file with this content is not written again.
+// Writes a file in the cache unless it has this content already. Returns its path.
 fs::path ensure(const Cache& cache, const fs::path& below_root, std::string_view content) {
   const fs::path file = cache.folder(below_root.parent_path()) / below_root.filename();
   std::error_code none;
@@ -65,7 +66,7 @@ fs::path ensure(const Cache& cache, const fs::path& below_root, std::string_view
   return file;
 }
 
-// The lines of a log with errors; all of a short log.
+// Returns the first five lines with errors of a compiler's log; a short log unchanged.
 std::string shortened(const std::string& log) {
   if (log.size() < 2000) return log;
   std::string errors;
@@ -124,8 +125,8 @@ HostLibrary compile_for_emulator(const std::string& source, const std::string& n
   const fs::path made = cache.scratch("so");
   std::vector<std::string> command = {c.path};
   command.insert(command.end(), flags().begin(), flags().end());
-  // g++ writes file names unescaped into the assembler code: it runs in the cache's folder, so that the
-  // cache's path is in none of them.
+  // g++ writes file names unescaped into assembler code. It runs in the cache's folder with relative paths,
+  // so that special characters in the cache's path do no harm.
   const auto below = [&](const fs::path& file) { return file.lexically_relative(cache.root()).string(); };
   for (const std::string& word :
        {std::string("-I"), below(header_folder(cache)), std::string("-x"), std::string("c++"),

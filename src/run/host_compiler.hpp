@@ -1,5 +1,6 @@
-// Compiles CUDA source code to a shared library for the emulator, with g++ (or $ZELLIGE_CXX). Zellige's
-// headers come from the binary: they are written into the cache under a name that is their content's hash.
+// Compiles a program's CUDA source code to a shared library for the emulator, with g++ or the compiler in
+// $ZELLIGE_CXX. Zellige's headers are embedded in the binary; they are written into the cache, to a folder
+// named by the hash of their content.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -8,23 +9,25 @@
 
 namespace zellige::run {
 
+/// A compiled library.
 struct HostLibrary {
   std::filesystem::path file;
-  double compile_ms = 0;  // that of the original compilation if `cached`
+  double compile_ms = 0;  // time of the compilation; that of the original one if `cached`
   bool cached = false;
-  std::string note;  // why an entry of the cache was not used; else ""
+  std::string note;  // what is wrong with an invalid cache entry; else ""
 };
 
-/// Path of the compiler; `who` is the component that needs it, for the error message.
+/// Returns the path of the compiler. Throws Error if there is none; `who` names the component that needs it.
 std::string host_compiler(const std::string& who);
 
-/// The include folder, which contains zellige/block.hpp.
+/// Writes the headers into the cache, and returns the folder for the compiler's option -I.
 std::filesystem::path header_folder(const Cache&);
 
-/// Writes source code to a file NAME.cu in the cache, for compilers and for inspection.
+/// Writes source code to a file NAME.cu in the cache, for compilers and for inspection. Returns its path.
 std::filesystem::path source_file(const std::string& source, const std::string& name, const Cache&);
 
-/// Throws Error if there is no compiler; throws with the first errors if it rejects the source code.
+/// Compiles source code, or finds the library in the cache. Throws Error if there is no compiler, and Fault
+/// with the first errors if it rejects the source code.
 HostLibrary compile_for_emulator(const std::string& source, const std::string& name, const Cache&);
 
 }  // namespace zellige::run

@@ -1,4 +1,4 @@
-// A shared library that is loaded on first use, so that the binary runs on machines without it.
+// Loads a shared library at run time, so that Zellige's binary runs on machines without it.
 #pragma once
 #include <optional>
 #include <string>
@@ -6,22 +6,23 @@
 
 namespace zellige::run {
 
+/// A loaded shared library, never unloaded.
 class Library {
  public:
-  /// Loads the first of `names` that exists; throws Error with every name and the loader's reason for the
-  /// last.
+  /// Loads the first of `names` that can be loaded. Throws Error with all names, and the loader's reason for
+  /// the last one; `what` names the library in words.
   static Library open(const std::string& what, const std::vector<std::string>& names);
 
-  /// Loads the library that the environment variable names, and no other: throws Error with the loader's
-  /// reason. Returns nothing if it is not set.
+  /// Loads the library that an environment variable names. Returns nullopt if the variable is not set; throws
+  /// Error with the loader's reason if the library cannot be loaded.
   static std::optional<Library> named(const char* variable);
 
-  /// Fills a function pointer; throws Error if the library lacks the symbol.
+  /// Sets a function pointer to a symbol of the library. Throws Error if the library lacks it.
   template <class F>
   void bind(F*& function, const char* symbol) const {
     function = reinterpret_cast<F*>(address(symbol));
   }
-  /// The same; nullptr if the library lacks the symbol.
+  /// Sets a function pointer to a symbol of the library; to nullptr if the library lacks it.
   template <class F>
   void bind_if_there(F*& function, const char* symbol) const {
     function = reinterpret_cast<F*>(address_if_there(symbol));
@@ -32,7 +33,7 @@ class Library {
   void* address(const char* symbol) const;
   void* address_if_there(const char* symbol) const;
 
-  void* handle_ = nullptr;  // never closed: GPU libraries do not support that
+  void* handle_ = nullptr;  // GPU libraries do not support being closed
   std::string path_;
 };
 
