@@ -90,8 +90,8 @@ struct GroupConvergence {
 };
 
 /// The last access to this block's shared memory by a warp of another block of the cluster.
-struct Touch {  // time of the accessing warp
-  std::uint32_t epoch = 0;
+struct Touch {
+  std::uint32_t epoch = 0;  // time of the accessing warp
   std::uint16_t thread = 0;
   Site site{};
   const char *verb = "", *kind = "";  // for the message: "arrives at", "mbarrier"

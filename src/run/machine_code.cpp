@@ -9,8 +9,8 @@
 namespace zellige::run {
 namespace {
 
-/// An instruction with a descriptor operand: the lowest 12 bits of its 128, the position of the register
-/// number, and an offset added to it.
+/// The encoding of an instruction with a descriptor operand: the lowest 12 bits of its 128 bits, the position
+/// of the register number in bits, and an offset that is added to the number.
 struct Form {
   std::string_view name;
   unsigned opcode;
@@ -18,8 +18,8 @@ struct Form {
   int add = 0;
 };
 
-// The last LDGSTS has a shared-memory address with a uniform part: one field holds the register of that part,
-// and the descriptor begins in the next register.
+// The LDGSTS with add 1 has a uniform register as part of its shared memory address, and the descriptor
+// starts at the register after it.
 constexpr std::array forms = {
     Form{"LD", 0x980, 32},        Form{"LDG", 0x981, 32},      Form{"ST", 0x985, 64},
     Form{"STG", 0x986, 64},       Form{"RED", 0x98e, 64},      Form{"ATOMG", 0x9a3, 64},
@@ -28,9 +28,10 @@ constexpr std::array forms = {
     Form{"UTMASTG", 0x3b5, 40},   Form{"UTMAREDG", 0x3b6, 40}, Form{"UBLKCP", 0x3ba, 40},
     Form{"UBLKRED", 0x3bb, 40},   Form{"UBLKPF", 0x3bc, 40},
 };
-constexpr int no_register = 63;  // URZ
+constexpr int no_register = 63;  // URZ: no descriptor
 constexpr std::size_t instruction_bytes = 16;
 
+// Returns the value of type T at byte `at`. Throws Error if it is not within the bytes.
 template <class T>
 T read(std::string_view bytes, std::uint64_t at) {
   if (at > bytes.size() || bytes.size() - at < sizeof(T))
@@ -44,7 +45,7 @@ struct Section {
   std::string_view name, bytes;
 };
 
-/// The sections of a 64-bit ELF file.
+/// Returns the sections of a 64-bit ELF file. Throws Error if one exceeds the file.
 std::vector<Section> sections(std::string_view elf) {
   if (!elf.starts_with("\177ELF\2"))
     fail("cubin: expected a 64-bit ELF file, found {} other bytes", elf.size());
@@ -74,10 +75,10 @@ std::vector<Section> sections(std::string_view elf) {
   return all;
 }
 
-constexpr std::string_view code_section = ".text.";  // followed by the kernel's name
+constexpr std::string_view code_section = ".text.";  // prefix of the name of a kernel's code section
 
-/// The attributes of a kernel's section .nv.info.NAME: a format byte and a number byte, then 16 bits of data,
-/// or of the data's size in bytes.
+/// Reads the attributes in a kernel's section .nv.info.NAME: each has a format byte, a number byte, and 16
+/// bits of data. With format 4 the 16 bits are the size in bytes of the data that follows.
 void read_attributes(std::string_view info, KernelInterface& k) {
   constexpr int counted = 4;
   constexpr int max_threads = 0x05, parameter = 0x17, cta_per_cluster = 0x3d;
@@ -96,7 +97,7 @@ void read_attributes(std::string_view info, KernelInterface& k) {
                         read<std::uint32_t>(bytes, 8)};
     };
     if (number == parameter) {
-      // An index, the parameter's ordinal and offset, and its size above 18 bits of flags.
+      // The data: an index, the parameter's ordinal and offset, and its size above 18 bits of flags.
       const std::size_t ordinal = read<std::uint16_t>(bytes, 4);
       if (ordinal >= k.parameter_bytes.size()) k.parameter_bytes.resize(ordinal + 1);
       k.parameter_bytes[ordinal] = read<std::uint32_t>(bytes, 8) >> 18;

@@ -1,12 +1,13 @@
-// Inspects a cubin without a GPU: its kernels' parameters, and a ptxas bug in the machine code that ends a
-// kernel in an illegal instruction (docs/reference/hardware.md): a cache policy in an odd uniform register.
+// Reads a cubin without a GPU or a disassembler: its kernels' parameters, and instructions that take a memory
+// descriptor from an odd uniform register. A bug of ptxas produces such instructions for cache policies; they
+// end a kernel in an illegal instruction (docs/reference/hardware.md).
 //
 //   for (const Descriptor& d : odd_descriptors(cubin)) fmt::print("{}\n", to_string(d));
 //   // kernel linear_k0: the LDGSTS at byte 0x280 takes its descriptor from UR1
 //
-// Every load, store and copy of global memory names a descriptor, 64 bits in a pair of uniform registers that
-// begins at an even one. Its position in the instruction word is the same from sm_80 to sm_120 (checked
-// against nvdisasm by tests/run/machine_code_test.cpp), so neither a disassembler nor a GPU is needed.
+// Every load, store and copy of global memory names a descriptor of 64 bits, in a pair of uniform registers
+// that must start at an even register. The position of the register number in the instruction is the same
+// from sm_80 to sm_120; tests/run/machine_code_test.cpp compares it with nvdisasm.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -17,37 +18,38 @@
 
 namespace zellige::run {
 
-/// A descriptor operand of an instruction.
+/// The descriptor operand of an instruction.
 struct Descriptor {
   std::string kernel;
-  std::int64_t offset = 0;       // of the instruction, in bytes from the kernel's start
-  std::string_view instruction;  // LDGSTS, LDG, ...
-  int uniform_register = 0;      // the descriptor's first register
+  std::int64_t offset = 0;       // of the instruction, in bytes from the start of the kernel
+  std::string_view instruction;  // mnemonic: LDGSTS, LDG, ...
+  int uniform_register = 0;      // the first register of the pair
 };
 
-/// All descriptors in a cubin, in file order; an instruction that could have one and has none counts as UR0
-/// or another even register. Throws Error if the bytes are not a cubin with complete sections.
+/// Returns all descriptor operands in a cubin, in file order. An instruction without its optional descriptor
+/// may count as one with an even register. Throws Error if the bytes are not a cubin with complete sections.
 std::vector<Descriptor> descriptors(std::string_view cubin);
 
-/// Those in odd registers.
+/// Returns the descriptor operands that start at an odd register; otherwise as `descriptors`.
 std::vector<Descriptor> odd_descriptors(std::string_view cubin);
 
-/// "kernel linear_k0: the LDGSTS at byte 0x280 takes its descriptor from UR1"
+/// Returns the operand in words: "kernel linear_k0: the LDGSTS at byte 0x280 takes its descriptor from UR1".
 std::string to_string(const Descriptor&);
 
-/// The properties of a kernel that a cubin records.
+/// A kernel's properties that a cubin records.
 struct KernelInterface {
   std::string name;
-  std::vector<std::int64_t> parameter_bytes;  // in order
-  std::optional<std::int64_t> max_threads;    // of __launch_bounds__
-  std::optional<std::array<int, 3>> cluster;  // of __cluster_dims__
+  std::vector<std::int64_t> parameter_bytes;  // size in bytes of each parameter
+  std::optional<std::int64_t> max_threads;    // threads per block of __launch_bounds__, if given
+  std::optional<std::array<int, 3>> cluster;  // blocks per cluster of __cluster_dims__, if given
 };
 
-/// All kernels with machine code, in file order. Throws Error as `descriptors` does.
+/// Returns all kernels of a cubin, in file order. Throws Error if the bytes are not a cubin with complete
+/// sections.
 std::vector<KernelInterface> kernel_interfaces(std::string_view cubin);
 
-/// The compute capability that a cubin was compiled for: 90 for sm_90 and sm_90a; nothing if its ELF form is
-/// unknown.
+/// Returns the compute capability for which a cubin was compiled: 90 for sm_90 and sm_90a; nullopt if its ELF
+/// ABI version is unknown.
 std::optional<int> compute_capability(std::string_view cubin);
 
 }  // namespace zellige::run

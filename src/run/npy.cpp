@@ -21,7 +21,7 @@ constexpr Element elements[] = {{"'<f2'", graph::DType::f16},
                                 {"'|i1'", graph::DType::int8},
                                 {"'<i4'", graph::DType::int32}};
 
-// The value of `'key':` in the header's dictionary.
+// Returns the header from the value of the key on. Throws Error if the header lacks the key.
 std::string_view value_of(std::string_view header, std::string_view key, std::string_view where) {
   const std::size_t at = header.find(fmt::format("'{}':", key));
   if (at == header.npos) fail("{}: is no .npy file that can be read: its header has no '{}'", where, key);
@@ -30,6 +30,7 @@ std::string_view value_of(std::string_view header, std::string_view key, std::st
   return header;
 }
 
+// Parses a tuple such as "(2, 4096)". Throws Error if it is none.
 graph::Shape parse_shape(std::string_view text, std::string_view where) {
   graph::Shape shape;
   if (!text.starts_with('(')) fail("{}: is no .npy file that can be read: its shape is no tuple", where);
@@ -45,8 +46,10 @@ graph::Shape parse_shape(std::string_view text, std::string_view where) {
   return shape;
 }
 
-constexpr std::size_t start_bytes = magic.size() + 2;  // and the header's length
+constexpr std::size_t start_bytes = magic.size() + 2;  // magic and the header's length
 
+// Returns the header's length in bytes, from the first bytes of a file. Throws Error if they are not those of
+// a .npy file of version 1.0.
 std::size_t header_length(std::string_view start, std::string_view where) {
   if (!start.starts_with(magic) || start.size() < start_bytes)
     fail("{}: is no .npy file of version 1.0", where);
@@ -56,7 +59,7 @@ std::size_t header_length(std::string_view start, std::string_view where) {
   return byte(magic.size()) | byte(magic.size() + 1) << 8;
 }
 
-/// Does not read the values.
+/// Parses the header's dictionary; the result has no values.
 Npy parse_header(std::string_view header, std::string_view where) {
   Npy array;
   const std::string_view descr = value_of(header, "descr", where);
@@ -73,6 +76,7 @@ Npy parse_header(std::string_view header, std::string_view where) {
   return array;
 }
 
+// Returns the number of elements. Throws Error if it overflows.
 std::size_t count_of(const graph::Shape& shape, std::string_view where) {
   std::size_t count = 1;
   for (const std::int64_t n : shape) {
@@ -82,12 +86,14 @@ std::size_t count_of(const graph::Shape& shape, std::string_view where) {
   return count;
 }
 
-/// `bytes`: the number of element bytes found; with `more`, a lower bound.
+/// Throws Error for a file with a wrong number of bytes. `bytes`: size of the elements found; with `more`, a
+/// lower bound.
 [[noreturn]] void wrong_bytes(const Npy& array, std::size_t bytes, bool more, std::string_view where) {
   fail("{}: holds {}{} bytes of elements; its shape {} needs {} of {}", where, more ? "more than " : "",
        bytes, graph::to_string(array.shape), count_of(array.shape, where), graph::bytes(array.dtype));
 }
 
+// Converts little-endian elements to doubles.
 std::vector<double> values_of(graph::DType dtype, std::string_view bytes) {
   const auto width = static_cast<std::size_t>(graph::bytes(dtype));
   std::vector<double> values(bytes.size() / width);
@@ -116,7 +122,7 @@ std::string npy(graph::DType dtype, const graph::Shape& shape, const std::vector
   if (shape.size() == 1) extents += ",";
   std::string header =
       fmt::format("{{'descr': {}, 'fortran_order': False, 'shape': ({}), }}", descr, extents);
-  // Magic, length and header together fill a multiple of 64 bytes and end in a newline.
+  // Magic, length and header fill a multiple of 64 bytes together, and end in a newline.
   header.append(63 - (magic.size() + 2 + header.size()) % 64, ' ').push_back('\n');
 
   std::string file(magic);

@@ -1,8 +1,8 @@
-// NumPy's .npy files, version 1.0, little-endian and row-major.
+// Reads and writes NumPy's .npy files, version 1.0, little-endian and row-major.
 //
 //   write_whole("x.npy", npy(DType::f16, {2, 4096}, values));   // numpy.load("x.npy").dtype == float16
 //
-// NumPy has no bfloat16, e4m3 and e5m2: such values are written as float32, which holds them exactly.
+// NumPy has no bfloat16, e4m3 and e5m2; such values are written as float32, which represents them exactly.
 #pragma once
 #include <string>
 #include <string_view>
@@ -13,30 +13,35 @@
 
 namespace zellige::run {
 
-/// The dtype in which a tensor's values are written.
+/// Returns the dtype in which a tensor's values are written: f16, f32, int8 and int32 as they are, other
+/// dtypes as f32.
 graph::DType npy_dtype(graph::DType);
 
-/// The contents of a file. Values are rounded to the written type; a tensor's values already are.
+/// Returns the contents of a .npy file. Values are rounded to the written dtype, which changes nothing for a
+/// tensor's own values.
 std::string npy(graph::DType, const graph::Shape&, const std::vector<double>& values);
 
+/// An array read from a file.
 struct Npy {
   graph::DType dtype{};  // as in the file: f16, f32, int8 or int32
   graph::Shape shape;
   std::vector<double> values;
 };
 
-/// Reads files of npy() and NumPy with <f2, <f4, |i1 and <i4; `where` names the file in messages.
+/// Parses the contents of a row-major file with elements of <f2, <f4, |i1 or <i4. Throws Error for any other;
+/// `where` names the file in messages.
 Npy parse_npy(std::string_view bytes, std::string_view where);
 
-/// Reads a file no further than its header declares, so that it never waits for surplus elements or an end
-/// that does not come.
+/// A .npy file that is read no further than its header declares: reading from a pipe never waits for more
+/// bytes than needed, except for one byte that detects too long a file.
 class NpyFile {
  public:
-  /// Reads the header.
+  /// Reads the header. Throws Error if there is no valid one.
   explicit NpyFile(const std::string& file);
   graph::DType dtype() const { return header_.dtype; }
   const graph::Shape& shape() const { return header_.shape; }
-  /// Reads the elements; call once. Throws Error if the file has more or fewer bytes than its shape needs.
+  /// Returns the elements; call it once. Throws Error if the file has more or fewer bytes than its shape
+  /// needs.
   std::vector<double> values();
 
  private:

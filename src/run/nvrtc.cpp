@@ -13,7 +13,7 @@
 namespace zellige::run {
 namespace {
 
-// The part of NVRTC's interface in use; its types and codes have been part of its ABI since CUDA 11.
+// The functions of NVRTC that are used. Their types and result codes have not changed since CUDA 11.
 using Program = struct NvrtcProgram*;
 struct Nvrtc {
   int (*version)(int*, int*);
@@ -29,6 +29,7 @@ struct Nvrtc {
   std::string version_text;
 };
 
+// Returns the names under which NVRTC is searched for, in order.
 std::vector<std::string> names() {
   std::vector<std::string> all;
   for (const char* suffix : {"", ".13", ".12", ".11.2"}) all.push_back(std::string("libnvrtc.so") + suffix);
@@ -38,6 +39,7 @@ std::vector<std::string> names() {
   return all;
 }
 
+// Returns NVRTC's functions. Loads the library on the first call; throws Error if there is no suitable one.
 const Nvrtc& nvrtc() {
   static const Nvrtc table = [] {
     const std::optional<Library> own = Library::named("ZELLIGE_NVRTC");
@@ -54,7 +56,7 @@ const Nvrtc& nvrtc() {
     library.bind(t.cubin, "nvrtcGetCUBIN");
     int major = 0, minor = 0;
     t.version(&major, &minor);
-    if (major < 12 || (major == 12 && minor < 3))  // older ones lack __builtin_bit_cast
+    if (major < 12 || (major == 12 && minor < 3))  // older versions lack __builtin_bit_cast
       fail("{}: is NVRTC {}.{}; 12.3 or newer is needed", library.path(), major, minor);
     t.version_text = fmt::format("{}.{}", major, minor);
     return t;
@@ -62,11 +64,13 @@ const Nvrtc& nvrtc() {
   return table;
 }
 
+// Returns the cubin. Throws Fault with the log if NVRTC rejects the source code, and Error if it runs out of
+// memory.
 std::string compile(const std::string& source, const std::vector<std::string>& options) {
   const Nvrtc& n = nvrtc();
   std::vector<const char*> texts, paths, words;
   for (const Header* h : closure(source)) {
-    texts.push_back(h->text.data());  // the table's literals are zero-terminated
+    texts.push_back(h->text.data());  // the headers' strings are zero-terminated
     paths.push_back(h->path.data());
   }
   for (const std::string& o : options) words.push_back(o.c_str());
@@ -118,8 +122,8 @@ void require_even_descriptors(std::string_view cubin, std::string_view program) 
 }
 
 Cubin compile_cubin(const std::string& source, std::string_view architecture, const Cache& cache) {
-  // Optimizes a program's kernels in parallel, on all cores; the result does not
-  // depend on the number of threads. Every NVRTC from 12.3 on accepts the option.
+  // --split-compile=0 optimizes a program's kernels in parallel, on all cores; the result does not depend on
+  // the number of threads. All versions from 12.3 on accept the option.
   std::vector<std::string> options = {"--gpu-architecture=" + std::string(architecture), "-std=c++20",
                                       "-lineinfo", "-default-device", "--split-compile=0"};
   Key key;
@@ -127,7 +131,7 @@ Cubin compile_cubin(const std::string& source, std::string_view architecture, co
   for (const std::string& o : options) key.add(o);
   for (const Header* h : closure(source)) key.add(h->path).add(h->text);
 
-  // An entry: NVRTC's time, the note and a zero, then the cubin.
+  // A cache entry consists of NVRTC's time, the note, a zero byte, and the cubin.
   Cubin result;
   result.architecture = architecture;
   std::string not_used;

@@ -1,5 +1,5 @@
-// Compiles CUDA source code to a cubin with NVRTC, which is loaded on first use. Zellige's headers come from
-// the binary.
+// Compiles CUDA source code to a cubin with NVRTC, loaded on first use. Zellige's headers are embedded in the
+// binary.
 #pragma once
 #include <string>
 #include <string_view>
@@ -9,28 +9,29 @@
 
 namespace zellige::run {
 
+/// A compiled program, with how it was compiled.
 struct Cubin {
   std::string bytes;
-  std::string architecture;  // that it was compiled for: sm_80, sm_90, sm_90a
-  double compile_ms = 0;     // of NVRTC; that of the original compilation if `cached`
+  std::string architecture;  // architecture that it was compiled for: sm_80, sm_90, sm_90a
+  double compile_ms = 0;     // NVRTC's time; that of the original compilation if `cached`
   bool cached = false;
-  std::string note;  // why it was compiled without cache hints; else ""
+  std::string note;  // why it was compiled without cache hints, or why a cache entry was not used; else ""
 };
 
-/// "13.0". Throws Error if there is no NVRTC.
+/// Returns NVRTC's version, for example "13.0". Throws Error if there is no NVRTC of version 12.3 or newer.
 const std::string& nvrtc_version();
 
-/// Throws Error if $ZELLIGE_NVRTC is set and names no usable NVRTC: there is no fallback from an explicit
-/// choice.
+/// Throws Error if $ZELLIGE_NVRTC is set and names no usable NVRTC: no other one is searched for then.
 void require_named_nvrtc();
 
-/// Compiles for an architecture (sm_80, sm_90a); throws with the compiler's log on failure. The machine code
-/// is checked for descriptors in odd registers (run/machine_code.hpp): if there is one, the source code is
-/// compiled again without cache hints, and `note` says so; if there still is one, throws Fault.
+/// Compiles a program for an architecture (sm_80, sm_90a), or finds it in the cache. If the machine code
+/// takes a memory descriptor from an odd register (run/machine_code.hpp), the source code is compiled again
+/// without cache hints, and `note` says so. Throws Fault with the compiler's log if it rejects the source
+/// code, and if there still is such a descriptor.
 Cubin compile_cubin(const std::string& source, std::string_view architecture, const Cache&);
 
-/// Throws Fault if a cubin of any origin has a descriptor in an odd register, and Error if it is not a
-/// complete cubin.
+/// Throws Fault if a cubin, from any compiler, takes a memory descriptor from an odd register, and Error if
+/// it is not a complete cubin. `program` is its name in messages.
 void require_even_descriptors(std::string_view cubin, std::string_view program);
 
 }  // namespace zellige::run

@@ -17,6 +17,7 @@ namespace zellige::run {
 namespace fs = std::filesystem;
 namespace {
 
+// Returns a file's status; nullopt if there is none.
 std::optional<struct stat> file_at(const fs::path& file) {
   struct stat s;
   if (::stat(file.c_str(), &s) != 0) return std::nullopt;
@@ -29,12 +30,14 @@ std::optional<struct stat> file_at(const fs::path& file) {
 
 bool same(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
 
+// Returns true if a file is the same one, with the same size and modification time.
 bool unchanged(const struct stat& a, const struct stat& b) {
   return same(a, b) && a.st_size == b.st_size && a.st_mtim.tv_sec == b.st_mtim.tv_sec &&
          a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
 }
 
-// The descriptor of this process that a path denotes, or -1: "-", and /dev/stdout wherever it leads.
+// Returns 1 or 2 if a path denotes this process's stdout or stderr ("-", /dev/stdout, or the file to which it
+// is redirected), else -1.
 int own_descriptor(const fs::path& file) {
   if (file == "-") return 1;
   const auto there = file_at(file);
@@ -83,7 +86,7 @@ bool Outputs::is_stream(const fs::path& file) {
   return there && !S_ISREG(there->st_mode) && !S_ISDIR(there->st_mode);
 }
 
-// Follows links, so that the file is checked and replaced, not the link.
+// Follows symbolic links, so that the file is checked and replaced and the link is kept.
 Outputs::Place Outputs::resolve(const fs::path& shown) const {
   Place place{shown, shown, is_stream(shown)};
   if (place.stream) return place;
@@ -101,7 +104,8 @@ Outputs::Place Outputs::resolve(const fs::path& shown) const {
   return place;
 }
 
-// `digest`: of the content to be written, if known; a file with the same content loses nothing.
+// `digest`: hash of the content to be written, if known; replacing a file of the same content is always
+// allowed.
 void Outputs::check(const Place& place, const std::string* digest) const {
   if (place.stream) return;
   const auto there = file_at(place.file);
@@ -168,8 +172,8 @@ void Outputs::put(const fs::path& shown, std::string_view content) {
   stage(place, content);
 }
 
-// The existing file must still be the one that was checked, or still be missing; it is kept until everything
-// is committed.
+// Moves a staged file to its path. The existing file must be unchanged since it was checked; it is kept under
+// the staged file's name until everything is committed.
 void Outputs::put_in_place(Staged& s) {
   if (s.place.stream) return write_stream(s.place.shown, s.content);
   const char *from = s.aside.c_str(), *to = s.place.file.c_str();
@@ -181,7 +185,7 @@ void Outputs::put_in_place(Staged& s) {
     s.state = there ? Staged::exchanged : Staged::made;
     return;
   }
-  // Some file systems support neither flag.
+  // Some file systems do not support these flags.
   if (errno == EINVAL || errno == ENOSYS || errno == ENOTSUP) {
     if (::rename(from, to) == 0) {
       s.state = there ? Staged::replaced : Staged::made;

@@ -1,15 +1,19 @@
-// Writes all files that a command produces for its user.
+// Writes the files that a command produces for its user: all of them or none, and never over a file that is
+// not Zellige's.
 //
 //   Outputs outputs({"graph.json"}, force);
 //   outputs.put("out/graph.cu", bytes);                   // checked, and staged under a unique name
 //   outputs.put("out/graph.manifest.json", manifest);
 //   outputs.commit();                                     // both exist now, or neither
 //
-// Rejected, each with a message: an output that is an input (the same file under any name), two outputs of
-// one run with the same path (also if they differ only in case, which some file systems ignore), and, unless
-// forced, a file that Zellige did not write or that was edited since (run/written.hpp). An empty file may be
-// overwritten. Symbolic links are followed. A device, a pipe, "-" and this process's own stdout are written
-// as streams.
+// The following outputs are rejected, each with a message:
+// - a file that is also an input of the command, under any name;
+// - a path that another output of the command has, also if the two differ only in case, which some file
+//   systems ignore;
+// - unless forced, an existing file that Zellige did not write, or that was edited since (run/written.hpp).
+//   An empty file may be overwritten.
+//
+// Symbolic links are followed. A device, a pipe, "-" and this process's own stdout are written as streams.
 #pragma once
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -26,48 +30,57 @@
 
 namespace zellige::run {
 
+/// The output files of one command. Functions throw Error if a path is rejected or cannot be written.
 class Outputs {
  public:
-  /// `inputs`: the files that the command reads; "-" is stdin.
+  /// `inputs`: the files that the command reads; "-" is stdin. `force`: replace files that Zellige did not
+  /// write.
   explicit Outputs(const std::vector<std::string>& inputs = {}, bool force = false,
                    Written written = Written::standard());
   Outputs(const Outputs&) = delete;
-  ~Outputs();  // discards what was not committed
+  ~Outputs();  // discards files that are not committed
 
-  /// Reserves a path that `rewrite` will write later.
+  /// Checks and reserves a path that `rewrite` will write later.
   void claim(const std::filesystem::path&);
-  /// Replaces a claimed file as a whole.
+  /// Replaces the content of a claimed file; may be called several times.
   void rewrite(const std::filesystem::path&, std::string_view content);
 
-  /// Claims a path and stages its content.
+  /// Checks and reserves a path, and stages its content.
   void put(const std::filesystem::path&, std::string_view content);
-  /// Renames all staged files to their paths: all or nothing.
+  /// Renames all staged files to their paths. If one cannot be renamed, throws; drop() or the destructor then
+  /// restores the others.
   void commit();
 
-  /// Discards what is staged.
+  /// Discards the staged files; undoes renames of a failed commit.
   void drop();
 
-  /// Returns whether a path is written as a stream.
+  /// Returns true if a path is written as a stream, without staging.
   static bool is_stream(const std::filesystem::path&);
   const Written& written() const { return written_; }
 
  private:
   using Identity = std::pair<dev_t, ino_t>;
+  /// An output path.
   struct Place {
-    std::filesystem::path shown, file;  // the user's name of the path, and the resolved one
+    std::filesystem::path shown, file;  // as the user wrote it, and with links resolved
     bool stream = false;
   };
+  /// An output that is not committed yet.
   struct Staged {
     Place place;
+    /// Path of the staged file, in the same folder.
     std::filesystem::path aside;
-    std::string content;                // of a stream
-    std::optional<struct stat> before;  // of the existing file when it was checked
+    std::string content;  // of a stream: the bytes to write
+    // status of the existing file when it was checked; nullopt: there was none
+    std::optional<struct stat> before;
+    // what commit has done: nothing, created, exchanged with the existing file, or overwritten it
     enum { waiting, made, exchanged, replaced } state = waiting;
   };
 
-  Place resolve(const std::filesystem::path&) const;
+  Place resolve(const std::filesystem::path&) const;  // follows links
+  // throws if the existing file must not be replaced
   void check(const Place&, const std::string* digest) const;
-  void take(const Place&);
+  void take(const Place&);  // throws if another output has the path
   void stage(const Place&, std::string_view content);
   void put_in_place(Staged&);
 

@@ -1,4 +1,4 @@
-// Converts the parameters of a manifest's launch for the emulator: tensors, and tensor maps of tensors.
+// Converts the arguments of a manifest's kernel launch to arguments for the emulator.
 #pragma once
 #include "emit/manifest.hpp"
 #include "emulate/buffer.hpp"
@@ -6,7 +6,8 @@
 
 namespace zellige::run {
 
-/// The parameter for the kernel's `argument`, whose tensor is in `buffer`.
+/// Returns the launch's argument with index `argument`: the tensor in `buffer`, or a TMA descriptor of it if
+/// the kernel uses one. Throws Error if the tensor's type or box is not valid for TMA.
 emulate::Parameter parameter(const emit::Manifest&, const emit::KernelLaunch&, std::size_t argument,
                              emulate::Buffer& buffer);
 

@@ -12,7 +12,7 @@
 namespace zellige::run {
 
 struct Phases::Slot {
-  std::atomic<unsigned> version;  // odd while the string is being written
+  std::atomic<unsigned> version;  // odd while `text` is being written
   char text[124];
 };
 

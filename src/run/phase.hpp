@@ -1,4 +1,4 @@
-// Shows what each of several forked processes is doing, through memory shared with their parent.
+// Lets forked processes tell their parent what they are doing, through shared memory.
 //
 //   Phases phases(4);                      // before the fork
 //   phases.say(2, "compiling");            // in the process that has slot 2
@@ -8,14 +8,16 @@
 
 namespace zellige::run {
 
+/// One short text per process. Create it before the processes are forked.
 class Phases {
  public:
   explicit Phases(int slots);
   ~Phases();
   Phases(const Phases&) = delete;
 
-  /// Only one process may use a slot at a time; a long string is truncated.
+  /// Sets the text of a slot, truncated to 123 bytes. Only one process may write to a slot at a time.
   void say(int slot, const std::string& text);
+  /// Returns the text of a slot; "" while it is being written.
   std::string at(int slot) const;
 
  private:

@@ -16,7 +16,7 @@
 namespace zellige::run {
 namespace {
 
-/// Identifies the file that contains this code: the executable or the library.
+/// Identifies the executable or library that contains this code, by its version, size and time.
 std::string build() {
   static const char here = 0;
   Dl_info info{};
@@ -37,7 +37,7 @@ PlanCache::PlanCache(std::optional<Cache> cache, const target::Target& target)
   try {
     before_ = read();
   } catch (const Error&) {
-    cache_.reset();  // others may write the folder: the code that compiles into it reports that
+    cache_.reset();  // others may write the folder; compiling into the cache reports that later
   }
 }
 
@@ -65,7 +65,7 @@ void PlanCache::keep() const {
   std::vector<Record> added, all;
   for (const auto& [structure, us] : costs_.added()) added.push_back(record(structure, us));
   std::ranges::sort(added, std::less{});
-  static std::mutex writing;  // for threads that plan several graphs
+  static std::mutex writing;  // serializes threads that plan several graphs
   const std::lock_guard lock(writing);
   try {
     const std::vector<Record> before = read();
@@ -73,7 +73,7 @@ void PlanCache::keep() const {
     if (all.size() > max_costs) all = std::move(added);
     cache_->store(key_, "prices", {reinterpret_cast<const char*>(all.data()), all.size() * sizeof(Record)});
   } catch (const Error&) {
-    // The graph is planned already; the next run will plan it again.
+    // The next run plans the kernels again.
   }
 }
 

@@ -1,5 +1,5 @@
-// A disk cache of estimated costs of planned kernels: a graph like one that was planned before is fused
-// without planning its kernels again.
+// Stores the estimated times of planned kernels on disk. When a similar graph was fused before, the search
+// for the best fusion takes them from the cache and need not plan the kernels again.
 //
 //   fuse::Optimized o = optimize_with_options(graph, target, true, options, standard_cache());
 //
@@ -7,10 +7,11 @@
 //   fuse::optimize(graph, target, kept.costs());
 //   kept.keep();                    // adds the new ones, atomically: ctrl-C leaves no half-written file
 //
-// One entry of the cache per target and build of Zellige (version, and size and time of the running file):
-// another build starts empty. An estimate only ranks ways to fuse; the result is planned and verified as
-// always, so a wrong estimate could make a program slower, but never incorrect. Holds at most `max_costs`,
-// of 24 bytes each: beyond that, only those of the last graph are kept.
+// There is one cache entry per target and build of Zellige (its version, and the size and time of the running
+// file), so another build starts with an empty one. Estimates only rank ways to fuse: the chosen kernels are
+// planned and verified in any case, so that a wrong estimate could make a program slower, but never
+// incorrect. An entry has at most `max_costs` estimates of 24 bytes; beyond that, only those of the last
+// graph are kept.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -23,44 +24,49 @@
 
 namespace zellige::run {
 
+/// The estimates for one target. Safe to use from several processes.
 class PlanCache {
  public:
   static constexpr std::size_t max_costs = 200'000;
 
-  /// Without a cache, nothing is read or kept.
+  /// Reads the estimates of this target. With nullopt, nothing is read or kept.
   PlanCache(std::optional<Cache>, const target::Target&);
   PlanCache(const PlanCache&) = delete;
 
+  /// The estimates, as fuse::optimize takes them; it also collects new ones.
   fuse::CostCache& costs() { return costs_; }
-  /// Number of estimates that were read.
+  /// Returns the number of estimates that were read.
   std::size_t size() const { return before_.size(); }
-  /// Adds the new ones to the file, which other threads may be adding to. Does nothing if the folder is not
-  /// writable.
+  /// Adds the new estimates to the cache entry. Does nothing if the cache cannot be written.
   void keep() const;
 
  private:
+  /// A cached estimate.
   struct Record {
-    std::uint64_t low = 0, high = 0;  // the hash of a structure
-    double us = 0;
+    // hash of the kernel's structure (the canonical text of its operators and shapes)
+    std::uint64_t low = 0, high = 0;
+    double us = 0;  // expected time in microseconds
     bool operator<(const Record& r) const { return std::pair(high, low) < std::pair(r.high, r.low); }
   };
   static Record record(const std::string& structure, double us = 0);
-  /// Reads the file again.
+  /// Returns the records of the cache entry, as it is on disk.
   std::vector<Record> read() const;
+  /// Returns the expected time of a kernel; nullopt if it was not read.
   std::optional<double> find(const std::string& structure) const;
 
   std::optional<Cache> cache_;
   Key key_;
-  std::vector<Record> before_;  // sorted
+  std::vector<Record> before_;  // the records that were read, sorted
   fuse::CostCache costs_;
 };
 
-/// fuse::optimize_with_options with the estimates of the cache, for graphs that are fused.
+/// Runs fuse::optimize_with_options with the estimates of this cache, and keeps the new ones. `fused` false:
+/// the graph is not fused, and no estimates are needed.
 fuse::Optimized optimize_with_options(const graph::KernelGraph&, const target::Target&, bool fused,
                                       plan::PlanOptions&, const std::optional<Cache>&,
                                       const fuse::Watch& = {}, fuse::Reasons = fuse::Reasons::told);
 
-/// Cache::standard(), or nothing if the environment defines none.
+/// Returns Cache::standard(); nullopt if none of its environment variables is set.
 std::optional<Cache> standard_cache();
 
 }  // namespace zellige::run

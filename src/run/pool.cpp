@@ -17,10 +17,11 @@
 namespace zellige::run {
 namespace {
 
+// A running job.
 struct Job {
   int index;
   pid_t process;
-  int pipe;
+  int pipe;  // read end of the pipe to which the job writes its result
   std::string result;
 };
 
@@ -33,10 +34,11 @@ void write_all(int fd, std::string_view text) {
   }
 }
 
+// Forks a process for a job. Throws Error if that fails.
 Job start(int index, const Work& work) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) fail("starting job {}: {}", index, std::strerror(errno));
-  std::fflush(nullptr);  // otherwise the child would print it again
+  std::fflush(nullptr);  // otherwise the child would print buffered output again
   const pid_t parent = ::getpid(), child = ::fork();
   if (child < 0) fail("starting job {}: {}", index, std::strerror(errno));
   if (child == 0) {
@@ -51,12 +53,13 @@ Job start(int index, const Work& work) {
       ::_exit(3);
     }
     std::fflush(nullptr);
-    ::_exit(0);  // without destructors: the parent's resources are not the child's to release
+    ::_exit(0);  // without destructors, which would release the parent's resources
   }
   ::close(ends[1]);
   return {index, child, ends[0], {}};
 }
 
+// Waits for a process whose pipe has ended, and returns how it ended.
 JobEnd finish(Job& job) {
   ::close(job.pipe);
   int status = 0;

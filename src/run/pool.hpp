@@ -1,31 +1,32 @@
-// Runs jobs in parallel, each in a process of its own: a job that crashes, or is killed for the memory it
-// uses, affects no other.
+// Runs jobs in parallel, each in a process of its own, so that a job that crashes, or is killed for its use
+// of memory, does not affect the others.
 //
 //   run_jobs(graphs.size(), 2, [&](int i) { return run(graphs[i]).to_json(); },
 //            [&](int i, const JobEnd& end) { ... });
 //
-// If the number of jobs is unknown, `next` returns them one by one.
+// A second form takes the jobs one by one from a function `next`, for when their number is not known.
 #pragma once
 #include <functional>
 #include <string>
 
 namespace zellige::run {
 
+/// How a job ended.
 struct JobEnd {
-  std::string result;  // return value of the job
-  std::string crash;   // why it returned nothing: "killed by signal 11 (Segmentation fault)"; else ""
-  int signal = 0;      // that killed it
+  std::string result;  // what the job returned
+  std::string crash;   // why there is no result: "killed by signal 11 (Segmentation fault)"; else ""
+  int signal = 0;      // the signal that killed it; 0: none
 };
 
-/// Calls `work` for each of 0 .. count-1 in processes forked from this one, at most `width` at a time, and
-/// `ended` in this process as each ends. `idle` is called about five times per second. Precondition: the
-/// caller has no other threads.
+/// Calls work(i) for each i from 0 to count - 1, in processes forked from this one, at most `width` at a
+/// time. Calls `ended` in this process when a job ends, and `idle` about five times per second. The caller
+/// must have no other threads.
 void run_jobs(
     int count, int width, const std::function<std::string(int)>& work,
     const std::function<void(int, const JobEnd&)>& ended, const std::function<void()>& idle = [] {});
 
-/// The same for jobs from `next`, which is called with 0, 1, ... whenever another job may start; an empty
-/// function ends the sequence.
+/// The same for jobs that `next` returns. It is called with 0, 1, ... whenever another job may start; an
+/// empty function ends the sequence.
 using Work = std::function<std::string()>;
 void run_jobs(
     const std::function<Work(int)>& next, int width, const std::function<void(int, const JobEnd&)>& ended,

@@ -17,7 +17,8 @@ namespace {
 
 constexpr unsigned others_write = 0022;
 
-/// "its mode is 0777, expected 0700: ..." for an open file; "" if it belongs to this user alone.
+/// Returns why an open file is not private, such as "its mode is 0777, expected 0700: ..."; "" if it belongs
+/// to this user and others cannot write it.
 std::string why_not_private(int fd, unsigned expected_mode) {
   struct stat s;
   if (::fstat(fd, &s) != 0) return std::strerror(errno);
@@ -39,7 +40,7 @@ bool is_regular(int fd) {
 }  // namespace
 
 void private_folder(const fs::path& asked, const std::string& what) {
-  // a path ending in / would follow a link
+  // without the final /, which would make lstat follow a link
   const fs::path folder = asked.has_filename() ? asked : asked.parent_path();
   const std::string name = graph::shown(folder.string());
   const auto refuse = [&](const std::string& why) {
@@ -79,11 +80,12 @@ PrivateFile::PrivateFile(const fs::path& file)
 
 PrivateFile::~PrivateFile() { ::close(fd_); }
 
-// Unique per call: dlopen takes a repeated name for the same library, and a library with unique symbols stays
-// loaded after dlclose, when its descriptor's number may denote another file.
+// Paths differ from call to call, because dlopen takes a known path for a library that is loaded already. A
+// library with unique symbols stays loaded after dlclose, when its descriptor's number may denote another
+// file.
 std::string PrivateFile::path() const {
   static std::atomic<unsigned> count = 0;
-  std::string same;  // the folder itself, spelled differently for each number
+  std::string same;  // denotes the same folder, spelled differently for each call
   for (unsigned n = ++count; n > 0; n >>= 1) same += n % 2 ? "./" : ".//";
   return fmt::format("/proc/{}/fd/{}{}", ::getpid(), same, fd_);
 }

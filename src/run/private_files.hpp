@@ -1,5 +1,5 @@
-// Checks files that this process loads as code: they must belong to its user, and must not be writable by
-// others.
+// Checks files that this process loads as code: they must belong to its user, and other users must not be
+// able to write them.
 //
 //   private_folder(root, "kernel cache");  // created 0700, or rejected with its mode
 //   const PrivateFile file(path);          // opened, then checked: what is loaded is what was checked
@@ -10,22 +10,23 @@
 
 namespace zellige::run {
 
-/// Creates a folder and its missing parents, for this user alone. Throws Error if the folder exists and
-/// belongs to another user or is writable by others; `what` names it in the message.
+/// Creates a folder and its missing parents, with mode 0700. Throws Error if the folder exists and belongs to
+/// another user, or other users may write it. `what` names it in the message.
 void private_folder(const std::filesystem::path&, const std::string& what);
 
-/// An open file, identified by its descriptor, so that changes to its path do not affect which file is
+/// An open file. It is accessed by its descriptor, so changing what its path denotes does not change what is
 /// loaded.
 class PrivateFile {
  public:
-  /// Throws Error if the file cannot be opened, is a link or not a regular file, belongs to another user, or
-  /// is writable by others.
+  /// Opens a file. Throws Error if that fails, if it is a link or not a regular file, if it belongs to
+  /// another user, or if others may write it.
   explicit PrivateFile(const std::filesystem::path&);
   ~PrivateFile();
   PrivateFile(const PrivateFile&) = delete;
-  /// A new name on each call, by which this process and its children can open the file during the object's
-  /// lifetime.
+  /// Returns a path by which this process and its children can open the file as long as this object exists; a
+  /// different one on each call.
   std::string path() const;
+  /// Returns the file's content.
   std::string content() const;
 
  private:

@@ -26,7 +26,7 @@ Finished run_process(const std::vector<std::string>& command, const std::string&
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
 
-  // Messages in English and ASCII, whatever the user's locale.
+  // LC_ALL=C, so that messages are in English and ASCII.
   std::vector<char*> environment;
   for (char** e = environ; *e; ++e) {
     if (!std::string_view(*e).starts_with("LC_ALL=")) environment.push_back(*e);

@@ -1,4 +1,4 @@
-// Runs another program and waits for it.
+// Runs another program and waits for its end.
 #pragma once
 #include <optional>
 #include <string>
@@ -7,19 +7,21 @@
 
 namespace zellige::run {
 
+/// The result of a program.
 struct Finished {
   int status = 0;      // exit status; 128 + signal if it was killed
   std::string output;  // stdout and stderr, interleaved
 };
 
-/// "status 1", or "killed by signal 9 (Killed)" for a status of 128 + signal.
+/// Returns a status in words: "status 1", or "killed by signal 9 (Killed)" for 128 + signal.
 std::string ended(int status);
 
-/// `command[0]` is looked up in PATH. Throws Error if it cannot be started. `folder`: the working directory;
-/// "": the current one.
+/// Runs command[0], looked up in PATH, with the arguments that follow it. Throws Error if it cannot be
+/// started. `folder`: its working directory; "": the current one.
 Finished run_process(const std::vector<std::string>& command, const std::string& folder = "");
 
-/// The path of a program in PATH (or of a path that names an executable), or nothing.
+/// Returns the path of a program in PATH, or `name` itself if it is the path of an executable; nullopt if
+/// there is none.
 std::optional<std::string> find_program(std::string_view name);
 
 }  // namespace zellige::run

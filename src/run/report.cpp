@@ -25,7 +25,7 @@ Report::Report(Outputs& outputs, fs::path file) : outputs_(outputs), file_(std::
 }
 
 Report::~Report() {
-  // Lines whose predecessors never arrived.
+  // Appends the lines that waited for a line that was never added.
   try {
     for (const auto& [at, line] : lines_) {
       if (appended_ >= 0) append(line + "\n");

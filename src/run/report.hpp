@@ -1,9 +1,9 @@
-// Writes the file of --json: one line per graph, in the order of the graphs.
+// Writes the file of the option --json: one line per graph, in the order of the graphs.
 //
-// The file is replaced as a whole each time a graph ends, so that it always contains whole lines, and an
-// interrupted run leaves the lines of the finished graphs. Beyond 1 MiB that would take too long: from then
-// on a line is appended once all earlier ones are written. A pipe or a device (/dev/stdout) receives each
-// line as it becomes available.
+// The file is replaced each time a graph ends, so it always has complete lines, and an interrupted run leaves
+// the lines of the finished graphs. Because that takes long for a large file, lines are appended to a file of
+// more than 1 MiB, each when all earlier lines have been written. A pipe or a device (/dev/stdout) receives
+// lines as graphs end.
 #pragma once
 #include <filesystem>
 #include <map>
@@ -13,12 +13,14 @@
 
 namespace zellige::run {
 
+/// The report of a run. Functions throw Error if the file cannot be written.
 class Report {
  public:
-  /// Creates an empty file, so that an unwritable path is reported before the work. "": writes nothing.
+  /// Creates an empty file, so that an unwritable path is reported before any graph runs. "": no report.
   Report(Outputs&, std::filesystem::path file);
   Report(const Report&) = delete;
   ~Report();
+  /// Adds the line of the graph with index `order`. Graphs may end in any order.
   void add(int order, const std::string& line);
 
  private:
@@ -27,11 +29,12 @@ class Report {
   Outputs& outputs_;
   std::filesystem::path file_;
   bool stream_ = false;
-  std::map<int, std::string> lines_;  // all of them; once the file is appended to, those that wait
+  // all lines; once lines are appended, those that wait for an earlier one
+  std::map<int, std::string> lines_;
   std::size_t bytes_ = 0;
-  int appended_ = -1;  // the descriptor
-  int next_ = 0;       // the next line to append
-  Digest digest_;
+  int appended_ = -1;  // descriptor for appending; -1: the file is still replaced
+  int next_ = 0;       // index of the next line to append
+  Digest digest_;      // hash of the file's content
 };
 
 }  // namespace zellige::run

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// JSON has no NaN and no infinity: they are written as strings.
+// Converts a number for JSON, which has no NaN and no infinity: they become strings.
 Json number(double v) {
   return std::isfinite(v) ? Json(v) : Json(std::isnan(v) ? "nan" : v > 0 ? "inf" : "-inf");
 }
@@ -24,7 +24,7 @@ double number(const Json& j) {
   return text == "nan" ? NAN : text == "inf" ? INFINITY : -INFINITY;
 }
 
-// Milliseconds rounded to a microsecond, to keep lines short.
+// Rounds to three decimals, to keep lines short.
 double ms(double v) { return std::round(v * 1e3) / 1e3; }
 
 Json json(const graph::Dim3& d) { return {d.x, d.y, d.z}; }
@@ -73,6 +73,7 @@ KernelResult kernel(const Json& j) {
           j.at("shared_bytes"), j.value("registers", -1), j.value("local_bytes", -1)};
 }
 
+// Returns the median, minimum and 90th percentile, and all samples, in microseconds.
 Json times(const std::vector<double>& us) {
   Json samples = Json::array();
   for (const double x : us) samples.push_back(ms(x));
@@ -82,9 +83,10 @@ Json times(const std::vector<double>& us) {
           {"samples", samples}};
 }
 
+// Returns the largest norm_error of all tensors; NaN if one is NaN.
 double worst_norm(const RunResult& r) {
   double maximum = 0;
-  // propagates NaN
+  // written so that a NaN is kept
   for (const TensorResult& t : r.tensors) maximum = t.norm_error <= maximum ? maximum : t.norm_error;
   return maximum;
 }
@@ -150,7 +152,7 @@ std::string to_json(const RunResult& r) {
     j["tried"].push_back({{"tiling", Json::parse(t.tiling)}, {"expected_us", t.expected}, {"us", t.us}});
   j["kernel"] = r.kernel;
   if (!r.device.empty()) j["device"] = r.device;
-  // A message may quote bytes of a hostile file; invalid UTF-8 is replaced.
+  // A message may quote bytes of any file; invalid UTF-8 is replaced.
   return j.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

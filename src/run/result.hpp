@@ -1,6 +1,6 @@
-// The result of one graph's run. Printed by the command line, written as one line of JSON
-// (docs/reference/json-report.md lists the fields), and parsed again from it: a graph runs in a process of
-// its own, which returns its result as that line.
+// The result of compiling, running and checking one graph. It is printed, and written as a line of JSON
+// (docs/reference/json-report.md lists the fields). The line is also parsed, because each graph runs in a
+// process of its own that returns its result in this form.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -13,14 +13,15 @@
 
 namespace zellige::run {
 
+/// Verdict on a run.
 enum class Status : std::uint8_t {
-  correct,     // every kernel-level tensor agrees with the reference
-  borderline,  // some tensor exceeds the tolerance, but rounding alone explains it (graph/rounding.hpp)
+  correct,     // every kernel-level tensor agrees with the reference within its tolerance
+  borderline,  // some tensor exceeds the tolerance, but rounding alone can explain it (graph/rounding.hpp)
   wrong,       // some tensor disagrees, or the emulator has a finding
-  refused,     // the input or the machine is at fault; see `reason`
-  failed,      // Zellige is at fault, or the process was killed: nothing to compare
-  reference,   // only the reference ran, as requested
-  unchecked,   // it ran without a comparison, as requested
+  refused,     // the input or the machine is at fault; `reason` says why
+  failed,      // Zellige is at fault, or the process was killed; there is no result to compare
+  reference,   // only the reference was evaluated, as requested
+  unchecked,   // the program ran and its results were not compared, as requested
 };
 std::string_view name(Status);
 
@@ -30,69 +31,82 @@ struct TensorResult {
   bool output = false;  // false: an intermediate
   std::string dtype;
   graph::Shape shape;
-  double norm_error = 0;              // ||out - ref|| / ||ref||
-  double worst = 0;                   // largest |out - ref| relative to its bound: 1 is still correct
-  std::string fault;                  // "" if correct
-  std::int64_t out_of_tolerance = 0;  // elements beyond their bound
-  // of those, the largest |out - ref| relative to what rounding alone explains: up to 1 is borderline
+  double norm_error = 0;  // ||out - ref|| / ||ref||
+  double worst = 0;       // largest |out - ref| relative to the tolerance of its element; up to 1 is correct
+  std::string fault;      // "" if correct
+  std::int64_t out_of_tolerance = 0;  // number of elements beyond their tolerance
+  // among these, the largest |out - ref| relative to what rounding alone can explain; up to 1 is borderline
   double of_error = 0;
-  // If checked by sample (graph/sample.hpp): the tiles, and the tensors from which they were computed.
+  // Only if a sample was checked (graph/sample.hpp): number of checked and of all tiles, shape of a tile, and
+  // the tensors from which the expected values were computed.
   std::int64_t tiles = 0, of_tiles = 0;
   graph::Shape tile{};
   std::vector<std::string> from{};
-  bool staged = false;  // they include tensors that the run itself made, not only inputs
+  bool staged = false;  // `from` includes intermediates that the run itself computed
 };
 
+/// A kernel of the program.
 struct KernelResult {
   std::string name;
   graph::Dim3 grid, block;
   std::int64_t shared_bytes = 0;
-  int registers = -1, local_bytes = -1;  // GPU only
+  int registers = -1, local_bytes = -1;  // per thread; GPU only
 };
 
 /// A tiling measured for --tune.
 struct Tried {
-  std::string tiling;  // retile::to_json
-  double expected = 0, us = 0;
+  std::string tiling;           // in JSON, see retile::to_json
+  double expected = 0, us = 0;  // expected and measured time in microseconds
 };
 
+/// The result of one graph.
 struct RunResult {
   std::string file;
   int index = 0;
-  std::string graph, target, on;  // on: gpu, emulator, reference
+  std::string graph, target, on;  // on: gpu, emulator or reference
   std::uint64_t seed = 0;
-  std::string check;  // full, sampled, none; "" if there was no check
+  std::string check;  // full, sampled or none; "" if the run did not get that far
   Status status = Status::refused;
-  std::string reason;  // why it is refused, failed, wrong or borderline; else ""
-  std::vector<std::pair<std::string, double>> scales;  // of the inputs
+  std::string reason;  // why the status is refused, failed, wrong or borderline; else ""
+  std::vector<std::pair<std::string, double>>
+      scales;  // per input, the factor by which its random values are scaled
   std::vector<TensorResult> tensors;
   std::vector<KernelResult> kernels;
+  /// Size of the workspace in bytes.
   std::int64_t buffer_size = 0;
-  std::vector<std::pair<std::string, std::uint64_t>> counters;  // emulator only; of all launches together
+  std::vector<std::pair<std::string, std::uint64_t>> counters;  // emulator only: sums over all launches
+  /// Messages of the emulator's findings.
   std::vector<std::string> findings;
-  std::vector<std::string> rejected;  // the verifier's messages on rejected plans
-  // without influence on the result, such as a compilation without cache hints
+  std::vector<std::string> rejected;  // messages of the verifier on plans that it rejected
+  // remarks that do not affect the result, such as a compilation without cache hints
   std::vector<std::string> notes;
-  double inputs_ms = 0;  // to find inputs, including the reference runs of the search for their scales
+  // time to choose the inputs, including reference evaluations that find suitable scales
+  double inputs_ms = 0;
   double plan_ms = 0, compile_ms = 0, run_ms = 0, check_ms = 0;
   bool compile_cached = false;
-  Times times;               // --time
-  std::vector<Tried> tried;  // --tune
-  std::string kernel;        // the file of the emitted source code
-  std::string device;        // the GPU and its driver
+  Times times;               // with --time
+  std::vector<Tried> tried;  // with --tune
+  std::string kernel;        // path of the source code
+  std::string device;        // name of the GPU, its driver and clock
 };
 
+/// Returns the median; NaN if there are no samples.
 double median(std::vector<double>);
-/// The value that a share p of the samples does not exceed.
+/// Returns the smallest sample that at least the share p (0 to 1) of the samples does not exceed; NaN if
+/// there are none.
 double percentile(std::vector<double>, double p);
 
-std::string to_json(const RunResult&);  // one line, without its end
+/// Returns the result as one line of JSON, without a newline.
+std::string to_json(const RunResult&);
+/// Parses a line from to_json; throws nlohmann's exception if it is not one.
 RunResult parse_result(std::string_view json);
 
-/// "Y by sample: 64 of 4096 tiles of 128x128 (1.6%, seed 1), from the inputs X, W"
+/// Returns what was checked by sample: "Y by sample: 64 of 4096 tiles of 128x128 (1.6%, seed 1), from the
+/// inputs X, W".
 std::string describe_sample(const RunResult&, const TensorResult&);
 
-/// "gqa_bs1[3]  correct  emulator sm_80  error 6.1e-05 ...": one readable line.
+/// Returns the result for the terminal: "gqa_bs1[3]  correct  emulator sm_80  error 6.1e-05 ...", followed by
+/// indented lines with the reason, notes and samples.
 std::string summary(const RunResult&);
 
 }  // namespace zellige::run

@@ -31,11 +31,12 @@ namespace zellige::run {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+// Returns the milliseconds since `start`.
 double ms_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// Keeps other processes with this cache off the GPU while times are measured.
+// Locks the GPU against other processes with this cache while times are measured. The constructor waits.
 class GpuLock {
  public:
   explicit GpuLock(const Cache& cache) {
@@ -50,6 +51,8 @@ class GpuLock {
   int fd_;
 };
 
+// Returns the bytes of each of the manifest's tensors before the first launch: inputs have their values,
+// everything else is poison. Throws Fault if the manifest's inputs are not the graph's.
 std::vector<Bytes> starting_storage(const graph::KernelGraph& g, const emit::Manifest& m,
                                     const graph::InputChoice& choice) {
   std::vector<Bytes> storage;
@@ -70,6 +73,7 @@ std::vector<Bytes> starting_storage(const graph::KernelGraph& g, const emit::Man
   return storage;
 }
 
+// Runs the program on the emulator; a finding makes the result wrong.
 void run_on_emulator(const emit::Program& p, std::vector<Bytes>& storage, const Options& o,
                      const Cache& cache, RunResult& r) {
   const EmulatedRun e = run_emulated(p, storage, cache, o.workers);
@@ -87,6 +91,7 @@ void run_on_emulator(const emit::Program& p, std::vector<Bytes>& storage, const 
   if (r.findings.size() > 1) r.reason += fmt::format(" (and {} findings more)", r.findings.size() - 1);
 }
 
+// Compiles the program and runs it on the GPU.
 void run_on_device(const emit::Program& p, std::vector<Bytes>& storage, const Options& o, const Cache& cache,
                    RunResult& r) {
   o.say("compiling");
@@ -110,9 +115,10 @@ void run_on_device(const emit::Program& p, std::vector<Bytes>& storage, const Op
                          d.clock_khz / 1000);
 }
 
+// Plans, compiles, runs and checks the graph with one seed, and fills in the result. Throws on failure.
 void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult& r) {
   graph::declare_constant(g, o.constants);
-  // Planning is cheap and rejects what cannot run; the inputs and the reference may take seconds.
+  // Planning is cheap and rejects what cannot run, so it comes first; inputs and reference may take seconds.
   std::optional<emit::Program> program;
   if (o.on != Engine::reference) {
     o.say("planning");
@@ -148,7 +154,7 @@ void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult&
   r.check = name(check);
   o.say("finding inputs");
   auto start = Clock::now();
-  graph::RandomInputs inputs;  // with arrays and reference only if everything is compared
+  graph::RandomInputs inputs;  // arrays and reference are filled in only for Check::full
   const graph::GivenInputs given = given_inputs(g, o.inputs);
   if (check == Check::full)
     inputs = graph::random_inputs(g, o.seed, given);
@@ -159,7 +165,7 @@ void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult&
     r.scales.emplace_back(g.tensors[static_cast<std::size_t>(g.inputs[i])].name,
                           std::ldexp(1.0, inputs.exponents[i]));
   }
-  // A dump that cannot be written is reported, and does not change the result.
+  // A dump that cannot be written adds to the reason.
   const auto keep = [&](const emit::Program* p, const std::vector<Bytes>* bytes) {
     if (o.dump.empty() || !o.outputs) return;
     o.say("writing the dump");
@@ -180,7 +186,7 @@ void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult&
   if (o.on == Engine::emulator) o.say("compiling and running");
   try {
     (o.on == Engine::gpu ? run_on_device : run_on_emulator)(*program, storage, o, cache, r);
-  } catch (const Fault&) {  // its report needs the graph, its inputs and its kernels
+  } catch (const Fault&) {  // a report of the fault needs the graph, its inputs and its kernels
     keep(&*program, nullptr);
     throw;
   }
@@ -194,6 +200,7 @@ void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult&
   keep(&*program, &storage);
 }
 
+// Returns the result with one seed; turns exceptions into a status and a reason.
 RunResult run_once(const graph::KernelGraph& g, const Options& o, const Cache& cache) {
   RunResult r{.graph = g.name, .target = o.target, .on = std::string(name(o.on)), .seed = o.seed};
   try {
@@ -225,8 +232,7 @@ Tuned tuned(const graph::KernelGraph& g, const Options& o, const Cache& cache) {
   o.say("waiting for the GPU");
   const GpuLock alone(cache);
   o.say("tuning");
-  // Tilings differ only in the intermediates; the inputs, which take seconds for a whole layer, are packed
-  // once.
+  // Inputs are packed once, which may take seconds: tilings differ only in the intermediates.
   std::vector<Bytes> storage;
   std::vector<emit::TensorPlace> places;
   const auto measure = [&](const emit::Program& p) {
@@ -265,7 +271,7 @@ std::string gpu_target() {
   const int cc = device().compute_capability;
   for (const target::Target& t : target::all())
     if (t.compute_capability == cc) return std::string(t.name);
-  // Code for an earlier minor version runs on it; the best one is not known here.
+  // Code for an earlier minor version runs on this GPU.
   for (const target::Target& t : target::all()) {
     const bool exact = t.name.ends_with('a');
     if (!exact && t.compute_capability / 10 == cc / 10 && t.compute_capability <= cc)

@@ -1,4 +1,5 @@
-// The main pipeline: compiles a graph, runs it, and compares the result with the graph's meaning.
+// Compiles a graph, runs it on the GPU or the emulator, and compares the result with a reference evaluation:
+// the work of the command `zellige run`.
 //
 //   const RunResult r = run(graph, {.on = Engine::emulator, .target = "sm_80"}, Cache::standard());
 //   puts(summary(r).c_str());
@@ -19,46 +20,51 @@
 
 namespace zellige::run {
 
+/// What executes the graph; reference: only the reference evaluation.
 enum class Engine : std::uint8_t { gpu, emulator, reference };
 std::string_view name(Engine);
 
+/// Options of `run`.
 struct Options {
   Engine on = Engine::emulator;
   std::string target = "sm_80";
-  std::uint64_t seed = 1;
-  std::filesystem::path dump;  // folder for this graph's .npy files and source code; "": none
-  Outputs* outputs = nullptr;  // writes the dump
-  Timing time = Timing::off;   // GPU only
-  // inputs that no earlier work on the stream writes, in addition to those declared so in the graph
+  std::uint64_t seed = 1;      // of the random inputs
+  std::filesystem::path dump;  // folder for the graph's .npy files and source code; "": none
+  Outputs* outputs = nullptr;  // writes the files of `dump`
+  Timing time = Timing::off;   // which times to measure; GPU only
+  // names of constant inputs (not written by earlier work on the stream), in addition to those that the graph
+  // declares
   std::vector<std::string> constants;
-  int workers = 0;                   // of the emulator, and of a check by sample; 0: one per core
-  std::optional<Check> check;        // default: standard_check
-  InputFiles inputs;                 // the other inputs are random
-  bool fuse = false;                 // fuse unfused operators first; the check is against the original graph
-  plan::PlanOptions plan_options{};  // planner options
-  int tune = 0;                      // GPU only: measure this many tilings and take the fastest
-  Say say = [](const std::string&) {};  // reports progress
+  int workers = 0;             // threads of the emulator and of a check by sample; 0: one per core
+  std::optional<Check> check;  // nullopt: standard_check
+  InputFiles inputs;           // inputs that are read from files; other inputs are random
+  bool fuse = false;  // fuse kernel-level operators first; the result is compared with the original graph
+  plan::PlanOptions plan_options{};
+  int tune = 0;                         // GPU only: measure this many tilings and use the fastest
+  Say say = [](const std::string&) {};  // receives the current phase
 };
 
-/// A kernel that is wrong is wrong for any inputs, and usually by much. So a borderline result is run again
-/// with the next two seeds, and is wrong if one of those is. Invalid graphs and missing hardware or software
-/// give `refused` results with the reason, and faults of Zellige `failed` ones; nothing is thrown. `graph`
-/// must be validated.
+/// Runs a graph, which must be validated, and returns its result. Does not throw: an invalid graph or missing
+/// hardware or software gives Status::refused with a reason, a fault of Zellige Status::failed.
+///
+/// A borderline result is run again with the next two seeds, and is wrong if one of these is, because a wrong
+/// kernel is wrong for all inputs, and usually by much.
 RunResult run(const graph::KernelGraph& graph, const Options&, const Cache&);
 
-/// The result of looking for a GPU and NVRTC: the target to emit for, or why there is none. Determined in a
-/// process of its own, because a process that has initialized CUDA cannot fork workers that use it.
+/// Result of find_gpu.
 struct GpuFound {
-  std::string target;  // sm_90a; "" if there is none
-  std::string why_not;
+  std::string target;   // the GPU's target, for example sm_90a; "" if there is no usable GPU
+  std::string why_not;  // why there is no usable GPU; else ""
 };
+/// Looks for a GPU and NVRTC in a forked process, because a process that has initialized CUDA cannot fork
+/// workers that use it.
 GpuFound find_gpu();
 
-/// The target of this machine's GPU, determined in this process. Throws Error if there is no GPU, no NVRTC,
-/// or no target that the GPU runs.
+/// Returns the target of this machine's GPU; initializes CUDA in this process. Throws Error if there is no
+/// GPU, no NVRTC, or no target that the GPU runs.
 std::string gpu_target();
 
-/// The fastest tiling for `options.tune`, measured on this machine's GPU, or cached.
+/// Returns the fastest of `options.tune` tilings, measured on this machine's GPU or found in the cache.
 Tuned tuned(const graph::KernelGraph&, const Options& options, const Cache&);
 
 }  // namespace zellige::run

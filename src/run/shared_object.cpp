@@ -12,7 +12,7 @@ namespace zellige::run {
 namespace fs = std::filesystem;
 namespace {
 
-/// Deletes the file in its destructor.
+/// A temporary file, deleted by the destructor.
 struct Scratch {
   explicit Scratch(fs::path p) : path(std::move(p)) {}
   ~Scratch() {
@@ -28,12 +28,13 @@ struct Scratch {
 std::string shared_object(const emit::Manifest& m, const std::string& cubin, const Cache& cache) {
   const std::string compiler = host_compiler("shared object of " + m.name);
   const Scratch kernels(cache.scratch("cubin")), text(cache.scratch("c")), made(cache.scratch("so"));
-  // Compiled in the cache with relative names, so that its path appears nowhere.
+  // The compiler runs in the cache's folder with relative names, so that the folder's path is not in the
+  // result.
   const auto below = [&](const fs::path& file) { return file.lexically_relative(cache.root()).string(); };
   write_whole(kernels.path, cubin, 0600);
   write_whole(text.path, emit::c_library(m, below(kernels.path)), 0600);
-  // Links the C library only: g++ by default would add C++'s. Stripped, so that the source file's name, which
-  // differs each time, is not in it.
+  // Links the C library only; by default g++ would add those of C++. -s strips the name of the source file,
+  // which differs from call to call.
   const Finished f =
       run_process({compiler, "-x", "c", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-fPIC",
                    "-fvisibility=hidden", "-shared", "-Wl,-soname," + m.name + ".so", "-Wl,--build-id=none",

@@ -1,5 +1,6 @@
-// Builds a program as a shared object for a linker or dlopen: its kernels' cubin and the function of NAME.h,
-// compiled by g++ (or $ZELLIGE_CXX). It needs the C library, and libcuda.so.1 on its first call.
+// Builds a program as a shared object that a C program links or opens by dlopen. It contains the cubin and
+// the function that NAME.h declares, and is compiled by g++ (or $ZELLIGE_CXX). It needs the C library, and
+// loads libcuda.so.1 on its first call.
 #pragma once
 #include <string>
 
@@ -8,7 +9,8 @@
 
 namespace zellige::run {
 
-/// Returns its bytes. `cubin` is the result of compile_cubin for the program's source code.
+/// Returns the bytes of the shared object. `cubin`: the program's machine code, from compile_cubin. Throws
+/// Error if there is no compiler, and Fault if it fails.
 std::string shared_object(const emit::Manifest&, const std::string& cubin, const Cache&);
 
 }  // namespace zellige::run

@@ -10,7 +10,7 @@
 namespace zellige::run {
 namespace {
 
-// "zellige/block.hpp" -> "ZELLIGE_ONCE_zellige_block_hpp"
+// Returns the macro that guards an inlined header: "ZELLIGE_ONCE_zellige_block_hpp" for zellige/block.hpp.
 std::string guard(std::string_view path) {
   std::string name = "ZELLIGE_ONCE_" + std::string(path);
   std::replace_if(
@@ -18,6 +18,7 @@ std::string guard(std::string_view path) {
   return name;
 }
 
+// Returns a preprocessor line from its first word on, without # and blanks; "" for other lines.
 std::string_view directive(std::string_view line) {
   auto skip_blanks = [&] { line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size())); };
   skip_blanks();
@@ -27,16 +28,19 @@ std::string_view directive(std::string_view line) {
   return line;
 }
 
-/// "if defined(ZELLIGE_EMULATE)  // why" -> "if defined(ZELLIGE_EMULATE)"
+/// Removes a comment from a directive: "if defined(ZELLIGE_EMULATE)" from "if defined(ZELLIGE_EMULATE)  //
+/// why".
 std::string_view condition(std::string_view word) {
   word = word.substr(0, word.find("//"));
   return word.substr(0, word.find_last_not_of(" \t") + 1);
 }
 
-// Inlines headers. A header inlined outside any condition is done. One inlined under a condition is inlined
-// again at its next include, and a guard macro prevents the compiler from seeing it twice.
+// Inlines headers into source code. A header that is inlined outside of any condition is not inlined again.
+// One inlined under a condition is inlined again at its next include; a guard macro keeps the compiler from
+// seeing it twice.
 class Inliner {
  public:
+  // Appends the text of the file `from` to `out`, with its headers inlined.
   void add(std::string_view text, std::string_view from) {
     while (!text.empty()) {
       const std::size_t end = std::min(text.find('\n'), text.size());
@@ -46,7 +50,7 @@ class Inliner {
       branch(condition(word));
       if (word.starts_with("pragma once")) continue;
       const Header* header = included(line, from);
-      // Includes for the emulator stay: nvcc never takes that branch.
+      // Includes of the emulator's headers are kept, because nvcc never takes their branch.
       const bool emulated = std::ranges::any_of(branches_, &Branch::emulated);
       if (header && !(emulated && header->path.starts_with("zellige/emulate/")))
         put(*header);
@@ -57,11 +61,12 @@ class Inliner {
   std::string out;
 
  private:
-  /// An open condition: whether its branch, and its else branch, are for the emulator only.
+  /// An open #if: true if its current branch is, or its #else would be, for the emulator only.
   struct Branch {
     bool emulated, otherwise;
   };
 
+  // Updates the open conditions after a directive.
   void branch(std::string_view word) {
     const bool emulated = word.ends_with("if defined(ZELLIGE_EMULATE)");
     if (word.starts_with("if"))
@@ -74,6 +79,7 @@ class Inliner {
       branches_.pop_back();
   }
 
+  // Inlines a header, unless it is or is being inlined.
   void put(const Header& header) {
     if (done_.contains(&header) || !open_.insert(&header).second) return;
     if (branches_.empty()) done_.insert(&header);

@@ -1,13 +1,14 @@
-// Inlines every <zellige/...> header into emitted source code, for `transpile --standalone`.
+// Inlines all <zellige/...> headers into a program's source code, for `transpile --standalone`.
 #pragma once
 #include <string>
 #include <string_view>
 
 namespace zellige::run {
 
-/// Includes each header once. Other includes (<cstdio>, <cuda_runtime.h>) stay, and conditions keep their
-/// meaning: a header that only an untaken branch includes does not count as included. Includes for the
-/// emulator only (<zellige/emulate/...> under a condition) stay, too.
+/// Returns the source code with each header inlined once. Other includes (<cstdio>, <cuda_runtime.h>) are
+/// kept, and so are those for the emulator (<zellige/emulate/...> under a condition). Preprocessor conditions
+/// keep their meaning: a header that is included only in a branch that is not taken can be included again
+/// later.
 std::string standalone(std::string_view source);
 
 }  // namespace zellige::run

@@ -11,7 +11,7 @@
 namespace zellige::run {
 namespace {
 
-// Calls visit(row-major index, element offset) for every element.
+// Calls visit(row-major index, offset in elements) for every element.
 template <class Visit>
 void each(const emit::TensorPlace& t, Visit visit) {
   const std::int64_t count = graph::size(t.shape);
@@ -28,11 +28,12 @@ void each(const emit::TensorPlace& t, Visit visit) {
   }
 }
 
+// Number of elements of a row along the last dimension, and their stride.
 std::int64_t row_length(const emit::TensorPlace& t) { return t.shape.empty() ? 1 : t.shape.back(); }
 std::int64_t row_step(const emit::TensorPlace& t) { return t.strides.empty() ? 1 : t.strides.back(); }
 
-// Calls visit(row, element offset of its first element, buffer for its values) for every row along the last
-// dimension.
+// Calls visit(row, offset of its first element, buffer for its values) for every row along the last
+// dimension, in several threads. The offset counts elements.
 template <class Visit>
 void each_row(const emit::TensorPlace& t, const Visit& visit) {
   const std::size_t rank = t.shape.size();
@@ -52,9 +53,10 @@ void each_row(const emit::TensorPlace& t, const Visit& visit) {
 }
 
 struct Lifetime {
-  int first = -1, last = -1;  // kernels
+  int first = -1, last = -1;  // index of the first and the last kernel that uses the tensor; -1: none
 };
 
+// Returns the kernels during which each tensor of the manifest is needed.
 std::vector<Lifetime> lifetimes(const emit::Manifest& m) {
   std::vector<Lifetime> lives(m.tensors.size());
   for (int k = 0; k < static_cast<int>(m.kernels.size()); ++k)
@@ -66,15 +68,16 @@ std::vector<Lifetime> lifetimes(const emit::Manifest& m) {
   return lives;
 }
 
-// Simulates the launches with the live intermediates ordered by offset; neighbours must not overlap.
+// Throws Fault if two intermediates overlap while both are needed. Visits them by first use; those needed at
+// the same time are kept ordered by offset, so that only neighbours need be compared.
 void check_workspace(const emit::Manifest& m) {
   const std::vector<Lifetime> lives = lifetimes(m);
   std::vector<int> order;
   for (int t = 0; t < static_cast<int>(m.tensors.size()); ++t)
     if (m.tensors[t].role == emit::Role::intermediate) order.push_back(t);
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return lives[a].first < lives[b].first; });
-  std::map<std::int64_t, int> alive;       // by offset
-  std::multimap<int, std::int64_t> leave;  // by last kernel
+  std::map<std::int64_t, int> alive;       // tensor by offset
+  std::multimap<int, std::int64_t> leave;  // offset by last kernel
   for (const int t : order) {
     const emit::TensorPlace& x = m.tensors[t];
     for (; !leave.empty() && leave.begin()->first < lives[t].first; leave.erase(leave.begin()))
@@ -149,7 +152,8 @@ std::int64_t unwritten(const emit::TensorPlace& t, const Bytes& bytes) {
   each_row(t, [&](std::int64_t, std::int64_t offset, const std::vector<double>& values) {
     std::int64_t left = 0;
     for (std::size_t i = 0; i < values.size(); ++i, offset += row_step(t)) {
-      std::uint32_t bits = ~std::uint32_t{0};  // truncated for elements of 1 or 2 bytes
+      // for dtypes of 1 or 2 bytes, only the lower bits are overwritten
+      std::uint32_t bits = ~std::uint32_t{0};
       std::memcpy(&bits, bytes.data() + offset * width, static_cast<std::size_t>(width));
       left += bits == ~std::uint32_t{0};
     }

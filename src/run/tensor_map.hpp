@@ -1,4 +1,5 @@
-// Converts a manifest's tensor maps to TMA descriptors, for the GPU and for the emulator.
+// Converts a manifest's tensor maps to the arguments of make_tma_descriptor, for the GPU and for the
+// emulator.
 #pragma once
 #include <string>
 #include <zellige/atom/make_tma_descriptor.hpp>
@@ -7,7 +8,8 @@
 
 namespace zellige::run {
 
-/// `name` is for errors, and must outlive the result.
+/// Returns the map's tensor, box and swizzle. Throws Error if TMA has no such element type. `name` is for
+/// error messages; the result refers to it.
 TmaTensor tma_tensor(const plan::TensorMap&, const std::string& name);
 
 }  // namespace zellige::run

@@ -1,4 +1,5 @@
-// Converts the --tiling option, which may name a file, to planner options.
+// Converts the option --tiling to planner options: `given`, `chosen`, empty (the target's default), or the
+// path of a manifest or a list of tilings to replay.
 //
 //   PlanOptions w = parse_tiling_option("tiling.json", target);  // or "given", "chosen", "" (plan/options.hpp)
 #pragma once
@@ -8,7 +9,7 @@
 
 namespace zellige::run {
 
-/// Throws Error if the file cannot be read or contains no tiling.
+/// Returns the planner options. Throws Error if a file cannot be read or contains no tiling.
 plan::PlanOptions parse_tiling_option(const std::string& tiling, const target::Target&);
 
 }  // namespace zellige::run

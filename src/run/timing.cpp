@@ -8,18 +8,19 @@
 namespace zellige::run {
 namespace {
 
-constexpr int warm_up = 20, launches = 200;  // hot
-constexpr int rounds = 15, few_rounds = 3;   // rotated
+constexpr int warm_up = 20, launches = 200;  // numbers of evaluations for hot
+constexpr int rounds = 15, few_rounds = 3;   // for rotated
 constexpr double round_ms = 10;
 constexpr int max_sets = 64;
 
-/// One captured way of launching all sets.
+/// A way of launching all sets, captured in a CUDA graph.
 struct Way {
-  std::vector<double>* into;
+  std::vector<double>* into;  // receives the samples
   std::unique_ptr<CapturedGraph> graph;
   int repeats = 1;
 };
 
+// Returns the milliseconds that `repeats` launches of the graph take.
 double replays_ms(Stream& stream, const CapturedGraph& graph, int repeats) {
   Event before, after;
   before.record(stream);
@@ -59,7 +60,7 @@ Times time_rotated(Stream& stream, const LoadedProgram& program, const std::vect
     add(Overlap::none, times.samples);
   }
   for (Way& way : ways) {
-    replays_ms(stream, *way.graph, 1);  // the first replay loads what it needs
+    replays_ms(stream, *way.graph, 1);  // the first launch of a graph is slower
     way.repeats = std::max(1, static_cast<int>(round_ms / std::max(replays_ms(stream, *way.graph, 1), 1e-3)));
   }
   for (int r = 0; r < (brief ? few_rounds : rounds); ++r) {
@@ -74,7 +75,7 @@ Times time_hot(Stream& stream, const BoundProgram& program) {
   Times times{.how = Timing::hot};
   for (int i = 0; i < warm_up; ++i) program.launch(stream, Overlap::kernels);
   stream.wait();
-  // The stream is blocked while a batch is queued, so that no launch waits for the host.
+  // The stream is blocked while a batch is enqueued, so that no launch waits for the host.
   const int batch = std::clamp(400 / (program.kernels() + 2), 1, 50);
   while (static_cast<int>(times.samples.size()) < launches) {
     const int n = std::min(batch, launches - static_cast<int>(times.samples.size()));

@@ -1,9 +1,12 @@
-// Measures how long a program takes on the GPU.
+// Measures how long a program takes on the GPU, with a cold L2 (`rotated`) or a warm one (`hot`).
 //
-// `rotated` measures with a cold L2: each evaluation has its own inputs and outputs, with enough sets to
-// exceed the L2 three times, and a CUDA graph evaluates each set once. Rounds alternate between three ways of
-// launching: overlapping evaluations, as in one stream whose kernels start early; evaluations one after
-// another; kernels one after another.
+// For `rotated`, each evaluation in a round has inputs and outputs of its own; together these exceed the L2
+// three times, so that none is in the L2 when it is used. A CUDA graph evaluates each set once. Rounds
+// alternate between three ways of launching, of which the last two are used only if the program has kernels
+// with programmatic dependent launch (PDL):
+// 1. All kernels may start before the previous one has ended, also across evaluations.
+// 2. Evaluations one after another; kernels within an evaluation may overlap.
+// 3. Kernels one after another.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -15,29 +18,32 @@ class Stream;
 class LoadedProgram;
 class BoundProgram;
 
+/// Which times to measure.
 enum class Timing : std::uint8_t {
   off,
-  rotated,
-  hot,  // one set of buffers, 200 evaluations, each between two events
+  rotated,  // cold L2: each evaluation has inputs and outputs of its own
+  hot,      // warm L2: one set of inputs and outputs, 200 evaluations, each between two events
 };
 std::string_view name(Timing);
 
-/// Microseconds per evaluation; `rotated`: one sample per round.
+/// Microseconds per evaluation.
 struct Times {
   Timing how{};
-  int sets = 1;                 // of inputs and outputs
-  std::vector<double> samples;  // rotated: overlapping evaluations if their kernels start early
-  std::vector<double> without_overlap,
-      ordered;  // rotated, if kernels start early: evaluations one after another, kernels one after another
+  int sets = 1;  // number of sets of inputs and outputs
+  // hot: one per evaluation; rotated: one per round, launched in way 1, or without PDL in way 3
+  std::vector<double> samples;
+  // rotated, with PDL: one per round, launched in way 2, and in way 3
+  std::vector<double> without_overlap, ordered;
 };
 
+/// Measures 200 evaluations with a warm L2, each between two events.
 Times time_hot(Stream&, const BoundProgram&);
 
-/// `sets`: the program, bound to each set of inputs and outputs. Brief: three rounds, of overlapping
-/// evaluations only.
+/// Measures with a cold L2, by rotating through `sets`: the program, bound to each set of inputs and outputs.
+/// Brief: three rounds, and only with overlapping evaluations if the program uses PDL.
 Times time_rotated(Stream&, const LoadedProgram&, const std::vector<BoundProgram>& sets, bool brief = false);
 
-/// Number of sets of `bytes` bytes that exceed the device's L2 three times; at most 64.
+/// Returns how many sets of `bytes` bytes exceed the device's L2 three times, at most 64.
 int sets_beyond_l2(std::int64_t bytes);
 
 }  // namespace zellige::run

@@ -10,13 +10,15 @@
 namespace zellige::run {
 namespace {
 
-constexpr double tie = 1.01;
+constexpr double tie = 1.01;  // times up to 1% above the fastest are ties
 
+// A tiling that is measured.
 struct Candidate {
   emit::Program program;
-  double expected;
-  std::vector<double> rounds;  // medians
+  double expected;             // microseconds
+  std::vector<double> rounds;  // microseconds, the median of each round
   double us() const { return median(rounds); }
+  // Returns the key that decides between ties: the smallest is preferred.
   auto key() const {
     std::int64_t blocks = 0, threads = 0;
     for (const emit::KernelLaunch& k : program.manifest.kernels)
@@ -26,7 +28,8 @@ struct Candidate {
   const retile::Tiling& tiling() const { return program.manifest.tiling; }
 };
 
-/// The only operator in whose tiles two tilings differ; -1: none, or several.
+/// Returns the index of the operator in whose tiles two tilings differ; -1 if there is none, or more than
+/// one.
 int differ_in(const retile::Tiling& a, const retile::Tiling& b) {
   int found = -1;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -37,8 +40,8 @@ int differ_in(const retile::Tiling& a, const retile::Tiling& b) {
   return found;
 }
 
-/// The fastest tiling, with other tiles for each operator for which two measured tilings that differ in
-/// nothing else show that they are faster.
+/// Returns a combination: the fastest tiling, in which an operator's tiles are replaced if two measured
+/// tilings that differ in this operator only show that other tiles are faster.
 retile::Tiling together(const std::vector<Candidate>& all) {
   retile::Tiling best = std::ranges::min_element(all, {}, &Candidate::us)->tiling();
   for (std::size_t op = 0; op < best.size(); ++op) {
@@ -100,7 +103,7 @@ Tuned tune(const graph::KernelGraph& graph, const target::Target& target,
   std::vector<std::size_t> which(all.size());
   std::iota(which.begin(), which.end(), 0);
   measured(which);
-  // Each was measured with estimated, not measured, tiles of the other operators.
+  // Each candidate was measured with expected, not measured, best tiles of its other operators.
   if (const retile::Tiling best = together(all);
       std::ranges::none_of(all, [&](const Candidate& c) { return c.tiling() == best; })) {
     const auto fastest = std::ranges::min_element(all, {}, &Candidate::us) - all.begin();
@@ -111,7 +114,7 @@ Tuned tune(const graph::KernelGraph& graph, const target::Target& target,
       plan::drop(plan, found.rejected);
     } catch (const Fault&) {
       throw;
-    } catch (const Error&) {  // they are incompatible
+    } catch (const Error&) {  // the tiles of different operators are incompatible
     }
     if (expected) {
       add(best, *expected);

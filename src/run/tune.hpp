@@ -1,13 +1,16 @@
-// Tuning: measures the tilings with the lowest estimated time and returns the fastest.
+// Tunes a program: measures the tilings with the lowest expected times, and returns the fastest.
 //
 //   const retile::Tiling t = tune(graph, target, {}, 8, measure, machine, cache).tiling;
 //
-// Measures all candidates in several rounds, back and forth, so that clock changes affect all of them; a
-// candidate's time is the median of its rounds. With several operators, the best tiles of each, found by
-// comparing tilings that differ in one operator only, are then combined and measured against the fastest.
-// Times within 1% of the fastest are ties, decided by a fixed key: fewest blocks, then fewest threads, then
-// the tiling's JSON. The outcome is stored in the cache under the JSON of all candidates and the machine's
-// name.
+// The candidates are measured in several rounds, alternately in forward and reverse order, so that changes of
+// the clock rate affect all of them. A candidate's time is the median of its rounds.
+//
+// If the graph has several operators, a combination is measured last. It has for each operator the tiles that
+// were fastest when two tilings differed in this operator only.
+//
+// Times within 1% of the fastest are ties; of these the tiling with the fewest blocks is returned, then the
+// fewest threads, then the smallest JSON. The outcome is cached, with the candidates' source code and the
+// machine's name as the key.
 #pragma once
 #include <functional>
 #include <string>
@@ -19,23 +22,25 @@
 
 namespace zellige::run {
 
-/// The microseconds of each evaluation of a program.
+/// Returns the microseconds of each evaluation of a program.
 using Measure = std::function<std::vector<double>(const emit::Program&)>;
 
-/// The part of a measurement that may be done in advance, for several programs in parallel: compiling them.
+/// Prepares a measurement by compiling the program; called for several programs in parallel.
 using Prepare = std::function<void(const emit::Program&)>;
 
 constexpr int tuning_rounds = 5;
 
+/// Result of tuning.
 struct Tuned {
   retile::Tiling tiling;
-  // in the order of their estimates, then their combination; empty if the outcome was cached
+  // candidates in the order of their expected times, then the combination; empty if the outcome was cached
   std::vector<Tried> tried;
-  plan::Rejections rejected;  // plans of other tilings
-  std::string note = {};      // why a cached outcome was not used; else ""
+  plan::Rejections rejected;  // rejected plans
+  std::string note = {};      // what is wrong with an invalid cache entry; else ""
 };
 
-/// Measures at most `candidates` tilings, including the graph's own. `say` receives progress reports.
+/// Measures at most `candidates` tilings, including the graph's own, and their combination. `say` receives
+/// progress. Throws Error if the graph cannot be planned.
 Tuned tune(const graph::KernelGraph&, const target::Target&, const plan::PlanOptions&, int candidates,
            const Measure&, const std::string& machine, const Cache&,
            const std::function<void(const std::string&)>& say = {}, const Prepare& prepare = {});

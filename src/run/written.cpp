@@ -17,8 +17,8 @@ namespace zellige::run {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr off_t max_bytes = 16 << 20;  // limit of the record; beyond it the older half is dropped
-constexpr std::size_t line_bytes = 33;
+constexpr off_t max_bytes = 16 << 20;   // largest size of the record; above it, the older half is dropped
+constexpr std::size_t line_bytes = 33;  // 32 digits and a newline
 
 }  // namespace
 
@@ -71,7 +71,7 @@ void Written::add(const std::string& digest) const {
   }
   const int fd = ::open(record_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0) return;
-  // The lock is for processes that shorten the record; a single line is written atomically.
+  // The lock is for processes that shorten the record; a line is written atomically without it.
   if (::flock(fd, LOCK_EX) == 0) {
     const off_t size = ::lseek(fd, 0, SEEK_END);
     if (size > max_bytes) {

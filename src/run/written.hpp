@@ -1,8 +1,9 @@
-// Records what Zellige wrote, by content: hashes of whole files, in the cache's folder (`written`, one per
-// line). A file whose content is not recorded was written by another program, or edited since.
+// Records which files Zellige wrote, so that a command does not overwrite any other file without --force. The
+// record has the hash of each file's content, one per line of the file `written` in the cache's folder. A
+// file whose hash is not in it was written by another program, or edited since.
 //
-// The files themselves are not marked: .npy and JSON lines have no place for a mark that every reader
-// ignores. The record may be lost; then nothing is replaced without --force, which is the safe default.
+// Files are not marked themselves, because .npy and JSON files have no place for a mark that every reader
+// ignores. If the record is lost, --force is needed, which is the safe case.
 #pragma once
 #include <filesystem>
 #include <memory>
@@ -12,30 +13,33 @@
 
 namespace zellige::run {
 
-/// An incremental 128-bit hash.
+/// An incremental 128-bit hash. Copies share their state.
 class Digest {
  public:
   Digest();
   Digest& add(std::string_view);
-  std::string hex() const;  // 32 digits; of what was added so far
+  std::string hex() const;  // 32 hexadecimal digits, for all that was added so far
 
  private:
   struct State;
   std::shared_ptr<State> state_;
 };
 
+/// Returns the hash of a text, as Digest::hex does.
 std::string digest(std::string_view);
-/// The digest of a file's content, or nothing if it cannot be read.
+/// Returns the hash of a file's content; nullopt if it cannot be read.
 std::optional<std::string> digest_of(const std::filesystem::path&);
 
+/// The record of written files.
 class Written {
  public:
-  /// In the folder of Cache::standard(); without one, nothing is recorded.
+  /// Returns the record in the folder of Cache::standard(). If there is no such folder, nothing is recorded.
   static Written standard();
   explicit Written(std::filesystem::path record) : record_(std::move(record)) {}
 
-  /// Records a content. A failure is not an error: the file then needs --force next time.
+  /// Records the hash of a content. Does not throw: if recording fails, overwriting the file needs --force.
   void add(const std::string& digest) const;
+  /// Returns true if this hash is recorded.
   bool holds(const std::string& digest) const;
 
  private:
