@@ -128,11 +128,11 @@ class Block {
   void land_copies(Fiber&, unsigned pending_groups);
 
   // Functions of AsyncEngine (zellige/emulate/async.hpp).
-  /// Returns the mbarrier at a place; null, after reporting it, if there is no valid one. `verb` says what the
-  /// fiber does ("waits at").
+  /// Returns the mbarrier at a place; null, after reporting it, if there is no valid one. `verb` says what
+  /// the fiber does ("waits at").
   MBarrier* mbarrier(Fiber&, Place, const char* verb, Site);
-  /// The same for byte offset `at` of this block; the fiber may be of another block. by_copy: for a copy's
-  /// completion.
+  /// Returns the mbarrier at byte offset `at` of this block; null, after reporting it, if there is no valid
+  /// one. The fiber may be of another block. by_copy: the barrier is used by a copy's completion.
   MBarrier* mbarrier(Fiber&, std::uint32_t at, const char* verb, Site, const char* tensor,
                      bool by_copy = false);
   void mbarrier_init(Fiber&, Place, unsigned count, Site);

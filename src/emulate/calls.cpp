@@ -103,7 +103,7 @@ inline bool shared_read(Fiber& f, Fiber& g, Place p, unsigned bytes, Site site) 
   return true;
 }
 
-// The same for a write.
+// Checks and records a write of shared memory by `g`; otherwise as shared_read.
 inline bool shared_write(Fiber& f, Fiber& g, Place p, unsigned bytes, Site site) {
   Block &b = *f.home, &there = home(p);
   if (&there != &b && !there.reach(g, "writes", "shared tensor", p.region->name, site)) return false;

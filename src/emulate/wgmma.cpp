@@ -30,7 +30,7 @@ Accumulators* find(InFlight& mine, const void* d) {
 void poison(Accumulators& a) {
   for (std::uint32_t i = 0; i < a.bytes; i += 4) std::memcpy(a.d + i, &poison_word, 4);
 }
-// The same for f16 accumulators, which are packed in pairs: each half is a NaN of f16.
+// Fills f16 accumulators, which are packed in pairs, with poison: each half is a NaN of f16.
 void poison_pairs(Accumulators& a) {
   const std::uint32_t pair = poison_half * 0x10001u;
   for (std::uint32_t i = 0; i < a.bytes; i += 4) std::memcpy(a.d + i, &pair, 4);

@@ -25,8 +25,8 @@ void run_jobs(
     int count, int width, const std::function<std::string(int)>& work,
     const std::function<void(int, const JobEnd&)>& ended, const std::function<void()>& idle = [] {});
 
-/// The same for jobs that `next` returns. It is called with 0, 1, ... whenever another job may start; an
-/// empty function ends the sequence.
+/// Runs the jobs that `next` returns, each in a forked process, as run_jobs above does. `next` is called with
+/// 0, 1, ... whenever another job may start; an empty function ends the sequence.
 using Work = std::function<std::string()>;
 void run_jobs(
     const std::function<Work(int)>& next, int width, const std::function<void(int, const JobEnd&)>& ended,

@@ -20,8 +20,8 @@ Bytes poisoned(const emit::TensorPlace&);
 /// number of values is wrong.
 Bytes pack(const emit::TensorPlace&, const std::vector<double>& values);
 
-/// The same for values that are computed row by row. row_values(row, to) writes a row along the last
-/// dimension; it is called in any order, from several threads.
+/// Returns a tensor's bytes for values that are computed row by row; padding is 0xff. row_values(row, to)
+/// writes a row along the last dimension; it is called in any order, from several threads.
 Bytes pack(const emit::TensorPlace&, const std::function<void(std::int64_t row, double* to)>& row_values);
 
 /// Calls visit(offset, size), in bytes, for the elements of a tensor; one call for contiguous elements.

@@ -52,7 +52,8 @@ ZELLIGE_INLINE void read_rows(const Place* rows, unsigned matrices, const void**
   t.engine->read_rows(t, rows, matrices, safe);
 }
 
-/// The same for stmatrix: sets safe[i] to the address to which row i can be written.
+/// stmatrix, like read_rows: checks each row as a write of 16 bytes by lane i, counts wavefronts per matrix,
+/// and sets safe[i] to the address to which row i can be written.
 ZELLIGE_INLINE void write_rows(const Place* rows, unsigned matrices, void** safe) {
   Thread& t = self();
   t.engine->write_rows(t, rows, matrices, safe);
