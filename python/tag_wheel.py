@@ -1,9 +1,9 @@
-"""Names a wheel by the oldest glibc that it runs on: manylinux_2_N of PEP 600 in place of linux.
+"""Renames a wheel for Linux after the oldest glibc on which it runs: manylinux_2_N (PEP 600) in place of linux.
 
     pip wheel . --no-deps && python python/tag_wheel.py zellige-0.1.0-py3-none-linux_x86_64.whl
 
-What it needs is read from its own executables and libraries, by binutils' readelf. A library that is not glibc's is refused: no machine
-need have it.
+The glibc version is read, by readelf of binutils, from the executables and libraries in the wheel. A wheel that needs a
+library other than glibc's is refused, because a machine need not have it.
 """
 
 import pathlib
@@ -17,7 +17,8 @@ GLIBC = re.compile(r"^(lib(c|m|dl|rt|pthread)|ld-linux-x86-64|ld-linux-aarch64)\
 
 
 def glibc_of(file) -> int:
-    """N of the newest GLIBC_2.N that an ELF file asks for."""
+    """Returns N of the newest symbol version GLIBC_2.N that an ELF file needs. Ends the process if the file needs
+    a library that is not part of glibc."""
     told = subprocess.run(["readelf", "-dVW", str(file)], capture_output=True, text=True, check=True).stdout
     for needed in re.findall(r"\(NEEDED\).*\[(.+)\]", told):
         if not GLIBC.match(needed):
@@ -26,6 +27,8 @@ def glibc_of(file) -> int:
 
 
 def main(path):
+    """Renames the wheel at `path` and prints its new path. Ends the process with a message if it is no wheel for
+    Linux."""
     wheel = pathlib.Path(path)
     if not re.search(r"-linux_\w+\.whl$", wheel.name):
         sys.exit(f"{wheel.name}: expected a wheel for linux, NAME-linux_x86_64.whl")

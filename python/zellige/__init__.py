@@ -1,4 +1,4 @@
-"""Zellige: functions on arrays become verified CUDA kernels, and CuTe's layouts.
+"""Compiles functions of arrays to verified CUDA kernels, and computes with CuTe's layouts.
 
     import numpy as np, zellige
 
@@ -11,11 +11,13 @@
 
 The operators (zellige.softmax, ...) also accept NumPy and torch arrays, so that the same function runs on them. Layouts are in
 zellige.layout (Layout, composition, logical_divide, ...), and are available here unless an operator has the same name.
+Errors of the caller or the machine raise zellige.Error, internal errors zellige.Fault.
 """
 
 import importlib
 
-# All modules are loaded on first use, so that the import is fast.
+# Modules are loaded when one of their names is first used, so that importing zellige is fast. This table has
+# each name's module.
 _PLACES = {
     "compile": "program",
     "load": "program",
@@ -34,6 +36,7 @@ _MODULES = (
 
 
 def __getattr__(name: str):
+    """Loads the module that defines `name`. Raises AttributeError if there is none."""
     if name in _MODULES:
         return importlib.import_module(f"zellige.{name}")
     if name == "__version__":

@@ -1,4 +1,4 @@
-"""The names in `zellige`, for type checkers and editors: __init__.py loads them on first use."""
+"""Lists the names in `zellige` for type checkers and editors; at run time, __init__.py loads them on first use."""
 
 from . import dtypes as dtypes
 from . import kernels as kernels

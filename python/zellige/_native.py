@@ -1,4 +1,4 @@
-"""The C ABI of <zellige/api.h> by ctypes: its structures, and functions that raise an exception where C returns a status."""
+"""Binds the C ABI of <zellige/api.h> with ctypes: its structures, and functions that raise an exception where C returns a status."""
 
 import ctypes
 import functools
@@ -9,15 +9,15 @@ from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int32, c_int64, 
 
 
 class Error(ValueError):
-    """An error of the caller or the machine: one sentence with the conflicting values."""
+    """Raised for an error of the caller or the machine. The message is one sentence with the conflicting values."""
 
 
 class Fault(Error):
-    """An internal error of Zellige."""
+    """Raised for an internal error of Zellige, such as a kernel that does not compile."""
 
 
 class Tensor(ctypes.Structure):
-    """zellige_tensor, which is DLPack's DLTensor."""
+    """The C structure zellige_tensor, which is DLPack's DLTensor."""
 
     _fields_ = [
         ("data", c_void_p),
@@ -104,7 +104,8 @@ _library = None
 
 
 def library():
-    """The shared library next to this file, or the one named by $ZELLIGE_LIBRARY; loaded on first use."""
+    """Returns the shared library, loaded on first use: libzellige.so next to this file, or the one that
+    $ZELLIGE_LIBRARY names. Raises ImportError if it cannot be loaded or has an older ABI."""
     global _library
     if _library is None:
         path = os.environ.get("ZELLIGE_LIBRARY") or os.path.join(os.path.dirname(__file__), "libzellige.so")
@@ -124,20 +125,23 @@ def library():
 
 @functools.cache
 def _locked():
-    """The same library, for functions that call into Python's objects."""
+    """Returns the shared library, loaded so that calls keep Python's interpreter lock, for functions that use
+    Python objects."""
     loaded = ctypes.PyDLL(library()._name)
     loaded.zellige_program_call_objects.argtypes = [c_void_p, c_void_p, c_void_p, c_int, c_void_p, c_int, c_void_p]
     return loaded
 
 
 def checked(status: int) -> None:
+    """Raises Error, or Fault for status 2, with the library's last message, unless `status` is 0."""
     if status:
         message = library().zellige_last_error().decode()
         raise (Fault if status == 2 else Error)(message)
 
 
 def text_of(function, *arguments) -> str:
-    """Returns the string that a function writes to its last parameter, a `char**`."""
+    """Returns the string that a C function writes to its last parameter, a `char**`. Raises Error if the function
+    fails."""
     text = c_void_p()
     checked(function(*arguments, byref(text)))
     try:
@@ -147,13 +151,15 @@ def text_of(function, *arguments) -> str:
 
 
 def _counted(count: int) -> int:
-    """Returns a count, or raises if it is -1."""
+    """Returns a count of the C ABI. Raises Error if it is -1."""
     if count < 0:
         checked(1)
     return count
 
 
 def _info(function, handle, index) -> dict:
+    """Returns the fields of TensorInfo (program.py) for an input or output, which the C function `function`
+    describes."""
     i = _Info()
     checked(function(handle, index, byref(i)))
     return {
@@ -169,7 +175,8 @@ def _info(function, handle, index) -> dict:
 
 
 class Graph:
-    """A validated graph."""
+    """A graph that the library has parsed and validated. `form`: its JSON string, or a dict in that form. Raises
+    Error if it is invalid."""
 
     def __init__(self, form, name: str = "graph"):
         self._handle = c_void_p()
@@ -201,8 +208,8 @@ ON = {"auto": 0, "gpu": 1, "emulator": 2, "reference": 3}
 
 
 class _Watched:
-    """Adapts a function of (phase, done, of) to the ABI: an exception in it, including KeyboardInterrupt, ends the search and
-    is raised again afterwards."""
+    """Adapts a progress function of (phase, done, of) to the C ABI. An exception in it, including
+    KeyboardInterrupt, ends the search; the caller raises it again from `raised`."""
 
     def __init__(self, watch):
         self._watch, self.raised = watch, None
@@ -211,14 +218,14 @@ class _Watched:
     def _call(self, _, phase, done, of):
         try:
             return int(self._watch(phase.decode(), done, of))
-        except BaseException as e:  # no exception crosses the ABI
+        except BaseException as e:  # an exception must not cross the ABI
             self.raised = e
             return 0
 
 
 class Program:
-    """A compiled graph. `watch`: a function of (phase, done, of), called during the search for fusion groups; returning false
-    ends the search."""
+    """A compiled graph, in the C ABI. `watch`: a function of (phase, done, of), called during the search for
+    fusion groups; returning false ends the search. Raises Error or Fault."""
 
     def __init__(self, graph: Graph, *, on, target, tiling, tune, constants, workers, fuse, watch=None):
         names = (c_char_p * max(1, len(constants)))(*[c.encode() for c in constants])
@@ -256,17 +263,21 @@ class Program:
         return text_of(library().zellige_program_text, self._handle, TEXTS[which])
 
     def price(self) -> float:
+        """Returns the estimated time of the program in microseconds."""
         return library().zellige_program_price(self._handle)
 
     def compile(self) -> None:
+        """Compiles the kernels for the GPU now, not at the first call."""
         checked(library().zellige_program_compile(self._handle))
 
     def time(self) -> float:
+        """Measures the program on the GPU; returns microseconds."""
         us = c_double()
         checked(library().zellige_program_time(self._handle, byref(us)))
         return us.value
 
     def workspace(self) -> int:
+        """Returns the bytes of device memory that the program needs in addition to its tensors."""
         return _counted(library().zellige_program_workspace(self._handle))
 
     def inputs(self) -> list:
@@ -278,13 +289,13 @@ class Program:
         return [_info(library().zellige_program_output, self._handle, i) for i in range(count)]
 
     def objects(self):
-        """The C function called by call_objects, and its handle. It returns a status."""
+        """Returns the C function that call_objects calls, and the program's handle. The function returns a status."""
         return _locked().zellige_program_call_objects, self._handle.value
 
     def call_objects(self, exchange: int, inputs, outputs, stream=None) -> None:
-        """Calls on objects, through their framework's table of C functions. It holds the interpreter's lock, so it is for
-        launches only."""
-        if self._objects is None:  # looked up once: a call is short
+        """Runs the program on a framework's array objects, through the framework's table of C functions
+        (`exchange`). Keeps the interpreter lock during the call, and is therefore only for kernel launches."""
+        if self._objects is None:  # looked up once, so that a call takes little time
             self._objects = *self.objects(), ctypes.py_object * len(inputs), ctypes.py_object * len(outputs)
         run, handle, ins, outs = self._objects
         status = run(handle, exchange, ins(*inputs), len(inputs), outs(*outputs), len(outputs), stream)
@@ -292,21 +303,25 @@ class Program:
             checked(status)
 
     def call(self, inputs, input_count: int, outputs, output_count: int, stream) -> None:
+        """Runs the program on C arrays of zellige_tensor. Raises Error if a tensor is not what the program
+        expects."""
         checked(self._call(self._handle, inputs, input_count, outputs, output_count, stream))
 
 
 def sealed(manifest: str, name: str, cubin: bytes) -> str:
-    """Adds the hashes of `cubin` and of the manifest to a hand-edited manifest."""
+    """Returns the manifest with the hashes of `cubin` and of the manifest itself, for manifests that the library
+    did not write."""
     return text_of(library().zellige_manifest_seal, manifest.encode(), _shown(name), cubin, len(cubin))
 
 
 def _shown(name: str) -> bytes:
-    """A name for messages: a file name may hold bytes that are not valid UTF-8."""
+    """Returns a file name as bytes for messages. It may contain bytes that are not valid UTF-8."""
     return name.encode(errors="backslashreplace")
 
 
 def loaded(manifest: str, name: str, cubin: bytes) -> Program:
-    """Loads a compiled program; `name` denotes the manifest in messages."""
+    """Loads a compiled program from its manifest and cubin. `name` denotes the manifest in messages. Raises Error
+    if the two do not belong together."""
     handle = c_void_p()
     checked(library().zellige_program_load(manifest.encode(), _shown(name), cubin, len(cubin), byref(handle)))
     program = Program.__new__(Program)
@@ -315,7 +330,8 @@ def loaded(manifest: str, name: str, cubin: bytes) -> Program:
 
 
 def cubin(source: str, target: str) -> bytes:
-    """Compiles CUDA source code, which may include Zellige's headers, with NVRTC."""
+    """Compiles CUDA source code, which may include Zellige's headers, with NVRTC for `target`. Returns the cubin.
+    Raises Fault if NVRTC rejects the source code."""
     _find_nvrtc()
     made, size = c_void_p(), c_size_t()
     checked(library().zellige_cubin(source.encode(), target.encode(), byref(made), byref(size)))
@@ -326,7 +342,8 @@ def cubin(source: str, target: str) -> bytes:
 
 
 def gpu():
-    """Returns (target, "") for the GPU, or ("", the reason why there is none)."""
+    """Returns (target, "") for the machine's GPU, or ("", reason) if there is no usable one. For example
+    ("sm_90a", "")."""
     _find_nvrtc()
     target, why_not = c_void_p(), c_void_p()
     checked(library().zellige_gpu(byref(target), byref(why_not)))
@@ -337,7 +354,8 @@ def gpu():
 
 
 def _find_nvrtc() -> None:
-    """Finds NVRTC in pip's wheels, unless $ZELLIGE_NVRTC or the system's search path has it."""
+    """Sets $ZELLIGE_NVRTC to NVRTC's library in pip's wheels, if it is installed there and the variable is not
+    set."""
     if os.environ.get("ZELLIGE_NVRTC"):
         return
     root = os.path.join(sysconfig.get_paths()["purelib"], "nvidia")

@@ -1,4 +1,4 @@
-"""torch's core operators (ATen) as operators on traced arrays."""
+"""Maps the core operators of torch (ATen) to operators on traced arrays: the table OPERATORS, and the evaluation of FX nodes."""
 
 import itertools
 import math
@@ -17,6 +17,7 @@ aten = torch.ops.aten
 
 
 def _scaled(function):
+    """Makes the torch form of add or sub: x plus (or minus) alpha y."""
     def sum_of(x, y, *, alpha=1):
         return function(x, y if alpha == 1 else op.mul(y, alpha))
 
@@ -29,6 +30,7 @@ def _addmm(bias, x, y, *, beta=1, alpha=1):
 
 
 def _softmax(function):
+    """Makes the torch form of softmax. half_to_float: casts the operand to float32 first."""
     def along(x, dim, half_to_float):
         return function(op.cast(x, "f32") if half_to_float else x, dim)
 
@@ -36,7 +38,8 @@ def _softmax(function):
 
 
 def _reduced(function, x, dim, keepdim):
-    """A reduction along some dimensions, or all. A result without dimensions has shape (1), as all such tensors do in Zellige."""
+    """Applies a reduction along the dimensions `dim`, or along all. A result without dimensions gets shape (1), as
+    all such tensors in Zellige do."""
     dims = list(dim) if dim else list(range(x.ndim))
     whole = len({d % x.ndim for d in dims}) == x.ndim
     made = function(x, dims, keepdim or whole)
@@ -51,7 +54,8 @@ def _reduction(function):
 
 
 def _layer_norm(x, shape, weight, bias, eps):
-    """The norm, the mean and the reciprocal of the standard deviation, the latter two in float32."""
+    """Returns [norm, mean, 1 / standard deviation]; the last two are float32. Raises Left for a norm over several
+    dimensions."""
     if len(shape) != 1:
         raise Left(f"expected a norm over the last dimension, found {list(shape)}")
     wide = op.cast(x, "f32")
@@ -62,7 +66,8 @@ def _layer_norm(x, shape, weight, bias, eps):
 
 
 def _batch_norm(x, weight, bias, mean, variance, momentum, eps):
-    """Batch norm with fixed statistics. Its other two results, which are unused, are empty."""
+    """Returns batch normalisation with fixed statistics. Its other two results are None, because nothing reads
+    them."""
     along = lambda v: op.reshape(op.cast(v, "f32"), (x.shape[1], *[1] * (x.ndim - 2)))  # noqa: E731
     scale = op.rsqrt(op.add(along(variance), eps))
     made = op.mul(op.sub(op.cast(x, "f32"), along(mean)), scale if weight is None else op.mul(scale, along(weight)))
@@ -92,7 +97,8 @@ def _clamp(x, lo=None, hi=None):
 
 
 def _pow(x, y):
-    """Like torch's kernels: roots, and a few integer powers as products."""
+    """Returns x to the power y as torch's kernels compute it: exponents 0.5 and -0.5 as roots, 3, -1 and -2 as
+    products."""
     if y in (0.5, -0.5):
         return op.sqrt(x) if y > 0 else op.rsqrt(x)
     if y == 3:
@@ -126,7 +132,8 @@ def _slice_scatter(x, part, dim=0, start=None, end=None, step=1):
 
 
 def _index_put(x, indices, values, accumulate=False):
-    """Writes one row, selected by a tensor of indices, as caches do."""
+    """Writes one row of x, whose index is an int32 tensor with one element, as caches do. Raises Left for other
+    forms."""
     found = [(d, at) for d, at in enumerate(indices) if at is not None]
     if accumulate or len(found) != 1 or found[0][1].shape != (1,):
         raise Left(f"expected one number of a row along one dimension, found {[a if a is None else a.shape for _, a in enumerate(indices)]}")
@@ -146,7 +153,7 @@ def _select(x, dim, index):
 
 
 def _split(x, sizes, dim=0):
-    """Splits as in torch: views, not separate tensors like those of `split`."""
+    """Splits into views, as torch does; op.split makes separate tensors."""
     size = x.shape[dim]
     if isinstance(sizes, int):
         sizes = [min(sizes, size - at) for at in range(0, size, sizes)]
@@ -179,7 +186,7 @@ def _squeeze(x, dim):
 
 
 def _without(x, dims):
-    """x without these dimensions of extent 1."""
+    """Returns x without the dimensions `dims`, which have extent 1."""
     dims = {d % x.ndim for d in dims}
     return _viewed(x, [n for d, n in enumerate(x.shape) if d not in dims])
 
@@ -198,7 +205,7 @@ def _part(parts, i):
     return parts[i]
 
 
-# Views; a part of views only is not worth a program.
+# Views, which move no data. A part that consists only of views is not worth a program.
 VIEWS = {
     aten.view.default: _viewed,
     aten._unsafe_view.default: _viewed,
@@ -278,22 +285,24 @@ OPERATORS = VIEWS | {
 
 
 def dtype_of(value) -> str:
-    """Zellige's name of a tensor's dtype; raises Error if there is none."""
+    """Returns Zellige's name of a tensor's dtype. Raises Error if there is none."""
     return dtypes.name_of(value.dtype)
 
 
 def shape_of(value) -> tuple:
-    """A tensor's shape in Zellige, where a tensor without dimensions has shape (1)."""
+    """Returns a tensor's shape in Zellige, where a tensor without dimensions has shape (1)."""
     return tuple(value.shape) or (1,)
 
 
 def evaluate(node, arrays):
-    """Evaluates a node of an FX graph on the arrays of its inputs."""
+    """Evaluates a node of an FX graph on arrays; `arrays` maps nodes to their results. Raises Left if Zellige does
+    not support the node."""
     return as_declared(evaluate_on(node, node.args, arrays), node.meta["val"])
 
 
 def as_declared(result, value):
-    """Casts results to the dtypes that torch declares; wider ones, such as the statistics of norms on the CPU, are rounded."""
+    """Casts results to the dtypes that torch declares in `value`. A wider result, such as the statistics of a norm
+    on the CPU, is rounded. Raises Left if the shapes differ."""
     if isinstance(result, list):
         if len(result) != len(value):
             raise Left(f"expected {len(value)} results, found {len(result)}")
@@ -307,7 +316,8 @@ def as_declared(result, value):
 
 
 def evaluate_on(node, args, arrays):
-    """Calls the node's operator on these arguments, with nodes replaced by their arrays."""
+    """Calls the node's operator on `args`, with nodes replaced by their arrays. Raises Left if the operator or an
+    argument is not supported."""
     if node.target not in OPERATORS:
         raise Left("is not known")
 
@@ -322,5 +332,5 @@ def evaluate_on(node, args, arrays):
 
     declared = {k: value(v) for k, v in node.kwargs.items()}
     if "device" in declared and node.all_input_nodes and declared["device"] == node.all_input_nodes[0].meta["val"].device:
-        del declared["device"]  # where it already is
+        del declared["device"]  # the tensor is on this device already
     return call(OPERATORS[node.target], node, [value(a) for a in args], declared)

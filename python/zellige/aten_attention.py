@@ -1,17 +1,20 @@
-"""Attention as one chain of operators: torch's own, and its unfused form, including grouped-query heads.
+"""Builds attention as a chain of Zellige's operators, from torch's attention operator or from its unfused form.
 
-Queries of heads that share keys become rows of one matmul, which reads the keys once, if no copy is needed for that; otherwise
-the keys are repeated for each head by an expand and a reshape, which the planner sees through. Keys that the graph itself
-repeats are read unrepeated.
+Grouped-query attention: query heads that share keys become rows of one matmul, which reads the keys once, if no copy is needed
+for that. Otherwise an expand and a reshape repeat the keys for each head; the planner reads through both. If the graph itself
+repeats keys for each head, the unrepeated keys are used.
 """
 
 from . import numpy_api
 from . import operators as op
 
-ROWS = 64  # rows of a warpgroup instruction; fewer queries share them with the other heads of their group
+# rows of a wgmma; with fewer queries than this, the heads of a group share the rows of one instruction
+ROWS = 64
 
 
 def attention(q, k, v, mask, causal, scale, grouped):
+    """Returns softmax(scale q k^T + mask) v for q of (batch, heads, queries, size). scale None: size^-0.5.
+    `grouped` is not used: the shapes show it."""
     scale = q.shape[-1] ** -0.5 if scale is None else scale
 
     def chain(scores, adapt):
@@ -22,8 +25,9 @@ def attention(q, k, v, mask, causal, scale, grouped):
 
 
 def _attention(q, k, v, chain, causal=False, alone=False, masked=False, softmax=op.safe_softmax):
-    """`chain` maps scores to the input of softmax, and passes operands of (..., heads, queries, keys) to its second argument;
-    `alone`: there are no such operands; `masked`: it masks by position, so that queries remain rows."""
+    """Builds the attention of q, k and v. `chain(scores, adapt)` maps scores to the input of softmax; it calls
+    adapt(x) on operands of shape (..., heads, queries, keys), which may be reshaped with the scores. `alone`: the
+    chain has no such operands. `masked`: the chain masks by position, so that queries must remain rows."""
     shape, pair = q.shape, (_unrepeated(k), _unrepeated(v))
     if pair[0] is not None and pair[1] is not None and pair[0].shape[1] == pair[1].shape[1]:
         k, v = pair
@@ -56,20 +60,21 @@ def _attention(q, k, v, chain, causal=False, alone=False, masked=False, softmax=
 
 
 def _permuted(x):
+    """Returns true if x is the result of a permute."""
     made = x._trace.producer(x)
     return bool(made) and made["op"] == "permute"
 
 
 def _repeated(x, times):
-    """Repeats for each head of a group: from (batch, heads, m, n) to (batch, heads times, m, n)."""
+    """Repeats each head `times` times: (batch, heads, m, n) becomes (batch, heads times, m, n)."""
     batch, heads, *matrix = x.shape
     wide = op.expand(numpy_api._unsqueeze(x, 2), (batch, heads, times, *matrix))
     return op.reshape(wide, (batch, heads * times, *matrix))
 
 
 def _unrepeated(x):
-    """The unrepeated form, (batch, heads, keys, size), of a tensor that is repeated for each head of a group; None for other
-    tensors."""
+    """Returns the tensor (batch, heads, keys, size) of which x repeats every head for a group of query heads; None
+    if x does not."""
     trace, made = x._trace, x._trace.producer(x)
     wide = made and made["op"] == "reshape" and trace.producer(made["inputs"][0])
     if not wide or wide["op"] != "expand":
@@ -85,7 +90,8 @@ _SOFTMAX = {"softmax": op.softmax, "safe_softmax": op.safe_softmax}
 
 
 def attended(p, v):
-    """Rewrites a batched matmul that is the second of attention as softmax(chain(q kT)) v; None for other matmuls."""
+    """Rewrites the batched matmul p v as attention, if p is the softmax of an elementwise chain on q k^T. Returns
+    a result of the matmul's shape, or None for other matmuls."""
     trace, p, v = p._trace, _by_heads(p), _by_heads(v)
     if p is None or v is None:
         return None
@@ -103,7 +109,7 @@ def attended(p, v):
 
 
 def _by_heads(x):
-    """The tensor (batch, heads, m, n) of which (batch heads, m, n) is a view."""
+    """Returns the tensor (batch, heads, m, n) of which x, (batch heads, m, n), is a view; None if there is none."""
     made = x._trace.producer(x)
     if not made or made["op"] != "reshape":
         return None
@@ -112,7 +118,8 @@ def _by_heads(x):
 
 
 def _scores(trace, name, shape, deep=12):
-    """Matches an elementwise chain on q kT: (q, k, the chain, whether it masks by position); None for other tensors."""
+    """Matches an elementwise chain on q k^T that ends in the tensor `name`. Returns (q, k, chain, whether the
+    chain masks by position); None if there is no match. `deep`: limit of the chain's length."""
     made = trace.producer(name)
     if not made or deep == 0 or trace.arrays[name].shape != shape:
         return None
@@ -144,6 +151,7 @@ def _scores(trace, name, shape, deep=12):
 
 
 def _transposed(k):
+    """Returns k with its last two dimensions exchanged; undoes a permute that exchanges them."""
     made = k._trace.producer(k)
     if made and made["op"] == "permute" and made["dims"] == [0, 1, 3, 2]:
         return k._trace.arrays[made["inputs"][0]]

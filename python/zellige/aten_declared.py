@@ -1,15 +1,15 @@
-"""Corrects the dtypes that torch declares for operators with several results, where its kernels return others.
+"""Corrects the dtypes that torch declares for operators with several results, where its kernels return other dtypes.
 
     correct(graph)      # node.meta["val"] of such operators, and of all nodes that depend on them
 
-torch declares float32 for the running statistics returned by the functional batch norms, which have the dtype of the
-arguments, and the input's dtype for the indices and counts of `unique`.
+torch declares float32 for the running statistics that functional batch norms return, although these have the arguments' dtype,
+and the input's dtype for the indices and counts of `unique`.
 """
 
 import torch
 
 _ATEN = torch.ops.aten
-# By result: the argument whose dtype it has, or a dtype.
+# Per operator and index of a result: the index of the argument whose dtype the result has, or its dtype.
 MADE = {
     _ATEN._native_batch_norm_legit_functional.default: {3: 3, 4: 4},
     _ATEN._batch_norm_with_update_functional.default: {4: 3, 5: 4},
@@ -19,6 +19,7 @@ MADE = {
 
 
 def correct(graph) -> None:
+    """Corrects node.meta["val"] in place, for the operators in MADE and all nodes that depend on them."""
     changed = set()
     for node in graph.nodes:
         if node.target in MADE:
@@ -33,8 +34,9 @@ def correct(graph) -> None:
 
 
 def follow(graph, changed, real=None, asked=()) -> None:
-    """Recomputes the metadata of nodes that depend on corrected nodes. `real(node, value)`: the kernel's result in place of
-    the declared one. `asked`: nodes for which `real` is called in any case."""
+    """Recomputes the metadata of all nodes that depend on the nodes `changed`. `real(node, value)`, if given,
+    returns the value with what the node's kernel really returns. `asked`: nodes for which `real` is called in any
+    case."""
     asked = set(asked)
     for node in graph.nodes if changed or asked else ():
         if node.op != "call_function" or node in changed:
@@ -51,13 +53,15 @@ def follow(graph, changed, real=None, asked=()) -> None:
 
 
 def _called(node):
+    """Returns the node's value as torch declares it for its arguments. A view that these no longer allow becomes a
+    reshape."""
     args, kwargs = torch.fx.map_arg((node.args, node.kwargs), lambda n: n.meta["val"])
     try:
         return node.target(*args, **kwargs)
     except Exception:
         if node.target not in (_ATEN.view.default, _ATEN._unsafe_view.default):
             raise
-        node.target = _ATEN.reshape.default  # no longer a view
+        node.target = _ATEN.reshape.default  # the new strides do not allow a view
         return node.target(*args, **kwargs)
 
 

@@ -1,16 +1,17 @@
-"""Recognises the usual torch forms of rotary embeddings, which are one operator in Zellige.
+"""Recognises the usual torch forms of rotary position embeddings, which are one operator in Zellige.
 
     cat((a cos - b sin, b cos + a sin), -1)           a, b the halves of x: rotary(x, cos, sin)
-    cat((-b, a), -1)                                  the rotated x in x cos + rotated(x) sin: rotary(x, 0, 1)
+    cat((-b, a), -1)                                  x rotated by 90 degrees, used in x cos + rotated(x) sin: rotary(x, 0, 1)
     stack((a cos - b sin, b cos + a sin), -1)         a, b = x[..., ::2], x[..., 1::2]: rotary_interleaved(x, cos, sin)
     stack((-b, a), -1)                                rotary_interleaved(x, 0, 1)
-    x cos + rotary(x, 0, 1) sin                       rotary(x, cos, sin), an angle for each element; also interleaved
+    x cos + rotary(x, 0, 1) sin                       rotary(x, cos, sin), with an angle for each element; also interleaved
 """
 
 from . import operators as op
 
 
 def cat(parts, dim=0):
+    """Returns torch's cat: a rotary embedding if the parts have one of the forms above, else op.concat."""
     if len(parts) == 2 and dim % parts[0].ndim == parts[0].ndim - 1:
         for known in (_rotation, _rotated):
             for pairs in (_halves, _side_by_side):
@@ -21,8 +22,8 @@ def cat(parts, dim=0):
 
 
 def added(x, y):
-    """Rewrites x + y as a rotary embedding if one is z cos and the other rotated(z) sin, rotated by 90 degrees; else
-    returns None."""
+    """Rewrites x + y as a rotary embedding if one operand is z cos and the other r sin, where r is z rotated by 90
+    degrees. Returns None for other sums."""
     trace = x._trace
     for straight, quarter in ((x, y), (y, x)):
         s, q = trace.producer(straight), trace.producer(quarter)
@@ -39,7 +40,8 @@ def added(x, y):
 
 
 def _of_quarter(trace, name):
-    """Matches rotary(x, 0, 1) as made in this file: (x in its original shape, the operator); None for other tensors."""
+    """Matches rotary(x, 0, 1) as this file builds it. Returns (the name of x in its original shape, the operator);
+    None for other tensors."""
     made = trace.producer(name)
     while made and made["op"] == "reshape":
         made = trace.producer(made["inputs"][0])
@@ -53,8 +55,8 @@ def _of_quarter(trace, name):
 
 
 def _halves(trace, name):
-    """Matches the first or second half of x along its last dimension: (x, 0 or 1, the number of pairs); None for other
-    tensors."""
+    """Matches a half of x along its last dimension. Returns (x, 0 or 1 for the first or second half, the number of
+    pairs); None for other tensors."""
     made = trace.producer(name)
     if not made or made["op"] != "slice":
         return None
@@ -66,7 +68,8 @@ def _halves(trace, name):
 
 
 def _side_by_side(trace, name):
-    """The same for every other element of x, viewed as (..., pairs, 2)."""
+    """Matches every other element of x along its last dimension. Returns (x, 0 or 1 for the even or odd elements,
+    the number of pairs); None for other tensors."""
     made = trace.producer(name)
     if not made or made["op"] != "reshape":
         return None
@@ -84,6 +87,7 @@ def _side_by_side(trace, name):
 
 
 def _rotate(pairs, x, number, cos, sin):
+    """Builds the rotary operator for the form of pairs that `pairs` (_halves or _side_by_side) matches."""
     if pairs is _halves:
         return op.rotary(x, cos, sin)
     if x.shape[-1] != 2 * number:
@@ -92,7 +96,8 @@ def _rotate(pairs, x, number, cos, sin):
 
 
 def _ends(parts, pairs):
-    """The concatenated tensors, without the dimension that stack adds."""
+    """Returns the trace, and the names of the concatenated tensors without the dimension that stack adds; None for
+    the names if there is no such dimension."""
     trace = parts[0]._trace
     if pairs is _halves:
         return trace, [p._name for p in parts]
@@ -106,13 +111,15 @@ def _ends(parts, pairs):
 
 
 def _rotation(parts, pairs):
+    """Matches (a cos - b sin, b cos + a sin). Returns rotary(x, cos, sin), or None."""
     trace, names = _ends(parts, pairs)
     made = [trace.producer(n) for n in names or ()]
     if [m and m["op"] for m in made] != ["sub", "add"]:
         return None
 
     def factors(name):
-        """Matches a product with a half: (x, which half, the factor, the number of pairs); None for other tensors."""
+        """Matches a product with a half of x. Returns (name of x, which half, name of the factor, the number of
+        pairs); None for other tensors."""
         product = trace.producer(name)
         for cut, by in (product["inputs"], product["inputs"][::-1]) if product and product["op"] == "mul" else ():
             of = pairs(trace, cut)
@@ -132,6 +139,8 @@ def _rotation(parts, pairs):
 
 
 def _rotated(parts, pairs):
+    """Matches (-b, a). Returns rotary(x, 0, 1), or None. The 0 and 1 are computed from a row of x, because a trace
+    has no constants."""
     trace, names = _ends(parts, pairs)
     negated = names and trace.producer(names[0])
     if not negated or negated["op"] != "neg":

@@ -1,7 +1,7 @@
-"""Computes activations of three or more dimensions as the matrices of torch's matmuls.
+"""Evaluates operators on activations of three or more dimensions on the matrices that torch's matmuls use.
 
-torch reshapes (batch, tokens, width) to (batch tokens, width) before each matmul and back after it. Operators along rows are
-equivalent on both, and an operator on the matmul's own matrix can be fused into its kernel, which a view prevents.
+torch reshapes (batch, tokens, width) to (batch tokens, width) before each matmul and back after it. Operators along rows give
+the same result in both forms. On the matrix they can be fused into the matmul's kernel, which a view in between prevents.
 """
 
 import math
@@ -15,7 +15,7 @@ from .tracing import Array
 _ATEN = torch.ops.aten
 _RESHAPED = (_ATEN.view.default, _ATEN._unsafe_view.default, _ATEN.reshape.default)
 _PRODUCTS = (_ATEN.mm.default, _ATEN.addmm.default)
-# Their dims, the second argument, refer to the operand.
+# Operators whose second argument lists dimensions of the operand.
 _ALONG = (_ATEN._softmax.default, _ATEN._log_softmax.default, _ATEN._safe_softmax.default, _ATEN.mean.dim, _ATEN.sum.dim_IntList,
           _ATEN.amax.default, _ATEN.amin.default, _ATEN.var.correction)  # fmt: skip
 _NOT_BY_ROWS = aten.VIEWS.keys() | {*_PRODUCTS, _ATEN.bmm.default, _ATEN.cat.default, _ATEN.slice_scatter.default, _ATEN.copy.default, _ATEN.index_put.default,
@@ -29,11 +29,12 @@ def _shape(node) -> tuple:
 
 
 class Rows:
-    """Evaluates the operators of one part, node by node."""
+    """Evaluates the operators of one part of an FX graph, node by node."""
 
     def __init__(self, graph):
-        self.leads = set()  # the (batch, tokens) of each activation that is an operand or result of a matmul
-        self.matrices = {}  # by an array's name: the matrix of which it is a view
+        # leading shapes, such as (batch, tokens), of activations that are an operand or result of a matmul
+        self.leads = set()
+        self.matrices = {}  # by an array's name: the matrix of which the array is a view
         for node in graph.nodes:
             if node.target in _RESHAPED:
                 ends = _shape(node.args[0]), _shape(node)
@@ -43,7 +44,7 @@ class Rows:
                         self.leads.add(other[:-1])
 
     def matrix(self, x: Array):
-        """An array as the matrix of its rows, or as one row; None if neither is possible."""
+        """Returns the array as a matrix of its rows, or as one row; None if neither is possible."""
         if x._name not in self.matrices and x.ndim > 1:
             if x.shape[:-1] not in self.leads and math.prod(x.shape[:-1]) > 1:
                 return None
@@ -51,6 +52,7 @@ class Rows:
         return self.matrices.get(x._name, x)
 
     def evaluate(self, node, arrays):
+        """Evaluates a node, as aten.evaluate does, on matrices where that gives the same result."""
         shape = _shape(node)
         if node.target in _RESHAPED:
             x = arrays[node.args[0]]
@@ -71,7 +73,7 @@ class Rows:
         return y
 
     def _by_rows(self, node, arrays):
-        """The node's results as views of matrices; None if the node does not operate along rows."""
+        """Returns the node's results as views of matrices; None if the node does not operate along rows."""
         operands = {n: arrays[n] for n in node.all_input_nodes}
         lead = next((x.shape[:-1] for x in operands.values() if isinstance(x, Array) and x.shape[:-1] in self.leads), None)
         if lead is None or len(lead) < 2 or not all(isinstance(x, Array) for x in operands.values()):
@@ -93,4 +95,5 @@ class Rows:
 
 
 def _folded(shape) -> tuple:
+    """Returns the shape of the matrix of an activation's rows; () for shapes with fewer than three dimensions."""
     return (math.prod(shape[:-1]), shape[-1]) if len(shape) > 2 else ()

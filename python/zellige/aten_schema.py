@@ -1,7 +1,7 @@
-"""Binds calls of ATen's operators to their schemas, so that a call by keywords reads as the same call by position.
+"""Normalises the arguments of ATen calls by the operators' schemas, so that a call by keywords equals the same call by position.
 
-    bind(graph)                              # makes arguments positional where possible, with defaults
-    call(function, node, args, kwargs)       # calls a function of Zellige's; raises Left for unsupported arguments
+    bind(graph)                              # makes arguments positional where possible, and adds defaults
+    call(function, node, args, kwargs)       # calls a Python function; raises Left for arguments that it does not support
 """
 
 import functools
@@ -13,10 +13,11 @@ from ._native import Error
 
 
 class Left(Error):
-    """The reason why an operator is left to torch."""
+    """Raised if Zellige does not support an operator, which is then left to torch. The message is the reason."""
 
 
 def bind(graph) -> None:
+    """Normalises the arguments of all ATen calls of an FX graph, in place."""
     for node in graph.nodes:
         schema = getattr(node.target, "_schema", None)
         if node.op == "call_function" and schema is not None:
@@ -24,7 +25,8 @@ def bind(graph) -> None:
 
 
 def _bound(schema, args, kwargs):
-    """Positional arguments with their defaults, and the keyword-only arguments that differ from theirs."""
+    """Returns all positional arguments, with defaults, and the keyword-only arguments that differ from their
+    defaults."""
     args, rest = list(args), dict(kwargs)
     for i, a in enumerate(a for a in schema.arguments if not a.kwarg_only):
         given = rest.pop(a.name, a.default_value)
@@ -42,7 +44,8 @@ def _same(x, y) -> bool:
 
 @functools.cache
 def _taken(function):
-    """The number of positional arguments of a function, and the names of its keyword-only ones; None: any."""
+    """Returns how many positional arguments a function accepts, and the names of its keyword-only ones. None
+    instead of either: any."""
     parameters = inspect.signature(function).parameters.values()
     kinds = {p.kind for p in parameters}
     count = sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
@@ -54,7 +57,8 @@ def _taken(function):
 
 
 def call(function, node, args, kwargs):
-    """Checks that arguments beyond those of the function have the schema's defaults."""
+    """Calls `function` with the arguments that it accepts. Raises Left if one of the other arguments differs from
+    its default in the node's schema."""
     count, names = _taken(function)
     schema = getattr(node.target, "_schema", None)
     if count is not None and len(args) > count:

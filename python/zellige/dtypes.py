@@ -1,4 +1,4 @@
-"""Zellige's dtypes, with their names in NumPy, ml_dtypes, torch and DLPack.
+"""Translates the names of Zellige's dtypes to and from NumPy, ml_dtypes, torch and DLPack.
 
 ====== ================ =======================
 dtype  NumPy            torch
@@ -17,7 +17,7 @@ import functools
 
 from ._native import Error
 
-# Zellige's name, the other names, bytes per element, DLPack's code.
+# Zellige's name, the name elsewhere, bytes per element, DLPack's type code.
 _ROWS = [
     ("f16", "float16", 2, 2),
     ("bf16", "bfloat16", 2, 4),
@@ -33,7 +33,8 @@ NAMES = tuple(row[0] for row in _ROWS)
 
 
 def name_of(dtype) -> str:
-    """Zellige's name of a dtype given as a string, or of NumPy, ml_dtypes or torch. Raises Error if there is none."""
+    """Returns Zellige's name of a dtype: a string, or a dtype of NumPy, ml_dtypes or torch. Raises Error if
+    Zellige does not support it. For example name_of(torch.float16) is "f16"."""
     text = dtype if isinstance(dtype, str) else getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(dtype)
     row = _BY_NAME.get(text.removeprefix("torch."))
     if row is None:
@@ -46,17 +47,19 @@ def is_integer(name: str) -> bool:
 
 
 def itemsize(name: str) -> int:
+    """Returns the bytes of an element."""
     return _BY_NAME[name][2]
 
 
 def dlpack_code(dtype) -> tuple:
-    """DLPack's code and bits of a NumPy dtype, supported by Zellige or not."""
+    """Returns DLPack's (type code, bits) of any NumPy dtype, supported by Zellige or not."""
     row = _BY_NAME.get(dtype.name)
     return (row[3], 8 * row[2]) if row else (_KINDS.get(dtype.kind, 3), 8 * dtype.itemsize)
 
 
 def numpy_dtype(name: str):
-    """The NumPy dtype of a name. Raises Error if it needs ml_dtypes and that is not installed."""
+    """Returns the NumPy dtype of Zellige's dtype `name`. Raises Error if that needs ml_dtypes and it is not
+    installed."""
     import numpy
 
     row = _BY_NAME[name]
@@ -71,14 +74,15 @@ def numpy_dtype(name: str):
 
 @functools.cache
 def torch_dtype(name: str):
-    """torch's dtype of a name."""
+    """Returns torch's dtype of Zellige's dtype `name`."""
     import torch
 
     return getattr(torch, _BY_NAME[name][1])
 
 
 def promoted(names) -> str:
-    """The promoted dtype of operands of these dtypes, as in NumPy and torch. Raises Error if Zellige does not support it."""
+    """Returns the common dtype of operands of these dtypes, as in NumPy and torch: f32 for different
+    floating-point dtypes of 16 bits or more. Raises Error for mixtures that Zellige does not support."""
     names = list(dict.fromkeys(names))
     if len(names) == 1:
         return names[0]

@@ -1,7 +1,7 @@
-"""np.einsum of one or two traced arrays as a matmul.
+"""Implements numpy.einsum for one or two traced arrays, as a matmul.
 
-Letters of both operands and of the result are batches, letters of both operands only are contracted, and letters of one
-operand and the result are rows or columns; a letter of only one operand is summed first.
+Letters of both operands and of the result are batch dimensions. Letters of both operands only are contracted. Letters of one
+operand and the result are rows or columns. A letter of one operand only is summed first.
 """
 
 import math
@@ -11,6 +11,7 @@ from ._native import Error
 
 
 def _terms(subscripts: str, arrays) -> tuple:
+    """Returns the operands' letters and the result's. Raises Error if the subscripts do not fit the arrays."""
     text = subscripts.replace(" ", "")
     inputs, arrow, result = text.partition("->")
     terms = inputs.split(",")
@@ -27,7 +28,7 @@ def _terms(subscripts: str, arrays) -> tuple:
 
 
 def _summed(x, term: str, kept: str) -> tuple:
-    """Sums over the letters that occur nowhere else."""
+    """Sums x over the letters that occur in no other term. Returns the sum and its letters."""
     gone = [d for d, c in enumerate(term) if c not in kept]
     if gone:
         x = op._along("sum", x, gone, False)
@@ -35,10 +36,13 @@ def _summed(x, term: str, kept: str) -> tuple:
 
 
 def _arranged(x, term: str, order: str):
+    """Permutes the dimensions of x from the order of `term` to `order`."""
     return x if term == order else op.permute(x, [term.index(c) for c in order])
 
 
 def einsum(subscripts, *arrays):
+    """Evaluates subscripts such as "bij,bjk->bik". Raises Error for more than two arrays, repeated letters or a
+    result without dimensions."""
     if not isinstance(subscripts, str):
         raise Error("einsum: expected a string of letters before the arrays")
     terms, result = _terms(subscripts, arrays)

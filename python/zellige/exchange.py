@@ -1,7 +1,7 @@
-"""Converts arrays of NumPy, torch, CuPy, JAX and others to the library's tensors: device, dtype, shape and strides.
+"""Converts arrays of NumPy, torch, CuPy, JAX and other frameworks to the library's tensors: device, dtype, shape and strides.
 
-NumPy's arrays are read directly, because DLPack does not support all dtypes of ml_dtypes; all others by DLPack, without a copy
-and without waiting.
+NumPy's arrays are read directly, because DLPack does not support all dtypes of ml_dtypes. All other arrays are read by DLPack,
+without a copy and without waiting for the GPU.
 """
 
 import ctypes
@@ -22,7 +22,13 @@ _VERSIONED_HEAD = 32  # bytes of DLManagedTensorVersioned before its DLTensor
 
 @dataclass(frozen=True)
 class TensorSpec:
-    """An array's dtype, shape and strides, in elements (None: row-major); an example for `compile` in place of an array."""
+    """The shape, dtype and strides of an array, as an example for `compile` in place of an array.
+
+      spec = TensorSpec((16, 64), "f16")
+
+    shape: the extents.  dtype: a name of Zellige, NumPy or torch.  strides: in elements; None: row-major. Raises
+    Error if Zellige does not support the dtype.
+    """
 
     shape: tuple
     dtype: str
@@ -44,7 +50,8 @@ def is_array(x) -> bool:
 
 
 def spec_of(x) -> TensorSpec:
-    """The TensorSpec of an example. Raises Error if it is not an array, or if Zellige does not support its dtype."""
+    """Returns the TensorSpec of an array. Raises Error if x is not an array, or if Zellige does not support its
+    dtype."""
     if isinstance(x, TensorSpec):
         return x
     if not is_array(x):
@@ -60,13 +67,16 @@ def spec_of(x) -> TensorSpec:
 
 
 def _element_strides(x) -> tuple:
+    """Returns a NumPy-like array's strides in elements. Raises Error if they are not multiples of the element
+    size."""
     if any(s % x.itemsize for s in x.strides):
         raise Error(f"expected strides of whole elements of {x.itemsize} bytes, found {x.strides} bytes")
     return tuple(s // x.itemsize for s in x.strides)
 
 
 class Tensors:
-    """Arrays as one C array of zellige_tensor, valid as long as this object."""
+    """A C array of zellige_tensor that describes arrays, valid as long as this object. Raises Error if an array
+    cannot be read."""
 
     def __init__(self, arrays):
         self.count = len(arrays)
@@ -94,7 +104,7 @@ class Tensors:
     def _dlpack(self, at, x):
         if getattr(x, "requires_grad", False):
             x = x.detach()
-        # -1: no synchronisation; the program runs on the producer's current stream.
+        # -1: do not synchronise; the program runs on the producer's current stream.
         capsule = x.__dlpack__(stream=-1) if x.__dlpack_device__()[0] == CUDA else x.__dlpack__()
         name = _capsule_name(capsule)
         pointer = _capsule_pointer(capsule, name) + (_VERSIONED_HEAD if name == b"dltensor_versioned" else 0)
@@ -102,19 +112,21 @@ class Tensors:
         self._alive.append(capsule)
 
     def device(self):
-        """(DLPack's device type, number) of the first array."""
+        """Returns (DLPack's device type, device index) of the first array."""
         return (self.c[0].device_type, self.c[0].device_id) if self.count else (HOST, 0)
 
 
 @functools.cache
 def exchange_table(kind: type):
-    """The address of a framework's table of C functions for its arrays; None if it has none, or one of another version."""
+    """Returns the address of a framework's table of C functions for its array type `kind`; None if it has none, or
+    one of another version."""
     capsule = getattr(kind, "__dlpack_c_exchange_api__", None)
     return None if capsule is None else _capsule_pointer(capsule, b"dlpack_exchange_api")
 
 
 def current_stream(like, device: int):
-    """The framework's current stream on that device; NULL for an unknown framework."""
+    """Returns the address of the current CUDA stream of the framework of the array `like`; None is the default
+    stream, and the answer for an unknown framework. Raises Error for JAX."""
     framework = type(like).__module__.partition(".")[0]
     if framework == "torch":
         import torch
@@ -130,7 +142,8 @@ def current_stream(like, device: int):
 
 
 def empty_like(like, info):
-    """A new array of the same framework and device as another, with the dtype, shape and strides of a program's output."""
+    """Returns a new, uninitialised array of the same framework and device as `like`, with the dtype, shape and
+    strides of a program's output. Raises Error if that framework's arrays cannot be allocated here."""
     framework = type(like).__module__.partition(".")[0]
     if framework == "torch" or hasattr(like, "new_empty_strided"):
         import torch

@@ -1,5 +1,5 @@
-"""The hand-written kernels (include/zellige/kernels), each a row of `KERNELS`: its inputs and outputs and, for given shapes,
-the template instance and its launch. kernels.py makes programs of them."""
+"""Describes the hand-written kernels (include/zellige/kernels): for each its inputs and outputs and, for given shapes, the
+template instance and its launch. kernels.py builds programs from the table KERNELS."""
 
 import math
 import struct
@@ -9,12 +9,12 @@ from ._native import Error
 
 SIXTEEN = ("f16", "bf16")
 _TYPES = {"f16": "half_t", "bf16": "bfloat16_t"}
-_BLOCKS = 132  # SMs of the GPUs with sm_90a; persistent kernels run one block on each
+_BLOCKS = 132  # multiprocessors of the GPUs with sm_90a; persistent kernels run one block on each
 
 
 @dataclass(frozen=True)
 class Spec:
-    """A tensor: row-major unless strides are passed, in elements."""
+    """A tensor's dtype, shape and strides in elements; None: row-major."""
 
     dtype: str
     shape: tuple
@@ -23,7 +23,9 @@ class Spec:
 
 @dataclass
 class Launch:
-    """An instance of a template: `instance` is its name and arguments, `parameters` their types."""
+    """A launch of a template instance. `header`: file in zellige/kernels without .hpp. `instance`: the template's
+    name and arguments. `parameters`: the types of its parameters. `shared`: bytes of dynamic shared memory.
+    `cluster`: blocks along x."""
 
     header: str
     instance: str
@@ -31,25 +33,26 @@ class Launch:
     grid: tuple
     block: int
     shared: int
-    arguments: list  # a tensor's name, a Map, or the bytes of a number
-    outputs: dict  # by name: Spec
-    inputs: dict = field(default_factory=dict)
+    arguments: list  # for each parameter a tensor's name, a Map, or the bytes of a number
+    outputs: dict  # Spec by name
+    inputs: dict = field(default_factory=dict)  # Spec by name
     cluster: int = 1
-    asserts: str = ""  # a static assertion on the numbers above in the source code
+    asserts: str = ""  # C++ that checks the numbers of this launch against the template
 
 
 @dataclass
 class Map:
-    """A tensor by a TMA descriptor: docs/reference/manifest.md."""
+    """A tensor that the kernel accesses through a TMA descriptor; see docs/reference/manifest.md."""
 
     tensor: str
     extent: list  # elements, innermost first
     stride: list  # bytes
-    box: list
+    box: list  # elements copied at a time, innermost first
     swizzle: int = 128
 
 
 def _up(a, b):
+    """Returns a / b, rounded up."""
     return -(-a // b)
 
 
@@ -62,16 +65,19 @@ def _longs(*numbers):
 
 
 def _rows(x):
+    """Returns the number of rows along the last dimension, and their length."""
     return math.prod(x.shape[:-1]), x.shape[-1]
 
 
 def _expect(name, right, expected, found):
+    """Raises Error unless `right` is true."""
     if not right:
         raise Error(f"{name}: expected {expected}, found {found}")
 
 
 def _row_blocking(columns):
-    """V, Threads, Chunks, Long."""
+    """Returns the template arguments V, Threads, Chunks, Long of a kernel for rows of `columns` elements, and the
+    number of threads."""
     if columns % 8:
         return "1, 256, 4, true", 256
     if columns <= 2048:
@@ -80,6 +86,8 @@ def _row_blocking(columns):
 
 
 def softmax(target, x):
+    """Returns the launch of softmax along rows. Like the other functions of the table, it raises Error for tensors
+    that the kernel does not support."""
     rows, columns = _rows(x)
     blocking, threads = _row_blocking(columns)
     t = _TYPES[x.dtype]
@@ -95,7 +103,7 @@ def _norm(kind, x, weights, eps):
         _expect(f"{kind}_norm, {name}", w.shape == (columns,), f"shape ({columns},), as rows of x have {columns} columns", w.shape)
     blocking, threads = _row_blocking(columns)
     t = _TYPES[x.dtype]
-    named = list(weights) or ["x"]  # unread weights are replaced by x
+    named = list(weights) or ["x"]  # a kernel without weights gets x in their place, and does not read it
     return Launch(
         "norm", f"norm<Norm::{'' if weights else 'plain_'}{kind}, {t}, {blocking}, 4>",
         f"gmem<const {t}>, gmem<const {t}>, gmem<const {t}>, gmem<{t}>, int, int, int64_t, int64_t, float", (rows, 1, 1), threads, threads,
@@ -140,6 +148,7 @@ def gemm(target, a, b):
 
 
 def _any_gemm(a, b, m, n, k, along_k):
+    """Returns the launch of a kernel for any GPU and shape; along_k: b is the transpose of a row-major matrix."""
     t, along = _TYPES[a.dtype], str(along_k).lower()
     ldb = k if along_k else n
     if k % 8 == 0 and ldb % 8 == 0 and _up(m, 128) * _up(n, 128) >= 32:
@@ -166,14 +175,17 @@ _MAP = "const __grid_constant__ TmaDescriptor"
 
 
 def _matrix(name, rows, columns, box_rows, box_columns, swizzle=128):
+    """Returns the TMA map of a row-major matrix of 2-byte elements, copied in boxes of rows and columns."""
     return Map(name, [columns, rows], [2, 2 * columns], [box_columns, box_rows], swizzle)
 
 
 def _chunks(name, rows, k, box_rows, chunks):
+    """Returns the TMA map of a row-major (rows, k) matrix of 2-byte elements as chunks of 64 columns."""
     return Map(name, [64, rows, k // 64], [2, 2 * k, 128], [64, box_rows, chunks])
 
 
 def _tiles(a, b, m, n, k):
+    """Returns the launch of the persistent kernel for large matrices."""
     t = _TYPES[a.dtype]
     few = _up(m, 256) * _up(n, 192) <= 64
     width, group, blocks = (192, 4, 2 * _up(m, 256) * _up(n, 192)) if few else (256, 2, _BLOCKS)
@@ -187,6 +199,7 @@ def _tiles(a, b, m, n, k):
 
 
 def _many_rows(a, b, m, n, k):
+    """Returns the launch of the kernel for up to 128 rows of a and many columns of b."""
     t, rows = _TYPES[a.dtype], 64 if m <= 64 else 128
     layer = f"ManyRows<{t}, {rows}>"
     xs, ws = (8, 10) if rows == 128 else (12, 14)
@@ -200,6 +213,8 @@ def _many_rows(a, b, m, n, k):
 
 
 def _few_rows(work, x, w, v, m, n, k):
+    """Returns the launch of the kernel for up to 16 rows. `work`: product, rms_norm or gated. `v` is used only by
+    gated."""
     t, rows, chunks = _TYPES[x.dtype], 8 if m <= 8 else 16, 4
     kn, gated = work != "product", work == "gated"
     layer = f"FewRows<{t}, Weights::{'kn' if kn else 'nk'}, Work::{work}, {rows}, {chunks}>"
@@ -219,6 +234,7 @@ def _few_rows(work, x, w, v, m, n, k):
 
 
 def _layer(name, target, x, **weights):
+    """Checks the tensors of a layer of 1 to 16 rows for sm_90a. Returns (rows, columns of the weights, k)."""
     _expect(name, target == "sm_90a", "a GPU with sm_90a", target)
     _expect(f"{name}, x", len(x.shape) == 2 and 1 <= x.shape[0] <= 16, "a matrix of 1 to 16 rows", x.shape)
     k, first = x.shape[1], next(iter(weights.values()))
@@ -239,7 +255,8 @@ def gated_mlp(target, x, w, v):
 
 
 def _heads(name, q, k, v, sizes):
-    """Checks heads and sizes; `sizes`: the number of q's dimensions."""
+    """Checks the shapes of queries, keys and values; `sizes`: the number of dimensions that q must have. Raises
+    Error."""
     _expect(f"{name}, q", len(q.shape) == sizes, f"{sizes} dimensions", len(q.shape))
     _expect(f"{name}, k", len(k.shape) == 4, "4 dimensions", len(k.shape))
     _expect(f"{name}, v", v.shape == k.shape, f"shape {k.shape}, as k has", v.shape)
@@ -274,7 +291,8 @@ def decode_attention(target, q, k, v, *, scale=None):
     _heads("decode_attention", q, k, v, 3)
     (batch, heads, size), kv, keys = q.shape, k.shape[1], k.shape[2]
     units = batch * kv * _up(heads // kv, 8)
-    clusters = target == "sm_90a"  # blocks that share a head's keys exchange results through distributed shared memory
+    # blocks that share a head's keys exchange partial results through distributed shared memory
+    clusters = target == "sm_90a"
     splits = 1 if not clusters or units >= 128 or keys < 512 else 2 if units >= 64 else 4 if units >= 32 else 8
     t, warps = _TYPES[q.dtype], 8 if splits == 1 else 4
     plan = f"DecodePlan<{t}, {size}, 8, {warps}, 3, {splits}>"
@@ -288,7 +306,7 @@ def decode_attention(target, q, k, v, *, scale=None):
     )  # fmt: skip
 
 
-# By name: the function, and its tensors in order.
+# By name: the function that returns the launch, and the names of its tensors in order.
 KERNELS = {
     "gemm": (gemm, ("a", "b")),
     "attention": (attention, ("q", "k", "v")),

@@ -1,13 +1,14 @@
-"""The hand-written kernels, for GPU arrays of torch, CuPy or any framework with DLPack.
+"""Hand-written kernels for GPU arrays of torch, CuPy or any framework with DLPack.
 
     from zellige import kernels
     y = kernels.rms_norm(x, weight)             # on the current stream, without a copy
     y = kernels.gemm(x, w.T)                    # w: a Linear's weight
 
-Each is compiled by NVRTC for the template instance of the shapes at first use and cached on disk by content; later calls with
-the same shapes launch it. Tensors are f16 or bf16, row-major (gemm's b may be the transpose of a row-major matrix), and
-aligned to 16 bytes; other tensors raise Error with both values. If torch is installed the kernels are also torch operators
-(torch.ops.zellige_kernels.NAME), with fake tensors, which torch.compile does not decompose.
+The template instance for the shapes of a call is compiled by NVRTC at its first use and cached on disk; later calls with the
+same shapes only launch it. Tensors are f16 or bf16, row-major (gemm's b may be the transpose of a row-major matrix), and
+aligned to 16 bytes; for other tensors a function raises Error with the expected and the found value. out: an array for the
+result. If torch is installed the kernels are also torch operators (torch.ops.zellige_kernels.NAME), with fake tensors, which
+torch.compile does not decompose.
 """
 
 import functools
@@ -30,6 +31,7 @@ def _row_major(shape) -> tuple:
 
 
 def _text(launch) -> str:
+    """Returns the CUDA source code that instantiates the template."""
     return (
         f"#include <zellige/kernels/{launch.header}.hpp>\n"
         "using namespace zellige;\nusing namespace zellige::kernels;\n"
@@ -39,7 +41,8 @@ def _text(launch) -> str:
 
 
 def _manifest(name, target, launch, function) -> dict:
-    """Makes the manifest of docs/reference/manifest.md."""
+    """Returns the manifest of a launch, as a dict in the form of docs/reference/manifest.md. `function`: the
+    kernel's mangled name."""
 
     def tensor(key, role, position, spec):
         strides = spec.strides or _row_major(spec.shape)
@@ -64,7 +67,8 @@ def _manifest(name, target, launch, function) -> dict:
 
 
 def _launch(name, target, specs, options):
-    """The launch of a kernel for tensors like these; `specs`: (name, Spec) of each passed tensor."""
+    """Returns the launch of the kernel `name` for tensors like `specs`, the (name, Spec) of each passed tensor.
+    Raises Error for tensors that it does not support."""
     for key, spec in specs:
         if spec.dtype not in SIXTEEN:
             raise Error(f"{name}, {key}: expected {' or '.join(SIXTEEN)}, found {spec.dtype}")
@@ -79,7 +83,8 @@ def _launch(name, target, specs, options):
 
 @functools.lru_cache(maxsize=4096)
 def program(name, target, specs, options=()) -> Program:
-    """The kernel as a program for tensors like these, compiled for `target`, with or without a GPU."""
+    """Returns the kernel `name` as a Program for tensors like `specs`, compiled for `target`; works without a GPU.
+    Raises Error for tensors that the kernel does not support."""
     launch = _launch(name, target, specs, options)
     cubin = _native.cubin(_text(launch), target)
     function = re.search(rb"\0\.text\.([^\0]+)\0", cubin).group(1).decode()
@@ -88,6 +93,7 @@ def program(name, target, specs, options=()) -> Program:
 
 
 def _spec(name, key, x) -> Spec:
+    """Returns the Spec of an array that is passed as the kernel's tensor `key`. Raises Error if it is no array."""
     try:
         spec = exchange.spec_of(x)
     except Error as why:
@@ -104,6 +110,7 @@ def _target() -> str:
 
 
 def _call(name, tensors, options, out=None):
+    """Runs the kernel `name` on arrays and returns its output."""
     given = [(key, x) for key, x in zip(KERNELS[name][1], tensors) if x is not None]
     specs = tuple((key, _spec(name, key, x)) for key, x in given)
     made = program(name, _target(), specs, tuple(sorted(options.items())))
@@ -111,50 +118,77 @@ def _call(name, tensors, options, out=None):
 
 
 def gemm(a, b, *, out=None):
-    """a b: (m, k) by (k, n). Fastest on sm_90a if b is the transpose of a row-major (n, k)."""
+    """Returns the matrix product a b of a (m, k) and b (k, n), of shape (m, n).
+
+      y = kernels.gemm(x, w.T)
+
+    Fastest on sm_90a if b is the transpose of a row-major (n, k) matrix, as in the example. Raises Error if the
+    shapes or dtypes do not match.
+    """
     return _call("gemm", (a, b), {}, out)
 
 
 def attention(q, k, v, *, causal=False, scale=None, out=None):
-    """softmax(scale q k^T) v: q (batch, heads, queries, size), k and v (batch, kv_heads, keys, size), size 64 or 128. Causal:
-    the last query sees the last key. scale: size^-0.5 by default. For sm_90a."""
+    """Returns softmax(scale q k^T) v, in the shape of q.
+
+      y = kernels.attention(q, k, v, causal=True)
+
+    q: (batch, heads, queries, size).  k, v: (batch, kv_heads, keys, size), where kv_heads divides heads; size is
+    64 or 128. causal: query i of n sees all keys except the last n - 1 - i; keys must be at least as many as
+    queries. scale: size^-0.5 by default. Raises Error for other shapes, and on GPUs other than sm_90a.
+    """
     return _call("attention", (q, k, v), {"causal": causal, "scale": scale}, out)
 
 
 def decode_attention(q, k, v, *, scale=None, out=None):
-    """The same with one query per head: q (batch, heads, size)."""
+    """Returns softmax(scale q k^T) v for one query per head, in the shape of q.
+
+      y = kernels.decode_attention(q, k_cache, v_cache)
+
+    q: (batch, heads, size).  k, v: (batch, kv_heads, keys, size), where kv_heads divides heads; size is 64 or 128.
+    scale: size^-0.5 by default. Raises Error for other shapes.
+    """
     return _call("decode_attention", (q, k, v), {"scale": scale}, out)
 
 
 def softmax(x, *, out=None):
-    """exp(x - max) / sum along the last dimension."""
+    """Returns exp(x - max) / sum(exp(x - max)) along the last dimension, in the shape of x (at least one
+    dimension). Example: kernels.softmax(x). Raises Error for a dtype other than f16 and bf16."""
     return _call("softmax", (x,), {}, out)
 
 
 def rms_norm(x, weight=None, *, eps=1e-5, out=None):
-    """x / sqrt(mean(x^2) + eps) weight along the last dimension."""
+    """Returns x / sqrt(mean(x^2) + eps) * weight along the last dimension, in the shape of x. weight: (last
+    dimension), or None. Example: kernels.rms_norm(x, weight). Raises Error if the weight has another shape or
+    dtype."""
     return _call("rms_norm", (x, weight), {"eps": eps}, out)
 
 
 def layer_norm(x, weight=None, bias=None, *, eps=1e-5, out=None):
-    """(x - mean) / sqrt(variance + eps) weight + bias along the last dimension."""
+    """Returns (x - mean) / sqrt(variance + eps) * weight + bias along the last dimension, in the shape of x.
+    weight, bias: (last dimension), or both None. Example: kernels.layer_norm(x, weight, bias). Raises Error if
+    only one of them is passed, or for another shape or dtype."""
     return _call("layer_norm", (x, weight, bias), {"eps": eps}, out)
 
 
 def transpose(x, *, out=None):
-    """x^T, copied to new memory."""
+    """Returns the transpose of the matrix x, (m, n), as a new row-major matrix (n, m). Example:
+    kernels.transpose(x). Raises Error unless x has two dimensions."""
     return _call("transpose", (x,), {}, out)
 
 
 def rms_norm_linear(x, w, *, out=None):
-    """(x / sqrt(mean(x^2))) w: x (1 to 16 rows, k), w (k, n). For sm_90a."""
+    """Returns (x / sqrt(mean(x^2))) w for x (rows, k) and w (k, n), of shape (rows, n). Example:
+    kernels.rms_norm_linear(x, w). Raises Error unless x has 1 to 16 rows, k is a multiple of 64, n of 8, and the
+    GPU is sm_90a."""
     return _call("rms_norm_linear", (x, w), {}, out)
 
 
 def gated_mlp(x, w, v, *, out=None):
-    """silu(x w) (x v): x (1 to 16 rows, k), w and v (k, n). For sm_90a."""
+    """Returns silu(x w) * (x v) for x (rows, k), w and v (k, n), of shape (rows, n). Example: kernels.gated_mlp(x,
+    w, v). Raises Error unless x has 1 to 16 rows, k is a multiple of 64, n of 8, and the GPU is sm_90a."""
     return _call("gated_mlp", (x, w, v), {}, out)
 
 
 if "torch" in sys.modules or importlib.util.find_spec("torch"):
-    from . import kernels_torch  # noqa: F401 (registers them)
+    from . import kernels_torch  # noqa: F401 (registers the kernels as torch operators)

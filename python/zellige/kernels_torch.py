@@ -1,4 +1,4 @@
-"""The hand-written kernels as torch operators: torch.ops.zellige_kernels.NAME, with fake tensors."""
+"""Registers the hand-written kernels as torch operators torch.ops.zellige_kernels.NAME, with fake tensors."""
 
 import torch
 
@@ -19,7 +19,8 @@ _SCHEMAS = {
 
 
 def _target(x) -> str:
-    """The target of a tensor's GPU, real or fake; without a GPU the newest target, so that shapes can be checked."""
+    """Returns the target of a tensor's GPU, for real and fake tensors. Without a GPU returns the newest target, so
+    that shapes can be checked."""
     if x.is_cuda and torch.cuda.is_available():
         major, minor = torch.cuda.get_device_capability(x.device)
         return "sm_90a" if (major, minor) == (9, 0) else f"sm_{major}{minor}"
@@ -27,6 +28,7 @@ def _target(x) -> str:
 
 
 def _register(name):
+    """Registers one kernel, with a fake implementation that checks the arguments and returns an empty tensor."""
     function, names = getattr(kernels, name), KERNELS[name][1]
     operator = torch.library.custom_op(f"zellige_kernels::{name}", function, mutates_args=(), schema=_SCHEMAS[name])
 

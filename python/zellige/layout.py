@@ -1,4 +1,4 @@
-"""CuTe's layouts under CuTe's names, by the library's run-time algebra.
+"""CuTe's layout algebra under CuTe's names, evaluated by the library at run time.
 
     >>> from zellige.layout import Layout, composition, logical_divide
     >>> logical_divide(Layout((8, 8), (8, 1)), (2, 2))
@@ -6,11 +6,11 @@
     >>> composition(Layout("(_4,_8):(_8,_1)"), Layout("_16:_2"))
     (_2,_8):(_16,_1)
 
-Every operation that `zellige layout --list` lists is a function in this module: composition, complement, coalesce,
+Every operation that `zellige layout --list` lists is a function of this module: composition, complement, coalesce,
 right_inverse, zipped_divide, blocked_product, local_tile, ... An operand is a layout or another value of the algebra, a
 number, a tuple, None for CuTe's `_`, or a string in CuTe's notation. Numbers are run-time numbers, as in CuTe; `Int(8)`, or
-"_8" in a string, is static, and some operations accept only static numbers. A refused operation raises Error with the
-library's message.
+"_8" in a string, is static, and some operations accept only static numbers. Invalid operands raise Error with the library's
+message.
 """
 
 import functools
@@ -23,7 +23,7 @@ __all__ = ["Int", "Layout", "Value", "evaluate", "operations"]
 
 
 class Int(int):
-    """A static number; it prints as in CuTe: _8."""
+    """A static number, such as Int(8). It prints as in CuTe: _8."""
 
     def __repr__(self) -> str:
         return f"_{int(self)}"
@@ -32,7 +32,8 @@ class Int(int):
 
 
 class Value:
-    """A value of the algebra in its string form: a swizzle, a tensor of coordinates, a basis element."""
+    """A value of the algebra: a layout (class Layout), a swizzle, a tensor of coordinates, a basis element.
+    Value(text) parses CuTe's notation, and raises Error if it is invalid."""
 
     __slots__ = ("_text",)
 
@@ -49,7 +50,7 @@ class Value:
         return hash(self._text)
 
     def __call__(self, *coordinate):
-        """The value at a coordinate; with None in it, the sub-layout or sub-tensor."""
+        """Returns the value at a coordinate. With None in the coordinate returns a sub-layout or sub-tensor."""
         if not coordinate:
             raise Error(f"{self._text}: a call needs a coordinate")
         crd = _operand(coordinate[0] if len(coordinate) == 1 else coordinate)
@@ -59,8 +60,9 @@ class Value:
 class Layout(Value):
     """A layout: Layout(shape, stride), Layout(shape) with the first mode the fastest, or Layout(string).
 
-    layout(i, j) is the index at a coordinate, layout(None, j) the sub-layout at j, layout[k] mode k. A notebook displays it as
-    a picture, each element in the colour of its shared-memory bank.
+    layout(i, j) is the index at a coordinate, layout(None, j) the sub-layout at j, layout[k] mode k, len(layout) the rank. A
+    notebook displays a layout as a picture, with each element in the colour of its shared memory bank. Raises Error for
+    operands that do not form a layout.
     """
 
     __slots__ = ()
@@ -75,6 +77,7 @@ class Layout(Value):
             super().__init__(f"make_layout({', '.join(map(_operand, operands))})")
 
     def __getitem__(self, mode: int):
+        """Returns mode `mode`, from 0; raises IndexError if there is none."""
         if not 0 <= mode < len(self):  # ends iteration
             raise IndexError(f"{self._text} has modes 0 to {len(self) - 1}, found {mode}")
         return evaluate(f"get({self._text}, {mode})")
@@ -91,7 +94,7 @@ class Layout(Value):
         return evaluate(f"stride({self._text})")
 
     def svg(self, element_bits: int = 32) -> str:
-        """The picture as SVG; banks are computed for elements of `element_bits` bits."""
+        """Returns a picture of the layout in SVG. Banks are computed for elements of `element_bits` bits."""
         return _native.text_of(_native.library().zellige_layout_svg, self._text.encode(), element_bits)
 
     def _repr_svg_(self) -> str:
@@ -99,6 +102,7 @@ class Layout(Value):
 
 
 def _operand(x) -> str:
+    """Returns an operand in CuTe's notation. Raises Error if it is not of a supported type."""
     if isinstance(x, (Value, Int, str)):
         return str(x)
     if x is None:
@@ -114,14 +118,15 @@ _NUMBER = re.compile(r"(_?)(-?\d+)$")
 
 
 def _value(text: str):
-    """Converts a result string to Python: numbers, tuples of numbers, booleans, layouts, other values, or printed output."""
+    """Converts the library's result to Python: a number, a tuple of numbers, a bool, a Layout, a Value, or a str
+    for printed output of several lines."""
     number = _NUMBER.match(text)
     if number:
         return (Int if number[1] else int)(number[2])
     if text in ("true", "_true", "false", "_false"):
         return text.endswith("true")
     if re.fullmatch(r"[\d(),_-]*", text) and text.startswith("("):
-        if not re.search(r"_(?![\d-])", text):  # CuTe's _ is not a number
+        if not re.search(r"_(?![\d-])", text):  # CuTe's _ stands for all of a mode, and is not a number
             return _tuple(text)
     made = Value.__new__(Layout if _is_layout(text) else Value)
     made._text = text
@@ -133,7 +138,7 @@ def _is_layout(text: str) -> bool:
 
 
 def _tuple(text: str):
-    """A tuple of numbers."""
+    """Parses a nested tuple of numbers."""
     stack = [[]]
     for token in re.findall(r"\(|\)|_?-?\d+", text):
         if token == "(":
@@ -147,13 +152,15 @@ def _tuple(text: str):
 
 
 def evaluate(expression: str):
-    """The value of an expression of `zellige layout`: "logical_divide((8,8):(8,1), (2,2))"."""
+    """Returns the value of an expression of `zellige layout`, such as "logical_divide((8,8):(8,1), (2,2))". Raises
+    Error if it is invalid."""
     return _value(_native.text_of(_native.library().zellige_layout, expression.encode()).rstrip("\n"))
 
 
 @functools.cache
 def operations() -> dict:
-    """The kinds of operands of each operation, by name."""
+    """Returns the signatures of each operation by name: for example, operations()["logical_divide"] contains
+    "logical_divide(layout, tiler)"."""
     found = {}
     for line in _native.text_of(_native.library().zellige_layout_operations).splitlines():
         found.setdefault(line[: line.index("(")], []).append(line)

@@ -1,4 +1,4 @@
-"""The operations of `zellige layout --list`, for type checkers and editors: layout.py generates them from the library's table."""
+"""Declares the operations of `zellige layout --list` for type checkers and editors. layout.py creates them at run time."""
 
 from typing import Any, Iterator, Union
 

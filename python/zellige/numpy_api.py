@@ -1,7 +1,8 @@
-"""The NumPy API of traced arrays: operators, ufuncs, functions and methods, each in terms of Zellige's operators.
+"""Gives traced arrays NumPy's API: operators, ufuncs, functions and methods, each defined by Zellige's operators.
 
-NumPy functions that are not in the table below are refused by name. NumPy's argument names (axis, keepdims) are translated
-here and nowhere else; torch's methods (permute, view, float, to) are provided for functions written for torch.
+NumPy functions that are not in the tables below raise Error with the names of the known ones. NumPy's argument names (axis,
+keepdims) are translated here and nowhere else. torch's methods (permute, view, float, to) exist too, for functions written for
+torch arrays.
 """
 
 from . import operators as op
@@ -11,6 +12,7 @@ from .tracing import Array
 
 
 def _axis(function):
+    """Makes a reduction with NumPy's arguments (axis, keepdims) and torch's (dim, keepdim)."""
     def along(x, axis=None, dtype=None, out=None, keepdims=False, **torch):
         axis, keepdims = torch.pop("dim", axis), torch.pop("keepdim", keepdims)
         if out is not None or torch:
@@ -22,6 +24,7 @@ def _axis(function):
 
 
 def _var(x, dim=None, keepdim=False):
+    """Returns the variance along dimensions, divided by the number of elements."""
     c = op.sub(x, op.mean(x, dim, True))
     return op.mean(op.square(c), dim, keepdim)
 
@@ -46,6 +49,7 @@ def _swap(x, a, b):
 
 
 def _move(x, source, destination):
+    """Moves dimension `source` to `destination`."""
     dims = [d for d in range(x.ndim) if d != op._dim(x, source)]
     dims.insert(op._dim(x, destination), op._dim(x, source))
     return op.permute(x, dims)
@@ -74,6 +78,7 @@ def _stack(arrays, axis=0):
 
 
 def _parts(x, indices_or_sections, axis=0):
+    """Implements numpy.split."""
     axis = op._dim(x, axis)
     extent = x.shape[axis]
     if isinstance(indices_or_sections, int):
@@ -91,7 +96,8 @@ def _clip(x, lo=None, hi=None, *, min=None, max=None):
 
 
 def _take(x, key):
-    """x[key]: numbers, slices of step 1, None, ..., and gather by an int32 array."""
+    """Returns x[key]. A key may have numbers, slices of step 1, None and ..., or be an int32 array, which gathers
+    rows. Raises Error for other keys."""
     if isinstance(key, Array) or getattr(key, "shape", ()):
         return op.gather(x, key)
     keys = list(key) if isinstance(key, tuple) else [key]
@@ -143,6 +149,7 @@ _FUNCTIONS = {
 
 
 def _refused(kind, name, known):
+    """Returns the Error for a name that is not in `known`."""
     return Error(f"{kind} {name}: not known while tracing; known are {', '.join(sorted(known))}")
 
 
@@ -161,7 +168,7 @@ def _array_function(self, function, types, args, kwargs):
 
 
 def _shape_words(function):
-    """Accepts f(x, (2, 3)) and f(x, 2, 3)."""
+    """Makes a method that accepts a shape as one argument or several: f(x, (2, 3)) and f(x, 2, 3)."""
     return lambda x, *words: function(x, words[0] if len(words) == 1 and not isinstance(words[0], int) else list(words))
 
 
@@ -170,6 +177,7 @@ def _to(x, dtype=None, **ignored):
 
 
 def _members() -> dict:
+    """Returns the methods and operators of traced arrays, by name."""
     def binary(function):
         return lambda x, y: function(x, y), lambda x, y: function(y, x)
 
@@ -190,7 +198,8 @@ def _members() -> dict:
     }  # fmt: skip
     for name in ("exp", "log", "sqrt", "rsqrt", "square", "sin", "cos", "tanh", "sigmoid", "relu", "softmax", "pow", "abs", "split"):
         members[name] = getattr(op, name)
-    # NumPy's transpose takes all axes or none, torch's two to exchange.
+    # NumPy's transpose takes all axes or none, torch's two to exchange. Two axes of a matrix mean the same in
+    # both.
     members["transpose"] = lambda x, *axes: (
         _transpose(x, axes[0] if len(axes) == 1 else axes or None) if len(axes) != 2 or x.ndim == 2 else _swap(x, *axes)
     )

@@ -1,4 +1,4 @@
-"""The definition of each operator on NumPy arrays: float64, rounded once to the operands' dtype; integers are exact."""
+"""Defines each operator on NumPy arrays: computed in float64 and rounded once to the operands' dtype; integers are exact."""
 
 import functools
 import math
@@ -9,18 +9,20 @@ from . import dtypes
 
 
 def _float(x):
-    """Converts an operand for the computation."""
+    """Converts an operand to the type of the computation: float64, or unchanged for integers and bool."""
     x = np.asarray(x)
     return x if x.dtype.kind in "iub" else x.astype(np.float64)
 
 
 def _result_dtype(operands):
+    """Returns the promoted dtype of the operands that are arrays with dimensions; float64 if there are none."""
     arrays = [np.asarray(x).dtype for x in operands if getattr(x, "shape", ())]
     return functools.reduce(np.promote_types, arrays) if arrays else np.float64
 
 
 def _rounded(meaning):
-    """Makes an operator of its definition in float64."""
+    """Makes an operator from a function on float64 arrays: converts its operands, and rounds its result to their
+    dtype."""
 
     @functools.wraps(meaning)
     def operator(*operands, **attributes):
@@ -35,6 +37,7 @@ _erf = np.vectorize(math.erf, otypes=[np.float64])
 
 
 def _sigmoid(x):
+    """Returns 1 / (1 + exp(-x))."""
     return 1 / (1 + np.exp(-x))
 
 
@@ -86,6 +89,7 @@ def matmul(x, y, tf32=False):
 
 
 def _to_tf32(x):
+    """Rounds float32 values to tf32 (10 bits of fraction), ties away from zero. Returns float64."""
     bits = np.ascontiguousarray(x, np.float32).view(np.uint32)
     kept = np.where((bits & 0x7F800000) == 0x7F800000, bits, (bits + np.uint32(0x1000)) & np.uint32(0xFFFFE000))
     return kept.view(np.float32).astype(np.float64)
@@ -128,6 +132,7 @@ def where(condition, x, y):
 
 
 def cast(x, dtype, saturate=False):
+    """Converts to a dtype, rounding to nearest; to integers, truncating. saturate: clips to the dtype's range."""
     x, to = np.asarray(x), dtypes.numpy_dtype(dtype)
     if x.dtype == to:
         return x

@@ -1,8 +1,11 @@
 """Zellige's operators as functions, under PyTorch's names, on traced arrays, NumPy arrays and torch tensors.
 
-Arrays of a call are of one of these three kinds; an operand may be a number where documented. On NumPy operators are computed
-in float64 and rounded once, which is their definition; on torch by torch. Floating-point results have the operands' dtype;
-operands of two floating-point dtypes of 16 bits or more are first converted to float32.
+    y = zellige.silu(zellige.matmul(x, w))
+
+The arrays of a call are all of one of these kinds; an operand may be a number where documented. On NumPy arrays an operator is
+computed in float64 and rounded once, which is its definition. On torch tensors it is torch's own. Floating-point results have
+the operands' dtype; operands of two floating-point dtypes of 16 bits or more are converted to float32 first. Elementwise
+operators of several arrays broadcast as in NumPy. On traced arrays an operator raises Error if the shapes or dtypes do not fit.
 """
 
 import math
@@ -15,10 +18,13 @@ from .tracing import Array, is_scalar
 
 
 def _is_torch(x) -> bool:
+    """Returns true for torch tensors, and for objects of classes derived from torch's."""
     return type(x).__module__.partition(".")[0] == "torch" or any(c.__module__ == "torch" for c in type(x).__mro__[:-1])
 
 
 def _call(op: str, operands, results: int = 1, **attributes):
+    """Applies the operator `op` to traced arrays, NumPy arrays or torch tensors; returns one result, or a list if
+    there are several."""
     traced = next((x for x in operands if isinstance(x, Array)), None)
     if traced is not None:
         made = _traced(traced._trace, op, operands, results, attributes)
@@ -31,6 +37,8 @@ def _call(op: str, operands, results: int = 1, **attributes):
 
 
 def _traced(trace, op, operands, results, attributes):
+    """Records an operator on traced arrays: captures other arrays as constants, and promotes dtypes. Returns the
+    results."""
     arrays = [x if isinstance(x, Array) else trace.capture(x) for x in operands if not is_scalar(x)]
     promotes = op not in ("gather", "scatter", "slice_scatter", "where")
     if promotes and len({x._dtype for x in arrays}) > 1:
@@ -47,11 +55,13 @@ def _traced(trace, op, operands, results, attributes):
 
 
 def _number(x):
+    """Returns a number in the graph's JSON form, in which infinities are "inf" and "-inf"."""
     x = x.item() if hasattr(x, "item") else x
     return ("inf" if x > 0 else "-inf") if isinstance(x, float) and math.isinf(x) else x
 
 
 def _dim(x, dim: int) -> int:
+    """Returns dim counted from 0. Raises Error if it is out of range."""
     if not -x.ndim <= dim < x.ndim:
         raise Error(f"dim: expected {-x.ndim} to {x.ndim - 1} for shape {tuple(x.shape)}, found {dim}")
     return dim % x.ndim
@@ -61,8 +71,14 @@ def _dim(x, dim: int) -> int:
 
 
 def matmul(x: Any, y: Any, tf32: bool = False) -> Any:
-    """Matmul over the last two dimensions; the others are batches and broadcast. A vector is a row on the left, a column on
-    the right. `tf32` first rounds float32 operands to 10 bits of mantissa. e4m3 and e5m2 give float32."""
+    """Returns the matrix product over the last two dimensions: (..., m, k) by (..., k, n) gives (..., m, n).
+
+      y = zellige.matmul(x, w)
+
+    Other dimensions are batches and broadcast. A vector is a row on the left, a column on the right; a product of
+    two vectors raises Error. tf32: first rounds float32 operands to 10 bits of mantissa. e4m3 and e5m2 operands
+    give a float32 result.
+    """
     if isinstance(x, Array) or isinstance(y, Array):
         trace = (x if isinstance(x, Array) else y)._trace
         x, y = (a if isinstance(a, Array) else trace.capture(a) for a in (x, y))
@@ -80,104 +96,108 @@ def matmul(x: Any, y: Any, tf32: bool = False) -> Any:
 
 
 def _reshaped(x, shape, what):
+    """Returns x in a shape; raises Error if it has no dimensions. `what` names the operation in the message."""
     if not shape:
         raise Error(f"{what}: expected a result of at least one dimension, found a number; keep a dimension")
     return reshape(x, shape)
 
 
-# ---- Elementwise, of one array ----
+# ---- Elementwise, one array ----
 
 
 def exp(x: Any) -> Any:
-    """e to the x."""
+    """Returns e^x elementwise: zellige.exp(x)."""
     return _call("exp", (x,))
 
 
 def log(x: Any) -> Any:
-    """The natural logarithm."""
+    """Returns the natural logarithm elementwise: zellige.log(x)."""
     return _call("log", (x,))
 
 
 def square(x: Any) -> Any:
-    """x times x."""
+    """Returns x^2 elementwise: zellige.square(x)."""
     return _call("square", (x,))
 
 
 def sqrt(x: Any) -> Any:
-    """The square root."""
+    """Returns the square root elementwise: zellige.sqrt(x)."""
     return _call("sqrt", (x,))
 
 
 def rsqrt(x: Any) -> Any:
-    """1 / sqrt(x)."""
+    """Returns 1 / sqrt(x) elementwise: zellige.rsqrt(x)."""
     return _call("rsqrt", (x,))
 
 
 def neg(x: Any) -> Any:
-    """-x."""
+    """Returns -x elementwise: zellige.neg(x)."""
     return _call("neg", (x,))
 
 
 def abs(x: Any) -> Any:  # noqa: A001 (the operator's name)
-    """The magnitude."""
+    """Returns the absolute value elementwise: zellige.abs(x)."""
     return _call("abs", (x,))
 
 
 def sin(x: Any) -> Any:
-    """The sine of x radians."""
+    """Returns the sine elementwise, of angles in radians: zellige.sin(x)."""
     return _call("sin", (x,))
 
 
 def cos(x: Any) -> Any:
-    """The cosine of x radians."""
+    """Returns the cosine elementwise, of angles in radians: zellige.cos(x)."""
     return _call("cos", (x,))
 
 
 def tanh(x: Any) -> Any:
-    """The hyperbolic tangent."""
+    """Returns the hyperbolic tangent elementwise: zellige.tanh(x)."""
     return _call("tanh", (x,))
 
 
 def sigmoid(x: Any) -> Any:
-    """1 / (1 + exp(-x))."""
+    """Returns 1 / (1 + exp(-x)) elementwise: zellige.sigmoid(x)."""
     return _call("sigmoid", (x,))
 
 
 def silu(x: Any) -> Any:
-    """x / (1 + exp(-x))."""
+    """Returns x / (1 + exp(-x)) elementwise: zellige.silu(x)."""
     return _call("silu", (x,))
 
 
 def relu(x: Any) -> Any:
-    """max(x, 0)."""
+    """Returns max(x, 0) elementwise: zellige.relu(x)."""
     return _call("relu", (x,))
 
 
 def gelu(x: Any, approximate: str = "none") -> Any:
-    """x/2 (1 + erf(x / sqrt 2)); with `approximate="tanh"` x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))."""
+    """Returns x/2 (1 + erf(x / sqrt 2)) elementwise; with approximate="tanh" x/2 (1 + tanh(sqrt(2/pi) (x +
+    0.044715 x^3))). Example: zellige.gelu(x, "tanh"). Raises Error for another value of approximate."""
     if approximate not in ("none", "tanh"):
         raise Error(f"gelu: expected approximate to be none or tanh, found {approximate}")
     return _call("gelu" if approximate == "none" else "gelu_tanh", (x,))
 
 
 def clamp(x: Any, lo: float, hi: float) -> Any:
-    """min(max(x, lo), hi)."""
+    """Returns min(max(x, lo), hi) elementwise: zellige.clamp(x, -1, 1)."""
     return _call("clamp", (x,), lo=_number(lo), hi=_number(hi))
 
 
 def cast(x: Any, dtype: Any, saturate: bool = False) -> Any:
-    """x in another dtype, rounded to nearest; with `saturate`, overflow becomes the largest finite number."""
+    """Returns x in another dtype, rounded to nearest: zellige.cast(x, "f16"). saturate: overflow becomes the
+    largest finite number. Raises Error for a dtype that Zellige does not support."""
     name = dtypes.name_of(dtype)
     if isinstance(x, Array):
         return x if name == x._dtype else _call("cast", (x,), dtype=name, saturate=saturate or None)
     return _call("cast", (x,), dtype=name, saturate=saturate)
 
 
-# ---- Elementwise, of two arrays or of an array and a number; broadcasting as in NumPy ----
+# ---- Elementwise, two arrays or an array and a number ----
 
 
 def _pair(op, x, y, swapped=None):
-    """`swapped`: computes the operator on (y, x) if x is a number, because only the last operand may be one."""
+    """Applies an operator whose last operand only may be a number. If x is a number, returns swapped(y, x), which
+    must give the same result as the operator on (x, y)."""
     if isinstance(y, Array) and is_scalar(x):
         return swapped(y, x)
     if op == "mul" and isinstance(x, Array) and is_scalar(y):
@@ -186,80 +206,83 @@ def _pair(op, x, y, swapped=None):
 
 
 def add(x: Any, y: Any) -> Any:
-    """x + y."""
+    """Returns x + y elementwise: zellige.add(x, 1)."""
     return _pair("add", x, y, add)
 
 
 def sub(x: Any, y: Any) -> Any:
-    """x - y."""
+    """Returns x - y elementwise: zellige.sub(x, y)."""
     return _pair("sub", x, y, lambda a, s: add(neg(a), s))
 
 
 def mul(x: Any, y: Any) -> Any:
-    """x times y."""
+    """Returns x times y elementwise: zellige.mul(x, 2)."""
     return _pair("mul", x, y, mul)
 
 
 def div(x: Any, y: Any) -> Any:
-    """x / y."""
+    """Returns x / y elementwise: zellige.div(1, x)."""
     return _pair("div", x, y, lambda a, s: pow(a, -1) if s == 1 else mul(pow(a, -1), s))
 
 
 def pow(x: Any, y: Any) -> Any:  # noqa: A001
-    """x to the y. A number to the power of an array is exp(y ln x), for positive numbers."""
+    """Returns x to the power of y elementwise: zellige.pow(x, 3). A number x and an array y give exp(y ln x);
+    raises Error if the number is not positive."""
     if isinstance(x, Array) and is_scalar(y) and y == 2:
         return square(x)
     return _pair("pow", x, y, _exponential)
 
 
 def _exponential(a, s):
+    """Returns s to the power of the array a, for a positive number s."""
     if s <= 0:
         raise Error(f"pow: expected a positive number to the power of an array, found {s}")
     return exp(mul(a, math.log(s)))
 
 
 def maximum(x: Any, y: Any) -> Any:
-    """The larger; NaN if either is."""
+    """Returns the larger of x and y elementwise; NaN if either is NaN: zellige.maximum(x, 0)."""
     return _pair("maximum", x, y, maximum)
 
 
 def minimum(x: Any, y: Any) -> Any:
-    """The smaller; NaN if either is."""
+    """Returns the smaller of x and y elementwise; NaN if either is NaN: zellige.minimum(x, 1)."""
     return _pair("minimum", x, y, minimum)
 
 
 def eq(x: Any, y: Any) -> Any:
-    """1 where x = y, else 0, in the operands' dtype, like all comparisons."""
+    """Returns 1 where x = y, else 0, in the operands' dtype: zellige.eq(x, y)."""
     return _pair("eq", x, y, eq)
 
 
 def ne(x: Any, y: Any) -> Any:
-    """1 where x differs from y or one is NaN."""
+    """Returns 1 where x differs from y or one of them is NaN, else 0, in the operands' dtype: zellige.ne(x, 0)."""
     return _pair("ne", x, y, ne)
 
 
 def lt(x: Any, y: Any) -> Any:
-    """1 where x < y."""
+    """Returns 1 where x < y, else 0, in the operands' dtype: zellige.lt(x, y)."""
     return _pair("lt", x, y, gt)
 
 
 def le(x: Any, y: Any) -> Any:
-    """1 where x <= y."""
+    """Returns 1 where x <= y, else 0, in the operands' dtype: zellige.le(x, y)."""
     return _pair("le", x, y, ge)
 
 
 def gt(x: Any, y: Any) -> Any:
-    """1 where x > y."""
+    """Returns 1 where x > y, else 0, in the operands' dtype: zellige.gt(x, y)."""
     return _pair("gt", x, y, lt)
 
 
 def ge(x: Any, y: Any) -> Any:
-    """1 where x >= y."""
+    """Returns 1 where x >= y, else 0, in the operands' dtype: zellige.ge(x, y)."""
     return _pair("ge", x, y, le)
 
 
 def where(condition: Any, x: Any, y: Any) -> Any:
-    """x where the condition is not 0, else y; either may be a number."""
+    """Returns x where condition is not 0, else y, elementwise: zellige.where(zellige.gt(x, 0), x, 0). x and y may
+    be numbers. Raises Error if the condition is a number."""
     if not any(isinstance(a, Array) for a in (condition, x, y)):
         return _call("where", (condition, x, y))
     trace = next(a._trace for a in (condition, x, y) if isinstance(a, Array))
@@ -274,7 +297,7 @@ def where(condition: Any, x: Any, y: Any) -> Any:
     common = dtypes.promoted([a._dtype for a in (x, y) if isinstance(a, Array)])
     x, y = (cast(a, common) if isinstance(a, Array) else a for a in (x, y))
     if condition._dtype != common:
-        condition = cast(ne(condition, 0), common)  # 1 and 0 are in every dtype
+        condition = cast(ne(condition, 0), common)  # 1 and 0 are representable in every dtype
     return _call("where", (condition, x, y))
 
 
@@ -282,6 +305,8 @@ def where(condition: Any, x: Any, y: Any) -> Any:
 
 
 def _along(op, x, dim, keepdim):
+    """Applies a reduction along one dimension, several, or all (None). Raises Error if the result has no
+    dimensions."""
     if not isinstance(x, Array):
         return _call(op, (x,), dim=dim, keepdim=keepdim)
     dims = range(x.ndim) if dim is None else [dim] if isinstance(dim, int) else dim
@@ -294,52 +319,63 @@ def _along(op, x, dim, keepdim):
 
 
 def sum(x: Any, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Any:  # noqa: A001
-    """The sum along one dimension, several, or all (None); `keepdim` keeps them as 1."""
+    """Returns the sum along one dimension, several, or all (None): zellige.sum(x, -1, keepdim=True). keepdim keeps
+    reduced dimensions with extent 1. Reducing all dimensions of a traced array without it raises Error."""
     return _along("sum", x, dim, keepdim)
 
 
 def mean(x: Any, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Any:
-    """The mean along dimensions."""
+    """Returns the mean along one dimension, several, or all (None): zellige.mean(x, -1, keepdim=True). keepdim
+    keeps reduced dimensions with extent 1. Reducing all dimensions of a traced array without it raises Error."""
     return _along("mean", x, dim, keepdim)
 
 
 def amax(x: Any, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Any:
-    """The maximum along dimensions; NaN if any element is."""
+    """Returns the maximum along one dimension, several, or all (None); NaN if an element is NaN: zellige.amax(x,
+    -1). keepdim keeps reduced dimensions with extent 1. Reducing all dimensions of a traced array without it
+    raises Error."""
     return _along("amax", x, dim, keepdim)
 
 
 def amin(x: Any, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Any:
-    """The minimum along dimensions; NaN if any element is."""
+    """Returns the minimum along one dimension, several, or all (None); NaN if an element is NaN: zellige.amin(x,
+    -1). keepdim keeps reduced dimensions with extent 1. Reducing all dimensions of a traced array without it
+    raises Error."""
     return _along("amin", x, dim, keepdim)
 
 
 def logsumexp(x: Any, dim: int, keepdim: bool = False) -> Any:
-    """ln of the sum of exp along one dimension."""
+    """Returns ln(sum(exp(x))) along one dimension: zellige.logsumexp(x, -1). keepdim keeps that dimension with
+    extent 1."""
     return _call("logsumexp", (x,), dim=_dim(x, dim), keepdim=keepdim)
 
 
 def softmax(x: Any, dim: int = -1) -> Any:
-    """exp(x - max) / sum(exp(x - max)), along one dimension."""
+    """Returns exp(x - max) / sum(exp(x - max)) along one dimension, in x's shape: zellige.softmax(x, -1)."""
     return _call("softmax", (x,), dim=_dim(x, dim))
 
 
 def safe_softmax(x: Any, dim: int = -1) -> Any:
-    """softmax that is 0 for a row of only -inf."""
+    """Returns softmax along one dimension, in x's shape, with 0 (not NaN) for a row that is all -inf:
+    zellige.safe_softmax(x)."""
     return _call("safe_softmax", (x,), dim=_dim(x, dim))
 
 
 def log_softmax(x: Any, dim: int = -1) -> Any:
-    """x - max - ln of the sum of exp(x - max), along one dimension."""
+    """Returns x - max - ln(sum(exp(x - max))) along one dimension, in x's shape: zellige.log_softmax(x, -1)."""
     return _call("log_softmax", (x,), dim=_dim(x, dim))
 
 
 def rms_norm(x: Any, weight: Any = None, eps: float = 0.0) -> Any:
-    """x / sqrt(mean of squares over the last dimension + eps), times the weight, of shape (last dimension)."""
+    """Returns x / sqrt(mean(x^2) + eps) along the last dimension, times the weight, in x's shape:
+    zellige.rms_norm(x, weight, 1e-5). weight: shape (last dimension), or None."""
     return _call("rms_norm", (x,) if weight is None else (x, weight), eps=eps)
 
 
 def layer_norm(x: Any, weight: Any = None, bias: Any = None, eps: float = 0.0) -> Any:
-    """c / sqrt(mean of c^2 + eps), c = x - mean over the last dimension; times the weight, plus the bias."""
+    """Returns c / sqrt(mean(c^2) + eps) with c = x - mean along the last dimension, times the weight, plus the
+    bias, in x's shape. weight, bias: shape (last dimension), or None. Example: zellige.layer_norm(x, weight, bias,
+    1e-5). Raises Error for a bias without a weight."""
     if weight is None and bias is not None:
         raise Error("layer_norm: expected a weight with the bias, found none")
     return _call("layer_norm", tuple(a for a in (x, weight, bias) if a is not None), eps=eps)
@@ -349,12 +385,14 @@ def layer_norm(x: Any, weight: Any = None, bias: Any = None, eps: float = 0.0) -
 
 
 def permute(x: Any, dims: Sequence[int]) -> Any:
-    """Moves dimension dims[d] of x to d."""
+    """Reorders dimensions: dimension d of the result is dimension dims[d] of x. zellige.permute(x, (1, 0))
+    transposes a matrix."""
     return _call("permute", (x,), dims=[_dim(x, d) for d in dims])
 
 
 def reshape(x: Any, shape: Sequence[int]) -> Any:
-    """The same elements in row-major order; one extent may be -1, which is inferred."""
+    """Returns the elements of x, in row-major order, in another shape: zellige.reshape(x, (4, -1)). One extent may
+    be -1, which is inferred. Raises Error if it cannot be."""
     shape = [shape] if isinstance(shape, int) else list(shape)
     if shape.count(-1) == 1:
         rest = math.prod(n for n in shape if n != -1)
@@ -366,26 +404,28 @@ def reshape(x: Any, shape: Sequence[int]) -> Any:
 
 
 def expand(x: Any, shape: Sequence[int]) -> Any:
-    """Broadcast to a shape; -1 keeps an extent."""
+    """Broadcasts x to a shape: zellige.expand(x, (8, -1)). -1 keeps an extent."""
     leading = len(shape) - len(x.shape)
     shape = [x.shape[i - leading] if n == -1 and i >= leading else n for i, n in enumerate(shape)]
     return _call("expand", (x,), shape=shape)
 
 
 def slice(x: Any, dim: int, start: int, end: int) -> Any:  # noqa: A001
-    """Elements start up to, not including, end along a dimension."""
+    """Returns the elements from `start` up to, not including, `end` along a dimension: zellige.slice(x, -1, 0,
+    64)."""
     return _call("slice", (x,), dim=_dim(x, dim), start=start, end=end)
 
 
 def concat(arrays: Sequence[Any], dim: int = 0) -> Any:
-    """Concatenates arrays along a dimension."""
+    """Concatenates arrays along a dimension: zellige.concat([x, y], -1). Their other extents must be equal."""
     arrays = list(arrays)
     first = next((a for a in arrays if isinstance(a, Array)), arrays[0])
     return arrays[0] if len(arrays) == 1 else _call("concat", arrays, dim=_dim(first, dim))
 
 
 def split(x: Any, sizes: Sequence[int], dim: int = 0) -> tuple[Any, ...]:
-    """Splits into parts of these sizes along a dimension; a number is the size of each, and the last part may be smaller."""
+    """Splits x along a dimension into parts of the given sizes: zellige.split(x, [64, 64], -1). A number is the
+    size of every part; the last part may be smaller."""
     dim = _dim(x, dim)
     if isinstance(sizes, int):
         extent = x.shape[dim]
@@ -394,18 +434,34 @@ def split(x: Any, sizes: Sequence[int], dim: int = 0) -> tuple[Any, ...]:
 
 
 def mask(x: Any, *, tril: int | None = None, triu: int | None = None, length: Any = None, value: float = -math.inf, dims: Sequence[int] = (-2, -1)) -> Any:
-    """x where j - i <= tril, j - i >= triu and j < length (each if passed), else `value`; i and j are the coordinates along
-    `dims`. tril=0 is a causal mask."""
+    """Returns x, with `value` where a condition on the position does not hold.
+
+      scores = zellige.mask(scores, tril=0)       # causal attention
+
+    With i and j the coordinates along `dims`, the conditions are j - i <= tril, j - i >= triu and j < length;
+    None: no condition. The result has x's shape.
+    """
     return _call("mask", (x,), tril=tril, triu=triu, length=length, value=value, dims=[_dim(x, d) for d in dims])
 
 
 def rotary(x: Any, cos: Any, sin: Any) -> Any:
-    """Rotates each pair of the last dimension, (a, b) to (a cos - b sin, b cos + a sin); a and b are in its two halves."""
+    """Rotates pairs of elements of the last dimension: (a, b) becomes (a cos - b sin, b cos + a sin).
+
+      q = zellige.rotary(q, cos, sin)
+
+    The a are the first half of the dimension and the b the second half, as in GPT-NeoX and Llama. The result has
+    x's shape.
+    """
     return _call("rotary", (x, cos, sin))
 
 
 def rotary_interleaved(x: Any, cos: Any, sin: Any) -> Any:
-    """The same with the elements of each pair adjacent."""
+    """Rotates pairs of elements of the last dimension: (a, b) becomes (a cos - b sin, b cos + a sin).
+
+      q = zellige.rotary_interleaved(q, cos, sin)
+
+    The elements of a pair are adjacent, as in GPT-J. The result has x's shape.
+    """
     return _call("rotary_interleaved", (x, cos, sin))
 
 
@@ -413,17 +469,20 @@ def rotary_interleaved(x: Any, cos: Any, sin: Any) -> Any:
 
 
 def gather(x: Any, numbers: Any) -> Any:
-    """Row numbers[i, ...] of x for each index; indices are int32."""
+    """Returns the rows x[numbers[i, ...]] of x: zellige.gather(table, ids). numbers: int32 indices; the result's
+    shape is numbers' shape, followed by that of a row."""
     return _call("gather", (x, numbers))
 
 
 def scatter(x: Any, numbers: Any, updates: Any) -> Any:
-    """x with row numbers[i, ...] replaced by updates[i, ...]; each index at most once."""
+    """Returns x with row numbers[i, ...] replaced by updates[i, ...]: zellige.scatter(cache, slots, rows).
+    numbers: int32 indices, each at most once."""
     return _call("scatter", (x, numbers, updates))
 
 
 def slice_scatter(x: Any, part: Any, dim: int, start: Any) -> Any:
-    """x with the part from `start` on along a dimension replaced; `start` is a number or an int32 array of shape (1)."""
+    """Returns x with `part` in place of the elements from `start` on along a dimension:
+    zellige.slice_scatter(cache, rows, 0, at). start: a number, or an int32 array of shape (1)."""
     dim = _dim(x, dim)
     if isinstance(x, Array) and is_scalar(start):
         return _call("slice_scatter", (x, part), dim=dim, start=int(start))
@@ -433,8 +492,13 @@ def slice_scatter(x: Any, part: Any, dim: int, start: Any) -> Any:
 
 
 def in_place(y: Any, x: Any) -> Any:
-    """Declares that y, made of x by scatter or slice_scatter, is stored in the memory of x, an argument: a cache that is
-    updated in place. Returns y. For NumPy and torch arrays, copies y to x and returns x."""
+    """Declares that y, computed from x by scatter or slice_scatter, is stored in the memory of x, a parameter of
+    the function, and returns y. So a cache is updated in place:
+
+      return zellige.in_place(zellige.scatter(cache, slots, rows), cache)
+
+    For NumPy and torch arrays, copies y to x and returns x.
+    """
     if not isinstance(y, Array):
         x[...] = y
         return x

@@ -1,4 +1,4 @@
-"""Programs: the result of `compile`, callable on arrays."""
+"""Compiles functions and graphs to programs, which are called with arrays."""
 
 import inspect
 import json
@@ -12,15 +12,15 @@ from .tracing import Array, Trace
 
 @dataclass(frozen=True)
 class TensorInfo:
-    """An input or output of a program."""
+    """Describes an input or output of a program."""
 
     name: str
     dtype: str
     shape: tuple
     strides: tuple  # in elements
-    bytes: int  # from the first element to the last
-    alignment: int  # required of the address, in bytes
-    memory: int | None  # of an output: the input whose memory it uses
+    bytes: int  # size, from the first element through the last
+    alignment: int  # in bytes; the tensor's address must be a multiple of it
+    memory: int | None  # of an output: index of the input whose memory it shares, or None
     constant: bool  # of an input: no earlier work on the stream writes it
 
 
@@ -28,7 +28,7 @@ class TensorInfo:
 
 
 def _leaves(tree, name: str) -> list:
-    """(name, array) of each leaf, in order."""
+    """Returns (name, array) of each leaf of nested tuples, lists and dicts, in order."""
     if isinstance(tree, (tuple, list)):
         return [leaf for i, part in enumerate(tree) for leaf in _leaves(part, f"{name}.{i}")]
     if isinstance(tree, dict):
@@ -37,43 +37,49 @@ def _leaves(tree, name: str) -> list:
 
 
 def _like(tree, leaves):
-    """A tree of the same form with other leaves, taken from an iterator."""
+    """Returns a tree of the same form as `tree`, with the leaves of an iterator."""
     if isinstance(tree, dict):
         return {key: _like(part, leaves) for key, part in tree.items()}
     if isinstance(tree, (tuple, list)):
         parts = [_like(part, leaves) for part in tree]
-        return type(tree)(*parts) if hasattr(tree, "_fields") else type(tree)(parts)  # a named tuple takes them one by one
+        # a named tuple takes its fields as arguments
+        return type(tree)(*parts) if hasattr(tree, "_fields") else type(tree)(parts)
     return next(leaves)
 
 
 class Program:
-    """A compiled program. Called with arrays like its examples, it returns arrays like its function.
+    """A compiled program. Called with arrays like the examples, it returns arrays like the function's results.
 
-    NumPy arrays and other host arrays run on the emulator, synchronously; GPU arrays run on their framework's current stream,
+        program = zellige.compile(layer, x, w)
+        y = program(x, w)
+
+    NumPy arrays and other host arrays run on the emulator, synchronously. GPU arrays run on their framework's current stream,
     without a copy and without waiting. Every argument's dtype, shape, strides, device and alignment are compared with those
     that the program expects; a difference raises `Error` with both values.
 
-    inputs, outputs: TensorInfo of each, in order.
-    source: the CUDA source code.  standalone: the same with Zellige's headers inlined.  manifest: of
-        docs/reference/manifest.md, as a dict.
-    plan: the decisions of each pass, in words.  price: the estimated time in microseconds.
-    notes: limits reached by the search for fusion groups, and measures of the GPU compilation that do not change results
-        (recompiled without cache hints).
-    rejected: plans that the verifier rejected during the search, with its reasons: internal errors of Zellige that do not
-        affect the program.
-    graph: the graph that the kernels compute, as a dict.  target: sm_80, ...  workspace: bytes of device memory in addition to
-        the tensors.
+    inputs, outputs: a TensorInfo for each, in order.
+    source: the CUDA source code.  standalone: the source code with Zellige's headers inlined.  manifest: the description of
+        the program for its caller, as a dict (docs/reference/manifest.md).
+    plan: the decisions of each planner pass, in words.  price: the estimated time in microseconds.
+    notes: limits that the search for fusion groups has reached, and measures of the GPU compilation that do not change
+        results (such as compiling again without cache hints).
+    rejected: plans that the verifier rejected during the search, with its reasons. They are internal errors of Zellige that
+        do not affect the program.
+    graph: the graph that the kernels compute, as a dict.  target: the architecture, such as sm_80.  workspace: bytes of device
+        memory in addition to the tensors.
     """
 
     def __init__(self, native: _native.Program, name: str, results=None, arguments=None, captured=(), signature=None):
         self._native, self.name = native, name
         self.inputs = tuple(TensorInfo(**i) for i in native.inputs())
         self.outputs = tuple(TensorInfo(**o) for o in native.outputs())
-        self._arguments = arguments  # for each input: its leaf; None: in order
-        self._captured = dict(captured)  # by input: the array
-        self._results = results  # (form, for each leaf: an output's number, or a leaf of the arguments)
+        # per input: index of its leaf among the arguments; None: the inputs are the arguments
+        self._arguments = arguments
+        self._captured = dict(captured)  # captured arrays, by index of the input
+        # (form, per leaf: index of an output, or complemented index of a leaf of the arguments)
+        self._results = results
         self._signature = signature
-        # Whether the arguments are the inputs, one to one, and the outputs have their own memory.
+        # True if the arguments are the inputs, one to one, and no output shares an input's memory.
         self._is_direct = (
             bool(self.inputs)
             and not self._captured
@@ -131,20 +137,29 @@ class Program:
         return self._native.workspace()
 
     def explain(self) -> str:
-        """The plan and the estimated time of each kernel, in words."""
+        """Returns the decisions of the planner, and the estimated time of each kernel, in words."""
         return self._native.text("plan") + self._native.text("price")
 
     def compile(self) -> None:
-        """Compiles for the GPU now instead of at the first call; threads may compile several programs in parallel."""
+        """Compiles for the GPU now, not at the first call. Different programs may be compiled in parallel threads.
+        Raises Error if there is no GPU or no NVRTC."""
         self._native.compile()
 
     def time(self) -> float:
-        """Measures one evaluation on the GPU, in microseconds: random inputs, cold L2 (rotated buffers), median of 15 rounds."""
+        """Measures one evaluation on the GPU; returns microseconds. Inputs are random, the L2 is cold (buffers
+        rotate), and the result is the median of 15 rounds. Raises Error if there is no GPU."""
         return self._native.time()
 
     def __call__(self, *args, out=None, stream=None, **kwargs):
-        """`out`: the outputs' memory, one array or a list of them in the order of `outputs`. `stream`: the address of a CUDA
-        stream to use instead of the current one."""
+        """Runs the program on arrays and returns its outputs in the form that the function returned.
+
+          y = program(x, w)
+          program(x, w, out=y, stream=stream.cuda_stream)
+
+        out: the outputs' memory, an array or a list of arrays in the order of `outputs` (without those that share
+        an input's memory). stream: the address of a CUDA stream to use in place of the current one. Raises Error,
+        with the expected and the found value, if an argument is not like its example.
+        """
         if self._is_direct and not kwargs and len(args) == self._count:
             table = exchange.exchange_table(type(args[0]))
             if table is not None and getattr(args[0], "is_cuda", False):
@@ -167,16 +182,18 @@ class Program:
         return self._given_back(leaves, outs)
 
     def _given_back(self, leaves, outs):
+        """Returns the results in the form that the function returned."""
         if self._results is None:
             return outs[0] if len(outs) == 1 else tuple(outs)
         form, which = self._results
         return _like(form, iter([leaves[~i] if i < 0 else outs[i] for i in which]))
 
     def _order(self):
+        """Returns, for each input, the index of its leaf among the arguments."""
         return range(len(self.inputs)) if self._arguments is None else self._arguments
 
     def _bound(self, args, kwargs) -> list:
-        """The leaves of the arguments, in order."""
+        """Returns the leaves of the arguments, in order. Raises Error if they have another form than the examples."""
         if self._signature is None:
             names = [i.name for i in self.inputs]
             unknown = [k for k in kwargs if k not in names]
@@ -197,6 +214,7 @@ class Program:
         return [array for _, array in found]
 
     def _outs(self, out, given) -> list:
+        """Returns an array for each output: from `out`, newly allocated, or the input whose memory it shares."""
         own = [o for o in self.outputs if o.memory is None]
         outs = [] if out is None else list(out) if isinstance(out, (tuple, list)) else [out]
         if out is None:
@@ -215,17 +233,21 @@ class Program:
 def compile(function, *examples, target=None, on="auto", tune=0, constant=(), tiling=None, fuse=True, workers=0) -> Program:
     """Compiles a function in ordinary array code, or a graph, to a Program.
 
+        program = zellige.compile(layer, x, w, constant="w")
+        y = program(x, w)
+
     function: a function of arrays, called once with arrays that have no values; or a graph, without examples: its JSON string,
         a dict in that form, or the path of a file that holds it (docs/reference/graph-json.md).
     examples: for each parameter an array like those of later calls, or a TensorSpec; tuples, lists and dicts of them are
         allowed. Only shapes, dtypes and strides are used.
     target: sm_80, sm_86, sm_89 or sm_90a; None: the GPU's, else sm_80.
-    on: "auto" runs where the arguments are; "gpu" compiles for the GPU at once; "emulator" runs the kernels on the CPU, every
-        access checked; "reference" evaluates the graph in float64, without kernels.
-    tune: on a GPU, measures this many tilings and takes the fastest.
+    on: "auto" runs where the arguments are; "gpu" compiles for the GPU at once; "emulator" runs the kernels on the CPU and
+        checks every memory access; "reference" evaluates the graph in float64, without kernels.
+    tune: on a GPU, measures this many tilings and uses the fastest.
     constant: names of parameters that no earlier work on the stream writes, such as weights.
-    tiling: "given", "chosen" (which may decompose custom operators) or a manifest's contents; None: the target's default.
-    fuse: False makes a kernel for each operator that needs one; True fuses operators where that costs less.
+    tiling: "given" (the tiles of the graph's custom operators), "chosen" (by the cost model, which may also decompose custom
+        operators), or a manifest's contents; None: the target's default.
+    fuse: True fuses operators where that is expected to be faster; False makes a kernel for each operator that needs one.
     workers: threads of the emulator; 0: one per core.
 
     Raises Error for errors in the function, the graph, the options or the machine.
@@ -243,8 +265,13 @@ def compile(function, *examples, target=None, on="auto", tune=0, constant=(), ti
 
 
 def load(manifest) -> Program:
-    """Loads what `zellige transpile --emit cubin` wrote: NAME.manifest.json, with NAME.cubin in the same folder. Runs on GPUs
-    only, and compiles nothing."""
+    """Loads a compiled program, which runs on GPUs only, without compiling anything.
+
+      program = zellige.load("mlp.manifest.json")
+
+    manifest: the path of a file NAME.manifest.json, with NAME.cubin in the same folder; `zellige transpile --emit
+    cubin` writes both. Raises Error if a file cannot be read, or if the two do not belong together.
+    """
     path = os.fspath(manifest)
     if not path.endswith(".manifest.json"):
         raise Error(f"{path}: expected a manifest, NAME.manifest.json, with NAME.cubin next to it")
@@ -261,6 +288,7 @@ def load(manifest) -> Program:
 
 
 def _graph(form) -> _native.Graph:
+    """Returns a graph from its JSON string, a dict in that form, or the path of a file."""
     if isinstance(form, dict):
         return _native.Graph(form)
     text = os.fspath(form)
@@ -274,12 +302,13 @@ def _graph(form) -> _native.Graph:
 
 
 def _traced(function, examples, constant, options) -> Program:
-    from . import numpy_api  # noqa: F401 (gives arrays their operators)
+    """Compiles a function by tracing it; `options` are those of the native program."""
+    from . import numpy_api  # noqa: F401 (defines the operators of traced arrays)
 
     name = getattr(function, "__name__", type(function).__name__).strip("<>")
     try:
         signature = inspect.signature(function)
-    except ValueError:  # of C's functions, such as NumPy's
+    except ValueError:  # C functions such as NumPy's have no signature
         signature = inspect.signature(lambda *arrays: None)
     try:
         bound = signature.bind(*examples)
