@@ -1,5 +1,5 @@
-"""The graph outside the parts, as generated Python that calls functions in sequence: parts are functions, and operators left
-to torch are called through torch's own bindings, without modules in between."""
+"""Generates the Python function of a graph whose parts have become programs: it calls the parts' functions in sequence, and torch's
+own bindings for the operators that are left to torch, without modules in between."""
 
 import torch
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
@@ -8,7 +8,7 @@ from . import torch_own, torch_sdpa, torch_speculation
 
 
 def call(module, node, part) -> None:
-    """Replaces a submodule call by a call of the part's function."""
+    """Replaces the call of a part's submodule by a call of the part's function."""
     with module.graph.inserting_before(node):
         made = module.graph.call_function(part.call, node.args)
     made.meta = dict(node.meta)
@@ -18,7 +18,8 @@ def call(module, node, part) -> None:
 
 
 def straighten(module) -> None:
-    """Inlines the remaining submodules as their operators, called by torch's bindings, and compiles the module."""
+    """Inlines the remaining submodules, replaces calls through ATen by torch's own bindings where possible, and
+    recompiles the module."""
     for node in module.graph.find_nodes(op="call_module"):
         inline(module, node)
     torch_speculation.revert(module.graph)
@@ -30,7 +31,7 @@ def straighten(module) -> None:
 
 
 def inline(module, node) -> list:
-    """Replaces a submodule by these operators."""
+    """Replaces the call of a submodule by the submodule's operators. Returns the new nodes."""
     inside, here, given = module.get_submodule(node.target), {}, iter(node.args)
     for n in inside.graph.nodes:
         if n.op == "placeholder":
@@ -41,7 +42,7 @@ def inline(module, node) -> list:
         elif isinstance(n.args[0], torch.fx.Node):
             node.replace_all_uses_with(here[n.args[0]])
         else:
-            for getter in list(node.users):  # operator.getitem, inserted by the partition
+            for getter in list(node.users):  # operator.getitem, which the partition inserted
                 getter.replace_all_uses_with(here[n.args[0][getter.args[1]]])
                 module.graph.erase_node(getter)
     module.graph.erase_node(node)
@@ -50,7 +51,8 @@ def inline(module, node) -> list:
 
 
 def _binding_as_before(node, bindings):
-    """The binding of a call. ATen calls with equal arguments, such as those of a model's layers, are tested once."""
+    """Returns the function to call for a node. ATen calls with equal arguments, such as those of a model's layers,
+    are examined once; `bindings` keeps the results."""
     if not isinstance(node.target, torch._ops.OpOverload) or node.target.namespace != "aten":
         return _binding(node)
     of = lambda n: _declared(n.meta.get("val"))  # noqa: E731
@@ -62,15 +64,16 @@ def _binding_as_before(node, bindings):
 
 
 def _declared(value):
-    """The properties of a tensor that distinguish it from others in a call."""
+    """Returns what distinguishes a tensor from others as an argument: shape, strides, dtype and device."""
     if isinstance(value, torch.Tensor):
         return tuple(value.shape), value.stride() if value.layout == torch.strided else value.layout, value.dtype, value.device
     return tuple(map(_declared, value)) if isinstance(value, (tuple, list)) else value
 
 
 def _binding(node):
-    """A call through ATen looks the operator up by name and parses its arguments by the schema each time; torch's own function
-    of that name takes a third of the time. It is used if it returns tensors like those that torch declared."""
+    """Returns the function to call for a node: torch's own function of the ATen operator's name, if it returns
+    tensors like those that torch declared, else node.target. ATen looks an operator up by name and parses its
+    arguments by the schema at each call, which takes three times as long."""
     target = node.target
     if target is torch_own.ATTENTION:
         return torch_sdpa.of(node).call
@@ -81,18 +84,20 @@ def _binding(node):
     name = target._schema.name.removeprefix("aten::")
     function = getattr(torch._C._VariableFunctions, name, None) or getattr(torch._C.TensorBase, name, None)  # a function or a method
     declared, mode = node.meta.get("val"), torch._guards.detect_fake_mode([n.meta.get("val") for n in (node, *node.all_input_nodes)])
-    if function is None or declared is None or mode is None or free_unbacked_symbols(declared):  # data-dependent sizes are never equal
+    # data-dependent sizes never compare as equal
+    if function is None or declared is None or mode is None or free_unbacked_symbols(declared):
         return target
     fake = lambda n: n.meta["val"]  # noqa: E731
     try:
         with mode, torch.no_grad():
             made = function(*torch.fx.map_arg(node.args, fake), **torch.fx.map_arg(node.kwargs, fake))
-    except Exception:  # a different signature
+    except Exception:  # the function has another signature
         return target
     return function if _matches(made, declared) else target
 
 
 def _matches(made, declared) -> bool:
+    """Returns true if tensors have the shapes, dtypes, devices and strides of the declared ones."""
     if isinstance(declared, (tuple, list)):
         return isinstance(made, (tuple, list)) and len(made) == len(declared) and all(map(_matches, made, declared))
     if not isinstance(declared, torch.Tensor):

@@ -1,10 +1,10 @@
-"""Rewrites unfused attention in a graph as one operator: if it is left to torch, it runs as torch's fused kernel instead of a
-dozen kernels.
+"""Rewrites unfused attention in a torch graph as one operator, which runs as torch's fused kernel if it is left to torch, and not
+as a dozen kernels.
 
     softmax(mask(q kT * scale)) v      zellige::attention(q, k, v, None, causal, scale, grouped)
 
-For (batch, heads, tokens, size) in 16 bits; the mask is causal or none; keys and values that are repeated for each head of a
-group are used unrepeated. Scores are not rounded in between, as in Zellige's kernels.
+Supported are tensors (batch, heads, tokens, size) of 16 bits, with a causal mask or none. If the graph repeats keys and values
+for each query head of a group, the unrepeated tensors are used. Scores are not rounded in between, as in Zellige's kernels.
 """
 
 import math
@@ -20,7 +20,7 @@ _SAME = (*_RESHAPED, aten.clone.default, aten.expand.default)
 
 
 def whole(graph) -> None:
-    """Replaces such attention in a graph of ATen operators."""
+    """Replaces unfused attention in a graph of ATen operators, in place."""
     changed = set()
     for node in graph.find_nodes(op="call_function", target=aten.bmm.default):
         found = _attention(graph, node)
@@ -42,12 +42,13 @@ def whole(graph) -> None:
 
 
 def _shape(n) -> tuple:
+    """Returns the shape of a node's tensor; () for other nodes."""
     value = n.meta.get("val") if isinstance(n, torch.fx.Node) else None
     return tuple(value.shape) if isinstance(value, torch.Tensor) else ()
 
 
 def _as(n, shape):
-    """The tensor of the given shape of which a node is a view or a copy, the first that is neither; None if there is none."""
+    """Returns the earliest tensor with the given shape of which node n is a view or a copy; None if there is none."""
     best = n if _shape(n) == shape else None
     while n.target in _SAME and isinstance(n.args[0], torch.fx.Node):
         if n.target is aten.expand.default and _shape(n) != _shape(n.args[0]):
@@ -60,6 +61,8 @@ def _as(n, shape):
 
 
 def _attention(graph, second):
+    """Matches attention whose second matmul is the node `second`. Returns the new node of zellige::attention, or
+    None."""
     p, v = second.args
     if second.meta["val"].dtype not in (torch.float16, torch.bfloat16):
         return None
@@ -92,7 +95,8 @@ def _attention(graph, second):
 
 
 def _scores(n):
-    """Matches an elementwise chain from a matmul to the input of softmax: (the matmul, scale, whether the mask is causal)."""
+    """Matches an elementwise chain from a matmul to the input n of a softmax. Returns (the matmul, scale, whether
+    the mask is causal); None if there is no match."""
     scale, causal = 1.0, False
     while len(n.users) == 1:
         if n.target is aten.bmm.default:
@@ -116,6 +120,7 @@ def _scores(n):
 
 
 def _transposed(graph, k):
+    """Returns k with its last two dimensions exchanged; undoes a transpose."""
     if k.target is aten.permute.default and [d % 4 for d in k.args[1]] == [0, 1, 3, 2]:
         return k.args[0]
     if k.target is aten.transpose.int and {d % 4 for d in k.args[1:]} == {2, 3}:
@@ -126,8 +131,8 @@ def _transposed(graph, k):
 
 
 def _unrepeated(x):
-    """The unrepeated form, (batch, heads, keys, size), of a tensor that is repeated for each head of a group; None for other
-    tensors."""
+    """Returns the tensor (batch, heads, keys, size) of which x repeats every head for a group of query heads; None
+    if x does not."""
     batch, heads, keys, size = _shape(x)
     wide = x
     while wide.target in (*_RESHAPED, aten.clone.default):
@@ -141,7 +146,8 @@ def _unrepeated(x):
 
 
 def _drop_copies(graph) -> None:
-    """Removes copies that change no strides. A graph of AOT writes only to its arguments, at its end."""
+    """Removes copies that do not change strides. They are not needed, because a graph of AOT autograd writes only
+    to its arguments, at its end."""
     for n in graph.find_nodes(op="call_function", target=aten.clone.default):
         x = n.args[0]
         if x.op == "call_function" and x.meta["val"].stride() == n.meta["val"].stride() and all(u.op != "output" for u in n.users):

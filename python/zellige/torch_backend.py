@@ -1,9 +1,9 @@
-"""torch.compile(model, backend="zellige").
+"""Implements torch.compile(model, backend="zellige").
 
-The traced graph is decomposed where that ends in operators that Zellige supports, and partitioned into the largest convex
-parts of these; each part becomes a program, and all other operators are unchanged. Symbolic sizes are specialised, so that
-each size gets its own program. A graph that needs gradients is left to torch. `reports` lists for every graph which operators
-were taken and which were not, with the reasons.
+The traced graph is decomposed where the result consists of operators that Zellige supports, and partitioned into the largest
+convex parts of these. Each part becomes a program; all other operators are unchanged. Symbolic sizes are specialised, so that
+each size gets a program of its own. A graph that needs gradients is left to torch. `reports` tells for every graph which
+operators became parts of programs and which did not, with the reasons.
 """
 
 import collections
@@ -26,22 +26,26 @@ from .tracing import Trace
 
 @dataclass
 class Report:
-    """The report on one graph."""
+    """What the backend did with one graph; str(report) is readable."""
 
-    operators: int = 0
-    taken: int = 0
-    parts: list = field(default_factory=list)  # the programs
-    kept: bool = False  # whether the graph runs as compiled here; else as torch traced it
-    left: dict = field(default_factory=dict)  # by operator: the reason why it was left
-    rejected: list = field(default_factory=list)  # the verifier's reasons for rejected plans: internal errors of Zellige
-    faults: list = field(default_factory=list)  # sentences: operators left to torch because of an internal error of Zellige
-    seconds: dict = field(default_factory=dict)  # by phase: "tracing" (torch's and Zellige's), "programs" (planning and compilation)
-    attention: list = field(default_factory=list)  # sentences: the torch kernel called for each attention left to torch, and its measurements
-    captured: int = 0  # CUDA graphs of its calls
-    uncaptured: str = ""  # the reason why calls are not captured, although that was requested
+    operators: int = 0  # operators in the graph
+    taken: int = 0  # operators in parts that became programs
+    parts: list = field(default_factory=list)  # the parts' programs
+    kept: bool = False  # true if the graph runs as compiled here; false: as torch traced it
+    left: dict = field(default_factory=dict)  # by operator or part: why it was left to torch
+    # plans that the verifier rejected, with its reasons: internal errors of Zellige
+    rejected: list = field(default_factory=list)
+    # sentences about operators left to torch because of an internal error of Zellige
+    faults: list = field(default_factory=list)
+    # seconds by phase: "tracing" (torch's and Zellige's), "programs" (planning and compilation)
+    seconds: dict = field(default_factory=dict)
+    # sentences: the torch kernel for each attention left to torch, and measured times
+    attention: list = field(default_factory=list)
+    captured: int = 0  # number of CUDA graphs captured from calls
+    uncaptured: str = ""  # why calls are not captured in CUDA graphs, although that was requested
 
     def leave(self, name, why: Error) -> None:
-        """Records why an operator or a part is left to torch. Warns of an internal error of Zellige."""
+        """Records why an operator or a part is left to torch, and warns if it is an internal error of Zellige."""
         self.left.setdefault(name, str(why))
         if isinstance(why, Fault):
             self.faults.append(f"{name}: {why}")
@@ -65,14 +69,15 @@ reports: list[Report] = []
 
 
 class _Known:
-    """Decides whether a node can be traced on its own, by tracing it."""
+    """Tells whether Zellige supports a node, by tracing the node on its own. Reasons against it go to the report."""
 
     def __init__(self, report, device):
         self.report, self.device = report, device
-        self.known = {}  # by node: its result, in a separate trace
+        self.known = {}  # by node: true if it is supported
 
     def __call__(self, node) -> bool:
-        if node.op != "call_function" or node.target is torch_take.UPDATE:  # _changes finds the parts that take these
+        # Taking (torch_take.py) handles in-place updates
+        if node.op != "call_function" or node.target is torch_take.UPDATE:
             return False
         if node not in self.known:
             try:
@@ -91,12 +96,13 @@ class _Known:
         trace, arrays = Trace("node"), {}
         for n in node.all_input_nodes:
             value = n.meta.get("val")
-            if isinstance(value, (list, tuple)):  # a split's parts
+            if isinstance(value, (list, tuple)):  # the results of a split
                 if not (n.op == "call_function" and self(n)):
                     raise Left("its operand is left")
                 arrays[n] = [input_of(trace, f"{n.name}_{i}", v) if i == node.args[1] else None for i, v in enumerate(value)]
             else:
-                arrays[n] = input_of(trace, n.name, value, strides=False)  # strides depend on the part's inputs
+                # strides depend on the part's inputs
+                arrays[n] = input_of(trace, n.name, value, strides=False)
             self._is_kept(value if isinstance(value, torch.Tensor) else value[node.args[1]])
         aten.evaluate(node, arrays)
 
@@ -106,7 +112,7 @@ class _Known:
 
 
 def _moves_argument(node) -> bool:
-    """Copies an argument of the graph to other strides."""
+    """Returns true if a node copies an argument of the graph to other strides."""
     if node.target is not torch_layout.COPY or node.args[0].op not in ("placeholder", "get_attr"):
         return False
     value = node.args[0].meta.get("val")
@@ -114,15 +120,15 @@ def _moves_argument(node) -> bool:
 
 
 def _device(graph):
-    """The device of most tensors of a graph: parts do not span devices."""
+    """Returns the device of most tensors of a graph. Parts are made on this device only."""
     values = [n.meta.get("val") for n in graph.nodes]
     devices = collections.Counter(v.device for v in values if isinstance(v, torch.Tensor) and v.ndim > 0)
     return devices.most_common(1)[0][0] if devices else torch.device("cpu")
 
 
 def _compiled(graph_module, constants, report, options, saved, captured):
-    """Returns the graph with its parts replaced by programs, as a function. `saved`: the savings of the previous passes.
-    `captured`: whether its calls will be replayed from a CUDA graph."""
+    """Returns the graph, with parts replaced by programs, as a function. `saved`: the cost that previous passes
+    have saved. `captured`: calls will be replayed from a CUDA graph."""
     known = _Known(report, _device(graph_module.graph))
     parts = torch_parts.parts(graph_module.graph, known)
     report.operators = sum(n.op == "call_function" and torch_parts.AGAIN not in n.meta for n in graph_module.graph.nodes)
@@ -144,8 +150,8 @@ _ATTENTION = (torch.nn.functional.scaled_dot_product_attention, torch._C._nn.sca
 
 
 class _KeptWhole(torch.overrides.TorchFunctionMode):
-    """Keeps some operators whole while a graph is traced, which torch would decompose before it asks for decompositions:
-    attention, and interpolation."""
+    """Keeps attention and interpolation as single operators while a graph is traced. Otherwise torch decomposes
+    them before it considers the table of decompositions."""
 
     def __init__(self):
         super().__init__()
@@ -171,13 +177,14 @@ class _KeptWhole(torch.overrides.TorchFunctionMode):
         scales, size = tuple_of(scale_factor), tuple_of(size)
         size = size or [int(i * s) for i, s in zip(input.shape[2:], scales)]
         aligned = () if "nearest" in mode else (bool(align_corners),)
-        with torch._C._AutoDispatchBelowAutograd():  # whose kernels decompose it
+        with torch._C._AutoDispatchBelowAutograd():  # torch's autograd kernels would decompose the operator
             return operator.default(input, size, *aligned, *(scales or [None] * n))
 
     def _attention(self, function, query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
         if attn_mask is not None and is_causal:  # torch's kernels do not check this while tracing
             raise RuntimeError("scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
-        named = torch_sdpa.allowed() != self.kernels  # selected by the model, `with sdpa_kernel(...)`: torch applies it during tracing
+        # the model uses `with sdpa_kernel(...)`, which torch applies while tracing
+        named = torch_sdpa.allowed() != self.kernels
         if named or dropout_p != 0 or not _is_simple(query, key, value, attn_mask, is_causal, enable_gqa):
             return function(query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
         if attn_mask is not None and attn_mask.dtype == torch.bool:
@@ -186,8 +193,8 @@ class _KeptWhole(torch.overrides.TorchFunctionMode):
 
 
 def _is_simple(query, key, value, mask, causal, grouped) -> bool:
-    """True if zellige::attention accepts them: (batch, heads, tokens, size) of one dtype, without broadcasts except the
-    mask's."""
+    """Returns true if zellige::attention supports the operands: (batch, heads, tokens, size) of one dtype, without
+    broadcasts except of the mask."""
     if not query.ndim == key.ndim == value.ndim == 4 or not query.dtype == key.dtype == value.dtype:
         return False
     if query.dtype not in (torch.float16, torch.bfloat16, torch.float32):
@@ -205,15 +212,19 @@ def _is_simple(query, key, value, mask, causal, grouped) -> bool:
 
 @dataclass
 class _Options:
-    """`options` of torch.compile: the keys, and their values."""
+    """The options of torch.compile(..., options=...), checked."""
 
-    seconds: float = None  # the search for fusion groups ends after this time; None: when it is complete
-    take: str = None  # "cheaper": parts that cost less than torch's kernels; "all"; None: all on the CPU
-    cudagraphs: bool = False  # calls are captured in CUDA graphs
-    start: float = 0.0
+    # limit of the planning time, after which the search for fusion groups ends; None: no limit
+    seconds: float = None
+    # "cheaper": only parts that cost less than torch's kernels; "all"; None: all on the CPU, cheaper on a GPU
+    take: str = None
+    cudagraphs: bool = False  # capture calls in CUDA graphs
+    start: float = 0.0  # time.monotonic() at the start
 
     @staticmethod
     def of(given, mode):
+        """Returns the options of a dict. Raises ValueError for unknown keys and values. mode="reduce-overhead" is
+        cudagraphs."""
         given = dict(given or {})
         wrong = [k for k in given if k not in ("seconds", "take", "cudagraphs")]
         if wrong:
@@ -231,7 +242,7 @@ class _Options:
 
 
 def _not_for_programs(graph_module, example_inputs):
-    """Returns a sentence if a graph is left to torch unchanged."""
+    """Returns why a graph is left to torch unchanged, as a predicate ("needs gradients; ..."); None if it is not."""
     if torch.is_grad_enabled() and any(isinstance(x, torch.Tensor) and x.requires_grad for x in example_inputs):
         return "needs gradients; run it under torch.no_grad() or torch.inference_mode()"
     if torch_sizes.marked(graph_module):
@@ -242,9 +253,14 @@ def _not_for_programs(graph_module, example_inputs):
 
 
 def backend(graph_module, example_inputs, *, mode=None, options=None):
-    """The entry point of torch.compile. options={"seconds": 30} limits the planning time; {"take": "all"} also takes parts
-    that cost more than torch's kernels; {"cudagraphs": True}, equivalent to mode="reduce-overhead", replays calls from CUDA
-    graphs."""
+    """Compiles a graph for torch.compile, which calls this function; returns a function of the graph's inputs.
+
+      compiled = torch.compile(model, backend="zellige", options={"seconds": 30})
+
+    options: "seconds" limits the planning time; "take": "all" also takes parts that cost more than torch's
+    kernels; "cudagraphs": True, equivalent to mode="reduce-overhead", replays calls from CUDA graphs. Raises
+    ValueError for other options.
+    """
     options = _Options.of(options, mode)
     report = Report()
     reports.append(report)
@@ -275,7 +291,7 @@ def backend(graph_module, example_inputs, *, mode=None, options=None):
         return captured(module, lambda asked: _compiled(module, constants, report, options, saved, asked))
 
     def as_it_is(module, inputs):
-        """Only torch's kernels, captured."""
+        """Compiles a graph to torch's kernels alone, captured in CUDA graphs."""
         torch_constants.fold(module)
 
         def made(asked):
@@ -285,10 +301,11 @@ def backend(graph_module, example_inputs, *, mode=None, options=None):
 
         return captured(module, made)
 
-    compiled = []  # of the latest trace
+    compiled = []  # the latest function, with its graph and AOT's metadata
 
     def captured(module, made):
-        """`made(whether it will be captured)`: makes the function of a graph."""
+        """Returns the function of a graph, replayed from CUDA graphs if that is requested and possible.
+        `made(captured)` makes the function."""
         metadata = torch._guards.TracingContext.get().fw_metadata
         function = _captured(module, made, weights | set(metadata.static_input_indices)) if options.cudagraphs else made(False)
         compiled[:] = function, module, metadata
@@ -310,7 +327,7 @@ def backend(graph_module, example_inputs, *, mode=None, options=None):
 
 
 def _names(graph_module, module, own) -> list:
-    """The names of a traced graph's inputs in the user's program."""
+    """Returns the names of a traced graph's inputs in the user's program."""
     names = [n.name for n in module.graph.find_nodes(op="placeholder")]
     given = [getattr(n, "_dynamo_source", None) for n in graph_module.graph.find_nodes(op="placeholder")]
     if len(names) != own + len(given):

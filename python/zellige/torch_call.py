@@ -1,28 +1,29 @@
-"""Makes the function that dynamo calls for a graph, without AOT's wrappers if these have nothing to do.
+"""Makes the function that dynamo calls for a graph, without the wrappers of AOT autograd if these have nothing to do.
 
     function = forward(module)                                   a module's function, compiled once
     run = unwrapped(wrapped, function, module, metadata, inputs)
 
-AOT's wrappers update inputs after the graph, make outputs that are views of inputs, and keep torch's records for gradients.
-They take the host about as long per call as a launch.
+AOT's wrappers update inputs after the graph has run, create outputs that are views of inputs, and keep torch's records for
+gradients. On the host they take about as long per call as a kernel launch.
 """
 
 import torch
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
-_NO_CUSTOM_OPERATORS = ("aten", "prims", "prim", "zellige")  # AOT checks the results of other custom operators
+# namespaces of operators whose results AOT need not check, unlike those of custom operators
+_NO_CUSTOM_OPERATORS = ("aten", "prims", "prim", "zellige")
 
 
 def forward(module):
-    """The forward function of a graph module. torch may otherwise compile it at each call's start, and calls it as a module of
-    layers, with its hooks."""
-    module.code  # noqa: B018 (compiles)
+    """Returns the forward function of a graph module, compiled. torch would call the module through its hooks, and
+    might compile it at the start of each call."""
+    module.code  # noqa: B018 (compiles the code)
     return module.forward
 
 
 def unwrapped(wrapped, function, module, metadata, inputs):
-    """`wrapped`: AOT's wrapper of `function`, a function of the graph's inputs or of a list of them. `metadata`: AOT's, of the
-    graph."""
+    """Returns `function` if the AOT wrapper around it, `wrapped`, would only pass arguments on, else `wrapped`.
+    `function` takes the graph's inputs, or a list of them. `metadata`: AOT's, of the graph."""
     if not _idle(metadata) or not _is_simple(module, inputs) or torch._C._is_any_autocast_enabled():
         return wrapped
     if getattr(function, "_boxed_call", False):
@@ -31,7 +32,7 @@ def unwrapped(wrapped, function, module, metadata, inputs):
 
 
 def _idle(metadata) -> bool:
-    """True if AOT's wrappers only pass their arguments on."""
+    """Returns true if AOT's wrappers only pass their arguments on."""
     try:
         at_work = (metadata.num_mutated_inp_runtime_indices, metadata.mutated_graph_handled_indices_seen_by_autograd, metadata.num_outputs_aliased,
                    metadata.num_intermediate_bases, metadata.dynamic_outputs, metadata.tokens, metadata.is_rng_op_functionalized,
@@ -42,6 +43,7 @@ def _idle(metadata) -> bool:
 
 
 def _is_simple(module, inputs) -> bool:
+    """Returns true if a graph has no custom operators and no inputs that are tensor subclasses."""
     placeholders = [n for n in module.graph.nodes if n.op == "placeholder"]
     operators = [n.target for n in module.graph.nodes if isinstance(n.target, torch._ops.OpOverload)]
     known = all(o.namespace in _NO_CUSTOM_OPERATORS for o in operators)

@@ -1,8 +1,8 @@
-"""Decides whether a graph can be captured in a CUDA graph.
+"""Decides whether calls of a torch graph can be captured in a CUDA graph.
 
-    why_not(graph, static, names)      a sentence where it cannot be, else None
-    device(graph)                      the GPU that it runs on
-    overlaps(value)                    whether elements of a tensor overlap in memory, except in expanded dimensions
+    why_not(graph, static, names)      why the graph cannot be captured, as a sentence; None if it can
+    device(graph)                      the GPU on which it runs
+    overlaps(value)                    true if elements of a tensor share memory, other than by an expanded dimension
 """
 
 import operator
@@ -18,8 +18,8 @@ _BY_INDEX = (aten.index.Tensor, aten._unsafe_index.Tensor, aten.index_put.defaul
 
 
 def why_not(graph, static, names):
-    """`static`: the numbers of the inputs that are read in place, and may be changed in place. `names`: of all inputs, for the
-    message."""
+    """Returns why a graph cannot be captured, as a sentence; None if it can. `static`: indices of the inputs that
+    are read in place and may be changed in place. `names`: of all inputs, for the sentence."""
     gpus = sorted({str(t.device) for n in graph.nodes for t in tensors(n.meta.get("val")) if t.device.type == DEVICE})
     if len(gpus) != 1:
         return f"expected tensors on one GPU, found them on {', '.join(gpus) or 'none'}"
@@ -38,17 +38,20 @@ def why_not(graph, static, names):
 
 
 def device(graph):
+    """Returns the GPU of the first GPU tensor in the graph."""
     return next(t.device for n in graph.nodes for t in tensors(n.meta.get("val")) if t.device.type == DEVICE)
 
 
 def tensors(value) -> list:
+    """Returns the tensors in a value, which may be a tensor or a nested list."""
     if isinstance(value, torch.Tensor):
         return [value]
     return [t for v in value for t in tensors(v)] if isinstance(value, (tuple, list)) else []
 
 
 def overlaps(value) -> bool:
-    reach = 1  # beyond the elements of the previous dimensions
+    """Returns true if elements of a tensor share memory, other than by an expanded dimension."""
+    reach = 1  # number of elements that the previous dimensions span
     for stride, n in sorted((s, n) for s, n in zip(value.stride(), value.shape) if n > 1 and s > 0):
         if stride < reach:
             return True
@@ -57,6 +60,7 @@ def overlaps(value) -> bool:
 
 
 def _why_not_input(value, static):
+    """Returns why an input cannot be captured, as a predicate ("lies on cpu"); None if it can."""
     if not isinstance(value, torch.Tensor):
         return "is a number, which may differ from call to call"
     if value.device.type != DEVICE:
@@ -67,7 +71,7 @@ def _why_not_input(value, static):
 
 
 def _changed(n) -> list:
-    """The nodes whose tensors an operator mutates."""
+    """Returns the nodes whose tensors an operator mutates."""
     schema = getattr(n.target, "_schema", None)
     if schema is None or not schema.is_mutable:
         return []
@@ -82,6 +86,7 @@ def _nodes(x) -> list:
 
 
 def _why_not_operator(n):
+    """Returns why an operator cannot be captured, as a sentence; None if it can."""
     target, value = n.target, n.meta.get("val")
     if target is operator.getitem:
         return None
@@ -96,8 +101,8 @@ def _why_not_operator(n):
 
 
 def _is_kept(target, given, made) -> bool:
-    """True if all tensors are on the host or all on the GPU; host tensors without dimensions are numbers to pointwise GPU
-    operators."""
+    """Returns true if an operator copies nothing between host and GPU: all tensors are on the host, or all on the
+    GPU. A pointwise GPU operator may also read host tensors without dimensions, which are passed as numbers."""
     host = [t for t in given + made if t.device.type != DEVICE]
     if len(host) in (0, len(given) + len(made)):
         return True
@@ -105,11 +110,12 @@ def _is_kept(target, given, made) -> bool:
 
 
 def _without_dropout(n) -> bool:
+    """Returns true if an operator's dropout probability is 0, so that it draws no random numbers."""
     given = {a.name: x for a, x in zip(n.target._schema.arguments, n.args)} | n.kwargs
     default = {a.name: a.default_value for a in n.target._schema.arguments}
     return (default | given).get("dropout_p") == 0
 
 
 def _by_condition(indices) -> bool:
-    """True if the host counts the true elements of an index."""
+    """Returns true if an index is a mask, whose true elements the host must count."""
     return any(i.meta["val"].dtype in (torch.bool, torch.uint8) for i in _nodes(indices))

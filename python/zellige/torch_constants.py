@@ -1,7 +1,7 @@
-"""Constant folding: positions, masks and index tables, which depend on no input of a graph, are computed once.
+"""Folds constants of a torch graph: tensors that depend on no input, such as positions, masks and index tables, are computed once.
 
     constants = Constants(graph)
-    node in constants; constants.value(node)      its value, on the CPU
+    node in constants; constants.value(node)      the node's value, on the CPU
     fold(module)                                  such tensors become attributes of the module
 """
 
@@ -12,18 +12,19 @@ from . import aten as known
 
 aten = torch.ops.aten
 
-MAX_ELEMENTS = 1 << 27  # of a constant that is evaluated
-MAX_BYTES = 256 << 20  # of all constants that a graph keeps
+MAX_ELEMENTS = 1 << 27  # largest constant that is evaluated
+MAX_BYTES = 256 << 20  # limit for all constants that a graph keeps
 
 
 class Constants:
-    """The nodes of a graph that depend on none of its inputs, and their values."""
+    """The nodes of a graph that depend on none of its inputs, and their values, which are computed on demand."""
 
     def __init__(self, graph, on_cpu=True):
-        """`on_cpu`: values are computed on the CPU, wherever the graph's tensors are."""
+        """on_cpu: compute values on the CPU, wherever the graph's tensors are."""
         self.found, self.values, self.on_cpu = set(), {}, on_cpu
         for n in graph.nodes:
-            if n.op == "get_attr" and all(u.target is aten.lift_fresh_copy.default for u in n.users):  # a literal tensor
+            # a literal tensor
+            if n.op == "get_attr" and all(u.target is aten.lift_fresh_copy.default for u in n.users):
                 self.found.add(n)
                 self.values[n] = getattr(graph.owning_module, n.target, None)
             elif n.op == "call_function" and isinstance(n.target, torch._ops.OpOverload) and not n.target._schema.is_mutable:
@@ -34,7 +35,7 @@ class Constants:
         return n in self.found and isinstance(n.meta.get("val"), torch.Tensor) and n.meta["val"].numel() <= MAX_ELEMENTS
 
     def value(self, n):
-        """The value of a node; None if it cannot be computed here."""
+        """Returns the value of a node; None if it cannot be computed."""
         if n not in self.values:
             try:
                 args, kwargs = torch.fx.map_arg((n.args, n.kwargs), self._operand)
@@ -42,7 +43,7 @@ class Constants:
                     kwargs = {**kwargs, "device": "cpu"}
                 made = n.target(*args, **kwargs)
                 self.values[n] = made.cpu() if self.on_cpu and isinstance(made, torch.Tensor) else made
-            except Exception:  # an operator without a kernel there
+            except Exception:  # for example, no kernel for this device
                 self.values[n] = None
         return self.values[n]
 
@@ -53,7 +54,8 @@ class Constants:
         return value
 
     def number(self, x):
-        """The number to which all elements are equal; None for other values."""
+        """Returns the number to which all elements of a node, or of a number, are equal; None if they differ or
+        are not constant."""
         if isinstance(x, (int, float)):
             return float(x)
         value = self.value(x) if isinstance(x, torch.fx.Node) and x in self else None
@@ -64,8 +66,8 @@ class Constants:
 
 
 def fold(module) -> set:
-    """Folds constants and returns the attributes' names. Outputs are copies of them, because a graph's caller may write to its
-    outputs."""
+    """Replaces constants that other nodes read by attributes of the module. Returns the attributes' names. An
+    output becomes a copy of its constant, because the graph's caller may write to outputs."""
     graph, kept, names = module.graph, 0, set()
     with _disable_current_modes(), torch.no_grad():
         constants = Constants(graph, on_cpu=False)
@@ -91,8 +93,9 @@ def _is_view(n) -> bool:
 
 
 def _read(graph, constants) -> list:
-    """The constants that non-constant nodes read. A view is recreated from its base where it is read."""
-    found, shown = [], set()  # the latter: views that others read
+    """Returns the constants that nodes read that are not constant. For a view, its base is returned, and the view
+    is recreated where it is read."""
+    found, shown = [], set()  # shown: views that other nodes read
     for n in reversed(graph.nodes):
         if n.op != "call_function" or n not in constants or all(u in constants and u not in shown for u in n.users):
             continue
@@ -104,7 +107,7 @@ def _read(graph, constants) -> list:
 
 
 def _copy_outputs(graph, attribute) -> None:
-    """Makes a view of a constant that is also an output."""
+    """Inserts a copy for each output that is a constant or a view of it."""
     output = next(iter(graph.find_nodes(op="output")))
     reached = [attribute]
     for n in reached:

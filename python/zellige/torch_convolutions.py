@@ -1,11 +1,11 @@
-"""Measures torch's convolutions on a GPU, running each once for its shapes, strides and dtype.
+"""Measures torch's convolutions on a GPU, each once for its shapes, strides and dtype.
 
-    made(node, otherwise)       strides of the result; `otherwise` if it cannot be run
-    us(node, deadline)          microseconds with its tensors unchanged, and in channels-last
-    adds_bias(node)             whether the bias is a kernel of its own
+    made(node, otherwise)       strides of the result; `otherwise` if the convolution cannot be run
+    us(node, deadline)          microseconds with its tensors as they are, and with its tensors in channels-last
+    adds_bias(node)             true if torch adds the bias in a kernel of its own
 
-Without a GPU, or after the deadline, the time is an estimate: cuDNN's tensor-core kernels read and write channels-last, so
-tensors in other layouts are converted before and after.
+Without a GPU, or after the deadline, times are estimated: cuDNN's tensor-core kernels read and write channels-last, so tensors
+in other layouts are converted before and after.
 """
 
 import time
@@ -16,14 +16,16 @@ from torch.utils._python_dispatch import _disable_current_modes
 from . import torch_costs, torch_measure
 
 CONVOLUTION = torch.ops.aten.convolution.default
-COPY = torch_costs.Kind(2.0, 2.0e6, 0.0)  # cuDNN's layout conversions
-DEVICE = "cuda"  # the device type of these convolutions
-LAUNCHES = 4  # approximately: the kernel, and its conversions
+COPY = torch_costs.Kind(2.0, 2.0e6, 0.0)  # rates of cuDNN's layout conversions
+DEVICE = "cuda"  # device type of the convolutions
+LAUNCHES = 4  # approximate number of kernels per convolution, with its layout conversions
 
 _STRIDES, _US = {}, {}
 
 
 def made(node, otherwise) -> tuple:
+    """Returns the strides of the result that the convolution's kernel writes; `otherwise` without a GPU or if it
+    fails."""
     if not torch.cuda.is_available():
         return otherwise
     values = _values(node)
@@ -38,7 +40,8 @@ def made(node, otherwise) -> tuple:
 
 
 def us(node, deadline) -> tuple:
-    """Both times are measured, or both are estimates. `deadline`: of time.monotonic."""
+    """Returns (microseconds with the tensors as they are, microseconds in channels-last). Both are measured, or
+    both estimated. `deadline`: in terms of time.monotonic()."""
     values = _values(node)
     both = values, [_in_channels_last(v) if isinstance(v, torch.Tensor) and v.ndim == 4 else v for v in values]
     found = [_measured(v, deadline) for v in both]
@@ -46,6 +49,7 @@ def us(node, deadline) -> tuple:
 
 
 def _measured(values, deadline):
+    """Returns the measured microseconds of a convolution; None if it cannot be measured before the deadline."""
     key = _key(values)
     if key not in _US and time.monotonic() < deadline and torch.cuda.is_available():
         _US[key] = torch_measure.gpu_time(lambda *given: CONVOLUTION(*_with(values, given)), _tensors(values), LAUNCHES)
@@ -53,19 +57,20 @@ def _measured(values, deadline):
 
 
 def adds_bias(node) -> bool:
-    """cuDNN's convolutions are called without the bias; the kernels for depthwise ones in NCHW add it themselves."""
+    """Returns true if torch adds the bias in a kernel of its own: it calls cuDNN without the bias, while its
+    kernels for depthwise convolutions in NCHW add the bias themselves."""
     values = _values(node)
     if node.args[2] is None or values[0].device.type != DEVICE:
         return False
     try:
         selected = torch._C._select_conv_backend(*values)
-    except Exception:  # of this version of torch
+    except Exception:  # this version of torch has no such function
         return False
     return selected in (torch._C._ConvBackend.Cudnn, torch._C._ConvBackend.CudnnTranspose)
 
 
 def in_channels_last(shape) -> tuple:
-    """The strides of a tensor with four dimensions."""
+    """Returns the strides of a tensor with four dimensions in channels-last."""
     _, channels, rows, columns = shape
     return rows * columns * channels, 1, columns * channels, channels
 
@@ -96,6 +101,7 @@ def _in_channels_last(v):
 
 
 def _estimated(values, result) -> float:
+    """Returns an estimate in microseconds, with the layout conversions that cuDNN needs."""
     x, weight, groups = values[0], values[1], values[8]
     bytes_of = lambda t: t.numel() * t.element_size()  # noqa: E731
     us = torch_costs.SIMPLE.kernel + sum(map(bytes_of, (x, weight, result))) / torch_costs.BYTES

@@ -1,8 +1,8 @@
-"""The cost of a part as torch's kernels and as a program: a part is taken if its program costs less.
+"""Estimates the cost of a part of a torch graph, as torch's kernels and as a program. A part becomes a program if that costs less.
 
-For torch's kernels this is an estimate from their bytes and multiplications, at rates measured on an H200, and their launches
-(bench/torch_kernels.py); for a program it is its estimated time. In microseconds, for the GPU and for the host. If there is a
-GPU, the GPU's part of both is measured (torch_measure.py).
+The cost of torch's kernels is estimated from their bytes and multiplications, at rates measured on an H200, and from their
+launches (bench/torch_kernels.py). The cost of a program is its expected time. Both are in microseconds, for the GPU and for the
+host. On a machine with a GPU, the GPU times are measured in place of the estimates (torch_measure.py).
 """
 
 import math
@@ -16,21 +16,25 @@ from . import torch_own
 
 aten = torch.ops.aten
 
-PRODUCT = 2.5  # per matmul, in addition to its multiplications
-RATES = {torch.float16: 650e6, torch.bfloat16: 650e6, torch.float32: 50e6}  # cuBLAS's floating-point operations per microsecond (no TF32)
-BYTES = 3.9e6  # per microsecond, of the GPU's memory
-ODD, ODD_PRODUCT = 3.0, 17.0  # cuBLAS's 16-bit matmuls whose rows are no multiple of 16 bytes: the factor, and the additional microseconds
+PRODUCT = 2.5  # microseconds per matmul, in addition to its multiplications
+# floating-point operations per microsecond of cuBLAS (float32 without TF32)
+RATES = {torch.float16: 650e6, torch.bfloat16: 650e6, torch.float32: 50e6}
+BYTES = 3.9e6  # bytes per microsecond of the GPU's memory
+# factor, and additional microseconds, of 16-bit matmuls by cuBLAS whose rows are not multiples of 16 bytes
+ODD, ODD_PRODUCT = 3.0, 17.0
+# floating-point operations per microsecond of torch's attention
 ATTENTION = {torch.float16: 450e6, torch.bfloat16: 450e6, torch.float32: 25e6}
-VIEW = 1.2  # on the host, called by torch's own bindings
-PART, LAUNCH, TENSOR = 3.0, 7.0, 0.05  # on the host: per call of a part, per kernel of it, and per tensor
-WAITS = 0.25  # the fraction of the faster one's time, of host and GPU, that is not hidden
-AROUND = 8.0  # on the host: the overhead of a graph with parts
+VIEW = 1.2  # microseconds of the host per view, called by torch's own bindings
+# microseconds of the host per call of a part, per kernel and per tensor
+PART, LAUNCH, TENSOR = 3.0, 7.0, 0.05
+WAITS = 0.25  # share of the faster one of GPU and host that is not hidden behind the slower one
+AROUND = 8.0  # microseconds of the host per call of a graph with parts
 
 
 @dataclass(frozen=True)
 class Kind:
-    """The cost of a kind of torch kernel: microseconds in addition to memory traffic, bytes per microsecond, and microseconds
-    of the host."""
+    """Cost of a kind of torch kernel: microseconds of the GPU in addition to memory traffic, bytes per
+    microsecond, and microseconds of the host."""
 
     kernel: float
     bytes: float
@@ -38,8 +42,9 @@ class Kind:
 
 
 SIMPLE, ALONG, NORM = Kind(1.4, BYTES, 7.0), Kind(2.3, 3.0e6, 8.0), Kind(2.8, 1.8e6, 15.0)
-CAST, TRANSPOSED = Kind(1.4, 2.5e6, 8.0), Kind(1.8, 0.7e6, 7.0)  # the latter: copies that change the contiguous dimension
-HEAVY = {"product": 11.5, "attention": 15.5}  # on the host
+# TRANSPOSED: copies that change the contiguous dimension
+CAST, TRANSPOSED = Kind(1.4, 2.5e6, 8.0), Kind(1.8, 0.7e6, 7.0)
+HEAVY = {"product": 11.5, "attention": 15.5}  # microseconds of the host
 KINDS = {
     aten.native_layer_norm.default: NORM,
     aten._native_batch_norm_legit_no_training.default: NORM,
@@ -51,6 +56,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Cost:
+    """A cost in microseconds, of the GPU and of the host."""
     gpu: float = 0.0
     host: float = 0.0
 
@@ -61,7 +67,8 @@ class Cost:
         return Cost(self.gpu - other.gpu, self.host - other.host)
 
     def total(self) -> float:
-        """The host does not wait for the GPU: the slower one determines the time, plus a fraction of the other."""
+        """Returns the time that results from both. The host does not wait for the GPU, so the slower one
+        determines the time, plus a share of the faster one."""
         return max(self.gpu, self.host) + WAITS * min(self.gpu, self.host)
 
     def __str__(self) -> str:
@@ -69,17 +76,19 @@ class Cost:
 
 
 def of_torch(nodes) -> Cost:
-    """The cost of operators, one kernel each."""
+    """Returns the cost of operators as torch's kernels, one kernel per operator."""
     return sum((_of_node(n) for n in nodes if n.op == "call_function"), Cost())
 
 
 def of_part(program, tensors: int) -> Cost:
+    """Returns the cost of a program with this number of tensors."""
     kernels = len(program.manifest["kernels"])
     return Cost(program.price, PART + LAUNCH * kernels + TENSOR * tensors)
 
 
 def heavy(node) -> bool:
-    """Matmuls and attention: the rest of a part without them may cost less than torch's even if the whole part does not."""
+    """Returns true for matmuls and attention. If a part costs more than torch's kernels, the rest of it without
+    these may cost less."""
     return node.target in _PRODUCTS or node.target is torch_own.ATTENTION
 
 
@@ -107,19 +116,19 @@ def _of_node(node) -> Cost:
         return Cost(_product(made[0], *_operands(node)[-2:]), HEAVY["product"])
     if node.target is torch_own.ATTENTION:
         return Cost(_attention(made[0], *_operands(node)[:2], node.args[4]), HEAVY["attention"])
-    if node.target is aten.embedding.default:  # the rows that it reads of the table
+    if node.target is aten.embedding.default:  # reads only as many rows of the table as it returns
         read = made
     kind = KINDS.get(node.target, SIMPLE)
     return Cost(kind.kernel + _bytes(read + made) / kind.bytes, kind.host)
 
 
 def _operands(node) -> list:
-    """Its tensors in the order of its arguments; all_input_nodes lists a repeated one once."""
+    """Returns the node's tensors in the order of its arguments. (all_input_nodes lists a repeated tensor once.)"""
     return [a.meta["val"] for a in node.args if isinstance(a, torch.fx.Node)]
 
 
 def _innermost(x):
-    """The contiguous dimension."""
+    """Returns the index of the contiguous dimension; None if there is none."""
     return next((d for d in reversed(range(x.ndim)) if x.stride(d) == 1 and x.shape[d] > 1), None)
 
 
@@ -127,6 +136,7 @@ _PRODUCTS = (aten.mm.default, aten.bmm.default, aten.addmm.default, aten.baddbmm
 
 
 def _product(made, a, b) -> float:
+    """Returns the microseconds of the GPU for a matmul."""
     k = a.shape[-1]
     moved = _bytes([made, a, b]) / BYTES
     computed = 2 * made.numel() * k / RATES.get(made.dtype, RATES[torch.float32])
@@ -136,6 +146,7 @@ def _product(made, a, b) -> float:
 
 
 def _attention(made, q, k, causal) -> float:
+    """Returns the microseconds of the GPU for attention."""
     pairs = math.prod(q.shape[:-1]) * k.shape[-2] * (0.5 if causal else 1)
     computed = 2 * pairs * (q.shape[-1] + made.shape[-1]) / ATTENTION.get(q.dtype, ATTENTION[torch.float32])
     return PRODUCT + max(_bytes([made, q, k, k]) / BYTES, computed)

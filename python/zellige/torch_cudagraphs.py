@@ -1,11 +1,11 @@
-"""Replays calls of a compiled graph from CUDA graphs: the host makes one launch instead of many.
+"""Replays calls of a compiled graph from CUDA graphs, so that the host makes one launch per call and not one per kernel.
 
     run = Replayed(call, graph, static, report)        call(*inputs) -> outputs
-    run(inputs)                                        captured at the first call, replayed by later ones
+    run(inputs)                                        captured at the first call, replayed by later calls
 
-Inputs with fixed addresses (`static`: parameters and buffers) are read in place; others are copied into tensors of the
-capture. Calls from another thread, on another stream or with other parameters have separate captures. Outputs belong to the
-capture: the next call that replays it overwrites them.
+Inputs with fixed addresses (`static`: parameters and buffers) are read in place; others are copied into tensors that belong to
+the capture. Calls from another thread, on another stream or with other parameters have captures of their own. Outputs belong
+to the capture: the next call that replays it overwrites them.
 """
 
 import threading
@@ -15,28 +15,28 @@ import torch
 
 from . import torch_capturable
 
-MAX_CAPTURES = 128  # captures per function; further calls run uncaptured
+MAX_CAPTURES = 128  # captures per function; further calls run without a capture
 
 
 class Gpu:
-    """The capture interface of one GPU."""
+    """Runs and captures calls on one GPU."""
 
     def __init__(self, device):
         self._device = device
 
     def is_capturing(self) -> bool:
-        """True if the caller is capturing a CUDA graph itself."""
+        """Returns true if the caller is capturing a CUDA graph on the current stream itself."""
         return torch._C._cuda_isCurrentStreamCapturing()
 
     def stream(self) -> int:
-        """The current stream, as a number."""
+        """Returns the current stream's handle as a number."""
         return torch._C._cuda_getCurrentRawStream(self._device.index)
 
     def new_stream(self):
         return torch.cuda.Stream(self._device)
 
     def run(self, call, inputs, stream):
-        """Runs a call on a stream, ordered with the current stream's work."""
+        """Runs a call on a stream, ordered after the work on the current stream and before its later work."""
         current = torch.cuda.current_stream(self._device)
         stream.wait_stream(current)
         with torch.cuda.stream(stream):
@@ -48,10 +48,11 @@ class Gpu:
         return made
 
     def capture(self, call, inputs, stream):
-        """(outputs, replay): captures the call without running it; replay() runs it on the same inputs and outputs."""
+        """Captures a call without running it. Returns (outputs, replay): replay() runs the call on the same inputs
+        and outputs."""
         graph = torch.cuda.CUDAGraph()
         torch.cuda.synchronize(self._device)
-        torch.cuda.empty_cache()  # nothing can be freed during the capture
+        torch.cuda.empty_cache()  # frees memory now, because nothing can be freed during the capture
         with torch.cuda.stream(stream):
             graph.capture_begin(capture_error_mode="thread_local")
             try:
@@ -62,9 +63,10 @@ class Gpu:
 
 
 class Replayed:
-    """`report.captured` counts the captures, `report.uncaptured` gives the reason if one failed."""
+    """A function of a list of inputs that replays captures of `call`. report.captured counts the captures;
+    report.uncaptured is the reason if one failed, after which calls run without captures."""
 
-    _boxed_call = True  # AOT's mark of a function of one list
+    _boxed_call = True  # AOT's mark of a function that takes one list
 
     def __init__(self, call, graph, static, report):
         self._call, self._report, self._captures, self._streams = call, report, {}, {}
@@ -83,7 +85,8 @@ class Replayed:
         return self._first(key, inputs)
 
     def _first(self, key, inputs):
-        """Runs uncaptured once, which initialises kernels and libraries, and captures for later calls."""
+        """Runs the call without a capture, which initialises kernels and libraries, and captures it for later
+        calls."""
         if self._report.uncaptured or sum(map(len, self._captures.values())) >= MAX_CAPTURES:
             return self._call(*inputs)
         if key not in self._streams:
@@ -101,23 +104,27 @@ class Replayed:
 
 
 class _Capture:
+    """One captured call."""
     def __init__(self, gpu, call, values, static, inputs, stream):
-        """`values`: the properties of the copied inputs, by number. `static`: the numbers of the inputs that are read in
-        place."""
-        with torch.inference_mode(False), torch.no_grad():  # inference-mode tensors could not be written by calls outside of that mode
+        """`values`: by index, the properties of the inputs to copy. `static`: the indices of the inputs that are
+        read in place."""
+        # calls outside of inference mode could not write to inference-mode tensors
+        with torch.inference_mode(False), torch.no_grad():
             self._inputs = _Inputs(values)
             self._inputs.copy(inputs)
             self._outputs, self._replay = gpu.capture(call, [self._inputs.own.get(i, x) for i, x in enumerate(inputs)], stream)
-        self.addresses = [x.data_ptr() if i in static else None for i, x in enumerate(inputs)]  # torch looks them up by the same numbers
+        # by index of the input, as torch's comparison of addresses expects
+        self.addresses = [x.data_ptr() if i in static else None for i, x in enumerate(inputs)]
 
     def __call__(self, inputs) -> list:
         self._inputs.copy(inputs)
         self._replay()
-        return [t.detach() if isinstance(t, torch.Tensor) else t for t in self._outputs]  # new objects: a caller may change their shape
+        # new objects, because a caller may change a tensor's shape
+        return [t.detach() if isinstance(t, torch.Tensor) else t for t in self._outputs]
 
 
 class _Inputs:
-    """Tensors into which a call's inputs are copied, with one launch per dtype."""
+    """The tensors into which a call's inputs are copied, with one launch per dtype."""
 
     def __init__(self, values):
         self.own, groups = {}, {}
@@ -138,7 +145,7 @@ class _Inputs:
                 torch._foreach_copy_(own, given)
 
     def _narrow(self, i, x):
-        """The distinct elements of an expanded tensor."""
+        """Returns the distinct elements of an expanded tensor."""
         for d in self._expanded[i]:
             x = x.narrow(d, 0, 1)
         return x

@@ -1,9 +1,9 @@
-"""Selects torch's decompositions: those that end only in operators that Zellige supports.
+"""Selects torch's decompositions of operators: those that consist only of operators that Zellige supports.
 
     aot_module_simplified(..., decompositions=decompositions())
 
-An operator that is left to torch anyway costs more when decomposed: bicubic interpolation is one torch kernel, but some 200
-operators on indices. Operators that Zellige supports directly are not decomposed.
+An operator that is left to torch anyway should not be decomposed, because that costs more: bicubic interpolation is one torch
+kernel, but some 200 operators on indices. Operators that Zellige supports directly are not decomposed either.
 """
 
 import torch
@@ -15,8 +15,10 @@ from . import aten, aten_declared, dtypes, torch_numbers
 
 _KEPT = [torch.ops.aten.silu.default, torch.ops.aten.logsumexp.default]  # supported directly
 _DTYPES = set(map(dtypes.torch_dtype, dtypes.NAMES))
-_BY_NUMBER = (torch.ops.aten.index_put.default, torch.ops.aten.embedding.default)  # indexed by int64, which torch_numbers converts to int32
-_MADE_KNOWN = {torch.ops.aten.where.self, torch.ops.aten.scalar_tensor.default, torch.ops.aten.full.default, *torch_numbers.CONDITIONS}  # by torch_numbers
+# indexed by int64, which torch_numbers.py converts to int32
+_BY_NUMBER = (torch.ops.aten.index_put.default, torch.ops.aten.embedding.default)
+# torch_numbers.py rewrites these
+_MADE_KNOWN = {torch.ops.aten.where.self, torch.ops.aten.scalar_tensor.default, torch.ops.aten.full.default, *torch_numbers.CONDITIONS}
 
 
 def _var_mean(x, dim=None, *, correction=None, keepdim=False):
@@ -35,12 +37,13 @@ def _group_norm(x, weight, bias, batch, channels, spatial, groups, eps):
     return made.to(x.dtype), mean.reshape(batch, groups).to(x.dtype), rstd.reshape(batch, groups).to(x.dtype)
 
 
-# torch's decompositions use its `prims`, and strides.
+# Written here, because torch's own decompositions of these use its `prims` and strides.
 _OWN = {torch.ops.aten.var_mean.correction: _var_mean, torch.ops.aten.native_group_norm.default: _group_norm}
 
 
 def decompositions() -> dict:
-    """By operator: a function that computes its result by others, or NotImplemented if one of these is not supported."""
+    """Returns for each operator a function that computes its result by other operators, or returns NotImplemented
+    if Zellige does not support one of these."""
     core = core_aten_decompositions()
     table = {op: f for op, f in {**decomposition_table, **core, **_OWN}.items() if op not in aten_declared.MADE and (op not in aten.OPERATORS or (op in core and op not in _KEPT))}
     known = {}
@@ -48,6 +51,8 @@ def decompositions() -> dict:
 
 
 def _where_known(op, function, table, known):
+    """Makes a decomposition that returns NotImplemented for arguments for which it would use unsupported
+    operators. `known` keeps the answers."""
     def decomposed(*args, **kwargs):
         key = (op, *_kinds(args), *_kinds(tuple(sorted(kwargs.items()))))
         if key not in known:
@@ -58,27 +63,30 @@ def _where_known(op, function, table, known):
 
 
 def _kinds(x):
-    """The properties of arguments on which a decomposition depends."""
+    """Returns the properties of arguments on which a decomposition depends."""
     if isinstance(x, torch.Tensor):
         return ("tensor", x.dtype, x.ndim)
     return tuple(map(_kinds, x)) if isinstance(x, (tuple, list)) else (repr(x),)
 
 
 def _ends_in_known(function, table, args, kwargs) -> bool:
+    """Returns true if a decomposition uses only operators and dtypes that Zellige supports."""
     try:
         with disable_proxy_modes_tracing(), _OnlyKnown(table):
             made = function(*args, **kwargs)
         return made is not NotImplemented and all(t.dtype in _DTYPES for t in _tensors(made))
-    except Exception:  # _Unknown, or an error of torch's own function for these arguments
+    except Exception:  # _Unknown, or an error in torch's function for these arguments
         return False
 
 
 class _Unknown(Exception):
+    """Raised at an operator that Zellige does not support."""
     pass
 
 
 class _OnlyKnown(TorchDispatchMode):
-    """Runs operators, and raises _Unknown at the first that is neither supported nor decomposable into supported ones."""
+    """Runs operators, and raises _Unknown at the first one that Zellige neither supports nor can decompose into
+    supported ones."""
 
     def __init__(self, table):
         super().__init__()

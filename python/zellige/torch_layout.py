@@ -1,11 +1,12 @@
-"""Converts convolutions on a GPU to channels-last, in which torch's kernels need no layout conversions.
+"""Converts convolutions on a GPU to the channels-last layout, in which torch's kernels need no layout conversions.
 
     saved = last(graph)     two-dimensional convolutions use channels-last where that saves time; outputs keep their strides
 
-A region is a set of nodes connected without views: convolutions, and the operators between them, which keep the layout by
-torch's own rule. A region is converted as a whole or not at all: the times of its convolutions in both layouts are measured
-(torch_convolutions.py) and compared with the copies at its border and of weights, at every call since these may change. If
-torch declares other strides than a convolution's kernel returns, the kernel's are used.
+A region is a set of nodes that are connected without views: convolutions, and operators between them that keep the layout by
+torch's own rule. A region is converted as a whole or not at all. For the decision the times of its convolutions in both
+layouts are measured (torch_convolutions.py), and compared with the cost of copies at the region's border and of weights; weights
+are copied at every call, because they may change. If torch declares other strides for a convolution than its kernel returns,
+the kernel's strides are used.
 """
 
 import operator
@@ -19,14 +20,16 @@ from . import aten_declared, torch_convolutions, torch_costs
 
 aten = torch.ops.aten
 
-SECONDS = 3.0  # limit for measuring a graph's convolutions
-SHARE = 0.03  # of the graph's GPU time: the minimum savings, because the host may lose more
-IN_NCHW = (aten._adaptive_avg_pool2d.default,)  # operators whose channels-last kernels take several times as long
+SECONDS = 3.0  # limit of the time for measuring a graph's convolutions
+# smallest saving worth a conversion, as a share of the graph's GPU time, because the host may lose time
+SHARE = 0.03
+# operators whose channels-last kernels take several times as long
+IN_NCHW = (aten._adaptive_avg_pool2d.default,)
 COPY = aten.clone.default
 
 
 def last(graph) -> torch_costs.Cost:
-    """Returns the savings."""
+    """Converts regions of the graph in place. Returns the cost that is saved."""
     all_of = graph.find_nodes(op="call_function", target=aten.convolution.default)
     on_gpu = [n for n in all_of if n.meta["val"].device.type == torch_convolutions.DEVICE]
     aten_declared.follow(graph, set(), real, on_gpu)
@@ -37,7 +40,7 @@ def last(graph) -> torch_costs.Cost:
 
 
 def real(node, declared):
-    """A convolution's result with the strides that its kernel returns."""
+    """Returns a convolution's declared result with the strides that its kernel returns."""
     if node.target is not aten.convolution.default or declared.device.type != torch_convolutions.DEVICE:
         return declared
     strides = torch_convolutions.made(node, declared.stride())
@@ -46,12 +49,13 @@ def real(node, declared):
 
 @dataclass
 class _Region:
+    """A set of nodes with the same layout, and the convolutions among them."""
     convolutions: list = field(default_factory=list)
     nodes: list = field(default_factory=list)
 
 
 def _selected(graph):
-    """The convolutions to convert to channels-last, and the savings."""
+    """Returns the convolutions to convert, and the cost that is saved."""
     found = [r for r in _regions(graph) if r.convolutions]
     deadline = time.monotonic() + SECONDS
     selected, saved = [], torch_costs.Cost()
@@ -89,12 +93,14 @@ def _regions(graph) -> list:
 
 
 def _value(n):
+    """Returns a node's tensor; of several results the first."""
     value = n.meta.get("val")
     return value[0] if isinstance(value, (tuple, list)) and value else value
 
 
 def _carries(n) -> bool:
-    """True if the result of n may be in channels-last: a tensor with four dimensions that is not a view."""
+    """Returns true if the result of n may be in channels-last: a GPU tensor with four dimensions that is not a
+    view."""
     value = _value(n)
     if n.op != "call_function" or not isinstance(value, torch.Tensor) or value.ndim != 4 or value.device.type != torch_convolutions.DEVICE:
         return False
@@ -103,12 +109,12 @@ def _carries(n) -> bool:
 
 
 def _read(n) -> list:
-    """The tensors with the same layout as n."""
+    """Returns the operands of n that have the same layout as its result."""
     return [n.args[0]] if n.target is aten.convolution.default else n.all_input_nodes
 
 
 def _may(n) -> bool:
-    """A two-dimensional convolution with enough channels for a contiguous row."""
+    """Returns true for a two-dimensional convolution with enough channels for contiguous rows."""
     if n.target is not aten.convolution.default:
         return False
     x, weight, _, _, _, _, transposed, _, _ = n.args
@@ -117,16 +123,18 @@ def _may(n) -> bool:
 
 
 def _in_nchw(n) -> bool:
+    """Returns true for an operator that is faster on contiguous tensors (NCHW)."""
     return n.target in IN_NCHW and n.meta["val"].device.type == torch_convolutions.DEVICE
 
 
 def _needs_no_copy(n) -> bool:
-    """True if it is both contiguous and channels-last, or channels-last already."""
+    """Returns true if the result of n is channels-last already, or both contiguous and channels-last."""
     return _value(n).is_contiguous(memory_format=torch.channels_last)
 
 
 def _saved(region, deadline):
-    """The convolutions of a region that gain, or that lose less than the copies around them would cost, and the savings."""
+    """Returns the convolutions of a region to convert, and the cost that is saved. A convolution that is slower in
+    channels-last is converted if the copies around it would cost more."""
     taken, saved = [], torch_costs.Cost()
     for n in region.convolutions:
         before, after = torch_convolutions.us(n, deadline)
@@ -143,14 +151,16 @@ def _saved(region, deadline):
 
 
 def _is_computed(n) -> bool:
-    """True if n is made by an operator that a part may take."""
+    """Returns true if n, or the tensor of which it is a view, is computed by an operator that may be part of a
+    program."""
     while n.target in known.VIEWS and isinstance(n.args[0], torch.fx.Node):
         n = n.args[0]
     return n.target in known.OPERATORS
 
 
 def _copy(value, in_a_part=False) -> torch_costs.Cost:
-    """The cost of a conversion to another layout; none if a part makes the tensor, because it can store it in that layout."""
+    """Returns the cost of converting a tensor to another layout. It is none if a program computes the tensor,
+    because it can store it in that layout."""
     if in_a_part or value.is_contiguous() and value.is_contiguous(memory_format=torch.channels_last):
         return torch_costs.Cost()
     kind = torch_costs.SIMPLE if value.stride(1) == 1 else torch_costs.TRANSPOSED
@@ -158,7 +168,8 @@ def _copy(value, in_a_part=False) -> torch_costs.Cost:
 
 
 def _at_border(region) -> torch_costs.Cost:
-    """The cost of conversions: of inputs from outside that are as large as the results, and of outputs that must be in NCHW."""
+    """Returns the cost of the conversions at a region's border: of inputs that are as large as the results, and of
+    outputs that must be in NCHW."""
     inside, copied = set(region.nodes), {}
     for n in region.nodes:
         for m in _read(n):
@@ -173,18 +184,20 @@ def _at_border(region) -> torch_costs.Cost:
 
 
 def _needs_nchw(user, value) -> bool:
+    """Returns true if a user of a tensor needs it in NCHW: an output, or a view that channels-last does not allow."""
     if user.op == "output":
         return True
     if user.target not in (aten.view.default, aten._unsafe_view.default, aten.reshape.default):
         return False
     try:
         torch.empty_strided(value.shape, torch_convolutions.in_channels_last(value.shape), device="meta").view(user.args[1])
-    except (RuntimeError, ValueError):  # not viewable; the second for tensors without memory
+    except (RuntimeError, ValueError):  # not viewable; ValueError for tensors without memory
         return True
     return False
 
 
 def _lay(graph, selected) -> None:
+    """Inserts copies so that the selected convolutions use channels-last, and operators that need NCHW get it."""
     selected, output = set(selected), next(iter(graph.find_nodes(op="output")))
     before = {n: _strides(n) for n in output.all_input_nodes}
     changed, copies = set(), {}
@@ -217,7 +230,7 @@ def _lay(graph, selected) -> None:
 
 
 def _restored(graph, n, strides):
-    """A copy of n with dense strides: contiguous in the order of its dimensions."""
+    """Returns a copy of n with dense strides, in the order of dimensions that `strides` have."""
 
     def called(target, x, *args, **kwargs):
         made = graph.call_function(target, (x, *args), kwargs)
@@ -232,6 +245,7 @@ def _restored(graph, n, strides):
 
 
 def _lies_as(x, y) -> bool:
+    """Returns true if two tensors have the same strides in dimensions of more than one element."""
     return all(a == b for n, a, b in zip(x.shape, x.stride(), y.stride()) if n > 1)
 
 

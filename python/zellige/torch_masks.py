@@ -1,9 +1,9 @@
-"""Recognises masks that are functions of the position by their values, however a torch graph computes them.
+"""Recognises masks that depend on the position only, by their values, however a torch graph computes them.
 
     scores.masked_fill(torch.ones(n, n).triu(1).bool(), -inf)      zellige::mask(scores, tril=0, value=-inf)
 
-Masks that depend on no input of the graph are evaluated once, at compile time. If the result is one diagonal band of the last
-two dimensions, the masking operator reads no tensor, and attention kernels skip fully masked tiles.
+A mask that depends on no input of the graph is evaluated at compile time. If it keeps one diagonal band of the last two
+dimensions, the masking operator need not read a tensor, and attention kernels skip fully masked tiles.
 """
 
 import math
@@ -17,20 +17,21 @@ from .torch_constants import Constants
 
 aten = torch.ops.aten
 
-HUGE = -1e30  # added values below this count as minus infinity: the score is lost in rounding
+HUGE = -1e30  # an added value below this counts as minus infinity, because rounding loses the score
 
 
 @dataclass(frozen=True)
 class Band:
-    """The band triu <= column - row <= tril (each if set)."""
+    """The elements with triu <= column - row <= tril; None: no limit."""
 
     tril: int | None
     triu: int | None
 
 
 def positional(graph) -> None:
-    """Replaces such masks in a graph of ATen operators."""
-    with _disable_current_modes(), torch.no_grad():  # torch's results here are values
+    """Replaces masks that are diagonal bands in a graph of ATen operators, in place."""
+    # so that torch's results are values here, not parts of the graph
+    with _disable_current_modes(), torch.no_grad():
         constants = Constants(graph)
         for node in list(graph.nodes):
             if node.target is aten.where.self:
@@ -43,7 +44,8 @@ def positional(graph) -> None:
 
 
 def band_of(kept, shape):
-    """The band of a bool tensor broadcast to a shape; None if it is not a band, or nothing is masked."""
+    """Returns the band of the true elements of a bool tensor that is broadcast to a shape; None if they are not a
+    band, or if all or none are true."""
     if kept.ndim == 0 or len(shape) < 2 or any(n != 1 for n in kept.shape[:-2]):
         return None
     kept = kept.reshape(kept.shape[-2:] if kept.ndim > 1 else (1, -1)).expand(shape[-2:])
@@ -59,6 +61,7 @@ def band_of(kept, shape):
 
 
 def _replace(graph, node, x, band, value):
+    """Replaces a node by zellige::mask of x."""
     with graph.inserting_before(node):
         made = graph.call_function(torch_own.MASK, (x, band.tril, band.triu, value))
     made.meta["val"] = node.meta["val"]
@@ -66,12 +69,14 @@ def _replace(graph, node, x, band, value):
 
 
 def _same(x, node) -> bool:
-    """True if an operand has the result's shape and dtype."""
+    """Returns true if an operand has the shape and dtype of the node's result, which must be a floating-point
+    dtype."""
     value, made = x.meta.get("val") if isinstance(x, torch.fx.Node) else None, node.meta["val"]
     return isinstance(value, torch.Tensor) and value.shape == made.shape and value.dtype == made.dtype and value.dtype.is_floating_point
 
 
 def _where(graph, node, constants):
+    """Rewrites where(condition, x, number), or the reverse, if the condition is a band."""
     condition, x, y = node.args
     kept = constants.value(condition) if condition in constants else None
     if kept is None:
@@ -85,7 +90,8 @@ def _where(graph, node, constants):
 
 
 def _split(added):
-    """For an additive mask: where it is 0, and its value elsewhere; None unless that is one number far below 0."""
+    """Splits an additive mask into (where it is 0, the number elsewhere); None unless it is one number elsewhere,
+    below HUGE."""
     kept = added == 0
     rest = added[~kept]
     if rest.numel() == 0 or not bool((rest == rest[0]).all()) or not float(rest[0]) < HUGE:
@@ -94,6 +100,7 @@ def _split(added):
 
 
 def _added(graph, node, constants):
+    """Rewrites x + mask if the mask is 0 in a band and one number below HUGE elsewhere."""
     for x, added in (node.args, node.args[::-1]):
         if isinstance(added, torch.fx.Node) and added in constants and x not in constants and _same(x, node):
             value = constants.value(added)
@@ -104,7 +111,7 @@ def _added(graph, node, constants):
 
 
 def _attention(graph, node, constants):
-    """Recognises a causal mask passed as a tensor."""
+    """Replaces a causal mask that is passed to attention as a tensor by the flag for it."""
     q, k, v, added, causal, scale, grouped = node.args
     value = constants.value(added) if added in constants else None
     found = None if value is None else _split(value)

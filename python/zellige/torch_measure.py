@@ -1,10 +1,10 @@
-"""Measures the GPU time of a call, in microseconds.
+"""Measures the time of a call on the GPU and on the host, in microseconds.
 
-    us = gpu_time(call, values, 3)     values: the arguments, as torch declares them; None if it cannot be measured
-    cost(call, values, 3)              for the GPU and the host, a Cost
+    us = gpu_time(call, values, 3)     values: the arguments as torch declares them; None if it cannot be measured
+    cost(call, values, 3)              a Cost: of the GPU and of the host
 
-Processes use a GPU one after another, because each would slow the others. The calls are queued after a kernel that waits for a while,
-so that they run back to back, independent of the host's launch time.
+Processes use a GPU one after another, because each would slow the others. Calls are queued behind a kernel that waits for a
+while, so that they run back to back on the GPU, however long the host takes for a launch.
 """
 
 import contextlib
@@ -18,20 +18,21 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from .torch_costs import Cost
 
-ROUNDS, WAITS = 5, 2000  # the latter: the waiting kernel's clocks per microsecond
-MAX_SECONDS, MAX_QUEUED = 0.05, 400
+ROUNDS, WAITS = 5, 2000  # number of samples; clocks of the waiting kernel per microsecond
+MAX_SECONDS, MAX_QUEUED = 0.05, 400  # limits of a sample: seconds, and kernels in the queue
 LARGE = 256 << 20  # bytes
 
 
 def gpu_time(call, values, launches):
-    """`launches`: the approximate number of kernels per call. Calls that use more than half of the free memory are not
-    measured."""
+    """Returns the microseconds of the GPU per call; None if the call fails, or uses more than half of the free
+    memory. `launches`: the approximate number of kernels per call."""
     found = cost(call, values, launches)
     return None if found is None else found.gpu
 
 
 def cost(call, values, launches):
-    """Also measures the host: its time until the last launch is issued."""
+    """Returns the Cost of a call, where the host's time ends when the last kernel is launched; None as for
+    gpu_time. `launches`: the approximate number of kernels per call."""
     taken = sum(v.numel() * v.element_size() for v in values)
     if taken > torch.cuda.mem_get_info()[0] // 2:
         return None
@@ -42,11 +43,12 @@ def cost(call, values, launches):
         return None
     finally:
         if taken > LARGE:
-            torch.cuda.empty_cache()  # releases free memory to others
+            torch.cuda.empty_cache()  # gives the free memory back to others
 
 
 @contextlib.contextmanager
 def _gpu_lock():
+    """Locks the current GPU against measurements by other processes of this user."""
     gpu = torch.cuda.get_device_properties(torch.cuda.current_device()).uuid
     with open(os.path.join(tempfile.gettempdir(), f"zellige-{os.getuid()}-{gpu}.lock"), "w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -54,7 +56,8 @@ def _gpu_lock():
 
 
 def like(v):
-    """A tensor with the declared properties and random numbers; indices are 0."""
+    """Returns a tensor with the properties of `v` and random values; integers and 8-bit values are 0, so that
+    indices are valid."""
     x = torch.empty_strided(v.shape, v.stride(), dtype=v.dtype, device=v.device)
     if not v.dtype.is_floating_point or v.element_size() == 1:
         return x.zero_()
@@ -63,6 +66,7 @@ def like(v):
 
 
 def _measured(call, inputs, launches):
+    """Returns the Cost of a call: the smallest of several samples for GPU and host."""
     call(*inputs)
     torch.cuda.synchronize()
     begun = time.perf_counter()

@@ -1,8 +1,8 @@
 """Rewrites int64, bool and complex values in torch graphs to types that Zellige supports, with small torch operators.
 
-Indices of embedding rows and of cache positions become int32; a bool condition becomes a number, 0 for false, and so do the
-operators that compute it, back to comparisons of numbers; a product of complex numbers becomes four real products, which form
-a rotary embedding if `aten_rotary` recognises it.
+Indices of embedding rows and of cache positions become int32. A bool condition becomes a number, 0 for false; so do the operators
+that compute it, back to comparisons of numbers. A product of complex numbers becomes four real products, which form a rotary
+embedding if aten_rotary.py recognises it.
 """
 
 import torch
@@ -10,13 +10,14 @@ import torch
 from . import torch_own
 
 _ATEN = torch.ops.aten
-# Comparisons of numbers, with numeric results.
+# Comparisons of numbers, whose results become numbers.
 _COMPARISONS = {getattr(getattr(_ATEN, kind), form): kind for kind in ("eq", "ne", "lt", "le", "gt", "ge") for form in ("Scalar", "Tensor")}
 CONDITIONS = (*_COMPARISONS, _ATEN.logical_not.default, _ATEN.logical_and.default, _ATEN.logical_or.default,
               _ATEN.bitwise_not.default, _ATEN.bitwise_and.Tensor, _ATEN.bitwise_or.Tensor)  # fmt: skip
 
 
 def in_our_numbers(module):
+    """Rewrites the graph of a module in place."""
     Numbers(module.graph).run()
 
 
@@ -25,10 +26,12 @@ def _value(node):
 
 
 class Numbers:
+    """Rewrites the values of one graph."""
     def __init__(self, graph):
         self.graph, self.made = graph, {}
 
     def run(self):
+        """Rewrites all operators that have such operands."""
         rewrites = {_ATEN.embedding.default: self._embedding, _ATEN.index_put.default: self._index_put,
                     _ATEN.where.self: self._where, _ATEN._to_copy.default: self._copied,
                     _ATEN.view_as_real.default: self._product}  # fmt: skip
@@ -38,6 +41,7 @@ class Numbers:
         self.graph.eliminate_dead_code()
 
     def _call(self, before, target, *args, **options):
+        """Returns the node of a call, inserted before another node; equal calls share one."""
         key = (target, args, *options.items())
         if key not in self.made:
             with self.graph.inserting_before(before):
@@ -50,18 +54,22 @@ class Numbers:
         return self._call(before, _ATEN._to_copy.default, x, dtype=dtype)
 
     def _embedding(self, node):
+        """Converts int64 indices of an embedding to int32."""
         if _value(node.args[1]).dtype == torch.int64:
             node.update_arg(1, self._cast(node, node.args[1], torch.int32))
 
     def _index_put(self, node):
+        """Converts the int64 index of a single row to int32, counted from the start."""
         found = [(d, at) for d, at in enumerate(node.args[1]) if at is not None]
         if len(found) == 1 and _value(found[0][1]).dtype == torch.int64 and _value(found[0][1]).shape == (1,):
             d, at = found[0]
-            at = self._call(node, _ATEN.remainder.Scalar, at, _value(node.args[0]).shape[d])  # torch also counts from the end
+            # torch accepts negative indices
+            at = self._call(node, _ATEN.remainder.Scalar, at, _value(node.args[0]).shape[d])
             at = self._cast(node, at, torch.int32)
             node.update_arg(1, [at if i == d else None for i in range(len(node.args[1]))])
 
     def _where(self, node):
+        """Rewrites where(condition, x, y) to an operator with a numeric condition."""
         condition, x, y = node.args
         value = _value(node)
         if _value(condition).dtype != torch.bool or not value.is_floating_point() or value.ndim == 0:
@@ -75,14 +83,14 @@ class Numbers:
         elif _value(kept[0]).shape != value.shape:
             return
         else:
-            if number[1] is not None:  # if it is false
+            if number[1] is not None:  # the number is selected where the condition is false
                 condition = self._call(node, _ATEN.logical_not.default, condition)
             number = number[0] if number[1] is None else number[1]
             made = self._call(node, torch_own.FILL, self._holds(node, condition, value.dtype), kept[0], number)
         node.replace_all_uses_with(made)
 
     def _copied(self, node):
-        """Converts a condition to a number."""
+        """Converts a copy of a bool condition to a floating-point dtype into a numeric comparison."""
         x, to = node.args[0], _value(node).dtype
         if _value(x).dtype == torch.bool and to.is_floating_point and set(node.kwargs) <= {"dtype"}:
             made = self._number_of(node, x, to)
@@ -90,12 +98,13 @@ class Numbers:
                 node.replace_all_uses_with(made)
 
     def _holds(self, before, condition, dtype):
-        """A condition as 1 or 0."""
+        """Returns a condition as a node with values 1 and 0."""
         made = self._number_of(before, condition, dtype)
         return self._cast(before, condition, dtype) if made is None else made
 
     def _number_of(self, before, condition, dtype):
-        """None unless it is a comparison of supported numbers, or a combination of such conditions."""
+        """Returns a condition as a node with values 1 and 0; None unless it is a comparison of supported numbers,
+        or combines such conditions."""
         args = condition.args
         if condition.target in _COMPARISONS:
             kind, (x, y) = _COMPARISONS[condition.target], args
@@ -119,7 +128,7 @@ class Numbers:
         return self._call(before, _ATEN.minimum.default if both else _ATEN.maximum.default, *numbers)
 
     def _product(self, node):
-        """view_as_real(view_as_complex(a) * f)"""
+        """Rewrites view_as_real(view_as_complex(a) * f) to real operators."""
         product = node.args[0]
         if product.target is not _ATEN.mul.Tensor:
             return
@@ -144,7 +153,8 @@ class Numbers:
 
 
 def _number(node):
-    """The number of which a tensor without dimensions is made, if the graph contains it as a constant."""
+    """Returns the number that a tensor without dimensions is made from, if the graph has it as a constant; else
+    None."""
     if not isinstance(node, torch.fx.Node) or _value(node) is None or _value(node).ndim > 0:
         return None
     if node.target is _ATEN.scalar_tensor.default:

@@ -1,7 +1,7 @@
-"""Operators that Zellige's passes insert into torch graphs.
+"""Defines the operators that Zellige's passes insert into torch graphs.
 
-Each is a function on torch tensors, so that a graph can be run anywhere; FUNCTIONS lists it by operator, because a call
-through torch.library takes the host ten times as long.
+Each is a function on torch tensors, so that a graph with them runs on any device. FUNCTIONS maps the operators to these
+functions, because a call through torch.library takes the host ten times as long.
 """
 
 import operator
@@ -12,7 +12,8 @@ FUNCTIONS = {}
 
 
 def _operator(function, declared=None):
-    """`declared`: computes the result's metadata if the function cannot be run for that."""
+    """Registers a function as the torch operator zellige::NAME, and returns the operator. `declared`: computes the
+    result's metadata, if the function itself cannot."""
     name = f"zellige::{function.__name__}"
     made = torch.library.custom_op(name, mutates_args=())(function)
     made.register_fake(declared or function)
@@ -22,27 +23,29 @@ def _operator(function, declared=None):
 
 
 def choose(condition: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    """torch.where with a numeric condition, 0 for false."""
+    """torch.where with a numeric condition, where 0 is false."""
     return torch.where(condition != 0, x, y)
 
 
 def fill(condition: torch.Tensor, x: torch.Tensor, value: float) -> torch.Tensor:
-    """masked_fill with such a condition."""
+    """Returns x with `value` where the numeric condition is not 0."""
     return torch.where(condition != 0, value, x)
 
 
 def compare(x: torch.Tensor, y: torch.Tensor, kind: str) -> torch.Tensor:
-    """A numeric comparison of x and y: 1 if true, in x's dtype, which is y's. `kind`: a function's name in the module
-    operator."""
+    """Compares x and y, which have the same dtype: 1 if true, else 0, in that dtype. `kind`: name of a function in
+    the module operator, such as "lt"."""
     return getattr(operator, kind)(x, y).to(x.dtype)
 
 
 def compare_number(x: torch.Tensor, y: float, kind: str) -> torch.Tensor:
+    """Compares x with a number: 1 if true, else 0, in x's dtype. `kind`: name of a function in the module
+    operator, such as "lt"."""
     return getattr(operator, kind)(x, y).to(x.dtype)
 
 
 def mask(x: torch.Tensor, tril: int | None, triu: int | None, value: float) -> torch.Tensor:
-    """x where triu <= column - row <= tril (each if set), else the value."""
+    """Returns x where triu <= column - row <= tril (None: no limit), else `value`."""
     offset = torch.arange(x.shape[-1], device=x.device) - torch.arange(x.shape[-2], device=x.device)[:, None]
     kept = torch.ones_like(offset, dtype=torch.bool)
     if tril is not None:
@@ -55,13 +58,13 @@ def mask(x: torch.Tensor, tril: int | None, triu: int | None, value: float) -> t
 def attention(
     q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor | None, causal: bool, scale: float | None, grouped: bool
 ) -> torch.Tensor:
-    """torch's scaled_dot_product_attention with a result in q's layout: torch's kernels do this for the heads of a model,
-    which are a transposed view of its tokens."""
+    """torch's scaled_dot_product_attention, with the result in q's memory layout. torch's own kernels give that
+    layout for the heads of a model, which are a transposed view of its tokens."""
     return as_q(torch._C._nn.scaled_dot_product_attention(q, k, v, mask, 0.0, causal, scale=scale, enable_gqa=grouped), q, v)
 
 
 def as_q(made, q, v):
-    """A kernel's result in q's layout."""
+    """Returns a kernel's result in q's memory layout; a copy if it has another."""
     if made.stride() == q.stride() and q.shape == made.shape:
         return made
     expected = _as_q(q, v)
@@ -69,6 +72,7 @@ def as_q(made, q, v):
 
 
 def _as_q(q, v):
+    """Returns an empty tensor for the result, in q's memory layout."""
     return torch.empty_like(q) if q.shape[-1] == v.shape[-1] else q.new_empty((*q.shape[:-1], v.shape[-1]))
 
 

@@ -1,4 +1,4 @@
-"""A part of a torch graph as a program, and a function that calls it with little Python overhead."""
+"""Turns a part of a torch graph into a program, and into a function that calls the program with little Python overhead."""
 
 import sys
 from ctypes import c_int, c_void_p
@@ -16,7 +16,8 @@ _CLONE = torch.ops.aten.clone.default
 
 
 def input_of(trace, name, value, constant=False, strides=True):
-    """`strides`: use torch's; otherwise the caller decides."""
+    """Adds an input like a torch tensor to a trace. strides false: they are not fixed. Raises Left if Zellige does
+    not support the tensor."""
     if not isinstance(value, torch.Tensor) or value.layout != torch.strided:
         raise Left(f"expected tensors with strides, found {value}")
     if any(not isinstance(n, int) for n in value.shape):
@@ -25,10 +26,11 @@ def input_of(trace, name, value, constant=False, strides=True):
 
 
 class Part:
-    """A part of a graph as a program, once it is planned. It keeps the part's operators."""
+    """A part of a torch graph, which `plan` turns into a program. The part's torch operators are kept in `module`."""
 
     def __init__(self, name, module, constants, updates):
-        """`updates`: by a result's number, the placeholder that is updated with it."""
+        """Traces the operators of `module`. `constants`: names of read-only placeholders. `updates`: by index of a
+        result, the placeholder whose memory it updates. Raises Left or Error if an operator is not supported."""
         self.name, self.module, self.updates = name, module, {}
         trace, arrays, self.order = Trace(name), {}, []
         rows = Rows(module.graph)
@@ -46,7 +48,8 @@ class Part:
         for i, x in updates.items():
             op.in_place(arrays[nodes[i]], arrays[x])
             self.updates[i] = self.order.index(arrays[x]._name)
-        made, strides, memories, self.which = [], [], [], []  # the last, for each result: the output, or the argument (complemented)
+        # which: per result, the index of an output, or the complemented index of an argument
+        made, strides, memories, self.which = [], [], [], []
         self.shapes, self.strides = [tuple(n.meta["val"].shape) for n in nodes], [tuple(n.meta["val"].stride()) for n in nodes]
         for n in nodes:
             value, array = n.meta["val"], arrays[n]
@@ -71,7 +74,8 @@ class Part:
         self.program = None
 
     def plan(self, watch=None):
-        """Plans and compiles the program; thread-safe. `watch`: as for `compile`."""
+        """Plans and compiles the program, and returns it. May be called in any thread. `watch`: a progress
+        function, as in _native.Program."""
         native = _native.Program(
             _native.Graph(self.form, self.name), on="auto", target=None, tiling=None, tune=0, constants=[], workers=0, fuse=True, watch=watch
         )
@@ -83,8 +87,8 @@ class Part:
         return self.program
 
     def checked(self, *args):
-        """Calls through `Program`, copying tensors in other layouts; through torch if an operator left to torch returned
-        another dtype or shape than declared."""
+        """Runs the part by way of `Program`, and copies arguments that are in another layout. If an operator left
+        to torch has returned another dtype or shape than declared, runs the part's torch operators."""
         if not all(_is_of(args[i], info, dtype) for (i, info), dtype in zip(self.inputs, self.dtypes)):
             return self._torchs(args)
         given = [laid_out(args[i], info) for i, info in self.inputs]
@@ -103,21 +107,22 @@ class Part:
         return results[0] if self.single else tuple(results)
 
     def _strides_of(self, at):
-        """Allocates an output. torch's kernels also consider the strides of dimensions of one element when they choose a
-        result's layout."""
+        """Returns the strides with which to allocate output `at`. They are those that torch declared, also for
+        dimensions of one element, because torch's kernels consider these when they choose a result's layout."""
         o = self.program.outputs[at]
         declared = next((s for which, shape, s in zip(self.which, self.shapes, self.strides) if which == at and shape == o.shape), o.strides)
         return tuple(s if n == 1 else own for n, s, own in zip(o.shape, declared, o.strides))
 
     def _torchs(self, args):
+        """Runs the part's torch operators."""
         made = self.module(*args)
         for i, x in self.updates.items():
             args[x].copy_(made if self.single else made[i])
         return made
 
     def direct(self, device):
-        """A function that calls the program directly and relies on the program's checks. If these refuse the arguments,
-        `checked` handles the call, and the tensors that it copies are copied from then on."""
+        """Returns a function that calls the program directly and relies on the program's checks. If the program
+        refuses the arguments, `checked` handles the call; tensors that it had to copy are copied from then on."""
         table = exchange.exchange_table(torch.Tensor)
         if table is None or sys.implementation.name != "cpython":
             return self.checked
@@ -125,7 +130,8 @@ class Part:
         run, handle = self.program._native.objects()
         scope = {"__name__": __name__, "run": run, "handle": c_void_p(handle), "table": c_void_p(table), "laid_out": laid_out, "clone": _clone, "viewed": _viewed}
         if device.type == "cuda":
-            scope["empty"] = torch._C._dynamo.guards._empty_strided_cuda  # on the current device; the program refuses tensors of other devices
+            # allocates on the current device; the program refuses tensors of other devices
+            scope["empty"] = torch._C._dynamo.guards._empty_strided_cuda
         else:
             scope["empty"] = lambda shape, strides, dtype: torch.empty_strided(shape, strides, dtype=dtype)
         function = self._function(scope, copied)
@@ -143,12 +149,13 @@ class Part:
         return function
 
     def _function(self, scope, copied):
-        """Compiles the function's Python source."""
+        """Compiles the Python source of the function that `direct` returns. `copied`: indices of the arguments to
+        copy."""
         names = [f"a{i}" for i in range(len(self.order))]
         given, lines = [], []
         changed = {o.memory for o in self.program.outputs if o.memory is not None}
         for at, (i, info) in enumerate(self.inputs):
-            if i in copied and at in changed:  # an argument updated in place is copied back
+            if i in copied and at in changed:  # an argument that is updated in place must be copied back
                 lines.append(f"return refused({', '.join(names)})")
             scope[f"info{at}"] = info
             given.append(f"laid_out({names[i]}, info{at})" if i in copied else names[i])
@@ -161,8 +168,10 @@ class Part:
             lines.append(f"o{at} = empty({o.shape}, {self._strides_of(at)}, dtype{at})")
             outs.append(f"o{at}")
         lines.append(f"ins, outs = ({', '.join(given)},), ({', '.join(outs)},)")
-        ins, outs_at = (f"id({t}) + {tuple.__basicsize__}" for t in ("ins", "outs"))  # where CPython stores a tuple's objects
-        scope["in_count"], scope["out_count"] = c_int(len(given)), c_int(len(outs))  # created once, like the handle and the table
+        # address where CPython stores a tuple's objects
+        ins, outs_at = (f"id({t}) + {tuple.__basicsize__}" for t in ("ins", "outs"))
+        # created once, like the handle and the table
+        scope["in_count"], scope["out_count"] = c_int(len(given)), c_int(len(outs))
         lines.append(f"if run(handle, table, {ins}, in_count, {outs_at}, out_count, None):")
         lines.append(f"    return refused({', '.join(names)})")
         results = []
@@ -182,7 +191,8 @@ class Part:
 
 
 def _copied(node, arrays):
-    """The clone of which a result is a view, with the same elements in the same order; None if torch makes no copy."""
+    """Returns the clone of which a result is a view with the same elements in the same order; None if torch makes
+    no copy."""
     while node.target in aten.VIEWS and node.target is not _CLONE:
         of = node.args[0]
         if not isinstance(arrays[of], Array) or arrays[of]._name != arrays[node]._name:
@@ -192,28 +202,30 @@ def _copied(node, arrays):
 
 
 def _clone(x, strides):
-    """An argument that is also a result, with the strides of the result."""
+    """Returns a copy of an argument that is also a result, with the result's strides."""
     return x.clone() if x.stride() == strides else torch.empty_strided(x.shape, strides, dtype=x.dtype, device=x.device).copy_(x)
 
 
 def _viewed(x, shape, strides):
-    """A view with the strides that torch declared, if only those of dimensions of one element differ."""
+    """Returns a view with the strides that torch declared, if they differ from a view's only in dimensions of one
+    element."""
     made = x.view(shape)
     same = made.stride() == strides or any(a != b for n, a, b in zip(shape, made.stride(), strides) if n > 1)
     return made if same else made.as_strided(shape, strides)
 
 
 def _is_of(x, info, dtype) -> bool:
+    """Returns true if a tensor has the dtype and shape of a program's input."""
     return x.dtype == dtype and aten.shape_of(x) == info.shape
 
 
 def _lies_as(x, info) -> bool:
-    """True if it has the strides and the alignment for which the program was compiled."""
+    """Returns true if a tensor has the strides and the alignment for which the program was compiled."""
     return x.data_ptr() % info.alignment == 0 and all(s == w for n, s, w in zip(info.shape, x.stride(), info.strides) if n > 1)
 
 
 def laid_out(x, info):
-    """The tensor in the program's layout; a copy if it has another."""
+    """Returns the tensor in the layout of a program's input; a copy if it is in another one."""
     x = x if x.ndim else x.view(1)
     if _lies_as(x, info):
         return x

@@ -1,8 +1,8 @@
-"""Partitions a torch graph into parts, in linear time.
+"""Partitions a torch graph into parts that can become programs, in linear time.
 
-A part is convex: no path leads out of it and back in through operators left to torch. So every node gets a number that never
-decreases from a node to its users, and increases where a supported node reads one left to torch; the supported nodes with the
-same number are a part. Independent operators may share a part, which is called once.
+A part must be convex: no path leads out of it and back into it through operators left to torch. Every node gets a number that
+never decreases from a node to its users, and increases where a supported node reads the result of a node left to torch. The
+supported nodes with the same number are a part. Independent operators may share a part, which is called once.
 
     x -> relu 0 -> conv 0 -> relu 1 -> add 1        two parts: {relu}, {relu, add}
            '-----------------------------'
@@ -15,11 +15,13 @@ import torch
 from . import aten
 
 _GIVEN = ("placeholder", "get_attr")
-AGAIN = "zellige: a view made where it is read"  # a key of such a node's meta
+# key in the meta of a node that recreates a view where it is read
+AGAIN = "zellige: a view made where it is read"
 
 
 def parts(graph, is_known) -> list:
-    """Lists of nodes in the graph's order, each with at least one that is not a view. `is_known(node)`: may it be in a part?"""
+    """Returns the parts, as lists of nodes in the graph's order. Each has at least one node that is not a view.
+    `is_known(node)`: true if the node may be in a part."""
     nodes = [n for n in graph.nodes if n.op not in _GIVEN]
     known = {n for n in nodes if is_known(n)}
     number = _numbers(nodes, known)
@@ -33,7 +35,7 @@ def parts(graph, is_known) -> list:
     return [found[i] for i in sorted(found) if any(not _is_view(n) for n in found[i])]
 
 
-_COPY = torch.ops.aten.clone.default  # a view in Zellige; torch copies
+_COPY = torch.ops.aten.clone.default  # a view in Zellige; torch copies the tensor
 
 
 def _is_view(n) -> bool:
@@ -43,8 +45,9 @@ def _is_view(n) -> bool:
 
 
 def _peel(graph, part_of) -> None:
-    """Views that are read outside their part are recreated by the readers: the part returns their base once. A view of a piece
-    (a slice) is kept, unless all that is read is views: otherwise the whole base would have to be stored."""
+    """Recreates views that are read outside of their part at the readers, so that the part returns their base
+    once. A view of a piece (a slice) is kept in its part unless only views of the base are read; otherwise the
+    whole base would have to be stored."""
     for n in reversed(list(part_of)):  # readers before their operands
         if not _is_view(n) or n.target is _COPY:
             continue
@@ -52,7 +55,7 @@ def _peel(graph, part_of) -> None:
         if n.target is operator.getitem:
             of = of.all_input_nodes[0]
         whole = _numel(n) >= _numel(of) or all(_is_view(u) and u.target is not _COPY for u in of.users if part_of.get(u) == own)
-        readers = {}  # by part; None: torch's
+        readers = {}  # by part; None: nodes left to torch
         for u in n.users:
             if part_of.get(u) != own:
                 readers.setdefault(part_of.get(u), []).append(u)
@@ -75,6 +78,7 @@ def _numel(n) -> int:
 
 
 def _numbers(nodes, known) -> dict:
+    """Returns the number of each node, by the rule above."""
     number = {}
     for n in nodes:
         number[n] = max((number[m] + (n in known and m not in known) for m in n.all_input_nodes if m in number), default=0)
@@ -82,8 +86,9 @@ def _numbers(nodes, known) -> dict:
 
 
 def _sink(nodes, known, number) -> None:
-    """Moves nodes that depend only on the graph's inputs, such as a transposed weight, to their first user's part: alone they
-    would be a part. A user that is left to torch may have the same number, because it runs after the part of that number."""
+    """Moves nodes that depend only on the graph's inputs, such as a transposed weight, to the part of their first
+    user, because they would be a part of their own. The user may be left to torch: it then runs after the part of
+    the same number."""
     alone = set()
     for n in nodes:
         if n in known and all(m.op in _GIVEN or m in alone for m in n.all_input_nodes):
@@ -91,7 +96,8 @@ def _sink(nodes, known, number) -> None:
     for n in reversed(nodes):
         if n not in alone or (n.target is operator.getitem and n.args[0] in alone):
             continue
-        pieces = [u for u in n.users if u.target is operator.getitem and u in alone]  # of a split: they stay with it
+        # results of a split stay with it
+        pieces = [u for u in n.users if u.target is operator.getitem and u in alone]
         users = {u for m in (n, *pieces) for u in m.users if u not in pieces and u in number}
         if users:
             number[n] = max(number[n], min(number[u] for u in users))

@@ -1,4 +1,4 @@
-"""Plans parts in parallel threads; on a GPU, NVRTC compiles planned parts while others are being planned.
+"""Plans the programs of parts in parallel threads; on a GPU, NVRTC compiles planned programs while others are being planned.
 
     with Programs(device) as programs:
         planned = programs.begin(part.plan, worth_compiling)   # a future
@@ -6,7 +6,7 @@
     # everything begun is planned and compiled
 
 A compilation error is raised when the program is called. If the block ends with an exception, such as KeyboardInterrupt, work
-that has not begun is dropped, and `ended` is set, which the planners check.
+that has not begun is dropped, and the attribute `ended` is set, which the planners check.
 """
 
 import concurrent.futures
@@ -19,15 +19,18 @@ from ._native import Error
 
 
 class Programs:
+    """Thread pools that plan and compile programs; a context manager."""
     def __init__(self, device):
         self.device, self.ended = device, False
         cores = os.cpu_count()
-        self._planners = concurrent.futures.ThreadPoolExecutor(max(1, cores // 2))  # a large part is planned by several threads
+        # half of the cores, because several threads plan a large part
+        self._planners = concurrent.futures.ThreadPoolExecutor(max(1, cores // 2))
         self._compilers = concurrent.futures.ThreadPoolExecutor(cores) if device.type == "cuda" else None
-        self._compiled = {}  # futures by program
+        self._compiled = {}  # futures of the compilations, by program
 
     def begin(self, plan, worth_compiling):
-        """`plan()` returns a program, or None; `worth_compiling(program)`: if false, it is not compiled now."""
+        """Starts planning in a thread; returns a future of the result. `plan()` returns a program, or None.
+        worth_compiling(program): if false, the program is not compiled here."""
 
         def one():
             if self.device.type == "cuda":
@@ -40,12 +43,13 @@ class Programs:
         return self._planners.submit(one)
 
     def _compile(self, program):
+        """Compiles a program; errors are raised when it is called."""
         torch.cuda.set_device(self.device)
         with contextlib.suppress(Error):
             program.compile()
 
     def compiled(self):
-        """Waits for each program that is being compiled; yields the number done."""
+        """Waits for each program that is being compiled, and yields how many are done."""
         for done, future in enumerate(list(self._compiled.values())):
             future.result()
             yield done + 1
@@ -57,5 +61,5 @@ class Programs:
         self.ended = kind is not None
         for threads in (self._planners, self._compilers):
             if threads is not None:
-                # NVRTC cannot be interrupted: who presses ctrl-C does not wait for it.
+                # NVRTC cannot be interrupted; after ctrl-C the user need not wait for it.
                 threads.shutdown(wait=not self.ended or threads is self._planners, cancel_futures=self.ended)

@@ -1,14 +1,13 @@
-"""Selects torch's kernel for an attention left to torch: cuDNN's, flash, memory-efficient, math, or torch's own choice.
+"""Selects torch's kernel for an attention that is left to torch: cuDNN's, flash, memory-efficient, math, or torch's own choice.
 
-    choose(graph, captured)    measures for each zellige::attention in 16 bits on a GPU, once for its shapes, strides and mask
+    choose(graph, captured)    measures the kernels for each zellige::attention in 16 bits on a GPU, once per shapes, strides and mask
     choice = of(node)
     choice.call(q, k, v, mask, causal, scale, grouped), choice.name, choice.costs
 
-torch tries its kernels in a fixed order. Here the kernels that accept the inputs and agree with torch's own choice are
-measured; another kernel is called, without checking again which accept, if the GPU takes 3% less time and the host does not
-lose more.
+torch tries its kernels in a fixed order and uses the first that accepts the inputs. Here all kernels are measured that accept
+the inputs and agree with torch's own choice. Another kernel is used if the GPU takes at least 3% less time and the host does not
+lose more than that; its calls do not check the inputs again.
 """
-
 import copy
 from dataclasses import dataclass, field
 
@@ -22,10 +21,10 @@ _torch = torch._C._VariableFunctions
 
 DEVICE = "cuda"
 DEFAULT = "torch's choice"
-_CHOICE = "zellige: torch's kernel"  # a key of such a node's meta
-CLEARLY = 0.97  # of the time of torch's choice: the limit for another kernel
-MAX_SCORES = 64 << 20  # bytes of float32 scores, which the math kernel stores
-STEPS = 4  # of the dtype's rounding step: the limit for a kernel's rms difference from torch's choice
+_CHOICE = "zellige: torch's kernel"  # key in the meta of a node that has a Choice
+CLEARLY = 0.97  # largest GPU time of another kernel, as a share of the time of torch's choice
+MAX_SCORES = 64 << 20  # limit in bytes of the float32 scores that the math kernel stores
+STEPS = 4  # largest rms difference from torch's choice, in rounding steps of the dtype
 
 
 # ---- The kernels: functions of (q, k, v, mask, causal, scale, grouped) ----
@@ -50,6 +49,7 @@ def _efficient(q, k, v, mask, causal, scale, grouped):
 
 
 def _repeated(q, k, v, mask, causal, scale, grouped):
+    """The memory-efficient kernel with keys and values repeated for each query head of a group."""
     k, v = _for_each_head(q, k, v)
     return _efficient(q, k, v, mask, causal, scale, False)
 
@@ -59,7 +59,8 @@ def _math(q, k, v, mask, causal, scale, grouped):
 
 
 def lines(mask, keys):
-    """A mask whose rows are aligned to 16 bytes, as that kernel requires; a copy if they are not."""
+    """Returns a mask with rows aligned to 16 bytes, which the memory-efficient kernel requires; a padded copy if
+    it has others."""
     if mask.shape[-1] == keys and mask.stride(-1) == 1 and all(s % 8 == 0 for s in mask.stride()[:-1]):
         return mask
     return torch.nn.functional.pad(mask.expand(*mask.shape[:-1], keys), (0, 8 - keys % 8))[..., :keys]
@@ -70,11 +71,12 @@ def _for_each_head(q, k, v):
     return k.repeat_interleave(shared, 1), v.repeat_interleave(shared, 1)
 
 
-# ---- Their preconditions ----
+# ---- Preconditions of the kernels ----
 
 
 def _square(q, k, causal) -> bool:
-    """torch's causal mask begins at the first key; kernels differ if the numbers of keys and queries differ."""
+    """Returns true if kernels agree on the causal mask. torch's mask starts at the first key, and kernels differ
+    if the numbers of queries and keys do."""
     return not causal or q.shape[2] == k.shape[2]
 
 
@@ -83,7 +85,7 @@ def _takes_cudnn(q, k, v, mask, causal, grouped):
 
 
 def _takes_flash(q, k, v, mask, causal, grouped):
-    as_it_is = q.shape[3] == v.shape[3] and q.shape[3] % 8 == 0  # otherwise torch pads them
+    as_it_is = q.shape[3] == v.shape[3] and q.shape[3] % 8 == 0  # torch pads other sizes
     return as_it_is and _square(q, k, causal) and can_use_flash_attention(SDPAParams(q, k, v, mask, 0.0, causal, grouped))
 
 
@@ -113,13 +115,14 @@ KERNELS = {
 
 @dataclass(frozen=True)
 class Choice:
+    """A kernel for one attention, with the measured costs of all kernels."""
     name: str
     call: object
-    costs: dict = field(default_factory=dict)  # by kernel; None: it does not accept these inputs
-    what: str = ""
+    costs: dict = field(default_factory=dict)  # Cost by kernel; None: the kernel does not accept these inputs
+    what: str = ""  # the attention in words
 
     def saves(self) -> torch_costs.Cost:
-        """The savings compared with torch's choice."""
+        """Returns the cost that is saved compared with torch's choice."""
         return self.costs[DEFAULT] - self.costs[self.name] if self.costs else torch_costs.Cost()
 
     def __str__(self) -> str:
@@ -128,17 +131,18 @@ class Choice:
 
 
 def allowed() -> tuple:
-    """The torch kernels that its flags allow."""
+    """Returns for each of torch's kernels whether its flag allows it."""
     return tuple(getattr(torch.backends.cuda, f"{name}_sdp_enabled")() for name in ("cudnn", "flash", "mem_efficient", "math"))
 
 
 def of(node) -> Choice:
-    """The choice for a node that calls zellige::attention: measured, else torch's choice."""
+    """Returns the Choice for a node that calls zellige::attention: the measured one, or torch's choice."""
     return node.meta.get(_CHOICE) or Choice(DEFAULT, torch_own.FUNCTIONS[torch_own.ATTENTION])
 
 
 def choose(graph, captured) -> list:
-    """The measured choices of a graph. `captured`: the host's time does not count."""
+    """Measures the kernels for each attention of a graph and stores the choice in its node. Returns the choices
+    that were measured. `captured`: calls are replayed from a CUDA graph, so that the host's time does not count."""
     found = []
     for n in graph.find_nodes(op="call_function", target=torch_own.ATTENTION):
         values = [x.meta["val"] for x in n.args[:4] if x is not None]
@@ -149,7 +153,8 @@ def choose(graph, captured) -> list:
 
 
 def in_place_of_torchs(module):
-    """A module that calls the selected kernels; the module itself if torch's choice is kept everywhere."""
+    """Returns a copy of a module that calls the selected kernels; the module itself if torch's choice is kept
+    everywhere."""
     if all(of(n).name == DEFAULT for n in module.graph.find_nodes(op="call_function", target=torch_own.ATTENTION)):
         return module
     made = torch.fx.GraphModule(module, copy.deepcopy(module.graph))
@@ -160,6 +165,7 @@ def in_place_of_torchs(module):
 
 
 def _selected(values, causal, grouped, captured) -> Choice:
+    """Returns the cheapest kernel for operands like `values`, if it is clearly faster than torch's choice."""
     default = torch_own.FUNCTIONS[torch_own.ATTENTION]
     calls = {name: _laid_out(call) for name, (call, _) in KERNELS.items()}
     costs = _costs(default, calls, values, causal, grouped)
@@ -177,7 +183,7 @@ _COSTS = {}
 
 
 def _costs(default, calls, values, causal, grouped) -> dict:
-    """The measured cost by kernel; None for one that does not accept such tensors."""
+    """Returns the measured cost of each kernel; None for a kernel that does not accept such operands."""
     key = (*((tuple(t.shape), t.stride(), t.dtype, t.device) for t in values), causal, grouped, allowed())
     if key not in _COSTS:
         cost = lambda kernel: torch_measure.cost(lambda q, k, v, mask=None: kernel(q, k, v, mask, causal, None, grouped), values, 1)  # noqa: E731
@@ -189,7 +195,8 @@ def _costs(default, calls, values, causal, grouped) -> dict:
 
 
 def _laid_out(kernel):
-    """The result has q's layout, with which later operators were traced; if the kernel refuses, torch chooses."""
+    """Makes a function that gives a kernel's result in q's memory layout, for which later operators were traced.
+    If the kernel raises, torch's choice is called."""
 
     def call(q, k, v, mask, causal, scale, grouped):
         try:
@@ -202,7 +209,7 @@ def _laid_out(kernel):
 
 
 def _accepted(default, values, causal, grouped) -> list:
-    """The kernels that accept such tensors and agree with torch's choice, including fully masked rows."""
+    """Returns the kernels that accept such operands and agree with torch's choice, also on fully masked rows."""
     found = []
     try:
         with _disable_current_modes(), torch.no_grad():
@@ -213,7 +220,8 @@ def _accepted(default, values, causal, grouped) -> list:
                 try:
                     if takes(q, k, v, mask, causal, grouped) and _agrees(kernel(q, k, v, mask, causal, None, grouped), expected):
                         found.append(name)
-                except RuntimeError:  # it refuses although it declared support, or is out of memory
+                # the kernel refuses although it declared support, or memory is exhausted
+                except RuntimeError:
                     continue
     except RuntimeError:  # out of memory
         return []
@@ -221,7 +229,7 @@ def _accepted(default, values, causal, grouped) -> list:
 
 
 def _some_masked(mask):
-    """A test mask: half of it, by columns, and all of the first row."""
+    """Fills a mask for a test: every other column is masked, and all of the first row."""
     if 0 in mask.stride():
         mask = mask.contiguous()
     mask[..., ::2] = -torch.inf
@@ -231,6 +239,7 @@ def _some_masked(mask):
 
 
 def _agrees(found, expected) -> bool:
+    """Returns true if two results agree within STEPS rounding steps, in the root mean square."""
     if found.shape != expected.shape or found.dtype != expected.dtype or not torch.equal(found.isnan(), expected.isnan()):
         return False
     exact = expected.float().nan_to_num()

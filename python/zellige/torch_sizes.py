@@ -1,6 +1,6 @@
-"""Specialises the symbolic sizes of a graph, because a program has fixed sizes.
+"""Specialises the symbolic sizes of a torch graph to numbers, because a program has fixed sizes.
 
-    if marked(graph_module): ...            # sizes that the caller declared dynamic may not be specialised
+    if marked(graph_module): ...            # sizes that the caller declared dynamic must not be specialised
     specialize(graph_module)                # for a backend's graph: each symbol gets a guard, so each size gets its own graph
     fix(module.graph, known)                # for AOT's graph: symbols become their numbers
 
@@ -14,12 +14,12 @@ _NUMBERS = {torch.SymInt: int, torch.SymFloat: float, torch.SymBool: bool}
 
 
 def number(x):
-    """The number of a symbol, with a guard on it; None for a data-dependent one."""
+    """Returns the number of a symbol, and adds a guard on it; None for a data-dependent symbol."""
     return None if free_unbacked_symbols(x) else _NUMBERS[type(x)](x)
 
 
 def _symbols(value) -> list:
-    """The symbols in a value, and in the sizes, strides and offset of a tensor."""
+    """Returns the symbols in a value: in a list, or in the sizes, strides and offset of a tensor."""
     if isinstance(value, torch.Tensor) and value.layout == torch.strided:
         value = (*value.shape, *value.stride(), value.storage_offset())
     found = value if isinstance(value, (tuple, list)) else (value,)
@@ -31,7 +31,7 @@ def _inputs(graph_module):
 
 
 def marked(graph_module) -> bool:
-    """True if mark_dynamic forbids specialising a size."""
+    """Returns true if mark_dynamic forbids specialising a size of an input."""
     env = next((s.node.shape_env for v in _inputs(graph_module) for s in _symbols(v)), None)
     contexts = [t.symbolic_context for t in (env.tracked_fakes or [])] if env is not None else []
     constraints = [c for x in contexts for c in (*(getattr(x, "constraint_sizes", None) or ()), getattr(x, "constraint", None))]
@@ -39,8 +39,8 @@ def marked(graph_module) -> bool:
 
 
 def changes_shared(graph_module) -> bool:
-    """True if tensors of symbolic sizes share memory in a graph that mutates tensors: torch's overlap analysis fails once the
-    sizes are specialised."""
+    """Returns true if a graph mutates tensors and inputs of symbolic sizes share memory. torch's analysis of
+    overlaps fails for such inputs once their sizes are specialised."""
     tensors = [v for v in _inputs(graph_module) if isinstance(v, torch.Tensor) and v.layout == torch.strided]
     memories = [v.untyped_storage()._cdata for v in tensors]
     shared = any(_symbols(v) and memories.count(m) > 1 for v, m in zip(tensors, memories))
@@ -48,6 +48,7 @@ def changes_shared(graph_module) -> bool:
 
 
 def _changes(node) -> bool:
+    """Returns true if a node's name shows that it mutates a tensor."""
     name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
     return node.op in ("call_method", "call_function") and (
         name.split(".")[0].endswith("_") or name.startswith(("i", "set")) or "out" in node.kwargs
@@ -55,14 +56,15 @@ def _changes(node) -> bool:
 
 
 def specialize(graph_module) -> None:
+    """Adds a guard on each symbolic size of the inputs."""
     for value in _inputs(graph_module):
         for symbol in _symbols(value):
             number(symbol)
 
 
 def fix(graph, known) -> None:
-    """`known`: the operators that become programs. Floats get a guard if one of these reads them, and remain symbols
-    elsewhere."""
+    """Replaces symbols in a graph by their numbers, in place. `known`: the operators that may become programs. A
+    float symbol is replaced only where one of these reads it."""
     for node in graph.nodes:
         value = node.meta.get("val")
         if type(value) in _NUMBERS:
@@ -77,7 +79,8 @@ def fix(graph, known) -> None:
 
 
 def _fixed(value):
-    """A fake tensor with its sizes as numbers; the value itself if they already are, or if one is data-dependent."""
+    """Returns a fake tensor with numbers as its sizes; the value itself if they are numbers already, or if one is
+    data-dependent."""
     if not isinstance(value, torch.Tensor) or not _symbols(value):
         return value
     shape, strides = ([number(n) if type(n) in _NUMBERS else n for n in sizes] for sizes in (value.shape, value.stride()))

@@ -1,8 +1,8 @@
-"""Speculative rewrites: operators left to torch become ones that a part may take, and are restored if no part takes them.
+"""Rewrites operators that are left to torch to operators that a part may include; rewrites that no part includes are undone.
 
     rewrite(graph)      convolution(x, w, b)            -> convolution(x, w, None) + b, if torch adds b in a separate kernel
                         _adaptive_avg_pool2d(x, size)   -> a mean of a view, if all windows have the same size
-    revert(graph)       restores those that remain after parts have been extracted
+    revert(graph)       undoes the rewrites that remain after parts have been extracted
 """
 
 import torch
@@ -13,10 +13,11 @@ from . import torch_convolutions
 aten = torch.ops.aten
 
 POOL = aten._adaptive_avg_pool2d.default
-MARK = "zellige: a speculative rewrite"  # a key of the meta of the result's node
+MARK = "zellige: a speculative rewrite"  # key in the meta of a rewritten result's node
 
 
 def rewrite(graph) -> None:
+    """Rewrites convolutions and average pools of a graph, in place."""
     for n in graph.find_nodes(op="call_function", target=torch_convolutions.CONVOLUTION):
         if _has_bias(n) and _read_by_known(n):
             _split(graph, n)
@@ -26,27 +27,32 @@ def rewrite(graph) -> None:
 
 
 def revert(graph) -> None:
+    """Undoes the rewrites that are still in the graph."""
     for n in list(graph.nodes):
-        if MARK in n.meta and n.target in UNDONE:  # the getitem of a part's result has the meta of the original node
+        # the getitem of a part's result has the meta of the original node
+        if MARK in n.meta and n.target in UNDONE:
             UNDONE[n.target](graph, n)
 
 
 def _has_bias(n) -> bool:
-    """True if the bias exists before the convolution, and torch adds it in a separate kernel."""
+    """Returns true if a convolution has a bias that exists before it, and torch adds the bias in a separate
+    kernel."""
     return isinstance(n.args[2], torch.fx.Node) and n.args[2].op in ("placeholder", "get_attr") and torch_convolutions.adds_bias(n)
 
 
 def _read_by_known(n) -> bool:
-    """True if a supported operator that is not a view reads n."""
+    """Returns true if an operator that Zellige supports, and that is not a view, reads n."""
     return any(_read_by_known(u) if u.target in known.VIEWS else u.target in known.OPERATORS for u in n.users)
 
 
 def _split(graph, n) -> None:
+    """Splits the bias off a convolution, unless torch would then use a kernel with other strides."""
     bias, value = n.args[2], n.meta["val"]
     shape = [value.shape[1], *[1] * (value.ndim - 2)]
     users = list(n.users)
     n.update_arg(2, None)
-    if torch_convolutions.made(n, value.stride()) != value.stride():  # then torch uses another kernel, and the layout of its readers depends on the current one
+    # torch would use another kernel, and readers of the result depend on the current layout
+    if torch_convolutions.made(n, value.stride()) != value.stride():
         n.update_arg(2, bias)
         return
     with graph.inserting_after(n):
@@ -60,6 +66,7 @@ def _split(graph, n) -> None:
 
 
 def _joined(graph, n) -> None:
+    """Undoes _split: joins an addition with its convolution."""
     convolution, each = n.args
     convolution.update_arg(2, each.args[0])
     n.replace_all_uses_with(convolution)
@@ -68,6 +75,8 @@ def _joined(graph, n) -> None:
 
 
 def _divides(n) -> bool:
+    """Returns true if all windows of an average pool have the same size, and its operand is contiguous or
+    channels-last."""
     value, made = n.args[0].meta["val"], n.meta["val"]
     if value.ndim != 4 or value.numel() == 0 or made.numel() == 0 or any(of % size for of, size in zip(value.shape[2:], made.shape[2:])):
         return False
@@ -89,6 +98,7 @@ def _as_mean(graph, n) -> None:
 
 
 def _as_pool(graph, n) -> None:
+    """Undoes _as_mean."""
     windows, size = n.args[0], list(n.meta["val"].shape[2:])
     with graph.inserting_before(n):
         made = graph.call_function(POOL, (windows.args[0], size))

@@ -1,5 +1,5 @@
-"""Selects the parts of a graph that become programs: each is planned, and its operators remain torch's if torch's own kernels
-cost less. On a GPU both are measured; equal parts are planned, compiled and measured once."""
+"""Decides which parts of a torch graph become programs. Each part is planned; if torch's own kernels cost less, its operators
+remain torch's. On a GPU both are measured. Equal parts are planned, compiled and measured once."""
 
 import operator
 import sys
@@ -15,11 +15,12 @@ from .torch_part import Part
 from .torch_programs import Programs
 
 UPDATE = torch.ops.aten.copy_.default
-HOPELESS = 4.0  # times the estimate of torch's kernels
+# a program whose expected time exceeds the estimate for torch's kernels by this factor is not compiled
+HOPELESS = 4.0
 
 
 def _hopeless(program, torchs: torch_costs.Cost) -> bool:
-    """True if compiling it, to measure it, is not worthwhile."""
+    """Returns true if the program is expected to be so slow that compiling and measuring it is not worthwhile."""
     return program.price > HOPELESS * torchs.gpu
 
 
@@ -27,41 +28,47 @@ def _hopeless(program, torchs: torch_costs.Cost) -> bool:
 class Planned:
     """A part of the graph that has a program, or will have one."""
 
-    node: object  # calls the part's operators, a submodule
+    node: object  # the call of a submodule that has the part's operators
     module: object
     part: Part = None
-    changes: dict = None  # by a result's number, the copy_ that it replaces
-    like: "Planned" = None  # the first equal part, whose program it shares
-    future: object = None  # of its program: None if it was not started in time
-    again: object = None  # a function that remakes the part without in-place updates
-    why: Error = None  # the reason, if it has no program
+    # by index of a result, the copy_ that the part replaces by updating the argument in place
+    changes: dict = None
+    like: "Planned" = None  # the first equal part, whose program this part shares
+    future: object = None  # future of its program; None if planning was not started in time
+    again: object = None  # a function that traces the part without in-place updates
+    why: Error = None  # why the part has no program
 
     def torchs(self) -> torch_costs.Cost:
-        """The estimated cost of torch's kernels."""
+        """Returns the estimated cost of torch's kernels for the part."""
         return torch_costs.of_torch([*self.module.graph.nodes, *self.changes.values()])
 
     def own(self) -> torch_costs.Cost:
+        """Returns the estimated cost of the part's program."""
         return torch_costs.of_part(self.part.program, len(self.part.inputs) + len(self.part.program.outputs))
 
     def values(self) -> list:
+        """Returns the declared tensors of the part's inputs."""
         return [n.meta["val"] for n in self.module.graph.nodes if n.op == "placeholder"]
 
 
 class Taking:
+    """Decides on the parts of one graph, and replaces those that are taken by programs."""
     def __init__(self, graph_module, constants, report, options, device, cheaper, saved=torch_costs.Cost(), captured=False):
-        """`constants`: names of read-only placeholders. `cheaper`: take only parts that cost less than torch's kernels.
-        `saved`: the savings of previous passes. `captured`: the host launches the whole graph at once, so its cost does not
-        depend on the operators."""
+        """`constants`: names of read-only placeholders. `cheaper`: take only parts that cost less than torch's
+        kernels. `saved`: the cost that previous passes have saved. `captured`: calls are replayed from a CUDA
+        graph, so that the host's cost does not depend on the operators."""
         self.device, self.captured = device, captured
         self.module, self.constants, self.report, self.options, self.cheaper = graph_module, constants, report, options, cheaper
         self.progress = _Progress(report.operators)
-        self.done = 0  # in operators
+        self.done = 0  # number of operators in planned parts
         self.saved = saved
         self.cuts = 0
-        self.made, self.measured = {}, {}  # parts by structure, and measured GPU microseconds by part: torch's kernels and the program
+        # made: parts by structure; measured: GPU microseconds of (torch's kernels, the program) by part
+        self.made, self.measured = {}, {}
 
     def take(self, parts) -> None:
-        """If a part costs more than torch's kernels, the rest without its matmuls may cost less."""
+        """Decides on parts, and on what is left of refused parts without their matmuls and attention, which may
+        cost less than torch's kernels."""
         whole = torch_costs.of_torch(self.module.graph.nodes)
         lost = self._round(parts)
         light = {n for n in lost if not torch_costs.heavy(n)}
@@ -71,7 +78,8 @@ class Taking:
         self.progress.clear()
 
     def _whole(self, torchs) -> None:
-        """A compiled graph has a host overhead, which must be outweighed by the savings of the host, or of the GPU."""
+        """Sets report.kept: false if the savings of all parts do not outweigh the overhead of a compiled graph on
+        the host."""
         gains = self.saved.host + self.saved.gpu >= torch_costs.AROUND or self.saved.gpu >= 0.05 * torchs.gpu
         gains = self.saved.gpu > 0 if self.captured else gains
         self.report.kept = gains or (bool(self.report.parts) and not self.cheaper)
@@ -82,7 +90,8 @@ class Taking:
             self.report.taken = 0
 
     def _round(self, parts) -> list:
-        """Restores the nodes of parts that cost more than torch's kernels."""
+        """Plans parts, and replaces those that are taken by programs. Returns the nodes of the other parts, which
+        torch runs."""
         parts = [part for part in parts if not self.cheaper or self._may_win(part)]
         prefix = "fused_" if self.cuts == 0 else f"fused_{self.cuts}_"
         self.cuts += 1
@@ -105,7 +114,8 @@ class Taking:
         return lost
 
     def _may_win(self, part) -> bool:
-        """A single elementwise operator's kernel cannot be improved."""
+        """Returns false for a part that is a single elementwise operator, because a program cannot improve on
+        torch's kernel."""
         kernels = [n for n in part if n.target not in aten.VIEWS]
         if len(kernels) > 1 or torch_costs.heavy(kernels[0]) or kernels[0].target in torch_costs.KINDS:
             return True
@@ -154,11 +164,12 @@ class Taking:
         p.future = programs.begin(plan, lambda program: not (self.cheaper and _hopeless(program, torchs)))
 
     def _planned(self, p, programs) -> bool:
-        """Waits for its program. Returns False, with the reason in the report, if it has none."""
+        """Waits for the program of a part. Returns false, with the reason in the report, if it has none."""
         first = p.like or p
         if first is p:
             self._result(p)
-            if p.why and p.changes and not isinstance(p.why, Fault):  # the in-place updates may be what the planner refuses
+            # the planner may refuse only the in-place updates
+            if p.why and p.changes and not isinstance(p.why, Fault):
                 p.changes, p.why = {}, None
                 try:
                     p.part = p.again()
@@ -179,6 +190,7 @@ class Taking:
         return True
 
     def _result(self, p) -> None:
+        """Waits for a part's planning, and records its error."""
         if p.future is not None:
             try:
                 p.future.result()
@@ -186,8 +198,8 @@ class Taking:
                 p.why = why
 
     def _why_not(self, p):
-        """Returns None if a part is to be taken: if neither the GPU nor the host loses, and one of them gains; else the
-        reason."""
+        """Returns None if a part is to be taken: neither the GPU nor the host loses, and one of them gains.
+        Otherwise returns the reason, with both costs."""
         torchs, own, how = p.torchs(), p.own(), "estimated"
         if self.device.type == "cuda" and not _hopeless(p.part.program, torchs):
             found = self._measure(p, torchs.host)
@@ -203,6 +215,8 @@ class Taking:
         return None
 
     def _measure(self, p, host):
+        """Returns the measured GPU microseconds of (torch's kernels, the program); None for one that cannot be
+        measured. `host` is not used."""
         if p.part not in self.measured:
             kernels = sum(n.op == "call_function" and n.target not in aten.VIEWS for n in p.module.graph.nodes)
             times = torch_measure.gpu_time(torch_sdpa.in_place_of_torchs(p.module), p.values(), kernels), torch_measure.gpu_time(p.part.call, p.values(), len(p.part.program.manifest["kernels"]))
@@ -210,6 +224,7 @@ class Taking:
         return self.measured[p.part]
 
     def _accept(self, p) -> None:
+        """Replaces the part by its program in the graph."""
         for copy in p.changes.values():
             self.module.graph.erase_node(copy)
         torch_around.call(self.module, p.node, p.part)
@@ -222,7 +237,7 @@ def _operators(module) -> int:
 
 
 def _structure(module, weights, updates):
-    """A key that is equal for equal parts: everything on which a program depends."""
+    """Returns a key that is equal for equal parts. It has everything on which a program depends."""
     number = {n: i for i, n in enumerate(module.graph.nodes)}
     numbered = lambda args: torch.fx.map_arg(args, lambda n: f"%{number[n]}")  # noqa: E731
 
@@ -237,7 +252,8 @@ def _structure(module, weights, updates):
 
 
 def _changes(part) -> dict:
-    """By a result's number, the copy_ to an argument that only the part reads: the part may update it in place."""
+    """Returns by index of a result the copy_ of that result to an argument that only the part reads, so that the
+    part may update the argument in place."""
     changes, results = {}, {0: part}
     getters = [u for u in part.users if u.target is operator.getitem]
     if getters:
@@ -251,13 +267,13 @@ def _changes(part) -> dict:
 
 
 class _Progress:
-    """A progress line on a terminal's stderr, shown after two seconds."""
+    """A progress line on stderr, if that is a terminal; shown after two seconds."""
 
     def __init__(self, operators):
         self.start, self.parts, self.operators, self.shown = time.monotonic(), 0, operators, False
 
     def show(self, part, done, inside=""):
-        """`inside`: the progress within the part."""
+        """Shows the progress; `inside`: within the part, in words."""
         seconds = time.monotonic() - self.start
         if seconds < 2 or not sys.stderr.isatty():
             return

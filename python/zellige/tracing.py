@@ -1,6 +1,6 @@
-"""Tracing: arrays without values, which record the operations of a function as a graph.
+"""Traces functions: arrays without values record the operations of a function as a graph.
 
-The library infers shapes and dtypes operator by operator, so that an error is raised by the line that causes it.
+The library infers shapes and dtypes operator by operator, so that an error is raised at the line of the function that causes it.
 """
 
 import math
@@ -12,17 +12,19 @@ from ._native import Error
 
 
 class Trace:
-    """The recorded operators."""
+    """Records the operators of one function."""
 
     def __init__(self, name: str):
         self.name = name
-        self.inputs, self.operators = [], []  # in the JSON form
-        self.captured = []  # (input's name, array): arrays that the function captured
+        self.inputs, self.operators = [], []  # in the form of docs/reference/graph-json.md
+        # (name of the input, array, traced array) of arrays that the function uses without having them as
+        # parameters
+        self.captured = []
         self.arrays = {}  # by name
         self._taken = set()
 
     def fresh(self, name: str) -> str:
-        """The name, or a similar one that no tensor has yet."""
+        """Returns `name`, or a similar name that no tensor of the trace has, and reserves it."""
         name = re.sub(r"[^!#-\[\]-~]", "_", name)[:180] or "t"
         candidate, number = name, 1
         while candidate in self._taken:
@@ -31,20 +33,22 @@ class Trace:
         return candidate
 
     def input(self, name, dtype, shape, strides, constant=False) -> "Array":
+        """Adds an input to the graph and returns its array. Raises Error if the library does not accept it."""
         name = self.fresh(name)
         form = {"name": name, "dtype": dtype, "shape": list(shape)}
         if strides is not None:
             form["strides"] = list(strides)
         if constant:
             form["constant"] = True
-        # Validated by the library at once, with an operator that accepts any input.
+        # The library validates it at once, with an operator that accepts any input.
         cast = {"op": "cast", "inputs": [name], "outputs": [f"{name}_"], "dtype": "f32"}
         _native.Graph({"zellige_graph": 1, "name": self.name, "inputs": [form], "operators": [cast], "outputs": [f"{name}_"]})
         self.inputs.append(form)
         return Array(self, name, dtype, shape)
 
     def capture(self, array) -> "Array":
-        """An input for an array that the function uses but that is not a parameter."""
+        """Returns a traced array for an array that the function uses but that is not a parameter: a constant input
+        of the graph."""
         from . import exchange
 
         for name, known, traced in self.captured:
@@ -56,12 +60,14 @@ class Trace:
         return traced
 
     def producer(self, array):
-        """The operator that produces an array, given as an array or a name, in the JSON form; None for an input."""
+        """Returns the operator, in JSON form, that computes an array, given as an array or a name; None for an
+        input."""
         name = getattr(array, "_name", array)
         return next((o for o in reversed(self.operators) if name in map(_name, o["outputs"])), None)
 
     def append(self, op: str, operands, attributes, results: int = 1):
-        """Records one operator; returns its results as arrays."""
+        """Records an operator and returns its results as arrays. Raises Error if the library does not accept the
+        operands."""
         distinct = {a._name: a for a in operands}
         for a in operands:
             if a._trace is not self:
@@ -77,8 +83,8 @@ class Trace:
         return [Array(self, o["name"], o["dtype"], o["shape"]) for o in graph.outputs()]
 
     def form(self, outputs, names, strides=None) -> tuple:
-        """(the graph's JSON form with outputs under these names, row-major unless strides are passed, the names of the inputs
-        that it reads)."""
+        """Returns (the graph in JSON form, the names of the inputs that it reads). The outputs get the given
+        names, and are row-major unless strides are given."""
         renamed = dict(zip((o._name for o in outputs), names))
         needed, kept = {o._name for o in outputs}, []
         strides = {o._name: list(s) for o, s in zip(outputs, strides or [_row_major(o.shape) for o in outputs])}
@@ -114,12 +120,13 @@ def _row_major(shape) -> list:
 
 
 def is_scalar(x) -> bool:
-    """A number, or an array without dimensions that holds one."""
+    """Returns true for a number, and for an array without dimensions, which holds one."""
     return isinstance(x, numbers.Real) or (getattr(x, "shape", None) == () and hasattr(x, "item") and not isinstance(x, Array))
 
 
 class Array:
-    """An array of a trace: it has a shape and a dtype, and supports NumPy's operators, functions and methods."""
+    """An array without values: it has a shape and a dtype, and supports NumPy's operators, functions and methods
+    (numpy_api.py). Raises Error where a value is needed, for example in `if x:`."""
 
     __slots__ = ("_trace", "_name", "_dtype", "shape")
     __hash__ = object.__hash__
@@ -150,6 +157,7 @@ class Array:
         return (self[i] for i in range(self.shape[0]))
 
     def _no_value(self, *_):
+        """Raises Error, because a traced array has no values."""
         raise Error(f"{self._trace.name}: {self._name} is traced, so that its values are not known; shapes and dtypes are")
 
     __bool__ = __float__ = __int__ = __index__ = __complex__ = item = tolist = __array__ = _no_value
@@ -160,4 +168,4 @@ class Array:
             " what it would become"
         )
 
-    # Methods are added by numpy_api.py.
+    # numpy_api.py adds methods.
