@@ -9,9 +9,9 @@
     y = program(x, w)                           # NumPy: on the emulator; torch on a GPU: on its current stream
     print(program.source, program.explain())
 
-The operators (zellige.softmax, ...) also accept NumPy and torch arrays, so that the same function runs on them. Layouts are in
-zellige.layout (Layout, composition, logical_divide, ...), and are available here unless an operator has the same name.
-Errors of the caller or the machine raise zellige.Error, internal errors zellige.Fault.
+The operators (zellige.softmax, ...) also accept NumPy and torch arrays, so that the same function runs on them.
+Layouts are in zellige.layout (Layout, composition, logical_divide, ...), and are available here unless an operator
+has the same name. Errors of the caller or the machine raise zellige.Error, internal errors zellige.Fault.
 """
 
 import importlib

@@ -1,4 +1,5 @@
-"""Binds the C ABI of <zellige/api.h> with ctypes: its structures, and functions that raise an exception where C returns a status."""
+"""Binds the C ABI of <zellige/api.h> with ctypes: its structures, and functions that raise an exception where C
+returns a status."""
 
 import ctypes
 import functools

@@ -1,4 +1,5 @@
-"""Maps the core operators of torch (ATen) to operators on traced arrays: the table OPERATORS, and the evaluation of FX nodes."""
+"""Maps the core operators of torch (ATen) to operators on traced arrays: the table OPERATORS, and the evaluation of
+FX nodes."""
 
 import itertools
 import math

@@ -2,8 +2,8 @@
 
     correct(graph)      # node.meta["val"] of such operators, and of all nodes that depend on them
 
-torch declares float32 for the running statistics that functional batch norms return, although these have the arguments' dtype,
-and the input's dtype for the indices and counts of `unique`.
+torch declares float32 for the running statistics that functional batch norms return, although these have the
+arguments' dtype, and the input's dtype for the indices and counts of `unique`.
 """
 
 import torch

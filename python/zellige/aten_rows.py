@@ -1,7 +1,8 @@
 """Evaluates operators on activations of three or more dimensions on the matrices that torch's matmuls use.
 
-torch reshapes (batch, tokens, width) to (batch tokens, width) before each matmul and back after it. Operators along rows give
-the same result in both forms. On the matrix they can be fused into the matmul's kernel, which a view in between prevents.
+torch reshapes (batch, tokens, width) to (batch tokens, width) before each matmul and back after it. Operators along
+rows give the same result in both forms. On the matrix they can be fused into the matmul's kernel, which a view in
+between prevents.
 """
 
 import math

@@ -1,4 +1,5 @@
-"""Normalises the arguments of ATen calls by the operators' schemas, so that a call by keywords equals the same call by position.
+"""Normalises the arguments of ATen calls by the operators' schemas, so that a call by keywords equals the same call
+by position.
 
     bind(graph)                              # makes arguments positional where possible, and adds defaults
     call(function, node, args, kwargs)       # calls a Python function; raises Left for arguments that it does not support

@@ -1,7 +1,7 @@
 """Implements numpy.einsum for one or two traced arrays, as a matmul.
 
-Letters of both operands and of the result are batch dimensions. Letters of both operands only are contracted. Letters of one
-operand and the result are rows or columns. A letter of one operand only is summed first.
+Letters of both operands and of the result are batch dimensions. Letters of both operands only are contracted. Letters
+of one operand and the result are rows or columns. A letter of one operand only is summed first.
 """
 
 import math

@@ -1,7 +1,8 @@
-"""Converts arrays of NumPy, torch, CuPy, JAX and other frameworks to the library's tensors: device, dtype, shape and strides.
+"""Converts arrays of NumPy, torch, CuPy, JAX and other frameworks to the library's tensors: device, dtype, shape and
+strides.
 
-NumPy's arrays are read directly, because DLPack does not support all dtypes of ml_dtypes. All other arrays are read by DLPack,
-without a copy and without waiting for the GPU.
+NumPy's arrays are read directly, because DLPack does not support all dtypes of ml_dtypes. All other arrays are read
+by DLPack, without a copy and without waiting for the GPU.
 """
 
 import ctypes

@@ -1,5 +1,5 @@
-"""Describes the hand-written kernels (include/zellige/kernels): for each its inputs and outputs and, for given shapes, the
-template instance and its launch. kernels.py builds programs from the table KERNELS."""
+"""Describes the hand-written kernels (include/zellige/kernels): for each its inputs and outputs and, for given
+shapes, the template instance and its launch. kernels.py builds programs from the table KERNELS."""
 
 import math
 import struct

@@ -4,11 +4,11 @@
     y = kernels.rms_norm(x, weight)             # on the current stream, without a copy
     y = kernels.gemm(x, w.T)                    # w: a Linear's weight
 
-The template instance for the shapes of a call is compiled by NVRTC at its first use and cached on disk; later calls with the
-same shapes only launch it. Tensors are f16 or bf16, row-major (gemm's b may be the transpose of a row-major matrix), and
-aligned to 16 bytes; for other tensors a function raises Error with the expected and the found value. out: an array for the
-result. If torch is installed the kernels are also torch operators (torch.ops.zellige_kernels.NAME), with fake tensors, which
-torch.compile does not decompose.
+The template instance for the shapes of a call is compiled by NVRTC at its first use and cached on disk; later calls
+with the same shapes only launch it. Tensors are f16 or bf16, row-major (gemm's b may be the transpose of a row-major
+matrix), and aligned to 16 bytes; for other tensors a function raises Error with the expected and the found value.
+out: an array for the result. If torch is installed the kernels are also torch operators
+(torch.ops.zellige_kernels.NAME), with fake tensors, which torch.compile does not decompose.
 """
 
 import functools

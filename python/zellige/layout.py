@@ -7,10 +7,10 @@
     (_2,_8):(_16,_1)
 
 Every operation that `zellige layout --list` lists is a function of this module: composition, complement, coalesce,
-right_inverse, zipped_divide, blocked_product, local_tile, ... An operand is a layout or another value of the algebra, a
-number, a tuple, None for CuTe's `_`, or a string in CuTe's notation. Numbers are run-time numbers, as in CuTe; `Int(8)`, or
-"_8" in a string, is static, and some operations accept only static numbers. Invalid operands raise Error with the library's
-message.
+right_inverse, zipped_divide, blocked_product, local_tile, ... An operand is a layout or another value of the algebra,
+a number, a tuple, None for CuTe's `_`, or a string in CuTe's notation. Numbers are run-time numbers, as in CuTe;
+`Int(8)`, or "_8" in a string, is static, and some operations accept only static numbers. Invalid operands raise Error
+with the library's message.
 """
 
 import functools

@@ -1,4 +1,5 @@
-"""Declares the operations of `zellige layout --list` for type checkers and editors. layout.py creates them at run time."""
+"""Declares the operations of `zellige layout --list` for type checkers and editors. layout.py creates them at run
+time."""
 
 from typing import Any, Iterator, Union
 

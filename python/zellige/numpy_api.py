@@ -1,8 +1,8 @@
 """Gives traced arrays NumPy's API: operators, ufuncs, functions and methods, each defined by Zellige's operators.
 
-NumPy functions that are not in the tables below raise Error with the names of the known ones. NumPy's argument names (axis,
-keepdims) are translated here and nowhere else. torch's methods (permute, view, float, to) exist too, for functions written for
-torch arrays.
+NumPy functions that are not in the tables below raise Error with the names of the known ones. NumPy's argument names
+(axis, keepdims) are translated here and nowhere else. torch's methods (permute, view, float, to) exist too, for
+functions written for torch arrays.
 """
 
 from . import operators as op

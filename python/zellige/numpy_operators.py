@@ -1,4 +1,5 @@
-"""Defines each operator on NumPy arrays: computed in float64 and rounded once to the operands' dtype; integers are exact."""
+"""Defines each operator on NumPy arrays: computed in float64 and rounded once to the operands' dtype; integers are
+exact."""
 
 import functools
 import math

@@ -2,10 +2,11 @@
 
     y = zellige.silu(zellige.matmul(x, w))
 
-The arrays of a call are all of one of these kinds; an operand may be a number where documented. On NumPy arrays an operator is
-computed in float64 and rounded once, which is its definition. On torch tensors it is torch's own. Floating-point results have
-the operands' dtype; operands of two floating-point dtypes of 16 bits or more are converted to float32 first. Elementwise
-operators of several arrays broadcast as in NumPy. On traced arrays an operator raises Error if the shapes or dtypes do not fit.
+The arrays of a call are all of one of these kinds; an operand may be a number where documented. On NumPy arrays an
+operator is computed in float64 and rounded once, which is its definition. On torch tensors it is torch's own.
+Floating-point results have the operands' dtype; operands of two floating-point dtypes of 16 bits or more are
+converted to float32 first. Elementwise operators of several arrays broadcast as in NumPy. On traced arrays an
+operator raises Error if the shapes or dtypes do not fit.
 """
 
 import math

@@ -1,5 +1,5 @@
-"""Generates the Python function of a graph whose parts have become programs: it calls the parts' functions in sequence, and torch's
-own bindings for the operators that are left to torch, without modules in between."""
+"""Generates the Python function of a graph whose parts have become programs: it calls the parts' functions in
+sequence, and torch's own bindings for the operators that are left to torch, without modules in between."""
 
 import torch
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols

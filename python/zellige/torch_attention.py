@@ -1,10 +1,11 @@
-"""Rewrites unfused attention in a torch graph as one operator, which runs as torch's fused kernel if it is left to torch, and not
-as a dozen kernels.
+"""Rewrites unfused attention in a torch graph as one operator, which runs as torch's fused kernel if it is left to
+torch, and not as a dozen kernels.
 
     softmax(mask(q kT * scale)) v      zellige::attention(q, k, v, None, causal, scale, grouped)
 
-Supported are tensors (batch, heads, tokens, size) of 16 bits, with a causal mask or none. If the graph repeats keys and values
-for each query head of a group, the unrepeated tensors are used. Scores are not rounded in between, as in Zellige's kernels.
+Supported are tensors (batch, heads, tokens, size) of 16 bits, with a causal mask or none. If the graph repeats keys
+and values for each query head of a group, the unrepeated tensors are used. Scores are not rounded in between, as in
+Zellige's kernels.
 """
 
 import math

@@ -3,8 +3,8 @@
     function = forward(module)                                   a module's function, compiled once
     run = unwrapped(wrapped, function, module, metadata, inputs)
 
-AOT's wrappers update inputs after the graph has run, create outputs that are views of inputs, and keep torch's records for
-gradients. On the host they take about as long per call as a kernel launch.
+AOT's wrappers update inputs after the graph has run, create outputs that are views of inputs, and keep torch's
+records for gradients. On the host they take about as long per call as a kernel launch.
 """
 
 import torch

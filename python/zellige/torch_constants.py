@@ -1,4 +1,5 @@
-"""Folds constants of a torch graph: tensors that depend on no input, such as positions, masks and index tables, are computed once.
+"""Folds constants of a torch graph: tensors that depend on no input, such as positions, masks and index tables, are
+computed once.
 
     constants = Constants(graph)
     node in constants; constants.value(node)      the node's value, on the CPU

@@ -4,8 +4,8 @@
     us(node, deadline)          microseconds with its tensors as they are, and with its tensors in channels-last
     adds_bias(node)             true if torch adds the bias in a kernel of its own
 
-Without a GPU, or after the deadline, times are estimated: cuDNN's tensor-core kernels read and write channels-last, so tensors
-in other layouts are converted before and after.
+Without a GPU, or after the deadline, times are estimated: cuDNN's tensor-core kernels read and write channels-last,
+so tensors in other layouts are converted before and after.
 """
 
 import time

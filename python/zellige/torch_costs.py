@@ -1,8 +1,10 @@
-"""Estimates the cost of a part of a torch graph, as torch's kernels and as a program. A part becomes a program if that costs less.
+"""Estimates the cost of a part of a torch graph, as torch's kernels and as a program. A part becomes a program if
+that costs less.
 
-The cost of torch's kernels is estimated from their bytes and multiplications, at rates measured on an H200, and from their
-launches (bench/torch_kernels.py). The cost of a program is its expected time. Both are in microseconds, for the GPU and for the
-host. On a machine with a GPU, the GPU times are measured in place of the estimates (torch_measure.py).
+The cost of torch's kernels is estimated from their bytes and multiplications, at rates measured on an H200, and from
+their launches (bench/torch_kernels.py). The cost of a program is its expected time. Both are in microseconds, for the
+GPU and for the host. On a machine with a GPU, the GPU times are measured in place of the estimates
+(torch_measure.py).
 """
 
 import math

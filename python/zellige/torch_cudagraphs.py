@@ -1,11 +1,12 @@
-"""Replays calls of a compiled graph from CUDA graphs, so that the host makes one launch per call and not one per kernel.
+"""Replays calls of a compiled graph from CUDA graphs, so that the host makes one launch per call and not one per
+kernel.
 
     run = Replayed(call, graph, static, report)        call(*inputs) -> outputs
     run(inputs)                                        captured at the first call, replayed by later calls
 
-Inputs with fixed addresses (`static`: parameters and buffers) are read in place; others are copied into tensors that belong to
-the capture. Calls from another thread, on another stream or with other parameters have captures of their own. Outputs belong
-to the capture: the next call that replays it overwrites them.
+Inputs with fixed addresses (`static`: parameters and buffers) are read in place; others are copied into tensors that
+belong to the capture. Calls from another thread, on another stream or with other parameters have captures of their
+own. Outputs belong to the capture: the next call that replays it overwrites them.
 """
 
 import threading

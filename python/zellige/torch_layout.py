@@ -2,11 +2,11 @@
 
     saved = last(graph)     two-dimensional convolutions use channels-last where that saves time; outputs keep their strides
 
-A region is a set of nodes that are connected without views: convolutions, and operators between them that keep the layout by
-torch's own rule. A region is converted as a whole or not at all. For the decision the times of its convolutions in both
-layouts are measured (torch_convolutions.py), and compared with the cost of copies at the region's border and of weights; weights
-are copied at every call, because they may change. If torch declares other strides for a convolution than its kernel returns,
-the kernel's strides are used.
+A region is a set of nodes that are connected without views: convolutions, and operators between them that keep the
+layout by torch's own rule. A region is converted as a whole or not at all. For the decision the times of its
+convolutions in both layouts are measured (torch_convolutions.py), and compared with the cost of copies at the
+region's border and of weights; weights are copied at every call, because they may change. If torch declares other
+strides for a convolution than its kernel returns, the kernel's strides are used.
 """
 
 import operator

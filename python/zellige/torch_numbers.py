@@ -1,8 +1,8 @@
 """Rewrites int64, bool and complex values in torch graphs to types that Zellige supports, with small torch operators.
 
-Indices of embedding rows and of cache positions become int32. A bool condition becomes a number, 0 for false; so do the operators
-that compute it, back to comparisons of numbers. A product of complex numbers becomes four real products, which form a rotary
-embedding if aten_rotary.py recognises it.
+Indices of embedding rows and of cache positions become int32. A bool condition becomes a number, 0 for false; so do
+the operators that compute it, back to comparisons of numbers. A product of complex numbers becomes four real
+products, which form a rotary embedding if aten_rotary.py recognises it.
 """
 
 import torch

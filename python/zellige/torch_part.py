@@ -1,4 +1,5 @@
-"""Turns a part of a torch graph into a program, and into a function that calls the program with little Python overhead."""
+"""Turns a part of a torch graph into a program, and into a function that calls the program with little Python
+overhead."""
 
 import sys
 from ctypes import c_int, c_void_p

@@ -1,8 +1,9 @@
 """Partitions a torch graph into parts that can become programs, in linear time.
 
-A part must be convex: no path leads out of it and back into it through operators left to torch. Every node gets a number that
-never decreases from a node to its users, and increases where a supported node reads the result of a node left to torch. The
-supported nodes with the same number are a part. Independent operators may share a part, which is called once.
+A part must be convex: no path leads out of it and back into it through operators left to torch. Every node gets a
+number that never decreases from a node to its users, and increases where a supported node reads the result of a node
+left to torch. The supported nodes with the same number are a part. Independent operators may share a part, which is
+called once.
 
     x -> relu 0 -> conv 0 -> relu 1 -> add 1        two parts: {relu}, {relu, add}
            '-----------------------------'

@@ -1,12 +1,13 @@
-"""Plans the programs of parts in parallel threads; on a GPU, NVRTC compiles planned programs while others are being planned.
+"""Plans the programs of parts in parallel threads; on a GPU, NVRTC compiles planned programs while others are being
+planned.
 
     with Programs(device) as programs:
         planned = programs.begin(part.plan, worth_compiling)   # a future
         planned.result()                                       # what part.plan() returns or raises
     # everything begun is planned and compiled
 
-A compilation error is raised when the program is called. If the block ends with an exception, such as KeyboardInterrupt, work
-that has not begun is dropped, and the attribute `ended` is set, which the planners check.
+A compilation error is raised when the program is called. If the block ends with an exception, such as
+KeyboardInterrupt, work that has not begun is dropped, and the attribute `ended` is set, which the planners check.
 """
 
 import concurrent.futures

@@ -1,12 +1,13 @@
-"""Selects torch's kernel for an attention that is left to torch: cuDNN's, flash, memory-efficient, math, or torch's own choice.
+"""Selects torch's kernel for an attention that is left to torch: cuDNN's, flash, memory-efficient, math, or torch's
+own choice.
 
     choose(graph, captured)    measures the kernels for each zellige::attention in 16 bits on a GPU, once per shapes, strides and mask
     choice = of(node)
     choice.call(q, k, v, mask, causal, scale, grouped), choice.name, choice.costs
 
-torch tries its kernels in a fixed order and uses the first that accepts the inputs. Here all kernels are measured that accept
-the inputs and agree with torch's own choice. Another kernel is used if the GPU takes at least 3% less time and the host does not
-lose more than that; its calls do not check the inputs again.
+torch tries its kernels in a fixed order and uses the first that accepts the inputs. Here all kernels are measured
+that accept the inputs and agree with torch's own choice. Another kernel is used if the GPU takes at least 3% less
+time and the host does not lose more than that; its calls do not check the inputs again.
 """
 import copy
 from dataclasses import dataclass, field

@@ -1,4 +1,5 @@
-"""Rewrites operators that are left to torch to operators that a part may include; rewrites that no part includes are undone.
+"""Rewrites operators that are left to torch to operators that a part may include; rewrites that no part includes are
+undone.
 
     rewrite(graph)      convolution(x, w, b)            -> convolution(x, w, None) + b, if torch adds b in a separate kernel
                         _adaptive_avg_pool2d(x, size)   -> a mean of a view, if all windows have the same size

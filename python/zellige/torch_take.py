@@ -1,5 +1,5 @@
-"""Decides which parts of a torch graph become programs. Each part is planned; if torch's own kernels cost less, its operators
-remain torch's. On a GPU both are measured. Equal parts are planned, compiled and measured once."""
+"""Decides which parts of a torch graph become programs. Each part is planned; if torch's own kernels cost less, its
+operators remain torch's. On a GPU both are measured. Equal parts are planned, compiled and measured once."""
 
 import operator
 import sys

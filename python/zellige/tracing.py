@@ -1,6 +1,7 @@
 """Traces functions: arrays without values record the operations of a function as a graph.
 
-The library infers shapes and dtypes operator by operator, so that an error is raised at the line of the function that causes it.
+The library infers shapes and dtypes operator by operator, so that an error is raised at the line of the function that
+causes it.
 """
 
 import math
