@@ -152,7 +152,7 @@ def text_of(function, *arguments) -> str:
 
 
 def _counted(count: int) -> int:
-    """Returns a count of the C ABI. Raises Error if it is -1."""
+    """Returns `count`, the result of a C function that is -1 on failure. Raises Error in that case."""
     if count < 0:
         checked(1)
     return count
@@ -272,7 +272,8 @@ class Program:
         checked(library().zellige_program_compile(self._handle))
 
     def time(self) -> float:
-        """Measures the program on the GPU; returns microseconds."""
+        """Returns the measured time of one evaluation on the GPU, in microseconds. Raises Error if there is no
+        GPU."""
         us = c_double()
         checked(library().zellige_program_time(self._handle, byref(us)))
         return us.value

@@ -18,7 +18,8 @@ aten = torch.ops.aten
 
 
 def _scaled(function):
-    """Makes the torch form of add or sub: x plus (or minus) alpha y."""
+    """Returns a function with the arguments of torch's add or sub: x plus (or minus) alpha y. `function`: op.add
+    or op.sub."""
     def sum_of(x, y, *, alpha=1):
         return function(x, y if alpha == 1 else op.mul(y, alpha))
 
@@ -31,7 +32,8 @@ def _addmm(bias, x, y, *, beta=1, alpha=1):
 
 
 def _softmax(function):
-    """Makes the torch form of softmax. half_to_float: casts the operand to float32 first."""
+    """Returns a function with the arguments of torch's softmax or log_softmax. half_to_float: cast the operand to
+    float32 first."""
     def along(x, dim, half_to_float):
         return function(op.cast(x, "f32") if half_to_float else x, dim)
 
@@ -39,8 +41,8 @@ def _softmax(function):
 
 
 def _reduced(function, x, dim, keepdim):
-    """Applies a reduction along the dimensions `dim`, or along all. A result without dimensions gets shape (1), as
-    all such tensors in Zellige do."""
+    """Returns the reduction of x along the dimensions `dim`, or along all. A result without dimensions gets shape
+    (1), as all such tensors in Zellige do."""
     dims = list(dim) if dim else list(range(x.ndim))
     whole = len({d % x.ndim for d in dims}) == x.ndim
     made = function(x, dims, keepdim or whole)
@@ -133,8 +135,8 @@ def _slice_scatter(x, part, dim=0, start=None, end=None, step=1):
 
 
 def _index_put(x, indices, values, accumulate=False):
-    """Writes one row of x, whose index is an int32 tensor with one element, as caches do. Raises Left for other
-    forms."""
+    """Returns x with one row replaced, whose index is an int32 tensor with one element, as caches do. Raises Left
+    for other forms of index_put."""
     found = [(d, at) for d, at in enumerate(indices) if at is not None]
     if accumulate or len(found) != 1 or found[0][1].shape != (1,):
         raise Left(f"expected one number of a row along one dimension, found {[a if a is None else a.shape for _, a in enumerate(indices)]}")
@@ -154,7 +156,8 @@ def _select(x, dim, index):
 
 
 def _split(x, sizes, dim=0):
-    """Splits into views, as torch does; op.split makes separate tensors."""
+    """Returns the parts of x along a dimension as slices, which are views as in torch (op.split would make
+    separate tensors). sizes: of the parts; a number: of every part."""
     size = x.shape[dim]
     if isinstance(sizes, int):
         sizes = [min(sizes, size - at) for at in range(0, size, sizes)]
@@ -302,8 +305,8 @@ def evaluate(node, arrays):
 
 
 def as_declared(result, value):
-    """Casts results to the dtypes that torch declares in `value`. A wider result, such as the statistics of a norm
-    on the CPU, is rounded. Raises Left if the shapes differ."""
+    """Returns `result`, cast to the dtypes that torch declares in `value`: a wider result, such as the statistics
+    of a norm on the CPU, is rounded. Raises Left if the shapes differ."""
     if isinstance(result, list):
         if len(result) != len(value):
             raise Left(f"expected {len(value)} results, found {len(result)}")

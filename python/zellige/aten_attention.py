@@ -25,9 +25,9 @@ def attention(q, k, v, mask, causal, scale, grouped):
 
 
 def _attention(q, k, v, chain, causal=False, alone=False, masked=False, softmax=op.safe_softmax):
-    """Builds the attention of q, k and v. `chain(scores, adapt)` maps scores to the input of softmax; it calls
-    adapt(x) on operands of shape (..., heads, queries, keys), which may be reshaped with the scores. `alone`: the
-    chain has no such operands. `masked`: the chain masks by position, so that queries must remain rows."""
+    """Returns the attention of q, k and v. `chain(scores, adapt)` maps q k^T to the input of softmax; it applies
+    `adapt` to its other operands, of shape (..., heads, queries, keys), which may be reshaped like the scores.
+    `alone`: there are no such operands. `masked`: the chain masks by position, so that queries must remain rows."""
     shape, pair = q.shape, (_unrepeated(k), _unrepeated(v))
     if pair[0] is not None and pair[1] is not None and pair[0].shape[1] == pair[1].shape[1]:
         k, v = pair
@@ -66,7 +66,7 @@ def _permuted(x):
 
 
 def _repeated(x, times):
-    """Repeats each head `times` times: (batch, heads, m, n) becomes (batch, heads times, m, n)."""
+    """Returns x with each head repeated `times` times: (batch, heads, m, n) becomes (batch, heads times, m, n)."""
     batch, heads, *matrix = x.shape
     wide = op.expand(numpy_api._unsqueeze(x, 2), (batch, heads, times, *matrix))
     return op.reshape(wide, (batch, heads * times, *matrix))

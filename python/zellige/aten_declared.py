@@ -19,7 +19,7 @@ MADE = {
 
 
 def correct(graph) -> None:
-    """Corrects node.meta["val"] in place, for the operators in MADE and all nodes that depend on them."""
+    """Corrects node.meta["val"] of a graph in place, for the operators in MADE and all nodes that depend on them."""
     changed = set()
     for node in graph.nodes:
         if node.target in MADE:
@@ -53,8 +53,8 @@ def follow(graph, changed, real=None, asked=()) -> None:
 
 
 def _called(node):
-    """Returns the node's value as torch declares it for its arguments. A view that these no longer allow becomes a
-    reshape."""
+    """Returns the result that torch declares for a node's current arguments. If these do not allow a view, the
+    node becomes a reshape."""
     args, kwargs = torch.fx.map_arg((node.args, node.kwargs), lambda n: n.meta["val"])
     try:
         return node.target(*args, **kwargs)

@@ -11,7 +11,8 @@ from . import operators as op
 
 
 def cat(parts, dim=0):
-    """Returns torch's cat: a rotary embedding if the parts have one of the forms above, else op.concat."""
+    """Returns the concatenation of `parts`: a rotary embedding if they have one of its usual forms, else
+    op.concat."""
     if len(parts) == 2 and dim % parts[0].ndim == parts[0].ndim - 1:
         for known in (_rotation, _rotated):
             for pairs in (_halves, _side_by_side):
@@ -40,8 +41,8 @@ def added(x, y):
 
 
 def _of_quarter(trace, name):
-    """Matches rotary(x, 0, 1) as this file builds it. Returns (the name of x in its original shape, the operator);
-    None for other tensors."""
+    """Matches rotary(x, 0, 1) as `_rotated` builds it. Returns (the name of x in its original shape, the
+    operator); None for other tensors."""
     made = trace.producer(name)
     while made and made["op"] == "reshape":
         made = trace.producer(made["inputs"][0])
@@ -87,7 +88,8 @@ def _side_by_side(trace, name):
 
 
 def _rotate(pairs, x, number, cos, sin):
-    """Builds the rotary operator for the form of pairs that `pairs` (_halves or _side_by_side) matches."""
+    """Returns the rotary embedding of x for the form of pairs that the function `pairs` (_halves or _side_by_side)
+    matches. `number`: of pairs."""
     if pairs is _halves:
         return op.rotary(x, cos, sin)
     if x.shape[-1] != 2 * number:

@@ -53,7 +53,8 @@ class Rows:
         return self.matrices.get(x._name, x)
 
     def evaluate(self, node, arrays):
-        """Evaluates a node, as aten.evaluate does, on matrices where that gives the same result."""
+        """Returns a node's result, as aten.evaluate does, computed on matrices of rows where that gives the same
+        result."""
         shape = _shape(node)
         if node.target in _RESHAPED:
             x = arrays[node.args[0]]

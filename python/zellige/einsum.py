@@ -28,7 +28,8 @@ def _terms(subscripts: str, arrays) -> tuple:
 
 
 def _summed(x, term: str, kept: str) -> tuple:
-    """Sums x over the letters that occur in no other term. Returns the sum and its letters."""
+    """Returns x summed over the letters that occur in no other term, and the remaining letters of `term`. `kept`:
+    the letters of the other terms."""
     gone = [d for d, c in enumerate(term) if c not in kept]
     if gone:
         x = op._along("sum", x, gone, False)
@@ -36,13 +37,13 @@ def _summed(x, term: str, kept: str) -> tuple:
 
 
 def _arranged(x, term: str, order: str):
-    """Permutes the dimensions of x from the order of `term` to `order`."""
+    """Returns x with its dimensions permuted from the order of letters `term` to the order `order`."""
     return x if term == order else op.permute(x, [term.index(c) for c in order])
 
 
 def einsum(subscripts, *arrays):
-    """Evaluates subscripts such as "bij,bjk->bik". Raises Error for more than two arrays, repeated letters or a
-    result without dimensions."""
+    """Returns the einsum of one or two arrays for subscripts such as "bij,bjk->bik". Raises Error for more arrays,
+    for repeated letters, or for a result without dimensions."""
     if not isinstance(subscripts, str):
         raise Error("einsum: expected a string of letters before the arrays")
     terms, result = _terms(subscripts, arrays)

@@ -14,7 +14,7 @@ _BLOCKS = 132  # multiprocessors of the GPUs with sm_90a; persistent kernels run
 
 @dataclass(frozen=True)
 class Spec:
-    """A tensor's dtype, shape and strides in elements; None: row-major."""
+    """A tensor's dtype, shape and strides; strides count elements, and None means row-major."""
 
     dtype: str
     shape: tuple
@@ -65,12 +65,12 @@ def _longs(*numbers):
 
 
 def _rows(x):
-    """Returns the number of rows along the last dimension, and their length."""
+    """Returns (number of rows along the last dimension, length of a row)."""
     return math.prod(x.shape[:-1]), x.shape[-1]
 
 
 def _expect(name, right, expected, found):
-    """Raises Error unless `right` is true."""
+    """Raises Error with the expected and the found value unless `right` is true. `name`: the kernel and tensor."""
     if not right:
         raise Error(f"{name}: expected {expected}, found {found}")
 
@@ -148,7 +148,8 @@ def gemm(target, a, b):
 
 
 def _any_gemm(a, b, m, n, k, along_k):
-    """Returns the launch of a kernel for any GPU and shape; along_k: b is the transpose of a row-major matrix."""
+    """Returns the launch of a matmul kernel for any GPU and shape; along_k: b is the transpose of a row-major
+    matrix."""
     t, along = _TYPES[a.dtype], str(along_k).lower()
     ldb = k if along_k else n
     if k % 8 == 0 and ldb % 8 == 0 and _up(m, 128) * _up(n, 128) >= 32:
@@ -185,7 +186,7 @@ def _chunks(name, rows, k, box_rows, chunks):
 
 
 def _tiles(a, b, m, n, k):
-    """Returns the launch of the persistent kernel for large matrices."""
+    """Returns the launch of the persistent matmul kernel for large matrices on sm_90a."""
     t = _TYPES[a.dtype]
     few = _up(m, 256) * _up(n, 192) <= 64
     width, group, blocks = (192, 4, 2 * _up(m, 256) * _up(n, 192)) if few else (256, 2, _BLOCKS)
@@ -199,7 +200,7 @@ def _tiles(a, b, m, n, k):
 
 
 def _many_rows(a, b, m, n, k):
-    """Returns the launch of the kernel for up to 128 rows of a and many columns of b."""
+    """Returns the launch of the matmul kernel for up to 128 rows of a and many columns of b on sm_90a."""
     t, rows = _TYPES[a.dtype], 64 if m <= 64 else 128
     layer = f"ManyRows<{t}, {rows}>"
     xs, ws = (8, 10) if rows == 128 else (12, 14)
@@ -213,8 +214,8 @@ def _many_rows(a, b, m, n, k):
 
 
 def _few_rows(work, x, w, v, m, n, k):
-    """Returns the launch of the kernel for up to 16 rows. `work`: product, rms_norm or gated. `v` is used only by
-    gated."""
+    """Returns the launch of the sm_90a kernel for up to 16 rows. `work`: "product" (a matmul), "rms_norm" (of x,
+    before the matmul) or "gated" (silu(x w) x v). `v` is used only by gated."""
     t, rows, chunks = _TYPES[x.dtype], 8 if m <= 8 else 16, 4
     kn, gated = work != "product", work == "gated"
     layer = f"FewRows<{t}, Weights::{'kn' if kn else 'nk'}, Work::{work}, {rows}, {chunks}>"

@@ -12,7 +12,8 @@ from .tracing import Array
 
 
 def _axis(function):
-    """Makes a reduction with NumPy's arguments (axis, keepdims) and torch's (dim, keepdim)."""
+    """Returns a reduction with NumPy's arguments (axis, keepdims) and torch's (dim, keepdim), made from one with
+    torch's."""
     def along(x, axis=None, dtype=None, out=None, keepdims=False, **torch):
         axis, keepdims = torch.pop("dim", axis), torch.pop("keepdim", keepdims)
         if out is not None or torch:
@@ -49,7 +50,7 @@ def _swap(x, a, b):
 
 
 def _move(x, source, destination):
-    """Moves dimension `source` to `destination`."""
+    """Returns x with dimension `source` moved to `destination`."""
     dims = [d for d in range(x.ndim) if d != op._dim(x, source)]
     dims.insert(op._dim(x, destination), op._dim(x, source))
     return op.permute(x, dims)
@@ -78,7 +79,7 @@ def _stack(arrays, axis=0):
 
 
 def _parts(x, indices_or_sections, axis=0):
-    """Implements numpy.split."""
+    """Implements numpy.split: returns equal parts for a number, or the parts between the given indices."""
     axis = op._dim(x, axis)
     extent = x.shape[axis]
     if isinstance(indices_or_sections, int):
@@ -149,7 +150,7 @@ _FUNCTIONS = {
 
 
 def _refused(kind, name, known):
-    """Returns the Error for a name that is not in `known`."""
+    """Returns the Error for a function `name` that is not in `known`; `kind` says whose it is."""
     return Error(f"{kind} {name}: not known while tracing; known are {', '.join(sorted(known))}")
 
 
@@ -168,7 +169,7 @@ def _array_function(self, function, types, args, kwargs):
 
 
 def _shape_words(function):
-    """Makes a method that accepts a shape as one argument or several: f(x, (2, 3)) and f(x, 2, 3)."""
+    """Returns a method that accepts a shape as one argument or several: f(x, (2, 3)) and f(x, 2, 3)."""
     return lambda x, *words: function(x, words[0] if len(words) == 1 and not isinstance(words[0], int) else list(words))
 
 

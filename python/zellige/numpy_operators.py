@@ -22,8 +22,8 @@ def _result_dtype(operands):
 
 
 def _rounded(meaning):
-    """Makes an operator from a function on float64 arrays: converts its operands, and rounds its result to their
-    dtype."""
+    """Returns an operator made from a function on float64 arrays: it converts its operands, and rounds its result
+    to their dtype."""
 
     @functools.wraps(meaning)
     def operator(*operands, **attributes):
@@ -90,7 +90,7 @@ def matmul(x, y, tf32=False):
 
 
 def _to_tf32(x):
-    """Rounds float32 values to tf32 (10 bits of fraction), ties away from zero. Returns float64."""
+    """Returns float32 values rounded to tf32 (10 bits of fraction), ties away from zero, as float64."""
     bits = np.ascontiguousarray(x, np.float32).view(np.uint32)
     kept = np.where((bits & 0x7F800000) == 0x7F800000, bits, (bits + np.uint32(0x1000)) & np.uint32(0xFFFFE000))
     return kept.view(np.float32).astype(np.float64)
@@ -133,7 +133,8 @@ def where(condition, x, y):
 
 
 def cast(x, dtype, saturate=False):
-    """Converts to a dtype, rounding to nearest; to integers, truncating. saturate: clips to the dtype's range."""
+    """Returns x in a dtype, rounded to nearest; to integers, truncated. saturate: overflow becomes the nearest
+    limit of the dtype."""
     x, to = np.asarray(x), dtypes.numpy_dtype(dtype)
     if x.dtype == to:
         return x

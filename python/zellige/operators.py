@@ -38,8 +38,8 @@ def _call(op: str, operands, results: int = 1, **attributes):
 
 
 def _traced(trace, op, operands, results, attributes):
-    """Records an operator on traced arrays: captures other arrays as constants, and promotes dtypes. Returns the
-    results."""
+    """Records the operator `op` in a trace and returns its results. Arrays that are not traced become constant
+    inputs, and dtypes are promoted."""
     arrays = [x if isinstance(x, Array) else trace.capture(x) for x in operands if not is_scalar(x)]
     promotes = op not in ("gather", "scatter", "slice_scatter", "where")
     if promotes and len({x._dtype for x in arrays}) > 1:
@@ -197,8 +197,8 @@ def cast(x: Any, dtype: Any, saturate: bool = False) -> Any:
 
 
 def _pair(op, x, y, swapped=None):
-    """Applies an operator whose last operand only may be a number. If x is a number, returns swapped(y, x), which
-    must give the same result as the operator on (x, y)."""
+    """Returns the binary operator `op` of x and y, of which one may be a number. The operator itself accepts a
+    number only on the right: for a number x, returns swapped(y, x), which must be equal."""
     if isinstance(y, Array) and is_scalar(x):
         return swapped(y, x)
     if op == "mul" and isinstance(x, Array) and is_scalar(y):
@@ -306,8 +306,8 @@ def where(condition: Any, x: Any, y: Any) -> Any:
 
 
 def _along(op, x, dim, keepdim):
-    """Applies a reduction along one dimension, several, or all (None). Raises Error if the result has no
-    dimensions."""
+    """Returns the reduction `op` of x along one dimension, several, or all (None). Raises Error if the result of a
+    traced array has no dimensions."""
     if not isinstance(x, Array):
         return _call(op, (x,), dim=dim, keepdim=keepdim)
     dims = range(x.ndim) if dim is None else [dim] if isinstance(dim, int) else dim

@@ -12,7 +12,7 @@ from .tracing import Array, Trace
 
 @dataclass(frozen=True)
 class TensorInfo:
-    """Describes an input or output of a program."""
+    """An input or output of a program: what an array must be like."""
 
     name: str
     dtype: str
@@ -182,14 +182,15 @@ class Program:
         return self._given_back(leaves, outs)
 
     def _given_back(self, leaves, outs):
-        """Returns the results in the form that the function returned."""
+        """Returns outputs and passed arguments in the form that the function returned. `leaves`: the arguments'
+        arrays."""
         if self._results is None:
             return outs[0] if len(outs) == 1 else tuple(outs)
         form, which = self._results
         return _like(form, iter([leaves[~i] if i < 0 else outs[i] for i in which]))
 
     def _order(self):
-        """Returns, for each input, the index of its leaf among the arguments."""
+        """Returns for each input of the program the index of its array among the arguments' leaves."""
         return range(len(self.inputs)) if self._arguments is None else self._arguments
 
     def _bound(self, args, kwargs) -> list:
@@ -302,7 +303,8 @@ def _graph(form) -> _native.Graph:
 
 
 def _traced(function, examples, constant, options) -> Program:
-    """Compiles a function by tracing it; `options` are those of the native program."""
+    """Returns the Program of a function, which is traced with the examples; `options` are those of the native
+    program."""
     from . import numpy_api  # noqa: F401 (defines the operators of traced arrays)
 
     name = getattr(function, "__name__", type(function).__name__).strip("<>")

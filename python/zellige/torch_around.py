@@ -51,8 +51,8 @@ def inline(module, node) -> list:
 
 
 def _binding_as_before(node, bindings):
-    """Returns the function to call for a node. ATen calls with equal arguments, such as those of a model's layers,
-    are examined once; `bindings` keeps the results."""
+    """Returns the function to call for a node, as _binding does. ATen calls with equal arguments, such as those of
+    a model's layers, are examined once; `bindings` keeps the results."""
     if not isinstance(node.target, torch._ops.OpOverload) or node.target.namespace != "aten":
         return _binding(node)
     of = lambda n: _declared(n.meta.get("val"))  # noqa: E731

@@ -26,7 +26,7 @@ from .tracing import Trace
 
 @dataclass
 class Report:
-    """What the backend did with one graph; str(report) is readable."""
+    """The report on one graph: which operators became programs, which did not, and why. print(report) shows it."""
 
     operators: int = 0  # operators in the graph
     taken: int = 0  # operators in parts that became programs
@@ -69,7 +69,8 @@ reports: list[Report] = []
 
 
 class _Known:
-    """Tells whether Zellige supports a node, by tracing the node on its own. Reasons against it go to the report."""
+    """Decides whether Zellige supports a node, by tracing the node on its own. The reasons against a node go to
+    the report."""
 
     def __init__(self, report, device):
         self.report, self.device = report, device
@@ -127,8 +128,8 @@ def _device(graph):
 
 
 def _compiled(graph_module, constants, report, options, saved, captured):
-    """Returns the graph, with parts replaced by programs, as a function. `saved`: the cost that previous passes
-    have saved. `captured`: calls will be replayed from a CUDA graph."""
+    """Returns a traced graph as a function in which parts are replaced by programs. `saved`: the cost that
+    previous passes have saved. `captured`: calls will be replayed from a CUDA graph."""
     known = _Known(report, _device(graph_module.graph))
     parts = torch_parts.parts(graph_module.graph, known)
     report.operators = sum(n.op == "call_function" and torch_parts.AGAIN not in n.meta for n in graph_module.graph.nodes)
@@ -212,7 +213,7 @@ def _is_simple(query, key, value, mask, causal, grouped) -> bool:
 
 @dataclass
 class _Options:
-    """The options of torch.compile(..., options=...), checked."""
+    """The checked options of torch.compile(..., backend="zellige", options=...)."""
 
     # limit of the planning time, after which the search for fusion groups ends; None: no limit
     seconds: float = None
@@ -223,8 +224,8 @@ class _Options:
 
     @staticmethod
     def of(given, mode):
-        """Returns the options of a dict. Raises ValueError for unknown keys and values. mode="reduce-overhead" is
-        cudagraphs."""
+        """Returns the options in the dict `given`, with mode="reduce-overhead" as cudagraphs=True. Raises
+        ValueError for unknown keys and values."""
         given = dict(given or {})
         wrong = [k for k in given if k not in ("seconds", "take", "cudagraphs")]
         if wrong:
@@ -291,7 +292,7 @@ def backend(graph_module, example_inputs, *, mode=None, options=None):
         return captured(module, lambda asked: _compiled(module, constants, report, options, saved, asked))
 
     def as_it_is(module, inputs):
-        """Compiles a graph to torch's kernels alone, captured in CUDA graphs."""
+        """Returns a graph's function with torch's kernels alone, captured in CUDA graphs."""
         torch_constants.fold(module)
 
         def made(asked):

@@ -21,7 +21,8 @@ class Constants:
     """The nodes of a graph that depend on none of its inputs, and their values, which are computed on demand."""
 
     def __init__(self, graph, on_cpu=True):
-        """on_cpu: compute values on the CPU, wherever the graph's tensors are."""
+        """Finds the constants of a graph. on_cpu: compute their values on the CPU, wherever the graph's tensors
+        are."""
         self.found, self.values, self.on_cpu = set(), {}, on_cpu
         for n in graph.nodes:
             # a literal tensor
@@ -36,7 +37,7 @@ class Constants:
         return n in self.found and isinstance(n.meta.get("val"), torch.Tensor) and n.meta["val"].numel() <= MAX_ELEMENTS
 
     def value(self, n):
-        """Returns the value of a node; None if it cannot be computed."""
+        """Returns the value of a constant node; None if it cannot be computed."""
         if n not in self.values:
             try:
                 args, kwargs = torch.fx.map_arg((n.args, n.kwargs), self._operand)
@@ -94,8 +95,8 @@ def _is_view(n) -> bool:
 
 
 def _read(graph, constants) -> list:
-    """Returns the constants that nodes read that are not constant. For a view, its base is returned, and the view
-    is recreated where it is read."""
+    """Returns the constants that other nodes read which are not constant themselves. In place of a view its base
+    is returned; the view is then recreated where it is read."""
     found, shown = [], set()  # shown: views that other nodes read
     for n in reversed(graph.nodes):
         if n.op != "call_function" or n not in constants or all(u in constants and u not in shown for u in n.users):

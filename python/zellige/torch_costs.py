@@ -69,8 +69,8 @@ class Cost:
         return Cost(self.gpu - other.gpu, self.host - other.host)
 
     def total(self) -> float:
-        """Returns the time that results from both. The host does not wait for the GPU, so the slower one
-        determines the time, plus a share of the faster one."""
+        """Returns the time in microseconds that a cost results in. The host does not wait for the GPU, so the
+        slower of the two determines the time, plus a share of the faster one."""
         return max(self.gpu, self.host) + WAITS * min(self.gpu, self.host)
 
     def __str__(self) -> str:

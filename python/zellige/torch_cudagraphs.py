@@ -105,10 +105,10 @@ class Replayed:
 
 
 class _Capture:
-    """One captured call."""
+    """A CUDA graph of one call, with the inputs and outputs that it uses."""
     def __init__(self, gpu, call, values, static, inputs, stream):
-        """`values`: by index, the properties of the inputs to copy. `static`: the indices of the inputs that are
-        read in place."""
+        """Captures a call. `values`: by index, the properties of the inputs to copy. `static`: the indices of the
+        inputs that are read in place."""
         # calls outside of inference mode could not write to inference-mode tensors
         with torch.inference_mode(False), torch.no_grad():
             self._inputs = _Inputs(values)
@@ -146,7 +146,7 @@ class _Inputs:
                 torch._foreach_copy_(own, given)
 
     def _narrow(self, i, x):
-        """Returns the distinct elements of an expanded tensor."""
+        """Returns an input without the repeated elements of its expanded dimensions."""
         for d in self._expanded[i]:
             x = x.narrow(d, 0, 1)
         return x

@@ -52,8 +52,8 @@ def decompositions() -> dict:
 
 
 def _where_known(op, function, table, known):
-    """Makes a decomposition that returns NotImplemented for arguments for which it would use unsupported
-    operators. `known` keeps the answers."""
+    """Returns the decomposition `function`, changed to return NotImplemented for arguments for which it would use
+    unsupported operators. `known` keeps the answers."""
     def decomposed(*args, **kwargs):
         key = (op, *_kinds(args), *_kinds(tuple(sorted(kwargs.items()))))
         if key not in known:

@@ -22,7 +22,7 @@ HUGE = -1e30  # an added value below this counts as minus infinity, because roun
 
 @dataclass(frozen=True)
 class Band:
-    """The elements with triu <= column - row <= tril; None: no limit."""
+    """A diagonal band of a matrix: the elements with triu <= column - row <= tril; None: no limit."""
 
     tril: int | None
     triu: int | None
@@ -61,7 +61,7 @@ def band_of(kept, shape):
 
 
 def _replace(graph, node, x, band, value):
-    """Replaces a node by zellige::mask of x."""
+    """Replaces a node by zellige::mask of x: `value` outside of the band."""
     with graph.inserting_before(node):
         made = graph.call_function(torch_own.MASK, (x, band.tril, band.triu, value))
     made.meta["val"] = node.meta["val"]
@@ -76,7 +76,8 @@ def _same(x, node) -> bool:
 
 
 def _where(graph, node, constants):
-    """Rewrites where(condition, x, number), or the reverse, if the condition is a band."""
+    """Replaces where(condition, x, number), or the reverse, by zellige::mask if the condition is a constant
+    diagonal band."""
     condition, x, y = node.args
     kept = constants.value(condition) if condition in constants else None
     if kept is None:
@@ -90,7 +91,7 @@ def _where(graph, node, constants):
 
 
 def _split(added):
-    """Splits an additive mask into (where it is 0, the number elsewhere); None unless it is one number elsewhere,
+    """Returns (where an additive mask is 0, its value elsewhere); None unless it is a single value elsewhere,
     below HUGE."""
     kept = added == 0
     rest = added[~kept]
@@ -100,7 +101,8 @@ def _split(added):
 
 
 def _added(graph, node, constants):
-    """Rewrites x + mask if the mask is 0 in a band and one number below HUGE elsewhere."""
+    """Replaces x + mask by zellige::mask if the mask is a constant that is 0 in a diagonal band and one number
+    below HUGE elsewhere."""
     for x, added in (node.args, node.args[::-1]):
         if isinstance(added, torch.fx.Node) and added in constants and x not in constants and _same(x, node):
             value = constants.value(added)

@@ -17,7 +17,7 @@ CONDITIONS = (*_COMPARISONS, _ATEN.logical_not.default, _ATEN.logical_and.defaul
 
 
 def in_our_numbers(module):
-    """Rewrites the graph of a module in place."""
+    """Rewrites the int64, bool and complex values in a module's graph to types that Zellige supports, in place."""
     Numbers(module.graph).run()
 
 
@@ -26,12 +26,12 @@ def _value(node):
 
 
 class Numbers:
-    """Rewrites the values of one graph."""
+    """Rewrites the int64, bool and complex values of a graph to types that Zellige supports."""
     def __init__(self, graph):
         self.graph, self.made = graph, {}
 
     def run(self):
-        """Rewrites all operators that have such operands."""
+        """Rewrites all operators of the graph that have int64, bool or complex operands."""
         rewrites = {_ATEN.embedding.default: self._embedding, _ATEN.index_put.default: self._index_put,
                     _ATEN.where.self: self._where, _ATEN._to_copy.default: self._copied,
                     _ATEN.view_as_real.default: self._product}  # fmt: skip
@@ -41,7 +41,7 @@ class Numbers:
         self.graph.eliminate_dead_code()
 
     def _call(self, before, target, *args, **options):
-        """Returns the node of a call, inserted before another node; equal calls share one."""
+        """Returns a node that calls `target`, inserted in front of the node `before`; equal calls share a node."""
         key = (target, args, *options.items())
         if key not in self.made:
             with self.graph.inserting_before(before):
@@ -98,13 +98,14 @@ class Numbers:
                 node.replace_all_uses_with(made)
 
     def _holds(self, before, condition, dtype):
-        """Returns a condition as a node with values 1 and 0."""
+        """Returns a node with the bool node `condition` as numbers 1 and 0 of a dtype: a numeric comparison if
+        possible, else a cast."""
         made = self._number_of(before, condition, dtype)
         return self._cast(before, condition, dtype) if made is None else made
 
     def _number_of(self, before, condition, dtype):
-        """Returns a condition as a node with values 1 and 0; None unless it is a comparison of supported numbers,
-        or combines such conditions."""
+        """Returns a node with the bool node `condition` as numbers 1 and 0 of a dtype. None unless it is a
+        comparison of supported numbers, or combines such conditions."""
         args = condition.args
         if condition.target in _COMPARISONS:
             kind, (x, y) = _COMPARISONS[condition.target], args

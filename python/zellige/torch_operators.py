@@ -37,8 +37,8 @@ def cast(x, dtype, saturate=False):
 
 
 def _tensors(x, y):
-    """Converts a number to a tensor of the other operand's dtype and device, for torch functions that do not
-    accept numbers."""
+    """Returns x and y, of which a number is converted to a tensor of the other operand's dtype and device, for
+    torch functions that do not accept numbers."""
     if not isinstance(x, torch.Tensor):
         return torch.as_tensor(x, dtype=y.dtype, device=y.device), y
     if not isinstance(y, torch.Tensor):
@@ -51,7 +51,7 @@ def _pair(function):
 
 
 def _comparison(function):
-    """Makes a comparison whose result is 1 or 0 in the operands' dtype."""
+    """Returns a comparison whose result is 1 or 0 in the operands' dtype."""
     def compare(x, y):
         x, y = _tensors(x, y)
         return function(x, y).to(torch.promote_types(x.dtype, y.dtype))

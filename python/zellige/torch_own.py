@@ -23,7 +23,7 @@ def _operator(function, declared=None):
 
 
 def choose(condition: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    """torch.where with a numeric condition, where 0 is false."""
+    """Returns x where the numeric condition is not 0, else y."""
     return torch.where(condition != 0, x, y)
 
 
@@ -64,7 +64,7 @@ def attention(
 
 
 def as_q(made, q, v):
-    """Returns a kernel's result in q's memory layout; a copy if it has another."""
+    """Returns the result `made` of an attention kernel in q's memory layout; copies it if it has another layout."""
     if made.stride() == q.stride() and q.shape == made.shape:
         return made
     expected = _as_q(q, v)
@@ -72,7 +72,7 @@ def as_q(made, q, v):
 
 
 def _as_q(q, v):
-    """Returns an empty tensor for the result, in q's memory layout."""
+    """Returns an empty tensor for the result of attention, in q's memory layout."""
     return torch.empty_like(q) if q.shape[-1] == v.shape[-1] else q.new_empty((*q.shape[:-1], v.shape[-1]))
 
 

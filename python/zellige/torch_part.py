@@ -17,8 +17,8 @@ _CLONE = torch.ops.aten.clone.default
 
 
 def input_of(trace, name, value, constant=False, strides=True):
-    """Adds an input like a torch tensor to a trace. strides false: they are not fixed. Raises Left if Zellige does
-    not support the tensor."""
+    """Returns a new input of a trace, like the torch tensor `value`. strides false: its strides are not fixed.
+    Raises Left if Zellige does not support the tensor."""
     if not isinstance(value, torch.Tensor) or value.layout != torch.strided:
         raise Left(f"expected tensors with strides, found {value}")
     if any(not isinstance(n, int) for n in value.shape):
@@ -115,7 +115,7 @@ class Part:
         return tuple(s if n == 1 else own for n, s, own in zip(o.shape, declared, o.strides))
 
     def _torchs(self, args):
-        """Runs the part's torch operators."""
+        """Runs the part's original torch operators on the arguments, and updates those that the part changes."""
         made = self.module(*args)
         for i, x in self.updates.items():
             args[x].copy_(made if self.single else made[i])
@@ -192,8 +192,8 @@ class Part:
 
 
 def _copied(node, arrays):
-    """Returns the clone of which a result is a view with the same elements in the same order; None if torch makes
-    no copy."""
+    """Returns the clone node of which a result is a view with the same elements in the same order; None if torch
+    makes no copy."""
     while node.target in aten.VIEWS and node.target is not _CLONE:
         of = node.args[0]
         if not isinstance(arrays[of], Array) or arrays[of]._name != arrays[node]._name:

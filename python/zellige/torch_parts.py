@@ -79,7 +79,8 @@ def _numel(n) -> int:
 
 
 def _numbers(nodes, known) -> dict:
-    """Returns the number of each node, by the rule above."""
+    """Returns a number for each node: it never decreases from a node to its users, and increases where a supported
+    node reads the result of an unsupported one. Supported nodes with the same number form a convex part."""
     number = {}
     for n in nodes:
         number[n] = max((number[m] + (n in known and m not in known) for m in n.all_input_nodes if m in number), default=0)

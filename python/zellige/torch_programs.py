@@ -44,7 +44,7 @@ class Programs:
         return self._planners.submit(one)
 
     def _compile(self, program):
-        """Compiles a program; errors are raised when it is called."""
+        """Compiles a program for the GPU; an error is raised later, when the program is called."""
         torch.cuda.set_device(self.device)
         with contextlib.suppress(Error):
             program.compile()

@@ -50,7 +50,8 @@ def _efficient(q, k, v, mask, causal, scale, grouped):
 
 
 def _repeated(q, k, v, mask, causal, scale, grouped):
-    """The memory-efficient kernel with keys and values repeated for each query head of a group."""
+    """Runs torch's memory-efficient attention kernel, with keys and values repeated for each query head of a
+    group."""
     k, v = _for_each_head(q, k, v)
     return _efficient(q, k, v, mask, causal, scale, False)
 
@@ -123,7 +124,7 @@ class Choice:
     what: str = ""  # the attention in words
 
     def saves(self) -> torch_costs.Cost:
-        """Returns the cost that is saved compared with torch's choice."""
+        """Returns the cost that this kernel saves compared with torch's own choice."""
         return self.costs[DEFAULT] - self.costs[self.name] if self.costs else torch_costs.Cost()
 
     def __str__(self) -> str:
@@ -132,7 +133,7 @@ class Choice:
 
 
 def allowed() -> tuple:
-    """Returns for each of torch's kernels whether its flag allows it."""
+    """Returns a bool for each of torch's attention kernels: true if torch's flags allow it."""
     return tuple(getattr(torch.backends.cuda, f"{name}_sdp_enabled")() for name in ("cudnn", "flash", "mem_efficient", "math"))
 
 
@@ -166,7 +167,8 @@ def in_place_of_torchs(module):
 
 
 def _selected(values, causal, grouped, captured) -> Choice:
-    """Returns the cheapest kernel for operands like `values`, if it is clearly faster than torch's choice."""
+    """Returns the Choice for operands like `values`: the cheapest kernel if it is clearly faster than torch's own
+    choice, else that."""
     default = torch_own.FUNCTIONS[torch_own.ATTENTION]
     calls = {name: _laid_out(call) for name, (call, _) in KERNELS.items()}
     costs = _costs(default, calls, values, causal, grouped)
@@ -196,8 +198,8 @@ def _costs(default, calls, values, causal, grouped) -> dict:
 
 
 def _laid_out(kernel):
-    """Makes a function that gives a kernel's result in q's memory layout, for which later operators were traced.
-    If the kernel raises, torch's choice is called."""
+    """Returns a function that calls a kernel and gives its result q's memory layout, for which later operators
+    were traced. If the kernel raises, it calls torch's choice."""
 
     def call(q, k, v, mask, causal, scale, grouped):
         try:

@@ -14,12 +14,12 @@ _NUMBERS = {torch.SymInt: int, torch.SymFloat: float, torch.SymBool: bool}
 
 
 def number(x):
-    """Returns the number of a symbol, and adds a guard on it; None for a data-dependent symbol."""
+    """Returns the value of a symbolic number, and adds a guard on it; None for a data-dependent one."""
     return None if free_unbacked_symbols(x) else _NUMBERS[type(x)](x)
 
 
 def _symbols(value) -> list:
-    """Returns the symbols in a value: in a list, or in the sizes, strides and offset of a tensor."""
+    """Returns the symbolic numbers in a value: in a list, or in the sizes, strides and offset of a tensor."""
     if isinstance(value, torch.Tensor) and value.layout == torch.strided:
         value = (*value.shape, *value.stride(), value.storage_offset())
     found = value if isinstance(value, (tuple, list)) else (value,)
@@ -63,8 +63,8 @@ def specialize(graph_module) -> None:
 
 
 def fix(graph, known) -> None:
-    """Replaces symbols in a graph by their numbers, in place. `known`: the operators that may become programs. A
-    float symbol is replaced only where one of these reads it."""
+    """Replaces the symbolic numbers in a graph by their values, in place. `known`: the operators that may become
+    programs. A symbolic float is replaced only where one of these operators reads it."""
     for node in graph.nodes:
         value = node.meta.get("val")
         if type(value) in _NUMBERS:

@@ -28,7 +28,7 @@ def rewrite(graph) -> None:
 
 
 def revert(graph) -> None:
-    """Undoes the rewrites that are still in the graph."""
+    """Undoes the rewrites of `rewrite` that are still in the graph, because no part has included them."""
     for n in list(graph.nodes):
         # the getitem of a part's result has the meta of the original node
         if MARK in n.meta and n.target in UNDONE:
@@ -99,7 +99,7 @@ def _as_mean(graph, n) -> None:
 
 
 def _as_pool(graph, n) -> None:
-    """Undoes _as_mean."""
+    """Undoes _as_mean: turns a mean of windows into an average pool."""
     windows, size = n.args[0], list(n.meta["val"].shape[2:])
     with graph.inserting_before(n):
         made = graph.call_function(POOL, (windows.args[0], size))

@@ -54,9 +54,9 @@ class Planned:
 class Taking:
     """Decides on the parts of one graph, and replaces those that are taken by programs."""
     def __init__(self, graph_module, constants, report, options, device, cheaper, saved=torch_costs.Cost(), captured=False):
-        """`constants`: names of read-only placeholders. `cheaper`: take only parts that cost less than torch's
-        kernels. `saved`: the cost that previous passes have saved. `captured`: calls are replayed from a CUDA
-        graph, so that the host's cost does not depend on the operators."""
+        """Prepares the decision on the parts of a graph. `constants`: names of read-only placeholders. `cheaper`:
+        take only parts that cost less than torch's kernels. `saved`: the cost that previous passes have saved.
+        `captured`: calls are replayed from a CUDA graph, so that the host's cost does not depend on the operators."""
         self.device, self.captured = device, captured
         self.module, self.constants, self.report, self.options, self.cheaper = graph_module, constants, report, options, cheaper
         self.progress = _Progress(report.operators)
@@ -67,8 +67,8 @@ class Taking:
         self.made, self.measured = {}, {}
 
     def take(self, parts) -> None:
-        """Decides on parts, and on what is left of refused parts without their matmuls and attention, which may
-        cost less than torch's kernels."""
+        """Decides which parts become programs. Of parts that cost more than torch's kernels, the rest without
+        matmuls and attention is tried as well, because it may cost less."""
         whole = torch_costs.of_torch(self.module.graph.nodes)
         lost = self._round(parts)
         light = {n for n in lost if not torch_costs.heavy(n)}
@@ -78,8 +78,8 @@ class Taking:
         self.progress.clear()
 
     def _whole(self, torchs) -> None:
-        """Sets report.kept: false if the savings of all parts do not outweigh the overhead of a compiled graph on
-        the host."""
+        """Sets report.kept to false, and drops the programs, if the savings of all parts do not outweigh the
+        overhead of a compiled graph on the host."""
         gains = self.saved.host + self.saved.gpu >= torch_costs.AROUND or self.saved.gpu >= 0.05 * torchs.gpu
         gains = self.saved.gpu > 0 if self.captured else gains
         self.report.kept = gains or (bool(self.report.parts) and not self.cheaper)
@@ -224,7 +224,7 @@ class Taking:
         return self.measured[p.part]
 
     def _accept(self, p) -> None:
-        """Replaces the part by its program in the graph."""
+        """Replaces the part by its program in the graph, and counts its operators in the report."""
         for copy in p.changes.values():
             self.module.graph.erase_node(copy)
         torch_around.call(self.module, p.node, p.part)
@@ -267,13 +267,14 @@ def _changes(part) -> dict:
 
 
 class _Progress:
-    """A progress line on stderr, if that is a terminal; shown after two seconds."""
+    """Shows the progress of compiling as a line on stderr, if that is a terminal, after two seconds."""
 
     def __init__(self, operators):
         self.start, self.parts, self.operators, self.shown = time.monotonic(), 0, operators, False
 
     def show(self, part, done, inside=""):
-        """Shows the progress; `inside`: within the part, in words."""
+        """Writes the progress line: part `part`, `done` operators in all, and the progress `inside` the part in
+        words."""
         seconds = time.monotonic() - self.start
         if seconds < 2 or not sys.stderr.isatty():
             return

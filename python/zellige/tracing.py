@@ -25,7 +25,7 @@ class Trace:
         self._taken = set()
 
     def fresh(self, name: str) -> str:
-        """Returns `name`, or a similar name that no tensor of the trace has, and reserves it."""
+        """Returns `name`, or a similar name that no tensor of the trace has yet. The name is then taken."""
         name = re.sub(r"[^!#-\[\]-~]", "_", name)[:180] or "t"
         candidate, number = name, 1
         while candidate in self._taken:

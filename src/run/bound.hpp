@@ -1,5 +1,6 @@
 // Prepares a program for launches on the GPU: looks up its kernels once per cubin, and binds it to device
 // addresses, encoding its tensor maps, once per set of addresses.
+//
 //   const LoadedProgram program(manifest, cubin);
 //   const BoundProgram bound(program, [&](std::size_t tensor) { return address[tensor]; });
 //   bound.launch(stream, Overlap::kernels);     // nothing but launches: it may be captured

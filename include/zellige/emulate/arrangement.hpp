@@ -10,7 +10,8 @@
 
 namespace zellige::emulate {
 
-/// A layout, reduced to what compatible layouts have in common: its swizzle and the set of its strides.
+/// The layout of a shared memory tile, reduced to what decides whether two layouts are compatible: the
+/// swizzle and the set of strides.
 struct Arrangement {
   static constexpr int capacity = 12;
   // swizzle of byte offsets, as in Swizzle<bits, base, shift>; bits 0: no swizzle
@@ -21,8 +22,8 @@ struct Arrangement {
   long bytes = 0;     // from the first byte of the first element to the last byte of the last element
   bool known = true;  // false: the layout cannot be described, and the tile is not checked
 
-  /// Inserts a positive stride, in bytes, if it is not present. Sets `known` to false if there is no space
-  /// for it.
+  /// Adds a stride (positive, in bytes) to `strides` unless it is present. Sets `known` to false if `strides`
+  /// is full.
   constexpr void add(long stride) {
     int i = 0;
     while (i < count && strides[i] < stride) ++i;
@@ -40,7 +41,8 @@ struct Arrangement {
     }
     return true;
   }
-  /// Returns true if one of the two layouts may be a view of the other.
+  /// Returns true if a tile that was written through one of the two layouts may be read through the other:
+  /// one may be a view of the other.
   constexpr bool agrees(const Arrangement& other) const {
     return bits == other.bits && (!bits || (base == other.base && shift == other.shift)) &&
            (within(other) || other.within(*this));
@@ -48,8 +50,8 @@ struct Arrangement {
 };
 
 namespace detail {
-/// Adds the strides and the extent of a shape, mode by mode; `element` is the size of an element in bytes. A
-/// mode with a negative stride sets a.known to false.
+/// Adds the strides of a layout's modes, and the bytes that they span, to the description `a`; `element` is
+/// the size of an element in bytes. A negative stride sets a.known to false.
 template <int I = 0, class S, class D>
 constexpr void add_modes(Arrangement& a, long element, S const& shape, D const& stride) {
   if constexpr (is_tuple_v<S>) {
@@ -65,8 +67,8 @@ constexpr void add_modes(Arrangement& a, long element, S const& shape, D const& 
     if (d < 0) a.known = false;
   }
 }
-/// Sets the swizzle, converted from elements of 2^element_bits bytes to bytes. Call it after add_modes, which
-/// sets a.bytes.
+/// Sets the swizzle of the description `a`. It is converted from a swizzle of elements, of 2^element_bits
+/// bits each, to one of byte offsets. Needs a.bytes, which add_modes sets.
 template <int B, int M, int S>
 constexpr void add_swizzle(Arrangement& a, int element_bits, Swizzle<B, M, S>) {
   // If no offset reaches the source bits, the swizzle is the identity.
@@ -76,8 +78,8 @@ constexpr void add_swizzle(Arrangement& a, int element_bits, Swizzle<B, M, S>) {
 }
 }  // namespace detail
 
-/// Returns the description of a layout of elements of `element` bytes, a power of two. Its `known` is false
-/// if the layout has no strides.
+/// Returns the description of `layout`, whose elements have `element` bytes, a power of two. `known` is false
+/// in the result if the layout has no strides.
 template <class L>
 constexpr Arrangement arrangement(L const& layout, int element) {
   Arrangement a;

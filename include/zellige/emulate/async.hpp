@@ -27,8 +27,8 @@ struct WgmmaCall {
   int sign;         // 1, or -1 to subtract the product
 };
 
-/// Table of the engine's functions for asynchronous operations; the inline functions below call it, with the
-/// running thread as the first argument.
+/// Table of the emulator engine's functions for asynchronous operations, which kernels call through the
+/// inline functions of this header. The first argument is the running thread.
 struct AsyncEngine {
   void (*fence_proxy)(Thread&, bool init);
   unsigned (*smem_address)(Thread&, Place);
@@ -102,16 +102,17 @@ ZELLIGE_INLINE void cluster_wait() { ZELLIGE_ASYNC(cluster_wait); }
 
 ZELLIGE_INLINE void mbarrier_init(Place b, unsigned count) { ZELLIGE_ASYNC(mbarrier_init, b, count); }
 ZELLIGE_INLINE void mbarrier_inval(Place b) { ZELLIGE_ASYNC(mbarrier_inval, b); }
-/// Arrives `count` times at the barrier of block `rank` (or own_block) and announces `bytes` more bytes
-/// (expect_tx).
+/// Arrives `count` times at the mbarrier `b` of block `rank` of the cluster (or own_block), and announces
+/// `bytes` more bytes (PTX expect_tx).
 ZELLIGE_INLINE void mbarrier_arrive(Place b, unsigned rank, unsigned count, unsigned bytes) {
   ZELLIGE_ASYNC(mbarrier_arrive, b, rank, count, bytes);
 }
-/// Counts `bytes` bytes as arrived at the barrier, as a completed copy does.
+/// Counts `bytes` bytes as arrived at the mbarrier (PTX mbarrier.complete_tx), as a completed copy does.
 ZELLIGE_INLINE void mbarrier_complete_tx(Place b, unsigned bytes) {
   ZELLIGE_ASYNC(mbarrier_complete_tx, b, bytes);
 }
-/// Returns true if the phase of that parity has ended; other threads may run before it returns false.
+/// Returns true if the mbarrier's phase of that parity has ended; other threads may run before it returns
+/// false.
 ZELLIGE_INLINE bool mbarrier_test_wait(Place b, unsigned parity) {
   ZELLIGE_ASYNC(mbarrier_test_wait, b, parity);
 }
@@ -123,14 +124,14 @@ ZELLIGE_INLINE void cp_async_mbarrier_arrive(Place b) { ZELLIGE_ASYNC(cp_async_m
 ZELLIGE_INLINE void check_tma_descriptor(const void* map) {
   ZELLIGE_ASYNC(check_map, static_cast<const TmaMap*>(map), 0, nullptr);
 }
-/// Starts a TMA load of the box at the coordinates `at`. `offsets`: for im2col maps, else null. `mask`: 0 for
-/// this block, or `multicast` with a set of ranks.
+/// Starts a TMA load of the box at the coordinates `at` into the tile `to`, to complete on the mbarrier.
+/// `offsets`: for im2col maps, else null. `mask`: 0 for this block, or `multicast` with a set of ranks.
 ZELLIGE_INLINE void tma_load(const void* map, Place to, Place barrier, unsigned rank, const int* at,
                              const std::uint16_t* offsets, unsigned mask) {
   ZELLIGE_ASYNC(tma_load, static_cast<const TmaMap*>(map), to, barrier, rank, at, offsets, mask);
 }
-/// Starts a TMA store (Reduction::none) or reduction of the box at the coordinates `at`. `im2col` must agree
-/// with the map.
+/// Starts a TMA store (Reduction::none) or reduction from the tile `from` to the box at the coordinates `at`.
+/// `im2col` must agree with the map.
 ZELLIGE_INLINE void tma_store(const void* map, Place from, unsigned rank, const int* at, Reduction reduction,
                               bool im2col) {
   ZELLIGE_ASYNC(tma_store, static_cast<const TmaMap*>(map), from, rank, at, reduction, im2col);
@@ -147,17 +148,17 @@ ZELLIGE_INLINE void bulk_store(Place to, Place from, unsigned bytes, Reduction r
 ZELLIGE_INLINE void bulk_copy_cluster(Place to, unsigned rank, Place from, unsigned bytes, Place barrier) {
   ZELLIGE_ASYNC(bulk_copy_cluster, to, rank, from, bytes, barrier);
 }
-/// Writes `value` to the same offset in block `rank`, asynchronously; its 4 bytes complete on that block's
-/// barrier.
+/// Writes `value` asynchronously to the place of `to` in block `rank` of the cluster; its 4 bytes complete on
+/// the mbarrier at the place of `barrier` in that block.
 ZELLIGE_INLINE void store_async(Place to, unsigned rank, std::uint32_t value, Place barrier) {
   ZELLIGE_ASYNC(store_async, to, rank, value, barrier);
 }
 ZELLIGE_INLINE void bulk_commit() { ZELLIGE_ASYNC(bulk_commit); }
-/// Waits until at most `pending` of the thread's newest bulk groups are not complete. `read`: not complete
-/// means that shared memory is still being read (cp.async.bulk.wait_group.read).
+/// Waits until all but the newest `pending` bulk groups of the thread are complete; with `read`, until these
+/// have read shared memory (PTX cp.async.bulk.wait_group.read).
 ZELLIGE_INLINE void bulk_wait(unsigned pending, bool read) { ZELLIGE_ASYNC(bulk_wait, pending, read); }
-/// Reports a finding unless `p` and `bytes` are multiples of `alignment` in global memory; the prefetch has
-/// no other effect.
+/// A prefetch to L2: only checks that `p` and `bytes` are multiples of `alignment` in global memory, and
+/// reports a finding if not.
 ZELLIGE_INLINE void prefetch(Place p, unsigned bytes, unsigned alignment) {
   ZELLIGE_ASYNC(prefetch, p, bytes, alignment);
 }

@@ -66,12 +66,12 @@ ZELLIGE_INLINE void cp_async(Place dst, Place src, unsigned bytes, unsigned vali
   Thread& t = self();
   t.engine->cp_async(t, dst, src, bytes, valid_bytes);
 }
-/// Closes this thread's group of cp.async copies.
+/// Commits this thread's cp.async copies since the last commit as a group.
 ZELLIGE_INLINE void cp_async_commit() {
   Thread& t = self();
   t.engine->cp_async_commit(t);
 }
-/// Waits until at most the `pending` newest committed groups are in flight.
+/// Waits until all but the newest `pending` committed groups of this thread's cp.async copies are complete.
 ZELLIGE_INLINE void cp_async_wait(unsigned pending) {
   Thread& t = self();
   t.engine->cp_async_wait(t, pending);
@@ -90,12 +90,14 @@ ZELLIGE_INLINE unsigned atomic_increment(Place counter, unsigned last) {
   return t.engine->atomic_increment(t, counter, last);
 }
 
-/// Waits at barrier `id` (0 to 15) until `threads` threads have arrived; 0: all threads of the block.
+/// Waits at barrier `id` (0 to 15) until `threads` threads have arrived (PTX bar.sync); 0: all threads of the
+/// block.
 ZELLIGE_INLINE void bar_sync(unsigned id, unsigned threads) {
   Thread& t = self();
   t.engine->bar_sync(t, id, threads);
 }
-/// Arrives at barrier `id` without waiting; `threads` as for bar_sync.
+/// Arrives at barrier `id` (0 to 15) without waiting (PTX bar.arrive). `threads`: the number of threads that
+/// the barrier expects; 0: all threads of the block.
 ZELLIGE_INLINE void bar_arrive(unsigned id, unsigned threads) {
   Thread& t = self();
   t.engine->bar_arrive(t, id, threads);
@@ -110,8 +112,8 @@ struct Invoke {
   }
 };
 
-// Converts an argument of the launch to a kernel parameter of type P: a tensor to a checked pointer,
-// everything else by copying its bytes. `bytes` is the parameter's size, 0 for a pointer.
+// Converts an argument of the launch to a kernel parameter of type P: a tensor becomes a checked pointer,
+// everything else is copied byte by byte. The member `bytes` is the parameter's size, 0 for a pointer.
 template <class P>
 struct parameter {
   static constexpr std::size_t bytes = sizeof(P);

@@ -5,7 +5,7 @@
 #define __global__
 #define __device__
 #define __host__
-// a host thread runs a block at a time, and the block's fibers share its variables
+// A host thread runs a block at a time, and the fibers of the block share its thread_local variables.
 #define __shared__ thread_local
 #define __constant__
 #define __grid_constant__

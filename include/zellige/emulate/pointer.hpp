@@ -51,8 +51,8 @@ ZELLIGE_INLINE void look_for_poison(Thread& t, const T& value) {
   if (found) t.engine->poisoned(t);
 }
 
-/// Result of `*p` and `p[i]`: converting it to a value reads memory, assigning to it writes. The engine
-/// checks each read and write.
+/// Result of `*p` and `p[i]` of a checked pointer: converting it to a value reads memory, assigning to it
+/// writes. The emulator's engine checks each read and write.
 template <class T>
 struct reference {
   using value_type = typename unqualified<T>::type;
@@ -97,7 +97,7 @@ struct reference {
   }
 };
 
-/// A pointer to T in the tensor `region`; null region: a null pointer.
+/// A checked pointer to T in the tensor `region`; a null region means a null pointer.
 template <class T>
 struct pointer {
   using element_type = T;
@@ -127,7 +127,8 @@ struct pointer {
   friend constexpr auto operator<(pointer a, pointer b) { return a.p < b.p; }
 };
 
-// A separate specialisation, because otherwise both const T and T would convert to pointer<const T>.
+// A checked pointer to read-only memory. It is a specialisation of its own, because otherwise both const T
+// and T would convert to pointer<const T>.
 template <class T>
 struct pointer<const T> {
   using element_type = const T;
@@ -156,8 +157,8 @@ struct pointer<const T> {
   friend constexpr auto operator<(pointer a, pointer b) { return a.p < b.p; }
 };
 
-/// Returns the pointer as one to elements of type U, which may be wider; the alignment is checked at the
-/// access.
+/// Returns the same address as a pointer to elements of type U, which may be wider; the alignment is checked
+/// at the access.
 template <class U, class T>
 ZELLIGE_INLINE constexpr pointer<U> recast(pointer<T> from) {
   return from.template recast<U>();
@@ -181,8 +182,8 @@ ZELLIGE_INLINE pointer<T> known(T* p) {
   return {p, t.engine->region_of(t, p)};
 }
 
-/// Checks a read (or write) of 1, 2, 4, 8 or 16 bytes by this thread, and returns the address to use: `p`
-/// itself, or after a finding an array of NaNs to read (or a scratch buffer to write).
+/// Check a read (or write) of 1, 2, 4, 8 or 16 bytes by this thread, and return the address to use. It is `p`
+/// itself; after a finding it is an array of NaNs to read, or a scratch buffer to write.
 ZELLIGE_INLINE const void* read_address(Place p, unsigned bytes) {
   Thread& t = self();
   return t.engine->read(t, p, bytes);
@@ -192,8 +193,7 @@ ZELLIGE_INLINE void* write_address(Place p, unsigned bytes) {
   return t.engine->write(t, p, bytes);
 }
 
-/// Reads or writes a value of type R at `p` as one access of sizeof(R) bytes, whatever the pointer's own
-/// type.
+/// Read or write a value of type R at `p` as one access of sizeof(R) bytes, whatever the pointer's own type.
 template <class R>
 ZELLIGE_INLINE R read(Place p) {
   R value;
@@ -207,8 +207,8 @@ ZELLIGE_INLINE void write(pointer<T> p, const R& value) {
   __builtin_memcpy(write_address(p, sizeof(R)), (const void*)&value, sizeof(R));
 }
 
-/// read_address and write_address for lane `lane` of this warp; for the compute function of a collective
-/// (meet).
+/// Check a read (or write) of lane `lane` of this warp, as read_address and write_address do for the running
+/// thread. For the compute function of a warp collective (meet).
 ZELLIGE_INLINE const void* read_as(unsigned lane, Place p, unsigned bytes) {
   Thread& t = self();
   return t.engine->read_as(t, lane, p, bytes);

@@ -2,7 +2,6 @@
 // hold a pattern (-ftrivial-auto-var-init=pattern). Fragments, vectors and register tensors replace the
 // pattern by NaNs that encode the declaration and the index of the value. Results computed from them stay
 // NaN, and a thread that stores, rounds, multiplies by or accumulates on such a NaN is reported.
-// NaN, and a thread that stores, rounds or multiplies one is reported.
 //
 //   Fragment<1, 16, 64> acc4;                       // no acc4.clear()
 //   multiply<half_t, 64, true, false>(acc4, a, b, warp, lane);
@@ -30,8 +29,8 @@ constexpr bool is_unwritten(std::uint32_t word) {
 }
 constexpr bool is_unwritten_half(std::uint32_t half) { return (half & 0x7ffc) == unwritten_half; }
 
-/// Width in bytes at which values of a type are checked: 4 or 2 for floats of that size, 0 for unchecked
-/// types.
+/// Size in bytes of the floats that a type consists of, if the emulator checks it for unwritten values: 4 or
+/// 2; 0 for types that are not checked.
 template <class T>
 inline constexpr int number_bytes = [] {
   if constexpr (__is_same(T, float))
@@ -111,16 +110,16 @@ struct Registers {
 /// How an unwritten value is used; it selects the words of the engine's message.
 enum class Use : unsigned char { stores, rounds, multiplies, accumulates };
 
-/// Reports the use of the unwritten `word`. `value`: index of the value, used if the word itself does not
-/// encode one.
+/// Reports the use of an unwritten register with the content `word`. `value`: index of the value, used if the
+/// word itself does not encode one.
 inline __attribute__((always_inline)) void report_unwritten(Use use, std::uint32_t word, unsigned value) {
   Thread& t = self();
   const bool named = (word & unwritten_mask) == unwritten_word && (word >> 8 & 0x3ff) != 0;
   t.engine->unwritten(t, use, named ? declarations[word >> 8 & 0x3ff] : 0, named ? word & 0xff : value);
 }
 
-/// Reports a use of an unwritten value among `bytes` bytes of registers; Bytes is the size of a number, 4 or
-/// 2.
+/// Reports a finding if one of the numbers in `bytes` bytes of registers is unwritten; Bytes is the size of a
+/// number, 4 or 2.
 template <int Bytes>
 inline __attribute__((always_inline)) void look_for_unwritten(const void* registers, unsigned bytes,
                                                               Use use) {
@@ -141,9 +140,9 @@ inline __attribute__((always_inline)) void look_for_unwritten(const void* regist
   }
 }
 
-/// leave_unwritten for registers that hold two 16-bit numbers each. Returns the number of the declaration,
-/// because the registers have no space for it; pass it to look_for_unwritten_pair. Returns 0 if the registers
-/// have been written.
+/// Marks registers that hold two 16-bit numbers each as unwritten, if they hold the compiler's pattern.
+/// Returns the number of the declaration for look_for_unwritten_pair, because the registers have no space for
+/// it; 0 if they have been written.
 inline __attribute__((always_inline)) unsigned leave_unwritten_pairs(std::uint32_t* registers, int count) {
   std::uint32_t word = registers[0];
   asm volatile("" : "+r"(word));
@@ -151,15 +150,16 @@ inline __attribute__((always_inline)) unsigned leave_unwritten_pairs(std::uint32
   for (int i = 0; i < count; ++i) registers[i] = unwritten_half * 0x10001u;
   return declared_here();
 }
-/// Reports a multiplication by a pair of unwritten 16-bit numbers. `declared`: as leave_unwritten_pairs
-/// returned it.
+/// Reports a finding if `pair`, an operand of a multiplication, is a pair of unwritten 16-bit numbers.
+/// `declared`: number of the declaration, which leave_unwritten_pairs returned.
 inline __attribute__((always_inline)) void look_for_unwritten_pair(std::uint32_t pair, unsigned declared,
                                                                    unsigned value) {
   if (pair == unwritten_half * 0x10001u) [[unlikely]]
     report_unwritten(Use::multiplies, unwritten_word | declared << 8 | (value < 255 ? value : 255), value);
 }
 
-/// Reports a use of an unwritten number, or of one in an array member `values`; other types are not checked.
+/// Reports a finding if `value` is an unwritten number, or has one in its array member `values`; other types
+/// are not checked.
 template <class T>
 inline __attribute__((always_inline)) void look_for_unwritten(const T& value, Use use) {
   if constexpr (number_bytes<T> != 0) {

@@ -14,7 +14,7 @@ struct BodyOperands;  // zellige/atom/body.hpp
 
 namespace zellige::emulate {
 
-/// CUDA's dim3.
+/// CUDA's dim3, for the host compiler.
 struct dim3 {
   unsigned x = 1, y = 1, z = 1;
 };
@@ -101,23 +101,23 @@ inline constexpr std::uint16_t poison_half = 0x7ead, poison_bfloat = 0x7fea;
 // stack to stack, because equal offsets would all map to the same few cache sets.
 inline constexpr std::uintptr_t stack_bytes = 128 * 1024;
 
-/// Returns the thread on whose stack `address` is.
+/// Returns the emulated thread on whose stack `address` is.
 inline __attribute__((always_inline)) Thread& thread_of_stack(std::uintptr_t address) {
   std::uintptr_t slot = address & ~(stack_bytes - 1);
   std::uintptr_t colour = (slot / stack_bytes) & 31;
   return *reinterpret_cast<Thread*>(slot + stack_bytes - 1024 - colour * 576);
 }
 
-/// Returns the thread that runs this code.
+/// Returns the emulated thread that runs this code.
 inline __attribute__((always_inline)) Thread& self() {
   return thread_of_stack(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
 }
 
-/// Lane of the running thread in its warp, and index of the warp in its block.
+/// Return the lane of the running thread in its warp, and the index of the warp in its block.
 inline __attribute__((always_inline)) unsigned lane() { return self().index % 32; }
 inline __attribute__((always_inline)) unsigned warp() { return self().index / 32; }
 
-/// Adds `n` to a counter of the running launch.
+/// Adds `n` to a counter of the running launch, such as Counter::mma.
 inline __attribute__((always_inline)) void count(Counter c, std::uint64_t n = 1) {
   (*self().counters)[c] += n;
 }
@@ -129,14 +129,14 @@ inline __attribute__((always_inline)) void fail_at(const char* tensor, const cha
   t.engine->fail(t, tensor, message);
 }
 
-/// An argument of a launch: a tensor, or the bytes of any other parameter.
+/// An argument of a kernel launch: a tensor (`region`), or `size` bytes of any other parameter.
 struct Argument {
   const Region* region = nullptr;
   const void* bytes = nullptr;
   std::size_t size = 0;
 };
 
-/// A launch, as the engine passes it to the entry function of a kernel's library.
+/// A kernel launch, as the emulator's engine passes it to the entry function of a kernel's library.
 struct Launch {
   const Argument* arguments = nullptr;
   unsigned argument_count = 0;

@@ -28,7 +28,7 @@ constexpr unsigned element_bytes(Element e) {
   return bytes[unsigned(e)];
 }
 
-/// Operation of a TMA or bulk store: none is an ordinary store.
+/// Operation of a TMA or bulk store on global memory; none: an ordinary store.
 enum class Reduction : std::uint8_t { none, add, min, max };
 
 /// A tensor map: the tensor's extents and strides, and the box that a copy moves. Dimension 0 is the

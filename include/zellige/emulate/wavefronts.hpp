@@ -15,13 +15,15 @@
 
 namespace zellige::emulate {
 
-/// Returns the number of lanes that one phase serves, for accesses of `bytes` bytes per lane.
+/// Returns the number of lanes whose accesses to shared memory, of `bytes` bytes each, are served in one
+/// phase.
 constexpr int lanes_per_phase(int bytes) { return bytes <= 4 ? 32 : 128 / bytes; }
 
 namespace detail {
 
-// Returns the number of passes of one phase with bank conflicts: the largest number of distinct units in one
-// column. A unit is `unit` bytes, aligned; a column is the banks that a unit covers.
+// Returns the number of passes that a phase with bank conflicts takes: the largest number of distinct units
+// in one column, for the active lanes in [first, last). A unit is `unit` aligned bytes; a column is the banks
+// that a unit covers.
 constexpr unsigned conflicting_phase(const std::uint32_t* byte_addresses, const bool* active, int first,
                                      int last, unsigned unit) {
   const unsigned columns = 128 / unit;
@@ -86,7 +88,8 @@ constexpr unsigned wavefronts(const std::uint32_t* byte_addresses, const bool* a
   return total;
 }
 
-/// Returns the fewest passes that an access by the same lanes could take: one per phase with an active lane.
+/// Returns the fewest passes that an access of `bytes` bytes per lane by the active lanes could take without
+/// bank conflicts: one per phase with an active lane.
 constexpr unsigned ideal_wavefronts(const bool* active, int lanes, int bytes) {
   const int phase = lanes_per_phase(bytes);
   unsigned total = 0;
