@@ -11,8 +11,8 @@ using Stream = AccessLog::Stream;
 
 namespace {
 
-// Returns the counter of the actual cost of accesses of this kind; the next counter is that of the ideal
-// cost.
+// Returns the counter of wavefronts or sectors that accesses of this kind take; the next counter is that of
+// the fewest possible.
 Counter cost(Stream stream) {
   switch (stream) {
     case Stream::global_load:

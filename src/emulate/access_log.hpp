@@ -10,10 +10,11 @@
 
 namespace zellige::emulate {
 
-/// The accesses of one warp that are not counted yet.
+/// Collects the accesses of one warp's lanes, and counts the wavefronts or sectors of each instruction that
+/// they form.
 class AccessLog {
  public:
-  /// Kind of an access; it selects the counters.
+  /// Kind of a memory access; it selects the counters that the access increments.
   enum class Stream : std::uint8_t {
     global_load,
     global_store,
@@ -46,7 +47,7 @@ class AccessLog {
   }
 
  private:
-  /// The accesses of one execution of an instruction, by lane.
+  /// The accesses of a warp's lanes in one execution of an instruction.
   struct Group {
     std::uint32_t lanes;
     std::uint8_t bytes[32];
@@ -64,7 +65,8 @@ class AccessLog {
   };
   static constexpr std::uint32_t none = 0xFFFFFFFF;
 
-  /// Returns the entry of this place, kind and width; inserts it if it is new.
+  /// Returns the entry of the hash table for a code address, kind of access and width; inserts it if it is
+  /// new.
   Place& find(std::uintptr_t site, Stream stream, unsigned width) {
     std::size_t slot =
         (site * 0x9E3779B97F4A7C15ull >> 32 ^ unsigned(stream) * 37 ^ width) & (table_.size() - 1);

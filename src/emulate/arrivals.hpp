@@ -11,8 +11,9 @@
 
 namespace zellige::emulate {
 
-/// A block's increment of a counter: what the incrementing thread had observed of its block's warps by then.
-/// Threads and warps are numbered within the block.
+/// An increment of an atomic counter by a block, with what the incrementing thread had observed of its
+/// block's warps by then. Threads and warps are numbered within the block; times are those of the vector
+/// clocks (clock.hpp).
 struct Arrival {
   std::uint32_t block = 0;
   std::uint16_t thread = 0;
@@ -21,14 +22,15 @@ struct Arrival {
   std::vector<std::uint32_t> times;
 };
 
-/// An increment by a thread, with the increments of the same counter that preceded it.
+/// An increment of an atomic counter by a thread, with the increments of the same counter that preceded it.
 struct Acquisition {
   std::uint32_t epoch = 0;   // the time of the thread's warp
   std::uint16_t thread = 0;  // within its cluster
   std::vector<Arrival> before;
 };
 
-/// The atomic counters of one buffer, by byte offset. Safe to use from several threads.
+/// Records the increments of the atomic counters in one buffer, by byte offset. Safe to use from several
+/// threads.
 class Arrivals {
  public:
   /// Calls `count`, which increments the counter at byte offset `at`, and records the increment, both under a
@@ -48,9 +50,10 @@ class Arrivals {
   std::map<std::size_t, std::vector<Arrival>> at_;
 };
 
-/// Returns true if an access by thread `thread` of block `block` at time `epoch` happened before the actor's
-/// current access, by an increment that the actor has observed. several_threads: other threads of the block
-/// made the same access; then only what the incrementing thread had observed counts.
+/// Returns true if an earlier access, by thread `thread` of block `block` at time `epoch`, happened before
+/// the actor's current access, because of an increment of an atomic counter that the actor has observed.
+/// several_threads: other threads of the block made the same access; then only what the incrementing thread
+/// had observed counts.
 inline bool arrived_before(const std::vector<Acquisition>& acquired, const Actor& a, std::uint32_t block,
                            std::uint16_t thread, std::uint32_t epoch, bool several_threads) {
   for (const Acquisition& q : acquired) {

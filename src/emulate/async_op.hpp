@@ -11,7 +11,8 @@ namespace zellige::emulate {
 
 class Block;
 
-/// An asynchronous operation, kept from its issue to the end of its cluster.
+/// An asynchronous operation on shared memory: a TMA or bulk copy, a store_async, or a wgmma. It is kept from
+/// its issue to the end of its cluster.
 struct AsyncOp {
   enum class Kind : std::uint8_t {
     tma_load,

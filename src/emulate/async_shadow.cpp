@@ -6,7 +6,8 @@ using What = Clash::What;
 
 namespace {
 
-// Returns the conflict with operation `op`, whose index is `number`.
+// Returns a Clash (conflict) with the asynchronous operation `op`, whose index in the cluster's list is
+// `number`.
 Clash against(What what, std::uint32_t number, const AsyncOp& op) {
   Clash c{what, op.thread, op.region, op.site};
   c.op = number;
@@ -29,9 +30,9 @@ Clash AsyncShadow::write(std::size_t at, const Actor& a, const std::vector<Async
   return {};
 }
 
-// A recorded reader is replaced if the actor has observed its completion, because a thread that observes the
-// completion of `op` then knows of both. With more concurrent readers than slots, the first slot is
-// overwritten.
+// Records `op` as a reader. It replaces a recorded reader whose completion the actor has observed, because a
+// thread that observes the completion of `op` then knows of both. With more concurrent readers than slots,
+// the first slot is overwritten.
 Clash AsyncShadow::read_by(std::uint32_t op, std::size_t at, const Actor& a,
                            const std::vector<AsyncOp>& ops) {
   Cell& cell = cells_[at / 16];

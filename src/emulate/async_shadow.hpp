@@ -8,8 +8,8 @@
 
 namespace zellige::emulate {
 
-/// Shadow memory of a block, for asynchronous operations. `at` is a byte offset in the block's shared memory;
-/// operations are indices into the cluster's list, from 1.
+/// Shadow memory of one block's shared memory: which asynchronous operations have accessed it. `at` is a byte
+/// offset; operations are indices into the cluster's list, from 1.
 class AsyncShadow {
  public:
   void reset() { cells_.clear(); }
@@ -19,15 +19,15 @@ class AsyncShadow {
     if (cells_.empty()) cells_.resize((bytes + 15) / 16);
   }
 
-  /// Checks an ordinary access of up to 16 bytes within one aligned 16-byte cell. Returns the conflict with
-  /// an operation whose completion the actor has not observed, if any.
+  /// Check a thread's own access of up to 16 bytes within an aligned 16-byte cell. Return the conflict with
+  /// an asynchronous operation whose completion the actor (the accessing thread) has not observed, if any.
   Clash read(std::size_t at, const Actor&, const std::vector<AsyncOp>&) const;
   Clash write(std::size_t at, const Actor&, const std::vector<AsyncOp>&) const;
-  /// Records and checks the access of operation `op` to 16 bytes; the actor issued the operation. Returns the
-  /// conflict with an earlier operation, if any.
+  /// Record and check the access of the asynchronous operation `op` to 16 bytes; the actor is the thread that
+  /// issued it. Return the conflict with an earlier operation, if any.
   Clash read_by(std::uint32_t op, std::size_t at, const Actor&, const std::vector<AsyncOp>&);
   Clash write_by(std::uint32_t op, std::size_t at, const Actor&, const std::vector<AsyncOp>&);
-  /// Returns the last operation that wrote at `at`; 0 if there is none.
+  /// Returns the index of the last asynchronous operation that wrote at byte offset `at`; 0 if there is none.
   std::uint32_t writer(std::size_t at) const { return cells_.empty() ? 0 : cells_[at / 16].writer; }
 
  private:

@@ -108,7 +108,7 @@ void Block::begin(std::uint64_t linear_index) {
   }
 }
 
-// Takes a random lane of a random ready warp.
+// Returns a random lane of a random ready warp, and marks it as running.
 Fiber* Block::next_at_random() {
   const auto any = [&](std::uint32_t bits) {
     random_ ^= random_ << 13, random_ ^= random_ >> 7, random_ ^= random_ << 17;
@@ -213,8 +213,8 @@ const Region* Block::region_of(Fiber& f, const void* p, Site site) {
   abandon(f);
 }
 
-// Returns the region of the same tensor that is accessed through the layout `a`, a copy of `from`. Returns
-// `from` itself if the block already has 63 layouts.
+// Returns the Region (a tensor's byte range) for accesses to the same tensor through the layout `a`: a copy
+// of `from`, made on the first call. Returns `from` itself if the block already has 63 layouts.
 const Region* Block::arranged(const Region& from, const Arrangement& a, const Parts* of) {
   std::size_t i = 1;
   while (i < arrangements_.size() && arrangements_[i] != &a) ++i;

@@ -25,7 +25,7 @@
 
 namespace zellige::emulate {
 
-/// State of a device buffer during a launch, to which Region::shadow of its tensors points.
+/// State of a device buffer during a launch, to which the `shadow` of its tensors (Region) points.
 struct GlobalState {
   GlobalShadow* races = nullptr;  // null: the launch does not write the buffer
   std::uint8_t* flags = nullptr;  // per byte, 1 if written; null: everything is initialized
@@ -38,7 +38,7 @@ struct LaunchState : Launch {
   void (*body)(const Launch&) = nullptr;
 };
 
-/// A warp of a running block.
+/// A warp of a running block: its lanes, what they have observed (clock.hpp), and the collective they are in.
 struct Warp {
   unsigned index = 0, local = 0;          // index within the cluster, within the block
   std::uint32_t lanes = 0;                // mask of the lanes that exist
@@ -82,7 +82,7 @@ struct Barrier {
   unsigned first_thread = 0;
 };
 
-/// The threads of a warpgroup that have reached the wgmma in progress.
+/// The threads of a warpgroup that have reached the wgmma in progress, with their operands.
 struct GroupConvergence {
   unsigned arrived = 0;
   Site site{};
@@ -103,19 +103,22 @@ const Engine& engine();
 
 class Cluster;
 
-/// A block of a cluster; reused for the cluster's next launch and, within a launch, for the next cluster.
-/// Functions with a Site report findings at that call. Functions with a Fiber may suspend it.
+/// A running block of a thread block cluster. The object is used for one block after another. Functions with
+/// a Site (a call from the kernel) report findings at that call; functions with a Fiber (an emulated thread)
+/// may suspend it.
 class Block {
  public:
   Block(Cluster&, unsigned rank);
-  /// Allocates stacks and shared memory for a launch, and forgets the tensors of the previous one.
+  /// Allocates stacks and shared memory for a kernel launch, and forgets the shared memory tensors of the
+  /// previous one.
   void prepare(const LaunchState&);
   /// Starts the block with linear index `linear`: its memory is uninitialized, every thread is ready.
   void begin(std::uint64_t linear);
-  /// Counts the cost of the remaining accesses, and reports unread parts of tiles and unfinished barriers.
+  /// Ends the block: counts the wavefronts and sectors of the remaining accesses, and reports unread parts of
+  /// tiles and unfinished barriers.
   void end();
 
-  // Functions of Engine (zellige/emulate/thread.hpp).
+  // Implement the functions of the same name in Engine (zellige/emulate/thread.hpp).
   const Region* shared(Fiber&, const char* name, unsigned offset, unsigned bytes, Site);
   const Region* region_of(Fiber&, const void*, Site);  // tensor of a raw pointer
   const Region* arranged(const Region&, const Arrangement&, const Parts*);
@@ -127,7 +130,8 @@ class Block {
                   Site);
   void land_copies(Fiber&, unsigned pending_groups);
 
-  // Functions of AsyncEngine (zellige/emulate/async.hpp).
+  // The following functions implement those of AsyncEngine (zellige/emulate/async.hpp).
+
   /// Returns the mbarrier at a place; null, after reporting it, if there is no valid one. `verb` says what
   /// the fiber does ("waits at").
   MBarrier* mbarrier(Fiber&, Place, const char* verb, Site);
@@ -137,17 +141,18 @@ class Block {
                      bool by_copy = false);
   void mbarrier_init(Fiber&, Place, unsigned count, Site);
   void mbarrier_arrive(Fiber&, MBarrier&, unsigned count, unsigned bytes, Site);
-  /// Counts `bytes` bytes as arrived, and ends the phase if nothing is missing; may wake waiting threads.
+  /// Counts `bytes` bytes as arrived at an mbarrier, and ends its phase if nothing is missing, which wakes
+  /// the waiting threads.
   void mbarrier_complete(MBarrier&, std::int64_t bytes);
-  /// Returns true if the phase of this parity has ended, at once or after other threads have run.
+  /// Returns true if the mbarrier's phase of this parity has ended, at once or after other threads have run.
   bool mbarrier_poll(Fiber&, MBarrier&, unsigned parity, Site);
   void mbarrier_wait(Fiber&, MBarrier&, unsigned parity, Site);
   void wgmma(Fiber&, const WgmmaCall&, Site);
-  /// Checks that a thread's accumulator registers `d` have not been accessed since the last wgmma without a
-  /// fence. `running`: an earlier wgmma still owns them.
+  /// Reports accumulator registers `d` of a thread that ordinary code has accessed since their last wgmma
+  /// without a wgmma_fence. `running`: an earlier wgmma still owns them.
   void check_accumulators(Fiber&, const Accumulators*, const WgmmaCall&, unsigned d_bytes, bool running,
                           Site);
-  /// Checks and records the four registers of an A operand that a wgmma of this group takes.
+  /// Checks and records the four registers of an A operand that a wgmma of this commit group reads.
   void take_operand(Fiber&, const std::uint32_t* registers, std::uint32_t group, Site);
   void wgmma_fence(Fiber&);
   /// Reports a finding if two lanes of a warp have executed an instruction for whole warps (wgmma_fence,
@@ -155,13 +160,12 @@ class Block {
   void check_together(const Fiber&, const Fiber& other);
   void wgmma_wait(Fiber&, unsigned pending, Site);
   void griddep_wait(Fiber&);
-  /// Records an access to bytes from..to of a tensor in global memory by a thread that has not observed a
-  /// griddep_wait; it is reported if the launch must wait.
+  /// Records that a thread accesses bytes from..to of a tensor in global memory before it has observed a
+  /// griddep_wait. The access is reported if the launch must wait for the previous kernel.
   void early(const Fiber&, const Region&, std::ptrdiff_t from, std::ptrdiff_t to, bool writes, Site);
   void set_registers(Fiber&, unsigned registers, bool more, Site);  // setmaxnreg; more: increase
-  // writes the bytes of the fiber's bulk stores, up to this group
+  // Writes the bytes of the thread's TMA and bulk stores to global memory, up to this bulk group.
   void finish_stores(Fiber&, std::uint32_t groups);
-  // Observations of threads (lanes.cpp).
   /// Returns what a thread has observed.
   const Clock& known(const Fiber& f) const {
     return f.its_warp->diverged >> f.lane & 1 ? f.its_warp->own[f.lane] : f.its_warp->clock;
@@ -171,17 +175,18 @@ class Block {
   void fence(Fiber&);   // fence.proxy.async: makes its observations visible to the asynchronous proxy
   void release(Warp&);  // starts a new epoch of the warp: what its lanes do from now on is not released
   void share(Warp&, std::uint32_t lanes);  // adds what these lanes have observed to the warp's clock
-  // sets the clock to what all threads of a warpgroup have observed
+  // Sets the vector clock to what all threads of a warpgroup have observed.
   void common(unsigned warpgroup, Clock&) const;
   void arrive_at_registers();  // sets the initial number of registers per thread
 
-  /// Checks an access by `f`, which may be of another block, to this block's shared memory. Returns false,
-  /// after reporting it, if this block has exited. by_copy: the access is a copy's, which is also checked by
-  /// its AsyncOp when the block ends.
+  /// Checks an access by thread `f`, which may be of another block of the cluster, to this block's shared
+  /// memory. Returns false, after reporting it, if this block has exited. by_copy: the access is made by an
+  /// asynchronous copy, which is checked again when the block ends.
   bool reach(Fiber& f, const char* verb, const char* kind, const std::string& what, Site,
              bool by_copy = false);
 
-  /// Returns a thread of this block as the source of an access at the code address `site`.
+  /// Returns the Actor for an access by a thread of this block at the code address `site`: the thread with
+  /// what it has observed.
   Actor actor(const Fiber& f, std::uintptr_t site) const {
     const Warp& w = *f.its_warp;
     const bool diverged = w.diverged >> f.lane & 1;
@@ -197,43 +202,43 @@ class Block {
             acquired.empty() ? nullptr : &acquired,
             fences};
   }
-  /// Returns the region of tensor `id` that contains byte offset `at` of the shared memory; null if there is
-  /// none.
+  /// Returns the Region (byte range) of the shared memory tensor with this id that contains byte offset `at`;
+  /// null if there is none.
   const Region* region(std::uint16_t id, std::size_t at) const {
     for (const auto& r : regions_)
       if (r->id == id && memory + at >= r->begin && memory + at < r->begin + r->bytes) return r.get();
     return nullptr;
   }
-  /// Returns any region of tensor `id`; null if there is none.
+  /// Returns any Region (byte range) of the shared memory tensor with this id; null if there is none.
   const Region* first_region(std::uint16_t id) const {
     for (const auto& r : regions_)
       if (r->id == id) return r.get();
     return nullptr;
   }
-  /// Returns the fiber whose stack contains this address; null if it is none of this block's.
+  /// Returns the emulated thread whose stack contains this address; null if it is none of this block's.
   Fiber* fiber_at(std::uintptr_t stack) const {
     const bool mine = stack >= stacks_.low(0) && stack < stacks_.high(threads_ - 1);
     return mine ? &stacks_.fiber(unsigned((stack - stacks_.low(0)) / stack_bytes)) : nullptr;
   }
   Fiber& thread(unsigned i) const { return stacks_.fiber(i); }
-  // returns the return addresses of a call and its callers
+  // Returns the return addresses of a call from the kernel and of its callers, innermost first.
   std::vector<std::uintptr_t> walk(const Fiber& running, Site) const;
   std::string spell(unsigned thread) const;      // "thread 37 (warp 1)"
   std::string spell_block(std::uint64_t) const;  // "block (3,0,0)"
-  /// Adds a finding unless an equal one exists. `text`: \1 stands for the line of the call, \2 for that of
-  /// `other_site`. only_between_lines: dropped if both sites turn out to be on the same line.
+  /// Adds a finding unless an equal one exists. In `text`, \1 stands for the source line of the call and \2
+  /// for that of `other_site`. only_between_lines: drop the finding if both turn out to be the same line.
   void report(const Fiber& running, Finding::Kind, const char* tensor, Site, std::string text,
               std::uintptr_t other_site = 0, bool only_between_lines = false);
   /// Reports the use of an unwritten register. `declared`: code address of its declaration, 0 if unknown.
   /// `value`: its index in the declared object.
   void unwritten(const Fiber&, Use, std::uintptr_t declared, unsigned value, Site);
-  /// Reports a read of a stage that is older than a stage that the thread has read before.
+  /// Reports that a thread reads a stage of a ring after it has read a later stage.
   void stale(const Fiber&, unsigned thread, const Region&, const PartsRead::Part&, Site);
-  /// Reports the conflict of an access to bytes from..to of a tensor with an earlier access.
+  /// Reports that a thread's access to bytes from..to of a tensor conflicts with an earlier access.
   void clash(const Fiber& running, unsigned thread, const Region&, std::ptrdiff_t from, std::ptrdiff_t to,
              const char* verb, Site, const Clash&);
   void clash_of_global(const Fiber& running, Place, unsigned bytes, bool writes, Site, const Clash&);
-  /// Ends the cluster at this fiber, after a finding that makes it impossible to continue.
+  /// Ends the cluster's run at this thread, after a finding that makes it impossible to continue.
   [[noreturn]] void abandon(Fiber&);
 
   Cluster& cluster;
@@ -259,9 +264,10 @@ class Block {
   unsigned warp_count() const { return warps_; }
   Warp& warp(unsigned w) { return warp_[w]; }
   bool any_ready() const { return ready_warps_ != 0; }
-  /// Takes the next fiber to run, null if none is ready.
+  /// Returns the next thread to run, and marks it as running; null if none is ready.
   Fiber* next();
-  /// Suspends the running fiber in `state` and runs another one; returns when it is made ready.
+  /// Suspends the running thread in `state` and runs another one. Returns when the thread has been made ready
+  /// and runs again.
   void suspend(Fiber&, Fiber::State, Site);
   void check_time(Fiber&, Site);  // ends the cluster if the launch's time is over
   void make_ready(Warp&, std::uint32_t lanes);
@@ -270,8 +276,8 @@ class Block {
   bool unstick();
   /// Reports a warp of which only some lanes wait in a collective. Returns false if there is none.
   bool report_convergence();
-  /// Appends what every thread waits for to the text of a deadlock finding; `ranges` counts the listed ranges
-  /// of threads.
+  /// Appends to a deadlock finding what each thread of the block waits for. `ranges`: number of ranges of
+  /// threads listed so far; first_site: set to the first call listed.
   void report_deadlock(RawFinding&, unsigned& ranges, std::uintptr_t& first_site) const;
 
  private:
@@ -287,13 +293,14 @@ class Block {
   /// memory.
   void leave(Fiber&);
   void check_parts();  // reports parts of a tile that are never read
-  /// Returns true if an actor that arrives at an mbarrier knows that its previous phase has ended.
+  /// Returns true if a thread (the actor) that arrives at an mbarrier knows that its previous phase has
+  /// ended.
   bool may_arrive(const MBarrier&, const Actor&) const;
-  /// Reports barriers and mbarriers in the middle of a round or phase.
+  /// Reports barriers and mbarriers that the block leaves in the middle of a round or phase.
   void check_barriers();
-  // returns what a thread waits for, as words of a sentence
+  // Returns what a thread waits for, as words of a sentence, and appends the call to the finding.
   std::string waiting_for(const Fiber&, RawFinding&) const;
-  // describes the earlier access of a conflict, as the end of a sentence
+  // Returns the earlier access of a conflict in words, as the end of a sentence.
   std::string against(const Clash&, unsigned thread) const;
 
   const LaunchState* launch_ = nullptr;
@@ -313,7 +320,8 @@ class Block {
   std::uint64_t random_ = 0;  // state of the random schedule; 0: threads run in order
 };
 
-// Prefers the warp that ran last, so that its lanes reach the next collective soon.
+// Returns the next thread to run. Prefers the warp that ran last, so that its lanes reach the next collective
+// soon.
 inline Fiber* Block::next() {
   if (!ready_warps_) return nullptr;
   if (random_) return next_at_random();

@@ -58,14 +58,15 @@ void Block::check_parts() {
   }
 }
 
-// Returns which announced bytes of an mbarrier's phase are missing, or which arrived unannounced.
+// Returns in words how many announced bytes of an mbarrier's phase have not arrived, or how many have arrived
+// unannounced.
 static std::string lacking_bytes(const MBarrier& b) {
   return b.bytes > 0 ? fmt::format("{} announced bytes have not come", b.bytes)
                      : fmt::format("{} bytes have come that were not announced", -b.bytes);
 }
 
-// Reports an arrival count or byte count of a phase or round that does not match the expected one, so that it
-// never ended. Bytes in flight are not reported here but by leave().
+// Reports mbarriers and named barriers that are left in the middle of a phase or round, because their
+// arrivals or bytes do not match what they expect. Bytes in flight are reported by leave().
 void Block::check_barriers() {
   if (cluster.live) return;  // the cluster was aborted
   const auto add = [&](Finding::Kind kind, const char* tensor, Site site, std::string text) {
@@ -141,7 +142,7 @@ const char* name_of(AsyncOp::Kind kind) {
 
 }  // namespace
 
-// Returns the layout in words: "Swizzle<3,4,3> of bytes at strides 2, 128".
+// Returns the layout of a shared memory tile in words: "Swizzle<3,4,3> of bytes at strides 2, 128".
 static std::string spell(const Arrangement& a) {
   std::string text = a.bits ? fmt::format("Swizzle<{},{},{}> of bytes at strides", a.bits, a.base, a.shift)
                             : "bytes at strides";
@@ -214,7 +215,8 @@ void Block::clash(const Fiber& f, unsigned thread, const Region& r, std::ptrdiff
   findings.add(std::move(raw));
 }
 
-// Names the block with the lower index first, so that the message does not depend on which block ran first.
+// Reports a race on global memory. Of two blocks, the one with the lower index is named first, so that the
+// message does not depend on which block ran first.
 void Block::clash_of_global(const Fiber& f, Place p, unsigned bytes, bool writes, Site site, const Clash& c) {
   const Region& r = *p.region;
   const auto from = p.p - r.begin;
@@ -369,7 +371,8 @@ bool Block::report_convergence() {
   return false;
 }
 
-// Lists the block's threads in order; consecutive threads that wait in the same place become one range.
+// Lists the block's threads with what they wait for; consecutive threads that wait in the same place become
+// one range.
 void Block::report_deadlock(RawFinding& raw, unsigned& ranges, std::uintptr_t& first_site) const {
   raw.text += fmt::format("{} {}:", ranges ? ";" : "", spell_block(linear));
   const unsigned before = ranges;

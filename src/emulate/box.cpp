@@ -7,11 +7,11 @@ namespace zellige::emulate {
 
 namespace {
 
-// Returns true if an index is inside a dimension whose last index is `last`.
+// Returns true if the index x is inside a tensor's dimension whose last index is `last`.
 bool inside(std::int64_t x, std::uint32_t last) { return x >= 0 && x <= std::int64_t(last); }
 
-// Adds a row of `count` elements from index `start` of the innermost dimension; `base` is the byte offset of
-// index 0.
+// Adds a row of `count` elements to a TMA box, from index `start` of the innermost dimension; `base` is the
+// byte offset of index 0 in the tensor.
 void add_line(const TmaMap& map, std::int64_t start, unsigned count, std::uint64_t base, Box& box) {
   const unsigned size = element_bytes(map.element);
   const std::int64_t first = std::max<std::int64_t>(start, 0),
@@ -22,7 +22,7 @@ void add_line(const TmaMap& map, std::int64_t start, unsigned count, std::uint64
   box.bytes += count * size;
 }
 
-// Returns an empty box with rows of `count` elements.
+// Returns an empty TMA box with rows of `count` elements.
 Box lines_of(const TmaMap& map, unsigned count) {
   Box box;
   box.line = count * element_bytes(map.element);
@@ -30,7 +30,7 @@ Box lines_of(const TmaMap& map, unsigned count) {
   return box;
 }
 
-// Returns the box of a tiled map.
+// Returns the box of a tiled TMA map at the coordinates `at`.
 Box tiled(const TmaMap& map, const int* at) {
   unsigned count[5] = {map.box[0], 1, 1, 1, 1};
   for (unsigned d = 1; d < map.rank; ++d)

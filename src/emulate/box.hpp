@@ -16,7 +16,7 @@ struct BoxRun {
   std::uint32_t to, bytes;
 };
 
-/// A box of a tensor, as a sequence of bytes: its rows in order, without gaps.
+/// The box that a TMA copy moves, as a sequence of bytes: its rows in order, without gaps.
 struct Box {
   std::uint32_t bytes = 0;  // size of the box
   // bytes per row of the innermost dimension, and from row to row in shared memory; with a swizzle, each row
@@ -24,9 +24,9 @@ struct Box {
   std::uint32_t line = 0, pitch = 0;
   std::vector<BoxRun> runs;
 
-  /// Returns the byte offset in the shared memory tile of byte `b` of the box, before the swizzle.
+  /// Returns the byte offset, in the shared memory tile and before the swizzle, of byte `b` of the box.
   std::uint32_t place(std::uint32_t b) const { return b / line * pitch + b % line; }
-  /// Returns the size in bytes of the tile in shared memory, from its first byte through the box's last.
+  /// Returns the size in bytes of the box's tile in shared memory, through the last byte of the box.
   std::uint32_t tile_bytes() const { return place(bytes - 1) + 1; }
 };
 

@@ -9,7 +9,8 @@
 
 namespace zellige::emulate {
 
-/// The memory of one tensor. Functions with a range throw Error if the range exceeds the tensor.
+/// The emulated device memory of one tensor, with a flag per byte for written bytes. Functions with a range
+/// throw Error if it exceeds the tensor.
 class Buffer {
  public:
   /// Allocates memory; every byte is uninitialized and 0xFF, which makes a NaN in f16, bf16 and f32. Throws
@@ -29,7 +30,7 @@ class Buffer {
   /// Makes written bytes uninitialized and 0xFF again, because another tensor has been written to the same
   /// memory. Throws Error after mark_initialised().
   void forget(std::size_t offset, std::size_t bytes);
-  // bytes that are not marked as initialized are padding between elements
+  // Declares that bytes which are not marked as initialized are padding between elements.
   void mark_padding() { padded_ = true; }
   bool padded() const { return padded_; }
   bool initialised(std::size_t offset, std::size_t bytes) const;

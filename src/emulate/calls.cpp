@@ -34,7 +34,7 @@ std::string deed(const Block& b, unsigned thread, const Place& p, unsigned bytes
                      from + bytes);
 }
 
-// Reports an access that `admit` rejects.
+// Reports an access that is out of bounds, misaligned, or a write to a read-only tensor.
 [[gnu::noinline, gnu::cold]] void refuse(Fiber& f, unsigned thread, Place p, unsigned bytes, bool writes,
                                          Site site, unsigned alignment) {
   Block& b = *f.home;
@@ -187,8 +187,8 @@ void* write(Thread& t, Place p, unsigned bytes) {
   return p.p;
 }
 
-// Checks an access that a lane makes in a collective instruction, at the source line of the collective.
-// Wavefronts are counted by the instruction. Returns the address to read.
+// Checks a read that a lane makes in a collective instruction, at the source line of the collective.
+// Wavefronts are counted by the instruction. Returns the address to read from.
 const void* read_for(Fiber& f, unsigned lane, Place p, unsigned bytes) {
   const Site site = f.its_warp->converging;
   Fiber& g = f.home->thread(f.its_warp->local * 32 + lane);
@@ -221,8 +221,8 @@ void* write_as(Thread& t, unsigned lane, Place p, unsigned bytes) {
   return write_for(fiber(t), lane, p, bytes);
 }
 
-// Checks the rows of `matrices` 8x8 matrices by `access`, each as 16 bytes of its lane, and counts
-// wavefronts.
+// Checks the rows of 1, 2 or 4 8x8 matrices by the function `access`, each as 16 bytes of its lane, sets
+// safe[i] to the address to use for row i, and counts wavefronts.
 template <class Row>
 void matrix_rows(Thread& t, const Place* rows, unsigned matrices, Row* safe,
                  Row (*access)(Fiber&, unsigned lane, Place, unsigned bytes), Counter passes, Counter ideal) {

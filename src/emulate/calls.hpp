@@ -12,7 +12,8 @@ const AsyncEngine& async_engine();
 
 namespace zellige::emulate::calls {
 
-/// Functions of Engine: the four in which a thread waits for other threads.
+/// The functions of the engine's table in which a thread waits for other threads; see the functions of the
+/// same name in zellige/emulate/device.hpp.
 void meet(Thread&, const void* in, void* out, Compute, void* compute, const char* what);
 void sync_warp(Thread&, unsigned mask);
 void bar_sync(Thread&, unsigned id, unsigned threads);

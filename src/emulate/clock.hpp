@@ -18,14 +18,15 @@ namespace zellige::emulate {
 inline constexpr unsigned max_warps = 64;    // warps of a cluster
 inline constexpr unsigned max_agents = 512;  // warps, mbarriers and asynchronous groups of a cluster
 
-/// A vector clock: per agent, the latest observed time.
+/// A vector clock: the latest observed time of each agent of a cluster, that is, of its warps, mbarriers and
+/// asynchronous groups.
 struct Clock {
   std::uint32_t time[max_agents];
   // Per warp, the time up to which its ordinary writes are known to have passed a fence to the asynchronous
   // proxy.
   std::uint32_t visible[max_warps];
 
-  /// Takes the component-wise maximum of the first `agents` components.
+  /// Adds the observations of `other`: takes the maximum of each of the first `agents` components.
   void join(const Clock& other, unsigned agents) {
     for (unsigned a = 0; a < agents; ++a) time[a] = std::max(time[a], other.time[a]);
     const unsigned warps = std::min(agents, max_warps);
@@ -58,8 +59,8 @@ struct ClusterWarps {
 
 struct Acquisition;  // arrivals.hpp
 
-/// Per thread of a cluster, the times (of its warp, ascending) at which it executed a fence to the
-/// asynchronous proxy.
+/// Per thread of a cluster, the ascending times, in its warp's component of the clocks, at which it executed
+/// a fence to the asynchronous proxy.
 using Fences = std::vector<std::vector<std::uint32_t>>;
 
 /// A thread that accesses memory, with what it has observed. Threads and warps are numbered within the
@@ -79,13 +80,14 @@ struct Actor {
   const std::vector<Acquisition>* acquired = nullptr;
   const Fences* fences = nullptr;
 
-  /// Returns the latest time of warp `w` that the actor has observed; of its own warp, the lanes' last
+  /// Returns the latest time of warp `w` that the actor has observed. Of its own warp this is the lanes' last
   /// synchronization.
   std::uint32_t observed(unsigned w) const {
     return w == warp ? std::min(clock->time[w], synced) : clock->time[w];
   }
-  /// Returns true if the actor knows that an ordinary write (which happened before) has passed a fence to the
-  /// asynchronous proxy: a fence of an observed thread, or the writer's own fence after the write.
+  /// Returns true if the actor knows that an ordinary write by the thread `writer` at time `write_epoch` has
+  /// passed a fence to the asynchronous proxy: a fence by a thread that the actor has observed, or the
+  /// writer's own fence after the write. The write must have happened before.
   bool fenced(std::uint32_t write_epoch, std::uint16_t writer) const {
     const unsigned w = writer / 32;
     if (write_epoch < clock->visible[w]) return true;
@@ -94,7 +96,8 @@ struct Actor {
     const auto next = std::upper_bound(its.begin(), its.end(), write_epoch);
     return next != its.end() && (writer == thread || *next <= clock->time[w]);
   }
-  /// Returns true if an access at this time by this thread happened before what the actor does.
+  /// Returns true if an access by thread `other_thread` at time `other_epoch` of its warp happened before
+  /// what the actor does.
   bool after(std::uint32_t other_epoch, std::uint16_t other_thread) const {
     return other_epoch < minimum || other_thread == thread || other_epoch < observed(other_thread / 32);
   }
@@ -102,9 +105,9 @@ struct Actor {
 
 inline constexpr std::uint32_t unnamed_block = 0xFFFFFFFF;  // stands for a block that is not known
 
-/// The conflict between an access and an earlier one; converts to false if there is none.
+/// The conflict between a memory access and an earlier one; converts to false if there is none.
 struct Clash {
-  /// Kind of the conflict.
+  /// Kind of the conflict between a memory access and an earlier one.
   enum class What : std::uint8_t {
     none,
     unwritten,     // nothing has written the bytes

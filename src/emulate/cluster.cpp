@@ -121,8 +121,8 @@ bool Cluster::land_one() {
   return true;
 }
 
-// A thread that polls an mbarrier is resumed as long as other threads make progress; without progress, it is
-// resumed 1000 times more.
+// Resumes the threads that poll an mbarrier (test_wait in a loop). They may run as long as other threads make
+// progress, and without progress 1000 times more.
 bool Cluster::wake_pollers() {
   if (polled > 1000) return false;
   bool any = false;
@@ -189,8 +189,8 @@ void Cluster::left(const Fiber& f) {
   if (f.arrived_at_cluster && f.cluster_phase == barrier_phase_) --arrived;
 }
 
-// A copy completes after it was issued, and thus after the waits of its issuer, for example for an empty
-// stage. Only these ends of phases are passed on; what the issuer has observed of ordinary accesses is not.
+// Returns ends of mbarrier phases only. A copy completes after it was issued, and thus after the waits of its
+// issuer, for example for an empty stage. What the issuer has observed of ordinary accesses is not passed on.
 std::vector<std::pair<std::uint32_t, std::uint32_t>> Cluster::ends_known(const Clock& known) const {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ends;
   for (const auto& b : blocks_)
@@ -200,7 +200,8 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> Cluster::ends_known(const C
   return ends;
 }
 
-// Called when all threads of a block have returned: they no longer take part in the cluster's barrier.
+// Completes the cluster's barrier if all remaining threads have arrived. Called when all threads of a block
+// have returned, because these no longer take part in it.
 void Cluster::joined(Block&) {
   if (arrived && arrived == live) complete();
 }

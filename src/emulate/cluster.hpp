@@ -28,7 +28,8 @@ struct Landing {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ends;
 };
 
-/// A cluster that runs on one worker thread; reused from launch to launch.
+/// The running blocks of a thread block cluster, on one worker thread. The object is used for one cluster
+/// after another.
 class Cluster final : public ClusterWarps {
  public:
   /// Allocates for a launch, and clears the findings and counters of the previous one.
@@ -44,12 +45,13 @@ class Cluster final : public ClusterWarps {
   Block& block(unsigned rank) { return *blocks_[rank]; }
   const LaunchState& launch() const { return *launch_; }
   int first_warp(std::uint32_t block) const override;
-  // adds an agent to the clocks and returns its index; throws Error above max_agents
+  // Adds an agent (an mbarrier, or a source of asynchronous groups) to the vector clocks and returns its
+  // index. Throws Error above max_agents.
   std::uint32_t new_agent();
   /// Returns the ends of mbarrier phases that a thread with this clock knows. A copy that it issues passes
   /// them on to threads that observe the copy's completion.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ends_known(const Clock&) const;
-  /// Adds an asynchronous operation; returns its index.
+  /// Adds an asynchronous operation to the cluster's list; returns its index.
   std::uint32_t add(const AsyncOp& op) {
     ops.push_back(op);
     return std::uint32_t(ops.size() - 1);
@@ -60,7 +62,7 @@ class Cluster final : public ClusterWarps {
   Fiber* fiber_at(std::uintptr_t stack);  // returns the fiber with this address on its stack; null: none
   void report_all(Finding::Kind, std::string head);  // adds a finding with the position of every thread
 
-  /// barrier.cluster.arrive and barrier.cluster.wait.
+  /// The cluster's barrier: barrier.cluster.arrive (with or without release) and barrier.cluster.wait.
   void arrive(Fiber&, bool release, Site);
   void wait(Fiber&, Site);
   /// Returns "thread 37 (warp 1)", followed by its block if the cluster has several.
@@ -90,7 +92,8 @@ class Cluster final : public ClusterWarps {
  private:
   Fiber* next();    // takes a fiber that can run; null: none
   bool land_one();  // completes the oldest copy; false if there is none
-  // resumes threads that poll an mbarrier; false if there are none, or after 1000 times without progress
+  // Resumes the threads that poll an mbarrier. Returns false if there are none, or after 1000 times without
+  // other progress.
   bool wake_pollers();
   void complete();  // completes the barrier of the cluster
   bool unstick();   // reports why no thread can run; false if the cluster must end

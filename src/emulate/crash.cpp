@@ -20,7 +20,7 @@ constexpr int faults[] = {SIGFPE, SIGSEGV, SIGBUS, SIGILL};
 struct sigaction earlier[NSIG];
 int time_is_up() { return SIGRTMIN + 7; }
 
-// Registers of an interrupted thread.
+// The program counter, stack pointer and frame pointer of an interrupted thread.
 struct Stopped {
   std::uintptr_t pc, stack, frame;
 };
@@ -43,7 +43,7 @@ void divert(ucontext_t& c, void (*function)(), std::uintptr_t stack) {
 }
 #endif
 
-// The fault that `give_up` reports.
+// The fault in kernel code that this worker thread is handling; give_up() reports it.
 thread_local struct {
   Fiber* fiber;
   int signal;
@@ -52,7 +52,8 @@ thread_local struct {
   bool overflow;
 } fault;
 
-// Reports the fault and ends the cluster. Runs on the stack of the interrupted fiber.
+// Reports the fault in kernel code as a finding, and ends the cluster. Runs on the stack of the interrupted
+// emulated thread.
 void give_up() {
   Fiber& f = *fault.fiber;
   Block& b = *f.home;

@@ -12,7 +12,8 @@ class Cluster;
 /// when destroyed.
 class Watch {
  public:
-  /// `seconds`: limit on the worker's CPU time for the cluster; 0: no limit.
+  /// Starts handling faults for a cluster that runs on the calling thread. `seconds`: limit of the thread's
+  /// CPU time for it; 0: no limit.
   Watch(Cluster&, double seconds);
   ~Watch();
   Watch(const Watch&) = delete;

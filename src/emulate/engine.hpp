@@ -48,7 +48,7 @@ struct Finding {
   std::string message;  // one sentence: the access, its source line, and the conflicting access
 };
 
-/// Returns the kind in words, with which messages start: "out of bounds".
+/// Returns the kind of a finding in words, with which its message starts: "out of bounds".
 std::string_view name(Finding::Kind);
 
 /// An argument of a launch: a tensor, a TMA descriptor of a tensor, or the bytes of any other value.
@@ -66,7 +66,8 @@ struct Parameter {
     p.address = true;
     return p;
   }
-  /// `map`: a TmaDescriptor of the tensor, made for the emulator (atom/make_tma_descriptor.hpp).
+  /// An argument for a parameter that is a TMA descriptor. `map`: a TmaDescriptor of the tensor, made for the
+  /// emulator (atom/make_tma_descriptor.hpp).
   template <class T>
   Parameter(const T& map, Buffer& tensor, bool written) : buffer(&tensor), writes(written), bytes(sizeof(T)) {
     std::memcpy(bytes.data(), &map, sizeof(T));
@@ -78,7 +79,7 @@ struct Parameter {
   }
 };
 
-/// Configuration of a launch. Set either `parameters`, or `arguments` and `writes`.
+/// Configuration of an emulated kernel launch. Set either `parameters`, or `arguments` and `writes`.
 struct LaunchConfig {
   dim3 grid, block;
   unsigned shared_bytes = 0;       // dynamic shared memory per block
@@ -103,7 +104,7 @@ struct LaunchConfig {
   unsigned char* (*shared_memory)() = nullptr;
 };
 
-/// Result of a launch.
+/// Result of an emulated kernel launch.
 struct Report {
   Counters counters;
   std::vector<Finding> findings;  // at most 20, one per kind, tensor and line, in order of block

@@ -23,9 +23,9 @@ struct CopyInFlight {
   alignas(16) unsigned char data[16];
 };
 
-/// A CUDA thread, which runs as a fiber.
+/// A CUDA thread of an emulated block, which runs as a fiber (Boost.Context) with a stack of its own.
 struct Fiber : Thread {
-  /// What the fiber waits for; `ready` if it runs or can run.
+  /// What the emulated thread waits for; `ready` if it runs or can run.
   enum class State : std::uint8_t {
     ready,
     converging,  // in a warp collective

@@ -26,7 +26,7 @@ struct RawFinding {
   bool registers = false;  // about registers; dropped if another finding at the same line names them
 };
 
-/// Findings of a worker, at most 1000.
+/// The findings of one worker thread, at most 1000, without duplicates.
 class Findings {
  public:
   /// Returns true if no finding of this kind, tensor and code address (and other address, if two are

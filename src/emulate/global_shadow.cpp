@@ -11,7 +11,8 @@ namespace {
 // Flags of a stamp.
 constexpr std::uint64_t several_threads = 1, several_blocks = 2;
 
-// Returns the stamp of the actor's access, and the fields of a stamp.
+// Returns the stamp (block, time and thread in 64 bits) of an access by the actor; the functions after it
+// return the fields of a stamp.
 std::uint64_t stamp(const Actor& a, std::uint32_t block) {
   return std::uint64_t(block + 1) << 36 | std::uint64_t(a.epoch & 0xFFFFFF) << 12 |
          std::uint64_t(a.thread - a.first_warp * 32u) << 2;
@@ -37,8 +38,8 @@ bool ordered(std::uint64_t earlier, const Actor& a, std::uint32_t block) {
   return a.after(epoch, std::uint16_t(first_warp * 32 + thread_of(earlier)));
 }
 
-// Returns the stamp of a cell's readers after a read by the actor. Of several unordered readers it names one,
-// and has a flag for several threads or several blocks.
+// Returns the stamp (block, time and thread) of a cell's readers after a read by the actor. Of several
+// unordered readers it names one, and has a flag for several threads or several blocks.
 std::uint64_t with_reader(std::uint64_t before, const Actor& a, std::uint32_t block) {
   const std::uint64_t mine = stamp(a, block);
   if (!before) return mine;
@@ -50,7 +51,8 @@ std::uint64_t with_reader(std::uint64_t before, const Actor& a, std::uint32_t bl
 
 }  // namespace
 
-// Mapped, not allocated, so that pages without an access cost nothing.
+// Allocates the cells by mmap, so that pages without an access cost nothing. Throws Error if there is no
+// memory.
 GlobalShadow::GlobalShadow(std::size_t bytes) : count_(bytes / 2 + 1) {
   void* map = mmap(nullptr, count_ * sizeof(Cell), PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -14,16 +14,17 @@
 
 namespace zellige::emulate {
 
-/// Shadow memory of one buffer during one launch. Safe to use from several threads.
+/// Shadow memory of one buffer in global memory during one launch: its last writers and readers. Safe to use
+/// from several threads.
 class GlobalShadow {
  public:
   explicit GlobalShadow(std::size_t bytes);
   ~GlobalShadow();
   GlobalShadow(const GlobalShadow&) = delete;
 
-  /// Records and checks an access of aligned bytes at byte offset `at` by a thread of block `block` (linear
-  /// index). Returns the conflict with an unordered access, if any. The buffer itself tracks uninitialised
-  /// bytes.
+  /// Record and check an access to aligned bytes at byte offset `at`, by a thread of the block with linear
+  /// index `block`. Return the conflict with an unordered access, if any. (The buffer itself tracks
+  /// uninitialised bytes.)
   Clash read(std::size_t at, unsigned bytes, const Actor&, std::uint32_t block);
   Clash write(std::size_t at, unsigned bytes, const Actor&, std::uint32_t block);
 

@@ -10,8 +10,8 @@ void Block::griddep_wait(Fiber& f) {
   hear(f, cluster.previous, 1);
 }
 
-// Keeps the first access of each kind and tensor. Cluster::report_early reports them once it is known that
-// the launch must wait for the previous kernel.
+// Keeps an access to global memory before griddep_wait, the first for each tensor and kind of access.
+// Cluster::report_early reports it once it is known that the launch must wait for the previous kernel.
 void Block::early(const Fiber& f, const Region& r, std::ptrdiff_t from, std::ptrdiff_t to, bool writes,
                   Site site) {
   if (!writes && (r.constant || !launch_->config->programmatic)) return;

@@ -12,7 +12,7 @@ namespace zellige::emulate {
 /// A TMA or bulk store from shared to global memory. Its bytes have been read, and are written when the
 /// thread waits for its group.
 struct StoreInFlight {
-  /// Contiguous bytes of the store.
+  /// A contiguous range of the store's bytes.
   struct Piece {
     std::uint64_t to;           // byte offset in the tensor
     std::uint32_t from, bytes;  // byte offset in `data`, and size
@@ -46,7 +46,8 @@ struct OperandRegisters {
   std::uintptr_t site = 0;
 };
 
-/// Asynchronous operations of a thread. Groups are numbered from 1; the open group is `committed` + 1.
+/// The bulk stores and wgmma of one thread. Their commit groups are numbered from 1; the open group is
+/// `committed` + 1.
 struct InFlight {
   // Bulk groups: number of groups committed, read from shared memory, and written to global memory.
   std::uint32_t stores_committed = 0, stores_read = 0, stores_done = 0;

@@ -18,8 +18,8 @@ Clock& Block::diverge(Fiber& f) {
   return w.own[f.lane];
 }
 
-// If all lanes that have not returned have clocks of their own, sets the warp's clock to the minimum of
-// theirs.
+// Updates a warp's vector clock: if all lanes that have not returned have clocks of their own, sets it to the
+// minimum of theirs.
 void Block::catch_up(Warp& w) {
   const std::uint32_t running = w.lanes & ~w.returned;
   if ((w.diverged & running) != running || !running) return;
@@ -44,8 +44,8 @@ void Block::catch_up(Warp& w) {
   }
 }
 
-// If `told` contains a release by a lane of the same warp, this lane's `synced` advances: what that lane had
-// done is ordered before what this lane does.
+// Adds the observations `told` to a thread's clock. If they contain a release by a lane of the same warp, the
+// thread's `synced` advances: what that lane had done is ordered before what this thread does.
 void Block::hear(Fiber& f, const Clock& told) {
   Warp& w = *f.its_warp;
   Clock& own = diverge(f);
@@ -61,8 +61,8 @@ void Block::hear(Fiber& f, std::uint32_t agent, std::uint32_t time) {
   catch_up(*f.its_warp);
 }
 
-// A lane's fence covers what the lane has observed: of its own warp, the accesses before the warp last
-// synchronized.
+// Executes a lane's fence to the asynchronous proxy. It covers what the lane has observed; of its own warp,
+// the accesses before the warp last synchronized.
 void Block::fence(Fiber& f) {
   Warp& w = *f.its_warp;
   release(w);
@@ -80,8 +80,8 @@ void Block::release(Warp& w) {
   w.minimum = std::min(w.clock.minimum(cluster.warps()), w.synced);
 }
 
-// Uses only the clocks of warps: what a single lane has observed counts when all lanes of its warp have
-// observed it.
+// Sets `all` to what all threads of a warpgroup have observed. Only the clocks of warps are used: what single
+// lanes have observed is in these once all lanes of a warp have.
 void Block::common(unsigned warpgroup, Clock& all) const {
   all.assign(warp_[warpgroup * 4].clock, max_agents);
   for (unsigned i = 1; i < 4; ++i) all.take_minimum(warp_[warpgroup * 4 + i].clock, cluster.agents());

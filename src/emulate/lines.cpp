@@ -76,7 +76,8 @@ std::map<std::string, Object> by_object(const std::vector<std::uintptr_t>& retur
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// Returns true if a line is one that findings should name.
+// Returns true if findings should name this source line: it is in `source_file`, or if that is "" outside
+// include/zellige.
 bool in_source(const Line& line, const std::string& source_file) {
   if (source_file.empty()) return line.file.find("include/zellige/") == std::string::npos;
   return line.file == source_file || base_name(line.file) == base_name(source_file);
@@ -141,7 +142,8 @@ std::string spell(const LineTable& table, const std::vector<std::uintptr_t>& cal
   return line ? base_name(line->file) + ":" + std::to_string(line->line) : "an unknown line";
 }
 
-// Takes the last identifier, outside of < > and ( ), before the first of = ; [ { , (.
+// Returns the last identifier, outside of < > and ( ), before the first of = ; [ { , ( in a source line; ""
+// if there is none.
 std::string declared_name(std::string_view line) {
   line = line.substr(0, line.find("//"));
   std::string word, last;

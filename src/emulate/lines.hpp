@@ -16,8 +16,8 @@ struct Line {
 
 /// Per return address, the lines of the chain of inlined calls, innermost first.
 using LineTable = std::unordered_map<std::uintptr_t, std::vector<Line>>;
-/// Returns the lines of these return addresses; addresses without line information have none. Needs addr2line
-/// on PATH.
+/// Returns the source lines of these return addresses; addresses without line information have none. Needs
+/// addr2line on PATH.
 LineTable find_lines(const std::vector<std::uintptr_t>& return_addresses);
 
 /// Returns "lora.cu:57" for a call and its callers: the innermost line in `source_file`, or if that is "" the

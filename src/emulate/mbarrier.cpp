@@ -62,7 +62,8 @@ MBarrier* Block::mbarrier(Fiber& f, Place p, const char* verb, Site site) {
   return home.mbarrier(f, std::uint32_t(p.p - home.memory), verb, site, r.name);
 }
 
-// The fiber may be of another block of the cluster; `own` is its block.
+// Returns the mbarrier at byte offset `at` of this block; null, after reporting it, if there is none. The
+// thread may be of another block of the cluster; `own` is its block.
 MBarrier* Block::mbarrier(Fiber& f, std::uint32_t at, const char* verb, Site site, const char* tensor,
                           bool by_copy) {
   Block& own = *f.home;
@@ -95,10 +96,9 @@ MBarrier* Block::mbarrier(Fiber& f, std::uint32_t at, const char* verb, Site sit
   return &b;
 }
 
-// A thread that arrives in a phase must know that the previous phase has ended: it has observed the end, or
+// Returns true if a thread that arrives knows that the previous phase has ended: it has observed the end, or
 // all arrivals of that phase. Otherwise its arrival might have come in the previous phase, as one too many.
-//
-// If blocks of a cluster share a ring, one instruction of a warp arrives at the barriers of all blocks. Then
+// If blocks of a cluster share a ring, one instruction of a warp arrives at the barriers of all blocks; then
 // it is sufficient to have observed the end of the phase at the corresponding barrier of any block.
 bool Block::may_arrive(const MBarrier& b, const Actor& a) const {
   if (b.phase == 0 || a.clock->time[b.agent] >= b.ended) return true;
@@ -153,8 +153,8 @@ void Block::mbarrier_arrive(Fiber& f, MBarrier& b, unsigned count, unsigned byte
   mbarrier_complete(b, 0);
 }
 
-// Counts `bytes` bytes as arrived. If the phase is complete, ends it and makes the threads ready that wait
-// for it.
+// Counts `bytes` bytes as arrived at an mbarrier. If its phase is complete, ends it and makes the threads
+// ready that wait for it.
 void Block::mbarrier_complete(MBarrier& b, std::int64_t bytes) {
   b.bytes -= bytes;
   b.counts_bytes |= bytes != 0;

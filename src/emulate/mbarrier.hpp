@@ -9,7 +9,7 @@
 
 namespace zellige::emulate {
 
-/// An arrival at an mbarrier: the thread, and the time of its warp.
+/// An arrival at an mbarrier: the thread, and the time of its warp in the vector clocks.
 struct Arrived {
   std::uint32_t epoch = 0;
   std::uint16_t thread = 0;  // within the cluster

@@ -12,10 +12,11 @@
 
 namespace zellige::emulate {
 
-/// The uses of the tiles of one block. Times are epochs of the accessing thread's warp.
+/// Checks the fills and reads of the parts of one block's tiles: stages of a ring, or partial results. Times
+/// are those of the accessing thread's warp.
 class PartsRead {
  public:
-  /// A part of a tile.
+  /// A part of a tile, with its last fill and the reads since.
   struct Part {
     std::uint32_t fill = 0;        // number of its last fill, counted per tile from 1; 0: never filled
     bool read = false;             // since its last fill
@@ -23,7 +24,7 @@ class PartsRead {
     std::uint16_t thread = 0;      // the first thread to write in its last fill
     std::uintptr_t site = 0;       // return address of that thread's write
   };
-  /// A tile of shared memory.
+  /// A tile of shared memory that is divided into parts.
   struct Tile {
     const Region* region = nullptr;
     std::uint32_t fills = 0;  // number of fills
@@ -37,8 +38,8 @@ class PartsRead {
   void clear() { tiles_.clear(); }
   const std::unordered_map<std::uint16_t, Tile>& tiles() const { return tiles_; }
 
-  /// Records a write of byte `from` of a tile. It starts a new fill of its part if the part has been read and
-  /// a barrier has followed the read.
+  /// Records that a thread writes byte `from` of a tile. The write starts a new fill of the byte's part if
+  /// the part has been read, and a barrier has followed the read.
   void filled(const Region& r, std::size_t from, std::uint16_t thread, std::uint32_t epoch,
               std::uintptr_t site) {
     Tile& t = tile(r);
@@ -47,8 +48,8 @@ class PartsRead {
     if (p.fill && (!p.read || epoch <= p.read_epoch)) return;
     p = {++t.fills, false, 0, thread, site};
   }
-  /// Records a read of byte `from` of a tile. Returns its part if the thread has read a later stage before,
-  /// else null.
+  /// Records that a thread reads byte `from` of a tile. Returns the byte's part if it is a stage, and the
+  /// thread has read a later stage before; else null.
   const Part* read(const Region& r, std::size_t from, std::uint16_t thread, std::uint32_t epoch) {
     Tile& t = tile(r);
     Part& p = t.parts[part(t, r, from)];

@@ -40,7 +40,7 @@ Pool& pool() {
   return p;
 }
 
-// Throws Error if the launch's dimensions are not valid.
+// Throws Error if the launch's grid, block, cluster or shared memory is not valid.
 void check(const LaunchConfig& config) {
   const dim3 &g = config.grid, &b = config.block;
   const std::uint64_t threads = std::uint64_t(b.x) * b.y * b.z, blocks = std::uint64_t(g.x) * g.y * g.z;
@@ -124,13 +124,14 @@ struct Memory {
   }
 };
 
-// The launch, with what the library's entry function has reported of the kernel.
+// A launch, with what the entry function of the kernel's library has told of the kernel.
 struct Grid : LaunchState {
   unsigned parameters = 0;
   const std::size_t* sizes = nullptr;  // size in bytes of each parameter; 0: a pointer
 };
 
-// Called by the library's entry function; see Launch::run.
+// Stores what the entry function of the kernel's library tells of the kernel: its body, and the size in bytes
+// of each parameter (0: a pointer).
 void run_grid(Launch& launch, void (*body)(const Launch&), const std::size_t* sizes, unsigned parameters) {
   auto& grid = static_cast<Grid&>(launch);
   grid.body = body;

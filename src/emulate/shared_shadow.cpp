@@ -31,7 +31,7 @@ void SharedShadow::split(std::size_t granule) {
   granules_[granule].split = true;
 }
 
-// Called after a 16-byte write, which makes all eight cells equal.
+// Replaces eight 2-byte cells by a 16-byte cell. Called after a 16-byte write, which makes all of them equal.
 void SharedShadow::merge(std::size_t granule) {
   granules_[granule] = cells_[granule * 8];
   granules_[granule].split = false;
@@ -185,8 +185,8 @@ Clash SharedShadow::begin(std::size_t at, unsigned bytes, const Actor& a, As as)
   return clash;
 }
 
-// Accesses since `begin` have been reported. From here on the write counts as the issuing thread's, at the
-// time of its wait.
+// Completes a cp.async. Accesses since `begin` have been reported; from here on the write counts as the
+// issuing thread's, at the time of its wait.
 void SharedShadow::land(std::size_t at, unsigned bytes, const Actor& a, std::uint16_t region) {
   each(at, bytes, [&](Cell& cell) {
     cell.write_epoch = a.epoch, cell.write_site = a.site, cell.writer = a.thread, cell.region = region;
@@ -206,8 +206,8 @@ Clash SharedShadow::proxy_read(std::size_t at, unsigned bytes, const Actor& a) {
   });
 }
 
-// Resets the cell as if its write had happened before everything, because AsyncShadow tracks the writing
-// operation.
+// Records a write of the asynchronous proxy as if it had happened before everything, because AsyncShadow
+// tracks the writing operation.
 Clash SharedShadow::proxy_write(std::size_t at, unsigned bytes, const Actor& a, std::uint16_t region) {
   Clash clash = each(at, bytes, [&](Cell& cell) {
     Clash found;

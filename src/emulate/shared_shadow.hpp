@@ -23,8 +23,8 @@ struct As {
   As(const Region& r) : region(r.id), arrangement(r.arrangement) {}
 };
 
-/// Shadow memory of one block. `at` is a byte offset in the block's shared memory. Functions that return a
-/// Clash return the conflict with an earlier access, if any.
+/// Shadow memory of one block's shared memory: last writers and readers, per byte. `at` is a byte offset.
+/// Functions that return a Clash return the conflict with an earlier access, if any.
 class SharedShadow {
  public:
   /// Per layout, a mask of the layouts that are incompatible with it. The block sets it.
@@ -33,7 +33,7 @@ class SharedShadow {
   /// Forgets all accesses, for a new block with `bytes` bytes of shared memory.
   void reset(std::size_t bytes);
 
-  /// Records and checks an access of 1, 2, 4, 8 or 16 aligned bytes.
+  /// Record and check a thread's access of 1, 2, 4, 8 or 16 aligned bytes.
   Clash read(std::size_t at, unsigned bytes, const Actor&, As);
   Clash write(std::size_t at, unsigned bytes, const Actor&, As);
 
@@ -51,13 +51,13 @@ class SharedShadow {
   std::uint16_t region_at(std::size_t at) const;
   /// Returns the conflict of an access to the byte as another tensor than the one it was last written as.
   Clash written_as(std::size_t at) const;
-  /// Returns true if the byte was last written by that thread at that time.
+  /// Returns true if the byte was last written by this thread at this time of its warp.
   bool written_by(std::size_t at, std::uint16_t thread, std::uint32_t epoch) const;
 
  private:
   static constexpr std::uint16_t nobody = 0xFFFF;
 
-  /// The accesses to 2 or 16 bytes.
+  /// A cell of the shadow memory: the last write to 2 or 16 bytes, and the reads since.
   struct Cell {
     std::uint32_t write_epoch, write_site;  // time of the last write, and low half of its return address
     std::uint64_t read_warps;               // mask of the warps that have read since the write; 0: none
@@ -70,14 +70,14 @@ class SharedShadow {
     bool in_flight, split;
   };
   static constexpr std::uint32_t several_times = 0xFFFFFFFF;
-  /// The reads of one warp since the last write.
+  /// The reads of a cell by one warp since the last write.
   struct Reads {
     std::uint32_t epoch, site;
     std::uint16_t reader, other_reader;
   };
   using ReadSet = std::array<Reads, max_warps>;  // by warp; epoch 0: no read
 
-  /// Applies `step` to the cells of an access. Returns the first conflict.
+  /// Applies `step` to the shadow cells of the bytes. Returns the first conflict that it returns.
   template <class Step>
   Clash each(std::size_t at, unsigned bytes, Step step);
   void split(std::size_t granule);  // replaces a 16-byte cell by eight 2-byte cells
@@ -85,7 +85,7 @@ class SharedShadow {
   Clash read_cell(Cell&, const Actor&, As);
   Clash write_cell(Cell&, const Actor&, As, bool in_flight);
   void add_read(Cell&, const Actor&);
-  /// Returns the conflict with a read that is not ordered before the actor's access, if any.
+  /// Returns the conflict of the actor's write with an earlier read that is not ordered before it, if any.
   Clash unordered_read(const Cell&, const Actor&) const;
   const Cell& cell_at(std::size_t at) const;
 

@@ -6,14 +6,14 @@
 
 namespace zellige::emulate {
 
-/// A call into the engine.
+/// A call from a kernel into the emulator's engine.
 struct Site {
   std::uintptr_t address = 0;
   std::uintptr_t frame = 0;  // the calling function's: [0] is the frame of its caller, [1] its return address
 };
 
-/// The call of the function in which the macro is expanded; use it directly in each function of the engine's
-/// table.
+/// The Site of the call to the function in which the macro is expanded. Use it directly in each function of
+/// the engine's table.
 #define ZELLIGE_SITE()                                                  \
   ::zellige::emulate::Site {                                            \
     reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)),      \

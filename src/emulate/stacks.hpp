@@ -8,7 +8,7 @@
 
 namespace zellige::emulate {
 
-/// What a context receives when it is resumed.
+/// The argument that a suspended context receives when it is resumed.
 using Transfer = boost::context::detail::transfer_t;
 
 /// Stacks for the threads of one block, numbered from 0.
@@ -25,7 +25,7 @@ class Stacks {
   Fiber& fiber(unsigned i) const { return static_cast<Fiber&>(thread_of_stack(low(i))); }
   /// Returns a new context on the stack of slot i that starts with a call of `start`.
   void* fresh_context(unsigned i, void (*start)(Transfer)) const;
-  /// Lowest address of a slot, and the address after its last byte.
+  /// Return the lowest address of the stack slot i, and the address after its last byte.
   std::uintptr_t low(unsigned i) const { return base_ + i * stack_bytes; }
   std::uintptr_t high(unsigned i) const { return low(i) + stack_bytes; }
 

@@ -11,7 +11,8 @@ namespace {
 using Kind = Finding::Kind;
 using OpKind = AsyncOp::Kind;
 
-// Reports an invalid operation; `text` is the complete sentence except for Kind::instruction.
+// Reports an invalid copy. `text` is the complete message; for Kind::instruction it is only the message's
+// last part, after the thread and its line.
 void refuse(Fiber& f, Kind kind, const Region& r, Site site, const std::string& text) {
   const Block& b = *f.home;
   f.home->report(f, kind, r.name, site,
@@ -22,8 +23,8 @@ void refuse(Fiber& f, Kind kind, const Region& r, Site site, const std::string& 
 
 const char* spell(Space s) { return s == Space::shared ? "shared" : "global"; }
 
-// Returns true if `bytes` bytes at `p` are in the right memory, within their tensor and aligned; else reports
-// it.
+// Returns true if the `bytes` bytes at `p` are in the memory `space`, within their tensor, and at a multiple
+// of `alignment`; else reports it.
 bool admit(Fiber& f, Place p, std::size_t bytes, Space space, unsigned alignment, const char* verb,
            Site site) {
   const Region& r = *p.region;
@@ -72,8 +73,8 @@ struct Load {
   const Box* box = nullptr;  // TMA loads: gives the positions of the bytes in the tile; null: contiguous
 };
 
-// Issues the copy to the tile `to` in each block of the mask `ranks`, to complete on the mbarrier at the same
-// offset in that block.
+// Issues an asynchronous copy to the tile `to` in each block of the mask `ranks`, to complete on the mbarrier
+// at the same offset in that block.
 void issue(Fiber& f, const Load& load, Place to, Place barrier, unsigned ranks, Site site) {
   Block& own = *f.home;
   Cluster& cluster = own.cluster;
@@ -127,7 +128,8 @@ void issue(Fiber& f, const Load& load, Place to, Place barrier, unsigned ranks, 
   if (load.kind == OpKind::tma_load || load.kind == OpKind::bulk_load) ++own.counters[Counter::tma_load];
 }
 
-// Returns the mask of the destination blocks; reports ranks that the cluster does not have.
+// Returns the mask of the blocks to which a copy goes (the own block without `multicast`); reports ranks that
+// the cluster does not have.
 unsigned ranks_of(Fiber& f, unsigned mask, const Region& r, const char* what, Site site) {
   Block& b = *f.home;
   if (!(mask & multicast)) return 1u << b.rank;
@@ -152,8 +154,8 @@ std::vector<bool> chunks_inside(const Box* box, std::uint32_t bytes) {
   return inside;
 }
 
-// Reads shared memory at once; the bytes are written to global memory when the thread waits for the store's
-// group.
+// Issues a TMA or bulk store. Shared memory is read at once; the bytes are written to global memory when the
+// thread waits for the store's group.
 void issue_store(Fiber& f, OpKind kind, const char* verb, Place from, std::uint32_t bytes, unsigned swizzle,
                  const Box* box, StoreInFlight store, Site site) {
   Block& b = *f.home;

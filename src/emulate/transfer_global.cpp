@@ -11,7 +11,7 @@ namespace zellige::emulate {
 
 namespace {
 
-// Makes reductions atomic: several blocks may update the same element.
+// Returns the mutex that makes reductions atomic: several blocks may update the same element.
 std::mutex& reductions() {
   static std::mutex m;
   return m;
@@ -24,7 +24,8 @@ T combine(Reduction r, T a, T b) {
   return static_cast<T>(a + b);
 }
 
-// Applies the reduction to each element of type T of `bytes` bytes.
+// Applies a reduction to `bytes` bytes of elements of type T: each element at `to` is combined with the one
+// at `from`.
 template <class T>
 void combine(Reduction r, unsigned char* to, const unsigned char* from, std::size_t bytes) {
   for (std::size_t i = 0; i + sizeof(T) <= bytes; i += sizeof(T)) {
@@ -99,8 +100,9 @@ void write_global(Fiber& f, const Region& r, std::size_t at, std::size_t bytes, 
 
 }  // namespace transfer
 
-// Writes the bytes of the fiber's stores in groups up to `groups`. Reductions may occur in any order among
-// themselves, so they are recorded as reads: only an ordinary access that writes is a race with them.
+// Writes the bytes of the thread's TMA and bulk stores to global memory, up to bulk group `groups`.
+// Reductions may occur in any order among themselves, so they are recorded as reads: only an ordinary write
+// is a race with them.
 void Block::finish_stores(Fiber& f, std::uint32_t groups) {
   InFlight& mine = *f.in_flight;
   std::size_t done = 0;

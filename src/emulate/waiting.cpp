@@ -56,8 +56,8 @@ void Block::complete_sync_warp(Warp& w) {
   ++counters[Counter::syncwarp];
 }
 
-// A mask of part of a warp synchronizes that part only, but there is one time per warp: accesses of the
-// warp's other lanes then count as ordered, too, and a race with them is missed.
+// Waits in __syncwarp. A mask of part of a warp synchronizes that part only, but a warp has one time:
+// accesses of its other lanes then count as ordered, too, and a race with them is missed.
 [[gnu::always_inline]] inline void Block::sync_warp(Fiber& f, unsigned mask, Site site) {
   Warp& w = *f.its_warp;
   mask &= w.lanes;
@@ -145,7 +145,7 @@ Barrier& Block::arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
   complete(b);
 }
 
-// A thread that arrives without waiting starts a new epoch, because the barrier does not order what it does
+// Arrives at a named barrier. The thread starts a new epoch, because the barrier does not order what it does
 // next.
 void Block::bar_arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
   Barrier& b = arrive(f, id, threads, site);

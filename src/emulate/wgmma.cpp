@@ -13,20 +13,20 @@ using Kind = Finding::Kind;
 
 namespace {
 
-// Returns the fiber's asynchronous operations; creates them if there are none.
+// Returns the thread's asynchronous operations; creates the record if there is none.
 InFlight& in_flight(Fiber& f) {
   if (!f.in_flight) f.in_flight = std::make_shared<InFlight>();
   return *f.in_flight;
 }
 
-// Returns the accumulators at the registers `d`; null if no wgmma has used them.
+// Returns the record of the accumulator registers `d`; null if no wgmma has used them.
 Accumulators* find(InFlight& mine, const void* d) {
   for (Accumulators& a : mine.accumulators)
     if (a.d == d) return &a;
   return nullptr;
 }
 
-// Fills the registers with poison.
+// Fills the accumulator registers with poison, a NaN whose use is reported.
 void poison(Accumulators& a) {
   for (std::uint32_t i = 0; i < a.bytes; i += 4) std::memcpy(a.d + i, &poison_word, 4);
 }
@@ -36,7 +36,8 @@ void poison_pairs(Accumulators& a) {
   for (std::uint32_t i = 0; i < a.bytes; i += 4) std::memcpy(a.d + i, &pair, 4);
 }
 
-// Returns true if all registers hold poison, that is, if nothing has written them since the wgmma.
+// Returns true if all accumulator registers still hold poison, that is, if nothing has written them since the
+// wgmma.
 bool poisoned(const unsigned char* registers, std::uint32_t bytes) {
   for (std::uint32_t i = 0; i < bytes; i += 4) {
     std::uint32_t word;
@@ -46,7 +47,7 @@ bool poisoned(const unsigned char* registers, std::uint32_t bytes) {
   return true;
 }
 
-// Returns true if some of A's registers were computed from accumulators that a wgmma owned.
+// Returns true if some registers of an A operand were computed from accumulators that a wgmma still owned.
 bool any_poison(const std::uint32_t* words, unsigned count) {
   const auto half = [](std::uint32_t h) {
     return (h & 0x7fff) == poison_half || (h & 0x7fff) == poison_bfloat;
@@ -69,7 +70,8 @@ struct OperandReader {
   std::uint16_t tensor = 0;   // id of the tensor from which the descriptor was made; 0: unknown
   bool swizzle_told = false;  // a mismatch of swizzles has been reported
 
-  // Returns the 16 bytes at offset `at` of shared memory; after a finding for an access out of bounds, NaNs.
+  // Checks a read of 16 bytes at offset `at` of shared memory by a wgmma, and returns them; after a finding
+  // for an access out of bounds, NaNs.
   const unsigned char* chunk(std::uint32_t at, unsigned swizzle) {
     static const unsigned char nothing[16] = {255, 255, 255, 255, 255, 255, 255, 255,
                                               255, 255, 255, 255, 255, 255, 255, 255};
@@ -123,8 +125,8 @@ struct OperandReader {
     return b.memory + at;
   }
 
-  // Reads `rows` rows of k elements of `size` bytes into `out`, row by row. mn_major: the operand is
-  // contiguous along the rows' dimension, not along k.
+  // Reads an operand of `rows` rows of k elements of `size` bytes into `out`, row by row. mn_major: the
+  // operand is contiguous along the rows' dimension, not along k.
   void read(std::uint64_t descriptor, bool mn_major, unsigned rows, unsigned k, unsigned size,
             std::vector<unsigned char>& out) {
     const unsigned swizzle = gmma_swizzle(descriptor);
@@ -308,7 +310,8 @@ void Block::check_together(const Fiber& f, const Fiber& other) {
   }
 }
 
-// Records the registers at a fence; they must be unchanged at the next wgmma.
+// Executes wgmma_fence: records the thread's accumulator and operand registers, which must be unchanged at
+// the next wgmma.
 void Block::wgmma_fence(Fiber& f) {
   InFlight& its = *f.in_flight;
   ++f.together[0];
@@ -399,8 +402,8 @@ void Block::arrive_at_registers() {
   pool_ = 0;
 }
 
-// Registers are counted per thread, for warps of 32 threads; those that a warp releases are available to
-// other warps of the block.
+// Executes setmaxnreg: sets the warp's registers per thread to `wanted`. Registers that a warp releases are
+// available to other warps of the block; an increase waits for them.
 void Block::set_registers(Fiber& f, unsigned wanted, bool more, Site site) {
   ++f.together[3];
   f.together_at = site;

@@ -10,8 +10,8 @@
 namespace zellige::run {
 namespace {
 
-/// Returns the cubin's bytes, after require_even_descriptors: they may come from another compiler than NVRTC
-/// here.
+/// Returns the cubin's bytes after checking them (require_even_descriptors), because another compiler may
+/// have made them.
 const std::string& sound(const emit::Manifest& m, const Cubin& cubin) {
   require_even_descriptors(cubin.bytes, m.name);
   return cubin.bytes;

@@ -17,13 +17,14 @@ namespace zellige::run {
 /// A program whose cubin is loaded into the current CUDA context. The manifest must outlive it.
 class LoadedProgram {
  public:
-  /// Throws Fault if the machine code would end in an illegal instruction (require_even_descriptors), and
-  /// Error if a kernel's parameters or block size are not what the driver reports.
+  /// Loads the cubin. Throws Fault if its code would end in an illegal instruction
+  /// (require_even_descriptors), and Error if the driver reports other parameters of a kernel, or a smaller
+  /// maximum block size, than the manifest.
   LoadedProgram(const emit::Manifest&, const Cubin&);
 
   const emit::Manifest& manifest() const { return manifest_; }
   const Function& function(std::size_t kernel) const { return functions_[kernel]; }
-  // largest shared memory per block of its kernels, static and dynamic
+  // Returns the largest shared memory per block of the program's kernels, static and dynamic, in bytes.
   std::int64_t max_shared_bytes() const;
   bool programmatic() const;  // true if some kernel may start before the previous one has ended
 
@@ -33,8 +34,8 @@ class LoadedProgram {
   std::vector<Function> functions_;
 };
 
-/// Which kernels of a program start while the previous kernel on the stream still runs (programmatic
-/// dependent launch), if they allow it.
+/// The kernels of a program that may start while the previous kernel on the stream still runs (programmatic
+/// dependent launch), if the manifest allows it.
 enum class Overlap : std::uint8_t {
   none,
   kernels,  // all but the program's first kernel, which waits for earlier work on the stream
@@ -44,13 +45,14 @@ enum class Overlap : std::uint8_t {
 /// A program with the arguments of its kernels. The LoadedProgram must outlive it.
 class BoundProgram {
  public:
-  /// `address` returns the device address of each of the manifest's tensors; it is called only here.
+  /// Binds a program to device addresses. `address` returns the address of each of the manifest's tensors; it
+  /// is called only here.
   BoundProgram(const LoadedProgram&, const std::function<std::uint64_t(std::size_t tensor)>& address);
 
-  /// Enqueues all kernels.
+  /// Enqueue all kernels of the program on a stream.
   void launch(Stream& stream, Overlap overlap) const { launch(stream.handle(), overlap); }
   void launch(void* stream, Overlap) const;  // a CUstream, whoever created it
-  // enqueues one kernel, which starts after the previous one on the stream has ended
+  // Enqueues one kernel of the program, which starts after the previous kernel on the stream has ended.
   void launch_one(Stream&, std::size_t kernel) const;
   int kernels() const { return static_cast<int>(arguments_.size()); }
 

@@ -25,7 +25,7 @@ struct Hash {
   bool operator==(const Hash&) const = default;
 };
 
-// The last bytes of an entry's file.
+// The last bytes of a cache entry's file, by which a reader recognises a valid entry.
 struct Trailer {
   std::array<char, 8> magic{'z', 'e', 'l', 'l', 'i', 'g', 'e', '2'};
   Hash key;
@@ -94,7 +94,7 @@ Cache Cache::temporary() {
   return cache;
 }
 
-// Returns the file of an entry.
+// Returns the path of a cache entry's file, which need not exist.
 fs::path Cache::place(const Key& key, std::string_view suffix) const {
   // entries written in an older file format have other keys
   const std::string hex = Key(key).add("form 2").hex();

@@ -32,8 +32,9 @@ class Key {
   std::string fields_;  // the strings, each preceded by its length
 };
 
-/// A cache in one folder. Functions throw Error if the folder cannot be created or written, or if others may
-/// write it. The suffix is part of an entry's key and the extension of its file.
+/// A cache of compiled kernels in one folder. Functions throw Error if the folder cannot be created or
+/// written, or if other users may write it. The suffix is part of an entry's key, and the extension of its
+/// file.
 class Cache {
  public:
   /// Returns the user's cache: $ZELLIGE_CACHE, else $XDG_CACHE_HOME/zellige, else ~/.cache/zellige. Throws
@@ -45,31 +46,33 @@ class Cache {
 
   const std::filesystem::path& root() const { return root_; }
 
-  /// Returns the file of an entry; nullopt if there is no valid one. `note`, if not null, receives what is
-  /// wrong with an invalid entry.
+  /// Returns the path of an entry's file; nullopt if there is no valid entry. `note`, if not null, receives
+  /// what is wrong with an invalid one.
   std::optional<std::filesystem::path> find(const Key&, std::string_view suffix,
                                             std::string* note = nullptr) const;
-  /// Returns the content of an entry, without the trailer; nullopt as for `find`.
+  /// Returns the content of an entry, without its trailer; nullopt if there is no valid entry. `note`, if not
+  /// null, receives what is wrong with an invalid one.
   std::optional<std::string> read(const Key&, std::string_view suffix, std::string* note = nullptr) const;
-  /// Writes an entry and returns its file. Of several concurrent writers the last one wins.
+  /// Writes an entry and returns its file's path. Of several concurrent writers the last one wins.
   std::filesystem::path store(const Key&, std::string_view suffix, std::string_view content) const;
-  /// Moves a file that a compiler wrote (to a path from `scratch`) into the cache as an entry. Returns the
-  /// entry's file.
+  /// Moves a file that a compiler has written (to a path from `scratch`) into the cache as an entry. Returns
+  /// the entry's file.
   std::filesystem::path adopt(const Key&, std::string_view suffix, const std::filesystem::path& file) const;
-  /// An entry's file and its size; as a result of `clear`, the cache's folder and the total size.
+  /// A cache entry's file and its size in bytes; as a result of `clear`, the cache's folder and the deleted
+  /// size.
   struct Entry {
     std::filesystem::path file;
     std::uintmax_t bytes = 0;
   };
-  /// Returns all entries, the largest first; empty if the folder does not exist.
+  /// Returns all cache entries, the largest first; empty if the folder does not exist.
   std::vector<Entry> entries() const;
-  /// Deletes all entries and the leftovers of interrupted runs. The record of files that Zellige wrote
-  /// elsewhere is kept. Returns the deleted size.
+  /// Deletes all cache entries and the leftovers of interrupted runs. The record of files that Zellige wrote
+  /// elsewhere (run/written.hpp) is kept. Returns the deleted size.
   Entry clear() const;
 
   /// Returns a path in the cache's scratch folder that no other process or thread uses.
   std::filesystem::path scratch(std::string_view suffix) const;
-  /// Returns a subfolder of the cache, created if it is missing.
+  /// Returns the path of a subfolder of the cache, created if it is missing.
   std::filesystem::path folder(const std::filesystem::path& below_root) const;
 
  private:

@@ -14,12 +14,13 @@
 namespace zellige::run {
 namespace {
 
-/// A tensor to compare: its index in the manifest, and its index in the graph.
+/// A tensor that is compared with the reference: its index in the manifest, and its index in the graph.
 struct Stored {
   int place = -1, tensor = -1;
 };
 
-// Returns the tensors of the graph that the program stores. Throws Fault if an output is not among them.
+// Returns the tensors of the graph that the program stores, to compare them with the reference. Throws Fault
+// if an output is not among them.
 std::vector<Stored> stored_tensors(const graph::KernelGraph& g, const emit::Manifest& m) {
   std::vector<Stored> all;
   std::vector<bool> seen(g.tensors.size(), false);
@@ -39,8 +40,8 @@ std::vector<Stored> stored_tensors(const graph::KernelGraph& g, const emit::Mani
   return all;
 }
 
-/// Returns the graph without the roundings that the program omits. The program keeps a tensor's rounding if
-/// it stores the tensor in the graph's dtype.
+/// Returns the graph without the roundings that the program omits. A tensor's rounding is not omitted if the
+/// program stores the tensor in the graph's dtype.
 graph::KernelGraph kept(const graph::KernelGraph& g, const emit::Manifest& m,
                         const std::vector<Stored>& stored) {
   std::vector<bool> as_declared(g.tensors.size(), false);
@@ -73,7 +74,7 @@ void check_written(const graph::KernelGraph& g, const emit::TensorPlace& t, cons
   blame(g, Status::wrong, t.name, one.fault, r);
 }
 
-// Returns a report on a tensor without any errors.
+// Returns a report on a tensor, before any error has been found.
 TensorResult result_of(const emit::TensorPlace& t) {
   return {.name = t.name,
           .output = t.role == emit::Role::output,
@@ -89,7 +90,7 @@ struct Tiles {
   std::int64_t out_of_tolerance = 0;
   graph::Norms norms;
   bool finite = false;  // some expected element is finite
-  // The worst status among the tiles, with a message.
+  // The worst status among the tiles of a tensor, with a message.
   struct Fault {
     Status status = Status::correct;
     std::int64_t first = -1;  // first tile with that status; -1: none
@@ -104,7 +105,8 @@ struct Tiles {
   };
   Fault of_elements, of_norms;  // of tiles with an element out of tolerance; of tiles where only the norm is
 
-  // Adds the comparison of tile `index`. May be called in any order of tiles.
+  // Adds the comparison of the tile with index `index` to the verdict on the tensor. Tiles may be added in
+  // any order.
   void add(std::int64_t index, const graph::Comparison& c, const graph::Array& expected) {
     norms += c.norms;
     if (!(c.worst <= worst)) worst = c.worst;  // the negated comparison propagates NaN
@@ -113,8 +115,8 @@ struct Tiles {
     finite = finite || std::ranges::any_of(expected.values, [](double v) { return std::isfinite(v); });
     (c.wrong > 0 || c.limited ? of_elements : of_norms).add(index, status_of(c), c);
   }
-  // Returns the verdict: that of the norms if no single element is out of tolerance and the norm over all
-  // tiles is.
+  // Returns the verdict on the tensor. If every element is within its tolerance, but the norm of the errors
+  // over all tiles is not, it is the worst verdict on norms; else the worst on elements.
   const Fault& fault(graph::DType dtype) const {
     const bool all = of_elements.status == Status::correct && !norms.within(graph::tolerance(dtype));
     return all ? of_norms : of_elements;

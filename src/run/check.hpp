@@ -25,19 +25,20 @@
 
 namespace zellige::run {
 
-/// Which elements of the results are compared.
+/// How a program's results are compared with the reference: all elements, a sample of tiles, or not at all.
 enum class Check : std::uint8_t { full, sampled, none };
 std::string_view name(Check);
 
-/// Returns Check::sampled for graphs whose evaluation takes long (work from graph::sampled_from on), else
-/// Check::full.
+/// Returns the check that is used by default: sampled for graphs whose evaluation takes long (work from
+/// graph::sampled_from on), else full.
 Check standard_check(const graph::KernelGraph&);
 
-/// Receives a line on the progress of the check.
+/// A function that receives the progress of the check in words.
 using Say = std::function<void(const std::string&)>;
 
-/// Compares all elements. `storage`: the bytes of each tensor of the manifest after the run. Throws Fault if
-/// the manifest lacks an output of the graph.
+/// Compares all elements of a program's results with a reference evaluation, and sets the result's status,
+/// reason and tensors. `storage`: the bytes of each tensor of the manifest after the run. Throws Fault if the
+/// manifest lacks an output of the graph.
 void check_all(const graph::KernelGraph&, const emit::Manifest&, const std::vector<Bytes>& storage,
                const graph::RandomInputs&, RunResult&);
 
@@ -47,8 +48,9 @@ struct SampledCheck {
   graph::SampleLimits limits = {};
   Say say = [](const std::string&) {};
 };
-/// Compares a sample of tiles of each tensor; each tile is evaluated by the part of the graph on which it
-/// depends. Sets Status::refused if no element of a checked tile of an output is finite.
+/// Compares a sample of tiles of each tensor with a reference, evaluated on the part of the graph on which a
+/// tile depends. Sets the result's status, reason and tensors. The status is refused if no checked element of
+/// an output is expected to be finite.
 void check_sample(const graph::KernelGraph&, const emit::Manifest&, const std::vector<Bytes>& storage,
                   const graph::InputChoice&, const SampledCheck&, RunResult&);
 

@@ -196,7 +196,7 @@ bool launches_wait() {
   return set && *set && std::string_view(set) != "0";
 }
 
-// Enqueues a kernel.
+// Enqueues a kernel on a CUstream with its clusters and programmatic dependent launch; throws as `launch`.
 void put(void* stream, const Function& f, const LaunchShape& shape, const std::vector<Argument>& arguments) {
   std::vector<void*> where;
   for (const Argument& a : arguments)

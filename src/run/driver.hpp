@@ -56,7 +56,7 @@ class DeviceBytes {
 
   std::uint64_t address() const { return address_; }
   std::int64_t bytes() const { return bytes_; }
-  /// Sets all bytes to `value`.
+  /// Sets all bytes of the device memory to `value`.
   void fill(unsigned char value);
   void upload(const void* from, std::int64_t bytes, std::int64_t offset = 0);
   void download(void* to, std::int64_t bytes, std::int64_t offset = 0) const;
@@ -67,7 +67,7 @@ class DeviceBytes {
   std::int64_t bytes_ = 0;
 };
 
-/// A kernel of a loaded module.
+/// A kernel of a loaded module (CUfunction), with what it uses.
 struct Function {
   std::string program, name;  // program for messages, kernel name
   /// A CUfunction.
@@ -104,7 +104,7 @@ struct Argument {
   const void* constant = nullptr;  // a number: points to its bytes, which must outlive the launch
 };
 
-/// Configuration of a launch.
+/// Configuration of a kernel launch: grid, block, cluster, shared memory, and programmatic dependent launch.
 struct LaunchShape {
   graph::Dim3 grid, block;
   std::int64_t shared_bytes = 0;
@@ -127,7 +127,7 @@ class Stream {
   void launch(const Function& f, const LaunchShape& shape, const std::vector<Argument>& arguments) {
     run::launch(handle_, f, shape, arguments);
   }
-  /// Waits for all enqueued work; throws if a kernel has failed.
+  /// Waits for all work enqueued on the stream. Throws Error or Fault if a kernel has failed.
   void wait();
   void* handle() const { return handle_; }
 
@@ -141,7 +141,7 @@ class CapturedGraph {
   CapturedGraph(Stream&, const std::function<void()>& launch);
   ~CapturedGraph();
   CapturedGraph(const CapturedGraph&) = delete;
-  /// Enqueues the graph.
+  /// Enqueues the captured graph on a stream.
   void launch(Stream&) const;
 
  private:

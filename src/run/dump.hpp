@@ -20,7 +20,7 @@ namespace zellige::run {
 /// results, which may differ in case only.
 std::string file_name(std::string_view name);
 
-/// Makes file names that also differ on a file system that ignores case: the second of two such names gets
+/// Makes file names that differ even on a file system that ignores case: the second of two such names gets
 /// ~2.
 class FileNames {
  public:
@@ -31,9 +31,9 @@ class FileNames {
   std::set<std::string> taken_;  // in lower case
 };
 
-/// Writes all files, or none if one cannot be written; then it throws Error. `reference` is null if it did
-/// not evaluate the whole graph. `program` is null if no program ran, and `storage` (the bytes of the
-/// manifest's tensors) is null if the program did not finish.
+/// Writes the tensors and the source code of a run to `folder`: all files or none. Throws Error if one cannot
+/// be written. `reference` is null if it did not evaluate the whole graph; `program` is null if no program
+/// ran; `storage` (the bytes of the manifest's tensors) is null if the program did not finish.
 void dump(Outputs&, const std::filesystem::path& folder, const graph::KernelGraph&, const graph::InputChoice&,
           const graph::Reference* reference, const emit::Program* program, const std::vector<Bytes>* storage);
 

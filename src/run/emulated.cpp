@@ -17,8 +17,8 @@
 namespace zellige::run {
 namespace {
 
-// Returns the milliseconds since `start`.
 using Clock = std::chrono::steady_clock;
+// Returns the milliseconds since `start`.
 double ms_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
@@ -65,14 +65,14 @@ class DeviceMemory {
 
   emulate::Buffer& operator[](int t) { return buffers_[static_cast<std::size_t>(t)]; }
 
-  /// Prepares a launch: saves the contents of tensors that overlap its outputs to `storage`, and makes them
-  /// uninitialised.
+  /// Prepares a kernel launch: saves the contents of intermediates that share workspace bytes with its
+  /// outputs to the caller's storage, and makes these bytes uninitialised.
   void take(const emit::KernelLaunch& k) {
     for (std::size_t a = 0; a < k.tensors.size(); ++a)
       if (k.writes[a]) take(static_cast<std::size_t>(k.tensors[a]));
   }
 
-  /// Copies the contents to `storage`, except those that `take` has saved.
+  /// Copies the contents of all tensors to the caller's storage, except of those that `take` has saved.
   void give_back() {
     for (std::size_t i = 0; i < buffers_.size(); ++i)
       if (manifest_.tensors[i].memory >= 0)
@@ -84,7 +84,8 @@ class DeviceMemory {
   }
 
  private:
-  // Copies an input's bytes. Padding between its elements stays uninitialised and must not be read.
+  // Copies an input's bytes to device memory. Padding between its elements stays uninitialised and must not
+  // be read.
   static void fill(emulate::Buffer& b, const emit::TensorPlace& t, const Bytes& bytes) {
     std::memcpy(b.data(), bytes.data(), bytes.size());
     const std::int64_t elements = graph::size(t.shape) * graph::bytes(t.dtype);

@@ -12,7 +12,7 @@
 
 namespace zellige::run {
 
-/// Result of one launch.
+/// Result of one kernel launch on the emulator.
 struct EmulatedKernel {
   std::string name;
   emulate::Counters counters;
@@ -32,12 +32,13 @@ struct EmulatedRun {
   double run_ms = 0;
 };
 
-/// Runs every launch of the manifest once, with `workers` host threads (0: one per core). `storage` has the
-/// bytes of each of the manifest's tensors, before and after the run. Only inputs count as initialized.
-/// Throws Error without a compiler, and Fault if the source code does not compile.
+/// Compiles a program for the emulator and runs each of its kernels once, with `workers` host threads (0: one
+/// per core). `storage` has the bytes of each of the manifest's tensors, before and after the run. Only
+/// inputs count as initialized. Throws Error without a compiler, and Fault if the source code does not
+/// compile.
 EmulatedRun run_emulated(const emit::Program&, std::vector<Bytes>& storage, const Cache&, int workers = 0);
 
-/// Returns the nonzero counters, by name.
+/// Returns the nonzero event counters, with their names.
 std::vector<std::pair<std::string, std::uint64_t>> named(const emulate::Counters&);
 
 }  // namespace zellige::run

@@ -19,7 +19,7 @@ namespace zellige::run {
 namespace fs = std::filesystem;
 namespace {
 
-// Closes a file descriptor.
+// Owns a file descriptor; -1: none.
 struct Descriptor {
   int fd;
   ~Descriptor() {

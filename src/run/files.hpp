@@ -25,9 +25,9 @@ class FileReader {
   ~FileReader();
   FileReader(const FileReader&) = delete;
 
-  /// Returns the next bytes; fewer than `bytes` only at the end of the file.
+  /// Returns the next bytes of the file; fewer than `bytes` only at its end.
   std::string next(std::size_t bytes);
-  /// Returns the total size in bytes; nullopt unless it is a regular file.
+  /// Returns the file's size in bytes; nullopt unless it is a regular file.
   std::optional<std::size_t> size() const;
 
  private:
@@ -35,7 +35,7 @@ class FileReader {
   int fd_;
 };
 
-/// Returns the name in lower case: equal for names that a file system that ignores case considers equal.
+/// Returns the name in lower case: equal results mean the same name on a file system that ignores case.
 std::string folded(std::string name);
 
 /// Returns a file name that no other process or thread uses, made of host, process, start time and a counter.

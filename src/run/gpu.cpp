@@ -38,7 +38,8 @@ again:
 }
 )";
 
-/// Returns the output that is stored in the memory of the input `tensor`; if there is none, `tensor` itself.
+/// Returns the index of the output that is stored in the memory of the input `tensor` (an update in place);
+/// if there is none, `tensor` itself.
 std::size_t result_in(const emit::Manifest& m, std::size_t tensor) {
   for (std::size_t i = 0; i < m.tensors.size(); ++i)
     if (m.tensors[i].memory == static_cast<int>(tensor)) return i;
@@ -65,7 +66,7 @@ class Memory {
     return t.role == emit::Role::intermediate ? workspace_.address() + static_cast<std::uint64_t>(t.offset)
                                               : owned_[i].address();
   }
-  /// Fills workspace and outputs with poison, as before the first launch.
+  /// Fills workspace and outputs with poison (NaN), as before the first launch.
   void poison() {
     workspace_.fill(0xff);
     for (std::size_t i = 0; i < owned_.size(); ++i)
@@ -86,7 +87,7 @@ class Memory {
     for (const DeviceBytes& b : owned_) set.emplace_back(b.bytes()).copy(b);
     return set;
   }
-  // Downloads a tensor. Throws Fault if the bytes after its end have been overwritten.
+  // Downloads a tensor from the GPU. Throws Fault if a kernel has written beyond its end.
   void fetch(std::size_t i, Bytes& into) const {
     const emit::TensorPlace& t = manifest_.tensors[i];
     const auto bytes = static_cast<std::int64_t>(into.size());
@@ -145,7 +146,7 @@ std::string differs_as_a_unit(Stream& stream, const BoundProgram& bound, Memory&
   return "";
 }
 
-// Measures the time of an evaluation; `brief`: with fewer rounds.
+// Returns the measured times of the program with a cold or warm L2; `brief`: with fewer rounds.
 Times timed(Stream& stream, const LoadedProgram& program, const BoundProgram& bound, const Memory& memory,
             Timing how, bool brief = false) {
   if (how == Timing::hot) return time_hot(stream, bound);

@@ -9,7 +9,7 @@
 namespace zellige::run {
 namespace {
 
-// A CUresult with which a kernel ends.
+// A CUresult that reports the failure of a kernel, in words.
 struct End {
   int status;
   std::string_view words;
@@ -26,7 +26,7 @@ constexpr std::array ends = {
     End{719, "an exception"},
 };
 
-// The launches since the last synchronization.
+// The kernel launches since the last synchronization.
 struct Launches {
   std::mutex mutex;
   std::string program, kernel;  // of the last launch

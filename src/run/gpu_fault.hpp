@@ -16,7 +16,8 @@
 
 namespace zellige::run {
 
-/// Record a launch, and a completed synchronization. Thread-safe; a call takes some tens of nanoseconds.
+/// Record a kernel launch, and a completed synchronization, for the error message. Thread-safe; a call takes
+/// some tens of nanoseconds.
 void record_launch(std::string_view program, std::string_view kernel);
 void record_wait();
 
@@ -24,7 +25,8 @@ void record_wait();
 /// and others.
 bool breaks_context(int status);
 
-/// Returns the message, one sentence; `name` is the driver's name of the error (CUDA_ERROR_...).
+/// Returns the error message for a kernel that has broken the GPU context, one sentence; `name` is the
+/// driver's name of the error (CUDA_ERROR_...).
 std::string context_is_gone(int status, std::string_view name);
 
 }  // namespace zellige::run

@@ -17,8 +17,8 @@ struct Compiler {
   std::string path, version;
 };
 
-/// Returns the compiler and its version, found once. Throws Error if there is none; `who` names the component
-/// that needs it.
+/// Returns the host C++ compiler with its version, found once. Throws Error if there is none; `who` names the
+/// component that needs it.
 const Compiler& compiler(const std::string& who = "emulator") {
   static const Compiler found = [&] {
     const char* own = std::getenv("ZELLIGE_CXX");
@@ -35,9 +35,10 @@ const Compiler& compiler(const std::string& who = "emulator") {
   return found;
 }
 
-// -O1 inlines accessors and takes half of -O2's time. Frame pointers and line tables let the emulator report
-// source lines. Unwritten variables hold a pattern (zellige/emulate/registers.hpp); -fno-lifetime-dse keeps
-// g++ from removing the constructors that replace it.
+// Returns the compiler's options. -O1 inlines accessors and takes half of -O2's time. Frame pointers and line
+// tables let the emulator report source lines. Unwritten variables hold a pattern
+// (zellige/emulate/registers.hpp); -fno-lifetime-dse keeps g++ from removing the constructors that replace
+// it.
 const std::vector<std::string>& flags() {
   static const std::vector<std::string> all = [] {
     std::vector<std::string> f = {"-std=c++20",

@@ -9,7 +9,7 @@
 
 namespace zellige::run {
 
-/// A compiled library.
+/// A program's library for the emulator, with how it was compiled.
 struct HostLibrary {
   std::filesystem::path file;
   double compile_ms = 0;  // time of the compilation; that of the original one if `cached`
@@ -17,17 +17,18 @@ struct HostLibrary {
   std::string note;  // what is wrong with an invalid cache entry; else ""
 };
 
-/// Returns the path of the compiler. Throws Error if there is none; `who` names the component that needs it.
+/// Returns the path of the host C++ compiler ($ZELLIGE_CXX, else g++). Throws Error if there is none; `who`
+/// names the component that needs it.
 std::string host_compiler(const std::string& who);
 
-/// Writes the headers into the cache, and returns the folder for the compiler's option -I.
+/// Writes Zellige's headers into the cache, and returns the folder for the compiler's option -I.
 std::filesystem::path header_folder(const Cache&);
 
 /// Writes source code to a file NAME.cu in the cache, for compilers and for inspection. Returns its path.
 std::filesystem::path source_file(const std::string& source, const std::string& name, const Cache&);
 
-/// Compiles source code, or finds the library in the cache. Throws Error if there is no compiler, and Fault
-/// with the first errors if it rejects the source code.
+/// Compiles a program's source code to a library for the emulator, or finds it in the cache. Throws Error if
+/// there is no compiler, and Fault with the first errors if it rejects the source code.
 HostLibrary compile_for_emulator(const std::string& source, const std::string& name, const Cache&);
 
 }  // namespace zellige::run

@@ -18,7 +18,7 @@
 
 namespace zellige::run {
 
-/// The descriptor operand of an instruction.
+/// The operand of an instruction that names a descriptor of global memory, in a pair of uniform registers.
 struct Descriptor {
   std::string kernel;
   std::int64_t offset = 0;       // of the instruction, in bytes from the start of the kernel
@@ -26,11 +26,13 @@ struct Descriptor {
   int uniform_register = 0;      // the first register of the pair
 };
 
-/// Returns all descriptor operands in a cubin, in file order. An instruction without its optional descriptor
-/// may count as one with an even register. Throws Error if the bytes are not a cubin with complete sections.
+/// Returns all operands in a cubin that name a descriptor of global memory, in file order. An instruction
+/// without its optional descriptor may count as one with an even register. Throws Error if the bytes are not
+/// a cubin with complete sections.
 std::vector<Descriptor> descriptors(std::string_view cubin);
 
-/// Returns the descriptor operands that start at an odd register; otherwise as `descriptors`.
+/// Returns the descriptor operands in a cubin that start at an odd register, which end a kernel in an illegal
+/// instruction. Throws Error if the bytes are not a cubin with complete sections.
 std::vector<Descriptor> odd_descriptors(std::string_view cubin);
 
 /// Returns the operand in words: "kernel linear_k0: the LDGSTS at byte 0x280 takes its descriptor from UR1".

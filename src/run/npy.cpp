@@ -21,7 +21,7 @@ constexpr Element elements[] = {{"'<f2'", graph::DType::f16},
                                 {"'|i1'", graph::DType::int8},
                                 {"'<i4'", graph::DType::int32}};
 
-// Returns the header from the value of the key on. Throws Error if the header lacks the key.
+// Returns the rest of a .npy header from the value of `key` on. Throws Error if the header lacks the key.
 std::string_view value_of(std::string_view header, std::string_view key, std::string_view where) {
   const std::size_t at = header.find(fmt::format("'{}':", key));
   if (at == header.npos) fail("{}: is no .npy file that can be read: its header has no '{}'", where, key);
@@ -59,7 +59,8 @@ std::size_t header_length(std::string_view start, std::string_view where) {
   return byte(magic.size()) | byte(magic.size() + 1) << 8;
 }
 
-/// Parses the header's dictionary; the result has no values.
+/// Parses the dictionary in a .npy header; the result has no values. Throws Error for an array that is not
+/// supported.
 Npy parse_header(std::string_view header, std::string_view where) {
   Npy array;
   const std::string_view descr = value_of(header, "descr", where);
@@ -76,7 +77,7 @@ Npy parse_header(std::string_view header, std::string_view where) {
   return array;
 }
 
-// Returns the number of elements. Throws Error if it overflows.
+// Returns the number of elements of a shape. Throws Error if it overflows.
 std::size_t count_of(const graph::Shape& shape, std::string_view where) {
   std::size_t count = 1;
   for (const std::int64_t n : shape) {

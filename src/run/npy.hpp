@@ -21,7 +21,7 @@ graph::DType npy_dtype(graph::DType);
 /// tensor's own values.
 std::string npy(graph::DType, const graph::Shape&, const std::vector<double>& values);
 
-/// An array read from a file.
+/// An array that was read from a .npy file.
 struct Npy {
   graph::DType dtype{};  // as in the file: f16, f32, int8 or int32
   graph::Shape shape;
@@ -36,12 +36,12 @@ Npy parse_npy(std::string_view bytes, std::string_view where);
 /// bytes than needed, except for one byte that detects too long a file.
 class NpyFile {
  public:
-  /// Reads the header. Throws Error if there is no valid one.
+  /// Opens a .npy file and reads its header. Throws Error if there is no valid one.
   explicit NpyFile(const std::string& file);
   graph::DType dtype() const { return header_.dtype; }
   const graph::Shape& shape() const { return header_.shape; }
-  /// Returns the elements; call it once. Throws Error if the file has more or fewer bytes than its shape
-  /// needs.
+  /// Reads and returns the elements; call it once. Throws Error if the file has more or fewer bytes than its
+  /// shape needs.
   std::vector<double> values();
 
  private:

@@ -64,8 +64,8 @@ const Nvrtc& nvrtc() {
   return table;
 }
 
-// Returns the cubin. Throws Fault with the log if NVRTC rejects the source code, and Error if it runs out of
-// memory.
+// Compiles source code with NVRTC and returns the cubin. Throws Fault with the log if NVRTC rejects the
+// source code, and Error if it runs out of memory.
 std::string compile(const std::string& source, const std::vector<std::string>& options) {
   const Nvrtc& n = nvrtc();
   std::vector<const char*> texts, paths, words;

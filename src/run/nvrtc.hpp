@@ -9,7 +9,7 @@
 
 namespace zellige::run {
 
-/// A compiled program, with how it was compiled.
+/// The machine code of a program, with how it was compiled.
 struct Cubin {
   std::string bytes;
   std::string architecture;  // architecture that it was compiled for: sm_80, sm_90, sm_90a

@@ -86,7 +86,8 @@ bool Outputs::is_stream(const fs::path& file) {
   return there && !S_ISREG(there->st_mode) && !S_ISDIR(there->st_mode);
 }
 
-// Follows symbolic links, so that the file is checked and replaced and the link is kept.
+// Returns an output path with symbolic links resolved, so that the file is checked and replaced and the link
+// is kept. Throws Error if the path cannot be written.
 Outputs::Place Outputs::resolve(const fs::path& shown) const {
   Place place{shown, shown, is_stream(shown)};
   if (place.stream) return place;
@@ -104,8 +105,8 @@ Outputs::Place Outputs::resolve(const fs::path& shown) const {
   return place;
 }
 
-// `digest`: hash of the content to be written, if known; replacing a file of the same content is always
-// allowed.
+// Throws Error if the existing file is an input of the command or must not be replaced. `digest`: hash of the
+// content to be written, if known; a file of the same content may always be replaced.
 void Outputs::check(const Place& place, const std::string* digest) const {
   if (place.stream) return;
   const auto there = file_at(place.file);

@@ -33,19 +33,19 @@ namespace zellige::run {
 /// The output files of one command. Functions throw Error if a path is rejected or cannot be written.
 class Outputs {
  public:
-  /// `inputs`: the files that the command reads; "-" is stdin. `force`: replace files that Zellige did not
-  /// write.
+  /// Starts without outputs. `inputs`: the files that the command reads, which are never written; "-" is
+  /// stdin. `force`: replace files that Zellige did not write.
   explicit Outputs(const std::vector<std::string>& inputs = {}, bool force = false,
                    Written written = Written::standard());
   Outputs(const Outputs&) = delete;
   ~Outputs();  // discards files that are not committed
 
-  /// Checks and reserves a path that `rewrite` will write later.
+  /// Checks and reserves a path for an output that `rewrite` writes later.
   void claim(const std::filesystem::path&);
   /// Replaces the content of a claimed file; may be called several times.
   void rewrite(const std::filesystem::path&, std::string_view content);
 
-  /// Checks and reserves a path, and stages its content.
+  /// Checks and reserves a path for an output, and stages its content until commit().
   void put(const std::filesystem::path&, std::string_view content);
   /// Renames all staged files to their paths. If one cannot be renamed, throws; drop() or the destructor then
   /// restores the others.
@@ -60,7 +60,7 @@ class Outputs {
 
  private:
   using Identity = std::pair<dev_t, ino_t>;
-  /// An output path.
+  /// The path of an output file.
   struct Place {
     std::filesystem::path shown, file;  // as the user wrote it, and with links resolved
     bool stream = false;
@@ -78,7 +78,7 @@ class Outputs {
   };
 
   Place resolve(const std::filesystem::path&) const;  // follows links
-  // throws if the existing file must not be replaced
+  // Throws Error if the existing file must not be replaced.
   void check(const Place&, const std::string* digest) const;
   void take(const Place&);  // throws if another output has the path
   void stage(const Place&, std::string_view content);

@@ -8,14 +8,15 @@
 
 namespace zellige::run {
 
-/// One short text per process. Create it before the processes are forked.
+/// Shared memory with a short text per process. Create it before the processes are forked.
 class Phases {
  public:
   explicit Phases(int slots);
   ~Phases();
   Phases(const Phases&) = delete;
 
-  /// Sets the text of a slot, truncated to 123 bytes. Only one process may write to a slot at a time.
+  /// Sets the text of a process's slot, truncated to 123 bytes. Only one process may write to a slot at a
+  /// time.
   void say(int slot, const std::string& text);
   /// Returns the text of a slot; "" while it is being written.
   std::string at(int slot) const;

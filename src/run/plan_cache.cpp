@@ -16,7 +16,7 @@
 namespace zellige::run {
 namespace {
 
-/// Identifies the executable or library that contains this code, by its version, size and time.
+/// Returns a text that identifies the executable or library with this code: its version, size and time.
 std::string build() {
   static const char here = 0;
   Dl_info info{};

@@ -24,24 +24,24 @@
 
 namespace zellige::run {
 
-/// The estimates for one target. Safe to use from several processes.
+/// The cached expected times of planned kernels, for one target. Safe to use from several processes.
 class PlanCache {
  public:
   static constexpr std::size_t max_costs = 200'000;
 
-  /// Reads the estimates of this target. With nullopt, nothing is read or kept.
+  /// Reads the expected times of kernels for this target. With nullopt, nothing is read or kept.
   PlanCache(std::optional<Cache>, const target::Target&);
   PlanCache(const PlanCache&) = delete;
 
-  /// The estimates, as fuse::optimize takes them; it also collects new ones.
+  /// Returns the expected times for fuse::optimize, which also adds new ones to them.
   fuse::CostCache& costs() { return costs_; }
-  /// Returns the number of estimates that were read.
+  /// Returns how many expected times were read from the cache.
   std::size_t size() const { return before_.size(); }
-  /// Adds the new estimates to the cache entry. Does nothing if the cache cannot be written.
+  /// Adds the new expected times to the cache. Does nothing if the cache cannot be written.
   void keep() const;
 
  private:
-  /// A cached estimate.
+  /// A cached expected time of a kernel.
   struct Record {
     // hash of the kernel's structure (the canonical text of its operators and shapes)
     std::uint64_t low = 0, high = 0;
@@ -49,7 +49,7 @@ class PlanCache {
     bool operator<(const Record& r) const { return std::pair(high, low) < std::pair(r.high, r.low); }
   };
   static Record record(const std::string& structure, double us = 0);
-  /// Returns the records of the cache entry, as it is on disk.
+  /// Returns the expected times that the cache has on disk now.
   std::vector<Record> read() const;
   /// Returns the expected time of a kernel; nullopt if it was not read.
   std::optional<double> find(const std::string& structure) const;
@@ -60,8 +60,8 @@ class PlanCache {
   fuse::CostCache costs_;
 };
 
-/// Runs fuse::optimize_with_options with the estimates of this cache, and keeps the new ones. `fused` false:
-/// the graph is not fused, and no estimates are needed.
+/// Fuses a graph (fuse::optimize_with_options) with the expected times in this cache, and adds new ones to
+/// it. `fused` false: the graph is not fused, and the cache is not used.
 fuse::Optimized optimize_with_options(const graph::KernelGraph&, const target::Target&, bool fused,
                                       plan::PlanOptions&, const std::optional<Cache>&,
                                       const fuse::Watch& = {}, fuse::Reasons = fuse::Reasons::told);

@@ -17,7 +17,7 @@
 namespace zellige::run {
 namespace {
 
-// A running job.
+// A job that runs in a forked process.
 struct Job {
   int index;
   pid_t process;
@@ -59,7 +59,7 @@ Job start(int index, const Work& work) {
   return {index, child, ends[0], {}};
 }
 
-// Waits for a process whose pipe has ended, and returns how it ended.
+// Waits for the process of a job that has closed its pipe, and returns how the job ended.
 JobEnd finish(Job& job) {
   ::close(job.pipe);
   int status = 0;

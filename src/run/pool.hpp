@@ -11,7 +11,7 @@
 
 namespace zellige::run {
 
-/// How a job ended.
+/// The end of a job: its result, or why there is none.
 struct JobEnd {
   std::string result;  // what the job returned
   std::string crash;   // why there is no result: "killed by signal 11 (Segmentation fault)"; else ""

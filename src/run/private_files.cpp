@@ -80,9 +80,9 @@ PrivateFile::PrivateFile(const fs::path& file)
 
 PrivateFile::~PrivateFile() { ::close(fd_); }
 
-// Paths differ from call to call, because dlopen takes a known path for a library that is loaded already. A
-// library with unique symbols stays loaded after dlclose, when its descriptor's number may denote another
-// file.
+// Returns a path that differs from call to call, because dlopen takes a known path for a library that is
+// loaded already. A library with unique symbols stays loaded after dlclose, when its descriptor's number may
+// denote another file.
 std::string PrivateFile::path() const {
   static std::atomic<unsigned> count = 0;
   std::string same;  // denotes the same folder, spelled differently for each call

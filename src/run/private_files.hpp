@@ -14,8 +14,8 @@ namespace zellige::run {
 /// another user, or other users may write it. `what` names it in the message.
 void private_folder(const std::filesystem::path&, const std::string& what);
 
-/// An open file. It is accessed by its descriptor, so changing what its path denotes does not change what is
-/// loaded.
+/// An open file that only this user can write. It is accessed by its descriptor, so changing what its path
+/// denotes does not change what is loaded.
 class PrivateFile {
  public:
   /// Opens a file. Throws Error if that fails, if it is a link or not a regular file, if it belongs to
@@ -26,7 +26,7 @@ class PrivateFile {
   /// Returns a path by which this process and its children can open the file as long as this object exists; a
   /// different one on each call.
   std::string path() const;
-  /// Returns the file's content.
+  /// Reads and returns the file's content. Throws Error if that fails.
   std::string content() const;
 
  private:

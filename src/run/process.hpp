@@ -7,13 +7,13 @@
 
 namespace zellige::run {
 
-/// The result of a program.
+/// The result of a program that has run.
 struct Finished {
   int status = 0;      // exit status; 128 + signal if it was killed
   std::string output;  // stdout and stderr, interleaved
 };
 
-/// Returns a status in words: "status 1", or "killed by signal 9 (Killed)" for 128 + signal.
+/// Returns an exit status in words: "status 1", or "killed by signal 9 (Killed)" for 128 + signal.
 std::string ended(int status);
 
 /// Runs command[0], looked up in PATH, with the arguments that follow it. Throws Error if it cannot be

@@ -13,7 +13,7 @@
 
 namespace zellige::run {
 
-/// The report of a run. Functions throw Error if the file cannot be written.
+/// The file of --json. Functions throw Error if it cannot be written.
 class Report {
  public:
   /// Creates an empty file, so that an unwritable path is reported before any graph runs. "": no report.

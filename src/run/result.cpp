@@ -24,7 +24,7 @@ double number(const Json& j) {
   return text == "nan" ? NAN : text == "inf" ? INFINITY : -INFINITY;
 }
 
-// Rounds to three decimals, to keep lines short.
+// Returns a time rounded to three decimals, to keep lines short.
 double ms(double v) { return std::round(v * 1e3) / 1e3; }
 
 Json json(const graph::Dim3& d) { return {d.x, d.y, d.z}; }
@@ -73,7 +73,7 @@ KernelResult kernel(const Json& j) {
           j.at("shared_bytes"), j.value("registers", -1), j.value("local_bytes", -1)};
 }
 
-// Returns the median, minimum and 90th percentile, and all samples, in microseconds.
+// Returns the median, minimum and 90th percentile of times in microseconds, and all times, as JSON.
 Json times(const std::vector<double>& us) {
   Json samples = Json::array();
   for (const double x : us) samples.push_back(ms(x));

@@ -13,7 +13,7 @@
 
 namespace zellige::run {
 
-/// Verdict on a run.
+/// Verdict on the run of one graph.
 enum class Status : std::uint8_t {
   correct,     // every kernel-level tensor agrees with the reference within its tolerance
   borderline,  // some tensor exceeds the tolerance, but rounding alone can explain it (graph/rounding.hpp)
@@ -25,7 +25,7 @@ enum class Status : std::uint8_t {
 };
 std::string_view name(Status);
 
-/// Comparison of a tensor with the reference; graph/compare.hpp defines the numbers.
+/// The comparison of one tensor of a run with the reference; graph/compare.hpp defines the numbers.
 struct TensorResult {
   std::string name;
   bool output = false;  // false: an intermediate
@@ -45,7 +45,7 @@ struct TensorResult {
   bool staged = false;  // `from` includes intermediates that the run itself computed
 };
 
-/// A kernel of the program.
+/// A kernel of the program that ran, with its launch configuration.
 struct KernelResult {
   std::string name;
   graph::Dim3 grid, block;
@@ -59,7 +59,7 @@ struct Tried {
   double expected = 0, us = 0;  // expected and measured time in microseconds
 };
 
-/// The result of one graph.
+/// The result of compiling, running and checking one graph.
 struct RunResult {
   std::string file;
   int index = 0;
@@ -90,7 +90,7 @@ struct RunResult {
   std::string device;        // name of the GPU, its driver and clock
 };
 
-/// Returns the median; NaN if there are no samples.
+/// Returns the median of samples; NaN if there are none.
 double median(std::vector<double>);
 /// Returns the smallest sample that at least the share p (0 to 1) of the samples does not exceed; NaN if
 /// there are none.
@@ -101,12 +101,12 @@ std::string to_json(const RunResult&);
 /// Parses a line from to_json; throws nlohmann's exception if it is not one.
 RunResult parse_result(std::string_view json);
 
-/// Returns what was checked by sample: "Y by sample: 64 of 4096 tiles of 128x128 (1.6%, seed 1), from the
-/// inputs X, W".
+/// Returns in words what was checked of a tensor by sample: "Y by sample: 64 of 4096 tiles of 128x128 (1.6%,
+/// seed 1), from the inputs X, W".
 std::string describe_sample(const RunResult&, const TensorResult&);
 
-/// Returns the result for the terminal: "gqa_bs1[3]  correct  emulator sm_80  error 6.1e-05 ...", followed by
-/// indented lines with the reason, notes and samples.
+/// Returns the result as text for the terminal: "gqa_bs1[3]  correct  emulator sm_80  error 6.1e-05 ...",
+/// followed by indented lines with the reason, notes and samples.
 std::string summary(const RunResult&);
 
 }  // namespace zellige::run

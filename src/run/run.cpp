@@ -36,7 +36,8 @@ double ms_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// Locks the GPU against other processes with this cache while times are measured. The constructor waits.
+// A lock that keeps other processes with this cache off the GPU while times are measured. The constructor
+// waits for it.
 class GpuLock {
  public:
   explicit GpuLock(const Cache& cache) {
@@ -51,8 +52,8 @@ class GpuLock {
   int fd_;
 };
 
-// Returns the bytes of each of the manifest's tensors before the first launch: inputs have their values,
-// everything else is poison. Throws Fault if the manifest's inputs are not the graph's.
+// Returns the bytes of each of the manifest's tensors before the first launch: inputs have their values, all
+// other tensors are poison (NaN). Throws Fault if the manifest's inputs are not the graph's.
 std::vector<Bytes> starting_storage(const graph::KernelGraph& g, const emit::Manifest& m,
                                     const graph::InputChoice& choice) {
   std::vector<Bytes> storage;
@@ -73,7 +74,8 @@ std::vector<Bytes> starting_storage(const graph::KernelGraph& g, const emit::Man
   return storage;
 }
 
-// Runs the program on the emulator; a finding makes the result wrong.
+// Runs the program on the emulator and stores times, counters and findings in `r`; a finding makes the result
+// wrong.
 void run_on_emulator(const emit::Program& p, std::vector<Bytes>& storage, const Options& o,
                      const Cache& cache, RunResult& r) {
   const EmulatedRun e = run_emulated(p, storage, cache, o.workers);
@@ -91,7 +93,7 @@ void run_on_emulator(const emit::Program& p, std::vector<Bytes>& storage, const 
   if (r.findings.size() > 1) r.reason += fmt::format(" (and {} findings more)", r.findings.size() - 1);
 }
 
-// Compiles the program and runs it on the GPU.
+// Compiles the program, runs it on the GPU, and stores times and registers in `r`.
 void run_on_device(const emit::Program& p, std::vector<Bytes>& storage, const Options& o, const Cache& cache,
                    RunResult& r) {
   o.say("compiling");
@@ -115,7 +117,7 @@ void run_on_device(const emit::Program& p, std::vector<Bytes>& storage, const Op
                          d.clock_khz / 1000);
 }
 
-// Plans, compiles, runs and checks the graph with one seed, and fills in the result. Throws on failure.
+// Plans, compiles, runs and checks the graph with one seed, and stores the outcome in `r`. Throws on failure.
 void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult& r) {
   graph::declare_constant(g, o.constants);
   // Planning is cheap and rejects what cannot run, so it comes first; inputs and reference may take seconds.
@@ -200,7 +202,7 @@ void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult&
   keep(&*program, &storage);
 }
 
-// Returns the result with one seed; turns exceptions into a status and a reason.
+// Returns the result of running the graph with one seed; turns exceptions into a status and a reason.
 RunResult run_once(const graph::KernelGraph& g, const Options& o, const Cache& cache) {
   RunResult r{.graph = g.name, .target = o.target, .on = std::string(name(o.on)), .seed = o.seed};
   try {

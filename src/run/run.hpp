@@ -20,7 +20,7 @@
 
 namespace zellige::run {
 
-/// What executes the graph; reference: only the reference evaluation.
+/// The machine that executes a graph; reference: only the reference evaluation, in float64 on the host.
 enum class Engine : std::uint8_t { gpu, emulator, reference };
 std::string_view name(Engine);
 
@@ -51,7 +51,7 @@ struct Options {
 /// kernel is wrong for all inputs, and usually by much.
 RunResult run(const graph::KernelGraph& graph, const Options&, const Cache&);
 
-/// Result of find_gpu.
+/// A usable GPU with NVRTC, or the reason why there is none.
 struct GpuFound {
   std::string target;   // the GPU's target, for example sm_90a; "" if there is no usable GPU
   std::string why_not;  // why there is no usable GPU; else ""
@@ -60,11 +60,12 @@ struct GpuFound {
 /// workers that use it.
 GpuFound find_gpu();
 
-/// Returns the target of this machine's GPU; initializes CUDA in this process. Throws Error if there is no
-/// GPU, no NVRTC, or no target that the GPU runs.
+/// Returns the target of this machine's GPU, such as sm_90a; initializes CUDA in this process. Throws Error
+/// if there is no GPU, no NVRTC, or no target that the GPU runs.
 std::string gpu_target();
 
-/// Returns the fastest of `options.tune` tilings, measured on this machine's GPU or found in the cache.
+/// Returns the fastest of `options.tune` tilings of a graph, measured on this machine's GPU or found in the
+/// cache.
 Tuned tuned(const graph::KernelGraph&, const Options& options, const Cache&);
 
 }  // namespace zellige::run

@@ -9,8 +9,8 @@
 
 namespace zellige::run {
 
-/// Returns the bytes of the shared object. `cubin`: the program's machine code, from compile_cubin. Throws
-/// Error if there is no compiler, and Fault if it fails.
+/// Builds the shared object of a program and returns its bytes. `cubin`: the program's machine code, from
+/// compile_cubin. Throws Error if there is no compiler, and Fault if it fails.
 std::string shared_object(const emit::Manifest&, const std::string& cubin, const Cache&);
 
 }  // namespace zellige::run

@@ -61,12 +61,13 @@ class Inliner {
   std::string out;
 
  private:
-  /// An open #if: true if its current branch is, or its #else would be, for the emulator only.
+  /// An open #if. `emulated`: its current branch is compiled for the emulator only; `otherwise`: its #else
+  /// would be.
   struct Branch {
     bool emulated, otherwise;
   };
 
-  // Updates the open conditions after a directive.
+  // Updates the list of open #if conditions after a preprocessor directive.
   void branch(std::string_view word) {
     const bool emulated = word.ends_with("if defined(ZELLIGE_EMULATE)");
     if (word.starts_with("if"))

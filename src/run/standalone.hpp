@@ -5,10 +5,10 @@
 
 namespace zellige::run {
 
-/// Returns the source code with each header inlined once. Other includes (<cstdio>, <cuda_runtime.h>) are
-/// kept, and so are those for the emulator (<zellige/emulate/...> under a condition). Preprocessor conditions
-/// keep their meaning: a header that is included only in a branch that is not taken can be included again
-/// later.
+/// Returns a program's source code with each <zellige/...> header inlined once. Other includes (<cstdio>,
+/// <cuda_runtime.h>) are kept, and so are those for the emulator (<zellige/emulate/...> under a condition).
+/// Preprocessor conditions keep their meaning: a header that is included only in a branch that is not taken
+/// can be included again later.
 std::string standalone(std::string_view source);
 
 }  // namespace zellige::run

@@ -11,7 +11,7 @@
 namespace zellige::run {
 namespace {
 
-// Calls visit(row-major index, offset in elements) for every element.
+// Calls visit(row-major index, offset in elements) for every element of a tensor.
 template <class Visit>
 void each(const emit::TensorPlace& t, Visit visit) {
   const std::int64_t count = graph::size(t.shape);
@@ -28,12 +28,12 @@ void each(const emit::TensorPlace& t, Visit visit) {
   }
 }
 
-// Number of elements of a row along the last dimension, and their stride.
+// Return the number of elements of a row along the last dimension, and their stride in elements.
 std::int64_t row_length(const emit::TensorPlace& t) { return t.shape.empty() ? 1 : t.shape.back(); }
 std::int64_t row_step(const emit::TensorPlace& t) { return t.strides.empty() ? 1 : t.strides.back(); }
 
-// Calls visit(row, offset of its first element, buffer for its values) for every row along the last
-// dimension, in several threads. The offset counts elements.
+// Calls visit(row, offset, buffer) for every row of a tensor along the last dimension, in several threads.
+// `offset`: of the row's first element, in elements; `buffer`: space for the row's values.
 template <class Visit>
 void each_row(const emit::TensorPlace& t, const Visit& visit) {
   const std::size_t rank = t.shape.size();
@@ -56,7 +56,7 @@ struct Lifetime {
   int first = -1, last = -1;  // index of the first and the last kernel that uses the tensor; -1: none
 };
 
-// Returns the kernels during which each tensor of the manifest is needed.
+// Returns for each tensor of the manifest the first and the last kernel that uses it.
 std::vector<Lifetime> lifetimes(const emit::Manifest& m) {
   std::vector<Lifetime> lives(m.tensors.size());
   for (int k = 0; k < static_cast<int>(m.kernels.size()); ++k)

@@ -31,10 +31,10 @@ void each_element(const emit::TensorPlace&, const std::function<void(std::size_t
 /// produces this NaN. Returns 0 for integer dtypes, in which the bits mean -1.
 std::int64_t unwritten(const emit::TensorPlace&, const Bytes&);
 
-/// Returns a tensor's values, row-major.
+/// Returns all values of a tensor, row-major, from its bytes.
 std::vector<double> unpack(const emit::TensorPlace&, const Bytes&);
 
-/// Returns the values of a part of a tensor.
+/// Returns the values of a part of a tensor, row-major.
 graph::Array unpack(const emit::TensorPlace&, const Bytes&, const graph::Region&);
 
 /// Returns the index of the graph's tensor that an entry of the manifest stores; -1 if only the program has

@@ -8,8 +8,8 @@
 
 namespace zellige::run {
 
-/// Returns the map's tensor, box and swizzle. Throws Error if TMA has no such element type. `name` is for
-/// error messages; the result refers to it.
+/// Returns the tensor, box and swizzle of a manifest's tensor map, for make_tma_descriptor. Throws Error if
+/// TMA has no such element type. `name` is for error messages; the result refers to it.
 TmaTensor tma_tensor(const plan::TensorMap&, const std::string& name);
 
 }  // namespace zellige::run

@@ -9,7 +9,8 @@
 
 namespace zellige::run {
 
-/// Returns the planner options. Throws Error if a file cannot be read or contains no tiling.
+/// Returns planner options for the option --tiling. Throws Error if it names a file that cannot be read or
+/// contains no tiling.
 plan::PlanOptions parse_tiling_option(const std::string& tiling, const target::Target&);
 
 }  // namespace zellige::run

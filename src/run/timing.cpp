@@ -13,7 +13,7 @@ constexpr int rounds = 15, few_rounds = 3;   // for rotated
 constexpr double round_ms = 10;
 constexpr int max_sets = 64;
 
-/// A way of launching all sets, captured in a CUDA graph.
+/// A way of launching the program on all sets of inputs and outputs, captured in a CUDA graph.
 struct Way {
   std::vector<double>* into;  // receives the samples
   std::unique_ptr<CapturedGraph> graph;

@@ -18,7 +18,7 @@ class Stream;
 class LoadedProgram;
 class BoundProgram;
 
-/// Which times to measure.
+/// The kind of time measurement on the GPU.
 enum class Timing : std::uint8_t {
   off,
   rotated,  // cold L2: each evaluation has inputs and outputs of its own
@@ -26,7 +26,7 @@ enum class Timing : std::uint8_t {
 };
 std::string_view name(Timing);
 
-/// Microseconds per evaluation.
+/// Measured times of a program on the GPU, in microseconds per evaluation.
 struct Times {
   Timing how{};
   int sets = 1;  // number of sets of inputs and outputs

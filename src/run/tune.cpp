@@ -12,7 +12,7 @@ namespace {
 
 constexpr double tie = 1.01;  // times up to 1% above the fastest are ties
 
-// A tiling that is measured.
+// A tiling whose program is measured.
 struct Candidate {
   emit::Program program;
   double expected;             // microseconds

@@ -22,15 +22,15 @@
 
 namespace zellige::run {
 
-/// Returns the microseconds of each evaluation of a program.
+/// A function that measures a program and returns the microseconds of each evaluation.
 using Measure = std::function<std::vector<double>(const emit::Program&)>;
 
-/// Prepares a measurement by compiling the program; called for several programs in parallel.
+/// A function that compiles a program before it is measured; called for several programs in parallel.
 using Prepare = std::function<void(const emit::Program&)>;
 
 constexpr int tuning_rounds = 5;
 
-/// Result of tuning.
+/// The result of tuning: the fastest tiling, and what was measured.
 struct Tuned {
   retile::Tiling tiling;
   // candidates in the order of their expected times, then the combination; empty if the outcome was cached
@@ -39,8 +39,8 @@ struct Tuned {
   std::string note = {};      // what is wrong with an invalid cache entry; else ""
 };
 
-/// Measures at most `candidates` tilings, including the graph's own, and their combination. `say` receives
-/// progress. Throws Error if the graph cannot be planned.
+/// Returns the fastest tiling of a graph: measures at most `candidates` tilings, including the graph's own,
+/// and their combination. `say` receives progress. Throws Error if the graph cannot be planned.
 Tuned tune(const graph::KernelGraph&, const target::Target&, const plan::PlanOptions&, int candidates,
            const Measure&, const std::string& machine, const Cache&,
            const std::function<void(const std::string&)>& say = {}, const Prepare& prepare = {});

@@ -30,16 +30,17 @@ std::string digest(std::string_view);
 /// Returns the hash of a file's content; nullopt if it cannot be read.
 std::optional<std::string> digest_of(const std::filesystem::path&);
 
-/// The record of written files.
+/// The record of the files that Zellige has written, by the hashes of their contents.
 class Written {
  public:
   /// Returns the record in the folder of Cache::standard(). If there is no such folder, nothing is recorded.
   static Written standard();
   explicit Written(std::filesystem::path record) : record_(std::move(record)) {}
 
-  /// Records the hash of a content. Does not throw: if recording fails, overwriting the file needs --force.
+  /// Records the hash of a file's content. Does not throw: if recording fails, overwriting the file needs
+  /// --force.
   void add(const std::string& digest) const;
-  /// Returns true if this hash is recorded.
+  /// Returns true if the hash of a content is recorded, so that a file with it may be overwritten.
   bool holds(const std::string& digest) const;
 
  private:
