@@ -126,7 +126,7 @@ def _value(text: str):
     if text in ("true", "_true", "false", "_false"):
         return text.endswith("true")
     if re.fullmatch(r"[\d(),_-]*", text) and text.startswith("("):
-        if not re.search(r"_(?![\d-])", text):  # CuTe's _ stands for all of a mode, and is not a number
+        if not re.search(r"_(?![\d-])", text):  # CuTe's _ selects all of a mode, and is not a number
             return _tuple(text)
     made = Value.__new__(Layout if _is_layout(text) else Value)
     made._text = text

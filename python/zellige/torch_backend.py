@@ -3,7 +3,7 @@
 The traced graph is decomposed where the result consists of operators that Zellige supports, and partitioned into the
 largest convex parts of these. Each part becomes a program; all other operators are unchanged. Symbolic sizes are
 specialised, so that each size gets a program of its own. A graph that needs gradients is left to torch. `reports`
-tells for every graph which operators became parts of programs and which did not, with the reasons.
+lists for every graph which operators became parts of programs and which did not, with the reasons.
 """
 
 import collections

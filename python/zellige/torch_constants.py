@@ -18,7 +18,8 @@ MAX_BYTES = 256 << 20  # limit for all constants that a graph keeps
 
 
 class Constants:
-    """The nodes of a graph that depend on none of its inputs, and their values, which are computed on demand."""
+    """The constant nodes of a torch graph, which depend on none of its inputs, and their values, which are
+    computed on demand."""
 
     def __init__(self, graph, on_cpu=True):
         """Finds the constants of a graph. on_cpu: compute their values on the CPU, wherever the graph's tensors

@@ -29,7 +29,7 @@ ATTENTION = {torch.float16: 450e6, torch.bfloat16: 450e6, torch.float32: 25e6}
 VIEW = 1.2  # microseconds of the host per view, called by torch's own bindings
 # microseconds of the host per call of a part, per kernel and per tensor
 PART, LAUNCH, TENSOR = 3.0, 7.0, 0.05
-WAITS = 0.25  # share of the faster one of GPU and host that is not hidden behind the slower one
+WAITS = 0.25  # share of the time of the faster one of GPU and host that does not overlap with the slower one
 AROUND = 8.0  # microseconds of the host per call of a graph with parts
 
 

@@ -50,7 +50,7 @@ def real(node, declared):
 
 @dataclass
 class _Region:
-    """A set of nodes with the same layout, and the convolutions among them."""
+    """A set of connected nodes that must have the same layout, and the convolutions among them."""
     convolutions: list = field(default_factory=list)
     nodes: list = field(default_factory=list)
 

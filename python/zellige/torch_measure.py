@@ -3,7 +3,7 @@
     us = gpu_time(call, values, 3)     values: the arguments as torch declares them; None if it cannot be measured
     cost(call, values, 3)              a Cost: of the GPU and of the host
 
-Processes use a GPU one after another, because each would slow the others. Calls are queued behind a kernel that waits
+Processes use a GPU one after another, because each would slow the others. Calls are queued after a kernel that waits
 for a while, so that they run back to back on the GPU, however long the host takes for a launch.
 """
 

@@ -41,7 +41,7 @@ class Numbers:
         self.graph.eliminate_dead_code()
 
     def _call(self, before, target, *args, **options):
-        """Returns a node that calls `target`, inserted in front of the node `before`; equal calls share a node."""
+        """Returns a node that calls `target`, inserted before the node `before`; equal calls share a node."""
         key = (target, args, *options.items())
         if key not in self.made:
             with self.graph.inserting_before(before):

@@ -1,4 +1,4 @@
-// A tensor in the emulated device memory, with a flag per byte that tells whether the byte has been written.
+// A tensor in the emulated device memory, with a flag per byte for whether the byte has been written.
 // Buffers keep their content from launch to launch.
 #pragma once
 #include <cstddef>

@@ -103,7 +103,7 @@ struct Actor {
   }
 };
 
-inline constexpr std::uint32_t unnamed_block = 0xFFFFFFFF;  // stands for a block that is not known
+inline constexpr std::uint32_t unnamed_block = 0xFFFFFFFF;  // represents a block that is not known
 
 /// The conflict between a memory access and an earlier one; converts to false if there is none.
 struct Clash {

@@ -78,7 +78,7 @@ class Cluster final : public ClusterWarps {
   std::exception_ptr error;       // an exception thrown by a kernel
 
   // Programmatic dependent launch. `previous` is an agent whose time is 1 for threads that have observed a
-  // griddep_wait. Earlier accesses are kept in `early`, and are findings if the launch turns out to wait for
+  // griddep_wait. Earlier accesses are kept in `early`, and are findings if it is found that the launch must wait for
   // its predecessor.
   std::uint32_t previous = 0;
   bool waits_for_previous = false;  // the launch is `programmatic`, or a thread has called griddep_wait

@@ -31,9 +31,9 @@ struct StoreInFlight {
 struct Accumulators {
   unsigned char* d = nullptr;          // the registers
   std::uint32_t bytes = 0, group = 0;  // size; group of the last wgmma
-  bool running = false;     // a wgmma owns the registers; if false, `content` is what the last wait wrote
-  bool fenced = false;      // or, if fenced, what the registers held at the last wgmma_fence
-  std::uintptr_t site = 0;  // return address of the last wgmma
+  bool running = false;                // a wgmma owns the registers
+  bool fenced = false;                 // `content` is from the last wgmma_fence; false: from the last wait
+  std::uintptr_t site = 0;             // return address of the last wgmma
   std::vector<unsigned char> content;
 };
 

@@ -124,13 +124,13 @@ struct Memory {
   }
 };
 
-// A launch, with what the entry function of the kernel's library has told of the kernel.
+// A launch, with what the entry function of the kernel's library has reported of the kernel.
 struct Grid : LaunchState {
   unsigned parameters = 0;
   const std::size_t* sizes = nullptr;  // size in bytes of each parameter; 0: a pointer
 };
 
-// Stores what the entry function of the kernel's library tells of the kernel: its body, and the size in bytes
+// Stores what the entry function of the kernel's library reports of the kernel: its body, and the size in bytes
 // of each parameter (0: a pointer).
 void run_grid(Launch& launch, void (*body)(const Launch&), const std::size_t* sizes, unsigned parameters) {
   auto& grid = static_cast<Grid&>(launch);

@@ -185,8 +185,8 @@ Clash SharedShadow::begin(std::size_t at, unsigned bytes, const Actor& a, As as)
   return clash;
 }
 
-// Completes a cp.async. Accesses since `begin` have been reported; from here on the write counts as the
-// issuing thread's, at the time of its wait.
+// Completes a cp.async at its wait. Accesses between its issue and its wait have been reported as races; from
+// here on the write counts as the issuing thread's, at the time of the wait.
 void SharedShadow::land(std::size_t at, unsigned bytes, const Actor& a, std::uint16_t region) {
   each(at, bytes, [&](Cell& cell) {
     cell.write_epoch = a.epoch, cell.write_site = a.site, cell.writer = a.thread, cell.region = region;

@@ -1,4 +1,4 @@
-// Lets forked processes tell their parent what they are doing, through shared memory.
+// Lets forked processes report to their parent what they are doing, through shared memory.
 //
 //   Phases phases(4);                      // before the fork
 //   phases.say(2, "compiling");            // in the process that has slot 2
@@ -8,17 +8,17 @@
 
 namespace zellige::run {
 
-/// Shared memory with a short text per process. Create it before the processes are forked.
+/// Shared memory with a short string per process. Create it before the processes are forked.
 class Phases {
  public:
   explicit Phases(int slots);
   ~Phases();
   Phases(const Phases&) = delete;
 
-  /// Sets the text of a process's slot, truncated to 123 bytes. Only one process may write to a slot at a
+  /// Sets the string of a process's slot, truncated to 123 bytes. Only one process may write to a slot at a
   /// time.
   void say(int slot, const std::string& text);
-  /// Returns the text of a slot; "" while it is being written.
+  /// Returns the string of a slot; "" while it is being written.
   std::string at(int slot) const;
 
  private:

@@ -16,7 +16,7 @@
 namespace zellige::run {
 namespace {
 
-/// Returns a text that identifies the executable or library with this code: its version, size and time.
+/// Returns a string that identifies the executable or library with this code: its version, size and time.
 std::string build() {
   static const char here = 0;
   Dl_info info{};

@@ -43,7 +43,7 @@ class PlanCache {
  private:
   /// A cached expected time of a kernel.
   struct Record {
-    // hash of the kernel's structure (the canonical text of its operators and shapes)
+    // hash of the kernel's structure (the canonical form of its operators and shapes)
     std::uint64_t low = 0, high = 0;
     double us = 0;  // expected time in microseconds
     bool operator<(const Record& r) const { return std::pair(high, low) < std::pair(r.high, r.low); }

@@ -105,7 +105,7 @@ RunResult parse_result(std::string_view json);
 /// seed 1), from the inputs X, W".
 std::string describe_sample(const RunResult&, const TensorResult&);
 
-/// Returns the result as text for the terminal: "gqa_bs1[3]  correct  emulator sm_80  error 6.1e-05 ...",
+/// Returns the result as lines for the terminal: "gqa_bs1[3]  correct  emulator sm_80  error 6.1e-05 ...",
 /// followed by indented lines with the reason, notes and samples.
 std::string summary(const RunResult&);
 

@@ -28,8 +28,8 @@ std::string_view directive(std::string_view line) {
   return line;
 }
 
-/// Removes a comment from a directive: "if defined(ZELLIGE_EMULATE)" from "if defined(ZELLIGE_EMULATE)  //
-/// why".
+/// Returns a directive without its comment: "if defined(ZELLIGE_EMULATE)" for "if defined(ZELLIGE_EMULATE)
+/// // why".
 std::string_view condition(std::string_view word) {
   word = word.substr(0, word.find("//"));
   return word.substr(0, word.find_last_not_of(" \t") + 1);
@@ -40,7 +40,7 @@ std::string_view condition(std::string_view word) {
 // seeing it twice.
 class Inliner {
  public:
-  // Appends the text of the file `from` to `out`, with its headers inlined.
+  // Appends the source code of the file `from` to `out`, with its headers inlined.
   void add(std::string_view text, std::string_view from) {
     while (!text.empty()) {
       const std::size_t end = std::min(text.find('\n'), text.size());

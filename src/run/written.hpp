@@ -25,7 +25,7 @@ class Digest {
   std::shared_ptr<State> state_;
 };
 
-/// Returns the hash of a text, as Digest::hex does.
+/// Returns the hash of a string, as Digest::hex does.
 std::string digest(std::string_view);
 /// Returns the hash of a file's content; nullopt if it cannot be read.
 std::optional<std::string> digest_of(const std::filesystem::path&);

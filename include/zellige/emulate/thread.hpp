@@ -140,7 +140,7 @@ struct Argument {
 struct Launch {
   const Argument* arguments = nullptr;
   unsigned argument_count = 0;
-  /// Called by `call`: tells the engine the kernel's body and the size in bytes of each parameter (0: a
+  /// Called by `call`: passes the engine the kernel's body and the size in bytes of each parameter (0: a
   /// pointer).
   void (*run)(Launch&, void (*body)(const Launch&), const std::size_t* sizes, unsigned parameters) = nullptr;
   void (*kernel)() = nullptr;  // set by `call`: the __global__ function

@@ -62,7 +62,7 @@ constexpr bool agree_in_pairs(const std::uint32_t* byte_addresses, const bool* a
 constexpr unsigned wavefronts(const std::uint32_t* byte_addresses, const bool* active, int lanes, int bytes,
                               bool load = false) {
   const unsigned unit =
-      // an aligned unit is never split between words, so units can stand for words
+      // an aligned unit is never split between words, so units can represent words
       bytes < 4 ? 4 : unsigned(bytes);
   const unsigned columns = 128 / unit;
   unsigned total = 0;
