@@ -225,8 +225,9 @@ class Block {
   std::vector<std::uintptr_t> walk(const Fiber& running, Site) const;
   std::string spell(unsigned thread) const;      // "thread 37 (warp 1)"
   std::string spell_block(std::uint64_t) const;  // "block (3,0,0)"
-  /// Adds a finding unless an equal one exists. In `text`, \1 is a placeholder for the source line of the call and \2
-  /// for that of `other_site`. only_between_lines: drop the finding if both turn out to be the same line.
+  /// Adds a finding unless an equal one exists. In `text`, \1 is a placeholder for the source line of the
+  /// call and \2 for that of `other_site`. only_between_lines: drop the finding if both turn out to be the
+  /// same line.
   void report(const Fiber& running, Finding::Kind, const char* tensor, Site, std::string text,
               std::uintptr_t other_site = 0, bool only_between_lines = false);
   /// Reports the use of an unwritten register. `declared`: code address of its declaration, 0 if unknown.

@@ -150,7 +150,8 @@ static std::string spell(const Arrangement& a) {
   return text;
 }
 
-// Returns the earlier access of a conflict as the end of a sentence, in which \2 is a placeholder for its source line.
+// Returns the earlier access of a conflict as the end of a sentence, in which \2 is a placeholder for its
+// source line.
 std::string Block::against(const Clash& c, unsigned thread) const {
   const std::string who = cluster.spell(c.thread);
   switch (c.what) {

@@ -78,8 +78,8 @@ class Cluster final : public ClusterWarps {
   std::exception_ptr error;       // an exception thrown by a kernel
 
   // Programmatic dependent launch. `previous` is an agent whose time is 1 for threads that have observed a
-  // griddep_wait. Earlier accesses are kept in `early`, and are findings if it is found that the launch must wait for
-  // its predecessor.
+  // griddep_wait. Earlier accesses are kept in `early`, and are findings if it is found that the launch must
+  // wait for its predecessor.
   std::uint32_t previous = 0;
   bool waits_for_previous = false;  // the launch is `programmatic`, or a thread has called griddep_wait
   std::vector<RawFinding> early;

@@ -130,8 +130,8 @@ struct Grid : LaunchState {
   const std::size_t* sizes = nullptr;  // size in bytes of each parameter; 0: a pointer
 };
 
-// Stores what the entry function of the kernel's library reports of the kernel: its body, and the size in bytes
-// of each parameter (0: a pointer).
+// Stores what the entry function of the kernel's library reports of the kernel: its body, and the size in
+// bytes of each parameter (0: a pointer).
 void run_grid(Launch& launch, void (*body)(const Launch&), const std::size_t* sizes, unsigned parameters) {
   auto& grid = static_cast<Grid&>(launch);
   grid.body = body;
