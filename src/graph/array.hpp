@@ -1,5 +1,5 @@
-// A tensor's values on the host: float64, dense and row-major, independent of its dtype and strides in device
-// memory.
+// Defines Array, a tensor's values on the host, as the float64 reference computes them. Values are float64,
+// dense and row-major, whatever the tensor's dtype and strides in device memory are.
 #pragma once
 #include <vector>
 
@@ -12,23 +12,28 @@ struct Array {
   std::vector<double> values;
 };
 
+/// Returns an array of this shape, filled with zeros.
 inline Array make_array(Shape shape) {
   const std::int64_t elements = size(shape);
   return {std::move(shape), std::vector<double>(static_cast<std::size_t>(elements))};
 }
 
-/// The greatest magnitude among values; `finite` is false if any is infinite or NaN.
+/// The largest absolute value in a set of numbers. `finite` is false if a number is infinite or NaN.
 struct Magnitude {
   double greatest = 0;
   bool finite = true;
+  /// Returns whether all numbers are finite and at most `limit` in absolute value.
   bool within(double limit) const { return finite && greatest <= limit; }
 };
 
-/// The values of a tensor that a mask may have produced (masked.hpp) and that do not count as magnitudes: NaN
-/// alone, or NaN and -inf, including a maximum over nothing but -inf.
+/// Says which non-finite values of a tensor may come from a mask (see masked.hpp) and do not count as
+/// overflow. `none`: none do. `nan`: NaN. `infinity`: NaN, -inf, and the lowest float32, which is the maximum
+/// of elements that are all -inf.
 enum class Mask : std::uint8_t { none, nan, infinity };
 
+/// Returns the magnitude of `count` values. Values that the mask excuses are skipped.
 Magnitude magnitude(const double* values, std::int64_t count, Mask = Mask::none);
+/// Returns the magnitude of the union of two sets of numbers.
 inline Magnitude join(const Magnitude& a, const Magnitude& b) {
   return {a.greatest > b.greatest ? a.greatest : b.greatest, a.finite && b.finite};
 }

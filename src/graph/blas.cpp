@@ -15,7 +15,8 @@ namespace {
 
 constexpr int row_major = 101, no_transpose = 111;  // values of cblas.h
 
-/// Returns whether integer matmuls are exact, at shapes that are and are not multiples of any kernel's tile.
+/// Returns whether the library multiplies integer matrices exactly. Tries shapes that are multiples of common
+/// kernel tiles and shapes that are not.
 bool multiplies_integers(const Blas& b) {
   constexpr std::int64_t shapes[][3] = {
       {128, 96, 64}, {131, 97, 259}, {5, 481, 300}, {67, 3, 1031}, {1, 50, 700}};
@@ -37,6 +38,8 @@ bool multiplies_integers(const Blas& b) {
 
 }  // namespace
 
+/// The BLAS library that this process loaded, if any. Throws Error if $ZELLIGE_BLAS names a library that
+/// cannot be used.
 struct LoadedBlas {
   Blas blas;
   bool usable = false;
@@ -56,13 +59,13 @@ struct LoadedBlas {
   }
 
  private:
-  /// Returns why it cannot be used; "" if it can.
+  /// Loads the library and its functions. Returns the reason if it cannot be used, else "".
   std::string load(const std::string& file) {
     void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) return ::dlerror();
     blas.dgemm_ = reinterpret_cast<Blas::Dgemm*>(::dlsym(library, "cblas_dgemm"));
     if (!blas.dgemm_) return file + " has no cblas_dgemm";
-    // The reference's own threads divide the work: then results do not depend on the number of threads.
+    // The reference divides its work over threads of its own, so that results do not depend on their number.
     using Threads = void(int);
     if (auto* threads = reinterpret_cast<Threads*>(::dlsym(library, "openblas_set_num_threads"))) threads(1);
     using Config = char*();

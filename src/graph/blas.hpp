@@ -1,21 +1,23 @@
-// Uses the machine's BLAS (OpenBLAS) for the reference's matmuls: two to three times as fast as our own loop
-// (gemm.cpp).
+// Calls the machine's BLAS (OpenBLAS) for the matmuls of the float64 reference. It is two to three times as
+// fast as the built-in loop (gemm.cpp).
 //
 //   if (const Blas* b = blas()) b->multiply(m, n, k, a, lda, x, ldx, c, ldc);
 //
-// Loads the library at run time, like the GPU driver, so that one binary runs with and without it. Without a
-// BLAS, matmuls are slower and have the same meaning. A library is tried first: it must multiply integer
-// matrices exactly, because some versions compute wrong results on processors newer than they are.
+// The library is loaded at run time, so that one binary runs with and without it. Without a BLAS, matmuls are
+// slower and otherwise the same. A library is used only if it multiplies integer matrices exactly: some
+// versions compute wrong results on processors newer than they are.
 #pragma once
 #include <cstdint>
 #include <string>
 
 namespace zellige::graph {
 
+/// A loaded BLAS library; obtained from blas().
 class Blas {
  public:
-  /// C = A B, float64, row-major, in one thread. Thread-safe; calls wait for one another if the library is
-  /// built single-threaded. The summation order is unspecified.
+  /// Computes C = A B in float64, with row-major matrices, on the calling thread. `lda`, `ldb` and `ldc` are
+  /// row strides in elements. Thread-safe; if the library is built single-threaded, concurrent calls are
+  /// serialized. The summation order is unspecified.
   void multiply(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda,
                 const double* b, std::int64_t ldb, double* c, std::int64_t ldc) const;
 
@@ -27,11 +29,13 @@ class Blas {
   bool one_at_a_time_ = false;
 };
 
-/// Returns the library that $ZELLIGE_BLAS names, else libopenblas.so.0. Returns nullptr if it does not exist,
-/// fails the trial, or $ZELLIGE_BLAS is "none". Throws Error if the library named cannot be loaded.
+/// Returns the library that $ZELLIGE_BLAS names, else libopenblas.so.0. Returns nullptr if the default
+/// library cannot be loaded, if a library multiplies integers wrongly, or if $ZELLIGE_BLAS is "none". Throws
+/// Error if the library that $ZELLIGE_BLAS names cannot be loaded.
 const Blas* blas();
 
-/// "OpenBLAS 0.3.21 ... SkylakeX", or why no BLAS is used: "no BLAS: libopenblas.so.0: cannot open ...".
+/// Returns the library's version, such as "OpenBLAS 0.3.21 ... SkylakeX", or the reason why no BLAS is used,
+/// such as "no BLAS: libopenblas.so.0: cannot open ...".
 std::string describe_blas();
 
 }  // namespace zellige::graph

@@ -17,7 +17,7 @@
 namespace zellige::graph {
 namespace {
 
-/// State shared by all blocks of a grid.
+/// Data that all blocks of one custom operator's grid share while the reference runs them.
 struct Program {
   const BlockGraph& block;
   const std::vector<const Array*>& inputs;
@@ -25,12 +25,15 @@ struct Program {
   const Errors& errors;
   const ReferenceOptions& options;
   int op;                    // index into KernelGraph::ops
-  std::vector<bool> varies;  // changes with the iteration: computed in each; the others once
-  std::vector<Mask> masked;  // what a mask may have produced there
-  // computed here and read by a matmul, which rounds it; its other consumers read it unrounded
+  std::vector<bool> varies;  // per block tensor: its value changes with the loop iteration
+  std::vector<Mask> masked;  // per block tensor: non-finite values that masks may have produced
+  // per block tensor: computed in the block and read by a matmul, which rounds it; other consumers read it
+  // unrounded
   std::vector<bool> operand;
 };
 
+/// Collects the data of a custom operator that all blocks share. `op` is its index in KernelGraph::ops;
+/// `masked_inputs` says, per operand, which non-finite values a mask may have produced.
 Program make_program(const BlockGraph& block, const std::vector<const Array*>& inputs,
                      const std::vector<Array*>& outputs, const Errors& errors,
                      const ReferenceOptions& options, const std::vector<Mask>& masked_inputs, int op) {
@@ -51,8 +54,8 @@ Program make_program(const BlockGraph& block, const std::vector<const Array*>& i
   return p;
 }
 
-/// Copies a tile between a whole tensor, at `origin`, and the tile's own dense array, row by row, clipped to
-/// the tensor.
+/// Calls copy(offset in the tensor, offset in the tile, count) for each row of a tile that begins at `origin`
+/// of a dense row-major tensor. Elements beyond the tensor's end are skipped.
 template <class Copy>
 void copy_tile(const Shape& whole, const Shape& tile, const Shape& origin, const Copy& copy) {
   const Strides steps = row_major(whole);
@@ -71,6 +74,7 @@ void copy_tile(const Shape& whole, const Shape& tile, const Shape& origin, const
   }
 }
 
+/// Runs blocks of a custom operator's grid, one at a time. Each thread has a worker of its own.
 class Worker {
  public:
   explicit Worker(const Program& p)
@@ -89,6 +93,7 @@ class Worker {
     if (p.options.sample) own_ = bound_;
   }
 
+  /// Runs all loop iterations of one block, then the operators after the loop, and stores the outputs.
   void run(const Dim3& block) {
     const BlockGraph& b = p_.block;
     noise_ = Noise(p_.options.sample, p_.op, block.x + b.grid.x * (block.y + b.grid.y * block.z));
@@ -117,7 +122,8 @@ class Worker {
   bool stopped() const { return stopped_; }
 
  private:
-  /// Returns whether the operator reads this operand rounded.
+  /// Returns whether the operator reads this operand rounded to its dtype. That is so for the two factors of
+  /// a matmul, if the block computes them.
   bool rounds(const BlockOp& op, std::size_t operand) const {
     return op.kind == OpKind::matmul && operand < 2 && p_.operand[op.inputs[operand]];
   }
@@ -127,14 +133,17 @@ class Worker {
   bool errors() const { return p_.options.errors; }
   bool sampling() const { return p_.options.sample != 0; }
 
-  /// The errors of tiles and states, and of tiles as rounded for a matmul; empty unless requested.
+  /// Error bounds, or one operator's own errors, of all tiles and accumulators. `rounded` holds the errors of
+  /// the tiles as rounded for a matmul. Empty unless ReferenceOptions requests errors.
   struct Side {
     std::vector<Array> tiles, states;
     std::vector<std::vector<double>> rounded;
   };
+  /// Returns a tile's values together with their errors.
   Uncertain uncertain(int t, const Side& e) const { return {operand(t), e.tiles[t].values.data()}; }
 
-  /// Moves a result by random errors of its own operator, as a kernel might.
+  /// Changes an operator's results by random errors within the operator's own bound, as the rounding of a
+  /// right kernel might.
   void perturb(const BlockOp& op) {
     if (jumps(op.kind)) {
       std::vector<double>& y = tiles_[op.outputs[0]].values;
@@ -153,9 +162,10 @@ class Worker {
     }
   }
 
+  /// Computes one operator that is not an accumulator, in one iteration of one block.
   void compute(const BlockOp& op, std::size_t index, const Dim3& block, std::int64_t iteration) {
     if (op.kind == OpKind::input) return load(op, block, iteration);
-    if (op.kind == OpKind::mask) {  // of this tile, in coordinates of the whole tensor
+    if (op.kind == OpKind::mask) {  // bounds are in coordinates of the whole tensor
       BlockOp here = op;
       const Shape& tile = p_.block.tensors[op.outputs[0]].shape;
       here.attributes = mask_from(op.attributes, tile_origin(op, tile, block, iteration, p_.block.loop));
@@ -164,6 +174,8 @@ class Worker {
     computed(op, index, iteration);
   }
 
+  /// Computes an operator other than input and output, its errors if requested, and checks the magnitudes of
+  /// its results.
   void computed(const BlockOp& op, std::size_t index, std::int64_t iteration) {
     if (op.kind == OpKind::reduction_max) {
       running_max(op, index, iteration == 0);
@@ -189,6 +201,7 @@ class Worker {
     for (int t : op.outputs) made(t);
   }
 
+  /// Computes the errors of an operator's results from the errors of its operands, both in `e`.
   void propagate_errors(const BlockOp& op, Side& e) {
     std::vector<Uncertain> in;
     std::vector<Operand> out;
@@ -203,6 +216,7 @@ class Worker {
               carried ? p_.block.loop : 1);
   }
 
+  /// Stops the run if an argument of this exp exceeds ReferenceOptions::exp_limit.
   void check_exponent(const BlockOp& op) {
     if (p_.options.exp_limit == std::numeric_limits<double>::infinity()) return;
     const std::vector<double>& x = tiles_[op.inputs[0]].values;
@@ -212,6 +226,8 @@ class Worker {
     stopped_ = true;
   }
 
+  /// Finishes a tile after its values are computed. A tile that a matmul reads is also stored rounded to its
+  /// dtype. Stops the run if a magnitude exceeds its limit.
   void made(int t) {
     if (!p_.operand[t]) {
       if (p_.options.tile_limit == std::numeric_limits<double>::infinity()) return;
@@ -239,6 +255,8 @@ class Worker {
     stopped_ = stopped_ || p_.options.stops_at(m);
   }
 
+  /// Copies one block's tile of a kernel-level tensor for one iteration. Elements beyond the tensor are
+  /// zeros.
   void load(const BlockOp& op, const Dim3& block, std::int64_t iteration) {
     const Array& whole = *p_.inputs[op.kernel_tensor];
     Array& tile = tiles_[op.outputs[0]];
@@ -255,6 +273,7 @@ class Worker {
     });
   }
 
+  /// Copies a tile into the kernel-level output. A block outside the stored slice stores nothing.
   void store(const BlockOp& op, const Dim3& block) {
     Array& whole = *p_.outputs[op.kernel_tensor];
     const Array& tile = tiles_[op.inputs[0]];
@@ -268,7 +287,8 @@ class Worker {
     });
   }
 
-  /// Results: the running maximum, and old - new, 0 in the first iteration.
+  /// Computes reduction_max in one iteration: the new running maximum, and the old maximum minus the new one.
+  /// The difference is 0 in the first iteration.
   void running_max(const BlockOp& op, std::size_t index, bool first) {
     Array &state = states_[index], &now = tiles_[op.outputs[0]], &difference = tiles_[op.outputs[1]];
     if (first) std::fill(state.values.begin(), state.values.end(), static_cast<double>(-FLT_MAX));
@@ -283,7 +303,8 @@ class Worker {
     state.values = now.values;
   }
 
-  /// Called before the fold: the state is still that of the previous iteration.
+  /// Computes the errors of reduction_max. Must be called before the maximum is updated, while the state is
+  /// that of the previous iteration.
   void running_max_error(const BlockOp& op, std::size_t index, bool first) {
     std::vector<double>&state = bound_.states[index].values, &difference = bound_.tiles[op.outputs[1]].values;
     if (first) std::fill(state.begin(), state.end(), 0.0);
@@ -294,6 +315,7 @@ class Worker {
     for (std::size_t i = 0; i < state.size(); ++i) difference[i] = first ? 0 : difference[i] + state[i];
   }
 
+  /// Adds one iteration's tile to the state of an accumulator.
   void accumulate(const BlockOp& op, std::size_t index, bool first) {
     Array& state = states_[index];
     const Operand x = operand(op.inputs[0]);
@@ -312,7 +334,7 @@ class Worker {
         break;
       case OpKind::accum_rescale:
       case OpKind::accum_red_sum_rescale:
-        if (!first)  // acc * r of an acc that is still 0, whatever r is
+        if (!first)  // in the first iteration the state is 0, whatever r is
           broadcast({state.shape, state.values.data()}, operand(op.inputs[1]), acc,
                     [](double a, double r) { return a * r; });
         for (std::size_t i = 0; i < state.values.size(); ++i) state.values[i] += x.values[i];
@@ -322,8 +344,8 @@ class Worker {
     }
   }
 
-  /// Called before the values are updated: what is added to and rescaled is the state of the previous
-  /// iteration.
+  /// Updates the errors of an accumulator by one iteration. Must be called before the accumulator's values
+  /// are updated: its errors depend on the values of the previous iteration.
   void accumulate_error(const BlockOp& op, std::size_t index, bool first, Side& e) {
     const bool exact = is_integer(p_.block.tensors[op.inputs[0]].dtype);
     const Array& state = states_[index];
@@ -346,6 +368,8 @@ class Worker {
                  x.at.shape[last] / state.shape[last] * p_.block.loop, to);
   }
 
+  /// Computes the errors of an accumulator's result after the loop. `count`: the number of elements that a
+  /// mean divides by.
   void finish_error(const BlockOp& op, std::size_t index, double count, Side& side) {
     const Array& state = states_[index];
     std::vector<double>& e = side.tiles[op.outputs[0]].values;
@@ -361,6 +385,8 @@ class Worker {
       mean_error({state.shape, state.values.data()}, count, op.kind == OpKind::accum_red_rms, e.data());
   }
 
+  /// Computes an accumulator's result after the loop: sums the last dimension or takes the mean or root mean
+  /// square, as its kind requires.
   void finish(const BlockOp& op, std::size_t index) {
     const Array& state = states_[index];
     Array& y = tiles_[op.outputs[0]];
@@ -386,10 +412,10 @@ class Worker {
 
   const Program& p_;
   std::vector<Array> tiles_;
-  std::vector<std::vector<double>> rounded_;  // of the tiles that a matmul reads
+  std::vector<std::vector<double>> rounded_;  // tiles that a matmul reads, rounded to their dtype
   std::vector<Magnitude> magnitudes_;
   std::vector<Array> states_;  // accumulators and running maxima, per operator
-  // rounding errors of the values (rounding.hpp), and the contribution of the operator just computed
+  // error bounds of the values (rounding.hpp), and the errors that the latest operator adds
   Side bound_, own_;
   Noise noise_;
   std::vector<Operand> operands_;
@@ -424,7 +450,7 @@ std::vector<BlockOperand> run_block_graph(const KernelGraph& g, int op,
   for (std::size_t t = 0; t < block.tensors.size(); ++t) {
     Magnitude m;
     for (const Worker& w : workers) m = join(m, w.magnitudes()[t]);
-    if (!program.operand[t] && m.within(0)) continue;  // an ordinary float32 value
+    if (!program.operand[t] && m.within(0)) continue;  // not a matmul's operand, and within the limits
     operands.push_back({op, static_cast<int>(t), m});
   }
   return operands;

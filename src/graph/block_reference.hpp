@@ -1,18 +1,24 @@
-// Runs the reference of one custom operator: every block of its grid, every iteration of its loop.
+// Runs the float64 reference of one custom operator (an operator with a block graph, one fused kernel): every
+// block of its grid, every iteration of its loop.
 #pragma once
 #include "graph/reference.hpp"
 
 namespace zellige::graph {
 
-/// Errors of a custom operator's tensors (rounding.hpp); both empty if not requested.
+/// Error bounds of a custom operator's operands and results (see rounding.hpp), one array per tensor. Both
+/// lists are empty if errors are not requested.
 struct Errors {
   std::vector<const Array*> in;
   std::vector<Array*> out;
 };
 
-/// `inputs` and `outputs` are the custom operator's kernel-level tensors; the outputs are allocated, and not
-/// yet rounded on return. Returns the magnitudes of the computed matmul operands. `masked`: per kernel-level
-/// tensor, what a mask may have produced there (masked.hpp). Sets `stopped` if a magnitude exceeds the limit.
+/// Computes the results of the custom operator `op` (an index into KernelGraph::ops) and returns the
+/// magnitudes of the block tensors that its matmuls read.
+///
+/// - `inputs`, `outputs`: the operator's kernel-level operands and results. Outputs must be allocated; they
+///   are not rounded to their dtype.
+/// - `masked`: per kernel-level tensor, which non-finite values a mask may have produced (masked.hpp).
+/// - `stopped`: set to whether a magnitude exceeded a limit of the options. The outputs are then incomplete.
 std::vector<BlockOperand> run_block_graph(const KernelGraph&, int op, const std::vector<const Array*>& inputs,
                                           const std::vector<Array*>& outputs, const Errors&,
                                           const ReferenceOptions&, const std::vector<Mask>& masked,

@@ -1,12 +1,13 @@
-// Writes a block graph operator by operator and inserts casts where dtypes differ.
+// Appends operators to a block graph (the body of a custom operator) and inserts casts where dtypes differ.
 //
 //   BlockWriter w(block);
 //   const int bias = w.tile(DType::f16, "bias_tile");        // of an input, whose operator the caller adds
 //   const int sum = w.emit(OpKind::add, {acc, bias});        // acc is f32: bias is cast, the sum is f32
 //
-// Between the operators of a block every value is an unrounded float32, whatever its dtype. So if one operand
-// is f32, all operands are, and so is the result; only a cast to a narrower dtype rounds. The operands of a
-// matmul are rounded: the caller casts them.
+// Between the operators of a block every value is an unrounded float32, whatever its dtype; only a cast to a
+// narrower dtype rounds. So if one operand is f32, the other floating-point operands are cast to f32, and the
+// result is f32. Operands of a matmul are never cast here, because the cast decides how they are rounded: the
+// caller casts them.
 #pragma once
 #include <set>
 #include <string>
@@ -22,17 +23,20 @@ class BlockWriter {
   BlockWriter(const BlockWriter&) = delete;
 
   DType dtype(int tile) const { return block_.tensors[tile].dtype; }
-  /// Adds a tile; unnamed if the name is taken.
+  /// Adds a tile without an operator and returns its index. The tile is unnamed if another tile has the name.
   int tile(DType, const std::string& name = {});
-  /// Names a tile that has no name yet; does nothing if the name is taken.
+  /// Names an unnamed tile. Does nothing if the tile has a name, or if another tile has this one.
   void name(int tile, const std::string&);
 
-  /// Appends an operator and returns its first result.
+  /// Appends an operator with one result and returns the index of the result tile. Operands are promoted.
   int emit(OpKind, std::vector<int> in, const Attributes& = {});
-  /// Returns the result of an equal existing operator, else appends one.
+  /// Returns the result of an existing operator with the same kind, operands and attributes, else appends
+  /// one.
   int emit_once(OpKind, std::vector<int> in, const Attributes& = {});
+  /// Returns the tile in another dtype: the tile itself, or the result of a cast.
   int cast(int tile, DType);
-  /// Casts all operands to f32 if one is f32. Integers and the operands of a matmul are not cast.
+  /// Returns the operands with floating-point ones cast to f32, if one operand is f32. Integers, and the
+  /// operands of a matmul or cast, are returned unchanged.
   std::vector<int> promoted(OpKind, std::vector<int> in);
 
  private:

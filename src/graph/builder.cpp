@@ -9,7 +9,8 @@
 namespace zellige::graph {
 namespace {
 
-/// Makes tensors for the results of an operator, with its operands' dtype.
+/// Appends a tensor for each result of an operator and returns their indices. Shapes are inferred; the dtype
+/// follows from the first operand.
 template <class T>
 std::vector<int> add_results(const Where& where, OpKind kind, const Attributes& attributes,
                              const std::vector<int>& operands, std::vector<T>& tensors) {

@@ -1,4 +1,4 @@
-// Builds graphs from expressions that look like the mathematics. At the kernel level:
+// Builds kernel graphs from C++ expressions that read like formulas. At the kernel level:
 //
 //   Builder b("lora");
 //   Tensor X = b.input("X", {16, 256}), W = b.input("W", {256, 4096});
@@ -14,6 +14,7 @@
 //   }).at(0);
 //
 // Functions are named after the operators of OpKind. A mistake throws Error at the call that makes it.
+// Strides, memory and dtypes are checked by build().
 #pragma once
 #include <functional>
 #include <initializer_list>
@@ -23,16 +24,18 @@
 
 namespace zellige::graph {
 
-/// The destination of appended operators: the kernel graph or the body of one custom operator.
+/// Receives appended operators: a kernel graph (Builder) or the body of one custom operator (BlockBuilder).
 class Scope {
  public:
   virtual ~Scope() = default;
+  /// Appends an operator and returns the indices of its results.
   virtual std::vector<int> append(OpKind, const Attributes&, const std::vector<int>& operands) = 0;
   virtual const Shape& shape(int tensor) const = 0;
   virtual DType dtype(int tensor) const = 0;
 };
 
-/// A tensor of one level under construction; a value that may be copied while its builder lives.
+/// A reference to a tensor under construction: a kernel-level Tensor or a block-level Tile. Cheap to copy;
+/// valid while its builder exists.
 template <class Level>
 struct Handle {
   Scope* scope = nullptr;
@@ -43,17 +46,20 @@ struct Handle {
 using Tensor = Handle<struct KernelLevel>;
 using Tile = Handle<struct BlockLevel>;
 
-/// Dimensions that each grid axis and the loop split (load) or concatenate (store); -1: none.
+/// The tensor dimension that each grid axis and the loop divide. A load splits the dimension, a store
+/// concatenates the blocks' tiles along it. -1: none.
 struct Split {
   int x = -1, y = -1, z = -1, loop = -1;
 };
 
-/// The part that is stored of the blocks' combined result: elements [start, end) along dim; dim -1: all.
+/// The part of the blocks' combined result that is stored: elements [start, end) along `dim`. dim = -1: all
+/// of it.
 struct Slice {
   int dim = -1;
   std::int64_t start = 0, end = 0;
 };
 
+/// Launch configuration of a custom operator: grid and block extents, and the number of loop iterations.
 struct Launch {
   Dim3 grid, block{128};
   std::int64_t loop = 1;
@@ -61,14 +67,21 @@ struct Launch {
 
 class Builder;
 
+/// Builds the block graph of one custom operator; passed to the function given to Builder::custom().
 class BlockBuilder : public Scope {
  public:
+  /// Returns the tile of a kernel-level tensor that one block loads in one iteration. Throws Error if the
+  /// grid or the loop does not divide the dimension that it splits.
   Tile load(Tensor, Split = {}, std::string name = {});
+  /// Stores a tile, which becomes the next result of the custom operator. Throws Error if the loop splits it,
+  /// or if a grid axis of more than one block does not concatenate along a dimension.
   void store(Tile, Split = {}, std::string name = {}, Strides = {}, Slice = {});
-  /// Mask by index; `split` locates the tile in the whole tensor, as in load().
+  /// Masks a tile by element index. `split` locates the tile in the whole tensor, as in load(). Masked
+  /// elements become `value`; `dims` are the two dimensions that the bounds compare (default: the last two).
   Tile mask(Tile, const Kept&, Split = {}, double value = Attributes{}.value,
             std::vector<std::int64_t> dims = {});
-  /// With lengths, an int32 tile that broadcasts to this tile: keys below the length are kept.
+  /// Masks a tile by index and by lengths. `lengths` is an int32 tile that broadcasts to `x`; element j along
+  /// the mask's second dimension is kept if j is below its length.
   Tile mask(Tile, Tile lengths, const Kept& = {}, Split = {}, double value = Attributes{}.value,
             std::vector<std::int64_t> dims = {});
 
@@ -81,10 +94,11 @@ class BlockBuilder : public Scope {
   BlockBuilder(Builder& kernel, const Launch&);
   Builder& kernel_;
   BlockGraph block_;
-  std::vector<int> inputs_;           // kernel-level tensors that are loaded
+  std::vector<int> inputs_;           // indices of the kernel-level tensors that are loaded
   std::vector<KernelTensor> stored_;  // results, as passed to store()
 };
 
+/// Builds a kernel graph; build() returns it.
 class Builder : public Scope {
  public:
   explicit Builder(std::string name);
@@ -92,14 +106,16 @@ class Builder : public Scope {
   Builder& operator=(const Builder&) = delete;
 
   Tensor input(std::string name, Shape, DType = DType::f16, Strides = {});  // no strides: row-major
-  /// An input that no earlier work on the stream writes, such as a weight: kernels may read it before that
-  /// work has ended.
+  /// Adds an input that no earlier work on the stream writes, such as a weight. Kernels may read it before
+  /// the preceding kernel has ended (programmatic dependent launch).
   Tensor constant(std::string name, Shape, DType = DType::f16, Strides = {});
   Tensor output(Tensor, std::string name = {}, Strides = {});  // no strides: the planner's choice
-  /// y takes the memory of input x. y must be made by scatter or slice_scatter of x, or of a tensor that
-  /// already has x's memory.
+  /// Makes `y` share the memory of the input `x`, and returns it. `y` must be the result of a scatter or
+  /// slice_scatter into `x`, or into a tensor that already shares x's memory; build() checks this.
   Tensor in_place(Tensor y, Tensor x);
+  /// Appends a custom operator, whose body is built by calling `body`. Returns one tensor per store().
   std::vector<Tensor> custom(const Launch&, const std::function<void(BlockBuilder&)>& body);
+  /// Returns the graph with all shapes inferred. Throws Error if it is not valid.
   KernelGraph build() const;
 
   std::vector<int> append(OpKind, const Attributes&, const std::vector<int>& operands) override;
@@ -111,7 +127,8 @@ class Builder : public Scope {
   KernelGraph graph_;
 };
 
-/// Appends one operator, for handles of either level.
+/// Appends an operator whose operands are all tensors or all tiles of one builder, and returns its results.
+/// Throws Error if the operands differ in builder or level, or if there are none.
 template <class Level>
 std::vector<Handle<Level>> append(OpKind kind, const std::vector<Handle<Level>>& operands,
                                   const Attributes& a = {}) {
@@ -132,7 +149,7 @@ std::vector<Handle<Level>> append(OpKind kind, const std::vector<Handle<Level>>&
 template <class L> Handle<L> matmul(Handle<L> a, Handle<L> b, bool tf32 = false) {
   return append<L>(OpKind::matmul, {a, b}, {.tf32 = tf32})[0];
 }
-/// a b + bias; bias broadcasts to a b.
+/// Returns a b + bias. The bias broadcasts to the shape of a b.
 template <class L> Handle<L> matmul(Handle<L> a, Handle<L> b, Handle<L> bias, bool tf32 = false) {
   return append<L>(OpKind::matmul, {a, b, bias}, {.tf32 = tf32})[0];
 }
@@ -162,7 +179,7 @@ template <class L> Handle<L> cast(Handle<L> x, DType dtype, bool saturate = fals
   return append<L>(OpKind::cast, {x}, {.dtype = dtype, .saturate = saturate})[0];
 }
 
-// Views.
+// Views: they read the operand's memory with other shapes and strides.
 template <class L> Handle<L> permute(Handle<L> x, std::vector<std::int64_t> dims) {
   return append<L>(OpKind::permute, {x}, {.sizes = std::move(dims)})[0];
 }
@@ -172,23 +189,26 @@ template <class L> Handle<L> reshape(Handle<L> x, Shape shape) {
 template <class L> Handle<L> expand(Handle<L> x, Shape shape) {
   return append<L>(OpKind::expand, {x}, {.sizes = std::move(shape)})[0];
 }
-/// Elements [start, end) along `dim`.
+/// Returns elements [start, end) of `x` along `dim`.
 template <class L> Handle<L> slice(Handle<L> x, int dim, std::int64_t start, std::int64_t end) {
   return append<L>(OpKind::slice, {x}, {.dim = dim, .start = start, .end = end})[0];
 }
 
-/// Mask by index. In a block use BlockBuilder::mask, which also takes the position of the tile.
+/// Masks a tensor by element index: masked elements become `value`. `dims` are the two dimensions that the
+/// bounds compare (default: the last two). In a block graph use BlockBuilder::mask(), which also takes the
+/// tile's position.
 inline Tensor mask(Tensor x, const Kept& kept, double value = Attributes{}.value, std::vector<std::int64_t> dims = {}) {
   return append<KernelLevel>(OpKind::mask, {x}, {.sizes = std::move(dims), .kept = kept, .value = value})[0];
 }
 
-/// With lengths, an int32 tensor that broadcasts to x: keys below the length are kept.
+/// Masks a tensor by index and by lengths. `lengths` is an int32 tensor that broadcasts to `x`; element j
+/// along the mask's second dimension is kept if j is below its length.
 inline Tensor mask(Tensor x, Tensor lengths, const Kept& kept = {}, double value = Attributes{}.value,
                    std::vector<std::int64_t> dims = {}) {
   return append<KernelLevel>(OpKind::mask, {x, lengths}, {.sizes = std::move(dims), .kept = kept, .value = value})[0];
 }
 
-// Of two tensors, or of a tensor and a scalar.
+// Elementwise operators on two tensors, or on a tensor and a scalar.
 template <class L> Handle<L> pow(Handle<L> x, Handle<L> y) { return append<L>(OpKind::pow, {x, y})[0]; }
 template <class L> Handle<L> pow(Handle<L> x, double s) { return append<L>(OpKind::pow, {x}, {.scalar = s})[0]; }
 template <class L> Handle<L> operator+(Handle<L> x, Handle<L> y) { return append<L>(OpKind::add, {x, y})[0]; }
@@ -217,7 +237,7 @@ template <class L> Handle<L> operator*(Handle<L> x, Handle<L> y) { return append
 template <class L> Handle<L> operator*(Handle<L> x, double s) { return mul_scalar(x, s); }
 template <class L> Handle<L> operator*(double s, Handle<L> x) { return mul_scalar(x, s); }
 template <class L> Handle<L> operator-(Handle<L> x) { return neg(x); }
-/// x where the condition is not 0, else y.
+/// Returns x where the condition is not 0, else y.
 template <class L> Handle<L> where(Handle<L> condition, Handle<L> x, Handle<L> y) {
   return append<L>(OpKind::where, {condition, x, y})[0];
 }
@@ -225,11 +245,12 @@ template <class L> Handle<L> where(Handle<L> condition, Handle<L> x, double s) {
   return append<L>(OpKind::where, {condition, x}, {.scalar = s})[0];
 }
 
-/// Sums over `dim` down to `to` elements: y[j] = x[j] + x[j + to] + x[j + 2 to] + ...
+/// Sums over every to-th element along `dim`, which leaves `to` elements: y[j] = x[j] + x[j + to] + x[j + 2
+/// to] + ...
 template <class L> Handle<L> reduction(Handle<L> x, int dim, std::int64_t to = 1) {
   return append<L>(OpKind::reduction, {x}, {.dim = dim, .to = to})[0];
 }
-// Along one dimension or several.
+// Reductions along one dimension or several.
 template <class L> Handle<L> sum(Handle<L> x, int dim, bool keepdim = false) {
   return append<L>(OpKind::sum, {x}, {.dim = dim, .keepdim = keepdim})[0];
 }
@@ -261,7 +282,7 @@ template <class L> Handle<L> logsumexp(Handle<L> x, std::vector<std::int64_t> di
   return append<L>(OpKind::logsumexp, {x}, {.sizes = std::move(dims), .keepdim = keepdim})[0];
 }
 template <class L> Handle<L> softmax(Handle<L> x, int dim) { return append<L>(OpKind::softmax, {x}, {.dim = dim})[0]; }
-/// As torch._safe_softmax: 0 in rows that are entirely -inf.
+/// Returns the softmax along `dim`, with zeros in rows that are entirely -inf, like torch._safe_softmax.
 template <class L> Handle<L> safe_softmax(Handle<L> x, int dim) {
   return append<L>(OpKind::safe_softmax, {x}, {.dim = dim})[0];
 }
@@ -269,12 +290,14 @@ template <class L> Handle<L> log_softmax(Handle<L> x, int dim) {
   return append<L>(OpKind::log_softmax, {x}, {.dim = dim})[0];
 }
 
-/// Shape that a norm with this weight normalizes over; empty: the last dimension.
+/// Returns the normalized_shape of a norm with a weight of this shape, without leading ones. Empty means the
+/// last dimension alone.
 inline Shape lines_of(Shape weight) {
   while (weight.size() > 1 && weight.front() == 1) weight.erase(weight.begin());
   return weight.size() > 1 ? weight : Shape{};
 }
-// Normalizes over the last dimension, the trailing dimensions that `shape` has, or those of the weight.
+// Norms over the last dimension, over the trailing dimensions that `shape` lists, or over those of the
+// weight.
 template <class L> Handle<L> rms_norm(Handle<L> x, Shape shape, double eps) {
   return append<L>(OpKind::rms_norm, {x}, {.sizes = std::move(shape), .eps = eps})[0];
 }
@@ -292,10 +315,12 @@ template <class L> Handle<L> layer_norm(Handle<L> x, Handle<L> weight, Handle<L>
   return append<L>(OpKind::layer_norm, {x, weight, bias}, {.sizes = lines_of(weight.shape()), .eps = eps})[0];
 }
 
-/// The last dimension holds pairs, in two halves or interleaved; cos and sin broadcast.
+/// Rotates pairs of elements by angles given as cos and sin (rotary position embedding). A pair is elements k
+/// and k + n/2 of the last dimension, of extent n. cos and sin broadcast.
 template <class L> Handle<L> rotary(Handle<L> x, Handle<L> cos, Handle<L> sin) {
   return append<L>(OpKind::rotary, {x, cos, sin})[0];
 }
+/// Like rotary(), but a pair is elements 2k and 2k + 1 of the last dimension.
 template <class L> Handle<L> rotary_interleaved(Handle<L> x, Handle<L> cos, Handle<L> sin) {
   return append<L>(OpKind::rotary_interleaved, {x, cos, sin})[0];
 }
@@ -309,7 +334,7 @@ template <class L> std::vector<Handle<L>> split(Handle<L> x, int dim, std::vecto
 }
 // clang-format on
 
-// Gather and scatter of rows by index. Scatter exists at the kernel level only.
+// Gather and scatter of rows by index; formulas are in rows.hpp. Scatters exist at the kernel level only.
 template <class L>
 Handle<L> gather(Handle<L> x, Handle<L> numbers) {
   return append<L>(OpKind::gather, {x, numbers})[0];
@@ -324,7 +349,8 @@ inline Tensor slice_scatter(Tensor x, Tensor part, int dim, Tensor start) {
   return append<KernelLevel>(OpKind::slice_scatter, {x, part, start}, {.dim = dim})[0];
 }
 
-/// The running maximum along `dim`, and its change: old minus new.
+/// Returns the running maximum along `dim` over the loop iterations, and its change: the old maximum minus
+/// the new one.
 inline std::pair<Tile, Tile> reduction_max(Tile x, int dim) {
   const std::vector<Tile> both = append<BlockLevel>(OpKind::reduction_max, {x}, {.dim = dim});
   return {both[0], both[1]};
@@ -337,8 +363,9 @@ inline Tile accum_redtox_sum(Tile x, std::int64_t to) {
   return append<BlockLevel>(OpKind::accum_redtox_sum, {x}, {.to = to})[0];
 }
 inline Tile accum_max(Tile x) { return append<BlockLevel>(OpKind::accum_max, {x})[0]; }
-/// acc = acc * r + x in each iteration; the second form then sums the last dimension.
+/// Accumulates acc = acc * r + x over the loop iterations. `r` broadcasts to `x`.
 inline Tile accum_rescale(Tile x, Tile r) { return append<BlockLevel>(OpKind::accum_rescale, {x, r})[0]; }
+/// Like accum_rescale(), and sums the result's last dimension after the loop.
 inline Tile accum_red_sum_rescale(Tile x, Tile r) {
   return append<BlockLevel>(OpKind::accum_red_sum_rescale, {x, r})[0];
 }

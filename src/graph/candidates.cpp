@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::size_t max_bytes = std::size_t{1} << 28;  // of one graph's JSON
 
-/// Derives the name of a file's graphs from its own: characters that a graph's name may not have become
-/// underscores.
+/// Returns the name of a file's graphs: the file's stem, with characters that a graph's name may not contain
+/// replaced by underscores.
 std::string graph_name(const std::string& path) {
   std::string name = std::filesystem::path(path).stem().string().substr(0, 150);
   for (char& c : name)
@@ -35,7 +35,7 @@ std::string quoted(int c) {
 
 }  // namespace
 
-/// Reads the characters of a file or a string, and tracks their position.
+/// Reads characters from a file or a string and tracks the line and column.
 class Characters {
  public:
   explicit Characters(int fd, std::string source)
@@ -58,7 +58,8 @@ class Characters {
     while (blank(peek())) drop();
   }
 
-  /// Skips or copies one value by brackets and quotes alone; `into` may be null.
+  /// Reads one JSON value without parsing it, by matching brackets and quotes. Appends its text to `into`,
+  /// unless `into` is nullptr. Throws Error if the value is larger than max_bytes.
   void value(std::string* into) {
     int depth = 0;
     bool quoted = false, escaped = false;
@@ -83,7 +84,7 @@ class Characters {
     }
   }
 
-  /// Appends the rest of the input.
+  /// Appends the rest of the input to `into`. Throws Error if that exceeds max_bytes.
   void all(std::string& into) {
     while (peek() >= 0) {
       if (into.size() + rest_.size() > max_bytes)
@@ -97,6 +98,8 @@ class Characters {
   std::size_t line = 1, column = 1, bytes = 0;
 
  private:
+  /// Reads the next part of the file into the buffer. Returns false at the end. Throws Error if the file
+  /// cannot be read.
   bool fill() {
     while (fd_ >= 0) {
       const ssize_t n = ::read(fd_, buffer_.data(), buffer_.size());
@@ -140,8 +143,8 @@ Candidates::~Candidates() = default;
 
 std::size_t Candidates::bytes_read() const { return in_->bytes; }
 
-// The first characters show what the file is: one graph of our form, a list of graphs, or one of Mirage's (a
-// list of operators).
+// Finds out from the first characters what the file is: one graph in Zellige's JSON form, a list of graphs,
+// or one Mirage graph (a list of operators).
 void Candidates::begin() {
   std::string text;
   for (const int mark : {0xef, 0xbb, 0xbf}) {

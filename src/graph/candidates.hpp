@@ -1,5 +1,5 @@
-// Reads the graphs of a file one at a time: the file is never in memory as a whole, and its first graph is
-// available as soon as that graph has been read.
+// Reads the graphs of a JSON file one at a time. The file is never in memory as a whole, and the first graph
+// is available as soon as its text has been read.
 //
 //   Candidates file("graphs.json");                      // "-": stdin
 //   while (std::optional<Loaded> l = file.next()) ...     // each with its graph, or with why it is refused
@@ -20,30 +20,33 @@ class Characters;
 
 class Candidates {
  public:
-  /// Throws if the file does not exist, or if its beginning, up to the first graph, is invalid.
+  /// Opens a file and reads up to the end of the first graph. "-" is stdin. Throws Error if the file cannot
+  /// be read, or if its beginning is not a graph or a list of graphs.
   explicit Candidates(const std::string& path);
-  /// Reads from a string; `source` names it in messages, `stem` is the prefix of the graphs' names.
+  /// Reads from a string. `source` names it in messages; `stem` is the prefix of the graphs' names.
   Candidates(std::string_view text, std::string source, std::string stem);
   Candidates(Candidates&&) noexcept;
   ~Candidates();
 
-  /// Returns the next graph, or nothing at the end. Throws if the input is not JSON; nothing comes after
-  /// that.
+  /// Returns the next graph, or the reason why it is invalid. Returns nullopt at the end. Throws Error if the
+  /// input is not JSON; after that, it returns nullopt.
   std::optional<Loaded> next();
+  /// Skips the next graph without parsing it. Returns false at the end.
   bool skip();
-  /// Number of graphs returned or skipped.
+  /// Number of graphs returned or skipped so far.
   int count() const { return count_; }
   std::size_t bytes_read() const;
   const std::string& stem() const { return stem_; }
 
  private:
+  /// Reads the first graph and finds out the form of the file.
   void begin();
-  bool advance();  // to the next element of the list
+  bool advance();  // moves to the next element of the list; false at the end
   Loaded load(const Json&);
 
   std::unique_ptr<Characters> in_;
   std::string source_, stem_;
-  std::optional<Json> first_;  // the element that `begin` has read already
+  std::optional<Json> first_;  // the first element, which begin() has parsed
   bool list_ = false, ended_ = false, mirage_ = false;
   int count_ = 0;
 };

@@ -39,8 +39,8 @@ double norm_allowed(const Tolerance& t, std::int64_t count) {
 
 namespace {
 
-/// Over finite values only: an infinity or a NaN is right or wrong by itself, and must not affect other
-/// elements.
+/// Returns the sum of squares of the finite values. Infinities and NaNs are skipped: they are compared one by
+/// one, and must not affect other elements.
 double sum_of_squares(const double* values, std::int64_t count) {
   double sum = 0;
   for (std::int64_t i = 0; i < count; ++i)
@@ -48,7 +48,7 @@ double sum_of_squares(const double* values, std::int64_t count) {
   return sum;
 }
 
-/// Of a - b, over elements where both are finite.
+/// Returns the sum of squares of a[i] - b[i] over the elements where both are finite.
 double sum_of_squares(const double* a, const double* b, std::int64_t count) {
   double sum = 0;
   for (std::int64_t i = 0; i < count; ++i)
@@ -58,7 +58,8 @@ double sum_of_squares(const double* a, const double* b, std::int64_t count) {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// error / scale, with 0 / 0 = 0 and infinity instead of NaN, so that `<=` alone decides.
+/// Returns error / scale, but 0 if the error is 0, and infinity instead of NaN, so that a comparison with
+/// `<=` suffices.
 double ratio(double error, double scale) {
   if (error == 0) return 0;
   const double r = error / scale;
@@ -101,7 +102,7 @@ Comparison compare(const Array& found, const Array& expected, const Tolerance& a
   Comparison c;
   c.norms = {.expected = sum_of_squares(expected.values.data(), count), .count = count};
   if (rounded) c.norms.omitted = sum_of_squares(rounded->values.data(), expected.values.data(), count);
-  double excess = 0;        // sum of squares of what rounding does not explain
+  double excess = 0;        // sum of squares of the errors beyond the explained ones
   double limit_ratio = -1;  // the largest ratio to a limit
   std::int64_t worst_at = 0, limited_at = 0;
   c.worst = -1;
@@ -119,12 +120,12 @@ Comparison compare(const Array& found, const Array& expected, const Tolerance& a
     }
     if (!errors) continue;
     const double explained = errors->values[i];
-    const bool anything = explained == infinity;  // for example a divisor that may be 0
+    const bool anything = explained == infinity;  // the error is unbounded, for example if a divisor may be 0
     if (!anything && error > explained) excess += (error - explained) * (error - explained);
     const double share = r <= 1 ? 0 : anything ? 1 : ratio(error, explained);
     if (share > c.of_error) {
       c.of_error = share;
-      if (share > 1) worst_at = i;  // takes precedence over one that is worse but explained
+      if (share > 1) worst_at = i;  // takes precedence over a larger error that is explained
     }
   }
   c.limited = limit_ratio >= 0;

@@ -1,23 +1,26 @@
-// Compares a result with the reference, element by element and in norm.
+// Compares a result with the float64 reference, element by element and in norm.
 //
 //   Comparison c = compare(found, expected, DType::f16);
 //   if (!c.correct) fmt::print("{}\n", to_string(c));  // relative norm 0.31, worst at (1, 17): ...
 //
-// A tolerance is the number of digits that must agree. In norm: ||found - expected|| <= norm * ||expected||.
-// In every element: |found - expected| <= max(element * |expected|, row * max(rms of its row, `floor` * rms
-// of the tensor)). An infinity equals itself and NaN equals NaN; any other pair with one of them fails.
+// A tolerance says how many digits must agree. The norm must satisfy ||found - expected|| <= norm *
+// ||expected||. Each element must satisfy |found - expected| <= max(element * |expected|, row * max(rms of
+// its row, floor * rms of the tensor)). `norm`, `element`, `row` and `floor` are fields of Tolerance. An
+// infinity equals only itself, and a NaN only a NaN.
 //
-// A tolerance cannot distinguish a small element from its negative. Limits can: no |found - expected| may
-// exceed its element's limit, whatever the tolerance allows. judge.hpp derives limits from proved rounding
-// errors (rounding.hpp).
+// A tolerance cannot distinguish a small element from its negative. Limits can: if they are given, |found -
+// expected| must not exceed the element's limit, whatever the tolerance allows. judge.hpp derives limits from
+// proved rounding errors (rounding.hpp).
 //
-// A program that omits roundings (omit_roundings.hpp) is compared with the unrounded values, and is allowed the
-// distance of those roundings: ||rounded - expected|| in norm, and `spread` times the rms of a row's rounded
-// - expected per element. Where only `rounded` is not finite (it overflowed), it adds nothing.
+// A fused program may omit intermediate roundings that the graph asks for (omit_roundings.hpp). It is
+// compared with the unrounded values, and its tolerance grows by the effect of those roundings. In norm that
+// is ||rounded - expected||; per element it is `spread` times the rms of rounded - expected over the row.
+// Elements where only `rounded` overflowed add nothing.
 //
-// An incorrect result may still be right: if a formula cancels, or exp takes a large argument, rounding alone
-// moves the result further. Given rounding errors (rounding.hpp), such a result is `explained` if each |found
-// - expected| is within the tolerance or within its error, and the total excess over the errors is small.
+// A result outside the tolerance may still be right: if a formula cancels, or exp has a large argument,
+// rounding alone moves it further. Given error bounds (rounding.hpp), such a result is `explained`. Then each
+// |found - expected| is within the tolerance or the error bound, and the total excess over the bounds is
+// small.
 #pragma once
 #include <cmath>
 #include <limits>
@@ -26,44 +29,58 @@
 
 namespace zellige::graph {
 
+/// How far a result may deviate from the reference, relative to the magnitudes in the tensor.
 struct Tolerance {
-  double norm, element;
-  double row = element;  // relative to the typical magnitude of the element's row
-  double floor = 1e-3;
-  double step = 0;  // smallest allowance of an element, in units of the dtype's smallest positive number
-  // largest relative spacing of its other numbers: the norm allows one element to be off by that
+  double norm, element;  // relative deviation of the norm; of one element
+  double row = element;  // deviation of an element relative to the rms of its row (last dimension)
+  double floor = 1e-3;   // smallest rms of a row that counts, relative to the rms of the tensor
+  // smallest allowance of an element: three times the dtype's smallest positive number, or 0
+  double step = 0;
+  // largest relative spacing of the dtype's numbers; the norm allows one element to be off by as much
   double unit = 0;
-  double spread = 3;  // standard deviations of the omitted roundings
+  double spread = 3;  // number of standard deviations allowed for omitted roundings
 };
 
-/// The default tolerance, as `row` and `element`. Integers must be equal. e4m3: 8e-3 and 3/2^3; e5m2: 1.6e-2
-/// and 3/2^2; f16: 2.5e-4 and 3/2^10; bf16: 2e-3 and 3/2^7; f32: 3e-6 and 3e-5, with floor 1e-2: sums of
-/// terms as large as the tensor's elements are accurate to a few float32 ulps of that size.
+/// Returns the default tolerance of a dtype; integers must be equal.
+///
+///   dtype   norm     element and row
+///   f16     2.5e-4   3/2^10
+///   bf16    2e-3     3/2^7
+///   e4m3    8e-3     3/2^3
+///   e5m2    1.6e-2   3/2^2
+///   f32     3e-6     3e-5, with floor 1e-2
+///
+/// Sums of terms as large as the tensor's elements are accurate to a few float32 ulps of that size, hence
+/// f32's floor.
 Tolerance tolerance(DType);
 
-/// The tolerance that a right result satisfies unless the formula is ill-conditioned: the same digits per
-/// element, but relative to the row only f32's share, with five standard deviations of the omitted roundings.
+/// Returns the tolerance that a right result satisfies unless the formula is ill-conditioned. Per element it
+/// allows one step of the dtype, relative to the row only what f32 allows, and five standard deviations of
+/// the omitted roundings.
 Tolerance close_tolerance(DType);
 
-/// The allowance of each element under the tolerance.
+/// Returns how far each element may deviate under the tolerance. `rounded`: the reference with all roundings
+/// of the graph, if the program omits some; else nullptr.
 Array allowances(const Array& expected, const Tolerance&, const Array* rounded = nullptr);
 
-/// |a - b|: 0 if both are the same infinity or both NaN, infinite if only one of them is.
+/// Returns |a - b|. It is 0 if both are the same infinity or both are NaN, and infinite if only one of them
+/// is.
 inline double distance(double a, double b) {
   if (a == b || (a != a && b != b)) return 0;
   const double d = std::fabs(a - b);
   return d == d ? d : std::numeric_limits<double>::infinity();
 }
 
-/// Largest ||found - expected|| / ||expected|| that is allowed for `count` elements. `norm` corresponds to
-/// the share of elements that fall on the other side of a rounding boundary. For few elements the bound adds
-/// three standard deviations of that share, and one element.
+/// Returns the largest ||found - expected|| / ||expected|| allowed for a tensor of `count` elements.
+/// Tolerance::norm is what the share of elements on the other side of a rounding boundary causes in a large
+/// tensor. For few elements the bound adds three standard deviations of that share, and one element.
 double norm_allowed(const Tolerance&, std::int64_t count);
 
-/// Sums of squares with the number of elements; the norms of a tensor's parts add up to the whole's.
+/// Sums of squares over a tensor, or over a part of one. Adding the sums of all parts gives those of the
+/// tensor.
 struct Norms {
-  double difference = 0, expected = 0;
-  double omitted = 0;  // of the omitted roundings
+  double difference = 0, expected = 0;  // of found - expected, and of expected
+  double omitted = 0;                   // of rounded - expected: the effect of the omitted roundings
   std::int64_t count = 0;
 
   Norms& operator+=(const Norms& other) {
@@ -71,29 +88,36 @@ struct Norms {
         count += other.count;
     return *this;
   }
+  /// Returns ||found - expected|| / ||expected||.
   double relative() const;
+  /// Returns whether the relative norm is within the tolerance, plus the norm of the omitted roundings.
   bool within(const Tolerance&) const;
 };
 
+/// Outcome of comparing a result with the reference. `correct` and `explained` decide; the other members say
+/// where and by how much the result deviates.
 struct Comparison {
   bool correct = false;
   Norms norms{};
   double norm_error = 0;  // ||found - expected|| / ||expected||
   double worst = 0;       // largest |found - expected| relative to its allowance; infinite for a NaN
-  Shape at;               // position of `worst`
-  double found = 0, expected = 0, allowed = 0;
-  std::int64_t wrong = 0;  // number of elements beyond their allowance or their limit
-  bool explained = false;  // not correct, but rounding alone explains it
-  // largest |found - expected| of the wrong elements, relative to the error that rounding explains
+  Shape at;               // coordinates of the element that is reported
+  double found = 0, expected = 0, allowed = 0;  // values and allowance at `at`
+  std::int64_t wrong = 0;                       // number of elements beyond their allowance or their limit
+  bool explained = false;                       // not correct, but rounding alone explains it
+  // largest |found - expected| of the elements outside the tolerance, relative to the error bound
   double of_error = 0;
-  double error = 0;      // the explained error at `at`
-  bool limited = false;  // an element exceeds its limit, or the judge's verdict on all of them:
-  std::string as_a_whole{};
+  double error = 0;          // error bound at `at`
+  bool limited = false;      // an element exceeds its limit, or the judge rejects a row or the tensor's scale
+  std::string as_a_whole{};  // says which row, or how far the scale is off; "" if neither
 };
 
-/// Throws Error if the shapes differ. `errors`: how far rounding alone may move each element; nullptr: not
-/// computed. `rounded`: `expected` with all requested roundings; nullptr: `expected` has them. `limits`: per
-/// element; nullptr: none.
+/// Compares a result with the reference. Throws Error if the shapes differ. Each optional array has the same
+/// shape, and nullptr means none:
+///
+/// - `errors`: how far rounding alone may move each element (rounding.hpp).
+/// - `rounded`: the reference with all roundings of the graph, if `expected` omits some.
+/// - `limits`: the largest deviation of each element, whatever the tolerance is.
 Comparison compare(const Array& found, const Array& expected, const Tolerance&, const Array* errors = nullptr,
                    const Array* rounded = nullptr, const Array* limits = nullptr);
 inline Comparison compare(const Array& found, const Array& expected, DType dtype,

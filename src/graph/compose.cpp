@@ -11,7 +11,8 @@
 namespace zellige::graph {
 namespace {
 
-/// Appends steps; each member function appends one and returns the index of its result.
+/// Builds the list of steps of a composite operator. Each member function appends steps and returns the index
+/// of their result. sum(), mean() and amax() work along the dimensions given to the constructor.
 class Steps {
  public:
   Steps(std::size_t operands, std::vector<int> dims, std::int64_t count)
@@ -24,7 +25,7 @@ class Steps {
     for (int dim : dims_) x = add(OpKind::reduction, {x}, {.dim = dim});
     return x;
   }
-  /// One half of the last dimension.
+  /// Appends a slice that takes the first or second half of the last dimension.
   int half(int x, const Shape& shape, bool second) {
     const std::int64_t n = shape.back() / 2;
     return add(
@@ -32,20 +33,21 @@ class Steps {
         {.dim = static_cast<int>(shape.size()) - 1, .start = second ? n : 0, .end = second ? 2 * n : n});
   }
   int joined(int x, int y) { return add(OpKind::concat, {x, y}, {.dim = dims_[0]}); }
-  /// Divides as PyTorch does: multiplying by a rounded 1/n would leave a remainder of a row of equal numbers
-  /// minus its mean.
+  /// Appends a mean that divides by n, as PyTorch does. Multiplying by a rounded 1/n would make a row of
+  /// equal numbers differ from its mean. If n is a power of two, 1/n is exact, and it multiplies.
   int mean(int x) {
     const auto n = static_cast<double>(count_);
     return std::has_single_bit(static_cast<std::uint64_t>(count_))
-               ? scalar(OpKind::mul_scalar, {sum(x)}, 1 / n)  // equal, and cheaper
+               ? scalar(OpKind::mul_scalar, {sum(x)}, 1 / n)  // exact, and cheaper
                : scalar(OpKind::div, {sum(x)}, n);
   }
   int amax(int x) {
     for (int dim : dims_) x = add(OpKind::amax, {x}, {.dim = dim, .keepdim = true});
     return x;
   }
+  /// Appends a clamp to the range of finite float32.
   int bounded(int x) { return add(OpKind::clamp, {x}, {.lo = -FLT_MAX, .hi = FLT_MAX}); }
-  /// Adds eps; a zero is omitted.
+  /// Appends an addition of eps, unless eps is 0.
   int shifted(int x, double eps) { return eps == 0 ? x : scalar(OpKind::add, {x}, eps); }
 
   std::vector<Step> take() { return std::move(steps_); }
@@ -58,7 +60,7 @@ class Steps {
   std::vector<Step> steps_;
   int next_;
   std::vector<int> dims_;
-  std::int64_t count_;  // of elements along them
+  std::int64_t count_;  // number of elements along dims_
 };
 
 }  // namespace
@@ -95,7 +97,7 @@ std::vector<Step> compose(OpKind kind, const Attributes& a, const std::vector<Sh
   for (int d : dims) count *= shape.at(static_cast<std::size_t>(d));
   const int x = 0;
   Steps s(operands.size(), dims, count);
-  // The scale and the shift that follow a norm, if given.
+  // Appends the scale and the shift of a norm, if the operator has them.
   const auto scaled = [&](int y) {
     if (operands.size() > 1) y = s.binary(OpKind::mul, y, 1);
     if (operands.size() > 2) s.binary(OpKind::add, y, 2);
@@ -119,8 +121,8 @@ std::vector<Step> compose(OpKind kind, const Attributes& a, const std::vector<Sh
       break;
     }
     case OpKind::safe_softmax: {
-      // A row that is entirely -inf: minus the lowest finite float32 it is still -inf, and 0 over the least
-      // normal float32 is 0. Any other row has a term of 1.
+      // If a row is entirely -inf: minus the lowest finite float32 it remains -inf, exp gives 0, and 0 over
+      // the smallest normal float32 is 0. Any other row has a term of 1.
       const int off = s.scalar(OpKind::maximum, {s.amax(x)}, -FLT_MAX);
       const int e = s.unary(OpKind::exp, s.binary(OpKind::sub, x, off));
       s.binary(OpKind::div, e, s.scalar(OpKind::maximum, {s.sum(e)}, FLT_MIN));

@@ -1,39 +1,44 @@
-// Composite operators, each defined as a few primitive steps, which the reference, its error analysis,
-// `equal` and the lowering all use.
+// Defines each composite operator, such as softmax, as a list of primitive operators. The reference, its
+// error analysis, `zellige equal` and the lowering to kernels all use this definition.
 //
 //   compose(OpKind::softmax, {.dim = 1}, {{4, 8}})   // amax, sub, exp, reduction, div
 //
 // amax along one dimension with keepdim is a primitive; every other amax is composed of it.
 //
-// A step's inputs are numbered operands first, then the results of earlier steps. The last step's result is
-// the operator's, except that the reduced dimension is dropped if `keepdim` is false.
+// Step inputs are numbered: first the composite operator's operands, then the results of the steps. The last
+// step computes the operator's result, with the reduced dimensions kept at extent 1. If `keepdim` is false,
+// they are dropped.
 #pragma once
 #include "graph/graph.hpp"
 
 namespace zellige::graph {
 
+/// One primitive operator of a composite operator.
 struct Step {
   OpKind kind{};
-  std::vector<int> inputs;
+  std::vector<int> inputs;  // indices: operands first, then results of earlier steps
   Attributes attributes{};
 };
 
+/// Returns whether the operator is composite. amax is included, although one form of it is a primitive.
 bool is_composed(OpKind);
 
-/// Returns whether the operator is a primitive amax (one dimension, kept).
+/// Returns whether the operator is the primitive amax: over one dimension, which is kept.
 bool is_greatest(OpKind, const Attributes&);
 
-/// The shapes are those of operands that infer_shapes has accepted.
+/// Returns the steps of a composite operator. `operands` are shapes that infer_shapes() accepts. Throws Error
+/// if the operator is not composite.
 std::vector<Step> compose(OpKind, const Attributes&, const std::vector<Shape>& operands);
 
-/// The dimensions that a composite operator reduces or normalizes over, the last one first: `dim`, those of
-/// `sizes`, or the trailing ones.
+/// Returns the dimensions that a composite operator reduces or normalizes over, in descending order: `dim`,
+/// or those listed in `sizes`, or the trailing ones for norms and rotary.
 std::vector<int> composed_dims(OpKind, const Attributes&, const Shape& x);
 
-/// Returns whether its result has extent 1 along those dimensions (or drops them if `keepdim` is false).
+/// Returns whether the operator is a reduction: its result has extent 1 along composed_dims(), or lacks these
+/// dimensions if `keepdim` is false.
 bool reduces(OpKind);
 
-/// Shapes of the steps' results; the last one keeps the reduced dimension.
+/// Returns the shapes of the steps' results. The last shape has the reduced dimensions with extent 1.
 std::vector<Shape> step_shapes(const std::vector<Step>&, const std::vector<Shape>& operands);
 
 }  // namespace zellige::graph
