@@ -1,4 +1,5 @@
-// Declares inputs constant by name, as the command line does.
+// Marks graph inputs as constant by name, for the option --constant and its equivalent in the C API. No
+// earlier work on the stream writes a constant input, so a kernel may read it early.
 //
 //   declare_constant(g, {"W"});  // no earlier work on the stream writes W: it is a weight
 #pragma once
@@ -6,7 +7,7 @@
 
 namespace zellige::graph {
 
-/// Throws Error if the graph has no input of that name.
+/// Marks the inputs with these names as constant. Throws Error if the graph has no input of one of the names.
 void declare_constant(KernelGraph&, const std::vector<std::string>& names);
 
 }  // namespace zellige::graph

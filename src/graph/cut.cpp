@@ -13,12 +13,13 @@
 namespace zellige::graph {
 namespace {
 
-/// Returns whether an operator of a block graph depends on its operands alone, not on the block's position in
-/// the grid.
+/// Returns whether a block operator computes the same in a block of a smaller grid. That is not so if it
+/// handles partial tiles or stores a slice: it then depends on the block's position in the grid.
 bool anywhere(const BlockOp& op) {
   switch (op.kind) {
     case OpKind::output:
-      return op.attributes.dim < 0 && op.attributes.sizes.empty();  // else some blocks store nothing, or less
+      // else some blocks store nothing, or a partial tile
+      return op.attributes.dim < 0 && op.attributes.sizes.empty();
     case OpKind::input:
       return op.attributes.sizes.empty();
     case OpKind::matmul:
@@ -30,7 +31,7 @@ bool anywhere(const BlockOp& op) {
     case OpKind::expand:
     case OpKind::slice:
     case OpKind::rotary_interleaved:
-    case OpKind::mask:  // shifted by the origin of the grid
+    case OpKind::mask:  // its bounds are shifted to the smaller grid's origin
     case OpKind::concat:
     case OpKind::split:
     case OpKind::accum:
@@ -47,6 +48,8 @@ bool anywhere(const BlockOp& op) {
   }
 }
 
+/// Builds the subgraph for one region, from the requested tensor back to known tensors. Each region of a
+/// tensor is computed once.
 class Cutter {
  public:
   Cutter(const KernelGraph& g, const std::vector<bool>& known)
@@ -64,7 +67,8 @@ class Cutter {
   }
 
  private:
-  /// Returns the tensor of the extracted graph that holds a region of a tensor.
+  /// Returns the subgraph's tensor that holds a region of a tensor: an input if the tensor is known, else the
+  /// result of operators that are added.
   int need(int t, const Region& r) {
     const auto at = made_.find({t, r});
     if (at != made_.end()) return at->second;
@@ -79,12 +83,14 @@ class Cutter {
     return made_[{t, r}] = index;
   }
 
+  /// Adds a tensor for a region to the subgraph and returns its index.
   int add(int t, const Region& r) {
     const KernelTensor& whole = g_.tensors[t];
     cut_.graph.tensors.push_back({whole.dtype, r.extent, row_major(r.extent), whole.name});
     return static_cast<int>(cut_.graph.tensors.size()) - 1;
   }
 
+  /// Adds the operators that compute a region and returns the subgraph's tensor that holds it.
   int computed(int t, const Region& r) {
     const KernelOp& op = g_.ops[producer_[t]];
     if (is_elementwise(op.kind) || op.kind == OpKind::mask) return same_part(op, t, r);
@@ -119,7 +125,8 @@ class Cutter {
     return everything(op, t, r);
   }
 
-  /// The region needed of an operand that broadcasts.
+  /// Returns the region of a broadcasting operand that an elementwise operator reads for region `r` of its
+  /// result.
   Region broadcast(const Region& r, int operand) const {
     const Shape& shape = g_.tensors[operand].shape;
     Region part = whole(shape);
@@ -129,6 +136,7 @@ class Cutter {
     return part;
   }
 
+  /// Adds an operator that computes a region and returns its result.
   int emit(KernelOp op, int t, const Region& r) {
     const int index = add(t, r);
     op.outputs = {index};
@@ -136,6 +144,7 @@ class Cutter {
     return index;
   }
 
+  /// Restricts an elementwise operator or mask to a region of its result.
   int same_part(const KernelOp& op, int t, const Region& r) {
     KernelOp smaller{op.kind, {}, {}, op.attributes, nullptr};
     if (op.kind == OpKind::mask) smaller.attributes = mask_from(op.attributes, r.origin);
@@ -143,6 +152,8 @@ class Cutter {
     return emit(std::move(smaller), t, r);
   }
 
+  /// Restricts a matmul to a region of its result: rows of the left operand, columns of the right one, all of
+  /// K.
   int product(const KernelOp& op, int t, const Region& r) {
     KernelOp smaller{op.kind, {}, {}, op.attributes, nullptr};
     const auto shape_of = [&](std::size_t i) -> const Shape& { return g_.tensors[op.inputs[i]].shape; };
@@ -151,7 +162,7 @@ class Cutter {
     const std::size_t rank = r.extent.size(), batches = row || column ? rank - row - column : 0;
     for (std::size_t i = 0; i < 2; ++i) {
       const Shape& shape = shape_of(i);
-      Region part = whole(shape);  // the whole reduced dimension
+      Region part = whole(shape);  // all of K
       if (shape.size() > 1) {
         const std::size_t own = shape.size() - 2, outer = own + i, from = i == 0 ? batches : rank - 1;
         part.origin[outer] = r.origin[from], part.extent[outer] = r.extent[from];
@@ -165,7 +176,8 @@ class Cutter {
     return emit(std::move(smaller), t, r);
   }
 
-  /// An operator that reads and writes some dimensions as a whole.
+  /// Restricts an operator that needs whole dimensions `dims` of its operand and computes whole dimensions of
+  /// its result, such as softmax or reduction. Then slices the result to the region.
   int along(const KernelOp& op, int t, const Region& r, const std::vector<int>& dims) {
     Region given = r, read = r;
     for (int dim : dims) {
@@ -177,7 +189,7 @@ class Cutter {
     for (std::size_t i = 1; i < op.inputs.size(); ++i) {
       Region part = broadcast(given, op.inputs[i]);
       const Shape& shape = g_.tensors[op.inputs[i]].shape;
-      for (int dim : dims) {  // which are read as a whole, too
+      for (int dim : dims) {  // the other operands need whole dimensions, too
         const auto own = static_cast<std::size_t>(dim) + shape.size() - r.extent.size();
         if (own < shape.size()) part.origin[own] = 0, part.extent[own] = shape[own];
       }
@@ -186,7 +198,8 @@ class Cutter {
     return slice(emit(std::move(smaller), t, given), t, given, r);
   }
 
-  /// An operator that reads some dimensions as a whole and reduces or drops them.
+  /// Restricts a reduction to a region of its result. It reads the dimensions `dims` as a whole and reduces
+  /// them to one element, or drops them.
   int reduced(const KernelOp& op, int t, const Region& r, const std::vector<int>& dims) {
     const Shape& shape = g_.tensors[op.inputs[0]].shape;
     Region read = whole(shape);
@@ -199,7 +212,7 @@ class Cutter {
     return emit({op.kind, {need(op.inputs[0], read)}, {}, op.attributes, nullptr}, t, r);
   }
 
-  /// Gather by index: all rows of the table, restricted along the row.
+  /// Restricts a gather by index: it needs all rows of the table, but only the region's elements of each row.
   int gathered(const KernelOp& op, int t, const Region& r) {
     Region table = whole(g_.tensors[op.inputs[0]].shape), numbers = whole(g_.tensors[op.inputs[1]].shape);
     const std::size_t front = numbers.extent.size();
@@ -213,6 +226,7 @@ class Cutter {
         r);
   }
 
+  /// Restricts a concat to a region. Only operands that overlap the region are needed.
   int joined(const KernelOp& op, int t, const Region& r) {
     const int dim = op.attributes.dim;
     KernelOp smaller{op.kind, {}, {}, op.attributes, nullptr};
@@ -231,6 +245,7 @@ class Cutter {
     return emit(std::move(smaller), t, r);
   }
 
+  /// Restricts one result of a split to a region.
   int taken(const KernelOp& op, int t, const Region& r) {
     const int dim = op.attributes.dim;
     Region part = r;
@@ -240,7 +255,8 @@ class Cutter {
     return emit(std::move(smaller), t, r);
   }
 
-  /// A view: the same view of a part.
+  /// Restricts a view (permute, expand, slice or reshape) to a region: the same view of a region of the
+  /// operand.
   int seen(const KernelOp& op, int t, const Region& r) {
     const int operand = op.inputs[0];
     KernelOp smaller{op.kind, {}, {}, op.attributes, nullptr};
@@ -271,8 +287,8 @@ class Cutter {
     return slice(emit(std::move(smaller), t, given), t, given, r);
   }
 
-  /// The same block graph on a grid of only the blocks that write the region; each operand is restricted to
-  /// what these load.
+  /// Restricts a custom operator to the blocks that write the region: the same block graph on a smaller grid.
+  /// Each operand is restricted to what these blocks load. Then slices the result to the region.
   int blocks(const KernelOp& op, int t, const Region& r) {
     const BlockGraph& b = *op.block;
     const auto position = static_cast<int>(std::ranges::find(op.outputs, t) - op.outputs.begin());
@@ -305,7 +321,7 @@ class Cutter {
     int index = -1;
     std::vector<Region> stored(op.outputs.size());
     for (BlockOp& inner : smaller->ops) {
-      if (inner.kind == OpKind::input) {  // a tensor that is loaded twice may be restricted in two ways
+      if (inner.kind == OpKind::input) {  // a tensor that two operators load may be restricted in two ways
         const int tensor = op.inputs[inner.kernel_tensor];
         inner.kernel_tensor = static_cast<int>(custom.inputs.size());
         custom.inputs.push_back(need(tensor, cut_to_blocks(inner, tensor)));
@@ -326,6 +342,8 @@ class Cutter {
     return slice(index, t, given, r);
   }
 
+  /// Adds the operator with all of its operands, and slices its result to the region. Used if nothing is
+  /// known of the operator's structure.
   int everything(const KernelOp& op, int t, const Region& r) {
     KernelOp same{op.kind, {}, {}, op.attributes, op.block};
     for (int operand : op.inputs) same.inputs.push_back(need(operand, whole(g_.tensors[operand].shape)));
@@ -338,7 +356,8 @@ class Cutter {
     return slice(index, t, whole(g_.tensors[t].shape), r);
   }
 
-  /// Slices a given tensor to a region, with one split per dimension.
+  /// Slices tensor `from` of the subgraph, which holds the region `given` of tensor `t`, to the region `r`.
+  /// Adds one split per dimension and returns the sliced tensor.
   int slice(int from, int t, Region given, const Region& r) {
     for (std::size_t d = 0; d < r.extent.size(); ++d) {
       if (given.extent[d] == r.extent[d]) continue;
@@ -371,6 +390,7 @@ class Cutter {
   Cut cut_;
 };
 
+/// Returns the number of operations of a matmul with left operand `a` and result `c`: 2 per multiply-add.
 double product_work(const Shape& a, const Shape& c) {
   return 2 * static_cast<double>(size(c)) * static_cast<double>(a.back());
 }

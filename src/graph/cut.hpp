@@ -1,37 +1,41 @@
-// Extracts the subgraph that computes one part of a tensor.
+// Extracts the subgraph that computes a region of one tensor, so that a large program can be checked by
+// sample.
 //
 //   Cut c = cut(g, Y, {{128, 0}, {128, 128}}, {});       // rows 128 to 255, columns 0 to 127 of Y
 //   c.inputs[0]  // tensor X of g, rows 128 to 255: what input 0 of c.graph must be
 //   run(c.graph, arrays).tensors[c.graph.outputs[0]]     // exactly that part of what run(g, ...) gives
 //
-// Traverses the graph backwards, one operator at a time, by kind: an elementwise operator needs the same part
-// of its operands, a matmul needs rows and columns, a reduction needs its whole dimension, a custom operator
-// needs the blocks that write the part. Any other operator needs all of its operands. So the reference, its
-// errors and the judge apply to a part as they do to the whole.
+// Traverses the graph from the tensor back to the inputs. An elementwise operator needs the same region of
+// its operands, a matmul needs rows and columns, a reduction needs its whole dimension. A custom operator
+// needs the blocks that write the region. Any other operator needs all of its operands. The reference, its
+// error bounds and the judge apply to the subgraph as they do to the whole graph.
 #pragma once
 #include "graph/region.hpp"
 
 namespace zellige::graph {
 
+/// A subgraph that computes a region of one tensor.
 struct Cut {
+  /// An input of the subgraph: a region of a tensor of the whole graph.
   struct Part {
     int tensor = -1;  // index into the whole graph's tensors
     Region region;
   };
-  KernelGraph graph;         // its one output is the part
+  KernelGraph graph;         // has one output: the region
   std::vector<Part> inputs;  // per input of `graph`
 };
 
-/// `known`: per tensor, whether its values are available in addition to the graph's inputs; empty: none is.
-/// `tensor` itself is always computed and is not an input of the result. The graph must be valid.
+/// Returns the subgraph that computes a region of `tensor`. `known` says, per tensor, whether its values are
+/// available in addition to the graph's inputs (empty: none is). The values of `tensor` itself are always
+/// computed. The graph must be valid.
 Cut cut(const KernelGraph&, int tensor, const Region&, const std::vector<bool>& known = {});
 
-/// Cost of running the reference, in matmul operations: 2 per multiply-add, `work_an_element` per element of
-/// other operators and of the random inputs.
+/// Returns the cost of running the reference on a graph. The unit is one floating-point operation of a matmul
+/// (2 per multiply-add); an element of another operator or of an input costs `work_an_element`.
 double work(const KernelGraph&);
 constexpr double work_an_element = 200;
 
-/// Bytes of the float64 values that the reference keeps at a time.
+/// Returns the size of all tensors of the graph in float64, in bytes.
 double bytes(const KernelGraph&);
 
 }  // namespace zellige::graph

@@ -6,11 +6,12 @@
 namespace zellige::graph {
 namespace {
 
+/// Sets each number to at least `factor` times the number in `from`.
 void raise(std::vector<double>& to, const std::vector<double>& from, double factor) {
   for (std::size_t i = 0; i < to.size(); ++i) to[i] = std::max(to[i], factor * from[i]);
 }
 
-/// The norms of the rows over their finite elements.
+/// Returns the norm of each row (last dimension) over its finite elements.
 std::vector<double> row_norms(const Array& a) {
   const auto n = static_cast<std::size_t>(a.shape.back());
   std::vector<double> norms(a.values.size() / n, 0);
@@ -31,7 +32,7 @@ Deviation deviation(const Array& found, const Array& expected) {
     const double x = found.values[i], y = expected.values[i], error = distance(x, y);
     d.elements[i] = error;
     if (std::isfinite(y)) square += y * y;
-    if (!std::isfinite(error)) continue;  // its element is reported
+    if (!std::isfinite(error)) continue;  // an infinite deviation is in `elements`
     difference += error * error, d.rows[i / n] += error * error;
     if (error > 0) along += (x - y) * y;
   }

@@ -3,7 +3,8 @@
 namespace zellige::graph {
 namespace {
 
-/// f16 is the only of these formats whose exponent range differs from float32's.
+/// Returns the bits of an f16 value. `x` must be representable. The other types have float32's exponent
+/// range, or code of their own.
 std::uint32_t half_bits(double x) {
   const std::uint32_t sign = std::signbit(x) ? 0x8000 : 0;
   const double magnitude = std::fabs(x);
@@ -16,6 +17,7 @@ std::uint32_t half_bits(double x) {
                  (static_cast<std::uint32_t>(fraction * 0x1p11) & 0x3ff));
 }
 
+/// Returns the value of f16 bits.
 double from_half(std::uint32_t bits) {
   const int exponent = static_cast<int>(bits >> 10 & 0x1f);
   const double fraction = bits & 0x3ff;
@@ -26,7 +28,8 @@ double from_half(std::uint32_t bits) {
   return bits & 0x8000 ? -magnitude : magnitude;
 }
 
-/// e4m3: exponents from -6; the last one has a NaN instead of infinity.
+/// Returns the bits of an e4m3 value, which must be representable. The smallest normal exponent is -6. The
+/// largest exponent has a NaN in place of infinity.
 std::uint32_t e4m3_bits(double x) {
   const std::uint32_t sign = std::signbit(x) ? 0x80 : 0;
   const double magnitude = std::fabs(x);
@@ -38,6 +41,7 @@ std::uint32_t e4m3_bits(double x) {
          (static_cast<std::uint32_t>(exponent + 6) << 3 | (static_cast<std::uint32_t>(fraction * 0x1p4) & 7));
 }
 
+/// Returns the value of e4m3 bits.
 double from_e4m3(std::uint32_t bits) {
   const int exponent = static_cast<int>(bits >> 3 & 0xf);
   const double fraction = bits & 7;
@@ -47,7 +51,7 @@ double from_e4m3(std::uint32_t bits) {
 }
 
 double within(double x, double minimum, double greatest) {
-  return x < minimum ? minimum : x > greatest ? greatest : x;  // a NaN stays
+  return x < minimum ? minimum : x > greatest ? greatest : x;  // a NaN remains NaN
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Rounds to the storage types: to nearest, ties to even, directly from float64, so that nothing is rounded
-// twice.
+// Converts float64 values to the storage types and back. Rounds to nearest, ties to even, directly from
+// float64, so that nothing is rounded twice.
 //
 //   round_to(DType::f16, 65520.0)   // infinity, as in IEEE 754;  round_to(DType::f16, 1.0 + 0x1p-11) == 1.0
 //   round_to(DType::e4m3, 465.0)    // NaN: e4m3 has no infinity;  464 is a tie and rounds to 448
@@ -24,6 +24,7 @@ struct Format {
   int integer_bits = 0;  // width of an integer; 0: a binary floating-point format
 };
 
+/// Returns the parameters of a dtype's number format.
 constexpr Format format(DType dtype) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   switch (dtype) {
@@ -44,27 +45,29 @@ constexpr Format format(DType dtype) {
   }
 }
 
-/// The low `bits` bits of an integer, in two's complement.
+/// Returns the low `bits` bits of an integer, 8 or 32, interpreted in two's complement.
 inline double wrapped(std::int64_t x, int bits) {
   return bits == 8 ? static_cast<std::int8_t>(x) : static_cast<std::int32_t>(x);
 }
 
-/// Truncates to an integer. PyTorch leaves the result for a NaN or a number outside int32 undefined; here it
-/// saturates to int32 and NaN becomes 0, as on a GPU. int8 takes the low 8 bits of that.
+/// Converts to an integer of 8 or 32 bits, rounding toward zero. Out of range, PyTorch leaves the result
+/// undefined; here it is what a GPU computes. The number saturates to int32, NaN becomes 0, and int8 takes
+/// the low 8 bits of the int32.
 inline double to_integer(int bits, double x) {
   const double whole = x < 0 ? std::ceil(x) : std::floor(x);
   const double narrow = whole < -2147483648.0 ? -2147483648.0 : whole > 2147483647.0 ? 2147483647.0 : whole;
   return x != x ? 0 : wrapped(static_cast<std::int64_t>(narrow), bits);
 }
 
-/// The nearest value of a floating-point format; branch-free so that loops over arrays vectorize.
+/// Returns the nearest value of a floating-point format, ties to even. Branch-free, so that loops over arrays
+/// vectorize.
 inline double round_to_float(const Format& f, double x) {
   const int drop = 52 - f.mantissa;
   const std::uint64_t half = (std::uint64_t{1} << (drop - 1)) - 1, bits = std::bit_cast<std::uint64_t>(x);
   const double normal =
       std::bit_cast<double>((bits + half + ((bits >> drop) & 1)) & ~((std::uint64_t{1} << drop) - 1));
-  // Below the least normal number the spacing is constant: adding a number whose last place has that weight
-  // rounds to it.
+  // Below the smallest normal number the spacing is constant. Adding and subtracting a number whose last bit
+  // has that weight rounds to the spacing.
   const double pin = f.min_normal * 0x1.8p52 / static_cast<double>(std::uint64_t{1} << f.mantissa);
   const double magnitude = std::fabs(x);
   const double tiny = std::copysign((magnitude + pin) - pin, x);
@@ -73,27 +76,33 @@ inline double round_to_float(const Format& f, double x) {
   return x == x ? y : x;
 }
 
+/// Rounds a number to a format; integers are truncated.
 inline double round_to(const Format& f, double x) {
   return f.integer_bits ? to_integer(f.integer_bits, x) : round_to_float(f, x);
 }
 inline double round_to(DType dtype, double x) { return round_to(format(dtype), x); }
+/// Rounds `count` values in place.
 void round_to(DType dtype, double* values, std::int64_t count);
 
-/// Rounds as a matmul with `tf32` reads an f32: to 10 bits of mantissa, ties away from zero, as cvt.rna
-/// rounds.
+/// Rounds to tf32, as a matmul with `tf32` rounds its f32 operands: to 10 bits of mantissa, ties away from
+/// zero (PTX cvt.rna).
 inline double round_to_tf32(double x) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(static_cast<float>(x));
   if ((bits & 0x7f800000) == 0x7f800000) return x;  // an infinity or a NaN
   return std::bit_cast<float>((bits + 0x1000) & 0xffffe000);
 }
 
-/// The operator `cast` to the attributes' dtype: from a floating-point number, or from an integer, which
-/// PyTorch converts to float32 on its way to a narrower type.
+/// Converts a floating-point number to the attributes' dtype, as the operator `cast` does. Saturates to the
+/// dtype's finite range if the attributes say so.
 double cast_number(double x, const Attributes&);
+/// Converts an integer to the attributes' dtype, as the operator `cast` does. Like PyTorch, it converts to
+/// float32 first, if the result is a floating-point type.
 double cast_integer(double x, const Attributes&);
 
-/// The stored bits of a value, rounded first, and the inverse. Types of 16 and 8 bits use the low bits.
+/// Returns the stored bits of a value, after rounding it to the dtype. A type of 8 or 16 bits uses the low
+/// bits.
 std::uint32_t to_bits(DType, double);
+/// Returns the value of stored bits; inverse of to_bits().
 double from_bits(DType, std::uint32_t);
 
 }  // namespace zellige::graph

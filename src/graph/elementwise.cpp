@@ -9,6 +9,7 @@ namespace {
 constexpr auto table = std::apply(
     [](const auto&... row) { return std::array{static_cast<const Elementwise&>(row)...}; }, elementwise_rows);
 
+/// Returns whether the table is in the order of OpKind, without gaps.
 constexpr bool in_order() {
   for (std::size_t i = 0; i < table.size(); ++i)
     if (static_cast<std::size_t>(table[i].kind) != static_cast<std::size_t>(table[0].kind) + i) return false;
@@ -16,6 +17,7 @@ constexpr bool in_order() {
 }
 static_assert(in_order(), "the rows are in the order of OpKind, without gaps");
 
+/// Returns the operator's row of the table, or nullptr if it is not elementwise.
 const Elementwise* find(OpKind kind) {
   const auto at = static_cast<std::size_t>(kind) - static_cast<std::size_t>(table[0].kind);
   return at < table.size() ? &table[at] : nullptr;

@@ -1,5 +1,5 @@
-// The table of elementwise operators: the meaning of each over any kind of number, its source code in a
-// kernel, and the error of its float32 arithmetic. Everything that treats elementwise operators reads this
+// Defines the elementwise operators in one table: what each computes in any arithmetic, its source code in a
+// kernel, and the error of its float32 arithmetic. All other code about elementwise operators reads this
 // table.
 //
 //   const Elementwise& row = elementwise(OpKind::silu);              // row.text == "zellige::silu({0})"
@@ -7,9 +7,9 @@
 //   // any number
 //   with_elementwise(OpKind::exp, [&](const auto& f, auto) { z = f(arithmetic, attributes, x); });
 //
-// A meaning is written in the operations of an arithmetic `m` (Doubles below; search has finite fields and
-// reals with a proved error), so that the reference and `equal` cannot disagree. The last operand of some
-// operators may be the attribute `scalar`.
+// A definition calls the operations of an arithmetic `m`: Doubles below, or the finite fields and the reals
+// with a proved error in src/search. So the reference and `zellige equal` cannot disagree. Some operators
+// have the attribute `scalar` as their last operand.
 #pragma once
 #include <cmath>
 #include <numbers>
@@ -21,7 +21,7 @@
 
 namespace zellige::graph {
 
-/// float64 arithmetic with the C library's functions.
+/// Arithmetic on float64 with the C library's functions, for the reference.
 struct Doubles {
   using Number = double;
   static double integer(std::int64_t n) { return static_cast<double>(n); }
@@ -39,9 +39,10 @@ struct Doubles {
   static double cos(double x) { return std::cos(x); }
   static double tanh(double x) { return std::tanh(x); }
   static double abs(double x) { return std::fabs(x); }
-  /// The normal cumulative distribution function; 1 + erf would cancel.
+  /// Returns the cumulative distribution function of the normal distribution. Uses erfc, because 1 + erf
+  /// would cancel.
   static double normal(double x) { return std::erfc(-x / std::numbers::sqrt2) / 2; }
-  static double max(double x, double y) { return x > y || x != x ? x : y; }  // NaN wins
+  static double max(double x, double y) { return x > y || x != x ? x : y; }  // NaN if an operand is NaN
   static double min(double x, double y) { return x < y || x != x ? x : y; }
   static double converted(double x, const Attributes& a) { return cast_number(x, a); }
   static double less(double x, double y) { return x < y; }  // 1 or 0; 0 for a NaN
@@ -50,8 +51,8 @@ struct Doubles {
   static double choose(double c, double x, double y) { return c != 0 ? x : y; }
 };
 
-/// int8 and int32 arithmetic in doubles: two's complement, which wraps as in PyTorch. Rows with source code
-/// for integers use no other operation.
+/// Arithmetic on int8 and int32 values stored in doubles: two's complement, wrapping as in PyTorch. Operators
+/// with source code for integers use only the operations that are defined here, comparisons, and choose.
 struct Integers : Doubles {
   int bits = 32;
   double wrap(std::int64_t x) const { return wrapped(x, bits); }
@@ -64,37 +65,41 @@ struct Integers : Doubles {
   static double converted(double x, const Attributes& a) { return cast_integer(x, a); }
 };
 
-/// Propagation of the operands' errors to the result (rounding.hpp).
+/// How the error analysis (rounding.hpp) propagates errors of the operands to the result.
 enum class Spread : std::uint8_t {
-  corners,   // monotonic in each operand, or nearly: evaluate at the ends of the operands' intervals
+  corners,   // monotonic in each operand, or nearly: evaluate at the ends of the intervals
   slope,     // slope at most 1, but may be non-monotonic
-  quotient,  // as corners, and unbounded if the divisor may be 0
+  quotient,  // like corners, and unbounded if the divisor may be 0
   step,      // discontinuous where the operands are equal
   choice     // one operand selects among the others
 };
 
+/// One elementwise operator: a row of the table, without its definition.
 struct Elementwise {
   OpKind kind;
-  std::string_view name, mirage;  // as in OpInfo (ops.hpp); empty stem: Mirage has no such operator
+  std::string_view name, mirage;  // as in OpInfo (ops.hpp); `mirage` is empty if Mirage lacks the operator
   int operands;
   bool scalar;  // whether the last operand may be the attribute `scalar`
   // source code in a kernel, with operands {0}, {1}, {2} and attributes {scalar}, {lo}, {hi}, {dtype}
   std::string_view text;
   Spread spread;
-  /// The error that a kernel adds to y = f(x) in float32: that of CUDA's functions and of rounding an inner
-  /// argument, if any. `r` is half an ulp of y, `tiny` the largest number that may be flushed to zero.
+  /// Returns the error that a kernel adds to y = f(x) in float32: that of CUDA's function, and that of
+  /// rounding an inner argument. `r` is half an ulp of y; `tiny` is the largest number that may be flushed to
+  /// zero.
   double (*own)(const double* x, double y, double r, double tiny);
   std::string_view integers;  // source code for int32 operands; empty: floating point only
 };
 
+/// A row of the table with the operator's definition, for N operands.
 template <int N, class F>
 struct ElementwiseRow : Elementwise {
   static constexpr std::integral_constant<int, N> count{};  // number of operands
-  F meaning;                                                // (arithmetic, attributes, operands)
+  F meaning;  // called as meaning(arithmetic, attributes, operands)
 };
 
 namespace rows {
 
+/// Returns whether the source code mentions each of the operands {0} to {count - 1}.
 constexpr bool has_operands(std::string_view text, int count) {
   for (int i = 0; i < count; ++i)
     if (const char operand[] = {'{', static_cast<char>('0' + i), '}'};
@@ -103,7 +108,7 @@ constexpr bool has_operands(std::string_view text, int count) {
   return true;
 }
 
-/// Makes a row; source code that does not use one of its operands does not compile.
+/// Makes a row of the table. Does not compile if the source code lacks one of the operands.
 template <int N, class F>
 constexpr ElementwiseRow<N, F> row(OpKind kind, std::string_view name, std::string_view mirage, bool scalar,
                                    std::string_view text, Spread spread,
@@ -115,24 +120,26 @@ constexpr ElementwiseRow<N, F> row(OpKind kind, std::string_view name, std::stri
 }
 
 using enum Spread;
-constexpr bool tensors = false, or_scalar = true;  // kind of the last operand
+constexpr bool tensors = false, or_scalar = true;  // values of `scalar`: whether the last operand may be one
 
 constexpr auto exact = [](const double*, double, double, double) { return 0.0; };
 constexpr auto rounded = [](const double*, double, double r, double tiny) { return r + tiny; };
 constexpr auto few_units = [](const double*, double, double r, double tiny) { return 4 * r + tiny; };
-/// Includes the rounding of a scalar to float32.
+/// Twice half an ulp; includes the rounding of a scalar to float32.
 constexpr auto with_scalar = [](const double*, double, double r, double tiny) { return 2 * r + tiny; };
-/// Error of x e^-z: z is rounded, and again when multiplied by log2 e, which moves it by 3 z of its units.
+/// Returns the error of x e^-z in float32. z is rounded once, and again when it is multiplied by log2 e; that
+/// changes the result by 3 z half-ulps.
 inline double by_exponent(double x, double z, double units, double r, double tiny) {
   return (units + (x < 0 ? 3 * z : 0)) * r + (1 + std::fabs(x)) * tiny;
 }
+/// Returns |2 z| where gelu_tanh(x) = x (1 + tanh z) / 2.
 inline double gelu_tanh_argument(double x) {
   return 1.5957691216057308 * std::fabs(x + 0.044715 * x * x * x);
 }
 
 }  // namespace rows
 
-// The order is OpKind's.
+// The rows are in the order of OpKind.
 // clang-format off
 inline constexpr std::tuple elementwise_rows{
     rows::row<1>(OpKind::exp, "exp", "exp", rows::tensors, "zellige::exp({0})", Spread::corners,
@@ -174,7 +181,7 @@ inline constexpr std::tuple elementwise_rows{
               [](auto& m, const Attributes&, const auto* x) { return m.max(x[0], m.integer(0)); },
               "zellige::max({0}, 0)"),
     rows::row<1>(OpKind::clamp, "clamp", "clamp", rows::tensors, "zellige::clamp({0}, {lo}, {hi})", Spread::corners,
-              // The bounds are float32.
+              // Only a bound has an error: it is rounded to float32.
               [](const double* x, double y, double r, double) { return y == x[0] ? 0.0 : r; },
               [](auto& m, const Attributes& a, const auto* x) {
                 return m.min(m.max(x[0], m.constant(a.lo)), m.constant(a.hi));
@@ -246,19 +253,19 @@ inline constexpr std::tuple elementwise_rows{
 };
 // clang-format on
 
-constexpr int max_operands = 3;  // of an elementwise operator
+constexpr int max_operands = 3;  // largest number of operands of an elementwise operator
 
 bool is_elementwise(OpKind);
 const Elementwise& elementwise(OpKind);  // throws Error if the operator is not elementwise
-/// Returns whether the last operand of an elementwise operator is its scalar when it is given `tensors`
-/// tensors.
+/// Returns whether the operator's last operand is its attribute `scalar`, if it has `tensors` tensor
+/// operands.
 bool takes_scalar(OpKind, std::size_t tensors);
-/// The scalar as an operand of this dtype: the float32 or int32 that a kernel uses.
+/// Returns the operator's scalar as an operand of this dtype: rounded to float32, or unchanged for integers.
 inline double scalar_operand(const Attributes& a, DType dtype) {
   return is_integer(dtype) ? a.scalar : static_cast<double>(static_cast<float>(a.scalar));
 }
 
-/// Calls use(arithmetic) with the arithmetic in which an operator on operands of this dtype is computed.
+/// Calls use(m) with the arithmetic m that computes operators on operands of this dtype: Integers or Doubles.
 template <class Use>
 void with_arithmetic(DType operands, const Use& use) {
   if (!is_integer(operands)) return use(Doubles{});
@@ -267,11 +274,12 @@ void with_arithmetic(DType operands, const Use& use) {
   use(integers);
 }
 
-/// Evaluates the operator on one value of each operand; all are of this dtype.
+/// Evaluates the operator on one number per operand. All operands have the given dtype.
 double apply(OpKind, const Attributes&, const double* operands, DType = DType::f32);
 
-/// Calls use(f, n) with the operator's meaning f(arithmetic, attributes, operands) and its operand count n as
-/// a type, so that a loop around f is specialized.
+/// Calls use(f, n) with the operator's definition, called as f(arithmetic, attributes, operands), and its
+/// number of operands n as an integral_constant. So a loop around f is compiled for each operator. Throws
+/// Error if the operator is not elementwise.
 template <class Use>
 void with_elementwise(OpKind kind, const Use& use) {
   const bool found = std::apply(

@@ -1,6 +1,6 @@
-// The errors that every module throws when its input is at fault: one sentence with what is wrong, where, the
-// conflicting values and what would be right. The command line prints it and exits non-zero; nothing else is
-// thrown on purpose.
+// Defines the exceptions that all modules throw. An Error's message is one sentence: where the problem is,
+// what is wrong with which values, and what would be right. The command line prints the message and exits
+// with a non-zero status.
 #pragma once
 #include <fmt/format.h>
 
@@ -9,23 +9,24 @@
 
 namespace zellige {
 
+/// The input, an option or the machine is at fault.
 struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A fault of Zellige itself, not of its input, for example generated source code that does not compile.
+/// Zellige itself is at fault, for example if generated source code does not compile.
 struct Fault : Error {
   using Error::Error;
 };
 
-/// A plan that the verifier rejects: either the planner or the verifier is wrong. A search that has other
-/// plans continues without it and reports it (plan/rejections.hpp).
+/// The verifier rejects a plan: either the planner or the verifier is wrong. A search that has other plans
+/// continues without this one and reports it (plan/rejections.hpp).
 struct Rejected : Fault {
   using Fault::Fault;
 };
 
-/// A valid plan that exceeds the target's shared memory, registers, threads or instructions. A search drops
-/// it silently.
+/// A valid plan exceeds the target's shared memory, registers, threads or instructions. A search drops such a
+/// plan silently.
 struct DoesNotFit : Error {
   using Error::Error;
 };

@@ -33,7 +33,8 @@ Magnitude magnitude(const double* values, std::int64_t count, Mask mask) {
 
 namespace {
 
-/// Instantiates a loop per meaning and operand count; rows with contiguous elements vectorize.
+/// Applies an elementwise operator's definition `f` to one row of `n` elements of N operands. Rows whose
+/// elements are all contiguous vectorize.
 template <int N, class M, class F>
 void map_row(const F& f, M m, const Attributes& a, std::int64_t n,
              const std::array<const double*, max_operands>& from,
@@ -53,6 +54,7 @@ void map_row(const F& f, M m, const Attributes& a, std::int64_t n,
     run([&](int k, std::int64_t i) { return i * step[k]; });
 }
 
+/// Evaluates an elementwise operator with broadcasting, row by row.
 template <class M>
 void map(OpKind kind, M m, const Attributes& attributes, const std::vector<Operand>& in, const Result& y) {
   const Broadcast walk(y.shape, in);
@@ -68,6 +70,7 @@ void map(OpKind kind, M m, const Attributes& attributes, const std::vector<Opera
   });
 }
 
+/// Computes a batched matmul without a bias.
 void matmul(const Operand& a, const Operand& b, const Result& c) {
   const Matrices of = matrices(a.shape, b.shape);
   const std::int64_t m = of.product[of.product.size() - 2], k = a.shape.back(), n = of.product.back();
@@ -77,7 +80,8 @@ void matmul(const Operand& a, const Operand& b, const Result& c) {
          c.values + i * m * n, n);
 }
 
-/// A shape around one dimension: outer x extent x inner.
+/// Splits a shape at one dimension: the product of the extents before it, its own extent, the product of the
+/// extents after it.
 struct Around {
   std::int64_t outer = 1, extent = 1, inner = 1;
   Around(const Shape& shape, int dim) : extent(shape[dim]) {
@@ -86,12 +90,14 @@ struct Around {
   }
 };
 
+/// Evaluates a composite operator step by step.
 void composed(OpKind kind, const Attributes& attributes, const std::vector<Operand>& in, const Result& y) {
   const Evaluation e(kind, attributes, in);
   std::copy_n(e.values.back().values, size(y.shape), y.values);
 }
 
-/// Rotary embedding with interleaved pairs; with its pairs in halves it is the other one.
+/// Evaluates a rotary embedding with interleaved pairs. Reorders the pairs to halves, evaluates the form with
+/// halves, and reorders the result.
 void interleaved(const std::vector<Operand>& in, const Result& y) {
   const std::int64_t n = y.shape.back();
   std::vector<std::vector<double>> halves;
@@ -109,6 +115,7 @@ void interleaved(const std::vector<Operand>& in, const Result& y) {
   pairs_of_halves(n, size(y.shape), e.values.back().values, y.values);
 }
 
+/// Evaluates a view by copying its elements.
 void view(OpKind kind, const Attributes& attributes, const Operand& x, const Result& y) {
   const Strides whole = row_major(x.shape);
   const Viewed v = *viewed(kind, attributes, x.shape, whole, y.shape);
@@ -123,7 +130,8 @@ void view(OpKind kind, const Attributes& attributes, const Operand& x, const Res
   }
 }
 
-/// Copies a part along `dim` between a whole tensor, at `offset`, and a tensor of its own.
+/// Calls copy(offset in the tensor, offset in the part, count) for each contiguous block of a part of a
+/// tensor. The part begins at element `offset` along `dim`.
 template <class Copy>
 void copy_part(const Shape& whole, const Shape& part, int dim, std::int64_t offset, const Copy& copy) {
   const Around w(whole, dim), p(part, dim);
@@ -229,7 +237,7 @@ void fold_max(const Operand& x, int dim, const Result& y) {
 
 namespace {
 
-/// Wraps a sum of integers, which a double holds exactly up to 2^53, to int32.
+/// Wraps sums of integers to int32. A double holds such sums exactly up to 2^53.
 void wrap(const Result& y) {
   const std::int64_t n = size(y.shape);
   for (std::int64_t i = 0; i < n; ++i) y.values[i] = wrapped(static_cast<std::int64_t>(y.values[i]), 32);
@@ -246,7 +254,7 @@ void evaluate(OpKind kind, const Attributes& attributes, const std::vector<Opera
     const std::vector<Operand> all = with_scalar(kind, in, scalar);
     if (!std::ranges::all_of(all, [&](const Operand& o) { return o.shape == y.shape; }))
       return with_arithmetic(dtype, [&](auto m) { map(kind, m, attributes, all, y); });
-    const Shape flat{size(y.shape)};  // without broadcasting everything is one row
+    const Shape flat{size(y.shape)};  // without broadcasting, all elements are one row
     std::vector<Operand> rows;
     for (const Operand& o : all) rows.push_back({flat, o.values});
     with_arithmetic(dtype, [&](auto m) { map(kind, m, attributes, rows, {flat, y.values}); });

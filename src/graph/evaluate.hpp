@@ -1,8 +1,8 @@
-// Defines what each operator means, on dense row-major float64 arrays, without rounding. These bodies are the
-// definition.
+// Evaluates operators on dense row-major float64 arrays, without rounding. These functions define what each
+// operator computes.
 //
-//   gelu is x/2 (1 + erf(x / sqrt 2)); silu is x / (1 + e^-x); reduction to n sums x[j + k n] over k into
-//   y[j].
+//   gelu is x/2 (1 + erf(x / sqrt 2)); silu is x / (1 + e^-x);
+//   reduction to n elements: y[j] is the sum of x[j + k n] over all k.
 #pragma once
 #include <deque>
 
@@ -11,45 +11,52 @@
 
 namespace zellige::graph {
 
+/// An operand's values; the shape must outlive the operand.
 struct Operand {
   const Shape& shape;
   const double* values;
 };
+/// Where an operator's result is written; the shape must outlive the object.
 struct Result {
   const Shape& shape;
   double* values;
 };
 
-/// Evaluates any operator without a state (not a boundary, custom, accumulator or reduction_max). `dtype`:
-/// that of the operands; an integer dtype means integer values.
+/// Evaluates an operator and writes its results. `dtype` is that of the operands; values of an integer dtype
+/// must be integers. Throws Error for operators with a state or a boundary: input, output, custom,
+/// accumulators and reduction_max.
 void evaluate(OpKind, const Attributes&, const std::vector<Operand>&, const std::vector<Result>&,
               DType dtype = DType::f32);
 
-/// y[..., j, ...] += f(x[..., j + k to, ...]) summed over k, along `dim`; f is the identity or the square.
+/// Adds to y along `dim`: y[..., j, ...] += the sum of f(x[..., j + k to, ...]) over k, where `to` is y's
+/// extent along `dim`. f is the square if `squared`, else the identity.
 void fold(const Operand& x, int dim, bool squared, const Result& y);
 
-/// y[...] = max(y[...], max of x[...] along `dim`); dim -1: elementwise. NaN wins.
+/// Takes the maximum with y along `dim`: y[...] = max(y[...], maximum of x[...] along `dim`). If dim is -1,
+/// it is elementwise. A NaN makes the result NaN.
 void fold_max(const Operand& x, int dim, const Result& y);
 
-/// Reads operands at the elements of a result by NumPy's broadcasting rules: dimensions count from the last;
-/// missing ones and those of extent 1 broadcast.
+/// Finds the operands' elements for each row of a result, by NumPy's broadcasting rules: dimensions count
+/// from the last, and a missing one or one of extent 1 is repeated. A row runs along the last dimension.
 class Broadcast {
  public:
   Broadcast(const Shape& result, const std::vector<Operand>& operands);
 
   std::int64_t rows() const { return rows_; }
   std::int64_t row_length() const { return length_; }
-  /// Offset in operand i at which a row of the result starts, and the step between its elements.
+  /// Returns the offset in operand i of the element that belongs to the first element of a row of the result.
   std::int64_t start(std::int64_t row, std::size_t i) const;
+  /// Returns the offset in operand i between adjacent elements of a row; 0 if the operand is repeated along
+  /// it.
   std::int64_t step(std::size_t i) const { return steps_[i].back(); }
 
  private:
   Shape shape_;
   std::int64_t length_, rows_;
-  std::vector<Strides> steps_;  // of each operand along each dimension; 0: broadcast
+  std::vector<Strides> steps_;  // per operand and dimension; 0: repeated
 };
 
-/// y = f(a, b) with broadcasting, for any callable f on two doubles.
+/// Computes y = f(a, b) elementwise with broadcasting. `f` is any function of two doubles.
 template <class F>
 void broadcast(const Operand& a, const Operand& b, const Result& y, const F& f) {
   const Broadcast walk(y.shape, {a, b});
@@ -61,31 +68,33 @@ void broadcast(const Operand& a, const Operand& b, const Result& y, const F& f) 
   }
 }
 
-/// Pairs of operand matrices that make each matrix of a batched matmul; batches broadcast.
+/// For each matrix of a batched matmul's result, the indices of the two operand matrices; batches broadcast.
 struct Batches {
   explicit Batches(const Matrices&);
   std::vector<std::int64_t> a, b;  // per batch of the result
   std::int64_t count() const { return static_cast<std::int64_t>(a.size()); }
 };
 
-/// y += bias, which broadcasts to it.
+/// Adds a bias that broadcasts to y: y += bias.
 void add_bias(const Operand& bias, const Result& y);
 
-/// The operand of a matmul with `tf32`, rounded to tf32.
+/// Returns an operand's values rounded to tf32, as a matmul with `tf32` reads them.
 std::vector<double> in_tf32(const Operand&);
 
-/// The steps of a composite operator and their results, preceded by the operands.
+/// Evaluates a composite operator and keeps the results of all steps, for the error analysis.
 struct Evaluation {
   Evaluation(OpKind, const Attributes&, const std::vector<Operand>& operands);
+  /// Returns the operands of one step.
   std::vector<Operand> inputs(std::size_t step) const;
 
   std::vector<Step> steps;
-  std::vector<Shape> shapes;  // of the steps' results
-  std::vector<Operand> values;
-  std::deque<std::vector<double>> storage;
+  std::vector<Shape> shapes;                // per step: the shape of its result
+  std::vector<Operand> values;              // the operands, then the result of each step
+  std::deque<std::vector<double>> storage;  // memory of the results
 };
 
-/// The operands of an elementwise operator, with its scalar as the last one if it replaces a tensor.
+/// Returns the operands of an elementwise operator. If its attribute `scalar` replaces the last tensor, it is
+/// appended; `scalar` must outlive the result.
 std::vector<Operand> with_scalar(OpKind, const std::vector<Operand>& tensors, const double& scalar);
 
 }  // namespace zellige::graph

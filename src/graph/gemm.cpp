@@ -10,7 +10,7 @@
 namespace zellige::graph {
 namespace {
 
-constexpr int mr = 4, nr = 12;    // register tile of C: 4 x 12 doubles, 12 vectors of 4
+constexpr int mr = 4, nr = 12;    // register tile of C: 4 x 12 doubles, in 12 vectors of 4
 constexpr std::int64_t kc = 256;  // a panel of B, kc x nr doubles, fits in the L1 cache
 
 constexpr std::int64_t for_blas = 1 << 15;  // multiply-adds from which a BLAS call pays off
@@ -20,7 +20,8 @@ typedef double Register __attribute__((vector_size(32)));
 [[gnu::always_inline]] inline void load(Register& r, const double* from) { std::memcpy(&r, from, sizeof r); }
 [[gnu::always_inline]] inline void store(double* to, const Register& r) { std::memcpy(to, &r, sizeof r); }
 
-/// Adds the product of `rows` rows of A and a packed panel of B to a tile of C.
+/// Adds the product of `rows` rows of A and a packed panel of B (k x nr) to a tile of C (rows x nr). If
+/// `first`, it overwrites C.
 template <int rows>
 [[gnu::always_inline]] inline void tile(std::int64_t k, const double* a, std::int64_t lda,
                                         const double* panel, double* c, std::int64_t ldc, bool first) {
@@ -44,6 +45,7 @@ template <int rows>
     for (int j = 0; j < 3; ++j) store(c + i * ldc + 4 * j, sum[i][j]);
 }
 
+/// Adds the product of m rows of A and a packed panel of B to m rows of C. If `first`, it overwrites C.
 [[gnu::always_inline]] inline void tiles(std::int64_t m, std::int64_t k, const double* a, std::int64_t lda,
                                          const double* panel, double* c, std::int64_t ldc, bool first) {
   std::int64_t i = 0;
@@ -71,6 +73,7 @@ void tiles_scalar(std::int64_t m, std::int64_t k, const double* a, std::int64_t 
                                             const double* panel, double* c, std::int64_t ldc, bool first) {
   tiles(m, k, a, lda, panel, c, ldc, first);
 }
+/// Returns the version of the loop for this CPU's vector instructions.
 Tiles* best() {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? tiles_avx2 : tiles_scalar;
 }
@@ -94,7 +97,7 @@ void own_gemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, s
               const double* b, std::int64_t ldb, double* c, std::int64_t ldc) {
   static Tiles* const run = best();
   double panel[kc * nr];
-  std::vector<double> edge;  // panels of C narrower than nr are computed here
+  std::vector<double> edge;  // computes the last columns, if they are fewer than nr
   for (std::int64_t j = 0; j < n; j += nr) {
     const std::int64_t width = std::min<std::int64_t>(nr, n - j);
     if (width < nr) edge.assign(m * nr, 0);

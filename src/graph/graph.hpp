@@ -1,12 +1,13 @@
-// Tensor graphs as plain values: a kernel graph whose custom operators contain block graphs.
+// Defines tensor graphs as plain values: a kernel graph of operators on tensors in device memory. Custom
+// operators (fused kernels) contain a block graph, which says what one thread block does with its tiles.
 //
 //   KernelGraph g = ...;                  // from the builder, our JSON, or the muGraph importer
 //   validate(g);                          // throws Error: which operator of which graph, expected, found
 //   for (const KernelOp& op : g.ops) ...  // operators in a topological order
 //
 // A kernel-level tensor is stored in device memory in its dtype. A block-level tensor is a tile of one thread
-// block; the planner decides where it is stored, and whether at all. The meaning, rounding included, is
-// defined by docs/reference/graph-ir.md and the reference (reference.hpp).
+// block; the planner decides where it is stored, if at all. docs/reference/graph-ir.md and the reference
+// (reference.hpp) define what a graph computes, rounding included.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -21,19 +22,20 @@
 
 namespace zellige::graph {
 
-/// e4m3 has no infinity, and one NaN of each sign; e5m2 is the upper half of an f16.
+/// Element types. e4m3 has no infinity, and one NaN of each sign; e5m2 is the upper half of an f16.
 enum class DType : std::uint8_t { f16, bf16, f32, e4m3, e5m2, int8, int32 };
+/// Size of an element, in bytes.
 int bytes(DType);
 std::string_view name(DType);
 std::vector<DType> all_dtypes();
 constexpr bool is_integer(DType dtype) { return dtype == DType::int8 || dtype == DType::int32; }
 
-/// The operators of both levels; the table in ops.hpp lists which level admits which.
+/// The operators of both levels. The table in ops.hpp says which level allows which operator.
 enum class OpKind : std::uint8_t {
   input,
   output,
   custom,
-  matmul,  // over the last two dimensions; a third operand is added
+  matmul,  // over the last two dimensions; an optional third operand is added
   // Elementwise, in the order of the table in elementwise.hpp.
   exp,
   square,
@@ -67,58 +69,58 @@ enum class OpKind : std::uint8_t {
   gt,
   ge,
   where,
-  reduction,      // sum over `dim`, down to `to` elements (1 keeps the dimension)
-  reduction_max,  // block: (new running maximum, old minus new)
+  reduction,      // sum along `dim`, down to `to` elements (1 keeps the dimension)
+  reduction_max,  // block level; results: the new running maximum, and old minus new
   amax,           // maximum along `dim`
   // Composite operators; compose.hpp defines their steps.
   sum,
   mean,
   amin,
   softmax,
-  safe_softmax,  // 0 where a row is -inf alone
+  safe_softmax,  // 0 in rows that are entirely -inf
   log_softmax,
   logsumexp,
   rms_norm,  // x / sqrt(mean of squares over the last dimension + eps)
   layer_norm,
-  rotary,              // pairs in the two halves of the last dimension
-  rotary_interleaved,  // interleaved pairs: pairs.hpp
+  rotary,              // a pair is elements k and k + n/2 of the last dimension
+  rotary_interleaved,  // a pair is elements 2k and 2k + 1 (pairs.hpp)
   concat,
   split,  // along `dim`
   // Gather and scatter of rows by index: rows.hpp.
   gather,
   scatter,
   slice_scatter,
-  // Views: kernels read their operand at other coordinates.
+  // Views: kernels read the operand's memory at other coordinates.
   permute,
   reshape,
   expand,
   slice,
-  mask,   // by index: kept.hpp
-  accum,  // sum over iterations
-  accum_red_sum,
-  accum_red_mean,
-  accum_red_rms,     // ... then over the last dimension
-  accum_redtox_sum,  // ... then the last dimension strided down to `to`
-  accum_max,         // maximum over iterations
-  accum_rescale,
-  accum_red_sum_rescale,  // acc = acc * r + x; the second then sums the last dimension
+  mask,                   // by index: kept.hpp
+  accum,                  // accumulators: sum over the loop's iterations
+  accum_red_sum,          // sum over iterations and the last dimension
+  accum_red_mean,         // mean over iterations and the last dimension
+  accum_red_rms,          // root mean square over iterations and the last dimension
+  accum_redtox_sum,       // sum over iterations and over every to-th element of the last dimension
+  accum_max,              // maximum over iterations
+  accum_rescale,          // acc = acc * r + x in each iteration
+  accum_red_sum_rescale,  // ... then sum over the last dimension
 };
 std::string_view name(OpKind);
 
 using Shape = std::vector<std::int64_t>;    // outermost dimension first
-using Strides = std::vector<std::int64_t>;  // in elements; empty: selected by the planner
+using Strides = std::vector<std::int64_t>;  // in elements; empty: chosen by the planner
 
-/// A tensor in device memory.
+/// A tensor in device memory: a graph's input, its output, or an intermediate.
 struct KernelTensor {
   DType dtype = DType::f16;
   Shape shape;
   Strides strides;
   std::string name;
-  int memory = -1;        // the input whose memory it takes (in_place.hpp); -1: none
+  int memory = -1;        // index of the input whose memory it shares (in_place.hpp); -1: none
   bool constant = false;  // an input that no earlier work on the stream writes, such as a weight
 };
 
-/// A tile of a thread block. `after_loop`: computed after the accumulators, once per block.
+/// A tile of one thread block. `after_loop`: it is computed once per block, after the loop.
 struct BlockTensor {
   DType dtype = DType::f16;
   Shape shape;
@@ -133,8 +135,9 @@ struct Dim3 {
   bool operator==(const Dim3&) const = default;
 };
 
-/// Bounds of a mask by index: element (i, j) along its two dimensions is kept if all the given bounds hold.
-/// The names are torch's: tril 0 is causal, tril 0 with triu -1023 a sliding window of 1024.
+/// Bounds of a mask by index. With (i, j) the element's indices along the mask's two dimensions, the element
+/// is kept if it satisfies all bounds that are set. The names are PyTorch's: tril = 0 is a causal mask, tril
+/// = 0 with triu = -1023 a sliding window of 1024.
 struct Kept {
   std::optional<std::int64_t> tril;    // j - i <= tril
   std::optional<std::int64_t> triu;    // j - i >= triu
@@ -142,20 +145,25 @@ struct Kept {
   bool operator==(const Kept&) const = default;
 };
 
-/// Attributes of an operator; each kind reads only its own.
+/// Attributes of an operator; each kind uses only some of them.
 struct Attributes {
-  double scalar = 1;      // mul_scalar, and in place of the last operand of most elementwise operators
+  double scalar = 1;      // mul_scalar; of most elementwise operators, in place of the last operand
   double lo = 0, hi = 0;  // clamp
-  int dim = -1;           // the dimension of operators that work along one; -1 if `sizes` lists several
-  // reduction, accum_redtox_sum: how many elements remain; element j sums j, j+to, j+2*to, ...
+  int dim = -1;           // the dimension along which the operator works; -1 if `sizes` lists several
+  // reduction, accum_redtox_sum: how many elements remain; element j sums x[j], x[j + to], x[j + 2 to], ...
   std::int64_t to = 1;
-  // split: the size of each part along `dim`; permute: the permutation of the dimensions; reshape, expand:
-  // the result's shape; mask: its dimensions i and j (empty: the last two); sum, mean, amax, amin, logsumexp:
-  // their dimensions if several; rms_norm, layer_norm: the normalized shape (empty: the last dimension)
+  // - split: the size of each part along `dim`
+  // - permute: the permutation of the dimensions
+  // - reshape, expand: the result's shape
+  // - mask: its dimensions i and j (empty: the last two)
+  // - sum, mean, amax, amin, logsumexp: the dimensions, if several
+  // - rms_norm, layer_norm: the normalized shape (empty: the last dimension)
+  // - input: the tensor's shape with padding, which reads as zeros; output: the stored shape without padding
   std::vector<std::int64_t> sizes{};
-  bool keepdim = false;  // amax, amin, sum, mean, logsumexp: keep `dim` as 1
+  bool keepdim = false;  // amax, amin, sum, mean, logsumexp: reduced dimensions remain, with extent 1
   double eps = 0;        // rms_norm, layer_norm
-  // slice: elements [start, end); slice_scatter: the first element; mask of a part: its first j
+  // slice: elements [start, end); slice_scatter: the first element; mask of a part of a tensor: the part's
+  // first index j
   std::int64_t start = 0, end = 0;
   DType dtype = DType::f32;                                 // cast
   bool tf32 = false;                                        // matmul of f32: operands rounded to tf32
@@ -165,18 +173,20 @@ struct Attributes {
   bool operator==(const Attributes&) const = default;
 };
 
+/// An operator of a block graph.
 struct BlockOp {
   OpKind kind{};
   std::vector<int> inputs, outputs;  // indices into BlockGraph::tensors
   Attributes attributes;
   int kernel_tensor = -1;  // input: index into KernelOp::inputs; output: into KernelOp::outputs
-  // input, output and mask: the dimension that grid axis x, y, z splits; -1: none
+  // input, output and mask: the tensor dimension that grid axes x, y, z divide; -1: none
   std::array<int, 3> map{-1, -1, -1};
-  // input and mask: the dimension that the loop splits further; -1: loaded once, before the loop
+  // input and mask: the tensor dimension that the loop divides further; -1: none, loaded once before the loop
   int loop_dim = -1;
 };
 
-/// Runs once per block; the operators before the accumulators run once per iteration.
+/// What one thread block of a custom operator does. The operators before the accumulators run in each loop
+/// iteration, the others once, after the loop.
 struct BlockGraph {
   Dim3 grid, block;
   std::int64_t loop = 1;
@@ -184,6 +194,7 @@ struct BlockGraph {
   std::vector<BlockOp> ops;  // in a topological order
 };
 
+/// An operator of a kernel graph; becomes one kernel, or a part of one after fusion.
 struct KernelOp {
   OpKind kind{};
   std::vector<int> inputs, outputs;  // indices into KernelGraph::tensors
@@ -191,6 +202,7 @@ struct KernelOp {
   std::shared_ptr<const BlockGraph> block;  // custom operators only
 };
 
+/// A graph of operators on tensors in device memory.
 struct KernelGraph {
   std::string name;
   std::vector<KernelTensor> tensors;
@@ -198,10 +210,11 @@ struct KernelGraph {
   std::vector<int> inputs, outputs;  // indices into tensors, in the caller's order
 };
 
-/// Row-major strides of a shape.
+/// Returns the row-major strides of a shape, in elements.
 Strides row_major(const Shape&);
+/// Returns the number of elements of a shape.
 std::int64_t size(const Shape&);
-/// Coordinates of the element with this row-major index.
+/// Returns the coordinates of the element with this row-major index.
 Shape coordinates(std::int64_t index, const Shape&);
 std::string to_string(const Shape&);  // "(2, 4096)"
 

@@ -10,6 +10,7 @@
 namespace zellige::graph {
 namespace {
 
+/// Orders the operators of a graph so that no old value is read after its memory is overwritten.
 class Ordering {
  public:
   explicit Ordering(const KernelGraph& g) : g_(g), before_(g.ops.size()) {}
@@ -30,8 +31,8 @@ class Ordering {
   int size() const { return static_cast<int>(g_.ops.size()); }
   const std::string& name(int t) const { return g_.tensors[t].name; }
 
-  /// Tensor y takes its input's memory: checks what y may replace, and orders all readers of the old value
-  /// before `producer`.
+  /// Checks that tensor `y`, the result of operator `producer`, may share its input's memory. Orders all
+  /// readers of the old value before `producer`. Throws Error if `y` may not.
   void take(int y, int producer) {
     const KernelTensor& t = g_.tensors[y];
     const Where top{g_.name};
@@ -56,7 +57,7 @@ class Ordering {
     if (old != t.memory && std::ranges::count(g_.outputs, old))
       fail_at(where, "expected {} to be the only output in the memory of {}, found {} too", t.name,
               name(t.memory), name(old));
-    std::set<int> seen{old};  // tensors that view the old value
+    std::set<int> seen{old};  // the old value and its views
     for (int i = 0; i < size(); ++i)
       if (is_view(g_.ops[i].kind) && seen.count(g_.ops[i].inputs[0])) seen.insert(g_.ops[i].outputs[0]);
     for (std::size_t k = 1; k < op.inputs.size(); ++k)
@@ -68,7 +69,7 @@ class Ordering {
         before_[producer].insert(i);
   }
 
-  /// Repeatedly takes the first operator whose predecessors are done.
+  /// Returns a topological order: repeatedly takes the first operator whose predecessors are done.
   std::vector<int> sorted() const {
     std::vector<int> order;
     std::vector<bool> done(before_.size(), false);
@@ -84,6 +85,8 @@ class Ordering {
     return order;
   }
 
+  /// Throws the Error for operators that cannot be ordered, and names an operator that reads an overwritten
+  /// value.
   [[noreturn]] void stuck(const std::vector<bool>& done) const {
     for (int i = 0; i < size(); ++i) {
       const KernelOp& op = g_.ops[i];
