@@ -30,6 +30,7 @@ void check_shape(const Where& where, std::string_view what, const Shape& shape) 
 
 namespace {
 
+/// Returns the shape to which a and b broadcast. Throws Error if they do not broadcast.
 Shape broadcast_shape(const Where& where, const Shape& a, const Shape& b) {
   // Dimensions count from the last; a missing one is 1.
   const std::size_t rank = std::max(a.size(), b.size());
@@ -45,6 +46,7 @@ Shape broadcast_shape(const Where& where, const Shape& a, const Shape& b) {
   return c;
 }
 
+/// Returns the shape of a matmul's result. Throws Error if K or the batch dimensions do not agree.
 Shape matmul_shape(const Where& where, const Shape& a, const Shape& b) {
   const std::int64_t k = a.back(), rows = b[b.size() == 1 ? 0 : b.size() - 2];
   if (k != rows)
@@ -67,6 +69,7 @@ Shape matmul_shape(const Where& where, const Shape& a, const Shape& b) {
   return without_vectors(m.product, a, b);
 }
 
+/// Returns whether shape `x` broadcasts to exactly the shape `to`.
 bool broadcasts_to(const Shape& x, const Shape& to) {
   bool fits = x.size() <= to.size();
   for (std::size_t d = 1; fits && d <= x.size(); ++d)
@@ -74,6 +77,7 @@ bool broadcasts_to(const Shape& x, const Shape& to) {
   return fits;
 }
 
+/// Returns the product's shape. Throws Error unless the bias broadcasts to it.
 Shape biased(const Where& where, const Shape& product, const Shape& bias) {
   if (!broadcasts_to(bias, product))
     fail_at(where, "expected a bias that broadcasts to the product {}, found {}", to_string(product),
@@ -87,6 +91,8 @@ void check_dim(const Where& where, int dim, const Shape& shape) {
             to_string(shape), dim);
 }
 
+/// Returns the shape after a reduction of dimension `dim` to `to` elements. Throws Error unless `to` divides
+/// the extent.
 Shape reduced(const Where& where, Shape shape, std::size_t dim, std::int64_t to) {
   if (to < 1 || shape[dim] % to != 0)
     fail_at(where, "expected `to` to divide dimension {} of {}, found {}", dim, to_string(shape), to);
@@ -94,11 +100,12 @@ Shape reduced(const Where& where, Shape shape, std::size_t dim, std::int64_t to)
   return shape;
 }
 
-/// Reduces along one dimension or several, which become 1 or are dropped.
+/// Returns the shape after a reduction along one dimension or several, which become 1 or are dropped. Throws
+/// Error if a dimension is out of range or listed twice.
 Shape reduced_shape(const Where& where, OpKind kind, const Attributes& a, const Shape& x) {
   for (std::int64_t d : a.sizes) check_dim(where, static_cast<int>(d), x);
   if (a.sizes.empty()) check_dim(where, a.dim, x);
-  const std::vector<int> dims = composed_dims(kind, a, x);  // the last one first
+  const std::vector<int> dims = composed_dims(kind, a, x);  // in descending order
   Shape y = x;
   for (std::size_t i = 0; i < dims.size(); ++i) {
     if (i > 0 && dims[i] == dims[i - 1])
@@ -110,7 +117,8 @@ Shape reduced_shape(const Where& where, OpKind kind, const Attributes& a, const 
   return y.empty() ? Shape{1} : y;  // a full reduction leaves one element
 }
 
-/// A norm works on the trailing dimensions; its weight and its bias have their extents.
+/// Throws Error unless the normalized shape is that of the last dimensions of the operand, and the weight and
+/// bias have this shape.
 void check_norm(const Where& where, const Attributes& a, const std::vector<Shape>& operands) {
   const Shape& x = operands[0];
   const std::size_t count = std::max<std::size_t>(a.sizes.size(), 1);
@@ -121,7 +129,7 @@ void check_norm(const Where& where, const Attributes& a, const std::vector<Shape
   const Shape line(x.end() - static_cast<std::ptrdiff_t>(count), x.end());
   for (std::size_t i = 1; i < operands.size(); ++i) {
     const Shape& weight = operands[i];
-    Shape expected = line;  // with any number of leading dimensions of 1
+    Shape expected = line;  // the normalized shape, after any number of leading ones
     if (weight.size() > line.size()) expected.insert(expected.begin(), weight.size() - line.size(), 1);
     if (weight.size() > x.size() || weight != expected)
       fail_at(where, "expected a {} of the last dimension{} of {}, {}, found {}", i == 1 ? "weight" : "bias",
@@ -129,7 +137,8 @@ void check_norm(const Where& where, const Attributes& a, const std::vector<Shape
   }
 }
 
-/// The last dimension of cos and sin has one element per pair or per element; the others broadcast.
+/// Throws Error unless cos and sin fit the operand of a rotary embedding. Their last dimension has one
+/// element per pair or one per element; the other dimensions broadcast.
 void check_rotary(const Where& where, const Shape& x, const Shape& cos, const Shape& sin) {
   if (x.back() % 2 != 0)
     fail_at(where, "expected a last dimension of pairs, an even one, found {} of {}", x.back(), to_string(x));
@@ -148,7 +157,8 @@ void check_rotary(const Where& where, const Shape& x, const Shape& cos, const Sh
             to_string(sin));
 }
 
-/// A mask needs two distinct dimensions and at least one bound.
+/// Throws Error unless a mask has two distinct dimensions i and j and at least one bound, and its lengths
+/// broadcast to the operand with extent 1 along j.
 void check_mask(const Where& where, const Attributes& a, const std::vector<Shape>& operands) {
   const Shape& x = operands[0];
   const auto rank = static_cast<std::int64_t>(x.size());
@@ -176,6 +186,7 @@ void check_mask(const Where& where, const Attributes& a, const std::vector<Shape
             to_string(lengths));
 }
 
+/// Returns the shape after a permutation. Throws Error unless it names each dimension once.
 Shape permuted(const Where& where, const Attributes& a, const Shape& x) {
   std::vector<std::int64_t> sorted = a.sizes;
   std::ranges::sort(sorted);
@@ -189,6 +200,7 @@ Shape permuted(const Where& where, const Attributes& a, const Shape& x) {
   return y;
 }
 
+/// Returns the shape of a concatenation. Throws Error if the operands differ in another dimension than `dim`.
 Shape concat_shape(const Where& where, int dim, const std::vector<Shape>& operands) {
   if (operands.size() < 2) fail_at(where, "expected at least 2 operands, found {}", operands.size());
   Shape c = operands[0];
@@ -208,6 +220,7 @@ Shape concat_shape(const Where& where, int dim, const std::vector<Shape>& operan
   return c;
 }
 
+/// Returns the shapes of a split's parts. Throws Error unless the sizes add up to the extent.
 std::vector<Shape> split_shapes(const Where& where, const Attributes& attributes, const Shape& shape) {
   check_dim(where, attributes.dim, shape);
   const std::int64_t extent = shape[attributes.dim];
@@ -319,7 +332,7 @@ std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attribute
 
 namespace {
 
-/// Operators that are sums in int32 for integers.
+/// Returns whether the operator is a sum that is computed in int32 if its operands are integers.
 bool adds_integers(OpKind kind) {
   return kind == OpKind::matmul || kind == OpKind::reduction || kind == OpKind::sum ||
          kind == OpKind::accum || kind == OpKind::accum_red_sum || kind == OpKind::accum_redtox_sum;

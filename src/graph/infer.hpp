@@ -1,10 +1,11 @@
-// Infers shapes, dtypes and `after_loop` of all tensors from the inputs down.
+// Infers the shapes, dtypes and names of all tensors of a graph from its inputs, and which block tensors are
+// computed after the loop.
 //
 //   KernelGraph g = infer(std::move(sketch));   // every tensor has its shape, dtype, name and after_loop
 //
-// A shape that is already set is kept and must agree; a conflict is an Error that names the operator. Strides
-// are not changed. An operator runs after the loop if one of its operands does; its other operands must then
-// not vary with the iteration.
+// A shape that is already set must agree with the inferred one; a conflict throws Error with the operator's
+// name. Strides are not changed. A block operator runs after the loop if one of its operands does. Its other
+// operands must then not change with the iteration.
 #pragma once
 #include <optional>
 
@@ -17,38 +18,47 @@ constexpr int max_rank = 8;
 constexpr std::int64_t max_extent = (std::int64_t{1} << 31) - 1;
 constexpr std::int64_t max_elements = std::int64_t{1} << 40;
 
+/// Returns the graph with all shapes, dtypes, names and `after_loop` set. Throws Error if an operator cannot
+/// be applied to its operands, or if operators are out of order.
 KernelGraph infer(KernelGraph);
 
-/// Shapes of the results of one computing operator (neither boundary nor custom), from its operands' shapes.
+/// Returns the shapes of an operator's results, given the shapes of its operands. Throws Error if the
+/// operator cannot be applied to them. Not for input, output and custom.
 std::vector<Shape> infer_shapes(const Where&, OpKind, const Attributes&, const std::vector<Shape>& operands);
 
-/// Dtype of the result of an operator whose operands have one dtype. Matmuls of e4m3 or e5m2 give f32.
+/// Returns the dtype of an operator's result if its operands have the dtype `operands`. A matmul of e4m3 or
+/// e5m2 gives f32; sums of integers give int32; a cast gives its attribute `dtype`.
 DType result_dtype(OpKind, const Attributes&, DType operands);
 
-/// Throws Error for integers where the operator is not defined on them, and for an invalid scalar.
+/// Throws Error if the operator is not defined on integer operands of this dtype, if an integer operator's
+/// scalar is not an integer in range, or if `tf32` is set for operands other than f32. `count`: the number of
+/// tensor operands.
 void check_dtype(const Where&, OpKind, const Attributes&, DType operands, std::size_t count);
 
-/// The tile that a block input loads in one iteration, from the tensor or from the larger shape that it
-/// names; elements outside the tensor are zeros.
+/// Returns the shape of the tile that one block loads in one iteration, from a tensor of shape `whole`. If
+/// the operator names a larger shape, the tensor is padded to it with zeros. Throws Error if the grid or the
+/// loop does not divide a dimension that it splits.
 Shape input_tile(const Where&, const BlockOp&, const Shape& whole, const Dim3& grid, std::int64_t loop);
 
-/// Coordinates in the whole tensor at which the tile of one block and iteration begins.
+/// Returns the coordinates, in the whole tensor, of the first element of the tile of one block and iteration.
 Shape tile_origin(const BlockOp&, const Shape& tile, const Dim3& block, std::int64_t iteration,
                   std::int64_t loop);
 
-/// Shape of the kernel-level tensor that the blocks' tiles form together, or of the stored part if the output
-/// names a smaller shape, a slice.
+/// Returns the shape of the kernel-level tensor that an output operator stores. It consists of the tiles of
+/// all blocks, or of the part of them that the operator's attributes select: a slice, or a smaller shape
+/// without padding. Throws Error if several blocks would write the same elements.
 Shape output_whole(const Where&, const BlockOp&, const Shape& tile, const Dim3& grid);
 
-/// Coordinates at which a block's tile begins in that tensor; nothing if the tile is outside the slice.
+/// Returns the coordinates, in the stored tensor, of the first element of a block's tile. Returns nullopt if
+/// the operator stores a slice that does not contain the tile.
 std::optional<Shape> stored_at(const BlockOp&, const Shape& tile, const Dim3& block);
 
-/// Returns, per block tensor, whether its value changes from iteration to iteration; never if the loop runs
-/// once.
+/// Returns, per block tensor, whether its value changes from iteration to iteration. If the loop runs once,
+/// none does.
 std::vector<bool> varies(const BlockGraph&);
 
-/// Throws Error unless the rank is 1 to max_rank, the extents are 1 to max_extent and there are at most
-/// max_elements elements.
+/// Throws Error unless the rank is 1 to max_rank, each extent is 1 to max_extent, and there are at most
+/// max_elements elements. `what` names the tensor in the message.
 void check_shape(const Where&, std::string_view what, const Shape&);
 
 }  // namespace zellige::graph

@@ -14,11 +14,11 @@ namespace {
 constexpr std::int64_t max_blocks = (std::int64_t{1} << 31) - 1;  // limit of one grid axis
 constexpr std::int64_t min_threads = 32, max_threads = 1024;
 
-/// Tracks the tensors made so far in a traversal of the operators, with the checks common to operators of
-/// both levels.
+/// Tracks which tensors of a level are computed so far, in a traversal of its operators.
 struct Walk {
   std::vector<bool> made;
 
+  /// Throws Error unless the tensor is computed already.
   void read(const Where& where, int tensor) const {
     if (tensor < 0 || tensor >= static_cast<int>(made.size()))
       fail_at(where, "expected operands among the graph's {} tensors, found index {}", made.size(), tensor);
@@ -28,6 +28,7 @@ struct Walk {
               "made: the operators are out of order, cyclic, or lack its producer",
               tensor);
   }
+  /// Marks a tensor as computed. Throws Error if it is already.
   void make(const Where& where, int tensor) {
     if (tensor < 0 || tensor >= static_cast<int>(made.size()))
       fail_at(where, "expected results among the graph's {} tensors, found index {}", made.size(), tensor);
@@ -37,6 +38,8 @@ struct Walk {
   }
 };
 
+/// Throws Error unless the operator has as many operands and results as its row of the table (ops.hpp)
+/// allows.
 void check_arity(const Where& where, const OpInfo& row, std::size_t inputs, std::size_t outputs) {
   const bool scalar = takes_scalar(row.kind, inputs);
   const auto limit = static_cast<std::size_t>(std::max(row.inputs, 0));
@@ -50,17 +53,19 @@ void check_arity(const Where& where, const OpInfo& row, std::size_t inputs, std:
   if (row.outputs < 0 && outputs == 0) fail_at(where, "expected at least 1 result, found 0");
 }
 
-/// eps must not cause a division by zero or the root of a negative number by itself.
+/// Throws Error unless a norm's eps is finite and not negative: eps must not itself cause a division by zero
+/// or the root of a negative number.
 void check_eps(const Where& where, OpKind kind, const Attributes& a) {
   const bool norm = kind == OpKind::rms_norm || kind == OpKind::layer_norm;
   if (norm && !(std::isfinite(a.eps) && a.eps >= 0))
     fail_at(where, "expected a finite eps of at least 0, found {}", a.eps);
 }
 
+/// Throws Error if a scalar attribute is invalid, such as an infinite factor or lo > hi.
 void check_scalars(const Where& where, OpKind kind, const Attributes& a, std::size_t operands) {
   check_eps(where, kind, a);
   if (takes_scalar(kind, operands)) {
-    // In arithmetic a scalar must be finite; comparisons and selections accept infinities.
+    // Arithmetic needs a finite scalar; comparisons and selections accept infinities.
     const bool arithmetic =
         kind == OpKind::add || kind == OpKind::sub || kind == OpKind::div || kind == OpKind::pow;
     if (arithmetic ? !std::isfinite(a.scalar) : std::isnan(a.scalar))
@@ -73,8 +78,8 @@ void check_scalars(const Where& where, OpKind kind, const Attributes& a, std::si
     fail_at(where, "expected finite bounds lo <= hi, found {} and {}", a.lo, a.hi);
 }
 
-/// Checks a grid's or block's extents; all axes have the same limit, because lowering may number them all
-/// along x.
+/// Throws Error unless each extent of a grid or block is 1 to `limit`. All axes have the same limit, because
+/// lowering may number all blocks along x.
 void check_extents(const Where& where, std::string_view what, const Dim3& d, std::int64_t limit,
                    std::string_view unit) {
   for (int axis = 0; axis < 3; ++axis)
@@ -83,6 +88,7 @@ void check_extents(const Where& where, std::string_view what, const Dim3& d, std
               d[axis]);
 }
 
+/// Throws Error unless the grid, the block and the loop are within CUDA's limits.
 void check_launch(const Where& where, const BlockGraph& b) {
   check_extents(where, "grid", b.grid, max_blocks, "blocks");
   check_extents(where, "block", b.block, max_threads, "threads");
@@ -96,8 +102,9 @@ void check_launch(const Where& where, const BlockGraph& b) {
     fail_at(where, "expected a loop of 1 to {} iterations, found {}", max_extent, b.loop);
 }
 
-/// The dtype of a computing operator: that of all operands except row indices, a mask's lengths, and a
-/// matmul's bias, which has the result's dtype.
+/// Returns the dtype of an operator's operands. Throws Error if they differ, except for operands with a dtype
+/// of their own: row indices and a mask's lengths must be int32, a matmul's bias must have the result's
+/// dtype.
 template <class Tensor>
 DType common_dtype(const Where& where, OpKind kind, std::vector<int> operands,
                    const std::vector<Tensor>& tensors) {
@@ -121,6 +128,7 @@ DType common_dtype(const Where& where, OpKind kind, std::vector<int> operands,
   return first;
 }
 
+/// Sets the inferred shape and dtype of a tensor. Throws Error if the graph has another shape for it.
 template <class Tensor>
 void settle(const Where& where, Tensor& tensor, const Shape& shape, DType dtype) {
   check_shape(where, "the result", shape);
@@ -131,6 +139,8 @@ void settle(const Where& where, Tensor& tensor, const Shape& shape, DType dtype)
   tensor.dtype = dtype;
 }
 
+/// Gives each unnamed tensor a unique name: `letter` and its index. Throws Error if two tensors have the same
+/// name.
 template <class Tensor>
 void name_the_nameless(const Where& where, std::vector<Tensor>& tensors, char letter) {
   std::set<std::string> taken;
@@ -145,7 +155,7 @@ void name_the_nameless(const Where& where, std::vector<Tensor>& tensors, char le
   }
 }
 
-/// Infers one block graph and the kernel-level results of its custom operator.
+/// Infers the tensors of one block graph, and the kernel-level results of its custom operator.
 class BlockInference {
  public:
   BlockInference(const Where& where, KernelGraph& g, const KernelOp& op, BlockGraph& b)
@@ -238,8 +248,8 @@ class BlockInference {
     }
   }
 
-  /// Checks a mask, whose tile is located in the whole tensor as an input's is. Returns whether it changes
-  /// with the iteration.
+  /// Throws Error unless a mask's tile can be located in the whole tensor: its map and loop_dim must be
+  /// valid, as those of an input. Returns whether the mask changes with the iteration.
   bool check_place(const Where& where, const BlockOp& op, const Shape& tile, bool after) const {
     const int rank = static_cast<int>(tile.size());
     for (int axis = 0; axis < 3; ++axis) {
@@ -263,6 +273,8 @@ class BlockInference {
     return vary;
   }
 
+  /// Throws Error if the tensor changes with the iteration. `what` says what it cannot do, such as "be
+  /// stored".
   void refuse_varying(const Where& where, int tensor, std::string_view what) const {
     if (varies_[tensor])
       fail_at(where,

@@ -11,7 +11,7 @@ __extension__ using Wide = __int128;  // holds the product of two strides
 std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return -floor_div(-a, b); }
 
-/// The inverse of a modulo m; a and m are coprime.
+/// Returns the inverse of a modulo m. a and m must be coprime.
 std::int64_t inverse(std::int64_t a, std::int64_t m) {
   std::int64_t r = m, next = a % m, x = 0, x_next = 1;
   while (next != 0) {
@@ -22,7 +22,7 @@ std::int64_t inverse(std::int64_t a, std::int64_t m) {
   return x < 0 ? x + m : x;
 }
 
-/// Solutions of a x + b y = c with |x| <= X and |y| <= Y, except x = y = 0.
+/// Finds integers x and y with a x + b y = c, |x| <= X and |y| <= Y, except x = y = 0.
 class TwoModes {
  public:
   TwoModes(std::int64_t a, std::int64_t X, std::int64_t b, std::int64_t Y)
@@ -34,13 +34,14 @@ class TwoModes {
         step_(b / g_),
         inverse_(step_ == 1 ? 0 : inverse(a / g_, step_)) {}
 
+  /// Returns a solution for c, or nullopt if there is none.
   std::optional<std::pair<std::int64_t, std::int64_t>> solve(std::int64_t c) const {
     if (c == 0) {
       if (step_ > X_ || a_ / g_ > Y_) return {};
       return std::pair{step_, -(a_ / g_)};
     }
     if (c % g_ != 0) return {};
-    // x is known modulo step_, and the range in which y stays within its extent is known.
+    // The solutions x are x0 plus multiples of step_. The bounds of y limit x to a range.
     std::int64_t x0 = static_cast<std::int64_t>(Wide{c / g_ % step_} * inverse_ % step_);
     const std::int64_t low = std::max(-X_, ceil_div(c - b_ * Y_, a_)),
                        high = std::min(X_, floor_div(c + b_ * Y_, a_));
@@ -53,12 +54,14 @@ class TwoModes {
   std::int64_t a_, X_, b_, Y_, g_, step_, inverse_;
 };
 
+/// A dimension with more than one element.
 struct Mode {
   std::int64_t extent, stride;
   std::size_t dim;
 };
 
-/// Enumerates the differences of all modes except the last two.
+/// Searches for a difference of two coordinates with the same address. Enumerates the differences along all
+/// dimensions but the last two, and solves for these two.
 class Walk {
  public:
   explicit Walk(std::vector<Mode> modes)
@@ -71,14 +74,14 @@ class Walk {
       reach_[k] = reach_[k + 1] + (modes_[k].extent - 1) * modes_[k].stride;
   }
 
-  /// Returns whether some d over the modes from k on sums to -sum. Its first nonzero entry may be assumed
-  /// positive.
+  /// Returns whether differences along the dimensions from k on exist whose address is -sum; they are then in
+  /// d_. `zero`: all earlier differences are 0. Then the first that is not 0 can be assumed positive.
   bool collides(std::size_t k = 0, std::int64_t sum = 0, bool zero = true) {
     if (k + 2 == modes_.size()) {
       const auto found = last_.solve(-sum);
       if (found) d_[k] = found->first, d_[k + 1] = found->second;
-      // If all earlier entries are 0, the pair must not be 0; solve() excludes that pair, but if a sum of 0
-      // arose otherwise, 0 and 0 are a solution.
+      // If all earlier differences are 0, the last two must not both be 0, and solve() excludes that.
+      // Otherwise, if the sum is 0, both may be 0.
       if (!found && sum == 0 && !zero) d_[k] = d_[k + 1] = 0;
       return found || (sum == 0 && !zero);
     }
@@ -90,6 +93,7 @@ class Walk {
     return false;
   }
 
+  /// Returns two coordinates whose difference is the one found.
   std::pair<Shape, Shape> coordinates(std::size_t rank) const {
     std::pair<Shape, Shape> both{Shape(rank, 0), Shape(rank, 0)};
     for (std::size_t k = 0; k < modes_.size(); ++k)
@@ -99,7 +103,8 @@ class Walk {
 
  private:
   std::vector<Mode> modes_;
-  std::vector<std::int64_t> reach_, d_;  // the largest sum of the modes from k on; the differences
+  // largest address that the dimensions from k on reach; the differences
+  std::vector<std::int64_t> reach_, d_;
   TwoModes last_;
 };
 
@@ -118,14 +123,15 @@ std::optional<std::pair<Shape, Shape>> shared_address(const Shape& shape, const 
   }
   std::ranges::stable_sort(modes, {}, &Mode::stride);
   while (true) {
-    bool nests = true;  // each stride exceeds the largest sum of the smaller ones
+    bool nests = true;  // each stride exceeds the largest address of the smaller strides
     std::int64_t reach = 1;
     for (const Mode& m : modes) {
       nests = nests && m.stride >= reach;
       reach += (m.extent - 1) * m.stride;
     }
     if (nests) return {};
-    // If the largest stride exceeds the reach of the others, a collision must be among the others.
+    // If the largest stride exceeds the largest address of the other dimensions, two elements that collide
+    // are equal along its dimension.
     reach -= (modes.back().extent - 1) * modes.back().stride;
     if (modes.back().stride < reach) break;
     modes.pop_back();

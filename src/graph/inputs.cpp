@@ -16,25 +16,30 @@ namespace {
 
 constexpr int min_exponent = -12;
 
-/// Hash of a counter: each row draws from a stream of its own, in any order.
+/// Returns a hash of a counter. Each row of an input hashes counters of its own, so that rows can be drawn in
+/// any order.
 std::uint64_t hash(std::uint64_t x) { return mix(x + mix_step); }
 
-/// Sum of four 16-bit uniforms: bell-shaped, mean 0, variance 1, within 3.5.
+/// Returns an approximately normal number from 64 random bits: the sum of four 16-bit uniforms, with mean 0,
+/// variance 1, within 3.5.
 double bell(std::uint64_t bits) {
   const auto sum = (bits & 0xffff) + (bits >> 16 & 0xffff) + (bits >> 32 & 0xffff) + (bits >> 48);
   return (static_cast<double>(sum) - 131070.0) * (1.7320508075688772 / 65536.0);
 }
 
+/// Returns the seed of one input's random numbers.
 std::uint64_t key_of(const InputChoice& c, int input) {
   return hash(c.seed) + static_cast<std::uint64_t>(input);
 }
 
+/// Draws `count` elements of a row, starting at element `from`. `exponent` scales them by a power of two;
+/// `positive` takes absolute values.
 void random_row(DType dtype, std::uint64_t key, int exponent, bool positive, std::int64_t row,
                 std::int64_t from, std::int64_t count, double* to) {
   const Format f = format(dtype);
   const std::uint64_t stream = hash(key ^ hash(static_cast<std::uint64_t>(row)));
-  // 2^-2 to 2^2 in steps of 2^(1/16), as a power of two times a ratio so that the result does not depend on
-  // libm.
+  // The row's factor is 2^-2 to 2^2 in steps of 2^(1/16), approximately: a power of two times a fraction, so
+  // that the result does not depend on the C library.
   const auto step = static_cast<int>(stream % 65);
   const double factor = std::ldexp(1.0 + (step % 16) / 16.0, step / 16 - 2 + exponent);
   for (std::int64_t i = 0; i < count; ++i) {
@@ -46,11 +51,13 @@ void random_row(DType dtype, std::uint64_t key, int exponent, bool positive, std
   }
 }
 
+/// Returns the constraints on an input's integers; a bound of 0 if there are none.
 Numbers numbers_of(const InputChoice& c, int input) {
   const auto at = static_cast<std::size_t>(input);
   return at < c.numbers.size() ? c.numbers[at] : Numbers{};
 }
 
+/// Fills an input with random numbers, on all cores.
 void fill(Array& a, DType dtype, std::uint64_t key, int exponent, bool positive) {
   const std::int64_t n = a.shape.back(), rows = size(a.shape) / n,
                      chunk = std::max<std::int64_t>(1, (1 << 16) / n);
@@ -60,21 +67,23 @@ void fill(Array& a, DType dtype, std::uint64_t key, int exponent, bool positive)
   });
 }
 
-/// A graph that one trial of the scales runs: the whole graph, or a part of it (cut.hpp).
+/// A graph on which the search for scales runs the reference: the whole graph, or the subgraph of a part of
+/// one tensor (cut.hpp).
 struct Stage {
   KernelGraph graph;
-  std::vector<Cut::Part> parts;  // per input of `graph`: the tensor of the whole graph
-  int makes = -1;                // the tensor of which its output is a part; -1: the whole graph
-  std::vector<Array> arrays = {};
-  std::vector<int> filled = {};  // the exponent with which each array was filled
+  std::vector<Cut::Part> parts;    // per input of `graph`: the region of a tensor of the whole graph
+  int makes = -1;                  // the tensor whose part is computed; -1: the whole graph
+  std::vector<Array> arrays = {};  // one per input of `graph`
+  std::vector<int> filled = {};    // per array: a mark of the scale with which it was filled
   Reference reference = {};
 
-  /// Extends the part that this stage computed to a region of that tensor for another stage, by repeating its
-  /// rows and columns.
+  /// Returns values for a region of this stage's tensor, as an operand of a later stage. Repeats rows and
+  /// columns of the computed part in a random order.
   Array spread(const Shape& shape, const Region& r) const {
     const Array& one = reference.tensors[graph.outputs[0]];
     const std::int64_t n = one.shape.back(), rows = size(one.shape) / n, m = r.extent.back();
-    // Independent hashes for rows and columns: otherwise two such operands of a matmul would repeat in step.
+    // Rows and columns are chosen by independent hashes. Otherwise two such operands of a matmul would repeat
+    // in step.
     const auto pick = [](std::uint64_t way, std::int64_t i, std::int64_t of) {
       return static_cast<std::int64_t>(hash(way + static_cast<std::uint64_t>(i)) %
                                        static_cast<std::uint64_t>(of));
@@ -89,14 +98,15 @@ struct Stage {
   }
 };
 
+/// Returns one stage: the whole graph.
 std::vector<Stage> whole_graph(const KernelGraph& g) {
   std::vector<Stage> one{{g, {}}};
   for (int t : g.inputs) one[0].parts.push_back({t, whole(g.tensors[t].shape)});
   return one;
 }
 
-/// One tile of each output; if that costs too much, one of every tensor that an operator makes, computed from
-/// tiles of its operands.
+/// Returns one stage per output, each for one tile of the output. If that costs too much, returns one stage
+/// per tensor that an operator computes; expensive ones take tiles of their operands from earlier stages.
 std::vector<Stage> parts_of(const KernelGraph& g, std::uint64_t seed) {
   constexpr double maximum = 5e8;  // total work of all tiles
   constexpr std::int64_t side = 64;
@@ -130,9 +140,10 @@ std::vector<Stage> parts_of(const KernelGraph& g, std::uint64_t seed) {
   return all;
 }
 
+/// Searches for scales of the random inputs at which the reference overflows nowhere.
 class Search {
  public:
-  /// `share`: the fraction of the limits that the stages must stay within.
+  /// `share`: the fraction of the magnitude limits that the stages must stay within.
   Search(const KernelGraph& g, std::vector<Stage> stages, double share, std::uint64_t seed,
          const GivenInputs& given)
       : g_(g),
@@ -150,6 +161,7 @@ class Search {
     }
   }
 
+  /// Finds the scales. Throws Error if no scale leaves finite values to compare.
   void run() {
     if (std::ranges::none_of(choice_.given, [](const auto& array) { return array == nullptr; })) {
       tries(false, std::numeric_limits<double>::infinity(), false);  // unscaled, without limits
@@ -158,7 +170,8 @@ class Search {
     tile_limit_ = finite_limit;
     for (bool positive : {false, true})
       if (search(magnitude_limit, positive)) return;
-    // The limits cannot be met: allow at most four times the magnitudes of the smallest inputs.
+    // The limits cannot be met: accept up to four times the magnitudes at the smallest scale or at scale 1,
+    // whichever are smaller.
     tile_limit_ = float32_limit;
     for (bool positive : {false, true}) {
       double minimum = std::numeric_limits<double>::infinity();
@@ -166,14 +179,14 @@ class Search {
         if (tries(small, float32_limit, positive)) minimum = std::min(minimum, greatest());
       if (minimum <= float32_limit && search(std::max(magnitude_limit, 4 * minimum), positive)) return;
     }
-    // Infinity is a valid value, too: what overflows its dtype everywhere may leave something else to
-    // compare.
+    // An infinity is a valid result, too. An output may be partly infinite at any scale, and have finite
+    // elements to compare.
     for (bool positive : {false, true})
       for (bool small : {false, true}) {
         tries(small, std::numeric_limits<double>::infinity(), positive);
         if (comparable()) return;
       }
-    tries(false, float32_limit, false);  // find the magnitude to report
+    tries(false, float32_limit, false);  // to find the magnitude that the message reports
     fail_at({g_.name},
             "expected a scale of 2^{} to 1 at which random inputs keep every tensor finite, found none: {}; "
             "there is nothing to compare",
@@ -190,7 +203,8 @@ class Search {
   static constexpr double float32_limit = 0x1p127;
   static constexpr int unfilled = 1;  // no exponent is 1
 
-  /// Finds inputs within a limit, with arguments of exp within theirs if possible.
+  /// Finds scales within a magnitude limit. Prefers scales that also keep the arguments of exp within theirs.
+  /// Returns false if there are none.
   bool search(double limit, bool positive) {
     choice_.positive = positive, limit_ = limit;
     for (double exp_limit : {exponent_limit, std::numeric_limits<double>::infinity()}) {
@@ -201,12 +215,14 @@ class Search {
     return false;
   }
 
-  /// Tries all inputs at the smallest scale or at 1.
+  /// Runs the reference with all inputs at the smallest scale, or at scale 1. Returns whether all magnitudes
+  /// are within `limit`.
   bool tries(bool small, double limit, bool positive) {
     choice_.positive = positive, limit_ = limit, exp_limit_ = std::numeric_limits<double>::infinity();
     return fits(std::vector<bool>(g_.inputs.size(), small), min_exponent);
   }
 
+  /// Returns the largest magnitude of the last run.
   double greatest() const {
     double maximum = 0;
     for (const Stage& s : stages_) {
@@ -216,8 +232,8 @@ class Search {
     return maximum;
   }
 
-  /// Returns whether there is no NaN anywhere (unless given inputs cause it) and something finite in every
-  /// output.
+  /// Returns whether the last run can be compared: no NaN, unless the caller gives inputs, and a finite
+  /// element in every output.
   bool comparable() const {
     const bool given = std::ranges::any_of(choice_.given, [](const auto& array) { return array != nullptr; });
     return std::ranges::all_of(stages_, [&](const Stage& s) {
@@ -233,6 +249,7 @@ class Search {
     });
   }
 
+  /// Returns whether the graph computes exp.
   bool exponential() const {
     for (const KernelOp& op : g_.ops) {
       if (op.kind == OpKind::exp) return true;
@@ -243,14 +260,14 @@ class Search {
     return false;
   }
 
-  /// Returns whether the input's magnitude may be selected.
+  /// Returns whether the input may be scaled: it is random, and floating-point.
   bool scales(std::size_t input) const {
     return !choice_.given[input] && !is_integer(g_.tensors[g_.inputs[input]].dtype);
   }
 
   std::vector<bool> none() const { return std::vector<bool>(g_.inputs.size(), false); }
 
-  /// Fills a stage's inputs with the exponents of this trial.
+  /// Fills a stage's inputs with the current scales. Keeps those whose scale has not changed.
   void fill_stage(Stage& s) {
     for (std::size_t p = 0; p < s.parts.size(); ++p) {
       const Cut::Part& from = s.parts[p];
@@ -279,7 +296,8 @@ class Search {
     }
   }
 
-  /// Runs the reference with the selected inputs scaled by 2^exponent and the others by 1.
+  /// Runs the reference with the selected inputs scaled by 2^exponent, and the other inputs at scale 1.
+  /// Returns whether all magnitudes are within the limits.
   bool fits(const std::vector<bool>& selected, int exponent) {
     for (std::size_t i = 0; i < selected.size(); ++i) exponents_[i] = selected[i] && scales(i) ? exponent : 0;
     ReferenceOptions options;
@@ -297,7 +315,8 @@ class Search {
     return all;
   }
 
-  /// Finds the largest exponent that fits, by bisection; false if the smallest does not.
+  /// Finds, by bisection, the largest exponent of the selected inputs that fits. Returns false if not even
+  /// the smallest does.
   bool bisect(const std::vector<bool>& selected) {
     if (!fits(selected, min_exponent)) return false;
     int good = min_exponent, bad = 0, last = good;
@@ -308,6 +327,7 @@ class Search {
     return last == good || fits(selected, good);
   }
 
+  /// Scales one input alone: the first for which an exponent fits.
   bool one_alone() {
     for (std::size_t i = 0; i < g_.inputs.size(); ++i) {
       if (!scales(i)) continue;
@@ -318,8 +338,10 @@ class Search {
     return false;
   }
 
+  /// Scales all inputs by the same power of two.
   bool all_together() { return bisect(std::vector<bool>(g_.inputs.size(), true)); }
 
+  /// Returns which tensor of the last run exceeds the limit, for the message.
   std::string offender() const {
     const auto show = [](const Magnitude& m) {
       return m.finite ? fmt::format("reaches {:.3g}, beyond the range of float32", m.greatest)
@@ -342,7 +364,7 @@ class Search {
   std::vector<Stage> stages_;
   const double share_;
   std::vector<int> exponents_;
-  std::vector<int> input_;  // per tensor: the graph input, if it is one
+  std::vector<int> input_;  // per tensor: the index of the graph input that it is, or -1
   InputChoice choice_;
   double limit_ = magnitude_limit, exp_limit_ = exponent_limit, tile_limit_ = finite_limit;
 };

@@ -1,5 +1,5 @@
-// Random inputs that distinguish a wrong kernel from a right one: no two rows have the same magnitude, and
-// nothing overflows.
+// Chooses random inputs that distinguish a wrong kernel from a right one: rows differ in magnitude, and
+// nothing overflows if a scale of the inputs can avoid it.
 //
 //   RandomInputs in = random_inputs(g, 1);      // the same for the same graph and seed, on any machine
 //   in.arrays[0], in.exponents[0]               // values rounded to the dtype; scaled by 2^exponent
@@ -7,16 +7,17 @@
 //   InputChoice c = choose_inputs(g, 1);        // the scales alone, found on parts of the graph
 //   input_part(g, c, 0, region)                 // and the values where they are needed
 //
-// Elements are normally distributed with variance 1; each row is scaled by its own factor between 2^-2 and
-// 2^2. If some kernel-level tensor or block-level matmul operand would not be finite and at most 2^13, inputs
-// are scaled down by powers of two: one input alone if that is enough, else all; if no scale helps (log of a
-// negative number), again with absolute values. The limit is a preference: if no scale satisfies it (a sum of
-// exp over 16,384 columns is at least that large), the smallest finite values are accepted; and if no scale
-// makes every tensor finite, values without NaN and with some finite element in every output.
+// Elements are approximately normal with variance 1; each row is scaled by a random factor between 2^-2 and
+// 2^2. A magnitude is too large if a kernel-level tensor or an operand of a block-level matmul is not finite
+// or exceeds 2^13. Then inputs are scaled down by powers of two: one input if that is enough, else all. If no
+// scale helps, as for the logarithm of a negative number, absolute values are tried.
 //
-// Integers are up to a few hundred, of both signs, and never scaled; indices of rows are in range, and each
-// is drawn at most once if scatter reads them. An input may also be given: it is used unchanged, and the
-// others are scaled.
+// The limit is a preference. If no scale satisfies it, as in a sum of exp over 16,384 columns, the smallest
+// finite magnitudes are accepted. If no scale makes every tensor finite, values without NaN and with a finite
+// element in every output are accepted.
+//
+// Integers have both signs and up to three digits, and are not scaled. Row indices are in range; if scatter
+// reads them, each occurs at most once. The caller may give some of the inputs: they are used unchanged.
 #pragma once
 #include <memory>
 #include <string>
@@ -27,48 +28,52 @@
 
 namespace zellige::graph {
 
+/// Preferred limit of a tensor's magnitude.
 constexpr double magnitude_limit = 8192;
-/// Limit of exp's arguments if some scale allows it; see ReferenceOptions::exp_limit.
+/// Preferred limit of the arguments of exp. See ReferenceOptions::exp_limit.
 constexpr double exponent_limit = 4;
 
-/// Per input; nullptr: random. A given array has the input's shape, with values of the input's dtype.
+/// Inputs that the caller gives: one array per graph input, with the input's shape and values of its dtype;
+/// nullptr: the input is random.
 using GivenInputs = std::vector<std::shared_ptr<const Array>>;
 
-/// Determines all values of the inputs.
+/// Determines all values of the inputs, without storing them. input_row() and input_part() compute them.
 struct InputChoice {
   std::uint64_t seed = 1;
-  std::vector<int> exponents;  // the scale of each is 2^exponent
-  bool positive = false;       // absolute values were taken
+  std::vector<int> exponents;  // per input: it is scaled by 2^exponent
+  bool positive = false;       // random values are absolute values
   int trials = 0;              // number of reference runs of the search
   GivenInputs given;
-  std::vector<Numbers> numbers;  // per input: how integers must be drawn
+  std::vector<Numbers> numbers;  // per input: constraints on its integers
 };
 
+/// Random inputs with their values, and the reference's results for them.
 struct RandomInputs : InputChoice {
   std::vector<Array> arrays;  // one per graph input
   Reference reference;
 };
 
-/// The graph must be valid. Throws Error if no scale leaves anything to compare; never if all inputs are
-/// given.
+/// Returns random inputs for a valid graph, with the whole graph's reference. Throws Error if no scale of the
+/// inputs leaves finite values to compare; never if the caller gives all inputs.
 RandomInputs random_inputs(const KernelGraph&, std::uint64_t seed, const GivenInputs& = {});
 
-/// The same from a reduced graph: one tile of each output with everything that it sums over, and one of each
-/// intermediate too if a tile of an output costs too much; one operand then represents all of its kind.
-/// Limits are halved, because the whole graph has larger elements.
+/// Chooses scales like random_inputs(), but runs only parts of the graph: one tile of each output and
+/// everything that the tile depends on. If that costs too much, it runs one tile of each intermediate as
+/// well, each computed from tiles of its operands. Limits are halved, because the largest element may be
+/// outside the tiles.
 InputChoice choose_inputs(const KernelGraph&, std::uint64_t seed, const GivenInputs& = {});
 
-/// A part of an input; below: `count` elements of one of its rows (along the last dimension), starting at
-/// `from`.
+/// Returns the values of a region of an input.
 Array input_part(const KernelGraph&, const InputChoice&, int input, const Region&);
+/// Computes `count` elements of one row (last dimension) of an input, starting at element `from` of the row.
 void input_row(const KernelGraph&, const InputChoice&, int input, std::int64_t row, std::int64_t from,
                std::int64_t count, double* to);
 
-/// Draws indices of rows, starting at the `first`: any of them, or each once, by a step that is coprime to
-/// their number.
+/// Draws row indices or lengths: elements `first` to `first + count - 1` of a random sequence. Each is in [0,
+/// bound). If they must be distinct, the sequence takes steps that are coprime to the bound.
 void draw_numbers(const Numbers&, std::uint64_t key, std::int64_t first, std::int64_t count, double* to);
 
-/// "X0 x 1, X1 x 2^-3, X2 given": the scales in one line.
+/// Returns the scales of the inputs in one line, such as "X0 x 1, X1 x 2^-3, X2 given".
 std::string describe_scales(const KernelGraph&, const InputChoice&);
 
 }  // namespace zellige::graph

@@ -1,5 +1,6 @@
-// Zellige's JSON form of a kernel graph, version 1 (docs/reference/graph-json.md). Tensors are referenced by
-// name; the shapes of results are inferred, so that graphs and their JSON correspond one to one.
+// Reads and writes Zellige's JSON form of a kernel graph, version 1 (docs/reference/graph-json.md). Tensors
+// are referenced by name. Shapes of results are not written but inferred, so that each graph has exactly one
+// form.
 //
 //   std::string json = to_json(g);                 // g valid
 //   KernelGraph again = from_json(parse_json(json, "here"), "here");
@@ -11,9 +12,12 @@ namespace zellige::graph {
 
 constexpr int json_version = 1;
 
+/// Returns the JSON of a valid graph, one operator per line. Throws Error if the graph is not valid.
 std::string to_json(const KernelGraph&);
-/// Returns the validated graph; throws Error. `name` is used if the JSON has none.
+/// Returns the graph that the JSON describes. `name` is its name if the JSON has none. Throws Error if the
+/// JSON is not a valid graph.
 KernelGraph from_json(const Json&, const std::string& name);
+/// Returns whether the JSON is in Zellige's form, rather than Mirage's: an object with the key zellige_graph.
 bool is_own_form(const Json&);
 
 }  // namespace zellige::graph

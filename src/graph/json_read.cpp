@@ -13,15 +13,18 @@
 namespace zellige::graph {
 namespace {
 
-/// Names of one level's tensors in the order in which they are made. `operators` is the JSON that makes them:
-/// it distinguishes a name used too early from one that is never defined.
+/// Maps names to tensors of one level, in the order in which the tensors are defined. `operators` is the JSON
+/// of the operators that define them. With it, messages distinguish a name that is used too early from one
+/// that is never defined.
 class Names {
  public:
   explicit Names(const Json* operators) : operators_(operators) {}
+  /// Adds a tensor. Throws Error if the name exists.
   void make(const Where& where, const std::string& name, int index) {
     if (!index_.emplace(name, index).second)
       fail_at(where, "expected each tensor to have a name of its own, found {} twice", name);
   }
+  /// Returns the index of a tensor. Throws Error if it is not defined yet.
   int use(const Where& where, const std::string& name) const {
     const auto it = index_.find(name);
     if (it == index_.end())
@@ -31,6 +34,7 @@ class Names {
   }
 
  private:
+  /// Returns ", which operator N makes: ..." if a later operator defines the name, else "".
   std::string producer(const std::string& name) const {
     for (std::size_t i = 0; i < operators_->size(); ++i) {
       const Json& j = (*operators_)[i];
@@ -48,6 +52,7 @@ class Names {
   std::map<std::string, int> index_;
 };
 
+/// Throws Error unless `j` is an object with no other keys than the known ones.
 void only_keys(const Where& where, const Json& j, const std::vector<std::string_view>& known) {
   if (!j.is_object()) fail_at(where, "expected an object, found {}", describe(j));
   for (const auto& [key, value] : j.items()) {
@@ -79,14 +84,15 @@ int read_dim(const Where& where, const char* what, const Json& j, int min) {
   return static_cast<int>(integer(where, what, j, min, max_rank - 1));
 }
 
-/// A scalar; infinities, which JSON lacks, are the strings "inf" and "-inf".
+/// Reads a scalar. JSON has no infinities, so "inf" and "-inf" are read as such.
 double read_scalar(const Where& where, const char* what, const Json& j) {
   if (j == "inf" || j == "-inf")
     return j == "inf" ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity();
   return number(where, what, j);
 }
 
-/// Returns whether a scalar replaces the last operand: present if and only if a tensor is missing.
+/// Returns whether the operator has a scalar in place of its last operand. Throws Error unless either the
+/// scalar or the operand is present.
 bool has_scalar(const Where& where, OpKind kind, const Json& j) {
   const bool given = find(where, j, "scalar");
   const std::size_t tensors = list(where, "inputs", member(where, j, "inputs")).size();
@@ -104,6 +110,7 @@ bool read_flag(const Where& where, const char* what, const Json& j) {
   return j.get<bool>();
 }
 
+/// Reads the attributes that operators of this kind have.
 Attributes read_attributes(const Where& where, OpKind kind, const Json& j) {
   Attributes a;
   for (const AttributeKey& key : attribute_keys(kind)) {
@@ -139,6 +146,7 @@ Attributes read_attributes(const Where& where, OpKind kind, const Json& j) {
   return a;
 }
 
+/// Throws Error if the operator has a key that its kind does not have. `block`: it is a block operator.
 void only_operator_keys(const Where& where, OpKind kind, const Json& j, bool block) {
   if (kind == OpKind::input)
     return only_keys(where, j, {"op", "from", "map", "loop_dim", "shape", "outputs"});
@@ -167,6 +175,7 @@ std::array<int, 3> read_map(const Where& where, const Json& j) {
   return map;
 }
 
+/// Returns the name and kind of an operator. Throws Error, with the nearest known name, if it is unknown.
 std::pair<std::string, OpKind> read_kind(const Where& where, const Json& j, bool block) {
   const std::string name = identifier(where, "op", member(where, j, "op"));
   const auto kind = find_op(name);
@@ -175,6 +184,7 @@ std::pair<std::string, OpKind> read_kind(const Where& where, const Json& j, bool
   return {name, *kind};
 }
 
+/// Reads one graph; the constructor does all the work.
 class Reader {
  public:
   Reader(const Json& j, const std::string& fallback) : where_{fallback} {
@@ -214,6 +224,7 @@ class Reader {
     g_.tensors.push_back(std::move(t));
   }
 
+  /// Adds a result of an operator: a name, or an object with a name, strides and memory. Returns its index.
   int make_result(const Where& where, const Json& j) {
     KernelTensor t;
     if (j.is_object()) {
@@ -295,6 +306,8 @@ class Reader {
     b.ops.push_back(std::move(op));
   }
 
+  /// Returns the position, among a custom operator's operands or results, of the tensor that a block input or
+  /// output names.
   int argument(const Where& where, const char* key, const std::vector<int>& arguments, const Json& j) {
     const std::string name = identifier(where, key, member(where, j, key));
     for (std::size_t i = 0; i < arguments.size(); ++i)
