@@ -6,7 +6,8 @@
 namespace zellige::graph {
 namespace {
 
-/// nlohmann's message without its "[json.exception...]" prefix, cut to one line of reasonable length.
+/// Returns an exception's message without its "[json.exception...]" prefix, in one line of at most 200
+/// printable characters.
 std::string reason(const char* what) {
   std::string_view text = what;
   if (const auto close = text.find("] "); text.starts_with('[') && close != text.npos)
@@ -16,9 +17,9 @@ std::string reason(const char* what) {
   return line;
 }
 
-/// Parses in one pass: the value, its depth, the paths of duplicate keys (graphs[2].operators[1].op), and
-/// where the input is not JSON. (A parse with a callback would compare each value with all elements of its
-/// list.)
+/// Parses JSON in one pass. Limits the depth and the number of keys, and rejects duplicate keys with their
+/// path, such as graphs[2].operators[1].op. A parse with a callback would compare each value with all
+/// elements of its list.
 class Reader : public nlohmann::json_sax<Json> {
  public:
   Reader(std::string_view source, const TextPlace& place) : source_(source), place_(place) {}
@@ -49,9 +50,10 @@ class Reader : public nlohmann::json_sax<Json> {
   }
 
   Json root;
-  std::string error;  // "" if the input is JSON
+  std::string error;  // why the input is not JSON; "" if it is
 
  private:
+  /// Stores a value in the innermost open list or object. Throws Error if it is nested too deep.
   Json& add(Json v) {
     if (static_cast<int>(open_.size()) + place_.depth > max_json_depth)
       fail("{}: expected JSON nested at most {} deep, found more", source_, max_json_depth);
@@ -73,6 +75,7 @@ class Reader : public nlohmann::json_sax<Json> {
     keys_.pop_back();
     return true;
   }
+  /// Returns " in " and the path of the innermost open object, or "" at the top.
   std::string path() const {
     std::string path = place_.path;
     for (std::size_t i = 0; i + 1 < open_.size(); ++i) {
@@ -86,7 +89,7 @@ class Reader : public nlohmann::json_sax<Json> {
 
   std::string_view source_;
   const TextPlace& place_;
-  std::vector<Json*> open_;        // lists and objects around the next value; they do not move while open
+  std::vector<Json*> open_;  // lists and objects that contain the next value; they do not move while open
   std::vector<std::string> keys_;  // the latest key of each open object
 };
 
@@ -138,7 +141,7 @@ const Json& member(const Where& where, const Json& object, const char* key) {
 
 std::int64_t integer(const Where& where, std::string_view what, const Json& j, std::int64_t min,
                      std::int64_t max) {
-  // Numbers beyond int64 are stored as unsigned: compare before narrowing.
+  // Numbers beyond int64 are stored as unsigned, so they are compared before the conversion.
   const bool fits = j.is_number_unsigned() ? j.get<std::uint64_t>() <= static_cast<std::uint64_t>(INT64_MAX)
                                            : j.is_number_integer();
   if (!fits || j.get<std::int64_t>() < min || j.get<std::int64_t>() > max)

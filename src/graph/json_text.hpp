@@ -1,5 +1,5 @@
-// Reads untrusted JSON: depth and size are limited, and any wrong type or range becomes one Error that names
-// the place. Shared by our own form (json.hpp) and Mirage's (mirage.hpp).
+// Reads untrusted JSON. Depth and size are limited, and a wrong type or range throws Error with the place.
+// Used for Zellige's JSON form (json.hpp) and for Mirage's (mirage.hpp).
 #pragma once
 #include <nlohmann/json.hpp>
 
@@ -13,30 +13,41 @@ constexpr int max_json_depth = 32;
 constexpr std::size_t max_json_keys = 1000;  // per object
 constexpr std::size_t max_json_operators = 100000;
 
-/// Position of a JSON value inside a longer document: its first character, nesting depth and path.
+/// Position of a JSON value inside a longer document: its first character, its nesting depth and its path.
 struct TextPlace {
   std::size_t line = 1, column = 1;
   int depth = 0;
   std::string path = {};
 };
 
-/// Parses a whole document; `source` names it in messages. A duplicate key is an Error.
+/// Parses a whole document and returns its value. `source` names it in messages; `place` is the position of
+/// `text` in a longer document. Throws Error if the text is not JSON, exceeds a limit, or has a duplicate
+/// key.
 Json parse_json(std::string_view text, std::string_view source, const TextPlace& = {});
 
-/// "an object", "a string", "the number 7": describes an unexpected value for a message.
+/// Describes an unexpected value for a message, such as "an object", "a list of 3", "\"exp\"" or "7".
 std::string describe(const Json&);
 
 const Json& member(const Where&, const Json& object, const char* key);  // throws Error if it is missing
 const Json* find(const Where&, const Json& object, const char* key);    // nullptr if it is missing
+/// Returns the integer. Throws Error unless the value is one, from `min` to `max`. `what` names the value in
+/// the message.
 std::int64_t integer(const Where&, std::string_view what, const Json&, std::int64_t min, std::int64_t max);
+/// Returns the number. Throws Error unless the value is a finite number.
 double number(const Where&, std::string_view what, const Json&);
+/// Returns the string. Throws Error unless the value is a string.
 std::string text(const Where&, std::string_view what, const Json&);
-/// A name: 1 to 200 printable ASCII characters without blanks, quotes and backslashes, safe to print in a
+/// Returns the string. Throws Error unless it is a valid name (is_identifier), which is safe to print in a
 /// message.
 std::string identifier(const Where&, std::string_view what, const Json&);
+/// Returns whether the string is a valid name: 1 to 200 printable ASCII characters without blanks, quotes and
+/// backslashes.
 bool is_identifier(std::string_view);
+/// Returns whether a name may contain the character.
 bool is_of_a_name(char);
+/// Returns the value. Throws Error unless it is a list of at most max_json_operators elements.
 const Json& list(const Where&, std::string_view what, const Json&);
+/// Returns the elements of a list of integers. Throws Error unless each is an integer from `min` to `max`.
 std::vector<std::int64_t> integers(const Where&, std::string_view what, const Json&, std::int64_t min,
                                    std::int64_t max);
 

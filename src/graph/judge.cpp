@@ -13,7 +13,7 @@
 namespace zellige::graph {
 namespace {
 
-/// The distance between a number of a dtype and the next one.
+/// Returns the distance from a number to the next larger one of its format; 0 for integers and infinities.
 double step_at(const Format& f, double x) {
   if (f.integer_bits || !std::isfinite(x)) return 0;
   int exponent;
@@ -21,13 +21,14 @@ double step_at(const Format& f, double x) {
   return std::ldexp(1.0, exponent - 1 - f.mantissa);
 }
 
-/// Number of `count` elements that float32 may put on the other side of a rounding boundary.
+/// Returns how many of `count` elements may be one step from the reference without further evidence, because
+/// float32 arithmetic puts them on the other side of a rounding boundary.
 std::int64_t may_be_next_to(const Format& f, std::int64_t count) {
   if (f.integer_bits) return 0;
   return static_cast<std::int64_t>(std::ldexp(static_cast<double>(count), std::min(f.mantissa - 19, -8)));
 }
 
-/// Describes where a result deviates by more than `allowed`; "" if nowhere.
+/// Describes the first element, row or scale that deviates by more than `allowed`; "" if there is none.
 std::string exceeded(const Deviation& d, const Deviation& allowed, const Shape& shape) {
   for (std::size_t i = 0; i < d.elements.size(); ++i)
     if (!(d.elements[i] <= allowed.elements[i]))
@@ -62,8 +63,8 @@ void Judge::sample() {
     const std::size_t rows = elements == 0 ? 0 : elements / static_cast<std::size_t>(a.shape.back());
     sampled_.push_back({std::vector<double>(elements), std::vector<double>(rows), 0, 0});
   }
-  // Run samples in parallel as far as the memory allows: each keeps its tensors, its errors and the
-  // differences.
+  // Runs as many samples in parallel as the memory allows: each keeps its tensors, its errors and the
+  // deviations.
   const double memory =
       static_cast<double>(::sysconf(_SC_PAGESIZE)) * static_cast<double>(::sysconf(_SC_PHYS_PAGES));
   const int threads = threads_ > 0 ? threads_ : hardware_threads();
@@ -76,7 +77,7 @@ void Judge::sample() {
     options.threads = std::max(1, threads / workers), options.around = &bounds_, options.declared = declared_;
     Reference moved = run(graph_, inputs_, options);
     for (std::size_t t = 0; t < moved.tensors.size(); ++t) {
-      if (moved.tensors[t].values.empty()) continue;  // an input, or unaffected by rounding
+      if (moved.tensors[t].values.empty()) continue;  // an input, or exact
       const Deviation d = deviation(moved.tensors[t], reference_.tensors[t]);
       const std::lock_guard lock(guard);
       raise(sampled_[t], d, 1);
@@ -98,6 +99,7 @@ void Judge::find_bounds() {
 bool Judge::next_to(int tensor, const Array& found) const {
   const Array& expected = reference_.tensors[tensor];
   const Format f = format(graph_.tensors[tensor].dtype);
+  // Sums may differ from the reference by a step without further evidence.
   const bool sums = std::ranges::any_of(graph_.ops, [&](const KernelOp& op) {
     return (op.kind == OpKind::matmul || op.kind == OpKind::custom) &&
            std::ranges::find(op.outputs, tensor) != op.outputs.end();
@@ -113,7 +115,7 @@ bool Judge::next_to(int tensor, const Array& found) const {
 Array Judge::limits(int tensor, const Array& found) const {
   const Array& expected = reference_.tensors[tensor];
   const Format f = format(graph_.tensors[tensor].dtype);
-  const std::vector<double>& before = bounds_.before[tensor].values;  // empty: made by a custom operator
+  const std::vector<double>& before = bounds_.before[tensor].values;  // empty: computed by a custom operator
   Array limits = bounds_.errors[tensor];
   std::int64_t left = may_be_next_to(f, size(expected.shape));
   for (std::size_t i = 0; i < limits.values.size() && left > 0; ++i) {
@@ -151,7 +153,7 @@ Comparison Judge::compare(int tensor, const Array& found, DType dtype) {
     c.correct = c.explained = false, c.limited = true;
     return c;
   }
-  // No single element is wrong, but the norm is: check it against the samples.
+  // No element is wrong, but the norm is: compare it with the samples' norms.
   c.explained = c.explained || (!c.correct && c.wrong == 0 && c.norm_error <= 2 * samples.norm);
   return c;
 }

@@ -1,4 +1,4 @@
-// Masks by index: which elements of a tensor they keep, row by row.
+// Applies masks by index: finds the elements of each row that a mask keeps.
 //
 //   Attributes causal{.kept = {.tril = 0}};  // keeps j <= i, and puts -inf elsewhere
 //   each_row(causal, {2, 3, 3}, [](std::int64_t first, std::int64_t from, std::int64_t to) { ... });
@@ -11,13 +11,13 @@
 
 namespace zellige::graph {
 
-/// A mask's dimensions i and j: its own, or the last two.
+/// Returns a mask's dimensions i and j: those that its attributes list, or the last two.
 inline std::pair<std::size_t, std::size_t> mask_dims(const Attributes& a, std::size_t rank) {
   if (a.sizes.empty()) return {rank - 2, rank - 1};
   return {static_cast<std::size_t>(a.sizes[0]), static_cast<std::size_t>(a.sizes[1])};
 }
 
-/// The mask of a part that begins at `origin`, in the part's own coordinates.
+/// Returns the mask of a region of a tensor that begins at `origin`, in the region's own coordinates.
 inline Attributes mask_from(Attributes a, const Shape& origin) {
   const auto [i, j] = mask_dims(a, origin.size());
   const std::int64_t by = origin[i] - origin[j];
@@ -25,11 +25,12 @@ inline Attributes mask_from(Attributes a, const Shape& origin) {
   if (a.kept.tril) a.kept.tril = within(*a.kept.tril + by, -max_extent);
   if (a.kept.triu) a.kept.triu = within(*a.kept.triu + by, -max_extent);
   if (a.kept.length) a.kept.length = within(*a.kept.length - origin[j], 0);
-  a.start += origin[j];  // where lengths count from
+  a.start += origin[j];  // lengths count from here
   return a;
 }
 
-/// Calls visit(first element, from, to) for each row along the last dimension.
+/// Calls visit(first, from, to) for each row (last dimension): the mask keeps elements [from, to) of the row
+/// that begins at element `first` of the tensor.
 template <class Visit>
 void each_row(const Attributes& a, const Shape& shape, const Visit& visit) {
   const auto [i, j] = mask_dims(a, shape.size());
@@ -61,7 +62,7 @@ void each_row(const Attributes& a, const Shape& shape, const Visit& visit) {
   }
 }
 
-/// Copies `x` where it is kept and writes `fill` elsewhere.
+/// Writes the masked tensor to y: `x` where the mask keeps an element, else `fill`. Ignores lengths.
 template <class Number>
 void apply_mask(const Attributes& a, const Shape& shape, const Number* x, const Number& fill, Number* y) {
   each_row(a, shape, [&](std::int64_t first, std::int64_t from, std::int64_t to) {
@@ -71,7 +72,8 @@ void apply_mask(const Attributes& a, const Shape& shape, const Number* x, const 
   });
 }
 
-/// Also writes `fill` where j is not below the mask's length; lengths broadcast to the shape.
+/// Writes `fill` to y wherever index j is not below the mask's length. `lengths` has the shape `of`, which
+/// broadcasts to `shape`.
 template <class Number, class Length>
 void apply_lengths(const Attributes& a, const Shape& shape, const Shape& of, const Length* lengths,
                    const Number& fill, Number* y) {

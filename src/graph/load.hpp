@@ -1,5 +1,5 @@
-// Loads graph files in our own JSON form or Mirage's, which are distinguished by their content. One file is a
-// list of candidates.
+// Loads graph files in Zellige's JSON form or in Mirage's; the content tells which. A file has one graph or a
+// list of graphs.
 //
 //   for (const KernelGraph& g : load("mugraphs/lora.json")) ...  // lora[0], ...; throws at a bad one
 //   for (const Loaded& l : load_each("mugraphs/lora.json")) ...  // each with its graph or error
@@ -8,17 +8,21 @@
 
 namespace zellige::graph {
 
+/// One graph of a file, or the reason why it is invalid.
 struct Loaded {
   std::string name;   // file stem and index: lora[0]
   KernelGraph graph;  // validated, if `error` is empty
-  std::string error;
+  std::string error;  // why the graph is invalid; "" if it is valid
 };
 
-/// Throws Error if the file does not exist, or if it is not a list of graphs.
+/// Returns all graphs of a file, each with an error of its own. Throws Error if the file cannot be read, or
+/// if it is neither a graph nor a list of graphs.
 std::vector<Loaded> load_each(const std::string& path);
+/// Returns all graphs of a file. Throws Error if one of them is invalid.
 std::vector<KernelGraph> load(const std::string& path);
 
-/// Loads from a string; `source` names it in messages, `stem` is the prefix of the graphs' names.
+/// Returns all graphs in a string. `source` names the string in messages; `stem` is the prefix of the graphs'
+/// names.
 std::vector<Loaded> load_text(std::string_view text, std::string_view source, const std::string& stem);
 
 }  // namespace zellige::graph

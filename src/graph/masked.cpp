@@ -8,9 +8,11 @@
 namespace zellige::graph {
 namespace {
 
-/// Returns whether a -inf among the operands propagates to the result.
+/// Returns whether -inf in an operand may be -inf in the result.
 bool keeps(OpKind kind) { return kind != OpKind::matmul && kind != OpKind::exp && kind != OpKind::sigmoid; }
 
+/// Returns the non-finite values that masks may produce in an operator's results, given those in its
+/// operands.
 template <class Op>
 Mask result(const Op& op, const std::vector<Mask>& mask) {
   Mask maximum = Mask::none;
@@ -21,7 +23,7 @@ Mask result(const Op& op, const std::vector<Mask>& mask) {
   if ((adds || op.kind == OpKind::mask) && fill == -std::numeric_limits<double>::infinity())
     maximum = Mask::infinity;
   if (op.kind == OpKind::matmul && op.inputs.size() > 2 && mask[op.inputs[2]] == Mask::infinity)
-    return maximum;  // the bias is added
+    return maximum;  // the bias is added, so its -inf remain
   return keeps(op.kind) ? maximum : std::min(maximum, Mask::nan);
 }
 

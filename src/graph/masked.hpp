@@ -1,23 +1,25 @@
-// Tracks what masks may have produced in each tensor: -inf, which is not an overflow, and NaN where a whole
-// row is masked.
+// Tracks which non-finite values masks may have produced in each tensor: -inf, which is then not an overflow,
+// and NaN in rows that are entirely masked.
 //
 //   std::vector<Mask> m = masked(g, {mask_in(array), ...});    // per tensor, from the inputs' values
 //   magnitude(values, count, m[t])                             // ignores what the mask produced
 //
-// Scaling the inputs cannot change a mask's -inf. It propagates through sums, multiplications by numbers,
-// maxima and parts. exp ends it (the result is 0); a matmul is not excused. NaN arises from -inf minus -inf,
-// or from 0/0 after exp, and nothing ends it.
+// Scaling the inputs cannot remove a mask's -inf, so the search for scales (inputs.hpp) must ignore it. It
+// propagates through sums, multiplications by numbers, maxima and slices. exp turns it into 0; in the result
+// of a matmul, -inf counts as an overflow. NaN arises from -inf minus -inf, or from 0/0 after exp, and
+// propagates through every operator.
 #pragma once
 #include "graph/array.hpp"
 
 namespace zellige::graph {
 
-/// Returns which non-finite values an input contains.
+/// Returns which non-finite values a graph input contains.
 Mask mask_in(const Array&);
 
-/// Per tensor of the kernel graph, or of a block graph. `inputs`: the same for the graph's or the custom
-/// operator's inputs.
+/// Returns, per tensor of a kernel graph, which non-finite values masks may produce. `inputs`: the same for
+/// the graph's inputs.
 std::vector<Mask> masked(const KernelGraph&, const std::vector<Mask>& inputs);
+/// Returns the same per tensor of a block graph. `inputs`: for the custom operator's operands.
 std::vector<Mask> masked(const BlockGraph&, const std::vector<Mask>& inputs);
 
 }  // namespace zellige::graph

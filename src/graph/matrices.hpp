@@ -1,5 +1,5 @@
-// The operands of a matmul as matrices: a vector on the left is a row, one on the right a column, and the
-// result drops the dimension added.
+// Converts the operands of a matmul to matrices: a vector on the left becomes a row, a vector on the right a
+// column. The result lacks the dimension that was added.
 //
 //   const Matrices m = matrices({8, 5}, {5});  // m.a (8, 5), m.b (5, 1), m.product (8, 1)
 //   without_vectors(m.product, {8, 5}, {5})    // (8)
@@ -8,17 +8,21 @@
 
 namespace zellige::graph {
 
+/// Shapes of a matmul's operands and result, each with at least two dimensions.
 struct Matrices {
   Shape a, b, product;  // batches broadcast
 };
 
-/// Precondition: infer_shapes has accepted the operands.
+/// Returns the shapes as matrices. Precondition: infer_shapes() accepts the operands.
 Matrices matrices(const Shape& a, const Shape& b);
 
+/// Returns the left operand's shape as a matrix: a vector becomes a row.
 Shape as_left(const Shape& a);
+/// Returns the right operand's shape as a matrix: a vector becomes a column.
 Shape as_right(const Shape& b);
 
-/// Shape of the result without the added dimensions; (1) for two vectors.
+/// Returns the result's shape without the dimensions that were added to vector operands `a` and `b`. For two
+/// vectors that is (1).
 Shape without_vectors(Shape product, const Shape& a, const Shape& b);
 
 }  // namespace zellige::graph

@@ -11,6 +11,7 @@
 namespace zellige::graph {
 namespace {
 
+/// A tensor as Mirage's JSON describes it.
 struct Tensor {
   std::uint64_t guid;
   DType dtype;
@@ -61,12 +62,13 @@ Dim3 read_dim3(const Where& where, const char* key, const Json& j) {
   return {axis("x"), axis("y"), axis("z")};
 }
 
-/// The tensors of one level by guid; a guid denotes one tensor, of one shape.
+/// Maps Mirage's guids to tensors of one level. A guid stands for one tensor of one shape.
 template <class Entry>
 class Table {
  public:
   explicit Table(std::vector<Entry>& tensors) : tensors_(tensors) {}
 
+  /// Adds the tensor that an operator computes. Throws Error if its guid exists.
   int make(const Where& where, const Json& j) {
     const Tensor t = read_tensor(where, j);
     if (!index_.emplace(t.guid, static_cast<int>(tensors_.size())).second)
@@ -78,6 +80,8 @@ class Table {
     return static_cast<int>(tensors_.size()) - 1;
   }
 
+  /// Returns the index of an operand. Throws Error if its guid is unknown, or if its shape or dtype differ
+  /// from before.
   int use(const Where& where, const Json& j) const {
     const Tensor t = read_tensor(where, j);
     const auto it = index_.find(t.guid);
@@ -95,13 +99,16 @@ class Table {
   std::map<std::uint64_t, int> index_;
 };
 
+/// What an op_type means.
 struct Recognised {
   OpKind kind;
   int dim = -1;  // the digit in the op_type
   bool to_dimx = false;
 };
 
-/// tb_reduction_1_to_dimx_op -> reduction, dim 1, to_dimx.
+/// Finds the operator that an op_type names: tb_reduction_1_to_dimx_op is reduction with dim 1 and to_dimx.
+/// `level` is the prefix "kn_" or "tb_". Throws Error if there is no such operator on this level, or if
+/// Mirage's JSON lacks its constants.
 Recognised recognise(const Where& where, std::string_view type, std::string_view level) {
   std::string stem(type);
   if (!stem.starts_with(level) || !stem.ends_with("_op") || stem.size() <= level.size() + 3)
@@ -148,6 +155,8 @@ Recognised recognise(const Where& where, std::string_view type, std::string_view
           known_names("operators", known, type));
 }
 
+/// Sets the attributes that follow from the op_type, from the block graph's reduction_dimx and from the
+/// results' shapes.
 void read_attributes(const Recognised& r, Attributes& a, std::int64_t dimx,
                      const std::vector<Shape>& results) {
   a.dim = r.dim;
@@ -157,6 +166,7 @@ void read_attributes(const Recognised& r, Attributes& a, std::int64_t dimx,
       a.sizes.push_back(r.dim < static_cast<int>(part.size()) ? part[r.dim] : 0);
 }
 
+/// Reads one graph; the constructor does all the work.
 class Importer {
  public:
   Importer(const Json& candidate, const std::string& name) : where_{name}, known_(g_.tensors) {
@@ -180,7 +190,7 @@ class Importer {
     op.kind = r.kind;
     for (const Json& t : list(where, "input_tensors", member(where, j, "input_tensors"))) {
       const int tensor = known_.use(where, t);
-      // A custom operator lists a tensor once per tile that it loads; one kernel argument is enough.
+      // A custom operator lists a tensor once per tile that it loads; here it is one operand.
       if (r.kind == OpKind::custom && std::ranges::find(op.inputs, tensor) != op.inputs.end()) continue;
       op.inputs.push_back(tensor);
     }
@@ -194,6 +204,7 @@ class Importer {
     g_.ops.push_back(std::move(op));
   }
 
+  /// Returns the one tensor in a list. Throws Error if there are more or none.
   const Json& only(const Where& where, const Json& j, const char* key) {
     const Json& tensors = list(where, key, member(where, j, key));
     if (tensors.size() != 1) fail_at(where, "expected {} to hold 1 tensor, found {}", key, tensors.size());
@@ -274,6 +285,8 @@ class Importer {
     block.ops.push_back(std::move(op));
   }
 
+  /// Names inputs X0, X1, ..., outputs Y0, Y1, ..., other tensors t0, t1, ..., and loaded tiles X0_tile,
+  /// X0_tile1, ...
   void rename() {
     for (std::size_t i = 0; i < g_.inputs.size(); ++i) g_.tensors[g_.inputs[i]].name = fmt::format("X{}", i);
     for (std::size_t i = 0; i < g_.outputs.size(); ++i) {
@@ -309,8 +322,8 @@ bool is_mirage_candidate(const Json& j) {
 
 KernelGraph from_mirage(const Json& candidate, const std::string& name) {
   KernelGraph stored = Importer(candidate, name).take();
-  // infer() names unnamed tensors and rejects stored dimensions that it contradicts; validate() then compares
-  // dtype and side of the loop with the file's.
+  // infer() names unnamed tensors and rejects dimensions in the file that contradict it. validate() then
+  // compares the file's dtypes and after_accum with the inferred ones.
   KernelGraph inferred = infer(stored);
   for (std::size_t i = 0; i < stored.ops.size(); ++i) {
     if (!stored.ops[i].block) continue;

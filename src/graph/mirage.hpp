@@ -1,20 +1,21 @@
-// Imports Mirage's muGraph JSON: one candidate is a list of operators tied by guid.
+// Imports Mirage's muGraph JSON. A graph is a list of operators, which refer to tensors by guid.
 //
 //   KernelGraph g = from_mirage(json, "lora[0]");   // validated; throws Error
 //
-// Rejects unknown operators, mul_scalar and clamp (the file lost their constants), all-reduce (more than one
-// GPU), a guid with two producers or two shapes, and stored dimensions that inference contradicts. Inputs are
-// named X0, X1, ..., outputs Y0, Y1, ..., and a block's tiles of X0 X0_tile. Mirage's smem_offset and layout
-// are ignored.
+// Throws Error for unknown operators, all-reduce (more than one GPU), and mul_scalar and clamp (the file
+// lacks their constants). Also for a guid with two producers or two shapes, and for dimensions that
+// contradict inference. Inputs are named X0, X1, ..., outputs Y0, Y1, ..., and the tiles that a block loads
+// of X0 are X0_tile, X0_tile1 and so on. Mirage's smem_offset and layout are ignored.
 #pragma once
 #include "graph/graph.hpp"
 #include "graph/json_text.hpp"
 
 namespace zellige::graph {
 
+/// Returns the graph, validated. Throws Error if it is invalid or not supported.
 KernelGraph from_mirage(const Json& candidate, const std::string& name);
 
-/// Returns whether the JSON looks like Mirage's form: a list of operators, or a list of such lists.
+/// Returns whether the JSON looks like a graph in Mirage's form: a list of objects with the key op_type.
 bool is_mirage_candidate(const Json&);
 
 }  // namespace zellige::graph

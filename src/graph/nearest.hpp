@@ -1,4 +1,4 @@
-// Suggests the known name nearest to an unknown one.
+// Suggests the known name that is nearest to an unknown one, for error messages.
 //
 //   fail("target {}: unknown{}", name, known_names("targets", names, name));
 //   // target sm_91: unknown; known targets are sm_80, sm_86, sm_89, sm_90a; did you mean sm_90a?
@@ -13,7 +13,8 @@
 
 namespace zellige {
 
-/// Edit distance: letters to change, insert, delete or swap with a neighbour; case is ignored.
+/// Returns the edit distance: the number of letters to change, insert, delete or swap with a neighbour. Case
+/// is ignored.
 inline std::size_t distance(std::string_view a, std::string_view b) {
   const auto letter = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
   std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
@@ -32,7 +33,8 @@ inline std::size_t distance(std::string_view a, std::string_view b) {
   return d[a.size()][b.size()];
 }
 
-/// The nearest known name, if at most a third of the letters differ; else "".
+/// Returns the nearest known name, or "" if more than about a third of the letters differ, or if the name is
+/// longer than 100 characters.
 inline std::string nearest(std::string_view name, const std::vector<std::string>& known) {
   std::string best;
   std::size_t minimum = std::max<std::size_t>(1, name.size() / 3) + 1;
@@ -46,20 +48,22 @@ inline std::string nearest(std::string_view name, const std::vector<std::string>
   return best;
 }
 
-/// "; did you mean relu?", or "" if no name is near.
+/// Returns "; did you mean relu?" with the nearest known name, or "" if no name is near.
 inline std::string did_you_mean(std::string_view name, const std::vector<std::string>& known) {
   const std::string near = nearest(name, known);
   return near.empty() ? "" : fmt::format("; did you mean {}?", near);
 }
 
-/// "f16, bf16 or f32"
+/// Returns the names as a list in words, such as "f16, bf16 or f32". Precondition: there is at least one
+/// name.
 inline std::string listed(const std::vector<std::string>& names) {
   const auto last = names.size() - 1;
   return fmt::format("{} or {}", fmt::join(names.begin(), names.begin() + static_cast<long>(last), ", "),
                      names[last]);
 }
 
-/// "; known operators are matmul, exp, ...; did you mean exp?"
+/// Returns the end of a message about an unknown name: "; known operators are matmul, exp, ...; did you mean
+/// exp?".
 inline std::string known_names(std::string_view what, const std::vector<std::string>& known,
                                std::string_view name) {
   return fmt::format("; known {} are {}{}", what, fmt::join(known, ", "), did_you_mean(name, known));

@@ -1,11 +1,12 @@
-// Derives the graph that a program computes when it omits intermediate roundings.
+// Derives the graph that a fused program computes. Fusion omits the roundings of intermediate tensors that
+// are not stored in device memory.
 //
-//   const KernelGraph e = left_out(g, stored);  // stored[t]: the program stores tensor t in its dtype
-//   run(e, inputs)                               // the reference without the other intermediates' rounding
+//   const KernelGraph e = omit_roundings(g, stored);  // stored[t]: the program stores tensor t in its dtype
+//   run(e, inputs)                                    // the reference, which rounds only stored tensors
 //
-// Fused operators keep intermediates in float32. So tensors that are not stored become f32 here; integers,
-// inputs and outputs keep their dtype, a view has the dtype of its operand, and operators are unchanged: a
-// cast still rounds.
+// A fused kernel keeps intermediates in float32. So the dtype of tensors that are not stored becomes f32
+// here; integers, inputs and outputs keep their dtype. A view has the dtype of its operand. Operators are
+// unchanged, and a cast rounds as before.
 #pragma once
 #include <vector>
 
@@ -13,10 +14,11 @@
 
 namespace zellige::graph {
 
-/// Returns a graph that is valid except for the dtypes of such tensors. `stored`: per tensor.
+/// Returns the graph with the dtype of intermediates that are not stored changed to f32. `stored`: per
+/// tensor. The result is for the reference; validate() may reject its dtypes.
 KernelGraph omit_roundings(const KernelGraph&, const std::vector<bool>& stored);
 
-/// Returns whether two graphs with the same tensors round in the same way.
+/// Returns whether two graphs with the same tensors have the same dtypes, and so the same roundings.
 bool same_roundings(const KernelGraph&, const KernelGraph&);
 
 }  // namespace zellige::graph

@@ -18,7 +18,7 @@ constexpr OpInfo in_front[] = {
     {OpKind::custom, "custom", custom, -1, -1, true, false, "customized"},
     {OpKind::matmul, "matmul", matmul, 3, 1, true, true, "matmul", 1},
 };
-constexpr OpInfo elementwise_operators[] = {  // the elementwise operators
+constexpr OpInfo elementwise_operators[] = {  // rows after the elementwise operators
     {OpKind::reduction, "reduction", reduction, 1, 1, true, true, "reduction_#"},
     {OpKind::reduction_max, "reduction_max", reduction, 1, 2, false, true, "reduction_#_max"},
     {OpKind::amax, "amax", reduction, 1, 1, true, true, ""},
@@ -70,6 +70,7 @@ constexpr auto table = [] {
   return all;
 }();
 
+/// Returns whether the table is in the order of OpKind.
 constexpr bool in_order() {
   for (std::size_t i = 0; i < std::size(table); ++i)
     if (static_cast<std::size_t>(table[i].kind) != i) return false;

@@ -1,7 +1,7 @@
-// The table of operators: the name of each, the number of its operands and results, and the levels that admit
-// it.
+// Lists the operators in a table: name, number of operands and results, and the levels (kernel graph, block
+// graph) that allow the operator.
 //
-//   const OpInfo& row = info(OpKind::matmul);  // row.name == "matmul", row.inputs == 2
+//   const OpInfo& row = info(OpKind::matmul);  // row.name == "matmul", row.inputs == 3, row.optional == 1
 //   std::optional<OpKind> kind = find_op("exp");
 #pragma once
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace zellige::graph {
 
-/// The family of an operator; one family has one rule for shapes.
+/// Families of operators; the operators of a family share the rule by which shapes are inferred.
 enum class OpFamily : std::uint8_t {
   boundary,
   custom,
@@ -28,30 +28,35 @@ enum class OpFamily : std::uint8_t {
   accumulator
 };
 
+/// Properties of an operator: a row of the table.
 struct OpInfo {
   OpKind kind;
   std::string_view name;  // in our JSON, in messages and in the builder
   OpFamily family;
-  int inputs, outputs;  // number of tensors; -1: one or more, as in the graph; a scalar may replace one
-  bool kernel, block;   // levels that admit it
-  /// The stem of Mirage's op_type: exp of kn_exp_op and tb_exp_op; '#' represents a dimension. Empty: not in
-  /// Mirage.
+  int inputs, outputs;  // number of tensors; -1: one or more. A scalar may replace one operand
+  bool kernel, block;   // whether a kernel graph and a block graph may contain it
+  /// Mirage's op_type without level and "_op": "exp" for kn_exp_op and tb_exp_op. '#' stands for a dimension.
+  /// Empty: Mirage lacks the operator.
   std::string_view mirage;
-  int optional = 0;  // how many of the last operands are optional
+  int optional = 0;  // how many of `inputs`, from the last, are optional
 };
 
-/// An attribute's name in our JSON; an optional attribute has the default of Attributes.
+/// An attribute's key in Zellige's JSON form. An optional attribute that is absent has the default of
+/// Attributes.
 struct AttributeKey {
   std::string_view name;
   bool required = true;
 };
 
 const OpInfo& info(OpKind);
+/// Returns the JSON keys of an operator's attributes.
 std::vector<AttributeKey> attribute_keys(OpKind);
+/// Returns the operator of this name, or nullopt.
 std::optional<OpKind> find_op(std::string_view name);
-/// "; known operators of the block level are matmul, ...; did you mean exp?", for an unknown name.
+/// Returns the end of a message about an unknown operator: "; known operators of the block level are matmul,
+/// ...; did you mean exp?".
 std::string known_operators(std::string_view name, bool block);
-/// Every operator, in the order of OpKind.
+/// Returns all operators, in the order of OpKind.
 std::vector<OpKind> all_ops();
 
 inline OpFamily family(OpKind kind) { return info(kind).family; }

@@ -1,4 +1,4 @@
-// A parallel loop over the machine's cores.
+// Runs a loop in parallel on the machine's cores.
 #pragma once
 #include <sched.h>
 
@@ -14,14 +14,16 @@
 
 namespace zellige::graph {
 
-/// The cores that this process may use: those of its affinity mask, which containers and taskset narrow.
+/// Returns the number of cores that this process may use, by its affinity mask (which containers and taskset
+/// narrow).
 inline int hardware_threads() {
   cpu_set_t allowed;
   if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return std::max(1, CPU_COUNT(&allowed));
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-/// Calls body(index, worker) for every index below `count`; rethrows the first exception.
+/// Calls body(index, worker) for every index below `count` on up to `threads` threads; `worker` is the
+/// thread's number. Rethrows the first exception; later indices are then skipped.
 template <class Body>
 void parallel_for(std::int64_t count, int threads, const Body& body) {
   threads = static_cast<int>(std::min<std::int64_t>(threads, count));
@@ -45,14 +47,14 @@ void parallel_for(std::int64_t count, int threads, const Body& body) {
   others.reserve(static_cast<std::size_t>(threads));
   try {
     for (int w = 1; w < threads; ++w) others.emplace_back(work, w);
-  } catch (const std::system_error&) {  // no more threads are available: those that exist share the work
+  } catch (const std::system_error&) {  // no more threads are available: use those that exist
   }
   work(0);
   for (std::thread& t : others) t.join();
   if (error) std::rethrow_exception(error);
 }
 
-/// Calls body(index) for every index below `count`, on all cores.
+/// Calls body(index) for every index below `count`, on all cores. Rethrows the first exception.
 template <class Body>
 void on_all_cores(std::size_t count, const Body& body) {
   parallel_for(static_cast<std::int64_t>(count), hardware_threads(),

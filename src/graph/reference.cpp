@@ -20,10 +20,10 @@
 namespace zellige::graph {
 namespace {
 
-constexpr std::int64_t chunk = 1 << 16;
+constexpr std::int64_t chunk = 1 << 16;  // elements per parallel task
 
-/// Rounds a kernel-level tensor to its dtype and measures it (integers have no scale that could be too
-/// large); likewise its errors, if there are any.
+/// Rounds a kernel-level tensor to its dtype and converts its error bounds to those after rounding. Returns
+/// its magnitude, which is 0 for integers: they are not scaled.
 Magnitude settle(DType dtype, Array& a, Array* error, Noise* noise, bool round, Mask mask, int threads) {
   if (noise)
     noise->store(dtype, a.values.data(), error->values.data(), static_cast<std::int64_t>(a.values.size()));
@@ -41,6 +41,7 @@ Magnitude settle(DType dtype, Array& a, Array* error, Noise* noise, bool round, 
   return m;
 }
 
+/// Computes a batched matmul without a bias, in parallel over tiles of the result.
 void matmul(const Array& a, const Array& b, Array& c, int threads) {
   const Matrices of = matrices(a.shape, b.shape);
   const std::int64_t m = of.product[of.product.size() - 2], k = a.shape.back(), n = of.product.back();
@@ -55,8 +56,8 @@ void matmul(const Array& a, const Array& b, Array& c, int threads) {
   });
 }
 
-/// Divides an operator along its first dimension into independent operators: possible if it is elementwise,
-/// or works along other dimensions.
+/// Divides an operator along its first dimension into independent parts. That is possible if it is
+/// elementwise or works along other dimensions; else there is one part.
 struct Parts {
   Parts(const KernelOp& op, const std::vector<Operand>& in, const std::vector<Shape>& out)
       : op(op), in(in), out(out) {
@@ -70,7 +71,7 @@ struct Parts {
   }
   std::int64_t count() const { return (extent + step - 1) / step; }
 
-  /// Part p: its operands and shapes, and its offset in each of them.
+  /// One part of an operator: its operands, and its offsets in the operator's tensors.
   struct Part {
     std::deque<Shape> shapes;
     std::vector<Operand> in;
@@ -78,6 +79,7 @@ struct Parts {
     std::vector<const Shape*> out;
     std::vector<std::int64_t> to;  // per result
   };
+  /// Computes part `p`.
   void part(std::int64_t p, Part& part) const {
     const auto of = [&](const Shape& shape, std::size_t rank) {
       const bool cut = count() > 1 && shape.size() == rank && shape[0] == extent;
@@ -107,7 +109,7 @@ std::vector<Operand> operands(const std::vector<const Array*>& in) {
   return all;
 }
 
-/// Calls body(part) for each part of an operator, on `threads` threads.
+/// Calls body(part) for each independent part of an operator, on `threads` threads.
 template <class Body>
 void each_part(const KernelOp& op, const std::vector<const Array*>& in, const std::vector<Array*>& out,
                int threads, const Body& body) {
@@ -122,6 +124,7 @@ void each_part(const KernelOp& op, const std::vector<const Array*>& in, const st
   });
 }
 
+/// Evaluates a kernel-level operator, in parallel over its parts.
 void evaluate(const KernelOp& op, DType dtype, const std::vector<const Array*>& in,
               const std::vector<Array*>& out, int threads) {
   each_part(op, in, out, threads, [&](const Parts::Part& part) {
@@ -132,6 +135,8 @@ void evaluate(const KernelOp& op, DType dtype, const std::vector<const Array*>& 
   });
 }
 
+/// Propagates the errors `from` of the operands to the errors `to` of the results, in parallel over the
+/// operator's parts.
 void propagate(const KernelOp& op, DType dtype, const std::vector<const Array*>& in,
                const std::vector<Array*>& out, const std::vector<const Array*>& from,
                const std::vector<Array*>& to, int threads) {
@@ -149,7 +154,7 @@ void propagate(const KernelOp& op, DType dtype, const std::vector<const Array*>&
   });
 }
 
-/// The operator's own contribution to the errors: the errors for exact operands.
+/// Returns the errors that an operator adds itself: those of its results if its operands were exact.
 std::vector<Array> own_errors(const KernelOp& op, DType dtype, const std::vector<const Array*>& in,
                               const std::vector<Array*>& out, int threads) {
   std::vector<Array> none, own;
@@ -163,6 +168,7 @@ std::vector<Array> own_errors(const KernelOp& op, DType dtype, const std::vector
   return own;
 }
 
+/// Throws Error unless there is one array of the right shape per graph input.
 void check_inputs(const KernelGraph& g, const std::vector<Array>& inputs) {
   if (inputs.size() != g.inputs.size())
     fail_at({g.name}, "expected {} input arrays, found {}", g.inputs.size(), inputs.size());
@@ -174,14 +180,15 @@ void check_inputs(const KernelGraph& g, const std::vector<Array>& inputs) {
   }
 }
 
-/// Adds the largest change by rounding to a dtype: of x, or of what a program rounds instead, such as x times
-/// a factor of its row, which has another position between two powers of two.
+/// Adds to each error the largest change by a rounding to this dtype that the program omits. A kernel may
+/// instead round x times a factor of its row, so the bound assumes the largest step at that magnitude.
 void add_rounding(DType dtype, const Array& x, Array& error) {
   const Format f = format(dtype);
   for (std::size_t i = 0; i < x.values.size(); ++i)
     if (std::isfinite(x.values[i])) error.values[i] += max_rounding(f, x.values[i]);
 }
 
+/// Returns whether rounding to the dtype changes no element.
 bool representable(DType dtype, const Array& a) {
   const Format f = format(dtype);
   bool same = true;
@@ -222,7 +229,7 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
   r.magnitudes.resize(g.tensors.size());
   std::vector<Array> rounded(inputs.size());
   std::vector<const Array*> at(g.tensors.size(), nullptr);
-  std::vector<Mask> given;  // per input
+  std::vector<Mask> given;  // per input: its non-finite values
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const int t = g.inputs[i];
     const DType dtype = g.tensors[t].dtype;
@@ -249,7 +256,7 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
     const KernelOp& op = g.ops[i];
     const Reference* around = options.around;
     if (around && std::ranges::all_of(op.outputs, [&](int t) { return around->exact[t]; })) {
-      for (int t : op.outputs) {  // rounding cannot move them: they stay empty here, as inputs do
+      for (int t : op.outputs) {  // rounding cannot move them: their arrays stay empty, like those of inputs
         at[t] = &around->tensors[t];
         r.errors[t] = around->errors[t];
       }
@@ -299,7 +306,7 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
         const int t = op.outputs[o];
         if (options.around) r.errors[t] = options.around->before[t], own[o] = options.around->own[t];
         const DType declared = options.declared ? options.declared->tensors[t].dtype : g.tensors[t].dtype;
-        // A view does not round again, and every dtype represents a comparison's 0 and 1.
+        // A view does not round again, and every dtype can represent a comparison's 0 and 1.
         const bool omitted = declared != g.tensors[t].dtype && !is_view(op.kind) && !jumps(op.kind);
         if (omitted && !options.around) add_rounding(declared, *out[o], r.errors[t]);
         double* y = out[o]->values.data();

@@ -1,4 +1,4 @@
-// A box of a tensor: origin and extent along each dimension.
+// Defines Region, a box of a tensor: origin and extent along each dimension.
 #pragma once
 #include "graph/array.hpp"
 
@@ -9,10 +9,11 @@ struct Region {
   auto operator<=>(const Region&) const = default;
 };
 
+/// Returns the region that is the whole tensor.
 inline Region whole(const Shape& shape) { return {Shape(shape.size(), 0), shape}; }
 
-/// Calls visit(row of the tensor, row of the region): rows run along the last dimension and are numbered in
-/// row-major order.
+/// Calls visit(row of the tensor, row of the region) for each row of a region. A row runs along the last
+/// dimension; rows are numbered in row-major order.
 template <class Visit>
 void each_row(const Shape& tensor, const Region& r, const Visit& visit) {
   const std::size_t rank = tensor.size();
@@ -28,7 +29,7 @@ void each_row(const Shape& tensor, const Region& r, const Visit& visit) {
   }
 }
 
-/// Copies a part of an array.
+/// Returns the elements of a region as an array of their own.
 Array part(const Array&, const Region&);
 
 }  // namespace zellige::graph
