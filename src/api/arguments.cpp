@@ -9,6 +9,7 @@ namespace {
 
 constexpr int host = 1, cuda = 2, pinned = 3;
 
+/// A dtype in DLPack's encoding.
 struct Code {
   int code, bits;
   bool operator==(const Code&) const = default;
@@ -19,6 +20,7 @@ constexpr std::pair<graph::DType, Code> codes[] = {
     {graph::DType::int32, {0, 32}},
 };
 
+/// Returns whether the tensor has this dtype.
 bool is(const zellige_tensor& a, graph::DType dtype) {
   const auto row = std::ranges::find(codes, dtype, [](const auto& r) { return r.first; });
   return row->second == Code{a.dtype_code, a.dtype_bits} && a.dtype_lanes == 1;
@@ -33,6 +35,7 @@ std::string dtype_name(const zellige_tensor& a) {
 }
 
 bool on_host(const zellige_tensor& a) { return a.device_type == host || a.device_type == pinned; }
+/// Returns whether two tensors are in the memory of the same device; pinned memory counts as the host's.
 bool in_one_place(const zellige_tensor& a, const zellige_tensor& b) {
   return on_host(a) ? on_host(b) : a.device_type == b.device_type && a.device_id == b.device_id;
 }
@@ -42,7 +45,8 @@ std::string place_name(const zellige_tensor& a) {
   return fmt::format("a device of DLPack's type {}", a.device_type);
 }
 
-/// Throws Error if the numbers of a shape or of strides cannot be read.
+/// Throws Error unless an array of `rank` extents or strides is aligned and readable. `untrusted`: nullptr if
+/// readability need not be checked.
 void check_numbers(const emit::Manifest& m, const emit::TensorPlace& t, const char* what,
                    const std::int64_t* numbers, std::size_t rank, ReadablePages* untrusted) {
   const void* const at = numbers;
@@ -53,6 +57,7 @@ void check_numbers(const emit::Manifest& m, const emit::TensorPlace& t, const ch
     mistake(m, t, "expected {} of {} numbers, found memory at {:#x} that cannot be read", what, rank, *bad);
 }
 
+/// Throws Error unless one of the caller's tensors matches the manifest: dtype, shape, strides, address.
 void check_one(const emit::Manifest& m, const emit::TensorPlace& t, const zellige_tensor& a,
                ReadablePages* untrusted) {
   if (!is(a, t.dtype)) mistake(m, t, "expected {}, found {}", graph::name(t.dtype), dtype_name(a));
@@ -71,7 +76,7 @@ void check_one(const emit::Manifest& m, const emit::TensorPlace& t, const zellig
   for (std::size_t d = shape.size(); d-- > 0;) {
     const std::int64_t stride = a.strides ? a.strides[d] : packed;
     packed *= shape[d];
-    if (shape[d] == 1 || stride == t.strides[d]) continue;  // the stride of an extent of 1 is irrelevant
+    if (shape[d] == 1 || stride == t.strides[d]) continue;  // an extent of 1 may have any stride
     const graph::Shape found(shape.begin(), shape.end());
     mistake(m, t, "expected strides {}, found {}", graph::to_string(t.strides),
             graph::to_string(a.strides ? graph::Strides(a.strides, a.strides + a.rank)
@@ -85,6 +90,7 @@ void check_one(const emit::Manifest& m, const emit::TensorPlace& t, const zellig
   check_address(m, t, address(a));
 }
 
+/// A tensor of the caller, with its description in the program's manifest.
 struct Passed {
   const emit::TensorPlace* place;
   int index;  // in the manifest
@@ -93,6 +99,7 @@ struct Passed {
   std::uintptr_t end() const { return begin() + static_cast<std::uintptr_t>(place->bytes); }
 };
 
+/// Returns the caller's tensors: inputs, then outputs.
 std::vector<Passed> passed(const emit::Manifest& m, const Signature& s,
                            std::span<const zellige_tensor> inputs, std::span<const zellige_tensor> outputs) {
   std::vector<Passed> all;
@@ -110,7 +117,8 @@ void check_count(const emit::Manifest& m, const char* what, std::size_t takes, i
     fail("program {}: expected {} {}{}, found {}", m.name, takes, what, takes == 1 ? "" : "s", found);
 }
 
-/// Outputs must not overlap other tensors, except where the graph itself writes into an input's memory.
+/// Throws Error if an output overlaps another tensor. An output that updates an input in place must have
+/// exactly that input's memory.
 void check_overlap(const emit::Manifest& m, const std::vector<Passed>& all) {
   for (const Passed& out : all) {
     if (out.place->role != emit::Role::output) continue;

@@ -1,5 +1,6 @@
-// Checks the caller's tensors against the program's signature: dtype, shape, strides, device, alignment, and
-// that no output overlaps another tensor. Each mistake is one sentence with both values.
+// Checks the caller's tensors against the program's manifest: dtype, shape, strides, device and alignment,
+// and that no output overlaps another tensor. A message is one sentence with the expected and the found
+// value.
 #pragma once
 #include <span>
 #include <string>
@@ -12,44 +13,47 @@
 
 namespace zellige::api {
 
-constexpr int alignment = 16;  // of inputs and outputs: a kernel's widest access
+constexpr int alignment = 16;  // of inputs and outputs, in bytes: that of a kernel's widest access
 
-/// Inputs and outputs of a manifest, in the caller's order.
+/// The program's inputs and outputs, in the caller's order.
 struct Signature {
   explicit Signature(const emit::Manifest&);
   std::vector<int> inputs, outputs;  // indices into the manifest's tensors
 };
 
-/// The common location of all tensors.
+/// Device on which all tensors of a call are: the host, or a GPU with its index.
 struct Where {
   bool on_gpu = false;
   int device = 0;
 };
 
-/// Throws Error unless the numbers of tensors match the signature.
+/// Throws Error unless the caller passes as many inputs and outputs as the program has.
 void check_counts(const emit::Manifest&, const Signature&, int inputs, int outputs);
 
-/// Throws Error on a mistake. Precondition: the numbers of tensors match. Without any tensors, the location
-/// is the host. `untrusted`: probe each shape and stride array before reading it; NULL if a framework has
-/// made them in this call.
+/// Checks the tensors of a call and returns the device that they are on; without any tensors, the host.
+/// Throws Error if a tensor does not match the manifest or if tensors are on different devices. Precondition:
+/// check_counts() has passed. `untrusted`: checks that each shape and stride array can be read; nullptr if a
+/// framework has made these arrays in this call.
 Where check_arguments(const emit::Manifest&, const Signature&, std::span<const zellige_tensor> inputs,
                       std::span<const zellige_tensor> outputs, ReadablePages* untrusted);
 
-/// Throws Error unless the process can read every input and write every output, from the first element to the
-/// last.
+/// Throws Error unless the process can read all of every input and write all of every output. For tensors on
+/// the host.
 void check_host_memory(const emit::Manifest&, const Signature&, std::span<const zellige_tensor> inputs,
                        std::span<const zellige_tensor> outputs);
 
-/// Returns the address of the first element; throws Error if it is NULL or misaligned.
+/// Returns the address of a tensor's first element.
 void* address(const zellige_tensor&);
+/// Throws Error if the address is null or misaligned.
 void check_address(const emit::Manifest&, const emit::TensorPlace&, const void*);
 
-/// Throws the Error for an output that is not given the memory of the input that it updates.
+/// Throws Error because an output is not in the memory of the input that it updates in place.
 [[noreturn]] void other_memory(const emit::Manifest&, const emit::TensorPlace& output,
                                const emit::TensorPlace& input);
 
-/// Throws Error: "program scaled, input X: ...".
+/// Returns "input" or "output".
 std::string_view role(const emit::TensorPlace&);
+/// Throws Error with the program and the tensor before the message: "program scaled, input X: ...".
 template <class... Args>
 [[noreturn]] void mistake(const emit::Manifest& m, const emit::TensorPlace& t,
                           fmt::format_string<Args...> format, Args&&... args) {

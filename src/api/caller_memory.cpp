@@ -13,19 +13,19 @@
 namespace zellige::api {
 namespace {
 
-constexpr std::uintptr_t page = 4096;  // or a part of one
+constexpr std::uintptr_t page = 4096;  // size of a page in bytes, or a divisor of it
 
-/// Asks the kernel whether the 8 bytes around an address are readable, through a system call that reads a
-/// signal set and then does nothing with it. Unlike process_vm_readv it uses the process's own page tables,
-/// so that a driver's pinned memory counts.
+/// Returns whether the 8 aligned bytes around an address are readable, by a system call that reads a signal
+/// set and ignores it. Unlike process_vm_readv, the call uses the process's own page tables, so that a
+/// driver's pinned memory counts as readable.
 bool can_read(std::uintptr_t at) {
   constexpr int no_operation = -1;
   const std::uintptr_t around = std::max<std::uintptr_t>(at & ~std::uintptr_t(7), 8);  // 0 would mean no set
   return syscall(SYS_rt_sigprocmask, no_operation, around, nullptr, 8) == 0 || errno != EFAULT;
 }
 
-/// The same for writing: the kernel atomically ORs 0 into the 4 bytes around the address, and wakes no
-/// waiter.
+/// Returns whether the 4 aligned bytes around an address are writable. The kernel atomically ORs 0 into them,
+/// and wakes no waiter.
 bool can_write(std::uintptr_t at) {
   int none = 0;
   return syscall(SYS_futex, &none, FUTEX_WAKE_OP_PRIVATE, 0, nullptr, at & ~std::uintptr_t(3),
@@ -33,6 +33,8 @@ bool can_write(std::uintptr_t at) {
          errno != EFAULT;
 }
 
+/// Returns the first address of a page, or `from` itself, for which can(address) is false; nullopt if there
+/// is none.
 template <class Can>
 std::optional<std::uintptr_t> first_without(const void* from, std::size_t bytes, Can can) {
   const auto begin = reinterpret_cast<std::uintptr_t>(from);

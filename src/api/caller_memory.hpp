@@ -1,11 +1,11 @@
-// Probes the caller's host memory before it is accessed: an address that is NULL, misaligned, unmapped or
-// read-only becomes an error message instead of a signal.
+// Checks the caller's host memory before it is accessed: an address that is null, misaligned, unmapped or
+// read-only becomes an error message, not a signal.
 //
 //   const std::string json = text_at(text, "text");    // also detects a missing terminator
 //   zellige_graph*& made = place_for(graph, "graph");  // where a result is put
 //   if (const auto bad = unwritable(tensor.data, bytes)) fail("{:#x} cannot be written", *bad);
 //
-// Does not protect against memory that another thread unmaps after the probe.
+// This does not protect against memory that another thread unmaps after the check.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -17,15 +17,18 @@
 
 namespace zellige::api {
 
-/// Returns the first of `bytes` bytes, page by page, that the process cannot read (or write). Nothing is
-/// changed, and concurrent readers and writers are not disturbed.
+/// Returns the first of `bytes` bytes, checked page by page, that the process cannot read; nullopt if it can
+/// read all. Changes nothing.
 std::optional<std::uintptr_t> unreadable(const void* at, std::size_t bytes);
+/// Returns the first of `bytes` bytes, checked page by page, that the process cannot write; nullopt if it can
+/// write all. Changes nothing, and concurrent writes are not lost.
 std::optional<std::uintptr_t> unwritable(const void* at, std::size_t bytes);
 
-/// Like unreadable(), but caches a few pages during one call: the structures that describe tensors are
-/// usually close together.
+/// Checks readability, and remembers a few readable pages for the duration of one call: the structures that
+/// describe tensors are usually close together.
 class ReadablePages {
  public:
+  /// Returns the first of `bytes` bytes, checked page by page, that the process cannot read, or nullopt.
   std::optional<std::uintptr_t> unreadable(const void* at, std::size_t bytes);
 
  private:
@@ -33,17 +36,22 @@ class ReadablePages {
   std::size_t next_ = 0;
 };
 
-/// Reads a zero-terminated string. Throws Error if it is not readable.
+/// Returns a copy of the caller's zero-terminated string. Throws Error if it is null or cannot be read.
+/// `parameter` names it in the message.
 std::string text_at(const char* text, std::string_view parameter);
 
 namespace detail {
+/// Throws Error if the address is null or misaligned.
 void check_address(const void* at, std::size_t alignment, std::string_view parameter);
+/// Throws Error unless `count` elements of `size` bytes can be read.
 void check_readable(ReadablePages&, const void* at, std::size_t count, std::size_t size,
                     std::string_view parameter);
+/// Throws Error unless the bytes can be written.
 void check_writable(const void* at, std::size_t bytes, std::string_view parameter);
 }  // namespace detail
 
-/// A span of `count` readable elements. Throws Error otherwise. With a count of 0 any address is accepted.
+/// Returns a span of `count` elements of the caller. Throws Error if they are misaligned or not readable.
+/// With a count of 0, any address is accepted. `parameter` names the array in the message.
 template <class T>
 std::span<const T> array_at(ReadablePages& known, const T* first, std::size_t count,
                             std::string_view parameter) {
@@ -58,7 +66,8 @@ std::span<const T> array_at(const T* first, std::size_t count, std::string_view 
   return array_at(known, first, count, parameter);
 }
 
-/// A place for a result. Throws Error if it is not writable.
+/// Returns the place where the caller wants a result. Throws Error if it is null, misaligned or not writable.
+/// `parameter` names it in the message.
 template <class T>
 T& place_for(T* at, std::string_view parameter) {
   static_assert(alignof(T) >= 4);

@@ -1,4 +1,5 @@
-// Compiles a graph to a program: the single entry point for C, C++ and Python.
+// Compiles a tensor graph to CUDA source code and a manifest. Used by the C API, and through it by C++ and
+// Python.
 //
 //   const Compiled c = compile(graph, {.target = "sm_90a", .constants = {"W"}}, cache);
 //   c.program.source      // CUDA source code
@@ -12,33 +13,38 @@
 
 namespace zellige::api {
 
+/// Where a program runs: `any` (a GPU or the host), a GPU, the emulator, or the float64 reference.
 enum class On : std::uint8_t { any, gpu, emulator, reference };
 
+/// Options of a compilation.
 struct Options {
   On on = On::any;
-  int tune = 0;
-  std::string target;  // "": that of the GPU, else sm_80
-  // given, chosen, or a manifest's content; "": chosen if the target's costs are measured
+  int tune = 0;        // number of tilings to measure on the GPU; 0: none
+  std::string target;  // such as "sm_90a"; "": that of the machine's GPU, else sm_80
+  // tile sizes of custom operators: "given", "chosen", or the content of a manifest; "": the target's default
   std::string tiling;
-  std::vector<std::string> constants;
-  int workers = 0;        // of the emulator; 0: one per core
-  bool as_given = false;  // one kernel per operator that needs one, without fusion
-  fuse::Watch watch{};    // called during the search for groups
+  std::vector<std::string> constants;  // names of the inputs that are constant
+  int workers = 0;                     // threads of the emulator; 0: one per core
+  bool as_given = false;               // no fusion: one kernel per operator that needs one
+  fuse::Watch watch{};                 // called during the search for operators to fuse
 };
 
+/// A compiled program.
 struct Compiled {
   emit::Program program;
-  std::vector<std::string> limits{};  // that the search for groups reached
+  std::vector<std::string> limits{};  // messages: limits at which the search for operators to fuse ended
 };
 
-/// Throws Error if the graph, the options or the machine is at fault. `graph` must be validated.
+/// Returns the program that computes a validated graph. Throws Error if the graph, the options or the machine
+/// is at fault.
 Compiled compile(graph::KernelGraph graph, const Options&, const run::Cache&);
 
-/// The target of this machine's GPU, or "" and why there is no usable GPU. Initializes the GPU; evaluated
-/// once.
+/// The GPU of this machine: its target, such as "sm_90a", or the reason why there is no usable GPU. The other
+/// string is empty.
 struct Gpu {
   std::string target, why_not;
 };
+/// Returns the GPU of this machine. The first call initializes the driver.
 const Gpu& gpu();
 
 }  // namespace zellige::api

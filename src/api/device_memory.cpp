@@ -9,15 +9,16 @@
 namespace zellige::api {
 namespace {
 
-/// As cuPointerGetAttributes reports it; all 0 for memory unknown to CUDA.
+/// An allocation as cuPointerGetAttributes reports it; all members are 0 if CUDA does not know the memory.
 struct Allocation {
   unsigned type = 0;
-  std::uint64_t address = 0;  // at which kernels of the current context access it; 0: they cannot
+  std::uint64_t address = 0;  // address for kernels of the current context; 0: they cannot access it
   int device = 0;
   std::uint64_t begin = 0;
   std::size_t bytes = 0;
 };
 
+/// Returns the allocation that contains an address.
 Allocation allocation_at(std::uint64_t at) {
   enum { memory_type = 2, device_pointer = 3, device_ordinal = 9, range_start = 11, range_size = 12 };
   Allocation a;
@@ -36,7 +37,7 @@ Allocation allocation_at(std::uint64_t at) {
 
 std::string DeviceMemory::found_instead(const void* address, std::int64_t bytes) {
   const auto at = reinterpret_cast<std::uint64_t>(address), end = at + static_cast<std::uint64_t>(bytes);
-  // Allocations that are mapped adjacently count as one.
+  // Adjacent allocations count as one.
   for (std::uint64_t next = at; next < end;) {
     const auto known =
         std::ranges::find_if(ranges_, [&](const Range& r) { return r.begin <= next && next < r.end; });

@@ -1,10 +1,10 @@
-// Checks the addresses of a launch with the driver, so that they do not end in an illegal access: host
-// memory, freed memory, memory of a GPU out of reach, and tensors that extend beyond their allocation.
+// Checks the addresses of a launch with the CUDA driver, so that they do not cause an illegal access. Rejects
+// host memory, freed memory, memory of an inaccessible GPU, and tensors that extend beyond their allocation.
 //
 //   DeviceMemory known;
 //   for (each tensor) known.check(manifest, place, address);  // one query per allocation
 //
-// Nothing is cached between launches: an allocation may be freed in between.
+// An object is used for one launch: an allocation may be freed before the next.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -14,20 +14,23 @@
 
 namespace zellige::api {
 
+/// Memory that is known to be accessible during one launch.
 class DeviceMemory {
  public:
   /// Throws Error unless kernels of the current context can access the whole tensor.
   void check(const emit::Manifest&, const emit::TensorPlace&, const void* at);
+  /// Throws Error unless the workspace is aligned to 256 bytes and kernels of the current context can access
+  /// all of it.
   void check_workspace(const emit::Manifest&, const void* at);
 
  private:
   struct Range {
     std::uint64_t begin = 0, end = 0;
   };
-  /// Describes what was found instead of `bytes` accessible bytes; "" if they are accessible.
+  /// Describes what was found in place of `bytes` accessible bytes; "" if all are accessible.
   std::string found_instead(const void* at, std::int64_t bytes);
 
-  std::array<Range, 8> ranges_{};  // known to be accessible
+  std::array<Range, 8> ranges_{};  // allocations known to be accessible
   std::size_t next_ = 0;
 };
 

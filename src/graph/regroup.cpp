@@ -3,16 +3,16 @@
 namespace zellige::graph {
 namespace {
 
-/// A group of dimensions of a shape, and a range of their linear index.
+/// A range [from, to) of the linear index over some adjacent dimensions of a shape.
 struct Range {
   std::int64_t from, to;
   bool operator==(const Range&) const = default;
 };
 
-/// Computes the box of the dimensions [first, last) that contains a range and is itself a range; returns that
-/// range.
+/// Computes, over the dimensions [first, last), the smallest box that contains a range of their linear index
+/// and is itself such a range. Writes the box's origin and extent, and returns its range.
 Range box_around(const Shape& shape, std::size_t first, std::size_t last, const Range& range, Region& box) {
-  std::int64_t below = 1;  // number of elements of the inner dimensions
+  std::int64_t below = 1;  // number of elements of the inner dimensions, from d on
   for (std::size_t d = first; d < last; ++d) below *= shape[d];
   std::int64_t a = range.from, b = range.to - 1, base = 0;
   for (std::size_t d = first; d < last; ++d) {
@@ -35,7 +35,7 @@ Regrouped regroup(const Region& r, const Shape& seen, const Shape& from) {
   Regrouped both{whole(seen), whole(from)};
   std::size_t s = 0, f = 0;
   while (s < seen.size() || f < from.size()) {
-    // The next group of dimensions of each shape with the same number of elements.
+    // Adjacent dimensions of the two shapes with the same number of elements.
     const std::size_t s0 = s, f0 = f;
     std::int64_t ns = s < seen.size() ? seen[s++] : 1, nf = f < from.size() ? from[f++] : 1;
     while (ns != nf)
@@ -43,7 +43,7 @@ Regrouped regroup(const Region& r, const Shape& seen, const Shape& from) {
         ns *= seen[s++];
       else
         nf *= from[f++];
-    Range range{0, 0};  // from the region's first element in this group to its last
+    Range range{0, 0};  // from the region's first element in these dimensions to its last
     for (std::size_t d = s0; d < s; ++d) {
       range.from = range.from * seen[d] + r.origin[d];
       range.to = range.to * seen[d] + r.origin[d] + r.extent[d] - 1;

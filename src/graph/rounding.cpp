@@ -23,10 +23,10 @@ constexpr double u = 0x1p-24;      // half an ulp of 1 in float32
 constexpr double tiny = 0x1p-125;  // smaller numbers may be flushed to zero
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Replaces a NaN error by infinity: any result is possible there.
+/// Returns the error, or infinity if it is NaN: the result is then unknown.
 double known(double e) { return e == e ? e : infinity; }
 
-/// The largest distance of f from y at the corners of the operands' intervals.
+/// Returns the largest distance from y to f at the corners of the box x[k] - e[k] to x[k] + e[k].
 template <class Numbers, class Meaning>
 double corners(Numbers& m, const Meaning& f, const Attributes& a, const double* x, const double* e, int n,
                double y) {
@@ -39,11 +39,12 @@ double corners(Numbers& m, const Meaning& f, const Attributes& a, const double* 
   return spread;
 }
 
-/// How far errors e of the operands x move y = f(x), plus the float32 error of f; integers are exact.
+/// Returns how far errors `e` of the operands `x` move y = f(x), plus the float32 error of f itself. Integers
+/// are exact.
 template <int n, class Numbers, class Meaning>
 double elementwise_error(const Elementwise& row, Numbers& m, const Meaning& f, const Attributes& a,
                          DType dtype, const double* x, const double* e, double y) {
-  // An infinite operand is a limit, which every kernel evaluates exactly: exp(-inf) is 0.
+  // An infinite operand is a limit that every kernel evaluates exactly: exp(-inf) is 0.
   const bool limit = std::any_of(x, x + n, [](double v) { return std::isinf(v); });
   const double r = std::isfinite(y) || !limit ? u * std::fabs(y) : 0;
   const double own = is_integer(dtype) ? 0 : limit ? 2 * r : row.own(x, y, r, tiny);
@@ -68,6 +69,7 @@ double elementwise_error(const Elementwise& row, Numbers& m, const Meaning& f, c
   return infinity;
 }
 
+/// Computes the errors of an elementwise operator's result, with broadcasting.
 void elementwise_errors(OpKind kind, const Attributes& a, DType dtype, const std::vector<Uncertain>& in,
                         const Operand& result, double* error) {
   const Elementwise& row = elementwise(kind);
@@ -97,21 +99,23 @@ void elementwise_errors(OpKind kind, const Attributes& a, DType dtype, const std
   });
 }
 
-/// The float32 error of a sum, given the square of its terms and the largest of its partial results in their
-/// order: another order has other partial results, about as large unless the terms are arranged to cancel late.
+/// Returns the float32 error of a sum. `share` is the error relative to the partial results, `maximum` the
+/// largest partial result in ascending order, `squares` the sum of the squared terms. Another order has
+/// partial results of about the same size, unless the terms are arranged to cancel late.
 double own_sum_error(double share, double maximum, double squares) {
   return share * (maximum + std::sqrt(squares));
 }
 
-/// |A| eB + eA (|B| + eB), and the rounding of the accumulators themselves.
+/// Computes the errors of a matmul C = A B, with eA and eB the errors of A and B: |A| eB + eA (|B| + eB),
+/// plus the rounding of the accumulators. `repeats`: number of loop iterations that add to an accumulator.
 void matmul(DType dtype, const Uncertain& a, const Uncertain& b, double* error, std::int64_t repeats,
             int threads) {
   const Matrices of = matrices(a.at.shape, b.at.shape);
   const std::int64_t m = of.product[of.product.size() - 2], k = a.at.shape.back(), n = of.product.back();
   const Batches batches(of);
   const std::int64_t terms = k * repeats;
-  // Tensor cores truncate where float32 would round, over eight terms or more at a time: a bias in one
-  // direction.
+  // Where float32 arithmetic would round, tensor cores truncate, over eight terms or more at a time. That is
+  // a bias in one direction.
   const bool exact = is_integer(dtype);
   const double cut_off = dtype == DType::f32 ? 0 : u * static_cast<double>(terms) / 8;
   const double share = exact ? 0 : sum_error(terms) + cut_off;
@@ -139,7 +143,7 @@ void matmul(DType dtype, const Uncertain& a, const Uncertain& b, double* error, 
     const auto product = [&](const double* x, const double* y, std::int64_t depth) {
       gemm(count / n, n, depth, x, k, y, n, part.data(), n);
     };
-    for (std::int64_t at = 0; at < k; at += step) {  // the partial results, every few terms
+    for (std::int64_t at = 0; at < k; at += step) {  // partial results, every `step` terms
       product(a.at.values + from_a + at, b.at.values + from_b + at * n, std::min(step, k - at));
       for (std::size_t j = 0; j < part.size(); ++j)
         sum[j] += part[j], maximum[j] = std::max(maximum[j], std::fabs(sum[j]));
@@ -155,8 +159,8 @@ void matmul(DType dtype, const Uncertain& a, const Uncertain& b, double* error, 
   });
 }
 
-/// Adds the bias to a matmul: the error of the matmul, which is in `error`, that of the bias, and one
-/// rounding.
+/// Adds a bias to a matmul's errors: the error of the bias, and one rounding. `unit` is half an ulp of 1, or
+/// 0 for integers.
 void bias_error(const Uncertain& bias, const Operand& y, double unit, double* error) {
   const Broadcast walk(y.shape, {bias.at});
   for (std::int64_t row = 0; row < walk.rows(); ++row)
@@ -167,7 +171,7 @@ void bias_error(const Uncertain& bias, const Operand& y, double unit, double* er
     }
 }
 
-/// The largest change of an operand by rounding to tf32.
+/// Returns the errors of a matmul's operand after it is rounded to tf32.
 std::vector<double> tf32_error(const Uncertain& x) {
   std::vector<double> e(x.error, x.error + size(x.at.shape));
   for (std::size_t i = 0; i < e.size(); ++i) {
@@ -198,7 +202,8 @@ void composed(OpKind kind, const Attributes& attributes, DType dtype, const std:
   std::copy_n(errors.back(), size(e.shapes.back()), error);
 }
 
-/// Rotary with interleaved pairs, by converting to halves.
+/// Propagates errors through a rotary embedding with interleaved pairs. Reorders the pairs to halves, and the
+/// errors back.
 void interleaved(DType dtype, const std::vector<Uncertain>& in, const Shape& y, double* error) {
   const std::int64_t n = y.back(), count = size(y);
   std::deque<std::vector<double>> halves;
@@ -216,7 +221,7 @@ void interleaved(DType dtype, const std::vector<Uncertain>& in, const Shape& y, 
   pairs_of_halves(n, count, of_halves.data(), error);
 }
 
-/// The error of the maximum along `dim`.
+/// Computes the errors of the maximum along `dim`.
 void amax_error(const Uncertain& x, int dim, const Operand& y, double* error) {
   const std::vector<double> none(static_cast<std::size_t>(size(y.shape)), -infinity);
   std::fill_n(error, none.size(), 0.0);

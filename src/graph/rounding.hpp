@@ -1,18 +1,18 @@
-// Bounds how far a right kernel may deviate from the reference, element by element: the deviation that
-// rounding alone explains.
+// Computes error bounds: how far rounding may move each element of a right kernel's result from the
+// reference.
 //
-// A running error analysis: each value x of the reference has an error e, and a right kernel has some x' with
-// |x' - x| <= e.
+// This is a running error analysis. Each value x of the reference has an error e, and a right kernel has some
+// x' with |x' - x| <= e. The errors of an operator's results follow from those of its operands:
 //
-//   inputs            e = 0: they are given in their dtype
-//   f of one operand  the distance of f(x + e) and f(x - e) from f(x), and the rounding of f itself
-//                     (`own_error`)
-//   + - * / pow       likewise, to first order or at the corners
-//   sums              the sum of e, plus a share of the partial results that grows with the square root of the
-//                     length, as float32 rounding errors do in any order (Higham and Mary, 2019)
-//   storage           the distance between the roundings of x - e, x and x + e: 0 if all three are the same
-//                     number. That keeps the bound tight: few f16 values are so near a boundary that float32
-//                     decides their side.
+//   inputs            0: they have the tensor's dtype
+//   f of one operand  the larger distance of f(x + e) and f(x - e) from f(x), and the rounding of f itself
+//   + - * / pow       the same over all corners x +- e of the operands
+//   sums              the sum of the terms' errors, plus a fraction of the partial results that grows with the
+//                     square root of the length, as float32 rounding errors do in any order (Higham and Mary,
+//                     2019)
+//   storage           the distances between the roundings of x - e, x and x + e to the dtype: 0 if all three
+//                     are the same number. That keeps bounds tight: few f16 values are so near a rounding
+//                     boundary that float32 arithmetic decides their side.
 #pragma once
 #include <optional>
 
@@ -21,82 +21,92 @@
 
 namespace zellige::graph {
 
-/// Values with their errors; both dense and row-major.
+/// Values with their error bounds, both dense and row-major.
 struct Uncertain {
   Operand at;
   const double* error;
 };
 
-/// Computes the errors of an operator's results `out` (evaluate's operators). `repeats`: the number of
-/// iterations over which a matmul or a reduction accumulates. A kernel-level matmul uses `threads` threads.
+/// Computes the errors of an operator's results from those of its operands, for the operators that evaluate()
+/// accepts. `out`: the results' values. `errors`: where the errors are written. `repeats`: number of loop
+/// iterations that add to a matmul's or reduction's accumulator. A matmul uses `threads` threads.
 void propagate(OpKind, const Attributes&, DType, const std::vector<Uncertain>& in,
                const std::vector<Operand>& out, const std::vector<double*>& errors, std::int64_t repeats = 1,
                int threads = 1);
 
-/// Adds to `error` that of fold(x), as a part of sums of `terms` terms.
+/// Adds to `error` the error of fold(x, dim, squared). `terms`: number of terms of the complete sum, of which
+/// this fold may be a part.
 void fold_error(const Uncertain& x, int dim, bool squared, std::int64_t terms, const Result& error);
 
-/// The error of y = fold_max(before, x): `error` holds that of `before` on entry and that of the result on
-/// return.
+/// Computes the error of the maximum of `before` and x along `dim`, as fold_max() computes it. `error` is
+/// that of `before` on entry and that of the maximum on return.
 void fold_max_error(const Uncertain& x, int dim, const Operand& before, const Result& error);
 
-/// Replaces `error`, that of acc, by the error of acc * r.
+/// Computes the error of acc * r. `error` is that of `acc` on entry and that of the product on return.
 void rescale_error(const Operand& acc, const Uncertain& r, const Result& error);
 
-/// The errors of mean and root mean square: x / count, then its root if `root`. `x` is the sum before the
-/// division.
+/// Computes the error of a mean, x / count, or of a root mean square, its root, if `root`. `x` is the sum.
+/// `error` is that of the sum on entry and that of the result on return.
 void mean_error(const Operand& x, double count, bool root, double* error);
 
-/// The error after rounding to a storage type; `x` is not rounded yet.
+/// Computes the error after rounding `x` to a dtype. `error` is that of `x` on entry and that of the rounded
+/// value on return.
 void storage_error(DType, const double* x, double* error, std::int64_t count);
 
-/// Largest change that rounding to nearest makes to numbers of the magnitude of x: half a step from a power
-/// of two.
+/// Returns a bound of the change that rounding to nearest makes to numbers of the magnitude of x:
+/// |x| 2^-(m + 1) for m bits of mantissa, which is one to two times half a step of the format.
 double max_rounding(const Format&, double x);
 
-/// Returns whether the operator is a comparison: its result jumps where its operands are equal, and it adds
-/// no error of its own.
+/// Returns whether the operator is a comparison. Its result jumps from 0 to 1 where the operands are equal;
+/// it adds no error itself.
 bool jumps(OpKind);
-/// Returns whether the operator is a cast to an integer: its result jumps where its operand crosses one.
+/// Returns whether the operator is a cast to an integer. Its result jumps where the operand crosses an
+/// integer.
 bool cuts(OpKind, const Attributes&);
 
-/// Random errors no larger than a right kernel's may be. Deterministic per sample, operator and block.
+/// Applies random errors to values, each no larger than a right kernel's may be. Results depend only on the
+/// sample's number, the operator and the block, so that each sample can be repeated.
 class Noise {
  public:
   Noise() = default;
   Noise(std::uint64_t sample, int op, std::int64_t block);
 
-  /// Moves x by between half and all of `own`: each element up or down at random, or sometimes all one way,
-  /// as a function's bias or an order of summation would.
+  /// Moves each x by between half of its bound `own` and all of it, up or down at random. In some calls all
+  /// elements move away from zero, or all toward it, as the bias of a function or an order of summation would
+  /// move them.
   void move(double* x, const double* own, std::int64_t count);
 
-  /// Moves x as rounding to a dtype might: by up to max_rounding(), independently per element; 0 stays 0.
+  /// Moves each x as rounding to a dtype might: independently, by up to max_rounding(). 0 remains 0.
   void round(DType, double* x, std::int64_t count);
 
-  /// Comparisons: flips half of the results that may be either, given the errors of the operands. In the
-  /// first two samples each such result is 0 in one and 1 in the other (chance alone would leave some of
-  /// hundreds unchanged in all twelve samples); in the third all are 1, in the fourth 0: a kernel that rounds
-  /// less than the graph moves all of them one way.
+  /// Perturbs a comparison's results where the operands' errors allow 0 as well as 1. After sample 4, a random
+  /// half of these results is flipped.
+  ///
+  /// - Samples 1 and 2 choose opposite results, so that each such element is 0 in one of them and 1 in the
+  ///   other. Chance alone would leave some of hundreds unchanged in all samples.
+  /// - In sample 3 all are 1, in sample 4 all are 0: a kernel that rounds less than the graph moves all of
+  ///   them in one direction.
   void perturb(double* x, const double* error, std::int64_t count);
 
-  /// Casts to an integer, y = cast(x): where the error of x allows both sides of an integer, chooses y's side
-  /// as for comparisons.
+  /// Perturbs y = cast(x), a cast to an integer, where the error of x allows both sides of an integer.
+  /// Chooses sides as perturb() does.
   void cut(const Attributes&, const double* x, const double* error, double* y, std::int64_t count);
 
-  /// Rounds x, sometimes to the other side of a boundary within its error: in any three consecutive samples,
-  /// an element goes down in one and up in another.
+  /// Rounds each x to a dtype, in some samples to the other side of a boundary that is within its error. Of
+  /// three consecutive samples, an element is rounded down in one, up in one and to nearest in one.
   void store(DType, double* x, const double* error, std::int64_t count);
 
  private:
+  /// Returns 64 random bits.
   std::uint64_t next();
-  /// Side of the next ambiguous element: in the first four samples, whether it takes the greater value (true
-  /// in two, false in two); nothing in later samples.
+  /// Returns, in the first four samples, whether the next ambiguous element takes its greater value. That is
+  /// true in two of the samples and false in two. Returns nullopt in later samples.
   std::optional<bool> first_side();
   std::uint64_t state_ = 0;
-  std::uint64_t sample_ = 0, element_ = 0;  // element_: of store, the same for all samples
+  std::uint64_t sample_ = 0, element_ = 0;  // element_: a counter that is the same in all samples
 };
 
-/// float32 error of a sum of n terms, relative to its partial results.
+/// Returns the bound of the float32 error of a sum of n terms, relative to its partial results.
 double sum_error(std::int64_t n);
 
 }  // namespace zellige::graph

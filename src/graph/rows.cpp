@@ -10,7 +10,7 @@
 namespace zellige::graph {
 namespace {
 
-/// Reads an integer in [0, bound).
+/// Returns row index i. Throws Error unless it is an integer in [0, bound).
 std::int64_t number_of(OpKind kind, const Operand& numbers, std::int64_t i, std::int64_t bound) {
   const double n = numbers.values[i];
   if (!(n >= 0 && n < static_cast<double>(bound)) || n != std::floor(n))
@@ -19,8 +19,10 @@ std::int64_t number_of(OpKind kind, const Operand& numbers, std::int64_t i, std:
   return static_cast<std::int64_t>(n);
 }
 
+/// Returns the shape of one row of a table.
 Shape rest_of(const Shape& table) { return {table.begin() + 1, table.end()}; }
 
+/// Returns the shape of a gather's result: one row of the table per index.
 Shape joined(const Shape& numbers, const Shape& table) {
   Shape all = numbers;
   const Shape rest = rest_of(table);
@@ -28,6 +30,7 @@ Shape joined(const Shape& numbers, const Shape& table) {
   return all;
 }
 
+/// Replaces elements of y along a dimension, from the attribute `start` or the third operand on.
 void slice_scatter(const Attributes& a, const std::vector<Operand>& in, const Result& y) {
   const Operand& part = in[1];
   const auto dim = static_cast<std::size_t>(a.dim);
@@ -103,7 +106,8 @@ void evaluate_rows(OpKind kind, const Attributes& a, const std::vector<Operand>&
 
 namespace {
 
-/// Limits the integers drawn for the inputs in `from`; with several limits, the smallest applies.
+/// Limits the integers to draw for the graph inputs in `from` to [0, bound). Of several limits, the smallest
+/// applies.
 void draw_below(std::int64_t bound, bool distinct, bool rows, const std::set<int>& from,
                 std::vector<Numbers>& drawn) {
   const auto bounded = [&](std::int64_t n) { return n ? std::min(n, bound) : bound; };
@@ -115,13 +119,14 @@ void draw_below(std::int64_t bound, bool distinct, bool rows, const std::set<int
   }
 }
 
-/// Lengths: from no key to all keys.
+/// Limits lengths to 0 to the number of keys.
 void draw_lengths(const Attributes& a, const Shape& whole, const std::set<int>& from,
                   std::vector<Numbers>& drawn) {
   draw_below(whole[mask_dims(a, whole.size()).second] + 1, false, false, from, drawn);
 }
 
-/// Collects the limits from the tiles that a block loads.
+/// Limits the inputs that a custom operator loads as row indices or lengths. `from`: per tensor, the graph
+/// inputs whose elements it holds.
 void draw_of_block(const KernelOp& custom, const std::vector<std::set<int>>& from,
                    std::vector<Numbers>& drawn) {
   const BlockGraph& b = *custom.block;

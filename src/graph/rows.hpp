@@ -1,9 +1,10 @@
-// Operators that address rows by integer indices: embeddings, pages of a cache, and writes into one.
+// Defines the operators that address rows by integer index: embeddings, paged caches, and writes into a
+// cache.
 //
 //   gather: y[i, ...] = x[numbers[i], ...]       scatter: y is x, but y[numbers[i], ...] = updates[i, ...]
-//   slice_scatter: y is x, but along `dim` from `start` on it is another tensor
+//   slice_scatter: y is x with elements from `start` on along `dim` replaced by another tensor
 //
-// An index out of range is an Error here. Kernels clamp it to the nearest row, so that they never access
+// An index out of range throws Error here. Kernels clamp it to the nearest row, so that they never access
 // memory outside the tensor.
 #pragma once
 #include "graph/evaluate.hpp"
@@ -11,21 +12,28 @@
 
 namespace zellige::graph {
 
+/// Returns whether the operator is gather, scatter or slice_scatter.
 bool names_rows(OpKind);
-/// Index of the operand of these operators, or of a mask, with the integers; -1: none.
+/// Returns which operand holds integers: row indices, the start of slice_scatter, or a mask's lengths.
+/// Returns -1 if none does.
 int number_operand(OpKind);
 
+/// Returns the shape of the result of gather, scatter or slice_scatter. Throws Error if the operands do not
+/// fit.
 std::vector<Shape> rows_shapes(const Where&, OpKind, const Attributes&, const std::vector<Shape>& operands);
+/// Evaluates gather, scatter or slice_scatter on float64 arrays. Throws Error if an index is out of range, or
+/// if scatter writes a row twice.
 void evaluate_rows(OpKind, const Attributes&, const std::vector<Operand>&, const Result&);
 
-/// Constraints on an input's random integers, to be valid row indices or lengths: below `bound` (0: they
-/// are neither), and distinct if required. Given integers must be below `rows` (0: unlimited, as for
-/// lengths).
+/// Constraints on a graph input's integers, if it holds row indices or lengths. Random integers must be in
+/// [0, bound), and distinct if `distinct`; bound = 0: no constraint. Integers that the caller gives must be
+/// below `rows`; 0: no constraint, as for lengths.
 struct Numbers {
   std::int64_t bound = 0, rows = 0;
   bool distinct = false;
 };
-/// Per input, traced through views, concat and split.
+/// Returns the constraints per graph input. They are traced through views, concat and split to the operators
+/// that read the integers.
 std::vector<Numbers> drawn_numbers(const KernelGraph&);
 
 }  // namespace zellige::graph

@@ -1,12 +1,13 @@
-// Chooses which parts of a program's tensors are checked when checking all of them would take too long.
+// Chooses which tiles of a program's tensors are checked if checking all of them would take too long.
 //
 //   for (const Sample& s : sample(g, {t, y}, seed, {}))  // per tensor: random tiles and their sources
 //     for (std::int64_t i : s.tiles) cut(g, s.tensor, s.tiling.at(i), s.known)
 //
-// A tensor is divided into tiles of up to 128 x 128. The last tile is always taken, because it may be
-// partial; of the others, those that the work limit allows, with equal probability. A tile is computed from
-// the graph's inputs; if that costs too much, from the nearest tensors that are checked as well: then each
-// stage is checked on its own, with the run's own operands.
+// A tensor is divided into tiles of up to 128 x 128 elements. The last tile is always checked, because it may
+// be partial; other tiles are drawn with equal probability, as many as the work limit allows. The expected
+// tile is computed from the graph's inputs. If that costs too much, it is computed from the nearest tensors
+// that are checked as well, with the values that the kernels stored. Then each step of the program is checked
+// separately.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -15,33 +16,40 @@
 
 namespace zellige::graph {
 
+/// A division of a tensor into tiles.
 struct Tiling {
   Shape shape, tile;
-  std::int64_t count() const;
-  Region at(std::int64_t index) const;  // the last tiles along a dimension may be smaller
+  std::int64_t count() const;           // number of tiles
+  Region at(std::int64_t index) const;  // region of one tile; the last along a dimension may be smaller
 };
+/// Returns the division of a shape into tiles of up to 128 x 128 in the last two dimensions, and 1 in the
+/// others.
 Tiling tiling(const Shape&);
 
+/// The tiles of one tensor that are checked.
 struct Sample {
   int tensor = -1;
   Tiling tiling;
   std::vector<std::int64_t> tiles;  // indices into the tiling, ascending
-  std::vector<bool> known;          // for cut(); empty: the tiles are computed from the inputs
-  std::vector<int> from;            // the tensors that they are computed from
-  double work = 0;                  // per tile
+  std::vector<bool> known;          // argument of cut(); empty: tiles are computed from the graph's inputs
+  std::vector<int> from;            // the tensors from which the tiles are computed
+  double work = 0;                  // cost of one tile, as work() counts it
 };
 
+/// Limits of a sample.
 struct SampleLimits {
-  double work = 1e11;            // of all tensors together; at least one tile of each is taken
-  std::int64_t max_tiles = 256;  // maximum number of tiles per tensor
+  double work = 1e11;  // of all tensors together, as work() counts it; at least one tile each is checked
+  std::int64_t max_tiles = 256;  // per tensor
 };
 
-/// `tensors`: those that the run stored, outputs and intermediates.
+/// Returns the tiles to check, one Sample per tensor. `tensors`: the outputs and intermediates that the
+/// program stored.
 std::vector<Sample> sample(const KernelGraph&, const std::vector<int>& tensors, std::uint64_t seed,
                            const SampleLimits& = {});
 
-/// Work from which a check is by sample unless the user decides otherwise: a full check would take about ten
-/// seconds, because the reference runs several times to find the scales of the inputs.
+/// Cost of the reference, as work() counts it, from which a program is checked by sample unless the user
+/// decides. A complete check would take about ten seconds, because the search for scales of the inputs runs
+/// the reference several times.
 constexpr double sampled_from = 4e10;
 
 }  // namespace zellige::graph

@@ -1,5 +1,5 @@
-// Escapes foreign strings for a terminal: a file name may hold any byte except zero, and a terminal
-// interprets some.
+// Escapes strings from outside for printing on a terminal. A file name, for example, may hold any byte except
+// zero, and a terminal would interpret some.
 //
 //   fail("{}: cannot be read", shown(path));     // a name: one line, whatever it is called
 //   print(shown_lines(message));                 // a message of several lines
@@ -9,11 +9,12 @@
 
 namespace zellige::graph {
 
-/// Escapes each control character (C0, C1, bidirectional controls, line separators) and each byte that is not
-/// UTF-8 as \n, \t, \x1b or \u202e. Idempotent; returns other strings unchanged.
+/// Returns the string with each control character (C0, C1, bidirectional controls, line separators) and each
+/// byte that is not UTF-8 written as an escape, such as \n, \t, \x1b or \u202e. Other strings are unchanged;
+/// applying the function twice gives the same result.
 std::string shown(std::string_view);
 
-/// The same, but keeps line ends and tabs.
+/// Like shown(), but keeps newlines and tabs.
 std::string shown_lines(std::string_view);
 
 }  // namespace zellige::graph

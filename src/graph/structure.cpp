@@ -5,7 +5,8 @@
 namespace zellige::graph {
 namespace {
 
-/// Variable-length encoding: seven bits per byte, lowest first; small numbers of either sign are one byte.
+/// Encodes integers in a variable number of bytes: seven bits per byte, lowest first. Small numbers of either
+/// sign take one byte.
 class Bytes {
  public:
   void put(std::int64_t x) {
@@ -33,6 +34,7 @@ class Bytes {
   std::string text_;
 };
 
+/// Appends all attributes of an operator.
 void put(Bytes& to, const Attributes& a) {
   to.put(a.scalar), to.put(a.lo), to.put(a.hi), to.put(a.eps), to.put(a.value);
   to.put(std::int64_t{a.dim}), to.put(a.to), to.put(a.start), to.put(a.end);
@@ -42,6 +44,7 @@ void put(Bytes& to, const Attributes& a) {
   to.put(a.kept.tril), to.put(a.kept.triu), to.put(a.kept.length);
 }
 
+/// Appends a block graph without its names.
 void put(Bytes& to, const BlockGraph& b) {
   to.put(b.grid), to.put(b.block), to.put(b.loop);
   to.put(std::ssize(b.tensors));

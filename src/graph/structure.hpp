@@ -1,9 +1,9 @@
-// Serializes a kernel graph without its names: two graphs give equal bytes if they differ in names only.
+// Serializes a kernel graph without its names, as a key for caches: two graphs give equal bytes if they
+// differ in names only.
 //
 //   structure(a) == structure(b)  // tensors and operators by their places, every attribute, the blocks too
 //
-// Accepts any graph, finished or not; validates nothing. Used as a key for what is known of a graph; it is
-// never parsed.
+// Any graph is accepted, even if it is incomplete or invalid. The bytes are never parsed.
 #pragma once
 #include <string>
 
@@ -11,6 +11,7 @@
 
 namespace zellige::graph {
 
+/// Returns the bytes.
 std::string structure(const KernelGraph&);
 
 }  // namespace zellige::graph

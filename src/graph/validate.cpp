@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::int64_t max_stride = std::int64_t{1} << 40;
 
-/// Checks that strides give every element its own address. An extent of 1 allows any stride.
+/// Throws Error unless strides give every element an address of its own. A dimension of extent 1 may have any
+/// stride.
 void check_strides(const Where& where, const KernelTensor& t) {
   if (t.strides.size() != t.shape.size())
     fail_at(where, "expected tensor {} to have {} strides, one a dimension of {}, found {}", t.name,
@@ -49,6 +50,7 @@ void check_name(const Where& where, std::string_view what, const std::string& na
             what, name.size());
 }
 
+/// Throws Error unless a tensor has a valid name and its inferred shape and dtype.
 template <class Tensor>
 void check_tensor(const Where& where, const Tensor& found, const Tensor& inferred) {
   check_name(where, "each tensor", found.name);
@@ -60,6 +62,7 @@ void check_tensor(const Where& where, const Tensor& found, const Tensor& inferre
             name(found.dtype));
 }
 
+/// Throws Error unless the tensors of a block graph are as inferred.
 void check_block(const Where& where, const BlockGraph& found, const BlockGraph& inferred) {
   for (std::size_t i = 0; i < found.tensors.size(); ++i) {
     const BlockTensor &f = found.tensors[i], &e = inferred.tensors[i];

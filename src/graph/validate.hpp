@@ -1,15 +1,16 @@
-// Rejects an invalid graph, in one sentence that names the graph, the operator, what was expected and what
+// Rejects invalid graphs. The message is one sentence: the graph, the operator, what was expected and what
 // was found.
 //
-//   validate(g);   // throws Error, or g is whole: every later pass may rely on it
+//   validate(g);   // throws Error, or g is valid: later passes rely on it
 //
-// A valid graph has its operators in a topological order, every shape, dtype and after_loop as infer() finds
-// them, unique names, inputs with explicit strides, and outputs that an operator makes.
+// In a valid graph, operators are in a topological order, and every shape, dtype and after_loop is as infer()
+// infers it. Names are unique, inputs have strides, and outputs are computed by an operator.
 #pragma once
 #include "graph/graph.hpp"
 
 namespace zellige::graph {
 
+/// Throws Error unless the graph is valid.
 void validate(const KernelGraph&);
 
 }  // namespace zellige::graph

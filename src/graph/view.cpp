@@ -8,8 +8,9 @@
 namespace zellige::graph {
 namespace {
 
-/// Joins contiguous dimensions into runs, and splits the runs into the result's dimensions, both from the
-/// last dimension on.
+/// Returns the strides of a reshaped operand, or nullopt if the result needs a copy. Merges dimensions that
+/// are contiguous with each other, and splits them into the result's dimensions, both from the last dimension
+/// on.
 std::optional<Strides> reshaped(const Shape& from, const Strides& strides, const Shape& to) {
   struct Run {
     std::int64_t extent, step;
@@ -35,8 +36,9 @@ std::optional<Strides> reshaped(const Shape& from, const Strides& strides, const
   return steps;
 }
 
-/// Expresses a part's origin in the steps of its other shape: along a dimension of 1, whose step is free,
-/// else along one whose step divides the offset. Returns false if there is none.
+/// Expresses the operand's offset, given as `starts` per dimension of the operand, in dimensions of the
+/// result. Uses a dimension of extent 1, whose step is free, or one whose step divides the offset. Returns
+/// false if there is none.
 bool begin_at(Viewed& v, const Shape& result, const Shape& starts, const Strides& strides) {
   for (std::size_t d = 0; d < starts.size(); ++d) {
     const std::int64_t way = starts[d] * strides[d];
@@ -74,7 +76,7 @@ std::optional<Viewed> viewed(OpKind kind, const Attributes& a, const Shape& oper
       return v;
     case OpKind::expand: {
       const std::size_t more = result.size() - operand.size();
-      Shape repeated = from;  // one row repeated
+      Shape repeated = from;  // offset along repeated dimensions
       for (std::size_t d = 0; d < operand.size(); ++d)
         if (operand[d] == result[d + more])
           v.steps[d + more] = strides[d], v.starts[d + more] = std::exchange(repeated[d], 0);

@@ -1,4 +1,4 @@
-// Views: maps each element of a view's result to an element of its operand.
+// Computes strides of views: where each element of a view's result is in the memory of its operand.
 //
 //   viewed(OpKind::permute, {.sizes = {1, 0}}, {2, 3}, {3, 1}, {3, 2})   // steps (1, 3) from 0: a transpose
 #pragma once
@@ -8,23 +8,24 @@
 
 namespace zellige::graph {
 
+/// Returns whether the operator is permute, reshape, expand or slice.
 bool is_view(OpKind);
 
-/// Element (i, j, ...) of the result is at i steps[0] + j steps[1] + ... of an operand with these strides,
-/// plus `starts`, in elements per dimension. A dimension of 1 may have any step.
+/// Position of a view's result in its operand's memory. Element (i, j, ...) is at (i + starts[0]) steps[0] +
+/// (j + starts[1]) steps[1] + ... A dimension of extent 1 may have any step.
 struct Viewed {
   Strides steps;
   Shape starts;
 };
 
-/// Composes a view with an operand that is itself seen from `starts` on (empty: from its first element).
-/// Returns nothing if no steps express the result: a reshape of an operand whose dimensions are not nested,
-/// or of a part that begins where no step of the result leads.
+/// Returns the position of a view's result in memory. The operand has these strides and begins at `starts`,
+/// in elements per dimension (empty: 0). Returns nullopt if no strides express the result: a reshape of
+/// dimensions that are not contiguous, or an offset that is no multiple of a step of the result.
 std::optional<Viewed> viewed(OpKind, const Attributes&, const Shape& operand, const Strides&,
                              const Shape& result, const Shape& starts = {});
 
-/// The operand's strides under which the result of a permute or reshape has `strides`; nothing if there are
-/// none.
+/// Returns the strides of the operand of a permute or reshape under which the result has these strides;
+/// nullopt if there are none.
 std::optional<Strides> operand_strides(const KernelOp&, const Shape& operand, const Shape& result,
                                        const Strides&);
 

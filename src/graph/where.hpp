@@ -1,5 +1,5 @@
-// The place in a graph that a message points to: "graph lora[0], operator 4 (custom), block operator 6
-// (matmul)".
+// Defines Where, the place in a graph that an error message names: "graph lora[0], operator 4 (custom), block
+// operator 6 (matmul)".
 #pragma once
 #include <optional>
 #include <string>
@@ -8,14 +8,17 @@
 
 namespace zellige::graph {
 
+/// A graph, one of its operators, or an operator of its block graph.
 struct Where {
   std::string graph;
   int op = -1;         // index into KernelGraph::ops; -1: the graph itself
-  std::string kind{};  // its name, as a string so that an unknown operator can be named too
+  std::string kind{};  // the operator's name; a string, so that it can be an unknown one
   int block_op = -1;   // index into BlockGraph::ops; -1: the kernel-level operator itself
   std::string block_kind{};
 
+  /// Returns the place of an operator of this graph.
   Where at(int index, std::string_view name) const { return {graph, index, std::string(name), -1, {}}; }
+  /// Returns the place of an operator in this operator's block graph.
   Where inside(int index, std::string_view name) const { return {graph, op, kind, index, std::string(name)}; }
 };
 
@@ -26,7 +29,7 @@ inline std::string to_string(const Where& w) {
   return text;
 }
 
-/// fail() with the place first: fail_at(where, "expected {}, found {}", 2, 3).
+/// Throws Error with the place before the message: fail_at(where, "expected {}, found {}", 2, 3).
 template <class... Args>
 [[noreturn]] void fail_at(const Where& where, fmt::format_string<Args...> format, Args&&... args) {
   fail("{}: {}", to_string(where), fmt::format(format, std::forward<Args>(args)...));
