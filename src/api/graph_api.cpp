@@ -1,4 +1,4 @@
-// zellige_graph_*: graphs from JSON, and their inputs and outputs.
+// Implements zellige_graph_* of the C API: reads graphs from JSON, and describes their inputs and outputs.
 #include "api/arguments.hpp"
 #include "api/caller_memory.hpp"
 #include "api/guard.hpp"
@@ -13,6 +13,8 @@ using namespace zellige::api;
 
 namespace {
 
+/// Describes one input or output of a graph for the caller. Throws Error if the index is out of range.
+/// `what`: "input" or "output".
 zellige_tensor_info info(const graph::KernelGraph& g, const std::vector<int>& list, int index,
                          const char* what) {
   if (index < 0 || index >= static_cast<int>(list.size()))

@@ -14,6 +14,7 @@ namespace {
 
 thread_local std::string last_error;
 
+/// Stores the message for zellige_last_error and returns the status.
 zellige_status kept(zellige_status status, std::string_view why) noexcept {
   try {
     last_error = graph::shown_lines(why);
@@ -23,6 +24,7 @@ zellige_status kept(zellige_status status, std::string_view why) noexcept {
   return status;
 }
 
+/// Stores a message about an exception that nothing should throw, and returns ZELLIGE_FAILED.
 zellige_status ours(const char* what) noexcept {
   try {
     return kept(ZELLIGE_FAILED, fmt::format("Zellige's own fault: {}", what));
@@ -49,7 +51,7 @@ zellige_status caught() noexcept {
     return kept(ZELLIGE_REFUSED, no_memory);
   } catch (const std::length_error&) {  // a container larger than any memory
     return kept(ZELLIGE_REFUSED, no_memory);
-  } catch (const std::system_error& e) {  // files and threads: the machine's fault
+  } catch (const std::system_error& e) {  // files and threads: the machine is at fault
     return kept(ZELLIGE_REFUSED, e.what());
   } catch (const std::exception& e) {
     return ours(e.what());

@@ -1,4 +1,5 @@
-// Converts C++ exceptions to a status and a message for zellige_last_error at the C boundary.
+// Converts C++ exceptions to a status code and a message at the boundary of the C API. The caller reads the
+// message with zellige_last_error.
 #pragma once
 #include <utility>
 
@@ -6,10 +7,11 @@
 
 namespace zellige::api {
 
-/// Returns the status of the exception being handled and stores its message. Call inside a catch block.
+/// Returns the status of the exception that is being handled, and stores its message for this thread. Must be
+/// called inside a catch block.
 zellige_status caught() noexcept;
 
-/// Runs `work`; an exception becomes a status.
+/// Runs `work` and returns ZELLIGE_OK, or the status of the exception that it throws.
 template <class Work>
 zellige_status guarded(Work&& work) noexcept {
   try {
@@ -20,7 +22,7 @@ zellige_status guarded(Work&& work) noexcept {
   }
 }
 
-/// Returns the result of `work`, or `otherwise` if it throws.
+/// Returns the result of `work`, or `otherwise` if it throws. The exception's message is stored.
 template <class T, class Work>
 T guarded_or(T otherwise, Work&& work) noexcept {
   try {

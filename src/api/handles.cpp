@@ -10,8 +10,8 @@ namespace {
 
 constexpr const char* names[] = {"zellige_graph", "zellige_program"};
 
-/// The bits of a handle: slot, generation of the slot's object, and kind. The highest bit is set, unlike in
-/// any user-space address.
+/// The fields of a handle's 64 bits: index of its slot, generation of the object in the slot, and kind. The
+/// highest bit is set, unlike in any user-space address.
 struct Bits {
   static constexpr int index_bits = 24, generation_bits = 36;
   static constexpr std::uint64_t mark = std::uint64_t(1) << 63;
@@ -32,12 +32,14 @@ struct Bits {
 };
 static_assert(sizeof(void*) == 8, "handles have 64 bits");
 
+/// An entry of the table of handles; reused after its object is removed.
 struct Slot {
   std::shared_ptr<void> object;  // null: free
-  std::uint64_t generation = 0;  // of the object, or of the next one
+  std::uint64_t generation = 0;  // generation of the object; if the slot is free, of the next object
   HandleKind kind{};
 };
 
+/// The objects of all handles. Thread-safe.
 class Table {
  public:
   void* add(HandleKind kind, std::shared_ptr<void> object) {
@@ -61,8 +63,8 @@ class Table {
     return slot(kind, handle, parameter).object;
   }
 
-  /// Removes a handle and returns its object, so that the caller destroys it outside the lock, as that may
-  /// take time.
+  /// Removes a handle and returns its object. The caller destroys the object outside the lock, because that
+  /// may take time.
   std::shared_ptr<void> remove(HandleKind kind, const void* handle, std::string_view parameter) {
     const std::lock_guard lock(mutex_);
     Slot& mine = slot(kind, handle, parameter);
@@ -74,6 +76,8 @@ class Table {
   }
 
  private:
+  /// Returns the slot of a valid handle. Throws Error if the handle is null, freed, of another kind, or no
+  /// handle.
   Slot& slot(HandleKind kind, const void* handle, std::string_view parameter) {
     const char* const expected = names[static_cast<int>(kind)];
     if (!handle) fail("{}: expected a {}, found NULL", parameter, expected);
@@ -95,7 +99,7 @@ class Table {
   std::vector<std::size_t> free_;  // slots without an object
 };
 
-/// Never destroyed: handles may be freed during process exit.
+/// Returns the process's table. It is never destroyed, because handles may be freed during process exit.
 Table& table() {
   static Table& forever = *new Table;
   return forever;

@@ -1,5 +1,6 @@
-// Handles for callers: keys of objects in a table, not addresses. A handle that is NULL, freed, of another
-// kind or invalid is rejected with a message, and an object in use lives until its last user is done.
+// Gives callers of the C API handles: keys of a table of objects, not addresses. A handle that is null,
+// freed, of another kind or invalid throws Error with a message. An object in use lives until its last user
+// is done.
 //
 //   zellige_graph* handle = add_handle<zellige_graph>(std::make_shared<graph::KernelGraph>(...));
 //   const auto graph = object_of<const graph::KernelGraph>(handle, "graph");  // shared: survives a free
@@ -20,24 +21,29 @@ inline constexpr HandleKind kind_of = HandleKind::graph;
 template <>
 inline constexpr HandleKind kind_of<zellige_program> = HandleKind::program;
 
+/// Adds an object and returns its handle. Throws Error if 2^24 handles are live.
 void* add(HandleKind, std::shared_ptr<void>);
+/// Returns the object of a live handle of this kind. Throws Error for any other pointer.
 std::shared_ptr<void> find(HandleKind, const void* handle, std::string_view parameter);
+/// Removes a handle. Throws Error like find().
 void remove(HandleKind, const void* handle, std::string_view parameter);
 }  // namespace detail
 
-/// Returns a new handle; the object lives until the handle is removed and all users are done.
+/// Returns a new handle for an object. The object lives until the handle is removed and its last user is
+/// done.
 template <class Handle>
 Handle* add_handle(std::shared_ptr<void> object) {
   return static_cast<Handle*>(detail::add(detail::kind_of<Handle>, std::move(object)));
 }
 
-/// Returns the object of a live handle. Throws Error with the parameter's name for any other pointer.
+/// Returns the object of a live handle. Throws Error, with the parameter's name, for any other pointer.
 template <class Object, class Handle>
 std::shared_ptr<Object> object_of(const Handle* handle, std::string_view parameter) {
   return std::static_pointer_cast<Object>(detail::find(detail::kind_of<Handle>, handle, parameter));
 }
 
-/// Removes a handle; NULL is ignored. Throws Error as object_of does.
+/// Removes a handle; null is ignored. Throws Error, with the parameter's name, for any other pointer than a
+/// live handle.
 template <class Handle>
 void remove_handle(Handle* handle, std::string_view parameter) {
   if (handle) detail::remove(detail::kind_of<Handle>, handle, parameter);

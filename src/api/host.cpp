@@ -14,12 +14,14 @@ namespace {
 
 using run::Bytes;
 
+/// Returns a copy of a caller's tensor.
 Bytes copied(const emit::TensorPlace& t, const void* from) {
   Bytes bytes(static_cast<std::size_t>(t.bytes));
   std::memcpy(bytes.data(), from, bytes.size());
   return bytes;
 }
 
+/// Replaces every NaN by the bit pattern `nan`. `infinity`: the bit pattern of infinity.
 template <class Bits>
 void canonicalize_nans(const emit::TensorPlace& t, Bytes& bytes, Bits infinity, Bits nan) {
   constexpr Bits magnitude = std::numeric_limits<Bits>::max() / 2;
@@ -32,7 +34,8 @@ void canonicalize_nans(const emit::TensorPlace& t, Bytes& bytes, Bits infinity, 
   });
 }
 
-/// Copies for the emulator, in which certain NaN bits mean unwritten memory.
+/// Returns a copy of a caller's tensor for the emulator. NaNs get one bit pattern, because others mark
+/// unwritten memory there.
 Bytes copied_to_emulator(const emit::TensorPlace& t, const void* from) {
   Bytes bytes = copied(t, from);
   if (t.dtype == graph::DType::f16) canonicalize_nans<std::uint16_t>(t, bytes, 0x7c00, 0x7e00);
@@ -41,7 +44,7 @@ Bytes copied_to_emulator(const emit::TensorPlace& t, const void* from) {
   return bytes;
 }
 
-/// Kernels clamp row indices; here an index out of range is the caller's error.
+/// Throws Error if a row index is out of range. Kernels would clamp it.
 void check_rows(const emit::Manifest& m, const graph::KernelGraph& g, const std::vector<Bytes>& storage) {
   const std::vector<graph::Numbers> numbers = graph::drawn_numbers(g);
   for (std::size_t i = 0; i < m.tensors.size(); ++i) {
@@ -52,7 +55,7 @@ void check_rows(const emit::Manifest& m, const graph::KernelGraph& g, const std:
   }
 }
 
-/// Copies elements only: the gaps between them belong to the caller.
+/// Copies a tensor's elements to the caller. Gaps between them (strides larger than needed) are not written.
 void give(const emit::TensorPlace& t, const Bytes& bytes, void* to) {
   run::each_element(t, [&](std::size_t at, std::size_t n) {
     std::memcpy(static_cast<std::byte*>(to) + at, bytes.data() + at, n);

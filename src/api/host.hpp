@@ -1,4 +1,5 @@
-// Runs a program on the host: its kernels on the emulator, or its graph by the reference.
+// Runs a program on the host, on tensors in host memory: its kernels in the emulator, or its graph by the
+// float64 reference.
 #pragma once
 #include <vector>
 
@@ -7,17 +8,19 @@
 
 namespace zellige::api {
 
-/// Addresses of inputs and outputs by position, in the manifest's strides. An input that an output updates in
-/// place is also that output's memory.
+/// The caller's tensors: the address of each input and output in order, with the manifest's strides. An
+/// output that updates an input in place has the same address as the input.
 struct HostMemory {
   std::vector<const void*> inputs;
   std::vector<void*> outputs;
 };
 
-/// Returns a note on unused parts of the cache, or "". Throws Fault with the first finding, and Error for row
-/// indices out of range.
+/// Runs the program's kernels in the emulator with `workers` threads (0: one per core). Returns a note if the
+/// cache could not be used completely, else "". Throws Fault with the emulator's first finding, and Error if
+/// a row index is out of range.
 std::string run_emulated(const emit::Program&, const graph::KernelGraph& graph, const HostMemory&,
                          const run::Cache&, int workers);
+/// Computes the outputs by the float64 reference, without kernels.
 void run_reference(const emit::Program&, const graph::KernelGraph& graph, const HostMemory&);
 
 }  // namespace zellige::api

@@ -9,7 +9,8 @@
 namespace zellige::api {
 namespace {
 
-/// Allows memory allocation while a stream is being captured in a stricter mode.
+/// Allows memory allocation during its lifetime while a stream is captured into a CUDA graph. A stricter
+/// capture mode would forbid it.
 class RelaxedCapture {
  public:
   RelaxedCapture() { run::check(run::driver().capture_mode(&mode_), "allocating while a graph is captured"); }
@@ -20,7 +21,7 @@ class RelaxedCapture {
   int mode_ = 2;  // relaxed; after the swap, the previous mode
 };
 
-/// The id of the capture that a stream is in; 0: none.
+/// Returns the id of the graph capture that a stream is in; 0 if it is in none.
 std::uint64_t capture_of(void* stream) {
   int capturing = 0;
   std::uint64_t id = 0;
@@ -48,10 +49,11 @@ const run::Device& current_gpu() {
   return run::device_info(index);
 }
 
+/// The program's modules in one context.
 struct Launcher::Loaded {
   Loaded(const emit::Manifest& m, const run::Cubin& cubin) : program(m, cubin) {}
   const run::LoadedProgram program;
-  bool captured = false;  // by a graph, which may be replayed at any time
+  bool captured = false;  // used by a CUDA graph, which may be replayed at any time
 };
 
 Launcher::Launcher(const emit::Manifest& m, run::Cubin cubin) : manifest_(m), cubin_(std::move(cubin)) {}
@@ -66,7 +68,7 @@ Launcher::~Launcher() {
         d.free(address);
     for (auto& [context, program] : loaded_)
       if (program && (program->captured || d.context_set(context) != 0))
-        static_cast<void>(program.release());  // stays loaded until the process exits
+        static_cast<void>(program.release());  // remains loaded until the process exits
       else
         program.reset();
   } catch (...) {  // at process exit the driver may be gone already
@@ -101,7 +103,7 @@ void Launcher::launch(void* const* inputs, void* const* outputs, void* given, vo
   void* context = nullptr;
   run::check(run::driver().context_get(&context), "the current context");
   if (!context) {
-    run::device();  // the thread has no context yet: use the default device's
+    run::device();  // the thread has no context: use the default device's
     run::check(run::driver().context_get(&context), "the current context");
   }
   const auto address = [&](const emit::TensorPlace& t) {

@@ -1,5 +1,5 @@
-// Launches a compiled program on the caller's GPUs: loads it once per context, and launches it on any stream
-// from any thread.
+// Launches a compiled program on GPUs, in the caller's memory. Loads its modules once per context; launches
+// on any stream from any thread.
 //
 //   Launcher launcher(emitted, cubin);
 //   launcher.launch(address, nullptr, stream);        // in the current context; may be captured
@@ -17,22 +17,22 @@
 
 namespace zellige::api {
 
-/// Restores the current context on destruction, because frameworks take their device from it. Throws Error if
-/// there is no driver.
+/// Saves the thread's current context and restores it on destruction, because frameworks derive their current
+/// device from it. Throws Error if there is no CUDA driver.
 class KeptContext {
  public:
   KeptContext();
   ~KeptContext();
   KeptContext(const KeptContext&) = delete;
   KeptContext& operator=(const KeptContext&) = delete;
-  void* before() const { return before_; }
+  void* before() const { return before_; }  // the context that was current; null: none
 
  private:
   void* before_ = nullptr;
 };
 
-/// Makes a device's primary context current during its lifetime: the context of the CUDA runtime and thus of
-/// every framework.
+/// Makes a device's primary context current during its lifetime. The CUDA runtime, and so every framework,
+/// uses the primary context.
 class CurrentDevice {
  public:
   explicit CurrentDevice(int device);
@@ -41,9 +41,11 @@ class CurrentDevice {
   KeptContext kept_;
 };
 
-/// The GPU of the current context, else the one that $ZELLIGE_DEVICE names.
+/// Returns the GPU of the thread's current context, or the one that $ZELLIGE_DEVICE names if there is no
+/// context.
 const run::Device& current_gpu();
 
+/// Launches one program. Thread-safe.
 class Launcher {
  public:
   Launcher(const emit::Manifest&, run::Cubin);
@@ -51,21 +53,26 @@ class Launcher {
   Launcher(const Launcher&) = delete;
   Launcher& operator=(const Launcher&) = delete;
 
-  /// Addresses by position. Without a workspace the launcher provides one per stream (whose work is
-  /// sequential), and one per captured graph (which may be replayed on any stream). Memory used by a captured
-  /// graph outlives the launcher.
+  /// Launches the program in the thread's current context. `inputs`, `outputs`: addresses in the order of the
+  /// signature. `workspace`: null, or memory of manifest.buffer_size bytes that no concurrent launch uses. If
+  /// it is null, the launcher allocates a workspace per stream, and one per captured CUDA graph, because a
+  /// graph may be replayed on any stream. Memory and modules that a captured graph uses outlive the launcher.
+  /// Throws Error if a kernel could not access an address.
   void launch(void* const* inputs, void* const* outputs, void* workspace, void* stream);
 
  private:
   struct Loaded;
+  /// Returns the modules in a context; loads them at the first call.
   Loaded& loaded(void* context, std::uint64_t capture);
+  /// Returns the address of the workspace for a stream or captured graph; allocates it at the first call.
+  /// Returns 0 if the program needs none.
   std::uint64_t workspace(void* context, void* stream, std::uint64_t capture);
 
   const emit::Manifest& manifest_;
   const run::Cubin cubin_;
   std::mutex mutex_;
   std::map<void*, std::unique_ptr<Loaded>> loaded_;  // per context
-  // by context, stream, capture
+  // key: context, stream, id of the graph capture
   std::map<std::tuple<void*, void*, std::uint64_t>, std::uint64_t> workspaces_;
 };
 

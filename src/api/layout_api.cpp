@@ -1,4 +1,5 @@
-// zellige_layout*: evaluates expressions of `zellige layout`.
+// Implements zellige_layout* of the C API: evaluates and draws layout expressions, as the command `zellige
+// layout` does.
 #include "api/caller_memory.hpp"
 #include "api/guard.hpp"
 #include "api/strings.hpp"

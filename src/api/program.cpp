@@ -32,8 +32,8 @@ Program::Program(emit::Manifest m, run::Cubin cubin)
   }
 }
 
-// A mutex instead of std::call_once: an exception that leaves call_once unwinds through glibc's pthread_once,
-// which aborts the process if libgcc is linked statically, as it is here.
+// Uses a mutex, not std::call_once: an exception that leaves call_once unwinds through glibc's pthread_once.
+// That aborts the process if libgcc is linked statically, as it is here.
 Launcher& Program::launcher() {
   const std::lock_guard lock(compiling_);
   if (!launcher_) {
@@ -117,7 +117,7 @@ double Program::time() const {
          emitted_.manifest.name);
   if (!gpu().why_not.empty()) fail("time: needs a GPU; {}", gpu().why_not);
   const KeptContext kept;
-  // The graph, as fused and tiled, compiles to the same program again.
+  // The graph is fused and tiled already, so it compiles to the same program.
   const run::RunResult r = run::run(emitted_.graph,
                                     {.on = run::Engine::gpu,
                                      .target = emitted_.manifest.target,

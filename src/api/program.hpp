@@ -1,4 +1,5 @@
-// A graph's program, callable on host or GPU memory. Thread-safe.
+// A program compiled from a graph, callable on tensors in host or GPU memory; the object behind
+// zellige_program of the C API. Thread-safe.
 #pragma once
 #include <memory>
 #include <mutex>
@@ -10,10 +11,12 @@
 
 namespace zellige::api {
 
+/// A compiled program with its options, caches and GPU modules.
 class Program {
  public:
+  /// Compiles a graph. For On::gpu, it also compiles the kernels for this machine's GPU.
   Program(const graph::KernelGraph&, const Options&);
-  /// Of precompiled kernels, which run on a GPU only.
+  /// Uses precompiled kernels, with the manifest that describes them. Such a program runs on a GPU only.
   Program(emit::Manifest, run::Cubin);
 
   const emit::Program& emitted() const { return emitted_; }
@@ -21,20 +24,27 @@ class Program {
   const emit::TensorPlace& output(std::size_t i) const { return place(signature_.outputs.at(i)); }
   const Signature& signature() const { return signature_; }
 
-  /// Precondition: the numbers of tensors match the signature. `untrusted`: see check_arguments.
+  /// Runs the program on the caller's tensors: on their GPU, or on the host by the emulator or the reference.
+  /// `stream` must be null on the host. Precondition: check_counts(). `untrusted`: see check_arguments().
+  /// Throws Error if the tensors do not match the manifest or the options.
   void call(std::span<const zellige_tensor> inputs, std::span<const zellige_tensor> outputs, void* stream,
             ReadablePages* untrusted);
+  /// Launches the program on the current GPU, with addresses in the order of the signature. `workspace` may
+  /// be null: see Launcher::launch().
   void launch(void* const* inputs, void* const* outputs, void* workspace, void* stream);
-  /// For the GPU of the current context, else the default device.
+  /// Compiles the kernels for the GPU of the thread's current context, or for the default device, unless that
+  /// is done.
   void compile();
-  double time() const;  // microseconds, on the default device
-  std::string notes()
-      const;  // of the search for groups, and of compiling once launched or called; one per line
+  double time() const;  // median time per run with a cold L2, in microseconds, on the default device
+  /// Returns notes, one per line: limits of the search for operators to fuse, and, once the kernels are
+  /// compiled, remarks about the compilation.
+  std::string notes() const;
 
  private:
   const emit::TensorPlace& place(int i) const {
     return emitted_.manifest.tensors[static_cast<std::size_t>(i)];
   }
+  /// Returns the launcher. The first call compiles and loads the kernels.
   Launcher& launcher();
 
   const graph::KernelGraph graph_;  // before fusion
@@ -45,7 +55,8 @@ class Program {
   const run::Cubin loaded_;  // empty if the source code is compiled here
   const Signature signature_;
   mutable std::mutex compiling_;
-  std::unique_ptr<Launcher> launcher_;  // set once compiled; guarded by the mutex, like notes_
+  // null until the kernels are compiled; guarded by the mutex, like notes_
+  std::unique_ptr<Launcher> launcher_;
   std::string notes_;
 };
 

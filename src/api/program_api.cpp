@@ -1,4 +1,4 @@
-// zellige_program_*: creates, inspects, calls and launches programs.
+// Implements zellige_program_* of the C API: creates, describes, calls and launches programs.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -33,7 +33,8 @@ zellige_program* handle_of(std::shared_ptr<Program> program) {
   return add_handle<zellige_program>(std::move(program));
 }
 
-/// Copies the members that the caller's version of the structure has.
+/// Returns the caller's options. Members that the caller's version of the structure lacks have their
+/// defaults. Throws Error if the structure cannot be read.
 zellige_options known(const zellige_options* given) {
   zellige_options o{};
   if (!given) return o;
@@ -47,8 +48,10 @@ zellige_options known(const zellige_options* given) {
   return o;
 }
 
-constexpr int max_workers = 1024;  // more threads than any machine's cores are a mistake
+constexpr int max_workers = 1024;  // more threads than cores of any machine are a mistake
 
+/// Converts options of the C API. Throws Error if one is out of range. `inputs`: number of the graph's
+/// inputs.
 Options options(const zellige_options& o, std::size_t inputs) {
   if (o.on < ZELLIGE_ON_AUTO || o.on > ZELLIGE_ON_REFERENCE) fail("on: expected 0 to 3, found {}", o.on);
   if (o.workers < 0 || o.workers > max_workers)
@@ -71,6 +74,7 @@ Options options(const zellige_options& o, std::size_t inputs) {
   return made;
 }
 
+/// Returns one of the program's texts. Throws Error if a program that was loaded from a manifest lacks it.
 std::string text_of(const Program& program, zellige_text which) {
   const emit::Program& p = program.emitted();
   if (p.source.empty() && which != ZELLIGE_MANIFEST && which != ZELLIGE_TARGET && which != ZELLIGE_NOTES &&
@@ -99,6 +103,7 @@ std::string text_of(const Program& program, zellige_text which) {
   fail("zellige_program_text: expected 0 to 8, found {}", static_cast<int>(which));
 }
 
+/// Describes one input or output of a program for the caller. Throws Error if the index is out of range.
 zellige_tensor_info info(const Program& p, bool input, int index) {
   const Signature& s = p.signature();
   const std::size_t count = (input ? s.inputs : s.outputs).size();
@@ -120,6 +125,7 @@ zellige_tensor_info info(const Program& p, bool input, int index) {
   return i;
 }
 
+/// Returns the caller's cubin. Throws Error if it is not an ELF file. `name` names it in the message.
 std::string cubin_text(const std::string& name, const void* cubin, std::size_t count) {
   const std::span<const char> bytes = array_at(static_cast<const char*>(cubin), count, "cubin");
   std::string text(bytes.begin(), bytes.end());
@@ -128,7 +134,7 @@ std::string cubin_text(const std::string& name, const void* cubin, std::size_t c
   return text;
 }
 
-/// The part of DLPack's DLPackExchangeAPI that is used.
+/// DLPack's DLPackExchangeAPI: a framework's functions to read its tensors. Declared as far as it is used.
 struct Exchange {
   std::uint32_t major, minor;
   const void* earlier;
@@ -137,6 +143,7 @@ struct Exchange {
   int (*current_stream)(int device_type, std::int32_t device, void** stream);
 };
 
+/// Returns the caller's framework objects as tensors. Throws Error if one cannot be read as a tensor.
 std::vector<zellige_tensor> viewed(const Exchange& x, std::span<void* const> objects, const char* parameter) {
   std::vector<zellige_tensor> tensors;
   tensors.reserve(objects.size());

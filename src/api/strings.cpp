@@ -11,7 +11,7 @@
 namespace zellige::api {
 namespace {
 
-/// The strings that are not freed yet, by address.
+/// The strings given to callers that are not freed yet. Thread-safe.
 class LiveTexts {
  public:
   char* add(std::unique_ptr<char[]> text) {
@@ -32,7 +32,7 @@ class LiveTexts {
   std::unordered_map<const char*, std::unique_ptr<char[]>> texts_;
 };
 
-/// Never destroyed: strings may be freed during process exit.
+/// Returns the process's table. It is never destroyed, because strings may be freed during process exit.
 LiveTexts& live() {
   static LiveTexts& forever = *new LiveTexts;
   return forever;

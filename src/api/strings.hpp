@@ -1,10 +1,12 @@
-// Strings that callers get through a `char**` and return to zellige_text_free.
+// Copies strings for callers of the C API, which get them through a `char**` and return them to
+// zellige_text_free.
 #pragma once
 #include <string>
 
 namespace zellige::api {
 
-/// A zero-terminated copy, which lives until zellige_text_free. Throws std::bad_alloc.
+/// Returns a zero-terminated copy, which lives until zellige_text_free is called with it. Throws
+/// std::bad_alloc.
 char* text_copy(const std::string&);
 
 }  // namespace zellige::api

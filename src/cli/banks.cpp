@@ -1,4 +1,5 @@
-// zellige banks: bank conflicts of accesses to a tensor in shared memory, and a better layout.
+// Implements `zellige banks`: predicts bank conflicts of accesses to a tensor in shared memory, and finds a
+// layout without them.
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
@@ -26,12 +27,14 @@ struct Arguments {
   bool json = false, quiet = false, force = false;
 };
 
+/// What the command prints: the layout, and per access its conflicts, then the layouts that remove them.
 struct Report {
   view::SharedLayout layout;
   std::vector<view::SharedAccess> accesses;
   std::vector<view::Conflicts> conflicts;
   view::Remedies remedies;
 
+  /// Returns whether no access has a conflict.
   bool free() const {
     for (const view::Conflicts& c : conflicts) {
       if (c.degree > 1) return false;
@@ -42,6 +45,7 @@ struct Report {
 
 std::string plural(long long n, const char* one) { return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s"); }
 
+/// Returns a line about one access, and a second one if the access is made at several places of the layout.
 std::string cost(const view::SharedAccess& a, const view::Conflicts& c) {
   std::string s = fmt::format("{}: {}, {} would do; by phase {}; conflict degree {}", a.name,
                               plural(c.worst.total, "wavefront"), c.worst.ideal,
@@ -52,6 +56,7 @@ std::string cost(const view::SharedAccess& a, const view::Conflicts& c) {
   return s;
 }
 
+/// Returns a line about one layout that removes or reduces conflicts.
 std::string described(const view::Remedy& r) {
   std::string s = fmt::format("{}: {}", r.kind, to_text(r.layout));
   if (!r.hardware.empty()) s += fmt::format(" (the {})", r.hardware);

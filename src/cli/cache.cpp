@@ -1,4 +1,4 @@
-// zellige cache: lists and clears the disk cache of compiled kernels and plans.
+// Implements `zellige cache`: lists or deletes the compiled kernels and plans on disk.
 #include "run/cache.hpp"
 
 #include <fmt/core.h>
@@ -19,12 +19,13 @@ struct Arguments {
   bool list = false, clear = false;
 };
 
+/// Number and total size of cache entries.
 struct Sum {
   std::size_t count = 0;
   std::uintmax_t bytes = 0;
 };
 
-/// Kind of an entry, by the suffix of its name.
+/// Describes the cache entries whose file name ends in this suffix.
 std::string_view what_is(const std::string& suffix) {
   static const std::map<std::string_view, std::string_view> known = {
       {".cubin", "kernels that NVRTC compiled"},
@@ -36,6 +37,7 @@ std::string_view what_is(const std::string& suffix) {
   return at == known.end() ? "of another version" : at->second;
 }
 
+/// Returns a size in bytes, KB or MB (powers of ten).
 std::string size(std::uintmax_t bytes) {
   if (bytes < 10'000) return fmt::format("{} bytes", bytes);
   if (bytes < 10'000'000) return fmt::format("{:.1f} KB", static_cast<double>(bytes) / 1e3);

@@ -20,13 +20,15 @@ std::string graphs(int n) { return fmt::format("{} graph{}", n, n == 1 ? "" : "s
        graphs(count));
 }
 
+/// Skips `index` graphs. Throws Error if the file has fewer.
 void pass_over(graph::Candidates& from, const std::string& file, int index) {
   for (int i = 0; i < index; ++i) {
     if (!from.skip()) out_of_range(file, index, i);
   }
 }
 
-/// "3 graphs", "1 graph", or "more than 1000 graphs" if counting them would take long.
+/// Returns the number of graphs of a file, such as "3 graphs", or "more than 1000 graphs" if counting them
+/// would take long.
 std::string how_many(graph::Candidates& rest) {
   while (rest.count() <= max_counted && rest.bytes_read() <= max_bytes) {
     if (!rest.skip()) return graphs(rest.count());

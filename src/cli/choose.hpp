@@ -1,4 +1,4 @@
-// Selects the graphs of the files that a command works on.
+// Selects the graph of a file that a command works on, by the option --index.
 #pragma once
 #include <string>
 
@@ -8,9 +8,11 @@ namespace zellige::cli {
 
 constexpr int max_index = 2147483647;
 
-/// One graph of a file; index -1 takes the first, and reports it if there are others: "... --all ALL all of
-/// them".
+/// Returns graph `index` of a file, counted from 0. For -1 it returns the first, and if the file has others,
+/// prints on stderr how to select them. `all`: verb for that message, such as "runs". Throws Error if the
+/// file has no such graph.
 graph::Loaded choose(graph::Candidates&, const std::string& file, int index, std::string_view all);
+/// Returns graph `index` of a file, counted from 0. Throws Error if there is none.
 graph::Loaded choose(const std::string& file, int index);
 
 }  // namespace zellige::cli

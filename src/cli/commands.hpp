@@ -1,5 +1,5 @@
-// The subcommands of `zellige`, one file each. Each adds its options to the application, with a function
-// `run` that returns the exit status.
+// Declares the subcommands of `zellige`; each is implemented in a file of its own. An add_ function adds a
+// subcommand with its options to the application, and returns the function that runs it.
 #pragma once
 #include <functional>
 
@@ -9,9 +9,9 @@ class App;
 
 namespace zellige::cli {
 
-using Command = std::function<int()>;
+using Command = std::function<int()>;  // runs the subcommand and returns the exit status
 
-/// A subcommand with the Command to call if the user selected it.
+/// A subcommand, and the function to call if the user selected it.
 struct Entry {
   CLI::App* app;
   Command command;
@@ -26,10 +26,12 @@ Entry add_optimize(CLI::App&);
 Entry add_cache(CLI::App&);
 Entry add_doctor(CLI::App&);
 
-// Exit statuses. A wrong or failed result takes precedence over a rejection; for `equal`, so does undecided.
+// Exit statuses of the command line; see the footer in main.cpp. If graphs of one run have different
+// statuses, a wrong or failed one determines the exit status, then undecided (`equal` only), then refused.
 constexpr int success = 0, wrong = 1, refused = 2, undecided = 3;
 
-// The value names in --help of options that write; tests/cli/outputs_test.cpp looks for them.
+// Names of values in --help for options that write files. tests/cli/outputs_test.cpp finds such options by
+// these names.
 constexpr const char *output_file = "OUTFILE", *output_folder = "OUTFOLDER";
 constexpr const char* force_help = "Replace files that Zellige did not write, or that were edited since";
 

@@ -1,5 +1,5 @@
-// zellige doctor: lists the CuTe headers and names that a source file uses, and which of them Zellige's
-// compat provides.
+// Implements `zellige doctor`: lists the CuTe headers and names that a source file uses, and says which of
+// them Zellige has.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -25,6 +25,7 @@ struct Arguments {
   bool json = false;
 };
 
+/// Returns the content of a file. Throws Error if it cannot be read.
 std::string read(const std::string& name) {
   std::error_code none;
   if (std::filesystem::is_directory(name, none)) fail("{}: cannot be read: Is a directory", name);
@@ -35,6 +36,7 @@ std::string read(const std::string& name) {
   return all.str();
 }
 
+/// Says who has a header or name: Zellige, CUTLASS, or nobody, with the nearest known name.
 std::string verdict(const port::Use& u) {
   switch (u.is) {
     case port::Whose::ours:

@@ -1,4 +1,4 @@
-// zellige equal: decides whether two graphs compute the same function, ignoring rounding.
+// Implements `zellige equal`: decides whether two graphs compute the same, ignoring rounding.
 #include "search/equal.hpp"
 
 #include <fmt/core.h>
@@ -30,6 +30,7 @@ struct Arguments {
   bool all = false, json = false, small = false, force = false;
 };
 
+/// Compares one pair of graphs. Throws Error if they cannot be compared.
 search::Equality compare(const Arguments& a, const graph::KernelGraph& program, const graph::Loaded& other) {
   if (!other.error.empty()) throw Error(other.error);
   return search::equal(program, other.graph, {.seed = a.seed, .trials = a.trials, .given_sizes = !a.small});
@@ -43,6 +44,7 @@ void print(const Arguments& a, const search::Equality& e, const std::string& in_
   std::fflush(stdout);
 }
 
+/// Writes the counterexample to the file that the user named, if there is one.
 void keep(const Arguments& a, const search::Equality& e, run::Outputs& outputs) {
   if (e.counterexample && !a.counterexample.empty())
     outputs.rewrite(a.counterexample, search::to_json(*e.counterexample));
@@ -52,7 +54,8 @@ int status(search::Answer answer) {
   return answer == Answer::equal ? success : answer == Answer::different ? wrong : undecided;
 }
 
-/// Compares every graph of B. One that was rejected or cannot be compared is reported on a line of its own.
+/// Compares every graph of file B with the program. Prints a line for each, also for one that is invalid or
+/// cannot be compared. Returns the exit status.
 int compare_all(const Arguments& a, const graph::KernelGraph& program, run::Outputs& outputs) {
   int same = 0, different = 0, open = 0, refusals = 0;
   graph::Candidates others(a.b);

@@ -1,5 +1,5 @@
-// Compiles the non-header part of fmt into the executable, so that libfmt.so is not needed at run time.
-// The instantiations are those of fmt 9; other versions use the shared library.
+// Compiles the part of the fmt library that is not header-only into the executable, so that libfmt.so is not
+// needed at run time. The instantiations are those of fmt 9; with other versions, the shared library is used.
 #include <fmt/format.h>
 
 #if FMT_VERSION >= 90000 && FMT_VERSION < 100000

@@ -1,4 +1,4 @@
-// The work list of `zellige run`: the selected graphs of all files in order, read on demand.
+// Lists the graphs that `zellige run` runs: the selected graphs of all files in order, read on demand.
 //
 //   Jobs jobs({"a.json", "-"}, -1, true);                  // all graphs of a file and of stdin
 //   while (std::optional<Job> job = jobs.next()) ...
@@ -12,30 +12,33 @@
 
 namespace zellige::cli {
 
+/// One graph to run, or the reason why it is invalid.
 struct Job {
   std::string file;
   int index;
   graph::Loaded loaded;
-  std::string dump = {};  // folder of the --dump files; "": none
+  std::string dump = {};  // folder for the files of --dump; "": no --dump
 };
 
+/// The queue of graphs to run.
 class Jobs {
  public:
-  /// Opens every file and reads its first graph before anything runs. `index`: -1 takes the first, and
-  /// reports it if there are others.
+  /// Opens every file and reads its first graph before any graph runs. `all`: takes all graphs of each file.
+  /// Otherwise `index` selects one; -1 takes the first, and reports it if there are others.
   Jobs(std::vector<std::string> files, int index, bool all);
 
+  /// Returns the next job; nullopt at the end. A file that is not JSON gives a job with an error.
   std::optional<Job> next();
-  /// Prefetches until `n` jobs wait; returns how many do.
+  /// Reads ahead until `n` jobs are queued or the files end. Returns the number of queued jobs.
   int peek(int n);
 
  private:
   std::optional<Job> read();
   void close();
 
-  std::vector<std::string> names_;
-  std::deque<graph::Candidates> files_;
-  std::size_t at_ = 0;  // file of the first of them
+  std::vector<std::string> names_;       // one per file, in order
+  std::deque<graph::Candidates> files_;  // files that are not read to the end
+  std::size_t at_ = 0;                   // index in names_ of the first of files_
   std::deque<Job> queued_;
 };
 

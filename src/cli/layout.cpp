@@ -1,4 +1,5 @@
-// zellige layout: evaluates and draws layout expressions, and answers records.
+// Implements `zellige layout`: evaluates and draws layout expressions, and answers records of operations in
+// JSON.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -27,6 +28,7 @@ struct Arguments {
   bool table = false, list = false, force = false;
 };
 
+/// Answers the records of a stream, one per line. Returns the exit status.
 int answer(std::istream& in, const std::string& name) {
   bool all = true;
   for (std::string line; std::getline(in, line);) {
@@ -72,7 +74,7 @@ int layout(const Arguments& a) {
   const view::Result result = view::evaluate_expression(a.expression);
   if (a.table || !a.svg.empty() || !a.html.empty()) {
     const view::Picture picture = view::layout_picture(result.value, a.expression, options);
-    // Write files first: then printing is the last step that can fail.
+    // Files are written first, so that printing is the last step that can fail.
     run::Outputs outputs({}, a.force);
     if (!a.svg.empty()) outputs.put(a.svg, view::svg(picture));
     if (!a.html.empty()) outputs.put(a.html, view::html(a.expression, {picture}));

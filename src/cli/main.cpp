@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
     for (const Entry& entry : entries) {
       if (entry.app->parsed()) status = entry.command();
     }
-    // Standard output is a result, too: a full disk must be reported.
+    // A full disk must be reported: standard output is a result, too.
     if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
       say(stderr, "zellige: stdout: cannot be written: {}\n", std::strerror(errno));
       return refused;

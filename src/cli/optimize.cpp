@@ -1,4 +1,5 @@
-// zellige optimize: fuses a graph into few kernels, and writes the fused graph and a page that explains it.
+// Implements `zellige optimize`: fuses a graph's operators into few kernels, explains the result, and writes
+// the fused graph.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -29,7 +30,8 @@ struct Arguments {
   bool force = false;
 };
 
-/// Prints a line with the number of kernels and their expected time, then a line per note.
+/// Prints a line with the number of kernels and their expected time, then a line per note. `before`: number
+/// of operators of the original graph.
 void print(const std::string& name, std::size_t before, const fuse::Optimized& o) {
   double estimated = 0, floor = 0;
   for (const fuse::FusedKernel& k : o.kernels) estimated += k.estimated_us, floor += k.floor_us;
@@ -45,7 +47,7 @@ int optimize(const Arguments& a) {
   if (!loaded.error.empty()) throw Error(loaded.error);
   graph::declare_constant(loaded.graph, a.constants);
   plan::PlanOptions plan_options =
-      plan::tiling_options("", target);  // the default of `transpile` without --tiling
+      plan::tiling_options("", target);  // the default, as in `transpile` without --tiling
   Progress progress;
   const fuse::Optimized o = run::optimize_with_options(
       loaded.graph, target, true, plan_options, run::standard_cache(), watch(progress, loaded.graph.name));

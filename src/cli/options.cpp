@@ -10,12 +10,13 @@
 namespace zellige::cli {
 namespace {
 
-// The subcommand selected, or the application.
+// Returns the subcommand that the user selected, or the application if there is none.
 const CLI::App& given(const CLI::App& app) {
   for (const CLI::App* command : app.get_subcommands()) return *command;
   return app;
 }
 
+/// Returns the names of all options of a command.
 std::vector<std::string> options(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::Option* o : app.get_options()) {
@@ -25,6 +26,7 @@ std::vector<std::string> options(const CLI::App& app) {
   return names;
 }
 
+/// Returns the names of all subcommands.
 std::vector<std::string> commands(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* c : app.get_subcommands([](const CLI::App*) { return true; }))

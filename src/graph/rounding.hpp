@@ -7,9 +7,9 @@
 //   inputs            0: they have the tensor's dtype
 //   f of one operand  the larger distance of f(x + e) and f(x - e) from f(x), and the rounding of f itself
 //   + - * / pow       the same over all corners x +- e of the operands
-//   sums              the sum of the terms' errors, plus a fraction of the partial results that grows with the
-//                     square root of the length, as float32 rounding errors do in any order (Higham and Mary,
-//                     2019)
+//   sums              the sum of the terms' errors, plus a fraction of the partial results that grows with
+//                     the square root of the length, as float32 rounding errors do in any order (Higham and
+//                     Mary, 2019)
 //   storage           the distances between the roundings of x - e, x and x + e to the dtype: 0 if all three
 //                     are the same number. That keeps bounds tight: few f16 values are so near a rounding
 //                     boundary that float32 arithmetic decides their side.
@@ -79,8 +79,8 @@ class Noise {
   /// Moves each x as rounding to a dtype might: independently, by up to max_rounding(). 0 remains 0.
   void round(DType, double* x, std::int64_t count);
 
-  /// Perturbs a comparison's results where the operands' errors allow 0 as well as 1. After sample 4, a random
-  /// half of these results is flipped.
+  /// Perturbs a comparison's results where the operands' errors allow 0 as well as 1. After sample 4, a
+  /// random half of these results is flipped.
   ///
   /// - Samples 1 and 2 choose opposite results, so that each such element is 0 in one of them and 1 in the
   ///   other. Chance alone would leave some of hundreds unchanged in all samples.
