@@ -1,5 +1,5 @@
-// Validators for options, with readable messages: "--index: expected an integer from 0 to 2147483647, found
-// -1".
+// Validates values of command-line options, and adds options that several commands share. Messages say what
+// is expected: "--index: expected an integer from 0 to 2147483647, found -1".
 #pragma once
 #include <CLI/CLI.hpp>
 #include <cstdint>
@@ -8,21 +8,22 @@
 
 namespace zellige::cli {
 
-/// A decimal integer in a range.
+/// Returns a validator that accepts decimal integers from `min` to `max`.
 CLI::Validator integer(std::uint64_t min, std::uint64_t max);
-/// One of a list of words.
+/// Returns a validator that accepts one of the words. Its message suggests the nearest word.
 CLI::Validator one_of(std::vector<std::string> words);
 
-/// --as-given: one kernel per operator.
+/// Adds the flag --as-given, which disables fusion: one kernel per operator.
 void add_as_given(CLI::App* command, bool& as_given);
 
-/// --constant NAME, repeatable.
+/// Adds the option --constant NAME, repeatable: inputs that no earlier work on the stream writes, such as
+/// weights.
 void add_constants(CLI::App* command, std::vector<std::string>& names);
 
-/// Adds an example to a command's help, above the help's last lines.
+/// Adds an example to a command's help, before the text that is at its end.
 void add_example(CLI::App* command, const std::string& example);
 
-/// The error of a command line that CLI11 rejected, in one sentence.
+/// Returns the message, in one sentence, for a command line that CLI11 rejects.
 std::string mistake(const CLI::App&, const CLI::ParseError&);
 
 }  // namespace zellige::cli

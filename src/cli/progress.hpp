@@ -1,5 +1,5 @@
-// A progress line on stderr for runs longer than two seconds: overwritten in place on a terminal, printed
-// every ten seconds elsewhere.
+// Prints a progress line on stderr for runs longer than two seconds. On a terminal it is overwritten in
+// place; otherwise, a line is printed every ten seconds.
 #pragma once
 #include <chrono>
 #include <string>
@@ -8,14 +8,16 @@
 
 namespace zellige::cli {
 
+/// The progress line of one run; removed on destruction.
 class Progress {
  public:
   Progress();
   ~Progress() { clear(); }
 
-  /// Shows "[done/started] elapsed text" if it is due.
+  /// Shows "[done/started] elapsed text", if enough time has passed since the last line. Does nothing
+  /// otherwise.
   void show(int done, int started, const std::string& text);
-  /// Removes the line from a terminal, so that something else can be printed.
+  /// Removes the line from a terminal, so that other text can be printed.
   void clear();
 
  private:
@@ -24,10 +26,11 @@ class Progress {
   Clock::time_point start_, next_;
 };
 
-/// Shows the progress of a graph's fusion without interrupting it. The Progress must outlive the result.
+/// Returns a callback for the search for operators to fuse. It shows the search's progress and never stops
+/// the search. The Progress must outlive the callback.
 fuse::Watch watch(Progress&, const std::string& graph);
 
-/// "0:07", "12:34"
+/// Returns minutes and seconds, such as "0:07" or "12:34".
 std::string clock_time(std::chrono::steady_clock::duration);
 
 }  // namespace zellige::cli

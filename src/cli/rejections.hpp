@@ -1,4 +1,4 @@
-// Reports on stderr the plans that the verifier rejected during a search: one line per graph.
+// Reports on stderr, in one line per graph, the plans that the verifier rejected during a search.
 #pragma once
 #include <string>
 
@@ -6,7 +6,7 @@
 
 namespace zellige::cli {
 
-/// Prints nothing if there are none.
+/// Prints the rejected plans of a graph; nothing if there are none.
 void tell(const std::string& graph, const plan::Rejections&);
 
 }  // namespace zellige::cli

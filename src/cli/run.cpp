@@ -1,4 +1,5 @@
-// zellige run: compiles graphs to kernels, runs them, and compares the results with their reference.
+// Implements `zellige run`: compiles graphs to kernels, runs them, and compares the results with the float64
+// reference.
 #include "run/run.hpp"
 
 #include <fmt/ranges.h>
@@ -40,13 +41,14 @@ struct Arguments {
   int index = -1;
   bool all = false, no_cache = false, force = false, as_given = false;
   std::string on = "auto", target, json, dump, check, tiling;
-  std::string time;                 // rotated or hot; "": no timing
-  std::vector<std::string> inputs;  // NAME=FILE
+  std::string time;                 // "rotated" (cold L2) or "hot" (warm L2); "": no timing
+  std::vector<std::string> inputs;  // each is NAME=FILE
   std::vector<std::string> constants;
   std::uint64_t seed = 1;
   int jobs = 0, tune = 0;
 };
 
+/// Parses the values of --input. Throws Error unless each is NAME=FILE, with each name once.
 run::InputFiles input_files(const std::vector<std::string>& given) {
   run::InputFiles files;
   for (const std::string& word : given) {
@@ -61,6 +63,8 @@ run::InputFiles input_files(const std::vector<std::string>& given) {
   return files;
 }
 
+/// Converts the arguments, and finds the GPU if one may be used. Throws Error if they do not fit together or
+/// the machine.
 run::Options options(const Arguments& a) {
   run::Options o{.seed = a.seed, .constants = a.constants};
   for (const run::Check c : {run::Check::full, run::Check::sampled, run::Check::none})
@@ -94,6 +98,7 @@ run::Options options(const Arguments& a) {
   return o;
 }
 
+/// Returns the result of a graph before it is run.
 run::RunResult empty_result(const Job& job, const run::Options& o) {
   return {.file = job.file,
           .index = job.index,
@@ -103,7 +108,8 @@ run::RunResult empty_result(const Job& job, const run::Options& o) {
           .seed = o.seed};
 }
 
-// A graph that the loader rejected has a result, too.
+// Runs a graph and returns its result. A graph that the loader rejected has a result, too: refused, with the
+// loader's message.
 run::RunResult result(const Job& job, run::Options o, const run::Cache& cache) {
   run::RunResult r = empty_result(job, o);
   if (job.loaded.error.empty()) {
@@ -117,7 +123,8 @@ run::RunResult result(const Job& job, run::Options o, const run::Cache& cache) {
   return r;
 }
 
-// A kernel may crash the emulator; any other end of the process is not the graph's fault.
+// Returns the result of a graph whose process ended without one. If it crashed in a kernel on the emulator,
+// the graph is wrong; any other end is not the graph's fault, and the result is failed.
 run::RunResult crashed(const Job& job, const run::Options& o, const run::JobEnd& end) {
   constexpr int of_kernels[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
   run::RunResult r = empty_result(job, o);
@@ -131,8 +138,8 @@ run::RunResult crashed(const Job& job, const run::Options& o, const run::JobEnd&
   return r;
 }
 
-// Assigns each graph a folder below that of --dump; a second graph of the same name is rejected, so as not to
-// overwrite the first.
+// Assigns each graph a folder inside that of --dump. A second graph of the same name is rejected, because it
+// would overwrite the first.
 class DumpFolders {
  public:
   explicit DumpFolders(std::string root) : root_(std::move(root)) {
@@ -154,6 +161,8 @@ class DumpFolders {
   std::map<std::string, std::string> owners_;
 };
 
+/// Runs all selected graphs, each in a process of its own. Prints a line per graph and a table, and returns
+/// the exit status.
 int run(const Arguments& a) {
   run::Options o = options(a);
   std::vector<std::string> read = a.files;
@@ -209,7 +218,7 @@ int run(const Arguments& a) {
     tally.add(r);
   };
   auto idle = [&] {
-    // Show the oldest running job: the user waits for it.
+    // Shows the oldest running graph, because the user waits for it.
     const auto oldest = running.begin();
     std::string text;
     if (oldest != running.end()) {

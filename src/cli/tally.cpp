@@ -12,6 +12,7 @@
 namespace zellige::cli {
 namespace {
 
+/// Statistics of the graphs of one file.
 struct Row {
   std::string name;
   int graphs = 0, correct = 0, borderline = 0, wrong = 0, refused = 0, failed = 0,
@@ -22,6 +23,7 @@ struct Row {
   std::map<std::string, std::uint64_t> counters;
 };
 
+/// Adds one graph's result to a row.
 void add(Row& row, const run::RunResult& r) {
   ++row.graphs;
   ++(r.status == run::Status::correct      ? row.correct
@@ -39,9 +41,11 @@ void add(Row& row, const run::RunResult& r) {
   for (const auto& [name, n] : r.counters) row.counters[name] += n;
 }
 
+/// Returns a percentage; NaN if the whole is 0.
 double share(double part, double whole) { return whole > 0 ? 100 * part / whole : NAN; }
 
-// Share of the bytes between global memory and the block that moved 16 at a time.
+// Returns how many percent of the bytes between global memory and the block moved in 16-byte accesses; NaN if
+// none moved.
 double wide_share(const Row& row) {
   double wide = 0, all = 0;
   for (const char* kind : {"global_load_", "global_store_", "cp_async_"}) {
@@ -55,7 +59,7 @@ double wide_share(const Row& row) {
   return share(wide, all);
 }
 
-// Passes of ldmatrix beyond the minimum.
+// Returns how many percent more wavefronts ldmatrix took than without bank conflicts; NaN if there were none.
 double conflicts(const Row& row) {
   const auto took = row.counters.find("ldmatrix_wavefronts"),
              ideal = row.counters.find("ldmatrix_wavefronts_ideal");
@@ -66,6 +70,7 @@ double conflicts(const Row& row) {
 
 std::string percent(double v) { return std::isnan(v) ? "-" : fmt::format("{:.1f}%", v); }
 
+/// Returns a line of the table.
 std::string text(const Row& row) {
   auto seconds = [](double v) { return std::isnan(v) ? std::string("-") : fmt::format("{:.2f}", v); };
   const std::uint64_t mma = row.counters.contains("mma") ? row.counters.at("mma") : 0;

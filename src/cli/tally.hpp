@@ -1,5 +1,5 @@
-// Statistics of many graphs per file: how many are correct, the largest error, the times, and the emulator's
-// counters.
+// Counts the results of many graphs and prints a table with a row per file: how many graphs are correct, the
+// largest error, times, and the emulator's counters.
 #pragma once
 #include <memory>
 #include <string>
@@ -9,12 +9,13 @@
 
 namespace zellige::cli {
 
+/// The table under construction.
 class Tally {
  public:
   Tally();
   ~Tally();
   void add(const run::RunResult&);
-  /// A table with a row per file, in order of appearance, and one for all files if there are several.
+  /// Returns the table: a row per file, in order of appearance, and a row for all files if there are several.
   std::string text() const;
 
  private:

@@ -6,7 +6,8 @@
 namespace zellige::cli {
 namespace {
 
-/// Those with a line end, longest first, because one may be a substring of another.
+/// Words of the command line that contain a newline, longest first, because one may be a substring of
+/// another.
 std::set<std::string, decltype([](const std::string& a, const std::string& b) {
            return a.size() != b.size() ? a.size() > b.size() : a < b;
          })>

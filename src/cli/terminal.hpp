@@ -1,5 +1,5 @@
-// Escapes everything that the command prints for people: no name of a file or graph can move the cursor,
-// change colours, ring the bell or begin a line of its own.
+// Escapes everything that the command prints for people. So no name of a file or graph can move the cursor,
+// change colours, ring the bell or begin a line.
 #pragma once
 #include <fmt/core.h>
 
@@ -10,14 +10,15 @@
 
 namespace zellige::cli {
 
-/// Remembers the command line's words, which messages quote: a line end inside such a word does not end the
-/// message's line.
+/// Remembers the command line's words, which messages may quote. printed() then escapes newlines inside these
+/// words.
 void know_words(int argc, const char* const* argv);
 
-/// A message for printing: control characters other than line ends and tabs are escaped, and these as well
-/// inside a word of the command line.
+/// Returns a message with control characters escaped. Newlines and tabs are kept, except inside a word of the
+/// command line.
 std::string printed(std::string message);
 
+/// Formats a message, escapes it with printed(), and prints it.
 template <class... Args>
 void say(std::FILE* to, fmt::format_string<Args...> format, Args&&... args) {
   fmt::print(to, "{}", printed(fmt::format(format, std::forward<Args>(args)...)));

@@ -1,12 +1,13 @@
-// --tiling: the graph's own tiles, those with the lowest estimated time, or those of a file. Default: the
-// lowest estimated time if the target's costs are measured, else the graph's own. The option is resolved in
-// run/tiling_option.hpp.
+// Adds the option --tiling, which selects the tile sizes of custom operators (fused kernels): those of the
+// graph, those that the cost model chooses, or those of a file. By default the cost model chooses, if the
+// target's costs are measured; else the graph's are used. run/tiling_option.hpp interprets the value.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <string>
 
 namespace zellige::cli {
 
+/// Adds the option; its value is stored in `tiling`.
 void add_tiling(CLI::App&, std::string& tiling);
 
 }  // namespace zellige::cli

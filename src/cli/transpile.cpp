@@ -1,4 +1,4 @@
-// zellige transpile: writes a graph's CUDA source code and manifest to files.
+// Implements `zellige transpile`: compiles a graph and writes its CUDA source code and manifest to files.
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -39,7 +39,7 @@ struct Arguments {
   bool one_file = false, explain = false, force = false, as_given = false;
 };
 
-/// Writes the requested files and the manifest; returns their paths.
+/// Writes the files that --emit names, and the manifest. Returns their paths.
 std::vector<std::string> write(const Arguments& a, const emit::Program& program, run::Outputs& outputs) {
   const std::string stem = (std::filesystem::path(a.folder) / program.manifest.name).string();
   const auto asked = [&](const char* what) { return std::ranges::count(a.emit, what) > 0; };
@@ -87,7 +87,7 @@ int transpile(const Arguments& a) {
     for (const std::string& note : fused.notes) say(stdout, "{}\n", note);
     say(stdout, "{}{}\n", plan::print(program.plan), plan::print(program.cost));
   }
-  // A script needs names unchanged; a terminal would interpret control characters.
+  // A script needs the names unchanged; a terminal would interpret control characters in them.
   for (const std::string& path : paths) fmt::print("{}\n", ::isatty(1) ? graph::shown(path) : path);
   return success;
 }
