@@ -24,8 +24,8 @@ std::optional<std::uintptr_t> unreadable(const void* at, std::size_t bytes);
 /// write all. Changes nothing, and concurrent writes are not lost.
 std::optional<std::uintptr_t> unwritable(const void* at, std::size_t bytes);
 
-/// Checks readability, and remembers a few readable pages for the duration of one call: the structures that
-/// describe tensors are usually close together.
+/// Checks whether memory is readable, and remembers a few readable pages for the duration of one call: the
+/// structures that describe tensors are usually close together.
 class ReadablePages {
  public:
   /// Returns the first of `bytes` bytes, checked page by page, that the process cannot read, or nullopt.
@@ -43,10 +43,11 @@ std::string text_at(const char* text, std::string_view parameter);
 namespace detail {
 /// Throws Error if the address is null or misaligned.
 void check_address(const void* at, std::size_t alignment, std::string_view parameter);
-/// Throws Error unless `count` elements of `size` bytes can be read.
+/// Throws Error unless `count` elements of `size` bytes from `at` on can be read. `parameter` names them in
+/// the message.
 void check_readable(ReadablePages&, const void* at, std::size_t count, std::size_t size,
                     std::string_view parameter);
-/// Throws Error unless the bytes can be written.
+/// Throws Error unless the bytes from `at` on can be written. `parameter` names them in the message.
 void check_writable(const void* at, std::size_t bytes, std::string_view parameter);
 }  // namespace detail
 

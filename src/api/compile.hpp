@@ -13,7 +13,8 @@
 
 namespace zellige::api {
 
-/// Where a program runs: `any` (a GPU or the host), a GPU, the emulator, or the float64 reference.
+/// Where a program runs. `any`: on the device of a call's tensors, with the emulator on the host. `gpu`,
+/// `emulator`: there only. `reference`: the float64 reference on the host.
 enum class On : std::uint8_t { any, gpu, emulator, reference };
 
 /// Options of a compilation.

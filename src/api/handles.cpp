@@ -39,7 +39,7 @@ struct Slot {
   HandleKind kind{};
 };
 
-/// The objects of all handles. Thread-safe.
+/// Maps handles to objects. Thread-safe.
 class Table {
  public:
   void* add(HandleKind kind, std::shared_ptr<void> object) {

@@ -1,6 +1,6 @@
 // Gives callers of the C API handles: keys of a table of objects, not addresses. A handle that is null,
-// freed, of another kind or invalid throws Error with a message. An object in use lives until its last user
-// is done.
+// freed, of another kind or invalid is rejected with an Error. An object in use lives until its last user is
+// done.
 //
 //   zellige_graph* handle = add_handle<zellige_graph>(std::make_shared<graph::KernelGraph>(...));
 //   const auto graph = object_of<const graph::KernelGraph>(handle, "graph");  // shared: survives a free

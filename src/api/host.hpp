@@ -15,9 +15,9 @@ struct HostMemory {
   std::vector<void*> outputs;
 };
 
-/// Runs the program's kernels in the emulator with `workers` threads (0: one per core). Returns a note if the
-/// cache could not be used completely, else "". Throws Fault with the emulator's first finding, and Error if
-/// a row index is out of range.
+/// Runs the program's kernels in the emulator with `workers` threads (0: one per core). Returns why an
+/// entry of the kernel cache was not used, or "". Throws Fault with the emulator's first finding, and Error
+/// if a row index is out of range.
 std::string run_emulated(const emit::Program&, const graph::KernelGraph& graph, const HostMemory&,
                          const run::Cache&, int workers);
 /// Computes the outputs by the float64 reference, without kernels.

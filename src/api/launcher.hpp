@@ -45,7 +45,7 @@ class CurrentDevice {
 /// context.
 const run::Device& current_gpu();
 
-/// Launches one program. Thread-safe.
+/// Launches one compiled program on streams of any GPU. Thread-safe.
 class Launcher {
  public:
   Launcher(const emit::Manifest&, run::Cubin);

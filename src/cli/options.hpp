@@ -20,7 +20,7 @@ void add_as_given(CLI::App* command, bool& as_given);
 /// weights.
 void add_constants(CLI::App* command, std::vector<std::string>& names);
 
-/// Adds an example to a command's help, before the text that is at its end.
+/// Adds an example to a command's help, before the help's footer.
 void add_example(CLI::App* command, const std::string& example);
 
 /// Returns the message, in one sentence, for a command line that CLI11 rejects.

@@ -9,7 +9,7 @@
 
 namespace zellige::cli {
 
-/// The table under construction.
+/// Collects results, one row of the table per file.
 class Tally {
  public:
   Tally();

@@ -7,7 +7,7 @@
 
 namespace zellige::cli {
 
-/// Adds the option; its value is stored in `tiling`.
+/// Adds the option --tiling to a command. Its value is stored in `tiling`.
 void add_tiling(CLI::App&, std::string& tiling);
 
 }  // namespace zellige::cli

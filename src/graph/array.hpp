@@ -26,12 +26,12 @@ struct Magnitude {
   bool within(double limit) const { return finite && greatest <= limit; }
 };
 
-/// Says which non-finite values of a tensor may come from a mask (see masked.hpp) and do not count as
-/// overflow. `none`: none do. `nan`: NaN. `infinity`: NaN, -inf, and the lowest float32, which is the maximum
-/// of elements that are all -inf.
+/// Non-finite values of a tensor that may come from a mask (masked.hpp) and so do not count as overflow.
+/// `none`: none. `nan`: NaN. `infinity`: NaN, -inf, and the lowest float32, which is the maximum of elements
+/// that are all -inf.
 enum class Mask : std::uint8_t { none, nan, infinity };
 
-/// Returns the magnitude of `count` values. Values that the mask excuses are skipped.
+/// Returns the magnitude of `count` values. Skips non-finite values that may come from a mask (see Mask).
 Magnitude magnitude(const double* values, std::int64_t count, Mask = Mask::none);
 /// Returns the magnitude of the union of two sets of numbers.
 inline Magnitude join(const Magnitude& a, const Magnitude& b) {

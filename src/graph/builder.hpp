@@ -52,8 +52,8 @@ struct Split {
   int x = -1, y = -1, z = -1, loop = -1;
 };
 
-/// The part of the blocks' combined result that is stored: elements [start, end) along `dim`. dim = -1: all
-/// of it.
+/// The part of a store that is kept: elements [start, end) along `dim` of the tensor that the blocks' tiles
+/// form together. dim = -1: all of it.
 struct Slice {
   int dim = -1;
   std::int64_t start = 0, end = 0;
@@ -73,15 +73,18 @@ class BlockBuilder : public Scope {
   /// Returns the tile of a kernel-level tensor that one block loads in one iteration. Throws Error if the
   /// grid or the loop does not divide the dimension that it splits.
   Tile load(Tensor, Split = {}, std::string name = {});
-  /// Stores a tile, which becomes the next result of the custom operator. Throws Error if the loop splits it,
-  /// or if a grid axis of more than one block does not concatenate along a dimension.
+  /// Stores a tile as the next result of the custom operator; the blocks' tiles are concatenated as `Split`
+  /// says. Throws Error if the loop splits it, or if a grid axis of more than one block does not concatenate
+  /// along a dimension.
   void store(Tile, Split = {}, std::string name = {}, Strides = {}, Slice = {});
-  /// Masks a tile by element index. `split` locates the tile in the whole tensor, as in load(). Masked
-  /// elements become `value`; `dims` are the two dimensions that the bounds compare (default: the last two).
+  /// Masks a tile by element index: elements outside the bounds `Kept` (such as a causal mask) become
+  /// `value`. `Split` locates the tile in the whole tensor, as in load(). `dims` are the two dimensions that
+  /// the bounds compare (default: the last two).
   Tile mask(Tile, const Kept&, Split = {}, double value = Attributes{}.value,
             std::vector<std::int64_t> dims = {});
-  /// Masks a tile by index and by lengths. `lengths` is an int32 tile that broadcasts to `x`; element j along
-  /// the mask's second dimension is kept if j is below its length.
+  /// Masks a tile by index and by lengths. `lengths` is an int32 tile that broadcasts to the first one.
+  /// Element j along the mask's second dimension is kept if j is below its length; other elements become
+  /// `value`.
   Tile mask(Tile, Tile lengths, const Kept& = {}, Split = {}, double value = Attributes{}.value,
             std::vector<std::int64_t> dims = {});
 
@@ -194,15 +197,15 @@ template <class L> Handle<L> slice(Handle<L> x, int dim, std::int64_t start, std
   return append<L>(OpKind::slice, {x}, {.dim = dim, .start = start, .end = end})[0];
 }
 
-/// Masks a tensor by element index: masked elements become `value`. `dims` are the two dimensions that the
-/// bounds compare (default: the last two). In a block graph use BlockBuilder::mask(), which also takes the
-/// tile's position.
+/// Masks a tensor by element index: elements outside the bounds `kept` (such as a causal mask) become
+/// `value`. `dims` are the two dimensions that the bounds compare (default: the last two). In a block graph
+/// use BlockBuilder::mask(), which also takes the tile's position.
 inline Tensor mask(Tensor x, const Kept& kept, double value = Attributes{}.value, std::vector<std::int64_t> dims = {}) {
   return append<KernelLevel>(OpKind::mask, {x}, {.sizes = std::move(dims), .kept = kept, .value = value})[0];
 }
 
-/// Masks a tensor by index and by lengths. `lengths` is an int32 tensor that broadcasts to `x`; element j
-/// along the mask's second dimension is kept if j is below its length.
+/// Masks a tensor by index and by lengths. `lengths` is an int32 tensor that broadcasts to `x`. Element j
+/// along the mask's second dimension is kept if j is below its length; other elements become `value`.
 inline Tensor mask(Tensor x, Tensor lengths, const Kept& kept = {}, double value = Attributes{}.value,
                    std::vector<std::int64_t> dims = {}) {
   return append<KernelLevel>(OpKind::mask, {x, lengths}, {.sizes = std::move(dims), .kept = kept, .value = value})[0];
@@ -320,7 +323,7 @@ template <class L> Handle<L> layer_norm(Handle<L> x, Handle<L> weight, Handle<L>
 template <class L> Handle<L> rotary(Handle<L> x, Handle<L> cos, Handle<L> sin) {
   return append<L>(OpKind::rotary, {x, cos, sin})[0];
 }
-/// Like rotary(), but a pair is elements 2k and 2k + 1 of the last dimension.
+/// Rotates pairs of elements like rotary(), but a pair is elements 2k and 2k + 1 of the last dimension.
 template <class L> Handle<L> rotary_interleaved(Handle<L> x, Handle<L> cos, Handle<L> sin) {
   return append<L>(OpKind::rotary_interleaved, {x, cos, sin})[0];
 }
@@ -365,7 +368,7 @@ inline Tile accum_redtox_sum(Tile x, std::int64_t to) {
 inline Tile accum_max(Tile x) { return append<BlockLevel>(OpKind::accum_max, {x})[0]; }
 /// Accumulates acc = acc * r + x over the loop iterations. `r` broadcasts to `x`.
 inline Tile accum_rescale(Tile x, Tile r) { return append<BlockLevel>(OpKind::accum_rescale, {x, r})[0]; }
-/// Like accum_rescale(), and sums the result's last dimension after the loop.
+/// Accumulates acc = acc * r + x over the loop iterations, then sums the last dimension.
 inline Tile accum_red_sum_rescale(Tile x, Tile r) {
   return append<BlockLevel>(OpKind::accum_red_sum_rescale, {x, r})[0];
 }

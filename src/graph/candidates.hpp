@@ -2,8 +2,8 @@
 // is available as soon as its text has been read.
 //
 //   Candidates file("graphs.json");                      // "-": stdin
-//   while (std::optional<Loaded> l = file.next()) ...     // each with its graph, or with why it is refused
-//   file.skip();                                          // passes over one without a look at what it means
+//   while (std::optional<Loaded> l = file.next()) ...     // a graph, or the reason why it is invalid
+//   file.skip();                                          // skips one graph without parsing it
 #pragma once
 #include <cstddef>
 #include <memory>

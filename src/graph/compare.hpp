@@ -54,9 +54,9 @@ struct Tolerance {
 /// f32's floor.
 Tolerance tolerance(DType);
 
-/// Returns the tolerance that a right result satisfies unless the formula is ill-conditioned. Per element it
-/// allows one step of the dtype, relative to the row only what f32 allows, and five standard deviations of
-/// the omitted roundings.
+/// Returns the tolerance that a right result satisfies unless the formula is ill-conditioned. An element may
+/// be off by one step of the dtype; relative to the rms of its row, only by what f32 allows. Omitted
+/// roundings may add five standard deviations.
 Tolerance close_tolerance(DType);
 
 /// Returns how far each element may deviate under the tolerance. `rounded`: the reference with all roundings
@@ -71,9 +71,10 @@ inline double distance(double a, double b) {
   return d == d ? d : std::numeric_limits<double>::infinity();
 }
 
-/// Returns the largest ||found - expected|| / ||expected|| allowed for a tensor of `count` elements.
-/// Tolerance::norm is what the share of elements on the other side of a rounding boundary causes in a large
-/// tensor. For few elements the bound adds three standard deviations of that share, and one element.
+/// Returns the largest ||found - expected|| / ||expected|| allowed for a tensor of `count` elements. In a
+/// large tensor, Tolerance::norm is the effect of elements that float32 arithmetic puts on the other side of
+/// a rounding boundary. In a small one their share varies, so the bound adds three standard deviations of the
+/// effect, and one element.
 double norm_allowed(const Tolerance&, std::int64_t count);
 
 /// Sums of squares over a tensor, or over a part of one. Adding the sums of all parts gives those of the
@@ -90,7 +91,7 @@ struct Norms {
   }
   /// Returns ||found - expected|| / ||expected||.
   double relative() const;
-  /// Returns whether the relative norm is within the tolerance, plus the norm of the omitted roundings.
+  /// Returns whether relative() is at most norm_allowed() plus the relative norm of the omitted roundings.
   bool within(const Tolerance&) const;
 };
 

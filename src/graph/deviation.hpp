@@ -2,8 +2,8 @@
 // each measure with a limit.
 //
 //   Deviation d = deviation(found, expected);
-//   Deviation most = close_by(expected, DType::bf16, nullptr);   // what needs no explanation
-//   raise(most, deviation(sample, expected), 4);                 // what a run with random rounding explains
+//   Deviation most = close_by(expected, DType::bf16, nullptr);   // allowed without further evidence
+//   raise(most, deviation(sample, expected), 4);                 // allowed by a run with random rounding
 //
 // An error that is within the limit of every element may show in the norm of a row (a row of zeros in a
 // coarse dtype), or in the scale of the tensor (a factor of 1 + 1/64).

@@ -3,8 +3,7 @@
 namespace zellige::graph {
 namespace {
 
-/// Returns the bits of an f16 value. `x` must be representable. The other types have float32's exponent
-/// range, or code of their own.
+/// Returns the bits of an f16 value. `x` must be representable.
 std::uint32_t half_bits(double x) {
   const std::uint32_t sign = std::signbit(x) ? 0x8000 : 0;
   const double magnitude = std::fabs(x);

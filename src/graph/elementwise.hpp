@@ -74,7 +74,7 @@ enum class Spread : std::uint8_t {
   choice     // one operand selects among the others
 };
 
-/// One elementwise operator: a row of the table, without its definition.
+/// Properties of one elementwise operator. ElementwiseRow adds its definition.
 struct Elementwise {
   OpKind kind;
   std::string_view name, mirage;  // as in OpInfo (ops.hpp); `mirage` is empty if Mirage lacks the operator
@@ -125,7 +125,7 @@ constexpr bool tensors = false, or_scalar = true;  // values of `scalar`: whethe
 constexpr auto exact = [](const double*, double, double, double) { return 0.0; };
 constexpr auto rounded = [](const double*, double, double r, double tiny) { return r + tiny; };
 constexpr auto few_units = [](const double*, double, double r, double tiny) { return 4 * r + tiny; };
-/// Twice half an ulp; includes the rounding of a scalar to float32.
+/// Returns the error of up to two roundings: that of the result, and that of a scalar to float32.
 constexpr auto with_scalar = [](const double*, double, double r, double tiny) { return 2 * r + tiny; };
 /// Returns the error of x e^-z in float32. z is rounded once, and again when it is multiplied by log2 e; that
 /// changes the result by 3 z half-ulps.
@@ -257,7 +257,7 @@ constexpr int max_operands = 3;  // largest number of operands of an elementwise
 
 bool is_elementwise(OpKind);
 const Elementwise& elementwise(OpKind);  // throws Error if the operator is not elementwise
-/// Returns whether the operator's last operand is its attribute `scalar`, if it has `tensors` tensor
+/// Returns whether the attribute `scalar` is the last operand of an operator that has `tensors` tensor
 /// operands.
 bool takes_scalar(OpKind, std::size_t tensors);
 /// Returns the operator's scalar as an operand of this dtype: rounded to float32, or unchanged for integers.

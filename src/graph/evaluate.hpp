@@ -16,7 +16,7 @@ struct Operand {
   const Shape& shape;
   const double* values;
 };
-/// Where an operator's result is written; the shape must outlive the object.
+/// Where an operator's result is written; the shape must outlive the Result.
 struct Result {
   const Shape& shape;
   double* values;

@@ -1,7 +1,7 @@
 // Defines tensor graphs as plain values: a kernel graph of operators on tensors in device memory. Custom
 // operators (fused kernels) contain a block graph, which says what one thread block does with its tiles.
 //
-//   KernelGraph g = ...;                  // from the builder, our JSON, or the muGraph importer
+//   KernelGraph g = ...;                  // from the builder, Zellige's JSON, or the muGraph importer
 //   validate(g);                          // throws Error: which operator of which graph, expected, found
 //   for (const KernelOp& op : g.ops) ...  // operators in a topological order
 //

@@ -1,7 +1,7 @@
 // Decides exactly whether strides give each element of a tensor an address of its own.
 //
-//   shared_address({128, 17}, {129, 128})   // nothing: no two elements share an address, though the rows interleave
-//   shared_address({4, 4}, {2, 3})          // (0, 2) and (3, 0): both lie at 6
+//   shared_address({128, 17}, {129, 128})   // nullopt: no two elements share an address
+//   shared_address({4, 4}, {2, 3})          // (0, 2) and (3, 0): both are at address 6
 //
 // Two elements share an address if some nonzero vector d with |d[k]| < shape[k] satisfies d . strides = 0.
 // The search enumerates d along the shortest dimensions; the two longest ones give one linear equation in two

@@ -327,7 +327,7 @@ class Search {
     return last == good || fits(selected, good);
   }
 
-  /// Scales one input alone: the first for which an exponent fits.
+  /// Scales one input alone: the first for which an exponent fits. Returns false if there is none.
   bool one_alone() {
     for (std::size_t i = 0; i < g_.inputs.size(); ++i) {
       if (!scales(i)) continue;
@@ -338,7 +338,7 @@ class Search {
     return false;
   }
 
-  /// Scales all inputs by the same power of two.
+  /// Scales all random inputs by the same power of two. Returns false if none fits.
   bool all_together() { return bisect(std::vector<bool>(g_.inputs.size(), true)); }
 
   /// Returns which tensor of the last run exceeds the limit, for the message.

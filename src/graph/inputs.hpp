@@ -8,9 +8,9 @@
 //   input_part(g, c, 0, region)                 // and the values where they are needed
 //
 // Elements are approximately normal with variance 1; each row is scaled by a random factor between 2^-2 and
-// 2^2. A magnitude is too large if a kernel-level tensor or an operand of a block-level matmul is not finite
-// or exceeds 2^13. Then inputs are scaled down by powers of two: one input if that is enough, else all. If no
-// scale helps, as for the logarithm of a negative number, absolute values are tried.
+// 2^2. Inputs are scaled down by powers of two if a kernel-level tensor or an operand of a block-level matmul
+// is not finite or exceeds 2^13. One input is scaled if that is enough, else all. If no scale helps, as for
+// the logarithm of a negative number, absolute values are tried.
 //
 // The limit is a preference. If no scale satisfies it, as in a sum of exp over 16,384 columns, the smallest
 // finite magnitudes are accepted. If no scale makes every tensor finite, values without NaN and with a finite

@@ -28,16 +28,17 @@ namespace zellige::graph {
 /// needed, because each costs as much as several runs of the reference.
 class Judge {
  public:
-  /// `reference`: the reference's results on `inputs`. `threads`: 0 means one per core. If the graph is one
-  /// with omitted roundings (omit_roundings.hpp), `declared` is the original graph and `rounded` its
-  /// reference. All arguments must outlive the judge.
+  /// Prepares to compare results of a graph on `inputs` with `reference`, the reference's results. `threads`:
+  /// 0 means one per core. If the graph omits roundings (omit_roundings.hpp), `declared` is the original
+  /// graph, which has them, and `rounded` its reference. All arguments must outlive the judge.
   Judge(const KernelGraph&, const std::vector<Array>& inputs, const Reference& reference, int threads = 0,
         const KernelGraph* declared = nullptr, const Reference* rounded = nullptr);
 
   /// Compares a kernel's result for `tensor`, a kernel-level tensor that an operator computes, under the
   /// tolerance of the tensor's dtype.
   Comparison compare(int tensor, const Array& found);
-  /// Compares under the tolerance of another dtype, such as a narrower one.
+  /// Compares a kernel's result for `tensor` under the tolerance of the dtype `checked_as`, such as a
+  /// narrower one.
   Comparison compare(int tensor, const Array& found, DType checked_as);
 
   static constexpr int samples = 12;  // number of runs with random rounding

@@ -1,7 +1,7 @@
 // Loads graph files in Zellige's JSON form or in Mirage's; the content tells which. A file has one graph or a
 // list of graphs.
 //
-//   for (const KernelGraph& g : load("mugraphs/lora.json")) ...  // lora[0], ...; throws at a bad one
+//   for (const KernelGraph& g : load("mugraphs/lora.json")) ...  // lora[0], ...; throws if one is invalid
 //   for (const Loaded& l : load_each("mugraphs/lora.json")) ...  // each with its graph or error
 #pragma once
 #include "graph/graph.hpp"
@@ -15,8 +15,8 @@ struct Loaded {
   std::string error;  // why the graph is invalid; "" if it is valid
 };
 
-/// Returns all graphs of a file, each with an error of its own. Throws Error if the file cannot be read, or
-/// if it is neither a graph nor a list of graphs.
+/// Returns all graphs of a file; an invalid one has an error in place of its graph. Throws Error if the file
+/// cannot be read, or if it is neither a graph nor a list of graphs.
 std::vector<Loaded> load_each(const std::string& path);
 /// Returns all graphs of a file. Throws Error if one of them is invalid.
 std::vector<KernelGraph> load(const std::string& path);

@@ -19,7 +19,8 @@ Mask mask_in(const Array&);
 /// Returns, per tensor of a kernel graph, which non-finite values masks may produce. `inputs`: the same for
 /// the graph's inputs.
 std::vector<Mask> masked(const KernelGraph&, const std::vector<Mask>& inputs);
-/// Returns the same per tensor of a block graph. `inputs`: for the custom operator's operands.
+/// Returns, per tensor of a block graph, which non-finite values masks may produce. `inputs`: the same for
+/// the custom operator's operands.
 std::vector<Mask> masked(const BlockGraph&, const std::vector<Mask>& inputs);
 
 }  // namespace zellige::graph

@@ -99,16 +99,16 @@ class Table {
   std::map<std::uint64_t, int> index_;
 };
 
-/// What an op_type means.
+/// The operator that a Mirage op_type stands for.
 struct Recognised {
   OpKind kind;
   int dim = -1;  // the digit in the op_type
   bool to_dimx = false;
 };
 
-/// Finds the operator that an op_type names: tb_reduction_1_to_dimx_op is reduction with dim 1 and to_dimx.
-/// `level` is the prefix "kn_" or "tb_". Throws Error if there is no such operator on this level, or if
-/// Mirage's JSON lacks its constants.
+/// Returns the operator that an op_type names: tb_reduction_1_to_dimx_op is reduction with dim 1 and to_dimx.
+/// `level` is the prefix "kn_" (kernel) or "tb_" (block). Throws Error if the level has no such operator, or
+/// if Mirage's JSON lacks its constants.
 Recognised recognise(const Where& where, std::string_view type, std::string_view level) {
   std::string stem(type);
   if (!stem.starts_with(level) || !stem.ends_with("_op") || stem.size() <= level.size() + 3)

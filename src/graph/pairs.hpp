@@ -7,14 +7,14 @@
 
 namespace zellige::graph {
 
-/// Reorders interleaved pairs to halves. Rows have n numbers; `count` is the total.
+/// Reorders x, with interleaved pairs, to y, with pairs in halves. Rows have n numbers; `count` is the total.
 template <class Number>
 void halves_of_pairs(std::int64_t n, std::int64_t count, const Number* x, Number* y) {
   for (std::int64_t row = 0; row < count; row += n)
     for (std::int64_t i = 0; i < n; ++i) y[row + i / 2 + i % 2 * (n / 2)] = x[row + i];
 }
 
-/// Reorders halves to interleaved pairs. Rows have n numbers; `count` is the total.
+/// Reorders x, with pairs in halves, to y, with interleaved pairs. Rows have n numbers; `count` is the total.
 template <class Number>
 void pairs_of_halves(std::int64_t n, std::int64_t count, const Number* x, Number* y) {
   for (std::int64_t row = 0; row < count; row += n)

@@ -79,7 +79,7 @@ struct Parts {
     std::vector<const Shape*> out;
     std::vector<std::int64_t> to;  // per result
   };
-  /// Computes part `p`.
+  /// Writes the operands and offsets of part `p` to `part`.
   void part(std::int64_t p, Part& part) const {
     const auto of = [&](const Shape& shape, std::size_t rank) {
       const bool cut = count() > 1 && shape.size() == rank && shape[0] == extent;

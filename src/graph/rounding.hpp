@@ -71,9 +71,9 @@ class Noise {
   Noise() = default;
   Noise(std::uint64_t sample, int op, std::int64_t block);
 
-  /// Moves each x by between half of its bound `own` and all of it, up or down at random. In some calls all
-  /// elements move away from zero, or all toward it, as the bias of a function or an order of summation would
-  /// move them.
+  /// Moves each x by a random amount between half of `own` and all of it, up or down. `own` bounds the
+  /// operator's own error. In some calls all elements move away from zero, or all toward it, as the bias of a
+  /// function or an order of summation would move them.
   void move(double* x, const double* own, std::int64_t count);
 
   /// Moves each x as rounding to a dtype might: independently, by up to max_rounding(). 0 remains 0.
@@ -88,8 +88,8 @@ class Noise {
   ///   them in one direction.
   void perturb(double* x, const double* error, std::int64_t count);
 
-  /// Perturbs y = cast(x), a cast to an integer, where the error of x allows both sides of an integer.
-  /// Chooses sides as perturb() does.
+  /// Perturbs y = cast(x), a cast to an integer, where the error of x allows two results. Chooses between
+  /// them as perturb() chooses between 0 and 1.
   void cut(const Attributes&, const double* x, const double* error, double* y, std::int64_t count);
 
   /// Rounds each x to a dtype, in some samples to the other side of a boundary that is within its error. Of
@@ -99,8 +99,9 @@ class Noise {
  private:
   /// Returns 64 random bits.
   std::uint64_t next();
-  /// Returns, in the first four samples, whether the next ambiguous element takes its greater value. That is
-  /// true in two of the samples and false in two. Returns nullopt in later samples.
+  /// Returns, in the first four samples, whether the next element that may have either of two values takes
+  /// the greater one. That is true in two of these samples and false in two. Returns nullopt in later
+  /// samples.
   std::optional<bool> first_side();
   std::uint64_t state_ = 0;
   std::uint64_t sample_ = 0, element_ = 0;  // element_: a counter that is the same in all samples

@@ -119,7 +119,8 @@ void draw_below(std::int64_t bound, bool distinct, bool rows, const std::set<int
   }
 }
 
-/// Limits lengths to 0 to the number of keys.
+/// Limits the integers to draw for the graph inputs in `from` to lengths of a mask: 0 to the extent of its
+/// second dimension.
 void draw_lengths(const Attributes& a, const Shape& whole, const std::set<int>& from,
                   std::vector<Numbers>& drawn) {
   draw_below(whole[mask_dims(a, whole.size()).second] + 1, false, false, from, drawn);

@@ -1,7 +1,7 @@
 // Serializes a kernel graph without its names, as a key for caches: two graphs give equal bytes if they
 // differ in names only.
 //
-//   structure(a) == structure(b)  // tensors and operators by their places, every attribute, the blocks too
+//   structure(a) == structure(b)  // same tensors, operators, attributes and block graphs
 //
 // Any graph is accepted, even if it is incomplete or invalid. The bytes are never parsed.
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace zellige::graph {
 
-/// Returns the bytes.
+/// Returns the serialized graph, which is equal for graphs that differ in names only.
 std::string structure(const KernelGraph&);
 
 }  // namespace zellige::graph
