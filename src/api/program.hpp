@@ -1,5 +1,5 @@
-// A program compiled from a graph, callable on tensors in host or GPU memory; the object behind
-// zellige_program of the C API. Thread-safe.
+// A program compiled from a graph, callable on tensors in host or GPU memory. zellige_program of the C API is
+// a handle of it. Thread-safe.
 #pragma once
 #include <memory>
 #include <mutex>
@@ -11,7 +11,7 @@
 
 namespace zellige::api {
 
-/// A compiled program with its options, caches and GPU modules.
+/// A compiled graph with its options and GPU modules.
 class Program {
  public:
   /// Compiles a graph. For On::gpu, it also compiles the kernels for this machine's GPU.

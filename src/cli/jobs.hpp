@@ -29,7 +29,7 @@ class Jobs {
 
   /// Returns the next job; nullopt at the end. A file that is not JSON gives a job with an error.
   std::optional<Job> next();
-  /// Reads ahead until `n` jobs are queued or the files end. Returns the number of queued jobs.
+  /// Reads jobs until `n` of them are queued or the files end. Returns the number of queued jobs.
   int peek(int n);
 
  private:

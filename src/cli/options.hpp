@@ -13,11 +13,12 @@ CLI::Validator integer(std::uint64_t min, std::uint64_t max);
 /// Returns a validator that accepts one of the words. Its message suggests the nearest word.
 CLI::Validator one_of(std::vector<std::string> words);
 
-/// Adds the flag --as-given, which disables fusion: one kernel per operator.
+/// Adds the flag --as-given, which disables fusion (one kernel per operator). Its value is stored in
+/// `as_given`.
 void add_as_given(CLI::App* command, bool& as_given);
 
 /// Adds the option --constant NAME, repeatable: inputs that no earlier work on the stream writes, such as
-/// weights.
+/// weights. The names are stored in `names`.
 void add_constants(CLI::App* command, std::vector<std::string>& names);
 
 /// Adds an example to a command's help, before the help's footer.

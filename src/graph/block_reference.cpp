@@ -385,8 +385,8 @@ class Worker {
       mean_error({state.shape, state.values.data()}, count, op.kind == OpKind::accum_red_rms, e.data());
   }
 
-  /// Computes an accumulator's result after the loop: sums the last dimension or takes the mean or root mean
-  /// square, as its kind requires.
+  /// Computes an accumulator's result after the loop, from its state: sums the last dimension or takes the
+  /// mean or root mean square, as the kind of accumulator requires.
   void finish(const BlockOp& op, std::size_t index) {
     const Array& state = states_[index];
     Array& y = tiles_[op.outputs[0]];

@@ -323,7 +323,8 @@ template <class L> Handle<L> layer_norm(Handle<L> x, Handle<L> weight, Handle<L>
 template <class L> Handle<L> rotary(Handle<L> x, Handle<L> cos, Handle<L> sin) {
   return append<L>(OpKind::rotary, {x, cos, sin})[0];
 }
-/// Rotates pairs of elements like rotary(), but a pair is elements 2k and 2k + 1 of the last dimension.
+/// Rotates pairs of elements by angles given as cos and sin (rotary position embedding). A pair is elements
+/// 2k and 2k + 1 of the last dimension. cos and sin broadcast.
 template <class L> Handle<L> rotary_interleaved(Handle<L> x, Handle<L> cos, Handle<L> sin) {
   return append<L>(OpKind::rotary_interleaved, {x, cos, sin})[0];
 }

@@ -3,24 +3,27 @@
 //   Comparison c = compare(found, expected, DType::f16);
 //   if (!c.correct) fmt::print("{}\n", to_string(c));  // relative norm 0.31, worst at (1, 17): ...
 //
-// A tolerance says how many digits must agree. The norm must satisfy ||found - expected|| <= norm *
-// ||expected||. Each element must satisfy |found - expected| <= max(element * |expected|, row * max(rms of
-// its row, floor * rms of the tensor)). `norm`, `element`, `row` and `floor` are fields of Tolerance. An
-// infinity equals only itself, and a NaN only a NaN.
+// A tolerance says how many digits must agree, in the norm of the tensor and in each element. With `norm`,
+// `element`, `row` and `floor` the fields of Tolerance, and rms the root mean square:
+//
+//   ||found - expected|| <= norm * ||expected||
+//   |found - expected| <= max(element * |expected|, row * max(rms of its row, floor * rms of the tensor))
+//
+// An infinity equals only itself, and a NaN only a NaN.
 //
 // A tolerance cannot distinguish a small element from its negative. Limits can: if they are given, |found -
 // expected| must not exceed the element's limit, whatever the tolerance allows. judge.hpp derives limits from
 // proved rounding errors (rounding.hpp).
 //
-// A fused program may omit intermediate roundings that the graph asks for (omit_roundings.hpp). It is
-// compared with the unrounded values, and its tolerance grows by the effect of those roundings. In norm that
-// is ||rounded - expected||; per element it is `spread` times the rms of rounded - expected over the row.
-// Elements where only `rounded` overflowed add nothing.
+// A fused program may omit intermediate roundings of the graph (omit_roundings.hpp). It is compared with the
+// unrounded values, and its tolerance grows by the effect of those roundings. In norm that is ||rounded -
+// expected||; per element it is `spread` times the rms of rounded - expected over the row. Elements where
+// only `rounded` overflowed add nothing.
 //
-// A result outside the tolerance may still be right: if a formula cancels, or exp has a large argument,
-// rounding alone moves it further. Given error bounds (rounding.hpp), such a result is `explained`. Then each
-// |found - expected| is within the tolerance or the error bound, and the total excess over the bounds is
-// small.
+// A result outside the tolerance may be right nevertheless: if a formula cancels, or exp has a large
+// argument, rounding alone moves it further. Given error bounds (rounding.hpp), such a result is `explained`.
+// Then each |found - expected| is within the tolerance or the error bound, and the total excess over the
+// bounds is small.
 #pragma once
 #include <cmath>
 #include <limits>

@@ -30,12 +30,12 @@ bool is_greatest(OpKind, const Attributes&);
 /// if the operator is not composite.
 std::vector<Step> compose(OpKind, const Attributes&, const std::vector<Shape>& operands);
 
-/// Returns the dimensions that a composite operator reduces or normalizes over, in descending order: `dim`,
-/// or those listed in `sizes`, or the trailing ones for norms and rotary.
+/// Returns the dimensions that a composite operator reduces or normalizes over, in descending order. They are
+/// the attribute `dim`, or those listed in `sizes`; for norms and rotary, the trailing ones.
 std::vector<int> composed_dims(OpKind, const Attributes&, const Shape& x);
 
 /// Returns whether the operator is a reduction: its result has extent 1 along composed_dims(), or lacks these
-/// dimensions if `keepdim` is false.
+/// dimensions if the attribute `keepdim` is false.
 bool reduces(OpKind);
 
 /// Returns the shapes of the steps' results. The last shape has the reduced dimensions with extent 1.

@@ -67,8 +67,8 @@ class Cutter {
   }
 
  private:
-  /// Returns the subgraph's tensor that holds a region of a tensor: an input if the tensor is known, else the
-  /// result of operators that are added.
+  /// Returns the index of the tensor in the subgraph that holds region `r` of tensor `t`. That is an input of
+  /// the subgraph if the tensor's values are known; else operators that compute the region are added.
   int need(int t, const Region& r) {
     const auto at = made_.find({t, r});
     if (at != made_.end()) return at->second;
@@ -90,7 +90,8 @@ class Cutter {
     return static_cast<int>(cut_.graph.tensors.size()) - 1;
   }
 
-  /// Adds the operators that compute a region and returns the subgraph's tensor that holds it.
+  /// Adds the operators that compute region `r` of tensor `t`. Returns the index of the tensor in the
+  /// subgraph that holds the region.
   int computed(int t, const Region& r) {
     const KernelOp& op = g_.ops[producer_[t]];
     if (is_elementwise(op.kind) || op.kind == OpKind::mask) return same_part(op, t, r);
@@ -136,7 +137,8 @@ class Cutter {
     return part;
   }
 
-  /// Adds an operator that computes a region and returns its result.
+  /// Adds an operator whose one result is region `r` of tensor `t`. Returns the result's index in the
+  /// subgraph.
   int emit(KernelOp op, int t, const Region& r) {
     const int index = add(t, r);
     op.outputs = {index};
@@ -144,7 +146,8 @@ class Cutter {
     return index;
   }
 
-  /// Restricts an elementwise operator or mask to a region of its result.
+  /// Adds an elementwise operator or mask, restricted to region `r` of its result `t`. Returns the restricted
+  /// result's index in the subgraph.
   int same_part(const KernelOp& op, int t, const Region& r) {
     KernelOp smaller{op.kind, {}, {}, op.attributes, nullptr};
     if (op.kind == OpKind::mask) smaller.attributes = mask_from(op.attributes, r.origin);
@@ -152,8 +155,8 @@ class Cutter {
     return emit(std::move(smaller), t, r);
   }
 
-  /// Restricts a matmul to a region of its result: rows of the left operand, columns of the right one, all of
-  /// K.
+  /// Adds a matmul, restricted to region `r` of its result `t`: it needs rows of the left operand, columns of
+  /// the right one, and all of K. Returns the restricted result's index in the subgraph.
   int product(const KernelOp& op, int t, const Region& r) {
     KernelOp smaller{op.kind, {}, {}, op.attributes, nullptr};
     const auto shape_of = [&](std::size_t i) -> const Shape& { return g_.tensors[op.inputs[i]].shape; };
@@ -176,8 +179,9 @@ class Cutter {
     return emit(std::move(smaller), t, r);
   }
 
-  /// Restricts an operator that needs whole dimensions `dims` of its operand and computes whole dimensions of
-  /// its result, such as softmax or reduction. Then slices the result to the region.
+  /// Adds an operator such as softmax that reads and computes the dimensions `dims` as a whole, restricted to
+  /// region `r` of its result `t` along other dimensions. Then slices the result to `r` and returns the
+  /// slice's index in the subgraph.
   int along(const KernelOp& op, int t, const Region& r, const std::vector<int>& dims) {
     Region given = r, read = r;
     for (int dim : dims) {
@@ -198,8 +202,8 @@ class Cutter {
     return slice(emit(std::move(smaller), t, given), t, given, r);
   }
 
-  /// Restricts a reduction to a region of its result. It reads the dimensions `dims` as a whole and reduces
-  /// them to one element, or drops them.
+  /// Adds a reduction, restricted to region `r` of its result `t`. It reads the dimensions `dims` as a whole
+  /// and reduces them to one element, or drops them. Returns the restricted result's index in the subgraph.
   int reduced(const KernelOp& op, int t, const Region& r, const std::vector<int>& dims) {
     const Shape& shape = g_.tensors[op.inputs[0]].shape;
     Region read = whole(shape);
@@ -212,7 +216,8 @@ class Cutter {
     return emit({op.kind, {need(op.inputs[0], read)}, {}, op.attributes, nullptr}, t, r);
   }
 
-  /// Restricts a gather by index: it needs all rows of the table, but only the region's elements of each row.
+  /// Adds a gather by index, restricted to region `r` of its result `t`. It needs all rows of the table, but
+  /// only the region's elements of each row. Returns the restricted result's index in the subgraph.
   int gathered(const KernelOp& op, int t, const Region& r) {
     Region table = whole(g_.tensors[op.inputs[0]].shape), numbers = whole(g_.tensors[op.inputs[1]].shape);
     const std::size_t front = numbers.extent.size();
@@ -226,7 +231,8 @@ class Cutter {
         r);
   }
 
-  /// Restricts a concat to a region. Only operands that overlap the region are needed.
+  /// Adds a concat, restricted to region `r` of its result `t`, with the operands that overlap the region.
+  /// Returns the restricted result's index in the subgraph.
   int joined(const KernelOp& op, int t, const Region& r) {
     const int dim = op.attributes.dim;
     KernelOp smaller{op.kind, {}, {}, op.attributes, nullptr};
@@ -245,7 +251,8 @@ class Cutter {
     return emit(std::move(smaller), t, r);
   }
 
-  /// Restricts one result of a split to a region.
+  /// Adds a split, restricted to region `r` of its result `t`. Returns the restricted result's index in the
+  /// subgraph.
   int taken(const KernelOp& op, int t, const Region& r) {
     const int dim = op.attributes.dim;
     Region part = r;
@@ -255,8 +262,8 @@ class Cutter {
     return emit(std::move(smaller), t, r);
   }
 
-  /// Restricts a view (permute, expand, slice or reshape) to a region: the same view of a region of the
-  /// operand.
+  /// Adds a view (permute, expand, slice or reshape), restricted to region `r` of its result `t`: the same
+  /// view of a region of the operand. Returns the restricted result's index in the subgraph.
   int seen(const KernelOp& op, int t, const Region& r) {
     const int operand = op.inputs[0];
     KernelOp smaller{op.kind, {}, {}, op.attributes, nullptr};
@@ -287,8 +294,9 @@ class Cutter {
     return slice(emit(std::move(smaller), t, given), t, given, r);
   }
 
-  /// Restricts a custom operator to the blocks that write the region: the same block graph on a smaller grid.
-  /// Each operand is restricted to what these blocks load. Then slices the result to the region.
+  /// Adds a custom operator, restricted to the blocks that write region `r` of its result `t`: the same block
+  /// graph on a smaller grid, with the regions of the operands that these blocks load. Then slices the result
+  /// to `r` and returns the slice's index in the subgraph.
   int blocks(const KernelOp& op, int t, const Region& r) {
     const BlockGraph& b = *op.block;
     const auto position = static_cast<int>(std::ranges::find(op.outputs, t) - op.outputs.begin());
@@ -342,8 +350,8 @@ class Cutter {
     return slice(index, t, given, r);
   }
 
-  /// Adds the operator with all of its operands, and slices its result to the region. Used if nothing is
-  /// known of the operator's structure.
+  /// Adds an operator without restricting it, and slices its result `t` to region `r`. Returns the slice's
+  /// index in the subgraph. For operators whose structure is not known here.
   int everything(const KernelOp& op, int t, const Region& r) {
     KernelOp same{op.kind, {}, {}, op.attributes, op.block};
     for (int operand : op.inputs) same.inputs.push_back(need(operand, whole(g_.tensors[operand].shape)));
@@ -357,7 +365,7 @@ class Cutter {
   }
 
   /// Slices tensor `from` of the subgraph, which holds the region `given` of tensor `t`, to the region `r`.
-  /// Adds one split per dimension and returns the sliced tensor.
+  /// Adds one split per dimension and returns the slice's index in the subgraph.
   int slice(int from, int t, Region given, const Region& r) {
     for (std::size_t d = 0; d < r.extent.size(); ++d) {
       if (given.extent[d] == r.extent[d]) continue;

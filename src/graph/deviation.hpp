@@ -5,8 +5,8 @@
 //   Deviation most = close_by(expected, DType::bf16, nullptr);   // allowed without further evidence
 //   raise(most, deviation(sample, expected), 4);                 // allowed by a run with random rounding
 //
-// An error that is within the limit of every element may show in the norm of a row (a row of zeros in a
-// coarse dtype), or in the scale of the tensor (a factor of 1 + 1/64).
+// An error may be within the limit of every element and yet show in the norm of a row, such as a row of zeros
+// in a coarse dtype. Or it may show in the scale of the tensor, such as a factor of 1 + 1/64.
 #pragma once
 #include "graph/compare.hpp"
 

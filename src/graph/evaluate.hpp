@@ -28,8 +28,8 @@ struct Result {
 void evaluate(OpKind, const Attributes&, const std::vector<Operand>&, const std::vector<Result>&,
               DType dtype = DType::f32);
 
-/// Adds to y along `dim`: y[..., j, ...] += the sum of f(x[..., j + k to, ...]) over k, where `to` is y's
-/// extent along `dim`. f is the square if `squared`, else the identity.
+/// Adds terms to y along `dim`: y[..., j, ...] += the sum of f(x[..., j + k to, ...]) over k. `to` is y's
+/// extent along `dim`; f is the square if `squared`, else the identity.
 void fold(const Operand& x, int dim, bool squared, const Result& y);
 
 /// Takes the maximum with y along `dim`: y[...] = max(y[...], maximum of x[...] along `dim`). If dim is -1,

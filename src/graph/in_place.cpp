@@ -10,7 +10,8 @@
 namespace zellige::graph {
 namespace {
 
-/// Orders the operators of a graph so that no old value is read after its memory is overwritten.
+/// Orders the operators of a graph in which results overwrite the memory of inputs, so that no old value is
+/// read after it is overwritten.
 class Ordering {
  public:
   explicit Ordering(const KernelGraph& g) : g_(g), before_(g.ops.size()) {}

@@ -20,7 +20,7 @@ struct TextPlace {
   std::string path = {};
 };
 
-/// Parses a whole document and returns its value. `source` names it in messages; `place` is the position of
+/// Parses JSON text and returns its value. `source` names it in messages; the TextPlace is the position of
 /// `text` in a longer document. Throws Error if the text is not JSON, exceeds a limit, or has a duplicate
 /// key.
 Json parse_json(std::string_view text, std::string_view source, const TextPlace& = {});

@@ -48,8 +48,8 @@ class Judge {
   void find_bounds();
   /// Runs the samples and keeps the largest deviations.
   void sample();
-  /// Returns whether `found` is so near the reference that no bound needs to be computed: it is equal, or it
-  /// is the result of a matmul or custom operator of which few elements are one step away.
+  /// Returns whether `found` is so near the reference that no bound needs to be computed. That is so if it is
+  /// equal, or if it is the result of a matmul or custom operator of which few elements are one step away.
   bool next_to(int tensor, const Array& found) const;
   /// Returns the limit of each element: its error bound, raised to one step for as many elements as may
   /// deviate by a step without further evidence.

@@ -1,5 +1,5 @@
-// Loads graph files in Zellige's JSON form or in Mirage's; the content tells which. A file has one graph or a
-// list of graphs.
+// Loads graph files in Zellige's JSON form or in Mirage's, which it distinguishes by their content. A file
+// has one graph or a list of graphs.
 //
 //   for (const KernelGraph& g : load("mugraphs/lora.json")) ...  // lora[0], ...; throws if one is invalid
 //   for (const Loaded& l : load_each("mugraphs/lora.json")) ...  // each with its graph or error

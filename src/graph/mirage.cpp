@@ -62,7 +62,7 @@ Dim3 read_dim3(const Where& where, const char* key, const Json& j) {
   return {axis("x"), axis("y"), axis("z")};
 }
 
-/// Maps Mirage's guids to tensors of one level. A guid stands for one tensor of one shape.
+/// Maps Mirage's guids to tensors of one level. A guid identifies one tensor of one shape.
 template <class Entry>
 class Table {
  public:
@@ -99,7 +99,7 @@ class Table {
   std::map<std::uint64_t, int> index_;
 };
 
-/// The operator that a Mirage op_type stands for.
+/// The operator that a Mirage op_type names.
 struct Recognised {
   OpKind kind;
   int dim = -1;  // the digit in the op_type

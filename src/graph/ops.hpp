@@ -35,8 +35,8 @@ struct OpInfo {
   OpFamily family;
   int inputs, outputs;  // number of tensors; -1: one or more. A scalar may replace one operand
   bool kernel, block;   // whether a kernel graph and a block graph may contain it
-  /// Mirage's op_type without level and "_op": "exp" for kn_exp_op and tb_exp_op. '#' stands for a dimension.
-  /// Empty: Mirage lacks the operator.
+  /// Mirage's op_type without level and "_op": "exp" for kn_exp_op and tb_exp_op. '#' replaces the digit of a
+  /// dimension. Empty: Mirage lacks the operator.
   std::string_view mirage;
   int optional = 0;  // how many of `inputs`, from the last, are optional
 };

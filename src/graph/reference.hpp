@@ -1,4 +1,4 @@
-// Computes a graph in float64 on the CPU, with the roundings that the graph asks for. Results of kernels are
+// Computes a graph in float64 on the CPU, with the roundings that the graph specifies. Results of kernels are
 // compared with this reference.
 //
 //   std::vector<Array> inputs = ...;                          // one per graph input, in the caller's order
@@ -69,11 +69,12 @@ struct Reference {
 /// Throws Error if the machine has too little memory for the graph's tensors in float64.
 void check_memory(const KernelGraph&);
 
-/// Runs the reference on a valid graph and returns all kernel-level tensors. Inputs are rounded to their
-/// dtype first, unless `round` is false. Throws Error if the number or the shapes of the inputs are wrong, or
-/// if the memory is too small.
+/// Computes a valid graph in float64, as the reference for results of kernels. Returns all kernel-level
+/// tensors. Inputs are rounded to their dtype first, unless the option `round` is false. Throws Error if the
+/// number or the shapes of the inputs are wrong, or if the memory is too small.
 Reference run(const KernelGraph&, const std::vector<Array>& inputs, const ReferenceOptions& = {});
-/// Runs the reference and returns the graph's outputs, in order.
+/// Computes a valid graph's outputs in float64, as the reference for results of kernels. Returns them in the
+/// graph's order. Arguments and errors are those of run().
 std::vector<Array> run_reference(const KernelGraph&, const std::vector<Array>& inputs,
                                  const ReferenceOptions& = {});
 

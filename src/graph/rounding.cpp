@@ -23,7 +23,7 @@ constexpr double u = 0x1p-24;      // half an ulp of 1 in float32
 constexpr double tiny = 0x1p-125;  // smaller numbers may be flushed to zero
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Returns the error, or infinity if it is NaN: the result is then unknown.
+/// Returns the error bound `e`, or infinity if it is NaN: any result is possible then.
 double known(double e) { return e == e ? e : infinity; }
 
 /// Returns the largest distance from y to f at the corners of the box x[k] - e[k] to x[k] + e[k].
@@ -69,7 +69,8 @@ double elementwise_error(const Elementwise& row, Numbers& m, const Meaning& f, c
   return infinity;
 }
 
-/// Computes the errors of an elementwise operator's result, with broadcasting.
+/// Computes the error bounds of an elementwise operator's result from those of its operands, with
+/// broadcasting.
 void elementwise_errors(OpKind kind, const Attributes& a, DType dtype, const std::vector<Uncertain>& in,
                         const Operand& result, double* error) {
   const Elementwise& row = elementwise(kind);
@@ -106,8 +107,9 @@ double own_sum_error(double share, double maximum, double squares) {
   return share * (maximum + std::sqrt(squares));
 }
 
-/// Computes the errors of a matmul C = A B, with eA and eB the errors of A and B: |A| eB + eA (|B| + eB),
-/// plus the rounding of the accumulators. `repeats`: number of loop iterations that add to an accumulator.
+/// Computes the error bounds of a matmul C = A B. With eA and eB the error bounds of A and B, they are |A| eB
+/// + eA (|B| + eB), plus the rounding of the accumulators. `repeats`: number of loop iterations that add to
+/// an accumulator.
 void matmul(DType dtype, const Uncertain& a, const Uncertain& b, double* error, std::int64_t repeats,
             int threads) {
   const Matrices of = matrices(a.at.shape, b.at.shape);
@@ -159,8 +161,8 @@ void matmul(DType dtype, const Uncertain& a, const Uncertain& b, double* error, 
   });
 }
 
-/// Adds a bias to a matmul's errors: the error of the bias, and one rounding. `unit` is half an ulp of 1, or
-/// 0 for integers.
+/// Adds to a matmul's error bounds those of a bias, and one rounding. `unit` is half an ulp of 1, or 0 for
+/// integers.
 void bias_error(const Uncertain& bias, const Operand& y, double unit, double* error) {
   const Broadcast walk(y.shape, {bias.at});
   for (std::int64_t row = 0; row < walk.rows(); ++row)
@@ -171,7 +173,7 @@ void bias_error(const Uncertain& bias, const Operand& y, double unit, double* er
     }
 }
 
-/// Returns the errors of a matmul's operand after it is rounded to tf32.
+/// Returns the error bounds of a matmul's operand after it is rounded to tf32.
 std::vector<double> tf32_error(const Uncertain& x) {
   std::vector<double> e(x.error, x.error + size(x.at.shape));
   for (std::size_t i = 0; i < e.size(); ++i) {
@@ -182,7 +184,7 @@ std::vector<double> tf32_error(const Uncertain& x) {
   return e;
 }
 
-/// Propagates errors through the steps of a composite operator.
+/// Computes the error bounds of a composite operator's result, step by step, from those of its operands.
 void composed(OpKind kind, const Attributes& attributes, DType dtype, const std::vector<Uncertain>& in,
               double* error) {
   std::vector<Operand> operands;
@@ -202,8 +204,8 @@ void composed(OpKind kind, const Attributes& attributes, DType dtype, const std:
   std::copy_n(errors.back(), size(e.shapes.back()), error);
 }
 
-/// Propagates errors through a rotary embedding with interleaved pairs. Reorders the pairs to halves, and the
-/// errors back.
+/// Computes the error bounds of a rotary embedding with interleaved pairs. Reorders the pairs to halves, and
+/// the bounds back.
 void interleaved(DType dtype, const std::vector<Uncertain>& in, const Shape& y, double* error) {
   const std::int64_t n = y.back(), count = size(y);
   std::deque<std::vector<double>> halves;
@@ -221,7 +223,7 @@ void interleaved(DType dtype, const std::vector<Uncertain>& in, const Shape& y, 
   pairs_of_halves(n, count, of_halves.data(), error);
 }
 
-/// Computes the errors of the maximum along `dim`.
+/// Computes the error bounds of y, the maximum of x along `dim`.
 void amax_error(const Uncertain& x, int dim, const Operand& y, double* error) {
   const std::vector<double> none(static_cast<std::size_t>(size(y.shape)), -infinity);
   std::fill_n(error, none.size(), 0.0);

@@ -53,8 +53,8 @@ void mean_error(const Operand& x, double count, bool root, double* error);
 /// value on return.
 void storage_error(DType, const double* x, double* error, std::int64_t count);
 
-/// Returns a bound of the change that rounding to nearest makes to numbers of the magnitude of x:
-/// |x| 2^-(m + 1) for m bits of mantissa, which is one to two times half a step of the format.
+/// Returns a bound of the change that rounding to nearest makes to numbers of the magnitude of x. With m bits
+/// of mantissa it is |x| 2^-(m + 1), which is one to two times half a step of the format.
 double max_rounding(const Format&, double x);
 
 /// Returns whether the operator is a comparison. Its result jumps from 0 to 1 where the operands are equal;
