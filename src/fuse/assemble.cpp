@@ -15,6 +15,8 @@ using graph::KernelOp;
 
 class Assembly {
  public:
+  /// Writes the fused graph, group by group. Tensors are copied as they are produced; `at_` maps a tensor of
+  /// the input graph to its copy.
   explicit Assembly(const KernelGraph& g) : g_(g), at_(g.tensors.size(), -1) {
     out_.name = g.name;
     for (const graph::KernelTensor& t : g.tensors) names_.insert(t.name);
@@ -22,6 +24,8 @@ class Assembly {
   }
 
   void add_unfused(int op) {
+    /// Appends one operator of the input graph unchanged, unless its result exists: a slice that a fused
+    /// kernel stores.
     KernelOp copy = g_.ops[op];
     if (at_[copy.outputs[0]] >= 0) return;  // a slice that a kernel stores
     for (int& t : copy.inputs) t = at_[t];
@@ -31,6 +35,8 @@ class Assembly {
 
   void fused(const Kernel& k) {
     for (int op : concatenations(g_, k.ops)) add_unfused(op);
+    /// Appends the custom operators of a fused kernel, after the concatenations that they read. A result that
+    /// is stored with kept (size 1) dimensions is followed by a reshape to its shape in the input graph.
     std::map<int, int> between;
     std::vector<KernelOp> views;
     for (const Part& part : k.parts) {
@@ -63,8 +69,11 @@ class Assembly {
     for (KernelOp& v : views) out_.ops.push_back(std::move(v));
   }
 
+  /// Number of operators so far, which is the index of the next one.
   int next() const { return static_cast<int>(out_.ops.size()); }
 
+  /// Finishes the graph: infers shapes, and sets the strides of fused results so that later views need no
+  /// copy.
   KernelGraph take() {
     for (int t : g_.outputs) out_.outputs.push_back(at_[t]);
     out_ = graph::infer(std::move(out_));
@@ -78,15 +87,18 @@ class Assembly {
 
  private:
   int add(graph::KernelTensor t) {
+    /// Appends a tensor and returns its index.
     out_.tensors.push_back(std::move(t));
     return static_cast<int>(out_.tensors.size()) - 1;
   }
   int tensor(int t) {
+    /// Appends a copy of the input graph's tensor `t` and returns its index.
     graph::KernelTensor copy = g_.tensors[t];
     if (copy.memory >= 0) copy.memory = at_[copy.memory];
     return at_[t] = add(std::move(copy));
   }
   std::string fresh(std::string name) {
+    /// Returns the name, with underscores appended until it is unused.
     while (!names_.insert(name).second) name += '_';
     return name;
   }
@@ -95,7 +107,7 @@ class Assembly {
   KernelGraph out_;
   std::vector<int> at_;
   std::set<std::string> names_;
-};
+};  // by tensor of the input graph: its copy in out_; -1: none yet
 
 }  // namespace
 

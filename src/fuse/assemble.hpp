@@ -1,16 +1,19 @@
-// Replaces the operators of a graph by the groups that were selected for them.
+// Builds the fused graph: replaces each selected group of operators by the custom operators that compute it,
+// and keeps the other operators.
 #pragma once
 #include "fuse/choose.hpp"
 
 namespace zellige::fuse {
 
+/// A fused graph, and where each group's operators are in it.
 struct Assembled {
   graph::KernelGraph graph;
-  std::vector<int> first;  // by group: index of its first operator
+  std::vector<int> first;  // by group: index in graph.ops of the first operator that computes it
 };
 
-/// `groups` must cover each operator exactly once and be in topological order. Only the first kernel of a
-/// group is used.
+/// Returns the graph in which the first kernel of each group replaces the group's operators; a group without
+/// kernels is kept as it is. Requires that the groups cover each operator of the graph exactly once and are
+/// in topological order.
 Assembled assemble(const graph::KernelGraph&, const std::vector<Group>&);
 
 }  // namespace zellige::fuse

@@ -10,7 +10,7 @@
 namespace zellige::fuse {
 namespace {
 
-/// Union-find over the dimensions of all values.
+/// Union-find over the dimensions of all values; each final set is an axis.
 class Union {
  public:
   explicit Union(const Steps& s) : steps_(s) {
@@ -24,13 +24,16 @@ class Union {
 
   int rank(int v) const { return static_cast<int>(shape(v).size()); }
   const Shape& shape(int v) const { return steps_.values[v].shape; }
+  /// Returns the representative of the set that contains `x`.
   int find(int x) {
     while (parent_[x] != x) x = parent_[x] = parent_[parent_[x]];
     return x;
   }
+  /// Returns the representative of dimension `d` of value `v`.
   int at(int v, int d) { return find(first_[v] + d); }
 
-  /// Joins two dimensions; those of extent 1 are ignored.
+  /// Makes dimension `d` of value `v` and dimension `e` of value `w` one axis. Does nothing if either has
+  /// extent 1.
   void same(int v, int d, int w, int e) {
     if (shape(v)[d] == 1 || shape(w)[e] == 1) return;
     const int x = at(v, d), y = at(w, e);
@@ -38,9 +41,12 @@ class Union {
     summed_[y] = summed_[y] || summed_[x], whole_[y] = whole_[y] || whole_[x];
   }
   void summed(int v, int d) { summed_[at(v, d)] = true; }
+  /// Marks the axis of a dimension as reduced over.
   void whole(int v, int d) { whole_[at(v, d)] = true; }
+  /// Marks the axis of a dimension as needed in one block.
 
-  /// Joins dimensions aligned from the last, except the last `but`.
+  /// Joins the dimensions of two values pairwise, aligned at the last one as for broadcasting; skips the last
+  /// `but` dimensions.
   void aligned(int v, int w, int but = 0) {
     for (int back = but + 1; back <= std::min(rank(v), rank(w)); ++back)
       same(v, rank(v) - back, w, rank(w) - back);
@@ -51,6 +57,7 @@ class Union {
     std::map<int, int> number;
     a.of.resize(steps_.values.size());
     for (int v = 0; v < static_cast<int>(steps_.values.size()); ++v)
+      /// Numbers the sets. Throws Error if two dimensions of one value are in the same set.
       for (int d = 0; d < rank(v); ++d) {
         int axis = -1;
         if (shape(v)[d] > 1) {
@@ -102,7 +109,7 @@ Axes axes_of(const Steps& s) {
       for (int v : step.inputs) u.aligned(out, v);
     } else if (step.kind == OpKind::permute) {
       for (int d = 0; d < u.rank(out); ++d) u.same(out, d, x, static_cast<int>(step.attributes.sizes[d]));
-    } else {  // rotary embeddings: all of the last dimension
+    } else {  // rotary embeddings need all of the last dimension
       u.aligned(out, x);
       for (int v : step.inputs) u.aligned(out, v, 1), u.whole(v, u.rank(v) - 1);
     }

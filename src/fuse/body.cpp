@@ -16,9 +16,11 @@ using graph::BlockOp;
 using graph::DType;
 using Kind = Deferred::Kind;
 
+/// Writes the block graph of a group step by step. `deferred_` records for each value its tile, or what
+/// becomes the value after the loop.
 class Emission : graph::BlockWriter {
  public:
-  /// `split`: the loop axis is split over blocks.
+  /// `split`: whether the loop axis is split over blocks.
   Emission(const graph::KernelGraph& g, const Steps& steps, const Axes& axes, const Tiles& tiles, bool split)
       : BlockWriter(body_.block),
         g_(g),
@@ -34,6 +36,8 @@ class Emission : graph::BlockWriter {
     multiplies_ = std::ranges::any_of(steps.steps, [](const Step& s) { return s.kind == OpKind::matmul; });
   }
 
+  /// Emits all steps and, unless the loop is split, the stores of the group's outputs. Throws Error if a step
+  /// needs a value that is not yet available.
   Body run() {
     for (const Step& s : steps_.steps) split_ ? step_before_split(s) : step(s);
     if (!split_)
@@ -41,8 +45,8 @@ class Emission : graph::BlockWriter {
     return std::move(body_);
   }
 
-  /// The same with the loop axis split over blocks: up to the partial results, which another kernel combines.
-  /// `whole` is the emission of the unsplit body, already run.
+  /// Emits what one block of a split loop computes: the steps up to the partial results, and their stores.
+  /// `whole` must be the emission of the same group without the split, after run().
   Body run_part(Emission& whole) {
     const auto [maxima, inside] = needed_of_part(steps_, whole.deferred_, whole.factors_);
     for (const Step& s : steps_.steps)
@@ -59,20 +63,24 @@ class Emission : graph::BlockWriter {
   }
 
  private:
+  /// A running maximum of the loop (online softmax). Its members are tiles of the block graph, except dim and
+  /// like.
   struct Running {
-    int of, dim;          // a tile
-    int maximum, fallen;  // the current one; the previous one minus it
-    int like;             // a value with the tile's number of dimensions
-    int exact = -1;       // of a part of one tile: the maximum without a lower bound
+    int of, dim;          // the operand, and the dimension along which the maximum is taken
+    int maximum, fallen;  // after this iteration; the value before this iteration minus it
+    int like;             // the value of the steps whose tile is `of` or from which `of` is computed
+    int exact = -1;       // of a block with one tile of rows: the maximum before its clamp
   };
 
+  /// Emits a step, and first the loads of its operands. Throws Error if it needs a value that is not yet
+  /// available.
   void step(const Step& s) {
     for (int v : s.inputs) load(v);
     const Deferred h = deferred_[s.output] = lower(s);
     if (h.tile >= 0 && h.itself()) name_after(s.output, h.tile);
   }
-  /// Leaves a step that reads inside the loop what is known after it to another kernel, with all that depends
-  /// on it, if a part is one tile of rows.
+  /// Emits a step of a group whose loop will be split. If a block has one tile of rows, a step that needs a
+  /// value known only after the loop is postponed to another kernel, and so are all steps that depend on it.
   void step_before_split(const Step& s) {
     if (!exact_maxima()) return step(s);
     bool postponed = std::ranges::any_of(s.inputs, [&](int v) { return postponed_.count(v) > 0; });
@@ -89,26 +97,30 @@ class Emission : graph::BlockWriter {
   }
 
   const Shape& shape(int v) const { return steps_.values[v].shape; }
-  /// The extent of a dimension, counted from the last.
+  /// Returns the extent of the dimension that is `back` before the last; 1 if there is none.
   static std::int64_t from_last(const Shape& s, std::size_t back) {
     return back < s.size() ? s[s.size() - 1 - back] : 1;
   }
+  /// Returns the value's tensor name for messages.
   std::string called(int v) const {
     const int t = steps_.values[v].tensor;
     return t >= 0 ? g_.tensors[t].name : "a step of a composed operator";
   }
+  /// Throws the Error of a step that would read inside the loop what is known after it.
   [[noreturn]] void refuse(const Step& s) const {
     fail("{} ({}) would read inside the loop what is known after it", graph::name(s.kind), called(s.output));
   }
 
+  /// Names tile `t` after the tensor that value `v` is, if it is one.
   void name_after(int v, int t) {
     if (steps_.values[v].tensor >= 0) name(t, called(v));
   }
-  /// A value's tile in the value's dtype, as a matmul reads it or as it is stored.
+  /// Returns tile `t` cast to the dtype of value `v`, as a matmul reads it and as it is stored.
   int rounded(int t, int v) { return cast(t, steps_.values[v].dtype); }
 
   std::array<int, 3> map_of(int v) const { return tiles_.map_of(axes_, v); }
   Shape covered(int v, Shape s) const { return tiles_.covered(axes_, v, std::move(s)); }
+  /// Returns the dimension of the value along the loop axis; -1: none.
   int loop_dim(int v) const { return tiles_.loop_axis >= 0 ? axes_.dim(v, tiles_.loop_axis) : -1; }
   /// Returns whether the step reduces over the loop axis.
   bool is_along(const Step& s) const {
@@ -116,19 +128,23 @@ class Emission : graph::BlockWriter {
     if (s.kind == OpKind::matmul) return d >= 0 && d + 1 == static_cast<int>(shape(x).size());
     return d >= 0 && is_reduction(s.kind) && d == s.attributes.dim;
   }
-  /// Returns whether the block's loop runs along another axis than the split one.
+  /// Returns whether the block's own loop runs along an axis other than the one that blocks split.
   bool has_inner_loop() const { return tiles_.inner_axis >= 0; }
-  /// Returns whether a part is one tile of rows, all of which its reductions see at once.
+  /// Returns whether each block of the split loop has one tile of rows, so that its reductions see all
+  /// elements at once.
   bool exact_maxima() const { return split_ && tiles_.loop == 1 && !has_inner_loop() && !multiplies_; }
-  /// Returns whether a part is one tile.
+  /// Returns whether each block of the split loop has one tile along the loop axis.
   bool one_tile() const { return has_inner_loop() || exact_maxima(); }
+  /// Returns whether the value has the axis of the block's own loop, where that is not the split axis.
   bool is_inner(int v) const { return has_inner_loop() && axes_.has(v, tiles_.inner_axis); }
-  /// The dimension that the block's loop splits; -1: none, or one iteration.
+  /// Returns the dimension of the value that the block's loop splits; -1: none, or the loop has one
+  /// iteration.
   int cut_by_loop(int v) const {
     if (tiles_.loop == 1) return -1;
     return has_inner_loop() ? axes_.dim(v, tiles_.inner_axis) : loop_dim(v);
   }
 
+  /// Emits the load of a value that is produced outside the group, unless an equal load exists.
   void load(int v) {
     if (deferred_[v].tile >= 0 || !steps_.values[v].loaded) return;
     const bool varies = loop_dim(v) >= 0;
@@ -141,7 +157,7 @@ class Emission : graph::BlockWriter {
     const auto at = std::ranges::find(body_.loads, tensor);
     op.kernel_tensor = static_cast<int>(at - body_.loads.begin());
     if (at == body_.loads.end()) body_.loads.push_back(tensor);
-    for (const BlockOp& other : body_.block.ops)  // the same tile, loaded for another user
+    for (const BlockOp& other : body_.block.ops)  // the same tile, loaded for another step
       if (other.kind == OpKind::input && other.kernel_tensor == op.kernel_tensor && other.map == op.map &&
           other.loop_dim == op.loop_dim && other.attributes == op.attributes) {
         deferred_[v] = {.tile = other.outputs[0], .varies = varies, .inner = is_inner(v)};
@@ -152,6 +168,8 @@ class Emission : graph::BlockWriter {
     body_.block.ops.push_back(op);
   }
 
+  /// Emits the stores of an output of the group. Throws Error if it changes with the iteration, or if blocks
+  /// that differ in a grid dimension would write the same elements.
   void store(int v) {
     if (deferred_[v].varies) fail("{} would be stored from inside the loop", called(v));
     BlockOp op;
@@ -172,7 +190,8 @@ class Emission : graph::BlockWriter {
     }
   }
 
-  /// Returns what is stored of a value: its slices if each is a whole number of block tiles, else all of it.
+  /// Returns the tensors that are stored of a value: its slices if each is a whole number of block tiles,
+  /// else the whole value.
   std::vector<Slice> slices(int v) const {
     const auto found = steps_.slices.find(v);
     const std::vector<Slice> all{{steps_.values[v].tensor, -1, 0, 0}};
@@ -186,7 +205,8 @@ class Emission : graph::BlockWriter {
     return found->second;
   }
 
-  /// Stores a partial result, with a first dimension that numbers the parts.
+  /// Emits the store of partial result `at`. The stored tensor has a first dimension that numbers the blocks
+  /// of the split loop. Throws Error if two blocks would write the same elements.
   void store_partial(int at) {
     const Partial& p = body_.partials[at];
     Shape shape{1};
@@ -215,12 +235,14 @@ class Emission : graph::BlockWriter {
     }
     body_.block.ops.push_back(op);
   }
+  /// Records a partial result whose tile is `tile`, and returns its index.
   int add_partial(Partial p, int tile) {
     body_.partials.push_back(std::move(p));
     partial_tiles_.push_back(tile);
     return static_cast<int>(body_.partials.size()) - 1;
   }
-  /// The partial of a running maximum at the end of the part.
+  /// Returns the index of the partial result that stores running maximum `running` after the block's last
+  /// iteration; adds it at the first call.
   int partial_of(int running) {
     const Running& r = runnings_[running];
     for (std::size_t p = 0; p < body_.partials.size(); ++p)
@@ -234,12 +256,14 @@ class Emission : graph::BlockWriter {
     return at;
   }
 
-  /// An accumulated maximum starts at the lowest finite number, so the operand must have a lower bound.
+  /// Throws Error if maximum `v` has no lower bound. An accumulated maximum starts at the lowest finite
+  /// float32, which would be wrong for a row of minus infinities.
   void bounded(int v) const {
     if (!deferred_[v].bounded_below()) fail("the maximum {} would be that of finite numbers", called(v));
   }
 
-  /// The tile of a value with nothing deferred; emits the final value of a maximum if needed.
+  /// Returns the tile of a value that needs nothing deferred, as it is after the loop. For a maximum, emits
+  /// its accumulator at the first call.
   int known(int v) {
     Deferred& h = deferred_[v];
     if (h.kind != Kind::maximum || h.tile >= 0) return h.tile;
@@ -251,7 +275,8 @@ class Emission : graph::BlockWriter {
     return h.tile = emit(OpKind::accum_max, {emit(OpKind::amax, {x}, {.dim = h.dim, .keepdim = true})});
   }
 
-  /// The tile of a maximum's operand.
+  /// Returns the tile of a maximum's operand, after the monotone steps that were moved from the maximum to
+  /// it.
   int inner(const Deferred& h) {
     int x = deferred_[h.of].tile;
     for (const Step& s : h.monotone) {
@@ -264,6 +289,7 @@ class Emission : graph::BlockWriter {
     return x;
   }
 
+  /// Returns the index in `runnings_` of the running maximum of `h`; emits it at the first call.
   int running_of(const Deferred& h) {
     const int x = inner(h);
     for (std::size_t i = 0; i < runnings_.size(); ++i)
@@ -280,7 +306,8 @@ class Emission : graph::BlockWriter {
     return static_cast<int>(runnings_.size()) - 1;
   }
 
-  /// The factor that rescales the partial results, in float32.
+  /// Emits and returns exp(-c (m - m')) in float32, by which earlier sums are multiplied when the running
+  /// maximum changes from m' to m.
   int rescale_of(const Deferred& h) {
     const Running& r = runnings_[h.running];
     const int fallen = cast(r.fallen, DType::f32);
@@ -288,8 +315,9 @@ class Emission : graph::BlockWriter {
     return emit_once(OpKind::exp, {emit_once(OpKind::mul_scalar, {fallen}, {.scalar = -h.coefficient})});
   }
 
-  /// Emits a step on a tile that the block's loop loads, where that loop runs along another axis: reductions
-  /// over it come first.
+  /// Emits a step on a tile that changes with the block's own loop, where blocks split another axis. A
+  /// reduction over the own loop becomes an accumulator. Throws Error if an operand is deferred, or for a
+  /// maximum over the own loop.
   Deferred within(const Step& s) {
     Deferred h;
     std::vector<int> in;
@@ -310,6 +338,8 @@ class Emission : graph::BlockWriter {
     return h;
   }
 
+  /// Emits a step and returns what the block has of its result. Throws Error if no law allows the step to
+  /// read what is known only after the loop.
   Deferred lower(const Step& s) {
     if (std::ranges::any_of(s.inputs, [&](int v) { return deferred_[v].inner; })) return within(s);
     const bool inside = std::ranges::any_of(s.inputs, [&](int v) { return deferred_[v].varies; });
@@ -317,7 +347,8 @@ class Emission : graph::BlockWriter {
     return s.kind == OpKind::matmul ? product(s) : is_reduction(s.kind) ? reduced(s) : mapped(s);
   }
 
-  /// Emits a loop-invariant step.
+  /// Emits a step none of whose operands changes with the iteration. A monotone step on a maximum is recorded
+  /// instead, and later applied to the maximum's operand.
   Deferred outside(const Step& s) {
     const auto x = std::ranges::find_if(s.inputs, [&](int v) { return deferred_[v].kind == Kind::maximum; });
     if (x != s.inputs.end() && is_monotone(s) && grows(s, *x)) {
@@ -333,8 +364,8 @@ class Emission : graph::BlockWriter {
     return h;
   }
 
-  /// Returns whether the other of two operands is available before the loop and has no more elements than the
-  /// maximum.
+  /// Returns whether the operands other than the maximum are known before the loop and do not broadcast the
+  /// result beyond the maximum's shape.
   bool grows(const Step& s, int maximum) const {
     return std::ranges::all_of(s.inputs, [&](int v) {
       return v == maximum ||
@@ -342,7 +373,8 @@ class Emission : graph::BlockWriter {
     });
   }
 
-  /// Adds the tile offset of a mask to its operands.
+  /// Emits a step on the tiles `in` and returns its result. Rounds the operands of a matmul to their dtypes,
+  /// gives a mask its tile's place in the tensor, and omits a cast that changes nothing.
   int placed(const Step& s, std::vector<int> in) {
     if (s.kind == OpKind::matmul)
       for (std::size_t i = 0; i < 2; ++i) in[i] = rounded(in[i], s.inputs[i]);
@@ -356,6 +388,8 @@ class Emission : graph::BlockWriter {
     return t;
   }
 
+  /// Emits an elementwise step, mask or rotary embedding inside the loop. Throws Error if it does not commute
+  /// with what is deferred of its operands.
   Deferred mapped(const Step& s) {
     Deferred x = deferred_[s.inputs[0]];
     if (s.inputs.size() == 1) {
@@ -380,7 +414,8 @@ class Emission : graph::BlockWriter {
     return x;
   }
 
-  /// Emits a step with one operand inside the loop and the other known after it.
+  /// Emits a binary step inside the loop one of whose operands is known only after it. A factor is deferred;
+  /// a maximum that is subtracted is replaced by the running maximum. Throws Error for any other step.
   Deferred waited(const Step& s, Deferred x, const Deferred& y) {
     if (s.kind == OpKind::mul && x.waits()) {
       Deferred h = y;
@@ -401,8 +436,8 @@ class Emission : graph::BlockWriter {
     return x;
   }
 
-  /// Returns whether the factors and running maxima have one element along a reduced dimension, counted from
-  /// the last.
+  /// Returns whether the deferred factors and running maximum of `h` are constant along a reduced dimension,
+  /// which is `back` before the last, so that they can be applied after the reduction.
   bool passes(const Deferred& h, std::size_t back) const {
     for (const Factor& f : h.factors)
       if (from_last(shape(f.value), back) != 1) return false;
@@ -412,6 +447,8 @@ class Emission : graph::BlockWriter {
     return back == like.size() - 1 - static_cast<std::size_t>(r.dim) || from_last(like, back) == 1;
   }
 
+  /// Emits a sum or maximum of a value inside the loop. Over the loop axis it becomes an accumulator. Throws
+  /// Error if the deferred terms differ along the reduced dimension.
   Deferred reduced(const Step& s) {
     const int v = s.inputs[0], dim = s.attributes.dim;
     Deferred x = deferred_[v];
@@ -432,6 +469,8 @@ class Emission : graph::BlockWriter {
     return settled(s, x, last ? OpKind::accum_red_sum : OpKind::accum);
   }
 
+  /// Emits a matmul inside the loop. If K is the loop axis, it becomes an accumulator. Throws Error if
+  /// deferred terms differ along K.
   Deferred product(const Step& s) {
     Deferred x = deferred_[s.inputs[0]], y = deferred_[s.inputs[1]];
     if (x.waits() || y.waits() || x.kind == Kind::offset || y.kind == Kind::offset || !passes(x, 0) ||
@@ -447,7 +486,8 @@ class Emission : graph::BlockWriter {
     return settled(s, x, OpKind::accum);
   }
 
-  /// Emits the reduction over the loop, and then what was deferred to its end.
+  /// Emits the accumulator of sum `s` over the loop, and after the loop the factors deferred in `x`. If the
+  /// loop is split, records a partial result, to which the second kernel applies the factors.
   Deferred settled(const Step& s, const Deferred& x, OpKind sum) {
     int t = x.tile;
     if (one_tile()) {
@@ -473,14 +513,14 @@ class Emission : graph::BlockWriter {
   const Axes& axes_;
   const Tiles& tiles_;
   const bool split_;
-  bool multiplies_ = false;
-  std::set<int> postponed_;  // values of a split loop that another kernel computes
+  bool multiplies_ = false;  // the group has a matmul
+  std::set<int> postponed_;  // of a split loop: values that another kernel computes
   Body body_;
-  std::vector<Deferred> deferred_;
+  std::vector<Deferred> deferred_;  // by value
   std::vector<Running> runnings_;
-  std::map<int, std::vector<Factor>> factors_;  // by value that is reduced over the loop
-  std::vector<int> partial_tiles_;
-  std::map<int, int> partial_runnings_;
+  std::map<int, std::vector<Factor>> factors_;  // by sum over the loop: the factors deferred to its end
+  std::vector<int> partial_tiles_;              // by partial result: the tile that is stored
+  std::map<int, int> partial_runnings_;         // by partial result that is a maximum: index in runnings_
 };
 
 }  // namespace

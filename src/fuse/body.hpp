@@ -1,19 +1,21 @@
-// Builds the block graph of a group: what one thread block computes for its tile.
+// Builds the block graph of a group of operators: what one thread block computes for its tile.
 //
-// Grid axes split what no step reduces over; the loop runs along one axis that is reduced over. A step on a
-// tile that the loop loads runs inside the loop; additions, maxima and matmuls over the loop axis become
-// accumulators, and their users run after the loop. If a step inside the loop reads a value that is known
-// only after it, the step is moved out by one of these laws, or the group is rejected:
+// Grid dimensions split axes that no step reduces over. The loop runs along one axis that is reduced over. A
+// step on a tile that is loaded per iteration runs inside the loop. Sums, maxima and matmuls over the loop's
+// axis become accumulators, and steps that read them run after the loop. If a step inside the loop needs a
+// value that is known only after the loop, one of three laws defers that value to the end of the loop. If
+// none applies, the group is rejected.
 //
-//   factors    sum_i (x_i h) = (sum_i x_i) h, of a matmul too: h is deferred while only linear steps follow. So a norm's
-//              scale passes through the matmul after it, and its sum of squares is taken in the same loop.
-//   rescaling  F(x_i, m) = exp(c (x_i - m)): with the running maximum m' in place of m, what was summed before is multiplied by
-//              F(., m) / F(., m') = exp(-c (m - m')) whenever the maximum moves.
-//   monotone   f(max x) = max f(x): a running maximum may be clamped before it is taken.
+//   factors    sum_i (x_i h) = (sum_i x_i) h, also for a matmul: h is deferred while only linear steps follow. So a
+//              norm's scale passes through the matmul after it, and its sum of squares is computed in the same loop.
+//   rescaling  F(x_i, m) = exp(c (x_i - m)), as in online softmax: m' is the running maximum in place of the final m.
+//              When it changes, earlier sums are multiplied by F(., m) / F(., m') = exp(-c (m - m')).
+//   monotone   f(max x) = max f(x): a running maximum may be clamped before it is used.
 //
-// If the loop is split over blocks, steps on the loop axis that no reduction over it needs, such as a
-// softmax's quotient, are left to the second kernel, which reads their operands again. So are reductions that
-// need another one's result, such as a variance, if a part is one tile of rows.
+// The loop may be split over blocks (split-K, split-KV). Each block then stores partial results, and a second
+// kernel combines them. That kernel also runs the steps along the loop's axis that no reduction needs, such
+// as a softmax's quotient, and reads their operands again. If each block has one tile of rows, reductions
+// that need another reduction's result, such as a variance, are left to a later kernel, too.
 #pragma once
 #include <array>
 #include <map>
@@ -24,65 +26,71 @@
 
 namespace zellige::fuse {
 
-/// One grid dimension. Its axes are different dimensions of values that never occur in one step: heads of
-/// queries and heads of keys.
+/// One grid dimension: the axes that it splits, into how many blocks. It has several axes if they are
+/// different dimensions of values that never occur in one step, such as heads of queries and heads of keys.
 struct Cut {
   std::vector<int> axes;
   std::int64_t blocks = 1;
 };
 
+/// The tiling of a group: grid, loop and threads.
 struct Tiles {
   std::array<Cut, 3> grid;
-  int loop_axis = -1;
-  std::int64_t loop = 1;
+  int loop_axis = -1;     // the axis that the loop runs along; -1: no loop
+  std::int64_t loop = 1;  // number of iterations
   int threads = 128;
-  // The grid dimension that splits the loop axis (split-K): each block computes partial results, and a second
-  // kernel combines them. -1: none.
+  // The grid dimension that splits the loop axis (split-K): each block computes partial results, which a
+  // second kernel combines. -1: none.
   int split = -1;
-  // If a part is one tile: the axis that the block's loop runs along, whose result is then summed over
-  // loop_axis. -1: loop_axis.
+  // Set if `split` is and each block has one tile along loop_axis: the axis of the block's own loop, for
+  // example K of a matmul whose results are then summed over loop_axis. -1: the block's loop runs along
+  // loop_axis.
   int inner_axis = -1;
-  // Axes whose last tile is partial: the extent that all tiles cover together.
+  // By axis whose last tile is partial: the extent that all tiles cover together, which is more than the axis
+  // has.
   std::map<int, std::int64_t> extents{};
 
-  /// By grid dimension, which dimension of a value it splits; -1: none.
+  /// By grid dimension: the dimension of the value that it splits; -1: none.
   std::array<int, 3> map_of(const Axes&, int value) const;
-  /// The shape with the value's axes extended to what the tiles cover.
+  /// Returns the shape with each dimension that has partial tiles extended to what the tiles cover.
   graph::Shape covered(const Axes&, int value, graph::Shape) const;
 };
 
-/// A partial result of a split loop: a float32 sum or a running maximum.
+/// A result of one block's share of a split loop: a float32 sum or a maximum. A second kernel combines these.
 struct Partial {
-  int value = -1;  // of the steps; for a maximum, its operand
-  int dim = -1;    // for a maximum, the dimension; -1: a sum
-  // For a sum scaled by 1 / exp(coefficient * (last maximum - maximum)): the partial of that maximum.
+  int value = -1;  // the value of the steps that is summed; for a maximum, the maximum's operand
+  int dim = -1;    // for a maximum: the dimension it is taken along; -1: this is a sum
+  // For a sum relative to a running maximum (as of exponentials): index of that maximum's partial. The sum
+  // itself is this one times exp(coefficient * (overall maximum - this block's maximum)). -1: none.
   int below = -1;
   double coefficient = 0;
-  std::vector<Factor> factors{};  // deferred factors that the sum still lacks
-  Shape shape{};                  // of the whole value
-  // For a maximum: of one tile, so that it may be minus infinity; sums are scaled by it or, if it is greater,
-  // by the lowest finite number.
+  std::vector<Factor> factors{};  // values by which the sum is still to be multiplied or divided
+  Shape shape{};                  // of the value before the split, with reduced dimensions of extent 1
+  // For a maximum: it is that of one tile, without a finite initial value, and so may be minus infinity. Sums
+  // are relative to max(it, the lowest finite float32).
   bool exact = false;
 };
 
-/// A stored value: a tensor of the graph, with the shape before reduced dimensions were dropped.
+/// A tensor that a block graph stores, with its shape before reduced dimensions are dropped.
 struct Store {
   int tensor = -1;
   Shape shape{};
 };
 
+/// The block graph of a group, and the tensors that it reads and writes.
 struct Body {
   graph::BlockGraph block;
-  std::vector<int> loads;         // tensors of the graph
-  std::vector<Store> stores;      // empty if the loop is split
-  std::vector<Partial> partials;  // what is stored if it is
-  std::map<int, int> maxima;      // if it is split, by value that is a maximum: its partial
-  std::map<int, int> sums;        // by value: its partial
-  bool reduces_again = false;     // if it is split, whether other reductions over the axis need these results
+  std::vector<int> loads;         // by operand of the block graph: tensor of the kernel graph
+  std::vector<Store> stores;      // by result; empty if the loop is split
+  std::vector<Partial> partials;  // by result, if the loop is split
+  std::map<int, int> maxima;      // if the loop is split: by value that is a maximum, its index in `partials`
+  std::map<int, int> sums;        // if the loop is split: by value that is a sum, its index in `partials`
+  bool reduces_again = false;     // the loop is split, and other reductions over its axis need these results
 };
 
-/// Throws Error that names the step that reads a value not yet available. Elements out of bounds must not
-/// affect the result (mask_partial_tiles.hpp).
+/// Returns the block graph of the steps under this tiling; if tiles.split is set, the one that computes
+/// partial results. Throws Error if a step needs a value that is not yet available, with the step's name.
+/// Requires that elements beyond the end of partial tiles do not change the results (mask_partial_tiles.hpp).
 Body body_of(const graph::KernelGraph&, const Steps&, const Axes&, const Tiles&);
 
 }  // namespace zellige::fuse

@@ -12,10 +12,11 @@
 namespace zellige::fuse {
 namespace {
 
-/// Of one branch: it is covered whole for each part that a piece leaves.
+/// Maximum number of operators of a branch: it is covered once for each part that a group may leave.
 constexpr std::size_t max_places = 16;
 
-/// What follows `at` and is connected to `from` only by `at`; none where something else is, or too much.
+/// Returns `from` and all operators that are connected to it without passing `at`. Returns an empty set if
+/// one of them does not depend on `at`, or if there are more than max_places.
 std::set<int> follows(int at, int from, const Order& order, const Neighbours& neighbours) {
   std::set<int> met{from};
   for (std::vector<int> open{from}; !open.empty();) {
@@ -28,6 +29,8 @@ std::set<int> follows(int at, int from, const Order& order, const Neighbours& ne
   return met;
 }
 
+/// Finds the cheapest cover of places by pieces, with branches covered separately. The stem is all places
+/// outside of branches.
 class Covering {
  public:
   Covering(std::size_t places, const std::vector<Piece>& pieces, std::size_t widest,
@@ -48,6 +51,8 @@ class Covering {
       if (in_[place] < 0) number_[place] = stem_++;
   }
 
+  /// Assigns each piece to its branch or to the stem, covers the stem, and combines the result with the
+  /// covers of the branches.
   Cover run() {
     std::vector<std::size_t> on_stem;
     for (std::size_t p = 0; p < pieces_.size(); ++p) {
@@ -76,21 +81,23 @@ class Covering {
   }
 
  private:
-  /// What a piece leaves of a branch, covered.
+  /// The places of a branch that a piece leaves uncovered, with their cheapest cover.
   struct Rest {
     Cover cover;
-    std::vector<std::size_t> pieces;  // by the cover's
+    std::vector<std::size_t> pieces;  // by the cover's pieces: index in pieces_
   };
-  /// A piece of the stem and what it leaves of branches.
+  /// A piece that has places of the stem, with the covers of what it leaves of branches.
   struct Laid {
-    std::size_t piece = 0, reduced = 0;
-    double cost = 0;  // of all
+    std::size_t piece = 0, reduced = 0;  // indices in pieces_ and reduced_
+    double cost = 0;                     // of the piece and of the covers in `rests`
     std::vector<const Rest*> rests;
   };
 
+  /// Returns the branch that contains the place; -1: none.
   int branch(int place) const { return in_[static_cast<std::size_t>(place)]; }
 
-  /// Returns whether every piece that leaves the branch has the place where it joins the others.
+  /// Returns whether every piece with places both inside and outside of the branch contains the place where
+  /// it joins.
   bool keep_to(const Branch& b) const {
     return std::ranges::all_of(pieces_, [&](const Piece& p) {
       if (p.cost == never || std::ranges::binary_search(p.places, b.at)) return true;
@@ -99,6 +106,8 @@ class Covering {
     });
   }
 
+  /// Returns the cheapest cover of the places of branch `b` that are not in `p`; computes it at the first
+  /// call.
   const Rest& rest(int b, const Piece& p) {
     const std::vector<int>& all = branches_[static_cast<std::size_t>(b)].places;
     std::vector<int> left;
@@ -118,7 +127,8 @@ class Covering {
     return made;
   }
 
-  /// As a piece of the stem: the cheapest of those with the same places there.
+  /// Adds piece `p`, restricted to the stem, to the pieces of the stem's cover. Of pieces with the same
+  /// places there, the cheapest counts.
   void add(std::size_t p) {
     Laid laid{p, 0, pieces_[p].cost, {}};
     Piece stem;
@@ -139,7 +149,7 @@ class Covering {
     laid_.push_back(std::move(laid));
   }
 
-  /// By piece: what the cheapest cover with it costs.
+  /// Returns by piece the cost of the cheapest cover that contains it; never: none.
   std::vector<double> weigh(const Cover& stem) const {
     std::vector<double> with(pieces_.size(), never);
     for (const Laid& laid : laid_) {
@@ -158,14 +168,15 @@ class Covering {
   const std::vector<Piece>& pieces_;
   std::size_t widest_;
   const std::vector<Branch>& branches_;
-  std::vector<int> in_, at_;  // by place: its branch, the branch that others join there; -1: none
-  std::vector<int> number_;   // by place of the stem: its number there
-  int stem_ = 0;              // places of no branch
-  std::vector<std::vector<std::size_t>> own_;               // by branch: pieces with no other place
-  std::map<std::pair<int, std::vector<int>>, Rest> rests_;  // by branch and what is left of it
+  // By place: the branch that contains it, and the branch that joins there; -1: none.
+  std::vector<int> in_, at_;
+  std::vector<int> number_;                    // by place of the stem: its number in the stem's cover
+  int stem_ = 0;                               // number of places of the stem
+  std::vector<std::vector<std::size_t>> own_;  // by branch: pieces with all places in it
+  std::map<std::pair<int, std::vector<int>>, Rest> rests_;  // by branch and its uncovered places
   std::vector<Laid> laid_;
-  std::vector<Piece> reduced_;     // of the stem
-  std::vector<std::size_t> best_;  // by piece of the stem: the cheapest that is laid
+  std::vector<Piece> reduced_;     // pieces of the stem's cover, without duplicates
+  std::vector<std::size_t> best_;  // by piece of the stem's cover: the cheapest of laid_ that has its places
   std::map<std::vector<int>, std::size_t> by_places_;
 };
 

@@ -1,11 +1,14 @@
-// Branches of a cover: places that join the others in one place alone are covered separately, once for each part that is left of them.
+// Covers a graph by groups of operators branch by branch. A branch is a set of operators that is connected to
+// the rest of the graph at one operator only. Covering it separately keeps the number of search states small.
 //
 //   const Branch b{2, {3, 4}};      // what has 3 or 4, and a place but 2, 3 and 4, has 2
 //   cheapest_cover(64, pieces, widest, {b});      // costs what cheapest_cover(64, pieces, widest) does
 //
-// A piece with place 2 leaves some of 3 and 4, and no other piece of the cover has to do with these: so it costs what it does and what
-// covers them. Then 3 and 4 are places no more, and pieces that differ in them alone are one. Of branches of one input, each of n
-// operators, the cover no longer follows which of 2^n parts of each branch is left. It is as exact as the covers that it is made of.
+// Any group with operators of the branch and of the rest contains operator 2, where the branch joins. So for
+// each part of the branch that such a group does not contain, the cheapest cover of that part is found once
+// and added to the group's cost. The main cover then has no places 3 and 4, and groups that differ only there
+// become one. If a tensor has many readers, each with a branch of n operators, the main cover no longer
+// tracks which of the 2^n parts of each branch are uncovered. The result is exact if all these covers are.
 #pragma once
 #include <optional>
 #include <vector>
@@ -15,30 +18,37 @@
 
 namespace zellige::fuse {
 
+/// A set of operators (or places of a cover) that is connected to the others only at `at`.
 struct Branch {
-  int at = -1;              // where it joins the others
+  int at = -1;              // where it joins the others; not in `places`
   std::vector<int> places;  // ascending
 };
 
-/// Of the operators of a graph: what follows one of the many readers of a tensor and joins others in that reader alone. No operator
-/// is in two. Where no operator joins the branch, there is nothing to separate it from, and it is omitted.
+/// Returns the branches of a graph. Each branch joins at one of the many readers of a tensor, and all its
+/// operators depend on that reader. No operator is in two branches. A reader to which nothing but its branch
+/// is connected has no entry.
 std::vector<Branch> branches_of(const Order&, const Neighbours&);
 
-/// Groups that differ in nothing but which of equal branches they take which part of: one of them represents all in a cover.
-/// Branches are equal by what each is alone: that two of them read the same weight is not seen.
+/// Recognises groups that are equal except for which of several equal branches they take operators from, so
+/// that one of them represents all in a cover. Branches are equal if their excerpts are (excerpt.hpp),
+/// without regard to tensors that several branches share, such as a weight.
 class Patterns {
  public:
+  /// The branches must be of operators, as branches_of returns them.
   Patterns(const graph::KernelGraph&, const std::vector<Branch>& of_operators);
-  /// Equal for such groups; none where no other group is like this one.
+  /// Returns a key that is the same for all such groups. Returns nullopt if the group has no equals of this
+  /// sort, because it joins fewer than two branches.
   std::optional<std::vector<int>> of(const std::vector<int>& ops) const;
 
  private:
   std::vector<Branch> branches_;
-  std::vector<int> in_, at_;  // by operator: its branch, the branch that joins others there; -1: none
-  std::vector<int> kind_;     // by branch: equal for equal ones
+  // By operator: the branch that contains it, and the branch that joins there; -1: none.
+  std::vector<int> in_, at_;
+  std::vector<int> kind_;  // by branch: an index that equal branches share
 };
 
-/// Branches that the pieces do not keep to are not used.
+/// Returns what cheapest_cover(places, pieces, widest) does, with fewer search states. A branch is ignored if
+/// some piece has places of it and of the rest without the place where it joins.
 Cover cheapest_cover(std::size_t places, const std::vector<Piece>&, std::size_t widest,
                      const std::vector<Branch>&);
 

@@ -12,18 +12,20 @@ using graph::BlockGraph;
 using graph::BlockOp;
 using Key = std::uint64_t;
 
-Key mixed(Key a, Key b) {  // the steps of splitmix64; not symmetric in a and b
+Key mixed(Key a, Key b) {  // a hash of a and b by splitmix64's steps; not symmetric
   a += 0x9e3779b97f4a7c15 + b;
   a = (a ^ a >> 30) * 0xbf58476d1ce4e5b9;
   a = (a ^ a >> 27) * 0x94d049bb133111eb;
   return a ^ a >> 31;
 }
+/// Returns `k` combined with a hash of all numbers and their count.
 template <class Numbers>
 Key of_all(Key k, const Numbers& numbers) {
   for (const auto n : numbers) k = mixed(k, static_cast<Key>(n));
   return mixed(k, static_cast<Key>(std::size(numbers)));
 }
 
+/// Sorts the operators of a block graph by keys that do not depend on their order.
 class Ordering {
  public:
   explicit Ordering(const graph::KernelGraph& g)
@@ -75,9 +77,10 @@ class Ordering {
   }
 
  private:
-  /// Connected operators, in their order; common loads do not connect.
+  /// Returns the independent parts: lists of connected operators, each in the original order. A common load
+  /// does not connect two operators.
   std::vector<std::vector<std::size_t>> separate() const {
-    std::vector<std::size_t> part(keys_.size());  // by its first operator
+    std::vector<std::size_t> part(keys_.size());  // by operator: the first operator of its part
     for (std::size_t i = 0; i < part.size(); ++i) {
       part[i] = i;
       for (std::size_t o : operands_[i]) {
@@ -97,7 +100,7 @@ class Ordering {
     return parts;
   }
 
-  /// The key of an operator without its operands and users.
+  /// Returns the hash of an operator without its operands and users.
   Key alone(std::size_t i) const {
     const BlockOp& op = block_.ops[i];
     const graph::Attributes& a = op.attributes;
@@ -121,11 +124,12 @@ class Ordering {
   const graph::KernelGraph& g_;
   const graph::KernelOp& op_;
   const BlockGraph& block_;
+  // By operator: the operators that it reads, and those that read it.
   std::vector<std::vector<std::size_t>> operands_, readers_;
   std::vector<Key> keys_;
 };
 
-/// The index of `t` in `list`, to which it is appended if it is new.
+/// Returns the index of `t` in `list`, and appends it if it is new.
 int met(std::vector<int>& list, int t) {
   const auto at = std::ranges::find(list, t);
   if (at != list.end()) return static_cast<int>(at - list.begin());
@@ -140,7 +144,8 @@ graph::KernelGraph in_one_order(graph::KernelGraph g) {
   const graph::KernelOp& op = g.ops[0];
   const BlockGraph& block = *op.block;
   auto made = std::make_shared<BlockGraph>(BlockGraph{block.grid, block.block, block.loop, {}, {}});
-  std::vector<int> tiles, inputs, outputs;  // of the block; of the operator: by their old indices
+  // Tiles of the block; inputs and outputs of the operator: by new index, the old one.
+  std::vector<int> tiles, inputs, outputs;
   for (const std::size_t i : Ordering(g).run()) {
     BlockOp& next = made->ops.emplace_back(block.ops[i]);
     if (next.kernel_tensor >= 0)
@@ -150,7 +155,7 @@ graph::KernelGraph in_one_order(graph::KernelGraph g) {
   }
   if (made->ops.size() != block.ops.size() || tiles.size() != block.tensors.size() ||
       inputs.size() != op.inputs.size() || outputs.size() != op.outputs.size())
-    return g;  // something that no operator reads
+    return g;  // a tile or tensor is not used by any operator
   for (int t : tiles) made->tensors.push_back(block.tensors[static_cast<std::size_t>(t)]);
 
   graph::KernelGraph result{g.name, {}, {}, {}, {}};

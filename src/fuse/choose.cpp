@@ -20,26 +20,31 @@
 namespace zellige::fuse {
 namespace {
 
-constexpr std::size_t max_ops = 16;      // in a group that is grown
+constexpr std::size_t max_ops = 16;      // in a group that grows by single operators
 constexpr std::size_t max_joined = 64;   // in a union of two selected groups
-constexpr std::size_t max_groups = 200;  // with the same first operator
-constexpr std::size_t widest = 64;       // states per place of a cover
-constexpr std::size_t at_once = 16;      // groups grown in parallel
-constexpr std::size_t plans_each = 16;   // kinds planned, per kind of a single operator plus four
-/// Added to a kernel's estimated cost, so that of equal covers the one with fewer kernels wins.
+constexpr std::size_t max_groups = 200;  // candidates with the same first operator
+constexpr std::size_t widest = 64;       // search states per place of a cover
+constexpr std::size_t at_once = 16;      // groups that are extended in parallel
+constexpr std::size_t plans_each = 16;   // limit of plans: times the kinds of single operators plus four
+/// Microseconds added to a kernel's estimated cost, so that of equal covers the one with fewer kernels is
+/// selected.
 constexpr double each = 0.01;
 
+/// A group that may be selected, or a single unfused operator.
 struct Candidate {
-  Set ops, before;  // `before`: the operators it depends on
-  std::vector<int> list;
+  Set ops, before;               // `before`: the operators it depends on
+  std::vector<int> list;         // the same as `ops`, ascending
   std::shared_ptr<Kind> kind{};  // null: the operator unfused
-  double as_it_is = 0;
-  bool banned = false;  // it is part of a cycle with another group
+  double as_it_is = 0;           // microseconds of the operator unfused
+  bool banned = false;           // excluded, because it and another group depend on each other
 
+  /// Cost in microseconds; never: it may not be selected.
   double us() const { return banned ? never : kind ? kind->us : as_it_is; }
+  /// Number of kernels.
   std::size_t launches() const { return kind ? kind->launches() : 1; }
 };
 
+/// Searches for the cheapest groups of one graph.
 class Choosing {
  public:
   Choosing(const graph::KernelGraph& g, const target::Target& target, CostCache& known, const Watch& watch,
@@ -55,6 +60,8 @@ class Choosing {
         watch_(watch),
         reasons_(reasons) {}
 
+  /// Grows candidates, selects and plans them, adds unions of selected groups while that helps, and joins
+  /// groups of nearly equal cost.
   Choice run() {
     singles();
     grow();
@@ -74,11 +81,13 @@ class Choosing {
   }
 
  private:
+  /// Returns the operators as a bit set.
   Set set(const std::vector<int>& ops) const {
     Set s(g_.ops.size());
     for (int i : ops) s.add(i);
     return s;
   }
+  /// Returns the operators outside of `s` that operators of `s` read.
   Set before(const Set& s) const {
     Set all(g_.ops.size()), b(g_.ops.size());
     for (int i : s.list()) all.add(order_.direct[i]);
@@ -86,13 +95,17 @@ class Choosing {
       if (!s.has(p)) b.add(p);
     return b;
   }
+  /// Returns whether the operator cannot be fused, so that it has no place in the cover.
   bool free(int op) const { return place_[op] < 0; }
+  /// Reports progress; returns false if the callback has ended the search.
   bool goes_on(std::string_view phase, std::size_t done, std::size_t of) {
     if (!ended_ && watch_ && !watch_({phase, done, of})) ended_ = true;
     return !ended_;
   }
 
-  /// Adds each operator unfused. One that cannot be fused costs the same in any choice.
+  /// Adds each operator as an unfused candidate, and numbers the operators that can be fused as places of the
+  /// cover. Throws Error if an operator has no plan, except if it can be fused and only the verifier rejects
+  /// its plan.
   void singles() {
     for (int op : branch_by_branch(g_))
       if (fusable(g_, op)) place_[op] = places_++;
@@ -118,12 +131,14 @@ class Choosing {
     }
   }
 
+  /// A group whose kernels are to be found.
   struct Found {
     std::vector<int> ops;
     Set set;
     std::shared_ptr<Kind> kind{};
   };
 
+  /// Sets the kind of each group.
   void find_kinds(std::vector<Found>& groups) {
     std::vector<std::vector<int>> ops;
     for (const Found& f : groups) ops.push_back(f.ops);
@@ -132,21 +147,22 @@ class Choosing {
     choice_.work.kinds = kinds_.count();
   }
 
-  /// Estimated cost of a group less that of its operators separately; negative if fusing saves time.
+  /// Returns the estimated cost of a group minus that of its operators unfused, in microseconds. Negative if
+  /// fusing saves time.
   double change(const Kind& kind, const std::vector<int>& ops) const {
     double us = kind.kernels.empty() ? 0 : kind.us;
     for (int x : ops) us -= candidates_[static_cast<std::size_t>(x)].us();
     return us;
   }
 
-  /// The number of places that a group spans.
+  /// Returns the distance between the first and the last place of a group.
   int span(const std::vector<int>& ops) const {
     const auto [first, last] = std::ranges::minmax(ops, {}, [&](int x) { return place_[x]; });
     return place_[last] - place_[first];
   }
 
-  /// Grows groups operator by operator, alternately the most compact ones and those that save most, so that a
-  /// limit drops groups that are wide and save little.
+  /// Grows candidates by single neighbouring operators. Extends alternately the groups that span the fewest
+  /// places and those that save the most, so that a limit drops wide groups that save little.
   void grow() {
     std::vector<std::vector<int>> grown;
     std::vector<bool> done;
@@ -202,15 +218,16 @@ class Choosing {
                       max_groups, max_groups));
   }
 
+  /// Finds the cheapest cover all of whose groups are planned.
   std::vector<std::size_t> planned_way() {
     std::vector<std::size_t> way = cheapest();
     while (plan(way)) way = cheapest();
     return way;
   }
 
-  /// Adds unions of two selected groups one of which reads the other, which growing by single operators did
-  /// not reach. Of equal readers it takes the first ones, so that the others have no gaps. Returns whether a
-  /// new union may cost less.
+  /// Adds unions of two selected groups of which one reads the other, because growing by single operators may
+  /// not reach these. Of several equal readers the union contains the first ones, so that the others have no
+  /// gaps between their places. Returns whether a union was added that may cost less than its two groups.
   bool add_unions(const std::vector<std::size_t>& way) {
     std::vector<Found> unions;
     std::vector<double> alone;
@@ -236,6 +253,7 @@ class Choosing {
     return candidates_.size() > before_them;
   }
 
+  /// Returns the cheapest cover of the operators by candidates; its pieces are indexed as candidates_ is.
   Cover cover() {
     std::vector<Piece> pieces;
     for (const Candidate& c : candidates_) {
@@ -250,7 +268,8 @@ class Choosing {
     return found;
   }
 
-  /// The cheapest cover; sets for every group the cost of the cheapest cover that contains it.
+  /// Returns the cheapest cover whose groups can be ordered, as indices of candidates. Sets with_. Excludes a
+  /// group for each cycle that is found on the way. Throws Error if there is no cover.
   std::vector<std::size_t> cheapest() {
     while (true) {
       Cover found = cover();
@@ -265,7 +284,7 @@ class Choosing {
     }
   }
 
-  /// Bans one group of a cycle: the one without which the cheapest cover costs least.
+  /// Excludes one group of a cycle: the group without which the cheapest cover costs least.
   void ban_one(const std::vector<std::size_t>& way) {
     std::size_t worst = way.size();
     double min_cost = never;
@@ -281,11 +300,12 @@ class Choosing {
     candidates_[worst].banned = true;
   }
 
-  /// The dependences between the selected groups and the operators outside all of them.
+  /// The dependences between the selected groups and the operators outside of all groups.
   struct Waiting {
     std::vector<std::size_t> nodes;  // candidates, the selected ones first
     Waits waits;
   };
+  /// Returns the dependences of a cover `way`, a list of candidates.
   Waiting waiting(const std::vector<std::size_t>& way) const {
     std::vector<std::size_t> nodes = way;
     Set all(g_.ops.size());
@@ -297,8 +317,8 @@ class Choosing {
     return {std::move(nodes), Waits(pieces, g_.ops.size())};
   }
 
-  /// A topological order in which operators that cannot be fused come as early as possible; nullopt if there
-  /// is a cycle.
+  /// Returns a topological order of the selected groups and all operators outside of them; operators that
+  /// cannot be fused come as early as possible. Returns nullopt if there is a cycle.
   std::optional<std::vector<std::size_t>> in_order(const std::vector<std::size_t>& way) const {
     const Waiting w = waiting(way);
     std::vector<int> ranks;
@@ -312,7 +332,7 @@ class Choosing {
     return order;
   }
 
-  /// Pairs of selected groups the second of which reads the first.
+  /// Returns the pairs of selected groups of which the second reads the first.
   std::vector<std::pair<std::size_t, std::size_t>> readers(const std::vector<std::size_t>& way) const {
     const Waiting w = waiting(way);
     std::vector<std::pair<std::size_t, std::size_t>> pairs;
@@ -323,8 +343,8 @@ class Choosing {
     return pairs;
   }
 
-  /// Joins selected groups while the cost difference is within the model's error: of equal covers the one
-  /// with fewer kernels wins.
+  /// Replaces several selected groups by one candidate with the same operators if that has fewer kernels and
+  /// costs at most `tie` more, which is within the cost model's error.
   void join(std::vector<std::size_t>& way) {
     std::vector<std::size_t> owner(g_.ops.size());
     const auto own = [&](std::size_t c) {
@@ -360,7 +380,7 @@ class Choosing {
     }
   }
 
-  /// Restricts further planning and choosing to kinds already planned.
+  /// Excludes all kinds that are not yet planned, because a limit is reached.
   void drop_unplanned() {
     for (const Candidate& c : candidates_) {
       if (!c.kind || c.kind->planned) continue;
@@ -373,9 +393,9 @@ class Choosing {
                       choice_.work.kinds, choice_.work.plans));
   }
 
-  /// Plans the selected kinds that have only an estimate; returns true if that changed a cost. Also plans
-  /// kinds likely to be selected next, at most one per operator of the graph, those with the cheapest covers
-  /// first.
+  /// Plans the kinds of the cover `way` that have only an estimate. Also plans kinds that are likely to be
+  /// selected next, those of the cheapest covers first, at most one per operator of the graph. Returns false
+  /// if all kinds of the cover were planned before.
   bool plan(const std::vector<std::size_t>& way) {
     std::vector<Kind*> open;
     const auto add = [&](std::size_t c) {
@@ -404,12 +424,13 @@ class Choosing {
     return true;
   }
 
+  /// Returns the candidate as a selected group, with its kernel in terms of the graph's tensors.
   Group group(const Candidate& c) const {
     if (!c.kind) return {c.list, {}, c.us()};
     return {c.list, {kinds_.kernel(*c.kind, c.list)}, c.us()};
   }
 
-  /// Notes for each pair of kernels one of which reads the other why they were not fused.
+  /// Adds a note for each pair of kernels of which one reads the other: why they were not fused.
   void explain(const std::vector<std::size_t>& way) {
     const auto pairs = readers(way);
     choice_.notes.resize(pairs.size());
@@ -418,6 +439,7 @@ class Choosing {
       choice_.notes[i] = fmt::format("{} and {} are not fused: {}", last(a), last(b), reason(a, b));
     });
   }
+  /// Returns why two groups were not fused: the costs, or why there is no kernel.
   std::string reason(const Candidate& a, const Candidate& b) const {
     Set both = a.ops;
     both.add(b.ops);
@@ -428,21 +450,22 @@ class Choosing {
     if (!is_convex(both, order_)) return "others come between";
     return kinds_.reason(both.list(), found != by_ops_.end());
   }
+  /// Returns the name of the last tensor that the group computes.
   std::string last(const Candidate& c) const { return g_.tensors[g_.ops[c.list.back()].outputs[0]].name; }
 
   const graph::KernelGraph& g_;
   const target::Target& target_;
-  std::set<Set> seen_;  // groups
+  std::set<Set> seen_;  // operators of all groups seen so far
   Order order_;
   Neighbours neighbours_;
   Twins twins_;
   Kinds kinds_;
-  std::vector<int> place_;  // of an operator in the cover; -1: in no group but its own
+  std::vector<int> place_;  // by operator: its place in the cover; -1: it cannot be fused
   int places_ = 0;
-  std::vector<Branch> branches_;  // of the cover
+  std::vector<Branch> branches_;  // in places of the cover
   std::optional<Patterns> patterns_;
-  std::set<std::vector<int>> seen_patterns_;  // of groups
-  std::vector<Candidate> candidates_;         // first every operator by itself
+  std::set<std::vector<int>> seen_patterns_;  // of groups seen so far (branches.hpp)
+  std::vector<Candidate> candidates_;         // first each operator unfused, by index
   std::map<Set, std::size_t> by_ops_;
   std::vector<double> with_;  // by candidate: cost of the cheapest cover that contains it
   CostCache& costs_;
@@ -451,7 +474,7 @@ class Choosing {
   std::atomic<bool> ended_ = false;  // the Watch callback stopped the search
   Refusal alone_;                    // of an unfused operator that the verifier rejects
   bool cut_short_ = false, beam_ = false;
-  std::size_t max_plans_ = 0;  // kinds, each with any number of tilings
+  std::size_t max_plans_ = 0;  // limit of kinds that are planned, each with any number of tilings
   Choice choice_;
 };
 

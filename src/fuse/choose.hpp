@@ -1,10 +1,10 @@
-// Chooses the groups: each operator is in exactly one, at the least estimated cost.
+// Chooses which operators are fused: puts each operator in exactly one group, at the least estimated cost.
 //
-// Finds the cheapest cover of the operators by candidate groups (cover.hpp), where an operator's place is its
-// rank in branch_by_branch. Groups that are equal up to names are one kind, found, estimated and planned
-// once. First each kind has an estimate; then the kinds of the best cover are planned, until all groups of
-// the best cover are planned. If groups of a cover depend on each other, one of them is excluded. A note
-// reports each search limit that was reached.
+// Candidate groups are grown from single operators, and the cheapest cover of the graph by candidates is
+// found (cover.hpp). Groups that are equal up to names are one kind, which is estimated and planned once.
+// First each kind has an estimated cost. The kinds of the cheapest cover are then planned, which replaces
+// their estimates, and the cover is found again, until all its kinds are planned. If groups of a cover depend
+// on each other, one of them is excluded. A note reports each search limit that was reached.
 #pragma once
 #include "fuse/kernel.hpp"
 #include "fuse/watch.hpp"
@@ -14,20 +14,22 @@ namespace zellige::fuse {
 /// The median error of the cost model (docs/reference/costs.md): smaller differences count as equal.
 constexpr double tie = 0.05;
 
+/// Operators that become one kernel.
 struct Group {
   std::vector<int> ops;
   std::vector<Kernel> kernels;  // the kernel that computes it; empty: the operator is not fused
-  double us = 0;
+  double us = 0;                // expected time, in microseconds
 };
 
 /// Statistics of the search.
 struct Work {
-  std::size_t groups = 0;  // candidates examined
-  std::size_t kinds = 0;   // candidates that differ in more than names
+  std::size_t groups = 0;  // candidates that were examined
+  std::size_t kinds = 0;   // kinds of candidates: those equal up to names count once
   std::size_t plans = 0;   // kinds that were planned
-  std::size_t states = 0;  // of the largest cover
+  std::size_t states = 0;  // of the cover that needed most
 };
 
+/// The selected groups, with notes for the user.
 struct Choice {
   std::vector<Group> groups;  // in topological order
   Work work{};
@@ -36,10 +38,13 @@ struct Choice {
   bool ended = false;               // the Watch callback stopped the search
 };
 
-/// Whether the notes explain, for each producer and user that are separate kernels, why they were not fused.
-/// This may take one plan per pair.
+/// Whether the notes explain, for each two kernels of which one reads the other, why they were not fused. The
+/// explanation may take one plan per pair.
 enum class Reasons : bool { omitted, told };
 
+/// Returns the cheapest groups found. Plans and costs are taken from and added to `known`. If the callback
+/// ends the search, returns the cheapest of the planned groups. Throws Error if an operator cannot be
+/// planned, and Rejected if the verifier rejects its plan and no fused kernel contains it.
 Choice choose(const graph::KernelGraph&, const target::Target&, CostCache& known, const Watch& = {},
               Reasons = Reasons::told);
 

@@ -10,11 +10,12 @@
 namespace zellige::fuse {
 namespace {
 
-/// The covered places after a given one: bit i is place + 1 + i.
+/// The set of covered places after a given place: bit i is place + 1 + i.
 using Word = std::uint64_t;
 using Covered = std::span<const Word>;
 constexpr std::size_t word_bits = 64;
 
+/// Returns the places of a piece after its first place, as `words` words.
 std::vector<Word> covered_by(const Piece& piece, std::size_t words) {
   std::vector<Word> bits(words);
   for (std::size_t i = 1; i < piece.places.size(); ++i) {
@@ -24,14 +25,14 @@ std::vector<Word> covered_by(const Piece& piece, std::size_t words) {
   return bits;
 }
 
-/// Lexicographic order of their ascending places.
+/// Compares two sets by their ascending places, lexicographically; true if `a` comes first.
 bool is_before(Covered a, Covered b) {
   for (std::size_t w = 0; w < a.size(); ++w) {
     const Word differ = a[w] ^ b[w];
     if (differ == 0) continue;
     const int at = std::countr_zero(differ);
     const bool in_a = (a[w] >> at & 1) != 0;
-    // The other lacks this place: it ends here, or continues with a later one.
+    // `other` lacks this place: it ends here, or continues with a later one.
     const Covered other = in_a ? b : a;
     bool goes_on = at + 1 < static_cast<int>(word_bits) && other[w] >> (at + 1) != 0;
     for (std::size_t v = w + 1; v < other.size(); ++v) goes_on = goes_on || other[v] != 0;
@@ -40,32 +41,36 @@ bool is_before(Covered a, Covered b) {
   return false;
 }
 
-/// The best path to a state: a first free place, and what is covered after it.
+/// A state of the search, reached on the cheapest path: a first uncovered place, and what is covered after
+/// it.
 struct Reached {
-  double cost = never, over = never;  // cost so far; its excess over the lower bounds of its places
-  double rest = never;                // cost from here to the end
-  std::size_t by = 0;                 // the last piece
-  int from = -1;                      // the previous first free place
-  std::size_t state = 0;              // index among that place's states
+  // Cost so far, and its excess over the lower bounds of the covered places.
+  double cost = never, over = never;
+  double rest = never;    // least cost from here to the end
+  std::size_t by = 0;     // the last piece on the path
+  int from = -1;          // first uncovered place before that piece; -1: this is the start
+  std::size_t state = 0;  // index of the previous state among those of `from`
 };
 
-/// The states with one first free place, hashed by what is covered after it.
+/// The states with one first uncovered place, in a hash table keyed by what is covered after it.
 class Level {
  public:
   explicit Level(std::size_t words = 1) : words_(words) {}
 
   std::size_t size() const { return reached_.size(); }
+  /// Returns the set of places that is covered in a state, by the state's index.
   Covered covered(std::size_t state) const { return {bits_.data() + state * words_, words_}; }
   Reached& operator[](std::size_t state) { return reached_[state]; }
   const Reached& operator[](std::size_t state) const { return reached_[state]; }
 
+  /// Returns the index of the state in which `covered` is covered; nullopt: there is none.
   std::optional<std::size_t> find(Covered covered) const {
     if (slots_.empty()) return std::nullopt;
     const std::uint32_t in = slots_[slot(covered)];
     if (in == 0) return std::nullopt;
     return in - 1;
   }
-  /// Inserts the state if it is new.
+  /// Returns the state in which `covered` is covered; inserts it if it is new.
   Reached& at(Covered covered) {
     if (2 * (size() + 1) > slots_.size()) rebuild(std::max<std::size_t>(16, 4 * size()));
     std::uint32_t& in = slots_[slot(covered)];
@@ -76,7 +81,7 @@ class Level {
     }
     return reached_[in - 1];
   }
-  /// Keeps only these states, in this order.
+  /// Keeps only the states with these indices, in this order.
   void keep(const std::vector<std::size_t>& states) {
     Level kept(words_);
     for (std::size_t s : states) {
@@ -88,7 +93,7 @@ class Level {
   }
 
  private:
-  /// The slot where the state is or would be inserted.
+  /// Returns the slot of the hash table that has the state, or the empty one where it would be inserted.
   std::size_t slot(Covered covered) const {
     Word h = 0;
     for (Word w : covered) h = (h ^ w) * 0x9e3779b97f4a7c15, h ^= h >> 29;
@@ -97,6 +102,7 @@ class Level {
       i = (i + 1) & (slots_.size() - 1);
     return i;
   }
+  /// Resizes the hash table to at least `room` slots and inserts all states again.
   void rebuild(std::size_t room) {
     slots_.assign(std::bit_ceil(room), 0);
     for (std::size_t s = 0; s < size(); ++s) slots_[slot(covered(s))] = static_cast<std::uint32_t>(s + 1);
@@ -108,9 +114,9 @@ class Level {
   std::vector<std::uint32_t> slots_;  // a state's index + 1; 0: empty
 };
 
-/// A lower bound per place: for each piece the bounds of its places sum to at most its cost.
+/// Returns a lower bound per place such that for each piece the bounds of its places sum to at most its cost.
 std::vector<double> min_shares(std::size_t places, const std::vector<Piece>& pieces) {
-  std::vector<std::vector<std::size_t>> of(places);  // by place: its pieces
+  std::vector<std::vector<std::size_t>> of(places);  // by place: the pieces that contain it
   std::vector<double> min_cost(places, never), over(pieces.size());
   for (std::size_t p = 0; p < pieces.size(); ++p) {
     if (pieces[p].cost == never) continue;
@@ -125,7 +131,8 @@ std::vector<double> min_shares(std::size_t places, const std::vector<Piece>& pie
     over[p] = pieces[p].cost;
     for (int at : pieces[p].places) over[p] -= min_cost[static_cast<std::size_t>(at)];
   }
-  for (std::size_t at = 0; at < places; ++at) {  // each place takes what remains of all its pieces
+  // Each place takes what remains of the costs of all its pieces.
+  for (std::size_t at = 0; at < places; ++at) {
     double more = never;
     for (std::size_t p : of[at]) more = std::min(more, over[p]);
     if (of[at].empty() || more <= 0) continue;
@@ -135,6 +142,7 @@ std::vector<double> min_shares(std::size_t places, const std::vector<Piece>& pie
   return min_cost;
 }
 
+/// Searches for the cheapest cover of one set of pieces.
 class Covering {
  public:
   Covering(std::size_t places, const std::vector<Piece>& pieces)
@@ -157,6 +165,7 @@ class Covering {
       std::ranges::stable_sort(list, {}, [&](std::size_t p) { return over_[p]; });
   }
 
+  /// Finds some cover by a narrow search, and with its excess as a limit the cheapest one.
   Cover run(std::size_t widest) {
     const Cover some = search(std::min(widest, first_widest), never);
     double over = 0, maximum = 0;
@@ -170,11 +179,12 @@ class Covering {
 
  private:
   static constexpr std::size_t first_widest = 16;
-  static constexpr double rounding = 1e-9;       // of floating-point additions
-  static constexpr std::size_t max_waiting = 8;  // times `widest`: states of a place before it is narrowed
+  static constexpr double rounding = 1e-9;  // relative error of sums
+  // A place is narrowed early beyond this many times `widest` states.
+  static constexpr std::size_t max_waiting = 8;
 
-  /// Searches the covers whose excess over the lower bounds is at most `limit`. Leaves the levels for
-  /// weigh().
+  /// Returns the cheapest cover whose excess over the lower bounds is at most `limit`. Keeps all states in
+  /// levels_, for weigh().
   Cover search(std::size_t widest, double limit) {
     Cover cover;
     levels_.assign(by_first_.size() + 1, Level(words_));
@@ -207,13 +217,14 @@ class Covering {
     return cover;
   }
 
-  /// Places a piece at its first place: returns the next free place and sets next_ to what is covered after
-  /// it; 0 if they overlap.
+  /// Covers a piece's places in a state whose first uncovered place is `at`, the first of the piece. Returns
+  /// the next uncovered place and sets next_ to what is covered after it. Returns 0 if the piece overlaps
+  /// what is covered.
   std::size_t lay(std::size_t at, Covered covered, std::size_t piece) {
     const std::vector<Word>& mask = masks_[piece];
     for (std::size_t w = 0; w < words_; ++w)
       if ((covered[w] & mask[w]) != 0) return 0;
-    std::size_t full = 0;  // places covered without a gap
+    std::size_t full = 0;  // number of places covered without a gap
     for (std::size_t w = 0; w < words_; ++w) {
       const int ones = std::countr_one(covered[w] | mask[w]);
       full += static_cast<std::size_t>(ones);
@@ -229,8 +240,8 @@ class Covering {
     return at + shift;
   }
 
-  /// Sorts the states by what they cover; if there are more than `widest`, keeps those with the least excess.
-  /// Returns false if some were dropped.
+  /// Sorts a level's states by what they cover. If there are more than `widest`, keeps those with the least
+  /// excess and returns false.
   static bool narrow(Level& level, std::size_t widest) {
     const auto before = [&](std::size_t a, std::size_t b) {
       return is_before(level.covered(a), level.covered(b));
@@ -251,7 +262,8 @@ class Covering {
     return !dropped;
   }
 
-  /// Computes the cost from each state to the end, and the cheapest cover with each piece.
+  /// Computes the least cost from each state to the end, and by piece the cost of the cheapest cover that
+  /// contains it.
   void weigh(std::vector<double>& with, double limit) {
     levels_.back()[0].rest = 0;
     for (std::size_t at = levels_.size() - 1; at-- > 0;)
@@ -262,7 +274,7 @@ class Covering {
           const std::size_t first = lay(at, levels_[at].covered(s), p);
           if (first == 0) continue;
           const std::optional<std::size_t> to = levels_[first].find(next_);
-          if (!to) continue;  // dropped
+          if (!to) continue;  // the state was dropped
           const double rest = pieces_[p].cost + levels_[first][*to].rest;
           reached.rest = std::min(reached.rest, rest);
           with[p] = std::min(with[p], reached.cost + rest);
@@ -271,12 +283,13 @@ class Covering {
   }
 
   const std::vector<Piece>& pieces_;
-  std::size_t words_ = 1;
-  std::vector<std::vector<std::size_t>> by_first_;  // least excess first
-  std::vector<double> over_;                        // by piece: its cost less the lower bounds of its places
-  std::vector<std::vector<Word>> masks_;            // by piece
-  std::vector<Level> levels_;                       // by the first free place
-  std::vector<Word> next_;                          // result of lay()
+  std::size_t words_ = 1;  // per set of covered places
+  // By place: the pieces that it is the first place of, least excess first.
+  std::vector<std::vector<std::size_t>> by_first_;
+  std::vector<double> over_;              // by piece: its cost minus the lower bounds of its places
+  std::vector<std::vector<Word>> masks_;  // by piece: its places after the first
+  std::vector<Level> levels_;             // by first uncovered place
+  std::vector<Word> next_;                // result of lay()
 };
 
 }  // namespace

@@ -1,16 +1,18 @@
-// Finds the cheapest exact cover of the places 0 to n - 1 by pieces.
+// Finds the cheapest exact cover: pieces that contain each of the places 0 to n - 1 exactly once, at the
+// least total cost. In fusion a place is an operator and a piece is a group of operators.
 //
 //   const Cover c = cheapest_cover(3, {{{0}, 1}, {{1}, 1}, {{2}, 1}, {{0, 2}, 1.5}});
 //   c.pieces      // {3, 1}: 2.5 in total
 //   c.with[0]     // 3: the cheapest of all covers that have piece 0
 //
-// Dynamic programming: each piece of the first uncovered place is tried. A state is that place and the set of
-// covered places after it; independent places multiply the states only where they are interleaved, so the
-// number of states grows with n times the places that pieces span. Each place has a lower bound on its share
-// of its pieces' costs, so that the cost of a cover is the sum of these bounds plus the excess of its pieces.
-// Covers that cost more than the result of a narrow search plus its most expensive piece are pruned; costs up
-// to there are exact. The result is exact unless more than `widest` states have the same first place; then
-// only those with the least excess are kept.
+// The method is dynamic programming: each piece that contains the first uncovered place is tried. A state is
+// that place and the set of covered places after it. The number of states grows with n times the number of
+// places that pieces span, because independent places multiply states only where they are interleaved.
+//
+// Each place has a lower bound on its share of its pieces' costs. The cost of a cover is then the sum of
+// these bounds plus the excess of its pieces. First a narrow search finds some cover. Covers that cost more
+// than that cover plus its most expensive piece are pruned. The result is exact unless more than `widest`
+// states have the same first uncovered place; then only those with the least excess are kept.
 #pragma once
 #include <cstddef>
 #include <limits>
@@ -18,21 +20,26 @@
 
 namespace zellige::fuse {
 
+/// The cost of what is excluded or does not exist.
 constexpr double never = std::numeric_limits<double>::infinity();
 
+/// A set of places that is covered together.
 struct Piece {
   std::vector<int> places;  // ascending
   double cost = 0;          // not negative; never: excluded
 };
 
+/// The cheapest cover, and what the search found of others.
 struct Cover {
-  std::vector<std::size_t> pieces;  // sorted by first place; empty if there is no cover, or n is 0
+  std::vector<std::size_t> pieces;  // indices; sorted by first place; empty if there is no cover, or n is 0
   double cost = never;
   std::vector<double> with;  // by piece: cost of the cheapest cover found that contains it; never: none found
-  std::size_t states = 0;    // visited
-  bool exact = true;
+  std::size_t states = 0;    // number of states that were visited
+  bool exact = true;         // no state was dropped, so that no cover is cheaper
 };
 
+/// Returns the cheapest cover of the places 0 to `places` - 1. If there is none, its cost is `never`.
+/// `widest`: the maximum number of states with the same first uncovered place.
 Cover cheapest_cover(std::size_t places, const std::vector<Piece>&, std::size_t widest);
 
 }  // namespace zellige::fuse

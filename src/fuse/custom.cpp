@@ -13,13 +13,15 @@ namespace {
 
 using graph::KernelGraph;
 
-/// One variant, or why it is not available.
+/// One variant of the fused graph, or why it is not available.
 struct Way {
   std::optional<Optimized> taken;
   Refusal not_taken{};
-  plan::Rejections rejected{};  // plans rejected on the way, if it is not available
+  plan::Rejections rejected{};  // by the verifier, if the variant is not available
 };
 
+/// Returns the graph fused with its custom operators decomposed; not available if that would round a tensor
+/// that the graph does not round.
 Way decomposed_way(const KernelGraph& g, const target::Target& target, CostCache& known, const Watch& watch,
                    Reasons reasons) {
   try {
@@ -39,6 +41,7 @@ Way decomposed_way(const KernelGraph& g, const target::Target& target, CostCache
   }
 }
 
+/// Returns the graph fused with its custom operators kept; not available if the verifier rejects its plan.
 Way kept_as_they_are(const KernelGraph& g, const target::Target& target, CostCache& known, const Watch& watch,
                      Reasons reasons) {
   try {
@@ -48,21 +51,22 @@ Way kept_as_they_are(const KernelGraph& g, const target::Target& target, CostCac
   }
 }
 
+/// Expected time and number of kernels of a graph, and the plans that the verifier rejected.
 struct Cost {
   double us = 0;
   std::size_t kernels = 0;
   plan::Rejections rejected{};
 };
 
-/// Cost of a graph as it will be tiled.
+/// Returns the cost of a graph with the tiles that the planner will choose.
 Cost cost(const KernelGraph& g, const target::Target& target) {
   const plan::Tiled t = plan::tile(g, target, {.tiles = plan::Tiles::automatic, .registers_proved = false});
   return {t.cost.us, t.plan.kernels.size(), t.plan.rejected};
 }
 
-/// The cost model knows little of what happens between kernels: each additional kernel must save a whole
-/// launch besides. A single kernel is taken even at equal cost, because on an H200 decomposed operators were
-/// faster there (docs/explanation/retiling.md).
+/// Returns whether the decomposed variant is clearly cheaper. Each kernel that it has more must also save the
+/// time of a launch, because the cost model knows little of what happens between kernels. A single kernel is
+/// taken even at equal cost: on an H200 it was faster (docs/explanation/retiling.md).
 bool less(const Cost& decomposed, const Cost& kept, const target::Target& target) {
   const double more =
       decomposed.kernels > kept.kernels ? static_cast<double>(decomposed.kernels - kept.kernels) : 0;
@@ -70,7 +74,8 @@ bool less(const Cost& decomposed, const Cost& kept, const target::Target& target
   return decomposed.us + more * target.costs.launch < minimum * kept.us;
 }
 
-/// Returns the only variant that is available.
+/// Returns `way`, the only available variant, with a note that says why the other is not. `what` is "kept" or
+/// "decomposed".
 Optimized instead(Way way, std::string_view what, const Way& other) {
   plan::add(way.taken->rejected, other.rejected);
   if (other.not_taken.rejected) plan::drop(Rejected(other.not_taken.why), way.taken->rejected);
@@ -129,7 +134,7 @@ Optimized optimize_with_options(const KernelGraph& g, const target::Target& targ
                                                                      : Custom::kept;
   Optimized o = optimize(g, target, custom, known, watch, reasons);
   plan_options.decomposed = o.decomposed;
-  // The tiles of what was fused from primitive operators have been selected with the groups.
+  // The tiles of fused kernel-level operators have been selected with the groups.
   if (plan_options.tiles == plan::Tiles::automatic && retile::tiling_of(g).empty())
     plan_options.tiles = plan::Tiles::given;
   return o;

@@ -1,32 +1,38 @@
-// Decides whether the custom operators of a graph are kept or decomposed when it is fused.
+// Decides whether the custom operators (those with a block graph) of a graph are kept or decomposed when the
+// graph is fused.
 //
 //   Optimized o = optimize(graph, target, Custom::cheaper);
 //   o.decomposed      // were they decomposed (decompose.hpp), and the whole graph fused again?
 //   o.notes      // both estimated costs, or why they were kept
 //
-// With Custom::cheaper both variants are fused, and tiled as `plan::tile` chooses. The decomposed one is
-// taken if its estimated cost is clearly lower, or if it is one kernel and not clearly slower. A graph
-// without custom operators has one variant.
+// With Custom::cheaper the graph is fused both with its custom operators and with them decomposed, and both
+// results are tiled as `plan::tile` chooses. The decomposed variant is taken if its expected time is clearly
+// lower, or if it is one kernel and not clearly slower. A graph without custom operators is fused once.
 #pragma once
 #include "fuse/fuse.hpp"
 #include "plan/plan.hpp"
 
 namespace zellige::fuse {
 
+/// How custom operators are treated: kept, decomposed into kernel-level operators, or whichever is cheaper.
 enum class Custom : std::uint8_t { kept, cheaper, decomposed };
 
-/// Throws Error if `custom` is Custom::decomposed and they cannot be decomposed.
+/// Returns the fused graph. Throws Error if `custom` is Custom::decomposed and no custom operator can be
+/// decomposed.
 Optimized optimize(const graph::KernelGraph&, const target::Target&, Custom);
+/// The same with a cache of costs for this target, and a callback that can end the search.
 Optimized optimize(const graph::KernelGraph&, const target::Target&, Custom, CostCache& known,
                    const Watch& = {}, Reasons = Reasons::told);
 
-/// Applies the options `fuse` and `plan_options`. Without `fuse` the graph is returned unfused; with automatic
-/// tiles, the cheaper variant; with explicit tiles, the variant that they belong to. Sets options.decomposed,
-/// and disables automatic tiling if the fused graph had no custom operators, because their tiles were
-/// selected together with the groups.
+/// Returns the graph fused as the options say. Without `fuse` the graph is returned unchanged. With automatic
+/// tiles the cheaper variant is taken, with explicit tiles the variant that they were made for. Sets
+/// plan_options.decomposed. Replaces automatic tiles by `given` if the input graph has no custom operators,
+/// because the tiles of the fused ones were selected together with the groups. Throws Error if the options
+/// have tiles for decomposed operators but `fuse` is false.
 Optimized optimize_with_options(const graph::KernelGraph&, const target::Target&, bool fuse,
                                 plan::PlanOptions&, CostCache& known, const Watch& = {},
                                 Reasons = Reasons::told);
+/// The same without a cache of costs.
 Optimized optimize_with_options(const graph::KernelGraph&, const target::Target&, bool fuse,
                                 plan::PlanOptions&);
 

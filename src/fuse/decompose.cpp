@@ -21,7 +21,7 @@ using graph::KernelGraph;
 using graph::KernelOp;
 using graph::OpKind;
 
-/// Returns whether each of a custom operator's block operators has a primitive equivalent.
+/// Returns whether each operator of a custom operator's block graph has a kernel-level equivalent.
 bool is_decomposable(const KernelGraph& g, const KernelOp& op) {
   if (std::ranges::any_of(op.outputs, [&](int t) { return g.tensors[t].memory >= 0; })) return false;
   for (const BlockOp& b : op.block->ops) {
@@ -34,7 +34,8 @@ bool is_decomposable(const KernelGraph& g, const KernelOp& op) {
   return true;
 }
 
-/// Retiles one custom operator to one block of one iteration; nullopt if that would compute something else.
+/// Returns the graph with one custom operator retiled to one block of one iteration; nullopt if that would
+/// compute something else.
 std::optional<KernelGraph> in_one_block(const KernelGraph& g, int op) {
   retile::Tiling tiling = retile::tiling_of(g);
   const auto mine = std::ranges::find(tiling, op, &retile::OpTiling::op);
@@ -42,6 +43,7 @@ std::optional<KernelGraph> in_one_block(const KernelGraph& g, int op) {
   return retile::proved(g, tiling);
 }
 
+/// Rewrites the custom operators `taken` of a graph, each retiled to one block, and copies the others.
 class Decomposition {
  public:
   Decomposition(const KernelGraph& g, const std::set<int>& taken) : g_(g), taken_(taken), out_(g) {
@@ -61,12 +63,13 @@ class Decomposition {
   }
 
  private:
-  /// By tile, its tensor of the kernel level.
+  /// Writes one custom operator as kernel-level operators; `tile_` then has a kernel-level tensor for each
+  /// tile.
   void write_out(const KernelOp& op) {
     const BlockGraph& block = *op.block;
     tile_.assign(block.tensors.size(), -1);
     called_ = out_.name(op.outputs[0]) + "_";
-    // A tile that is stored and has no other user, or is rounded nowhere, is the tensor it is stored in.
+    // A tile that is only stored, or is f32 and stored, becomes the tensor in which it is stored.
     std::vector<int> source(block.tensors.size());
     for (std::size_t t = 0; t < source.size(); ++t) source[t] = static_cast<int>(t);
     std::vector<int> stored_in(block.tensors.size(), -1), uses(block.tensors.size(), 0);
@@ -92,7 +95,7 @@ class Decomposition {
     }
   }
 
-  /// Returns whether the operator is the identity, for example an accumulator of one iteration that reduces
+  /// Returns whether a block operator is the identity: an accumulator of one iteration, or a reduction of
   /// nothing.
   static bool passes(const BlockGraph& block, const BlockOp& b) {
     if (b.inputs.empty() || b.outputs.empty()) return false;
@@ -114,7 +117,8 @@ class Decomposition {
     }
   }
 
-  /// `becomes` returns the kernel-level tensor in which a tile is stored, if that is its only use; else -1.
+  /// Writes one block operator. `becomes` returns the kernel-level tensor to use for a tile that is stored
+  /// there; -1: a new tensor is made.
   template <class Becomes>
   void compute(const BlockGraph& block, const BlockOp& b, Becomes becomes) {
     std::vector<int> in;
@@ -162,8 +166,9 @@ class Decomposition {
     if (primitive.outputs.size() == 1) producer_[primitive.outputs[0]] = primitive;
   }
 
-  /// If a value is a partial sum whose result is to be added up again, adds up its operand at once, since one
-  /// kernel may have all of it. A cast to f32 in between only keeps the partial results unrounded.
+  /// Returns the operand that a second sum `a` should read in place of the partial sums `sums`: if these are
+  /// sums along the same dimension, their own operand, so that one kernel may sum all of it. A cast to f32
+  /// between the two sums is kept. Returns `sums` if there are no such partial sums.
   int summed_at_once(int sums, const Attributes& a) {
     const KernelOp* op = made_by(sums, OpKind::cast);
     const bool wider = op && op->attributes.dtype == DType::f32;
@@ -173,13 +178,14 @@ class Decomposition {
     if (!wider) return x;
     return out_.add(OpKind::cast, {x}, op->attributes, out_.name(sums));
   }
+  /// Returns the operator of this kind that was written with result `t`; nullptr: there is none.
   const KernelOp* made_by(int t, OpKind kind) const {
     const auto op = producer_.find(t);
     return op != producer_.end() && op->second.kind == kind ? &op->second : nullptr;
   }
 
-  /// Copies a tile to where it is stored if others read it unrounded. A copy of a tensor is replaced by that
-  /// tensor, except for an output of the graph.
+  /// Makes tensor `to` the stored copy of a tile. If the tile is a tensor of the graph and `to` is no output,
+  /// readers of `to` read that tensor and nothing is copied.
   void store(int tile, int to) {
     if (tile == to) return;
     const bool was_tile = tile >= static_cast<int>(g_.tensors.size());
@@ -193,9 +199,10 @@ class Decomposition {
   const std::set<int>& taken_;
   Rewrite out_;
   std::vector<int> same_;  // by tensor of the original graph: the tensor that replaces it
-  std::vector<int> tile_;  // of the operator being rewritten
-  std::string called_;     // prefix of the names of its tiles, since another operator may have an s3, too
-  std::map<int, KernelOp> producer_;
+  std::vector<int> tile_;  // by tile of the operator being rewritten: its kernel-level tensor
+  // Prefix of the names of its tiles, because tiles of two operators may have the same name.
+  std::string called_;
+  std::map<int, KernelOp> producer_;  // by tensor: the written operator that produces it
 };
 
 }  // namespace
@@ -203,8 +210,8 @@ class Decomposition {
 std::optional<KernelGraph> decompose(const KernelGraph& given) {
   KernelGraph g = given;
   std::set<int> taken;
-  // Partial results that the loop of a user splits can be whole only after that loop is gone: retry what
-  // fails.
+  // An operator may be retilable only after the operator that reads its partial results is: retry until
+  // nothing changes.
   for (bool more = true; std::exchange(more, false);)
     for (std::size_t i = 0; i < g.ops.size(); ++i) {
       const int op = static_cast<int>(i);

@@ -1,17 +1,23 @@
-// Decomposes custom operators: rewrites what a block graph computes as primitive operators of the kernel
-// level.
+// Decomposes custom operators: rewrites what a block graph computes as kernel-level operators, which can then
+// be fused differently.
 //
 //   std::optional<KernelGraph> unfused = decompose(graph);       // none: no custom operator can be
 //
-// A custom operator is retiled to one block and one iteration. That this retiling is valid
-// (retile/relation.hpp) proves that its tiles are parts of whole tensors, so each block operator is the same
+// A custom operator is first retiled to one block and one iteration. A proof that this is valid
+// (retile/relation.hpp) shows that its tiles are parts of whole tensors, so each block operator is the same
 // operator on whole tensors. An accumulator of one iteration is the identity, or a sum over the last
-// dimension; a mask needs no tile offset. What the graph stores keeps its name. An operator stays custom
-// where the retiling is not proved, a running maximum is read in each iteration, accumulators hold integers,
-// the last tile is partial, slices are stored, or an output is written into an input's memory.
+// dimension, and a mask needs no tile offset. Tensors that the operator stores keep their names.
 //
-// The primitive operators' tensors have the dtypes of the tiles, to which a block does not round;
-// roundings.hpp checks which roundings the graph may have after it is fused again.
+// A custom operator is kept in these cases:
+//
+// - the retiling is not proved;
+// - a running maximum is read in each iteration;
+// - accumulators hold integers;
+// - the last tile is partial, or slices are stored;
+// - an output is written into an input's memory.
+//
+// The resulting tensors have the dtypes of the tiles. A block does not round to these, but a kernel-level
+// tensor is rounded. roundings.hpp checks the roundings after the graph is fused.
 #pragma once
 #include <optional>
 
@@ -19,8 +25,8 @@
 
 namespace zellige::fuse {
 
-/// Returns the same function up to roundings; `graph` must be validated. Returns nullopt if no custom
-/// operator can be decomposed.
+/// Returns a graph that computes the same up to roundings. Returns nullopt if no custom operator can be
+/// decomposed. `graph` must be validated.
 std::optional<graph::KernelGraph> decompose(const graph::KernelGraph&);
 
 }  // namespace zellige::fuse

@@ -7,7 +7,7 @@ namespace {
 
 using Kind = Deferred::Kind;
 
-/// f(a x) = a f(x) for numbers a > 0, and f(x + y) = f(x) + f(y), up to rounding.
+/// Returns whether f(a x) = a f(x) for numbers a > 0 and f(x + y) = f(x) + f(y), up to rounding.
 bool is_linear(const Step& s) {
   switch (s.kind) {
     case OpKind::mul_scalar:
@@ -24,6 +24,8 @@ bool is_linear(const Step& s) {
   }
 }
 
+/// Applies the step to a value that lacks an offset (Kind::offset), by changing its coefficient or kind.
+/// Returns false if the step does not commute with the offset.
 bool offset(const Step& s, Deferred& h) {
   switch (s.kind) {
     case OpKind::mul_scalar:
@@ -48,7 +50,8 @@ bool offset(const Step& s, Deferred& h) {
   }
 }
 
-/// coefficient += sign * y's coefficient; both must have the same running maximum.
+/// Adds sign * y.coefficient to the coefficient of x. Returns false if they refer to different running
+/// maxima.
 bool join(Deferred& x, const Deferred& y, double sign) {
   if (y.running < 0) return true;
   if (x.running >= 0 && x.running != y.running) return false;

@@ -1,5 +1,5 @@
-// Deferred values: what a block has of a value during the loop, either the value itself or something that
-// becomes it when the loop ends.
+// Deferred values: what a thread block has of a value during the loop. That is either the value itself, or
+// something from which the value is computed when the loop ends.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -9,56 +9,58 @@
 
 namespace zellige::fuse {
 
-/// A value known only after the loop by which a value inside is to be multiplied or divided.
+/// A factor of a value inside the loop that is known only after the loop. `divide`: the value is to be
+/// divided by it.
 struct Factor {
   int value = -1;  // of the steps
   bool divide = false;
   bool operator==(const Factor&) const = default;
 };
 
+/// What a block has of one value of the group: a tile, and the terms that are applied to it after the loop.
 struct Deferred {
   enum class Kind : std::uint8_t {
-    exact,
-    maximum,  // over the loop, of the inner value `of` after the steps `monotone`
-    offset,   // the value - coefficient * (last maximum - running maximum)
-    scaled    // the value / exp(coefficient * (last maximum - running maximum))
+    exact,    // the tile is the value, apart from `factors`
+    maximum,  // the value is the maximum over the loop of value `of` after the steps `monotone`
+    offset,   // the tile is the value - coefficient * (last maximum - running maximum)
+    scaled    // the tile is the value / exp(coefficient * (last maximum - running maximum))
   } kind = Kind::exact;
-  int tile = -1;        // of the block; -1: a maximum whose final value is not needed yet
+  int tile = -1;        // of the block graph; -1: a maximum whose accumulator is not emitted yet
   bool varies = false;  // changes with the iteration
   bool after = false;   // known only after the loop
-  // Changes with the block's loop, where that runs along an axis other than the split one.
+  // Changes with the block's own loop, if that runs along another axis than the one that blocks split.
   bool inner = false;
-  std::vector<Factor> factors{};
-  int running = -1;  // index of the running maximum
-  double coefficient = 0;
-  // Of a maximum:
-  int of = -1, dim = -1;
-  std::vector<Step> monotone{};
+  std::vector<Factor> factors{};  // applied after the loop
+  int running = -1;               // offset, scaled: index of the running maximum
+  double coefficient = 0;         // offset, scaled
+  int of = -1, dim = -1;          // maximum: the value and dimension that it is taken of
+  std::vector<Step> monotone{};   // maximum: steps applied to `of` first
 
-  /// Returns whether this maximum has a lower bound.
+  /// Returns whether this maximum has a finite lower bound.
   bool bounded_below() const {
     return std::ranges::any_of(monotone, [](const Step& s) {
       return s.kind == graph::OpKind::clamp || s.kind == graph::OpKind::maximum;
     });
   }
+  /// Returns whether the value is known only after the loop.
   bool waits() const { return after && !varies; }
+  /// Returns whether the tile is the value, with nothing deferred.
   bool itself() const { return kind == Kind::exact && factors.empty(); }
-  /// Returns whether both have the same deferred terms, so that a sum of the deferred values is the deferred
-  /// sum.
+  /// Returns whether this and `o` have the same deferred terms, so that their tiles may be added.
   bool like(const Deferred& o) const {
     return kind == o.kind && running == o.running && coefficient == o.coefficient && factors == o.factors;
   }
 };
 
-/// Returns whether f(max x) = max f(x). Requires one operand, and at most a scalar or a second operand that
-/// is loop-invariant.
+/// Returns whether the step f is monotone: f(max x) = max f(x). A second operand must not change in the loop.
 bool is_monotone(const Step&);
 
-/// Applies the unary step f to a deferred value: on success `h` represents f(x). Returns false if f does not
-/// commute with what is deferred.
+/// Applies the unary step f to a deferred value `h` of x: on success `h` is that of f(x), except its tile. Returns
+/// false if f does not commute with what is deferred.
 bool through(const Step&, Deferred& h);
 
-/// The same for f(x, y) with both inside the loop; the result is left in `x`.
+/// Applies the binary step f to deferred values of x and y, which are inside the loop: on success `x` is that of
+/// f(x, y), except its tile. Returns false if f does not commute with what is deferred.
 bool through(const Step&, Deferred& x, const Deferred& y);
 
 }  // namespace zellige::fuse

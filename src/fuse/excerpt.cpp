@@ -28,7 +28,7 @@ Excerpts::Excerpts(const KernelGraph& g)
 
 Excerpts::Taken Excerpts::taken(const Ops& ops) const {
   Taken result{{ops.begin(), ops.end()}, {}, {}};
-  std::vector<int> seen, shown;  // operands whose views are wanted; results whose readers are
+  std::vector<int> seen, shown;  // operands whose producers may be views; results whose readers count
   for (int i : ops) {
     seen.insert(seen.end(), g_.ops[i].inputs.begin(), g_.ops[i].inputs.end());
     shown.insert(shown.end(), g_.ops[i].outputs.begin(), g_.ops[i].outputs.end());
@@ -46,16 +46,16 @@ Excerpts::Taken Excerpts::taken(const Ops& ops) const {
       if (!graph::is_view(reader.kind)) {
         if (at < results && result.all.count(r) == 0) result.copied.insert(shown[at]);
       } else if (result.all.insert(r).second) {
-        shown.push_back(reader.outputs[0]);  // a layout may be the last of several views
+        shown.push_back(reader.outputs[0]);  // the tensor's layout may be set by the last of several views
       }
     }
   return result;
 }
 
-/// Operators of a group that read each other, and the views between and after them, each list in the graph's
-/// order.
+/// Returns the branches of a group: lists of operators that are connected through their operands, with the
+/// views between and after them, each in the graph's order.
 std::vector<Excerpts::Ops> Excerpts::branches(const Ops& ops, const Taken& taken) const {
-  std::map<int, int> branch;  // by operator: the least of its own; none of a view of what others make
+  std::map<int, int> branch;  // by operator: the first operator of its branch; none for a view of an operand
   for (int i : taken.all) {
     std::set<int> met;
     for (int t : g_.ops[i].inputs)
@@ -83,8 +83,8 @@ const std::string& Excerpts::key_of_branch(const Ops& ops) const {
   return known_.emplace(ops, std::move(text)).first->second;
 }
 
-/// All that is taken: branch after branch by their keys, equal ones in the graph's order; and views of what is loaded where a branch
-/// first needs them.
+/// Returns all operators of the excerpt: branches sorted by their keys, equal ones in the graph's order, and
+/// views of an operand before the first branch that reads them.
 Excerpts::Ops Excerpts::in_one_order(const Ops& ops, const Taken& taken) const {
   std::vector<Ops> lists = branches(ops, taken);
   if (lists.size() < 2) return {taken.all.begin(), taken.all.end()};

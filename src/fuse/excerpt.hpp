@@ -1,17 +1,18 @@
-// Extracts a group of operators, with all of its context that its kernels depend on, as a separate graph;
-// equal groups have equal excerpts.
+// Extracts a group of operators as a separate graph, with all the context that its kernels depend on. Groups
+// that are equal up to names have equal excerpts, so that they are planned once.
 //
 //   const Excerpts excerpts(graph);
 //   const Excerpt e = excerpts.of({4, 5});
 //   kernels_of(e.graph, e.ops, target, why);      // those of {4, 5} in the whole graph, by the excerpt's tensors
 //   whole(kernel, e, e, {4, 5}, graph)            // one of them, in terms of the graph's own tensors
 //
-// Besides the operators: the views that their operands are seen through, and who reads their results. Of a reader that is no view
-// only that it reads counts: a copy represents it. Of a slice of an operand only its strides count, so that
-// it begins at 0 here: the steps of a loop that was written out, each of its own row, are equal. Operators
-// that do not read each other, not even in the end, are branches of the group; they are in an order which
-// their own excerpts decide, so that a group of equal branches, of which any two go a step farther than the
-// others, is the same whichever two these are.
+// The excerpt has the operators, the views through which their operands are read, and the readers of their
+// results. A reader that is no view is represented by a copy. A slice of an operand begins at 0 in the
+// excerpt, because only its strides matter: so the steps of an unrolled loop, each of which reads its own
+// row, are equal.
+//
+// Operators that do not depend on each other are branches of the group. Branches are sorted by their own
+// excerpts: two of five equal branches give the same excerpt whichever two they are.
 #pragma once
 #include <map>
 #include <mutex>
@@ -23,43 +24,48 @@
 
 namespace zellige::fuse {
 
+/// A group of operators as a separate graph.
 struct Excerpt {
   graph::KernelGraph graph;
-  std::vector<int> ops;      // the group's, in the excerpt
-  std::vector<int> tensors;  // by the excerpt's tensors: the whole graph's; -1: the result of such a copy
+  std::vector<int> ops;  // the group's operators, as indices in `graph`
+  // By tensor of `graph`: the tensor of the whole graph; -1: the result of a copy that represents a reader.
+  std::vector<int> tensors;
 };
 
+/// Makes excerpts of one graph. Thread-safe.
 class Excerpts {
  public:
   explicit Excerpts(const graph::KernelGraph&);
-  /// Extracts the operators `ops`, which must be in the graph's order.
+  /// Returns the excerpt of the operators `ops`, which must be in ascending order.
   Excerpt of(const std::vector<int>& ops) const;
 
  private:
   using Ops = std::vector<int>;
-  /// What of the graph a group takes along: its operators, and views of operands and results.
+  /// The operators of an excerpt: the group's, and views of its operands and results.
   struct Taken {
-    std::set<int> all, before;  // operators; of these, the views of operands
-    std::set<int> copied;       // tensors that others read
+    std::set<int> all, before;  // all operators; those of them that are views of operands
+    std::set<int> copied;       // tensors with other readers, which copies represent
   };
   Taken taken(const Ops&) const;
   std::vector<Ops> branches(const Ops&, const Taken&) const;
+  /// Returns all operators of the excerpt, sorted by branch.
   Ops in_one_order(const Ops&, const Taken&) const;
+  /// Returns the key of the excerpt of one branch, from a cache.
   const std::string& key_of_branch(const Ops&) const;
 
   const graph::KernelGraph& g_;
-  std::vector<int> producer_;              // by tensor; -1: an input
-  std::vector<std::vector<int>> readers_;  // by tensor
+  std::vector<int> producer_;              // by tensor: the operator that produces it; -1: an input
+  std::vector<std::vector<int>> readers_;  // by tensor: the operators that read it, ascending
   std::vector<bool> is_output_;
   mutable std::mutex mutex_;
-  mutable std::map<Ops, std::string> known_;  // keys of branches
+  mutable std::map<Ops, std::string> known_;  // by branch: the key of its excerpt
 };
 
-/// The same string for groups that are equal up to names.
+/// Returns a string that is the same for excerpts that are equal up to names.
 std::string key(const Excerpt&);
 
-/// Translates a kernel of the excerpt `of` to operators of the whole graph, whose excerpt `like` has the same
-/// key: replaces tensors and names.
+/// Returns a kernel of the excerpt `of` in terms of the whole graph, for its operators `ops`, whose excerpt
+/// is `like`: with their tensors and names. Both excerpts must have the same key.
 Kernel whole(const Kernel&, const Excerpt& of, const Excerpt& like, const std::vector<int>& ops,
              const graph::KernelGraph&);
 

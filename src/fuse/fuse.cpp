@@ -24,12 +24,14 @@ namespace {
 using graph::KernelGraph;
 using graph::KernelOp;
 
+/// Returns an operator as it is shown in notes: "t2 = mul".
 std::string called(const KernelGraph& g, int op) {
   const KernelOp& o = g.ops[op];
   return fmt::format("{} = {}", g.tensors[o.outputs[0]].name, graph::name(o.kind));
 }
 
-/// A name from the operators that are not elementwise, or from the elementwise ones if there are no others.
+/// Returns a kernel's name, made from its operators that are not elementwise, or from the elementwise ones if
+/// there are no others.
 std::string name_of(const KernelGraph& g, const std::vector<int>& ops) {
   constexpr std::size_t max_words = 4;
   for (const bool elementwise : {false, true}) {
@@ -47,6 +49,7 @@ std::string name_of(const KernelGraph& g, const std::vector<int>& ops) {
   return "kernel";
 }
 
+/// Returns the graph in which the chosen groups are fused, with the kernels' names and costs.
 Optimized optimized(const KernelGraph& g, const Choice& choice, const target::Target& target) {
   Optimized o;
   o.work = choice.work;
@@ -66,7 +69,7 @@ Optimized optimized(const KernelGraph& g, const Choice& choice, const target::Ta
   return o;
 }
 
-/// Returns whether the planner accepts the whole graph; otherwise sets `refusal`.
+/// Returns whether the planner accepts the whole graph; sets `refusal` if not.
 bool plans(const KernelGraph& g, const target::Target& target, CostCache& known, Refusal& refusal) {
   try {
     graph::validate(g);
@@ -83,7 +86,7 @@ bool plans(const KernelGraph& g, const target::Target& target, CostCache& known,
   return false;
 }
 
-/// Splits a group into its single operators.
+/// Returns the choice with group `at` replaced by its operators unfused.
 Choice without(const Choice& c, std::size_t at) {
   Choice r;
   r.notes = c.notes, r.limits = c.limits, r.work = c.work;
@@ -95,8 +98,8 @@ Choice without(const Choice& c, std::size_t at) {
   return r;
 }
 
-/// Adds a copy for each view that is an output, unless its tensor's producer writes it there; as an operator,
-/// the copy may be fused.
+/// Adds a copy after each view that is an output of the graph, so that the copy may be fused. A view that its
+/// operand's producer writes directly needs none.
 KernelGraph with_copies(KernelGraph g) {
   std::set<int> written;
   for (const plan::WrittenAs& w : plan::written_as(g)) written.insert(g.ops[w.view].outputs[0]);
@@ -120,7 +123,7 @@ KernelGraph with_copies(KernelGraph g) {
   return g;
 }
 
-/// Total cost and number of kernels.
+/// Returns the total expected time in microseconds, and the number of kernels.
 std::pair<double, int> cost(const Choice& c) {
   std::pair<double, int> sum{0, 0};
   for (const Group& group : c.groups) {

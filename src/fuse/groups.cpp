@@ -16,7 +16,7 @@
 namespace zellige::fuse {
 namespace {
 
-/// By tensor, the operator that produces it; -1: an input.
+/// Returns by tensor the operator that produces it; -1: an input.
 std::vector<int> producers(const graph::KernelGraph& g) {
   std::vector<int> producer(g.tensors.size(), -1);
   for (std::size_t i = 0; i < g.ops.size(); ++i)
@@ -54,7 +54,7 @@ Order order_of(const graph::KernelGraph& g) {
 
 std::vector<int> branch_by_branch(const graph::KernelGraph& g) {
   const std::vector<int> producer = producers(g);
-  // By operator: the producers of its operands, the deepest first.
+  // By operator: the producers of its operands, the one with the longest chain of operands first.
   std::vector<std::vector<int>> operands(g.ops.size());
   std::vector<int> depth(g.ops.size());
   for (std::size_t i = 0; i < g.ops.size(); ++i) {
@@ -94,7 +94,7 @@ bool is_convex(const Set& s, const Order& o) {
 }
 
 Neighbours::Neighbours(const graph::KernelGraph& g) : of_each_(g.ops.size()) {
-  std::vector<int> shown(g.tensors.size());  // the tensor that a view shows
+  std::vector<int> shown(g.tensors.size());  // by tensor: the tensor that it is a view of, or itself
   std::iota(shown.begin(), shown.end(), 0);
   for (const graph::KernelOp& op : g.ops)
     if (graph::is_view(op.kind)) shown[op.outputs[0]] = shown[op.inputs[0]];
@@ -103,7 +103,7 @@ Neighbours::Neighbours(const graph::KernelGraph& g) : of_each_(g.ops.size()) {
     of_each_[a].push_back(b), of_each_[b].push_back(a);
   };
   const std::vector<int> producer = producers(g);
-  std::map<int, std::vector<int>> readers;  // by the tensor that is shown
+  std::map<int, std::vector<int>> readers;  // by the tensor that they read, directly or through views
   for (std::size_t i = 0; i < g.ops.size(); ++i) {
     const int x = static_cast<int>(i);
     if (!fusable(g, x)) continue;
@@ -111,7 +111,7 @@ Neighbours::Neighbours(const graph::KernelGraph& g) : of_each_(g.ops.size()) {
       if (std::vector<int>& of = readers[shown[t]]; of.empty() || of.back() != x) of.push_back(x);
   }
   const Excerpts excerpts(g);
-  std::map<int, std::set<std::string>> met;  // by tensor that many read: kinds of readers
+  std::map<int, std::set<std::string>> met;  // by tensor with many readers: the kinds of its readers so far
   for (std::size_t i = 0; i < g.ops.size(); ++i) {
     const int x = static_cast<int>(i);
     if (!fusable(g, x)) continue;
@@ -152,7 +152,7 @@ Twins::Twins(const graph::KernelGraph& g, const Order& order) : kind_(g.ops.size
   const auto is_read = [&](int t) { return readers[t] > 0; };
   const Excerpts excerpts(g);
   std::map<std::tuple<std::string, std::vector<int>, Set>, int>
-      kinds;  // by key, common operands, operators before
+      kinds;  // by excerpt's key, operands with several readers, and operators that it reads
   for (std::size_t i = 0; i < g.ops.size(); ++i) {
     const graph::KernelOp& op = g.ops[i];
     const int x = static_cast<int>(i);

@@ -1,5 +1,5 @@
-// Groups of operators that may become one kernel: connected and convex (no path leaves the group and
-// returns).
+// Sets of operators that may become one kernel: which operators may join a group, and in which order
+// operators depend on each other. A group must be connected and convex: no path leaves it and returns.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -29,7 +29,9 @@ class Set {
       if ((s.words_[w] & words_[w]) != 0) return true;
     return false;
   }
+  /// Number of members.
   std::size_t count() const;
+  /// The members, ascending.
   std::vector<int> list() const;
   auto operator<=>(const Set&) const = default;
 
@@ -39,45 +41,51 @@ class Set {
   std::vector<std::uint64_t> words_;
 };
 
-/// The operators that each operator depends on, directly and transitively.
+/// By operator: the set of operators that it reads (direct), and that it depends on (all).
 struct Order {
   std::vector<Set> direct, all;
 };
+/// Returns the dependences of a graph's operators, which must be in topological order.
 Order order_of(const graph::KernelGraph&);
 
-/// A topological order in which an operator with one user is adjacent to it: branches are contiguous, and a
-/// short branch comes at its end, not before the long branch that it joins.
+/// Returns a topological order of the operators in which an operator with one user is adjacent to that user.
+/// Branches are contiguous, and a short branch comes just before the operator that joins it with a long one.
 std::vector<int> branch_by_branch(const graph::KernelGraph&);
 
-/// Returns whether no path between two operators of the group leaves it.
+/// Returns whether every path between two operators of the group is inside it.
 bool is_convex(const Set&, const Order&);
 
-/// What may join a group: producers of what it reads, readers of what it makes, and readers of the same tensor. Of a tensor that more than
-/// `few_readers` read, each has those next to it alone, in the graph's order, and of readers that differ in nothing but names the producer has
-/// the first alone: there would be a set for each of their subsets.
+/// Finds the operators that may join a group: producers of its operands, readers of its results, and
+/// operators that read the same tensor as it. If a tensor has more than few_readers readers, this is
+/// restricted, because otherwise there would be a group for each subset of them. Each reader is then a
+/// neighbour only of the readers before and after it, and the tensor's producer only of the first of readers
+/// that are equal up to names.
 class Neighbours {
  public:
   static constexpr std::size_t few_readers = 4;
   explicit Neighbours(const graph::KernelGraph&);
+  /// Returns the operators that may join the group, ascending; `group` must be ascending.
   std::vector<int> of(const std::vector<int>& group) const;
-  /// Operators that are among the many readers of a tensor, ascending.
+  /// Returns the operators that read a tensor with more than few_readers readers, ascending.
   const std::vector<int>& of_many() const { return of_many_; }
 
  private:
-  std::vector<std::vector<int>> of_each_;
+  std::vector<std::vector<int>> of_each_;  // by operator: the operators that may join it
   std::vector<int> of_many_;
 };
 
-/// Operators that may swap places in the graph: they are equal up to names, depend on the same operators, and no operator reads them.
+/// Finds operators that may swap places in the graph: they are equal up to names, depend on the same
+/// operators, and no operator reads their results.
 class Twins {
  public:
   explicit Twins(const graph::KernelGraph&, const Order&);
-  /// The first twins that are not taken, one for each operator of the group; the group itself if it has others than twins of one kind.
+  /// If all operators of the group may swap places, returns the first as many of these that are not in
+  /// `taken`. Otherwise returns the group.
   std::vector<int> first(const std::vector<int>& group, const Set& taken) const;
 
  private:
-  std::vector<int> kind_;               // by operator; -1: no twin
-  std::vector<std::vector<int>> each_;  // by kind
+  std::vector<int> kind_;               // by operator: index of its set of equal ones; -1: none
+  std::vector<std::vector<int>> each_;  // by such a set: its operators, ascending
 };
 
 }  // namespace zellige::fuse

@@ -1,4 +1,5 @@
-// Dependences between pieces of a graph: a topological order, or the pieces that form a cycle.
+// Orders pieces of a graph (groups of operators) by their dependences, or finds pieces that depend on each
+// other in a cycle.
 //
 //   const Waits waits(pieces, operators);        // every operator is in one piece
 //   waits.in_order(ranks);                       // {2, 0, 1}: 0 and 1 read what 2 computes
@@ -12,25 +13,28 @@
 
 namespace zellige::fuse {
 
+/// The dependences between pieces.
 class Waits {
  public:
+  /// A set of operators.
   struct Piece {
     const std::vector<int>* ops;
-    const Set* before;  // operators that must run first
+    const Set* before;  // operators outside of the piece that it reads
   };
+  /// `operators`: the number of operators of the graph. Each must be in exactly one piece.
   Waits(const std::vector<Piece>&, std::size_t operators);
 
-  /// By piece, the pieces that depend on it.
+  /// Returns by piece the pieces that depend on it directly.
   const std::vector<std::vector<std::size_t>>& after() const { return after_; }
-  /// All pieces in topological order; among those that are ready, the one with the lowest rank first. Returns
-  /// nullopt if there is a cycle.
+  /// Returns all pieces in topological order. Of the pieces whose dependences are met, the one with the
+  /// lowest rank comes first. Returns nullopt if there is a cycle.
   std::optional<std::vector<std::size_t>> in_order(const std::vector<int>& ranks) const;
-  /// Pieces that form a cycle; empty if there is an order.
+  /// Returns pieces that form a cycle, each of which is read by the next; empty if there is none.
   std::vector<std::size_t> circle() const;
 
  private:
   std::vector<std::vector<std::size_t>> after_;
-  std::vector<std::size_t> waits_for_;  // by piece: number of pieces it depends on
+  std::vector<std::size_t> waits_for_;  // by piece: number of pieces that it depends on directly
 };
 
 }  // namespace zellige::fuse
