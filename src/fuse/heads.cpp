@@ -16,13 +16,15 @@ using graph::KernelOp;
 using graph::OpKind;
 using graph::Shape;
 
+/// Returns the shape without dimensions of extent 1.
 Shape without_ones(const Shape& shape) {
   Shape kept;
   std::ranges::copy_if(shape, std::back_inserter(kept), [](std::int64_t n) { return n != 1; });
   return kept;
 }
 
-/// Returns whether the operator is a reshape, or a permute that moves only dimensions of 1.
+/// Returns whether the operator is a view that keeps the order of elements: a reshape, or a permute that
+/// moves only dimensions of extent 1.
 bool keeps_order(const KernelGraph& g, const KernelOp& op) {
   if (op.kind == OpKind::reshape) return true;
   if (op.kind != OpKind::permute) return false;
@@ -35,14 +37,15 @@ bool keeps_order(const KernelGraph& g, const KernelOp& op) {
   return true;
 }
 
-/// A matrix (m, h d) that is viewed with h along `dim`, in more than three dimensions.
+/// A matrix (m, h d) that is viewed as heads in more than three dimensions, h along `dim`.
 struct Seen {
   int matrix = -1, last = -1;  // tensors: the matrix, and the view that slices and embeddings read
   int dim = -1;
   Shape heads;             // (m, h, d)
-  std::vector<int> views;  // the operators in between
+  std::vector<int> views;  // operators: the views between the two
 };
 
+/// Rewrites the views of all such matrices of a graph.
 class HeadsFirst {
  public:
   explicit HeadsFirst(const KernelGraph& g) : g_(g), out_(g) {}
@@ -75,6 +78,8 @@ class HeadsFirst {
   const Shape& shape(int t) const { return g_.tensors[t].shape; }
   const std::string& of(const KernelOp& op) const { return g_.tensors[op.outputs[0]].name; }
 
+  /// Returns how the matrix is viewed as heads; nullopt if it is not, if the view is (m, h, d) already, or if
+  /// an operator other than slices of heads and rotary embeddings reads the view.
   std::optional<Seen> seen(int matrix) const {
     if (shape(matrix).size() != 2) return std::nullopt;
     Seen s{.matrix = matrix, .last = matrix};
@@ -90,13 +95,14 @@ class HeadsFirst {
     if (n % as.back() != 0 || as.back() == 1) return std::nullopt;
     s.heads = {m, n / as.back(), as.back()};
     if (as == s.heads || s.heads[1] == 1 || without_ones(as) != without_ones(s.heads)) return std::nullopt;
-    // The second to last of the dimensions that are not 1.
+    // h is the second to last of the dimensions that are not 1.
     for (int d = static_cast<int>(as.size()) - 2; d >= 0 && s.dim < 0; --d)
       if (as[static_cast<std::size_t>(d)] != 1) s.dim = d;
     return rotated(s) ? std::optional(s) : std::nullopt;
   }
 
-  /// Returns whether only slices of heads and rotary embeddings read it, and at least one of the latter.
+  /// Returns whether only slices of heads and rotary embeddings read the view, and at least one rotary
+  /// embedding.
   bool rotated(const Seen& s) const {
     bool any = false;
     for (int r : readers(g_, s.last)) {
@@ -118,7 +124,8 @@ class HeadsFirst {
     return any;
   }
 
-  /// Returns whether the angles are shared by all heads, and per row or the same for all rows.
+  /// Returns whether the embedding's cosines and sines are the same for all heads, and either given per row
+  /// or the same for all rows.
   bool by_rows(const Seen& s, const KernelOp& rotary) const {
     return std::ranges::all_of(std::vector{1, 2}, [&](int k) {
       const Shape& angles = shape(rotary.inputs[static_cast<std::size_t>(k)]);
@@ -130,15 +137,17 @@ class HeadsFirst {
     });
   }
 
+  /// Records a matrix whose views are replaced.
   void take(const Seen& s) {
     first_[s.views[0]] = static_cast<int>(found_.size());
     views_.insert(s.views.begin(), s.views.end());
     found_.push_back(s);
   }
 
-  /// Reshapes a tensor (m, h', d) to the shape that the graph has.
+  /// Adds a reshape of a tensor (m, h', d) to the shape of tensor `to`, as which it is stored.
   void back(int heads, int to) { out_.add(OpKind::reshape, {heads}, {.sizes = shape(to)}, "", to); }
 
+  /// Adds the slice `op` on a tensor (m, h, d), and a reshape for other readers of its result.
   void slice(const KernelOp& op, int heads) {
     graph::Attributes a = op.attributes;
     a.dim = 1;
@@ -153,8 +162,10 @@ class HeadsFirst {
       back(heads_[to], to);
   }
 
+  /// Returns whether the operator is a rotary embedding of tensor `t`.
   static bool rotates(const KernelOp& op, int t) { return is_rotary(op.kind) && op.inputs[0] == t; }
 
+  /// Adds the rotary embedding `op` on a tensor (m, h, d), with the result reshaped back.
   void rotate_heads(const KernelOp& op, int heads) {
     const int to = op.outputs[0];
     std::vector<int> in{heads};
@@ -171,8 +182,8 @@ class HeadsFirst {
   const KernelGraph& g_;
   Rewrite out_;
   std::vector<Seen> found_;
-  std::map<int, int> first_;  // by operator: which of `found_` it is the first view of
-  std::set<int> views_;       // operators to remove
+  std::map<int, int> first_;  // by operator that is the first view of a matrix: index in found_
+  std::set<int> views_;       // views and copies to remove
   std::map<int, int> heads_;  // by tensor of the graph: its replacement (m, h', d)
 };
 

@@ -34,7 +34,8 @@ namespace {
 using graph::KernelGraph;
 using graph::KernelTensor;
 
-/// The strides that the whole graph's views require; row-major by default.
+/// Returns the tensor's strides in the whole graph, including those that it has as a view; row-major by
+/// default.
 graph::Strides strides_of(const KernelGraph& g, int tensor) {
   const KernelTensor& t = g.tensors[tensor];
   if (!t.strides.empty()) return t.strides;
@@ -46,12 +47,13 @@ graph::Strides strides_of(const KernelGraph& g, int tensor) {
   return graph::row_major(t.shape);
 }
 
+/// Returns a tensor of the graph as an input of a separate graph.
 KernelTensor outside(const KernelGraph& g, int tensor) {
   const KernelTensor& t = g.tensors[tensor];
   return {t.dtype, t.shape, strides_of(g, tensor), t.name, -1, t.constant};
 }
 
-/// The kernel as a separate graph, with the concatenations whose operands it reads.
+/// Returns the kernel as a separate graph, with the concatenations whose operands it reads.
 KernelGraph alone(const KernelGraph& g, const Kernel& k) {
   KernelGraph a;
   a.name = g.name;
@@ -92,6 +94,8 @@ KernelGraph alone(const KernelGraph& g, const Kernel& k) {
   return a;
 }
 
+/// Returns the time of a program of one kernel, in microseconds, as that of a kernel which follows another
+/// one.
 double us_after_another(const plan::CostEstimate& p, const target::Target& target) {
   return p.us - target.costs.launch + target.costs.next;
 }
@@ -100,17 +104,19 @@ double us_after_another(const plan::CostEstimate& p, const target::Target& targe
 
 namespace {
 
-/// The least share of the estimate that a plan may cost; less where the formula overrates the matmuls: in a
-/// loop of matmuls alone, and if there are two with a step in between, whose results it does not know to
-/// remain in registers, or if warpgroups may run them.
+/// The share of the estimated time below which a plan is not expected to be. It is lower where the formula
+/// overestimates matmuls: for loops of matmuls alone, if warpgroups may run them, and for two matmuls with a
+/// step in between, whose results may remain in registers.
 constexpr double hopeful = 0.8, hopeful_of_matmuls = 0.6, hopeful_of_chains = 0.4;
 
+/// Returns whether the block graph has a matmul of operands whose dtype satisfies `dtype_is`.
 bool multiplies(const graph::BlockGraph& b, auto dtype_is) {
   return std::ranges::any_of(b.ops, [&](const graph::BlockOp& op) {
     return op.kind == OpKind::matmul && dtype_is(b.tensors[op.inputs[0]].dtype);
   });
 }
 
+/// Returns one of the three shares above for a block graph.
 double least_share(const graph::BlockGraph& b, const target::Target& target) {
   const auto lacks = [&](auto find) {
     return multiplies(b, [&](graph::DType t) { return !find(graph::name(t)); });
@@ -127,12 +133,14 @@ double least_share(const graph::BlockGraph& b, const target::Target& target) {
   return by_warps ? hopeful_of_matmuls : hopeful_of_chains;
 }
 
-/// Builds all kernels of one group, for one choice of how users share loaded tensors.
+/// Builds all kernels of one group, with loaded tensors shared between their readers or separate (`readers`).
 class Making {
  public:
   Making(const KernelGraph& g, const std::vector<int>& ops, Readers readers, const target::Target& target)
       : g_(g), ops_(ops), target_(target), steps_(steps_of(g, ops, readers)), axes_(axes_of(steps_)) {}
 
+  /// Tries all tilings, whole and with the loop split over blocks, and returns the kernels that were
+  /// possible. Sets `why` to the reason for the last one that was not.
   std::vector<Kernel> run(std::string& why) {
     for (const Tiles& t : row_splits(steps_, axes_, target_, Stored::along_rows)) try_split(t);
     for (int loop_axis : loop_axes(steps_, axes_)) {
@@ -151,12 +159,14 @@ class Making {
   }
 
  private:
+  /// Returns one launch that runs the body.
   static Part part(Body body) {
     Part p{std::make_shared<graph::BlockGraph>(std::move(body.block)), std::move(body.loads), {}, {}};
     for (const Store& s : body.stores) p.stores.push_back(s.tensor), p.stored.push_back(s.shape);
     return p;
   }
 
+  /// Returns the kernel with inferred shapes, and with its estimated time and lower bound set.
   Kernel finished(Kernel k) const { return finished(std::move(k), g_); }
   Kernel finished(Kernel k, const KernelGraph& g) const {
     const KernelGraph a = graph::infer(alone(g, k));
@@ -174,7 +184,7 @@ class Making {
     return k;
   }
 
-  /// Offers the kernel as it is, and with A and B swapped if M is small.
+  /// Adds the kernel to the result and, if its M is small, a second one with A and B swapped.
   void offer(Kernel k) {
     Kernel other = k;
     bool any = false;
@@ -187,7 +197,8 @@ class Making {
     if (any) found_.push_back(finished(std::move(other)));
   }
 
-  /// Returns false, with the reason if there is none yet or it is of a loop, if there is no such body.
+  /// Adds the kernel of a tiling without a split. Returns false if no block graph computes the group under
+  /// this tiling; then sets `why` if it is empty or `loops` is true.
   bool try_whole(const Tiles& t, bool loops, std::string& why) {
     try {
       offer(finished({ops_, {part(body_of(g_, steps_of_tiles(t), axes_of_tiles(t), t))}}));
@@ -200,22 +211,23 @@ class Making {
     }
   }
 
+  /// Adds the kernels of a tiling whose loop is split over blocks, if there are any.
   void try_split(const Tiles& t) {
     try {
       split(t);
     } catch (const Fault&) {
       throw;
-    } catch (const Error&) {  // some part would be written by several blocks, or read too early
+    } catch (const Error&) {  // some partial result would be written by several blocks, or read too early
     }
   }
 
-  /// The axes with partial tiles.
+  /// Returns the axes that have a partial tile.
   static std::vector<int> partial_axes(const Tiles& t) {
     std::vector<int> axes;
     for (const auto& [axis, extent] : t.extents) axes.push_back(axis);
     return axes;
   }
-  /// The steps, with masks for axes with partial tiles.
+  /// Returns the steps, with masks for axes that have a partial tile.
   const Steps& steps_of_tiles(const Tiles& t) { return masked(t).first; }
   const Axes& axes_of_tiles(const Tiles& t) { return masked(t).second; }
   const std::pair<Steps, Axes>& masked(const Tiles& t) {
@@ -227,8 +239,8 @@ class Making {
     return at->second;
   }
 
-  /// Offers a kernel of the parts and one that combines them; or three, if other reductions over the axis need
-  /// the combined results.
+  /// Adds a kernel of two launches: one that computes partial results, one that combines them. Also adds
+  /// kernels of three launches if other reductions over the loop axis need the combined results.
   void split(const Tiles& t) {
     Kernel k{ops_, {}};
     KernelGraph g = g_;
@@ -245,6 +257,8 @@ class Making {
       split_again(second, again, k, g);
   }
 
+  /// Adds a kernel of three launches: `k` has the first. The second computes partial results of the steps
+  /// `second` under tiling `t`, which combine those of the first; the third combines the second's.
   void split_again(const Steps& second, const Tiles& t, Kernel k, KernelGraph g) {
     const Steps steps = mask_partial_tiles(second, t.extents);
     std::vector<int> tensors;
@@ -255,7 +269,7 @@ class Making {
     offer(finished(std::move(k)));
   }
 
-  /// Adds the kernel of the parts, and the tensors that hold their results.
+  /// Adds the launch that computes partial results, and tensors for them, to `k`, `g` and `tensors`.
   Body add_parts(const std::pair<Steps, Axes>& of, const Tiles& t, Kernel& k, KernelGraph& g,
                  std::vector<int>& tensors) const {
     const auto& [steps, axes] = of;
@@ -279,13 +293,14 @@ class Making {
     return body;
   }
 
-  /// The axes with partial tiles; integers and coefficients of partial results; by value, the partials
-  /// of maxima and sums.
+  /// Identifies what a split loop stores: axes with partial tiles; integers and coefficients of its partial
+  /// results; by value, the partial results of maxima and sums.
   using LeftBy = std::tuple<std::vector<int>, std::vector<std::int64_t>, std::vector<double>,
                             std::map<int, int>, std::map<int, int>>;
 
-  /// The part that combines what a split loop stores, of the cheapest estimate; empty if none can be built. It
-  /// depends on the partial results and their number, not on the tiles that produce them.
+  /// Returns the launch that combines the partial results `tensors` of a split loop, with the tiling of the
+  /// least estimated time; nullopt if there is none. The result depends on what the split loop stores, not on
+  /// its tiles, and is kept for the next call.
   const std::optional<Part>& after_split(const Tiles& t, const Body& first, const KernelGraph& g,
                                          const std::vector<int>& tensors) {
     const auto [at, is_new] = after_.try_emplace(left_by(t, first));
@@ -293,7 +308,8 @@ class Making {
     return at->second = cheapest(merged(steps_, first, t.grid[t.split].blocks, tensors), g);
   }
 
-  /// One kernel for these steps, of the cheapest estimate.
+  /// Returns one launch that runs these steps without a loop, with the tiling of the least estimated time;
+  /// nullopt if there is none.
   std::optional<Part> cheapest(const Steps& steps, const KernelGraph& g) const {
     const Axes axes = axes_of(steps);
     std::optional<Part> best;
@@ -307,7 +323,7 @@ class Making {
     return best;
   }
 
-  /// Everything that `merged` depends on.
+  /// Returns the key of after_: everything that `merged` depends on.
   static LeftBy left_by(const Tiles& t, const Body& first) {
     LeftBy key{partial_axes(t), {t.grid[t.split].blocks}, {}, first.maxima, first.sums};
     for (const Partial& p : first.partials) {
@@ -326,7 +342,7 @@ class Making {
   Steps steps_;
   Axes axes_;
   std::map<std::vector<int>, std::pair<Steps, Axes>> masked_;  // by the axes with partial tiles
-  std::map<LeftBy, std::optional<Part>> after_;
+  std::map<LeftBy, std::optional<Part>> after_;                // launches that combine partial results
   std::vector<Kernel> found_;
 };
 
@@ -353,6 +369,8 @@ std::vector<Kernel> kernels_of(const KernelGraph& g, const std::vector<int>& ops
 
 namespace {
 
+/// Plans a graph of one kernel and returns its time in microseconds after another kernel. Returns nullopt and
+/// sets the refusal if it cannot be planned.
 std::optional<double> plan_alone(const KernelGraph& a, const target::Target& target, CostCache& known,
                                  Refusal& refusal) {
   try {
@@ -369,13 +387,14 @@ std::optional<double> plan_alone(const KernelGraph& a, const target::Target& tar
   return std::nullopt;
 }
 
+/// The same, with results kept in `known`.
 std::optional<double> planned(const KernelGraph& given, const target::Target& target, CostCache& known,
                               Refusal& refusal) {
   const KernelGraph a = in_one_order(given);
   const std::string text = graph::structure(a);
   if (const std::optional<double> us = known.find(text)) return us;
   const std::optional<double> us = plan_alone(a, target, known, refusal);
-  if (us) known.add(text, *us);  // an error names its own tensors
+  if (us) known.add(text, *us);  // no error is kept, because it names this graph's tensors
   return us;
 }
 
@@ -442,7 +461,8 @@ std::optional<double> planned_us(const KernelGraph& g, int index, const target::
 
 namespace {
 
-/// The share of a matmul's results that a mask by index keeps in the last two dimensions; 1 for other masks.
+/// Returns the share of a matmul's results in the last two dimensions that a causal mask keeps; 1 for other
+/// masks.
 double kept_share(const graph::Attributes& a, const Shape& shape) {
   if (!a.kept.tril || !a.sizes.empty() || shape.size() < 2) return 1;
   const std::int64_t rows = shape[shape.size() - 2], columns = shape.back();
@@ -457,7 +477,7 @@ double kept_share(const graph::Attributes& a, const Shape& shape) {
 double floor_us(const KernelGraph& g, const std::vector<int>& ops, const target::Target& target) {
   std::set<int> made, moved;
   for (int i : ops) made.insert(g.ops[i].outputs.begin(), g.ops[i].outputs.end());
-  double cycles = 0, kept = 1;  // of one multiprocessor; the share that masks keep
+  double cycles = 0, kept = 1;  // cycles of one multiprocessor; the share of results that masks keep
   for (int i : ops) {
     const graph::KernelOp& op = g.ops[i];
     for (int t : op.inputs)
@@ -475,7 +495,7 @@ double floor_us(const KernelGraph& g, const std::vector<int>& ops, const target:
     const graph::DType dtype = g.tensors[op.inputs[0]].dtype;
     const double products = static_cast<double>(graph::size(g.tensors[op.outputs[0]].shape)) *
                             static_cast<double>(g.tensors[op.inputs[0]].shape.back());
-    // A warpgroup's instruction uses all four tensor cores, a warp's one of them.
+    // A warpgroup's instruction uses all four tensor cores of a multiprocessor, a warp's one of them.
     const auto a = graph::name(dtype);
     if (const Instruction* row = target::find_warpgroup_mma(target, a, a, "f32", 128))
       cycles += products / (row->m * row->n * row->k) * row->cycles;

@@ -1,7 +1,9 @@
-// Builds the kernels of a group: a custom operator alone in a graph, by which it is estimated and planned.
+// Builds the kernels that can compute a group of operators, one per tiling, and estimates or plans their
+// time. A kernel is one custom operator (an operator with a block graph), or several if its loop is split
+// over blocks.
 //
 //   std::vector<Kernel> ks = kernels_of(graph, {2, 3, 4}, target, why);
-//   ks[0].us                               // estimated by formula, until it is planned
+//   ks[0].us                               // in microseconds, estimated by formula
 //   ks[0].parts[0].block                   // its block graph
 #pragma once
 #include <functional>
@@ -21,55 +23,62 @@ namespace zellige::fuse {
 /// Suffix of a tensor's name for its partial results, which are stored between two kernels.
 constexpr const char* parts_suffix = "_parts";
 
-/// One launch.
+/// One launch of a kernel: a custom operator.
 struct Part {
   std::shared_ptr<const graph::BlockGraph> block;
-  std::vector<int> loads, stores;    // tensors of the graph, then those between the two kernels
-  std::vector<graph::Shape> stored;  // their shapes including reduced dimensions
+  // Tensors of the graph; numbers beyond its last one are tensors of Kernel::between.
+  std::vector<int> loads, stores;
+  std::vector<graph::Shape> stored;  // by stored tensor: its shape with reduced dimensions kept as 1
 };
 
+/// One way to compute a group of operators, as one to three launches.
 struct Kernel {
   std::vector<int> ops;                        // of the graph, in order
   std::vector<Part> parts;                     // one, or two or three if the loop is split over blocks
-  std::vector<graph::KernelTensor> between{};  // what a kernel stores for later ones
-  double us = 0;                               // estimated, without a program's first launch
-  double lower_bound_us = 0;                   // lower limit of `us`, until it is planned
-  // Has matmuls whose dot products are each computed by one thread.
+  std::vector<graph::KernelTensor> between{};  // what one part stores for later parts
+  // Expected time in microseconds after another kernel, by formula.
+  double us = 0;
+  // Share of `us` below which a plan is not expected to be; decides whether it is planned.
+  double lower_bound_us = 0;
+  // It has integer matmuls, each of whose dot products one thread computes.
   bool one_by_one = false;
 };
 
-/// Those of the operators that are concatenations; they stay operators of the graph before the kernel that
-/// reads their operands.
+/// Returns those of the operators that are concatenations. These stay operators of the graph before the fused
+/// kernel, which reads their operands.
 std::vector<int> concatenations(const graph::KernelGraph&, const std::vector<int>& ops);
 
-/// The kernels that compute the group, cheapest estimate first. Empty, with the reason in `why`, if no rule
-/// makes one block graph of the operators.
+/// Returns the kernels that compute the group, in order of estimated time. Returns none and sets `why` if no
+/// rule makes one block graph of the operators.
 std::vector<Kernel> kernels_of(const graph::KernelGraph&, const std::vector<int>& ops, const target::Target&,
                                std::string& why);
 
-/// Why there is no plan.
+/// Why a graph has no plan.
 struct Refusal {
-  std::string why{};
-  bool rejected = false;  // by the verifier
+  std::string why{};      // a sentence for the user
+  bool rejected = false;  // the verifier rejected its plan
 };
-/// Throws Rejected or Error.
+/// Throws Rejected if the verifier rejected the plan, else Error.
 [[noreturn]] void raise(const Refusal&);
 
-/// Cache of planned costs in microseconds, keyed by the structure of the planned graph, since layers repeat.
-/// Thread-safe.
+/// Cache of the expected times of planned kernels, in microseconds. The key is the planned graph's structure,
+/// without names (graph/structure.hpp), because layers repeat. Thread-safe.
 class CostCache {
  public:
-  /// Looks up an earlier result by structure; must be thread-safe.
+  /// Returns the time that an earlier run found for a structure, for example from a file; nullopt if it is
+  /// not known. Must be thread-safe.
   using Before = std::function<std::optional<double>(const std::string& structure)>;
   explicit CostCache(Before before = {}) : before_(std::move(before)) {}
 
+  /// Returns the time from this cache or the earlier run; nullopt if it is in neither.
   std::optional<double> find(const std::string& structure) const;
   void add(const std::string& structure, double us);
-  /// The new entries; call it only when no thread adds any more.
+  /// Returns the times added to this cache. Must not be called while a thread may add one.
   const std::map<std::string, double>& added() const { return added_; }
-  /// Records what the verifier reported about a plan that is dropped.
+  /// Records the verifier's message about a plan that is not used. In debug builds throws Rejected, because
+  /// no plan should be rejected.
   void drop(const Rejected&);
-  /// Returns what was recorded since the last call.
+  /// Returns and clears the messages recorded by drop().
   plan::Rejections take_rejected();
 
  private:
@@ -79,15 +88,16 @@ class CostCache {
   plan::Rejections rejected_;
 };
 
-/// Estimated time from a plan, in microseconds after another kernel. Returns nullopt, with the reason, if it
-/// cannot be planned.
+/// Plans a kernel and returns its expected time in microseconds after another kernel. Returns nullopt and
+/// sets the refusal if it cannot be planned.
 std::optional<double> planned_us(const graph::KernelGraph&, const Kernel&, const target::Target&,
                                  CostCache& known, Refusal&);
-/// The same for a single unfused operator.
+/// The same for one operator of the graph unfused.
 std::optional<double> planned_us(const graph::KernelGraph&, int op, const target::Target&, CostCache& known,
                                  Refusal&);
 
-/// Roofline bound of the kernel's bytes and matmuls.
+/// Returns the roofline bound of a group in microseconds: the larger of the bytes that it must move over the
+/// memory bandwidth, and its matmuls over the tensor cores' peak.
 double floor_us(const graph::KernelGraph&, const std::vector<int>& ops, const target::Target&);
 
 }  // namespace zellige::fuse

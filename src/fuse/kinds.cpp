@@ -11,8 +11,9 @@
 namespace zellige::fuse {
 namespace {
 
-constexpr std::size_t max_tilings = 32;  // of a kind that are planned, cheapest estimates first
-/// A custom operator replaces a single unfused one only if it is clearly faster by estimate.
+constexpr std::size_t max_tilings = 32;  // per kind, that are planned, in order of estimated time
+/// The time of a custom operator that replaces a single operator must be less than this share of the
+/// operator's own time.
 constexpr double alone_gain = 0.85;
 
 }  // namespace
@@ -48,8 +49,8 @@ void Kinds::find_kernels(Kind& kind) const {
 
 void Kinds::plan(Kind& kind) const {
   kind.planned = true;
-  // Kernels with scalar matmuls are slow to plan, because all their shared-memory accesses are counted, and
-  // their estimates rank them well.
+  // Kernels with integer matmuls are slow to plan, because all their accesses to shared memory are counted.
+  // Their estimates rank them well, so a few suffice.
   const std::size_t tried = kind.kernels[0].one_by_one ? 3 : max_tilings;
   Refusal refusal;
   kind.us = never;

@@ -1,4 +1,5 @@
-// Groups that are equal up to names share one kind: their kernels are found and planned once.
+// Plans equal groups of operators once: groups that differ only in names are one kind, which has one set of
+// kernels and one cost.
 //
 //   Kinds kinds(graph, target, costs);
 //   const std::vector<std::shared_ptr<Kind>> of = kinds.of({{4, 5}, {7, 8}});   // one kind, if {7, 8} repeats {4, 5}
@@ -19,34 +20,43 @@
 
 namespace zellige::fuse {
 
+/// Groups of operators that are equal up to names.
 struct Kind {
-  Excerpt first;                // of the kind's first group
-  std::vector<Kernel> kernels;  // of the excerpt, cheapest estimate first; empty: rejected
-  std::size_t best = 0;         // index of the cheapest kernel, once planned
-  double us = never;            // estimated by formula, until planned
+  Excerpt first;  // of the group that was met first
+  // Of the excerpt, in order of estimated time; empty: no kernel computes the groups.
+  std::vector<Kernel> kernels;
+  std::size_t best = 0;  // index of the cheapest kernel; known once the kind is planned
+  // Expected time in microseconds, by formula until the kind is planned; never: no kernel.
+  double us = never;
   bool planned = false;
-  std::string why{};  // why the planner rejects it
+  std::string why{};  // why there is no kernel or plan
+  /// Number of launches of the cheapest kernel.
   std::size_t launches() const { return kernels[best].parts.size(); }
 };
 
+/// All kinds of one graph, for one target.
 class Kinds {
  public:
   Kinds(const graph::KernelGraph&, const target::Target&, CostCache& known);
 
-  /// Returns the kinds of groups, each with its operators in the graph's order; new kinds are found in
-  /// parallel.
+  /// Returns by group its kind. The operators of each group must be ascending. The kernels of new kinds are
+  /// found in parallel.
   std::vector<std::shared_ptr<Kind>> of(const std::vector<std::vector<int>>& groups);
   /// Number of kinds.
   std::size_t count() const { return kinds_.size(); }
+  /// Plans the kernels of a kind and sets `best` and `us` to the cheapest. If none can be planned, sets `us`
+  /// to `never` and `why` to the reason.
   void plan(Kind&) const;
-  /// A planned kind's kernel for operators of that kind.
+  /// Returns the cheapest kernel of a planned kind for the operators `ops`, which must be of that kind.
   Kernel kernel(const Kind&, const std::vector<int>& ops) const;
-  /// Why no kernel computes the group, or which estimated kernel does, with the names of these operators.
+  /// Returns why no kernel computes the operators together, or else the estimated time of one. With `plan_it`
+  /// the kernels are planned first.
   std::string reason(const std::vector<int>& ops, bool plan_it) const;
 
  private:
   void find_kernels(Kind&) const;
 
+  /// Sets the kernels of a new kind, and its estimated time.
   const graph::KernelGraph& g_;
   const target::Target& target_;
   CostCache& costs_;

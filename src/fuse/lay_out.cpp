@@ -16,7 +16,7 @@ graph::Strides lay_out(const graph::KernelGraph& g, int tensor) {
       return (op.kind == graph::OpKind::permute || op.kind == graph::OpKind::reshape) && op.inputs[0] == at;
     });
     if (view == g.ops.end()) {
-      if (chain.empty() || !is_output(g, at)) return {};  // all of them are layouts
+      if (chain.empty() || !is_output(g, at)) return {};  // all views are layouts of row-major memory
       break;
     }
     chain.push_back(&*view);

@@ -1,5 +1,5 @@
-// Chooses strides for a tensor so that all views of it need no copy, if one of them is not a layout of its
-// row-major memory or is an output.
+// Chooses the memory layout (strides) of an intermediate tensor so that the views of it need no copy. This
+// applies where a view of row-major memory would not be expressible by strides, or is an output of the graph.
 //
 //   heads (8, 2048, 128) -> permute -> (2048, 8, 128) -> reshape -> (2048, 1024)      heads in strides (128, 1024, 1)
 #pragma once
@@ -7,8 +7,8 @@
 
 namespace zellige::fuse {
 
-/// Returns empty strides if the tensor already has strides, is an output, row-major memory suffices, or no
-/// strides would do.
+/// Returns strides with which all views of the tensor need no copy. Returns empty strides if row-major memory
+/// needs none either, if the tensor already has strides or is an output, or if no strides will do.
 graph::Strides lay_out(const graph::KernelGraph&, int tensor);
 
 }  // namespace zellige::fuse

@@ -1,9 +1,11 @@
-// Dead-code elimination: removes operators whose results are unused, and tensors without a producer.
+// Eliminates dead code: removes operators whose results are unused, and tensors that neither an operator nor
+// an input provides.
 #pragma once
 #include "graph/graph.hpp"
 
 namespace zellige::fuse {
 
+/// Returns the graph without dead code; tensors and operators are renumbered.
 graph::KernelGraph live(graph::KernelGraph);
 
 }  // namespace zellige::fuse

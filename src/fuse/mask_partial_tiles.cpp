@@ -10,9 +10,11 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// The value of an out-of-bounds element.
-enum class OutOfBounds : std::uint8_t { anything, zero, lowest, nowhere };  // nowhere: it lacks the axis
+/// What an element beyond the end of the axis is: any number, 0, minus infinity, or nothing, because the
+/// value does not have the axis.
+enum class OutOfBounds : std::uint8_t { anything, zero, lowest, nowhere };
 
+/// Inserts the masks for one axis.
 class Masking {
  public:
   Masking(Steps s, const Axes& axes, int axis)
@@ -25,6 +27,7 @@ class Masking {
     }
   }
 
+  /// Returns the steps with masks where a reduction over the axis would not see its neutral element.
   Steps run() {
     const std::vector<Step> steps = std::move(s_.steps);
     s_.steps.clear();
@@ -42,16 +45,18 @@ class Masking {
   }
 
  private:
-  /// Values that replace others have their dimensions.
+  /// Returns whether the value has the axis. A masked copy has the dimensions of the value that it replaces.
   bool has(int v) const { return dim(v) >= 0; }
+  /// Returns the dimension of the value along the axis; -1: none.
   int dim(int v) const { return axes_.dim(like(v), axis_); }
+  /// Returns the value of the original steps that `v` is or replaces.
   int like(int v) const {
     while (v >= static_cast<int>(axes_.of.size())) v = stands_for_.at(v);
     return v;
   }
 
-  /// Returns whether the step reduces over the axis of its i-th operand, and what that operand must be out of
-  /// bounds.
+  /// Returns whether the step reduces over the axis of its i-th operand, and what elements of that operand
+  /// beyond the end must be.
   std::pair<bool, OutOfBounds> summed_over(const Step& s, std::size_t i) const {
     const int v = s.inputs[i], d = dim(v), rank = static_cast<int>(s_.values[v].shape.size());
     if (d < 0) return {false, OutOfBounds::nowhere};
@@ -60,6 +65,8 @@ class Masking {
     return {d == s.attributes.dim, s.kind == OpKind::amax ? OutOfBounds::lowest : OutOfBounds::zero};
   }
 
+  /// Returns value `v` with elements beyond the end masked to `wanted`: v itself if its producer is such a
+  /// mask, else a new value, which later steps read in place of v.
   int masked(int v, OutOfBounds wanted) {
     const double value = wanted == OutOfBounds::zero ? 0 : -infinity;
     const std::int64_t end = axes_.axes[axis_].extent;
@@ -91,15 +98,18 @@ class Masking {
     return to;
   }
 
+  /// Returns the step that computes the value; nullptr: it is loaded.
   Step* producer(int v) {
     const auto s = std::ranges::find_if(s_.steps, [&](const Step& step) { return step.output == v; });
     return s == s_.steps.end() ? nullptr : &*s;
   }
+  /// Returns the dimension of its operand that a mask compares with a length: its columns.
   int key(const Step& mask) const {
     const auto rank = static_cast<int>(s_.values[mask.output].shape.size());
     return mask.attributes.sizes.empty() ? rank - 1 : static_cast<int>(mask.attributes.sizes[1]);
   }
 
+  /// Returns what the result of a step is beyond the end, from what its operands are there.
   OutOfBounds of(const Step& s) const {
     const OutOfBounds x = out_of_bounds_[s.inputs[0]];
     const bool two = s.inputs.size() == 2;
@@ -161,9 +171,9 @@ class Masking {
   Steps s_;
   const Axes& axes_;
   int axis_;
-  std::vector<int> now_;  // by value: its masked replacement for later steps
-  std::vector<OutOfBounds> out_of_bounds_;
-  std::map<int, int> stands_for_;
+  std::vector<int> now_;                    // by value: the masked value that later steps read in its place
+  std::vector<OutOfBounds> out_of_bounds_;  // by value
+  std::map<int, int> stands_for_;           // by masked value: the value that it replaces
 };
 
 }  // namespace

@@ -1,16 +1,19 @@
-// Masks partial tiles: out-of-bounds elements along a reduced axis must not change the sum or maximum.
+// Masks partial tiles: where tiles do not divide an axis that is reduced over, elements beyond its end must
+// not change the sum or maximum.
 //
 //   softmax(q k) v over 77 keys in tiles of 48    ->    the scores are masked from key 77 on
 //
-// Loads return 0 out of bounds. If that, or the −∞ of a mask, reaches the reduction as its neutral element,
-// nothing is added; otherwise a mask by length is inserted before the reduction.
+// Loads return 0 beyond the end. If that 0, or the −∞ of a mask, reaches the reduction as its neutral
+// element, no mask is needed. Otherwise a mask by length is inserted before the reduction, or an existing
+// mask is extended.
 #pragma once
 #include "fuse/axes.hpp"
 
 namespace zellige::fuse {
 
-/// `extents`: by axis with a partial tile, the extent that its tiles cover. The result's axes keep their
-/// numbers. Throws Error if no mask can express it.
+/// Returns the steps with the masks that partial tiles need. `extents`: by axis with a partial tile, the
+/// extent that its tiles cover. The axes keep their numbers. Throws Error if a reduced tensor has one
+/// dimension only, because a mask needs two.
 Steps mask_partial_tiles(Steps, const std::map<int, std::int64_t>& extents);
 
 }  // namespace zellige::fuse

@@ -17,14 +17,16 @@ using graph::KernelOp;
 using graph::OpKind;
 using graph::Shape;
 
-using Order = std::vector<std::int64_t>;  // by position in memory: the dimension
+using Order = std::vector<std::int64_t>;  // by position in memory, the slowest first: the dimension
 
+/// Returns the shape with its dimensions in this order.
 Shape permuted(const Shape& shape, const Order& order) {
   Shape result;
   for (const std::int64_t d : order) result.push_back(shape[static_cast<std::size_t>(d)]);
   return result;
 }
 
+/// Returns the permutation that undoes `order`.
 Order inverse(const Order& order) {
   Order result(order.size());
   for (std::size_t i = 0; i < order.size(); ++i)
@@ -32,7 +34,8 @@ Order inverse(const Order& order) {
   return result;
 }
 
-/// Returns whether dimensions other than those of 1 are in ascending order.
+/// Returns whether the order keeps the sequence of elements: dimensions other than those of extent 1 are
+/// ascending.
 bool keeps(const Shape& shape, const Order& order) {
   std::int64_t before = -1;
   for (const std::int64_t d : order) {
@@ -43,7 +46,8 @@ bool keeps(const Shape& shape, const Order& order) {
   return true;
 }
 
-/// The memory order of a tensor without gaps; empty if its dimensions are in order, or it has gaps.
+/// Returns the order in which a tensor's dimensions are in memory. Empty if that is the order of dimensions,
+/// or if the tensor has gaps or less than three dimensions.
 Order order_of(const graph::KernelTensor& t) {
   if (t.strides.empty() || t.shape.size() < 3) return {};
   Order order(t.shape.size());
@@ -59,6 +63,7 @@ Order order_of(const graph::KernelTensor& t) {
   return keeps(t.shape, order) ? Order{} : order;
 }
 
+/// Rewrites the operators of one graph.
 class MemoryOrder {
  public:
   explicit MemoryOrder(const KernelGraph& g) : g_(g), known_(g), out_(g) {}
@@ -73,12 +78,14 @@ class MemoryOrder {
   }
 
  private:
+  /// Returns whether an operator of this kind is a reduction that can be renumbered.
   static bool reduces(OpKind kind) {
     return kind == OpKind::sum || kind == OpKind::mean || kind == OpKind::amax || kind == OpKind::amin;
   }
 
-  /// Rewrites the operator on tensors in memory order, and permutes its result back; false if their orders
-  /// differ.
+  /// Writes the operator on tensors in memory order, and a permute of its result. Returns false and writes
+  /// nothing if no operand is stored in another order, if two operands are stored in different orders, or if
+  /// the operator cannot be renumbered.
   bool reorder(const KernelOp& op) {
     const bool reduction = reduces(op.kind) && op.attributes.keepdim;
     const bool joins = op.kind == OpKind::concat;
@@ -110,7 +117,8 @@ class MemoryOrder {
     return true;
   }
 
-  /// A tensor of the graph with its dimensions in this order; a broadcast tensor is recomputed in it.
+  /// Returns the tensor with its dimensions in this order. If elements keep their sequence, as of a broadcast
+  /// row of channels, its producer is written again in this order; otherwise the tensor is permuted.
   int as_it_lies(int t, const Order& order) {
     if (const auto found = lies_.find({t, order}); found != lies_.end()) return found->second;
     Shape shape(order.size() - g_.tensors[t].shape.size(), 1);
@@ -140,9 +148,10 @@ class MemoryOrder {
   const KernelGraph& g_;
   const Known known_;
   Rewrite out_;
-  // By tensor of the graph that is not stored in dimension order.
+  // By tensor that is not stored in the order of its dimensions: the order in memory.
   std::map<int, Order> order_;
-  std::map<std::pair<int, Order>, int> lies_;  // their permuted tensors
+  // By tensor and order: the tensor with its dimensions in that order.
+  std::map<std::pair<int, Order>, int> lies_;
 };
 
 }  // namespace

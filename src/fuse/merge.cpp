@@ -10,6 +10,7 @@ namespace {
 
 using graph::DType;
 
+/// Writes the combining steps, from the outputs back to the partial results.
 class Merge {
  public:
   Merge(const Steps& steps, const Body& first, std::int64_t parts, const std::vector<int>& tensors)
@@ -34,33 +35,38 @@ class Merge {
   const Shape& shape(int v) const { return result_.values[v].shape; }
   DType dtype(int v) const { return result_.values[v].dtype; }
 
+  /// Appends a step and returns its result.
   int add(OpKind kind, std::vector<int> in, const Attributes& a, Value out) {
     const int v = value(std::move(out));
     result_.steps.push_back({kind, a, std::move(in), v});
     return v;
   }
+  /// Appends an elementwise step, whose result is like its first operand.
   int map(OpKind kind, std::vector<int> in, const Attributes& a = {}) {
     Value out{shape(in[0]), dtype(in[0])};
     return add(kind, std::move(in), a, std::move(out));
   }
+  /// Appends a reduction over the parts, the first dimension.
   int over_parts(OpKind kind, int v) {
     Shape s = shape(v);
     s[0] = 1;
     return add(kind, {v}, {.dim = 0, .keepdim = true}, {s, DType::f32});
   }
 
+  /// Returns the overall maximum of a partial maximum.
   int maximum(int partial) {
     int& m = maxima_.try_emplace(partial, -1).first->second;
     if (m < 0) m = over_parts(OpKind::amax, loaded_[partial]);
     return m;
   }
-  /// The parts' maxima as their sums were scaled by them, minus the greatest.
+  /// Returns by part: the maximum that the part's sums are relative to, minus the overall one.
   int fallen(int partial) {
     if (!first_.partials[partial].exact) return map(OpKind::sub, {loaded_[partial], maximum(partial)});
     const int finite = map(OpKind::maximum, {loaded_[partial]}, {.scalar = -FLT_MAX});
     return map(OpKind::sub, {finite, over_parts(OpKind::amax, finite)});
   }
 
+  /// Returns the sum that a partial sum belongs to, with its deferred factors applied.
   int sum(int partial) {
     const Partial& p = first_.partials[partial];
     int s = loaded_[partial];
@@ -74,6 +80,8 @@ class Merge {
     return s;
   }
 
+  /// Returns the value of the combining steps that is value `v` of the given steps; appends what it needs at
+  /// the first call.
   int want(int v) {
     if (made_[v] >= 0) return made_[v];
     const Value& whole = steps_.values[v];
@@ -92,7 +100,8 @@ class Merge {
     return made_[v] = made;
   }
 
-  /// Emits a step on combined values; dimensions that it names may have moved by one.
+  /// Appends a given step on combined values. A combined value may have a first dimension of 1 more, so the
+  /// dimensions that the step names move by one.
   int again(const Step& s) {
     std::vector<int> in;
     bool moved = false;
@@ -115,9 +124,9 @@ class Merge {
   const Steps& steps_;
   const Body& first_;
   Steps result_;
-  std::vector<int> loaded_;  // by partial
-  std::vector<int> made_;    // by value before the split
-  std::map<int, int> maxima_;
+  std::vector<int> loaded_;    // by partial result: the value that loads it
+  std::vector<int> made_;      // by value of the given steps: the combined value; -1: none yet
+  std::map<int, int> maxima_;  // by partial maximum: the overall one
 };
 
 }  // namespace

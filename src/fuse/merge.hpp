@@ -1,16 +1,17 @@
-// Builds the second kernel of a split loop: combines the partial results and runs the steps that depend on
-// them.
+// Builds the steps of the second kernel of a split loop (split-K, split-KV): combines the partial results of
+// all blocks, and runs the steps that depend on them.
 //
-// The first dimension numbers the parts. A sum is the sum of the partial results; one that is scaled by a
-// running maximum is first rescaled to the greatest of them: sum_p s_p exp(c (M - m_p)), as from one
-// iteration to the next.
+// The first dimension of a partial result numbers the blocks. A sum is the sum of its partial results s_p. If
+// it is relative to a running maximum, each s_p is first rescaled from its block's maximum m_p to the overall
+// maximum M, as from one iteration to the next: sum_p s_p exp(c (M - m_p)).
 #pragma once
 #include "fuse/body.hpp"
 
 namespace zellige::fuse {
 
-/// `first` is the body of the steps with its loop split into `parts`; `tensors` are its partials in the
-/// graph.
+/// Returns the steps of the combining kernel, with the same outputs as the given steps. `first`: the body of
+/// the given steps with the loop split into `parts`. `tensors`: by partial result of `first`, the tensor of
+/// the graph that stores it.
 Steps merged(const Steps&, const Body& first, std::int64_t parts, const std::vector<int>& tensors);
 
 }  // namespace zellige::fuse

@@ -12,7 +12,7 @@ NeededOfPart needed_of_part(const Steps& steps, const std::vector<Deferred>& def
   const auto is_maximum = [&](int v) { return deferred[v].kind == Deferred::Kind::maximum; };
   NeededOfPart result;
   std::vector<int> wanted(steps.outputs), needed;
-  for (std::set<int> seen; !wanted.empty();) {  // by the other kernel
+  for (std::set<int> seen; !wanted.empty();) {  // by the combining kernel
     const int v = wanted.back();
     wanted.pop_back();
     if (steps.values[v].loaded || !seen.insert(v).second) continue;

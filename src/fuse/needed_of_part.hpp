@@ -1,9 +1,10 @@
-// Finds what a part of a split loop computes.
+// Finds which steps of a group a block computes if the loop is split over blocks (split-K), and which are
+// left to the kernel that combines the partial results.
 //
 //   const auto [maxima, inside] = needed_of_part(steps, deferred, sums);
 //
-// `deferred` and `sums` are of the loop before it is split: what it has of each value, and the factors of each
-// sum over it.
+// `deferred` and `sums` describe the loop before it is split: what a block has of each value, and the factors
+// that are deferred to the end of each sum.
 #pragma once
 #include <map>
 #include <set>
@@ -13,13 +14,15 @@
 
 namespace zellige::fuse {
 
+/// The steps of a group that blocks of a split loop compute.
 struct NeededOfPart {
-  std::set<int> maxima;  // values that another kernel needs besides the sums
-  std::set<int> inside;  // the reductions that it needs, and what they are computed from
+  std::set<int> maxima;  // maxima that the combining kernel needs, besides the sums
+  // Reductions whose partial results are stored, and all values that they are computed from.
+  std::set<int> inside;
 };
 
-/// Follows the outputs back to the first reductions over the loop. What lies between, such as a softmax's
-/// quotient, is left to the kernel that combines the parts.
+/// Returns what blocks of the split loop compute: the first reductions over the loop that the outputs depend
+/// on. Steps between these and the outputs, such as a softmax's quotient, are left to the combining kernel.
 NeededOfPart needed_of_part(const Steps&, const std::vector<Deferred>& deferred,
                             const std::map<int, std::vector<Factor>>& sums);
 

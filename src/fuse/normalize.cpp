@@ -15,6 +15,8 @@ using graph::KernelOp;
 using graph::OpKind;
 using graph::Shape;
 
+/// Replaces an operand that is expanded to the result's shape by the tensor before the expand, if another
+/// operand has the result's shape.
 bool broadcast(const Known& g, const KernelOp& op, Rewrite& out) {
   if (!graph::is_elementwise(op.kind) || op.inputs.size() < 2) return false;
   const Shape& whole = g.shape(op.outputs[0]);
@@ -31,8 +33,8 @@ bool broadcast(const Known& g, const KernelOp& op, Rewrite& out) {
   return true;
 }
 
-/// By dimension of `merged`, the extents of `split` that it consists of; empty if one does not consist of
-/// whole dimensions.
+/// Returns by dimension of `merged` the extents of the dimensions of `split` that it merges. Empty if
+/// `merged` is no such merge of whole dimensions.
 std::vector<Shape> pieces(const Shape& split, const Shape& merged) {
   std::vector<Shape> result;
   std::size_t at = 0;
@@ -48,7 +50,7 @@ std::vector<Shape> pieces(const Shape& split, const Shape& merged) {
   return at == split.size() ? result : std::vector<Shape>{};
 }
 
-/// A broadcast operand's shape with its dimensions split in the same way; empty if there is none.
+/// Returns the shape of a broadcast operand with its dimensions split as `merged` is split into `split`.
 Shape split_as(const Shape& operand, const std::vector<Shape>& split, const Shape& merged) {
   Shape result;
   const std::size_t missing = merged.size() - operand.size();
@@ -57,22 +59,24 @@ Shape split_as(const Shape& operand, const std::vector<Shape>& split, const Shap
     if (operand[d] == merged[missing + d])
       result.insert(result.end(), piece.begin(), piece.end());
     else
-      result.insert(result.end(), piece.size(), 1);  // of one element
+      result.insert(result.end(), piece.size(), 1);  // the operand has extent 1
   }
   return result;
 }
 
+/// Returns whether an operator of this kind reduces dimensions.
 bool reduces(OpKind kind) {
   return kind == OpKind::sum || kind == OpKind::mean || kind == OpKind::amax || kind == OpKind::amin ||
          kind == OpKind::logsumexp;
 }
 
-/// Operators along rows without a kernel of their own.
+/// Returns whether an operator of this kind runs along rows: a reduction, softmax or norm.
 bool along_rows(OpKind kind) {
   return reduces(kind) || kind == OpKind::softmax || kind == OpKind::safe_softmax ||
          kind == OpKind::rms_norm || kind == OpKind::layer_norm;
 }
 
+/// Moves a reshape that merges dimensions from the operands of an elementwise operator to its result.
 bool reshape_after(const Known& g, const KernelOp& op, Rewrite& out) {
   if (!graph::is_elementwise(op.kind)) return false;
   const Shape& merged = g.shape(op.outputs[0]);
@@ -109,6 +113,8 @@ bool reshape_after(const Known& g, const KernelOp& op, Rewrite& out) {
   return true;
 }
 
+/// Moves a reshape or permute from the result of an elementwise operator to its operand, which is an input of
+/// the graph.
 bool view_of_input(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::reshape && op.kind != OpKind::permute) return false;
   const KernelOp* made = g.producer[op.inputs[0]];
@@ -123,6 +129,7 @@ bool view_of_input(const Known& g, const KernelOp& op, Rewrite& out) {
   return true;
 }
 
+/// Makes a reduction keep its dimensions, followed by a reshape, if an operator with one operand reads it.
 bool kept_dimensions(const Known& g, const KernelOp& op, Rewrite& out) {
   const int made = op.outputs[0];
   if (!reduces(op.kind) || op.attributes.keepdim || is_output(g.graph, made)) return false;
@@ -137,7 +144,8 @@ bool kept_dimensions(const Known& g, const KernelOp& op, Rewrite& out) {
   return true;
 }
 
-/// Common-subexpression elimination; an output of the graph is never replaced.
+/// Returns the graph without repeated computations of a value (common-subexpression elimination). An output
+/// of the graph is never replaced.
 KernelGraph once(const KernelGraph& g) {
   std::map<std::pair<OpKind, std::vector<int>>, std::vector<const KernelOp*>> before;
   std::vector<int> as(g.tensors.size());

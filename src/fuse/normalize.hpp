@@ -1,5 +1,6 @@
-// Rewrites equivalent spellings into one canonical form before groups are selected. The rules are rows of one
-// table, applied until none matches.
+// Rewrites equivalent spellings of a graph into one canonical form before groups of operators are selected
+// for fusion. The rules are in one table and are applied until none matches. In these examples m, n, h and d
+// are extents:
 //
 //   expand(n) : x / n            ->    x / n                                 `broadcast`
 //   reshape(y) (m, h d) * w      ->    reshape(y (m, h, d) * w (h, d))       `reshape after`
@@ -8,7 +9,8 @@
 //
 //   sum(x) (m) * 2               ->    reshape(sum(x) (m, 1)) * 2            `kept dimensions`
 //
-// A rule changes no value and no rounding. Common subexpressions are computed once.
+// A rule changes no value and no rounding. A value that is computed twice (common subexpressions) is computed
+// once.
 #pragma once
 #include <span>
 #include <string_view>
@@ -22,23 +24,26 @@ struct Known {
   explicit Known(const graph::KernelGraph&);
 
   const graph::Shape& shape(int tensor) const { return graph.tensors[tensor].shape; }
-  /// The tensor's producer if it is of this kind; else nullptr.
+  /// Returns the tensor's producer if that is of this kind; else nullptr.
   const graph::KernelOp* made_by(int tensor, graph::OpKind) const;
 
   const graph::KernelGraph& graph;
-  std::vector<const graph::KernelOp*> producer;
-  std::vector<int> readers;  // an output counts as one more
+  std::vector<const graph::KernelOp*> producer;  // by tensor; nullptr: an input
+  std::vector<int> readers;  // by tensor: number of reads; an output of the graph counts as one more
 };
 
+/// A rewrite rule for one operator.
 struct Rule {
-  std::string_view name, condition;
-  /// Rewrites the operator, keeping its result. Returns false, and writes nothing, if the condition does not
-  /// hold.
+  std::string_view name, condition;  // shown in the documentation
+  /// Writes the operator's replacement to the graph, with the same result. Returns false and writes nothing
+  /// if the rule does not apply.
   bool (*apply)(const Known&, const graph::KernelOp&, Rewrite&);
 };
 
+/// Returns all rules, in the order in which they are tried.
 std::span<const Rule> rules();
 
+/// Returns the graph in canonical form.
 graph::KernelGraph normalize(graph::KernelGraph);
 
 }  // namespace zellige::fuse

@@ -15,15 +15,16 @@ using graph::KernelOp;
 using graph::OpKind;
 using graph::Shape;
 
-/// A matmul whose columns are heads, and whose users all read heads as they are or rotated.
+/// A matmul whose columns are heads and whose readers use whole heads, rotated or not.
 struct Heads {
-  int product = -1, split = -1;  // operators: the matmul and the reshape
+  int product = -1, split = -1;  // operators: the matmul, and the reshape to heads
   int sum = -1,
       bias = -1;  // the operator between them that adds a bias tensor of that size, and that tensor
   OpKind convention{};
   std::vector<int> slices, rotations;  // operators
-};
+};                                     // operators that read heads
 
+/// Rewrites all such matmuls of a graph.
 class Pairs {
  public:
   explicit Pairs(const KernelGraph& g) : g_(g), out_(g) {}
@@ -61,17 +62,19 @@ class Pairs {
   }
 
  private:
-  /// The tensors that replace a matmul's result.
+  /// The tensors that replace a matmul's result; in brackets their dimensions.
   struct Made {
     int pairs = -1;                                // (h, 2, m, d / 2)
     int last = -1;                                 // (h, m, d / 2, 2)
-    std::map<std::pair<int, int>, int> rotated{};  // by cos and sin, as `last`
+    std::map<std::pair<int, int>, int> rotated{};  // by cosines and sines; dimensions as of `last`
   };
 
   const Shape& shape(int t) const { return g_.tensors[t].shape; }
   bool is_output(int t) const { return fuse::is_output(g_, t); }
   std::vector<int> readers(int t) const { return fuse::readers(g_, t); }
 
+  /// Returns how a matmul's columns are read as heads. Returns nullopt if they are not, if no rotary
+  /// embedding reads them, or if embeddings differ in their convention or between heads.
   std::optional<Heads> heads(int product) const {
     const KernelOp& p = g_.ops[product];
     if (p.kind != OpKind::matmul || p.inputs.size() != 2 || is_output(p.outputs[0])) return std::nullopt;
@@ -114,18 +117,20 @@ class Pairs {
     return h;
   }
 
-  /// Returns whether the tensor has one number per pair, the same in all heads.
+  /// Returns whether the tensor, cosines or sines, has the same numbers for all heads.
   bool of_all_heads(int t) const {
     const Shape& s = shape(t);
     return s.size() <= 3 && (s.size() < 2 || s[s.size() - 2] == 1);
   }
 
+  /// Appends an operator and returns its result: `to`, or a new tensor with this name.
   int add(OpKind kind, std::vector<int> in, const graph::Attributes& a, const std::string& name,
           int to = -1) {
     return out_.add(kind, std::move(in), a, name, to);
   }
   const std::string& name(int t) const { return g_.tensors[t].name; }
 
+  /// Writes the matmul with its weights viewed as (h, 2, K, d / 2), and its bias, if any.
   void product(const Heads& h, Made& made) {
     const KernelOp& p = g_.ops[h.product];
     const int w = p.inputs[1];
@@ -149,18 +154,21 @@ class Pairs {
     made.pairs = add(OpKind::add, {made.pairs, bias}, {}, name(g_.ops[h.sum].outputs[0]) + "_pairs");
   }
 
-  /// Converts (h', m, d / 2, 2) or (h', 2, m, d / 2), the first permuted so, to (m, h', d).
+  /// Writes tensor `to` of dimensions (m, h', d) from rotated heads (h', m, d / 2, 2) or others (h', 2, m, d
+  /// / 2). `order` is the permutation.
   void back(int pairs, const Shape& order, int to) {
     const int side_by_side = add(OpKind::permute, {pairs}, {.sizes = order}, name(to) + "_heads");
     add(OpKind::reshape, {side_by_side}, {.sizes = shape(to)}, name(to), to);
   }
 
+  /// Returns the heads that a slice of the input graph selects.
   int cut(int pairs, const KernelOp& slice, int to) {
     const graph::Attributes& a = slice.attributes;
     if (a.start == 0 && a.end == out_.shape(pairs)[0]) return pairs;
     return add(OpKind::slice, {pairs}, {.dim = 0, .start = a.start, .end = a.end}, name(to) + "_pairs");
   }
 
+  /// Writes a slice of heads for the readers that do not rotate it.
   void slice(const Heads& h, const Made& made, int index) {
     const KernelOp& op = g_.ops[index];
     int to = op.outputs[0];
@@ -175,6 +183,7 @@ class Pairs {
     back(cut(made.pairs, op, to), halves ? Shape{2, 0, 1, 3} : Shape{2, 0, 3, 1}, to);
   }
 
+  /// Writes a rotary embedding; two of equal cosines and sines are computed together.
   void rotate(const Heads& h, Made& made, int index) {
     const KernelOp& op = g_.ops[index];
     const int to = op.outputs[0];
@@ -192,7 +201,7 @@ class Pairs {
     back(heads, h.convention == OpKind::rotary ? Shape{1, 0, 3, 2} : Shape{1, 0, 2, 3}, to);
   }
 
-  /// cos or sin, (m, 1, d / 2) or (m, 1, d), as (m, d / 2, 1) or (m, d / 2, 2).
+  /// Returns cosines or sines (m, 1, d / 2) or (m, 1, d) as (m, d / 2, 1) or (m, d / 2, 2).
   int by_pair(const Heads& h, int t) {
     const std::int64_t pairs = shape(g_.ops[h.split].outputs[0])[2] / 2, last = shape(t).back();
     const std::int64_t rows = shape(t).size() == 3 ? shape(t)[0] : 1;
@@ -208,7 +217,7 @@ class Pairs {
   std::vector<Heads> found_;
   std::vector<Made> made_;
   std::map<int, int> of_op_;  // by operator: which of `found_` contains it
-  std::set<int> dropped_;     // copies of what is written where an output is
+  std::set<int> dropped_;     // copies to remove, because their operand is written as the output
 };
 
 }  // namespace

@@ -1,11 +1,15 @@
-// Rewrites rotary embeddings of a matmul's columns so that the rotated pairs are a separate dimension.
+// Rewrites rotary embeddings of a matmul's columns so that the two numbers of a rotated pair are in a
+// dimension of their own. m is the number of rows, h of heads, d of columns per head, K the reduced extent:
 //
-//   t (m, h d) -> reshape (m, h, d) -> slice of heads -> rotary         becomes, of the same weights seen as (h, 2, K, d / 2),
+//   t (m, h d) -> reshape (m, h, d) -> slice of heads -> rotary
+//
+// becomes, with the same weights viewed as (h, 2, K, d / 2):
+//
 //   t (h, 2, m, d / 2) -> permute -> rotary_interleaved -> slice, permute and reshape
 //
-// Both columns of a pair are then in the same block whatever part of d it has, so that the embedding can be
-// fused into the matmul. The slice moves after the embedding, so that one operator rotates queries and keys,
-// and blocks store the slices (Steps::slices).
+// Both columns of a pair are then in the same block, whatever part of d the block has, so that the embedding
+// can be fused into the matmul. The slice moves after the embedding. So one operator rotates queries and
+// keys, and blocks store the slices (Steps::slices).
 #pragma once
 #include <optional>
 
@@ -13,7 +17,7 @@
 
 namespace zellige::fuse {
 
-/// Returns nullopt if no rotary embedding reads a matrix product this way.
+/// Returns the rewritten graph. Returns nullopt if no rotary embedding reads a matmul in the first form.
 std::optional<graph::KernelGraph> separate_pairs(const graph::KernelGraph&);
 
 }  // namespace zellige::fuse

@@ -1,4 +1,5 @@
-// Rebuilds a graph operator by operator, keeping tensor names.
+// Rebuilds a graph operator by operator, keeping the names of its tensors. Passes that rewrite graphs use
+// this class.
 #pragma once
 #include <set>
 #include <string>
@@ -8,9 +9,10 @@
 
 namespace zellige::fuse {
 
+/// A graph under construction.
 class Rewrite {
  public:
-  /// Starts with all tensors of a graph and none of its operators.
+  /// Starts with all tensors of a graph and none of its operators, so that indices of tensors stay valid.
   explicit Rewrite(const graph::KernelGraph&);
 
   const graph::KernelTensor& tensor(int t) const { return graph_.tensors[t]; }
@@ -18,13 +20,15 @@ class Rewrite {
   const std::string& name(int t) const { return graph_.tensors[t].name; }
   void set_dtype(int t, graph::DType dtype) { graph_.tensors[t].dtype = dtype; }
 
+  /// Appends an operator unchanged.
   void keep(const graph::KernelOp& op) { graph_.ops.push_back(op); }
-  /// Adds a tensor; its name is made unique by a suffix.
+  /// Adds a tensor and returns its index. Underscores are appended to its name until it is unique.
   int make(graph::KernelTensor);
-  /// Appends an operator; its result is `to`, or a new tensor named `name` plus a suffix.
+  /// Appends an operator and returns its result: `to`, or if that is -1 a new tensor, with the inferred shape
+  /// and the dtype of the first operand. Underscores are appended to `name` until it is unique.
   int add(graph::OpKind, std::vector<int> in, const graph::Attributes&, const std::string& name, int to = -1);
 
-  /// Returns the graph without unused operators and tensors, with strides and shapes inferred.
+  /// Returns the graph without unused operators and tensors, with strides and shapes inferred. Call it once.
   graph::KernelGraph finished();
 
  private:
@@ -32,13 +36,15 @@ class Rewrite {
   std::set<std::string> names_;
 };
 
-/// The operator that produces a tensor; nullptr: it is an input.
+/// Returns the operator that produces a tensor; nullptr: it is an input.
 const graph::KernelOp* producer(const graph::KernelGraph&, int tensor);
-/// The operators that read a tensor.
+/// Returns the operators that read a tensor, ascending.
 std::vector<int> readers(const graph::KernelGraph&, int tensor);
+/// Returns whether the tensor is an output of the graph.
 bool is_output(const graph::KernelGraph&, int tensor);
-/// Returns whether the operator is a copy that changes nothing.
+/// Returns whether the operator is a copy: mul_scalar by 1.
 bool is_copy(const graph::KernelOp&);
+/// Returns whether the kind is a rotary embedding, of halves or interleaved.
 bool is_rotary(graph::OpKind);
 
 }  // namespace zellige::fuse

@@ -20,11 +20,14 @@ using graph::KernelOp;
 using graph::KernelTensor;
 using graph::OpKind;
 
+/// Returns whether storing a value in this dtype rounds it.
 bool rounds(DType dtype) { return dtype != DType::f32 && !graph::is_integer(dtype); }
+/// Returns whether the operator is a cast that rounds.
 bool is_rounding(OpKind kind, const graph::Attributes& a) { return kind == OpKind::cast && rounds(a.dtype); }
-/// Returns whether the operator rounds this operand itself.
+/// Returns whether the operator rounds this operand itself, as a matmul does.
 bool is_factor(OpKind kind, std::size_t operand) { return kind == OpKind::matmul && operand < 2; }
 
+/// Checks one fused graph.
 class Roundings {
  public:
   Roundings(const KernelGraph& given, const KernelGraph& unfused, KernelGraph& fused) : fused_(fused) {
@@ -40,6 +43,7 @@ class Roundings {
     for (const KernelTensor& t : unfused.tensors) named_.insert(t.name);
   }
 
+  /// Removes casts; returns the name of a tensor that is rounded nevertheless.
   std::optional<std::string> run() {
     for (std::size_t i = 0; i < fused_.ops.size(); ++i)
       if (const auto name = inside(static_cast<int>(i))) return name;
@@ -54,8 +58,8 @@ class Roundings {
   }
 
  private:
-  /// Returns whether all users of a tensor read it rounded, directly or through views; `declared` decides for a
-  /// view.
+  /// Returns whether everything that reads a tensor rounds it anyway, directly or through views. `declared`
+  /// says of a view whether it may be rounded.
   template <class Declared>
   static bool read_rounded(const KernelGraph& g, int tensor, Declared declared) {
     for (const KernelOp& op : g.ops)
@@ -67,6 +71,8 @@ class Roundings {
     return true;
   }
 
+  /// Returns whether the tensor may be rounded: declared_ has it with this shape and dtype, or its dtype does
+  /// not round.
   bool is_declared(const KernelTensor& made) const {
     if (!rounds(made.dtype)) return true;
     const auto known = declared_.find(made.name);
@@ -74,8 +80,8 @@ class Roundings {
            known->second->dtype == made.dtype;
   }
 
-  /// Replaces casts of a fused kernel that the original graph does not have by casts to float32, which change
-  /// nothing.
+  /// Replaces the casts of a fused kernel that the original graph does not have by casts to float32, which
+  /// change nothing. Returns the name of a cast of which that cannot be decided.
   std::optional<std::string> inside(int at) {
     const KernelOp& op = fused_.ops[at];
     if (!op.block || kept_.contains(fused_.tensors[op.outputs[0]].name)) return std::nullopt;
@@ -86,7 +92,7 @@ class Roundings {
       const std::string& name = block->tensors[cast.outputs[0]].name;
       const auto known = declared_.find(name);
       if (known != declared_.end() && known->second->dtype == cast.attributes.dtype) continue;
-      // A tile that occurs twice has its tensor's name only once.
+      // If two tiles are of one tensor, only one of them has its name.
       if (casts_ && !named_.contains(name))
         return fmt::format("{} of {}", name, fused_.tensors[op.outputs[0]].name);
       cast.attributes.dtype = DType::f32;
@@ -98,8 +104,8 @@ class Roundings {
     return std::nullopt;
   }
 
-  /// Returns whether the result or the operand of a block's cast is stored as it is, or is read only by
-  /// matmuls.
+  /// Returns whether a block's cast changes nothing: its result or operand is stored, or only matmuls read
+  /// its result.
   static bool read_rounded(const BlockGraph& block, const BlockOp& cast) {
     bool products = true;
     for (const BlockOp& reader : block.ops)
@@ -112,10 +118,10 @@ class Roundings {
   }
 
   KernelGraph& fused_;
-  std::map<std::string, const KernelTensor*> declared_;  // tensors that are rounded anyway
-  std::set<std::string> named_;                          // results of all primitive operators
-  std::set<std::string> kept_;  // results of custom operators that were not decomposed
-  bool casts_ = false;          // does the graph have any casts?
+  std::map<std::string, const KernelTensor*> declared_;  // by name: tensors that may be rounded
+  std::set<std::string> named_;                          // names of all tensors of the decomposed graph
+  std::set<std::string> kept_;  // names of results of custom operators that were not decomposed
+  bool casts_ = false;          // the graph has a cast that rounds
 };
 
 }  // namespace

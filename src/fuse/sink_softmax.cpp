@@ -13,6 +13,7 @@ using graph::KernelGraph;
 using graph::KernelOp;
 using graph::OpKind;
 
+/// Rewrites all such softmaxes of a graph.
 class SinkSoftmax {
  public:
   explicit SinkSoftmax(const KernelGraph& g) : g_(g), out_(g) {}
@@ -32,14 +33,16 @@ class SinkSoftmax {
 
  private:
   const KernelOp* producer(int t) const { return fuse::producer(g_, t); }
-  /// Returns the producer if it is of this kind, has one user, and its result's memory is not prescribed.
+  /// Returns the producer of tensor `t` if it is of this kind, has one reader, and the tensor is no output
+  /// and has no prescribed strides; else nullptr.
   const KernelOp* inner(int t, OpKind kind) const {
     const KernelOp* op = producer(t);
     const bool own = op && op->kind == kind && !is_output(g_, t) && g_.tensors[t].strides.empty();
     return own && readers(g_, t).size() == 1 ? op : nullptr;
   }
 
-  /// If the slice reads such a softmax: the index of the concatenation's operand that it selects; else -1.
+  /// If the operator is a slice of such a softmax, returns the index of the concatenation's operand that it
+  /// selects; else -1.
   int wanted(int index) const {
     const KernelOp& slice = g_.ops[index];
     if (slice.kind != OpKind::slice) return -1;
@@ -58,12 +61,14 @@ class SinkSoftmax {
     return -1;
   }
 
+  /// Appends an operator and returns its result: `to`, or a new float32 tensor.
   int add(OpKind kind, std::vector<int> in, const Attributes& a, const std::string& name, int to = -1) {
     const int made = out_.add(kind, std::move(in), a, name, to);
     if (to < 0) out_.set_dtype(made, graph::DType::f32);
     return made;
   }
 
+  /// Writes the result of the slice: the softmax's quotient for operand `part` of the concatenation.
   void write_out(const KernelOp& slice, int part) {
     const KernelOp& softmax = *producer(slice.inputs[0]);
     const KernelOp& concat = *producer(softmax.inputs[0]);

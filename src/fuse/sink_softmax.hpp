@@ -1,9 +1,10 @@
-// Softmax with an attention sink: rewrites the softmax over a concatenation of scores and extra logits so
-// that the concatenation is not needed.
+// Rewrites a softmax with attention sinks: a softmax over the concatenation of scores s and extra logits z,
+// of which only the scores' part is used. The result needs no concatenation.
 //
-//   softmax(concat(s, z)) -> slice of s      becomes      e^(s − m) / (Σ e^(s − m) + Σ e^(z − m)),  m = max(s, the lowest finite number)
+//   softmax(concat(s, z)) -> slice of s      becomes      e^(s − m) / (Σ e^(s − m) + Σ e^(z − m)),
+//                                                         m = max(max s, the lowest finite number)
 //
-// The slice must be exactly one operand of the concatenation. m is the maximum of that operand alone: if
+// The slice must be exactly one operand of the concatenation. m is computed from that operand alone. If
 // another operand is far greater, the sum overflows to infinity and the quotient is 0, which is the softmax
 // to within rounding.
 #pragma once
@@ -13,7 +14,7 @@
 
 namespace zellige::fuse {
 
-/// Returns nullopt if the graph has no such softmax.
+/// Returns the rewritten graph; nullopt if it has no such softmax.
 std::optional<graph::KernelGraph> separate_softmax(const graph::KernelGraph&);
 
 }  // namespace zellige::fuse

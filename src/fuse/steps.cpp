@@ -23,6 +23,7 @@ class Expansion {
  public:
   Expansion(const KernelGraph& g, Readers readers) : g_(g), readers_(readers) {}
 
+  /// Writes the steps of one group. 58+/
   Steps run(const std::vector<int>& all) {
     std::vector<int> ops;
     for (int i : all)
@@ -42,11 +43,14 @@ class Expansion {
   }
 
  private:
+  /// Appends a value and returns its index.
   int value(Value v) {
     result_.values.push_back(std::move(v));
     return static_cast<int>(result_.values.size()) - 1;
   }
 
+  /// Returns the value that operator `op` reads as a tensor. Throws Error if the group computes the tensor with a
+  /// reduced dimension kept that the tensor does not have.
   int operand(int tensor, int op) {
     if (const auto made = made_.find(tensor); made != made_.end()) {
       if (result_.values[static_cast<std::size_t>(made->second)].shape != g_.tensors[tensor].shape)
@@ -58,6 +62,7 @@ class Expansion {
     return at->second;
   }
 
+  /// Appends the steps of one operator.
   void add(int index) {
     const KernelOp& op = g_.ops[index];
     std::vector<int> in;
@@ -87,7 +92,7 @@ class Expansion {
     made_[op.outputs[0]] = values.back();
   }
 
-  /// A matmul with a bias.
+  /// Adds a matmul and the addition of its bias, the third operand.
   void product_and_sum(const KernelOp& op, const std::vector<int>& in) {
     const graph::KernelTensor& result = g_.tensors[op.outputs[0]];
     const int product = value({result.shape, result.dtype});
@@ -96,8 +101,9 @@ class Expansion {
     result_.steps.push_back({OpKind::add, {}, {product, in[2]}, made_[op.outputs[0]]});
   }
 
-  /// Checks that all concatenated operands are split at the same places: the planner runs an elementwise
-  /// kernel once per operand of what it reads (plan/by_parts.hpp).
+  /// Throws Error if the group has a concatenation that cannot be read operand by operand. The planner runs
+  /// an elementwise kernel once per operand (plan/by_parts.hpp), so all other operators must be elementwise,
+  /// and all concatenations must have operands of equal shapes.
   void check_concatenations(const std::vector<int>& ops) const {
     const KernelOp* first = nullptr;
     for (int i : ops)
@@ -124,12 +130,13 @@ class Expansion {
         fail("{} and {} are concatenated at different places", y.name, g_.tensors[first->outputs[0]].name);
     }
   }
+  /// Returns whether two concatenations have operands of equal shapes.
   bool same_parts(const KernelOp& a, const KernelOp& b) const {
     return std::ranges::equal(a.inputs, b.inputs,
                               [&](int x, int y) { return g_.tensors[x].shape == g_.tensors[y].shape; });
   }
 
-  /// Returns whether the tensor is read outside the group or is an output.
+  /// Returns whether the tensor is read outside the group or is an output of the graph.
   bool leaves(const std::vector<int>& ops, int t) const {
     if (std::ranges::count(g_.outputs, t) > 0) return true;
     for (std::size_t r = 0; r < g_.ops.size(); ++r)
@@ -139,8 +146,8 @@ class Expansion {
     return false;
   }
 
-  /// The slices through which it is read outside, if there are no other users and they are along one
-  /// dimension.
+  /// Returns the slices through which operators outside the group read the tensor. Empty if it is read in
+  /// another way, too, or if the slices are along different dimensions.
   std::vector<Slice> slices(const std::vector<int>& ops, int t) const {
     std::vector<Slice> result;
     if (std::ranges::count(g_.outputs, t) > 0 || !g_.tensors[t].strides.empty()) return {};
@@ -155,7 +162,8 @@ class Expansion {
     return result;
   }
 
-  /// Makes the group read the stored, rounded value of a tensor that it stores.
+  /// Returns the value as which the group reads a tensor: `v`, or a cast of it to the tensor's dtype if the
+  /// group stores the tensor.
   int stored(int tensor, int v) {
     const graph::DType dtype = g_.tensors[tensor].dtype;
     if (left_.count(tensor) == 0 || graph::is_integer(dtype) || dtype == graph::DType::f32) return v;
@@ -172,18 +180,19 @@ class Expansion {
   const KernelGraph& g_;
   Readers readers_;
   Steps result_;
-  std::set<int> left_;
-  std::map<int, int> rounded_;                 // by tensor that is both stored and read
-  std::map<int, int> made_;                    // by tensor
-  std::map<std::pair<int, int>, int> loaded_;  // by tensor and, with Readers::separate, user
+  std::set<int> left_;          // tensors that the group stores
+  std::map<int, int> rounded_;  // by tensor that the group stores and reads: its rounded value
+  std::map<int, int> made_;     // by tensor that the group computes: its value
+  // By tensor and, with Readers::separate, the operator that reads it.
+  std::map<std::pair<int, int>, int> loaded_;
 };
 
 }  // namespace
 
 namespace {
 
-/// Recognises the permute of a matmul's result before a rotary embedding: the only view that a group may
-/// contain, between two of its operators.
+/// Returns whether a permute is of a matmul's result (with or without a bias) and is read only by rotary
+/// embeddings. This is the only view that a group may contain.
 bool is_of_pairs(const KernelGraph& g, const KernelOp& permute) {
   const auto reads = [&](const KernelOp& op, int t) { return std::ranges::count(op.inputs, t) > 0; };
   return std::ranges::any_of(g.ops,
@@ -206,7 +215,7 @@ bool fusable(const KernelGraph& g, int index) {
   if (op.kind == OpKind::matmul)
     for (std::size_t side = 0; side < 2; ++side) {
       const graph::KernelTensor& t = g.tensors[op.inputs[side]];
-      if (t.shape.size() < 2 || graph::is_integer(t.dtype)) return false;  // vectors
+      if (t.shape.size() < 2 || graph::is_integer(t.dtype)) return false;  // a matrix-vector product
     }
   for (int t : op.outputs)
     if (g.tensors[t].memory >= 0) return false;

@@ -1,10 +1,12 @@
-// Expands a group of operators into its steps: elementwise functions, matmuls, additions and maxima, each
-// with its operands.
+// Expands a group of operators into its steps: primitive operations (elementwise functions, matmuls, sums and
+// maxima) on numbered values. Fusion decides on steps, so that it needs no pattern for softmax, norms or
+// attention.
 //
-//   Steps s = steps_of(graph, {0, 1, 3});      // rms_norm, mul, matmul: square, sum, mul_scalar, add, sqrt, div, mul, matmul
+//   Steps s = steps_of(graph, {0, 1, 3});   // of rms_norm, mul and matmul
+//   s.steps                                 // square, sum, mul_scalar, add, sqrt, div, mul, matmul
 //
-// Composed operators are decomposed (graph/compose.hpp), except rotary embeddings. All dimensions are kept: a
-// reduced dimension has extent 1, even if the graph drops it.
+// Composed operators are decomposed (graph/compose.hpp), except rotary embeddings. A reduced dimension is
+// kept with extent 1, even if the graph drops it.
 #pragma once
 #include <map>
 #include <vector>
@@ -17,45 +19,51 @@ using graph::Attributes;
 using graph::OpKind;
 using graph::Shape;
 
+/// An operand or result of a step.
 struct Value {
   Shape shape;
   graph::DType dtype = graph::DType::f16;
-  int tensor = -1;      // of the graph, if it is one
-  bool loaded = false;  // produced outside the group
+  int tensor = -1;      // the tensor of the graph that it is; -1: none
+  bool loaded = false;  // produced outside the group, and loaded by it
 };
 
+/// A primitive operation on values.
 struct Step {
   OpKind kind{};
   Attributes attributes;
-  std::vector<int> inputs;
-  int output = -1;
+  std::vector<int> inputs;  // indices in Steps::values
+  int output = -1;          // index in Steps::values
 };
 
-/// Part of an output that is a tensor of the graph: the range [start, end) along one dimension.
+/// A slice of a group's output that is a tensor of the graph: indices [start, end) of dimension `dim`.
 struct Slice {
   int tensor = -1;
   int dim = -1;
   std::int64_t start = 0, end = 0;
 };
 
+/// The steps of a group, in topological order.
 struct Steps {
   std::vector<Value> values;
   std::vector<Step> steps;
   std::vector<int> outputs;  // values that are read outside the group or are outputs of the graph
-  std::map<int, std::vector<Slice>> slices{};  // by output of which only slices along one dimension are read
+  // By output that is read only through slices along one dimension.
+  std::map<int, std::vector<Slice>> slices{};
 };
 
-/// Returns whether the kind is a sum or maximum along `dim`, which is kept with extent 1.
+/// Returns whether a step of this kind is a sum or maximum along its attribute `dim`, which is kept with
+/// extent 1.
 bool is_reduction(OpKind);
 
-/// Returns whether the operator may be part of a group.
+/// Returns whether the operator may be fused with others.
 bool fusable(const graph::KernelGraph&, int op);
 
-/// Whether all users of a loaded tensor share one value, or each has its own with independent axes.
+/// Whether all readers of a loaded tensor share one value, or each has its own value with independent axes.
 enum class Readers : bool { together, separate };
 
-/// `ops` must be in the graph's order. A concatenation is no step; its result is loaded. Throws Error if a
-/// user in the group needs a dimension that was dropped.
+/// Returns the steps of the operators `ops`, which must be ascending. A concatenation is no step: its result
+/// is loaded. Throws Error if an operator of the group reads a result without a dimension that was dropped,
+/// or if a concatenation cannot be read operand by operand.
 Steps steps_of(const graph::KernelGraph&, const std::vector<int>& ops, Readers = Readers::together);
 
 }  // namespace zellige::fuse

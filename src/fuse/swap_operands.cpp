@@ -16,9 +16,10 @@ using graph::BlockOp;
 using graph::OpKind;
 using graph::Shape;
 
-constexpr std::int64_t columns_unit = 8, min_rows = 16;  // of a wgmma; fewer rows go to warps
+constexpr std::int64_t columns_unit = 8, min_rows = 16;  // of a wgmma; matmuls with fewer rows run on warps
 constexpr std::int64_t warpgroup_rows = 64, warpgroup_threads = 128, max_columns = 128;
 
+/// Rewrites one block graph.
 class OperandSwap {
  public:
   OperandSwap(const BlockGraph& b, const target::Target& target)
@@ -27,6 +28,7 @@ class OperandSwap {
     for (const graph::BlockTensor& t : b.tensors) to_.tensors.push_back({.name = t.name});
   }
 
+  /// Returns the block graph with A and B swapped; nullopt if an operator does not allow it.
   std::optional<BlockGraph> run() {
     for (const BlockOp& op : from_.ops)
       if (!add(op)) return std::nullopt;
@@ -37,8 +39,10 @@ class OperandSwap {
 
  private:
   const Shape& shape(int t) const { return from_.tensors[t].shape; }
+  /// Returns whether the tile is computed transposed.
   bool is_transposed(int t) const { return transposed_[t] == t; }
 
+  /// Appends a permute that swaps the last two dimensions, and returns its result.
   int permuted(int t, const Shape& s) {
     Shape order(s.size());
     std::iota(order.begin(), order.end(), 0);
@@ -50,12 +54,14 @@ class OperandSwap {
     to_.ops.push_back(std::move(op));
     return out;
   }
-  /// The tile as the swapped steps read it; -1: it has no rows and columns.
+  /// Returns the tile transposed, for swapped operators; -1: it has less than two dimensions.
   int as_transposed(int t) {
     if (transposed_[t] < 0 && shape(t).size() >= 2) transposed_[t] = permuted(t, shape(t));
     return transposed_[t];
   }
 
+  /// Adds one operator to the result, on transposed tiles where its operands are. Returns false if it does
+  /// not allow the swap.
   bool add(const BlockOp& op) {
     const bool of_transposed = std::ranges::any_of(op.inputs, [&](int t) { return is_transposed(t); });
     if (op.kind == OpKind::matmul) return !of_transposed && product(op);
@@ -75,6 +81,7 @@ class OperandSwap {
     return true;
   }
 
+  /// Adds a matmul with A and B swapped; returns false if its tiles are not suitable.
   bool product(const BlockOp& op) {
     if (op.inputs.size() != 2 || from_.tensors[op.outputs[0]].after_loop) return false;
     const Shape& out = shape(op.outputs[0]);
@@ -85,7 +92,7 @@ class OperandSwap {
         !has_instruction(from_.tensors[op.inputs[0]].dtype, m) || graph::size(out) != m * n ||
         n % warpgroup_rows != 0 || n > max_columns || (columns_ > 0 && n != columns_))
       return false;
-    for (int t : op.inputs)  // warpgroups read what TMA has loaded
+    for (int t : op.inputs)  // warpgroups read only what TMA has loaded
       if (shape(t).size() != out.size() || loaded_.count(t) == 0) return false;
     columns_ = n;
     BlockOp made = op;
@@ -95,12 +102,14 @@ class OperandSwap {
     return true;
   }
 
+  /// Adds the store of a transposed tile, which is permuted back.
   void store(const BlockOp& op) {
     BlockOp made = op;
     made.inputs = {permuted(op.inputs[0], shape(op.inputs[0]))};
     to_.ops.push_back(std::move(made));
   }
 
+  /// Returns whether the grid splits the rows (the second to last dimension) of a loaded tile. 120+/
   bool cuts_rows(const BlockOp& input) const {
     const int rows = static_cast<int>(shape(input.outputs[0]).size()) - 2;
     return std::ranges::count(input.map, rows) > 0 && rows >= 0;
@@ -115,8 +124,8 @@ class OperandSwap {
   BlockGraph to_;
   std::set<int> loaded_;  // tiles loaded in each iteration
   std::set<int> cut_;     // tiles whose rows the grid splits
-  std::vector<int>
-      transposed_;  // by tile: itself if it is swapped, the permuted one if there is one, else -1
+  // By tile: itself if it is computed transposed, a permuted copy if there is one, else -1.
+  std::vector<int> transposed_;
   std::int64_t columns_ = 0;
 };
 

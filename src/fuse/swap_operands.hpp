@@ -1,11 +1,11 @@
-// Swaps A and B of a small-M matmul, or of one whose rows do not fill a warpgroup (C^T = B^T A^T), so that
-// the weights' columns fill the 64 rows of wgmma's accumulator.
+// Swaps A and B of a matmul (C^T = B^T A^T), so that the weights' columns fill the 64 rows of wgmma's
+// accumulator. It applies to small M, and to M that is no multiple of 64.
 //
 //   if (auto block = swap_operands(*part.block)) ...    // a block graph whose tensors have shapes
 //
-// (16 x K) (K x 64) fills a quarter of an m64n64k16; (64 x K) (K x 16) fills an m64n16k16, and both operands
-// are loaded by TMA. Tiles are permuted where they are loaded and stored, which moves no data: a permuted
-// tile is a view of the same memory.
+// With M = 16, (16 x K) (K x 64) fills a quarter of an m64n64k16, but (64 x K) (K x 16) fills an m64n16k16.
+// Both operands are loaded by TMA. Tiles are permuted where they are loaded and stored, which moves no data,
+// because a permuted tile is a view of the same memory.
 #pragma once
 #include <optional>
 
@@ -14,9 +14,13 @@
 
 namespace zellige::fuse {
 
-/// Returns nullopt unless wgmma has an instruction with N equal to the rows, the rows are no multiple of 64
-/// and (if fewer than 64) are not split by the grid, the columns are 64 or 128, the grid has enough blocks to
-/// saturate DRAM, the loop only multiplies the tiles it loads, and everything after the loop is elementwise.
+/// Returns the block graph with A and B swapped. Returns nullopt unless all of these hold:
+///
+/// - wgmma has an instruction whose N is the number of rows M of the block's tile;
+/// - M is no multiple of 64 and, if it is less than 64, the grid does not split the rows;
+/// - the tile has 64 or 128 columns;
+/// - the grid has enough blocks to saturate DRAM;
+/// - the loop only multiplies the tiles that it loads, and everything after it is elementwise.
 std::optional<graph::BlockGraph> swap_operands(const graph::BlockGraph&, const target::Target&);
 
 }  // namespace zellige::fuse

@@ -14,7 +14,9 @@ namespace {
 
 bool is_product(const Step& s) { return s.kind == OpKind::matmul; }
 
-/// The number of equal parts of at most `cap`, each a whole number of an instruction's rows if possible.
+/// Returns into how many equal parts to split an axis, of at most `cap` elements each. `largest` and `shared`
+/// are the greatest extent and the common divisor of the axes that are split together. Prefers parts that are
+/// a multiple of 16, an instruction's rows.
 std::int64_t parts(std::int64_t largest, std::int64_t shared, std::int64_t cap) {
   constexpr std::int64_t rows = 16;
   std::int64_t any = 0;
@@ -24,19 +26,21 @@ std::int64_t parts(std::int64_t largest, std::int64_t shared, std::int64_t cap) 
     if ((largest / n) % rows == 0) return n;
   }
   if (any == 0) return shared;
-  // If there is no such divisor, prefers the whole extent, if it is not much more than the cap, to single
+  // If there is no good divisor, takes the whole extent, if that is at most twice the cap, rather than single
   // rows.
   return largest / any * 8 <= cap && largest <= 2 * cap ? 1 : any;
 }
 
+/// Axes that one grid dimension may split together.
 struct Candidate {
   std::vector<int> axes;
   std::int64_t largest = 1, shared = 1;  // extents: the greatest, and their common divisor
   int back = 0;                          // dimension of the first result, counted from the last
 };
 
-/// Axes that may be split over blocks: every result has an axis of the candidate, and no step reduces over
-/// it.
+/// Returns the axes that may be split over blocks. Every result has an axis of each candidate, and no step
+/// reduces over it. If a result lacks an axis, its own axis at the same position joins the candidate, such as
+/// heads of queries and heads of keys.
 std::vector<Candidate> candidates(const Steps& s, const Axes& a) {
   const auto free = [&](int axis) { return axis >= 0 && !a.axes[axis].summed && !a.axes[axis].whole; };
   const auto share_value = [&](int x, int y) {
@@ -71,7 +75,7 @@ std::vector<Candidate> candidates(const Steps& s, const Axes& a) {
   return result;
 }
 
-/// Rows, columns and loop tile of a matmul; threads.
+/// Tiles that are tried for matmuls on tensor cores: M, N, K and threads.
 constexpr std::array<std::array<int, 4>, 19> products{{{128, 256, 64, 256},
                                                        {128, 192, 64, 256},
                                                        {128, 128, 64, 256},
@@ -92,7 +96,8 @@ constexpr std::array<std::array<int, 4>, 19> products{{{128, 256, 64, 256},
                                                        {16, 32, 256, 128},
                                                        {16, 256, 64, 128}}};
 
-/// For float32 matmuls on FMA units: 8 x 8 or 8 x 4 accumulators per thread, or streamed weights for small M.
+/// The same for float32 matmuls on FMA units: 8 x 8 or 8 x 4 accumulators per thread, or streamed weights for
+/// small M.
 constexpr std::array<std::array<int, 4>, 15> products_by_threads{{{128, 128, 32, 256},
                                                                   {128, 64, 32, 256},
                                                                   {64, 128, 32, 256},
@@ -109,13 +114,15 @@ constexpr std::array<std::array<int, 4>, 15> products_by_threads{{{128, 128, 32,
                                                                   {8, 32, 256, 256},
                                                                   {16, 128, 32, 128}}};
 
+/// Returns whether a tiling has fewer blocks than half of the multiprocessors.
 bool leaves_gpu_idle(const Tiles& t, const target::Target& target) {
   return 2 * t.grid[0].blocks * t.grid[1].blocks * t.grid[2].blocks < target.multiprocessors;
 }
 
+/// Finds the tilings of one group for one loop axis.
 class Tilings {
  public:
-  /// `split_axis`: an axis that blocks split though it is reduced over.
+  /// `split_axis`: an axis that blocks split though a step reduces over it; -1: none.
   Tilings(const Steps& s, const Axes& a, int loop_axis, const target::Target& target, int split_axis = -1)
       : steps_(s),
         axes_(a),
@@ -130,6 +137,7 @@ class Tilings {
     if (split_axis >= 0) cuts_.push_back({{split_axis}, whole(split_axis), whole(split_axis), -1});
   }
 
+  /// Returns the tilings: of all tiles in the tables if the group has matmuls, else by elements per block.
   std::vector<Tiles> run() {
     if (by_threads_)
       for (const auto& [m, n, k, threads] : products_by_threads) add({m, n}, k, threads);
@@ -140,13 +148,14 @@ class Tilings {
     return std::exchange(result_, {});
   }
 
+  /// Adds tilings for matmuls, also with rows that 16 or 64 do not divide well (plan::odd_rows).
   void of_products() {
     for (const auto& [m, n, k, threads] : products) add({m, n}, k, threads);
     if (const std::int64_t m = rows_of_products(); m > 0)
       for (const std::int64_t tile : plan::odd_rows(m))
         for (const auto& [n, threads] : {std::pair{64, 128}, {128, 256}}) add({tile, n}, 64, threads);
   }
-  /// Returns 0 if the matmuls' rows are not all along one axis.
+  /// Returns the number of rows of the group's matmuls; 0 if they are not all along one axis.
   std::int64_t rows_of_products() const {
     std::set<int> rows;
     for (const Step& s : steps_.steps)
@@ -157,7 +166,7 @@ class Tilings {
     return rows.size() == 1 && *rows.begin() >= 0 ? whole(*rows.begin()) : 0;
   }
 
-  /// Adds tilings with fewer elements per block if otherwise most multiprocessors have no block.
+  /// Returns run() and, if the group has no matmul and few blocks, tilings with fewer elements per block.
   std::vector<Tiles> run_all() {
     std::vector<Tiles> all = run();
     if (products_ || all.empty() || !leaves_gpu_idle(all.back(), target_)) return all;
@@ -167,9 +176,11 @@ class Tilings {
   }
 
  private:
+  /// Returns the extent of an axis.
   std::int64_t whole(int axis) const { return axes_.axes[axis].extent; }
 
-  /// The extent of a matmul's rows or columns in this candidate; batches have one element per block.
+  /// Returns the maximum tile of a candidate, given the tile (m, n) of a matmul: m for its rows, n for its
+  /// columns, 1 for batches.
   std::int64_t cap(const Candidate& c, std::pair<std::int64_t, std::int64_t> mn) const {
     bool rows = false, columns = false;
     // Matmuls per block if no candidate splits their batches: their columns count together.
@@ -187,6 +198,8 @@ class Tilings {
     return rows ? mn.first : columns ? std::max<std::int64_t>(1, mn.second / together) : 1;
   }
 
+  /// Adds the tiling with this tile of matmuls, K tile and threads, and the same with partial tiles if equal
+  /// parts fit badly.
   void add(std::pair<std::int64_t, std::int64_t> mn, std::int64_t k, int threads) {
     std::vector<std::pair<std::int64_t, Candidate>> grid;
     for (const Candidate& c : cuts_) grid.emplace_back(parts(c.largest, c.shared, cap(c, mn)), c);
@@ -211,22 +224,25 @@ class Tilings {
 
   using Extents = std::map<int, std::int64_t>;
   static constexpr std::int64_t rows_of_instruction = 16;
-  static constexpr std::int64_t row_tile = 2048;  // elements of a reduction that a loop loads at once
+  static constexpr std::int64_t row_tile = 2048;  // elements of a reduction that a loop loads per iteration
+  /// Returns n rounded up to a multiple of an instruction's rows.
   static std::int64_t rounded(std::int64_t n) {
     return (n + rows_of_instruction - 1) / rows_of_instruction * rows_of_instruction;
   }
+  /// Returns whether equal parts fit badly: their tiles are no multiple of 16, or less than half of the
+  /// limit.
   static bool is_odd(std::int64_t largest, std::int64_t parts, std::int64_t limit) {
     const std::int64_t tile = largest / parts;
     return limit >= rows_of_instruction && largest > rows_of_instruction &&
            (tile % rows_of_instruction != 0 || 2 * tile < std::min(limit, largest));
   }
-  /// Returns whether the axis is the columns of a matmul, as keys are of scores.
+  /// Returns whether the axis is the columns of a matmul, as keys are the columns of scores.
   bool is_column(int axis) const {
     return std::ranges::any_of(
         steps_.steps, [&](const Step& s) { return is_product(s) && axes_.of[s.output].back() == axis; });
   }
 
-  /// By value: how many elements a block has of it along the axes that no candidate splits.
+  /// Returns by value the number of its elements in a block along the axes that no candidate splits.
   std::vector<std::int64_t> unsplit_sizes() const {
     const std::int64_t along = loop_axis_ < 0 ? 1 : std::min(whole(loop_axis_), row_tile);
     std::vector<std::int64_t> sizes(steps_.values.size(), along);
@@ -238,11 +254,13 @@ class Tilings {
           sizes[v] *= whole(axis);
     return sizes;
   }
+  /// Returns whether the value has an axis of the candidate.
   bool has(int value, const Candidate& c) const {
     return std::ranges::any_of(c.axes, [&](int axis) { return axes_.has(value, axis); });
   }
 
-  /// The extent that equal iterations cover if the loop's axis has no divisor near the tile; else 0.
+  /// Returns the extent that equal iterations cover together if the loop's axis has no divisor near the tile;
+  /// else 0.
   std::int64_t padded_loop() const {
     if (loop_axis_ < 0) return 0;
     const std::int64_t n = whole(loop_axis_);
@@ -251,7 +269,8 @@ class Tilings {
     return trip_count * rounded((n + trip_count - 1) / trip_count);
   }
 
-  /// Without matmuls: the rows per block that give `elements` elements of the largest value.
+  /// Adds tilings for a group without matmuls, such that its largest value has about `elements` elements per
+  /// block.
   void rows(std::int64_t elements) {
     const std::vector<std::int64_t> unsplit = unsplit_sizes();
     const std::int64_t longest =
@@ -285,6 +304,8 @@ class Tilings {
     }
   }
 
+  /// Adds the tiling with this grid, K tile and threads if it fits and is new. Of more than three splits the
+  /// three with the most blocks are kept.
   void finish(std::vector<std::pair<std::int64_t, Candidate>> grid, std::int64_t k, int threads,
               Extents padded) {
     std::erase_if(grid, [](const auto& c) { return c.first == 1; });
@@ -315,7 +336,8 @@ class Tilings {
     if (fits(t) && std::ranges::none_of(result_, same)) result_.push_back(std::move(t));
   }
 
-  /// Loaded tiles must fit shared memory together; the planner counts exactly.
+  /// Returns whether the loaded tiles fit into shared memory together. An estimate; the planner counts
+  /// exactly.
   bool fits(const Tiles& t) const {
     double bytes = 0;
     for (std::size_t v = 0; v < steps_.values.size(); ++v) {

@@ -1,13 +1,13 @@
-// Progress callback of fusing; it can also end the search for groups.
+// Reports the progress of fusion to a callback, which may end the search for groups.
 //
 //   optimize(graph, target, known, [&](const Progress& p) {
 //     print("{}: {} of {}", p.phase, p.done, p.of);
 //     return seconds() < 30;
 //   });
 //
-// Called between steps by the fusing thread. After it returns false no further group is examined or planned:
-// the cheapest planned groups are taken, every other operator stays unfused, and a note reports it. The
-// result is planned and verified as usual.
+// The callback is called between steps, by the thread that called optimize. After it returns false no further
+// group is examined or planned: the cheapest of the planned groups are taken, every other operator stays
+// unfused, and a note says so. The result is planned and verified as usual.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -15,12 +15,13 @@
 
 namespace zellige::fuse {
 
+/// How far the search has come: `done` of `of` items of a phase.
 struct Progress {
   std::string_view phase;  // "operators estimated", "groups grown", "kernels planned"
   std::size_t done = 0, of = 0;
 };
 
-/// Returns whether to continue.
+/// Returns whether the search is to continue.
 using Watch = std::function<bool(const Progress&)>;
 
 }  // namespace zellige::fuse
