@@ -1,10 +1,11 @@
-// Searches the operators of both levels of a graph.
+// Searches the operators of a graph, at the kernel level and inside custom operators.
 #pragma once
 #include "graph/elementwise.hpp"
 
 namespace zellige::search {
 
-/// Returns whether use(op, block) is true for some operator; block is null at the kernel level.
+/// Returns whether use(op, block) is true for some operator `op`. `block` is the block graph that contains
+/// it, null at the kernel level.
 template <class Use>
 bool any_op(const graph::KernelGraph& g, const Use& use) {
   for (const graph::KernelOp& op : g.ops) {
@@ -16,7 +17,7 @@ bool any_op(const graph::KernelGraph& g, const Use& use) {
   return false;
 }
 
-/// Returns whether the operator has the attribute `scalar`.
+/// Returns whether an operator of this kind with so many operands has the attribute `scalar`.
 inline bool has_scalar(graph::OpKind kind, std::size_t operands) {
   return kind == graph::OpKind::mul_scalar || graph::takes_scalar(kind, operands);
 }

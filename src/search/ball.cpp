@@ -11,27 +11,29 @@ namespace zellige::search {
 namespace {
 
 constexpr long double unbounded = std::numeric_limits<long double>::infinity();
-constexpr long double up = 1 + 0x1p-40L;      // radii are computed with roundings of their own,
-constexpr long double minimum = 0x1p-16000L;  // and no radius but 0 is smaller: they must not underflow
+constexpr long double up = 1 + 0x1p-40L;      // covers the rounding of the radii themselves
+constexpr long double minimum = 0x1p-16000L;  // the least radius except 0, so that none underflows
 
-/// A power of two above |x|, at most 2 |x|. 0 for 0.
+/// Returns a power of two that is at least |x| and at most 2 |x|; 0 for 0.
 long double above(const Real& x) {
   if (x.is_zero()) return 0;
   const std::int64_t e = x.backend().exponent() + 1;
   return e > 16000 ? unbounded : std::ldexp(1.0L, static_cast<int>(std::max<std::int64_t>(e, -16300)));
 }
 
+/// Returns a lower bound of |x|.
 long double below(const Real& x) {
   const long double a = above(x);
   return a == unbounded ? 0x1p16000L : a <= 0x1p-16299L ? 0 : a / 2;
 }
 
-/// `ulps` units in the last place of x.
+/// Returns `ulps` units in the last place of x.
 long double rounding(const Real& x, long double ulps = 1) {
   const long double a = above(x);
   return x.is_zero() || a == unbounded ? a : std::max(minimum, a * ulps * std::ldexp(1.0L, -ball_bits));
 }
 
+/// Returns the ball with this center and radius; unknown if one of them is not finite.
 Ball ball(const Real& middle, long double radius) {
   Ball b;
   b.middle = middle;
@@ -39,6 +41,7 @@ Ball ball(const Real& middle, long double radius) {
   return b;
 }
 
+/// Returns a number of which nothing is known.
 Ball unknown() { return ball(0, unbounded); }
 Ball undefined() {
   Ball b;
@@ -51,15 +54,19 @@ Ball infinity(int sign) {
   return b;
 }
 
+/// Returns whether all numbers of the ball are negative.
 bool negative(const Ball& x) { return x.infinite < 0 || (x.middle < 0 && below(x.middle) > x.radius); }
+/// Returns whether all numbers of the ball are positive.
 bool positive(const Ball& x) { return x.infinite > 0 || (x.middle > 0 && below(x.middle) > x.radius); }
+/// Returns whether the number is exactly 0.
 bool zero(const Ball& x) { return x.middle.is_zero() && x.radius == 0 && x.infinite == 0; }
-/// Returns whether its class is known.
+/// Returns whether it is known to be NaN, an infinity, or a number.
 bool told(const Ball& x) { return x.nan || x.infinite != 0 || x.known(); }
 
-/// Assumed error of boost's functions, in units in the last place.
+/// Error that is assumed of Boost.Multiprecision's functions, in units in the last place.
 constexpr long double library_ulps = 64;
 
+/// Returns x to the integer power n.
 Ball power(const BallArithmetic& a, Ball x, int n) {
   Ball y = a.integer(1);
   for (int i = n < 0 ? -n : n; i > 0; i /= 2, x = a.mul(x, x))
@@ -142,7 +149,7 @@ Ball BallArithmetic::mul(const Ball& x, const Ball& y) const {
   const Real z = x.middle * y.middle;
   const auto spread = [](long double a, long double r) {
     return r == 0 ? 0 : a * r;
-  };  // infinity times 0 is 0
+  };  // not infinity times 0
   return ball(z, minimum + spread(above(x.middle), y.radius) + spread(above(y.middle), x.radius) +
                      x.radius * y.radius + rounding(z));
 }
@@ -188,7 +195,8 @@ Ball BallArithmetic::log(const Ball& x) const {
                      std::ldexp(library_ulps, -ball_bits));
 }
 
-/// 2/sqrt(pi) exp(-x^2) (x + 2 x^3/3 + 4 x^5/15 + ...): all terms have the sign of x.
+/// Returns erf(x) from the series 2/sqrt(pi) exp(-x^2) (x + 2 x^3/3 + 4 x^5/15 + ...), whose terms all have
+/// the sign of x.
 Ball BallArithmetic::erf(const Ball& x) const {
   if (x.nan) return undefined();
   if (x.infinite != 0) return ball(x.infinite, 0);
@@ -223,7 +231,8 @@ Ball BallArithmetic::max_of(const std::vector<Ball>& all) const {
   return maximum;
 }
 
-/// Truncated, if no integer lies within and the dtype can represent the result; else unknown.
+/// Returns x truncated to an integer dtype. Unknown if the ball contains numbers of different truncation, or
+/// the dtype cannot represent the result.
 Ball BallArithmetic::converted(const Ball& x, const graph::Attributes& a) const {
   if (!graph::is_integer(a.dtype)) return x;
   const Real maximum = ldexp(Real(1), 8 * graph::bytes(a.dtype) - 1) - 1, middle = trunc(x.middle);
@@ -262,7 +271,7 @@ Ball BallArithmetic::neg(const Ball& x) const {
 Ball BallArithmetic::sin(const Ball& x) const {
   if (x.nan || x.infinite != 0) return undefined();
   if (!x.known() || above(x.middle) > 0x1p64L) return unknown();
-  // The error of the argument reduction grows with the argument.
+  // The error of reducing the argument grows with the argument.
   return ball(boost::multiprecision::sin(x.middle),
               x.radius + std::ldexp(library_ulps * std::max(1.0L, above(x.middle)), -ball_bits));
 }
@@ -278,7 +287,7 @@ Ball BallArithmetic::tanh(const Ball& x) const {
   if (x.nan) return undefined();
   if (x.infinite != 0) return ball(x.infinite, 0);
   if (!x.known()) return unknown();
-  const Ball e = exp(mul(integer(-2), abs(x)));  // never large
+  const Ball e = exp(mul(integer(-2), abs(x)));  // at most 1
   const Ball y = div(sub(integer(1), e), add(integer(1), e));
   return x.middle < 0 ? neg(y) : y;
 }

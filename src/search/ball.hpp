@@ -1,12 +1,14 @@
-// Real numbers with a proved error bound: a center of 256 bits and a radius. If two balls are disjoint, the
-// numbers differ, whatever the rounding errors.
+// Ball arithmetic: real numbers with a proved error bound, as a center of 256 bits and a radius. If two balls
+// are disjoint, the numbers differ, whatever the rounding errors. The comparison of two graphs (equal.hpp)
+// uses this to prove that they differ.
 //
 //   BallArithmetic a;
 //   Ball x = a.exact(0.75), y = a.sqrt(a.mul(x, x));
 //   disjoint(x, y)                    // false: they may be equal
 //
-// NaN and infinities are classes of their own, as in IEEE 754: the square root of a negative number and 0 / 0
-// are NaN, ln 0 is -inf. An unknown result (a division by what may be 0, an overflow) has an infinite radius.
+// NaN and infinities exist besides numbers, as in IEEE 754: the square root of a negative number and 0 / 0 are
+// NaN, ln 0 is -inf. An unknown result, such as a quotient whose divisor may be 0, or an overflow, has an
+// infinite radius.
 #pragma once
 #include <boost/multiprecision/cpp_bin_float.hpp>
 #include <map>
@@ -17,46 +19,54 @@
 
 namespace zellige::search {
 
-constexpr int ball_bits = 256;
+constexpr int ball_bits = 256;  // precision of Ball::middle, in bits
 using Real = boost::multiprecision::number<
     boost::multiprecision::cpp_bin_float<ball_bits, boost::multiprecision::digit_base_2, void, std::int64_t>,
     boost::multiprecision::et_off>;
 
+/// A real number in [middle - radius, middle + radius], an infinity, or NaN.
 struct Ball {
   Real middle = 0;
   long double radius = 0;
   bool nan = false;
-  int infinite = 0;  // 1 or -1: +inf or -inf
+  int infinite = 0;  // 1 or -1: the number is +inf or -inf
 
   bool known() const;  // a number of finite radius
 };
 
-/// Returns whether they certainly differ: numbers with disjoint balls, or different classes.
+/// Returns whether two numbers certainly differ: their balls are disjoint, or one is NaN or infinite and the
+/// other is not.
 bool disjoint(const Ball&, const Ball&);
-/// Returns whether the radius is small enough for agreement to be meaningful: at most 2^-bits of the value,
-/// or of 1 if that is more.
+/// Returns whether the radius is so small that agreement of two numbers means something: at most 2^-bits
+/// times the value, or 2^-bits if the value is less than 1.
 bool sharp(const Ball&, int bits);
-/// |a - b| / max(|a|, |b|, 2^-100), roughly.
+/// Returns the relative distance of the centers, |a - b| / max(|a|, |b|, 2^-100); infinity if one is NaN or
+/// infinite and the other is not.
 double distance(const Ball&, const Ball&);
-std::string to_string(const Ball&);  // 17 digits, or nan
+/// Returns the center in 17 digits, or "nan", "inf", "-inf" or "unknown".
+std::string to_string(const Ball&);
 
+/// The arithmetic of balls, as evaluate_graph uses it (values.hpp). Every function returns a ball that
+/// contains the exact result for all numbers in its operands' balls.
 class BallArithmetic {
  public:
   using Number = Ball;
 
-  /// Scalars in `loose` are known to 50 bits only: the precision of a double, less what folding a few of them
-  /// costs.
+  /// Scalars in `loose` are taken as known to 50 bits only: the precision of a double, less what folding a
+  /// few scalars costs.
   explicit BallArithmetic(std::set<double> loose = {}) : loose_(std::move(loose)) {}
 
-  Ball exact(double) const;  // an input
+  /// Returns an input of the graph, without error.
+  Ball exact(double) const;  // an input of the graph, without error
   Ball integer(std::int64_t n) const;
-  Ball constant(double c);  // a scalar: the fraction that it represents
+  Ball constant(double c);  // a scalar of a graph: the fraction that it represents (fraction.hpp)
   Ball add(const Ball&, const Ball&) const;
   Ball sub(const Ball&, const Ball&) const;
   Ball mul(const Ball&, const Ball&) const;
   Ball div(const Ball&, const Ball&) const;
   Ball sqrt(const Ball&) const;
   Ball neg(const Ball&) const;
+  // A cast; to an integer dtype it truncates.
   Ball converted(const Ball& x, const graph::Attributes& a) const;
   Ball exp(const Ball&) const;
   Ball log(const Ball&) const;
@@ -64,17 +74,19 @@ class BallArithmetic {
   Ball cos(const Ball&) const;
   Ball tanh(const Ball&) const;
   Ball abs(const Ball&) const;
-  Ball normal(const Ball&) const;
+  Ball normal(const Ball&) const;  // the normal cumulative distribution function
   Ball max(const Ball&, const Ball&) const;
   Ball max_of(const std::vector<Ball>&) const;
   Ball min(const Ball&, const Ball&) const;
   Ball pow(const Ball&, const Ball&) const;
-  // Unknown if the two may be equal, or the condition may be 0.
+  // Comparisons: 1 or 0; unknown if the operands may be equal. choose(): unknown if the condition may be 0.
   Ball less(const Ball&, const Ball&) const;
   Ball less_equal(const Ball&, const Ball&) const;
   Ball same(const Ball&, const Ball&) const;
   Ball choose(const Ball& condition, const Ball&, const Ball&) const;
+  /// Returns the number as an integer; nullopt if it is none of at most 2^31, or not known exactly.
   std::optional<std::int64_t> whole(const Ball&) const;
+  // Return x; only finite fields (field.hpp) need to know which integer selected a number.
   Ball marked(const Ball& x, const Ball&) const { return x; }
   Ball one_of(const Ball& x, std::int64_t, std::uint64_t) const { return x; }
 

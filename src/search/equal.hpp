@@ -1,11 +1,11 @@
-// Decides whether two graphs compute the same function over the reals, ignoring rounding.
+// Decides whether two graphs compute the same function over the real numbers; rounding is ignored.
 //
 //   Equality e = equal(A, B);
 //   if (e.answer == Answer::different) fmt::print("{}\n", describe(e));
 //
-// "equal" is proved, or holds in random finite fields with an error probability of at most 2^-40; "different"
-// comes with a point at which the float64 reference sees the difference; everything else is "undecided".
-// docs/explanation/equivalence.md defines equality and its certainty.
+// "Equal" is proved, or holds in random finite fields with an error probability of at most 2^-40. "Different"
+// comes with inputs at which the float64 reference shows the difference. Everything else is "undecided", with
+// the reason. docs/explanation/equivalence.md defines equality and how sure an answer is.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -17,55 +17,64 @@
 namespace zellige::search {
 
 enum class Answer : std::uint8_t { equal, different, undecided };
+/// Returns "equal", "different" or "undecided".
 std::string_view name(Answer);
 
+/// Limits and options of a comparison. Work is in multiplications.
 struct EqualOptions {
-  std::optional<std::uint64_t> seed{};  // of primes and points; if absent, a random one
+  std::optional<std::uint64_t> seed{};  // of primes and inputs; nullopt: a random seed
   int trials = 1;             // minimum number of fields that must agree; more if 2^-40 requires more
   bool given_sizes = true;    // false: only small sizes are evaluated
-  double given_work = 2e9;    // maximum number of multiplications at the given sizes
-  double real_work = 3e5;     // per point over the reals
-  double field_work = 2.5e7;  // per field at small sizes
+  double given_work = 2e9;    // limit at the given sizes
+  double real_work = 3e5;     // limit per point over the real numbers
+  double field_work = 2.5e7;  // limit per finite field at small sizes
 };
 
-/// One tensor's values, as a counterexample shows them.
+/// A tensor of a counterexample, with its values as text.
 struct Shown {
   std::string name;
   graph::Shape shape;
   std::vector<std::string> values;  // row-major
 };
 
+/// An element of an output that differs between two graphs, and the inputs at which it does.
 struct Counterexample {
   graph::KernelGraph a, b;    // at the sizes of the counterexample
   std::vector<Shown> inputs;  // named as in A; empty if too many to show
-  std::string numbers;        // kind of the values: real numbers, or numbers modulo a prime
-  std::string output;         // of A
-  graph::Shape element;       // coordinates
-  std::string in_a, in_b;
-  double distance = 0;  // relative; 1 or so over a field
+  std::string numbers;        // "real numbers" or "float64"
+  std::string output;         // name of the output, in graph a
+  graph::Shape element;       // coordinates of the element in the output
+  std::string in_a, in_b;     // value of the element in each graph
+  double distance = 0;        // relative distance of the two values
 };
 
+/// The result of comparing two graphs, and how it was found.
 struct Equality {
   Answer answer = Answer::undecided;
-  std::string why;                    // undecided: the reason; else what decided, in a sentence
-  std::string method;                 // structure, field, real, float64
-  std::optional<double> log2_chance;  // equal by fields: log2 of the error probability; absent if proved
-  // otherwise powers of a random number and unknown functions are assumed to be random numbers
+  std::string why;     // the reason for the answer, in a sentence
+  std::string method;  // "structure", "field", "real" or "float64"; empty if undecided
+  // If equal in finite fields: log2 of the largest probability of an error. nullopt: proved.
+  std::optional<double> log2_chance;
+  // Whether log2_chance is proved. Else it assumes that exponentials and unknown functions over a finite field
+  // are distributed like random numbers.
   bool chance_proved = false;
-  int fields = 0;            // number in which the least tried element agreed
-  std::uint64_t seed = 0;    // reproduces the answer
+  int fields = 0;            // number of finite fields in which every element agreed
+  std::uint64_t seed = 0;    // with EqualOptions::seed, gives the same answer
   std::vector<Shown> sizes;  // inputs with the shapes at which it was decided; without values
+  // Whether inputs are paired by name, not by order; whether `sizes` are smaller than the given ones.
   bool by_name = false, shrunk = false;
-  std::optional<double> given_distance;  // relative, of float64 at the given sizes
+  // Relative distance of the outputs in float64 at the given sizes; nullopt: not computed.
+  std::optional<double> given_distance;
   std::vector<std::string> notes;
   std::optional<Counterexample> counterexample;
   double seconds = 0;
 };
 
-/// The values of all inputs, or none if they are too many to show.
+/// Returns the values of all inputs as text; empty if there are more than 4096.
 std::vector<Shown> shown(const graph::KernelGraph&, const std::vector<graph::Array>& inputs);
 
-/// Throws Error if the two have different numbers or shapes of inputs or outputs.
+/// Compares two valid graphs, at small sizes and if possible at the given ones. Throws Error if they differ in
+/// the number or shapes of inputs or outputs.
 Equality equal(const graph::KernelGraph& a, const graph::KernelGraph& b, const EqualOptions& = {});
 
 }  // namespace zellige::search

@@ -1,8 +1,8 @@
-// Evaluates a whole graph over any kind of number without rounding: the kernel level, and every block and
-// iteration of its custom operators. Intended for small sizes; graph/reference.hpp does the same in float64
-// at large ones.
+// Evaluates a whole graph over any kind of number without rounding: its kernel-level operators, and every
+// block and iteration of its custom operators. Intended for small sizes; graph/reference.hpp does the same in
+// float64 at large ones.
 //
-//   std::vector<Values<Ball>> y = evaluate_graph(balls, g, inputs);      // one per graph output
+//   std::vector<Values<Ball>> y = evaluate_graph(balls, g, inputs);      // one entry per graph output
 #pragma once
 #include <cfloat>
 
@@ -11,7 +11,7 @@
 
 namespace zellige::search {
 
-/// Runs the blocks of a custom operator sequentially.
+/// Evaluates the thread blocks of a custom operator, one after another.
 template <Arithmetic A>
 class BlockRun {
  public:
@@ -23,6 +23,8 @@ class BlockRun {
     for (const graph::BlockTensor& t : b.tensors) tiles_.push_back(make_values(t.shape, a.integer(0)));
   }
 
+  /// Evaluates one block, given by its coordinates in the grid: all iterations, then what comes after the
+  /// loop, and the stores.
   void run(const graph::Dim3& block) {
     using graph::OpKind;
     for (std::int64_t iteration = 0; iteration < b_.loop; ++iteration)
@@ -47,7 +49,8 @@ class BlockRun {
   }
 
  private:
-  /// Calls copy(index in the whole, index in the tile) for each element of a tile at `origin`.
+  /// Calls copy(index in the tensor, index in the tile) for each element of the tile at `origin` that is
+  /// inside the tensor.
   template <class Copy>
   static void each_of_tile(const graph::Shape& whole, const graph::Shape& tile, const graph::Shape& origin,
                            const Copy& copy) {
@@ -63,6 +66,7 @@ class BlockRun {
     }
   }
 
+  /// Loads a tile; elements beyond the end of a tensor are 0.
   void load(const graph::BlockOp& op, const graph::Dim3& block, std::int64_t iteration) {
     const Values<N>& whole = *inputs_[op.kernel_tensor];
     Values<N>& tile = tiles_[op.outputs[0]];
@@ -72,6 +76,7 @@ class BlockRun {
                  [&](std::int64_t w, std::int64_t t) { tile.at[t] = whole.at[w]; });
   }
 
+  /// Stores a tile; elements beyond the end of a tensor are dropped.
   void store(const graph::BlockOp& op, const graph::Dim3& block) {
     Values<N>& whole = *outputs_[op.kernel_tensor];
     const Values<N>& tile = tiles_[op.inputs[0]];
@@ -80,6 +85,7 @@ class BlockRun {
                    [&](std::int64_t w, std::int64_t t) { whole.at[w] = tile.at[t]; });
   }
 
+  /// Evaluates one operator of the block, except accumulators and stores. `state` belongs to the operator.
   void compute(const graph::BlockOp& op, Values<N>& state, const graph::Dim3& block, std::int64_t iteration) {
     if (op.kind == graph::OpKind::input) return load(op, block, iteration);
     if (op.kind == graph::OpKind::reduction_max) return running_max(op, state, iteration == 0);
@@ -94,9 +100,11 @@ class BlockRun {
     evaluate_op(a_, op.kind, attributes, in, out);
   }
 
+  /// Returns the initial value of a running maximum.
   N lowest() { return a_.constant(-FLT_MAX); }
 
-  /// Results: the running maximum, and old - new, 0 in the first iteration.
+  /// Evaluates a running maximum. Its results are the maximum so far, and the one of the iteration before
+  /// minus it, 0 in the first iteration.
   void running_max(const graph::BlockOp& op, Values<N>& state, bool first) {
     Values<N>&now = tiles_[op.outputs[0]], &difference = tiles_[op.outputs[1]];
     if (first) state = make_values(now.shape, lowest());
@@ -107,11 +115,12 @@ class BlockRun {
     state.at = now.at;
   }
 
+  /// Adds one iteration to an accumulator. `first`: initialises it.
   void accumulate(const graph::BlockOp& op, Values<N>& state, bool first) {
     using graph::OpKind;
     const Values<N>& x = tiles_[op.inputs[0]];
     if (first) {
-      const bool whole = op.kind == OpKind::accum_red_sum_rescale;  // reduced after the loop only
+      const bool whole = op.kind == OpKind::accum_red_sum_rescale;  // reduced only after the loop
       state = make_values(whole ? x.shape : tiles_[op.outputs[0]].shape,
                           op.kind == OpKind::accum_max ? lowest() : a_.integer(0));
     }
@@ -120,7 +129,7 @@ class BlockRun {
         return fold_max(a_, x, -1, false, state);
       case OpKind::accum_rescale:
       case OpKind::accum_red_sum_rescale:
-        if (!first) {  // acc * r of an acc that is still 0, whatever r is
+        if (!first) {  // a sum of 0 stays 0, even if the factor is infinite
           const Values<N> old = state;
           map(a_, OpKind::mul, {}, {&old, &tiles_[op.inputs[1]]}, state);
         }
@@ -138,6 +147,7 @@ class BlockRun {
     }
   }
 
+  /// Sets the result of an accumulator after the loop.
   void finish(const graph::BlockOp& op, const Values<N>& state) {
     using graph::OpKind;
     Values<N>& y = tiles_[op.outputs[0]];
@@ -158,11 +168,12 @@ class BlockRun {
   const graph::BlockGraph& b_;
   const std::vector<const Values<N>*>& inputs_;
   const std::vector<Values<N>*>& outputs_;
-  std::vector<bool> varies_;
-  std::vector<Values<N>> tiles_, states_;
+  std::vector<bool> varies_;               // by tile: it changes with the iteration
+  std::vector<Values<N>> tiles_, states_;  // by tile; by operator, what it keeps between iterations
 };
 
-/// The graph must be valid. `inputs` in the order of the graph's inputs, the result in that of its outputs.
+/// Returns the outputs of a valid graph. `inputs` are in the order of the graph's inputs, the results in that
+/// of its outputs. Throws Error for an operator without a meaning over this kind of number.
 template <Arithmetic A>
 std::vector<Values<NumberOf<A>>> evaluate_graph(A& a, const graph::KernelGraph& g,
                                                 const std::vector<Values<NumberOf<A>>>& inputs) {

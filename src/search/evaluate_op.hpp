@@ -1,6 +1,6 @@
-// Defines each stateless operator over any kind of number. graph/evaluate.cpp defines the same in float64,
-// optimized for speed; numbers_test.cpp checks one against the other. Both share the table of elementwise
-// operators.
+// Defines every stateless operator over any kind of number (values.hpp). graph/evaluate.cpp defines the same
+// in float64, optimized for speed, and numbers_test.cpp checks one against the other. Both share the table of
+// elementwise operators.
 #pragma once
 #include <algorithm>
 
@@ -17,7 +17,8 @@
 
 namespace zellige::search {
 
-/// An elementwise operator; dimensions count from the last, missing ones and those of 1 broadcast.
+/// Evaluates an elementwise operator into `y`, whose shape is set. Dimensions are aligned at the last one;
+/// missing ones and those of extent 1 broadcast.
 template <Arithmetic A>
 void map(A& a, graph::OpKind kind, const graph::Attributes& attributes,
          const std::vector<const Values<NumberOf<A>>*>& tensors, Values<NumberOf<A>>& y) {
@@ -50,6 +51,7 @@ void map(A& a, graph::OpKind kind, const graph::Attributes& attributes,
   });
 }
 
+/// Evaluates a matmul, with batches, into `y`, whose shape is set.
 template <Arithmetic A>
 void matmul(A& a, const Values<NumberOf<A>>& x, const Values<NumberOf<A>>& z, Values<NumberOf<A>>& y) {
   const graph::Matrices of = graph::matrices(x.shape, z.shape);
@@ -72,7 +74,8 @@ void matmul(A& a, const Values<NumberOf<A>>& x, const Values<NumberOf<A>>& z, Va
       }
 }
 
-/// y[..., j, ...] += f(x[..., j + k to, ...]) summed over k, along `dim`; f is the identity or the square.
+/// Adds sums along `dim` to y: y[..., j, ...] += sum over k of f(x[..., j + k to, ...]). `to` is y's extent
+/// along dim; f is the square if `squared`, else the identity.
 template <Arithmetic A>
 void fold(A& a, const Values<NumberOf<A>>& x, int dim, bool squared, Values<NumberOf<A>>& y) {
   const Around from(x.shape, dim);
@@ -86,7 +89,7 @@ void fold(A& a, const Values<NumberOf<A>>& x, int dim, bool squared, Values<Numb
       }
 }
 
-/// y = max(y, max of x along `dim`), or, if `fresh`, without y; dim -1: elementwise.
+/// Sets y to the maximum of x along `dim`, and of y itself unless `fresh`. dim -1: elementwise.
 template <Arithmetic A>
 void fold_max(A& a, const Values<NumberOf<A>>& x, int dim, bool fresh, Values<NumberOf<A>>& y) {
   const Around from = dim < 0 ? Around({1, 1, graph::size(x.shape)}, 1) : Around(x.shape, dim);
@@ -102,7 +105,8 @@ void fold_max(A& a, const Values<NumberOf<A>>& x, int dim, bool fresh, Values<Nu
     }
 }
 
-/// Calls copy(index in the whole, index in the part) for each element of a part at `offset` along `dim`.
+/// Calls copy(index in the tensor, index in the part) for each element of a part of a tensor that begins at
+/// `offset` along `dim`.
 template <class Copy>
 void each_of_part(const graph::Shape& whole, const graph::Shape& part, int dim, std::int64_t offset,
                   const Copy& copy) {
@@ -112,8 +116,8 @@ void each_of_part(const graph::Shape& whole, const graph::Shape& part, int dim, 
       copy((o * w.extent + offset) * w.inner + i, o * p.extent * p.inner + i);
 }
 
-/// Evaluates any stateless operator (not a boundary, custom, accumulator or reduction_max). The results'
-/// shapes are already set.
+/// Evaluates any stateless operator: none that loads, stores, accumulates, or is custom. The shapes of `out`
+/// must be set. Throws Error if the operator has no meaning over this kind of number.
 template <Arithmetic A>
 void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
                  const std::vector<const Values<NumberOf<A>>*>& in,
@@ -121,7 +125,7 @@ void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
   using graph::OpKind;
   const Values<NumberOf<A>>& x = *in[0];
   Values<NumberOf<A>>& y = *out[0];
-  // Rejects an operator that has gained operands since this was written.
+  // Reject an operator that has more operands than this code knows.
   const auto operands = static_cast<std::size_t>(graph::info(kind).inputs);
   if (kind != OpKind::concat && in.size() != operands && !graph::takes_scalar(kind, in.size()) &&
       in.size() + static_cast<std::size_t>(graph::info(kind).optional) < operands)
@@ -161,7 +165,8 @@ void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
       for (std::size_t d = 0; d < at.size(); ++d) from += (at[d] + v.starts[d]) * v.steps[d];
       y.at[i] = x.at[static_cast<std::size_t>(from)];
     }
-  } else if (kind == OpKind::rotary_interleaved) {  // with its pairs in halves it is the other operator
+    // After reordering pairs as halves, this is the operator `rotary`.
+  } else if (kind == OpKind::rotary_interleaved) {
     const std::int64_t n = y.shape.back();
     std::vector<Values<NumberOf<A>>> halves;
     for (const auto* operand : in) {

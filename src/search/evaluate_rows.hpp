@@ -1,5 +1,5 @@
-// Operators with integer operands, over any kind of number: gather and scatter by index, and masks by
-// lengths. Values that such an integer selects are marked by it.
+// Evaluates operators with integer operands over any kind of number (values.hpp): gather and scatter by
+// index, and masks by length. A result that such an integer selects is marked as depending on it.
 #pragma once
 #include "graph/error.hpp"
 #include "graph/kept.hpp"
@@ -8,7 +8,8 @@
 
 namespace zellige::search {
 
-/// A shape around one dimension: outer x extent x inner.
+/// A shape seen from one dimension, as (outer, extent, inner): `outer` is the product of the extents before
+/// it, `inner` of those after it.
 struct Around {
   std::int64_t outer = 1, extent = 1, inner = 1;
   Around(const graph::Shape& shape, int dim) : extent(shape[dim]) {
@@ -17,9 +18,11 @@ struct Around {
   }
 };
 
+/// The type of the numbers of an arithmetic.
 template <Arithmetic A>
 using NumberOf = typename A::Number;
 
+/// Returns `x` as an integer. Throws Error if it is not a known integer, because it was computed from inputs.
 template <Arithmetic A>
 std::int64_t whole_number(A& a, graph::OpKind kind, const NumberOf<A>& x) {
   const std::optional<std::int64_t> n = a.whole(x);
@@ -27,7 +30,8 @@ std::int64_t whole_number(A& a, graph::OpKind kind, const NumberOf<A>& x) {
   return *n;
 }
 
-/// Masks by lengths, which broadcast.
+/// Masks `y` by lengths: elements whose index in the masked dimension is not below their row's length become
+/// `fill`. Dimensions of `lengths` broadcast.
 template <Arithmetic A>
 void apply_lengths(A& a, const graph::Attributes& attributes, const Values<NumberOf<A>>& lengths,
                    const NumberOf<A>& fill, Values<NumberOf<A>>& y) {
@@ -45,6 +49,8 @@ void apply_lengths(A& a, const graph::Attributes& attributes, const Values<Numbe
   }
 }
 
+/// Evaluates a gather, scatter or slice_scatter into `y`, whose shape is set. Throws Error if an index is out
+/// of range or not a known integer.
 template <Arithmetic A>
 void evaluate_rows(A& a, graph::OpKind kind, const graph::Attributes& attributes,
                    const std::vector<const Values<NumberOf<A>>*>& in, Values<NumberOf<A>>& y) {
@@ -75,7 +81,7 @@ void evaluate_rows(A& a, graph::OpKind kind, const graph::Attributes& attributes
         y.at[static_cast<std::size_t>(n * row + k)] = a.marked(
             in[2]->at[i * static_cast<std::size_t>(row) + static_cast<std::size_t>(k)], in[1]->at[i]);
     }
-    for (std::int64_t r = 0; r < rows; ++r)  // not written: one of `rows` cases
+    for (std::int64_t r = 0; r < rows; ++r)  // a row that is not written: one of `rows` cases
       for (std::int64_t k = 0; k < row && !written[static_cast<std::size_t>(r)]; ++k)
         y.at[static_cast<std::size_t>(r * row + k)] =
             a.one_of(y.at[static_cast<std::size_t>(r * row + k)], rows, static_cast<std::uint64_t>(r));

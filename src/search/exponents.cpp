@@ -12,6 +12,7 @@ namespace {
 
 using Factors = std::map<std::int64_t, int>;  // prime to exponent
 
+/// Returns the prime factors of n.
 Factors factors(std::int64_t n) {
   Factors f;
   for (std::int64_t d = 2; d * d <= n; ++d)
@@ -20,14 +21,15 @@ Factors factors(std::int64_t n) {
   return f;
 }
 
+/// Returns the exponent of the prime; 0 if it is no factor.
 int exponent(const Factors& f, std::int64_t prime) {
   const auto at = f.find(prime);
   return at == f.end() ? 0 : at->second;
 }
 
-/// The exponents of one prime. They rise from the smallest allowed until every product holds. None exceeds
-/// the given one: the given exponents are a solution, so if a product falls short, some factor is still below
-/// its given exponent.
+/// Finds small exponents of one prime. They rise from the least allowed ones until every product holds. None
+/// exceeds the given one: the given exponents are a solution, so if a product's factors have too small
+/// exponents, one of them is below its given exponent.
 class OnePrime {
  public:
   OnePrime(const Products& system, std::vector<int> minimum, const std::vector<int>& given,
@@ -38,12 +40,14 @@ class OnePrime {
     for (std::size_t i = 0; i < x_.size(); ++i) preference_[i] += draw(seed, i) % (seed == 0 ? 1 : 32);
   }
 
+  /// Returns by value the exponent.
   std::vector<int> run() {
     while (step()) continue;
     return x_;
   }
 
  private:
+  /// Raises one exponent, or those that an order requires. Returns false if all products hold.
   bool step() {
     bool risen = false;
     for (const Products::Order& o : orders_)
@@ -74,8 +78,8 @@ class OnePrime {
   std::vector<std::uint64_t> preference_;
 };
 
-/// Assigns a small prime to each prime: the smallest to the smallest, except those that a fixed value
-/// contains.
+/// Returns the prime that replaces each prime: 2, 3 and 5 in turn, except for primes that divide a fixed value,
+/// which stay.
 std::map<std::int64_t, std::int64_t> stand_ins(const std::set<std::int64_t>& primes,
                                                const std::set<std::int64_t>& kept_primes) {
   constexpr std::int64_t small[] = {2, 3, 5};

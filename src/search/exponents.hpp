@@ -1,26 +1,32 @@
-// Finds small numbers that satisfy a system of products: factors every value into primes, and for each prime
-// finds the least exponents under which all products still hold.
+// Solves a system of products in small integers: finds the least values, with the same divisibility, for
+// which each whole is still the product of its factors. Each value is factored into primes, and for each
+// prime the exponents are minimised. shrink.hpp uses this to shrink the sizes of graphs.
 #pragma once
 #include <cstdint>
 #include <vector>
 
 namespace zellige::search {
 
+/// A system of equations whole = product of factors, over values that are identified by index, with a
+/// solution.
 struct Products {
+  /// values[whole] = product of values[f] over the factors.
   struct Product {
     int whole;
     std::vector<int> factors;
   };
+  /// Two values that differ and must stay different.
   struct Order {
     int less, more;
   };
-  std::vector<std::int64_t> values;  // the given values, for which the products hold
-  std::vector<bool> fixed;           // must not change
+  std::vector<std::int64_t> values;  // by index: a solution of the products
+  std::vector<bool> fixed;           // by index: the value must not change
   std::vector<Product> products;
-  std::vector<Order> orders;  // pairs of different values that must stay different
+  std::vector<Order> orders;  // pairs of values that must stay different
 };
 
-/// A value of 1 stays 1, and no other becomes 1.
+/// Returns small values for which all products hold, and all orders and fixed values are kept. A value of 1
+/// stays 1, and no other becomes 1.
 std::vector<std::int64_t> shrink_values(const Products&);
 
 }  // namespace zellige::search

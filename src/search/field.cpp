@@ -16,18 +16,21 @@ constexpr std::uint64_t absent = FieldNumber::absent;
 constexpr std::uint64_t rootless = FieldNumber::rootless;
 constexpr std::uint8_t below = FieldNumber::below, zero = FieldNumber::zero, above = FieldNumber::above;
 
+/// Returns n modulo m, for n of any sign.
 std::uint64_t modulo(std::int64_t n, std::uint64_t m) {
   const std::uint64_t size = static_cast<std::uint64_t>(n < 0 ? -n : n) % m;
   return n < 0 ? sub_mod(0, size, m) : size;
 }
 
+/// Returns f of two residues modulo q; absent or rootless if one of them is.
 template <class F>
 std::uint64_t part(std::uint64_t a, std::uint64_t b, const F& f) {
   if (a >= rootless || b >= rootless) return a == absent || b == absent ? absent : rootless;
   return f(a, b);
 }
 
-/// Quadratic reciprocity: returns whether the odd prime r is a square modulo the prime m, with m = 3 mod 4.
+/// Returns whether the odd prime r, or 2, is a square modulo the prime m, where m = 3 mod 4. By quadratic
+/// reciprocity.
 bool square_modulo(std::uint64_t r, std::uint64_t m) {
   if (r == 2) return m % 8 == 7;
   bool square = false;
@@ -35,12 +38,14 @@ bool square_modulo(std::uint64_t r, std::uint64_t m) {
   return square == (r % 4 == 1);
 }
 
+/// Returns whether the primes up to 11 are squares modulo m.
 bool small_squares(std::uint64_t m) {
   for (std::uint64_t r : {2, 3, 5, 7, 11})
     if (m % r == 0 || !square_modulo(r, m)) return false;
   return true;
 }
 
+/// Returns whether x is a square modulo the prime m; by Euler's criterion.
 bool is_square(std::uint64_t x, std::uint64_t m) { return pow_mod(x, (m - 1) / 2, m) == 1; }
 
 }  // namespace
@@ -198,7 +203,8 @@ FieldNumber Field::merged(Op op, const FieldNumber& x, const FieldNumber& y) {
   return z;
 }
 
-/// A result that may be infinite, NaN or a number: equal only if it was computed in the same way.
+/// Returns a result that may be a number, an infinity or NaN. It is equal only to results of the same
+/// operation on equal operands.
 FieldNumber Field::opaque(Op op, const FieldNumber& x, const FieldNumber& y) {
   took_unknown = true, ++calls;
   FieldNumber z = merged(op, x, y);
@@ -369,7 +375,8 @@ FieldNumber Field::mul(const FieldNumber& x, const FieldNumber& y) {
   return z;
 }
 
-/// e^x e^y is e^(x+y).
+/// Records that z is an exponential if x and y are: e^x e^y = e^(x+y), and e^x / e^y = e^(x-y) if times is
+/// -1.
 void Field::power_law(const FieldNumber& z, const FieldNumber& x, const FieldNumber& y, int times) {
   if (!tells_logs && !tells_order) return;
   const auto a = exponents_.find(x.p), b = exponents_.find(y.p);
@@ -378,8 +385,8 @@ void Field::power_law(const FieldNumber& z, const FieldNumber& x, const FieldNum
   exponents_.try_emplace(z.p, sum);
 }
 
-/// The result of an exponential as an exponent: a number of its own, the same wherever it occurs, which no
-/// sum of others makes.
+/// Returns the residue modulo q that x has as an exponent. For the result of an exponential and with
+/// keeps_sums, that is a random number which is the same wherever x occurs.
 std::uint64_t Field::exponent(const FieldNumber& x) const {
   if (x.p == 0) return 0;
   return x.q == absent && keeps_sums ? draw(draw(seed_, 44), x.p) % q_ : x.q;
@@ -428,7 +435,7 @@ FieldNumber Field::div(const FieldNumber& x, const FieldNumber& y) {
     else
       z.q = absent;
   }
-  if (!sides() && y.piecewise && (y.may & zero) && !y.constant) {  // may be 0 at many points
+  if (!sides() && y.piecewise && (y.may & zero) && !y.constant) {  // y may be 0 at many points
     z.fragile = true;
     z.domain = sets_.single(draw(draw(key(x), key(y)), static_cast<std::uint64_t>(Op::div)));
   }

@@ -1,26 +1,28 @@
-// Random finite fields: what is equal over the reals is equal there, and what is different compares equal
-// only with a probability that each number carries.
+// Arithmetic in random finite fields, to test whether two graphs are equal (field_trials.hpp). Values that
+// are equal over the real numbers are equal in every field. Different values are equal in a random field only
+// with a small probability, which each number carries with it.
 //
-// A number is a pair, one in Z_p and one in Z_q, where q divides p - 1: e^x becomes w^(x mod q), w of order
-// q, so that e^x e^y = e^(x+y) holds. The result of an exponential has no part in Z_q: used as an exponent,
-// it counts as a random number there. A logarithm remembers its argument, so that ln e^x = x, e^(ln x) = x
-// and ln(x e^y) = y + ln x hold.
+// A number is a pair of residues, one modulo p and one modulo q, two primes of which q divides p - 1.
+// Exponentials are e^x = w^(x mod q) modulo p, where w has order q, so that e^x e^y = e^(x+y) holds. The
+// result of an exponential has no residue modulo q; if it is used as an exponent itself, a random number
+// replaces that. A logarithm remembers its argument, so that ln e^x = x, e^(ln x) = x and ln(x e^y) = y + ln
+// x hold.
 //
-// Residues have no order. `Order` defines its substitute:
+// Residues have no order. `Order` says what replaces it:
 //
-//   unknown  maxima are the normal form of lattice.hpp, and are shifted with their members; comparisons,
-//            roots, casts to integers and selections are unknown functions: equal arguments give equal random
-//            numbers. What is equal here is equal whatever these functions are.
-//   scaled   the same, and a maximum is scaled with its members. p = 3 mod 4, and small primes are squares,
-//            so that the squares represent the positive numbers: their products are squares, and one of x and
-//            -x is. Roots are those that are squares themselves.
-//   ordered  a comparison is decided by whether the difference is a square: relu(x) + relu(-x) = |x|. It is
-//            not transitive, but each outcome of a comparison occurs with some probability: `decisions`
-//            counts them.
-//   ties     the same, but some of the numbers that are compared count as equal.
+//   unknown  A maximum is the normal form of lattice.hpp, and is shifted with its members. Comparisons, roots, casts
+//            to integers and selections are unknown functions: equal arguments give equal random numbers. Graphs that
+//            are equal in these fields are equal whatever these functions are.
+//   scaled   As unknown, and a maximum is scaled with its members. p = 3 mod 4, and small primes are squares. So the
+//            squares can represent the positive numbers: products of squares are squares, and either x or -x is one.
+//            A root is the one that is a square itself.
+//   ordered  A comparison is decided by whether the difference is a square, so that relu(x) + relu(-x) = |x|. This
+//            order is not transitive, but each outcome of a comparison occurs with some probability, and
+//            `decisions` counts the comparisons.
+//   ties     As ordered, and some of the numbers that are compared count as equal.
 //
-// NaN and infinities exist in addition to numbers, as in IEEE 754. `unclear` means unknown; `missing` means a
-// value that no real point has: a sum of squares that is no square.
+// NaN and infinities exist besides numbers, as in IEEE 754. Two more kinds of values exist: `unclear` is
+// unknown, and `missing` cannot occur over the real numbers, such as a sum of squares that is no square.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -37,45 +39,52 @@
 
 namespace zellige::search {
 
+/// A value in a finite field, with what is known of the real number that it represents.
 struct FieldNumber {
   enum class Kind : std::uint8_t { number, nan, plus, minus, unclear, missing };
-  static constexpr std::uint64_t absent = ~std::uint64_t{0};  // the part in Z_q of an exponential's result
-  static constexpr std::uint64_t rootless = absent - 1;       // in Z_q, a number without a root
-  static constexpr std::uint8_t below = 1, zero = 2, above = 4, anything = 7;  // possible signs
+  // Modulo q: the result of an exponential, which has no residue.
+  static constexpr std::uint64_t absent = ~std::uint64_t{0};
+  static constexpr std::uint64_t rootless = absent - 1;  // modulo q: a number without a root
+  static constexpr std::uint8_t below = 1, zero = 2, above = 4, anything = 7;  // possible signs, as bits
 
-  std::uint64_t p = 0, q = 0;
-  float numerator = 0, denominator = 0;   // upper bounds of their degrees
-  float signs = 0, sign_denominator = 0;  // likewise, counting the outcomes of comparisons
-  Sets::Index domain = Sets::empty;       // conditions under which it is not NaN
-  Sets::Index decisions = Sets::empty;    // the comparisons and whole numbers that it depends on
-  std::uint32_t logs = 0;                 // logarithms of which it contains integer multiples
+  std::uint64_t p = 0, q = 0;             // residues modulo the two primes
+  float numerator = 0, denominator = 0;   // upper bounds of the degrees of the value as a rational function
+  float signs = 0, sign_denominator = 0;  // the same, in the outcomes of comparisons
+  Sets::Index domain = Sets::empty;       // set of conditions under which it is not NaN
+  Sets::Index decisions = Sets::empty;    // set of comparisons and drawn integers that it depends on
+  // Index of the sum of logarithms that it contains (log_sums_); 0: none.
+  std::uint32_t logs = 0;
   Kind kind = Kind::number;
-  std::uint8_t may = anything;
-  bool constant = false;
-  bool piecewise = false;  // depends on a comparison: may be 0 on more than a few points
-  bool fragile = false;    // may be infinite: equal only to what was computed in the same way
-  bool boolean = false;    // 0 or 1
-  bool whole = false;      // an integer
-  bool graded = false;     // depends on an exponential
-  bool hashed = false;     // its part in Z_q is made of random numbers
-  bool rooted = false;     // depends on a root, whose sign may differ between Z_q and Z_p
+  std::uint8_t may = anything;  // its possible signs
+  bool constant = false;        // a constant, whose real value is known
+  bool piecewise = false;       // depends on a comparison: may be 0 on more than a few points
+  bool fragile = false;         // may be infinite: equal only to what was computed in the same way
+  bool boolean = false;         // its value is 0 or 1
+  bool whole = false;           // its value is an integer
+  bool graded = false;          // depends on an exponential
+  bool hashed = false;          // its residue modulo q is made of random numbers
+  bool rooted = false;          // depends on a root, whose sign may differ between the two residues
 };
 
+/// One random finite field, with the arithmetic that evaluate_graph uses (values.hpp).
 class Field {
  public:
   using Number = FieldNumber;
   using Kind = FieldNumber::Kind;
   enum class Order : std::uint8_t { unknown, scaled, ordered, ties };
 
-  /// Primes drawn by `seed`: q of 54 bits, p of 55 to 62.
+  /// Draws the primes: q of 54 bits, p of 55 to 62 bits.
   explicit Field(std::uint64_t seed, Order = Order::unknown);
 
-  FieldNumber random(std::uint64_t draw) const;  // an input
-  /// An integer drawn below `range`: one of that many cases. `place` identifies it.
+  FieldNumber random(std::uint64_t draw) const;  // an input of a graph, the n-th draw
+  /// Returns the integer n, which was drawn below `range`. `place` identifies the input element: values that
+  /// depend on it count as one of `range` cases.
   FieldNumber drawn(std::int64_t n, std::int64_t range, std::uint64_t place);
+  /// Returns the integer n, without error.
   FieldNumber integer(std::int64_t n);
+  /// Returns a scalar of a graph: the fraction that it represents (fraction.hpp).
   FieldNumber constant(double c);
-  /// Reads a scalar as the product, quotient or sum of two others.
+  /// Makes constant(scalar) return `meaning`, such as the product of two other scalars.
   void alias(double scalar, const FieldNumber& meaning) { constants_[scalar] = meaning; }
 
   FieldNumber add(const FieldNumber&, const FieldNumber&);
@@ -102,78 +111,107 @@ class Field {
     return mul(less_equal(x, y), less_equal(y, x));
   }
   FieldNumber choose(const FieldNumber& c, const FieldNumber& x, const FieldNumber& y);
+  /// Returns the number as an integer; nullopt if it is not a known integer.
   std::optional<std::int64_t> whole(const FieldNumber&) const;
-  FieldNumber marked(FieldNumber x, const FieldNumber& by);                    // x, selected by `by`
-  FieldNumber one_of(FieldNumber x, std::int64_t range, std::uint64_t place);  // x, one of `range` cases
+  // Returns x, which the integer `by` selected.
+  FieldNumber marked(FieldNumber x, const FieldNumber& by);
+  // Returns x as one of `range` cases.
+  FieldNumber one_of(FieldNumber x, std::int64_t range, std::uint64_t place);
 
-  /// A dot product with mostly known integers.
+  /// A dot product, for which many products are reduced modulo p and q at once.
   class Dot;
 
   std::uint64_t p() const { return p_; }
   std::uint64_t q() const { return q_; }
-  /// The comparisons and integers in a set of decisions.
+  /// The number of cases that a set of decisions distinguishes.
   struct Cases {
-    double decisions = 0;  // two outcomes each
-    double whole = 1;      // cases of the integers
-    int whole_numbers = 0;
-    bool many = false;
+    double decisions = 0;   // comparisons, of two outcomes each
+    double whole = 1;       // product of the ranges of the integers
+    int whole_numbers = 0;  // number of integers
+    bool many = false;      // more than a set can hold: the counts are too small
   };
+  /// Returns the counts of a set of decisions.
   Cases cases(Sets::Index decisions) const;
+  /// Returns the union of two sets of decisions.
   Sets::Index both(Sets::Index a, Sets::Index b) { return sets_.join(a, b); }
 
-  /// Bookkeeping for laws of operators; switched off for operators that the graphs do not have, because it
-  /// costs time.
+  /// Whether laws of logarithms, of the order and of roots are kept track of. False for graphs without such
+  /// operators, to save time.
   bool tells_logs = true, tells_order = true, tells_roots = true;
-  /// An exponential's result, as an exponent, is either an unknown function of the whole exponent, or a
-  /// random number that additions and multiples preserve: both are correct, and detect different laws.
+  /// How the result of an exponential is used as an exponent. True: it is replaced by a random number, which
+  /// sums and multiples preserve. False: the exponential of an exponent with such a result is an unknown
+  /// function. Both are correct, but find different graphs equal.
   bool keeps_sums = false;
-  bool took_nested = false;  // met an exponential of an exponential's result
-  /// Index (0 or 1) of the graph being evaluated, to find out whether the two decide comparisons of equal
-  /// numbers differently.
+  bool took_nested = false;  // an exponential of an exponential's result occurred
+  /// Index (0 or 1) of the graph that is being evaluated, for ties_clash().
   int graph = 0;
+  /// Returns whether the two graphs decide a comparison of equal numbers differently.
   bool ties_clash() const;
 
-  bool took_exp = false, took_unknown = false, took_order = false;  // kinds of operators met so far
-  double steps = 0;                       // operations so far; those of a matmul count less
-  double argument_degree = 0, calls = 0;  // of the arguments of exp and unknown functions
+  bool took_exp = false, took_unknown = false, took_order = false;  // operators of these kinds occurred
+  double steps = 0;  // number of operations so far; those of a matmul count less
+  // Largest degree of the arguments of exp and unknown functions; number of such calls.
+  double argument_degree = 0, calls = 0;
 
  private:
   enum class Unknown : std::uint8_t { exp, log, sqrt, sin, normal, pow, max, less, choose, cast, opaque };
+  /// Of a sum of exponentials: their number modulo p and q, and the sum of their exponents.
   struct Grade {
     std::uint64_t count_p = 1, count_q = 1;
     FieldNumber sum;  // of the exponents
   };
 
+  /// Returns whether the number is a constant that depends on nothing else.
   bool is_exact(const FieldNumber& x) const {
     return x.constant && x.decisions == Sets::empty && x.domain == Sets::empty && !x.fragile;
   }
+  /// Returns whether the number is exactly the integer n.
   bool is(const FieldNumber& x, std::uint64_t n) const { return is_exact(x) && x.p == n && x.q == n; }
+  /// Returns the real value of a constant.
   double real(const FieldNumber& x) const;
+  /// Returns a value that is no number, such as NaN.
   FieldNumber special(Kind) const;
+  /// Returns a number that is determined by a hash.
   FieldNumber residue(std::uint64_t hash) const;
   void follow(FieldNumber& z, const FieldNumber& x) const;  // records that z is a function of x
+  /// Returns an unknown function of x; `key` distinguishes functions of one kind.
   FieldNumber unknown(Unknown, const FieldNumber& x, std::uint64_t key = 0);
   enum class Op : std::uint8_t { add, mul, div, max, less, choose, exp, function };
+  /// Returns a value that may be a number, an infinity or NaN, and is equal only to results of the same
+  /// operation.
   FieldNumber opaque(Op, const FieldNumber& x, const FieldNumber& y);
+  /// Returns the properties that a result of x and y has from its operands; its residues are not set.
   FieldNumber merged(Op, const FieldNumber& x, const FieldNumber& y);
+  /// Returns z as a constant of this real value.
   FieldNumber known(FieldNumber z, double value);
+  /// Returns a hash of the number and the conditions under which it is not NaN.
   static std::uint64_t key(const FieldNumber& x);
+  /// Returns the number of decisions in a set; infinity if it is `many`.
   double count(Sets::Index decisions) const;
+  /// Returns whether comparisons are decided by whether a difference is a square.
   bool sides() const { return order_ == Order::ordered || order_ == Order::ties; }
+  /// Returns whether two numbers of this difference count as equal.
   bool tied(const FieldNumber& difference) const;
-  int sign(const FieldNumber& x);  // 1 or -1 by squareness; 0: not the value of any real point
+  int sign(const FieldNumber& x);  // returns 1 or -1 by squareness; 0: no real number has this sign
+  /// Records that z depends on the sign of `by`.
   void decide(FieldNumber& z, const FieldNumber& by);
   void require(FieldNumber& z, Unknown, const FieldNumber& x);  // z is NaN unless x is at least 0
   FieldNumber add_special(const FieldNumber&, const FieldNumber&);
   FieldNumber mul_special(const FieldNumber&, const FieldNumber&);
   FieldNumber div_special(const FieldNumber&, const FieldNumber&);
+  /// Returns x to the power n.
   FieldNumber power(FieldNumber x, int n);
+  /// Returns whether x <= y is certain wherever both are numbers.
   bool certainly_less_equal(const FieldNumber& x, const FieldNumber& y) const;
+  /// Returns whether x < y; nullopt: it is not certain.
   std::optional<bool> certainly_less(const FieldNumber& x, const FieldNumber& y) const;
-  FieldNumber greater(const FieldNumber& x, const FieldNumber& y);  // ordered
+  FieldNumber greater(const FieldNumber& x, const FieldNumber& y);  // ordered: returns the larger
+  /// Returns the value of the maximum `l`, with the other properties of `like`.
   FieldNumber greatest(const Lattice&, FieldNumber like);
+  /// Returns the number as a maximum: its normal form if it is one, else its only member.
   Lattice lattice(const FieldNumber&);
-  /// z is the maximum x, shifted or scaled by a constant: the maximum of the shifted or scaled members.
+  /// Sets the normal form of z, where z is the maximum x shifted or scaled by a constant: `move` shifts or
+  /// scales a member.
   template <class Move>
   void move_members(const FieldNumber& z, const FieldNumber& x, const Move& move) {
     constexpr std::size_t capacity = 64;
@@ -194,44 +232,58 @@ class Field {
     std::sort(l.clauses.begin(), l.clauses.end());
     lattices_.emplace(z.p, std::move(l));
   }
+  /// Returns what is known of the order of members.
   KnownOrder order();
+  /// Returns the index of the sum of two sums of logarithms.
   std::uint32_t log_terms(std::uint32_t a, std::uint32_t b);
+  /// Returns the index of n times a sum of logarithms.
   std::uint32_t log_times(std::uint32_t a, std::int64_t n);
+  /// Returns the number as a sum of exponentials.
   Grade grade(const FieldNumber&);
+  /// Returns the number of exponentials as a field number.
   FieldNumber count_of(const Grade&);
 
+  /// Records that z = x y (times = 1) or z = x / y (times = -1) is an exponential, if x and y are.
   void power_law(const FieldNumber& z, const FieldNumber& x, const FieldNumber& y, int times);
-  std::uint64_t exponent(const FieldNumber& x) const;  // its part in Z_q, or its substitute
+  std::uint64_t exponent(const FieldNumber& x) const;  // its residue modulo q, or what replaces that
+  /// Records how the graph decides a comparison of two equal numbers; see field_order.cpp.
   void tie(const FieldNumber& difference, int sides);
 
-  // per difference: how each graph decides a comparison with 0
+  // By difference: how each graph decides its comparison with 0.
   std::map<std::uint64_t, std::array<int, 2>> ties_;
   std::uint64_t seed_, p_ = 0, q_ = 0, w_ = 0;
   Order order_;
-  std::vector<std::uint64_t> powers_;  // powers of w, by six bits of the exponent
+  // Powers of w, by six bits of the exponent: w^(d 64^place) at 64 place + d.
+  std::vector<std::uint64_t> powers_;
   Sets sets_;
   std::unordered_map<double, FieldNumber> constants_;
-  std::unordered_map<std::uint64_t, double> reals_;           // of constants
-  std::unordered_map<std::uint64_t, double> ranges_;          // of the integers drawn, by element
-  std::unordered_map<std::uint64_t, FieldNumber> members_;    // of lattices
-  std::unordered_map<std::uint64_t, Lattice> lattices_;       // the operands of each maximum
-  std::unordered_map<std::uint64_t, FieldNumber> squares_;    // x by x^2
-  std::unordered_map<std::uint64_t, FieldNumber> roots_;      // x^2 by |x|, or x by its root
-  std::unordered_map<std::uint64_t, FieldNumber> exponents_;  // x by e^x
+  // By residue modulo p: the real value of a constant.
+  std::unordered_map<std::uint64_t, double> reals_;
+  // By decision that is a drawn integer: its range.
+  std::unordered_map<std::uint64_t, double> ranges_;
+  std::unordered_map<std::uint64_t, FieldNumber> members_;  // by residue modulo p: members of maxima
+  // By residue modulo p of a maximum: its normal form.
+  std::unordered_map<std::uint64_t, Lattice> lattices_;
+  std::unordered_map<std::uint64_t, FieldNumber> squares_;  // by residue modulo p of x^2: x
+  // By residue modulo p of |x| or a root: its square.
+  std::unordered_map<std::uint64_t, FieldNumber> roots_;
+  std::unordered_map<std::uint64_t, FieldNumber> exponents_;  // by residue modulo p of e^x: x
   std::unordered_map<std::uint64_t, std::pair<FieldNumber, FieldNumber>> quotients_;
   std::unordered_map<std::uint64_t, Grade> grades_;
-  std::vector<std::uint64_t> logged_;  // the argument of each logarithm
+  std::vector<std::uint64_t> logged_;  // by logarithm: the residue modulo p of its argument
   std::unordered_map<std::uint64_t, std::uint32_t> logged_at_;
   std::vector<std::vector<std::pair<std::uint32_t, std::int64_t>>> log_sums_{{}};
   std::map<std::vector<std::pair<std::uint32_t, std::int64_t>>, std::uint32_t> log_sum_at_;
 };
 
-/// Reduces the sum modulo p and q once every few terms; terms that are not known integers are added one by
-/// one.
+/// Sums products of numbers and reduces the sum modulo p and q once every few terms. Products of numbers with
+/// special properties, such as a domain, are added one by one.
 class Field::Dot {
  public:
   explicit Dot(Field& field) : f_(field) {}
+  /// Adds x y.
   void add(const FieldNumber& x, const FieldNumber& y);
+  /// Returns the sum.
   FieldNumber value();
 
  private:
@@ -239,7 +291,7 @@ class Field::Dot {
   Wide p_ = 0, q_ = 0;
   int terms_ = 0;
   bool fast_ = false, slow_ = false;
-  FieldNumber sum_, rest_;  // flags and degrees of the fast terms; the sum of the others
+  FieldNumber sum_, rest_;  // properties of sum of the fast terms; sum of the others
 };
 
 }  // namespace zellige::search

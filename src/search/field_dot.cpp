@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::uint64_t rootless = FieldNumber::rootless;
 
+/// Returns whether x has no property that a fast term could not carry.
 bool is_simple_number(const FieldNumber& x) {
   return x.kind == FieldNumber::Kind::number && x.domain == Sets::empty && !x.fragile && !x.graded &&
          x.logs == 0;

@@ -1,4 +1,4 @@
-// Roots, exponentials, logarithms and the other functions, over a field.
+// Roots, exponentials, logarithms and other functions over a random finite field (field.hpp).
 #include <cmath>
 
 #include "search/field.hpp"
@@ -14,8 +14,8 @@ constexpr std::uint8_t below = FieldNumber::below, zero = FieldNumber::zero, abo
 
 }  // namespace
 
-/// z is NaN where x is negative, unless x cannot be negative, z's domain excludes it, or the sign of x is
-/// decided.
+/// Makes z NaN where x is negative. Does nothing if x cannot be negative. With unknown order the condition is
+/// added to z's domain; otherwise the sign of x is decided.
 void Field::require(FieldNumber& z, Unknown which, const FieldNumber& x) {
   if (!(x.may & below)) return;
   if (order_ == Order::unknown) {
@@ -57,7 +57,7 @@ FieldNumber Field::sqrt(const FieldNumber& x) {
   ++calls, argument_degree = std::max(argument_degree, double{x.numerator} + x.denominator);
   z.numerator = 1, z.may = may;
   z.p = pow_mod(x.p, (p_ + 1) / 4, p_);
-  if (mul_mod(z.p, z.p, p_) != x.p) {  // no square: negative, or not the value of a real point
+  if (mul_mod(z.p, z.p, p_) != x.p) {  // no square: negative, or no value of real numbers
     decide(z, x);
     z.kind = (x.may & below) && !x.constant ? Kind::nan : Kind::missing;
     return z;
@@ -155,7 +155,7 @@ FieldNumber Field::log(const FieldNumber& x) {
       return z;
     }
   }
-  // x = e^a y, with a the mean of the exponents: ln x = a + ln y, for any factor in x.
+  // X = e^a y, where a is the mean of the exponents: ln x = a + ln y.
   FieldNumber shift = integer(0);
   std::uint64_t rest = x.p;
   if (x.graded && !x.fragile) {
@@ -240,7 +240,7 @@ FieldNumber Field::sin(const FieldNumber& x) {
     return z;
   }
   if (x.p == 0) return x;
-  // From the tangent of half the angle, so that sin^2 + cos^2 = 1; odd.
+  // Computed from the tangent of half the angle, so that sin^2 + cos^2 = 1; odd in x.
   const bool flipped = x.p > p_ - x.p;
   FieldNumber t = unknown(Unknown::sin, flipped ? neg(x) : x);
   if (flipped) t = neg(t);

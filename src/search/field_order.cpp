@@ -1,4 +1,5 @@
-// Substitutes for the order of numbers in a field: maxima, comparisons, selections.
+// What replaces the order of numbers in a random finite field (field.hpp): maxima, comparisons and
+// selections.
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
@@ -13,8 +14,8 @@ namespace {
 constexpr std::uint64_t rootless = FieldNumber::rootless;
 constexpr std::uint8_t below = FieldNumber::below, zero = FieldNumber::zero, above = FieldNumber::above;
 
-/// Constants are kept as doubles in addition to their residues: two that are very close may compare either
-/// way.
+/// Returns whether two real constants certainly differ. Constants that are very close may compare either way,
+/// because they are kept as doubles.
 bool differ(double x, double y) {
   return std::fabs(x - y) > 1e-12 * std::max(std::fabs(x), std::fabs(y)) && std::isfinite(x) &&
          std::isfinite(y);
@@ -22,7 +23,8 @@ bool differ(double x, double y) {
 
 }  // namespace
 
-/// Returns whether x <= y wherever both are numbers. The limits of float32 represent infinity and 0.
+/// Returns whether x <= y wherever both are numbers. The largest and smallest normal float32 count as
+/// infinity and 0.
 bool Field::certainly_less_equal(const FieldNumber& x, const FieldNumber& y) const {
   if (x.p == y.p && x.q == y.q) return true;
   if (x.constant && y.constant) return real(x) < real(y) && differ(real(x), real(y));
@@ -55,8 +57,9 @@ Lattice Field::lattice(const FieldNumber& x) {
   return {{{x.p}}};
 }
 
-/// The value of a normal form, with the other properties of `z`: the mean of its members plus an unknown
-/// function of their deviations from it.
+/// Returns the value of a maximum in normal form, with the other properties of `z`. The value is the mean of
+/// its members plus an unknown function of their deviations from the mean, so that it shifts with its
+/// members.
 FieldNumber Field::greatest(const Lattice& l, FieldNumber z) {
   const std::vector<std::uint64_t> all = members(l);
   if (all.size() == 1) {
@@ -82,9 +85,9 @@ FieldNumber Field::greatest(const Lattice& l, FieldNumber z) {
   }
   mean_p = mul_mod(mean_p, inverse_mod(n, p_), p_), mean_q = mul_mod(mean_q, inverse_mod(n, q_), q_);
   std::uint64_t size_p = 1, size_q = 1;
-  if (order_ != Order::unknown) {  // the root of the sum of squares, or of its negative if it has none
+  if (order_ != Order::unknown) {  // the root of the sum of squares, or of its negative if that is no square
     const auto root = [&](std::uint64_t sum, std::uint64_t m) {
-      const std::uint64_t r = pow_mod(sum, (m + 1) / 4, m);  // or of -sum: -1 is no square
+      const std::uint64_t r = pow_mod(sum, (m + 1) / 4, m);  // if sum is no square, -sum is one
       return r == 0 ? std::uint64_t{1} : r;
     };
     std::uint64_t squares_p = 0, squares_q = 0;
@@ -120,7 +123,7 @@ FieldNumber Field::greatest(const Lattice& l, FieldNumber z) {
     }
     return h;
   };
-  // A form and its dual are each other's negative.
+  // A normal form and its dual are each other's negative.
   const auto minus = [&](std::uint64_t m) {
     const FieldNumber x = neg(members_.at(m));
     members_.try_emplace(x.p, x);
@@ -147,7 +150,7 @@ FieldNumber Field::greatest(const Lattice& l, FieldNumber z) {
   return z;
 }
 
-/// The larger of two numbers, by whether their difference is a square.
+/// Returns the larger of two numbers, by whether their difference is a square.
 FieldNumber Field::greater(const FieldNumber& x, const FieldNumber& y) {
   FieldNumber z = merged(Op::max, x, y);
   const auto take = [&](FieldNumber t) {
@@ -211,7 +214,7 @@ FieldNumber Field::max_of(std::vector<FieldNumber> all) {
       return z;
     }
   }
-  // exp is monotonic.
+  // Exp is monotonic.
   std::vector<FieldNumber> arguments;
   for (const FieldNumber& x : numbers)
     if (const auto e = exponents_.find(x.p); e != exponents_.end()) arguments.push_back(e->second);
@@ -247,13 +250,13 @@ FieldNumber Field::abs(const FieldNumber& x) {
   return z;
 }
 
-/// Returns whether two numbers with this difference are to be considered equal.
+/// Returns whether two numbers with this difference count as equal (Order::ties).
 bool Field::tied(const FieldNumber& difference) const {
   return order_ == Order::ties && draw(draw(seed_, 33), std::min(difference.p, p_ - difference.p)) % 3 == 0;
 }
 
-/// Records how a graph decides a comparison of equal numbers: as one side of the difference (1 above, 2 below
-/// 0), or as neither (3).
+/// Records how the graph decides a comparison of two equal numbers: as if the difference were above 0 (1),
+/// below 0 (2), or neither (3).
 void Field::tie(const FieldNumber& difference, int sides) {
   const std::uint64_t other = p_ - difference.p;
   const bool flipped = other < difference.p;

@@ -20,41 +20,47 @@ using graph::KernelGraph;
 using graph::OpKind;
 using Order = Field::Order;
 
+/// Returns whether the graph has an operator of one of these kinds.
 bool has_any(const KernelGraph& g, std::initializer_list<OpKind> kinds) {
   return any_op(g, [&](const auto& op, const graph::BlockGraph*) {
     return std::ranges::find(kinds, op.kind) != kinds.end();
   });
 }
 
+/// Returns whether the graph computes maxima or minima.
 bool takes_maxima(const KernelGraph& g) {
   return has_any(g, {OpKind::amax, OpKind::amin, OpKind::softmax, OpKind::safe_softmax, OpKind::log_softmax,
                      OpKind::logsumexp, OpKind::reduction_max, OpKind::accum_max, OpKind::clamp,
                      OpKind::maximum, OpKind::minimum, OpKind::relu});
 }
 
+/// Returns whether the graph compares numbers or selects by a condition.
 bool takes_sides(const KernelGraph& g) {
   return has_any(g, {OpKind::eq, OpKind::ne, OpKind::lt, OpKind::le, OpKind::gt, OpKind::ge, OpKind::where});
 }
 
+/// Returns whether the graph may compute square roots.
 bool takes_roots(const KernelGraph& g) {
   return has_any(g, {OpKind::sqrt, OpKind::rsqrt, OpKind::abs, OpKind::rms_norm, OpKind::layer_norm,
                      OpKind::accum_red_rms, OpKind::pow});
 }
 
+/// Returns whether the graph computes logarithms.
 bool takes_logs(const KernelGraph& g) {
   return has_any(g, {OpKind::log, OpKind::log_softmax, OpKind::logsumexp, OpKind::pow});
 }
 
-/// The results for one element of an output over all fields.
+/// What was found for one element of an output in all fields of one kind.
 struct Element {
-  // sequential, at_random: integers enumerated one by one, or drawn at random
+  // Number of fields in which it was compared; of these, with drawn integers enumerated in sequence, or at
+  // random; number of fields in which it was missing.
   int compared = 0, sequential = 0, at_random = 0, missing = 0;
-  bool valued = false;
-  double degree = 1, sides = 0;
+  bool valued = false;           // it was a number in some field
+  double degree = 1, sides = 0;  // largest degree; largest number of comparisons
   Field::Cases cases;
 };
 
-/// The fields with one kind of order.
+/// Compares two graphs in fields with one kind of order.
 class Tier {
  public:
   Tier(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing, const FieldOptions& options,
@@ -66,6 +72,7 @@ class Tier {
     for (int t : a.outputs) elements_.emplace_back(static_cast<std::size_t>(graph::size(a.tensors[t].shape)));
   }
 
+  /// Tries as many fields as the error probability takes, or as the limit allows.
   FieldTrials run() {
     for (int n = 0, maximum = 1; n < maximum; ++n) {
       if (!one_field(n)) return result_;
@@ -84,6 +91,8 @@ class Tier {
   }
 
  private:
+  /// Returns the value of element e of input i in the n-th field. `place` numbers elements of all inputs;
+  /// `whole` has the drawn integers if these must be distinct.
   FieldNumber input(Field& field, std::size_t i, std::size_t e, int n, std::uint64_t place,
                     const std::vector<double>& whole) {
     const graph::KernelTensor& t = a_.tensors[static_cast<std::size_t>(a_.inputs[i])];
@@ -99,8 +108,10 @@ class Tier {
     return x;
   }
 
+  /// Returns whether drawn integers of the n-th field are enumerated in sequence, not at random.
   bool sequential(int n) const { return range_ > 0 && !distinct_ && n / range_ % 2 == 0; }
 
+  /// Makes the field read folded scalars as the products, quotients or sums that they are.
   void fold(Field& field) const {
     for (const Folded& f : options_.folded) {
       const FieldNumber x = field.constant(f.x), y = field.constant(f.y);
@@ -108,7 +119,8 @@ class Tier {
     }
   }
 
-  /// Returns false, with the reason, if an element differs or cannot be decided.
+  /// Compares all outputs in the n-th field. Returns false and sets the reason if an element differs or
+  /// cannot be decided.
   bool one_field(int n) {
     Field field(
         draw(options_.seed, static_cast<std::uint64_t>(n) + (static_cast<std::uint64_t>(order_) << 32)),
@@ -150,6 +162,8 @@ class Tier {
     return true;
   }
 
+  /// Compares one element, x of the first graph and y of the second. Returns false and sets reason_ if they
+  /// differ or cannot be decided.
   bool compare(Field& field, const FieldNumber& x, const FieldNumber& y, int n, Element& e) {
     using Kind = FieldNumber::Kind;
     if (x.kind == Kind::missing || y.kind == Kind::missing) {
@@ -181,9 +195,9 @@ class Tier {
     return true;
   }
 
-  /// log2 of the probability that an element agreed everywhere by chance, being zero in a field and not over
-  /// the reals: a polynomial at one of its roots (degree / 2^53), one whose coefficients are divisible by p
-  /// (few of about 2^46 primes), or two arguments that collide.
+  /// Returns log2 of the probability that an element which differs over the real numbers agreed in all fields
+  /// by chance. In one field that happens if a polynomial has a root there (degree / 2^53), if p divides all
+  /// its coefficients (few of about 2^46 primes), or if two arguments of unknown functions collide.
   double chance(const Element& e) {
     const double primes = order_ == Order::unknown ? 0x1p-45 : 0x1p-39;
     const double luck = (e.degree + 2 * arguments_) * primes + calls_ * calls_ * (1 + arguments_) * 0x1p-53;
@@ -208,6 +222,7 @@ class Tier {
     return n * std::log2(1 - 0.98 * hit);
   }
 
+  /// Returns the largest such probability of all elements, as log2, and sets reason_ to what makes it large.
   double chance() {
     double worst = -1e9;
     result_.fields = 1 << 30;
@@ -225,7 +240,7 @@ class Tier {
     return worst;
   }
 
-  /// Returns whether more fields would be needed than the limit allows.
+  /// Returns whether the error probability takes more fields than `maximum`.
   bool hopeless(int maximum) const { return sides_needed_ > maximum; }
 
   const KernelGraph &a_, &b_;

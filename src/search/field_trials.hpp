@@ -1,7 +1,8 @@
-// Compares two graphs over random finite fields.
+// Compares two graphs in random finite fields (field.hpp): if all outputs are equal in enough fields, the
+// graphs are equal with a bounded probability of error.
 //
 //   FieldTrials t = field_trials(A, B, pairing, {.seed = 7});
-//   t.agrees                 // in the number of fields that an error probability of at most 2^-40 takes
+//   t.agrees                 // equal in as many fields as an error probability of at most 2^-40 takes
 #pragma once
 #include <map>
 #include <string>
@@ -12,7 +13,7 @@
 
 namespace zellige::search {
 
-/// log2 of the largest error probability of the answer "equal".
+/// log2 of the error probability that the answer "equal" may have at most.
 constexpr double log2_max_chance = -40;
 
 /// A scalar of one graph that is the product, quotient or sum of two others, except for its rounding.
@@ -21,32 +22,37 @@ struct Folded {
   char op;  // '*', '/', '+'
 };
 
+/// Options of a comparison in finite fields.
 struct FieldOptions {
   std::uint64_t seed = 1;
-  int trials = 1;      // minimum
-  double steps = 6e6;  // operations of all fields of one kind
+  int trials = 1;      // minimum number of fields
+  double steps = 6e6;  // limit of operations in all fields of one kind
   std::vector<Folded> folded;
-  bool ties_tried = false;  // points have tested ties, if inputs are compared with one another
+  bool ties_tried = false;  // inputs at which two compared numbers are equal were tried over the real numbers
 };
 
+/// The result of a comparison in finite fields.
 struct FieldTrials {
   bool agrees = false;
-  std::string why_not;     // an element that differs, an operator that is undefined here, ...
+  std::string why_not;     // the first element that differs, an operator without meaning, ...
   double log2_chance = 0;  // log2 of the largest probability of agreeing by chance
-  // false: powers of a random number and unknown functions are assumed to be random numbers
+  // Whether log2_chance is proved. Else it assumes that exponentials and unknown functions are distributed
+  // like random numbers.
   bool proved = false;
-  bool nested = false;      // exponentials of exponentials
+  bool nested = false;      // an exponential of an exponential's result occurred
   bool ties_clash = false;  // the graphs decide comparisons of equal numbers differently
   bool orders = false;      // comparisons or roots were decided
-  int fields = 0;           // number in which the least tried element agreed
+  int fields = 0;           // number of fields in which every element agreed
 };
 
+/// Compares the graphs in fields of each kind of order that they need (Field::Order), until one kind shows
+/// equality.
 FieldTrials field_trials(const graph::KernelGraph& a, const graph::KernelGraph& b, const Pairing&,
                          const FieldOptions&);
 
 /// Returns whether a graph compares only inputs, with each other or with scalars that are exact in binary, in
-/// at most three comparisons. Then the points of real_trials.hpp include inputs at which two compared numbers
-/// are equal.
+/// at most three comparisons. Then the inputs that real_trials.hpp tries include some at which two compared
+/// numbers are equal.
 bool compares_inputs(const graph::KernelGraph&);
 
 /// Returns whether a graph compares numbers or takes maxima.

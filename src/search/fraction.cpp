@@ -6,10 +6,10 @@ namespace zellige::search {
 
 Fraction fraction(double x) {
   int e = 0;
-  const double significand = std::frexp(std::fabs(x), &e);  // 0.5 to 1
+  const double significand = std::frexp(std::fabs(x), &e);  // in [0.5, 1)
   const auto sign = std::signbit(x) ? -1 : 1;
-  // Convergents of the continued fraction. Up to this denominator, any fraction within half an ulp is one of
-  // them.
+  // The convergents of the continued fraction. Up to this denominator, they include every fraction within
+  // half a unit in the last place.
   constexpr double maximum = 1 << 24;
   if (e <= 24 && e >= -24) {
     double h = 1, h1 = 0, k = 0, k1 = 1, rest = std::fabs(x);

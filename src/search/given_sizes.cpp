@@ -13,9 +13,9 @@ namespace {
 using graph::Array;
 using graph::KernelGraph;
 
-/// Measures the distance. An element that is not finite may be an overflow and is ignored, unless `classes`:
-/// then different classes (NaN, infinity, number) count as an infinite distance. Returns false if most
-/// elements are ignored.
+/// Measures the distance of two graphs' outputs and keeps the larger difference in `result`. An element that
+/// is not finite may be an overflow and is ignored; with `classes`, NaN or infinity in one graph alone is an
+/// infinite distance. Returns false if most elements were ignored.
 bool measure(const KernelGraph& a, const std::vector<Array>& ya, const std::vector<Array>& yb, bool classes,
              const std::vector<Array>& inputs, GivenSizes& result) {
   std::size_t seen = 0, all = 0;

@@ -1,5 +1,5 @@
-// Compares two graphs in float64 at their given sizes, with the reference without rounding, to find a
-// difference.
+// Compares two graphs in float64 at the sizes that they have, with the reference without rounding
+// (graph/reference.hpp). Only differences count as found: agreement in float64 proves nothing.
 #pragma once
 #include "search/equal.hpp"
 #include "search/match.hpp"
@@ -7,18 +7,20 @@
 
 namespace zellige::search {
 
+/// The largest difference that was found.
 struct GivenSizes {
-  bool compared = false;  // false: most elements were infinite or NaN at every scale
-  double distance = 0;    // largest relative distance of a row, in norm; infinite: another class
-  std::string output;     // the output that has it
-  graph::Shape element;
-  double in_a = 0, in_b = 0;
-  std::vector<graph::Array> inputs;  // the inputs that show it
+  bool compared = false;      // false: most elements were infinite or NaN at every scale of the inputs
+  double distance = 0;        // largest relative distance of two rows; infinite: one has a NaN or infinity
+  std::string output;         // name of the output
+  graph::Shape element;       // its coordinates in the output
+  double in_a = 0, in_b = 0;  // its values
+  std::vector<graph::Array> inputs;  // the inputs at which it differs
 };
 
-/// Tries the requested scale, if any, and the first default scale that leaves most elements finite; a NaN in
-/// place of a number counts if inputs are so small that nothing overflows. Uses `points` points of each, and
-/// `peaks` of peaks.
+/// Compares the graphs at drawn inputs and returns the largest difference. Tries `points` inputs of the scale
+/// `also`, if any, of very small numbers, and of the first usual scale at which most elements are finite. At
+/// very small inputs nothing overflows, so a NaN in place of a number counts as a difference. Also tries
+/// `peaks` inputs of Scale::Kind::peaks.
 GivenSizes given_sizes(const graph::KernelGraph& a, const graph::KernelGraph& b, const Pairing&,
                        std::uint64_t seed, std::optional<Scale> also = {}, int points = 1, int peaks = 0);
 
