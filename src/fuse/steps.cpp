@@ -23,7 +23,7 @@ class Expansion {
  public:
   Expansion(const KernelGraph& g, Readers readers) : g_(g), readers_(readers) {}
 
-  /// Writes the steps of one group. 58+/
+  /// Writes the steps of one group.
   Steps run(const std::vector<int>& all) {
     std::vector<int> ops;
     for (int i : all)

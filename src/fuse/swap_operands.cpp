@@ -109,7 +109,7 @@ class OperandSwap {
     to_.ops.push_back(std::move(made));
   }
 
-  /// Returns whether the grid splits the rows (the second to last dimension) of a loaded tile. 120+/
+  /// Returns whether the grid splits the rows (the second to last dimension) of a loaded tile.
   bool cuts_rows(const BlockOp& input) const {
     const int rows = static_cast<int>(shape(input.outputs[0]).size()) - 2;
     return std::ranges::count(input.map, rows) > 0 && rows >= 0;

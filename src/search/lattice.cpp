@@ -8,16 +8,17 @@ namespace {
 
 using Clause = Lattice::Clause;
 
-constexpr std::size_t max_clauses = 64;  // limit when a dual is multiplied out
+constexpr std::size_t max_clauses = 64;  // limit of clauses when a dual is multiplied out
 
-/// Returns whether the minimum `c` is at most the minimum `d`: each member of d is at least some member of c.
+/// Returns whether the minimum `c` is certainly at most the minimum `d`: each member of d is at least some
+/// member of c.
 bool covered(const Clause& c, const Clause& d, const KnownOrder& order) {
   return std::ranges::all_of(d, [&](std::uint64_t y) {
     return std::ranges::any_of(c, [&](std::uint64_t x) { return x == y || order.less_equal(x, y); });
   });
 }
 
-/// Removes members that are at least another member.
+/// Returns the clause without members that are at least another member.
 Clause reduced(Clause c, const KnownOrder& order) {
   std::ranges::sort(c);
   c.erase(std::unique(c.begin(), c.end()), c.end());
@@ -34,11 +35,11 @@ Clause reduced(Clause c, const KnownOrder& order) {
   return c;
 }
 
-/// Removes clauses that another clause covers.
+/// Returns the normal form of a maximum: without clauses that are certainly at most another clause.
 Lattice normal(std::vector<Clause> clauses, const KnownOrder& order) {
   std::ranges::sort(clauses);
   clauses.erase(std::unique(clauses.begin(), clauses.end()), clauses.end());
-  std::vector<std::size_t> telling;  // clauses that may cover or be covered
+  std::vector<std::size_t> telling;  // clauses that may be at most another one, or at least
   for (std::size_t i = 0; i < clauses.size(); ++i)
     if (clauses[i].size() > 1 || order.constant(clauses[i].front())) telling.push_back(i);
   std::vector<bool> gone(clauses.size(), false);
@@ -69,7 +70,7 @@ std::optional<Lattice> dual(const Lattice& l, const std::function<std::uint64_t(
     for (std::uint64_t member : l.clauses.front()) products.push_back({negated(member)});
     return normal(std::move(products), order);
   }
-  // The minimum of maxima, multiplied out: one member of each clause.
+  // Multiply out the minimum of maxima: take one member of each clause.
   for (const Clause& clause : l.clauses) {
     if (products.size() * clause.size() > max_clauses) return std::nullopt;
     std::vector<Clause> longer;

@@ -1,6 +1,7 @@
-// A normal form of maxima and minima: a maximum of minima, none of which covers another. max and min are
-// associative, commutative, idempotent, absorptive and distributive in it; the known order of two members is
-// used.
+// A normal form of nested maxima and minima: a maximum of minima, none of which is always at least another
+// one. In it max and min are associative, commutative, idempotent, absorptive and distributive. If the order
+// of two members is known, it is used. Finite fields (field.hpp) use it to decide whether two maxima are
+// equal.
 //
 //   Lattice m = join(single(x), single(y));       // max(x, y)
 //   dual(m, negated)                              // -max(x, y) = min(-x, -y)
@@ -12,7 +13,8 @@
 
 namespace zellige::search {
 
-/// Members are identified by their residues. A clause is a minimum; clauses and their members are sorted.
+/// A maximum of clauses, each of which is the minimum of its members. A member is a number, identified by its
+/// residue. Clauses and their members are sorted.
 struct Lattice {
   using Clause = std::vector<std::uint64_t>;
   std::vector<Clause> clauses;
@@ -20,18 +22,21 @@ struct Lattice {
   bool operator==(const Lattice&) const = default;
 };
 
-/// The known order of the members; nothing is known of two that are not constants.
+/// What is known of the order of members. Of two members neither of which is a constant, nothing is known.
 struct KnownOrder {
-  std::function<bool(std::uint64_t)> constant;
-  std::function<bool(std::uint64_t, std::uint64_t)> less_equal;  // wherever both are numbers
+  std::function<bool(std::uint64_t)> constant;  // whether the member is a constant
+  // Whether a <= b is certain wherever both are numbers.
+  std::function<bool(std::uint64_t, std::uint64_t)> less_equal;
 };
 
-/// The maximum of all.
+/// Returns the normal form of the maximum of all.
 Lattice join(const std::vector<Lattice>&, const KnownOrder&);
-/// The dual: a minimum of maxima of the negated members; nothing if it has too many clauses.
+/// Returns the normal form of the negative of a maximum, which is the minimum of the maxima of negated
+/// members, multiplied out. `negated` returns the negative of a member. Returns nullopt if the result would
+/// have too many clauses.
 std::optional<Lattice> dual(const Lattice&, const std::function<std::uint64_t(std::uint64_t)>& negated,
                             const KnownOrder&);
-/// All members, sorted, without duplicates.
+/// Returns all members, sorted, without duplicates.
 std::vector<std::uint64_t> members(const Lattice&);
 
 }  // namespace zellige::search

@@ -9,6 +9,7 @@
 namespace zellige::search {
 namespace {
 
+/// Throws Error unless the two numbers of inputs or outputs (`what`) are equal.
 void check_counts(const graph::KernelGraph& a, const graph::KernelGraph& b, std::size_t in_a,
                   std::size_t in_b, std::string_view what) {
   if (in_a != in_b)
@@ -16,6 +17,7 @@ void check_counts(const graph::KernelGraph& a, const graph::KernelGraph& b, std:
          in_a, in_b);
 }
 
+/// Throws Error unless tensor ta of A and tensor tb of B have the same shape.
 void check_shapes(const graph::KernelGraph& a, const graph::KernelGraph& b, int ta, int tb,
                   std::string_view what) {
   const graph::KernelTensor &x = a.tensors[ta], &y = b.tensors[tb];

@@ -1,6 +1,6 @@
-// Pairs the inputs and outputs of two graphs.
+// Pairs the inputs and outputs of two graphs that are to be compared.
 //
-//   Pairing p = match(A, B);      // throws Error where the two cannot be compared
+//   Pairing p = match(A, B);      // throws Error if the graphs cannot be compared
 //
 // Inputs are paired by name if both graphs have the same names, else by order; outputs by order.
 #pragma once
@@ -10,11 +10,13 @@
 
 namespace zellige::search {
 
+/// Which inputs of two graphs A and B correspond.
 struct Pairing {
   std::vector<int> inputs;  // A's input i is B's input inputs[i]
   bool by_name = false;
 };
 
+/// Returns the pairs. Throws Error if the graphs differ in the number or shapes of inputs or outputs.
 Pairing match(const graph::KernelGraph& a, const graph::KernelGraph& b);
 
 }  // namespace zellige::search

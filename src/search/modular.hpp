@@ -1,4 +1,4 @@
-// Arithmetic modulo a prime below 2^63.
+// Arithmetic modulo a prime below 2^63, for finite fields. Operands must be less than the modulus m.
 #pragma once
 #include <cstdint>
 
@@ -18,12 +18,14 @@ inline std::uint64_t sub_mod(std::uint64_t a, std::uint64_t b, std::uint64_t m) 
   return a >= b ? a - b : a + m - b;
 }
 
+/// Returns a to the power n, modulo m.
 std::uint64_t pow_mod(std::uint64_t a, std::uint64_t n, std::uint64_t m);
-/// `a` must not be 0.
+/// Returns the inverse of `a` modulo m, by Euclid's extended algorithm. `a` must not be 0.
 std::uint64_t inverse_mod(std::uint64_t a, std::uint64_t m);
+/// Returns whether n is prime; always right.
 bool is_prime(std::uint64_t);
 
-/// splitmix64: the n-th number of the sequence of `seed`; the same on every machine.
+/// Returns the n-th number of the pseudo-random sequence of `seed` (splitmix64); the same on every machine.
 inline std::uint64_t draw(std::uint64_t seed, std::uint64_t n) {
   return graph::mix(graph::mix(seed * 0xd1342543de82ef95 + (n + 1) * graph::mix_step));
 }

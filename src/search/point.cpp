@@ -11,11 +11,13 @@ namespace {
 
 using Kind = Scale::Kind;
 
-/// The peaks of all rows of one point are contiguous, followed by those of the next point.
+/// Returns whether element e, in rows of `row` elements, is its row's peak. Peaks of the rows of one point
+/// are at successive positions, which the next point continues.
 bool is_peak(const Scale& s, std::size_t e, std::size_t row, std::size_t rows) {
   return e % row == (static_cast<std::size_t>(s.peak / 2) * rows + e / row) % row;
 }
 
+/// Returns a value drawn from the random bits `r`; `row` is the index of its row.
 double draw_value(const Scale& s, std::uint64_t r, std::size_t row) {
   switch (s.kind) {
     case Kind::peaks:
@@ -37,6 +39,7 @@ double draw_value(const Scale& s, std::uint64_t r, std::size_t row) {
   return s.kind != Kind::positive && (r >> 32) % 2 ? -x * s.scale : x * s.scale;
 }
 
+/// Draws row indices or lengths into `to`.
 void draw_whole(const graph::Numbers& numbers, std::uint64_t seed, graph::Array& to) {
   const auto count = static_cast<std::int64_t>(to.values.size());
   if (numbers.distinct) return graph::draw_numbers(numbers, seed, 0, count, to.values.data());

@@ -1,4 +1,4 @@
-// Draws the points at which graphs are evaluated: inputs of a given scale, easy to read and exact in binary.
+// Draws inputs at which two graphs are evaluated and compared. Values are easy to read and exact in binary.
 #pragma once
 #include <vector>
 
@@ -8,28 +8,39 @@
 
 namespace zellige::search {
 
+/// How inputs are drawn: their size and pattern.
 struct Scale {
-  // rows: each of another magnitude; zeros: half of the values are 0 or 1, the others small integers; same:
-  // all elements of a tensor are equal; ones: close to 1; peaks: in each row another element is the largest,
-  // or the smallest, alternately; among: each element is drawn from `numbers`, as it is, negated or doubled,
-  // or is a small integer; `scale` is at least the largest of them
+  // The pattern of a tensor's values.
+  //
+  // - dense: no pattern;
+  // - rows: each row has another magnitude;
+  // - positive: all are positive;
+  // - zeros: half of the values are 0 or 1, the others small integers;
+  // - same: all elements of a tensor are equal;
+  // - ones: close to 1;
+  // - peaks: in each row one element, which depends on `peak`, is the largest, or for odd `peak` the
+  //   smallest;
+  // - among: each element is one of `numbers`, as it is, negated or doubled, or a small integer. `scale` is
+  //   then at least the largest of `numbers`.
   enum class Kind : std::uint8_t { dense, rows, positive, zeros, same, ones, peaks, among };
   double scale = 1;
   Kind kind = Kind::dense;
-  int peak = 0;                      // peaks only
-  std::vector<double> numbers = {};  // among only
+  int peak = 0;                      // of peaks: number of the drawn point
+  std::vector<double> numbers = {};  // of among
 };
 
-/// Constraints on integers that are row indices or lengths in either graph, per input of A.
+/// Returns per input of A the range of its integers if they are row indices or lengths in either graph; bound
+/// 0 if they are not.
 std::vector<graph::Numbers> drawn_numbers(const graph::KernelGraph& a, const graph::KernelGraph& b,
                                           const Pairing&);
 
-/// Multiples of 1/8 of the scale, up to twice the scale; 0 only if zeros are asked for. Integers are
-/// integers; row indices and lengths are drawn from their whole range, the first and the last more often.
+/// Returns the inputs of a graph. Real values are multiples of 1/8 of the scale, up to twice the scale, and 0
+/// only for the pattern `zeros`. Row indices and lengths are drawn from their whole range, the first and the
+/// last more often.
 std::vector<graph::Array> draw_point(const graph::KernelGraph&, const std::vector<graph::Numbers>&,
                                      const Scale&, std::uint64_t seed);
 
-/// Reorders values of A's inputs to the order of B's inputs.
+/// Returns values of A's inputs in the order of B's inputs.
 template <class T>
 std::vector<T> paired(const std::vector<T>& inputs, const Pairing& pairing) {
   std::vector<T> result(inputs.size());

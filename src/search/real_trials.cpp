@@ -23,7 +23,8 @@ using Inputs = std::vector<graph::Array>;
 
 using Kind = Scale::Kind;
 
-/// The first is easy to read; the others reach other regimes: saturations, zeros, and each bound of a clamp.
+/// Returns the scales of the inputs to try. The first is easy to read; others reach saturations, zeros, and
+/// each bound of a clamp or comparison.
 std::vector<Scale> scales(const KernelGraph& a, const KernelGraph& b) {
   std::vector<Scale> result = {{1, Kind::dense},  {1, Kind::zeros}, {0.125, Kind::rows}, {0, Kind::dense},
                                {64, Kind::dense}, {1, Kind::rows},  {1, Kind::positive}, {4, Kind::dense},
@@ -58,6 +59,7 @@ std::vector<Scale> scales(const KernelGraph& a, const KernelGraph& b) {
   return result;
 }
 
+/// Returns the outputs of a graph. `place`: by given input, its index among the graph's inputs.
 std::vector<Values<Ball>> evaluate(BallArithmetic& balls, const KernelGraph& g, const Inputs& inputs,
                                    const std::vector<int>& place) {
   std::vector<Values<Ball>> exact(inputs.size());
@@ -69,6 +71,7 @@ std::vector<Values<Ball>> evaluate(BallArithmetic& balls, const KernelGraph& g, 
   return evaluate_graph(balls, g, exact);
 }
 
+/// Tries one pair of graphs.
 class Run {
  public:
   Run(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing, std::uint64_t seed)
@@ -76,6 +79,7 @@ class Run {
     for (std::size_t i = 0; i < a.inputs.size(); ++i) same_place_.push_back(static_cast<int>(i));
   }
 
+  /// Evaluates both graphs at each scale until a difference is found.
   RealTrials run() {
     BallArithmetic strict, loose(of_one_alone(a_, b_));
     std::uint64_t number = 0;
@@ -105,7 +109,7 @@ class Run {
   }
 
  private:
-  /// Returns whether the float64 reference sees the proved difference.
+  /// Returns whether the float64 reference sees the difference that is proved.
   bool seen(const Inputs& inputs) const {
     graph::ReferenceOptions exact;
     exact.round = false;
@@ -118,8 +122,8 @@ class Run {
     return x != y && relative_error >= 0.25 * std::min(result_.difference->distance, 1.0);
   }
 
-  /// Replaces inputs by 0 where possible, and the others by 1: ever smaller ranges of them, as long as
-  /// the two graphs still differ.
+  /// Replaces inputs by 0 where possible, and others by 1, as long as the graphs still differ. Tries all
+  /// inputs at once, then ever smaller ranges of them.
   void simplify(BallArithmetic& balls, Inputs inputs) {
     std::size_t count = 0;
     for (const graph::Array& v : inputs) count += v.values.size();
@@ -146,8 +150,8 @@ class Run {
         }
   }
 
-  /// Returns false, and records a difference, if some element is proved to differ; chooses the simplest such
-  /// element.
+  /// Evaluates both graphs. If an element is proved to differ, records the one that differs most and returns
+  /// false.
   bool compare(BallArithmetic& balls, const Inputs& inputs) {
     const auto ya = evaluate(balls, a_, inputs, same_place_),
                yb = evaluate(balls, b_, inputs, pairing_.inputs);
@@ -176,8 +180,8 @@ class Run {
   const Pairing& pairing_;
   std::uint64_t seed_;
   std::vector<graph::Numbers> numbers_;
-  std::vector<int> same_place_;
-  std::size_t output_ = 0, element_ = 0;  // of the difference
+  std::vector<int> same_place_;           // 0, 1, 2, ...
+  std::size_t output_ = 0, element_ = 0;  // the output and element that differ
   RealTrials result_;
 };
 

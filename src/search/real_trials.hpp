@@ -1,5 +1,5 @@
-// Compares two graphs over real numbers with a proved error bound, at points of several scales, to find a
-// difference.
+// Compares two graphs over the real numbers, with a proved error bound (ball.hpp), at inputs of several
+// scales. Only a difference is proved this way, never equality.
 #pragma once
 #include "search/equal.hpp"
 #include "search/match.hpp"
@@ -7,14 +7,17 @@
 
 namespace zellige::search {
 
+/// The result of a comparison over the real numbers.
 struct RealTrials {
   std::optional<Counterexample> difference;  // proved, and seen by the float64 reference
-  bool unseen = false;                       // proved, but not visible in float64
-  bool complete = false;                     // no point was dropped to save time
-  Scale scale;                               // of the point that shows the difference
-  bool loose = false;  // agree only if scalars that one graph alone has are known to 50 bits
+  bool unseen = false;                       // a difference is proved, but float64 does not see it
+  bool complete = false;                     // no input was omitted to save time
+  Scale scale;                               // scale of the inputs that show the difference
+  bool loose = false;  // the graphs agree only if scalars that one graph alone has are known to 50 bits
 };
 
+/// Returns the first difference found, with inputs as simple as possible. The graphs must be valid and small.
+/// `seed` determines the inputs.
 RealTrials real_trials(const graph::KernelGraph& a, const graph::KernelGraph& b, const Pairing&,
                        std::uint64_t seed);
 

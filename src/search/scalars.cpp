@@ -9,6 +9,7 @@ namespace {
 
 using graph::KernelGraph;
 
+/// Returns all scalars of a graph.
 std::set<double> scalars(const KernelGraph& g) {
   std::set<double> found;
   any_op(g, [&](const auto& op, const graph::BlockGraph*) {
@@ -18,9 +19,11 @@ std::set<double> scalars(const KernelGraph& g) {
   return found;
 }
 
-/// Returns whether it has more digits than anyone would write. One half or 1 is exact.
+/// Returns whether float32 cannot represent the scalar, so that it may be a rounded result. For example, 0.5
+/// is exact.
 bool may_be_rounded(double scalar) { return static_cast<double>(static_cast<float>(scalar)) != scalar; }
 
+/// Returns whether two numbers agree to 50 bits.
 bool near(double x, double y) { return std::fabs(x - y) <= 0x1p-50 * std::fabs(x) && std::isfinite(y); }
 
 }  // namespace

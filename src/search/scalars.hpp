@@ -1,4 +1,5 @@
-// Finds the scalars of a graph, and those that one graph folded from those of the other.
+// Finds the scalars of graphs, and scalars that one graph has folded from scalars of the other, as 0.02 from
+// 0.1 and 0.2.
 #pragma once
 #include <set>
 #include <vector>
@@ -8,7 +9,7 @@
 
 namespace zellige::search {
 
-/// The scalars of one operator: factors, summands and bounds.
+/// Returns the scalars of one operator: factors, summands and bounds.
 template <class Op>
 std::vector<double> scalars(const Op& op) {
   if (has_scalar(op.kind, op.inputs.size())) return {op.attributes.scalar};
@@ -16,11 +17,12 @@ std::vector<double> scalars(const Op& op) {
   return {};
 }
 
-/// Scalars that only one of the two graphs has and float32 cannot represent: possibly folded from scalars of
-/// the other.
+/// Returns the scalars that only one of the two graphs has and that float32 cannot represent. These may have
+/// been folded from scalars of the other graph.
 std::set<double> of_one_alone(const graph::KernelGraph& a, const graph::KernelGraph& b);
 
-/// The ways in which they may have been folded: x y, x / y or x + y, to 50 bits.
+/// Returns the ways in which such scalars may have been folded: as x y, x / y or x + y of two other scalars,
+/// to 50 bits.
 std::vector<Folded> folded(const graph::KernelGraph& a, const graph::KernelGraph& b);
 
 }  // namespace zellige::search

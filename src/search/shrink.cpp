@@ -21,12 +21,14 @@ namespace {
 using graph::KernelGraph;
 using graph::OpKind;
 
-/// Limit of multiplications for a few points over the reals: some milliseconds.
+/// Sizes are small enough if both graphs take at most this many multiplications: some milliseconds for a few
+/// points over the reals.
 constexpr double small_enough = 2e4;
 
-constexpr double still_small = 2.5e7;  // limit if numbers represent extents, which must then be kept
+constexpr double still_small = 2.5e7;  // the same limit if sizes must be kept because scalars represent them
 
-/// Extents that scalars may represent: 1/4096 is a mean over 4096, and a factor of 4 a sum of four.
+/// Returns the numbers that may be extents because a scalar is such a number or its reciprocal: 1/4096 in a
+/// mean over 4096, 4 in a sum of four.
 std::set<std::int64_t> numbers_meant(const KernelGraph& a, const KernelGraph& b) {
   std::set<std::int64_t> numbers;
   const auto add = [&](const auto& op) {
@@ -45,7 +47,7 @@ std::set<std::int64_t> numbers_meant(const KernelGraph& a, const KernelGraph& b)
   return numbers;
 }
 
-/// The sizes into which each graph divides an extent, recursively.
+/// Returns the sizes into which one graph (`owner`) divides an extent, directly or in several steps.
 std::set<int> pieces(const Sizes& sizes, int whole, int owner) {
   std::set<int> found{whole};
   for (bool grew = true; grew;) {
@@ -59,7 +61,8 @@ std::set<int> pieces(const Sizes& sizes, int whole, int owner) {
   return found;
 }
 
-/// Pairs of sizes, one per graph, that divide the same extent, and pairs of launch sizes.
+/// Returns the pairs of sizes, one per graph, that divide the same extent, and all pairs of grid and loop
+/// sizes.
 std::set<std::pair<int, int>> related(const Sizes& sizes) {
   std::set<int> wholes;
   for (const Sizes::Product& p : sizes.products()) wholes.insert(sizes.find(p.whole));
@@ -75,8 +78,8 @@ std::set<std::pair<int, int>> related(const Sizes& sizes) {
   return pairs;
 }
 
-/// Sizes that are equal and divide the same extent are assumed to be the same: a sum of squares of partial
-/// sums depends on them.
+/// Makes sizes equal that have the same value and divide the same extent, because results may depend on that:
+/// a sum of squares of partial sums does.
 void tie(Sizes& sizes) {
   for (bool changed = true; changed;) {
     changed = false;
@@ -86,10 +89,12 @@ void tie(Sizes& sizes) {
   }
 }
 
-/// Differences to preserve: all that `related` finds, only the sizes that reductions leave, or none.
+/// Which differences of sizes are preserved: all that related() finds, only those of sizes that reductions
+/// leave, or none.
 enum class Keep { all, reductions, nothing };
 
-/// The system that exponents.hpp solves, and the values that follow from its solution.
+/// The system of products that exponents.hpp solves for two graphs, and the sizes that follow from its
+/// solution.
 class Shrinking {
  public:
   Shrinking(const Sizes& sizes, const std::set<std::int64_t>& kept) : sizes_(sizes), kept_(kept) {
@@ -113,6 +118,7 @@ class Shrinking {
     for (int whole : measured_) sums_.erase(whole);
   }
 
+  /// Returns by size variable its small value.
   std::vector<std::int64_t> values(Keep keep) {
     system_.orders.clear();
     std::set<int> reductions;
@@ -130,11 +136,13 @@ class Shrinking {
   }
 
  private:
+  /// Adds a value to the system and returns its index.
   int fresh(std::int64_t value, bool fixed) {
     system_.values.push_back(value);
     system_.fixed.push_back(fixed);
     return static_cast<int>(system_.values.size()) - 1;
   }
+  /// Returns the index in the system of a size variable.
   int at(int u) {
     const auto place = index_.find(sizes_.find(u));
     if (place != index_.end()) return place->second;
@@ -142,6 +150,7 @@ class Shrinking {
     return index_[sizes_.find(u)] = fresh(value, kept_.count(value) > 0);
   }
 
+  /// Adds a product to the system.
   void product(int whole, const std::vector<int>& factors) {
     Products::Product product{whole, {}};
     for (int f : factors) product.factors.push_back(at(f));
@@ -150,8 +159,8 @@ class Shrinking {
     system_.products.push_back(product);
   }
 
-  /// A sum whose whole is also divided in another way: the common divisor of its parts may shrink, the ratios
-  /// of the parts to it may not.
+  /// Adds a sum whose whole is also divided in another way, as products: all parts are multiples of a unit,
+  /// which may shrink, and the ratios may not.
   void measure(int whole, const std::vector<int>& parts) {
     std::int64_t common = 0;
     for (int part : parts) common = std::gcd(common, system_.values[part]);
@@ -161,7 +170,7 @@ class Shrinking {
     for (int u : all) system_.products.push_back({u, {unit, fresh(system_.values[u] / common, true)}});
   }
 
-  /// The value of any other whole is the sum of its parts.
+  /// Returns the value of a size; that of the whole of any other sum is computed from its parts.
   std::int64_t value(int u, std::vector<std::int64_t>& found, std::set<int>& summed) {
     const auto sum = sums_.find(u);
     if (sum == sums_.end() || !summed.insert(u).second) return found[u];
@@ -174,16 +183,19 @@ class Shrinking {
   const std::set<std::int64_t>& kept_;
   Products system_;
   std::map<int, int> index_;
-  std::map<int, std::set<std::vector<int>>> sums_;  // by whole; several ways to divide it
+  std::map<int, std::set<std::vector<int>>> sums_;  // by whole: the ways in which it is a sum
+  // Values that occur in products; wholes of sums that measure() added.
   std::set<int> in_products_, measured_;
 };
 
+/// Sets the sizes in an operator's attributes.
 void resize(const GraphSizes::Op& at, const std::vector<std::int64_t>& values,
             graph::Attributes& attributes) {
   if (at.to >= 0) attributes.to = values[at.to];
   for (std::size_t i = 0; i < at.parts.size(); ++i) attributes.sizes[i] = values[at.parts[i]];
 }
 
+/// Returns the graph with these values of its size variables.
 KernelGraph resized(KernelGraph g, const GraphSizes& sizes, const std::vector<std::int64_t>& values) {
   for (graph::KernelTensor& t : g.tensors) t.shape.clear(), t.strides.clear();
   for (int t : g.inputs) {
@@ -204,11 +216,12 @@ KernelGraph resized(KernelGraph g, const GraphSizes& sizes, const std::vector<st
   return graph::infer(std::move(g));
 }
 
-/// A function costs about as much as twenty multiplications, both in float64 and over the reals.
+/// Returns the work of one operator in multiplications. A function costs about twenty, both in float64 and
+/// over the reals.
 double work_of(OpKind kind, const graph::Shape& x, const graph::Shape& y) {
   const auto elements = static_cast<double>(std::max(graph::size(x), graph::size(y)));
   if (kind == OpKind::matmul) return static_cast<double>(graph::size(y)) * static_cast<double>(x.back());
-  // Additions, multiplications and comparisons are exact, or nearly; functions are not.
+  // Additions, multiplications and comparisons are cheap, functions are not.
   const bool function = graph::is_elementwise(kind) && graph::elementwise(kind).text.find("zellige::") == 0;
   const bool cheap = kind == OpKind::square || kind == OpKind::relu || kind == OpKind::clamp ||
                      kind == OpKind::maximum || kind == OpKind::minimum || kind == OpKind::abs;

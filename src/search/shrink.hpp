@@ -1,26 +1,29 @@
-// Shrinks two graphs to sizes as small as their structure allows.
+// Shrinks two graphs to sizes as small as their structure allows, so that comparing them takes milliseconds.
 //
 //   SmallPair s = shrink(A, B, pairing);     // both valid; shapes of paired inputs and outputs agree
 //
-// An extent of 1 stays 1, any other stays above 1: every grid axis, every loop and every tile keeps its role.
-// Divisibility is preserved, sizes that were equal in both graphs stay equal, and where the graphs divide one
-// extent differently, the larger size stays larger, as long as sizes stay small. The parts of a concat or
-// split keep their proportions if the whole is also divided in another way.
+// An extent of 1 stays 1 and any other stays above 1, so that there are still several blocks, iterations and
+// tiles. Divisibility is preserved, and sizes that were equal in both graphs stay equal. If the graphs divide
+// an extent differently, the larger size stays larger unless the sizes would become too large. The parts of a
+// concat or split keep their proportions if the whole is also divided in another way.
 #pragma once
 #include "graph/graph.hpp"
 #include "search/match.hpp"
 
 namespace zellige::search {
 
+/// The two graphs at small sizes.
 struct SmallPair {
   graph::KernelGraph a, b;
-  bool shrunk = false;  // smaller than given
-  bool kept = false;    // sizes that a scalar represents were kept
+  bool shrunk = false;  // some size is smaller than given
+  bool kept = false;    // sizes that a scalar represents, as 1/4096 represents 4096, were kept
 };
 
+/// Returns both graphs at small sizes. Throws Error if an operator names sizes that cannot shrink, such as a
+/// slice.
 SmallPair shrink(const graph::KernelGraph& a, const graph::KernelGraph& b, const Pairing&);
 
-/// Approximate number of multiplications and additions to evaluate a graph.
+/// Returns approximately how many multiplications and additions the evaluation of a graph takes.
 double work(const graph::KernelGraph&);
 
 }  // namespace zellige::search

@@ -1,4 +1,5 @@
-// The possible signs of a number, as a set: bit 0 negative, bit 1 zero, bit 2 positive.
+// Arithmetic on sets of signs: which signs the result of an operation may have. A set of signs is three bits:
+// bit 0 negative, bit 1 zero, bit 2 positive. Finite fields (field.hpp) carry such a set with each number.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -8,7 +9,8 @@ namespace zellige::search {
 
 using Signs = std::uint8_t;
 
-/// The possible signs of f(x, y), given those of x and y; f(s, t) maps signs -1, 0 and 1 to a set.
+/// Returns a table of the possible signs of an operation on x and y, by their sets of signs. f(s, t) is the
+/// set of its signs for operands of signs s and t, each -1, 0 or 1.
 template <class F>
 constexpr std::array<std::array<Signs, 8>, 8> sign_table(const F& f) {
   std::array<std::array<Signs, 8>, 8> table{};
@@ -21,6 +23,7 @@ constexpr std::array<std::array<Signs, 8>, 8> sign_table(const F& f) {
   return table;
 }
 
+/// Returns the set of the one sign s: -1, 0 or 1.
 constexpr Signs sign_bit(int s) { return static_cast<Signs>(1 << (s + 1)); }
 
 inline constexpr auto sums_of_signs =
@@ -29,6 +32,7 @@ inline constexpr auto products_of_signs = sign_table([](int s, int t) { return s
 inline constexpr auto maxima_of_signs = sign_table([](int s, int t) { return sign_bit(std::max(s, t)); });
 inline constexpr auto minima_of_signs = sign_table([](int s, int t) { return sign_bit(std::min(s, t)); });
 
+/// The possible signs of a sum, product, maximum and minimum.
 constexpr Signs sum_signs(Signs x, Signs y) { return sums_of_signs[x][y]; }
 constexpr Signs product_signs(Signs x, Signs y) { return products_of_signs[x][y]; }
 constexpr Signs max_signs(Signs x, Signs y) { return maxima_of_signs[x][y]; }
@@ -37,7 +41,7 @@ constexpr Signs square_signs(Signs x) { return static_cast<Signs>((x & 2) | (x &
 constexpr Signs negated_signs(Signs x) {
   return static_cast<Signs>((x & 1 ? 4 : 0) | (x & 2) | (x & 4 ? 1 : 0));
 }
-/// Returns whether all of x are in `signs`.
+/// Returns whether all signs of x are in `signs`.
 constexpr bool within(Signs x, int signs) { return (x & ~signs) == 0; }
 
 }  // namespace zellige::search

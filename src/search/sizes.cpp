@@ -33,7 +33,7 @@ void Sizes::product(int whole, std::vector<int> factors) {
   products_.push_back({whole, std::move(factors), owner_});
 }
 
-/// Collects the sizes of one graph.
+/// Adds the sizes of one graph to the system.
 class SizesOfGraph {
  public:
   SizesOfGraph(Sizes& sizes, const graph::KernelGraph& g) : s_(sizes), g_(g) {}
@@ -53,18 +53,21 @@ class SizesOfGraph {
   }
 
  private:
+  /// Returns new variables for the extents of a shape.
   Extents extents(const graph::Shape& shape) {
     Extents e;
     for (std::int64_t extent : shape) e.push_back(s_.variable(extent));
     return e;
   }
+  /// Returns the extents of some tensors.
   static std::vector<Extents> pick(const std::vector<Extents>& all, const std::vector<int>& which) {
     std::vector<Extents> selected;
     for (int t : which) selected.push_back(all[t]);
     return selected;
   }
 
-  /// Equal extents, except along `except` and where an extent of 1 broadcasts.
+  /// Declares the extents of x and y the same, aligned at the last dimension, except in dimension `except`
+  /// and where an extent of 1 broadcasts.
   void unify(const Extents& x, const Extents& y, int except = -1) {
     if (except < 0 && x.size() != y.size()) {  // dimensions count from the last
       const std::size_t rank = std::min(x.size(), y.size());
@@ -76,6 +79,7 @@ class SizesOfGraph {
       if (d != except && s_.value(x[d]) == s_.value(y[d])) s_.same(x[d], y[d]);
   }
 
+  /// Adds the equation of a reduction along `dim`.
   void reduced(const Extents& x, const Extents& y, int dim, GraphSizes::Op& at) {
     unify(x, y, dim);
     at.to = y[dim];
@@ -83,6 +87,7 @@ class SizesOfGraph {
     s_.product(x[dim], {y[dim], s_.variable(s_.value(x[dim]) / s_.value(y[dim]))});
   }
 
+  /// Adds the equations of one stateless operator or accumulator. Throws Error if it names sizes of its own.
   void compute(OpKind kind, const graph::Attributes& attributes, const std::vector<Extents>& in,
                const std::vector<Extents>& out, GraphSizes::Op& at) {
     const Extents &x = in[0], &y = out[0];
@@ -92,7 +97,8 @@ class SizesOfGraph {
         const auto batches = [](const Extents& e, std::size_t matrix) {
           return Extents{e.begin(), e.end() - static_cast<std::ptrdiff_t>(std::min(matrix, e.size()))};
         };
-        const bool row = x.size() > 1, column = in[1].size() > 1;  // otherwise vectors: the result lacks it
+        // A vector has no such dimension, and neither does the result.
+        const bool row = x.size() > 1, column = in[1].size() > 1;
         s_.same(x[last], in[1][column ? in[1].size() - 2 : 0]);
         if (row) s_.same(x[last - 1], y[y.size() - 1 - column]);
         if (column) s_.same(in[1].back(), y.back());
@@ -187,6 +193,7 @@ class SizesOfGraph {
     }
   }
 
+  /// Adds the equations of a custom operator.
   void custom(const graph::KernelOp& op, const std::vector<Extents>& tensors, GraphSizes::Op& at) {
     const graph::BlockGraph& b = *op.block;
     const auto launch = [&](std::int64_t extent) {
@@ -214,6 +221,8 @@ class SizesOfGraph {
     }
   }
 
+  /// Adds the equations of a tile that is loaded or stored: each extent of the tensor is the product of the
+  /// tile's and of the grid axes and loop that split it.
   void tile(const graph::BlockOp& op, const Extents& whole, const Extents& tile, const GraphSizes::Op& at) {
     for (int d = 0; d < static_cast<int>(whole.size()); ++d) {
       std::vector<int> factors{tile[d]};

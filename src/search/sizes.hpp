@@ -1,5 +1,6 @@
-// The sizes of one or two graphs as a system of equations: which extents, grids, loops and tiles are equal,
-// which are products of others, and which are totals of others.
+// The sizes of one or two graphs as a system of equations over variables: which extents, grids, loops and
+// tiles are equal, which are products of others, and which are sums of others. shrink.hpp solves it with
+// smaller values.
 //
 //   Sizes sizes;
 //   GraphSizes a = sizes.add(A), b = sizes.add(B);
@@ -14,12 +15,14 @@
 
 namespace zellige::search {
 
-/// The variables of a graph's sizes in the system.
+/// The variables of one graph's sizes, as indices in the system; -1: none.
 struct GraphSizes {
   using Extents = std::vector<int>;
+  /// The variables of one operator.
   struct Op {
-    int to = -1;             // reduction
-    std::vector<int> parts;  // split; reshape: the result's extents; norm over several dimensions: theirs
+    int to = -1;  // reduction: the extent that it leaves
+    // Split: its parts; reshape, expand: the result's extents; norm: the normalized extents.
+    std::vector<int> parts;
     std::array<int, 3> grid{-1, -1, -1};
     int loop = -1;
     std::vector<Extents> tiles;  // by index into BlockGraph::tensors
@@ -29,40 +32,47 @@ struct GraphSizes {
   std::vector<Op> ops;           // by index into KernelGraph::ops
 };
 
+/// A system of equations of sizes. Variables with equal values may be declared to be the same.
 class Sizes {
  public:
-  /// whole = product of the factors. `owner`: the graph's index.
+  /// The equation whole = product of the factors. `owner` is the index of the graph that it is from.
   struct Product {
     int whole;
     std::vector<int> factors;
     int owner;
   };
-  /// whole = sum of the parts.
+  /// The equation whole = sum of the parts.
   struct Sum {
     int whole;
     std::vector<int> parts;
   };
 
-  /// The graph must be valid.
+  /// Adds the variables and equations of a valid graph. Throws Error if an operator names sizes that have no
+  /// variables, such as a slice.
   GraphSizes add(const graph::KernelGraph&);
+  /// Declares two variables to be the same. Throws Error if their values differ.
   void same(int u, int v);
+  /// Returns the representative of all variables that are the same as u.
   int find(int u) const;
+  /// Value in the given graphs.
   std::int64_t value(int u) const { return values_[u]; }
+  /// Number of variables.
   int count() const { return static_cast<int>(values_.size()); }
   const std::vector<Product>& products() const { return products_; }
   const std::vector<Sum>& sums() const { return sums_; }
-  /// (variable, owner) of every grid axis and loop.
+  /// Returns (variable, owner) for every grid axis and loop.
   const std::vector<std::pair<int, int>>& launches() const { return launches_; }
-  /// The number of elements that each reduction leaves.
+  /// Returns the variables of the extents that reductions leave.
   const std::vector<int>& reductions() const { return reductions_; }
 
  private:
   friend class SizesOfGraph;
+  /// Adds a variable and returns its index.
   int variable(std::int64_t value);
   void product(int whole, std::vector<int> factors);
 
   std::vector<std::int64_t> values_;
-  std::vector<int> parent_;
+  std::vector<int> parent_;  // union-find
   std::vector<Product> products_;
   std::vector<Sum> sums_;
   std::vector<std::pair<int, int>> launches_;

@@ -11,15 +11,17 @@ namespace {
 
 using graph::OpKind;
 
-/// Numbers values over both graphs: those computed in the same way get the same number.
+/// Numbers the values of both graphs: values that are computed in the same way get the same number.
 class Numbering {
  public:
   using Key = std::vector<std::int64_t>;
 
+  /// Returns the number of a key, a new one for a new key.
   int number(const Key& key) {
     return numbers_.try_emplace(key, static_cast<int>(numbers_.size())).first->second;
   }
 
+  /// Returns the numbers of a graph's outputs. `inputs`: the numbers of its inputs.
   std::vector<int> outputs(const graph::KernelGraph& g, const std::vector<int>& inputs) {
     std::vector<int> of(g.tensors.size(), -1);
     for (std::size_t i = 0; i < g.inputs.size(); ++i) {
@@ -38,12 +40,14 @@ class Numbering {
   }
 
  private:
+  /// Appends a number or a list to the key.
   static void put(Key& key, double x) { key.push_back(std::bit_cast<std::int64_t>(x)); }
   static void put(Key& key, const std::vector<std::int64_t>& list) {
     key.push_back(static_cast<std::int64_t>(list.size()));
     key.insert(key.end(), list.begin(), list.end());
   }
 
+  /// Appends an operator's attributes to the key.
   static void attributes(const graph::Attributes& a, Key& key) {
     for (double x : {a.scalar, a.lo, a.hi, a.eps, a.value}) put(key, x);
     for (std::int64_t n : {std::int64_t{a.dim}, a.to, std::int64_t{a.keepdim}, a.start, a.end,
@@ -54,6 +58,8 @@ class Numbering {
       key.push_back(n ? 1 : 0), key.push_back(n.value_or(0));
   }
 
+  /// Returns the key of an operator: its kind, attributes and the numbers of its operands, which are sorted
+  /// if it is commutative. `of`: by tensor, its number.
   template <class Op>
   static Key common(const Op& op, const std::vector<int>& of) {
     Key key{static_cast<std::int64_t>(op.kind)};
@@ -67,6 +73,7 @@ class Numbering {
     return key;
   }
 
+  /// Numbers the results of an operator.
   template <class Op>
   void name(const Op& op, Key& key, std::vector<int>& of) {
     for (std::size_t i = 0; i < op.outputs.size(); ++i) {
@@ -75,7 +82,7 @@ class Numbering {
     }
   }
 
-  /// Numbers the tiles of a custom operator, as a graph of its own.
+  /// Appends a block graph to the key; its tiles are numbered as the tensors of a graph are.
   void body(const graph::BlockGraph& b, Key& key) {
     for (std::int64_t n : {b.grid.x, b.grid.y, b.grid.z, b.loop}) key.push_back(n);
     std::vector<int> of(b.tensors.size(), -1);

@@ -1,5 +1,5 @@
-// A tensor's values over any kind of number, and the concept of arithmetic over which a graph can be
-// evaluated.
+// A tensor's values over any kind of number, and the concept of an arithmetic: what a kind of number must
+// provide for a graph to be evaluated over it (evaluate_graph.hpp).
 //
 //   BallArithmetic balls;                       // real numbers with a proved error
 //   Values<Ball> y = ...;                       // dense, row-major
@@ -13,26 +13,28 @@
 
 namespace zellige::search {
 
+/// A dense tensor of numbers, row-major.
 template <class Number>
 struct Values {
   graph::Shape shape;
   std::vector<Number> at;
 };
 
+/// Returns a tensor with all elements equal to `value`.
 template <class Number>
 Values<Number> make_values(const graph::Shape& shape, const Number& value) {
   return {shape, std::vector<Number>(static_cast<std::size_t>(graph::size(shape)), value)};
 }
 
-/// A cast is the identity when rounding is ignored, except to an integer.
+/// Returns x: when rounding is ignored, a cast changes nothing. Throws Error for a cast to an integer dtype.
 template <class Number>
 const Number& converted_or_refused(const Number& x, const graph::Attributes& cast) {
   if (graph::is_integer(cast.dtype)) fail("cast to {} has no law over the reals", graph::name(cast.dtype));
   return x;
 }
 
-/// An arithmetic holds the parameters of its numbers: a field its prime, a float its precision. The meanings
-/// of elementwise operators (graph/elementwise.hpp) are written in these functions.
+/// An arithmetic has the functions of its numbers and holds their parameters, such as a field's prime. The
+/// elementwise operators (graph/elementwise.hpp) are defined by these functions.
 template <class A>
 concept Arithmetic = requires(A& a, const typename A::Number& x, double c, std::int64_t n) {
   { a.integer(n) } -> std::same_as<typename A::Number>;
@@ -55,15 +57,15 @@ concept Arithmetic = requires(A& a, const typename A::Number& x, double c, std::
   { a.max(x, x) } -> std::same_as<typename A::Number>;
   { a.max_of(std::vector<typename A::Number>{}) } -> std::same_as<typename A::Number>;
   { a.min(x, x) } -> std::same_as<typename A::Number>;
-  { a.less(x, x) } -> std::same_as<typename A::Number>;  // 1 or 0
+  { a.less(x, x) } -> std::same_as<typename A::Number>;  // comparisons: 1 or 0
   { a.less_equal(x, x) } -> std::same_as<typename A::Number>;
   { a.same(x, x) } -> std::same_as<typename A::Number>;
-  { a.choose(x, x, x) } -> std::same_as<typename A::Number>;    // the second if the first is not 0
-  { a.whole(x) } -> std::same_as<std::optional<std::int64_t>>;  // its integer value, if known
-  { a.marked(x, x) } -> std::same_as<typename A::Number>;       // the first, selected by the second
-  {
-    a.one_of(x, n, std::uint64_t{})
-    } -> std::same_as<typename A::Number>;  // marks it as one of a place's cases
+  // The second if the first is not 0, else the third.
+  { a.choose(x, x, x) } -> std::same_as<typename A::Number>;
+  { a.whole(x) } -> std::same_as<std::optional<std::int64_t>>;  // its integer value; nullopt: not known
+  // The first, as selected by the integer second.
+  { a.marked(x, x) } -> std::same_as<typename A::Number>;
+  { a.one_of(x, n, std::uint64_t{}) } -> std::same_as<typename A::Number>;  // x, as one of n cases
 };
 
 }  // namespace zellige::search
