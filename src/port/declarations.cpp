@@ -21,9 +21,10 @@ const std::set<std::string_view> keywords = {
     "__attribute__", "__asm__",  "_Pragma",  "static_cast", "reinterpret_cast",
     "const_cast"};
 
+/// Returns whether token i exists and is this text.
 bool is(const Words& w, std::size_t i, std::string_view text) { return i < w.size() && w[i].text == text; }
 
-/// The position after the bracket that closes the one at i.
+/// Returns the position after the bracket that closes the one at i; the end if none does.
 std::size_t skip_group(const Words& w, std::size_t i, std::string_view open, std::string_view close) {
   int depth = 0;
   for (; i < w.size(); ++i) {
@@ -32,7 +33,7 @@ std::size_t skip_group(const Words& w, std::size_t i, std::string_view open, std
   }
   return i;
 }
-/// The position after the list of template parameters or arguments that begins at i.
+/// Returns the position after the list of template parameters or arguments that begins at i.
 std::size_t skip_angles(const Words& w, std::size_t i) {
   int depth = 0;
   while (i < w.size()) {
@@ -46,7 +47,8 @@ std::size_t skip_angles(const Words& w, std::size_t i) {
   }
   return i;
 }
-/// Skips macros, attributes and alignments between a class-key and the class's name.
+/// Returns the position of a class's name, where i is the position after `struct` or another class key. Skips
+/// macros, attributes and alignments.
 std::size_t at_class_name(const Words& w, std::size_t i) {
   while (i < w.size()) {
     if (is(w, i, "alignas") || is(w, i, "__attribute__"))
@@ -54,7 +56,7 @@ std::size_t at_class_name(const Words& w, std::size_t i) {
     else if (is(w, i, "["))
       i = skip_group(w, i, "[", "]");
     else if (is(w, i, "class") || is(w, i, "struct"))
-      ++i;  // enum class
+      ++i;  // as in enum class
     else if (is_word(w[i].text) && is(w, i + 1, "("))
       i = skip_group(w, i + 1, "(", ")");  // a macro, such as CUTE_ALIGNAS(16)
     else
@@ -62,7 +64,8 @@ std::size_t at_class_name(const Words& w, std::size_t i) {
   }
   return i;
 }
-/// The name of a function or variable: the word before its parameters or its value.
+/// Returns the name of the function or variable that a statement declares: the word before its parameters or
+/// its value. Empty if there is none.
 Token function_or_variable(const Words& w, std::size_t i) {
   int depth = 0;
   for (; i + 1 < w.size(); ++i) {
@@ -84,10 +87,12 @@ Token function_or_variable(const Words& w, std::size_t i) {
   return !w.empty() && is_word(w.back().text) && !keywords.count(w.back().text) ? w.back() : Token{};
 }
 
+/// Walks through the tokens of a source and records the names that it declares.
 class Walk {
  public:
   Walk(Declarations& found, const std::set<std::string>& roots) : found_(found), roots_(roots) {}
 
+  /// Reads the statements between positions i and end.
   void scope(const Words& t, std::size_t i, std::size_t end) {
     Words words;
     while (i < end) {
@@ -108,7 +113,8 @@ class Walk {
   }
 
  private:
-  /// Parses the block of a namespace, a class, a function, or an expression.
+  /// Reads a block in braces at position i: of a namespace, class, function or expression. `words` are the
+  /// tokens of the statement before it. Returns the position after the block.
   std::size_t block(const Words& t, std::size_t i, Words& words) {
     const std::size_t last = skip_group(t, i, "{", "}");
     const bool linkage = words.size() == 1 && is(words, 0, "extern");
@@ -132,13 +138,14 @@ class Walk {
       inside_ = was_inside;
       return last;
     }
-    // requires { ... } and requires(T t) { ... } are within a declaration.
+    // Requires { ... } and requires(T t) { ... } are inside a declaration.
     if (!words.empty() && (words.back().text == "requires" || requires_parameters(words))) return last;
     statement(words);
     const bool initializer = is(t, last, ";") || is(t, last, ",");
     words.clear();
     return initializer ? last + is(t, last, ";") : last;
   }
+  /// Returns whether the tokens end with a parameter list of a requires expression.
   static bool requires_parameters(const Words& w) {
     if (w.back().text != ")") return false;
     int depth = 0;
@@ -148,14 +155,16 @@ class Walk {
     }
     return false;
   }
+  /// Enters a namespace.
   void enter(const std::string& name) {
     if (inside_)
       path_.push_back(name);
     else if (roots_.count(name))
       inside_ = true;
     else
-      path_.push_back(name);  // another namespace: its content does not count
+      path_.push_back(name);  // a namespace that is none of the roots
   }
+  /// Records what one statement declares.
   void statement(const Words& words) {
     if (!inside_ || words.empty()) return;
     std::size_t i = 0;
@@ -182,6 +191,7 @@ class Walk {
     const Token name = function_or_variable(words, i);
     if (!name.text.empty()) put(name);
   }
+  /// Records a namespace alias, at position i of the statement.
   void alias(const Words& w, std::size_t i) {
     if (!is(w, i + 2, "=")) return;
     std::string of;
@@ -191,6 +201,7 @@ class Walk {
     }
     found_.namespaces.emplace(named(w[i + 1].text), of);
   }
+  /// Records the names of a using declaration or alias.
   void use(const Words& w, std::size_t i) {
     if (is(w, i + 1, "namespace")) return;
     if (is(w, i + 2, "=") || is(w, i + 2, "[")) return add(w, i + 1);
@@ -199,9 +210,11 @@ class Walk {
       if (is_word(w[k].text) && (k + 1 == w.size() || is(w, k + 1, ","))) put(w[k]);
     }
   }
+  /// Records the token at position i if it can be a name.
   void add(const Words& w, std::size_t i) {
     if (i < w.size() && is_word(w[i].text) && !keywords.count(w[i].text)) put(w[i]);
   }
+  /// Returns the name with the namespaces that it is in.
   std::string named(std::string_view name) const {
     std::string all;
     for (const std::string& p : path_) all += p + "::";

@@ -1,5 +1,5 @@
-// Finds the names that source code declares in a namespace: classes, functions, variables, aliases, and those
-// of nested namespaces, but no class members.
+// Finds the names that source code declares in given namespaces, for reporting which CuTe names exist:
+// classes, functions, variables and aliases, also those of nested namespaces, but no class members.
 //
 //   declared(read_source("namespace cute { struct A { int b; }; namespace SM90 { void c(); } }"), {"cute"})
 //   {"A": 1, "SM90::c": 1}: the line of the first declaration of each
@@ -12,14 +12,18 @@
 
 namespace zellige::port {
 
+/// The names that are declared, without the namespace in which they were looked for.
 struct Declarations {
-  std::map<std::string, int> names;
-  std::map<std::string, std::string> namespaces;  // GMMA -> SM90::GMMA
+  std::map<std::string, int> names;  // name to line of its first declaration
+  // Alias of a namespace to that namespace: GMMA to SM90::GMMA.
+  std::map<std::string, std::string> namespaces;
 
-  /// The declared name to which a path of names refers: for a member, its class. "" if there is none.
+  /// Returns the declared name to which a path such as A::b::c refers; for a class member, the class. Returns
+  /// "" if there is none.
   std::string find(std::string path) const;
 };
 
+/// Returns the names that the source declares in the namespaces `roots`.
 Declarations declared(const Source&, const std::set<std::string>& roots);
 
 }  // namespace zellige::port

@@ -13,29 +13,32 @@ namespace zellige::port {
 namespace fs = std::filesystem;
 namespace {
 
+/// Returns the content of a file; "" if it cannot be read.
 std::string text_of(const fs::path& file) {
   std::stringstream all;
   all << std::ifstream(file).rdbuf();
   return all.str();
 }
-/// Returns whether a folder is Zellige's own compat, not CUTLASS.
+/// Returns whether a folder is Zellige's own compat folder, not CUTLASS.
 bool is_compat(const fs::path& folder) {
   return text_of(folder / "cute" / "config.hpp").find("#define cute zellige") != std::string::npos;
 }
-/// The CUTLASS on the include path: a folder with CuTe headers that is not Zellige's.
+/// Returns the CUTLASS folder on the include path: one with CuTe headers that is not Zellige's. Empty if
+/// there is none.
 fs::path cutlass_of(const std::vector<fs::path>& folders) {
   for (const fs::path& f : folders) {
     if (fs::exists(f / "cute" / "config.hpp") && !is_compat(f)) return f;
   }
   return {};
 }
-/// A header on the include path that is not Zellige's, or "".
+/// Returns the first header of this path in the folders that are not Zellige's; empty if there is none.
 fs::path header_of(const std::vector<fs::path>& folders, const std::string& path) {
   for (const fs::path& f : folders) {
     if (fs::exists(f / path) && !is_compat(f)) return f / path;
   }
   return {};
 }
+/// Returns the version of CUTLASS as "4.7.0"; "" if the folder does not say.
 std::string version_of(const fs::path& cutlass) {
   std::istringstream lines(text_of(cutlass / "cutlass" / "version.h"));
   std::string part[3];
@@ -51,12 +54,13 @@ std::string version_of(const fs::path& cutlass) {
   return part[0].empty() ? "" : fmt::format("{}.{}.{}", part[0], part[1], part[2]);
 }
 
-/// The names that CUTLASS's CuTe headers declare, each with its file and line; read on demand.
+/// The names that CUTLASS's CuTe headers declare, each with its file and line. The headers are read at the
+/// first call.
 class Cutlass {
  public:
   explicit Cutlass(fs::path folder) : folder_(std::move(folder)) {}
 
-  /// FILE:LINE of the declaration to which a path of names refers, or "".
+  /// Returns FILE:LINE of the declaration to which a path of names refers; "" if there is none.
   std::string find(const std::string& path) {
     if (folder_.empty()) return "";
     if (!all_) read();
@@ -86,15 +90,17 @@ class Cutlass {
   std::map<std::string, std::string> file_of_;
 };
 
+/// A name with its namespaces, A::b::c, and the line where it is used.
 struct Path {
   std::string names;
   int line;
 };
+/// Returns whether token i exists and is this text.
 bool is(const std::vector<Token>& t, std::size_t i, std::string_view text) {
   return i < t.size() && t[i].text == text;
 }
 
-/// Parses A::b::c from the word at i, and advances i to the word after it.
+/// Returns the path A::b::c that begins at token i, and sets i to the token after it.
 Path path_at(const std::vector<Token>& t, std::size_t& i) {
   Path p{std::string(t[i].text), t[i].line};
   for (++i; is(t, i, "::") && i + 1 < t.size() && is_word(t[i + 1].text) && t[i + 1].text != "template";
@@ -102,6 +108,7 @@ Path path_at(const std::vector<Token>& t, std::size_t& i) {
     p.names += fmt::format("::{}", t[i + 1].text);
   return p;
 }
+/// Returns the paths that follow `cute::`.
 std::vector<Path> qualified(const std::vector<Token>& t) {
   std::vector<Path> found;
   for (std::size_t i = 0; i + 2 < t.size();) {
@@ -116,13 +123,15 @@ std::vector<Path> qualified(const std::vector<Token>& t) {
   }
   return found;
 }
+/// Returns whether the source opens the namespace cute, or has `using namespace cute`.
 bool opens_the_namespace(const std::vector<Token>& t) {
   for (std::size_t i = 0; i + 1 < t.size(); ++i) {
     if (t[i].text == "namespace" && t[i + 1].text == "cute" && !is(t, i + 2, "::")) return true;
   }
   return false;
 }
-/// Names without `cute::`, except those that the source itself declares.
+/// Returns the paths that do not follow `cute::` or another name, except of names that the source itself
+/// declares.
 std::vector<Path> unqualified(const std::vector<Token>& t) {
   std::set<std::string_view> own;
   for (std::size_t i = 1; i + 1 < t.size(); ++i) {
@@ -153,6 +162,7 @@ std::vector<std::string> all_names(const Declarations& d) {
   return all;
 }
 
+/// Writes the report of one source.
 class Writer {
  public:
   Writer(const Ours& ours, const std::vector<fs::path>& folders)
@@ -182,12 +192,13 @@ class Writer {
   }
 
  private:
+  /// Returns who provides a header.
   Use header(const Include& i) {
     Use u{fmt::format("<{}>", i.path), i.line, Whose::missing, "", ""};
     const auto at = ours_.headers.find(i.path);
     const fs::path theirs = header_of(folders_, i.path);
     const bool there = !theirs.empty();
-    // With CUTLASS on the path its own headers are used, and ours include it for what they do not have.
+    // CUTLASS's own headers take precedence for what Zellige's pass on to them.
     const bool passes_on = i.path.starts_with("cutlass/") || (at != ours_.headers.end() && at->second);
     if (there && (at == ours_.headers.end() || passes_on)) {
       u.is = Whose::cutlass;
@@ -204,6 +215,7 @@ class Writer {
     }
     return u;
   }
+  /// Adds the use of a name, unless it has been added or is not of CuTe. `qualified`: it follows `cute::`.
   void name(Report& r, std::set<std::string>& seen, const Path& p, bool qualified) {
     const std::string known = ours_.names.find(p.names);
     Use u{"", p.line, Whose::ours, "", ""};
@@ -219,6 +231,7 @@ class Writer {
     u.what = fmt::format("cute::{}", known.empty() ? p.names : known);
     if (seen.insert(u.what).second) r.names.push_back(u);
   }
+  /// Returns whether the path is a namespace.
   bool is_namespace(const std::string& path) const {
     const auto at = ours_.names.names.lower_bound(path + "::");
     return ours_.names.namespaces.count(path) ||

@@ -1,10 +1,11 @@
-// Lists the CuTe headers and names that source code uses, and which of them Zellige's compat provides.
+// Lists the CuTe headers and names that source code uses, and says which of them Zellige's compat headers
+// provide, which only CUTLASS does, and which do not exist.
 //
 //   const Report r = report(read_source(source), ours(), {"cutlass/include"});
-//   r.uses[0].what is "cute::Layout", r.uses[0].is is Whose::ours
+//   r.names[0].what is "cute::Layout", r.names[0].is is Whose::ours
 //
-// Names without `cute::` count if the source has `using namespace cute` or opens the namespace. Macros,
-// members and uses in other headers of the project are ignored.
+// Names without `cute::` count if the source has `using namespace cute` or opens the namespace. Macros, class
+// members, and uses in other headers of the project are ignored.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -14,34 +15,41 @@
 
 namespace zellige::port {
 
+/// Who provides a header or name: Zellige, CUTLASS alone, or nobody.
 enum class Whose { ours, cutlass, missing };
 
-/// One include or name, at its first use.
+/// A header or name that the source uses, at its first use.
 struct Use {
   std::string what;  // <cute/tensor.hpp>, or cute::Layout
   int line = 0;
   Whose is = Whose::missing;
-  std::string where;    // for CUTLASS's: the file, and the line of a name
-  std::string nearest;  // for missing ones: the nearest existing one, or ""
+  std::string where;    // if CUTLASS provides it: the file, and for a name the line
+  std::string nearest;  // if it is missing: the most similar one that exists, or ""
 };
+/// What a source uses, in the order of its lines.
 struct Report {
   std::vector<Use> includes, names;
-  std::string cutlass, version;  // CUTLASS's folder on the path, and its version; "" if there is none
+  // The CUTLASS folder on the include path, and its version; "" if there is none.
+  std::string cutlass, version;
 
+  /// Returns whether nothing is missing.
   bool complete() const;
 };
 
-/// The names and headers that Zellige provides: cute_names.txt.
+/// The names and headers that Zellige provides, from cute_names.txt.
 struct Ours {
   Declarations names;
-  std::map<std::string, bool> headers;  // with whether it passes on to CUTLASS's header of the same name
+  std::map<std::string, bool> headers;  // whether it includes CUTLASS's header of the same name
 };
+/// Returns what Zellige provides.
 Ours ours();
-/// The content of cute_names.txt: names, `<header>`, `<header> next`, and `alias = namespace`, one per line.
+/// Returns the content of cute_names.txt, one entry per line: a name, `<header>`, `<header> next` (it
+/// includes CUTLASS's), or `alias = namespace`.
 std::string_view cute_names();
-/// The CUTLASS version whose names these are.
+/// The CUTLASS version whose names Zellige follows.
 constexpr std::string_view followed_version = "4.7.0";
 
+/// Returns the uses of a source. `folders` is its include path, in which CUTLASS is looked for.
 Report report(const Source&, const Ours&, const std::vector<std::filesystem::path>& folders);
 
 }  // namespace zellige::port

@@ -1,5 +1,5 @@
-// Tokenizes C++ source code and finds its includes: enough to list the names that it declares and uses.
-// Nothing is preprocessed: names made by macros appear only in the output of a compiler's -E.
+// Splits C++ source code into tokens and finds its includes: enough to list the names that the source
+// declares and uses. Nothing is preprocessed, so names made by macros appear only in the output of `c++ -E`.
 //
 //   const Source s = read_source("#include <cute/tensor.hpp>\nauto l = cute::Layout<cute::_4>{};");
 //   s.includes[0].path   is "cute/tensor.hpp", s.tokens[3].text is "cute", of line 2
@@ -11,22 +11,27 @@
 
 namespace zellige::port {
 
+/// A word, number or punctuation character of source code.
 struct Token {
-  std::string_view text;  // of the source code
+  std::string_view text;  // part of Source::text
   int line = 0;
 };
+/// An #include directive.
 struct Include {
-  std::string path;
+  std::string path;  // as written, without brackets or quotes
   int line = 0;
 };
+/// Source code with its tokens.
 struct Source {
   std::shared_ptr<const std::string> text;
-  std::vector<Token> tokens;      // without comments, literals and directives
-  std::vector<Include> includes;  // in brackets or quotes
+  std::vector<Token> tokens;      // without comments, string and character literals, and directives
+  std::vector<Include> includes;  // both <...> and "..."
 };
 
+/// Returns the source code with its tokens and includes. Accepts any text.
 Source read_source(std::string text);
 
+/// Returns whether a token is an identifier or keyword.
 inline bool is_word(std::string_view t) {
   return !t.empty() && (t[0] == '_' || (t[0] >= 'a' && t[0] <= 'z') || (t[0] >= 'A' && t[0] <= 'Z'));
 }
