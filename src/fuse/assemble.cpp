@@ -13,19 +13,18 @@ namespace {
 using graph::KernelGraph;
 using graph::KernelOp;
 
+/// Writes the fused graph, group by group.
 class Assembly {
  public:
-  /// Writes the fused graph, group by group. Tensors are copied as they are produced; `at_` maps a tensor of
-  /// the input graph to its copy.
   explicit Assembly(const KernelGraph& g) : g_(g), at_(g.tensors.size(), -1) {
     out_.name = g.name;
     for (const graph::KernelTensor& t : g.tensors) names_.insert(t.name);
     for (int t : g.inputs) out_.inputs.push_back(tensor(t));
   }
 
+  /// Appends one operator of the input graph unchanged, unless its result exists: a slice that a fused kernel
+  /// stores.
   void add_unfused(int op) {
-    /// Appends one operator of the input graph unchanged, unless its result exists: a slice that a fused
-    /// kernel stores.
     KernelOp copy = g_.ops[op];
     if (at_[copy.outputs[0]] >= 0) return;  // a slice that a kernel stores
     for (int& t : copy.inputs) t = at_[t];
@@ -33,10 +32,10 @@ class Assembly {
     out_.ops.push_back(std::move(copy));
   }
 
+  /// Appends the custom operators of a fused kernel, after the concatenations that they read. A result that
+  /// is stored with reduced dimensions kept (as 1) is followed by a reshape to its shape in the input graph.
   void fused(const Kernel& k) {
     for (int op : concatenations(g_, k.ops)) add_unfused(op);
-    /// Appends the custom operators of a fused kernel, after the concatenations that they read. A result that
-    /// is stored with kept (size 1) dimensions is followed by a reshape to its shape in the input graph.
     std::map<int, int> between;
     std::vector<KernelOp> views;
     for (const Part& part : k.parts) {
@@ -69,11 +68,11 @@ class Assembly {
     for (KernelOp& v : views) out_.ops.push_back(std::move(v));
   }
 
-  /// Number of operators so far, which is the index of the next one.
+  /// Returns the number of operators so far, which is the index of the next one.
   int next() const { return static_cast<int>(out_.ops.size()); }
 
-  /// Finishes the graph: infers shapes, and sets the strides of fused results so that later views need no
-  /// copy.
+  /// Finishes and returns the graph: infers shapes, and sets the strides of fused results so that views of
+  /// them need no copy.
   KernelGraph take() {
     for (int t : g_.outputs) out_.outputs.push_back(at_[t]);
     out_ = graph::infer(std::move(out_));
@@ -86,28 +85,28 @@ class Assembly {
   }
 
  private:
+  /// Appends a tensor and returns its index.
   int add(graph::KernelTensor t) {
-    /// Appends a tensor and returns its index.
     out_.tensors.push_back(std::move(t));
     return static_cast<int>(out_.tensors.size()) - 1;
   }
+  /// Appends a copy of the input graph's tensor `t` and returns its index.
   int tensor(int t) {
-    /// Appends a copy of the input graph's tensor `t` and returns its index.
     graph::KernelTensor copy = g_.tensors[t];
     if (copy.memory >= 0) copy.memory = at_[copy.memory];
     return at_[t] = add(std::move(copy));
   }
+  /// Returns the name, with underscores appended until it is unused.
   std::string fresh(std::string name) {
-    /// Returns the name, with underscores appended until it is unused.
     while (!names_.insert(name).second) name += '_';
     return name;
   }
 
   const KernelGraph& g_;
   KernelGraph out_;
-  std::vector<int> at_;
+  std::vector<int> at_;  // by tensor of the input graph: its copy in out_; -1: none yet
   std::set<std::string> names_;
-};  // by tensor of the input graph: its copy in out_; -1: none yet
+};
 
 }  // namespace
 

@@ -10,7 +10,7 @@
 namespace zellige::fuse {
 namespace {
 
-/// Union-find over the dimensions of all values; each final set is an axis.
+/// Union-find over the dimensions of all values of a group; each final set is an axis.
 class Union {
  public:
   explicit Union(const Steps& s) : steps_(s) {
@@ -40,10 +40,10 @@ class Union {
     parent_[x] = y;
     summed_[y] = summed_[y] || summed_[x], whole_[y] = whole_[y] || whole_[x];
   }
+  /// Marks the axis of dimension `d` of value `v` as reduced over.
   void summed(int v, int d) { summed_[at(v, d)] = true; }
-  /// Marks the axis of a dimension as reduced over.
+  /// Marks the axis of dimension `d` of value `v` as needed in one block.
   void whole(int v, int d) { whole_[at(v, d)] = true; }
-  /// Marks the axis of a dimension as needed in one block.
 
   /// Joins the dimensions of two values pairwise, aligned at the last one as for broadcasting; skips the last
   /// `but` dimensions.
@@ -52,12 +52,12 @@ class Union {
       same(v, rank(v) - back, w, rank(w) - back);
   }
 
+  /// Returns the sets as axes. Throws Error if two dimensions of one value are in the same set.
   Axes axes() {
     Axes a;
     std::map<int, int> number;
     a.of.resize(steps_.values.size());
     for (int v = 0; v < static_cast<int>(steps_.values.size()); ++v)
-      /// Numbers the sets. Throws Error if two dimensions of one value are in the same set.
       for (int d = 0; d < rank(v); ++d) {
         int axis = -1;
         if (shape(v)[d] > 1) {
@@ -75,7 +75,7 @@ class Union {
 
  private:
   const Steps& steps_;
-  std::vector<int> first_, parent_;
+  std::vector<int> first_, parent_;  // by value: its first dimension; by dimension: its parent
   std::vector<bool> summed_, whole_;
 };
 

@@ -72,8 +72,8 @@ class Emission : graph::BlockWriter {
     int exact = -1;       // of a block with one tile of rows: the maximum before its clamp
   };
 
-  /// Emits a step, and first the loads of its operands. Throws Error if it needs a value that is not yet
-  /// available.
+  /// Emits the block operators of a step, and first the loads of its operands. Throws Error if it needs a
+  /// value that is not yet available.
   void step(const Step& s) {
     for (int v : s.inputs) load(v);
     const Deferred h = deferred_[s.output] = lower(s);
@@ -111,7 +111,7 @@ class Emission : graph::BlockWriter {
     fail("{} ({}) would read inside the loop what is known after it", graph::name(s.kind), called(s.output));
   }
 
-  /// Names tile `t` after the tensor that value `v` is, if it is one.
+  /// Names tile `t` after the graph's tensor that value `v` is; does nothing if it is none.
   void name_after(int v, int t) {
     if (steps_.values[v].tensor >= 0) name(t, called(v));
   }

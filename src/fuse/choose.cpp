@@ -305,7 +305,7 @@ class Choosing {
     std::vector<std::size_t> nodes;  // candidates, the selected ones first
     Waits waits;
   };
-  /// Returns the dependences of a cover `way`, a list of candidates.
+  /// Returns the dependences between the groups of a cover, given by their indices in candidates_.
   Waiting waiting(const std::vector<std::size_t>& way) const {
     std::vector<std::size_t> nodes = way;
     Set all(g_.ops.size());

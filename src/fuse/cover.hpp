@@ -10,9 +10,10 @@
 // places that pieces span, because independent places multiply states only where they are interleaved.
 //
 // Each place has a lower bound on its share of its pieces' costs. The cost of a cover is then the sum of
-// these bounds plus the excess of its pieces. First a narrow search finds some cover. Covers that cost more
-// than that cover plus its most expensive piece are pruned. The result is exact unless more than `widest`
-// states have the same first uncovered place; then only those with the least excess are kept.
+// these bounds plus, for each piece, the excess of its cost over the bounds of its places. First a narrow
+// search finds some cover. Covers that cost more than that cover plus its most expensive piece are pruned.
+// The result is exact unless more than `widest` states have the same first uncovered place; then only those
+// with the least excess are kept.
 #pragma once
 #include <cstddef>
 #include <limits>

@@ -55,12 +55,12 @@ struct Deferred {
 /// Returns whether the step f is monotone: f(max x) = max f(x). A second operand must not change in the loop.
 bool is_monotone(const Step&);
 
-/// Applies the unary step f to a deferred value `h` of x: on success `h` is that of f(x), except its tile. Returns
-/// false if f does not commute with what is deferred.
+/// Changes `h`, what is deferred of a value x, to what is deferred of f(x), where f is the unary step. Its tile is
+/// not changed. Returns false if f does not commute with what is deferred.
 bool through(const Step&, Deferred& h);
 
-/// Applies the binary step f to deferred values of x and y, which are inside the loop: on success `x` is that of
-/// f(x, y), except its tile. Returns false if f does not commute with what is deferred.
+/// Changes `x`, what is deferred of a value, to what is deferred of f(x, y), where f is the binary step and `x` and
+/// `y` are inside the loop. Its tile is not changed. Returns false if f does not commute with what is deferred.
 bool through(const Step&, Deferred& x, const Deferred& y);
 
 }  // namespace zellige::fuse

@@ -79,8 +79,8 @@ class Neighbours {
 class Twins {
  public:
   explicit Twins(const graph::KernelGraph&, const Order&);
-  /// If all operators of the group may swap places, returns the first as many of these that are not in
-  /// `taken`. Otherwise returns the group.
+  /// If all operators of the group may swap places with each other, returns equally many operators: the first
+  /// that may swap places with these and are not in `taken`. Otherwise returns the group.
   std::vector<int> first(const std::vector<int>& group, const Set& taken) const;
 
  private:

@@ -45,7 +45,7 @@ struct Seen {
   std::vector<int> views;  // operators: the views between the two
 };
 
-/// Rewrites the views of all such matrices of a graph.
+/// Rewrites a graph's views of matmul columns as attention heads.
 class HeadsFirst {
  public:
   explicit HeadsFirst(const KernelGraph& g) : g_(g), out_(g) {}

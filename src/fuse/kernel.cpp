@@ -94,8 +94,8 @@ KernelGraph alone(const KernelGraph& g, const Kernel& k) {
   return a;
 }
 
-/// Returns the time of a program of one kernel, in microseconds, as that of a kernel which follows another
-/// one.
+/// Returns the time of a kernel that follows another one, in microseconds, from that of a program which has only
+/// this kernel.
 double us_after_another(const plan::CostEstimate& p, const target::Target& target) {
   return p.us - target.costs.launch + target.costs.next;
 }
@@ -116,7 +116,7 @@ bool multiplies(const graph::BlockGraph& b, auto dtype_is) {
   });
 }
 
-/// Returns one of the three shares above for a block graph.
+/// Returns the share of the block graph's estimated time below which its plan is not expected to be.
 double least_share(const graph::BlockGraph& b, const target::Target& target) {
   const auto lacks = [&](auto find) {
     return multiplies(b, [&](graph::DType t) { return !find(graph::name(t)); });
@@ -293,8 +293,8 @@ class Making {
     return body;
   }
 
-  /// Identifies what a split loop stores: axes with partial tiles; integers and coefficients of its partial
-  /// results; by value, the partial results of maxima and sums.
+  /// Identifies what a split loop stores, as key of after_: axes with partial tiles; the integers and the
+  /// coefficients of its partial results; by value, the indices of the partial results of maxima and sums.
   using LeftBy = std::tuple<std::vector<int>, std::vector<std::int64_t>, std::vector<double>,
                             std::map<int, int>, std::map<int, int>>;
 
@@ -323,7 +323,7 @@ class Making {
     return best;
   }
 
-  /// Returns the key of after_: everything that `merged` depends on.
+  /// Returns the key of after_: everything that the launch which combines partial results depends on.
   static LeftBy left_by(const Tiles& t, const Body& first) {
     LeftBy key{partial_axes(t), {t.grid[t.split].blocks}, {}, first.maxima, first.sums};
     for (const Partial& p : first.partials) {

@@ -54,9 +54,9 @@ class Kinds {
   std::string reason(const std::vector<int>& ops, bool plan_it) const;
 
  private:
+  /// Sets the kernels of a new kind, and its estimated time.
   void find_kernels(Kind&) const;
 
-  /// Sets the kernels of a new kind, and its estimated time.
   const graph::KernelGraph& g_;
   const target::Target& target_;
   CostCache& costs_;

@@ -103,7 +103,7 @@ class Masking {
     const auto s = std::ranges::find_if(s_.steps, [&](const Step& step) { return step.output == v; });
     return s == s_.steps.end() ? nullptr : &*s;
   }
-  /// Returns the dimension of its operand that a mask compares with a length: its columns.
+  /// Returns which dimension of the operand a mask compares with a length.
   int key(const Step& mask) const {
     const auto rank = static_cast<int>(s_.values[mask.output].shape.size());
     return mask.attributes.sizes.empty() ? rank - 1 : static_cast<int>(mask.attributes.sizes[1]);

@@ -59,7 +59,8 @@ class Merge {
     if (m < 0) m = over_parts(OpKind::amax, loaded_[partial]);
     return m;
   }
-  /// Returns by part: the maximum that the part's sums are relative to, minus the overall one.
+  /// Returns, by block of the split loop, the maximum that the block's sums are relative to, minus the
+  /// overall maximum.
   int fallen(int partial) {
     if (!first_.partials[partial].exact) return map(OpKind::sub, {loaded_[partial], maximum(partial)});
     const int finite = map(OpKind::maximum, {loaded_[partial]}, {.scalar = -FLT_MAX});

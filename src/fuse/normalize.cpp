@@ -16,7 +16,7 @@ using graph::OpKind;
 using graph::Shape;
 
 /// Replaces an operand that is expanded to the result's shape by the tensor before the expand, if another
-/// operand has the result's shape.
+/// operand has the result's shape. Returns false if the rule does not apply.
 bool broadcast(const Known& g, const KernelOp& op, Rewrite& out) {
   if (!graph::is_elementwise(op.kind) || op.inputs.size() < 2) return false;
   const Shape& whole = g.shape(op.outputs[0]);
@@ -76,7 +76,8 @@ bool along_rows(OpKind kind) {
          kind == OpKind::rms_norm || kind == OpKind::layer_norm;
 }
 
-/// Moves a reshape that merges dimensions from the operands of an elementwise operator to its result.
+/// Moves a reshape that merges dimensions from the operands of an elementwise operator to its result. Returns
+/// false if the rule does not apply.
 bool reshape_after(const Known& g, const KernelOp& op, Rewrite& out) {
   if (!graph::is_elementwise(op.kind)) return false;
   const Shape& merged = g.shape(op.outputs[0]);
@@ -114,7 +115,7 @@ bool reshape_after(const Known& g, const KernelOp& op, Rewrite& out) {
 }
 
 /// Moves a reshape or permute from the result of an elementwise operator to its operand, which is an input of
-/// the graph.
+/// the graph. Returns false if the rule does not apply.
 bool view_of_input(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::reshape && op.kind != OpKind::permute) return false;
   const KernelOp* made = g.producer[op.inputs[0]];
@@ -129,7 +130,8 @@ bool view_of_input(const Known& g, const KernelOp& op, Rewrite& out) {
   return true;
 }
 
-/// Makes a reduction keep its dimensions, followed by a reshape, if an operator with one operand reads it.
+/// Makes a reduction keep its dimensions, followed by a reshape, if an elementwise operator with one operand
+/// reads it. Returns false if the rule does not apply.
 bool kept_dimensions(const Known& g, const KernelOp& op, Rewrite& out) {
   const int made = op.outputs[0];
   if (!reduces(op.kind) || op.attributes.keepdim || is_output(g.graph, made)) return false;

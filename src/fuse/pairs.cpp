@@ -24,7 +24,7 @@ struct Heads {
   std::vector<int> slices, rotations;  // operators
 };                                     // operators that read heads
 
-/// Rewrites all such matmuls of a graph.
+/// Rewrites all matmuls of a graph whose columns are read as heads and rotated.
 class Pairs {
  public:
   explicit Pairs(const KernelGraph& g) : g_(g), out_(g) {}

@@ -81,7 +81,8 @@ class Roundings {
   }
 
   /// Replaces the casts of a fused kernel that the original graph does not have by casts to float32, which
-  /// change nothing. Returns the name of a cast of which that cannot be decided.
+  /// change nothing. Returns the name of a cast if it cannot be decided whether the original graph has it,
+  /// else nullopt.
   std::optional<std::string> inside(int at) {
     const KernelOp& op = fused_.ops[at];
     if (!op.block || kept_.contains(fused_.tensors[op.outputs[0]].name)) return std::nullopt;

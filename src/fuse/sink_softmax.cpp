@@ -13,7 +13,7 @@ using graph::KernelGraph;
 using graph::KernelOp;
 using graph::OpKind;
 
-/// Rewrites all such softmaxes of a graph.
+/// Rewrites all softmaxes with attention sinks of a graph.
 class SinkSoftmax {
  public:
   explicit SinkSoftmax(const KernelGraph& g) : g_(g), out_(g) {}
@@ -41,8 +41,8 @@ class SinkSoftmax {
     return own && readers(g_, t).size() == 1 ? op : nullptr;
   }
 
-  /// If the operator is a slice of such a softmax, returns the index of the concatenation's operand that it
-  /// selects; else -1.
+  /// If the operator is a slice of a softmax over a concatenation, returns the index of the concatenation's
+  /// operand that it selects; else -1.
   int wanted(int index) const {
     const KernelOp& slice = g_.ops[index];
     if (slice.kind != OpKind::slice) return -1;

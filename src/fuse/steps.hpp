@@ -1,6 +1,6 @@
-// Expands a group of operators into its steps: primitive operations (elementwise functions, matmuls, sums and
-// maxima) on numbered values. Fusion decides on steps, so that it needs no pattern for softmax, norms or
-// attention.
+// Expands a group of operators, which may become one kernel, into its steps: primitive operations (elementwise
+// functions, matmuls, sums and maxima) on numbered values. Fusion decides on steps, so that it needs no pattern
+// for softmax, norms or attention.
 //
 //   Steps s = steps_of(graph, {0, 1, 3});   // of rms_norm, mul and matmul
 //   s.steps                                 // square, sum, mul_scalar, add, sqrt, div, mul, matmul

@@ -137,7 +137,8 @@ class Tilings {
     if (split_axis >= 0) cuts_.push_back({{split_axis}, whole(split_axis), whole(split_axis), -1});
   }
 
-  /// Returns the tilings: of all tiles in the tables if the group has matmuls, else by elements per block.
+  /// Returns the tilings: one per tile size of the tables if the group has matmuls, else tilings with about
+  /// 8192 or 2048 elements per block.
   std::vector<Tiles> run() {
     if (by_threads_)
       for (const auto& [m, n, k, threads] : products_by_threads) add({m, n}, k, threads);
@@ -179,8 +180,8 @@ class Tilings {
   /// Returns the extent of an axis.
   std::int64_t whole(int axis) const { return axes_.axes[axis].extent; }
 
-  /// Returns the maximum tile of a candidate, given the tile (m, n) of a matmul: m for its rows, n for its
-  /// columns, 1 for batches.
+  /// Returns the largest tile along a candidate's axes, given the tile (m, n) of a matmul: m along rows, n
+  /// along columns, 1 along batches.
   std::int64_t cap(const Candidate& c, std::pair<std::int64_t, std::int64_t> mn) const {
     bool rows = false, columns = false;
     // Matmuls per block if no candidate splits their batches: their columns count together.
@@ -199,7 +200,7 @@ class Tilings {
   }
 
   /// Adds the tiling with this tile of matmuls, K tile and threads, and the same with partial tiles if equal
-  /// parts fit badly.
+  /// parts would be too small or unaligned.
   void add(std::pair<std::int64_t, std::int64_t> mn, std::int64_t k, int threads) {
     std::vector<std::pair<std::int64_t, Candidate>> grid;
     for (const Candidate& c : cuts_) grid.emplace_back(parts(c.largest, c.shared, cap(c, mn)), c);

@@ -13,9 +13,9 @@ std::vector<int> loop_axes(const Steps&, const Axes&);
 /// fit into shared memory.
 std::vector<Tiles> tilings(const Steps&, const Axes&, int loop_axis, const target::Target&);
 
-/// Returns tilings in which blocks split an axis that a later reduction needs, for a group with a matmul
-/// whose result has the axis. Each block has one tile along the axis, and its loop computes the matmul.
-/// Another kernel combines the partial results. Empty if a matmul reduces over the axis.
+/// Returns tilings of a group that reduces a matmul's result along `axis`, such that blocks split that axis.
+/// Each block has one tile along the axis, its loop runs along K of the matmul, and a second kernel combines
+/// the blocks' partial results. Empty if a matmul reduces over the axis.
 std::vector<Tiles> split_tilings(const Steps&, const Axes&, int axis, const target::Target&);
 
 /// Which groups row_splits accepts: those that store a tensor with the axis that they reduce over, such as a

@@ -21,7 +21,7 @@ struct Progress {
   std::size_t done = 0, of = 0;
 };
 
-/// Returns whether the search is to continue.
+/// Receives the progress of the search; returns false to end it.
 using Watch = std::function<bool(const Progress&)>;
 
 }  // namespace zellige::fuse

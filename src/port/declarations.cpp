@@ -155,7 +155,7 @@ class Walk {
     }
     return false;
   }
-  /// Enters a namespace.
+  /// Enters a namespace. Names count only inside of one of the roots.
   void enter(const std::string& name) {
     if (inside_)
       path_.push_back(name);

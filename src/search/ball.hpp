@@ -56,7 +56,6 @@ class BallArithmetic {
   /// few scalars costs.
   explicit BallArithmetic(std::set<double> loose = {}) : loose_(std::move(loose)) {}
 
-  /// Returns an input of the graph, without error.
   Ball exact(double) const;  // an input of the graph, without error
   Ball integer(std::int64_t n) const;
   Ball constant(double c);  // a scalar of a graph: the fraction that it represents (fraction.hpp)

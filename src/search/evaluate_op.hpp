@@ -1,6 +1,6 @@
-// Defines every stateless operator over any kind of number (values.hpp). graph/evaluate.cpp defines the same
-// in float64, optimized for speed, and numbers_test.cpp checks one against the other. Both share the table of
-// elementwise operators.
+// Defines every stateless operator over any kind of number (values.hpp): real numbers with an error bound, or
+// finite fields. graph/evaluate.cpp defines the same in float64, optimized for speed, and numbers_test.cpp
+// checks one against the other. Both share the table of elementwise operators.
 #pragma once
 #include <algorithm>
 

@@ -1,5 +1,6 @@
-// Evaluates operators with integer operands over any kind of number (values.hpp): gather and scatter by
-// index, and masks by length. A result that such an integer selects is marked as depending on it.
+// Evaluates operators with integer operands over any kind of number (values.hpp), such as a finite field:
+// gather and scatter by index, and masks by length. A result that such an integer selects is marked as
+// depending on it.
 #pragma once
 #include "graph/error.hpp"
 #include "graph/kept.hpp"

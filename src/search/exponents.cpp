@@ -27,9 +27,8 @@ int exponent(const Factors& f, std::int64_t prime) {
   return at == f.end() ? 0 : at->second;
 }
 
-/// Finds small exponents of one prime. They rise from the least allowed ones until every product holds. None
-/// exceeds the given one: the given exponents are a solution, so if a product's factors have too small
-/// exponents, one of them is below its given exponent.
+/// Finds small exponents of one prime with which all products hold. They rise from the least allowed ones
+/// until that is so. None exceeds its given exponent, because the given exponents are a solution.
 class OnePrime {
  public:
   OnePrime(const Products& system, std::vector<int> minimum, const std::vector<int>& given,
@@ -40,7 +39,7 @@ class OnePrime {
     for (std::size_t i = 0; i < x_.size(); ++i) preference_[i] += draw(seed, i) % (seed == 0 ? 1 : 32);
   }
 
-  /// Returns by value the exponent.
+  /// Returns the exponents, by index of the value.
   std::vector<int> run() {
     while (step()) continue;
     return x_;

@@ -130,7 +130,7 @@ class Field {
     int whole_numbers = 0;  // number of integers
     bool many = false;      // more than a set can hold: the counts are too small
   };
-  /// Returns the counts of a set of decisions.
+  /// Returns how many cases a set of decisions distinguishes.
   Cases cases(Sets::Index decisions) const;
   /// Returns the union of two sets of decisions.
   Sets::Index both(Sets::Index a, Sets::Index b) { return sets_.join(a, b); }
@@ -155,7 +155,7 @@ class Field {
 
  private:
   enum class Unknown : std::uint8_t { exp, log, sqrt, sin, normal, pow, max, less, choose, cast, opaque };
-  /// Of a sum of exponentials: their number modulo p and q, and the sum of their exponents.
+  /// A number as a sum of exponentials: how many, modulo p and q, and the sum of their exponents.
   struct Grade {
     std::uint64_t count_p = 1, count_q = 1;
     FieldNumber sum;  // of the exponents
@@ -206,9 +206,10 @@ class Field {
   /// Returns whether x < y; nullopt: it is not certain.
   std::optional<bool> certainly_less(const FieldNumber& x, const FieldNumber& y) const;
   FieldNumber greater(const FieldNumber& x, const FieldNumber& y);  // ordered: returns the larger
-  /// Returns the value of the maximum `l`, with the other properties of `like`.
+  /// Returns the value of a maximum in normal form, with the other properties of `like`.
   FieldNumber greatest(const Lattice&, FieldNumber like);
-  /// Returns the number as a maximum: its normal form if it is one, else its only member.
+  /// Returns the normal form of a number that is a maximum; for any other number, the one whose only member
+  /// it is.
   Lattice lattice(const FieldNumber&);
   /// Sets the normal form of z, where z is the maximum x shifted or scaled by a constant: `move` shifts or
   /// scales a member.
@@ -240,7 +241,7 @@ class Field {
   std::uint32_t log_times(std::uint32_t a, std::int64_t n);
   /// Returns the number as a sum of exponentials.
   Grade grade(const FieldNumber&);
-  /// Returns the number of exponentials as a field number.
+  /// Returns how many exponentials the sum has, as a field number.
   FieldNumber count_of(const Grade&);
 
   /// Records that z = x y (times = 1) or z = x / y (times = -1) is an exponential, if x and y are.

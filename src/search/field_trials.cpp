@@ -72,7 +72,7 @@ class Tier {
     for (int t : a.outputs) elements_.emplace_back(static_cast<std::size_t>(graph::size(a.tensors[t].shape)));
   }
 
-  /// Tries as many fields as the error probability takes, or as the limit allows.
+  /// Compares the graphs in as many fields as an error probability of 2^-40 requires, or as the limit allows.
   FieldTrials run() {
     for (int n = 0, maximum = 1; n < maximum; ++n) {
       if (!one_field(n)) return result_;
@@ -222,7 +222,8 @@ class Tier {
     return n * std::log2(1 - 0.98 * hit);
   }
 
-  /// Returns the largest such probability of all elements, as log2, and sets reason_ to what makes it large.
+  /// Returns log2 of the largest probability, over all elements, that an element which differs agreed by
+  /// chance. Sets reason_ to what makes it large.
   double chance() {
     double worst = -1e9;
     result_.fields = 1 << 30;
@@ -240,7 +241,7 @@ class Tier {
     return worst;
   }
 
-  /// Returns whether the error probability takes more fields than `maximum`.
+  /// Returns whether an error probability of 2^-40 requires more fields than `maximum`.
   bool hopeless(int maximum) const { return sides_needed_ > maximum; }
 
   const KernelGraph &a_, &b_;

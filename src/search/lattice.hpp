@@ -29,7 +29,7 @@ struct KnownOrder {
   std::function<bool(std::uint64_t, std::uint64_t)> less_equal;
 };
 
-/// Returns the normal form of the maximum of all.
+/// Returns the normal form of the maximum of all given maxima.
 Lattice join(const std::vector<Lattice>&, const KnownOrder&);
 /// Returns the normal form of the negative of a maximum, which is the minimum of the maxima of negated
 /// members, multiplied out. `negated` returns the negative of a member. Returns nullopt if the result would

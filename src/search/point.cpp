@@ -11,8 +11,8 @@ namespace {
 
 using Kind = Scale::Kind;
 
-/// Returns whether element e, in rows of `row` elements, is its row's peak. Peaks of the rows of one point
-/// are at successive positions, which the next point continues.
+/// Returns whether element e of a tensor is the peak of its row of `row` elements. The peaks of successive
+/// rows are at successive positions, which the next drawn point continues.
 bool is_peak(const Scale& s, std::size_t e, std::size_t row, std::size_t rows) {
   return e % row == (static_cast<std::size_t>(s.peak / 2) * rows + e / row) % row;
 }

@@ -1,5 +1,5 @@
-// Finds the scalars of graphs, and scalars that one graph has folded from scalars of the other, as 0.02 from
-// 0.1 and 0.2.
+// Finds the scalar constants of two graphs, and constants that one graph has folded from those of the other,
+// as 0.02 from 0.1 and 0.2. Graphs that differ only in such folding are equal (equal.hpp).
 #pragma once
 #include <set>
 #include <vector>

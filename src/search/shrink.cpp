@@ -118,7 +118,7 @@ class Shrinking {
     for (int whole : measured_) sums_.erase(whole);
   }
 
-  /// Returns by size variable its small value.
+  /// Returns the small values, by size variable.
   std::vector<std::int64_t> values(Keep keep) {
     system_.orders.clear();
     std::set<int> reductions;
@@ -170,7 +170,8 @@ class Shrinking {
     for (int u : all) system_.products.push_back({u, {unit, fresh(system_.values[u] / common, true)}});
   }
 
-  /// Returns the value of a size; that of the whole of any other sum is computed from its parts.
+  /// Returns the small value of variable u. If u is a sum that is not among the products, that is the sum of
+  /// its parts.
   std::int64_t value(int u, std::vector<std::int64_t>& found, std::set<int>& summed) {
     const auto sum = sums_.find(u);
     if (sum == sums_.end() || !summed.insert(u).second) return found[u];

@@ -87,7 +87,8 @@ class SizesOfGraph {
     s_.product(x[dim], {y[dim], s_.variable(s_.value(x[dim]) / s_.value(y[dim]))});
   }
 
-  /// Adds the equations of one stateless operator or accumulator. Throws Error if it names sizes of its own.
+  /// Adds the equations of one stateless operator or accumulator. Throws Error if its attributes name sizes
+  /// that cannot shrink.
   void compute(OpKind kind, const graph::Attributes& attributes, const std::vector<Extents>& in,
                const std::vector<Extents>& out, GraphSizes::Op& at) {
     const Extents &x = in[0], &y = out[0];

@@ -18,7 +18,7 @@ namespace zellige::search {
 /// The variables of one graph's sizes, as indices in the system; -1: none.
 struct GraphSizes {
   using Extents = std::vector<int>;
-  /// The variables of one operator.
+  /// The size variables of one operator, as indices in the system of equations; -1: none.
   struct Op {
     int to = -1;  // reduction: the extent that it leaves
     // Split: its parts; reshape, expand: the result's extents; norm: the normalized extents.
@@ -47,8 +47,8 @@ class Sizes {
     std::vector<int> parts;
   };
 
-  /// Adds the variables and equations of a valid graph. Throws Error if an operator names sizes that have no
-  /// variables, such as a slice.
+  /// Adds the variables and equations of a valid graph. Throws Error if an operator has sizes among its
+  /// attributes that cannot shrink, such as a slice.
   GraphSizes add(const graph::KernelGraph&);
   /// Declares two variables to be the same. Throws Error if their values differ.
   void same(int u, int v);
@@ -62,7 +62,7 @@ class Sizes {
   const std::vector<Sum>& sums() const { return sums_; }
   /// Returns (variable, owner) for every grid axis and loop.
   const std::vector<std::pair<int, int>>& launches() const { return launches_; }
-  /// Returns the variables of the extents that reductions leave.
+  /// Returns the variables that are the extent of a reduced dimension after the reduction.
   const std::vector<int>& reductions() const { return reductions_; }
 
  private:
