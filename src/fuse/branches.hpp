@@ -1,14 +1,13 @@
 // Covers a graph by groups of operators branch by branch. A branch is a set of operators that is connected to
 // the rest of the graph at one operator only. Covering it separately keeps the number of search states small.
 //
-//   const Branch b{2, {3, 4}};      // what has 3 or 4, and a place but 2, 3 and 4, has 2
+//   const Branch b{2, {3, 4}};      // a piece with 3 or 4 and a place outside of {2, 3, 4} has 2
 //   cheapest_cover(64, pieces, widest, {b});      // costs what cheapest_cover(64, pieces, widest) does
 //
-// Any group with operators of the branch and of the rest contains operator 2, where the branch joins. So for
-// each part of the branch that such a group does not contain, the cheapest cover of that part is found once
-// and added to the group's cost. The main cover then has no places 3 and 4, and groups that differ only there
-// become one. If a tensor has many readers, each with a branch of n operators, the main cover no longer
-// tracks which of the 2^n parts of each branch are uncovered. The result is exact if all these covers are.
+// Place 2 is where the branch of places 3 and 4 joins. Exactly one piece of a cover contains place 2. If that
+// piece leaves places of the branch uncovered, their cheapest cover is found separately, and its cost is
+// added to the piece's. The main cover then has no places 3 and 4. So it does not track which of the 2^n
+// parts of a branch of n operators are uncovered. The result is exact if all these covers are.
 #pragma once
 #include <optional>
 #include <vector>

@@ -1,10 +1,10 @@
 // Chooses which operators are fused: puts each operator in exactly one group, at the least estimated cost.
 //
-// Candidate groups are grown from single operators, and the cheapest cover of the graph by candidates is
-// found (cover.hpp). Groups that are equal up to names are one kind, which is estimated and planned once.
-// First each kind has an estimated cost. The kinds of the cheapest cover are then planned, which replaces
-// their estimates, and the cover is found again, until all its kinds are planned. If groups of a cover depend
-// on each other, one of them is excluded. A note reports each search limit that was reached.
+// Candidate groups are grown from single operators, and the cheapest cover is found: candidates that contain
+// each operator exactly once (cover.hpp). Groups that are equal up to names are one kind, which is estimated
+// and planned once. First each kind has an estimated cost. The kinds of the cheapest cover are then planned,
+// which replaces their estimates, and the cover is found again, until all its kinds are planned. If groups of
+// a cover depend on each other, one of them is excluded. A note reports each search limit that was reached.
 #pragma once
 #include "fuse/kernel.hpp"
 #include "fuse/watch.hpp"

@@ -240,8 +240,8 @@ class Covering {
     return at + shift;
   }
 
-  /// Sorts a level's states by what they cover. If there are more than `widest`, keeps those with the least
-  /// excess and returns false.
+  /// Sorts the states with one first uncovered place by what they cover. If there are more than `widest`,
+  /// keeps those with the least excess cost and returns false.
   static bool narrow(Level& level, std::size_t widest) {
     const auto before = [&](std::size_t a, std::size_t b) {
       return is_before(level.covered(a), level.covered(b));

@@ -1,5 +1,6 @@
 // Deferred values: what a thread block has of a value during the loop. That is either the value itself, or
-// something from which the value is computed when the loop ends.
+// something from which the value is computed when the loop ends. An example is exp(x - m') in place of exp(x
+// - m), where m is a maximum over the loop and m' the running maximum.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -20,7 +21,7 @@ struct Factor {
 /// What a block has of one value of the group: a tile, and the terms that are applied to it after the loop.
 struct Deferred {
   enum class Kind : std::uint8_t {
-    exact,    // the tile is the value, apart from `factors`
+    exact,    // the tile is the value, except for `factors`
     maximum,  // the value is the maximum over the loop of value `of` after the steps `monotone`
     offset,   // the tile is the value - coefficient * (last maximum - running maximum)
     scaled    // the tile is the value / exp(coefficient * (last maximum - running maximum))

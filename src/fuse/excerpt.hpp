@@ -50,7 +50,7 @@ class Excerpts {
   std::vector<Ops> branches(const Ops&, const Taken&) const;
   /// Returns all operators of the excerpt, sorted by branch.
   Ops in_one_order(const Ops&, const Taken&) const;
-  /// Returns the key of the excerpt of one branch, from a cache.
+  /// Returns the key of a branch's excerpt (see key()), which is computed once per branch.
   const std::string& key_of_branch(const Ops&) const;
 
   const graph::KernelGraph& g_;
@@ -64,8 +64,9 @@ class Excerpts {
 /// Returns a string that is the same for excerpts that are equal up to names.
 std::string key(const Excerpt&);
 
-/// Returns a kernel of the excerpt `of` in terms of the whole graph, for its operators `ops`, whose excerpt
-/// is `like`: with their tensors and names. Both excerpts must have the same key.
+/// Translates a kernel from one group to an equal group of the whole graph. Returns the kernel, which is in
+/// terms of excerpt `of`, with the tensors and names of the operators `ops`, whose excerpt is `like`. Both
+/// excerpts must have the same key.
 Kernel whole(const Kernel&, const Excerpt& of, const Excerpt& like, const std::vector<int>& ops,
              const graph::KernelGraph&);
 

@@ -139,8 +139,8 @@ class Making {
   Making(const KernelGraph& g, const std::vector<int>& ops, Readers readers, const target::Target& target)
       : g_(g), ops_(ops), target_(target), steps_(steps_of(g, ops, readers)), axes_(axes_of(steps_)) {}
 
-  /// Tries all tilings, whole and with the loop split over blocks, and returns the kernels that were
-  /// possible. Sets `why` to the reason for the last one that was not.
+  /// Tries all tilings, whole and with the loop split over blocks, and returns the kernels that are possible.
+  /// Sets `why` to the reason why a tiling has none.
   std::vector<Kernel> run(std::string& why) {
     for (const Tiles& t : row_splits(steps_, axes_, target_, Stored::along_rows)) try_split(t);
     for (int loop_axis : loop_axes(steps_, axes_)) {

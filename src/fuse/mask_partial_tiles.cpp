@@ -109,7 +109,7 @@ class Masking {
     return mask.attributes.sizes.empty() ? rank - 1 : static_cast<int>(mask.attributes.sizes[1]);
   }
 
-  /// Returns what the result of a step is beyond the end, from what its operands are there.
+  /// Returns what the result of a step is beyond the end of the axis, given what its operands are there.
   OutOfBounds of(const Step& s) const {
     const OutOfBounds x = out_of_bounds_[s.inputs[0]];
     const bool two = s.inputs.size() == 2;

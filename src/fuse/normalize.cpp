@@ -130,8 +130,8 @@ bool view_of_input(const Known& g, const KernelOp& op, Rewrite& out) {
   return true;
 }
 
-/// Makes a reduction keep its dimensions, followed by a reshape, if an elementwise operator with one operand
-/// reads it. Returns false if the rule does not apply.
+/// Makes a reduction keep its dimensions (keepdim), followed by a reshape, if an elementwise operator with
+/// one operand reads it. Returns false if the rule does not apply.
 bool kept_dimensions(const Known& g, const KernelOp& op, Rewrite& out) {
   const int made = op.outputs[0];
   if (!reduces(op.kind) || op.attributes.keepdim || is_output(g.graph, made)) return false;

@@ -8,8 +8,8 @@
 // stored, and hence not rounded. The fuser inserts a cast, however, for a tensor that a group both stores and
 // reads, and for a part of a softmax (sink_softmax.hpp). So
 //
-// - a tensor that is stored between kernels must be a tensor of the original graph in the same dtype, be read
-//   only by matmuls (which round it anyway), be the result of a cast of the graph, or be float32;
+// - a tensor that is stored between kernels must be float32, a tensor of the original graph in the same dtype,
+//   the result of a cast of the graph, or read only by matmuls, which round it anyway;
 // - a cast inside a kernel must be one of these too; otherwise it is removed, and its readers use float32.
 #pragma once
 #include <optional>

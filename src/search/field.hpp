@@ -180,7 +180,8 @@ class Field {
   /// Returns a value that may be a number, an infinity or NaN, and is equal only to results of the same
   /// operation.
   FieldNumber opaque(Op, const FieldNumber& x, const FieldNumber& y);
-  /// Returns the properties that a result of x and y has from its operands; its residues are not set.
+  /// Returns a number with the properties that a result of x and y has from its operands, such as its
+  /// decisions. Its residues are not set.
   FieldNumber merged(Op, const FieldNumber& x, const FieldNumber& y);
   /// Returns z as a constant of this real value.
   FieldNumber known(FieldNumber z, double value);
@@ -190,7 +191,7 @@ class Field {
   double count(Sets::Index decisions) const;
   /// Returns whether comparisons are decided by whether a difference is a square.
   bool sides() const { return order_ == Order::ordered || order_ == Order::ties; }
-  /// Returns whether two numbers of this difference count as equal.
+  /// Returns whether two numbers of this difference count as equal, as some do with Order::ties.
   bool tied(const FieldNumber& difference) const;
   int sign(const FieldNumber& x);  // returns 1 or -1 by squareness; 0: no real number has this sign
   /// Records that z depends on the sign of `by`.

@@ -1,4 +1,4 @@
-// Roots, exponentials, logarithms and other functions over a random finite field (field.hpp).
+// Defines roots, exponentials, logarithms and other functions over a random finite field (field.hpp).
 #include <cmath>
 
 #include "search/field.hpp"

@@ -1,5 +1,5 @@
-// What replaces the order of numbers in a random finite field (field.hpp): maxima, comparisons and
-// selections.
+// Defines maxima, comparisons and selections over a random finite field (field.hpp), whose numbers have no
+// order.
 #include <algorithm>
 #include <cfloat>
 #include <cmath>

@@ -1,5 +1,5 @@
 // Compares two graphs in float64 at the sizes that they have, with the reference without rounding
-// (graph/reference.hpp). Only differences count as found: agreement in float64 proves nothing.
+// (graph/reference.hpp). This can only show a difference: agreement in float64 proves nothing.
 #pragma once
 #include "search/equal.hpp"
 #include "search/match.hpp"

@@ -35,7 +35,8 @@ Clause reduced(Clause c, const KnownOrder& order) {
   return c;
 }
 
-/// Returns the normal form of a maximum: without clauses that are certainly at most another clause.
+/// Returns the normal form of a maximum of clauses (minima): without clauses that are certainly at most
+/// another clause.
 Lattice normal(std::vector<Clause> clauses, const KnownOrder& order) {
   std::ranges::sort(clauses);
   clauses.erase(std::unique(clauses.begin(), clauses.end()), clauses.end());

@@ -25,8 +25,8 @@ struct Scale {
   enum class Kind : std::uint8_t { dense, rows, positive, zeros, same, ones, peaks, among };
   double scale = 1;
   Kind kind = Kind::dense;
-  int peak = 0;                      // of peaks: number of the drawn point
-  std::vector<double> numbers = {};  // of among
+  int peak = 0;                      // for peaks: index of the drawn input
+  std::vector<double> numbers = {};  // for among
 };
 
 /// Returns per input of A the range of its integers if they are row indices or lengths in either graph; bound
