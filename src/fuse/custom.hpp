@@ -20,7 +20,8 @@ enum class Custom : std::uint8_t { kept, cheaper, decomposed };
 /// Returns the fused graph. Throws Error if `custom` is Custom::decomposed and no custom operator can be
 /// decomposed.
 Optimized optimize(const graph::KernelGraph&, const target::Target&, Custom);
-/// The same with a cache of costs for this target, and a callback that can end the search.
+/// Returns the fused graph, like the overload above. `known` is a cache of costs for this target, to which
+/// new ones are added; the callback can end the search.
 Optimized optimize(const graph::KernelGraph&, const target::Target&, Custom, CostCache& known,
                    const Watch& = {}, Reasons = Reasons::told);
 
@@ -32,7 +33,7 @@ Optimized optimize(const graph::KernelGraph&, const target::Target&, Custom, Cos
 Optimized optimize_with_options(const graph::KernelGraph&, const target::Target&, bool fuse,
                                 plan::PlanOptions&, CostCache& known, const Watch& = {},
                                 Reasons = Reasons::told);
-/// The same without a cache of costs.
+/// Returns the graph fused as the options say, like the overload above, with a cache of its own.
 Optimized optimize_with_options(const graph::KernelGraph&, const target::Target&, bool fuse,
                                 plan::PlanOptions&);
 

@@ -46,8 +46,8 @@ struct Optimized {
 /// Returns the fused graph. `graph` must be validated. Throws Error if not even the unfused graph can be
 /// planned, and Rejected if the verifier rejects its plan.
 Optimized optimize(const graph::KernelGraph&, const target::Target&);
-/// The same with a cache of costs for this target, to which new ones are added, and a callback that can end
-/// the search.
+/// Returns the fused graph, like the overload above. `known` is a cache of costs for this target, to which
+/// new ones are added; the callback can end the search.
 Optimized optimize(const graph::KernelGraph&, const target::Target&, CostCache& known, const Watch& = {},
                    Reasons = Reasons::told);
 

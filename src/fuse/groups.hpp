@@ -79,8 +79,9 @@ class Neighbours {
 class Twins {
  public:
   explicit Twins(const graph::KernelGraph&, const Order&);
-  /// If all operators of the group may swap places with each other, returns equally many operators: the first
-  /// that may swap places with these and are not in `taken`. Otherwise returns the group.
+  /// Returns operators to take in place of `group`. If all operators of the group may swap places with each
+  /// other, these are the first equally many such operators that are not in `taken`. Otherwise returns the
+  /// group itself.
   std::vector<int> first(const std::vector<int>& group, const Set& taken) const;
 
  private:

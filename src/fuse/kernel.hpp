@@ -92,7 +92,8 @@ class CostCache {
 /// sets the refusal if it cannot be planned.
 std::optional<double> planned_us(const graph::KernelGraph&, const Kernel&, const target::Target&,
                                  CostCache& known, Refusal&);
-/// The same for one operator of the graph unfused.
+/// Plans one unfused operator of the graph and returns its expected time in microseconds after another
+/// kernel. Returns nullopt and sets the refusal if it cannot be planned.
 std::optional<double> planned_us(const graph::KernelGraph&, int op, const target::Target&, CostCache& known,
                                  Refusal&);
 

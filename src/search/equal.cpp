@@ -86,7 +86,7 @@ class Decision {
     }
   }
 
-  /// Sets the sizes that the result names to those of a graph.
+  /// Sets the sizes that the result names to the input shapes of a graph.
   void at_sizes(const KernelGraph& g) {
     e_.sizes.clear();
     e_.shrunk = false;

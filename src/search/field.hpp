@@ -42,9 +42,9 @@ namespace zellige::search {
 /// A value in a finite field, with what is known of the real number that it represents.
 struct FieldNumber {
   enum class Kind : std::uint8_t { number, nan, plus, minus, unclear, missing };
-  // Modulo q: the result of an exponential, which has no residue.
+  // Value of q for the result of an exponential, which has no residue modulo q.
   static constexpr std::uint64_t absent = ~std::uint64_t{0};
-  static constexpr std::uint64_t rootless = absent - 1;  // modulo q: a number without a root
+  static constexpr std::uint64_t rootless = absent - 1;  // value of q if a root does not exist modulo q
   static constexpr std::uint8_t below = 1, zero = 2, above = 4, anything = 7;  // possible signs, as bits
 
   std::uint64_t p = 0, q = 0;             // residues modulo the two primes
@@ -100,8 +100,8 @@ class Field {
   FieldNumber cos(const FieldNumber&);
   FieldNumber tanh(const FieldNumber&);  // 1 - 2 / (e^2x + 1)
   FieldNumber abs(const FieldNumber&);
-  FieldNumber normal(const FieldNumber&);
-  FieldNumber converted(const FieldNumber&, const graph::Attributes&);
+  FieldNumber normal(const FieldNumber&);  // the normal cumulative distribution function
+  FieldNumber converted(const FieldNumber&, const graph::Attributes&);  // a cast
   FieldNumber max(const FieldNumber&, const FieldNumber&);
   FieldNumber min(const FieldNumber& x, const FieldNumber& y) { return neg(max(neg(x), neg(y))); }
   FieldNumber max_of(std::vector<FieldNumber>);
@@ -270,10 +270,12 @@ class Field {
   // By residue modulo p of |x| or a root: its square.
   std::unordered_map<std::uint64_t, FieldNumber> roots_;
   std::unordered_map<std::uint64_t, FieldNumber> exponents_;  // by residue modulo p of e^x: x
+  // By residue modulo p of a quotient of positive numbers: the dividend and divisor.
   std::unordered_map<std::uint64_t, std::pair<FieldNumber, FieldNumber>> quotients_;
-  std::unordered_map<std::uint64_t, Grade> grades_;
-  std::vector<std::uint64_t> logged_;  // by logarithm: the residue modulo p of its argument
+  std::unordered_map<std::uint64_t, Grade> grades_;  // by residue modulo p
+  std::vector<std::uint64_t> logged_;                // by logarithm: the residue modulo p of its argument
   std::unordered_map<std::uint64_t, std::uint32_t> logged_at_;
+  // Sums of logarithms, each as (logarithm, multiple).
   std::vector<std::vector<std::pair<std::uint32_t, std::int64_t>>> log_sums_{{}};
   std::map<std::vector<std::pair<std::uint32_t, std::int64_t>>, std::uint32_t> log_sum_at_;
 };
