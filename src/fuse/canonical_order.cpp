@@ -100,7 +100,7 @@ class Ordering {
     return parts;
   }
 
-  /// Returns the hash of an operator without its operands and users.
+  /// Returns a hash of an operator's kind, attributes and shapes, without its operands and users.
   Key alone(std::size_t i) const {
     const BlockOp& op = block_.ops[i];
     const graph::Attributes& a = op.attributes;

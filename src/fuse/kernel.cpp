@@ -34,8 +34,8 @@ namespace {
 using graph::KernelGraph;
 using graph::KernelTensor;
 
-/// Returns the tensor's strides in the whole graph, including those that it has as a view; row-major by
-/// default.
+/// Returns the tensor's strides in the whole graph. Those of a view follow from its operand's; the default is
+/// row-major.
 graph::Strides strides_of(const KernelGraph& g, int tensor) {
   const KernelTensor& t = g.tensors[tensor];
   if (!t.strides.empty()) return t.strides;

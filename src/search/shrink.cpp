@@ -118,7 +118,7 @@ class Shrinking {
     for (int whole : measured_) sums_.erase(whole);
   }
 
-  /// Returns the small values, by size variable.
+  /// Returns the small values, by size variable. `keep`: which differences of sizes are preserved.
   std::vector<std::int64_t> values(Keep keep) {
     system_.orders.clear();
     std::set<int> reductions;

@@ -194,7 +194,7 @@ class SizesOfGraph {
     }
   }
 
-  /// Adds the equations of a custom operator.
+  /// Adds the equations of a custom operator: of its grid, loop, tiles and block operators.
   void custom(const graph::KernelOp& op, const std::vector<Extents>& tensors, GraphSizes::Op& at) {
     const graph::BlockGraph& b = *op.block;
     const auto launch = [&](std::int64_t extent) {
