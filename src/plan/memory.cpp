@@ -8,10 +8,12 @@
 namespace zellige::plan {
 namespace {
 
-/// The interval in which each tensor of the schedule is accessed, counted in barriers that synchronise all
-/// agents except those that only fill channels. (Readers wait for each write of a filling agent, so their
-/// intervals include its own.) A loop is one interval, its back edge included. Other orderings between agents
-/// are ignored.
+/// Returns, per tensor of the schedule, its size, its alignment (1024 bytes if TMA uses the tensor, else
+/// 128) and the interval of time in which it is accessed.
+///
+/// Time is counted in barriers that synchronise the complete block, except for agents (warp roles) that
+/// only fill channels. Such a producer is ignored, because the consumers wait for each of its writes. A
+/// loop, its back edge included, is one interval. Orderings by mbarriers and named barriers are ignored.
 std::vector<Lifetime> lifetimes(const KernelPlan& plan) {
   const Schedule& s = plan.schedule;
   std::vector<Lifetime> lives;
@@ -34,7 +36,7 @@ std::vector<Lifetime> lifetimes(const KernelPlan& plan) {
             life.begin = std::min(life.begin, stretch);
             life.end = std::max(life.end, stretch + 1);
           }
-        if (const Loop* loop = as<Loop>(step))  // of one tile: no loop
+        if (const Loop* loop = as<Loop>(step))  // persistent blocks with one tile each: not a loop
           self(self, loop->body, in_loop || loop->kind != Loop::tiles || loop->trip_count > 1);
       }
     };
@@ -61,14 +63,15 @@ bool place_buffers(KernelPlan& plan, const target::Target& target) {
 }
 
 DevicePlacement place_tensors(const Program& program) {
-  constexpr std::int64_t effort = 20'000;  // whole programs are placed for each of their tilings
+  // Small, because each candidate tiling of a program needs a placement.
+  constexpr std::int64_t effort = 20'000;
   const int n = static_cast<int>(program.tensors.size());
   DevicePlacement result{std::vector<std::int64_t>(n, -1), std::vector<std::int64_t>(n, 0), 0};
   std::vector<Lifetime> lives;
   std::vector<int> which;
   constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
   std::vector<Lifetime> used(n, {0, never, 0, 256});
-  std::int64_t launch = -1;  // programs of one launch run at the same time
+  std::int64_t launch = -1;  // the kernels of one launch run at the same time
   for (const BlockProgram& kernel : program.kernels) {
     if (!kernel.same_launch || launch < 0) ++launch;
     for (const Node& node : kernel.nodes) {
@@ -77,7 +80,8 @@ DevicePlacement place_tensors(const Program& program) {
       life.begin = std::min(life.begin, launch), life.end = launch + 1;
     }
   }
-  std::vector<bool> callers(n, false);  // arguments, not in the workspace
+  // By tensor: the caller passes its memory, so it is not in the workspace.
+  std::vector<bool> callers(n, false);
   for (const auto* list : {&program.inputs, &program.outputs})
     for (int t : *list) callers[t] = true;
   for (int t = 0; t < n; ++t) {

@@ -1,20 +1,29 @@
-// Assigns an offset in shared memory to every buffer, and one in device memory to every intermediate tensor.
+// Assigns an offset in shared memory to every buffer of a kernel, and an offset in device memory to every
+// intermediate tensor of a program, so that tensors with disjoint lifetimes share memory.
 //
-// Time is counted in the schedule's block-wide barriers: tensors that are accessed between the same two of
-// them never overlap, whichever agents access them. The loop is one interval, its back edge included.
-// Before: agents. After: SharedTensor::offset, Buffer::offset, shared_bytes.
+// In shared memory, time is counted in the schedule's block-wide barriers: tensors that are accessed
+// between the same two barriers never overlap, whichever warps access them. A loop is one interval, its
+// back edge included. In device memory, time is counted in kernel launches.
 #pragma once
 #include "plan/kernel_plan.hpp"
 
 namespace zellige::plan {
 
-/// Returns false if the buffers, which are the schedule's tensors, need more than the target has.
+/// Sets the offset of every buffer, of the schedule's tensor of the same index, and of every channel's
+/// mbarriers (SharedTensor::offset, Buffer::offset, Channel::offset), and KernelPlan::shared_bytes.
+/// Requires a schedule. Returns false if this needs more than the shared memory that the target allows per
+/// block.
 bool place_buffers(KernelPlan&, const target::Target&);
 
+/// The workspace of a program. `offset` and `bytes` are indexed like Program::tensors; -1 is the offset of
+/// a tensor that is not in the workspace: an argument of the caller, a view or an unused tensor. `total` is
+/// the size of the workspace in bytes.
 struct DevicePlacement {
   std::vector<std::int64_t> offset, bytes;
   std::int64_t total = 0;
-};  // offset -1: an argument
+};
+/// Returns the placement of a program's intermediate tensors in the workspace, at offsets that are
+/// multiples of 256 bytes. Tensors that are used in the same launch never overlap.
 DevicePlacement place_tensors(const Program&);
 
 }  // namespace zellige::plan

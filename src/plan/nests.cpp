@@ -8,7 +8,7 @@ std::vector<int> side_by_side(const KernelPlan& plan, const std::vector<Step>& s
   const auto copies = [&](const Step& s) { return is_global_load(plan.tasks[s.task].kind); };
   const Step& one = steps[first];
   const bool warp_specialized =
-      plan.schedule.warp_specialized();  // then each asynchronous copy is emitted separately
+      plan.schedule.warp_specialized();  // then each asynchronous copy is emitted as a step of its own
   const auto fusible = [&](const Step& s) {
     return s.task >= 0 && !as<Start>(s) && !as<Mma>(s) &&
            (s.is.index() == one.is.index() || !warp_specialized) && copies(s) == copies(one) &&

@@ -1,4 +1,4 @@
-// Converts a user's tiling option to planner options.
+// Converts the value of the user's --tiling option to planner options.
 //
 //   PlanOptions w = tiling_options("", target);   // automatic if the target's costs are measured, else the graph's
 //   if (w.tiles == Tiles::fixed) state(w, json, source);   // a list of tilings, which the caller has read
@@ -9,8 +9,12 @@
 
 namespace zellige::plan {
 
+/// Returns options whose `tiles` is `given` for "given", `automatic` for "chosen", and `fixed` for any
+/// other name, which is that of a file that the caller reads and passes to state(). An empty string means
+/// `automatic` if the target's costs are measured, else `given`.
 PlanOptions tiling_options(std::string_view tiling, const target::Target&);
-/// Parses a tiling from a manifest or a list; `source` names it in messages.
+/// Sets the tilings of `json`, the text of a manifest or of a tiling list, in the options, together with
+/// whether the manifest's custom operators were decomposed. `source` names the text in error messages.
 void state(PlanOptions&, std::string_view json, std::string_view source);
 
 }  // namespace zellige::plan

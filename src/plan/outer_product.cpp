@@ -8,9 +8,10 @@
 namespace zellige::plan {
 namespace {
 
-constexpr int row_of_banks = 128;  // bytes
+constexpr int row_of_banks = 128;  // bytes of the 32 shared-memory banks together
 
-/// The first row or column of a lane, and how many it has.
+/// The rows of A (side 0) or columns of B (side 1) that one lane of a warp reads: the first index within
+/// the warp's tile, and their number.
 struct Share {
   int first, count;
 };
@@ -20,8 +21,8 @@ Share share(const Instruction& row, int side, int lane) {
                    : Share{corner / row.m, target::thread_columns(row)};
 }
 
-/// Returns whether a load's lanes have equal addresses in pairs, so that two phases are merged
-/// (docs/reference/banks.md).
+/// Returns whether neighbouring lanes (xor 1, or xor 2) of a load have equal addresses. The hardware then
+/// serves two phases of the load as one (docs/reference/banks.md).
 bool in_pairs(const OuterLoad& load) {
   for (std::size_t mask : {1, 2}) {
     bool agree = true;
@@ -32,11 +33,14 @@ bool in_pairs(const OuterLoad& load) {
   return false;
 }
 
+/// Number of consecutive lanes that the hardware serves in one wavefront if they have no bank conflict.
 int lanes_of_a_phase(const OuterLoad& load) {
   const int phase = std::min(32, row_of_banks / load.bytes);
   return phase < 32 && in_pairs(load) ? 2 * phase : phase;
 }
 
+/// Wavefronts of all 32-lane loads of an operand per step over K, if the operand is contiguous along K and
+/// has no bank conflicts.
 int wavefronts(const Instruction& row, int side) {
   int all = 0;
   for (const OuterLoad& load : outer_loads(row, side, true, 0, side == 0 ? row.m : row.n, 0))
@@ -74,7 +78,8 @@ int outer_wavefronts(const Instruction& row, int side) {
     return each;
   }();
   const std::span<const Instruction> rows = target::outer_products();
-  const std::ptrdiff_t at = &row - rows.data();  // a selected row is one of the table
+  // Index of the descriptor: `row` refers to an element of the table.
+  const std::ptrdiff_t at = &row - rows.data();
   return known[static_cast<std::size_t>(at)][static_cast<std::size_t>(side)];
 }
 

@@ -1,5 +1,6 @@
-// Matmuls on FMA units (target/outer_products.hpp): what the threads of a warp read of their operands, load
-// by load, as block/multiply_outer.hpp does it.
+// Lists what the threads of a warp read of the operands of a matmul on FMA units, load by load, as
+// block/multiply_outer.hpp executes it. The swizzle search and the prediction of bank conflicts use these
+// addresses. The descriptors of such matmuls are in target/outer_products.hpp.
 //
 //   for (const OuterLoad& l : outer_loads(row, 0, true, 16, 128, 8))   // A's rows 16 to 31 of 128, 8 to 11 of K, which is contiguous
 //     l.bytes, l.lanes[5].x, l.lanes[5].k                              // 16; the row that lane 5 reads, starting at k = 8
@@ -10,7 +11,8 @@
 
 namespace zellige::plan {
 
-/// One load of a warp: the first element of each lane, along M or N and along K.
+/// One load instruction of a warp: the bytes that each lane reads, and the first element that each of the
+/// 32 lanes reads. `x` is its coordinate along M (operand A) or N (operand B), and `k` is that along K.
 struct OuterLoad {
   struct At {
     std::int64_t x, k;
@@ -20,21 +22,27 @@ struct OuterLoad {
   std::vector<At> lanes;
 };
 
-/// The loads of one step over K at k, for the tile at x of an operand with `extent` rows (side 0) or columns
-/// (side 1).
+/// Returns the loads of operand A (side 0) or B (side 1) by one warp in one step over K, which starts at
+/// `k`. `x` is the first row or column of the warp's tile, and `extent` the number of rows or columns that
+/// the operand has. With `along_k` the operand is contiguous along K. Lanes beyond the extent repeat valid
+/// addresses.
 std::vector<OuterLoad> outer_loads(const Instruction& row, int side, bool along_k, std::int64_t x,
                                    std::int64_t extent, std::int64_t k);
 
-/// Wavefronts of these loads without conflicts, for an operand that is contiguous along K.
+/// Returns the wavefronts of the loads of operand A (side 0) or B (side 1) per warp and step over K, if the
+/// operand is contiguous along K and has no bank conflicts. Requires a descriptor of
+/// target::outer_products().
 int outer_wavefronts(const Instruction& row, int side);
 
-/// Registers of the operands that a thread reads in one step over K.
+/// Returns the registers that a thread needs for the elements of A and B that it reads in one step over K.
 std::int64_t operand_registers(const MatmulChoice&, const WarpLayout&);
 
-/// For the swizzle search: by phase of the load, the distinct places that its lanes access.
+/// Returns, per phase of the load (lanes that the hardware serves together), the distinct elements that its
+/// lanes read. The swizzle search counts bank conflicts within each phase.
 std::vector<std::vector<OuterLoad::At>> together(const OuterLoad&);
 
-/// The multiple to which an operand's tile is padded with zeros along K and along its contiguous dimension.
+/// Returns the number of elements to a multiple of which a matmul operand's tile is padded with zeros,
+/// along K and along its contiguous dimension.
 int operand_unit(const MatmulChoice&);
 
 }  // namespace zellige::plan

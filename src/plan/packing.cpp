@@ -18,6 +18,7 @@ using i64 = std::int64_t;
 i64 round_up(i64 x, i64 to) { return (x + to - 1) / to * to; }
 bool overlap(const Lifetime& a, const Lifetime& b) { return a.begin < b.end && b.begin < a.end; }
 
+// Throws Error if an object has a negative size, an alignment below 1, or ends before it begins.
 void check(const std::vector<Lifetime>& objects) {
   for (std::size_t i = 0; i < objects.size(); ++i) {
     const Lifetime& o = objects[i];
@@ -29,14 +30,15 @@ void check(const std::vector<Lifetime>& objects) {
   }
 }
 
-// The gcd of the alignments: all offsets are multiples of it.
+// Returns the greatest common divisor of the alignments. All offsets are multiples of it.
 i64 common_alignment(const std::vector<Lifetime>& objects) {
   i64 unit = 0;
   for (const Lifetime& o : objects) unit = std::gcd(unit, o.alignment);
   return unit;
 }
 
-// All objects alive at the same time except the topmost take their size rounded up to the common alignment.
+// Returns a lower bound of the peak: the largest sum of sizes of objects alive at the same time. Each size
+// except that of the topmost object is rounded up to the common alignment.
 i64 live_bound(const std::vector<Lifetime>& objects) {
   const i64 unit = common_alignment(objects);
   struct Edge {
@@ -49,7 +51,7 @@ i64 live_bound(const std::vector<Lifetime>& objects) {
   std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) {
     return std::pair(a.time, a.begins) < std::pair(b.time, b.begins);
   });
-  i64 bound = 0, sum = 0;  // the live sum is largest where some object begins
+  i64 bound = 0, sum = 0;  // the sum of live sizes is largest where some object begins
   std::multiset<i64> slack;
   for (const auto& [time, begins, object] : edges) {
     const i64 whole = round_up(object->size, unit);
@@ -63,11 +65,14 @@ i64 live_bound(const std::vector<Lifetime>& objects) {
   return bound;
 }
 
+// With more objects than this, pack() uses place_in_time().
 constexpr std::size_t many = 2000;
-// Objects per unit of effort: those examined in a node of the search among some 14.
+// Units in which Search::effort is counted per unit of pack()'s `effort`: about what one node of the search
+// costs with 14 objects.
 constexpr i64 node = 1024;
 
-// For many objects: by their begins, each into the lowest gap among the live ones. One pass over time.
+// Places the objects in the order in which they begin, each in the lowest gap between the objects alive at
+// that time. Sets `offset` and returns the peak. Takes n log n steps with few gaps; used for many objects.
 i64 place_in_time(const std::vector<Lifetime>& objects, std::vector<i64>& offset) {
   std::vector<int> order(objects.size());
   std::iota(order.begin(), order.end(), 0);
@@ -106,8 +111,8 @@ i64 place_in_time(const std::vector<Lifetime>& objects, std::vector<i64>& offset
 
 enum class Fit { first, best };
 
-// Places the objects in the given order, each in a gap among the placed objects that overlap it in time: the
-// lowest, or the tightest.
+// Places the objects in the given order, each in a gap between those already placed that overlap it in
+// time: the lowest gap (Fit::first) or the tightest one (Fit::best). Sets `offset` and returns the peak.
 i64 place(const std::vector<Lifetime>& objects, const std::vector<int>& order, Fit fit,
           std::vector<i64>& offset) {
   i64 peak = 0;
@@ -134,24 +139,28 @@ i64 place(const std::vector<Lifetime>& objects, const std::vector<int>& order, F
   return peak;
 }
 
-// Some optimal packing is the fixed point of pushing every object down. Sorted by (offset, index), each of
-// its objects is directly on top of the highest earlier object that overlaps it in time; so the search
-// appends objects in that order. Of objects that are equal in size, lifetime and alignment and could be placed next at
-// one offset, only the first is tried: exchanging two of them changes no peak.
+// Branch and bound for the packing with the smallest peak.
+//
+// Pushing every object of an optimal packing down until nothing moves gives another optimal packing. With
+// its objects sorted by (offset, index), each is directly on top of the highest earlier object that
+// overlaps it in time. So the search appends objects in that order only. Of objects with equal size,
+// lifetime and alignment that could be placed next at the same offset, it tries only the first: exchanging
+// them changes no peak.
 struct Search {
   const std::vector<Lifetime>& objects;
-  i64 unit;    // of all offsets
-  i64 effort;  // remaining number of objects to examine
+  i64 unit;    // all offsets are multiples of it
+  i64 effort;  // remaining number of objects that may be examined
   Packing& best;
   std::vector<std::vector<int>> met;      // met[i]: the objects whose lifetimes overlap i's
-  std::vector<std::vector<int>> live_at;  // by begin: the objects alive
+  std::vector<std::vector<int>> live_at;  // live_at[i]: the objects alive when object i begins
   std::vector<i64> offset;
   std::vector<char> placed;
-  std::vector<i64> rounded;  // sizes, to `unit`
+  std::vector<i64> rounded;  // sizes, rounded up to `unit`
 
   using Next = std::tuple<i64, i64, int>;  // offset, negative size, object
 
-  // Returns whether an equal object comes before, at the same offset.
+  // Returns whether choice c of a sorted list of choices was preceded by an equal object at the same
+  // offset.
   bool is_tried(const std::vector<Next>& sorted, std::size_t c) const {
     const auto& [at, size, i] = sorted[c];
     const Lifetime& o = objects[i];
@@ -164,8 +173,9 @@ struct Search {
     return false;
   }
 
-  // A lower bound from the unplaced objects that are alive at one time: each but the topmost takes its size rounded up
-  // to `unit`. `floor` is the last offset: none is placed lower.
+  // Returns a lower bound of the final peak, given the objects placed so far. At each time, the unplaced
+  // live objects must go on top of the placed ones and not below `floor`, the offset of the object placed
+  // last. Each size except that of the topmost object is rounded up to `unit`.
   i64 bound(i64 floor) {
     i64 b = 0;
     for (const auto& live : live_at) {
@@ -183,7 +193,9 @@ struct Search {
     return b;
   }
 
-  // Returns false if the effort is exhausted.
+  // Places the remaining objects in every order that may improve on `best`, and stores improvements in
+  // `best`. `count` objects are placed so far; the last of them is object `last` at offset `floor`, and
+  // `peak` is their peak. Returns false if the effort is exhausted before the search is complete.
   bool descend(std::size_t count, i64 floor, int last, i64 peak) {
     if (effort < 0) return false;
     if (count == objects.size()) {
@@ -199,8 +211,8 @@ struct Search {
         if (placed[j]) at = std::max(at, offset[j] + objects[j].size);
       at = round_up(at, objects[i].alignment);
       if (at < floor || (at == floor && i < last)) {
-        // It can only rise later, onto an object that overlaps it; if no unplaced object does, this branch is
-        // dead.
+        // The object can be placed only higher, on top of an object that overlaps it in time. If all of
+        // these are placed already, this branch has no solution.
         if (std::none_of(met[i].begin(), met[i].end(), [&](int j) { return !placed[j]; })) return true;
         continue;
       }
@@ -223,6 +235,7 @@ struct Search {
   }
 };
 
+// Packs objects of nonzero size and nonempty lifetime: heuristics first, then Search with `effort`.
 Packing pack_proper(const std::vector<Lifetime>& objects, i64 effort) {
   const int n = static_cast<int>(objects.size());
   Packing best;

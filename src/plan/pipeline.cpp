@@ -8,9 +8,9 @@
 namespace zellige::plan {
 namespace {
 
-/// Orders the tasks of a phase: tasks of one nest are adjacent if possible, so that common values are
-/// evaluated once, and so are reductions over lanes, before the stores of any of them, so that no load waits
-/// for a store.
+/// Returns the tasks of a phase in the order in which they are emitted. Tasks that can share a loop nest
+/// become adjacent, so that common values are evaluated once. Reductions over lanes become adjacent as
+/// well, so that no load of one waits for the store of another.
 std::vector<int> side_by_side(const KernelPlan& plan, std::vector<int> tasks) {
   std::vector<int> result;
   while (!tasks.empty()) {
@@ -31,7 +31,9 @@ std::vector<int> side_by_side(const KernelPlan& plan, std::vector<int> tasks) {
   return result;
 }
 
-/// Phases of the tasks of one section: fewest barriers, then least peak memory.
+/// Splits the tasks of one section (before, inside or after the loop) into phases that are separated by
+/// barriers. The number of phases is the least possible; among these orders, one with the least peak of
+/// shared memory is chosen.
 std::vector<std::vector<int>> phases(const KernelPlan& plan, const std::vector<int>& tasks) {
   std::vector<int> local(plan.tasks.size(), -1);
   for (std::size_t i = 0; i < tasks.size(); ++i) local[tasks[i]] = static_cast<int>(i);
@@ -59,6 +61,7 @@ std::vector<std::vector<int>> phases(const KernelPlan& plan, const std::vector<i
   return result;
 }
 
+/// Moves the loads of all phases after the loop to the start of the first of these phases.
 void start_copies(const KernelPlan& plan, Order& order) {
   std::vector<int> first;
   for (auto& phase : order.after) {
@@ -70,18 +73,21 @@ void start_copies(const KernelPlan& plan, Order& order) {
   order.after.front().insert(order.after.front().begin(), first.begin(), first.end());
 }
 
-constexpr std::int64_t bytes_in_flight = 48 * 1024;  // per multiprocessor, to cover a latency of about 700 ns
+constexpr std::int64_t bytes_in_flight = 48 * 1024;  // per multiprocessor: hides a latency of about 700 ns
 constexpr int max_stages = 8, max_ring_stages = 10;
 
-/// A producer's ring: the stages that fit, and at least two for two iterations, because the consumer
-/// releases a stage after it has acquired the next one. The phases after the loop reuse its memory, unless
-/// the next tile is in flight there or other blocks write to it.
+/// Returns the number of stages of a TMA producer's ring: as many as fit, and at least two if the loop has
+/// two iterations, because the consumer releases a stage only after it has acquired the next one.
+///
+/// `stage_bytes` is the size of one stage, `other_bytes` that of all other buffers. The other buffers reuse
+/// the ring's memory after the loop, unless the next tile is being loaded there (persistent blocks) or
+/// other blocks of the cluster write to them.
 int ring_depth(const KernelPlan& plan, const target::Target& target, std::int64_t stage_bytes,
                std::int64_t other_bytes) {
   constexpr std::int64_t barriers = 1024;
   const bool one_tile = plan.blocks == 0 || plan.blocks == plan.program.grid.count() * plan.split_k;
   std::int64_t reserved = one_tile ? 0 : other_bytes;
-  for (const Task& t : plan.tasks)  // other ranks write there while the loop is still running
+  for (const Task& t : plan.tasks)  // other ranks write to these buffers while the loop is running
     if (one_tile && t.kind == TaskKind::to_cluster) reserved += plan.buffers[t.buffer].bytes;
   const std::int64_t room = target.shared_per_block - barriers - reserved;
   const std::int64_t limit =
@@ -101,8 +107,8 @@ int copy_stages(const CopiedLoop& l, const target::Target& target) {
     return (bytes + target.shared_reserved_per_block) * resident <= target.shared_per_multiprocessor &&
            bytes <= target.shared_per_block;
   };
-  // A loop that fits completely is fully prefetched: nothing waits for an empty stage. Two blocks that share
-  // a multiprocessor already hide each other's latency, and were slower this way (docs/log.md).
+  // A loop whose iterations all fit is prefetched completely, so that no stage is refilled. With two blocks
+  // per multiprocessor this was slower: they hide each other's latency already (docs/log.md).
   if (blocks == 1 && l.loop <= max_stages && fits(l.loop, 1)) return static_cast<int>(l.loop);
   const int limit = static_cast<int>(std::min<std::int64_t>(max_stages, l.loop));
   int best = 1;
@@ -125,7 +131,7 @@ Order pipeline(KernelPlan& plan, const target::Target& target, Copies starts, Bl
   for (int t = 0; t < static_cast<int>(plan.tasks.size()); ++t) {
     const Task& task = plan.tasks[t];
     if (task.kind == TaskKind::to_cluster || task.kind == TaskKind::from_cluster)
-      continue;  // right after the loop
+      continue;  // emitted right after the loop
     if (task.section == Section::before)
       (task.kind == TaskKind::copy_in ? order.before : prologue).push_back(t);
     else if (task.section == Section::after)
@@ -168,9 +174,10 @@ Order pipeline(KernelPlan& plan, const target::Target& target, Copies starts, Bl
   order.before_barrier =
       !order.top_barrier && ((!order.before.empty() && copies_cross) || !order.prologue.empty());
   const std::vector<int> first = order.after.empty() ? std::vector<int>{} : order.after.front();
-  const bool loaded_once_known = order.top_barrier || order.before_barrier;  // made visible to every thread
+  // The loads before the loop are visible to all threads.
+  const bool loaded_once_known = order.top_barrier || order.before_barrier;
   order.after_barrier =
-      uses_tma ||  // the memory of the ring is used again
+      uses_tma ||  // the ring's memory is reused after the loop
       (plan.program.loop > 1 && depends_on(first, [&](const Task& w) {
          return w.section == Section::inside || (w.section == Section::before && !loaded_once_known);
        }));

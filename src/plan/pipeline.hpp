@@ -1,50 +1,62 @@
-// Schedules tasks into phases with the fewest barriers, and chooses the depth of the loop's software
-// pipeline.
+// Splits a kernel's tasks into phases with the fewest barriers, and chooses the number of stages of the
+// loop's software pipeline.
 //
-// Inside a pipelined loop each iteration starts with: wait for its stage, one barrier, start the copies of a
-// later stage. That barrier serves the copies and the loop's back edge: what the last iteration read may be
-// overwritten.
-// Before: group, arrange_buffers. After: Buffer::stages; an Order, from which agents.hpp builds the schedule.
+// In a pipelined loop each iteration waits for its stage, executes one barrier, and starts the copies for a
+// later stage. The barrier makes the stage visible to all threads, and ensures that the stage that is
+// overwritten has been read by all of them.
+//
+// Runs after group and arrange_buffers, which decide the tasks and the layouts of buffers. Sets
+// Buffer::stages, Buffer::bytes and KernelPlan::blocks, and returns an Order, from which build_schedule()
+// (agents.hpp) makes the schedule.
 #pragma once
 #include "plan/kernel_plan.hpp"
 
 namespace zellige::plan {
 
-/// Tasks in phases; two phases of one section are separated by a barrier.
+/// The order of a kernel's tasks, which are indices into KernelPlan::tasks. The tasks of one phase need no
+/// barrier between them; a barrier separates consecutive phases.
 struct Order {
-  std::vector<int> before;                      // what is copied once for all iterations
-  std::vector<std::vector<int>> prologue;       // phases before the loop: what is computed once
-  std::vector<int> loop_copies;                 // copy_in tasks of the loop, `stages` deep in flight
-  std::vector<std::vector<int>> inside, after;  // the loop's phases, and those after it
-  int stages = 1;
-  bool before_barrier = false;  // between the loads before the loop and the loop
-  bool top_barrier = false;     // at the start of each iteration
-  bool after_barrier = false;   // between the loop and the phases after it
-  std::int64_t blocks = 0;      // persistent blocks; 0: a block per tile
-  // Blocks per cluster: rows of tiles that share the load of their columns' operand, or slices of K.
+  // Tasks that copy a tile once, before the loop, for all iterations.
+  std::vector<int> before;
+  std::vector<std::vector<int>> prologue;       // phases of other work before the loop
+  std::vector<int> loop_copies;                 // tasks that load a tile in each iteration, in advance
+  std::vector<std::vector<int>> inside, after;  // phases of each iteration; phases after the loop
+  int stages = 1;                               // buffers per loaded tile
+  bool before_barrier = false;                  // a barrier between the loads before the loop and the loop
+  bool top_barrier = false;                     // a barrier at the start of each iteration
+  bool after_barrier = false;                   // a barrier between the loop and the phases after it
+  std::int64_t blocks = 0;                      // number of persistent blocks; 0: one block per output tile
+  // Blocks per cluster. They share the load of an operand, or each accumulates a part of K (split-K).
   int ranks = 1;
 };
 
-/// When a program without a loop starts its copies: all of them first, so that they are in flight together,
-/// or where this needs the least memory.
+/// When a kernel starts the loads that it needs after the loop. `first`: all at the beginning, so that they
+/// are in flight together. `last`: each in the phase in which it needs the least shared memory.
 enum class Copies : std::uint8_t { first, last };
 
-/// How blocks take tiles. `persistent`: persistent blocks, which load the next tile while they store one, so that
-/// the ring's memory is not reused. `pairs`: clusters of two persistent blocks with vertically adjacent
-/// tiles, each of which loads half of the common operand. `split_k`: both of a pair have the same tile and
-/// half of the loop each.
+/// How blocks are assigned to output tiles of a matmul on warpgroups.
+///
+/// - a_tile: one block per tile.
+/// - persistent: each block computes several tiles, and loads the next one while it stores one. The
+///   ring's memory is therefore not reused by the epilogue.
+/// - pairs: clusters of two persistent blocks with vertically adjacent tiles; each block loads half of
+///   the common operand for both.
+/// - split_k: clusters of two blocks with the same tile; each accumulates half of the loop.
 enum class Blocks : std::uint8_t { a_tile, persistent, pairs, split_k };
 
+/// Returns the order of the plan's tasks, and sets the stages and sizes of the buffers that the loop fills.
 Order pipeline(KernelPlan&, const target::Target&, Copies, Blocks = Blocks::a_tile);
 
-/// A loop whose iterations are copied to shared memory by cp.async.
+/// A loop that loads a tile per iteration to shared memory by cp.async; the input of copy_stages().
 struct CopiedLoop {
-  std::int64_t blocks, loop;  // blocks of the grid; iterations
-  int threads;
-  std::int64_t stage_bytes, other_bytes;  // of an iteration's copies; of everything else in shared memory
+  std::int64_t blocks, loop;              // number of blocks in the grid; number of iterations
+  int threads;                            // per block
+  std::int64_t stage_bytes, other_bytes;  // per iteration, of loaded tiles; of all other buffers together
 };
-/// How many iterations have a buffer: enough for the bytes in flight that cover the latency of a load,
-/// together with the blocks on the same multiprocessor.
+/// Returns the number of buffers (stages) for the loop's tiles. That is enough for the bytes in flight that
+/// hide the latency of global memory, counting all blocks on a multiprocessor, as far as shared memory
+/// allows. Returns the number of iterations if the complete loop fits and each multiprocessor has one
+/// block.
 int copy_stages(const CopiedLoop&, const target::Target&);
 
 }  // namespace zellige::plan

@@ -20,6 +20,7 @@
 namespace zellige::plan {
 namespace {
 
+/// Throws DoesNotFit if the program's threads per block or its grid exceed the target's limits.
 void check_limits(const BlockProgram& p, const target::Target& target) {
   if (p.threads() > target.threads_per_block)
     does_not_fit("{}: {} threads a block; {} allows {}", p.name, p.threads(), target.name,
@@ -31,7 +32,9 @@ void check_limits(const BlockProgram& p, const target::Target& target) {
                    limit[axis]);
 }
 
-/// The schedule of blocks that run `trip_count` iterations, the first `whole` of them unmasked.
+/// Returns the schedule that a block executes if a mask leaves it `trip_count` of the loop's `loop`
+/// iterations, of which the first `whole` need no mask. make_plan() verifies it besides the schedule of all
+/// iterations.
 Schedule with_trip_count(Schedule s, std::int64_t loop, std::int64_t trip_count, std::int64_t whole) {
   for (Agent& agent : s.agents)
     walk(agent.steps, [&](Step& step, const Position&) {
@@ -39,7 +42,7 @@ Schedule with_trip_count(Schedule s, std::int64_t loop, std::int64_t trip_count,
       if (!of) return;
       if (of->kind == Loop::tiles) of->each = trip_count;
       if (of->kind != Loop::iterations || (!of->bounded && of->from < loop)) return;
-      const std::int64_t last =
+      const std::int64_t last =   // iterations after the loop (software pipelining) move with its end
           of->trip_count - loop;  // what follows the loop follows the fewer iterations, too
       if (of->from == loop) of->from = of->bounded ? whole : trip_count;
       of->trip_count = of->whole ? whole : trip_count + last;
@@ -87,7 +90,8 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, co
 
 namespace {
 
-/// For a step that executes a task: the task and its layout.
+/// Returns the line of --explain for a step: the task and its thread-value layout, or print(Schedule, Step)
+/// if the step executes no task or goes through a channel of a warp-specialized kernel.
 std::string print(const KernelPlan& plan, const Step& step, bool in_loop) {
   if (step.task < 0 || as<Start>(step)) return print(plan.schedule, step, in_loop);
   const Task& task = plan.tasks[step.task];

@@ -1,4 +1,8 @@
-// The planner: runs every pass in order; print() shows what each pass decided.
+// The planner: compiles a graph into verified plans of its kernels by running every pass in order.
+// docs/explanation/planner.md describes the passes; print() shows what each of them decided.
+//
+//   Plan plan = make_plan(graph, target);
+//   std::cout << print(plan);
 #pragma once
 #include "plan/choose.hpp"
 #include "plan/kernel_plan.hpp"
@@ -8,33 +12,38 @@
 
 namespace zellige::plan {
 
+/// A compiled graph: what the emitter and the runtime need to know.
 struct Plan {
-  Program program;                  // strides of all tensors resolved
+  Program program;                  // with the strides of all tensors
   std::vector<KernelPlan> kernels;  // in launch order
-  DevicePlacement device;
-  std::string target;
-  Rejections rejected;  // of other tilings, if tilings were selected (plan/tile.hpp)
+  DevicePlacement device;           // offsets of intermediate tensors in the workspace
+  std::string target;               // name of the GPU architecture
+  Rejections rejected;              // plans with other tilings that the verifier rejected (plan/tile.hpp)
 };
 
-/// The tilings (grids, loops and threads) of custom operators: the graph's own, those with the least
-/// estimated cost, or explicit ones.
+/// Which tilings (grids, loops and threads) custom operators get. `given`: those of the graph. `automatic`:
+/// those with the least estimated cost. `fixed`: those of PlanOptions::tiling.
 enum class Tiles : std::uint8_t { given, automatic, fixed };
 
-/// Planner options, for tests and measurements. If `blocks` has a single entry it is used wherever possible,
-/// even if blocks have no second tile.
+/// Planner options, for the command line, tests and measurements.
 struct PlanOptions {
+  /// Permitted assignments of blocks to output tiles, in order of preference. A single entry is used
+  /// wherever it is possible, even if no block gets a second tile.
   std::vector<Blocks> blocks = ways_of_blocks;
   Tiles tiles = Tiles::given;
-  retile::Tiling tiling{};  // with Tiles::fixed
-  bool decomposed = false;  // the graph's custom operators were decomposed (fuse/custom.hpp)
-  // Set to false to skip the register proof, the most expensive one, if only the estimated cost is used and
-  // the plan is proved later.
+  retile::Tiling tiling{};  // used only with Tiles::fixed
+  // The graph's custom operators were written as kernel-level operators (fuse/custom.hpp).
+  bool decomposed = false;
+  // False skips the register proof, the most expensive one. For plans whose estimated cost alone is used,
+  // or which are proved later.
   bool registers_proved = true;
 };
 
-/// Throws Error if the graph needs what the target lacks, and Rejected if the verifier rejects the plan.
+/// Returns a plan of all kernels, proved by the verifier. Throws Error if the graph needs what the target
+/// lacks, and Rejected if the verifier rejects the plan, which is a fault of Zellige.
 Plan make_plan(const graph::KernelGraph&, const target::Target&, const PlanOptions& = {});
 
+/// Returns the text that `zellige transpile --explain` prints for one kernel, or for all kernels of a plan.
 std::string print(const KernelPlan&, const Program&);
 std::string print(const Plan&);
 

@@ -8,16 +8,16 @@ namespace zellige::plan {
 namespace {
 
 constexpr std::int64_t max_bytes =
-    // Limit of the precomputed operand, and a quarter of a block's shared memory: two fit next to their
-    // stages.
+    // Limit of the precomputed operand in bytes. A quarter of a block's shared memory is the limit as well,
+    // so that two operands fit next to the ring's stages.
     48 * 1024;
-constexpr std::int64_t max_rows = 8;         // the columns of mma.sync
-constexpr std::int64_t blocks_together = 2;  // per multiprocessor
+constexpr std::int64_t max_rows = 8;         // of A: the N extent of mma.sync, to which they are mapped
+constexpr std::int64_t blocks_together = 2;  // blocks per multiprocessor that start at once
 
-/// Nodes that are computed from the same tiles as one matmul's first operand.
+/// What moves before the loop together with the A operand of a matmul.
 struct Made {
-  std::set<int> nodes;          // loads, maps and round nodes of them
-  std::set<int> sums, readers;  // carried reductions along K; matmuls
+  std::set<int> nodes;          // loads, maps and round nodes
+  std::set<int> sums, readers;  // reductions along K over all iterations; matmuls
 };
 
 class PrecomputeA {
@@ -37,8 +37,8 @@ class PrecomputeA {
   const Node& node(int i) const { return p_.nodes[static_cast<std::size_t>(i)]; }
   bool inside(int i) const { return node(i).section == Section::inside; }
 
-  /// Returns whether the node is a matmul on tensor cores whose first operand the loop evaluates for each
-  /// part of K.
+  /// Returns whether the node is a tensor-core matmul with few rows whose A operand is evaluated in the
+  /// loop, one part of K per iteration.
   bool reads_a_part(const Node& n) const {
     if (n.kind != NodeKind::matmul) return false;
     const Node& a = node(n.in[0]);
@@ -48,7 +48,9 @@ class PrecomputeA {
            graph::size(a.shape) / a.shape.back() <= max_rows;
   }
 
-  /// Returns nullopt if something else in an iteration reads it, or it is too large.
+  /// Returns the nodes that move before the loop together with `operand`: everything in the loop that is
+  /// computed from the same tiles. Returns nullopt if one of the nodes cannot move, if another kind of node
+  /// in the loop reads one of them, or if they need more than `max_` bytes.
   std::optional<Made> made_with(int operand) const {
     const std::int64_t k = node(operand).shape.back();
     Made made;
@@ -84,8 +86,9 @@ class PrecomputeA {
     return made;
   }
 
-  /// Returns whether the node, widened from one iteration's K to that of all, has the values of all
-  /// iterations in sequence.
+  /// Returns whether node i can be evaluated for all of K at once: with its last dimension widened from one
+  /// iteration's `k` elements to those of all iterations, it contains the values of all iterations, one
+  /// after another. `rank` is the number of dimensions that the node must have.
   bool may_widen(int i, std::int64_t k, std::size_t rank) const {
     const Node& n = node(i);
     if (!inside(i) || n.shape.size() != rank || n.shape.back() != k) return false;
@@ -95,6 +98,7 @@ class PrecomputeA {
            std::ranges::count_if(n.splits, &Split::loop) == 1;
   }
 
+  /// Moves the nodes before the loop and widens them to all of K.
   void move(const Made& made) {
     for (int i : made.nodes) {
       Node& n = node(i);

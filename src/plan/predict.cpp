@@ -19,24 +19,29 @@ namespace {
 
 using emulate::Counter;
 
+// Wavefronts of shared-memory accesses: as executed, and without bank conflicts.
 constexpr Counter shared_wavefronts[] = {
     Counter::shared_load_wavefronts, Counter::shared_load_wavefronts_ideal, Counter::shared_store_wavefronts,
     Counter::shared_store_wavefronts_ideal};
 
+/// Adds `times` times the counts of `from` to `to`.
 void add(Counts& to, const Counts& from, std::uint64_t times) {
   for (const auto& [counter, n] : from) to[counter] += n * times;
 }
 
-/// One operand of a matmul in shared memory.
+/// An operand of a tensor-core matmul in shared memory, and how ldmatrix reads it.
 struct Operand {
   const Buffer& buffer;
-  int k_dim, other_dim;
-  std::int64_t extent, first;  // of M, or of a slice of N
-  int matrices;                // along M or N in one load
-  int unit;                    // rows or columns per load if there are that many
+  int k_dim, other_dim;        // dimensions of the operand: K, and M or N
+  std::int64_t extent, first;  // number of rows or columns (of one slice of N), and the first of them
+  int matrices;                // 8x8 matrices along M or N per ldmatrix
+  // Rows or columns per ldmatrix at full width; addresses are clamped if these do not divide the extent.
+  int unit;
 };
 
-/// One warp's ldmatrix of `depth` elements of K at k, and of M or N at x.
+/// Counts `times` executions of one warp's ldmatrix, and their wavefronts. The instruction (`row`) reads
+/// `depth` elements of K from `k` on, and the rows or columns of operand `o` from `x` on; `at` has the
+/// batch coordinates.
 void load(Counts& counts, const Instruction& row, const Operand& o, Shape at, std::int64_t k, std::int64_t x,
           std::int64_t depth, std::uint64_t times) {
   const int matrix = matrix_side(row);
@@ -58,7 +63,8 @@ void load(Counts& counts, const Instruction& row, const Operand& o, Shape at, st
     }
 }
 
-/// The in-bounds extent of a dimension of a load's tile for a block along the grid's axis.
+/// Returns how many elements along dimension d of a load's tile are within the tensor, for the block with
+/// tile number `tile` along the grid axis, in one iteration of the loop.
 std::uint64_t found_along(const Node& n, std::size_t d, std::int64_t tile, std::int64_t loop,
                           std::int64_t iteration) {
   const Split& s = n.splits[d];
@@ -66,8 +72,9 @@ std::uint64_t found_along(const Node& n, std::size_t d, std::int64_t tile, std::
   return static_cast<std::uint64_t>(std::clamp<std::int64_t>(s.extent - tile * s.tile, 0, n.shape[d]));
 }
 
-/// The in-bounds elements of a load's tile, summed over the blocks along one grid axis, for the dimensions
-/// that follow that axis (-1: none).
+/// Returns the product of the in-bounds extents of those dimensions of a load's tile that follow one grid
+/// axis, summed over the `blocks` blocks along this axis. Axis -1 stands for dimensions that follow no
+/// axis.
 std::uint64_t found(const Node& n, int axis, std::int64_t blocks, std::int64_t loop, std::int64_t iteration) {
   // Dimensions by the digit of the block index that they follow. Distinct digits of one index take all
   // combinations equally often, so the sum over all blocks is a product of sums over digits.
@@ -109,10 +116,12 @@ std::uint64_t found(const Node& n, int axis, std::int64_t blocks, std::int64_t l
   return sum;
 }
 
+/// Walks a kernel's schedule and adds up the emulator's counters.
 class Prediction {
  public:
   explicit Prediction(const KernelPlan& plan) : plan_(plan), of_task_(plan.tasks.size()) {}
 
+  /// Returns the counters of one launch, without those that the plan does not determine exactly.
   Counts run() {
     for (Counter c : {Counter::barrier,
                       Counter::mma,
@@ -160,7 +169,7 @@ class Prediction {
   }
 
  private:
-  /// Steps in one iteration of a loop with this trip count.
+  /// Counts the steps of a list in one iteration of a loop with this trip count.
   void steps(const Agent& agent, const std::vector<Step>& list, std::int64_t iteration,
              std::int64_t trip_count) {
     std::size_t counted_until = 0;
@@ -176,7 +185,7 @@ class Prediction {
           [&](const Acquire& of) { acquire(agent, plan_.schedule.channels[of.channel]); },
           [&](const Release& of) {
             const bool exchange = is_exchange(plan_.schedule.channels[of.channel]);
-            counts_[Counter::mbarrier_arrive] +=  // one lane of each
+            counts_[Counter::mbarrier_arrive] +=  // one lane of each warp arrives
                 blocks_ * agent.warps *
                 (exchange ? plan_.schedule.ranks - 1 : ranks_of(plan_.schedule, of.channel));
           },
@@ -200,7 +209,7 @@ class Prediction {
           [&](const OneOf<Copy, Compute> auto& of) {
             if (step.task < 0 || iteration + of.guard_lag >= trip_count) return;
             task(step);
-            // The first of adjacent steps counts for all of their nests.
+            // The first of several adjacent steps counts the accesses of all their loop nests.
             if (at < counted_until) return;
             const std::vector<int> tasks = side_by_side(plan_, list, at);
             for (const std::vector<int>& nest : nests(plan_, tasks)) shared(nest, false);
@@ -212,11 +221,11 @@ class Prediction {
   }
 
   void loop(const Agent& agent, const Loop& of, std::int64_t iteration, std::int64_t trip_count) {
-    if (of.kind == Loop::tiles) {  // shared among the blocks
+    if (of.kind == Loop::tiles) {  // the blocks share the tiles
       const std::uint64_t each = std::exchange(blocks_, plan_.program.grid.count() * plan_.split_k);
       steps(agent, of.body, 0, 1);
       blocks_ = each;
-    } else if (of.kind == Loop::slices) {  // a task of a slice is counted with all its slices
+    } else if (of.kind == Loop::slices) {  // a sliced matmul's task counts all its slices at once
       steps(agent, of.body, iteration, trip_count);
     } else {
       for (std::int64_t i = of.from; i < of.trip_count; ++i) {
@@ -228,7 +237,7 @@ class Prediction {
     }
   }
 
-  /// Number of blocks that run an iteration.
+  /// Returns the number of blocks that run an iteration of a loop whose bounds depend on the block's mask.
   std::uint64_t executing(std::int64_t iteration) const {
     const BlockProgram& p = plan_.program;
     const int axis = plan_.loop_bounds->rows.axis;
@@ -238,7 +247,8 @@ class Prediction {
     return blocks * static_cast<std::uint64_t>(p.grid.count() / p.grid[axis]);
   }
 
-  /// One thread initialises the mbarriers; the blocks of a cluster synchronise together.
+  /// Counts the steps before and after the agents: the initialisation of mbarriers, by one thread, and
+  /// cluster barriers, which count once per cluster. Returns the number of block-wide barriers.
   std::uint64_t outside_agents(const std::vector<Step>& steps) {
     std::uint64_t barriers = 0;
     for (const Step& step : steps)
@@ -254,13 +264,15 @@ class Prediction {
     return barriers;
   }
 
-  /// All threads of a consumer wait; for a producer one thread, which then expects the stage's bytes.
+  /// Counts an acquire: all threads of a consumer wait. For a producer one thread waits, and then arrives
+  /// with the expected bytes of the stage.
   void acquire(const Agent& agent, const Channel& c) {
     const bool fills = &plan_.schedule.agents[c.producer] == &agent && !is_exchange(c);
     counts_[Counter::mbarrier_wait] += blocks_ * (fills ? 1 : 32 * agent.warps);
     counts_[Counter::mbarrier_arrive] += blocks_ * fills;
   }
 
+  /// Counts the copies or matrix instructions of one execution of a step's task.
   void task(const Step& step) {
     std::optional<Counts>& known = of_task_[step.task];
     const Task& t = plan_.tasks[step.task];
@@ -269,7 +281,8 @@ class Prediction {
       tma_copy(t);
     } else if (copies) {
       if (!known) known = copied(t);
-      // The emulator groups the lanes' n-th copies since the last barrier; lanes with fewer copies lag.
+      // The emulator combines the n-th copies of a warp's lanes since the last barrier; a lane with fewer
+      // copies falls behind, and the combinations differ from those of the plan.
       if (last_is_part_of_a_warp(t) && !unsynced_.insert(step.task).second) lanes_drift_ = true;
       source_bytes_ += source_bytes(t.node, executed_[step.task]++);
     } else if (t.kind == TaskKind::mma) {
@@ -278,7 +291,8 @@ class Prediction {
     if (known) add(counts_, *known, blocks_);
   }
 
-  /// Ordinary shared-memory accesses of tasks that are evaluated together.
+  /// Counts the ordinary shared-memory accesses of tasks that are evaluated in one loop nest. `start`: the
+  /// task initialises a loop state.
   void shared(const std::vector<int>& tasks, bool start) {
     const auto [entry, fresh] = shared_.try_emplace({tasks.front(), start});
     if (fresh) entry->second = start ? count_start(plan_, tasks.front()) : count_shared(plan_, tasks);
@@ -289,9 +303,9 @@ class Prediction {
     add(counts_, s.counts, blocks_ * in / all);
   }
 
-  /// The bytes that all blocks read in a task's copy of this index, which is the iteration for which it
-  /// copies, whatever the prefetch distance. Each dimension follows one axis, so the sum over blocks is a
-  /// product of sums.
+  /// Returns the bytes that all blocks together read from global memory for one load, in the copy for this
+  /// iteration. The prefetch distance does not matter. Each dimension of the tile follows one grid axis, so
+  /// the result is a product over the axes.
   std::uint64_t source_bytes(int node, std::int64_t iteration) {
     const BlockProgram& p = plan_.program;
     const Node& n = p.nodes[node];
@@ -306,7 +320,7 @@ class Prediction {
     return product;
   }
 
-  /// Boxes are copied completely, with zeros for out-of-bounds elements.
+  /// Counts a TMA load or store. Boxes are copied completely: elements beyond the tensor count as well.
   void tma_copy(const Task& t) {
     const Buffer& b = plan_.buffers[t.buffer];
     const bool load = t.kind == TaskKind::copy_in;
@@ -318,6 +332,7 @@ class Prediction {
         (load || !plan_.parts.count(t.node) ? 1 : plan_.schedule.ranks);
   }
 
+  /// Returns whether the last round of a copy is done by a part of a warp only.
   bool last_is_part_of_a_warp(const Task& t) const {
     const Context& c = plan_.contexts[t.context];
     const std::int64_t chunks = c.items(0) / c.vector();
@@ -325,8 +340,8 @@ class Prediction {
     return chunks > threads && chunks % threads % 32 != 0;
   }
 
-  /// cp.async, chunk by chunk. Distances of stages are multiples of 128 bytes, so all of them access the same
-  /// banks.
+  /// Returns the counts of one execution of a cp.async copy by one block: the copies by width and their
+  /// wavefronts. Stages are multiples of 128 bytes apart, so all of them use the same banks.
   Counts copied(const Task& t) const {
     const Buffer& b = plan_.buffers[t.buffer];
     const CopyChoice& copy = plan_.copies.at(t.node);
@@ -347,8 +362,9 @@ class Prediction {
     return counts;
   }
 
-  /// Counts the loads of one operand of a batch by the threads of all warps: each warp along N reads a tile
-  /// of A, each along M one of B.
+  /// Counts the shared-memory loads of operand A (side 0) or B (side 1) of an FMA matmul by all warps, for
+  /// the batch at coordinate `at`: each warp along N reads all tiles of A, each warp along M all tiles of
+  /// B.
   Counts outer(const Task& t, int side, Shape at) const {
     const Node& n = plan_.program.nodes[t.node];
     const MatmulChoice& m = plan_.matmuls.at(t.node);
@@ -376,15 +392,16 @@ class Prediction {
             counts[by_width(Counter::shared_load_1, static_cast<unsigned>(load.bytes))] += 32 * times;
             counts[Counter::shared_load_wavefronts] += times * static_cast<std::uint64_t>(w.total);
             const int phases =
-                std::max(1, load.bytes / 4);  // as in the emulator: merged ones count separately
+                // As the emulator does: it counts merged phases as separate ones.
+                std::max(1, load.bytes / 4);
             counts[Counter::shared_load_wavefronts_ideal] +=
                 times * static_cast<std::uint64_t>(std::min(w.total, phases));
           }
     return counts;
   }
 
-  /// Each step of the matmul is executed by one warp; A is loaded by every warp along N, B by every one along
-  /// M.
+  /// Returns the counts of one execution of a matmul by one block: matrix instructions, the ldmatrix of A
+  /// by each warp along N and of B by each warp along M, or the loads of an FMA matmul.
   Counts multiplied(const Task& t) const {
     const Node& n = plan_.program.nodes[t.node];
     const MatmulChoice& m = plan_.matmuls.at(t.node);
@@ -406,7 +423,7 @@ class Prediction {
     for (std::int64_t b = 0; b < m.batch; ++b) {
       Shape all = coordinates(b, batches);
       all.resize(rank);
-      const auto at = [&](int side) {  // an operand that all batches share has one of them
+      const auto at = [&](int side) {  // an operand that all batches share has one batch
         Shape own = all;
         for (int d = 0; d + 2 < rank; ++d)
           if (buffer(side).padded[d] == 1) own[d] = 0;
@@ -432,17 +449,20 @@ class Prediction {
   }
 
   const KernelPlan& plan_;
-  std::vector<std::optional<Counts>> of_task_;  // for one execution by one block
+  std::vector<std::optional<Counts>> of_task_;  // by task: counts of one execution by one block
   Counts counts_;
-  std::map<int, std::uint64_t> met_;      // barriers of the agent, by id
-  std::set<int> unsynced_;                // copies since the agent's last barrier
-  std::map<int, std::int64_t> executed_;  // by task
-  std::uint64_t blocks_ = 1;              // that execute the current steps
-  std::uint64_t source_bytes_ = 0;        // of all blocks
-  std::map<std::pair<int, int>, std::optional<std::uint64_t>> found_;  // by node and axis
-  bool lanes_drift_ = false;
-  std::map<std::pair<int, bool>, SharedCounts> shared_;  // by the first task, and whether it is its start
-  std::set<std::pair<int, bool>> ragged_;                // executed since the agent's last barrier
+  std::map<int, std::uint64_t> met_;      // barriers of the current agent, by barrier id
+  std::set<int> unsynced_;                // tasks that copied since the current agent's last barrier
+  std::map<int, std::int64_t> executed_;  // number of executions by task
+  std::uint64_t blocks_ = 1;              // number of blocks that execute the current steps
+  std::uint64_t source_bytes_ = 0;        // bytes that all blocks read by cp.async
+  // Results of found(), by node and grid axis.
+  std::map<std::pair<int, int>, std::optional<std::uint64_t>> found_;
+  bool lanes_drift_ = false;  // cp.async wavefronts are not predictable
+  // By the first task of a loop nest, and whether it initialises a state.
+  std::map<std::pair<int, bool>, SharedCounts> shared_;
+  // Nests with a partial warp that ran since the agent's last barrier.
+  std::set<std::pair<int, bool>> ragged_;
   bool shared_exact_ = true, shared_mixed_ = false;
 };
 

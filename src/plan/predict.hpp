@@ -5,8 +5,9 @@
 //   c.at(emulate::Counter::barrier)            // 320: over all blocks
 //   c.count(emulate::Counter::shuffle)         // 0: a counter that the plan does not determine exactly is absent
 //
-// Contexts, buffers and layouts are evaluated; nothing is estimated. tests/predict checks it against the
-// emulator's counters. docs/explanation/planner.md says what is not predicted, and why.
+// The prediction is exact: the layouts and buffers of all steps are evaluated, nothing is estimated.
+// tests/predict compares it with the emulator. docs/explanation/planner-rules.md lists what is predicted,
+// and what is not.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -17,13 +18,14 @@
 
 namespace zellige::plan {
 
-/// Counters that are 0 are present; counters that are not predicted are absent.
+/// Executions by counter, over all blocks of a launch. Counters of value 0 are present; counters that are
+/// not predicted are absent.
 using Counts = std::map<emulate::Counter, std::uint64_t>;
 
-/// Requires a plan that has passed build_schedule.
+/// Returns the counters of one launch. Requires a complete plan: a schedule with all buffers placed.
 Counts predict(const KernelPlan&);
 
-/// "barrier 5, mma 64": the nonzero ones.
+/// Returns the nonzero counters as text: "barrier 5, mma 64".
 std::string print(const Counts&);
 
 }  // namespace zellige::plan

@@ -13,49 +13,61 @@ namespace {
 
 using retile::ProductTile;
 
+// Candidate tiles {M, N, K, threads} on mma.sync.
 constexpr ProductTile by_warps[] = {{128, 128, 32, 256}, {128, 64, 32, 128}, {64, 128, 32, 128},
                                     {64, 64, 64, 128},   {32, 128, 64, 128}, {16, 128, 64, 128},
                                     {32, 64, 64, 128},   {16, 64, 128, 128}, {16, 32, 128, 128}};
-/// For up to 16 rows, on warps: long runs of the weights, longer if the rows span many pages.
+/// Candidates for up to 16 rows on mma.sync, where reading the weights takes the time. Each block reads
+/// long contiguous parts of the weights, longer ones if K is large enough that rows span many pages.
 constexpr std::int64_t rows_of_a_stream = 16, long_rows = 8192;
 constexpr ProductTile narrow{16, 16, 256, 128}, wide{16, 32, 256, 128}, wide_and_long{16, 32, 512, 128};
-/// On FMA units: 8 x 8, 8 x 4 or 4 x 4 accumulators per thread; for small M a stream of weights, which warps
-/// split along K.
+/// Candidates on FMA units, with 8 x 8, 8 x 4 or 4 x 4 accumulators per thread. The tiles with small M are
+/// for streaming weights, with several warps along K.
 constexpr ProductTile without_tensor_cores[] = {
     {128, 128, 32, 256}, {128, 128, 16, 256}, {128, 64, 32, 256}, {64, 128, 32, 256}, {128, 64, 32, 128},
     {64, 128, 32, 128},  {64, 64, 32, 128},   {64, 64, 64, 256},  {64, 32, 64, 128},  {32, 64, 64, 128},
     {32, 32, 64, 128},   {16, 64, 64, 128},   {16, 32, 128, 128}, {8, 64, 128, 128},  {8, 32, 256, 256},
     {4, 32, 256, 256},   {64, 16, 128, 128},  {32, 4, 256, 256}};
+// Candidates for integer matmuls.
 constexpr ProductTile of_integers[] = {{64, 64, 16, 256}, {32, 32, 32, 256}, {16, 16, 32, 128}};
-constexpr int columns_to_split = 128;  // one TMA row per rank, and room for a deep ring
+// Columns per rank of split-K: one TMA row each, with enough memory left for a deep ring.
+constexpr int columns_to_split = 128;
+// Candidates on wgmma.
 constexpr ProductTile by_warpgroups[] = {
     {128, 256, 64, 256}, {128, 224, 64, 256}, {128, 192, 64, 256}, {128, 160, 64, 256}, {128, 128, 64, 256},
     {128, 96, 64, 256},  {128, 64, 64, 256},  {64, 256, 64, 128},  {64, 128, 64, 128},  {64, 64, 64, 128}};
 
-/// A and B swapped: the rows of a small M are the instruction's N, and the weights' columns its M.
+/// Candidates on wgmma with A and B swapped, for small M: the columns of the weights are the instruction's
+/// M, and the rows of A its N.
 constexpr ProductTile of_few_rows[] = {
     {64, 16, 64, 128, true}, {64, 32, 64, 128, true}, {64, 64, 64, 128, true}};
-constexpr std::int64_t few_rows = 9;  // fewer waste half of N
-/// Also swapped: more rows, of which tiles of 128 would leave much empty, such as 300: N is a multiple of 8.
+constexpr std::int64_t few_rows = 9;  // with fewer rows at least half of N = 16 is wasted
+/// Candidates on wgmma with A and B swapped, for a larger M that tiles of 128 rows would leave partly
+/// empty, such as 300. N (0 here) is set to one of odd_rows().
 constexpr ProductTile of_odd_rows[] = {
     {64, 0, 64, 128, true}, {128, 0, 64, 256, true}, {256, 0, 64, 256, true}};
 
-/// Time of matmuls on warpgroups. For some 500 measurements by bench/emitted.py on an H200, the tiles that
-/// these constants rank first were on average 1% slower than the fastest.
-constexpr double boost = 1.07;  // clock of a multiprocessor relative to Costs if not all of them work
-// Share of the tensor cores' peak rate with all multiprocessors: limited by power.
+/// Constants of the time estimate for matmuls on warpgroups. In about 500 measurements by bench/emitted.py
+/// on an H200, the tiles that they rank first were on average 1% slower than the fastest.
+constexpr double boost = 1.07;  // relative clock of a multiprocessor if not all of them work
+// Share of the tensor cores' peak rate with all multiprocessors working, limited by power.
 constexpr double sustained = 0.8;
 constexpr double l2_bytes_a_cycle = 59, shared_bytes_a_cycle = 128,
-                 products_a_cycle = 2048;        // per multiprocessor
-constexpr double streamed_bytes_a_cycle = 45;    // from memory, per multiprocessor
-constexpr double few_stages = 5, stalled = 1.3;  // with fewer stages, this much slower
+                 products_a_cycle = 2048;      // per multiprocessor
+constexpr double streamed_bytes_a_cycle = 45;  // from memory, per multiprocessor
+// With fewer ring stages than this, the loop takes 1.3 times as long.
+constexpr double few_stages = 5, stalled = 1.3;
 constexpr double tile_end = 0.55,
-                 no_tensor_map = 1.2;   // us for 128 x 128: its last stores; additional us without TMA
-constexpr double lone_warpgroup = 0.8;  // additional us for one that multiplies and stores alone
-constexpr double starting = 1.5;        // additional us over blocks of warps until the ring is full
-constexpr double exchange = 5;          // us between two ranks of split-K
-constexpr double hidden = 0.5;          // share of the shorter time that overlap with memory does not hide
+                 // us: the last stores of a 128 x 128 tile; additional us without TMA stores.
+    no_tensor_map = 1.2;
+constexpr double lone_warpgroup = 0.8;  // additional us if a single warpgroup both multiplies and stores
+// Us until the ring is full, in addition to the time of blocks that use cp.async.
+constexpr double starting = 1.5;
+constexpr double exchange = 5;  // us for the exchange between the two ranks of split-K
+// Fraction of the shorter of memory time and compute time that adds to the longer.
+constexpr double hidden = 0.5;
 
+/// Collects the candidate tiles of a matmul with their estimated times.
 class Choice {
  public:
   Choice(const ProductSize& size, const target::Target& target) : size_(size), target_(target) {}
@@ -93,7 +105,8 @@ class Choice {
     ProductTile tile;
   };
 
-  /// Returns whether both operands' rows are aligned for TMA, and the loop has iterations to overlap.
+  /// Returns whether the rows of both operands are aligned for TMA, and the loop has at least two
+  /// iterations to overlap.
   bool fits_warpgroups() const { return size_.lines && size_.k >= 128; }
   bool has_instruction(const ProductTile& t) const {
     const auto type = graph::name(size_.dtype);
@@ -102,12 +115,13 @@ class Choice {
 
   void consider(const ProductTile& t, double us) { found_.push_back({us, t}); }
 
+  /// Returns the number of output tiles.
   double tiles(const ProductTile& t) const {
     const std::int64_t m = t.swap_ab ? size_.n : size_.m, n = t.swap_ab ? size_.m : size_.n;
     return static_cast<double>(size_.batch * ceil_div(m, t.m) * ceil_div(n, t.n));
   }
 
-  /// Time of reading all operands and writing the result.
+  /// Returns the microseconds for reading both operands from DRAM and writing the result.
   double us_of_memory() const {
     const auto m = static_cast<double>(size_.m), n = static_cast<double>(size_.n),
                k = static_cast<double>(size_.k);
@@ -115,12 +129,14 @@ class Choice {
            target_.costs.dram * 1e-3;
   }
 
+  /// Returns the time, in microseconds, of work that takes `us` if memory were infinitely fast.
   double limited_by_memory(double us) const {
     const double memory = us_of_memory();
     return std::max(us, memory) + hidden * std::min(us, memory);
   }
 
-  /// mma.sync, several blocks per multiprocessor: L2 bytes and multiplications of a tile.
+  /// Returns the estimated microseconds on mma.sync with several blocks per multiprocessor, from a tile's
+  /// L2 bytes and multiplications.
   double us_of_warps(const ProductTile& t) const {
     constexpr double products = 512, bytes = 32, cycles_once = 1500, together = 2;
     const double waves = std::max(1.0, tiles(t) / target_.multiprocessors), clock = target_.costs.clock * 1e3;
@@ -130,8 +146,9 @@ class Choice {
            std::max(1.0, waves / together) * cycles_once / clock;
   }
 
-  /// FMA units, several blocks per multiprocessor: issue slots of its four quarters, shared-memory reads, and
-  /// L2 bytes. Few warps cannot hide each other's barriers and loads.
+  /// Returns the estimated microseconds on FMA units with several blocks per multiprocessor: the largest of
+  /// issue slots, shared-memory reads and L2 bytes, plus a part of the others. With few warps, barriers and
+  /// loads are not hidden.
   double us_of_threads(const ProductTile& t) const {
     constexpr double lanes = 128, seen = 0.3, cycles_once = 2500, line = 128, threads_at_a_time = 512;
     const auto m = static_cast<double>(std::min(t.m, size_.m)),
@@ -145,14 +162,15 @@ class Choice {
     const double quarter = warps / 4 * together;
     const double fma =
         m * n / lanes / target_.costs.sustained_fma / std::min(1.0, 0.65 + 0.25 * (quarter - 1));
-    // A thread with s accumulators reads about sqrt(s) elements of either operand per step of K, in half
-    // wavefronts of 16 bytes.
+    // A thread with s accumulators reads about sqrt(s) elements of each operand per step of K. Two phases
+    // of these 16-byte loads are served as one wavefront.
     const double read = static_cast<double>(t.threads) * 2 * std::sqrt(std::max(1.0, sums)) * 4 / 2 / line +
                         (m + n) * 4 / line;
     const double load_cycles = (m + n) * 4 / target_.costs.l2_cycle;
     const double step = std::max({fma, read, load_cycles}) + seen * (std::min(fma, read) + load_cycles);
     const double k = static_cast<double>(ceil_div(size_.k, t.k) * std::min(t.k, size_.k));
-    // The latency of an iteration is hidden by those in flight and by other blocks.
+    // The latency of an iteration is hidden by the iterations in flight and by the other blocks of the
+    // multiprocessor.
     constexpr double in_flight = 48 * 1024, max_stages = 8;
     const double stage = (m + n) * 4 * static_cast<double>(std::min(t.k, size_.k));
     const double waits = k / static_cast<double>(std::min(t.k, size_.k)) * target_.costs.load /
@@ -161,19 +179,22 @@ class Choice {
     return limited_by_memory(us * std::max(1.0, 0.5 * target_.multiprocessors / tiles(t)));
   }
 
-  /// Streamed weights: DRAM time, longer if less than the share `busy` of the multiprocessors has a block.
-  /// `share`: relative time of a variant, as measured.
+  /// Returns the estimated microseconds if streaming the weights takes the time: DRAM time, and longer if
+  /// fewer than the fraction `busy` of the multiprocessors have a block. `share` is a measured factor of
+  /// this variant.
   double us_of_stream(const ProductTile& t, double share, double busy) const {
     return share * us_of_memory() * std::max(1.0, busy * target_.multiprocessors / tiles(t));
   }
+  /// Adds the candidates for up to 16 rows.
   void stream() {
     const ProductTile& w = size_.k >= long_rows ? wide_and_long : wide;
     consider(narrow, us_of_stream(narrow, 1, 0.9));
     consider(w, us_of_stream(w, tiles(w) > target_.multiprocessors ? 1.01 : 0.99, 0.9));
   }
 
-  /// Fed by TMA, one block per multiprocessor. A wave takes as long as its busiest multiprocessor, limited by
-  /// the shared-memory bandwidth for wgmma reads and TMA writes, or by the power limit of all of them.
+  /// Returns the estimated microseconds on wgmma fed by TMA, one block per multiprocessor. A wave takes as
+  /// long as its busiest multiprocessor: limited by its loads, its tensor cores or its shared-memory
+  /// bandwidth (wgmma reads and TMA writes), or by the power limit of the GPU.
   double us_of_warpgroups(const ProductTile& t) const {
     const std::int64_t iterations = ceil_div(size_.k, t.k);
     const double all = tiles(t), each = target_.multiprocessors;
@@ -182,11 +203,11 @@ class Choice {
     const double blocks = all * split, whole = std::floor(blocks / each), last = blocks / each - whole;
     const auto m = static_cast<double>(t.m), n = static_cast<double>(t.n);
     const double k = static_cast<double>(size_.k) / split;
-    const double read = m / 64 * (64 + n) * 2, filled = (m + n) * 2;  // bytes per step of k
+    const double read = m / 64 * (64 + n) * 2, filled = (m + n) * 2;  // bytes of shared memory per step of k
     const double stage = filled * static_cast<double>(t.k), out = blocks > each ? 2 * m * n : 0;
     const double stall =
         static_cast<double>(target_.shared_per_block) - out < few_stages * stage ? stalled : 1;
-    // Each block of a pair loads half of the rows, in multiples of 8.
+    // The blocks of a pair load half of the rows each, in multiples of 8.
     const bool pairs = t.swap_ab && t.n % 16 == 0 && pairs_pay(t.m, t.n, iterations);
     const double load_cycles = m * 2 / (t.swap_ab ? streamed_bytes_a_cycle : l2_bytes_a_cycle) +
                                (pairs ? 0.5 : 1) * n * 2 / l2_bytes_a_cycle;
@@ -220,7 +241,7 @@ std::vector<std::int64_t> odd_rows(std::int64_t m) {
   };
   const std::int64_t minimum = ceil_div(m, limit);
   add(minimum, 8);
-  add(minimum, 16);  // two blocks of a cluster may load half of the tile each
+  add(minimum, 16);  // a multiple of 16, so that two blocks of a cluster may load 8-row halves
   add(minimum + 1, 16);
   return result;
 }
@@ -231,7 +252,8 @@ ProductSize product_size(const graph::KernelGraph& g, int op) {
   const std::size_t rank = of.product.size();
   ProductSize size{1, of.product[rank - 2], of.product[rank - 1], of.a.back(), a.dtype};
   for (std::size_t d = 0; d + 2 < rank; ++d) size.batch *= of.product[d];
-  size.lines = size.n % 8 == 0 && size.k % 8 == 0;  // if strides are not known yet: 16 bytes
+  // Assumes contiguous rows, whose strides must be multiples of 16 bytes.
+  size.lines = size.n % 8 == 0 && size.k % 8 == 0;
   return size;
 }
 

@@ -1,10 +1,10 @@
-// A block program: what one kernel computes, as nodes of the few kinds that the passes work on.
+// A block program: what one kernel computes, as a list of nodes (operators on one block's tiles) of the few
+// kinds that the planner's passes work on.
 //
 //   load ── map ── matmul ── map ── reduce ── ... ── store
 //
-// Every node yields one value. Shapes are those of one block's tile. Loads, and the `round` nodes before a
-// matmul's operands, are in the storage type; everything else is float32, as the rounding contract says, or
-// an integer.
+// Every node yields one value, whose shape is that of one block's tile. Loads, and the `round` nodes before
+// a matmul's operands, have the storage type (such as f16). Everything else is float32 or an integer.
 #pragma once
 #include <map>
 #include <string>
@@ -21,57 +21,63 @@ using graph::Shape;
 using graph::Strides;
 using graph::to_string;
 
-/// The number of tiles of size b that cover a.
+/// Returns a / b rounded up: the number of tiles of size b that cover a.
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
+/// The kinds of nodes. "Over the loop" means that the value of all iterations is combined.
 enum class NodeKind : std::uint8_t {
-  load,   // a tile of a kernel-level tensor
+  load,   // a tile of a tensor in global memory
   map,    // an elementwise function `op` of its operands; a dimension of 1 broadcasts
   round,  // its operand, rounded to the storage type
-  // Over the last two dimensions, float32 accumulators; if carried, they are first multiplied by a third
-  // operand.
+  // Matrix product over the last two dimensions, with float32 accumulators. If `carried`, it accumulates
+  // over the loop; a third operand, if any, multiplies the accumulators first.
   matmul,
-  // y[.., j, ..] = sum or max over k of x[.., j + k * to, ..] along `dim`; `carried`: and over the loop.
+  // y[.., j, ..] = sum or max over k of x[.., j + k * to, ..] along `dim`. If `carried`, also over the
+  // loop.
   reduce,
-  accumulate,    // over the loop: sum, max, or acc * in[1] + in[0]
-  running_max,   // over the loop so far, this iteration included; starts at the lowest finite value
-  running_diff,  // of a running_max: old minus new; 0 in the first iteration
+  accumulate,    // over the loop: sum, max, or state * in[1] + in[0]
+  running_max,   // max over the iterations so far, this one included; starts at the lowest finite value
+  running_diff,  // old minus new value of a running_max; 0 in the first iteration
   slice,         // x[.., start + i, ..] along `dim`
-  concat,        // along `dim`
-  rotate,        // rotates the pairs that are adjacent along `dim` by their cosines and sines: in[1], in[2]
-  permute,  // dimension d is dimension order[d] of its operand, which is evaluated only where it is stored
-  store,    // to a kernel-level tensor
+  concat,        // concatenates its operands along `dim`
+  rotate,        // rotates pairs of neighbours along `dim` by an angle whose cosine is in[1] and sine in[2]
+  permute,       // dimension d is dimension order[d] of the operand; evaluated only where it is stored
+  store,         // writes a tile to a tensor in global memory
 };
 std::string_view name(NodeKind);
-/// The type in which a value is computed: float32, or int32 for integers.
+/// Returns the type in which a value is computed: int32 for integers, else float32.
 constexpr DType kept_in(DType dtype) { return graph::is_integer(dtype) ? DType::int32 : DType::f32; }
-/// Returns whether nodes of this kind are evaluated where they are read, and not stored.
+/// Returns whether nodes of this kind are evaluated where they are read, rather than stored.
 inline bool inlined(NodeKind kind) {
   return kind == NodeKind::map || kind == NodeKind::slice || kind == NodeKind::concat ||
          kind == NodeKind::rotate || kind == NodeKind::permute;
 }
 
-enum class Section : std::uint8_t { before, inside, after };  // of the loop
+// Where a node is evaluated, relative to the kernel's loop.
+enum class Section : std::uint8_t { before, inside, after };
 std::string_view name(Section);
 
-/// The split of one dimension of a kernel-level tensor into tiles: this block's tile starts at offset +
-/// (((blockIdx[axis] / div) % mod) * (loop ? range : 1) + (loop ? iteration : 0)) * tile.
+/// How one dimension of a tensor in global memory is split into tiles over the grid and the loop.
+///
+/// This block's tile starts at offset + (block * (loop ? range : 1) + (loop ? iteration : 0)) * tile, where
+/// block = (blockIdx[axis] / div) % mod and range is the number of iterations.
 struct Split {
-  int axis = -1;                  // 0, 1, 2; -1: every block starts at 0
+  int axis = -1;                  // grid axis 0, 1 or 2; -1: every block starts at 0
   std::int64_t div = 1, mod = 0;  // mod 0: no modulo
   bool loop = false;
   std::int64_t tile = 1;    // extent of the tile
-  std::int64_t extent = 1;  // of the tensor, from offset on; beyond it nothing is read or written
+  std::int64_t extent = 1;  // of the tensor, counted from `offset`; beyond it nothing is read or written
   std::int64_t offset = 0;
   bool overhang = false;  // the last tile may be partial
   bool of_part = false;   // `offset` is relative to the program's part_begin
   auto operator<=>(const Split&) const = default;
 };
 
+/// One operator of a block program. Which fields a kind uses is stated with each field.
 struct Node {
   NodeKind kind{};
-  OpKind op{};  // map, reduce (reduction or reduction_max), accumulate
-  std::vector<int> in;
+  OpKind op{};          // map, reduce (reduction or reduction_max), accumulate
+  std::vector<int> in;  // operands: indices of earlier nodes
   Shape shape;
   DType dtype = DType::f32;
   Section section = Section::inside;
@@ -79,37 +85,41 @@ struct Node {
   bool tf32 = false;                  // matmul: operands are rounded to tf32
   DType to_dtype = DType::f32;        // map cast
   bool saturate = false;              // map cast
-  // Reduce, slice, concat; load, store: the dimension of a gather or scatter.
+  // reduce, slice, concat, rotate: the dimension; load, store: the dimension of a gather or scatter.
   int dim = 0;
-  std::int64_t to = 1;     // reduce; load, store with an index: the number of consecutive elements from it on
+  // reduce: see NodeKind; load, store with an index: number of consecutive elements from the index on.
+  std::int64_t to = 1;
   std::int64_t start = 0;  // slice
   std::vector<int> order;  // permute
-  graph::Kept kept;        // map mask: `dim` is i's, `key` j's; masked elements are `scalar`
+  // Map mask: which (i, j) are kept; `dim` is the dimension of i, `key` that of j; others become `scalar`.
+  graph::Kept kept;
   int key = 0;
-  bool carried = false;  // reduce and matmul: also over the loop's iterations
-  bool window = false;   // matmul: in[0] has the K of all iterations, each reads its part (precompute_a.hpp)
-  int tensor = -1;       // load, store: index into KernelGraph::tensors
+  bool carried = false;  // reduce, matmul: also over the loop's iterations
+  // matmul: in[0] has the K of all iterations, each iteration reads its part (precompute_a.hpp).
+  bool window = false;
+  int tensor = -1;            // load, store: index into Program::tensors
   std::vector<Split> splits;  // load, store and map mask: one per dimension
-  std::string name;           // for humans
+  std::string name;           // only for messages and printed plans
 };
 
-/// For a gathering load or scattering store, the operand with the integer indices along `dim`; -1: none. It
-/// is read in place.
+/// Returns the operand that has the integer indices along `dim`, if the node is a gathering load or a
+/// scattering store; else -1. The operand itself is read in place.
 inline int number_of(const Node& n) {
   const std::size_t at = n.kind == NodeKind::load ? 0 : 1;
   const bool may = n.kind == NodeKind::load || n.kind == NodeKind::store;
   return may && at < n.in.size() ? n.in[at] : -1;
 }
 
+/// What one kernel computes, with its grid and loop.
 struct BlockProgram {
   std::string name;
   graph::Dim3 grid, block;
-  std::int64_t loop = 1;
-  // One launch runs several programs: the blocks of the first come first, and those of a program with this
-  // flag follow those of the previous program (launches.hpp).
+  std::int64_t loop = 1;  // number of iterations
+  // The kernel is launched together with the preceding program of the list, as one grid: its blocks come
+  // after those of that program (launches.hpp).
   bool same_launch = false;
-  // Offset of the program's part of a concatenation. Programs that differ only in this and in their tensors
-  // have the same source.
+  // If the program writes a part of a concatenation: the part's offset. Programs that differ only in this
+  // and in their tensors have the same source.
   std::int64_t part_begin = 0;
   std::vector<Node> nodes;  // in a topological order
   int threads() const { return static_cast<int>(block.count()); }
@@ -118,49 +128,56 @@ struct BlockProgram {
     nodes.push_back(std::move(node));
     return static_cast<int>(nodes.size()) - 1;
   }
+  /// Returns the nodes that read a node, in order.
   std::vector<int> consumers(int node) const;
 };
 
-/// A tensor in another tensor's memory. Its entry among the tensors has strides and extents from the base's
-/// first element; its users see `shape`, beginning at `starts`.
+/// A tensor that is in the memory of another tensor, its base (views.hpp). Its entry in Program::tensors
+/// has strides and extents that begin at the base's first element; its users see `shape`, beginning at
+/// coordinate `starts`.
 struct TensorView {
   int base = -1;
   Shape shape, starts;
-  int value = -1;   // the tensor whose value it shows: the base, or the one that overwrote the base's memory
+  // The tensor that has the view's value: the base, or the tensor that overwrote a part of the base.
+  int value = -1;
   int number = -1;  // a tensor with one integer, the view's start along the first dimension; -1: none
 };
 
-/// A graph's tensors in device memory and its kernels in launch order.
+/// The tensors of a graph in device memory, and its kernels in launch order.
 struct Program {
   std::string name;
-  // Strides of intermediates and of open outputs filled in by place().
+  // place() sets the strides of intermediate tensors and of outputs whose layout is open.
   std::vector<graph::KernelTensor> tensors;
   std::vector<int> inputs, outputs;
   std::vector<BlockProgram> kernels;
   std::map<int, TensorView> views;  // by index into tensors (views.hpp)
-  std::map<int, int> aligned;       // by tensor: its copy with aligned rows (align.hpp)
-  retile::Tiling products;          // the tiles of unfused matmuls
+  std::map<int, int> aligned;       // by tensor: its copy with padded, aligned rows (align.hpp)
+  retile::Tiling products;          // the tiles of standalone matmuls
   std::vector<std::string> notes;
+  /// Returns the tensor in whose memory a tensor is: the base of a view, or the tensor itself.
   int memory_of(int tensor) const {
     const auto view = views.find(tensor);
     return view == views.end() ? tensor : view->second.base;
   }
+  /// Returns the tensor whose value a view shows (TensorView::value); the tensor itself if it is no view.
   int value_of(int tensor) const {
     const auto view = views.find(tensor);
     return view == views.end() ? tensor : view->second.value;
   }
-  /// The shape of a tensor as its users see it.
+  /// Returns the shape of a tensor as its users see it.
   const Shape& shape(int tensor) const {
     const auto view = views.find(tensor);
     return view == views.end() ? tensors[tensor].shape : view->second.shape;
   }
-  /// The coordinate at which that starts; empty: 0.
+  /// Returns the coordinate of the tensor's memory at which the users' shape begins: 0 unless the tensor is
+  /// a view.
   Shape starts(int tensor) const {
     const auto view = views.find(tensor);
     return view == views.end() ? Shape(tensors[tensor].shape.size(), 0) : view->second.starts;
   }
 };
 
+/// Returns the program as text, one node per line, as --explain prints it.
 std::string print(const BlockProgram&, const Program&);
 
 }  // namespace zellige::plan

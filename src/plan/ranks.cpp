@@ -9,8 +9,10 @@
 namespace zellige::plan {
 namespace {
 
-constexpr std::int64_t rank_distance = std::int64_t{1} << 40;  // keeps the ranks' shared memories disjoint
+// Between the offsets of different ranks, so that their shared memories are disjoint.
+constexpr std::int64_t rank_distance = std::int64_t{1} << 40;
 
+/// Builds the flat schedule: tensors and channels of all ranks first, then agents and setup steps.
 class Ranks {
  public:
   explicit Ranks(const Schedule& s) : s_(s), n_(s.ranks) {
@@ -60,11 +62,13 @@ class Ranks {
   }
 
   bool is_exchange(int channel) const { return channel >= 0 && plan::is_exchange(s_.channels[channel]); }
-  /// Number of parts of a tensor: one per rank if multicast fills it, one per other rank if the ranks
-  /// exchange it.
+  /// Returns the number of parts of a tensor. Each rank writes one part if multicast fills the tensor, each
+  /// other rank if the ranks exchange partial results through it.
   int parts_of(int tensor) const { return split_.count(tensor) ? n_ : sent_.count(tensor) ? n_ - 1 : 1; }
+  /// Returns the index of the part that rank `from` writes into the tensor of rank `to`.
   static int part_from(int from, int to) { return from < to ? from : from - 1; }
 
+  /// Adds the parts of tensor t of a rank.
   void tensor(int t, int rank) {
     first_[{t, rank}] = static_cast<int>(all_.tensors.size());
     const int parts = parts_of(t);
@@ -73,12 +77,13 @@ class Ranks {
       SharedTensor x = s_.tensors[t];
       x.name = describe(parts > 1 ? fmt::format("part {} of {}", part, x.name) : x.name, rank);
       x.bytes = stage / parts * x.stages;
-      // Parts of a stage are separate tensors here, because no step accesses them across stages.
+      // Parts of a stage are separate tensors here, since no step accesses the same part of several stages.
       x.offset += rank * rank_distance + part * x.bytes;
       all_.tensors.push_back(std::move(x));
     }
   }
 
+  /// Adds the channel of a rank. A channel that multicast fills is released by the consumers of all ranks.
   void channel(int index, int rank) {
     Channel c = s_.channels[index];
     const bool everywhere = shared_.count(index);
@@ -93,8 +98,8 @@ class Ranks {
     all_.channels.push_back(std::move(c));
   }
 
-  /// Channels from each rank to each other: the first one to a rank replaces that rank's channel, the others
-  /// are appended.
+  /// Adds a channel for each ordered pair of different ranks of an exchange. The first channel to a rank
+  /// replaces that rank's own, which channel() added; the others are appended.
   void exchange_channels(int index) {
     for (int to = 0; to < n_; ++to)
       for (int from = 0; from < n_; ++from) {
@@ -115,15 +120,17 @@ class Ranks {
       }
   }
 
-  /// The channel through which the other ranks fill a step's tensor.
+  /// Returns the exchange channel through which the other ranks fill the tensor that a step writes; -1 if
+  /// there is none.
   int filled_by(const Step& step) const {
     for (int c = 0; c < static_cast<int>(s_.channels.size()); ++c)
       if (is_exchange(c) && s_.channels[c].tensor == step.writes.front().tensor) return c;
     return -1;
   }
 
-  /// What a step does by an exchange channel, for each of the others: acquires its part, writes it, releases
-  /// it; or waits for its own.
+  /// Appends the steps of `rank` for one step of an exchange, once per other rank. A write acquires its
+  /// part of the other rank's tensor and writes it; a release releases that part; an acquire waits for the
+  /// part that the other rank wrote.
   void exchange(std::vector<Step>& result, const Step& step, int index, int rank) {
     for (int other = 0; other < n_; ++other) {
       if (other == rank) continue;
@@ -142,7 +149,8 @@ class Ranks {
     }
   }
 
-  /// Renames the channel of a step of `rank` to that of rank `to`, and its barrier to that of `rank`.
+  /// Renumbers a step of `rank` for the flat schedule: its channel becomes the one of rank `to`, its named
+  /// barrier that of `rank`.
   void in_rank(Step& step, int to, int rank) const {
     const auto rename = [this](int& channel, int of) {
       if (channel >= 0) channel = channel_of(channel, of);
@@ -161,6 +169,8 @@ class Ranks {
                  ClusterBarrier, Loop> auto&) {});
   }
 
+  /// Returns the accesses of one rank to all parts of each tensor; with part >= 0, only to this part of
+  /// tensors with several parts.
   std::vector<Access> accesses(const std::vector<Access>& list, int rank, int part) const {
     std::vector<Access> result;
     for (const Access& a : list)
@@ -173,6 +183,7 @@ class Ranks {
     return result;
   }
 
+  /// Returns the steps of a list, loops included, as `rank` executes them.
   std::vector<Step> steps_of(const std::vector<Step>& steps, int rank) {
     std::vector<Step> result;
     for (const Step& step : steps) {
@@ -204,8 +215,9 @@ class Ranks {
   int n_;
   std::set<int> shared_, split_;  // channels filled by multicast, and their tensors
   std::set<int> sent_;            // tensors filled by other ranks
+  // By channel, writing rank and reading rank: index of the channel.
   std::map<std::array<int, 3>, int> exchange_;
-  std::map<std::pair<int, int>, int> first_;
+  std::map<std::pair<int, int>, int> first_;  // by tensor and rank: index of its first part
   Schedule all_;
 };
 

@@ -1,18 +1,20 @@
-// Expands the schedule that the blocks of a cluster run together into one flat schedule of all their agents,
-// for the verifier.
+// Expands the schedule that the blocks of a cluster run together into one flat schedule of the warp roles
+// of all blocks (ranks), for the verifier.
 //
-// Each rank has its own tensors, channels and agents. In contrast to independent blocks, a multicast copy
-// fills a part of the tile for every rank, and a channel with any multicast copy is released to every rank. A
-// exchange channel is one for each pair of a rank and a rank that writes to it.
+//   Schedule flat = all_ranks(schedule);   // agents "producer of rank 0", "consumer of rank 0", ...
+//
+// Each rank has its own tensors, channels and agents. A multicast copy of one rank fills a part of the tile
+// in every rank, and the stage is released to every rank. A channel through which ranks exchange partial
+// results becomes one channel for each ordered pair of ranks.
 #pragma once
 #include "plan/schedule.hpp"
 
 namespace zellige::plan {
 
-/// A rank's barrier id in the flat schedule is this times the rank, plus the id.
+/// A named barrier's id in the flat schedule is this times the rank, plus its own id.
 constexpr int barriers_per_rank = 1000;
 
-/// Returns the schedule unchanged if it has one rank.
+/// Returns the flat schedule, or the schedule unchanged if it has one rank.
 Schedule all_ranks(const Schedule&);
 
 }  // namespace zellige::plan

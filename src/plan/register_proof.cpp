@@ -9,7 +9,8 @@ std::string RegisterProof::describe(int t) const {
   return fmt::format("'{} %{}'", name(task.kind), task.node);
 }
 
-/// The context in which a task leaves its values: row reductions of accumulators in the layout of their rows.
+/// Returns the thread-value layout (index of a context) in which a task leaves its values in registers. A
+/// `finish` task leaves one value per row, in the layout of the accumulators' rows.
 int RegisterProof::left_in(int t) const {
   const Task& task = plan_.tasks[t];
   return task.kind == TaskKind::finish ? plan_.context_of.at(task.node) : task.context;
@@ -162,7 +163,8 @@ void RegisterProof::sums(int t, int writer) {
   if (task.buffer < 0) in_every_lane(t);
 }
 
-/// The values that a thread's lanes add up belong to the row for which the thread keeps the result.
+/// Throws Rejected unless the values that a thread's lanes add up belong to the row for which the thread
+/// keeps the result.
 void RegisterProof::in_every_lane(int t) const {
   const Task& task = plan_.tasks[t];
   const Context& c = context(t);
@@ -185,8 +187,8 @@ void RegisterProof::in_every_lane(int t) const {
 
 namespace {
 
-/// Returns whether modes with these extents and strides enumerate 0 to at least `size` - 1 without gaps or
-/// duplicates: each stride is the number of combinations of the smaller ones.
+/// Returns whether the modes enumerate the numbers 0 to at least size - 1 without gaps or duplicates. This
+/// holds if each stride is the product of the extents of the modes with smaller strides.
 bool counts(std::vector<Mode> modes, std::int64_t size) {
   std::sort(modes.begin(), modes.end(), [](const Mode& a, const Mode& b) { return a.stride < b.stride; });
   std::int64_t below = 1;
@@ -198,9 +200,9 @@ bool counts(std::vector<Mode> modes, std::int64_t size) {
   return below >= size;
 }
 
-/// Returns whether a context's layouts prove that every element is in exactly one register: along each axis
-/// the shares enumerate its items, along each dimension the items enumerate its coordinates. False is
-/// inconclusive.
+/// Returns true if a context's layouts prove that every element is in exactly one register: the threads and
+/// values enumerate the items along each axis, and the items enumerate the coordinates along each
+/// dimension. False is inconclusive.
 bool counts_once(const Context& c) {
   std::vector<std::vector<Mode>> items(static_cast<std::size_t>(c.axes())),
       coordinates(static_cast<std::size_t>(c.rank()));
@@ -222,16 +224,16 @@ bool counts_once(const Context& c) {
 
 }  // namespace
 
-/// Every element is in exactly one register, and a thread adds its elements to the result that the first of
-/// its lanes stores.
+/// Throws Rejected unless every element is in exactly one register, and every thread adds its elements to
+/// the result that the first of its lanes stores.
 void RegisterProof::added_once(int t) const {
   const Context& c = context(t);
   const EvaluatedLayout layout(c);
   std::vector<int> first(static_cast<std::size_t>(layout.threads()));
   for (int thread = 0; thread < layout.threads(); ++thread)
     first[static_cast<std::size_t>(thread)] = c.first_lane(thread);
-  // For rows of millions the layouts are analysed instead of each element; a thread's coordinate on the other
-  // axes is the same for all its values.
+  // With millions of elements the layouts are analysed instead. A thread's coordinate along axes other than
+  // the reduced one is the same for all its values.
   constexpr std::int64_t many = 1 << 22;
   if (graph::size(c.domain) > many && counts_once(c)) {
     Shape own, stored;

@@ -1,6 +1,8 @@
-// Compares register contents: each function proves one way of passing values on, for each thread and value,
-// or throws Rejected with the two coordinates that differ. verify_registers.cpp decides which proofs are
-// required.
+// Proves that values which one task leaves in registers are the ones that another task expects there, by
+// evaluating both thread-value layouts for each thread and value.
+//
+// Each function proves one way of passing values on, or throws Rejected with the two coordinates that
+// differ. verify_registers.cpp decides which proofs a plan needs.
 #pragma once
 #include <set>
 
@@ -8,38 +10,42 @@
 
 namespace zellige::plan {
 
+/// The proofs for one kernel's plan. Tasks are indices into KernelPlan::tasks, nodes into
+/// BlockProgram::nodes. A pair of layouts is evaluated once.
 class RegisterProof {
  public:
   explicit RegisterProof(const KernelPlan& plan) : plan_(plan), p_(plan.program) {}
 
-  /// Task `writer` left the values of node x at the coordinates at which `reader` expects them; `partial`:
-  /// sums over a part of K suffice.
+  /// Proves that task `writer` left each value of node x in the thread and register in which `reader` reads
+  /// it. With `partial`, sums over a part of K are allowed; otherwise they are rejected.
   void agree(int writer, int reader, int x, bool partial);
 
-  /// Node x, one value per row from task `writer`, is read by `reader` over accumulators: each element at its
-  /// own row.
+  /// Proves that `reader`, a task over accumulators, finds for each element the value of its row: node x,
+  /// of which `writer` left one value per row in registers.
   void in_lines(int writer, int reader, int x);
 
-  /// Node x from task `writer` is read by `reader` at the other matrix of its batch's pair: each thread holds
-  /// that, too.
+  /// Proves that `reader` may read node x of `writer` at the other matrix of its pair (the batch index with
+  /// its lowest bit flipped): the same thread holds this element, too.
   void in_pairs(int writer, int reader, int x);
 
-  /// Task t reads buffer b after task w without a barrier: every in-bounds element that a thread reads was
-  /// written by the same thread. `own`: t reads at its context's own coordinates.
+  /// Proves that task t may read buffer b after task w without a barrier: the same thread wrote every
+  /// in-bounds element that a thread reads. `own` states that t reads at its own layout's coordinates;
+  /// otherwise the plan is rejected.
   void same_thread(int t, int w, int b, bool own) const;
 
-  /// Every element of a matmul's C is in one thread for each of the warps along K.
+  /// Proves that every element of a matmul's result is in the accumulators of exactly one thread, or of one
+  /// thread per warp along K.
   void covers(int t);
 
-  /// The A operand of matmul t is in the registers that `writer` left: each fragment is the one that the
+  /// Proves that `writer` left the A operand of matmul t in registers: each fragment is the one that the
   /// instruction expects there, and all of K is multiplied exactly once.
   void chained(int t, int writer);
 
-  /// Task t combines the partial results of `writer`: every summand once; the result is stored for the right
-  /// row, or left in all of its lanes.
+  /// Proves that task t combines the partial results of `writer` correctly: each is added once, and the
+  /// result is stored for the right row, or kept in all lanes of that row.
   void sums(int t, int writer);
 
-  /// 'to operand %5'
+  /// Returns a task's name for messages: 'to operand %5'.
   std::string describe(int t) const;
 
  private:
@@ -52,8 +58,9 @@ class RegisterProof {
 
   const KernelPlan& plan_;
   const BlockProgram& p_;
-  std::set<std::pair<int, int>> agreed_;         // pairs of contexts
-  std::set<int> covered_, summed_, multiplied_;  // contexts, and matmuls, that are already proved
+  std::set<std::pair<int, int>> agreed_;  // pairs of contexts that are proved equal
+  // Contexts, and in multiplied_ matmuls, that are proved already.
+  std::set<int> covered_, summed_, multiplied_;
 };
 
 }  // namespace zellige::plan

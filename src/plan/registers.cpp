@@ -7,8 +7,9 @@
 namespace zellige::plan {
 
 std::int64_t registers_of_thread(const KernelPlan& plan, const target::Target& target) {
-  // In addition to accumulators. With 8 x 8 accumulators per thread, 128 registers suffice: what ptxas (CUDA
-  // 13.0) spills then are addresses of copies, read once per iteration of 2048 FMAs.
+  // Registers for everything except accumulators and operands. With 8 x 8 accumulators per thread a limit
+  // of 128 registers is enough: ptxas (CUDA 13.0) then spills only addresses of copies, which are read once
+  // per 2048 FMAs.
   constexpr std::int64_t others = 40, others_of_outer = 16;
   std::int64_t registers = 0;
   for (const Task& t : plan.tasks)

@@ -7,8 +7,7 @@
 namespace zellige::plan {
 namespace {
 
-/// The dimension of the operand that a reshape merges with the next one, if it changes nothing else; -1
-/// otherwise.
+/// Returns d if the reshape merges dimensions d and d + 1 of the operand and changes nothing else; else -1.
 int merged(const Shape& operand, const Shape& result) {
   if (operand.size() != result.size() + 1) return -1;
   const auto at = std::ranges::mismatch(operand, result).in1 - operand.begin();
@@ -18,7 +17,9 @@ int merged(const Shape& operand, const Shape& result) {
   return same && operand[i] * operand[i + 1] == result[i] ? static_cast<int>(d) : -1;
 }
 
-/// Returns whether each block of a custom operator takes one index of a dimension of an operand, in order.
+/// Returns whether each block of a custom operator reads one index of dimension `dim` of the operand
+/// `tensor`, in order: the grid has `extent` blocks along it, and the loop does not split it. False for
+/// other operators.
 bool takes_one(const graph::KernelOp& op, int tensor, int dim, std::int64_t extent) {
   if (!op.block) return false;
   return std::ranges::all_of(op.block->ops, [&](const graph::BlockOp& o) {

@@ -19,7 +19,7 @@ bool SameThread::operator()(int w, int r, int b) {
         return false;
   const auto key = std::make_tuple(writer.context, reader.context, b);
   if (const auto known = agreement_.find(key); known != agreement_.end()) return known->second;
-  // For elements beyond the tile, in an operand's padding, the reader reads the tile's last element.
+  // For coordinates beyond the tile, in an operand's padding, the reader reads the tile's last element.
   const std::vector<int> owner = owners(cw, shape);
   bool same = true;
   for_each(EvaluatedLayout(cr), [&](int thread, int, const Shape& at) {
@@ -31,7 +31,8 @@ bool SameThread::operator()(int w, int r, int b) {
   return agreement_[key] = same;
 }
 
-/// The nodes that task t evaluates; a store of registers to shared memory only evaluates its own node.
+/// Returns the nodes that task t evaluates. A task that stores a node from registers to shared memory
+/// evaluates only this node; other tasks evaluate their node's operands.
 std::vector<int> SameThread::operands_of(const Task& t) const {
   const Node& n = plan_.program.nodes[t.node];
   const bool spills = t.kind == TaskKind::to_shared && n.kind != NodeKind::round && n.kind != NodeKind::store;
