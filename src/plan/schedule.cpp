@@ -7,11 +7,12 @@
 namespace zellige::plan {
 namespace {
 
-constexpr std::int64_t mbarrier_bytes_each = 8;
+constexpr std::int64_t mbarrier_bytes_each = 8;  // bytes per mbarrier
 
 std::string quoted(const std::string& what) { return what.empty() ? "" : fmt::format(" '{}'", what); }
 
-/// sA[i+2]: the stage is taken modulo the number of stages; outside loops i is 0.
+/// Returns the text of an access, for example "sA[i+2]" for the stage two iterations ahead. The stage is
+/// taken modulo the number of stages; outside loops i is 0.
 std::string access(const Schedule& s, const Access& a, bool in_loop) {
   if (a.tensor < 0 || a.tensor >= static_cast<int>(s.tensors.size()))
     return fmt::format("tensor #{}", a.tensor);
@@ -45,6 +46,7 @@ std::string agent_names(const Schedule& s, const std::vector<int>& agents) {
   return text.empty() ? "-" : text;
 }
 
+/// Returns the line that print() shows for a loop: "loop i < 16".
 std::string header(const Loop& loop, const std::string& what) {
   return fmt::format("{} < {}{}",
                      loop.kind == Loop::slices  ? "slice"

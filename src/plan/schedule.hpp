@@ -1,13 +1,13 @@
-// A schedule: agents (warp roles) that run in parallel, each with its operations in order, connected by
-// channels (pipelines).
+// A schedule: what the warp roles of a kernel execute, step by step, and how they synchronise. It is the
+// only description of a kernel's control flow.
 //
-// It is the only description of a kernel's control flow: verify() and verify_registers() prove it, print()
-// shows it, place_buffers() reads lifetimes from it, the emitter prints the source code of each step, and the
-// tests execute it.
+// The warp roles (agents), such as a TMA producer and WGMMA consumers, run in parallel. Channels connect
+// them: synchronised buffers like CUTLASS's pipelines. A kernel without warp specialization is one agent of
+// all warps, whose loads are cp.async groups.
 //
-// An SM80 kernel is one agent (all warps) whose loads go through cp.async groups. A Hopper kernel is a TMA
-// producer and WGMMA consumers connected by mbarriers. Both are this type, and verify() proves both by the
-// same rules.
+// verify() and verify_registers() prove a schedule, print() shows it, place_buffers() reads lifetimes from
+// it, and the emitter prints the source code of each step. docs/explanation/verifier.md has the meaning of
+// every step.
 #pragma once
 #include <concepts>
 #include <cstdint>
@@ -23,149 +23,176 @@ namespace zellige::plan {
 /// How a producer's writes become visible to its consumers.
 enum class Synchronisation : std::uint8_t {
   block_barrier,   // __syncthreads
-  named_barrier,   // bar.sync id, threads
+  named_barrier,   // bar.sync with an id and a number of threads
   cp_async_group,  // visible to the issuing threads after wait_group, to others after a subsequent barrier
-  mbarrier_bytes,  // full/empty mbarriers; the producer expects bytes, the copy engine completes them
+  mbarrier_bytes,  // full and empty mbarriers; the producer announces bytes, TMA completes them
   commit_group,    // wgmma: registers and operands are free after wait_group
   bulk_group,      // a TMA store: its source is free after wait_group
-  // For writes of other ranks into this rank's tensor: each arrives at the mbarriers of all other ranks.
+  // The ranks of a cluster write into each other's shared memory; each arrives at an mbarrier of every
+  // other rank.
   mbarrier_cluster,
 };
+/// Returns the enumerator's name. Throws Error for another value.
 std::string_view name(Synchronisation);
 
+/// A synchronised buffer between warp roles, or of an agent's asynchronous groups; a pipeline in CUTLASS.
+/// Its tensor has one tile per stage, and the stages are used cyclically.
 struct Channel {
   std::string name;
-  int tensor = -1;  // index into Schedule::tensors
+  int tensor = -1;  // index into Schedule::tensors; -1: registers
   int stages = 1;
-  int producer = -1;  // an agent
-  // Agents; for cp.async the producer itself; a stage is empty when all have released it.
+  int producer = -1;  // index of the agent that fills the stages
+  // Indices of the agents that read the stages; a stage is empty when all of them have released it. For
+  // cp.async this is the producer itself.
   std::vector<int> consumers;
   Synchronisation by{};
-  // mbarrier_bytes: offset in bytes of its stages' full barriers, followed by the empty ones.
+  // Of its mbarriers in shared memory, in bytes: the full barriers of all stages, followed by the empty
+  // ones. -1: not placed.
   std::int64_t offset = -1;
 };
+/// Returns whether the agent with this index is a consumer of the channel.
 bool consumes(const Channel&, int agent);
-/// Returns whether the ranks of a cluster fill each other's stages through it.
+/// Returns whether the ranks of a cluster write into each other's shared memory through the channel
+/// (split-K).
 inline bool is_exchange(const Channel& c) { return c.by == Synchronisation::mbarrier_cluster; }
-/// Bytes of shared memory for a channel's barriers.
+/// Returns the bytes of shared memory for the channel's mbarriers; 0 if it has none.
 std::int64_t barrier_bytes(const Channel&);
 
-/// A tensor in shared memory, as a byte range: two tensors whose ranges overlap must never be alive together.
+/// A tensor in shared memory, as a range of bytes. Two tensors whose ranges overlap must not be in use at
+/// the same time.
 struct SharedTensor {
   std::string name;
-  std::int64_t offset = 0, bytes = 0;  // of all stages
+  std::int64_t offset = 0, bytes = 0;  // in bytes; `bytes` is that of all stages together
   int stages = 1;
 };
 
-/// An access of a step. In iteration i it touches stage (i + lag) % stages of a staged tensor.
+/// A step's access to a tensor in shared memory. In iteration i it touches stage (i + lag) % stages.
 struct Access {
-  int tensor = -1;
+  int tensor = -1;  // index into Schedule::tensors
   int lag = 0;
-  bool same_thread = false;  // each thread touches only what it wrote itself, so that no barrier is required
+  // Each thread touches only elements that it accessed itself; no barrier is needed.
+  bool same_thread = false;
 };
 
-/// A step's accesses to global memory.
+/// What a step accesses in global memory. Relevant for kernels that start before the preceding one has
+/// ended.
 enum class Global : std::uint8_t {
   nothing,
   constants,  // reads data that no earlier work on the stream writes
   anything,   // reads data that earlier kernels may have written, or writes
 };
 
-// ---- the alternatives of a step, each with the fields that it alone has ----
+// ---- The alternatives of a step. A `channel` is an index into Schedule::channels; -1: none. ----
 
-/// Starts an asynchronous copy: a load into `writes`, or a TMA store of `reads`.
+/// Starts an asynchronous copy: a load from global memory into `writes`, or a TMA store of `reads`.
 struct Copy {
   int channel = -1;
-  int guard_lag = 0;          // in a pipelined loop: runs only while iteration + guard_lag < trip_count
-  bool multicast = false;     // this rank's part of the tile, to every rank
-  int acquired_channel = -1;  // the channel whose stage the agent holds meanwhile; -1: `channel`
+  // In a pipelined loop: the step runs only while iteration + guard_lag < trip_count.
+  int guard_lag = 0;
+  bool multicast = false;     // loads this rank's part of the tile into every rank of the cluster
+  int acquired_channel = -1;  // the channel whose stage the agent has acquired for the copy; -1: `channel`
 };
-/// Asynchronous like wgmma: reads operands and writes registers until a wait_group.
+/// Starts wgmma: reads its operands and writes registers asynchronously, until a WaitGroup. (A matmul by
+/// mma.sync is a Compute step.)
 struct Mma {
   int channel = -1;
-  bool peeled = false;     // is the first iteration of the following loop
-  bool pipelined = false;  // takes what the previous iteration left in registers
+  bool peeled = false;     // is the first iteration of the loop that follows, taken out of it
+  bool pipelined = false;  // uses values that the preceding iteration left in registers
 };
-/// Reads and writes tensors with ordinary instructions of all the agent's threads.
+/// Reads and writes tensors by ordinary instructions of all threads of the agent.
 struct Compute {
-  int channel = -1;         // of wgmma: it reads the registers that these write
-  int guard_lag = 0;        // as of a copy
-  bool to_cluster = false;  // writes into the other ranks' tensors, a part of each that is its own
+  int channel = -1;   // of wgmma groups, whose accumulators the step reads
+  int guard_lag = 0;  // as in Copy
+  // Writes into the tensors of the other ranks, each of which has a part for this rank.
+  bool to_cluster = false;
 };
-/// Initialises a loop state, in registers or shared memory.
+/// Initialises the state of a loop, in registers or shared memory.
 struct Start {};
 
-/// Closes the cp.async, wgmma or bulk group of what was started since the last commit.
+/// Closes the asynchronous group (cp.async, wgmma or bulk) of everything started since the last commit.
 struct Commit {
-  int channel = -1;  // -1: the only kind of groups that the agent starts
+  int channel = -1;  // whose kind of group; -1: the only kind that the agent starts
 };
-/// Waits until at most `pending` groups of this agent are in flight.
+/// Waits until at most `pending` of this agent's groups are incomplete.
 struct WaitGroup {
   int pending = 0;
+  // As in Commit.
   int channel = -1;
 };
-/// __syncthreads among all agents that have it, or a named barrier.
+/// Synchronises all threads of all agents that have a step with this id.
 struct Barrier {
-  int id = 0;         // 0 is __syncthreads
-  int threads = 0;    // of a round of a named barrier
-  bool waits = true;  // false: bar.arrive, which only counts the threads, as in ping-pong
+  int id = 0;         // 0: __syncthreads; else a named barrier
+  int threads = 0;    // number of threads that a named barrier expects
+  bool waits = true;  // false: bar.arrive, which counts the threads but does not wait (ping-pong)
 };
-/// A consumer waits until its channel's next stage is full, a producer until it is empty.
+/// Waits for the channel's next stage: a consumer until it is full, a producer until it is empty.
 struct Acquire {
   int channel = -1;
 };
-/// A consumer marks the stage as empty.
+/// Marks the stage as empty (a consumer), or as full besides its copies (a producer).
 struct Release {
   int channel = -1;
-  int acquired_channel = -1;  // as of a copy
+  int acquired_channel = -1;  // as in Copy
 };
-/// The producer waits until all stages of its channel have been released.
+/// Waits until all stages of the producer's channel have been released.
 struct Drain {
   int channel = -1;
 };
-/// Setup: one thread initialises the channel's mbarriers.
+/// Setup: one thread initialises the channel's mbarriers for this number of arrivals.
 struct MbarrierInit {
   int channel = -1;
-  int arrivals = 0;  // of warps at an empty barrier, or at that of the other ranks
+  // Of warps, per phase: at an empty barrier, or at the barrier of an exchange between ranks.
+  int arrivals = 0;
 };
-struct FenceInit {};                // setup: makes that visible to the asynchronous proxy and the cluster
-struct FenceProxy {};               // makes ordinary writes visible to the asynchronous proxy
-struct GriddepWait {};              // waits until all earlier kernels have ended and their writes are visible
-struct GriddepLaunchDependents {};  // lets the next kernel start, which itself waits for this one's end
-struct WarpBarrier {};              // teardown: __syncwarp
-struct ClusterBarrier {};           // setup, teardown: synchronises all threads of all ranks
+// setup: makes initialised mbarriers visible to the asynchronous proxy and the cluster.
+struct FenceInit {};
+// Makes the threads' writes visible to the asynchronous proxy (TMA, wgmma).
+struct FenceProxy {};
+// Waits until all preceding kernels have ended and their writes are visible.
+struct GriddepWait {};
+// Allows the next kernel to start; that kernel waits for this one's end by itself.
+struct GriddepLaunchDependents {};
+struct WarpBarrier {};     // teardown: __syncwarp
+struct ClusterBarrier {};  // setup, teardown: synchronises all threads of the cluster
 
+/// The steps that synchronise.
 using Sync = std::variant<Commit, WaitGroup, Barrier, Acquire, Release, Drain, MbarrierInit, FenceInit,
                           FenceProxy, GriddepWait, GriddepLaunchDependents, WarpBarrier, ClusterBarrier>;
 
 struct Step;
+/// A loop of steps, a step itself.
 struct Loop {
   enum Kind : std::uint8_t {
-    iterations,  // the block graph's; stages and guards are counted by it
-    prologue,    // fills the first stages of a ring: stage i in iteration i
-    slices,      // within one iteration: a matmul one slice of N after another
-    tiles,       // output tiles of a persistent block: the whole kernel for each
+    iterations,  // the loop of the block graph
+    prologue,    // fills the first stages of a ring: iteration i fills stage i
+    slices,      // a matmul computed one slice of N after another, within one iteration
+    tiles,       // output tiles of a persistent block; the body is the complete kernel for a tile
   };
   Kind kind = iterations;
-  std::int64_t trip_count = 1;  // it ends before this iteration
-  std::int64_t from = 0;        // its first iteration
-  bool bounded = false;         // some blocks make fewer iterations, at least one (KernelPlan::loop_bounds)
-  bool whole = false;           // of those iterations only the ones in which the mask takes nothing away
-  std::int64_t each = 0;        // of tiles: iterations per tile, by which a ring's stage advances
+  std::int64_t trip_count = 1;  // the iterations are from, .., trip_count - 1
+  std::int64_t from = 0;
+  // A mask leaves some blocks fewer iterations, but at least one (KernelPlan::loop_bounds).
+  bool bounded = false;
+  bool whole = false;     // runs only those of these iterations in which the mask removes no element
+  std::int64_t each = 0;  // tiles: iterations per tile, by which the stage of a ring advances
   std::vector<Step> body;
 };
 
+/// One step of an agent: an alternative, the accesses to shared memory, and the kind of access to global
+/// memory.
 struct Step {
   std::variant<Copy, Mma, Compute, Start, Sync, Loop> is;
-  std::string what = {};  // for humans
+  std::string what = {};  // only for messages and printed schedules
   std::vector<Access> reads = {}, writes = {};
   Global global{};
-  int task = -1;  // of the kernel's plan: what a copy, an mma or a compute does; -1: a hand-written schedule
+  int task = -1;  // index into KernelPlan::tasks: what a copy, matmul or computation does; -1: none
 };
+/// Returns the step's name in printed schedules, such as "copy" or "wait_group".
 std::string_view name(const Step&);
-std::string describe(const Step&, int index);  // "step 'load A'", or "step 3 (commit)" where `what` is empty
+/// Returns the step's name in messages: "step 'load A'", or "step 3 (commit)" if `what` is empty.
+std::string describe(const Step&, int index);
 
-/// Joins lambdas into one visitor.
+/// A visitor for std::visit made of several lambdas.
 template <class... F>
 struct overloaded : F... {
   using F::operator()...;
@@ -173,12 +200,13 @@ struct overloaded : F... {
 template <class... F>
 overloaded(F...) -> overloaded<F...>;
 
-/// The alternatives that one of match()'s lambdas takes.
+/// Satisfied if T is one of the types `Of`. Constrains a generic lambda of match() to these alternatives.
 template <class T, class... Of>
 concept OneOf = (std::same_as<T, Of> || ...);
 
-/// Calls the lambda that takes the step's alternative: of a Sync the alternative in it, unless a lambda takes every Sync.
-/// An alternative without a lambda is an error of the compiler.
+/// Calls the lambda that accepts the step's alternative and returns its result. For a Sync, this is the
+/// alternative in the Sync, unless a lambda accepts every Sync. If no lambda accepts an alternative, the
+/// call does not compile.
 ///
 ///   match(step, [](const Loop& loop) { ... }, [](const OneOf<Copy, Mma, Compute, Start, Sync> auto&) {});
 template <class S, class... F>
@@ -194,7 +222,7 @@ decltype(auto) match(S& step, F... f) {
       step.is);
 }
 
-/// The step as this alternative; nullptr if it is another.
+/// Returns a pointer to the step's alternative if it is a T (also one in a Sync); else nullptr.
 template <class T, class S>
 auto* as(S& step) {
   if constexpr (std::is_constructible_v<Sync, T>) {
@@ -205,17 +233,18 @@ auto* as(S& step) {
   }
 }
 
-int channel_of(const Step&);    // -1: it names none
-int guard_lag_of(const Step&);  // of a copy or computation; 0: it has no guard
+/// Returns the channel that a step names; -1 if it names none.
+int channel_of(const Step&);
+/// Returns the guard_lag of a copy or computation; 0 for other steps.
+int guard_lag_of(const Step&);
 
-/// A step's position in a list: its number in the order of printing, and how many loops are around it.
+/// A step's position in a list: its number in the order of printing, and the number of loops around it.
 struct Position {
   int index = 0, depth = 0;
   bool in_loop() const { return depth > 0; }
 };
 
-/// Calls visit(step, position) for each step in the order of printing: of a loop first the loop itself, then
-/// its body.
+/// Calls visit(step, position) for each step in the order of printing: a loop comes before its body.
 template <class Steps, class V>
 void walk(Steps& steps, const V& visit, Position&& at = {}) {
   for (auto& step : steps) {
@@ -226,7 +255,8 @@ void walk(Steps& steps, const V& visit, Position&& at = {}) {
   }
 }
 
-/// The first step in that order for which it holds; nullptr where there is none.
+/// Returns the first step, in the order of printing, for which holds(step) is true; nullptr if there is
+/// none.
 template <class P>
 const Step* find_step(const std::vector<Step>& steps, const P& holds) {
   for (const Step& step : steps) {
@@ -237,39 +267,50 @@ const Step* find_step(const std::vector<Step>& steps, const P& holds) {
   return nullptr;
 }
 
+/// A warp role: warps with one control flow, such as a TMA producer, a WGMMA consumer, or all warps of the
+/// block.
 struct Agent {
   std::string name;
   int warps = 1;
-  int registers = 0;  // per thread; 0: the compiler's choice
+  int registers = 0;  // limit per thread (setmaxnreg); 0: the compiler's choice
   std::vector<Step> steps;
 };
 
-/// Returns whether the agent only fills channels: one thread of it is enough.
+/// Returns whether the agent only fills channels by asynchronous copies, so that one of its threads
+/// suffices.
 bool fills_only(const Agent&);
 
+/// The schedule of one kernel, for every block of its grid.
 struct Schedule {
-  int threads = 0;
-  int ranks = 1;  // blocks of a cluster that run it together, each with its own tensors and channels
-  bool programmatic = false;  // may start while the previous kernel still runs, and waits for its end
+  int threads = 0;  // of the block
+  // Blocks per cluster, which run the schedule together; each has its own tensors and channels.
+  int ranks = 1;
+  // May start while the preceding kernel runs (programmatic dependent launch), and waits for its end.
+  bool programmatic = false;
   std::vector<SharedTensor> tensors;
   std::vector<Agent> agents;
   std::vector<Channel> channels;
-  std::vector<Step> setup, teardown;  // executed by all threads, before and after the agents
+  std::vector<Step> setup, teardown;  // executed by all threads of the block, before and after the agents
+  /// Returns whether there are several agents.
   bool warp_specialized() const { return agents.size() > 1; }
 };
 
-/// Blocks that together fill a channel's stages, and to all of which its consumers release them.
+/// Returns the number of blocks of a cluster that fill the channel's stages together, by multicast, and to
+/// all of which its consumers release them; 1 without multicast.
 int ranks_of(const Schedule&, int channel);
-/// The arrival count with which setup initialises the channel's mbarriers; 0: it does not.
+/// Returns the number of arrivals for which setup initialises the channel's mbarriers; 0 if it does not.
 int arrivals_of(const Schedule&, int channel);
 
+/// Returns the complete schedule as text.
 std::string print(const Schedule&);
-/// One step of it: 'copy load A writes sA[i+2]', 'wait_group 1'.
+/// Returns one step as text: "copy 'load A' writes sA[i+2]", "wait_group 1". `in_loop` decides how stages
+/// are shown.
 std::string print(const Schedule&, const Step&, bool in_loop);
-std::string print(const Schedule&,
-                  const Channel&);  // "channel ring: sA, 4 stages, producer -> consumer, ..."
-std::string heading(const Agent&);  // "agent consumer: 8 warps, 232 registers a thread"
-/// An agent's steps, one per line, loops indented; line(step, in_loop) prints one.
+/// Returns a channel as text: "channel ring: sA, 4 stages, producer -> consumer, mbarrier_bytes".
+std::string print(const Schedule&, const Channel&);
+/// Returns an agent without its steps as text: "agent consumer: 8 warps, 232 registers a thread".
+std::string heading(const Agent&);
+/// Returns an agent's steps as text, one per line, loops indented; line(step, in_loop) prints a step.
 std::string print(const Agent&, const std::function<std::string(const Step&, bool in_loop)>& line);
 
 }  // namespace zellige::plan

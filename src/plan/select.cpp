@@ -11,9 +11,11 @@
 namespace zellige::plan {
 namespace {
 
-constexpr double overlooked = 0.3;  // visible share of loads or multiplications that overlap
+// Fraction of the shorter of loads and multiplications that adds to the longer.
+constexpr double overlooked = 0.3;
 
-/// The instruction's tiles along each of a matmul's dimensions, and units of N tiles.
+/// Numbers of instruction tiles along the dimensions of a matmul. A unit is the group of N tiles that a
+/// warp computes together (tiles_in_unit).
 struct Tiles {
   std::int64_t m, n, units, k;
   explicit Tiles(const MatmulChoice& c)
@@ -23,11 +25,13 @@ struct Tiles {
         k(ceil_div(c.k, c.row->k)) {}
 };
 
-/// The work of one warp under a layout: multiplications and matrix loads per pass over K, or shared-memory
-/// cycles.
+/// The work of one warp per pass over K: matrix instructions, and shared-memory cycles of the operands'
+/// loads.
 struct Work {
   std::int64_t mma, loads;
 };
+/// Returns the work of one warp if the block's warps are distributed as in `w`. `a_in_registers`: A is not
+/// loaded.
 Work work(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) {
   const Tiles tiles(c);
   const std::int64_t b = ceil_div(c.batch, w.b), m = ceil_div(tiles.m, w.m);
@@ -38,14 +42,15 @@ Work work(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) {
   return {mma, b * k * (n + (a_in_registers ? 0 : m)) * c.load->cycles};
 }
 
-/// Penalty factor of FMA matmuls: with more than 64 accumulators and their operands fewer blocks are
-/// resident; with many more, registers run out.
+/// Returns a penalty factor for FMA matmuls with many accumulators per thread: with more than 64, fewer
+/// blocks are resident on a multiprocessor; above 200 registers with the operands, the compiler spills.
 double crowded(const MatmulChoice& c, const WarpLayout& w) {
   const std::int64_t sums = accumulator_registers(c, w), all = sums + operand_registers(c, w);
   return all > 200 ? 100 : sums > 64 ? 1.3 : 1;
 }
 
-/// Cycles of a multiprocessor per pass: its four quarters multiply, shared memory serves all warps.
+/// Returns the cycles that a multiprocessor needs per pass over K. Its four quarters multiply in parallel,
+/// and shared memory serves all warps.
 double cycles(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) {
   const Work one = work(c, w, a_in_registers);
   const double multiplying =
@@ -56,16 +61,19 @@ double cycles(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) {
   return multiplying + loading + 30.0 * static_cast<double>(ceil_div(Tiles(c).k, w.k));
 }
 
-/// Scalar fallback (place_reduce of group): two loads per multiplication, from shared memory, and steps of a
-/// reduction over lanes.
+/// Returns the cycles of a matmul without an instruction, each element of which is a dot product: two
+/// shared-memory loads per multiplication, and a reduction over lanes.
 double cycles_one_by_one(const MatmulChoice& c) {
   return 100 + static_cast<double>(c.batch * c.m * c.n * c.k) / 16;
 }
 
-constexpr std::int64_t max_registers = 128;        // for accumulators; with more the compiler spills
-constexpr std::int64_t max_chain_registers = 176;  // for everything that a chain holds at one time
-constexpr double row_among_warps = 400;  // cycles: a reduction through shared memory with two barriers
-constexpr double row_element = 12;       // cycles of a warp per element of such a reduction
+constexpr std::int64_t max_registers = 128;  // for accumulators; with more the compiler spills
+// For all values of a chain of matmuls that are live at one time.
+constexpr std::int64_t max_chain_registers = 176;
+// Cycles of a row reduction among warps: through shared memory, with two barriers.
+constexpr double row_among_warps = 400;
+constexpr double row_element = 12;  // cycles of a warp per element that a row reduction adds up
+// Limit of the partial results of warps that share K.
 constexpr std::int64_t max_partial_bytes = 32 * 1024;
 
 }  // namespace
@@ -78,11 +86,13 @@ std::int64_t accumulator_registers(const MatmulChoice& c, const WarpLayout& w) {
 
 namespace {
 
+/// Chooses instruction, warp layout and chaining of all matmuls of a kernel.
 class Selection {
  public:
   Selection(KernelPlan& plan, const target::Target& target)
       : plan_(plan), program_(plan.program), target_(target) {}
 
+  /// Sets KernelPlan::matmuls.
   void run() {
     std::vector<int> matmuls;
     for (int i = 0; i < static_cast<int>(program_.nodes.size()); ++i)
@@ -93,7 +103,7 @@ class Selection {
       matmuls.push_back(i);
       if (const int from = link(i); from >= 0) from_[i] = from, next_[from] = i;
     }
-    // Linked matmuls are decided together, at the last one, and only once.
+    // Chained matmuls are decided together, when the last of them is reached.
     for (int i : matmuls) {
       alone(i);
       if (from_.count(i) && !next_.count(i)) decide(i);
@@ -101,6 +111,8 @@ class Selection {
   }
 
  private:
+  /// Returns the sizes of a matmul and its instruction, without a warp layout. No instruction (row) means
+  /// the scalar fallback.
   MatmulChoice describe(const Node& n) const {
     MatmulChoice c;
     const Shape& a = program_.nodes[n.in[0]].shape;
@@ -115,7 +127,8 @@ class Selection {
     return c;
   }
 
-  /// The FMA instruction, if it is faster than the scalar fallback; else nullptr.
+  /// Returns the FMA descriptor with the least cycles; nullptr if the scalar fallback is faster or the
+  /// operands are not float32.
   const Instruction* by_threads(const Node& n, MatmulChoice c) const {
     for (int in : n.in)
       if (program_.nodes[in].dtype != DType::f32) return nullptr;
@@ -132,11 +145,14 @@ class Selection {
     return best;
   }
 
-  /// Partial results over K may be left to the users only once per kernel, not once per iteration.
+  /// Returns whether warps may share K. Their partial results go through shared memory, which is acceptable
+  /// once per kernel, but not once per iteration.
   bool may_split_k(const Node& n) const {
     return n.carried || program_.loop == 1 || n.section == Section::after;
   }
 
+  /// Returns the estimated cycles of a matmul under a warp layout: all its passes over K, row reductions of
+  /// its accumulators, and partial results. Too many accumulators make the cost prohibitive.
   double cost(const Node& n, const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) const {
     const double passes = n.section == Section::inside ? static_cast<double>(program_.loop) : 1.0;
     const double partials =
@@ -150,6 +166,8 @@ class Selection {
     return passes * (idle * cycles(c, w, a_in_registers) + rows) + partials + spill;
   }
 
+  /// Calls visit(WarpLayout) for every distribution of at most the block's warps in which each warp has
+  /// work.
   template <class F>
   void layouts(const MatmulChoice& c, bool split_k, F visit) const {
     const int warps = std::max(1, program_.warps());
@@ -163,7 +181,9 @@ class Selection {
           }
   }
 
-  /// Chooses the cheapest layout of a matmul that is in no chain.
+  /// Sets the cheapest warp layout (and FMA descriptor) of a matmul as if it were in no chain. A matmul
+  /// takes over the layout of an earlier one with the same shape if that costs no more in registers, so
+  /// that their accumulators agree thread by thread.
   void alone(int id) {
     const Node& n = program_.nodes[id];
     MatmulChoice& c = plan_.matmuls[id];
@@ -179,7 +199,7 @@ class Selection {
     for (const Instruction& row : target::outer_products())
       if (c.by_threads()) by.row = &row, best_warps(by);
     alone_[id] = min_cost;
-    // Matmuls of one shape share a layout, so that their accumulators agree thread by thread.
+    // Same shape: take the same layout, so that the accumulators of both agree thread by thread.
     for (const auto& [other, o] : plan_.matmuls)
       if (other < id && o.row && equivalent(*o.row, *c.row) && o.warps.k == 1 && c.warps.k == 1 &&
           o.batch == c.batch && o.m == c.m && o.n == c.n &&
@@ -187,7 +207,8 @@ class Selection {
         c.warps = o.warps;
   }
 
-  /// The matmul whose accumulators are node x after elementwise nodes only; -1: none.
+  /// Returns the matmul of which node x is an elementwise function, with the same shape and without another
+  /// kind of node in between; -1 if there is none.
   int source(int x, const Shape& shape) const {
     std::vector<bool> seen(program_.nodes.size(), false);
     return source(x, shape, seen);
@@ -203,7 +224,9 @@ class Selection {
     return -1;
   }
 
-  /// The matmul whose accumulators may be this one's A operand; -1: none, or it already has such a user.
+  /// Returns the matmul whose accumulators, after elementwise nodes and rounding, may stay in registers as
+  /// the A operand of matmul `id`. Returns -1 if there is none, or if that matmul is linked to another
+  /// consumer.
   int link(int id) const {
     const Node& n = program_.nodes[id];
     const int operand = n.in[0];
@@ -217,15 +240,16 @@ class Selection {
     return may && !next_.count(from) ? from : -1;
   }
 
-  /// Consecutive matmuls that stay in registers, and the layouts that allow it.
+  /// A chain: consecutive matmuls of which each has the accumulators of the preceding one as its A operand,
+  /// in registers. `estimated` is its cost in cycles, or -1 if no warp layouts allow the chain.
   struct Chain {
     double estimated = -1;
     std::vector<WarpLayout> warps;
   };
 
-  /// The cheapest layouts of ids[first .. last] as one chain. A producer's warps along N are its consumer's
-  /// along K, and splitting K leaves partial results, which a third matmul cannot read: chains of three or more
-  /// split only batch and M.
+  /// Returns the cheapest warp layouts of ids[first .. last] as one chain. The warps of a matmul along N
+  /// are those of the next along K, and sharing K leaves partial results, which a third matmul could not
+  /// read. So chains of three or more distribute warps only over batch and M.
   Chain chain(const std::vector<int>& ids, std::size_t first, std::size_t last) const {
     Chain best;
     const MatmulChoice& head = plan_.matmuls.at(ids[first]);
@@ -247,12 +271,13 @@ class Selection {
     return best;
   }
 
-  /// The cost if operands, accumulators and states of consecutive matmuls in a loop exceed a thread's
-  /// registers.
+  /// Returns the estimated cycles of register spills, if the operands, accumulators and loop states of
+  /// consecutive matmuls in a loop exceed a thread's registers; else 0. `warps` has the layout of each of
+  /// the matmuls `products`.
   double exchange_cost(const std::vector<int>& products, const std::vector<WarpLayout>& warps) const {
     if (program_.nodes[products.front()].section != Section::inside) return 0;
     std::int64_t states = 0, maximum = 0, operand = 0;
-    // For other matmuls: as if divided evenly over the same warps.
+    // Matmuls outside of `products` count as if divided evenly over the same warps.
     for (const auto& [id, c] : plan_.matmuls) {
       const auto at = std::find(products.begin(), products.end(), id);
       states += states_of(id) *
@@ -262,7 +287,7 @@ class Selection {
     }
     for (std::size_t i = 0; i < products.size(); ++i) {
       const std::int64_t sums = accumulator_registers(plan_.matmuls.at(products[i]), warps[i]);
-      const bool own = program_.nodes[products[i]].carried;  // they are a state
+      const bool own = program_.nodes[products[i]].carried;  // the accumulators are a state
       maximum = std::max(maximum, states + operand + (own ? 0 : sums));
       operand = sums / 2;
     }
@@ -270,7 +295,7 @@ class Selection {
     return 8.0 * static_cast<double>(passing * program_.loop) * warps.front().count();
   }
 
-  /// Number of row reductions of values computed from a matmul.
+  /// Returns the number of row reductions (sum or max) of elementwise functions of a matmul.
   int row_sums(const Node& product) const {
     const int id = static_cast<int>(&product - program_.nodes.data());
     int sums = 0;
@@ -280,16 +305,18 @@ class Selection {
     return sums;
   }
 
-  /// Number of loop accumulations of the matmul's shape that are computed from it, or are its own.
+  /// Returns the number of loop states that are functions of the matmul, with its shape, or its own
+  /// accumulators.
   int states_of(int product) const {
     int states = program_.nodes[product].carried;
     for (const Node& n : program_.nodes)
-      if (n.kind == NodeKind::accumulate && !n.in.empty())  // empty: of a matmul that accumulates itself
+      if (n.kind == NodeKind::accumulate && !n.in.empty())  // empty: of a matmul that accumulates by itself
         states += source(n.in[0], n.shape) == product;
     return states;
   }
 
-  /// The cost of passing a linked operand from its producer to `id` through shared memory.
+  /// Returns the cycles of passing the A operand of matmul `id` from the matmul that computes it through
+  /// shared memory.
   double crossing(int id) const {
     const MatmulChoice& p = plan_.matmuls.at(from_.at(id));
     const double passes =
@@ -297,8 +324,8 @@ class Selection {
     return passes * (60.0 + 8.0 * static_cast<double>(p.batch * p.m * p.n) / 128);
   }
 
-  /// The cost of a matmul in no chain: with the layout that it may share if it is a producer, with its own
-  /// best if it is the last.
+  /// Returns the cost of a matmul outside of chains: with the layout that it may have taken over, if
+  /// another matmul is linked to it; with its own best layout, if it is the last.
   double own_cost(int id) const {
     const MatmulChoice& c = plan_.matmuls.at(id);
     const double estimated =
@@ -307,7 +334,8 @@ class Selection {
     return estimated + (from_.count(id) ? crossing(id) : 0);
   }
 
-  /// Splits the links before `id` into chains, once for all of them: dynamic programming over prefixes.
+  /// Splits the linked matmuls that end with `id` into chains with the least total cost, by dynamic
+  /// programming over prefixes, and sets their warp layouts and MatmulChoice::a_from.
   void decide(int id) {
     std::vector<int> ids{id};
     while (from_.count(ids.front())) ids.insert(ids.begin(), from_.at(ids.front()));
@@ -316,7 +344,7 @@ class Selection {
       std::size_t first = 0;
       Chain chain;
     };
-    std::vector<Cut> best(ids.size() + 1);  // for the first N matmuls; start of the last of their chains
+    std::vector<Cut> best(ids.size() + 1);  // best[n]: the first n matmuls; `first` begins their last chain
     for (std::size_t end = 1; end <= ids.size(); ++end) {
       best[end] = {best[end - 1].estimated + own_cost(ids[end - 1]), end - 1, {}};
       for (std::size_t first = 0; first + 1 < end; ++first) {
@@ -336,8 +364,8 @@ class Selection {
     }
   }
 
-  std::map<int, int> from_, next_;  // links that may become chains: consumer -> producer and back
-  std::map<int, double> alone_;     // lowest cost of a matmul alone
+  std::map<int, int> from_, next_;  // linked matmuls: consumer -> producer, and producer -> consumer
+  std::map<int, double> alone_;     // least cost of a matmul outside of chains
   KernelPlan& plan_;
   const BlockProgram& program_;
   const target::Target& target_;

@@ -1,15 +1,18 @@
-// Instruction selection: chooses for each matmul mma.sync, FMA outer products or the scalar fallback, how its
-// warps are distributed over batch, M, N and K, and whether its A operand can stay in registers as another
-// matmul's accumulators.
-// Before: a lowered program. After: KernelPlan::matmuls has every live matmul.
+// Instruction selection: chooses for each matmul the instruction (mma.sync, FMA, or the scalar fallback),
+// how the block's warps are distributed over batch, M, N and K, and whether its A operand stays in
+// registers as the accumulators of another matmul.
+//
+// WGMMA is chosen later, by warpgroups.hpp.
 #pragma once
 #include "plan/kernel_plan.hpp"
 
 namespace zellige::plan {
 
+/// Sets KernelPlan::matmuls for every matmul of the kernel's program.
 void select(KernelPlan&, const target::Target&);
 
-/// Accumulator registers per thread under a warp layout.
+/// Returns the number of accumulator registers per thread if the block's warps are distributed as in the
+/// layout. Requires an instruction.
 std::int64_t accumulator_registers(const MatmulChoice&, const WarpLayout&);
 
 }  // namespace zellige::plan

@@ -1,16 +1,18 @@
-// Completes a schedule of agents and channels with what its barriers need: steps before and after the agents,
-// and arrival counts.
+// Completes a schedule with the steps that its barriers need before and after the warp roles, and with the
+// arrival counts of its barriers.
 //
-//   set_up(schedule);            // Schedule::setup and teardown, drain steps, Step::arrivals and Step::threads
+//   set_up(schedule);   // sets setup, teardown, drain steps, MbarrierInit::arrivals and Barrier::threads
 //
-// One thread initialises the mbarriers, and all threads synchronise before their first use. If ranks fill
-// each other's stages, the producer drains its channel and the ranks synchronise before any of them ends.
-// verify() proves steps and counts.
+// One thread initialises the mbarriers, and all threads synchronise before the first use. If the blocks of
+// a cluster fill each other's stages, the producer waits at its end until all stages have been released
+// (drain), and the cluster synchronises before a block exits. verify() proves that these steps and counts
+// are right.
 #pragma once
 #include "plan/schedule.hpp"
 
 namespace zellige::plan {
 
+/// Requires a schedule with all agents and channels; call it once.
 void set_up(Schedule&);
 
 }  // namespace zellige::plan

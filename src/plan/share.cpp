@@ -7,17 +7,20 @@
 namespace zellige::plan {
 namespace {
 
-/// A coordinate as its path of shifts from the root's: 0 is the root's own.
+/// A coordinate at which a node is evaluated, relative to the root of the evaluation: a hash of the shifts
+/// on the way from the root (0: none), and their number.
 struct Coordinate {
   std::size_t path = 0;
   int shifts = 0;
   auto operator<=>(const Coordinate&) const = default;
 };
 
+/// Decides which nodes of a program to store.
 class Sharing {
  public:
   explicit Sharing(const BlockProgram& p) : p_(p), stored_(p.nodes.size(), false) {}
 
+  /// Returns, by node, whether its value must be stored.
   std::vector<bool> run() {
     store_shifted();
     store_repeated();
@@ -26,16 +29,17 @@ class Sharing {
 
  private:
   int size() const { return static_cast<int>(p_.nodes.size()); }
-  bool evaluated(int i) const { return inlined(p_.nodes[i].kind) && !stored_[i]; }  // where it is read
+  // Is evaluated where it is read.
+  bool evaluated(int i) const { return inlined(p_.nodes[i].kind) && !stored_[i]; }
 
-  /// From the results backwards: the number of coordinates at which one evaluation needs each node.
+  /// Marks nodes that one evaluation needs at too many coordinates. Walks from the results to the loads and
+  /// collects the coordinates at which each node is needed. A rotate at a shifted coordinate is marked as
+  /// well.
   void store_shifted() {
     std::vector<std::set<Coordinate>> at(p_.nodes.size());
     for (int i = size() - 1; i >= 0; --i) {
       const Node& n = p_.nodes[i];
-      const auto moved = [](const Coordinate& c) {
-        return c.shifts > 0;
-      };  // pairs are found from the nest's own
+      const auto moved = [](const Coordinate& c) { return c.shifts > 0; };
       const auto deep = [](const Coordinate& c) { return c.shifts > max_coordinates; };
       if (inlined(n.kind) &&
           (at[i].size() > max_coordinates || std::any_of(at[i].begin(), at[i].end(), deep) ||
@@ -61,7 +65,8 @@ class Sharing {
     }
   }
 
-  /// The place of an evaluation: tasks of one phase in one layout share values; a reduction is separate.
+  /// Where a node is evaluated: phase, section, root and shape. Tasks of one phase with one shape share
+  /// values, so the root is -1 for them; a reduction or matmul is a place of its own.
   using Place = std::tuple<int, Section, int, Shape>;
 
   void store_repeated() {

@@ -1,12 +1,15 @@
-// Materialises values that would otherwise be recomputed many times.
+// Decides which elementwise values are stored in shared memory because they would otherwise be recomputed
+// too often.
 //
-// Elementwise nodes are evaluated where they are read (group.hpp). That is right for the few operators around
-// a matmul, but a chain of norms would repeat its whole beginning in each of them, and a value that slices
-// and concatenations read at shifted coordinates would be repeated for each shift, which doubles with every
-// level. So a node gets a float32 `round` after it, which group stores like any other, if
-//   - one evaluation would need it at more than `max_coordinates` different coordinates or shifts, or
-//   - evaluations in different phases or layouts would repeat more than `max_repeats` nodes below it.
-// With that, the size of the source grows with the number of operators. Ordinary graphs are unchanged.
+// Elementwise nodes are evaluated where they are read (group.hpp), which suits the few operators around a
+// matmul. But each norm of a chain of norms would repeat the whole beginning of the chain. A value that
+// slices and concatenations read at shifted coordinates would be repeated for each shift, which doubles
+// with every level. So share() adds a float32 `round` after a node, which group stores like any other, if
+//
+// - one evaluation needs the node at more than `max_coordinates` different coordinates or shifts, or
+// - evaluations in different phases or layouts repeat more than `max_repeats` nodes.
+//
+// The size of the source then grows linearly with the number of operators.
 #pragma once
 #include "plan/program.hpp"
 
@@ -14,11 +17,11 @@ namespace zellige::plan {
 
 constexpr int max_coordinates = 16, max_repeats = 24;
 
-/// Runs after lower, before select. Renumbers the nodes if it stores something.
+/// Stores nodes by these rules. Renumbers the nodes if it stores one. Runs after lower and before select.
 void share(BlockProgram&);
 
-/// If shared memory cannot hold what share() materialised, reverts the largest: its users recompute it, and
-/// its nodes stay, dead. Returns false if nothing is left to revert.
+/// Undoes share() for the largest stored value, if shared memory cannot hold it: its users recompute it.
+/// The nodes keep their numbers; unused ones remain. Returns false if no stored value is left.
 bool unshare(BlockProgram&);
 
 }  // namespace zellige::plan

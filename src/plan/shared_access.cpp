@@ -5,13 +5,15 @@ namespace {
 
 using Kind = Item::Kind;
 
+/// Collects the shared-memory accesses of the items of a loop nest.
 class Collection {
  public:
   Collection(const KernelPlan& plan, const Context& c) : plan_(plan), c_(c) {}
 
   std::vector<SharedAccess> accesses;
-  bool crosses_edge = false;  // some of them depend on the block
+  bool crosses_edge = false;  // an access depends on whether the block's tile is partial
 
+  /// Adds the accesses of an item, or opens or closes a condition for the following items.
   void add(const Item& item) {
     switch (item.kind) {
       case Kind::read_shared:
@@ -49,6 +51,7 @@ class Collection {
   }
 
  private:
+  /// Adds the stores of a task's results to its buffer.
   void leave(const Item& item) {
     const Task& t = plan_.tasks[item.task];
     const bool writes = t.kind == TaskKind::to_shared || (t.kind == TaskKind::accumulate && t.buffer >= 0);
@@ -64,6 +67,7 @@ class Collection {
     }
   }
 
+  /// Adds an access at the current conditions.
   void add(const Item& item, bool load, int part, std::vector<Place> at) {
     const Buffer& b = plan_.buffers[item.buffer];
     accesses.push_back({item.buffer, load, item.width * graph::bytes(b.dtype), part, std::move(at),
@@ -72,10 +76,10 @@ class Collection {
 
   const KernelPlan& plan_;
   const Context& c_;
-  std::vector<Branch> where_;       // conditions at the current position
-  std::vector<std::size_t> outer_;  // number of conditions before each open guard and concatenation
-  std::vector<bool> open_;          // by guard: whether it checks a tensor's bounds
-  int edges_ = 0;
+  std::vector<Branch> where_;       // conditions at the current item
+  std::vector<std::size_t> outer_;  // for each open guard and concatenation: number of conditions before it
+  std::vector<bool> open_;          // for each open guard: whether it checks a tensor's bounds
+  int edges_ = 0;                   // number of open guards that check a tensor's bounds
 };
 
 }  // namespace

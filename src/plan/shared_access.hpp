@@ -1,10 +1,11 @@
-// Lists what a loop nest reads and writes in shared memory besides matrix loads and asynchronous copies: one
-// entry per access in its source, with its place relative to the nest's coordinate, and its width.
+// Lists the ordinary loads and stores of shared memory that a loop nest of the generated source executes,
+// with the place of each relative to the nest's coordinate, and its width. Bank conflicts and counters are
+// predicted from this list.
 //
 //   for (const SharedAccess& a : nest_accesses(plan, tasks)) ...   // tasks of one context, evaluated together
 //
-// The accesses are those of evaluate(), which the emitter prints; tests/predict checks that they equal the
-// emulator's counters.
+// Not included are matrix loads and asynchronous copies. The accesses are those of evaluate(), which the
+// emitter prints; tests/predict checks that they equal the emulator's counters.
 #pragma once
 #include <optional>
 
@@ -12,26 +13,29 @@
 
 namespace zellige::plan {
 
-/// A condition of an access: the place is below the limit, or is not.
+/// A condition under which an access is executed: the place `at` is below the limit if `holds`, not below
+/// it otherwise.
 struct Branch {
   Place at;
   std::int64_t below = 0;
   bool holds = true;
 };
+// Value of SharedAccess::part.
 constexpr int own_part = -1;
-/// An access by every thread of the nest; if several hold one value, the first of them stores it.
+/// A load or store of shared memory by every thread of the nest. If several threads have the same value,
+/// only the first of them stores it.
 struct SharedAccess {
   int buffer = -1;
-  bool load = true;
-  int bytes = 4;
-  int part = 0;           // partial result; own_part: each warp's own
-  std::vector<Place> at;  // by dimension of the buffer
-  std::vector<Branch> where;
-  bool invariant = false;  // executed once before the loop along axis 0
+  bool load = true;           // false: a store
+  int bytes = 4;              // per thread
+  int part = 0;               // which partial result; own_part: each warp's own
+  std::vector<Place> at;      // by dimension of the buffer
+  std::vector<Branch> where;  // conditions, all of which must be true
+  bool invariant = false;     // executed once before the loop along axis 0
 };
 
-/// Returns nullopt if it depends on the block or iteration, because out-of-bounds elements are neither
-/// evaluated nor stored.
+/// Returns the accesses of tasks that share a loop nest. Returns nullopt if they depend on the block or
+/// iteration, because elements beyond a tensor's edge are neither evaluated nor stored.
 std::optional<std::vector<SharedAccess>> nest_accesses(const KernelPlan&, const std::vector<int>& tasks);
 
 }  // namespace zellige::plan

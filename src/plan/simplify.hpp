@@ -1,10 +1,11 @@
-// Simplifies a block program by rules that hold exactly in float32: the same results with less work.
+// Simplifies a block program by rules that hold exactly in float32: the results are the same bits, with
+// less work.
 //
 //   round(cast(x))        the cast to the round's own dtype is removed; so is one before a store
 //   max(c x) = c max(x)   c > 0: rounding is monotone, so one number per row is multiplied instead of all
 //   mask(c x) = c mask(x) if masked elements are minus infinity, so that the previous rule applies
 //
-// Runs after lower, before share. Renumbers the nodes.
+// Runs after lower and before share. Renumbers the nodes.
 #pragma once
 #include "plan/program.hpp"
 

@@ -7,10 +7,12 @@
 namespace zellige::plan {
 namespace {
 
+// Accumulator registers per thread above which a matmul is sliced, and the number that a slice may have.
 constexpr std::int64_t max_registers = 96, wanted_registers = 64;
 
-/// The smallest number of slices that reduces the accumulators and divides N into whole units for every warp;
-/// 1 if none does.
+/// Returns the smallest number of slices of N for which a slice's accumulators are within
+/// `wanted_registers` and every warp has whole instruction tiles. Returns 1 if none does, or no slice is
+/// needed.
 int slices_for(const MatmulChoice& m) {
   const std::int64_t registers = accumulator_registers(m, m.warps);
   const std::int64_t unit = m.row->n * tiles_in_unit(*m.row);
@@ -22,11 +24,15 @@ int slices_for(const MatmulChoice& m) {
   return 1;
 }
 
+/// Returns whether the task moves accumulators out of registers immediately: to shared memory, to global
+/// memory, or into a reduction.
 bool leaves_at_once(const Task& t) {
   return t.kind == TaskKind::to_shared || t.kind == TaskKind::reduce ||
          (t.kind == TaskKind::to_global && t.buffer < 0);
 }
 
+/// Slices the matmul task `mma` of a phase, and makes the tasks that read its accumulators adjacent to it.
+/// Changes nothing if one of these tasks cannot run slice by slice.
 void slice_phase(KernelPlan& plan, std::vector<int>& phase, int mma) {
   const Task& product = plan.tasks[mma];
   const int context = product.context;
@@ -42,7 +48,7 @@ void slice_phase(KernelPlan& plan, std::vector<int>& phase, int mma) {
     const Task& task = plan.tasks[t];
     (task.context == context && task.kind != TaskKind::finish ? together : rest).push_back(t);
   }
-  // Tasks of this phase on which the sliced tasks depend must come before them, dependent tasks after.
+  // Tasks on which the sliced tasks depend come before them, tasks that depend on them after.
   std::vector<int> first, last;
   for (int t : rest) {
     bool after = false;

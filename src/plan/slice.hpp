@@ -1,12 +1,14 @@
-// Accumulator slices: a matmul whose accumulators would exceed a thread's registers is computed one slice of
-// N after another, each of which is written to shared or global memory before the next begins.
-// Before: pipeline (phases are known). After: one turn of the context per slice; the tasks of a sliced
-// context are adjacent in the Order.
+// Slices of N: a matmul whose accumulators exceed a thread's registers is computed one slice of N after
+// another, and each slice is written to shared or global memory before the next one begins.
+//
+// Runs after pipeline, which splits the tasks into phases.
 #pragma once
 #include "plan/pipeline.hpp"
 
 namespace zellige::plan {
 
+/// Slices all matmuls that need it. The thread-value layout of a sliced matmul then repeats once per slice,
+/// and its tasks are adjacent in the Order.
 void slice_fragments(KernelPlan&, Order&);
 
 }  // namespace zellige::plan

@@ -5,7 +5,7 @@
 namespace zellige::plan {
 namespace {
 
-/// Returns whether no tile is in the slices of both stores.
+/// Returns whether no block's tile is stored by both stores.
 bool never_both(const BlockProgram& p, const Node& a, const Node& b) {
   for (const Slice& x : slices(p, a))
     for (const Slice& y : slices(p, b)) {

@@ -1,14 +1,17 @@
-// Output slices: stores of only some blocks' tiles along a dimension. Other blocks store nothing there, and
-// need not write their value to shared memory for it.
+// Finds output slices: stores that only the blocks of some tiles along a dimension execute. For example,
+// the QKV matmul stores Q, K and V from different columns. Other blocks need not write their result to
+// shared memory for such a store.
 //
-//   queries take heads 0 to 31 of 48, keys 32 to 39, both of the same value:   slices(plan, store of keys)      {{0, .., 32, 40, ..}}
-//                                                                              slices(plan, its copy to shared)  {{0, .., 0, 40, ..}}
+//   // Q is heads 0 to 31 of 48, K heads 32 to 39, both stored from one value:
+//   slices(plan, store of K)                        // tiles [32, 40)
+//   slices(plan, copy of the value to shared)       // tiles [0, 40), if V is stored otherwise
 #pragma once
 #include "plan/kernel_plan.hpp"
 
 namespace zellige::plan {
 
-/// The tiles [from, to) of `tiles` along a dimension of the value; `tile` is the number of a block's tile.
+/// The tiles [from, to), of `tiles` in all, along dimension `dim` of a value. `tile` describes how a block
+/// computes the number of its tile.
 struct Slice {
   int dim = 0;
   Split tile;
@@ -16,19 +19,22 @@ struct Slice {
   bool operator==(const Slice&) const = default;
 };
 
-/// The slices of a store, one per dimension along which it starts at a tile boundary and has not all tiles;
-/// it may end within a tile.
+/// Returns the slices of a store, one per dimension along which the store does not have all tiles. Requires
+/// that it starts at a tile boundary; it may end within a tile. Otherwise the dimension has no slice.
 std::vector<Slice> slices(const BlockProgram&, const Node& store);
-/// The slice of a task's result that is used: for a tile in shared memory everything stored from it, if that
-/// is one slice. Empty for other tasks.
+/// Returns the slice of a task's result that is used. For a task that writes a tile to shared memory, this
+/// is the union of all stores from that tile, if it is one slice. Returns an empty list if everything is
+/// used, and for other tasks.
 std::vector<Slice> slices(const KernelPlan&, const Task&);
 
-/// Returns one of `stores`, (task, buffer) each, that go through shared memory, whose buffer store `another`
-/// may use as well because it stores the same value in the same way, or only in other blocks. {-1, -1}: none.
+/// Returns the (store node, buffer) of a store through shared memory whose buffer the store node `another`
+/// can use as well; {-1, -1} if there is none. `stores` are (task, buffer) pairs. The buffer can be shared
+/// if both store the same value with the same layout and instruction, or if no block executes both. `inner`
+/// is the contiguous dimension of `another`.
 std::pair<int, int> shared_way_out(const KernelPlan&, const std::vector<std::pair<int, int>>& stores,
                                    int another, int inner);
 
-/// The number of blocks' tiles that are in all of the slices, and the number of all tiles.
+/// Returns the number of tiles that are in all of the slices, and the number of all tiles.
 std::pair<std::int64_t, std::int64_t> tiles_in(const std::vector<Slice>&);
 
 }  // namespace zellige::plan

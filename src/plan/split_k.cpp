@@ -7,12 +7,13 @@
 namespace zellige::plan {
 namespace {
 
+// Blocks per cluster, each of which accumulates its part of K.
 constexpr int ranks = 2;
-/// Iterations per rank: with fewer, the exchange takes longer than it saves.
+/// Minimum of iterations per rank: with fewer, the exchange takes longer than it saves.
 constexpr std::int64_t min_iterations = 32;
 
-/// Returns whether everything that a store needs besides the matmul is evaluated at the matmul's own
-/// elements.
+/// Returns whether all stores are elementwise functions of the matmul's result and of loads, so that each
+/// rank can evaluate them for its own columns.
 bool by_elements(const BlockProgram& p, int product) {
   std::vector<bool> live(p.nodes.size(), false);
   for (int i = static_cast<int>(p.nodes.size()) - 1; i >= 0; --i) {
@@ -27,6 +28,8 @@ bool by_elements(const BlockProgram& p, int product) {
   return true;
 }
 
+/// Returns the buffer into which the other rank writes its accumulators for this rank's columns, 4 floats
+/// per access and thread. `node` is the matmul, `sums` the layout of its accumulators.
 Buffer partial_sums(const Node& product, int node, const Context& sums) {
   const std::int64_t threads = sums.threads(), values = sums.values() / ranks;
   Buffer b;

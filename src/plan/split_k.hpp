@@ -1,19 +1,20 @@
-// Split K: if a matmul on warpgroups has fewer tiles than there are multiprocessors, each block of a cluster
-// accumulates a slice of the loop. The blocks exchange partial results through distributed shared memory, and
-// each stores its part of the tile.
+// Split K: if a matmul on warpgroups has at most one tile per two multiprocessors, a cluster of two blocks
+// computes each tile. Each block accumulates half of K, sends half of its accumulators to the other block
+// through distributed shared memory, and stores half of the columns.
 //
-// Before: arrange_buffers. After: KernelPlan::split_k, a buffer and two tasks for the exchange, and the
-// store's part.
+// Runs before arrange_buffers, which chooses the layouts of buffers.
 #pragma once
 #include "plan/kernel_plan.hpp"
 
 namespace zellige::plan {
 
-/// The number of blocks per tile, such that all blocks are resident and each has a long enough loop; else 1.
+/// Returns the number of blocks per output tile: 2 if all blocks are then resident and each has enough
+/// iterations, else 1.
 int split_of(std::int64_t tiles, std::int64_t iterations, const target::Target&);
 
-/// Returns false unless the kernel is one matmul whose tile is stored by TMA, elementwise, in parts of whole
-/// boxes.
+/// Splits K of the kernel: sets KernelPlan::split_k and parts, and adds a buffer and two tasks for the
+/// exchange. Returns false, without a split, unless the kernel is one matmul on warpgroups, followed by
+/// elementwise work and TMA stores whose boxes can be divided between two blocks.
 bool split_k(KernelPlan&, const target::Target&);
 
 }  // namespace zellige::plan
