@@ -144,7 +144,7 @@ struct MbarrierInit {
   // Of warps, per phase: at an empty barrier, or at the barrier of an exchange between ranks.
   int arrivals = 0;
 };
-// setup: makes initialised mbarriers visible to the asynchronous proxy and the cluster.
+// Setup: makes initialised mbarriers visible to the asynchronous proxy and the cluster.
 struct FenceInit {};
 // Makes the threads' writes visible to the asynchronous proxy (TMA, wgmma).
 struct FenceProxy {};

@@ -13,15 +13,18 @@
 namespace zellige::plan {
 namespace {
 
-constexpr int max_instances = 12;  // per access pattern: one warp's instructions are repetitive
+constexpr int max_instances = 12;  // warp-wide accesses per task: the others repeat the same pattern
 
 std::int64_t round_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b * b; }
 
+/// Chooses strides, swizzle and sizes of one buffer.
 class Arrangement {
  public:
   Arrangement(KernelPlan& plan, const target::Target& target, int b)
       : plan_(plan), target_(target), index_(b), buffer_(plan.buffers[b]) {}
 
+  /// Sets the buffer's layout, sizes in elements and bytes, and swizzle_reason, and adds a note if a
+  /// conflict remains.
   void run() {
     if (plan_.uses_tma(buffer_.node)) return in_spans();
     const int size = graph::bytes(buffer_.dtype), chunk = target_.access_bytes / size;
@@ -52,8 +55,8 @@ class Arrangement {
   }
 
  private:
-  /// The layout that TMA writes and wgmma reads: spans of 128 bytes, one per row, with swizzled chunks; the
-  /// next span of all rows follows.
+  /// Sets the layout that TMA writes and wgmma reads: spans of 128 bytes with a 128-byte swizzle. The first
+  /// span of all rows is followed by the second span of all rows, and so on.
   void in_spans() {
     const int size = graph::bytes(buffer_.dtype), chunk = target_.access_bytes / size;
     const std::int64_t line = span_bytes / size;
@@ -72,13 +75,14 @@ class Arrangement {
 
   int rank() const { return static_cast<int>(buffer_.padded.size()); }
 
-  /// Returns whether each iteration reads the buffer from another start: then a xor's effect must not depend
-  /// on the start.
+  /// Returns whether a matmul reads a part of the buffer that depends on the iteration (Node::window). Then
+  /// the buffer gets no xor, whose effect would depend on where the part begins.
   bool in_parts() const {
     return std::ranges::any_of(plan_.program.nodes,
                                [&](const Node& n) { return n.window && n.in[0] == buffer_.node; });
   }
 
+  /// Returns the distance of two rows in elements, a multiple of `multiple`.
   std::int64_t pitch_of(std::int64_t rows, std::int64_t multiple) const {
     const std::int64_t inner = buffer_.padded[buffer_.inner];
     if (inner > 1) return round_up(inner, multiple);  // a single row too: copies move whole chunks
@@ -87,12 +91,14 @@ class Arrangement {
     return (maximum + rows - 1) / rows;
   }
 
-  /// Rows are the other dimensions in row-major order, with row stride `pitch`.
+  /// Sets the strides for rows that are `pitch` elements apart; rows are the dimensions other than the
+  /// contiguous one, in row-major order.
   void set_pitch(std::int64_t pitch) {
     for (int d = rank() - 1; d >= 0; --d)
       if (d != buffer_.inner) buffer_.strides[d] = pitch, pitch *= buffer_.padded[d];
   }
 
+  /// Returns (row, column) of a coordinate; coordinates in the padding are those of the last element.
   std::pair<int, int> cell(const Shape& at) const {
     std::int64_t row = 0;
     for (int d = 0; d < rank(); ++d)
@@ -101,6 +107,7 @@ class Arrangement {
             static_cast<int>(std::min(at[buffer_.inner], buffer_.padded[buffer_.inner] - 1))};
   }
 
+  /// Returns the accesses of all tasks to the buffer, a few warp-wide instances each.
   std::vector<AccessPattern> patterns() const {
     std::vector<AccessPattern> result;
     for (const Task& t : plan_.tasks) {
@@ -115,13 +122,15 @@ class Arrangement {
     return result;
   }
 
-  /// Returns false if another part of a concatenation is read; a dimension of 1 broadcasts.
+  /// Returns whether a coordinate is within the buffer; it is not if another part of a concatenation is
+  /// read. A dimension of extent 1 accepts every coordinate.
   bool reaches(const Shape& at) const {
     bool inside = at.size() == buffer_.padded.size();
     for (int d = 0; inside && d < rank(); ++d) inside = at[d] < buffer_.padded[d] || buffer_.padded[d] == 1;
     return inside;
   }
 
+  /// Appends the accesses of a task that runs as a loop over its thread-value layout, or as a copy.
   void append_swept(const Task& t, std::vector<AccessPattern>& to) const {
     const Context& c = plan_.contexts[t.context];
     const bool product = t.kind == TaskKind::reduce && plan_.program.nodes[t.node].kind == NodeKind::matmul;
@@ -145,6 +154,7 @@ class Arrangement {
     }
   }
 
+  /// Appends the loads of a matmul's operands: ldmatrix, or those of FMA threads.
   void append_operand(const Task& t, std::vector<AccessPattern>& to) const {
     const MatmulChoice& m = plan_.matmuls.at(t.node);
     if (!m.by_threads()) return to.push_back(fragments(*m.load));
@@ -153,7 +163,8 @@ class Arrangement {
       if (in[static_cast<std::size_t>(side)] == buffer_.node) append_outer(m, side, to);
   }
 
-  /// Appends what a warp's threads read of an operand in one step over K, for the first and a later tile.
+  /// Appends the loads of operand A (side 0) or B (side 1) by a warp's threads in the first two steps over
+  /// K, for the first tile and the one after it.
   void append_outer(const MatmulChoice& m, int side, std::vector<AccessPattern>& to) const {
     const int k_dim = side == 0 ? rank() - 1 : rank() - 2, x_dim = side == 0 ? rank() - 2 : rank() - 1;
     const bool along_k = buffer_.inner == k_dim;
@@ -178,14 +189,15 @@ class Arrangement {
     to.push_back(std::move(p));
   }
 
-  /// Returns whether the evaluation of value x reads the buffer.
+  /// Returns whether evaluating node x reads the buffer.
   bool below(int x) const {
     for (const Leaf& leaf : leaves(plan_.program, x, {}))
       if (leaf.node == buffer_.node) return true;
     return false;
   }
 
-  /// Matrix loads of an operand, with their rows along the tile's inner dimension for either operand.
+  /// Returns the ldmatrix accesses of an operand. A matrix's rows run along the buffer's contiguous
+  /// dimension, whichever operand it is.
   AccessPattern fragments(const Instruction& load) const {
     const int side = matrix_side(load);
     AccessPattern p;

@@ -1,10 +1,13 @@
-// Chooses strides and swizzle of every buffer, by evaluating each access of each task.
-// Before: group. After: strides, swizzle, sizes of every buffer; a note if a bank conflict remains.
+// Chooses the strides, padding and swizzle of every buffer in shared memory, by evaluating the bank
+// conflicts of each access of each task (swizzle_search.hpp).
+//
+// Runs after group, which decides the tasks and their thread-value layouts.
 #pragma once
 #include "plan/kernel_plan.hpp"
 
 namespace zellige::plan {
 
+/// Sets the layout and sizes of every buffer. Adds a note to the plan if a bank conflict remains.
 void arrange_buffers(KernelPlan&, const target::Target&);
 
 }  // namespace zellige::plan

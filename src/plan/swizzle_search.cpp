@@ -11,9 +11,10 @@ namespace zellige::plan {
 namespace {
 
 using i64 = std::int64_t;
-constexpr int bank_row = 128;         // bytes that all banks serve at once
-constexpr i64 max_lanes = 2'000'000;  // evaluated before the search returns its best so far
+constexpr int bank_row = 128;         // bytes that the 32 banks serve at once
+constexpr i64 max_lanes = 2'000'000;  // lanes evaluated before the search ends with its best result so far
 
+// Returns x after CuTe's Swizzle<B,M,S>; B = 0: x itself.
 i64 xored(i64 x, int B, int M, int S) {
   return B == 0 ? x : x ^ ((x & (((i64{1} << B) - 1) << (M + S))) >> S);
 }
@@ -23,6 +24,7 @@ std::string described(const std::vector<AccessPattern>& accesses, int a) {
   return accesses[a].name.empty() ? fmt::format("access {}", a) : accesses[a].name;
 }
 
+// Throws Error if the tensor or an access is invalid.
 void check(const Footprint& t, const std::vector<AccessPattern>& accesses) {
   if (t.rows < 1 || t.columns < 1)
     fail("swizzle: a tensor of {}x{}; both must be positive", t.rows, t.columns);
@@ -61,26 +63,30 @@ void check(const Footprint& t, const std::vector<AccessPattern>& accesses) {
   }
 }
 
-struct Instance {  // one warp-wide access, as a translation of a pattern
+// A warp-wide access: a pattern of lanes relative to (row, column), with the number of its occurrences.
+struct Instance {
   int access, pattern;
   i64 row, column;
   i64 count;  // number of occurrences
 };
 
+// The bank conflicts of one warp-wide access: total wavefronts, and the most wavefronts of any phase.
 struct Verdict {
   i64 wavefronts = 0;
   int degree = 0;
 };
 
+// The bank conflicts of all accesses under one candidate. `worst` is the access with the highest degree.
 struct Score {
   double weighted = 0;
   i64 wavefronts = 0;
   int degree = 0, worst = -1;
 };
 
+// Evaluates candidates. Equal accesses are evaluated once, also if one is a translate of the other.
 class Evaluator {
  public:
-  /// `step`: aligned runs of this length stay contiguous in every candidate.
+  /// Aligned runs of `step` elements stay contiguous in every candidate.
   Evaluator(const Footprint& tensor, const std::vector<AccessPattern>& accesses, i64 step)
       : t_(tensor), accesses_(accesses) {
     using Lanes = std::vector<std::pair<int, int>>;
@@ -119,16 +125,20 @@ class Evaluator {
     }
   }
 
-  double minimum() const { return minimum_; }  // lower bound of the weighted wavefronts of all candidates
+  // Returns a lower bound of the weighted wavefronts of all candidates.
+  double minimum() const { return minimum_; }
+  // Returns the wavefronts of all accesses without conflicts.
   i64 ideal() const { return ideal_; }
+  // Returns whether the search has evaluated its maximum of lanes.
   bool spent() const { return lanes_ > max_lanes; }
 
-  // Returns false, with the score incomplete, once it reaches `limit`.
+  // Sets `out` to the score of a candidate. Returns false, with an incomplete score, if its weighted
+  // wavefronts reach `limit`.
   bool score(const SwizzleChoice& c, double limit, Score& out) {
     out = {};
     ++generation_;
-    // Moving an access by a multiple of the xor's period only rotates the banks, so translates share one
-    // evaluation.
+    // Moving an access by a multiple of the xor's period only rotates the banks, so accesses that differ by
+    // such a move share one evaluation.
     const i64 period = c.B ? i64{1} << (c.B + c.M + c.S) : bank_row / t_.element_bytes;
     for (const Instance& i : instances_) {
       const i64 offset = i.row * (t_.row_stride + c.shift) + i.column;
@@ -151,8 +161,10 @@ class Evaluator {
     Verdict verdict;
   };
 
-  // A run is aligned to its length, so a word's offset in its run determines its bank up to the choice of one
-  // of bank_row / run. Requests of many runs for the same offset are spread over at most that many banks.
+  // Returns a lower bound of the wavefronts of one phase (lanes `first` to `end`) under any candidate. An
+  // aligned run of `step` elements stays contiguous, so the banks of a word are known up to the position of
+  // its run: bank_row / run choices. If many runs are asked for words at the same offset, these words share
+  // that many banks.
   int min_wavefronts(const Instance& i, std::size_t first, std::size_t end, i64 step) const {
     const auto& lanes = patterns_[i.pattern];
     const i64 unit = std::max(4, accesses_[i.access].bytes), run = step * t_.element_bytes;
@@ -170,6 +182,7 @@ class Evaluator {
     return static_cast<int>(minimum);
   }
 
+  // Returns the conflicts of an access at this phase of the xor's period, from the cache if they are known.
   Verdict look_up(const Instance& i, i64 phase, const SwizzleChoice& c) {
     std::size_t h = (static_cast<std::size_t>(phase) * 1000003u + i.pattern) * 0x9e3779b97f4a7c15u;
     for (h ^= h >> 32;; ++h) {
@@ -180,7 +193,8 @@ class Evaluator {
     }
   }
 
-  // `evaluate` of banks.hpp for aligned accesses, in units of one lane's bytes, at least a word.
+  // Returns the conflicts of an access, like `evaluate` of banks.hpp for aligned accesses. Banks are
+  // grouped into units of one lane's bytes, at least a word.
   Verdict evaluate(const Instance& i, const SwizzleChoice& c) {
     const int bytes = accesses_[i.access].bytes, unit = std::max(4, bytes), groups = bank_row / unit;
     const int per_phase = std::min(32, bank_row / bytes), shift = log2_of(unit);
@@ -219,16 +233,17 @@ class Evaluator {
   i64 words_[32][32];
 };
 
-// Returns whether the xor keeps every element inside the footprint. It permutes each aligned block of 2^(B+M)
-// elements, so only a last, incomplete block can exceed it.
+// Returns whether the xor keeps every element inside the footprint. It permutes each aligned block of
+// 2^(B+M) elements, so only an incomplete last block can exceed the footprint.
 bool fits_inside(const Footprint& t, const SwizzleChoice& c) {
   const i64 stride = t.row_stride + c.shift, size = t.rows * stride, block = i64{1} << (c.B + c.M);
   for (i64 x = size / block * block; x < size; ++x)
     if (x % stride < t.row_stride && xored(x, c.B, c.M, c.S) >= size)
-      return false;  // the shift's padding has no elements
+      return false;  // padding after a row has no elements
   return true;
 }
 
+// Returns a candidate's name in reasons: "Swizzle<3,3,3> and rows 8 elements longer".
 std::string named(const SwizzleChoice& c) {
   const std::string bits = c.B ? fmt::format("Swizzle<{},{},{}>", c.B, c.M, c.S) : "";
   const std::string pad = c.shift ? fmt::format("rows {} elements longer", c.shift) : "";
@@ -246,7 +261,7 @@ std::int64_t swizzled_offset(const Footprint& tensor, const SwizzleChoice& choic
 SwizzleChoice choose_swizzle(const Footprint& tensor, const std::vector<AccessPattern>& accesses,
                              const SwizzleLimits& limits) {
   check(tensor, accesses);
-  i64 step = tensor.chunk;  // what must stay contiguous
+  i64 step = tensor.chunk;  // number of elements that must stay contiguous
   for (const AccessPattern& p : accesses) step = std::max<i64>(step, p.bytes / tensor.element_bytes);
   Evaluator evaluator(tensor, accesses, step);
   SwizzleChoice best;
@@ -264,8 +279,8 @@ SwizzleChoice choose_swizzle(const Footprint& tensor, const std::vector<AccessPa
     if (evaluator.score(c, best_score.weighted, score)) best = c, best_score = score;
   };
   auto done = [&] { return best_score.weighted <= evaluator.minimum() || evaluator.spent(); };
-  // Least memory first; a candidate must be strictly better than the best so far, so that ties keep the
-  // cheaper one.
+  // Candidates with less memory come first. A later candidate must be strictly better, so that ties keep
+  // the one with less memory.
   const i64 shifts =
       limits.may_shift && tensor.rows > 1 ? std::max<i64>(1, bank_row / tensor.element_bytes / step) : 1;
   for (i64 i = 0; i < shifts && !done(); ++i) {

@@ -1,18 +1,21 @@
-// Finds the cheapest arrangement of a tensor in shared memory without bank conflicts, by evaluating its
-// accesses.
+// Chooses the layout of a tensor in shared memory (padding and swizzle) with the fewest bank conflicts, by
+// evaluating the tensor's accesses under every candidate.
 //
 //   // 16 rows of 64 halves; ldmatrix reads 8 consecutive rows of 16 bytes.
 //   Footprint tile{.rows = 16, .columns = 64, .row_stride = 64, .element_bytes = 2, .chunk = 8};
-//   AccessPattern ldmatrix{.bytes = 16, .instances = {{{0, 0}, {1, 0}, {2, 0}, {3, 0}, {4, 0}, {5, 0}, {6,
-//   0}, {7, 0}}}}; SwizzleChoice c = choose_swizzle(tile, {ldmatrix});   // Swizzle<3,3,3>, no extra memory,
-//   1 wavefront of 1
+//   AccessPattern ldmatrix{.bytes = 16, .instances = {{{0, 0}, {1, 0}, {2, 0}, {3, 0}, {4, 0}, {5, 0}, {6, 0}, {7, 0}}}};
+//   SwizzleChoice c = choose_swizzle(tile, {ldmatrix});   // Swizzle<3,3,3>, no extra memory, 1 wavefront of 1
 //
 // Element (row, column) is at swizzle(row * (row_stride + shift) + column), where swizzle is CuTe's
-// Swizzle<B,M,S> on element offsets: x ^ ((x & (mask of B bits at M+S)) >> S). Candidates are: no change,
-// every xor that permutes the footprint rows * (row_stride + shift) onto itself as far as the tensor's
-// elements go, every shift by a multiple of the chunk up to the banks' period, and both. Of the conflict-free
-// candidates the one with the least memory wins; if there is none, the one with the fewest weighted
-// wavefronts, then least memory, and `reason` reports what remains.
+// Swizzle<B,M,S> on element offsets: x ^ ((x & (mask of B bits at M+S)) >> S). The candidates are:
+//
+// - no change;
+// - every xor under which all elements stay within rows * (row_stride + shift) elements;
+// - every shift (padding of rows) by a multiple of the chunk, up to the period of the banks;
+// - every such xor with every such shift.
+//
+// Of the candidates without conflicts, the one with the least memory is taken. If there is none, it is the
+// one with the fewest weighted wavefronts, and `reason` reports the conflicts that remain.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -21,42 +24,50 @@
 
 namespace zellige::plan {
 
+/// A tensor as a matrix whose rows are contiguous.
 struct Footprint {
   std::int64_t rows = 1, columns = 1;
   std::int64_t row_stride = 1;  // in elements; columns are contiguous
   int element_bytes = 2;
-  int chunk = 1;  // aligned runs of this many elements (a power of two) must stay contiguous and in order
+  int chunk = 1;  // aligned runs of this many elements stay contiguous and in order; a power of two
 };
 
+/// Accesses of one kind by warps: loads or stores of `bytes` bytes per lane.
 struct AccessPattern {
-  int bytes = 4;      // per lane, from (row, column) on
+  int bytes = 4;      // per lane, starting at (row, column)
   double weight = 1;  // relative frequency or cost
-  /// One warp-wide access each: (row, column) per lane; a negative row is an inactive lane.
+  /// One warp-wide access per entry: (row, column) of each lane. A negative row is an inactive lane.
   std::vector<std::vector<std::pair<int, int>>> instances;
   bool matrix = false;    // ldmatrix or stmatrix: bytes must be 16
-  std::string name = {};  // for the reason
+  std::string name = {};  // shown in SwizzleChoice::reason
 };
 
+/// Restrictions on the candidates.
 struct SwizzleLimits {
-  bool may_xor = true;
-  bool may_shift = true;
-  std::int64_t max_elements = -1;  // of rows * (row_stride + shift); -1: no limit
+  bool may_xor = true;             // a swizzle is allowed
+  bool may_shift = true;           // padding of rows is allowed
+  std::int64_t max_elements = -1;  // limit of rows * (row_stride + shift); -1: none
 };
 
+/// The chosen layout, and the bank conflicts that remain.
 struct SwizzleChoice {
   int B = 0, M = 0, S = 0;                 // B == 0: no xor
-  std::int64_t shift = 0;                  // elements added to the row stride
+  std::int64_t shift = 0;                  // padding: elements added to the row stride
   std::int64_t elements = 0;               // rows * (row_stride + shift)
-  std::int64_t wavefronts = 0, ideal = 0;  // over all instances, unweighted
-  int degree = 0;                          // of the worst phase
-  int worst_access = -1;                   // the access it belongs to, if degree > 1
-  std::string reason;                      // one sentence
+  std::int64_t wavefronts = 0, ideal = 0;  // of all accesses, not weighted; as chosen, and without conflicts
+  int degree = 0;                          // most wavefronts of a phase of any access; 1: no conflicts
+  // Index of an access with this degree, if the degree exceeds 1; else -1.
+  int worst_access = -1;
+  // One sentence for notes: the layout, its conflicts, and whether the search was complete.
+  std::string reason;
 };
 
+/// Returns the best layout of a tensor for these accesses. Throws Error if an access is misaligned or
+/// outside the tensor, or if the unchanged tensor exceeds limits.max_elements.
 SwizzleChoice choose_swizzle(const Footprint& tensor, const std::vector<AccessPattern>& accesses,
                              const SwizzleLimits& limits = {});
 
-/// Offset of element (row, column) of the tensor under `choice`, in elements.
+/// Returns the offset, in elements, of element (row, column) of the tensor under `choice`.
 std::int64_t swizzled_offset(const Footprint& tensor, const SwizzleChoice& choice, std::int64_t row,
                              std::int64_t column);
 

@@ -3,8 +3,8 @@
 namespace zellige::plan {
 namespace {
 
-constexpr std::int64_t unit = 16;      // bytes: of strides, rows and starts
-constexpr std::int64_t max_box = 256;  // elements, in each dimension
+constexpr std::int64_t unit = 16;      // bytes: TMA's unit of strides, row lengths and start addresses
+constexpr std::int64_t max_box = 256;  // elements of a box along each dimension
 constexpr int max_dimensions = 5;
 
 }  // namespace
@@ -23,8 +23,8 @@ std::string no_tensor_map(const Node& n, const graph::KernelTensor& tensor, int 
   if (tensor.strides[inner] != 1)
     return fmt::format("{}'s stride along dimension {} is {}, TMA's lines are contiguous", tensor.name, inner,
                        tensor.strides[inner]);
-  // If its tile is the only one along it, a row may end elsewhere and is filled up with zeros: the map ends
-  // there.
+  // If the tile is the only one along its contiguous dimension, the row may be shorter than a span: the map
+  // ends with the row, and TMA fills the rest of the box with zeros.
   const bool only = n.splits[inner].axis < 0 && !n.splits[inner].loop && n.splits[inner].offset >= 0;
   if (n.shape[inner] * size % (only ? unit : span_bytes) != 0)
     return fmt::format("a line of {}'s tile has {} bytes, no multiple of {}", tensor.name,
@@ -67,7 +67,7 @@ TensorMap tensor_map(const KernelPlan& plan, const Program& program, int id) {
   TensorMap map{.tensor = n.tensor, .dtype = tensor.dtype, .extent = {}, .stride = {}, .box = {}};
   for (const int d : map_order(n, b.inner)) {
     map.extent.push_back(n.splits[d].offset + n.splits[d].extent);
-    // A dimension of one element needs a stride as well, though it has no effect.
+    // TMA needs a valid stride for a dimension of one element as well, though it has no effect.
     map.stride.push_back(tensor.shape[d] > 1 ? tensor.strides[d] * size : unit);
     const auto part = plan.parts.find(id);
     const bool split = part != plan.parts.end() && part->second == d && d != b.inner;

@@ -1,11 +1,11 @@
-// Tensor maps: the TMA descriptor with which a load's or store's tile of a kernel-level tensor is copied box
-// by box.
+// Decides whether TMA can copy a tile between a tensor in global memory and shared memory, and describes
+// the TMA descriptor (tensor map) for it. TMA copies a tile in one or more boxes.
 //
 //   if (const std::string why = no_tensor_map(node, tensor, inner); why.empty())
 //     TensorMap map = tensor_map(plan, program, id);     // {.box = {64, 128}, .swizzle_bytes = 128, ...}
 //
-// Dimensions are in TMA's order: the contiguous one first, the others from last to first, as a buffer's rows
-// are stored.
+// Dimensions are in TMA's order, which is that of a buffer in shared memory: the contiguous dimension
+// first, the others from last to first.
 #pragma once
 #include <string>
 #include <vector>
@@ -14,31 +14,36 @@
 
 namespace zellige::plan {
 
-/// The bytes of a row that TMA swizzles and WGMMA reads as a unit.
+/// Bytes of a row that TMA swizzles and wgmma reads as a unit: the 128-byte swizzle.
 inline constexpr std::int64_t span_bytes = 128;
 
+/// The arguments of cuTensorMapEncodeTiled, by dimension in TMA's order.
 struct TensorMap {
-  int tensor = -1;  // of the program
+  int tensor = -1;  // index into Program::tensors
   DType dtype{};
-  std::vector<std::int64_t> extent;  // elements; out of bounds reads return zero and writes are dropped
-  std::vector<std::int64_t> stride;  // bytes, for every dimension except the first
-  std::vector<std::int64_t> box;     // elements
-  int swizzle_bytes = 0;
+  // In elements; reads beyond it return zero, writes beyond it are dropped.
+  std::vector<std::int64_t> extent;
+  std::vector<std::int64_t> stride;  // in bytes
+  std::vector<std::int64_t> box;     // in elements
+  int swizzle_bytes = 0;             // 128, or 0 for none
   bool operator==(const TensorMap&) const = default;
 };
 
-/// The node's dimensions in TMA's order.
+/// Returns the node's dimensions in TMA's order, if `inner` is the contiguous one.
 std::vector<int> map_order(const Node&, int inner);
 
-/// Why TMA cannot copy the tile of a load or store whose rows run along `inner`; empty if it can.
+/// Returns the reason why TMA cannot copy the tile of a load or store whose rows run along dimension
+/// `inner`; an empty string if it can.
 std::string no_tensor_map(const Node&, const graph::KernelTensor&, int inner);
 
-/// The tensor map of a load or store that is copied by TMA.
+/// Returns the tensor map of a load or store (a node index). Requires that TMA copies it.
 TensorMap tensor_map(const KernelPlan&, const Program&, int node);
 
-/// Number of boxes of one tile, or of a rank's part of it; they are adjacent along the contiguous dimension.
-/// The last one may extend beyond the tile.
+/// Returns the number of TMA boxes of a tile. Boxes are adjacent along the contiguous dimension; the last
+/// one may extend beyond the tile.
 std::int64_t boxes(const Buffer&);
+/// Returns the number of boxes that one rank of a cluster copies: fewer than boxes() if the ranks share the
+/// load or store.
 std::int64_t boxes_of_rank(const KernelPlan&, int node, const Buffer&);
 
 }  // namespace zellige::plan

@@ -14,26 +14,30 @@ namespace {
 using retile::OpTiling;
 using retile::Tiling;
 
-/// Minimum saving in estimated cost, because estimates rank plans and are no measurements. Where launch and
-/// latency dominate (lora, on an H200), an estimated gain of 0.8 us was a loss of 0.2.
+/// Minimum gain, relative and in microseconds, for which a tiling replaces the graph's own: estimates rank
+/// plans, they are not measurements. Where launch and latency dominate (lora on an H200), an estimated gain
+/// of 0.8 us was a loss of 0.2 us.
 constexpr double clear_gain = 0.12, clear_us = 1;
-/// For more, shorter iterations: their latencies are what the cost model knows least about.
+/// Minimum relative gain if the loop has more, shorter iterations: their latencies are what the cost model
+/// predicts worst.
 constexpr double clear_gain_of_longer_loops = 0.3;
-/// Minimum share of a block's warps that its matmuls keep busy. With a quarter, tiles took up to 1.4 times as
-/// long as the graph's own where the estimate was 0.8 of theirs.
+/// Minimum fraction of a block's warps that its matmuls keep busy. With a quarter, tilings that were
+/// estimated at 0.8 of the original's time took up to 1.4 of it.
 constexpr double min_busy = 0.5;
 
+/// Returns the extent with number `at`: grid x, y and z, and the loop.
 std::int64_t& extent(OpTiling& t, int at) {
   return at == 0 ? t.grid.x : at == 1 ? t.grid.y : at == 2 ? t.grid.z : t.loop;
 }
 
-/// Other tilings of one custom operator.
+/// The tilings of one custom operator that differ from the given one, with estimated times.
 class Neighbours {
  public:
   Neighbours(const graph::KernelGraph& g, std::size_t which, const target::Target& target)
       : graph_(g), given_(retile::tiling_of(g)), which_(which), target_(target) {}
 
-  /// The cheapest by estimate, in order, at most `maximum`, without the given one.
+  /// Returns the valid tilings with the least estimated time in microseconds, cheapest first, at most
+  /// `maximum`.
   std::vector<std::pair<double, Tiling>> best(std::size_t maximum) {
     std::vector<std::int64_t> values[4];
     for (int at = 0; at < 4; ++at) values[at] = extents(at);
@@ -71,6 +75,7 @@ class Neighbours {
  private:
   static constexpr std::int64_t max_factor = 8;
 
+  /// Returns whether operator `op` reads a result of the custom operator.
   bool reads(int op) const {
     for (int t : graph_.ops[op].inputs)
       if (std::ranges::find(graph_.ops[given_[which_].op].outputs, t) !=
@@ -79,8 +84,8 @@ class Neighbours {
     return false;
   }
 
-  /// Values of one extent with which the tiling is proved, with all others unchanged, or with the loop
-  /// adapted.
+  /// Returns the values of one extent for which retile::proved() accepts the tiling, with all other extents
+  /// unchanged: the present value, its multiples and its divisors by 2, 3, 4 and 8.
   std::vector<std::int64_t> extents(int at) {
     OpTiling own = given_[which_];
     const std::int64_t now = extent(own, at);
@@ -96,14 +101,15 @@ class Neighbours {
     return result;
   }
 
-  /// Returns whether a grid neither leaves most of the GPU idle nor has too many blocks, unless the given one
-  /// does.
+  /// Returns whether a grid leaves at most two thirds of the GPU idle and has at most 6 blocks per
+  /// multiprocessor. Grids that are no worse than the given one in these respects are accepted, too.
   bool sensible(const OpTiling& t) const {
     const std::int64_t blocks = t.grid.count(), own = given_[which_].grid.count(),
                        all = target_.multiprocessors;
     return (blocks >= all / 3 || blocks >= own) && (blocks <= 6 * all || blocks <= own);
   }
 
+  /// Returns the numbers of threads per block to try.
   std::vector<int> threads_of() const {
     const auto own = static_cast<int>(given_[which_].block.count());
     bool products = false;
@@ -122,8 +128,10 @@ class Neighbours {
   std::vector<std::pair<double, Tiling>> found_;
 };
 
+/// Returns the estimated time in microseconds; the key for sorting.
 double by_cost(const Tiled& t) { return t.cost.us; }
 
+/// Returns the plan of a graph, with its estimated time.
 Tiled planned(graph::KernelGraph g, const target::Target& target, const PlanOptions& options) {
   Tiled t;
   t.graph = std::move(g);
@@ -166,10 +174,10 @@ Ranked ranked(const graph::KernelGraph& graph, const target::Target& target, con
       drop(plan, found.rejected);
     } catch (const Fault&) {
       throw;
-    } catch (const Error&) {  // it does not fit the target
+    } catch (const Error&) {  // the tiling does not fit the target
     }
   };
-  // The next operator starts from the best tilings so far.
+  // The next operator is varied in the best tiling found so far.
   const auto cheapest = [&] { return std::ranges::min_element(all, {}, by_cost); };
   const auto graph_so_far = [&] { return all.empty() ? graph : cheapest()->graph; };
   for (std::size_t which = 0; which < ops; ++which) {
@@ -198,7 +206,7 @@ Ranked ranked(const graph::KernelGraph& graph, const target::Target& target, con
 
 namespace {
 
-/// The share of busy warps in the kernel whose matmuls use the fewest.
+/// Returns the least fraction of a block's warps that have work in a matmul, over all matmuls of the plan.
 double busy(const Plan& plan) {
   double cheapest = 1;
   for (const KernelPlan& k : plan.kernels)
@@ -207,6 +215,7 @@ double busy(const Plan& plan) {
   return cheapest;
 }
 
+/// Returns whether the longest loop of plan a has more iterations than that of plan b.
 bool has_longer_loop(const Plan& a, const Plan& b) {
   const auto longest = [](const Plan& plan) {
     std::int64_t maximum = 0;
@@ -216,6 +225,7 @@ bool has_longer_loop(const Plan& a, const Plan& b) {
   return longest(a) > longest(b);
 }
 
+/// Returns whether plan a is better than the given one by the minimum gains.
 bool clearly_less(const Tiled& a, const Tiled& given) {
   const double gain = has_longer_loop(a.plan, given.plan) ? clear_gain_of_longer_loops : clear_gain;
   return a.cost.us < (1 - gain) * given.cost.us && a.cost.us < given.cost.us - clear_us &&

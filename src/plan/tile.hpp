@@ -1,42 +1,47 @@
-// Chooses the tilings (grids, loops and threads) of custom operators, and plans the graph.
+// Chooses the tilings (grids, loops and threads) of custom operators by estimated time, and plans the graph
+// with them.
 //
 //   Tiled t = tile(graph, target, {.tiles = Tiles::automatic});
 //   t.graph                // with the selected tiling: tiles, and partial results between kernels, may differ
 //   t.plan.program.notes   // reports why, if tilings were compared
 //
-// Tiles::automatic: for one custom operator after another, the tilings that retile proves valid are estimated
-// from their tiles, the best few are planned, and the cheapest is taken if it is clearly cheaper than the
-// graph's own. Unfused matmuls get their tiles from product_tiles.hpp.
-// Before: a validated graph. After: the plan of t.graph.
+// With Tiles::automatic, custom operators are varied one after another. The tilings that retile proves
+// equivalent are estimated from their tiles, and the best few are planned. The cheapest plan is taken if it
+// is clearly cheaper than that of the graph's own tiling. Standalone matmuls get their tiles from
+// product_tiles.hpp.
 #pragma once
 #include "plan/cost_estimate.hpp"
 #include "plan/plan.hpp"
 
 namespace zellige::plan {
 
+/// A graph with its tilings, its plan, and the plan's estimated time.
 struct Tiled {
   graph::KernelGraph graph;
   Plan plan;
   CostEstimate cost;
 };
 
-/// Throws Error if an explicit tiling does not fit the graph, or would change its meaning.
+/// Returns the plan of a validated graph with the tilings that the options ask for. Throws Error if an
+/// explicit tiling does not fit the graph or would change its result, and Rejected if the verifier rejects
+/// every plan.
 Tiled tile(const graph::KernelGraph&, const target::Target&, const PlanOptions& = {});
 
-/// The tiling of custom operators and of unfused matmuls.
+/// Returns the tilings of the custom operators and of the standalone matmuls.
 retile::Tiling tiling_of(const Tiled&);
 
-/// The operators whose other tilings are tried.
+/// The operators whose tilings ranked() varies.
 enum class Tilings : std::uint8_t { of_custom_operators, of_products_too };
 
-/// In order of estimated cost.
+/// Plans in order of estimated time, and the messages of plans that the verifier rejected.
 struct Ranked {
   std::vector<Tiled> tiled;
   Rejections rejected;
 };
 
-/// The graph's own tiling and the cheapest others, at most `maximum`. Throws Rejected if the verifier rejects
-/// all of them.
+/// Returns plans with the graph's own tilings and with the cheapest others; `maximum` limits how many
+/// others are planned. Tilings that do not fit the target are omitted. Throws Rejected if the verifier
+/// rejects all plans.
 Ranked ranked(const graph::KernelGraph&, const target::Target&, const PlanOptions&, int maximum, Tilings);
 
 }  // namespace zellige::plan

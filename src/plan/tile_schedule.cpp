@@ -7,8 +7,9 @@ namespace zellige::plan {
 
 namespace {
 
-/// Returns whether blocks at higher indices along the masked rows' axis run more iterations, their number is
-/// even, and each persistent block takes the same number of tiles in pairs as one by one.
+/// Returns whether long and short tiles should alternate. This needs persistent blocks, a number of
+/// iterations that rises along the masked axis, and an even extent of that axis. Taking tiles in pairs must
+/// not give a block more tiles.
 bool longer_along_the_rows(const KernelPlan& plan) {
   const BlockProgram& p = plan.program;
   const std::int64_t extent = p.grid[plan.loop_bounds->rows.axis], tiles = p.grid.count();
@@ -20,8 +21,8 @@ bool longer_along_the_rows(const KernelPlan& plan) {
   return rises;
 }
 
-/// Returns the split of a tile along which blocks differ if it is the only one; otherwise a split without
-/// axis.
+/// Returns the split of the only dimension along which blocks load different tiles; a split without axis if
+/// there is no or more than one such dimension.
 Split cut_alone(const Node& load) {
   Split found;
   for (const Split& s : load.splits)
@@ -49,9 +50,9 @@ TileSchedule tile_schedule(const KernelPlan& plan) {
     const bool one_axis = row.axis == column.axis && column.div == 1 && row.div == walk.columns;
     const bool two_axes = row.axis != column.axis && row.div == 1 && column.div == 1;
     if ((!one_axis && !two_axes) || walk.rows * walk.columns != p.grid.count()) return {};
-    // Blocks in flight cover about a square of the output, in groups of eight if there are enough rows
-    // (block/tile_scheduler.hpp). Those that split K are pairs, which the hardware distributes over the chip:
-    // row by row was measured faster (docs/log.md).
+    // Blocks in flight cover about a square of the output, in groups of eight rows if there are enough rows
+    // (block/tile_scheduler.hpp). With split-K the two blocks of a cluster have the same tile, and row by
+    // row was measured faster (docs/log.md).
     const double square =
         std::sqrt(static_cast<double>(plan.blocks * m.columns()) / static_cast<double>(m.m));
     const std::int64_t rows = square < 8 ? std::llround(square) : 8 * std::llround(square / 8);

@@ -1,5 +1,5 @@
-// Tile scheduler: the order in which persistent blocks take the tiles of their kernel's grid, such that tiles
-// in flight share operands in the L2.
+// Tile scheduler: chooses the order in which persistent blocks compute the output tiles of their kernel, so
+// that tiles in flight share operands in the L2 cache.
 //
 //   TileSchedule w = tile_schedule(plan);    // {.rows = 32, .columns = 16, .group = 16}: block x is row * columns + column
 #pragma once
@@ -7,19 +7,23 @@
 
 namespace zellige::plan {
 
-/// Rows and columns of tiles of the kernel's matmul on warpgroups, taken in groups of rows
-/// (block/tile_scheduler.hpp); rows 0: the grid has no such form, and its tiles are taken in order.
+/// An order of the grid's tiles, as a matrix of `rows` x `columns` tiles that is traversed in groups of
+/// `group` rows (block/tile_scheduler.hpp). If `rows` is 0, the grid is no such matrix, and its tiles are
+/// taken in order of their index.
 struct TileSchedule {
   std::int64_t rows = 0, columns = 0, group = 1;
-  int row_axis = 0, column_axis = 0;  // of the grid; equal if one axis counts both
-  // The axis along which blocks run more and more iterations, so that long and short tiles alternate; -1: none.
+  int row_axis = 0, column_axis = 0;  // grid axes of rows and columns; equal if one axis counts both
+  // The grid axis along which later blocks run more iterations (a causal mask); long and short tiles then
+  // alternate. -1: none.
   int longer = -1;
 };
 
+/// Returns the order for a kernel whose tasks are planned: from its matmul on warpgroups, or from its loop
+/// bounds.
 TileSchedule tile_schedule(const KernelPlan&);
 
-/// Returns whether each tile of a load is read by only one block or cluster, as weights are: the L2 need not
-/// keep it.
+/// Returns whether each tile of a load is read by only one block or cluster, as weights are for a small M.
+/// The load may then use a cache hint that evicts its data from L2 first.
 bool passes_once(const KernelPlan&, int load);
 
 }  // namespace zellige::plan

@@ -12,10 +12,14 @@ namespace zellige::plan {
 namespace {
 
 constexpr int warp_threads = 32;
-constexpr std::int64_t max_transaction_bytes = (1 << 20) - 1;  // maximum count of one mbarrier phase
+// Most bytes that one phase of an mbarrier can count.
+constexpr std::int64_t max_transaction_bytes = (1 << 20) - 1;
 
+/// Runs the events of all agents symbolically and rejects the schedule at the first error. A cell is one
+/// stage of one tensor; a phase is one filling of one stage.
 class Simulation {
  public:
+  /// Requires the flat schedule of all ranks (ranks.hpp).
   Simulation(const Schedule& of_all_ranks, const std::string& kernel)
       : schedule_(of_all_ranks), s{schedule_, kernel, unroll(schedule_, kernel), {}, {}, {}, {}, {}} {
     s.agents.resize(schedule_.agents.size());
@@ -32,6 +36,8 @@ class Simulation {
     }
   }
 
+  /// Runs every agent until it must wait, repeatedly, and then checks the end state. Throws Rejected if the
+  /// schedule is wrong.
   void run() {
     for (bool progress = true; progress;) {
       progress = false;
@@ -46,8 +52,9 @@ class Simulation {
  private:
   Schedule schedule_;
   State s;
-  std::vector<std::set<int>> barriers_of;  // by agent
+  std::vector<std::set<int>> barriers_of;  // by agent: the ids of barriers that it uses
 
+  /// Creates the cells, each with the list of cells that share bytes with it.
   void lay_out_cells() {
     for (std::size_t t = 0; t < s.schedule.tensors.size(); ++t) {
       const SharedTensor& tensor = s.schedule.tensors[t];
@@ -61,7 +68,7 @@ class Simulation {
       }
     }
     for (std::size_t c = 0; c < s.cells.size(); ++c) {
-      // Itself first, so that messages mention it first.
+      // The list begins with the cell itself, so that messages mention it first.
       s.cells[c].overlapping.push_back(static_cast<int>(c));
       for (std::size_t d = 0; d < s.cells.size(); ++d)
         if (c != d && s.cells[c].begin < s.cells[d].end && s.cells[d].begin < s.cells[c].end)
@@ -69,15 +76,16 @@ class Simulation {
     }
   }
 
-  /// The channel whose stage the agent has acquired at this step: that of its own rank.
+  /// Returns the channel whose stage the agent has acquired at this step, which is that of its own rank.
   static int acquired_channel(const OneOf<Copy, Release> auto& step) {
     return step.acquired_channel >= 0 ? step.acquired_channel : step.channel;
   }
 
-  /// Counts the copies that fill each stage: those between two acquires by the producer of its own rank's
-  /// channel.
+  /// Records, for each phase of each channel, the TMA copies and bytes that fill it: those between two
+  /// acquires by the producer.
   void count_phases() {
-    std::vector<std::size_t> acquired(s.channels.size(), 0);  // by its producer
+    // By channel: number of acquires by its producer.
+    std::vector<std::size_t> acquired(s.channels.size(), 0);
     for (std::size_t a = 0; a < s.lines.size(); ++a)
       for (const Event& e : s.lines[a]) {
         const Step& step = *e.step;
@@ -116,6 +124,7 @@ class Simulation {
       }
   }
 
+  /// Returns the names of the cells that an event writes.
   std::string writes_text(const Event& e) const {
     std::string text;
     for (const Access& w : e.step->writes)
@@ -123,20 +132,25 @@ class Simulation {
     return text;
   }
 
+  /// Returns the cell that an access of an event touches.
   int cell_of(const Access& a, const Event& e) const {
     return s.first_cell[a.tensor] + stage_of(a, s.schedule.tensors[a.tensor].stages, e.iteration);
   }
 
   // ---- ordering of two accesses ----
 
+  /// Returns whether access x happens before the current step of y's agent, for all threads of y, or for
+  /// the same thread if both accesses are by the same thread.
   bool ordered(const Touch& x, const Touch& y) const {
     const AgentState& me = s.agents[y.agent];
     if (me.seen[x.component] >= x.value) return true;
-    // For two tensors that share bytes, the elements of a thread in one are not its elements in the other.
+    // If two tensors share bytes, the elements of a thread in one tensor are not its elements in the other.
     const bool mine = x.agent == y.agent && x.cell == y.cell && y.same_thread && (x.writes || x.same_thread);
     return mine && me.own[x.component] >= x.value;
   }
 
+  /// Rejects an access by the asynchronous proxy (TMA, wgmma) after an ordinary write without a fence
+  /// between them.
   void require_fence(const Touch& write, const Touch& y) const {
     if (!in_async_proxy(y.via) || in_async_proxy(write.via)) return;
     const AgentState& me = s.agents[y.agent];
@@ -147,6 +161,8 @@ class Simulation {
     report_no_fence(s, write, y);
   }
 
+  /// Checks a read: the cell must have been written, before this step, and not overwritten through another
+  /// tensor.
   void read(const Touch& r) {
     Cell& cell = s.cells[r.cell];
     if (cell.overwritten) report_overwritten(s, r);
@@ -161,6 +177,7 @@ class Simulation {
     cell.reads.push_back(r);
   }
 
+  /// Checks a write: all earlier accesses to cells that share a byte must have happened before it.
   void write(const Touch& w) {
     Cell& cell = s.cells[w.cell];
     for (int d : cell.overlapping) {
@@ -174,8 +191,8 @@ class Simulation {
     for (int d : cell.overlapping) {
       Cell& other = s.cells[d];
       if (d != w.cell && (other.write || other.overwritten)) other.overwritten = w;
-      // Accesses to cells that w covers completely are ordered before w now; of a partly covered cell the
-      // rest must still be tracked.
+      // All accesses to cells that this write covers completely are ordered before it and need no more
+      // tracking. Accesses to a partly covered cell do.
       if (other.begin >= cell.begin && other.end <= cell.end) other.reads.clear(), other.write.reset();
     }
     cell.write = w;
@@ -184,10 +201,11 @@ class Simulation {
 
   // ---- steps ----
 
+  /// Checks all accesses of an event. They complete when a clock reaches `value` in `component`.
   void touch(int agent, const Event& e, Via via, int component, std::int64_t value) {
     const Step& step = *e.step;
     for (const bool writes : {false, true}) {
-      // A cell that occurs twice is accessed once, by other threads if either access says so.
+      // If a step accesses a cell twice, this is one access; it is by the same thread only if both are.
       std::map<int, bool> cells;
       for (const Access& a : writes ? step.writes : step.reads) {
         const auto [entry, fresh] = cells.try_emplace(cell_of(a, e), a.same_thread);
@@ -200,6 +218,7 @@ class Simulation {
     }
   }
 
+  /// Starts an operation that completes with a group: cp.async, wgmma or a TMA store.
   void start_group_operation(int a, const Event& e, Via via) {
     AgentState& me = s.agents[a];
     const Groups g = groups_of(s.schedule, s.kernel, s.schedule.agents[a], *e.step);
@@ -213,6 +232,7 @@ class Simulation {
     if (const Mma* mma = as<Mma>(*e.step)) me.multiplies[mma->channel] = last;
   }
 
+  /// Starts a TMA load into the stage that the agent has acquired.
   void load_by_tma(int a, const Event& e, const Copy& copy) {
     const Channel& c = s.schedule.channels[copy.channel];
     ChannelState& channel = s.channels[copy.channel];
@@ -226,6 +246,7 @@ class Simulation {
     ++channel.phases[phase].started;
   }
 
+  /// Acquires a channel's next stage. Returns false if the agent must wait.
   bool try_acquire(int a, int of) {
     AgentState& me = s.agents[a];
     const Channel& c = s.schedule.channels[of];
@@ -238,7 +259,7 @@ class Simulation {
         for (const auto& [agent, consumer] : channel.consumers)
           learn(me, consumer.released_own[needed - 1], consumer.released_fenced[needed - 1]);
       Phase& phase = channel.phases[channel.produced++];
-      phase.own = me.seen, phase.fenced = me.fenced;  // one elected thread expects the bytes
+      phase.own = me.seen, phase.fenced = me.fenced;  // one elected thread announces the bytes
       return true;
     }
     ConsumerState& mine = channel.consumers.at(a);
@@ -254,16 +275,19 @@ class Simulation {
     return true;
   }
 
+  /// Returns whether all stages that the producer filled have been released.
   static bool drained(const ChannelState& channel) {
     return std::ranges::all_of(channel.consumers,
                                [&](const auto& c) { return c.second.released >= channel.produced; });
   }
 
+  /// Merges clocks into those of all threads of an agent.
   static void learn(AgentState& me, const Clock& own, const Clock& fenced) {
     join(me.seen, own), join(me.own, own);
     join(me.fenced, fenced), join(me.fenced_own, fenced);
   }
 
+  /// Releases a stage: a consumer empties it, a producer fills it by its own arrival.
   void release(int a, const Event& e, const Release& of) {
     AgentState& me = s.agents[a];
     const Channel& c = s.schedule.channels[of.channel];
@@ -284,8 +308,9 @@ class Simulation {
     mine.released_fenced.push_back(me.fenced_own);
   }
 
-  /// A phase ends when each agent that uses the barrier has arrived once; `arrive` does not wait. An agent
-  /// must know that the previous phase has ended, or it might be counted in that one twice.
+  /// Arrives at a barrier, and waits unless it is an arrive. Returns false if the agent must wait. A round
+  /// ends when each agent that uses the barrier has arrived once. Before an agent arrives again, it must
+  /// know that the preceding round has ended, or its arrival may be counted twice in that round.
   bool barrier(int a, const Event& e, const Barrier& at) {
     AgentState& me = s.agents[a];
     const int id = at.id;
@@ -312,7 +337,7 @@ class Simulation {
     ++me.at;
     return true;
   }
-  /// The thread count of a named barrier must be that of the agents that arrive.
+  /// Rejects a named barrier whose thread count is not the number of threads of the agents that use it.
   void check_threads(int a, const Event& e, const Barrier& at) const {
     if (at.id % barriers_per_rank == 0) return;
     int threads = 0;
@@ -323,13 +348,15 @@ class Simulation {
            s.kernel, s.schedule.agents[a].name, at.id % barriers_per_rank, describe(e), at.threads, threads,
            threads);
   }
+  /// Returns whether the agent knows that a round has ended: it has observed an agent that waited in the
+  /// round.
   bool knows(const AgentState& me, const Round& round) const {
     for (const auto& [agent, value] : round.passed)
       if (me.own[s.component(agent)] >= value) return true;
     return false;
   }
 
-  /// A work step with a wgmma channel reads the registers that the channel's wgmmas write.
+  /// Rejects a computation that reads accumulators before their wgmma has been waited for.
   void check_registers_ready(int a, const Event& e, int channel) const {
     if (channel < 0 || s.schedule.channels[channel].by != Synchronisation::commit_group) return;
     const AgentState& me = s.agents[a];
@@ -338,7 +365,7 @@ class Simulation {
       report_registers(s, last->second, e);
   }
 
-  /// Runs the agent's next step; returns false if it must wait, or has ended.
+  /// Runs the agent's next event; returns false if the agent must wait, or has ended.
   bool step(int a) {
     AgentState& me = s.agents[a];
     if (me.at == s.lines[a].size()) return false;
@@ -375,8 +402,8 @@ class Simulation {
     return true;
   }
 
-  /// Returns whether the agent acquires the channel: agents of other ranks only release its stages, and read
-  /// their own rank's.
+  /// Returns whether the agent acquires stages of the channel. In a cluster, agents of other ranks only
+  /// release its stages, and read those of their own rank.
   bool acquires(int agent, int channel) const {
     for (const Event& e : s.lines[agent])
       if (const Release* of = as<Release>(*e.step); of && of->channel == channel && of->acquired_channel >= 0)
@@ -384,8 +411,8 @@ class Simulation {
     return true;
   }
 
-  /// Checks that every phase of a channel's empty barriers gets the expected arrivals: one per warp of an
-  /// agent that releases the stage.
+  /// Rejects the schedule unless every phase of a channel's empty mbarriers gets the expected number of
+  /// arrivals: one per warp of every agent that releases the stage.
   void check_arrivals(const Channel& c, const ChannelState& channel, int expected) const {
     std::int64_t phases = 0;
     for (const auto& [agent, consumer] : channel.consumers) phases = std::max(phases, consumer.released);
@@ -402,6 +429,8 @@ class Simulation {
     }
   }
 
+  /// Checks that at the end no asynchronous operation is in flight, every filled stage has been acquired,
+  /// and every arrival at a barrier had a waiting agent.
   void check_end() const {
     for (const auto& [id, rounds] : s.barriers)
       if (rounds.back().passed.empty())

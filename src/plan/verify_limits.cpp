@@ -8,16 +8,16 @@
 namespace zellige::plan {
 namespace {
 
-constexpr int max_ranks = 8;
-constexpr int named_barriers = 16;  // 0 is __syncthreads
-constexpr int tma_alignment = 128;
-constexpr int warp = 32, warpgroup = 4;
+constexpr int max_ranks = 8;             // blocks per cluster
+constexpr int named_barriers = 16;       // number of hardware barriers; barrier 0 is __syncthreads
+constexpr int tma_alignment = 128;       // bytes
+constexpr int warp = 32, warpgroup = 4;  // threads per warp, warps per warpgroup
 
 std::string at(const Agent& agent, const Step& step, int index) {
   return fmt::format("{}, {}", agent.name, describe(step, index));
 }
 
-/// Rejects the step, of which it says what is wrong.
+/// A function object that throws Rejected with the position of a step and the given reason.
 struct Rejection {
   const std::string& kernel;
   const Agent& agent;
@@ -29,6 +29,7 @@ struct Rejection {
   }
 };
 
+/// Rejects tensors with invalid sizes or offsets.
 void check_tensors(const Schedule& s, const std::string& kernel) {
   for (const SharedTensor& t : s.tensors) {
     if (t.stages < 1) reject("{}: tensor {} has {} stages; it needs at least 1", kernel, t.name, t.stages);
@@ -40,6 +41,7 @@ void check_tensors(const Schedule& s, const std::string& kernel) {
   }
 }
 
+/// Rejects channels with invalid agents, tensors or stages.
 void check_channels(const Schedule& s, const std::string& kernel) {
   const int agents = static_cast<int>(s.agents.size());
   const int tensors = static_cast<int>(s.tensors.size());
@@ -74,6 +76,8 @@ void check_channels(const Schedule& s, const std::string& kernel) {
   }
 }
 
+/// Rejects a step whose channel does not exist, or that does something for which the channel or the agent
+/// is not meant. `k` is the step's number in the agent.
 void check_channel_of(const Schedule& s, const std::string& kernel, int agent, const Step& step, int k) {
   const Agent& a = s.agents[agent];
   const Rejection wrong{kernel, a, step, k};
@@ -110,6 +114,7 @@ void check_channel_of(const Schedule& s, const std::string& kernel, int agent, c
               s.tensors[w.tensor].name, s.tensors[w.tensor].stages, c.name, c.stages);
 }
 
+/// Rejects steps of an agent with invalid tensors, channels, guards, barriers or loops.
 void check_steps(const Schedule& s, const std::string& kernel, int agent) {
   const Agent& a = s.agents[agent];
   int last_loop = -1;
@@ -173,6 +178,8 @@ void check_steps(const Schedule& s, const std::string& kernel, int agent) {
   });
 }
 
+/// Rejects mbarriers that overlap tensors. Throws DoesNotFit if the block needs more shared memory than the
+/// target has.
 void check_memory(const Schedule& s, const std::string& kernel, const target::Target& t) {
   std::int64_t end = 0, mbarriers = 0;
   std::string last = "none";
@@ -194,6 +201,7 @@ void check_memory(const Schedule& s, const std::string& kernel, const target::Ta
         kernel, end + mbarriers, end, last, mbarriers, t.name, t.shared_per_block);
 }
 
+/// Checks clusters, threads per block and the number of warps of all agents.
 void check_threads(const Schedule& s, const std::string& kernel, const target::Target& t) {
   if (s.ranks > 1 && t.compute_capability < 90)
     does_not_fit("{}: has {} ranks; {} has no clusters, they need sm_90a", kernel, s.ranks, t.name);
@@ -210,6 +218,7 @@ void check_threads(const Schedule& s, const std::string& kernel, const target::T
            s.threads, (s.threads + warp - 1) / warp);
 }
 
+/// Checks the register limits of the agents against the target and against setmaxnreg.
 void check_registers(const Schedule& s, const std::string& kernel, const target::Target& t) {
   const Agent *given = nullptr, *left = nullptr;
   std::int64_t sum = 0;
@@ -250,6 +259,8 @@ void check_registers(const Schedule& s, const std::string& kernel, const target:
   }
 }
 
+/// Checks that the target has the instructions, that TMA's addresses are aligned, and that either all
+/// agents use __syncthreads or none does.
 void check_instructions(const Schedule& s, const std::string& kernel, const target::Target& t) {
   std::set<int> with_block_barrier;
   for (std::size_t i = 0; i < s.agents.size(); ++i) {
@@ -326,12 +337,13 @@ Groups groups_of(const Schedule& s, const std::string& kernel, const Agent& agen
   return started.empty() ? Groups::cp_async : *started.begin();
 }
 
+/// Returns whether the ranks of a cluster fill the tensor by an exchange.
 static bool filled_by_ranks(const Schedule& s, int tensor) {
   return std::ranges::any_of(s.channels,
                              [&](const Channel& c) { return is_exchange(c) && c.tensor == tensor; });
 }
 
-/// Checks that ranks form a valid cluster, and that each contributes a part of what they share by multicast.
+/// Checks the number of ranks, and that the parts of multicast loads and of exchanges are valid.
 static void check_ranks(const Schedule& s, const std::string& kernel) {
   if (s.ranks < 1 || s.ranks > max_ranks || (s.ranks & (s.ranks - 1)) != 0)
     reject("{}: has {} ranks; a cluster has 1, 2, 4 or {} blocks", kernel, s.ranks, max_ranks);
@@ -357,14 +369,15 @@ static void check_ranks(const Schedule& s, const std::string& kernel) {
     });
 }
 
+/// Returns the names of the steps, for comparison and messages.
 static std::string kinds(const std::vector<Step>& steps) {
   std::string text;
   for (const Step& step : steps) text += fmt::format("{}{}", text.empty() ? "" : ", ", name(step));
   return text.empty() ? "empty" : text;
 }
 
-/// Checks that each mbarrier is initialised once, before its first use, and that no rank ends while others
-/// may arrive at its barriers.
+/// Checks setup and teardown: each mbarrier is initialised exactly once, before its first use, and no block
+/// of a cluster ends while others may arrive at its mbarriers.
 static void check_setup(const Schedule& s, const std::string& kernel) {
   std::vector<Step> setup, teardown;
   for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {
@@ -378,7 +391,7 @@ static void check_setup(const Schedule& s, const std::string& kernel) {
     if (shared) teardown = {{.is = WarpBarrier{}}, {.is = ClusterBarrier{}}};
     for (const Agent& a : s.agents) {
       int times = 0;
-      bool drains = false;  // as its last step of the channel
+      bool drains = false;  // in its last step that names the channel
       walk(a.steps, [&](const Step& x, const Position&) {
         if (of_channel(x)) drains = as<Drain>(x), times += drains;
       });
@@ -404,7 +417,7 @@ static void check_setup(const Schedule& s, const std::string& kernel) {
 void check_other_arrivals(const Schedule& s, const std::string& kernel) {
   for (std::size_t c = 0; c < s.channels.size(); ++c) {
     const Channel& channel = s.channels[c];
-    int releasing = 0, consuming = 0;  // warps
+    int releasing = 0, consuming = 0;  // number of warps
     for (const Agent& a : s.agents)
       walk(a.steps, [&](const Step& step, const Position&) {
         if (as<Release>(step) && channel_of(step) == static_cast<int>(c)) releasing += a.warps;

@@ -1,4 +1,5 @@
-// The part of the verifier that needs no simulation: valid indices, closed loops, and the target's limits.
+// The part of the verifier that needs no simulation: checks the indices and numbers of a schedule, and the
+// limits of the target.
 #pragma once
 #include <string>
 
@@ -7,25 +8,30 @@
 
 namespace zellige::plan {
 
-/// Checks that every index is valid, and that the numbers of every step are possible where it is.
+/// Throws Rejected unless every index is valid and the numbers and kinds of all steps are possible where
+/// they are.
 void check_structure(const Schedule&, const std::string& kernel);
 
-/// Checks shared memory, threads, registers, barriers and instructions against the target. Precondition:
-/// check_structure passed.
+/// Checks shared memory, threads, registers, barriers and instructions against the target. Throws
+/// DoesNotFit if the target lacks something, Rejected if the schedule is invalid. Requires that
+/// check_structure() passed.
 void check_limits(const Schedule&, const std::string& kernel, const target::Target&);
 
-/// Checks the arrival counts of mbarriers that no phase of the simulation shows: those of mbarrier_cluster, at
-/// which each rank arrives once, and of channels without releases.
+/// Throws Rejected if an mbarrier that the simulation does not count has the wrong number of arrivals.
+/// These are the mbarriers of exchanges between ranks, at which each rank arrives once, and of channels
+/// that are never released.
 void check_other_arrivals(const Schedule&, const std::string& kernel);
 
-/// The kinds of groups that commit and wait_group count. Each agent has its own groups of each kind.
+/// The kinds of asynchronous groups that commit and wait_group count. Each agent has its own groups of each
+/// kind.
 enum class Groups : std::uint8_t { cp_async, wgmma, bulk };
 constexpr int group_kinds = 3;
 
-/// The groups that a step starts, commits or waits for.
+/// Returns the kind of group that a step starts, commits or waits for. Throws Rejected if the step names no
+/// channel and the agent starts groups of several kinds.
 Groups groups_of(const Schedule&, const std::string& kernel, const Agent&, const Step&);
 
-/// A TMA load: a copy that completes on an mbarrier.
+/// Returns whether a step is a TMA load: a copy that completes on an mbarrier.
 bool is_tma_load(const Schedule&, const Step&);
 
 }  // namespace zellige::plan

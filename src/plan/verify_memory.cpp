@@ -9,7 +9,7 @@ void verify_memory(const Program& program) {
     int value;                  // the tensor whose value the memory holds
     std::string_view producer;  // the kernel that wrote it
   };
-  std::map<int, Contents> contents;  // by memory; an absent one holds its own tensor
+  std::map<int, Contents> contents;  // by tensor; a tensor without an entry holds its own value
   const auto name = [&](int t) -> const std::string& {
     return program.tensors[static_cast<std::size_t>(t)].name;
   };

@@ -12,18 +12,20 @@
 namespace zellige::plan {
 namespace {
 
-/// The registers that a task left: accumulators and states, A fragments, or a reduction's partial results.
+/// What is in a set of registers (accumulators, a state, A fragments or partial results of a reduction):
+/// the result of this task.
 struct RegisterValue {
   int task = -1;
-  bool carried = false;  // declared before the loop
+  bool carried = false;  // a loop state, declared before the loop
 };
 
-/// Runs the tasks in the kernel's order, with two iterations of each loop, and tracks the contents of
+/// Runs the tasks in the kernel's order, two iterations of each loop, and follows which task left what in
 /// registers.
 class Registers {
  public:
   explicit Registers(const KernelPlan& plan) : plan_(plan), p_(plan.program), proof_(plan) {}
 
+  /// Throws Rejected if a task reads registers that do not hold what it expects.
   void run() {
     for (std::size_t t = 0; t < plan_.tasks.size(); ++t)
       if (const Task& task = plan_.tasks[t]; task.buffer >= 0 && task.kind != TaskKind::to_global)
@@ -44,6 +46,7 @@ class Registers {
   const Context& context(const Task& t) const { return plan_.contexts[t.context]; }
   std::string describe(int t) const { return proof_.describe(t); }
 
+  /// Records the registers of a loop state that a `start` step declares.
   void declare(int t) {
     const Task& task = plan_.tasks[t];
     if (task.kind == TaskKind::mma) accumulators_[task.node] = {t, true};
@@ -54,13 +57,15 @@ class Registers {
       if (node(reader).kind == NodeKind::running_diff) accumulators_[reader] = {t, true};
   }
 
+  /// At the start and end of an iteration: forgets everything that is not a loop state.
   void forget() {
     updated_.clear();
     for (auto* found : {&accumulators_, &sums_})
       std::erase_if(*found, [](const auto& entry) { return !entry.second.carried; });
   }
 
-  /// At the end of an iteration: keeps what it left for late steps of the next.
+  /// Ends an iteration: the A fragments and rescaled accumulators that it left become those of the
+  /// preceding iteration, which pipelined matmuls use.
   void next_iteration() {
     pipelined_fragments_ = std::exchange(fragments_, {});
     for (int product : pipelined_rescaled_)
@@ -71,7 +76,7 @@ class Registers {
     pipelined_rescaled_ = std::exchange(rescaled_, {});
   }
 
-  /// A loop's iterations twice, and nothing but what is carried from one to the next.
+  /// Runs steps in order.
   void run(const std::vector<Step>& steps) {
     for (const Step& step : steps) {
       match(
@@ -90,10 +95,12 @@ class Registers {
     }
   }
 
+  /// Runs a loop of iterations twice, and forgets everything but loop states before each iteration. Other
+  /// loops run once.
   void run(const Loop& loop) {
     if (loop.kind == Loop::iterations) {
       section_ = Section::inside;
-      // Runs the iterations that the previous loop did not.
+      // A bounded loop may follow another one and run the iterations that the first one left.
       const bool trailing = loop.bounded && loop.from == loop.trip_count;
       const std::int64_t times = trailing ? 2 : std::min<std::int64_t>(2, loop.trip_count - loop.from);
       for (std::int64_t iteration = 0; iteration < times; ++iteration) {
@@ -107,13 +114,14 @@ class Registers {
     }
     const std::map<int, RegisterValue> started = sums_;
     run(loop.body);
-    if (loop.kind ==
-        Loop::slices) {  // the next slice takes its registers, and begins what none before it began
+    // The next slice reuses the accumulators, and starts its own partial results.
+    if (loop.kind == Loop::slices) {
       accumulators_.erase(plan_.tasks[loop.body.front().task].node);
       std::erase_if(sums_, [&](const auto& sum) { return !started.contains(sum.first); });
     }
   }
 
+  /// Checks a task's operands and records its result.
   void task(int t) {
     const Task& task = plan_.tasks[t];
     const Node& n = node(task.node);
@@ -188,7 +196,7 @@ class Registers {
     }
   }
 
-  /// Checks that a loop state is in the registers in which the loop found it.
+  /// Rejects task t unless it finds the loop state of `node` in the registers in which it was declared.
   void state(int t, const std::map<int, RegisterValue>& found, int node) {
     const auto at = found.find(node);
     if (at == found.end())
@@ -197,7 +205,8 @@ class Registers {
     proof_.agree(at->second.task, t, node, true);
   }
 
-  /// Checks that task t can evaluate node x, at `at` relative to its context's own coordinates.
+  /// Rejects task t unless it can evaluate node x. `at` is the relation of the coordinates that it reads to
+  /// those of its own thread-value layout: its own, the row's, the pair's, or elsewhere.
   void read(int t, int x, At at) {
     if (!seen_.insert({x, at}).second) return;
     const Node& n = node(x);
@@ -221,7 +230,8 @@ class Registers {
     }
   }
 
-  /// Checks the source of a leaf's value: its registers, or its buffer.
+  /// Checks a value that is not computed where it is read: it must be in the task's registers, in registers
+  /// of its rows or pairs, in a buffer, or in global memory.
   void leaf(int t, int x, At at) {
     const Task& task = plan_.tasks[t];
     const Node& n = node(x);
@@ -243,8 +253,8 @@ class Registers {
     stored(t, x, at == At::own);
   }
 
-  /// Checks that what task t reads of node x is in shared memory; if no barrier is required, its threads
-  /// wrote it themselves.
+  /// Rejects task t unless node x is in shared memory. If there is no barrier, its threads must have
+  /// written it themselves.
   void stored(int t, int x, bool own) const {
     const auto b = plan_.buffer_of.find(x);
     if (b == plan_.buffer_of.end())
@@ -253,6 +263,7 @@ class Registers {
     buffer(t, b->second, own);
   }
 
+  /// The same for buffer b.
   void buffer(int t, int b, bool own) const {
     const Task& task = plan_.tasks[t];
     const auto w = writer_.find(b);
@@ -264,8 +275,8 @@ class Registers {
     if (names(task.after_same) && !names(task.after)) proof_.same_thread(t, w->second, b, own);
   }
 
-  /// The values that an earlier task left of node x; a running maximum's state must have been updated in this
-  /// iteration.
+  /// Returns the task that left node x in registers. Rejects t if there is none, or if x belongs to a
+  /// running maximum that this iteration has not updated.
   int left(int t, int x) const {
     const auto found = accumulators_.find(x);
     const int root = node(x).kind == NodeKind::running_diff ? node(x).in[0] : x;
@@ -277,7 +288,7 @@ class Registers {
     return found->second.task;
   }
 
-  /// Returns whether a late matmul reads this operand.
+  /// Returns whether a pipelined matmul, which runs one iteration later, reads this operand.
   bool takes_pipelined(int operand) const {
     for (const Agent& agent : plan_.schedule.agents)
       if (find_step(agent.steps, [&](const Step& step) {
@@ -291,7 +302,8 @@ class Registers {
 
   void in_registers(int t, int x) { proof_.agree(left(t, x), t, x, false); }
 
-  /// Checks a store of registers to shared memory: it stores its own node, partial results unreduced.
+  /// Checks a task that stores accumulators to shared memory: the registers hold its own node, and the
+  /// buffer has room for the partial results.
   void check_stored(int t) {
     const Task& task = plan_.tasks[t];
     proof_.agree(left(t, task.node), t, task.node, true);
@@ -301,6 +313,7 @@ class Registers {
              plan_.buffers[task.buffer].name, plan_.buffers[task.buffer].partials);
   }
 
+  /// Checks a matmul's warps, accumulators, operands and rescaling, and records its accumulators.
   void product(int t) {
     const Task& task = plan_.tasks[t];
     const Context& c = context(task);
@@ -335,6 +348,7 @@ class Registers {
     accumulators_[task.node] = {t, false};
   }
 
+  /// Checks the A operand of matmul t in registers.
   void fragments(int t) {
     const int operand = node(plan_.tasks[t].node).in[0];
     std::map<int, RegisterValue>& left = pipelined_ ? pipelined_fragments_ : fragments_;
@@ -346,6 +360,7 @@ class Registers {
     if (pipelined_) left.erase(found);
   }
 
+  /// Checks the addition of partial results across lanes.
   void finish(int t) {
     const auto found = sums_.find(plan_.tasks[t].node);
     if (found == sums_.end())
@@ -361,14 +376,15 @@ class Registers {
   Section section_ = Section::inside;
   std::map<int, RegisterValue> accumulators_, fragments_, sums_;  // by node
   std::map<int, int> writer_;                                     // buffer -> task
-  bool whole_ = false;                                // this rank's accumulators are those of all of K
-  std::map<int, RegisterValue> pipelined_fragments_;  // of the previous iteration
-  // Matmuls whose rescaled accumulators lack this iteration's addition.
+  bool whole_ = false;                                // the accumulators include the other ranks' parts of K
+  std::map<int, RegisterValue> pipelined_fragments_;  // fragments_ of the preceding iteration
+  // Matmuls whose accumulators have been rescaled but not yet added to; of this and of the preceding
+  // iteration.
   std::set<int> rescaled_, pipelined_rescaled_;
-  // The current step uses what the previous iteration left.
+  // The current step uses what the preceding iteration left.
   bool pipelined_ = false;
   std::set<int> updated_;              // states updated in this iteration
-  std::set<std::pair<int, At>> seen_;  // what the current task has evaluated
+  std::set<std::pair<int, At>> seen_;  // what read() has checked for the current task
 };
 
 }  // namespace

@@ -1,17 +1,19 @@
-// Proves register contents: every value that a task takes from registers was left there by another task, in
-// the same thread, under the same number, in the section and order in which the kernel runs them. Covers
-// accumulators that become A fragments; fragments and states that elementwise tasks read; partial results for
-// `finish`; slices of N. And where a buffer is read without a barrier, each thread reads only what it wrote.
+// Proves that every value that a task takes from registers is the one that another task left there: in the
+// same thread and register, in the order in which the kernel runs the tasks.
+//
+// This covers accumulators that become A fragments, fragments and loop states that elementwise tasks read,
+// partial results of reductions, and slices of N. Where a buffer is read without a barrier, it proves that
+// each thread reads only what it wrote.
 //
 // The thread-value layouts are evaluated from the instruction descriptors (fragments.hpp), independently of
-// the planner.
-// Before: the whole plan. Throws Rejected with the kernel, both tasks, thread, value and the two coordinates
-// that differ.
+// the planner's decisions.
 #pragma once
 #include "plan/kernel_plan.hpp"
 
 namespace zellige::plan {
 
+/// Requires a complete plan. Throws Rejected with the kernel, both tasks, the thread and value, and the two
+/// coordinates that differ.
 void verify_registers(const KernelPlan&);
 
 }  // namespace zellige::plan

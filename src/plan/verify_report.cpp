@@ -1,4 +1,4 @@
-// Messages of the verifier: which steps access what, what is missing, and how to fix it.
+// Formats the verifier's error messages: which steps access what, what is missing, and how to fix it.
 #include <algorithm>
 
 #include "graph/error.hpp"
@@ -7,12 +7,14 @@
 namespace zellige::plan {
 namespace {
 
+/// Returns the beginning of a message: "kernel: consumer reads sA[0] in step 'mma' of iteration 3".
 std::string subject(const State& s, const Touch& t) {
   return fmt::format("{}: {} {} {} in {}", s.kernel, s.schedule.agents[t.agent].name,
                      t.writes ? "writes" : "reads", cell_name(s, t.cell), describe(*t.event));
 }
 
-/// step 'load A' of iteration 0, of agent producer
+/// Returns an access's step, with its agent if it is not that of `seen_from`: "step 'load A' of iteration
+/// 0, of agent producer,".
 std::string who(const State& s, const Touch& t, const Touch& seen_from) {
   std::string text = describe(*t.event);
   if (t.agent != seen_from.agent) text += ", of agent " + s.schedule.agents[t.agent].name + ",";
@@ -26,11 +28,14 @@ std::string_view operation(Via via) {
                                   : "the TMA copy";
 }
 
+/// Returns the name of a cell, or "it" if it is the cell of `seen_from`.
 std::string touched(const State& s, const Touch& t, const Touch& seen_from) {
   return t.cell == seen_from.cell ? "it" : cell_name(s, t.cell) + " (same bytes)";
 }
 
-/// Counted from the newest group, which is valid for both the real and the shortened loop.
+/// Returns how many groups were committed after the one of access t, and for how many the agent has waited.
+/// The numbers count from the newest group, so they hold for the real loop as well as for the shortened
+/// one.
 std::string how_far_waited(const State& s, const Touch& t, std::int64_t committed) {
   const std::int64_t newer = committed - t.value, left = committed - s.agents[t.agent].own[t.component];
   const std::string place = newer == 0   ? "its group is the newest"
@@ -175,7 +180,7 @@ void report_deadlock(const State& s) {
       text += fmt::format(" at barrier {}", barrier->id);
       continue;
     }
-    const int channel = channel_of(*e.step);  // of an acquire or a drain: nothing else waits
+    const int channel = channel_of(*e.step);  // only acquire and drain wait besides barriers
     const Channel& c = s.schedule.channels[channel];
     const ChannelState& state = s.channels[channel];
     const bool producer = c.producer == static_cast<int>(a);

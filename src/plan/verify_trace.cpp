@@ -10,25 +10,28 @@
 namespace zellige::plan {
 namespace {
 
-constexpr std::int64_t always_whole = 16;       // loops up to this length are not shortened
+constexpr std::int64_t always_whole = 16;       // trip counts up to this are not shortened
 constexpr std::int64_t max_events = 2'000'000;  // per agent
 
+/// How loops are shortened: the trip count stays congruent modulo `modulus` and at least `minimum`.
 struct Shortening {
   std::int64_t modulus = 1, minimum = 0;
-  std::int64_t together = -1;  // iterations dropped from every loop, if agents must stay in step
+  std::int64_t together = -1;  // if >= 0: iterations that every loop drops, so that agents stay in step
 
-  /// The iteration at which a shortened loop begins or ends. Iterations before the first are not dropped.
+  /// Returns the shortened number of an iteration at which a loop begins or ends; 0 and 1 are unchanged.
   std::int64_t operator()(std::int64_t trip_count) const {
     if (trip_count <= 1) return trip_count;
     if (together >= 0) return trip_count - together;
     return trip_count - lost(trip_count);
   }
+  /// Returns how many iterations a loop with this trip count drops.
   std::int64_t lost(std::int64_t trip_count) const {
     return trip_count <= always_whole || trip_count <= minimum ? 0
                                                                : (trip_count - minimum) / modulus * modulus;
   }
 };
 
+/// Returns how the loops of a schedule are shortened.
 Shortening shortening(const Schedule& s) {
   Shortening result;
   std::int64_t reach = 0;
@@ -45,9 +48,9 @@ Shortening shortening(const Schedule& s) {
         for (const Access& a : *list) reach = std::max<std::int64_t>(reach, std::abs(a.lag));
     });
   result.minimum = std::max(always_whole, 2 * result.modulus + 2 + 2 * reach);
-  // Agents that communicate through channels must stay in step: all their loops drop the same number of
-  // iterations if their lengths are equal, or differ by one because an agent runs the first iteration before
-  // its loop.
+  // Agents that communicate through channels must stay in step. All loops drop the same number of
+  // iterations, if their trip counts differ by at most one (an agent may run the first iteration before its
+  // loop); otherwise none.
   if (s.agents.size() > 1)
     result.together = trip_count.empty() || *trip_count.rbegin() - *trip_count.begin() > 1
                           ? 0
@@ -55,21 +58,23 @@ Shortening shortening(const Schedule& s) {
   return result;
 }
 
-/// One iteration of the loop around some steps.
+/// The iteration of the innermost loop in which steps are unrolled.
 struct Iteration {
-  std::int64_t at = 0, trip_count = 1, real = 1;  // its number, and those of all, shortened and not
+  std::int64_t at = 0, trip_count = 1, real = 1;  // its number; the shortened and the real trip count
   bool in_loop = false;
-  std::int64_t base = 0;   // of the first iteration of its tile
-  std::int64_t next = -1;  // trip count of the first loop after the one around the steps; -1: there is none
+  std::int64_t base = 0;   // number of iterations of earlier tiles
+  std::int64_t next = -1;  // trip count of the next loop after the enclosing one; -1: none
 };
 
+/// Unrolls the steps of one agent.
 struct Unroller {
   const std::string& kernel;
   const Agent& agent;
   const Shortening& shorten;
   std::vector<Event> line;
 
-  /// Steps of which the first has that number in the agent. Returns the number after the last.
+  /// Appends the events of the steps. `index` is the number of the first step in the agent. Returns the
+  /// number after the last.
   int run(const std::vector<Step>& steps, int index, const Iteration& in) {
     bool loop_seen = false;
     for (std::size_t k = 0; k < steps.size(); ++k, ++index) {
@@ -78,12 +83,12 @@ struct Unroller {
         const int begin = index + 1;
         Iteration each = in;
         each.next = next_trip_count(steps, k + 1, in.next);
-        if (loop->kind == Loop::slices) {  // twice in the same iteration: a slice and the one after it
+        if (loop->kind == Loop::slices) {  // a slice and the next one, in the same iteration
           for (std::int64_t i = 0; i < std::min<std::int64_t>(loop->trip_count, 2); ++i)
             index = run(loop->body, begin, each) - 1;
           continue;
         }
-        if (loop->kind == Loop::tiles) {  // enough of them to meet every stage first
+        if (loop->kind == Loop::tiles) {  // enough tiles that every stage is once the first of a tile
           const std::int64_t length = loop->each - std::max<std::int64_t>(shorten.together, 0);
           for (std::int64_t t = 0; t < std::min(loop->trip_count, shorten.modulus + 2); ++t)
             index = run(loop->body, begin, {.base = t * length, .next = each.next}) - 1;
@@ -96,8 +101,8 @@ struct Unroller {
         loop_seen = true;
         continue;
       }
-      // A guard before the loop is about the loop that follows: a prologue copies only what the loop will
-      // want.
+      // The guard of a step before a loop compares with the trip count of that loop: a prologue loads only
+      // what the loop uses.
       const int lag = guard_lag_of(step);
       const std::int64_t bound = in.in_loop ? in.trip_count
                                  : lag > 0  ? next_trip_count(steps, k, in.next)
@@ -119,12 +124,14 @@ struct Unroller {
     return index;
   }
 
+  /// Returns the number of steps, including those in loops.
   static int count(const std::vector<Step>& steps) {
     int n = 0;
     walk(steps, [&](const Step&, const Position&) { ++n; });
     return n;
   }
 
+  /// Returns the shortened trip count of the first loop at or after steps[from]; `after` if there is none.
   std::int64_t next_trip_count(const std::vector<Step>& steps, std::size_t from, std::int64_t after) const {
     for (; from < steps.size(); ++from)
       if (const Loop* loop = as<Loop>(steps[from])) return shorten(loop->trip_count);

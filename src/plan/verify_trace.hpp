@@ -1,27 +1,31 @@
-// The verifier's input: each agent's steps as a linear trace, with loops unrolled and guards decided.
+// Unrolls a schedule into the verifier's input: one linear list of events per agent, with loops unrolled
+// and guards decided.
 //
-// Control flow is static, so the trace is known before the simulation. A long loop is shortened to a number
-// of iterations that is congruent to the real one modulo every stage count, and long enough to reach each
-// stage twice, and to include the first iterations and the guarded last ones.
+// Control flow is static, so the events are known before the simulation. A long loop is shortened to a trip
+// count that is congruent to the real one modulo every number of stages. The shortened loop uses each stage
+// twice and contains the first iterations and the last, guarded ones.
 #pragma once
 #include "plan/schedule.hpp"
 
 namespace zellige::plan {
 
+/// One execution of a step.
 struct Event {
   const Step* step = nullptr;
-  int index = 0;               // of the step in its agent
-  std::int64_t iteration = 0;  // of the innermost loop; 0 outside
-  std::int64_t shown = 0;      // the same in the unshortened loop, for messages
+  int index = 0;               // number of the step in its agent
+  std::int64_t iteration = 0;  // of the innermost loop, counting on across tiles; 0 outside of loops
+  std::int64_t shown = 0;      // the iteration's number in the unshortened loop, for messages
   enum class Place : std::uint8_t { no_loop, before_loop, in_loop, after_loop } place{};
 };
 
-/// Returns one trace per agent. Precondition: check_structure passed.
+/// Returns the events of each agent. Requires that check_structure() passed. Throws DoesNotFit if an agent
+/// has too many.
 std::vector<std::vector<Event>> unroll(const Schedule&, const std::string& kernel);
 
-/// step 'mma' of iteration 3
+/// Returns an event's name in messages: "step 'mma' of iteration 3".
 std::string describe(const Event&);
 
+/// Returns the stage of a tensor that an access touches in an iteration.
 inline int stage_of(const Access& a, int stages, std::int64_t iteration) {
   return static_cast<int>(((iteration + a.lag) % stages + stages) % stages);
 }

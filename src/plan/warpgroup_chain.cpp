@@ -9,15 +9,18 @@
 namespace zellige::plan {
 namespace {
 
+/// The two matmuls of a chain, in attention S = Q K^T (`scores`) and O = P V (`sums`), and the checks that
+/// they can run on warpgroups.
 class Chain {
  public:
   Chain(const KernelPlan& plan, const Program& program, const target::Target& target)
       : plan_(plan), p_(plan.program), program_(program), target_(target) {}
 
   MatmulChoice first, second;
-  int scores = -1, sums = -1;
+  int scores = -1, sums = -1;  // nodes of the first and the second matmul
 
-  /// Returns whether the loop has two such matmuls and no other.
+  /// Returns whether the loop has exactly two matmuls, of which the second, which accumulates over the
+  /// loop, has as A operand a rounded elementwise function of the first. Sets `scores` and `sums`.
   bool found() {
     for (const auto& [node, m] : plan_.matmuls) {
       if (p_.nodes[node].section != Section::inside || p_.consumers(node).empty()) continue;
@@ -31,13 +34,14 @@ class Chain {
            made_of_scores(p_.nodes[p].in[0]);
   }
 
+  /// Returns why the matmuls cannot use wgmma; an empty string if they can. Sets `first` and `second`.
   std::string why_not() {
     first = plan_.matmuls.at(scores), second = plan_.matmuls.at(sums);
     if (std::string why = row_of(scores, first, false); !why.empty()) return why;
     if (std::string why = row_of(sums, second, true); !why.empty()) return why;
     second.a_from = scores;
-    // Both accumulators and the rounded first one, out of a thread's 232 registers; everything else takes
-    // some tens.
+    // Both accumulators and the rounded first one, of a thread's 232 registers. Everything else takes
+    // several tens.
     constexpr int max_sums = 200;
     const int sums_each = first.row->c.registers + first.row->c.registers / 2 + second.row->c.registers;
     if (sums_each > max_sums)
@@ -52,7 +56,7 @@ class Chain {
   }
 
  private:
-  /// Computed through maps of the scores' shape, as in a chain on warps.
+  /// Returns whether node x is computed elementwise from the first matmul, through nodes of its shape.
   bool made_of_scores(int x) const {
     const Node& n = p_.nodes[x];
     if (x == scores) return true;
@@ -60,6 +64,7 @@ class Chain {
            std::ranges::any_of(n.in, [&](int in) { return made_of_scores(in); });
   }
 
+  /// Sets a matmul's wgmma instruction and warps. Returns why there is none; an empty string on success.
   std::string row_of(int product, MatmulChoice& choice, bool a_in_registers) const {
     const Node& n = p_.nodes[product];
     const auto type = [&](int side) { return graph::name(p_.nodes[n.in[side]].dtype); };
@@ -78,11 +83,13 @@ class Chain {
     return "";
   }
 
-  /// The users of mma.sync accumulators expect pairs of tiles of 8 columns.
+  /// Returns the columns rounded up to 16: the code that reads mma.sync accumulators expects pairs of
+  /// 8-column tiles.
   static std::int64_t in_pairs_of_tiles(std::int64_t columns) { return ceil_div(columns, 16) * 16; }
 
-  /// Why the instruction would read elements that TMA does not fill with zeros: K or the columns end within a
-  /// step, and the operand's rows do not run along them.
+  /// Returns why the instruction would read elements that TMA does not fill with zeros; an empty string if
+  /// it does not. TMA fills only beyond the end of rows, so K or the columns may end within a step only if
+  /// the operand's rows run along them.
   std::string filled_up(const Node& n, const MatmulChoice& choice, const Instruction& row,
                         bool a_in_registers) const {
     const int last = static_cast<int>(n.shape.size()) - 1;
@@ -94,7 +101,8 @@ class Chain {
     return "";
   }
 
-  /// Why the tile cannot be loaded by TMA for this matmul alone.
+  /// Returns why TMA cannot load the operand's tile for this matmul alone; an empty string if it can.
+  /// `resident`: the tile is loaded once, before the loop.
   std::string tile(int id, bool resident, int reader) const {
     const Node& load = p_.nodes[id];
     if (load.kind != NodeKind::load || load.section != (resident ? Section::before : Section::inside))
@@ -123,7 +131,8 @@ std::optional<std::string> warpgroup_chain(KernelPlan& plan, const Program& prog
 
 namespace {
 
-/// Returns whether the value is computed elementwise from the scores and is expensive.
+/// Returns whether the node is an elementwise function of the scores that is expensive to recompute: it
+/// loads data or computes a tanh.
 bool takes_long(const BlockProgram& p, int node, int scores) {
   bool made = false, slow = false;
   std::vector<int> open{node};

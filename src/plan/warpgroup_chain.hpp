@@ -1,13 +1,14 @@
-// Two consecutive matmuls of a loop on warpgroups: the accumulators of the first, transformed and rounded,
-// are the A operand of the second, and stay in registers.
+// Puts two consecutive matmuls of a loop on warpgroups, as in attention: the accumulators of the first,
+// after elementwise work and rounding, are the A operand of the second and stay in registers.
 //
-//   s = q k            q: resident, before the loop         k, v: a ring filled by TMA
+//   s = q k            q: resident, loaded before the loop         k, v: a ring filled by TMA
 //   p = round(f(s))    f: elementwise, with row statistics
 //   o = o * r + p v
 //
-// Each four warps take 64 rows of q, p and o. Later passes read the instruction descriptors, as for
-// warpgroups.hpp.
-// Before: select, resolve_layouts. After: both matmuls' instructions and warps, if they apply.
+// Each warpgroup has 64 rows of q, p and o. Later passes recognise the chain by the matmuls' instructions,
+// as in warpgroups.hpp.
+//
+// Runs after resolve_layouts, which chooses the contiguous dimension of every tile.
 #pragma once
 #include <optional>
 #include <string>
@@ -16,17 +17,20 @@
 
 namespace zellige::plan {
 
-/// Returns an empty string if the plan was changed, otherwise the reason, for a note. Returns nullopt if the
-/// loop does not have exactly two such matmuls.
+/// Sets the instructions and warps of the two matmuls and returns an empty string. Returns the reason, for
+/// a note, if the loop has two such matmuls but cannot run on warpgroups, and nullopt if it does not have
+/// them.
 std::optional<std::string> warpgroup_chain(KernelPlan&, const Program&, const target::Target&);
 
-/// For a map between the matmuls of a chain that is kept in registers: the matmul whose accumulators have its
-/// layout; -1: it is evaluated where it is read. Kept are the second matmul's operand, while the previous
-/// matmul still reads it, and values with several users that are expensive to recompute: loads combined with
-/// the scores, or an expensive function.
+/// Returns the first matmul of the chain if the elementwise node `node` between the two matmuls is kept in
+/// registers, in the layout of that matmul's accumulators; -1 if it is evaluated where it is read. Kept are
+///
+/// - the second matmul's A operand, because the preceding iteration's matmul is reading the registers
+///   of its own;
+/// - values with several users that are expensive to recompute (they load data or compute a tanh).
 int accumulators_to_keep_in(const KernelPlan&, int node);
 
-/// Returns whether a kernel's matmuls on warpgroups are such a chain.
+/// Returns whether two matmuls of the kernel are such a chain.
 bool has_warpgroup_chain(const KernelPlan&);
 
 }  // namespace zellige::plan

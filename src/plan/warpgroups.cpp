@@ -10,8 +10,8 @@
 namespace zellige::plan {
 namespace {
 
-/// The nodes that each iteration evaluates, and those computed for them before the loop, as far as a store
-/// needs them.
+/// Returns the live nodes that each iteration evaluates, and those that are computed, rather than loaded,
+/// before the loop.
 std::vector<int> inside(const BlockProgram& p) {
   std::vector<bool> live(p.nodes.size(), false);
   std::vector<int> found;
@@ -26,13 +26,14 @@ std::vector<int> inside(const BlockProgram& p) {
   return found;
 }
 
-/// Sets a matmul's choice to wgmma; otherwise returns why it stays on mma.sync.
+/// Sets `choice` to wgmma for the matmul node `product` and returns an empty string; otherwise returns why
+/// it stays on mma.sync. `products` are all matmuls of the loop.
 std::string by_warpgroup(const KernelPlan& plan, const Program& program, const target::Target& target,
                          const std::vector<int>& products, int product, MatmulChoice& choice) {
   const BlockProgram& p = plan.program;
   const Node& n = p.nodes[product];
   const auto type = [&](int side) { return graph::name(p.nodes[n.in[side]].dtype); };
-  // Matrices that share their rows are one matmul with adjacent columns.
+  // Batch matrices with the same A are one matmul with adjacent columns.
   const std::int64_t columns = choice.batch * choice.n;
   const Instruction* row =
       target::find_warpgroup_mma(target, type(0), type(1), graph::name(DType::f32), columns);
@@ -81,7 +82,7 @@ std::string by_warpgroup(const KernelPlan& plan, const Program& program, const t
   return "";
 }
 
-/// Out of a thread's 232 registers; everything except the accumulators takes some tens.
+/// Limit of accumulators per thread, of its 232 registers. Everything else takes several tens.
 constexpr int max_sums = 192;
 
 }  // namespace
@@ -111,7 +112,7 @@ bool leaves_as(const Instruction& row, const Instruction& separate, const Shape&
 
 std::string warpgroups(KernelPlan& plan, const Program& program, const target::Target& target) {
   const BlockProgram& p = plan.program;
-  std::vector<int> products, used;  // matmuls of the loop, and the nodes it evaluates for them
+  std::vector<int> products, used;  // matmuls of the loop, and the nodes that the loop evaluates for them
   for (const auto& [node, m] : plan.matmuls)
     if (m.row && p.nodes[node].carried) products.push_back(node);
   if (products.empty()) return "no product is summed over the loop";
@@ -149,7 +150,8 @@ bool share_by_pairs(KernelPlan& plan, const target::Target& target) {
     const int operand = plan.program.nodes[node].in[1];
     const Buffer& b = plan.buffers[plan.buffer_of.at(operand)];
     const int last = static_cast<int>(b.padded.size()) - 1;
-    // Whole spans are divided among the ranks; a single span is divided by rows. Each part is contiguous.
+    // Whole spans are divided among the ranks; if there is a single span, its rows are. In either case each
+    // part is contiguous.
     const bool spans = boxes(b) % ranks == 0;
     if (!spans && (b.inner == last || boxes(b) != 1 || b.padded[last] % (ranks * 8) != 0)) return false;
     CopyChoice& copy = plan.copies.at(operand);

@@ -1,9 +1,11 @@
-// Warpgroups: a kernel whose loop consists of matmuls of loads may use wgmma on tiles loaded by TMA.
+// Puts the matmuls of a loop on warpgroups (wgmma) with tiles loaded by TMA, if the loop does nothing but
+// multiply tiles that it loads.
 //
-// Each matmul gets the instruction that reads both operands from shared memory, and its warps are adjacent
-// along M. Later passes read the instruction: group uses tensor maps for the loads, arrange_buffers chooses
-// layouts that it supports, agents splits the kernel into producer and consumer.
-// Before: select, resolve_layouts. After: the matmuls' instructions and warps, if they apply.
+// Each such matmul gets an instruction that reads both operands from shared memory, and the block's warps
+// along M. Later passes follow from the instruction: group gives the loads tensor maps, arrange_buffers
+// uses the layouts that wgmma reads, and agents splits the kernel into a producer and consumers.
+//
+// Runs after resolve_layouts, which chooses the contiguous dimension of every tile.
 #pragma once
 #include <string>
 #include <string_view>
@@ -12,24 +14,28 @@
 
 namespace zellige::plan {
 
-/// Returns an empty string if the plan was changed, otherwise the reason, for a note.
+/// Sets the instructions and warps of the loop's matmuls and returns an empty string. Otherwise changes
+/// nothing and returns the reason, for a note.
 std::string warpgroups(KernelPlan&, const Program&, const target::Target&);
 
-/// wgmma: the instructions that a warpgroup issues for its rows, 64 each; a warpgroup's rows repeat every 64 x
-/// warpgroups.
+/// Returns how many wgmma instructions cover the rows of one warpgroup, 64 rows each. Consecutive
+/// instructions of a warpgroup are 64 x (number of warpgroups) rows apart.
 std::int64_t instructions_of_rows(const MatmulChoice&);
 
-/// The instruction whose tiles of 8 columns a Fragment has for the accumulators of a wgmma whose N is no multiple
-/// of 16 (of_single_tiles); with its default instruction tiles come in pairs.
+/// The instruction that describes the accumulators of a wgmma whose N is not a multiple of 16: tiles of 8
+/// columns. The default instruction has pairs of such tiles.
 inline constexpr std::string_view single_tiles = "SM80_16x8x8_F32F16F16F32_TN";
+/// Returns whether a wgmma's N is not a multiple of 16.
 bool of_single_tiles(const Instruction&);
 
-/// Returns whether wgmma's accumulators, with a batch's columns adjacent, are in the registers in which those
-/// of `separate` over the same warps would be: their users are written for that layout.
+/// Returns whether the accumulators of the wgmma `row`, with the columns of a batch adjacent, are in the
+/// same registers as those of the instruction `separate` for a result of shape `c` over the same warps.
+/// Tasks that read accumulators are written for the latter.
 bool leaves_as(const Instruction& row, const Instruction& separate, const Shape& c, const WarpLayout& warps);
 
-/// Lets pairs of blocks with vertically adjacent tiles load half each of the operand that both use. Returns
-/// false if the grid has no such pairs or the tile no such halves. Before: arrange_buffers.
+/// Lets clusters of two blocks with vertically adjacent tiles load half of the common B operand each, by
+/// multicast. Returns false if the grid has no such pairs of tiles, or the tile cannot be halved. Requires
+/// buffers with layouts.
 bool share_by_pairs(KernelPlan&, const target::Target&);
 
 }  // namespace zellige::plan

@@ -10,31 +10,36 @@ namespace {
 
 using graph::KernelOp;
 
-/// A tensor and the strides that it has within another one's memory.
+/// A tensor, and the strides that it would have in the memory of the final tensor.
 struct Lying {
   int tensor = -1;
   Strides strides;
 };
 
-/// A tensor, and the chain of views back to the operator that computes it.
+/// A tensor (first entry of `way`), and the chain of reshapes and permutes back to the operator `producer`
+/// that computes it.
 struct Made {
-  std::vector<Lying> way;
-  std::vector<int> views;  // operators in between
+  std::vector<Lying> way;  // the tensors of the chain, from the last one to the computed one
+  std::vector<int> views;  // operators of the chain
   int producer = -1;
+  /// Returns the tensor that the producer computes.
   const Lying& first() const { return way.back(); }
 };
 
 bool is_output(const graph::KernelGraph& g, int t) { return std::ranges::count(g.outputs, t) > 0; }
 
+/// Returns the operator that computes a tensor; -1: an input of the graph.
 int producer(const graph::KernelGraph& g, int t) {
   for (std::size_t i = 0; i < g.ops.size(); ++i)
     if (std::ranges::count(g.ops[i].outputs, t) > 0) return static_cast<int>(i);
   return -1;
 }
 
+/// Returns whether the operator only rearranges its operand's elements.
 bool is_moved(const KernelOp& op) { return op.kind == OpKind::reshape || op.kind == OpKind::permute; }
 
-/// For a tensor with these strides.
+/// Returns the chain back from a tensor, if the tensor has these strides. It ends where strides cannot
+/// express a reshape.
 Made made(const graph::KernelGraph& g, int tensor, Strides strides) {
   Made m{{{tensor, std::move(strides)}}, {}, producer(g, tensor)};
   while (m.producer >= 0 && is_moved(g.ops[m.producer])) {
@@ -74,13 +79,15 @@ class WriteThrough {
     return result;
   }
 
-  /// Returns whether the result may be stored elsewhere.
+  /// Returns whether the computed tensor may be stored in other memory: a custom operator computes it, and
+  /// it is neither an output nor a view.
   bool is_free(const Made& m) const {
     const int t = m.first().tensor;
     return m.producer >= 0 && g_.ops[m.producer].kind == OpKind::custom && !is_output(g_, t) &&
            program_.views.count(t) == 0;
   }
 
+  /// Makes the tensor a view of the output's memory.
   void as_the_caller_gets_it(const WrittenAs& w) {
     const int to = g_.ops[w.view].outputs[0];
     const Shape& shape = g_.tensors[w.tensor].shape;
@@ -88,6 +95,8 @@ class WriteThrough {
     make_view(program_, w.tensor, to, shape, w.strides, Shape(shape.size(), 0));
   }
 
+  /// Makes the value of a slice_scatter that works in place a view of the memory that it updates, if
+  /// nothing else needs the value or reads the old contents too late.
   void into_memory(int op) {
     const KernelOp& scatter = g_.ops[op];
     const int y = scatter.outputs[0], old = scatter.inputs[0];
@@ -102,13 +111,15 @@ class WriteThrough {
     done_.insert(op), done_.insert(m.views.begin(), m.views.end());
   }
 
-  /// Returns whether the result is used only through these views: then its location affects no other user.
+  /// Returns whether every tensor of the chain has one reader and is no output, so that its location does
+  /// not matter to others.
   bool is_alone(const Made& m) const {
     return std::ranges::all_of(
         m.way, [&](const Lying& l) { return readers(l.tensor).size() == 1 && !is_output(g_, l.tensor); });
   }
 
-  /// Makes a tensor a view of a part of an input's memory, with an additional first dimension for the start.
+  /// Makes a tensor of the chain a view of the part of an input's memory that the slice_scatter overwrites.
+  /// Its first dimension, an additional one, is for the start of the part.
   void put(const KernelOp& scatter, const Lying& l) {
     const int memory = scatter.inputs[0];
     const auto dim = static_cast<std::size_t>(scatter.attributes.dim);
@@ -126,15 +137,15 @@ class WriteThrough {
     if (named) view.number = scatter.inputs[2];
   }
 
-  /// Returns whether a tensor is available when an operator runs.
+  /// Returns whether tensor t is computed before operator `op` runs.
   bool comes_before(int t, int op) const {
     int by = producer(g_, t);
     while (by >= 0 && graph::is_view(g_.ops[by].kind)) by = producer(g_, g_.ops[by].inputs[0]);
     return by < 0 || place_[static_cast<std::size_t>(by)] < place_[static_cast<std::size_t>(op)];
   }
 
-  /// Returns whether all readers of the old value run before the producer, and the producer itself does not
-  /// read it.
+  /// Returns whether all readers of the old value run before `producer`, which must not read the value
+  /// itself.
   bool read_before(int old, int producer, int scatter) const {
     if (is_output(g_, old)) return false;
     std::set<int> seen{old};
@@ -155,7 +166,7 @@ class WriteThrough {
 
   Program& program_;
   const graph::KernelGraph& g_;
-  std::vector<std::size_t> place_;  // by operator: its rank in the execution order
+  std::vector<std::size_t> place_;  // by operator: its position in the execution order
   const target::Target& target_;
   std::set<int> done_;
 };

@@ -1,8 +1,9 @@
-// Output aliasing: writes an operator's result where it is wanted instead of copying it there: in the shape
-// of an output, and, from a custom operator, into the part of an input's memory in which slice_scatter puts
-// it.
+// Output aliasing: lets an operator write its result directly where it is needed, so that no kernel copies
+// it. This is the memory of an output, of which the result is a reshape or permute, or the part of an input
+// that slice_scatter overwrites.
 //
-//   custom -> t -> reshape -> slice_scatter of cache, in place        t is a view of the cache from its start on; only custom's kernel runs
+//   // t is a view of the cache from its start on; only the kernel of the custom operator runs:
+//   custom -> t -> reshape -> slice_scatter of cache, in place
 #pragma once
 #include <set>
 #include <vector>
@@ -12,17 +13,18 @@
 
 namespace zellige::plan {
 
-/// A tensor that is stored in an output's memory, of which the output is a permuted or reshaped view.
+/// A tensor that is stored in the memory of an output of the graph; the output is a reshape or permute of
+/// it.
 struct WrittenAs {
   int tensor = -1;
-  graph::Strides strides;  // of the tensor, in the output's memory
-  int view = -1;           // the operator that produces the output
+  graph::Strides strides;  // of the tensor within the output's memory
+  int view = -1;           // index of the operator whose result is the output
 };
-/// At most one per tensor; other outputs that are views are copied.
+/// Returns these tensors, each at most once. Further outputs that are views of the same tensor are copied.
 std::vector<WrittenAs> written_as(const graph::KernelGraph&);
 
-/// Makes views of such tensors. Returns the operators that are no longer needed. `order` is the execution
-/// order.
+/// Makes views for such tensors and for in-place slice_scatter operators. `order` is the execution order of
+/// the operators. Returns the operators that need no kernel any more.
 std::set<int> write_through(Program&, const graph::KernelGraph&, const std::vector<int>& order,
                             const target::Target&);
 
