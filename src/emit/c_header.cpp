@@ -8,9 +8,10 @@
 namespace zellige::emit {
 namespace {
 
-constexpr int tensor_alignment = 16, workspace_alignment = 256;
+constexpr int tensor_alignment = 16, workspace_alignment = 256;  // bytes
 
-/// The caller's tensors in the function's order: inputs, then outputs that have memory of their own.
+/// Returns the tensors that are arguments of the C function, in order: all inputs, then the outputs that
+/// have memory of their own.
 std::vector<const TensorPlace*> parameters(const Manifest& m) {
   std::vector<const TensorPlace*> list;
   for (const TensorPlace& t : m.tensors)
@@ -19,7 +20,7 @@ std::vector<const TensorPlace*> parameters(const Manifest& m) {
   return list;
 }
 
-/// The output that overwrites this input, or nullptr.
+/// Returns the output that overwrites this input; nullptr if there is none.
 const TensorPlace* becomes(const Manifest& m, const TensorPlace& t) {
   const auto at = std::ranges::find_if(m.tensors, [&](const TensorPlace& o) {
     return o.memory >= 0 && &m.tensors[static_cast<std::size_t>(o.memory)] == &t;
@@ -27,6 +28,7 @@ const TensorPlace* becomes(const Manifest& m, const TensorPlace& t) {
   return at == m.tensors.end() ? nullptr : &*at;
 }
 
+/// Returns the number of the program's inputs, or of its outputs.
 int count(const Manifest& m, Role role) {
   int maximum = 0;
   for (const TensorPlace& t : m.tensors)
@@ -34,11 +36,13 @@ int count(const Manifest& m, Role role) {
   return maximum;
 }
 
+/// Returns whether a kernel may start before the preceding one has ended (programmatic dependent launch).
 bool overlaps(const Manifest& m) {
   return std::ranges::any_of(m.kernels, [](const KernelLaunch& k) { return k.programmatic; });
 }
 
-/// By position: the parameter, or "0" for an output that overwrites an input.
+/// Returns the initialiser of the array `inputs` or `outputs`, by position: the parameter, or 0 for an
+/// output that overwrites an input.
 std::string addresses(const Manifest& m, Role role) {
   Names names;
   std::vector<std::string> list(static_cast<std::size_t>(count(m, role)) + 1, "0");

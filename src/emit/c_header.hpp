@@ -1,9 +1,10 @@
-// A program as one C function: NAME.h declares and documents it, for C and C++, without CUDA headers.
+// Emits the C interface of a program: the header NAME.h, which declares and documents one function that
+// launches the program, for C and C++, without CUDA headers.
 //
 //   const char* run_mlp(const void* pX, const void* pW, void* pY, void* workspace, struct CUstream_st* stream);
 //
-// It returns NULL, or one sentence with the error. NAME.cu implements it with the CUDA runtime, NAME.so with
-// the driver.
+// The function returns NULL on success, or one sentence that describes the error. NAME.cu implements it
+// with the CUDA runtime, NAME.so with the driver (c_library.hpp).
 #pragma once
 #include <string>
 
@@ -11,17 +12,19 @@
 
 namespace zellige::emit {
 
-/// Returns the whole of NAME.h.
+/// Returns the text of NAME.h.
 std::string c_header(const Manifest&);
 
 /// Returns "const char* run_NAME(...)" without a semicolon or body.
 std::string c_signature(const Manifest&);
 
-/// Returns the beginning of its definition, up to where `inputs` and `outputs` hold the checked addresses.
+/// Returns the beginning of the function's definition: helper functions for messages, then the signature
+/// and the checks of all addresses. It ends where the arrays `inputs` and `outputs` have been declared; the
+/// caller adds the launches, the return and the closing brace.
 std::string c_checks(const Manifest&);
 
-/// Returns what NAME.cu has after its kernels if it is used with NAME.h: the definition, which calls the host
-/// entry.
+/// Returns the definition that NAME.cu has after its kernels. It checks the addresses and calls the host
+/// entry of the program.
 std::string cuda_definition(const Manifest&);
 
 }  // namespace zellige::emit

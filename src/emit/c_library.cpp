@@ -7,8 +7,8 @@
 namespace zellige::emit {
 namespace {
 
-// The fixed part of every program's library, after the tables that describe the program. driver_table.hpp and
-// launcher.hpp are the same for programs that are compiled where they run.
+// The part that every program's library has in common, after the tables that describe the program.
+// driver_table.hpp and launcher.hpp do the same for programs that are compiled where they run.
 constexpr const char* launching = R"(
 typedef struct { int id, padding; unsigned value[16]; } Attribute;
 typedef struct {
@@ -131,14 +131,17 @@ static const char* launch(const Loaded* l, unsigned k, char* const* at, void* st
 
 )";
 
+/// Returns the numbers of a list from index `from` on, separated by commas.
 std::string numbers(const auto& list, std::size_t from = 0) {
   std::string text;
   for (std::size_t i = from; i < list.size(); ++i) text += fmt::format("{}{}", i > from ? ", " : "", list[i]);
   return text;
 }
 
+/// Returns the CUtensorMapDataType of an element type.
 int element(graph::DType d) { return d == graph::DType::f16 ? 6 : d == graph::DType::bf16 ? 9 : 7; }
 
+/// Emits the tables: the kernels with their grids, arguments and TMA descriptors.
 void tables(const Manifest& m, Text& out) {
   const std::string sm = m.target.substr(3);
   out.line("static const char name[] = \"{}\";", m.name);
@@ -192,7 +195,8 @@ std::string c_library(const Manifest& m, const std::string& cubin) {
   out.line("__asm__(\".section .rodata\\n.balign 64\\nzellige_cubin:\\n.incbin \\\"{}\\\"\\n.previous\\n\");",
            in_literal(in_assembler(cubin)));
   out.line("extern const char cubin[] __asm__(\"zellige_cubin\") __attribute__((visibility(\"hidden\")));");
-  // message() is emitted with the checks; the beginning of the function is split off, to follow the rest.
+  // c_checks() ends within the function, so the fixed part, which also needs the helpers before the
+  // function, is inserted before the function's signature.
   const std::string checks = c_checks(m), signature = c_signature(m);
   const std::size_t at = checks.find(signature);
   out.raw(checks.substr(0, at));

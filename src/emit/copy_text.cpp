@@ -28,14 +28,15 @@ Index KernelText::global_start(const plan::Split& s, bool far, const Index& give
   return index * s.tile + offset_of(s);
 }
 
-/// A program's part is a named argument, not a number, so that programs with equal parts have the same
+/// Returns the offset of a split. In a launch of several programs, the begin of the program's part of a
+/// concatenation is an argument instead of a number, so that programs with equal parts have the same
 /// source.
 Index KernelText::offset_of(const plan::Split& s) const {
   if (!s.of_part) return s.offset;
   return Index::named("part_begin") + (s.offset - block_.part_begin);
 }
 
-/// The tensor coordinate of the tile's coordinate `at`.
+/// Returns the coordinate in the tensor of the element at coordinate `at` of the tile of a load or store.
 std::vector<Index> KernelText::position(const Node& n, const Index& iteration,
                                         const std::vector<Index>& at) const {
   std::vector<Index> global_at;
@@ -61,7 +62,8 @@ std::vector<Index> KernelText::position(const Node& n, const Index& iteration,
 
 namespace {
 
-/// The number of loads in flight together, of `trip_count` loads per thread: a divisor if there is one.
+/// Returns how many of `trip_count` loads per thread are in flight together: all, if they are few, else a
+/// divisor of their number if there is one that is large enough.
 int batch_of(std::int64_t trip_count) {
   constexpr int limit = plan::loads_at_a_time;
   if (trip_count <= limit) return static_cast<int>(trip_count);
@@ -72,7 +74,8 @@ int batch_of(std::int64_t trip_count) {
 
 }  // namespace
 
-/// Offset of the last element of the tensor that any block loads in this iteration.
+/// Returns the offset, in elements, of the last element of the tensor that any block loads in this
+/// iteration.
 std::int64_t KernelText::last_read(const Node& n, const Index& iteration) const {
   const graph::KernelTensor& tensor = program_.tensors[n.tensor];
   const bool shifted =
@@ -88,8 +91,9 @@ std::int64_t KernelText::last_read(const Node& n, const Index& iteration) const 
   return last;
 }
 
-/// The end of the tensor, as an argument of word loads that may cross it: nothing after it is read. Empty if
-/// no load of this iteration comes within 16 bytes of it.
+/// Returns the end of the tensor in memory, as a further argument (", address") of word loads that may
+/// cross it, so that they read nothing beyond. Returns an empty string if no load of this iteration comes
+/// within 16 bytes of the end.
 std::string KernelText::end_of(const Node& n, const Index& iteration) const {
   const std::int64_t size = last_read(n, Index::named("any")) + 1;
   if ((size - 1 - last_read(n, iteration)) * graph::bytes(n.dtype) >= 16) return "";
@@ -97,8 +101,8 @@ std::string KernelText::end_of(const Node& n, const Index& iteration) const {
   return fmt::format(", {}({}) + {}", global(n.tensor), fmt::join(first, ", "), size);
 }
 
-/// The number of valid elements of the chunk at a coordinate of a load's tile: fewer than all at the edge of
-/// the tile or tensor; the rest is filled with zeros.
+/// Returns the number of elements to load of the chunk at coordinate `at` of a load's tile, which is `from`
+/// in the tensor. It is less than a chunk at the edge of the tile or tensor; the rest is filled with zeros.
 KernelText::Existing KernelText::existing(const Node& n, const plan::Shape& padded, const Context& c,
                                           const std::vector<Index>& at,
                                           const std::vector<Index>& from) const {
@@ -122,7 +126,8 @@ KernelText::Existing KernelText::existing(const Node& n, const plan::Shape& padd
   return {std::move(valid), whole};
 }
 
-/// Starts the loads of a tile's chunks into the registers of the threads that store them.
+/// Emits the start of the loads of a tile's chunks into registers, by the threads that later store the
+/// chunks (align's copy).
 void KernelText::fetch(const Task& task) {
   const Node& n = block_.nodes[task.node];
   const Context& c = plan_.contexts[task.context];
@@ -137,6 +142,7 @@ void KernelText::fetch(const Task& task) {
   close(share);
 }
 
+/// Emits the copy of a tile from global to shared memory, into this stage, for this iteration.
 void KernelText::copy_in(int t, const Index& stage, const Index& iteration) {
   const Task& task = plan_.tasks[t];
   const Node& n = block_.nodes[task.node];
@@ -148,7 +154,8 @@ void KernelText::copy_in(int t, const Index& stage, const Index& iteration) {
   const bool many = total > 16 * threads();
   out_.line("// {} {}: {} {} of {} bytes", printable(n.name), graph::to_string(n.shape), total,
             total == 1 ? "copy" : "copies", copy.bytes);
-  // Synchronous copies are batched: all loads of a batch are in flight together, then all stores follow.
+  // Synchronous copies are batched: all loads of a batch are in flight together, followed by all its
+  // stores.
   const std::int64_t trip_count = c.steps(0);
   const bool batched = !copy.async() && trip_count > 1;
   const int batch = batched ? batch_of(trip_count) : 0;

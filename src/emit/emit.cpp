@@ -12,7 +12,8 @@
 namespace zellige::emit {
 namespace {
 
-/// Its grid and a block's resources; for several programs, the sum of their blocks.
+/// Returns the launch of a kernel without its parameters: name, grid, block and shared memory. Several
+/// programs in one launch have the sum of their blocks as grid.
 KernelLaunch launch_of(std::span<const plan::KernelPlan> programs) {
   const plan::KernelPlan& k = programs[0];
   KernelLaunch launch;
@@ -32,6 +33,7 @@ KernelLaunch launch_of(std::span<const plan::KernelPlan> programs) {
   return launch;
 }
 
+/// Returns the manifest of a plan, without the tilings.
 Manifest manifest_of(const plan::Plan& plan, const plan::CostEstimate& cost) {
   Manifest m;
   m.name = plan.program.name;
@@ -41,11 +43,11 @@ Manifest manifest_of(const plan::Plan& plan, const plan::CostEstimate& cost) {
   std::vector<std::pair<Role, int>> role(p.tensors.size(), {Role::intermediate, -1});
   for (std::size_t i = 0; i < p.inputs.size(); ++i) role[p.inputs[i]] = {Role::input, static_cast<int>(i)};
   for (std::size_t i = 0; i < p.outputs.size(); ++i) role[p.outputs[i]] = {Role::output, static_cast<int>(i)};
-  std::vector<int> index(p.tensors.size(), -1);  // index in the manifest, which has no views
+  std::vector<int> index(p.tensors.size(), -1);  // index in the manifest, which contains no views
   for (std::size_t t = 0; t < p.tensors.size(); ++t) {
     const bool taken = role[t].first == Role::output && p.tensors[t].memory >= 0;
     if (p.views.count(static_cast<int>(t)) && !taken) continue;
-    const bool touched = plan.device.bytes[t] > 0;  // by a kernel, or it is an argument
+    const bool touched = plan.device.bytes[t] > 0;  // a kernel accesses it, or it is an argument
     if (!touched && !taken) continue;
     index[t] = static_cast<int>(m.tensors.size());
     TensorPlace place;
@@ -79,8 +81,8 @@ Manifest manifest_of(const plan::Plan& plan, const plan::CostEstimate& cost) {
   return m;
 }
 
-/// The headers that kernels use. Unused ones are not included, because they are half of what NVRTC takes for
-/// a small program.
+/// Returns the headers that the source of the kernels needs. Others are omitted, because parsing headers is
+/// half of NVRTC's time for a small program.
 std::vector<const char*> headers_of(std::string_view kernels) {
   const auto calls = [&](std::string_view name) { return kernels.find(name) != kernels.npos; };
   std::vector<const char*> headers{"block/tile.hpp"};
@@ -96,6 +98,7 @@ std::vector<const char*> headers_of(std::string_view kernels) {
   return headers;
 }
 
+/// Plans the graph and returns the program, as transpile() does.
 Program written(const graph::KernelGraph& graph, const target::Target& target,
                 const plan::PlanOptions& options) {
   Program program;

@@ -3,8 +3,8 @@
 //   emit::Program program = emit::transpile(graph, target::find("sm_90a"));
 //   std::ofstream("lora.cu") << program.source;
 //
-// The source includes only those headers of <zellige/block.hpp> that its kernels use; the same source
-// compiles with nvcc, NVRTC and, with -DZELLIGE_EMULATE, g++.
+// The source includes only the headers of <zellige/block.hpp> that its kernels use. The same source
+// compiles with nvcc, with NVRTC and, given -DZELLIGE_EMULATE, with g++ for the emulator.
 #pragma once
 #include <string>
 
@@ -15,15 +15,17 @@
 
 namespace zellige::emit {
 
+/// A compiled graph.
 struct Program {
-  std::string source;        // kernels, then the host entry (skipped under NVRTC and the emulator)
-  plan::Plan plan;           // print(plan) describes it, as `zellige transpile --explain` does
+  std::string source;        // kernels, then the host entry, which NVRTC and the emulator skip
+  plan::Plan plan;           // print(plan) returns what `zellige transpile --explain` prints
   plan::CostEstimate cost;   // estimated time of the plan
-  graph::KernelGraph graph;  // as tiled: what the kernels compute
-  Manifest manifest;
+  graph::KernelGraph graph;  // the graph with the chosen tilings: what the kernels compute
+  Manifest manifest;         // describes kernels, launches and tensors to callers
 };
 
-/// Plans, verifies and emits a validated graph. Throws Error if the graph needs more than the target has.
+/// Plans, verifies and emits a validated graph. Throws Error if the graph needs more than the target or
+/// this machine has, and Rejected if the verifier rejects the plan.
 Program transpile(const graph::KernelGraph&, const target::Target&, const plan::PlanOptions& = {});
 
 }  // namespace zellige::emit

@@ -13,9 +13,10 @@ using plan::TaskKind;
 
 namespace {
 
-/// Returns whether a nest only reads some memory and writes other memory at every item.
+/// Returns whether the items of a loop nest only read memory and write other memory, without conditions.
+/// Their stores can then be delayed after several items' loads.
 bool reads_and_writes(const plan::KernelPlan& plan, const std::vector<Item>& items) {
-  std::set<int> read, written;  // buffers; -1: of global memory
+  std::set<int> read, written;  // buffers read or written; -1: global memory
   for (const Item& item : items) {
     if (item.kind == Item::Kind::guard || item.kind == Item::Kind::choose) return false;
     if (item.kind == Item::Kind::read_shared) read.insert(item.buffer);
@@ -28,11 +29,12 @@ bool reads_and_writes(const plan::KernelPlan& plan, const std::vector<Item>& ite
   return !read.empty() && std::ranges::none_of(written, [&](int buffer) { return read.contains(buffer); });
 }
 
-/// The name of a task's result while it is buffered in registers.
+/// Returns the name of the register array that holds results of a task before they are stored.
 std::string buffer_name(const Item& leave) { return fmt::format("left{}", leave.node); }
 
 }  // namespace
 
+/// Returns the C++ type of the registers that hold a tile in an instruction's layout (block/fragment.hpp).
 std::string KernelText::fragment_type(const Context& c) const {
   const std::size_t rank = c.domain.size();
   const plan::WarpLayout w = plan::warps(c);
@@ -47,19 +49,24 @@ std::string KernelText::fragment_type(const Context& c) const {
                                                : "");
 }
 
-/// The name in Fragment for the adjacent elements that a thread holds.
+/// Returns the name of Fragment's accessor for adjacent elements of a thread: pairs of mma accumulators,
+/// runs of FMA accumulators.
 std::string KernelText::runs(const Context& c) { return plan::by_threads(c.row) ? "run" : "pair"; }
 
-/// The index of a lane among `lanes` that share an accumulator or hold the same value; and the arguments of
-/// shuffles among them.
+/// Returns the expression for a thread's number among the `lanes` lanes that share an accumulator's row or
+/// hold the same value.
 std::string KernelText::lane_among(const Context& c, int lanes) {
   const int step = c.lane_step();
   return step == 1 ? fmt::format("lane % {}", lanes) : fmt::format("lane / {} % {}", step, lanes);
 }
+/// Returns the template arguments of a shuffle reduction among the lanes that share a result: their number,
+/// and their distance if it is not 1.
 std::string KernelText::lanes_of(const Context& c) {
   return c.lane_step() == 1 ? fmt::format("{}", c.lanes()) : fmt::format("{}, {}", c.lanes(), c.lane_step());
 }
 
+/// Opens a condition for the threads of a layout. Returns false, without a condition, if these are all
+/// threads of the block.
 bool KernelText::open_threads(const Context& c) {
   if (c.threads() >= threads()) return false;
   if (c.row)
@@ -69,12 +76,14 @@ bool KernelText::open_threads(const Context& c) {
   return true;
 }
 
+/// Returns the expression for a buffer at the loop's current stage.
 std::string KernelText::tile_at_stage(int buffer) const {
   const Buffer& b = plan_.buffers[buffer];
   if (b.stages == 1) return tile(buffer);
   return fmt::format("{}.shift(stage * {})", tile(buffer), b.stage_stride);
 }
 
+/// Emits a matmul by mma.sync or FMA instructions.
 void KernelText::mma(const Task& task) {
   const Node& n = block_.nodes[task.node];
   const Context& c = plan_.contexts[task.context];
@@ -94,7 +103,7 @@ void KernelText::mma(const Task& task) {
     const Buffer& b = plan_.buffers[plan_.buffer_of.at(node)];
     const bool part = n.window && side == 0;
     std::string shape, stride;
-    // An operand that all batches share is read again in each.
+    // An operand that all batches share has stride 0 along the batch.
     const auto shared = [&](int d) { return b.padded[d] == 1 && n.shape[d] > 1; };
     const auto count = [&](int d) { return shared(d) ? n.shape[d] : b.padded[d]; };
     const auto step = [&](int d) { return shared(d) ? 0 : b.strides[d]; };
@@ -103,7 +112,7 @@ void KernelText::mma(const Task& task) {
     } else if (rank == 3) {
       shape = fmt::format("Int<{}>", count(0)), stride = fmt::format("Int<{}>", step(0));
     } else {
-      // Layouts are colexicographic, tiles row-major: the batch dimensions in reverse.
+      // Layouts are colexicographic and tiles are row-major, so the batch dimensions are in reverse order.
       std::string s, d;
       for (int k = rank - 3; k >= 0; --k)
         s += fmt::format("Int<{}>{}", count(k), k ? ", " : ""),
@@ -143,12 +152,14 @@ void KernelText::mma(const Task& task) {
   if (some) out_.close();
 }
 
-/// Elements that no thread writes must be zero, because they are multiplied as well.
+/// Emits the declaration of A fragments. They are zero-initialised if some threads do not write all
+/// elements, because those elements are multiplied as well.
 void KernelText::operand_declaration(const Task& t) {
   out_.line("Operand<{}, {}> op{}{};", type_name(block_.nodes[t.node].dtype),
             fragment_type(plan_.contexts[t.context]), t.node, plan::guards(plan_, t).empty() ? "" : "{}");
 }
 
+/// Emits tasks that share a thread-value layout as one loop nest, with the declarations of their results.
 void KernelText::nest(const std::vector<int>& tasks) {
   const Context& c = plan_.contexts[plan_.tasks[tasks.front()].context];
   for (int t : tasks)
@@ -170,7 +181,7 @@ void KernelText::nest(const std::vector<int>& tasks) {
   if (!within.empty()) out_.close();
 }
 
-/// The condition that the block's tile is in an output slice that the task stores.
+/// Returns the condition that the block's tile is in the output slices that the task stores.
 Condition KernelText::in_slices(const Task& task) const {
   Condition all;
   for (const plan::Slice& slice : plan::slices(plan_, task)) {
@@ -181,6 +192,7 @@ Condition KernelText::in_slices(const Task& task) const {
   return all;
 }
 
+/// Emits a loop nest over a layout that distributes chunks of a tile over the threads.
 void KernelText::blocked_nest(const std::vector<int>& tasks) {
   const Context& c = plan_.contexts[plan_.tasks[tasks.front()].context];
   const std::vector<Item> items = plan::evaluate(plan_, tasks);
@@ -224,6 +236,7 @@ void KernelText::blocked_nest(const std::vector<int>& tasks) {
   if (lines) close(*lines);
 }
 
+/// Emits the coordinate of fragment register i and returns the position.
 NestAt KernelText::fragment_at(const Context& c) {
   const int rank = static_cast<int>(c.domain.size());
   out_.line("const FragmentAt at = {}::{}(i, warp, lane);", fragment_type(c), c.row ? "at" : "line_at");
@@ -237,6 +250,7 @@ NestAt KernelText::fragment_at(const Context& c) {
   return nest;
 }
 
+/// Emits a loop nest over the registers of accumulators, or over their rows.
 void KernelText::fragment_nest(const std::vector<int>& tasks) {
   const Context& c = plan_.contexts[plan_.tasks[tasks.front()].context];
   const std::vector<Item> items = plan::evaluate(plan_, tasks);
@@ -252,7 +266,7 @@ void KernelText::fragment_nest(const std::vector<int>& tasks) {
     const auto each = [&] {
       out_.line("#pragma unroll");
       out_.open("for (int k = 0; k < {}; ++k) {{", together);
-      // Values that both matrices of a pair read are read once if the matrices are consecutive.
+      // Values that both matrices of a pair need are read once if the matrices are consecutive.
       out_.line("const int i = {};", pairs ? fmt::format("{}::of_pair(first + k)", type) : "first + k");
       return fragment_at(c);
     };
@@ -265,9 +279,10 @@ void KernelText::fragment_nest(const std::vector<int>& tasks) {
   if (some) out_.close();
 }
 
-/// Computes the values of `many` items first and writes them afterwards. Otherwise the compiler could not
-/// move a read before an earlier write that may alias it, and each item would wait for the latency of the one
-/// before. `each` opens a loop over `many` items, and `close` closes it.
+/// Emits the computation of `many` items, with results in registers, and then their stores. Without this
+/// the compiler could not move a load before an earlier store that may alias it, and each item would wait
+/// for the latency of the preceding one. `each` opens a loop over the items and returns the position,
+/// `close` closes the loop.
 void KernelText::buffer_stores(const std::vector<Item>& items, const Context& c, const char* counter,
                                int many, const std::function<NestAt()>& each,
                                const std::function<void()>& close) {
@@ -289,6 +304,7 @@ void KernelText::buffer_stores(const std::vector<Item>& items, const Context& c,
   close();
 }
 
+/// Emits what a task does with an item's value: a store, an accumulation or an operand.
 void KernelText::leave(const Item& item, const NestAt& nest) {
   if (keeps_) {
     const std::string r = store_value(values_[item.in[0]], nest.context->vector());
@@ -326,8 +342,8 @@ void KernelText::leave(const Item& item, const NestAt& nest) {
   }
 }
 
-/// Reduces into the lane's accumulator: over neighbours along the last dimension for a fragment, otherwise
-/// along the reduced dimension or a matmul's K.
+/// Emits the addition of a value to the thread's own partial result of a reduction, or of a matmul without
+/// an instruction.
 void KernelText::reduce(const Item& item, const NestAt& nest) {
   const Node& n = block_.nodes[item.node];
   const Context& c = *nest.context;
@@ -355,6 +371,9 @@ void KernelText::reduce(const Item& item, const NestAt& nest) {
     out_.line("{}{} += {};", head, sum, x.text);
 }
 
+/// Emits stores of a value's elements in pieces of `piece` elements. `to` is the beginning of the address
+/// expression, `at` the coordinate of the first element. Elements at or beyond `limit` along the contiguous
+/// dimension are omitted.
 void KernelText::write_pieces(const std::string& value, const NestAt& nest, int piece, const std::string& to,
                               const std::vector<Index>& at, const std::optional<Index>& limit) {
   const int inner = nest.context->inner(), vector = nest.context->vector();
@@ -374,6 +393,8 @@ void KernelText::write_pieces(const std::string& value, const NestAt& nest, int 
   }
 }
 
+/// Emits the store of a value to a buffer. If several threads hold the value, one of them stores it;
+/// partial results go to the warp's own part.
 void KernelText::to_shared(const Item& item, const NestAt& nest) {
   const Buffer& b = plan_.buffers[item.buffer];
   const int inner = nest.context->inner(), vector = nest.context->vector();
@@ -400,6 +421,7 @@ void KernelText::to_shared(const Item& item, const NestAt& nest) {
   out_.close();
 }
 
+/// Emits the store of a value to global memory.
 void KernelText::to_global(const Item& item, const NestAt& nest) {
   const Node& n = block_.nodes[item.node];
   const Context& c = *nest.context;
@@ -417,6 +439,7 @@ void KernelText::to_global(const Item& item, const NestAt& nest) {
   write_pieces(r, nest, w, global(n.tensor) + "(", position(n, iteration_, nest.at), limit);
 }
 
+/// Emits the update of a loop state with a value.
 void KernelText::accumulate(const Item& item, const NestAt& nest) {
   const Node& n = block_.nodes[item.node];
   const int vector = nest.context->vector();
@@ -438,7 +461,8 @@ void KernelText::accumulate(const Item& item, const NestAt& nest) {
     out_.close();
     return;
   }
-  const bool stored = item.buffer >= 0;  // too many for registers: in shared memory, one slot per thread
+  // In shared memory, one slot per thread, because it does not fit the registers.
+  const bool stored = item.buffer >= 0;
   const std::string old = stored ? values_[item.in[1]].text : acc;
   const std::string rescale = n.op == OpKind::accum_rescale ? values_[item.in.back()].text : "";
   const std::string sum = n.op == OpKind::accum_max       ? fmt::format("zellige::max({}, {})", old, x.text)

@@ -23,7 +23,8 @@ std::vector<Index> NestAt::index(const std::vector<plan::Place>& places) const {
   return all;
 }
 
-/// Begins a nest: emits loop-invariant values before its loop. A divisor of varying values is inverted there.
+/// Begins a nest: emits the values that are invariant along its loop. Invariant divisors are inverted once,
+/// there.
 void KernelText::prepare(const std::vector<Item>& items, const NestAt& nest) {
   values_.assign(items.size(), {});
   of_rows_.assign(items.size(), false);
@@ -43,12 +44,13 @@ void KernelText::prepare(const std::vector<Item>& items, const NestAt& nest) {
   }
 }
 
-/// Emits the values of the nest's other items, in order.
+/// Emits the values of the other items of the nest, in order.
 void KernelText::evaluate(const std::vector<Item>& items, const NestAt& nest) {
   for (std::size_t i = 0; i < items.size(); ++i)
     if (!items[i].invariant) evaluate_one(items, i, nest);
 }
 
+/// Emits item i of a nest at a position, and records the expression of its value.
 void KernelText::evaluate_one(const std::vector<Item>& items, std::size_t i, const NestAt& nest) {
   const Item& item = items[i];
   switch (item.kind) {
@@ -107,13 +109,14 @@ void KernelText::evaluate_one(const std::vector<Item>& items, std::size_t i, con
   }
 }
 
+/// Emits the inversion of a divisor and returns the name of the inverse.
 std::string KernelText::divisor(const std::string& text) {
   const std::string name = fresh("d");
   out_.line("const Divisor {}({});", name, text);
   return name;
 }
 
-/// Assigns the value to a variable, unless it is only a name.
+/// Returns a value that is a variable: the value itself, or a new variable that it is assigned to.
 Value KernelText::named(const Value& v) {
   if (std::ranges::all_of(v.text, [](unsigned char c) { return std::isalnum(c) || c == '_'; })) return v;
   const std::string name = fresh("r");
@@ -121,6 +124,7 @@ Value KernelText::named(const Value& v) {
   return {name, false, "", v.type};
 }
 
+/// Returns the condition of a guard: the elements exist in the fragment and in the tensor.
 Condition KernelText::condition(const Item& guard, const NestAt& nest) const {
   Condition all;
   for (const plan::Guard& g : guard.guards)
@@ -135,6 +139,7 @@ Condition KernelText::condition(const Item& guard, const NestAt& nest) const {
   return all;
 }
 
+/// Emits a Vec with the value's `vector` elements, unless there is one, and returns its name.
 std::string KernelText::store_value(const Value& v, int vector) {
   if (!v.name.empty()) return v.name;
   const std::string name = fresh("r");
@@ -148,6 +153,7 @@ std::string KernelText::store_value(const Value& v, int vector) {
   return name;
 }
 
+/// Returns the value of an elementwise node or of a rotation.
 Value KernelText::apply(const Item& item, const NestAt& nest) {
   const Node& n = block_.nodes[item.node];
   if (whole_ && item.node == plan_.loop_bounds->mask) return values_[item.in[0]];
@@ -166,7 +172,7 @@ Value KernelText::apply(const Item& item, const NestAt& nest) {
     result.vector = result.vector || (item.vector > 1 && (inner == n.dim || inner == n.key));
     result.text = masked(item, in, nest);
   } else {
-    // A divisor of several neighbours or steps of a loop is inverted once.
+    // The inverse of a divisor is computed once if several neighbours or iterations use it.
     if (n.op == OpKind::div && in.size() == 2) {
       if (!divisors_[static_cast<std::size_t>(item.in[1])].empty())
         in[1] = divisors_[static_cast<std::size_t>(item.in[1])];
@@ -176,7 +182,8 @@ Value KernelText::apply(const Item& item, const NestAt& nest) {
     result.text = formula(n, in, block_.nodes[n.in[0]].dtype);
     terms(item, in, nest, result);
   }
-  // A value that is long, has several users, or is shared by several neighbours is computed once.
+  // A value is assigned to a variable if its expression is long, it has several users, or all neighbours
+  // share it.
   const Context& c = *nest.context;
   const bool for_several = !result.vector && c.vector() > 1 && !c.row && !item.invariant;
   if (uses_[item.node] <= 1 && result.text.size() <= 160 && !for_several) return result;
@@ -188,8 +195,9 @@ Value KernelText::apply(const Item& item, const NestAt& nest) {
   return named(result);
 }
 
-/// On accumulators, exp(x * scale - a number per row) takes two instructions; the difference in rounding is
-/// below the rounding of the matmul that reads it.
+/// Records the terms of x * scale - y (y a value per row), and replaces exp of these by exp_below(), which
+/// takes two instructions. Only over accumulators; the difference in rounding is below the rounding of the
+/// matmul that reads the result.
 void KernelText::terms(const Item& item, const std::vector<std::string>& in, const NestAt& nest,
                        Value& result) const {
   const Node& n = block_.nodes[item.node];
@@ -205,8 +213,8 @@ void KernelText::terms(const Item& item, const std::vector<std::string>& in, con
   }
 }
 
-/// An element of a rotary pair: itself times the cosine plus the other one, negated for the first of the
-/// pair, times the sine.
+/// Returns the expression of a rotated element: the element times the cosine, plus the other element of its
+/// pair times the sine, negated for the first element of the pair.
 std::string KernelText::rotated(const Item& item, const std::vector<std::string>& in, const NestAt& nest) {
   const Node& n = block_.nodes[item.node];
   if (in.size() == 4)
@@ -221,8 +229,9 @@ std::string KernelText::rotated(const Item& item, const std::vector<std::string>
                      sin, table);
 }
 
-/// The operand where the mask keeps the point, given as a coordinate of the whole tensor; a second operand is
-/// a length.
+/// Returns the expression of a masked value: the operand if the mask keeps the element, else the mask's
+/// constant. The element is given by its coordinates in the complete tensor. A second operand is a length:
+/// elements beyond it are masked.
 std::string KernelText::masked(const Item& item, const std::vector<std::string>& in,
                                const NestAt& nest) const {
   const Node& n = block_.nodes[item.node];
@@ -241,7 +250,7 @@ std::string KernelText::masked(const Item& item, const std::vector<std::string>&
   return fmt::format("({} ? {} : {})", kept, in[0], float_literal(n.scalar));
 }
 
-/// Combines the expressions of all accesses into one value.
+/// Emits a variable that joins the results of several accesses into one value.
 Value KernelText::joined(const std::vector<std::string>& parts, int vector, const std::string& type) {
   const std::string name = fresh("x");
   if (vector == 1) {
@@ -254,6 +263,7 @@ Value KernelText::joined(const std::vector<std::string>& parts, int vector, cons
   return value_named(name, vector, type);
 }
 
+/// Emits the read of a buffer's elements. Partial results are added, or their maximum is taken.
 Value KernelText::read_shared(const Item& item, const NestAt& nest) {
   const Buffer& b = plan_.buffers[item.buffer];
   const std::string tile = tile_at_stage(item.buffer);
@@ -269,6 +279,7 @@ Value KernelText::read_shared(const Item& item, const NestAt& nest) {
   return joined(parts, item.vector, register_type(b.dtype));
 }
 
+/// Emits the read of elements of a tensor in global memory.
 Value KernelText::read_global(const Item& item, const NestAt& nest) {
   const Node& n = block_.nodes[item.node];
   const int inner = nest.context->inner();
@@ -287,6 +298,8 @@ Value KernelText::read_global(const Item& item, const NestAt& nest) {
   return joined(parts, item.vector, register_type(n.dtype));
 }
 
+/// Returns the expression of an accumulator of `node` at a position. `other`: of the other matrix of a
+/// batch's pair.
 std::string KernelText::accumulator(int node, const NestAt& nest, int vector, bool other) const {
   const std::string chunk = other ? fmt::format("{}::other({})", fragment_type(*nest.context), nest.chunk)
                                   : fmt::format("{}", nest.chunk);

@@ -1,4 +1,4 @@
-// The C++ expression of each elementwise operator: a table with one row per operator that has one.
+// Returns the C++ expressions of elementwise operators, from the table in graph/elementwise.hpp.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,9 +7,9 @@
 
 namespace zellige::emit {
 
-/// Returns the expression of `node`, an elementwise node, with the operands' expressions inserted; each
-/// operand is used. Throws if the operator has no row, or its number of operands differs from the table of
-/// operators. `from`: the operands' dtype.
+/// Returns the C++ expression of an elementwise node, with the operands' expressions inserted. `from` is
+/// the operands' dtype. Throws Error if the operator is not elementwise, has no expression for this dtype,
+/// or has a wrong number of operands.
 std::string formula(const plan::Node& node, const std::vector<std::string>& operands, plan::DType from);
 
 }  // namespace zellige::emit

@@ -8,23 +8,25 @@ namespace zellige::emit {
 
 namespace {
 
-// More than 48 KB of dynamic shared memory needs an attribute of the function.
+// Returns whether a kernel, or any kernel of a program, needs the attribute for more than 48 KB of dynamic
+// shared memory.
 bool asks(const KernelLaunch& k) { return k.shared_bytes > 48 * 1024; }
 bool asks(const Manifest& m) {
   return std::any_of(m.kernels.begin(), m.kernels.end(), [](const KernelLaunch& k) { return asks(k); });
 }
 
-/// Returns whether no earlier launch has the same function.
+/// Returns whether this is the first launch of its function.
 bool is_first(const Manifest& m, const KernelLaunch& k) {
   return &*std::ranges::find(m.kernels, k.name, &KernelLaunch::name) == &k;
 }
 
+/// Returns whether a kernel has a TMA descriptor.
 bool maps(const Manifest& m) {
   return std::any_of(m.kernels.begin(), m.kernels.end(),
                      [](const KernelLaunch& k) { return !k.maps.empty(); });
 }
 
-/// The arguments of make_tma_descriptor, as an expression.
+/// Returns the arguments of make_tma_descriptor as text.
 std::string tensor_text(const TensorPlace& t, const plan::TensorMap& map) {
   return fmt::format(
       "{{.name = \"{}\", .element = TmaElement::{}, .rank = {}, .extent = {{{}}}, .stride = {{{}}}, .box = "
@@ -34,8 +36,8 @@ std::string tensor_text(const TensorPlace& t, const plan::TensorMap& map) {
       fmt::join(map.stride, ", "), fmt::join(map.box, ", "), map.swizzle_bytes ? "b128" : "none");
 }
 
-// The attribute is per function and device: it is set once for each device on which a thread launches, by
-// whichever thread comes first.
+// Emits the code that sets the shared-memory attribute. The attribute is per function and device, so the
+// first launch on each device sets it, in any thread.
 void ask(const Manifest& m, Text& out) {
   out.line("static std::atomic<bool> prepared[64];  // by device");
   out.line("int device = 0;");
@@ -56,12 +58,13 @@ void ask(const Manifest& m, Text& out) {
 constexpr const char* parameters_text =
     "void* const* inputs, void* const* outputs, void* workspace, cudaStream_t stream";
 
+/// Returns whether a kernel may start before the preceding one has ended (programmatic dependent launch).
 bool programmatic(const Manifest& m) {
   return std::any_of(m.kernels.begin(), m.kernels.end(),
                      [](const KernelLaunch& k) { return k.programmatic; });
 }
 
-/// A tensor's address, as an expression.
+/// Returns the expression of a tensor's address.
 std::string address(const TensorPlace& t) {
   switch (t.role) {
     case Role::input:
@@ -74,7 +77,7 @@ std::string address(const TensorPlace& t) {
   return fmt::format("(static_cast<char*>(workspace) + {})", t.offset);
 }
 
-/// The kernel's arguments; declares its TMA descriptors first.
+/// Emits the TMA descriptors of a kernel and returns its argument list.
 std::string arguments(const Manifest& m, const KernelLaunch& k, Text& out) {
   std::string list;
   for (std::size_t i = 0; i < k.tensors.size(); ++i) {
@@ -91,7 +94,7 @@ std::string arguments(const Manifest& m, const KernelLaunch& k, Text& out) {
   return list;
 }
 
-/// All launches of the program, in order.
+/// Emits all launches of the program, in order, with error checks.
 void launches(const Manifest& m, Text& out) {
   if (maps(m)) out.open("try {{");
   if (asks(m)) ask(m, out);

@@ -1,10 +1,12 @@
-// Emits the host code: the entry that launches the kernels, and the emulator's entries.
+// Emits the host code at the end of NAME.cu.
 #pragma once
 #include "emit/manifest.hpp"
 #include "emit/source_lines.hpp"
 
 namespace zellige::emit {
 
+/// Emits the host entry launch_NAME, which launches the program's kernels on a stream with the CUDA
+/// runtime, and the entries by which the emulator runs each kernel. Under NVRTC all of this is skipped.
 void host_entry(const Manifest&, Text&);
 
 }  // namespace zellige::emit

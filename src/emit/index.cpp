@@ -17,7 +17,7 @@ std::string Index::Term::str(bool after_minus) const {
 
 std::string Index::str() const {
   if (terms_.empty()) return std::to_string(constant_);
-  // A term that is subtracted must follow another.
+  // A subtracted term must not be the first one, so the constant comes first.
   const bool constant_first = constant_ != 0 && terms_[0].factor < 0;
   std::string text = constant_first ? std::to_string(constant_) : "";
   for (const Term& t : terms_) {
@@ -50,7 +50,7 @@ Index operator-(const Index& a, const Index& b) {
   return a + negative;
 }
 
-// A sum is multiplied as a whole, so that it stays 64-bit if its first term makes it so.
+// A sum is multiplied as a whole: if its first term makes it 64-bit, the product is 64-bit.
 Index operator*(const Index& a, std::int64_t factor) {
   if (factor == 0 || a.is_constant()) return a.constant_ * factor;
   if (factor == 1) return a;

@@ -1,5 +1,5 @@
-// Integer index expressions of the emitted source: constants are folded, and parentheses are added only where
-// C++'s precedence needs them.
+// Integer index expressions for the emitted source. Constants are folded, and parentheses are added only
+// where C++'s precedence needs them.
 //
 //   const Index c = Index::named("c");
 //   (c * 4 + 3).str(), ((c + 1) * 8).str(), (5 - c).str()  // c * 4 + 3, (c + 1) * 8, 5 - c
@@ -14,23 +14,28 @@
 
 namespace zellige::emit {
 
-/// A constant plus a sum of terms, each a named expression times an integer factor.
+/// An expression: an integer constant plus a sum of terms, each of which is a piece of source times an
+/// integer factor.
 class Index {
  public:
   Index(std::int64_t constant = 0) : constant_(constant) {}
-  /// A variable or a call: binds tighter than any operator.
+  /// Returns the expression for a variable or a call, which needs no parentheses.
   static Index named(std::string name) { return Index(std::move(name), Binds::name, 1); }
 
   bool is_constant() const { return terms_.empty(); }
   std::int64_t constant() const { return constant_; }  // without the terms
+  /// Returns whether the expression is one variable or call.
   bool is_name() const;
+  /// Returns the expression as C++ source.
   std::string str() const;
 
   friend Index operator+(Index a, const Index& b);
   friend Index operator-(const Index& a, const Index& b);
   friend Index operator*(const Index& a, std::int64_t factor);
-  /// Digit of a mixed-radix number whose lower digits have product `below`; the top digit needs no remainder.
+  /// Returns the expression for one digit of a mixed-radix number: number / below % extent. `below` is the
+  /// product of the lower digits' extents. The top digit needs no remainder.
   friend Index digit(const Index& number, std::int64_t below, std::int64_t extent, bool top);
+  /// Returns the expression for the smaller of an index and `last`.
   friend Index at_most(const Index&, std::int64_t last);
   friend auto operator<=>(const Index&, const Index&) = default;
 
@@ -40,7 +45,7 @@ class Index {
     std::string text;
     Binds binds;
     std::int64_t factor;
-    std::string str(bool after_minus) const;  // of its absolute value
+    std::string str(bool after_minus) const;  // without the sign of the factor
     auto operator<=>(const Term&) const = default;
   };
   Index(std::string text, Binds binds, std::int64_t factor) { terms_.push_back({text, binds, factor}); }
@@ -54,11 +59,12 @@ struct Bound {
   Index at, below;
   auto operator<=>(const Bound&) const = default;
 };
-/// A conjunction; empty: always true.
+/// A conjunction of comparisons; an empty one is always true.
 using Condition = std::vector<Bound>;
-std::string text(const Condition&);  // a < 3 && b < 4
+/// Returns a condition as source: "a < 3 && b < 4".
+std::string text(const Condition&);
 
-/// The coordinate plus `v` in dimension `dim`.
+/// Returns a coordinate with `v` added along dimension `dim`.
 std::vector<Index> neighbour(std::vector<Index> at, int dim, const Index& v);
 
 }  // namespace zellige::emit

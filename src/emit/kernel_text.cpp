@@ -50,6 +50,7 @@ void KernelText::emit_part(const std::string& name) {
   body();
 }
 
+/// Emits the body of the function and its closing brace.
 void KernelText::body() {
   declarations();
   if (warp_specialized())
@@ -59,6 +60,7 @@ void KernelText::body() {
   out_.close();
 }
 
+/// Emits a comment with the grid, shared memory, iterations and stages.
 void KernelText::grid_comment() {
   out_.line("// Grid {} x {} x {}, {} bytes of shared memory{}.", block_.grid.x, block_.grid.y, block_.grid.z,
             plan_.shared_bytes,
@@ -67,6 +69,7 @@ void KernelText::grid_comment() {
                      : "");
 }
 
+/// Returns the function's parameters: TMA descriptors, then pointers.
 std::string KernelText::parameter_list() const {
   std::string list;
   for (const Parameter& p : parameters(plan_)) {
@@ -84,6 +87,7 @@ void KernelText::signature() {
             together, block_.name, parameter_list());
 }
 
+/// Returns the expression of the thread's number in the block.
 std::string KernelText::thread_index() const {
   std::string text = "threadIdx.x";
   if (warp_specialized()) return text;
@@ -92,8 +96,8 @@ std::string KernelText::thread_index() const {
   return text;
 }
 
-/// A block's coordinate along an axis. In a launch of several programs, whose grid has one dimension, it is
-/// computed from the block's number.
+/// Returns the expression of the block's coordinate along an axis. In a launch of several programs, whose
+/// grid has one dimension, it is computed from the block's number.
 std::string KernelText::block_index(int axis) const {
   if (!part_) return fmt::format("blockIdx.{}", "xyz"[axis]);
   std::int64_t before = 1, trailing = 1;
@@ -102,6 +106,7 @@ std::string KernelText::block_index(int axis) const {
   return digit(Index::named("block"), before, block_.grid[axis], trailing == 1).str();
 }
 
+/// Emits the declarations of coordinates, tensors and buffers.
 void KernelText::declarations() {
   out_.line("const int tid = {};", thread_index());
   out_.line("[[maybe_unused]] const int warp = tid / 32, lane = tid % 32;");
@@ -113,7 +118,7 @@ void KernelText::declarations() {
     if (!plan_.uses_tma(static_cast<int>(&n - block_.nodes.data()))) tensors.insert(n.tensor);
   }
   if (plan_.schedule.ranks > 1) out_.line("const int rank = cluster_ctarank();");
-  if (plan_.blocks == 0)  // persistent blocks name a tile's coordinates where they take it
+  if (plan_.blocks == 0)  // persistent blocks declare the coordinates per tile
     for (int a : axes) out_.line("const int b{} = {};", "xyz"[a], block_index(a));
   if (plan_.blocks == 0) declare_loop_begin();
   for (int t : tensors) {
@@ -132,6 +137,7 @@ void KernelText::declarations() {
   }
 }
 
+/// Emits the initialisation of a loop state or of accumulators.
 void KernelText::start(const Task& t) {
   const auto registers = [&](int node, const Context& c, const std::string& start) {
     const std::string name = fmt::format("acc{}", node);
@@ -173,6 +179,7 @@ void KernelText::start(const Task& t) {
   }
 }
 
+/// Emits the declaration of a reduction's partial results, with their initial values.
 void KernelText::sum_declaration(const Task& t) {
   const Node& n = block_.nodes[t.node];
   const Context& c = plan_.contexts[t.context];
@@ -191,12 +198,14 @@ void KernelText::sum_declaration(const Task& t) {
   out_.line("{}sum{}[{}] = {};", i.head, t.node, i.at, start);
 }
 
+/// Returns the largest number of stages of any buffer.
 int KernelText::stages() const {
   int maximum = 1;
   for (const Buffer& b : plan_.buffers) maximum = std::max(maximum, b.stages);
   return maximum;
 }
 
+/// Emits steps in order. Adjacent steps that can share loop nests are emitted together.
 void KernelText::run(const std::vector<plan::Step>& steps) {
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const plan::Step& step = steps[i];
@@ -224,6 +233,7 @@ void KernelText::run(const std::vector<plan::Step>& steps) {
   }
 }
 
+/// Emits a loop of iterations or a prologue.
 void KernelText::loop(const plan::Loop& begin) {
   const bool ring = begin.kind == plan::Loop::iterations && stages() > 1 && !warp_specialized();
   const bool round = ring && stages() < block_.loop;  // otherwise all stages are filled before the loop
@@ -249,7 +259,8 @@ void KernelText::loop(const plan::Loop& begin) {
   out_.close();
 }
 
-/// Emitted after the coordinates of a block or tile are known.
+/// Emits the first iteration that a mask leaves to this block. Requires that the block's coordinates have
+/// been emitted.
 void KernelText::declare_loop_begin() {
   if (!plan_.loop_bounds || !plan_.loop_bounds->from) return;
   const plan::MaskedLoopBounds& t = *plan_.loop_bounds;
@@ -258,12 +269,13 @@ void KernelText::declare_loop_begin() {
             first, first, t.each);
 }
 
-/// Emits a loop with masked loop bounds: the unmasked iterations, then the others, or all in one.
+/// Emits the head of a loop whose bounds depend on a mask: of the unmasked iterations, of those that follow
+/// them, or of all.
 void KernelText::bounded(const plan::Loop& begin) {
   const plan::MaskedLoopBounds& t = *plan_.loop_bounds;
   const Index first = global_start(t.rows, false, 0);
-  const bool trailing = begin.from == begin.trip_count;  // the loop after that of the unmasked iterations
-  // Upper limit of a block's iterations, regardless of the loop's.
+  const bool trailing = begin.from == begin.trip_count;  // the loop follows one of unmasked iterations
+  // Largest number of iterations that a block would run if the loop had no end.
   std::int64_t maximum = 0;
   for (std::int64_t block = 0; block < block_.grid[t.rows.axis]; ++block)
     maximum = std::max(maximum, t.of(block, std::numeric_limits<std::int64_t>::max()) + t.start(block));
@@ -289,6 +301,7 @@ void KernelText::bounded(const plan::Loop& begin) {
             begin.whole ? "whole" : "trips");
 }
 
+/// Emits the loop over the slices of N of a matmul.
 void KernelText::slices(const plan::Loop& begin) {
   out_.line("#pragma unroll 1");
   out_.open("for (int slice = 0; slice < {}; ++slice) {{", begin.trip_count);
@@ -296,8 +309,8 @@ void KernelText::slices(const plan::Loop& begin) {
   out_.close();
 }
 
-/// Copies of one iteration: the current one, the first (before the loop), or the one `distance` iterations
-/// later, if there is one.
+/// Emits loads for the iteration `distance` later, if there is one; with a distance of 0, for the current
+/// iteration or, before the loop, the first.
 void KernelText::copy(const std::vector<int>& tasks, int distance) {
   if (distance > 0) {
     out_.open("if (it + {} < {}) {{", distance, block_.loop);
@@ -315,6 +328,7 @@ void KernelText::copy(const std::vector<int>& tasks, int distance) {
   if (distance > 0) out_.close();
 }
 
+/// Emits tasks, each list of tasks that share a loop nest as one.
 void KernelText::work(const std::vector<int>& tasks) {
   for (const std::vector<int>& together : plan::nests(plan_, tasks)) {
     for (int i : together)

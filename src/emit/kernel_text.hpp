@@ -1,4 +1,4 @@
-// Emits one kernel's CUDA source from its plan. Private to the emitter.
+// Emits the CUDA source of one kernel from its plan. Used only by the emitter; each file implements a part:
 //
 // kernel_text.cpp    the kernel's frame: signature, declarations, and the schedule, step by step
 // role_text.cpp      warp-specialised agents, their rings, TMA boxes and handovers
@@ -21,46 +21,52 @@
 
 namespace zellige::emit {
 
-/// Position in a nest: the coordinate of the first of its neighbouring elements.
+/// A position in a loop nest of the source: the coordinate of an element, or of the first of several
+/// neighbours that are evaluated together.
 struct NestAt {
   const plan::Context* context = nullptr;
   std::vector<Index> at;
-  Index chunk;           // index of these neighbours' vector in the context's registers
-  std::string sum = {};  // for a reduction: the lane's own accumulator
+  Index chunk;           // index, in the layout's registers, of the vector that holds the neighbours
+  std::string sum = {};  // for a reduction: the expression of the thread's partial result
+  /// Returns the index expression of a place relative to the position.
   Index index(const plan::Place&) const;
   std::vector<Index> index(const std::vector<plan::Place>&) const;
 };
 
-/// The index of one of `vector` neighbours.
+/// Returns the index of one of `vector` neighbours: the variable v, or 0 if there is one element.
 inline Index one_of(int vector) { return vector > 1 ? Index::named("v") : 0; }
 
-/// A node's value: an expression for one of the neighbours ("t3[v]"), or one for all.
+/// The value of a node in the source: an expression for each neighbour ("t3[v]"), or one that all of them
+/// share.
 struct Value {
   std::string text;
-  bool vector = false;
-  std::string name = {};  // the Vec that holds it, "t3"; "": none
+  bool vector = false;    // one expression per neighbour
+  std::string name = {};  // the Vec variable that has the value, "t3"; empty: none
   std::string type = "float";
-  std::vector<std::string> terms = {};  // for x * number: both; for x * number - a number per row: all three
+  std::vector<std::string> terms = {};  // of x * number: x, number; of x * number - y (y per row): all three
 };
-/// The value of neighbours that are in the Vec `name`.
+/// Returns the value of neighbours that are in the Vec variable `name`.
 inline Value value_named(const std::string& name, int vector, const std::string& type = "float") {
   return {fmt::format("{}[{}]", name, one_of(vector)), vector > 1, name, type};
 }
 
-/// One thread's items of a context, after the loop over them has been opened.
+/// A thread's share of the items of a layout, after the loop over them has been opened.
 struct Share {
-  Index step;  // of this thread
+  Index step;  // number of the current item among this thread's
+  // Number of the current item in the tile.
   Index item;
-  int open;  // number of open braces
+  int open;  // number of braces to close
 };
 
+/// Emits one kernel, or one device function of a launch of several programs.
 class KernelText {
  public:
   KernelText(const plan::KernelPlan& plan, const plan::Program& program, Names& names, Text& out);
 
+  /// Emits the kernel as a __global__ function.
   void emit();
-  /// Emits it as a device function of this name; the launch passes the block's number within the program, and
-  /// its part_begin.
+  /// Emits the kernel as a device function with this name. The launch passes it the block's number within
+  /// the program, and the begin of the program's part of a concatenation.
   void emit_part(const std::string& name);
 
  private:
@@ -82,7 +88,7 @@ class KernelText {
   void bounded(const plan::Loop& begin);
   void slices(const plan::Loop&);
   void copy(const std::vector<int>& tasks, int distance);
-  void work(const std::vector<int>& tasks);  // in order; those that share a context in one nest
+  void work(const std::vector<int>& tasks);  // in order; tasks that share a layout become one loop nest
   int stages() const;                        // of the loop's rings
   Index global_start(const plan::Split&, bool far, const Index& iteration) const;
   Index global_start(const Node&, int dim, const Index& iteration) const;
@@ -100,20 +106,21 @@ class KernelText {
   void box(const plan::Step&, const plan::Copy&);
   void tiles(const plan::Loop&);
   void multiply_by_warpgroups(const Task&, bool peeled);
-  std::string ring(int channel) const;      // its name in the source
-  std::string ring_tile(int buffer) const;  // at the stage that the agent has acquired
-  /// The channel and the index in it of a buffer's tile.
+  std::string ring(int channel) const;      // the name of a channel's ring in the source
+  std::string ring_tile(int buffer) const;  // a buffer's tile at the stage that the agent has acquired
+  /// A channel, and the position of a buffer's tile among those that the channel fills.
   struct InRing {
     int channel, tile;
   };
   std::optional<InRing> in_ring(int buffer) const;
-  bool exchange(int buffer) const;  // whether other blocks of the cluster fill it
+  bool exchange(int buffer) const;  // other blocks of the cluster fill the buffer
   bool warp_specialized() const { return plan_.schedule.warp_specialized(); }
   std::string map_name(int node) const;
 
   // copy_text.cpp
   void copy_in(int task, const Index& stage, const Index& iteration);
   void fetch(const Task&);
+  // An expression for the number of elements to load; `whole` if it is always the complete chunk.
   struct Existing {
     std::string text;
     bool whole;
@@ -125,30 +132,32 @@ class KernelText {
   std::vector<Index> position(const Node&, const Index& iteration, const std::vector<Index>& at) const;
 
   // loop_text.cpp
-  /// Options of the loop over a thread's items: type and name of its counter, name of the item, and a pragma
-  /// before it.
+  /// Options of the loop over a thread's items: type and name of its counter, the name of the item's
+  /// number, and the pragma before the loop.
   struct Loop {
     const char *type, *counter, *item, *unroll = "";
-    bool scaled = false;             // the item counts elements, not vectors
-    bool guarded = true;             // items after the last are skipped
-    int within = 0;                  // if > 0: only this many of a thread's items, from "first" on
-    std::int64_t from = 0, to = -1;  // the steps [from, to); -1: to the end
+    bool scaled = false;  // the item's number counts elements instead of vectors
+    bool guarded = true;  // items beyond the last one are skipped
+    // If > 0: the loop runs over this many of the thread's items, from the variable "first" on.
+    int within = 0;
+    std::int64_t from = 0, to = -1;  // the items [from, to) of the thread; -1: to the last
   };
-  /// Number of leading steps along an axis at which every thread has an item.
+  /// Returns the number of steps, counted from the first, in which every thread has an item along the axis.
   static std::int64_t full_steps(const Context&, int axis);
-  /// Calls each(from, to) for the steps along axis 0: once if they are unrolled, else for the full ones and
-  /// then for the rest.
+  /// Calls each(from, to) for the steps along axis 0. If the loop is not unrolled, the steps in which every
+  /// thread has an item are one range, and the remaining ones another.
   static void in_full_steps(const Context&, bool unrolled,
                             const std::function<void(std::int64_t, std::int64_t)>& each);
-  /// Opens the loop over a thread's items along an axis of a context, one vector at a time.
+  /// Opens the loop over a thread's items along an axis of a layout, one vector per item.
   Share share(const Context&, int axis, const Loop&);
   void close(const Share&);
-  /// Declares the coordinate of an item along an axis, counted in vectors.
+  /// Emits the coordinates of an item along an axis, and returns them. `type` is their integer type; items
+  /// are counted in vectors.
   std::vector<Index> coordinate(const char* type, const Index& item, const Context&, int axis);
 
   // evaluate_text.cpp
   void mma(const Task&);
-  void nest(const std::vector<int>& tasks);  // tasks of one context
+  void nest(const std::vector<int>& tasks);  // tasks that share a thread-value layout
   void blocked_nest(const std::vector<int>& tasks);
   void fragment_nest(const std::vector<int>& tasks);
   NestAt fragment_at(const Context&);
@@ -182,9 +191,8 @@ class KernelText {
   Condition in_slices(const Task&) const;
   std::string divisor(const std::string& text);
   Value named(const Value&);
-  std::string store_value(const Value&, int vector);  // a Vec of `vector` holding it
-  std::string accumulator(int node, const NestAt&, int vector,
-                          bool other = false) const;  // of one of the neighbours
+  std::string store_value(const Value&, int vector);  // returns the name of a Vec with the value
+  std::string accumulator(int node, const NestAt&, int vector, bool other = false) const;
   std::string fresh(const char* stem) { return fmt::format("{}{}", stem, counter_++); }
 
   const std::string& tile(int buffer) const { return tiles_[buffer]; }
@@ -194,7 +202,7 @@ class KernelText {
   static std::string runs(const Context&);
   static std::string lane_among(const Context&, int lanes);
   static std::string lanes_of(const Context&);
-  /// Opens a condition if some threads of the block own no elements of the context.
+  /// Opens a condition, and returns true, if some threads of the block have no elements of the layout.
   bool open_threads(const Context&);
   int warps() const { return block_.warps(); }
   int threads() const { return block_.threads(); }
@@ -205,20 +213,21 @@ class KernelText {
   const plan::BlockProgram& block_;
   Names& names_;
   Text& out_;
-  std::vector<std::string> tiles_;     // names of the buffers in the source
+  std::vector<std::string> tiles_;     // by buffer: its name in the source
   std::vector<int> uses_;              // by node: how often it is an operand
   std::vector<Value> values_;          // by item of the nest that is being emitted
-  std::vector<bool> of_rows_;          // by item: whether there is one per row of the accumulators
-  std::vector<std::string> divisors_;  // by item that is a divisor in the open nest: its name
-  int agent_ = 0;                      // whose steps are being emitted
+  std::vector<bool> of_rows_;          // by item: the value is one per row of the accumulators
+  std::vector<std::string> divisors_;  // by item: name of its inverse, if the nest divides by it
+  int agent_ = 0;                      // the agent whose steps are being emitted
+  // Number for the next variable.
   int counter_ = 0;
-  bool part_ = false;                             // emitting a device function of a launch
-  plan::Section section_ = plan::Section::after;  // being emitted
-  std::set<int> started_;  // accumulators and operands that a step initialised, for tasks in an inner loop
-  Index iteration_ = 0;    // the open loop's counter
-  std::int64_t from_ = 0;  // its first value
-  bool whole_ = false;     // the mask leaves all of its iterations unmasked
-  const char* keeps_ = nullptr;  // if set: results of the nest are kept in registers, indexed by this
+  bool part_ = false;                             // a device function of a launch is being emitted
+  plan::Section section_ = plan::Section::after;  // of the step that is being emitted
+  std::set<int> started_;        // accumulators and operands that a `start` step has declared
+  Index iteration_ = 0;          // counter of the open loop
+  std::int64_t from_ = 0;        // first value of the counter
+  bool whole_ = false;           // the mask keeps all elements in the open loop's iterations
+  const char* keeps_ = nullptr;  // if set: a nest's results go to register arrays, indexed by this variable
 };
 
 }  // namespace zellige::emit

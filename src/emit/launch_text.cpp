@@ -56,7 +56,7 @@ void LaunchText::call(const Program& p, Text& text) const {
             p.plan->program.part_begin);
 }
 
-/// Binary search, since there may be dozens of programs.
+/// Emits the selection of a block's program as a binary search, since there may be dozens.
 void LaunchText::choose(std::span<const Program> programs, Text& text) const {
   constexpr std::size_t few = 4;
   while (programs.size() > 1) {

@@ -1,12 +1,13 @@
-// Emits the kernels of a launch: one program is one kernel; several are device functions, and a kernel in
-// which each block calls one of them.
+// Emits the kernels of a program. A launch of one block program is one kernel; a launch of several is a
+// kernel in which each block calls the device function of its program.
 //
 //   LaunchText code(plan, names);
 //   for (const plan::Launch& l : plan::launches(plan.kernels)) name = code.add(l);   // of the kernel to launch
 //   code.str()                                                                       // all of them
 //
-// Programs and kernels that differ only in names (same_text.hpp) are emitted once. The offset of a program's
-// part of a concatenation is an argument, so that N operands of one shape are one function and N calls.
+// Functions that differ only in names (same_text.hpp) are emitted once. The offset of a program's part of a
+// concatenation is an argument, so that a concatenation of N operands of one shape is one function and N
+// calls.
 #pragma once
 #include <map>
 #include <span>
@@ -19,22 +20,28 @@
 
 namespace zellige::emit {
 
+/// Collects the functions of a plan's launches.
 class LaunchText {
  public:
   LaunchText(const plan::Plan& plan, Names& names) : plan_(plan), names_(names) {}
 
+  /// Emits the functions of a launch that are not emitted yet. Returns the name of the kernel to launch,
+  /// which may be an earlier, equal kernel.
   std::string add(const plan::Launch&);
   const std::string& str() const { return text_.str(); }
-  /// Number of emitted kernels.
+  /// Returns the number of emitted kernels.
   std::size_t count() const { return kernels_; }
 
  private:
+  /// A block program of a launch, its device function, and its blocks [begin, end) in the launch.
   struct Program {
     const plan::KernelPlan* plan;
     std::string function;
     std::int64_t begin, end;  // blocks
   };
+  /// Emits a function's text unless an equal one exists. Returns the name of the function to call.
   std::string once(const std::string& text, const std::string& name, bool is_kernel);
+  /// Returns the name of the device function of a program.
   std::string part(const plan::KernelPlan&);
   void call(const Program&, Text&) const;
   void choose(std::span<const Program>, Text&) const;

@@ -6,10 +6,12 @@ namespace zellige::emit {
 
 namespace {
 
-/// The part of the thread number that moves along an axis: digits, with contiguous ones merged.
+/// A digit of the thread's number that moves along an axis: (thread / below % extent) * stride items.
 struct Digit {
   std::int64_t below, extent, stride;
 };
+/// Returns the digits of the thread's number that move along the axis. Digits that are contiguous in both
+/// are merged.
 std::vector<Digit> digits(View threads, int axis) {
   std::vector<Digit> result;
   std::int64_t below = 1;
@@ -69,7 +71,7 @@ Share KernelText::share(const Context& c, int axis, const Loop& how) {
 }
 
 std::int64_t KernelText::full_steps(const Context& c, int axis) {
-  std::int64_t last = 0, step = 0;  // of the threads; from one step to the next
+  std::int64_t last = 0, step = 0;  // of all threads together; of one step
   for (const Digit& d : digits(View(c.share)[0], axis)) last += (d.extent - 1) * d.stride;
   const std::vector<plan::Mode> values = plan::modes(View(c.share)[1]);
   for (std::size_t i = 1; i < values.size(); ++i) {

@@ -5,16 +5,19 @@
 namespace zellige::emit {
 namespace {
 
+/// Returns the role's name in the JSON.
 std::string_view name(Role role) {
   return role == Role::input ? "input" : role == Role::output ? "output" : "intermediate";
 }
 
+/// Returns the bytes as hexadecimal digits.
 std::string digits(const std::string& bytes) {
   std::string text;
   for (const char c : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(c));
   return text;
 }
 
+/// Returns the estimated time of a kernel as JSON, with the quantities from which it follows.
 graph::Json cost_json(const plan::KernelCost& k) {
   return {{"us", k.us},
           {"blocks_each", k.blocks_each},

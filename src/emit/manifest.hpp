@@ -1,6 +1,8 @@
-// The interface of an emitted program: its kernels in launch order, and the location of every kernel-level
-// tensor. Written next to NAME.cu as NAME.manifest.json; `run` launches from it, on the GPU and on the
-// emulator.
+// The manifest of a program: everything that a caller needs to launch it, without the source. It lists the
+// kernels in launch order with their grids and arguments, and the place of every tensor in device memory.
+//
+// Written next to NAME.cu as NAME.manifest.json. `zellige run` launches programs from it, on the GPU and on
+// the emulator.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -14,67 +16,74 @@
 
 namespace zellige::emit {
 
+/// How a tensor gets its memory: inputs and outputs are the caller's, intermediates are in the workspace.
 enum class Role : std::uint8_t { input, output, intermediate };
 
-/// A kernel-level tensor: an argument of the host entry, or a range of the workspace.
+/// A tensor in device memory: an argument of the host entry, or a range of the workspace.
 struct TensorPlace {
   std::string name;
   graph::DType dtype{};
   graph::Shape shape;
-  graph::Strides strides;  // in elements; padding included
+  graph::Strides strides;  // in elements, with padding
   Role role{};
-  int position = -1;         // input and output: index of the caller's argument
+  int position = -1;         // input, output: index of the caller's argument
   std::int64_t offset = -1;  // intermediate: byte offset in the workspace, a multiple of 256
-  std::int64_t bytes = 0;    // of storage, from its first element to its last
-  int memory = -1;           // output: the input whose memory it overwrites, an index into the tensors
-  bool constant = false;     // input: no earlier work on the stream writes it
+  std::int64_t bytes = 0;    // from the first element to the last
+  // Output that overwrites an input: the input, as index into Manifest::tensors; -1: none.
+  int memory = -1;
+  bool constant = false;  // input: no earlier work on the stream writes it
   bool operator==(const TensorPlace&) const = default;
 };
 
-/// One launch. The kernel takes one parameter per tensor, in the order of `tensors`: its pointer or a TMA
-/// descriptor. Where `tensors` is -1 the parameter is a constant; only kernels that Zellige did not emit have
-/// these.
+/// One launch of a kernel. The kernel has one parameter per entry of `tensors`: a pointer, or a TMA
+/// descriptor if `maps` has one. An entry of -1 is a constant; only kernels that Zellige did not emit have
+/// constants.
 struct KernelLaunch {
-  std::string name;  // extern "C" name of the __global__ function; several launches may share it
+  std::string name;  // extern "C" name of the __global__ function, which several launches may share
   graph::Dim3 grid, block;
-  std::int64_t shared_bytes = 0;  // dynamic
+  std::int64_t shared_bytes = 0;  // dynamic shared memory
   std::vector<int> tensors;       // indices into Manifest::tensors
-  std::vector<bool> writes;       // parallel to tensors
-  // By parameter: contents of its TMA descriptor; others are pointers.
+  std::vector<bool> writes;       // by parameter: the kernel writes the tensor
+  // By parameter: the contents of its TMA descriptor.
   std::map<int, plan::TensorMap> maps;
-  std::map<int, std::string> constants = {};  // by parameter: its bytes
-  int cluster = 1;                            // blocks along x that are launched together
+  std::map<int, std::string> constants = {};  // by parameter: the bytes of a constant
+  int cluster = 1;                            // blocks per cluster, along x
   plan::KernelCost cost{};                    // estimated time
-  // May start while the previous kernel still runs (programmatic dependent launch).
+  // The kernel may start while the preceding one still runs (programmatic dependent launch).
   bool programmatic = false;
 };
 
-/// A file that was written together with the manifest.
+/// A file that was written together with the manifest, such as the cubin.
 struct Artefact {
-  std::string file;  // mlp.cubin; in the manifest's folder
+  std::string file;  // name of a file in the manifest's folder, mlp.cubin
   std::int64_t bytes = 0;
-  std::string hash;  // of its contents (emit/seal.hpp)
+  std::string hash;  // of the file's contents (emit/seal.hpp)
   bool operator==(const Artefact&) const = default;
 };
 
+/// The manifest of one program.
 struct Manifest {
   std::string name;    // of the program; a C identifier
   std::string target;  // sm_80, sm_86, sm_89, sm_90a
   std::vector<TensorPlace> tensors;
   std::vector<KernelLaunch> kernels;
-  std::int64_t buffer_size = 0;  // bytes of workspace the host entry asks for
-  retile::Tiling tiling;         // of the graph's custom operators
-  bool decomposed = false;       // which were decomposed (fuse/custom.hpp)
+  std::int64_t buffer_size = 0;  // bytes of workspace that the host entry needs
+  retile::Tiling tiling;         // of the graph's custom operators and standalone matmuls
+  // The graph's custom operators were written as kernel-level operators first (fuse/custom.hpp).
+  bool decomposed = false;
   std::vector<Artefact> artefacts = {};
-  std::string zellige = {};  // the version of Zellige that wrote it; "": this one
-  std::string nvrtc = {};    // the version of NVRTC that made the cubin; "": no cubin
+  std::string zellige = {};  // version of Zellige that wrote the manifest; empty: this one
+  std::string nvrtc = {};    // version of NVRTC that compiled the cubin; empty: no cubin
 };
 
+/// The version that to_json() writes.
 constexpr int manifest_version = 2;
 
-/// The sizes of a kernel's parameters, in order: 8 for a pointer, 128 for a TMA descriptor.
+/// Returns the size of each parameter of a kernel in bytes: 8 for a pointer, 128 for a TMA descriptor, or
+/// the size of the constant.
 std::vector<std::int64_t> parameter_bytes(const KernelLaunch&);
 
-std::string to_json(const Manifest&);  // documented in docs/reference/manifest.md
+/// Returns the manifest as JSON with its hash; docs/reference/manifest.md describes the fields.
+std::string to_json(const Manifest&);
 
 }  // namespace zellige::emit

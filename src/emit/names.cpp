@@ -7,7 +7,7 @@
 namespace zellige::emit {
 namespace {
 
-/// Three octal digits, so that a following digit is not part of it.
+/// Returns an escape of three octal digits, so that a digit after it is not part of the escape.
 std::string octal(char c) { return fmt::format("\\{:03o}", static_cast<unsigned char>(c)); }
 
 }  // namespace

@@ -1,14 +1,15 @@
-// Identifiers of the emitted source: every user-defined name is mapped here.
+// Maps user-defined names of tensors to identifiers of the emitted source that cannot collide with
+// anything.
 //
 //   Names names;
 //   names.pointer("X"), names.global("X"), names.shared("X"), names.map("X")   // pX, gX, sX, mX
 //   names.pointer("x"), names.global("a+b"), names.global("a_b")  // p_x, g_a_b, g_a_b_2
 //
-// Collisions are excluded by form, not by a list. A mapped name is p, g, s or m, then a capital letter or an
-// underscore. No keyword of C++ or CUDA, no macro or function of the headers, and nothing that the emitter
-// itself declares has that form, and different names have different stems. The functions of a program are
-// NAME_k0, NAME_k1, ... part_NAME_k0, ..., emulate_NAME_k0, ..., launch_NAME, ordered_NAME, start_NAME and
-// run_NAME. tests/emit/names_test.cpp checks all of this against the headers.
+// Collisions are excluded by the form of the identifiers: p, g, s or m, then a capital letter or an
+// underscore. No keyword of C++ or CUDA, no macro or function of the headers and no local name of the
+// emitter has this form, and different names have different stems. The functions of a program are NAME_k0,
+// NAME_k1, ... part_NAME_k0, ..., emulate_NAME_k0, ..., launch_NAME, ordered_NAME, start_NAME and run_NAME.
+// tests/emit/names_test.cpp checks all of this against the headers.
 #pragma once
 #include <map>
 #include <set>
@@ -17,41 +18,50 @@
 
 namespace zellige::emit {
 
+/// The identifiers of one emitted source. Equal names give equal identifiers.
 class Names {
  public:
-  std::string pointer(const std::string& name) { return form('p', name); }  // a kernel's parameter
+  std::string pointer(const std::string& name) { return form('p', name); }  // a parameter of a kernel
   std::string global(const std::string& name) { return form('g', name); }   // a tensor in global memory
-  std::string map(const std::string& name) { return form('m', name); }      // its tensor map, a parameter
-  std::string shared(const std::string& name) { return form('s', name); }   // a tile in shared memory
+  // A tensor's TMA descriptor, a parameter.
+  std::string map(const std::string& name) { return form('m', name); }
+  std::string shared(const std::string& name) { return form('s', name); }  // a tile in shared memory
 
-  /// Returns whether an identifier has the form of these.
+  /// Returns whether an identifier has the form of the four above.
   static bool is_formed(std::string_view identifier);
 
+  /// Names of functions: the host entry, its variant without overlap of kernels, and the function that both
+  /// call.
   static std::string entry(const std::string& program) { return "launch_" + program; }
   static std::string ordered(const std::string& program) { return "ordered_" + program; }
-  static std::string start(const std::string& program) {
-    return "start_" + program;
-  }  // called by both of these
-  static std::string function(const std::string& program) { return "run_" + program; }  // of NAME.h
-  static std::string part(const std::string& program) { return "part_" + program; }     // of a launch
+  static std::string start(const std::string& program) { return "start_" + program; }
+  // The C function of NAME.h.
+  static std::string function(const std::string& program) { return "run_" + program; }
+  // A device function of a launch of several programs.
+  static std::string part(const std::string& program) { return "part_" + program; }
+  /// Returns the name of the function that runs the kernel on the emulator.
   static std::string emulated(const std::string& kernel) { return "emulate_" + kernel; }
 
  private:
+  /// Returns the identifier with this first letter.
   std::string form(char letter, const std::string& name);
+  /// Returns a part of an identifier that is unique to the name.
   const std::string& stem(const std::string& name);
 
-  std::map<std::string, std::string> stem_;  // by name; all different
+  std::map<std::string, std::string> stem_;  // by name; no two are equal
   std::set<std::string> taken_;
-  std::map<std::string, int> next_;  // by stem: number of its next duplicate
+  std::map<std::string, int> next_;  // by stem: number that the next duplicate gets
 };
 
-/// Makes a name safe in a comment: replaces what would end the comment, and trigraphs (??/ is a backslash).
+/// Returns the name made safe for a comment: characters other than printable ASCII, quotation marks and
+/// backslashes become '?', and no two '?' are adjacent (trigraphs).
 std::string printable(const std::string& name);
 
-/// Escapes a string for a literal of C, C++ or CUDA in any standard: the literal's value is the string.
+/// Returns the text escaped for a string literal of C, C++ or CUDA in any standard; the literal's value is
+/// the text.
 std::string in_literal(std::string_view text);
 
-/// Escapes a string for the GNU assembler, with letters, digits, / . - _ and octal escapes only.
+/// Returns the text escaped for a string of the GNU assembler: letters, digits, / . - _ and octal escapes.
 std::string in_assembler(std::string_view text);
 
 }  // namespace zellige::emit

@@ -1,5 +1,5 @@
-// A kernel's parameters, in order: tensor maps of TMA loads and stores, then pointers that threads read, then
-// pointers that they write. The signature, the manifest and the host entry use this one list.
+// Lists a kernel's parameters: TMA descriptors first, then pointers that threads read, then pointers that
+// they write. The kernel's signature, the manifest and the host entry use this list.
 #pragma once
 #include <span>
 #include <string>
@@ -10,16 +10,19 @@
 
 namespace zellige::emit {
 
+/// One parameter of a kernel.
 struct Parameter {
-  int tensor = -1;  // index of the program's
+  int tensor = -1;  // index into Program::tensors
   bool writes = false;
-  int node = -1;  // node whose tensor map it is; -1: a pointer
+  int node = -1;  // the load or store whose TMA descriptor the parameter is; -1: a pointer
 };
 
+/// Returns the parameters of a kernel, in order.
 std::vector<Parameter> parameters(const plan::KernelPlan&);
-/// The parameters of a launch of several programs, none of which has a tensor map: each pointer once.
+/// Returns the parameters of a launch of several programs: each pointer once. Such programs have no TMA
+/// descriptors.
 std::vector<Parameter> parameters(std::span<const plan::KernelPlan>);
-/// The declaration of a pointer.
+/// Returns the declaration of a pointer parameter: "gmem<const half_t> pX".
 std::string pointer_text(const Parameter&, const plan::Program&, Names&);
 
 }  // namespace zellige::emit

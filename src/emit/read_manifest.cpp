@@ -14,7 +14,8 @@ using graph::Json;
 
 constexpr std::int64_t limit = std::numeric_limits<std::int64_t>::max() / 4;
 
-/// A JSON value and the path to it.
+/// A JSON value and the path to it, for messages. Every accessor throws Error with the path, what it
+/// expected and what it found.
 class Field {
  public:
   Field(const Json& value, std::string path) : value_(&value), path_(std::move(path)) {}
@@ -56,7 +57,7 @@ class Field {
     if (!value_->is_string()) wrong("a string");
     return value_->get<std::string>();
   }
-  /// The enumerator for one of these words.
+  /// Returns the enumerator for the value, which must be one of these words.
   template <class T>
   T one_of(const std::vector<std::pair<std::string_view, T>>& words) const {
     const std::string found = text();
@@ -126,7 +127,7 @@ plan::TensorMap tensor_map(const Field& f, const TensorPlace& t) {
   return map;
 }
 
-/// The bytes that a string of hexadecimal digits encodes.
+/// Returns the bytes that a string of hexadecimal digits encodes: 1 to 4096 of them.
 std::string bytes(const Field& f) {
   const std::string digits = f.text();
   const auto value = [&](char c) {
@@ -142,9 +143,10 @@ std::string bytes(const Field& f) {
   return all;
 }
 
-/// Reads the shape of a launch and checks it against the limits of every GPU of the target.
+/// Reads grid, block, shared memory and cluster of a launch, and checks them against the limits of the
+/// target.
 void read_launch(const Field& f, const target::Target& t, KernelLaunch& k) {
-  constexpr std::int64_t max_cluster = 8;  // every GPU with clusters supports this
+  constexpr std::int64_t max_cluster = 8;  // every GPU with clusters supports 8 blocks
   const auto limited = [&](const char* key, const graph::Dim3& limit) {
     const graph::Dim3 found = f[key].extents();
     if (found.x > limit.x || found.y > limit.y || found.z > limit.z)
@@ -201,6 +203,7 @@ Artefact artefact(const Field& f) {
   return a;
 }
 
+/// Throws Error unless the positions of the inputs, or outputs, are 0, 1, 2, ..., each once.
 void check_positions(const Manifest& m, Role role, const Field& f) {
   std::vector<int> found;
   for (const TensorPlace& t : m.tensors)
@@ -222,6 +225,7 @@ void check_version(const Field& f, const std::string& source) {
   if (version != manifest_version) f["version"].wrong(fmt::format("{}", manifest_version));
 }
 
+/// Returns the manifest of a JSON object without checking its hash.
 Manifest fields_of(const Json& root, const std::string& text, const std::string& source) {
   const Field f(root, source);
   check_version(f, source);

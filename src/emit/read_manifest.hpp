@@ -1,4 +1,5 @@
-// Parses a manifest (docs/reference/manifest.md), from which a program is loaded together with its cubin.
+// Parses a manifest (docs/reference/manifest.md), from which a compiled program is loaded together with its
+// cubin.
 #pragma once
 #include <string>
 
@@ -6,15 +7,16 @@
 
 namespace zellige::emit {
 
-/// Throws Error with the field and its expected and found values, or if the manifest was edited after it was
-/// written; `source` names the manifest in messages.
+/// Returns the manifest in `text`. `source` names it in messages. Throws Error with the field, what it must
+/// be and what was found, or if the hash shows that the manifest was edited after it was written.
 Manifest parse_manifest(const std::string& text, const std::string& source);
 
-/// The same without checking the hash.
+/// As parse_manifest, but without checking the hash: for manifests that are being edited or written by a
+/// user.
 Manifest unsealed_manifest(const std::string& text, const std::string& source);
 
-/// Returns a hand-written manifest with its hash, and with a file that belongs to it among its artefacts.
-/// Throws as parse_manifest does.
+/// Returns the text of a user's manifest with its hash set, and with the file `with` added to its artefacts
+/// or updated there. Throws Error as parse_manifest does, except for the hash.
 std::string sealed(const std::string& text, const std::string& source, const Artefact& with);
 
 }  // namespace zellige::emit

@@ -7,6 +7,7 @@ namespace zellige::emit {
 using plan::NodeKind;
 using plan::OpKind;
 
+/// Emits a reduction in which several lanes or warps share a result: each thread adds up its own elements.
 void KernelText::lanes_nest(const Task& task) {
   const Node& n = block_.nodes[task.node];
   const Context& c = plan_.contexts[task.context];
@@ -50,11 +51,13 @@ void KernelText::lanes_nest(const Task& task) {
   if (some) out_.close();
 }
 
+/// Emits the combination of a reduction's partial results across lanes. The result goes to registers of
+/// every lane of the row, or to shared memory.
 void KernelText::finish(const Task& task) {
   const Node& n = block_.nodes[task.node];
   const Context& c = plan_.contexts[task.context];
   const bool max = n.kind == NodeKind::reduce && n.op == OpKind::reduction_max;
-  if (task.buffer < 0) {  // every lane of a row keeps the row's
+  if (task.buffer < 0) {  // every lane of a row keeps the row's result
     const std::string type = fragment_type(c);
     out_.line("Vec<{}, 1> acc{}[{}::lines];", register_type(n.dtype), task.node, type);
     const bool some = open_threads(c);
@@ -93,7 +96,7 @@ void KernelText::finish(const Task& task) {
   const int lanes = c.lanes(), parts = c.parts(), groups = c.threads() / (lanes * parts);
   const bool some = open_threads(c);
   const char* counter = index_type(c.items(1) + groups);
-  // Lanes with unused accumulators still take part in the shuffles.
+  // Lanes without a result still take part in the shuffles.
   const Share o = share(c, 1, {.type = counter, .counter = "i", .item = "o", .guarded = false});
   if (lanes > 1)
     out_.line("const Vec<{}, 1> x{{{}_lanes<{}>(sum{}[{}], {})}};", register_type(n.dtype),
@@ -114,8 +117,9 @@ void KernelText::finish(const Task& task) {
   if (some) out_.close();
 }
 
+/// Emits the store of a tile from shared to global memory, chunk by chunk.
 void KernelText::staged_store(const Task& task) {
-  // Reads the accumulators' staging tile chunk by chunk, already in the storage type.
+  // The tile has the storage type already.
   const Node& n = block_.nodes[task.node];
   const Context& c = plan_.contexts[task.context];
   const std::int64_t total = c.items(0) / c.vector();

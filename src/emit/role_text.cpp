@@ -11,6 +11,7 @@ using plan::Synchronisation;
 
 namespace {
 
+/// The functions that commit and wait for one kind of asynchronous group.
 struct GroupCalls {
   const char *commit, *wait;
 };
@@ -21,16 +22,18 @@ constexpr GroupCalls group_calls[plan::group_kinds] = {
 
 bool by_mbarriers(const plan::Channel& c) { return c.by == Synchronisation::mbarrier_bytes; }
 
-/// "tma_load_2d" of "tma_load_2d(tile, map, barrier, c...)".
+/// Returns the function's name in the call of an instruction: "tma_load_2d" of "tma_load_2d(tile, map,
+/// barrier, c...)".
 std::string function(const Instruction& row) {
   const std::string_view call = row.call;
   return std::string(call.substr(0, call.find('(')));
 }
 
-/// "tma_load_hint_2d" for "tma_load_2d".
+/// Returns the name of the function with a cache hint: "tma_load_hint_2d" for "tma_load_2d".
 std::string hinted(std::string call) { return call.insert(call.rfind('_'), "_hint"); }
 
-/// The channel's tensors in the order in which its producer fills them, without duplicates.
+/// Returns the tensors that a channel's producer fills, in the order in which it fills them, without
+/// duplicates.
 std::vector<int> carried(const plan::Schedule& s, int channel) {
   std::vector<int> tensors;
   plan::walk(s.agents[s.channels[channel].producer].steps,
@@ -68,7 +71,8 @@ bool KernelText::exchange(int buffer) const {
   });
 }
 
-/// A tensor has one map per node that is copied by TMA, because two loads of it may need different boxes.
+/// Returns the name of the TMA descriptor of a load or store. A tensor has one descriptor per load and
+/// store, because they may need different boxes.
 std::string KernelText::map_name(int node) const {
   const int tensor = block_.nodes[node].tensor;
   const std::string& name = program_.tensors[tensor].name;
@@ -78,6 +82,7 @@ std::string KernelText::map_name(int node) const {
   return names_.map(name);
 }
 
+/// Emits the declarations of the rings, and of the exchange between the ranks of a cluster.
 void KernelText::rings() {
   const plan::Schedule& s = plan_.schedule;
   for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {
@@ -102,6 +107,7 @@ void KernelText::rings() {
   }
 }
 
+/// Emits the kernel's setup, the code of every warp role, and the teardown.
 void KernelText::roles() {
   rings();
   const plan::Schedule& s = plan_.schedule;
@@ -128,8 +134,8 @@ void KernelText::roles() {
   run(s.teardown);
 }
 
-/// An agent's position in each of its rings: for a producer the next stage to fill, for a consumer the next
-/// stages to acquire and to release.
+/// Emits an agent's positions in its rings: a producer's next stage to fill; a consumer's next stages to
+/// acquire and to release.
 void KernelText::cursors() {
   const plan::Schedule& s = plan_.schedule;
   for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {
@@ -140,14 +146,14 @@ void KernelText::cursors() {
   }
 }
 
-/// One tile of the grid after another, or a block's only one, in the order that keeps operands in the L2.
+/// Emits the loop of a persistent block over its tiles, or the only tile of a block, in the order of
+/// tile_schedule.hpp.
 void KernelText::tiles(const plan::Loop& begin) {
   const plan::TileSchedule walk = plan::tile_schedule(plan_);
   const graph::Dim3& grid = block_.grid;
   const int cluster = plan_.schedule.ranks,
-            ranks = cluster / plan_.split_k;  // with tiles of their own
-  const std::string of =
-      cluster > 1 ? fmt::format(" / {}", cluster) : "";  // counted by cluster, not by block
+            ranks = cluster / plan_.split_k;  // blocks of a cluster with different tiles
+  const std::string of = cluster > 1 ? fmt::format(" / {}", cluster) : "";  // tiles are counted per cluster
   const bool several = begin.trip_count > 1;
   if (walk.longer >= 0) {
     std::int64_t below = 1;
@@ -186,7 +192,7 @@ void KernelText::tiles(const plan::Loop& begin) {
   if (several) out_.close();
 }
 
-/// Emits a step that arrives at a barrier or waits for one.
+/// Emits a step that synchronises.
 void KernelText::handover(const plan::Step& step, const plan::Sync& sync) {
   const plan::Schedule& s = plan_.schedule;
   const auto groups = [&] {
@@ -239,7 +245,7 @@ std::string KernelText::ring_tile(int buffer) const {
   return fmt::format("{0}.tile({0}_at, {1})", ring(at->channel), at->tile);
 }
 
-/// Copies a tile by TMA, box by box, between global and shared memory; one thread issues it.
+/// Emits a TMA copy of a tile, box by box, between global and shared memory. One thread issues it.
 void KernelText::box(const plan::Step& step, const plan::Copy& copy) {
   const Task& task = plan_.tasks[step.task];
   const Node& n = block_.nodes[task.node];
@@ -251,8 +257,8 @@ void KernelText::box(const plan::Step& step, const plan::Copy& copy) {
   const auto part = plan_.parts.find(task.node);
   const Index rank = part != plan_.parts.end() ? Index::named("rank") : 0;
   const bool by_spans = part != plan_.parts.end() && part->second == b.inner;
-  const Index span = by_spans ? rank * boxes + j.at : j.at;  // of the tile's boxes
-  // A rank's slice of K consists of whole loop iterations.
+  const Index span = by_spans ? rank * boxes + j.at : j.at;  // number of the current box in the tile
+  // With split-K a rank's part of K is a range of complete loop iterations.
   Index iteration = iteration_;
   if (plan_.split_k > 1 && n.section == plan::Section::inside)
     iteration = iteration + Index::named("rank") * plan_.iterations_per_rank();
@@ -288,9 +294,9 @@ void KernelText::box(const plan::Step& step, const plan::Copy& copy) {
   out_.close();
 }
 
-/// Returns whether the first wgmma of an agent's loop overwrites the accumulators, so that nothing clears
-/// them. If two matmuls that share a group have cleared accumulators, ptxas (CUDA 13.0) inserts fences and
-/// serialises every wgmma of the kernel (its note C7520).
+/// Returns whether the first wgmma of the node overwrites the accumulators, so that they need not be
+/// cleared. If two matmuls of one wgmma group have cleared accumulators, ptxas (CUDA 13.0) inserts fences
+/// and serialises all wgmma of the kernel (its note C7520).
 bool KernelText::overwritten(int node) const {
   return std::ranges::any_of(plan_.schedule.agents, [&](const plan::Agent& agent) {
     return plan::find_step(agent.steps, [&](const plan::Step& step) {
@@ -300,7 +306,8 @@ bool KernelText::overwritten(int node) const {
   });
 }
 
-/// A wgmma operand: the ring's tile; for A the warpgroup's rows.
+/// Emits a matmul by wgmma. It overwrites the accumulators if `peeled` (the first iteration), or if it does
+/// not accumulate over the loop.
 void KernelText::multiply_by_warpgroups(const Task& task, bool peeled) {
   const Node& n = block_.nodes[task.node];
   const plan::MatmulChoice& m = plan_.matmuls.at(task.node);
@@ -312,7 +319,7 @@ void KernelText::multiply_by_warpgroups(const Task& task, bool peeled) {
     const std::int64_t across = side == 0 ? m.m : m.columns();
     const bool along_k = b.inner == (side == 0 ? last : last - 1);
     std::string tile = ring_tile(buffer);
-    // A warpgroup's rows: rows of K each, or one span of all of K.
+    // The first row of this warpgroup: rows of K are contiguous, or one span contains all of K.
     if (side == 0 && m.m > row.m)
       tile +=
           fmt::format(" + warp / {} * {}", plan::warps_of(row), (along_k ? row.m : m.k) * plan::span_bytes);

@@ -12,7 +12,7 @@ namespace {
 
 bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// The end of a literal that begins with a quotation mark.
+/// Returns the position after a string literal that begins at `at`.
 std::size_t end_of_literal(std::string_view text, std::size_t at) {
   for (++at; at < text.size() && text[at] != '"'; ++at)
     if (text[at] == '\\') ++at;

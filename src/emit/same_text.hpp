@@ -1,5 +1,5 @@
-// Detects kernels that differ only in names, so that they are one function: layers repeat, and NVRTC takes
-// seconds per function.
+// Detects kernels that differ only in names, so that they are emitted as one function. Layers of a model
+// repeat, and NVRTC takes seconds per function.
 //
 //   unnamed(first, "mlp_k0") == unnamed(second, "mlp_k7")     // the same function, launched with other tensors
 #pragma once
@@ -8,9 +8,12 @@
 
 namespace zellige::emit {
 
-/// Returns a kernel's source without comments, with its own name `function` replaced by one fixed word, and
-/// user-defined names (names.hpp: p, g, s or m, then a capital letter or an underscore; and the name of a
-/// shared tile in messages) replaced by numbers in order of appearance.
+/// Returns a kernel's source in a form that is equal for kernels that differ only in names:
+///
+/// - without comments;
+/// - its own name `function` replaced by a fixed word;
+/// - user-defined names (in the form of names.hpp) replaced by numbers in order of appearance;
+/// - names of shared tiles in string literals removed.
 std::string unnamed(std::string_view kernel, std::string_view function);
 
 }  // namespace zellige::emit

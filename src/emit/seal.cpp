@@ -8,7 +8,7 @@
 namespace zellige::emit {
 namespace {
 
-/// The hash of everything except `hash` itself, in any order of keys.
+/// Returns the hash of a manifest without its field `hash`. The order of keys does not matter.
 std::string hash_of(graph::Json manifest) {
   manifest["hash"] = "";
   return hash(nlohmann::json::parse(manifest.dump()).dump());

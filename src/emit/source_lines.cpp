@@ -63,8 +63,8 @@ std::string layout_text(const graph::Shape& shape, const graph::Strides& strides
   return fmt::format("Layout<Shape<{}>, Stride<{}>>", s, d);
 }
 
-/// The layout of a tile in spans: the inner dimension is (span, spans), and all rows of a span are
-/// contiguous.
+/// Returns the type of a layout in spans: the contiguous dimension is split into (span, number of spans),
+/// and each span is contiguous over all rows.
 static std::string spans_text(const plan::Buffer& b) {
   std::string s, d;
   const std::int64_t rows = graph::size(b.padded) / b.padded[b.inner];

@@ -1,4 +1,5 @@
-// Builds indented lines of generated code, and prints small pieces that all of the emitter uses.
+// Builds the lines of generated code, indented by open braces, and formats types, literals and loops that
+// all parts of the emitter need.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,16 +9,17 @@
 
 namespace zellige::emit {
 
-/// A loop that counts from `from` to `trip_count`: its head and its counter. For a single iteration the head is
-/// empty and the counter is `from`.
+/// A counting loop in the source: its head and the expression of its counter. A loop of one iteration has
+/// an empty head, and its counter is a constant.
 struct Counted {
   std::string head;  // "for (int i = 0; i < 4; ++i) "
   Index at;
 };
+/// Returns the loop of `counter` from `from` to `trip_count` - 1.
 Counted counted(const char* counter, std::int64_t trip_count, const char* type = "int",
                 std::int64_t from = 0);
 
-/// Generated lines; tracks the depth of open braces.
+/// Generated source. `open` and `close` print a line and change the indentation of the lines that follow.
 class Text {
  public:
   template <class... Args>
@@ -36,7 +38,7 @@ class Text {
   }
   /// For lines that close a block and open the next, such as "} catch (...) {".
   void open_again() { ++depth_; }
-  /// A preprocessor directive, without indentation.
+  /// Appends source unchanged, without indentation.
   void raw(const std::string& s) { text_ += s; }
   const std::string& str() const { return text_; }
 
@@ -45,15 +47,22 @@ class Text {
   int depth_ = 0;
 };
 
-std::string type_name(graph::DType);      // half_t
-std::string register_type(graph::DType);  // the type it is computed in: float, or int for an integer
-std::string float_literal(double);        // 0.25f; exact to float
-std::string int_literal(double);          // (-3)
-/// The integer type for a counter up to `last`.
+/// Returns the C++ type of a dtype: "half_t".
+std::string type_name(graph::DType);
+/// Returns the type in which values of a dtype are computed: "float", or "int" for integers.
+std::string register_type(graph::DType);
+/// Returns a literal that is the value rounded to float: "0.25f".
+std::string float_literal(double);
+/// Returns an int literal of a value, negative ones in parentheses: "(-3)".
+std::string int_literal(double);
+/// Returns the integer type of a counter up to `last`: "int" or "long long".
 const char* index_type(std::int64_t last);
-// Types of layouts. Kernels create no objects of them: a layout that is only a type costs no compile time.
-std::string layout_text(const graph::Shape&, const graph::Strides&);  // Layout<Shape<Int<2>, ..>, Stride<..>>
+// Types of layouts. Kernels create no objects of these types, which saves compile time.
+/// Returns "Layout<Shape<Int<2>, ..>, Stride<Int<1>, ..>>".
+std::string layout_text(const graph::Shape&, const graph::Strides&);
+/// Returns the layout's type with the buffer's swizzle, if it has one.
 std::string swizzled(const plan::Buffer&, const std::string& layout);
-std::string buffer_layout(const plan::Buffer&);  // with partials and swizzle
+/// Returns the type of a buffer's layout, with its partial results and swizzle.
+std::string buffer_layout(const plan::Buffer&);
 
 }  // namespace zellige::emit

@@ -3,7 +3,8 @@
 //
 //   // 16 rows of 64 halves; ldmatrix reads 8 consecutive rows of 16 bytes.
 //   Footprint tile{.rows = 16, .columns = 64, .row_stride = 64, .element_bytes = 2, .chunk = 8};
-//   AccessPattern ldmatrix{.bytes = 16, .instances = {{{0, 0}, {1, 0}, {2, 0}, {3, 0}, {4, 0}, {5, 0}, {6, 0}, {7, 0}}}};
+//   AccessPattern ldmatrix{
+//       .bytes = 16, .instances = {{{0, 0}, {1, 0}, {2, 0}, {3, 0}, {4, 0}, {5, 0}, {6, 0}, {7, 0}}}};
 //   SwizzleChoice c = choose_swizzle(tile, {ldmatrix});   // Swizzle<3,3,3>, no extra memory, 1 wavefront of 1
 //
 // Element (row, column) is at swizzle(row * (row_stride + shift) + column), where swizzle is CuTe's
