@@ -18,7 +18,8 @@ using graph::OpKind;
 using graph::Shape;
 using Kind = Relation::Kind;
 
-/// Traverses the operators of both graphs in parallel.
+/// Traverses the operators of both graphs in parallel and derives the relation of every tile. Throws Error
+/// at the first operator whose result would change.
 class Relating {
  public:
   Relating(const graph::Where& where, const BlockGraph& before, const BlockGraph& after, const Change& change)
@@ -32,6 +33,7 @@ class Relating {
     for (std::size_t i = 0; i < a.size(); ++i) varies_.push_back(a[i] || b[i]);
   }
 
+  /// Returns the outputs of which only totals are unchanged.
   std::map<int, Summed> run() {
     std::map<int, Summed> changed;
     for (std::size_t i = 0; i < before_.ops.size(); ++i) {
@@ -52,6 +54,7 @@ class Relating {
   }
 
  private:
+  /// Throws Error: names the operator and the change, and says why the change is impossible.
   template <class... Args>
   [[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) const {
     const std::string what =
@@ -63,21 +66,23 @@ class Relating {
   }
 
   int rank(int tensor) const { return static_cast<int>(before_.tensors[tensor].shape.size()); }
+  /// Returns a dimension's number counted from the last dimension (0).
   int back(int tensor, int dim) const { return rank(tensor) - 1 - dim; }
   std::int64_t extent(const BlockGraph& g, int tensor, int back) const {
     const Shape& s = g.tensors[tensor].shape;
     return back < static_cast<int>(s.size()) ? s[s.size() - 1 - static_cast<std::size_t>(back)] : 1;
   }
-  /// Returns whether a tile has extent 1 along a dimension, in both graphs.
+  /// Returns whether the tile has extent 1 along a dimension, counted from the last, in both graphs.
   bool flat(int tensor, int back) const {
     return back < 0 || (extent(before_, tensor, back) == 1 && extent(after_, tensor, back) == 1);
   }
-  /// The common divisor of the extents in both graphs.
+  /// Returns the greatest common divisor of the extents in both graphs.
   std::int64_t common(int tensor, int back) const {
     return std::gcd(extent(before_, tensor, back), extent(after_, tensor, back));
   }
   const Relation& of(std::size_t operand) const { return relations_[op_->inputs[operand]]; }
 
+  /// Returns the relation of an input's tile.
   Relation loaded() const {
     const int tile = op_->outputs[0];
     const bool iterated = op_->loop_dim >= 0 && looped_;
@@ -93,7 +98,8 @@ class Relating {
     return placed();
   }
 
-  /// The relation that the maps of an input or a mask imply for its tile.
+  /// Returns the relation that the maps (grid axis or loop to dimension) of an input or a mask imply for
+  /// its tile.
   Relation placed() const {
     const int tile = op_->outputs[0];
     const bool iterated = op_->loop_dim >= 0 && looped_;
@@ -106,7 +112,8 @@ class Relating {
     return {};
   }
 
-  /// A mask by index needs the position of its tile along the dimensions that it tests.
+  /// Returns the relation of a mask by index. Its tile must be where the mask's maps say, or must not be
+  /// split along the dimensions that the mask tests.
   Relation masked() const {
     const Relation r = of(0), lies = placed();
     if (op_->inputs.size() > 1) met(op_->inputs);  // throws if they differ
@@ -118,6 +125,8 @@ class Relating {
     refuse("it keeps elements by their position, which would be unknown");
   }
 
+  /// Checks an output. Returns the dimension along which only totals of the tensor are unchanged; nullopt
+  /// if the tensor is the same.
   std::optional<Summed> stored() const {
     const int tile = op_->inputs[0];
     const Relation r = of(0);
@@ -140,17 +149,18 @@ class Relating {
     return Summed{rank(tile) - 1 - r.back, r.classes};
   }
 
-  /// Partial results once they are complete.
+  /// Returns `same` for partial results that are complete: nothing remains to be added.
   static Relation settled(Relation r) {
     if (r.kind == Kind::sums && r.back < 0 && !r.loop && !r.blocks) return {};
     return r;
   }
 
-  /// A contraction or a sum along the dimension in which the tile is in parts.
+  /// Returns the relation of a sum, or a contraction, over the dimension along which the tile is in parts.
   Relation summed(const Relation& parts) const {
     return settled({.kind = Kind::sums, .loop = change_.loop || parts.loop, .blocks = change_.axis >= 0});
   }
 
+  /// Returns the relation of the result of the current operator.
   Relation computed() const {
     bool all_same = true, any_sums = false;
     for (std::size_t i = 0; i < op_->inputs.size(); ++i) {
@@ -171,7 +181,7 @@ class Relating {
     if (op_->kind == OpKind::matmul) return op_->inputs.size() > 2 ? biased(product()) : product();
     if (graph::is_elementwise(op_->kind)) return met(op_->inputs);
     if (op_->kind == OpKind::permute) return permuted();
-    // Operators that work along one dimension and leave others unchanged.
+    // The other operators work along one dimension and leave other dimensions unchanged.
     std::vector<int> dims{op_->attributes.dim};
     const bool composed = graph::is_composed(op_->kind);
     if (!composed && op_->kind != OpKind::reduction_max && op_->kind != OpKind::concat &&
@@ -186,6 +196,7 @@ class Relating {
     return met(op_->inputs);
   }
 
+  /// Returns the relation of a permuted tile.
   Relation permuted() const {
     Relation r = of(0);
     const std::vector<std::int64_t>& dims = op_->attributes.sizes;  // all_same and sums are handled above
@@ -194,7 +205,7 @@ class Relating {
     return r;
   }
 
-  /// A matmul with a bias.
+  /// Returns the relation of a matmul with a bias, given that of the matmul without it.
   Relation biased(const Relation& product) const {
     const Relation& bias = of(2);
     if (product.kind == Kind::sums) refuse("its bias would be added to each of the partial results");
@@ -210,7 +221,8 @@ class Relating {
     return product;
   }
 
-  /// Operands that are combined elementwise: all in parts along one dimension, or with extent 1 there.
+  /// Returns the relation of a result whose operands are combined elementwise. All must be in parts along
+  /// the same dimension, or have extent 1 there.
   Relation met(const std::vector<int>& tensors) const {
     Relation r;
     for (int t : tensors) {
@@ -227,6 +239,7 @@ class Relating {
     return r;
   }
 
+  /// Returns the relation of a matmul without a bias.
   Relation product() const {
     const int a = op_->inputs[0], b = op_->inputs[1];
     if (rank(a) < 2 || rank(b) < 2) refuse("what becomes of a vector's product is not known here");
@@ -249,6 +262,7 @@ class Relating {
     return parts;
   }
 
+  /// Returns the relation of a sum along `dim` that keeps `to` separate sums.
   Relation reduced(int dim, std::int64_t to) const {
     const int x = op_->inputs[0], along = back(x, dim);
     Relation r = of(0);
@@ -269,7 +283,7 @@ class Relating {
     return summed(r);
   }
 
-  /// An operator on partial results must be linear in them.
+  /// Returns the relation of an operator on partial results, which must be linear in them.
   Relation linear() const {
     Relation r;
     int sums = 0;
@@ -291,7 +305,8 @@ class Relating {
       case OpKind::cast:
         fits = op_->attributes.dtype == graph::DType::f32;
         break;
-      case OpKind::expand:  // leading dimensions of 1: dimensions counted from the last do not change
+      // The added leading dimensions are 1, so dimensions counted from the last do not change.
+      case OpKind::expand:
         fits = graph::size(before_.tensors[op_->inputs[0]].shape) ==
                graph::size(before_.tensors[op_->outputs[0]].shape);
         break;
@@ -313,6 +328,7 @@ class Relating {
     return r;
   }
 
+  /// Returns the relation of an accumulator over the loop.
   Relation accumulated() const {
     const int x = op_->inputs[0];
     Relation r = of(0);
@@ -348,7 +364,7 @@ class Relating {
         if (common(x, 0) % to != 0)
           refuse("{} accumulators are kept separately, and its tile has {} elements", to,
                  extent(after_, x, 0));
-        // A mean over a whole row is a mean over the loop: only then is its count the same.
+        // Only if the loop changes is the mean over a row a mean over the same number of elements.
         if (mean && change_.axis >= 0)
           refuse("it takes the mean of the dimension of which the tile has a part");
         r = {.kind = Kind::sums, .blocks = change_.axis >= 0};

@@ -1,21 +1,20 @@
-// Proves that a retiled block graph computes the same: relates every tile after the change of one extent to
-// those before it.
+// Proves that a block graph with other tiles computes the same: derives, for every tile after the change of
+// one extent, its relation to the tiles before the change.
 //
-//   Relations r = relate(where, before, after, {.axis = 0});  // grid x; throws Error if the meaning changes
+//   relate(where, before, after, {.axis = 0});  // grid x changes; throws Error if the result would change
 //
-// `before` and `after` have the same operators; only tiles differ. A tile of the new graph is, relative to
-// the old ones,
+// `before` and `after` have the same operators; only tiles differ. Each tile of the new graph has one of
+// three relations to the tiles of the old one:
 //
-//   same    the same tile
-//   parts   several adjacent old tiles along a dimension, or a part of one
-//   sums    partial results: its sum over blocks, over iterations, or along a dimension (of every n-th element,
-//           for each n that divides `classes`) equals the old tile's, as a reduction that is split otherwise
-//           leaves it
+// - same: it is the old tile.
+// - parts: it is several adjacent old tiles along a dimension, or a part of one.
+// - sums: only its sum equals that of the old tile. The sum is over blocks, over iterations, or along a
+//   dimension. Along a dimension it is that of every n-th element, for each n that divides `classes`.
 //
-// Elementwise functions preserve `parts`, linear ones `sums`; a matmul whose K is in parts gives partial
-// results, and an accumulator that adds all of them gives `same` again. An operator that rounds a sum or is
-// not linear in it is rejected: an explicit rounding of a partial sum is part of the meaning.
-// docs/explanation/retiling.md has the table.
+// Elementwise functions preserve `parts`, and linear functions preserve `sums`. A matmul whose K is in
+// parts gives partial results (`sums`), and an accumulator that adds all of them gives `same` again. An
+// operator that is not linear in a partial sum, or rounds it, is rejected, because the roundings of the
+// graph must not change. docs/explanation/retiling.md has the table.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -26,31 +25,35 @@
 
 namespace zellige::retile {
 
-/// The relation of one tile. Dimensions count from the last, so that operands of different rank align.
+/// The relation of a tile to those before the change. Dimensions count from the last (0), so that operands
+/// of different rank align.
 struct Relation {
   enum class Kind : std::uint8_t { same, parts, sums } kind = Kind::same;
-  int back = -1;             // parts: along this dimension; sums: to be summed along this one; -1: none
-  std::int64_t classes = 1;  // number of accumulators along `back`
-  bool loop = false;         // parts: the loop iterates over them, too; sums: over iterations
-  bool blocks = false;       // sums: over blocks
+  // parts: the dimension that is split; sums: the one that remains to be summed; -1: none.
+  int back = -1;
+  std::int64_t classes = 1;  // sums: number of separate sums along `back`, of every n-th element
+  // parts: the loop iterates over them, too; sums: they must be added over iterations.
+  bool loop = false;
+  bool blocks = false;  // sums: they must be added over blocks
   bool operator==(const Relation&) const = default;
 };
 
-/// A kernel-level tensor of which only totals along a dimension are unchanged.
+/// A tensor in global memory of which only totals along dimension `dim` are unchanged: `classes` separate
+/// totals, each of every n-th element.
 struct Summed {
   int dim = -1;
   std::int64_t classes = 1;
 };
 
-/// The change: one axis of the grid, the loop, or what some inputs contain.
+/// The change of a block graph: a grid axis, the loop, or the contents of some inputs.
 struct Change {
-  int axis = -1;  // 0, 1, 2
+  int axis = -1;  // grid axis 0, 1 or 2; -1: none
   bool loop = false;
   std::map<int, Summed> inputs{};  // by index into KernelOp::inputs
 };
 
-/// Returns the outputs that are no longer the same tensor, by index into KernelOp::outputs. Throws Error if a
-/// value would change.
+/// Returns the outputs that are no longer the same tensor, by index into KernelOp::outputs; only totals of
+/// these are unchanged. Throws Error, at `where`, if any other value would change.
 std::map<int, Summed> relate(const graph::Where&, const graph::BlockGraph& before,
                              const graph::BlockGraph& after, const Change&);
 

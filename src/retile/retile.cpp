@@ -16,16 +16,16 @@ using graph::BlockGraph;
 using graph::KernelGraph;
 using graph::KernelOp;
 
-/// One extent of one custom operator: a grid axis, or the loop.
+/// A change of one extent of a custom operator: a grid axis, or the loop.
 struct Step {
   int op = -1;
-  int axis = 3;  // 3: the loop
+  int axis = 3;  // grid axis; 3: the loop
   std::int64_t from = 1, to = 1;
 };
 
 std::int64_t& axis(graph::Dim3& d, int at) { return at == 0 ? d.x : at == 1 ? d.y : d.z; }
 
-/// Infers all shapes again from the inputs down.
+/// Returns the graph with all shapes except those of inputs inferred again.
 KernelGraph inferred(KernelGraph g) {
   for (std::size_t t = 0; t < g.tensors.size(); ++t)
     if (std::ranges::find(g.inputs, static_cast<int>(t)) == g.inputs.end()) g.tensors[t].shape.clear();
@@ -38,6 +38,8 @@ KernelGraph inferred(KernelGraph g) {
   return graph::infer(std::move(g));
 }
 
+/// Returns the graph with one extent changed. Throws Error if the result would change or sizes do not
+/// divide. A tensor that then has only partial results becomes f32, and its readers must add it up.
 KernelGraph applied(const KernelGraph& g, const Step& step) {
   const int at = step.op;
   KernelGraph h = g;
@@ -58,7 +60,7 @@ KernelGraph applied(const KernelGraph& g, const Step& step) {
     return h;
   }
 
-  std::map<int, Change> readers;  // per operator
+  std::map<int, Change> readers;  // by operator
   for (const auto& [result, summed] : sums) {
     const int tensor = g.ops[at].outputs[result];
     const std::string& name = g.tensors[tensor].name;
@@ -121,8 +123,8 @@ KernelGraph retile(const KernelGraph& g, const Tiling& declared) {
         steps.push_back({given[i].op, a, given[i].grid[a], tiling[i].grid[a]});
     if (given[i].loop != tiling[i].loop) steps.push_back({given[i].op, 3, given[i].loop, tiling[i].loop});
   }
-  // Decreasing sizes come first, so that intermediate sizes divide if the final ones do; a change that does
-  // not divide yet is retried.
+  // Extents that decrease come first, so that intermediate sizes divide if the final ones do. A change that
+  // fails is tried again after others.
   std::ranges::stable_sort(steps, {}, [](const Step& s) { return s.to > s.from; });
   KernelGraph h = g;
   while (!steps.empty()) {

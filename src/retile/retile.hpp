@@ -1,23 +1,24 @@
-// Changes the tiles of a graph (grids, loops and threads of its custom operators) without changing its
-// meaning.
+// Changes the tiling of a graph (grids, loops and threads of its custom operators), and proves that the
+// graph computes the same.
 //
 //   Tiling t = tiling_of(graph);
 //   t[0].grid.x = 128, t[0].loop = 32;
 //   KernelGraph h = retile(graph, t);  // throws Error that names the operator whose meaning would change
 //
-// Grid axes and the loop change one at a time, each change proved by relation.hpp. A tensor between kernels
-// that only holds partial results may change its shape, and is then f32: no additional partial sum is rounded,
-// and those that were no longer are. All other roundings of the graph are preserved.
+// Extents change one at a time, and relation.hpp proves each change. A tensor between kernels that only
+// holds partial results may change its shape, and is then f32: no rounding is added, and roundings of
+// partial results may be omitted. All other roundings of the graph are preserved.
 #pragma once
 #include "retile/tiling.hpp"
 
 namespace zellige::retile {
 
-/// The graph must be validated; standalone matmuls do not change (plan/product_tiles.hpp). Throws Error if
-/// sizes do not divide or the tiling is invalid, as `infer` does.
+/// Returns the graph with the given tiling of all its custom operators; entries for standalone matmuls are
+/// ignored (plan/product_tiles.hpp uses them). Requires a validated graph. Throws Error if the result would
+/// change, sizes do not divide, or the tiling is of other operators.
 graph::KernelGraph retile(const graph::KernelGraph&, const Tiling&);
 
-/// Returns nothing if the tiling is rejected.
+/// Returns the same, or nullopt in place of an Error.
 std::optional<graph::KernelGraph> proved(const graph::KernelGraph&, const Tiling&);
 
 }  // namespace zellige::retile

@@ -1,13 +1,14 @@
-// The tiling of a graph's custom operators and standalone matmuls: the part of a block graph that does not
-// affect its meaning.
+// The tiling of a graph: grids, loops and threads of its custom operators, and tiles of its standalone
+// matmuls. It does not affect what the graph computes. This file reads and writes tilings; retile.hpp
+// applies them.
 //
 //   Tiling t = tiling_of(graph);          // as the graph has it
 //   t[0].grid.x = 128;
 //   KernelGraph h = retile(graph, t);     // retile.hpp: the same function, or an Error
 //
-// A manifest records the tiling used as a list with one entry per custom operator: {"operator": 0, "grid":
-// [128, 1, 1], "block": [128, 1, 1], "loop": 32}; and one per standalone matmul: {"operator": 1, "tile": [64,
-// 16, 64], "threads": 128, "turned": true}.
+// A manifest records the tiling as a JSON list with one entry per custom operator, {"operator": 0, "grid":
+// [128, 1, 1], "block": [128, 1, 1], "loop": 32}, and one per standalone matmul, {"operator": 1, "tile":
+// [64, 16, 64], "threads": 128, "turned": true}. The field "turned" is ProductTile::swap_ab.
 #pragma once
 #include <optional>
 #include <string>
@@ -18,15 +19,17 @@
 
 namespace zellige::retile {
 
-/// One block's tile of a standalone matmul: m x n of the result, k per iteration.
+/// The tile of a block in a standalone matmul: m x n elements of the result, and k of K per iteration.
 struct ProductTile {
   std::int64_t m = 0, n = 0, k = 0;
   int threads = 0;
-  bool swap_ab = false;  // operands swapped: m counts the result's columns, computed as B^T A^T
+  // A and B are swapped: the kernel computes C^T = B^T A^T, and m counts the columns of C.
+  bool swap_ab = false;
   bool operator==(const ProductTile&) const = default;
 };
 
-/// The tiling of one operator: a custom operator's grid, threads and loop, or a standalone matmul's tile.
+/// The tiling of one operator: grid, threads and loop of a custom operator, or `product`, the tile of a
+/// standalone matmul.
 struct OpTiling {
   int op = -1;  // index into KernelGraph::ops
   graph::Dim3 grid, block;
@@ -35,21 +38,24 @@ struct OpTiling {
   bool operator==(const OpTiling&) const = default;
 };
 
-/// One entry per custom operator, in order, and one per standalone matmul with an explicit tile.
+/// The tilings of a graph's custom operators, in order, then those of standalone matmuls with an explicit
+/// tile.
 using Tiling = std::vector<OpTiling>;
 
-/// The tiling of its custom operators; standalone matmuls are tiled when they are lowered.
+/// Returns the tilings of the graph's custom operators. Standalone matmuls are not included: they get tiles
+/// when they are lowered.
 Tiling tiling_of(const graph::KernelGraph&);
 
-/// A list in one line of JSON.
+/// Returns the tiling as a JSON list on one line.
 std::string to_json(const Tiling&);
-/// Parses such a list, or a manifest that records one; `source` names it in messages.
+/// Returns the tiling in a JSON list, or in a manifest. `source` names the text in messages. Throws Error
+/// if a field is missing or invalid.
 Tiling parse_tiling(std::string_view json, std::string_view source);
-/// Returns whether a manifest records that its tiling is of the graph with its custom operators decomposed
-/// (fuse/custom.hpp); false for a list.
+/// Returns whether a manifest says that its tiling is for the graph with custom operators written as
+/// kernel-level operators (fuse/custom.hpp). False for a list.
 bool is_decomposed(std::string_view json, std::string_view source);
 
-/// "operator 0: grid 128x1x1, loop 32, 128 threads; operator 2: ..."
+/// Returns the tiling as text: "operator 0: grid 128x1x1, loop 32, 128 threads; operator 2: ...".
 std::string print(const Tiling&);
 
 }  // namespace zellige::retile

@@ -11,6 +11,7 @@ using graph::BlockOp;
 using graph::DType;
 using graph::OpKind;
 
+/// Rebuilds the block graph of a custom operator with casts.
 class Widening {
  public:
   Widening(const graph::KernelGraph& g, const graph::KernelOp& op)
@@ -34,6 +35,7 @@ class Widening {
   }
 
  private:
+  /// Returns the operands of a block operator, cast where the graph rounded them.
   std::vector<int> operands(const BlockOp& op) {
     std::vector<int> in = op.inputs;
     if (op.kind == OpKind::output)

@@ -1,14 +1,16 @@
-// Inserts casts into a custom operator some of whose operands or results have become f32, so that it computes
-// the same.
+// Inserts casts into a custom operator after some of its operands or results have become f32 (partial
+// results, see retile.hpp), so that the operator computes the same with the same roundings.
 //
-// Everything inside is float32 already, whatever its dtype; a cast to f32 changes nothing. The operands of a
-// matmul, and values stored in a narrower tensor, are cast back: the graph rounded them there.
+// Inside a block everything is computed in float32, whatever its dtype, so a cast to f32 changes nothing.
+// Operands of a matmul, and values stored in a tensor of a narrower type, are cast back, because the graph
+// rounded them there.
 #pragma once
 #include "graph/graph.hpp"
 
 namespace zellige::retile {
 
-/// On entry the graph's kernel-level tensors have the new dtypes, and the operator's tiles the old ones.
+/// Replaces the block graph of operator `op`. Requires that the graph's tensors have their new dtypes, and
+/// the operator's tiles their old ones.
 void widen(graph::KernelGraph&, int op);
 
 }  // namespace zellige::retile

@@ -13,17 +13,19 @@ namespace zellige::target {
 
 namespace {
 
-/// A target's instruction descriptors, and its MMAs by type.
+/// A target's instruction descriptors, and its matrix instructions by operand types.
 struct Rows {
-  using Types = std::tuple<std::string_view, std::string_view, std::string_view>;  // of a, b and d
+  using Types = std::tuple<std::string_view, std::string_view, std::string_view>;  // of A, B and D
   std::vector<const Instruction*> all;
-  std::map<Types, const Instruction*> of_warps;  // of those, the one with the largest K
-  // by N, and whether a is in registers
+  std::map<Types, const Instruction*> of_warps;  // of one warp, the one with the largest K per types
+  // Of a warpgroup, by N, whether A is in registers, and types.
   std::map<std::tuple<std::int64_t, bool, Types>, const Instruction*> of_warpgroups;
 };
 
-constexpr int either_way = 3;  // majors: along K, or along M or N
+constexpr int either_way = 3;  // an operand may be contiguous along K, or along M or N
 
+/// Returns the descriptors that a target has. Instructions of one architecture alone, such as sm_90a's, are
+/// omitted for others.
 Rows rows_of(const Target& t) {
   Rows rows;
   const auto add = [&](const Instruction& row) {
@@ -47,6 +49,7 @@ Rows rows_of(const Target& t) {
   return rows;
 }
 
+/// Returns the same from a cache, by compute capability.
 const Rows& known_rows(const Target& t) {
   static std::mutex mutex;
   static std::map<int, Rows> known;

@@ -1,4 +1,6 @@
-// The instruction descriptors of include/zellige/atom that a target has, in the order of the tables.
+// Finds instruction descriptors (include/zellige/atom: PTX, layouts, completion) that a target has.
+//
+//   const Instruction* mma = find_mma(target::find("sm_80"), "f16", "f16", "f32");   // m16n8k16
 #pragma once
 #include <string_view>
 #include <vector>
@@ -8,38 +10,41 @@
 
 namespace zellige::target {
 
-/// Returns descriptors with static lifetime: those of instructions(), then those of sm80_sync.hpp.
-/// Architecture-specific instructions (sm_90a's) are excluded for later architectures.
+/// Returns all descriptors that the target has, with static lifetime: those of zellige::instructions(),
+/// then those of sm80_sync.hpp. Instructions that only one architecture has (sm_90a's wgmma) are omitted
+/// for later architectures.
 const std::vector<const Instruction*>& instructions_of(const Target&);
 
-/// The target's instruction of that name; nullptr if it has none.
+/// Returns the target's instruction with this name; nullptr if it has none.
 const Instruction* find_instruction(const Target&, std::string_view name);
 
-/// The MMA of one warp on register operands a and b with accumulators of type d (PTX's names); if there are
-/// several, the one with the largest K, for fewer instructions. nullptr if the target has none.
+/// Returns the matrix instruction of one warp for register operands of types a and b with accumulators of
+/// type d (PTX's names). If there are several, returns the one with the largest K; if there is none,
+/// nullptr.
 const Instruction* find_mma(const Target&, std::string_view a, std::string_view b, std::string_view d);
 
-/// The warpgroup MMA with exactly `n` columns: both operands in shared memory with either major, or the first
-/// in registers. nullptr if the target has none.
+/// Returns the warpgroup instruction (wgmma) with exactly `n` columns, whose operands are in shared memory
+/// and may be contiguous along K or along M and N; with `a_in_registers` A is in registers. Returns nullptr
+/// if the target has none.
 const Instruction* find_warpgroup_mma(const Target&, std::string_view a, std::string_view b,
                                       std::string_view d, std::int64_t n, bool a_in_registers = false);
 
-/// The instruction that loads the most matrices at once from shared memory into a warp's registers; nullptr
-/// if there is none.
+/// Returns the instruction that loads the most 8x8 matrices at once from shared memory (ldmatrix); nullptr
+/// if the target has none.
 const Instruction* find_matrix_load(const Target&);
 
-/// Per-thread asynchronous copies from global to shared memory that complete by group and zero-fill beyond
-/// the source's size; the widest first.
+/// Returns the asynchronous copies from global to shared memory that each thread issues and that complete
+/// by group (cp.async), the widest first. All of them zero-fill bytes beyond the source's size.
 std::vector<const Instruction*> async_copies(const Target&);
 
-/// TMA's load of boxes of that many dimensions, its multicast load, and its store; nullptr if the target has
-/// none.
+/// Return the instruction by which TMA loads, multicasts or stores a box with this number of dimensions;
+/// nullptr if the target has none.
 const Instruction* find_tensor_load(const Target&, int dimensions);
 const Instruction* find_tensor_multicast(const Target&, int dimensions);
 const Instruction* find_tensor_store(const Target&, int dimensions);
 
-/// Returns whether a kernel may be launched while the previous one still runs and wait for its end itself
-/// (programmatic dependent launch).
+/// Returns whether a kernel may be launched while the preceding one still runs, and waits for its end by
+/// itself (programmatic dependent launch).
 bool has_programmatic_launch(const Target&);
 
 }  // namespace zellige::target

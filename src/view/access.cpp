@@ -10,8 +10,10 @@ namespace zellige::view {
 namespace {
 
 constexpr int warp = 32;
+// Limit of the warp-wide accesses of one pattern.
 constexpr std::size_t max_instances = 1 << 14;
 
+// Splits a name at its dots.
 std::vector<std::string> parts_of(std::string_view name) {
   std::vector<std::string> parts;
   for (std::size_t at = 0; at <= name.size();) {
@@ -25,10 +27,12 @@ bool one_of(const std::string& s, std::initializer_list<const char*> all) {
   return std::any_of(all.begin(), all.end(), [&](const char* x) { return s == x; });
 }
 
+// The bytes per lane of an instruction; `matrices` is 0 for loads and stores, else 1, 2 or 4.
 struct Instruction {
   int bytes = 4, matrices = 0;
 };
 
+// Parses the suffixes of ldmatrix or stmatrix. `text` is shown in messages.
 Instruction matrix_instruction(const std::vector<std::string>& parts, std::string_view text) {
   Instruction i{.bytes = 16, .matrices = 1};
   for (std::size_t p = 1; p < parts.size(); ++p) {
@@ -40,6 +44,7 @@ Instruction matrix_instruction(const std::vector<std::string>& parts, std::strin
   }
   return i;
 }
+// Parses the suffixes of ld.shared or st.shared.
 Instruction load_or_store_instruction(const std::vector<std::string>& parts, std::string_view text) {
   int vector = 1, bits = 32;
   if (parts.size() < 2 || parts[1] != "shared") fail("access {}: {}.shared is needed", text, parts[0]);
@@ -57,6 +62,7 @@ Instruction load_or_store_instruction(const std::vector<std::string>& parts, std
   if (vector * bits > 128) fail("access {}: {} bits a lane; at most 128 are possible", text, vector * bits);
   return {.bytes = vector * bits / 8};
 }
+// Returns the instruction with this name; nullopt if the name is none (a layout follows instead).
 std::optional<Instruction> instruction(std::string_view name, std::string_view text) {
   const std::vector<std::string> parts = parts_of(name);
   if (one_of(parts[0], {"ldmatrix", "stmatrix"})) return matrix_instruction(parts, text);
@@ -64,14 +70,16 @@ std::optional<Instruction> instruction(std::string_view name, std::string_view t
   return std::nullopt;
 }
 
-// The number of elements that a lane accesses; they must be contiguous.
+// Returns the number of elements of the tensor that a lane accesses. Throws Error if that is no whole
+// number.
 long long lane_elements(const SharedAccess& a, const SharedLayout& l) {
   if (8 * a.bytes % l.bits())
     fail("access {}: {} bytes a lane are no whole number of elements of {} bits", a.name, a.bytes, l.bits());
   return 8 * a.bytes / l.bits();
 }
 
-// The mode along which a lane's elements are contiguous: the last one whose first `count` elements are.
+// Returns the last of the first two modes along which `count` elements are contiguous in memory. Throws
+// Error if there is none.
 int line_mode(const SharedLayout& l, long long count, const std::string& name) {
   for (int m = std::min(l.rank(), 2); m-- > 0;) {
     bool together = l.extent(m) >= count && (count > 1 || l.extent(m) > 1);
@@ -84,6 +92,8 @@ int line_mode(const SharedLayout& l, long long count, const std::string& name) {
   fail("access {}: no mode of {} has {} adjacent elements, which a lane takes", name, l.text(), count);
 }
 
+// Throws Error unless the lane's `count` elements from `index` on along the mode are contiguous and
+// aligned.
 void check_lane(const SharedAccess& a, const SharedLayout& l, int mode, long long count, long long index) {
   const long long step = l.step(mode), first = l.offset(index), at = l.address(index);
   for (long long k = 1; k < count; ++k) {
@@ -98,6 +108,7 @@ void check_lane(const SharedAccess& a, const SharedLayout& l, int mode, long lon
          a.name, index, at, a.bytes);
 }
 
+// Returns the index of the element that a value names: a number or a coordinate of the tensor.
 long long index_at(const Value& v, const SharedLayout& l, const std::string& name) {
   Tape t;
   const Value crd = algebra::as_arithmetic_tuple(v);
@@ -110,8 +121,8 @@ long long index_at(const Value& v, const SharedLayout& l, const std::string& nam
   return i;
 }
 
-// Expands a layout (thread, value), a layout of threads alone, or a tuple of their elements: the element of
-// each value of each thread.
+// Returns the index of the element of each value of each thread, by thread. `v` is a layout (thread,
+// value), a layout of threads alone, or a tuple with one element per lane, in which _ is an inactive lane.
 std::vector<std::vector<long long>> elements_of(const Value& v, bool has_values, const SharedLayout& l,
                                                 const std::string& name) {
   std::vector<std::vector<long long>> all;
@@ -147,14 +158,15 @@ std::vector<std::vector<long long>> elements_of(const Value& v, bool has_values,
   return all;
 }
 
+// Adds a warp-wide access. Throws Error if there are too many.
 void add(SharedAccess& a, std::vector<long long> lanes) {
   if (a.instances.size() == max_instances)
     fail("access {}: more than {} accesses of a warp", a.name, max_instances);
   a.instances.push_back(std::move(lanes));
 }
 
-// Matrices of 8 rows: two below each other, then the next two to the right; if the tensor has only 8 rows,
-// all next to each other.
+// Adds accesses of `matrices` 8x8 matrices each at all positions of the tensor. Four matrices are arranged
+// 2 by 2, column by column; if the tensor has only 8 rows, all are side by side.
 void place_matrices(SharedAccess& a, const SharedLayout& l, int matrices) {
   const long long count = lane_elements(a, l);
   const int along = line_mode(l, count, a.name), across = 1 - along;
@@ -177,6 +189,8 @@ void place_matrices(SharedAccess& a, const SharedLayout& l, int matrices) {
   }
 }
 
+// Adds loads or stores of the complete tensor, 32 lanes each: lanes follow each other along a row, then on
+// the next row.
 void place_lanes(SharedAccess& a, const SharedLayout& l) {
   const long long count = lane_elements(a, l);
   const int along = line_mode(l, count, a.name);
@@ -191,7 +205,7 @@ void place_lanes(SharedAccess& a, const SharedLayout& l) {
   }
 }
 
-// Explicit lanes: 32 per warp; for a matrix instruction, 8 per matrix.
+// Adds accesses whose lanes the user gave: 32 lanes each, or 8 lanes per matrix.
 void place_given(SharedAccess& a, const SharedLayout& l, const Value& where, int matrices) {
   const auto elements = elements_of(where, false, l, a.name);
   const long long count = lane_elements(a, l);
@@ -209,7 +223,8 @@ void place_given(SharedAccess& a, const SharedLayout& l, const Value& where, int
   }
 }
 
-// A layout without an instruction: the access is as wide as the values that are contiguous in every thread.
+// Adds the accesses of a thread-value layout without an instruction. Each moves as many values, up to 16
+// bytes per lane, as are contiguous and aligned in every thread.
 void place_values(SharedAccess& a, const SharedLayout& l, const Value& where) {
   const auto elements = elements_of(where, true, l, a.name);
   const std::size_t values = elements[0].size();

@@ -1,4 +1,5 @@
-// Parses a warp's accesses to a tensor in shared memory, as a user writes them.
+// Parses the description of a warp's accesses to a tensor in shared memory, as users of `zellige banks`
+// write it:
 //
 //   ldmatrix.x4 ldmatrix.x2.trans stmatrix.x4    matrices of 8 rows of 16 bytes, x4: 2 by 2 of them
 //   ld.shared.v4.b32 st.shared.v2 ld.shared.u8   lane after lane along the contiguous mode, then the next row
@@ -6,7 +7,7 @@
 //   ld.shared.b32 (0,5,_,7)                      one element per lane; _: inactive lane
 //   ((4,8),(2,2)):((128,1),(64,8))               any (thread, value) layout, as wide as its contiguous values
 //
-// Instructions without a layout are placed at all positions where they fit in the tensor, next to each other.
+// An instruction without lanes is placed at all positions of the tensor where it fits, one after another.
 #pragma once
 #include <string>
 #include <string_view>
@@ -16,14 +17,17 @@
 
 namespace zellige::view {
 
+/// A pattern of accesses: an instruction and its warp-wide instances.
 struct SharedAccess {
   std::string name;
   int bytes = 4;        // per lane
-  bool matrix = false;  // ldmatrix, stmatrix: each lane's bytes are a row of a matrix
-  /// One entry per warp-wide instruction: the index of each lane's first element, -1 for inactive lanes.
+  bool matrix = false;  // ldmatrix or stmatrix: each lane's bytes are a row of a matrix
+  /// One entry per warp-wide instance: the index of each lane's first element; -1 for inactive lanes.
   std::vector<std::vector<long long>> instances;
 };
 
+/// Returns the accesses that `text` describes. Throws Error if it cannot be parsed or does not fit the
+/// layout.
 SharedAccess parse_access(std::string_view text, const SharedLayout&);
 
 }  // namespace zellige::view

@@ -10,16 +10,18 @@ namespace {
 
 constexpr int banks = 32, bank_bytes = 4;
 
+// Returns the character for a wavefront, counted from 0: 1, ..., 9, a, ..., z.
 std::string sign(int wavefront) {
   return std::string(1, "123456789abcdefghijklmnopqrstuvwxyz"[std::min(wavefront, 34)]);
 }
 
+// Returns the grid of the lanes [first, last), which one phase serves.
 Grid phase_grid(const plan::BankAccess& a, int first, int last, int phase, int wavefronts) {
   Grid g{.rows = last - first, .columns = banks, .column_step = 8, .corner = "bank", .dense = true};
   g.cells.resize(std::size_t(g.rows) * banks);
   g.title = fmt::format("phase {}, lanes {}-{}: {} wavefront{}", phase, first, last - 1, wavefronts,
                         wavefronts == 1 ? "" : "s");
-  std::vector<std::int64_t> asked[banks];  // the words that each bank serves, in order
+  std::vector<std::int64_t> asked[banks];  // the words requested from each bank, in order
   for (int lane = first; lane < last; ++lane) {
     g.row_labels.push_back(fmt::format("{}", lane));
     const std::int64_t at = a.address[std::size_t(lane)];
@@ -50,7 +52,8 @@ Picture bank_picture(const plan::BankAccess& a, const std::string& title) {
     return std::any_of(a.address.begin() + first, a.address.begin() + last, [](auto at) { return at >= 0; });
   };
   for (int first = 0, phase = 0; first < lanes;) {
-    // A next phase that has lanes but no wavefront of its own is drawn with this one.
+    // A phase that has lanes but no wavefronts of its own is merged with the preceding one and drawn with
+    // it.
     const int next = first + step;
     const bool two = next < lanes && w.per_phase[std::size_t(phase) + 1] == 0 && active(next);
     const int last = std::min(lanes, first + (two ? 2 : 1) * step);

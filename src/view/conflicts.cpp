@@ -9,6 +9,7 @@
 namespace zellige::view {
 namespace {
 
+// Returns the byte addresses of a warp-wide access.
 plan::BankAccess addresses(const SharedAccess& a, const std::vector<long long>& lanes,
                            const SharedLayout& l) {
   plan::BankAccess b{.bytes = a.bytes, .load = !a.matrix && a.name.rfind("st", 0) != 0};
@@ -16,7 +17,7 @@ plan::BankAccess addresses(const SharedAccess& a, const std::vector<long long>& 
   return b;
 }
 
-// The strides above 1: candidate row lengths for padding.
+// Returns the strides above 1: lengths of rows to which padding may be added.
 std::vector<long long> row_strides(const SharedLayout& l) {
   std::set<long long> strides;
   for (const ValueNode& n : leaves_of(l.unswizzled())) {
@@ -25,7 +26,8 @@ std::vector<long long> row_strides(const SharedLayout& l) {
   return {strides.begin(), strides.end()};
 }
 
-// Pads rows of `row` elements by `shift`; strides that are multiples of a row grow in proportion.
+// Returns the layout with `shift` elements of padding per row of `row` elements; strides that are multiples
+// of a row grow in proportion. Returns nullopt if another stride exceeds the row's length.
 std::optional<Value> padded(const Value& unswizzled, long long row, long long shift) {
   Value v = unswizzled;
   for (ValueNode& n : v.nodes) {
@@ -36,6 +38,8 @@ std::optional<Value> padded(const Value& unswizzled, long long row, long long sh
   return v;
 }
 
+// Returns the name of the hardware's swizzle mode that equals the choice, or "" if there is none. `bits` is
+// the size of an element.
 std::string hardware_name(const plan::SwizzleChoice& c, int bits) {
   int base = c.M;
   for (int b = bits; b > 8; b /= 2) ++base;
@@ -44,13 +48,15 @@ std::string hardware_name(const plan::SwizzleChoice& c, int bits) {
   return fmt::format("{}-byte swizzle of TMA and WGMMA", 16 << c.B);
 }
 
+// Searches for layouts of a tensor by plan::choose_swizzle.
 struct Search {
   const std::vector<SharedAccess>& accesses;
   const SharedLayout& l;
   SharedLayout unswizzled;
-  // Sub-byte elements are searched in units of bytes.
+  // Elements per element of the search: more than 1 for sub-byte elements, which are searched in bytes.
   long long unit;
 
+  // Returns the tensor as rows of `row` elements.
   plan::Footprint footprint(long long row) const {
     const long long last = (unswizzled.bytes() * 8 / l.bits() + unit - 1) / unit;
     row = row / unit;
@@ -60,6 +66,7 @@ struct Search {
             .element_bytes = std::max(1, l.bits() / 8),
             .chunk = 1};
   }
+  // Returns the accesses as (row, column) of such rows.
   std::vector<plan::AccessPattern> patterns(long long row) const {
     std::vector<plan::AccessPattern> all;
     for (const SharedAccess& a : accesses) {
@@ -79,6 +86,7 @@ struct Search {
     }
     return all;
   }
+  // Returns the layout of a choice; nullopt if padding is impossible.
   std::optional<Value> arranged(const plan::SwizzleChoice& c, long long row) const {
     const std::optional<Value> rows = c.shift ? padded(l.unswizzled(), row, c.shift * unit) : l.unswizzled();
     if (!rows || !c.B) return rows;
@@ -86,7 +94,8 @@ struct Search {
     for (long long u = unit; u > 1; u /= 2) ++base;
     return algebra::composed(swizzle_value(c.B, base, c.S), number(0), *rows);
   }
-  // Returns nothing if the arrangement is impossible or is the original one.
+  // Returns the layout of a choice with its conflicts. Returns nullopt if the layout is impossible or
+  // unchanged.
   std::optional<Remedy> remedy(const plan::SwizzleChoice& c, long long row) const {
     const std::optional<Value> layout = arranged(c, row);
     if (!layout || (!c.B && !c.shift)) return std::nullopt;
@@ -107,6 +116,7 @@ struct Search {
   }
 };
 
+// Returns whether a has fewer wavefronts than b, or as many and less memory.
 bool better(const Remedy& a, const Remedy& b) {
   return std::make_pair(a.wavefronts, a.extra_bytes) < std::make_pair(b.wavefronts, b.extra_bytes);
 }
@@ -134,7 +144,7 @@ Remedies remedies(const std::vector<SharedAccess>& accesses, const SharedLayout&
   for (const SharedAccess& a : accesses) now += conflicts(a, search.unswizzled).wavefronts;
   std::vector<long long> rows = row_strides(l);
   if (rows.empty()) rows.push_back(std::max(1LL, search.unswizzled.bytes() * 8 / l.bits()));
-  std::optional<Remedy> best[2];  // by swizzle (with padding if that is better), by padding alone
+  std::optional<Remedy> best[2];  // the best swizzle, with padding or without; the best padding alone
   for (const bool may_xor : {true, false}) {
     for (const long long row : rows) {
       if (row % search.unit) continue;
@@ -143,7 +153,7 @@ Remedies remedies(const std::vector<SharedAccess>& accesses, const SharedLayout&
       plan::SwizzleChoice c;
       try {
         c = plan::choose_swizzle(search.footprint(row), search.patterns(row), limits);
-      } catch (const Error& e) {  // rows of this length split an access
+      } catch (const Error& e) {  // the accesses do not fit rows of this length
         if (r.reason.empty()) r.reason = e.what();
         continue;
       }

@@ -1,4 +1,8 @@
-// Counts bank conflicts of accesses to a tensor in shared memory, and finds the cheapest layout without them.
+// Counts the bank conflicts of accesses to a tensor in shared memory, and proposes layouts with fewer
+// conflicts.
+//
+//   const Conflicts c = conflicts(access, layout);
+//   if (c.degree > 1) for (const Remedy& r : remedies({access}, layout).all) ...   // the best first
 #pragma once
 #include <optional>
 #include <string>
@@ -9,31 +13,38 @@
 
 namespace zellige::view {
 
+/// The bank conflicts of one access pattern.
 struct Conflicts {
-  plan::BankAccess addresses;                          // of the worst instance
-  plan::Wavefronts worst;                              // its wavefronts
-  long long instances = 0, wavefronts = 0, ideal = 0;  // over all instances
-  int degree = 0;
+  plan::BankAccess addresses;  // of the instance with the most wavefronts
+  plan::Wavefronts worst;      // wavefronts of that instance
+  // Number of warp-wide instances; their wavefronts; the same without conflicts.
+  long long instances = 0, wavefronts = 0, ideal = 0;
+  int degree = 0;  // most wavefronts of a phase; 1: no conflicts
 };
 
+/// Returns the bank conflicts of an access pattern in a layout.
 Conflicts conflicts(const SharedAccess&, const SharedLayout&);
 
-/// Another arrangement of the same tensor.
+/// Another layout of the same tensor, with the bank conflicts that remain.
 struct Remedy {
   std::string kind;  // "swizzle", "padding" or "swizzle and padding"
   Value layout;
-  std::string hardware;  // the equivalent swizzle mode of TMA and WGMMA, if any
+  std::string hardware;  // name of the equal swizzle mode of TMA and WGMMA; empty: none
+  // Additional shared memory in bytes.
   long long extra_bytes = 0;
-  long long wavefronts = 0, ideal = 0;
-  int degree = 0;
+  long long wavefronts = 0, ideal = 0;  // of all accesses together
+  int degree = 0;                       // most wavefronts of a phase of any access
 };
 
+/// The proposed layouts.
 struct Remedies {
-  std::vector<Remedy> all;  // the cheapest first; empty if nothing is better than the original layout
-  std::string reason;       // why no remedy was found, if conflicts remain
+  std::vector<Remedy> all;  // the best first; empty if no layout is better than the original
+  std::string reason;       // why conflicts remain, if they do
 };
 
-/// For all accesses together; each counts as often as it occurs.
+/// Returns at most two layouts with fewer wavefronts than the original has without its swizzle: the best
+/// with a swizzle, and the best with padding alone. All accesses count together, each as often as it
+/// occurs.
 Remedies remedies(const std::vector<SharedAccess>&, const SharedLayout&);
 
 }  // namespace zellige::view

@@ -10,30 +10,35 @@
 namespace zellige::view {
 namespace {
 
+// Maximum number of characters of an expression.
 constexpr std::size_t max_text = 1 << 14;
 constexpr const char* tuple_types[] = {"Shape", "Stride", "Coord", "Step", "Tile", "tuple"};
 constexpr std::string_view types[] = {"Shape", "Stride", "Coord",   "Step", "Tile",
                                       "tuple", "Layout", "Swizzle", "Int",  "C"};
-// Operations on coordinate tensors; a layout of coordinates is one.
+// Operations whose first operand is a coordinate tensor; a layout of coordinates is converted to one.
 constexpr std::string_view partitions[] = {"local_tile", "inner_partition", "outer_partition",
                                            "local_partition", "domain_offset"};
 
+// Returns whether the value can be called with a coordinate.
 bool callable(const Value& v) {
   return v.is_layout() || v.is(ValueKind::composed) || v.is(ValueKind::tensor) || v.is(ValueKind::swizzle);
 }
 Argument valued(const Value& v, std::size_t at = 0) { return {{"", v, ""}, at}; }
 bool is_middle(const Value& v) { return v.is_number() || v.is(ValueKind::flag); }
 
+// Parser and evaluator of one expression.
 class Expression : public Parser {
  public:
   explicit Expression(std::string_view text) : Parser(text) {}
 
+  // Returns the value of the complete expression, or what it prints.
   Result result() {
     Value v = whole();
     return {v, drawn_.empty() ? to_text(v) : drawn_};
   }
 
  private:
+  // An error in the operation at [begin, end) of the expression.
   struct Mistake : LayoutError {
     Mistake(std::string why, std::size_t begin, std::size_t end)
         : LayoutError(why, {Rule::not_a_layout, 0, 0}), text(std::move(why)), begin(begin), end(end) {}
@@ -44,6 +49,7 @@ class Expression : public Parser {
 
   [[noreturn]] void mistake(std::string why, std::size_t begin) { throw Mistake(std::move(why), begin, at_); }
 
+  // Returns the name at the current position, without consuming it; empty if there is none.
   std::string_view peek_name() {
     skip();
     std::size_t end = at_;
@@ -57,7 +63,7 @@ class Expression : public Parser {
     return text_.substr(at_, end - at_);
   }
 
-  // Parses arguments up to a closing bracket; type names such as half_t may occur among the values.
+  // Parses arguments up to a closing bracket. Words such as half_t may occur among the values.
   std::vector<Argument> arguments(const char* close) {
     std::vector<Argument> list;
     if (next(close)) return list;
@@ -79,8 +85,8 @@ class Expression : public Parser {
     expect(close);
     return list;
   }
-  // The end of a type such as half_t or UniversalCopy<half_t> if one is an operand at this position; else
-  // this position.
+  // Returns the end of a word such as half_t or UniversalCopy<half_t>, if one is an operand at this
+  // position; else this position.
   std::size_t end_of_word() {
     const std::string_view name = peek_name();
     std::size_t end = at_ + name.size();
@@ -107,6 +113,7 @@ class Expression : public Parser {
     return v;
   }
 
+  // Parses a name and what follows it: a value in CuTe's type notation, or the call of an operation.
   Value named() override {
     const std::size_t start = at_;
     const std::string name(peek_name());
@@ -134,11 +141,13 @@ class Expression : public Parser {
     list.insert(at, given.begin(), given.end());
     return call(name, list, start);
   }
+  // Accepts {} after a type and returns the value.
   Value braces(const Value& v) {
     if (next("{")) expect("}");
     return v;
   }
-  // Layout_K_SW128_Atom<half_t>: the canonical shared-memory layouts of SM90's MMA instructions.
+  // Returns the value of Layout_K_SW128_Atom<half_t> and its kind: the shared-memory layouts of SM90's MMA
+  // instructions.
   Value gmma(const std::string& name, const std::vector<Argument>& type, std::size_t start) {
     const std::size_t bar = name.find('_', 7);
     if (bar >= name.size() - 5 || type.size() != 1) mistake(fmt::format("{} is unknown", name), start);
@@ -147,9 +156,10 @@ class Expression : public Parser {
     return call("gmma_smem_atom", words, start);
   }
 
+  // Parses calls of a value with a coordinate: `L(c)`, repeatedly.
   Value applied(const Value& called, std::size_t start) override {
     Value v = called;
-    // (A o B)(c): grouping parentheses, not a tuple of one element.
+    // (A o B)(c): the parentheses group A o B; they are not a tuple of one element.
     if (v.is(ValueKind::tuple) && v.rank() == 1 && callable(v[0]) && next("(")) {
       --at_;
       v = Value(v[0]);
@@ -165,6 +175,7 @@ class Expression : public Parser {
     return v;
   }
 
+  // Returns the composition of values that are joined by `o`.
   Value joined(const std::vector<Value>& links, std::size_t start) override {
     Value v = links[0];
     std::size_t i = 1;
@@ -174,8 +185,8 @@ class Expression : public Parser {
     }
     while (i < links.size()) {
       const Argument a = valued(v, start), b = valued(links[i], start);
-      // A o 0 o Sw o 4 o B: a swizzle cannot be the right operand by itself; it is the left operand of what
-      // follows.
+      // In A o 0 o Sw o 4 o B a swizzle cannot be the right operand by itself: it is the left operand of
+      // the rest.
       if (i + 2 < links.size() && is_middle(links[i]) && links[i + 1].is(ValueKind::swizzle)) {
         const Value rest = joined({links.begin() + static_cast<std::ptrdiff_t>(i) + 1, links.end()}, start);
         return call("make_composed_layout", {a, b, valued(rest, start)}, start);
@@ -191,6 +202,7 @@ class Expression : public Parser {
     return v;
   }
 
+  // Evaluates an operation. An error becomes a Mistake at the operation's place.
   Value call(const std::string& name, std::vector<Argument> a, std::size_t start) {
     try {
       return evaluated(name, a, start);
@@ -210,6 +222,7 @@ class Expression : public Parser {
   }
   static std::string shown(const Argument& a) { return a.is_word() ? a.text : to_text(a.value); }
 
+  // Evaluates an operation; throws what the library throws.
   Value evaluated(const std::string& name, std::vector<Argument>& a, std::size_t start) {
     static const char* const tuples[] = {"make_tuple", "make_shape", "make_stride",   "make_coord",
                                          "make_tile",  "make_step",  "make_int_tuple"};
@@ -221,7 +234,7 @@ class Expression : public Parser {
     return of_row(name, a, start);
   }
 
-  // Operations that are not in the table.
+  // Evaluates operations that are not in the library's tables; returns `nothing` for others.
   Value own(const std::string& name, std::vector<Argument>& a) {
     auto word = [&](std::size_t i, const char* w) {
       return i < a.size() && a[i].is_word() && a[i].text == w;
@@ -251,6 +264,7 @@ class Expression : public Parser {
     return parse_value(evaluate("compact_row_major", {to_text(shape)}));
   }
 
+  // Evaluates an operation of the library's tables (operation.hpp).
   Value of_row(const std::string& name, const std::vector<Argument>& a, std::size_t start) {
     const Rows rows = view::named(name);
     if (rows.empty())
@@ -275,12 +289,13 @@ class Expression : public Parser {
     if (text == "_true" || text == "_false") return boolean(fixed(text == "_true"));
     try {
       return parse_value(text);
-    } catch (const TextError&) {  // an instruction's description, of several lines
+    } catch (const TextError&) {  // the text is the description of an instruction, of several lines
       drawn_ = text;
       return nothing();
     }
   }
 
+  // The result, if the expression prints text rather than having a value.
   std::string drawn_;
 };
 
@@ -289,7 +304,7 @@ class Expression : public Parser {
 std::string marked(std::string_view text, std::size_t begin, std::size_t end) {
   begin = std::min(begin, text.size());
   end = std::min(std::max(end, begin + 1), text.size() + 1);
-  // Shows a window of a long expression.
+  // Shows a part of a long expression.
   constexpr std::size_t width = 100;
   std::size_t first = 0;
   std::string line(text);
@@ -306,7 +321,7 @@ std::string marked(std::string_view text, std::size_t begin, std::size_t end) {
 Result evaluate_expression(std::string_view text) {
   if (text.size() > max_text) fail("the expression has {} characters, more than {}", text.size(), max_text);
   auto raise = [&](const std::string& why, std::size_t begin, std::size_t end) {
-    // Values known only at run time limit CuTe's algebra; users often know the number.
+    // Numbers of run time limit CuTe's algebra; the user often knows the number at compile time.
     const bool unknown = why.find("run-time") != std::string::npos;
     const char* hint = unknown ? " (bare numbers are run-time ones: write _2 for a known 2)" : "";
     throw ExpressionError(fmt::format("{}{}", why, hint), marked(text, begin, end));

@@ -16,26 +16,32 @@ namespace {
 
 constexpr long long max_cells = 1 << 16;
 
+// Returns the number of elements of a shape.
 long long leaves_product(const Value& shape) {
   double n = 1;
   for (const ValueNode& m : shape.nodes) n *= m.kids < 0 ? static_cast<double>(m.s.v) : 1;
   return n > 1e15 ? 1LL << 50 : static_cast<long long>(n);
 }
+// Returns whether the layout's strides are multiples of basis elements, so that it maps to coordinates.
 bool has_basis(const Value& l) {
   return std::any_of(l.nodes.begin(), l.nodes.end(), [](const ValueNode& n) { return n.e != 0; });
 }
 
-// The drawing: the layout relative to its first element, its modes' extents, and the offset of element i.
+// A layout prepared for drawing: the complete layout, swizzles and offsets included, and the innermost
+// layout, whose modes are drawn.
 struct Drawn {
   Value whole, layout;
-  std::vector<int> extents, steps;  // of each mode: its size, and the size of its innermost part
-  bool basis = false;
+  // By mode: its size; the size of its innermost part if it is nested, else 0.
+  std::vector<int> extents, steps;
+  bool basis = false;  // elements are coordinates instead of integers
 
+  // Returns the integer at a coordinate.
   long long index(const std::vector<int>& crd) const {
     long long i = 0, unit = 1;
     for (std::size_t m = 0; m < crd.size(); ++m) i += crd[m] * unit, unit *= extents[m];
     return Indexer(whole)(i);
   }
+  // Returns the text of the element at a coordinate.
   std::string element(const std::vector<int>& crd) const {
     Tape t;
     Value c = empty(ValueKind::tuple);
@@ -44,6 +50,7 @@ struct Drawn {
   }
 };
 
+// Returns the layout of a value. Throws Error if it is none or has too many elements.
 Drawn prepare(const Value& v) {
   Drawn d;
   d.whole = in_elements(v);
@@ -65,12 +72,14 @@ Drawn prepare(const Value& v) {
   return d;
 }
 
+// The byte and the bank of an element by its offset.
 struct BankOf {
   int bits;
   long long byte(long long index) const { return index * bits / 8; }
   long long bank(long long index) const { return ((byte(index) >> 2) % 32 + 32) % 32; }
 };
 
+// Returns the cell that shows the element at a coordinate, with the colours that the options ask for.
 Cell element_cell(const Drawn& d, const std::vector<int>& crd, const PictureOptions& o) {
   std::string at;
   for (int i : crd) at += fmt::format("{}{}", at.empty() ? "" : ",", i);
@@ -89,6 +98,7 @@ Cell element_cell(const Drawn& d, const std::vector<int>& crd, const PictureOpti
   return c;
 }
 
+// Returns a picture with one cell per coordinate of the layout.
 Picture elements_picture(const Drawn& d, const std::string& expression, const PictureOptions& o) {
   Picture p{.title = expression};
   const int rank = static_cast<int>(d.extents.size());
@@ -123,10 +133,11 @@ Picture elements_picture(const Drawn& d, const std::string& expression, const Pi
   return p;
 }
 
-// The coordinate (m, n) of the tile to which a thread-value layout maps an element.
+// The shape of the tile that a thread-value layout covers.
 struct Tile {
   int rows = 1, columns = 1;
 };
+// Returns the shape that the options give, or that of the layout's coordinates.
 Tile tile_of(const Drawn& d, const PictureOptions& o) {
   long long rows = 1, columns = 1;
   if (o.shape) {
@@ -151,6 +162,7 @@ Tile tile_of(const Drawn& d, const PictureOptions& o) {
   return {static_cast<int>(rows), static_cast<int>(columns)};
 }
 
+// Returns a picture with one cell per coordinate of the tile, which shows its thread and value.
 Picture threads_picture(const Drawn& d, const std::string& expression, const PictureOptions& o) {
   if (d.extents.size() != 2)
     fail("{} has rank {}; by thread, a layout (thread, value) of rank 2 is drawn", to_text(d.layout),

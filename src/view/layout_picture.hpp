@@ -1,6 +1,6 @@
-// Draws a layout. Rows are the first mode and columns the second; each coordinate of the further modes makes
-// a grid of its own. A nested mode gets a heavy line after each run of its innermost part, so that tiles are
-// visible.
+// Draws a picture of a layout as grids of cells. Rows are the first mode and columns the second; each
+// coordinate of the further modes is a grid of its own. In a nested mode a heavy line follows each
+// repetition of the innermost part, so that tiles are visible.
 #pragma once
 #include <optional>
 #include <string>
@@ -11,24 +11,29 @@
 
 namespace zellige::view {
 
+/// What the colour of a cell shows: the layout's value, its bank of shared memory, or the thread of a
+/// thread-value layout.
 enum class Colouring { value, bank, thread };
 
+/// Options of layout_picture().
 struct PictureOptions {
   Colouring colouring = Colouring::bank;
-  int element_bits = 32;            // for banks
-  std::optional<Value> shape = {};  // of the tile that a thread-value layout covers: (M, N)
+  int element_bits = 32;  // bits per element, from which banks follow
+  // (M, N) of the tile that a thread-value layout covers; none: from its coordinates.
+  std::optional<Value> shape = {};
 };
 
-/// Bits of an element type ("f16", "half_t", "float", "u8") or number ("16"). Throws Error for anything else.
+/// Returns the bits of an element type ("f16", "half_t", "float", "u8") or of a number of bits ("16").
+/// Throws Error for anything else.
 int element_bits(std::string_view type);
 
-/// `expression` is what the layout was evaluated from. Throws Error if it is not a layout, or too large to
-/// draw (over 65,536 elements). When coloured by thread, the layout is (thread, value) and the picture shows
-/// the owner of each coordinate of the tile.
+/// Returns the picture of a layout. `expression`, from which the layout was evaluated, is its title. With
+/// Colouring::thread the layout is (thread, value), and each cell of the tile shows its owner. Throws Error
+/// if the value is not a layout, or has more than 65,536 elements.
 Picture layout_picture(const Value& layout, const std::string& expression, const PictureOptions&);
 
-/// A composed layout whose swizzle works on the bytes of an unknown pointer, converted to elements for
-/// pictures and banks.
+/// Returns a layout in elements. A composed layout whose swizzle works on the bytes of a pointer is
+/// converted, for pictures and banks; other values are unchanged.
 Value in_elements(const Value&);
 
 }  // namespace zellige::view

@@ -8,7 +8,7 @@
 namespace zellige::view {
 namespace {
 
-// Hue in revolutions, saturation and lightness in 0..1.
+// Returns a colour. Hue is in revolutions, saturation and lightness are in 0..1.
 Colour from_hsl(double hue, double saturation, double lightness) {
   const double a = saturation * std::min(lightness, 1 - lightness);
   auto channel = [&](double n) {
@@ -18,6 +18,7 @@ Colour from_hsl(double hue, double saturation, double lightness) {
   };
   return {channel(0), channel(8), channel(4)};
 }
+// Returns i modulo n, in 0..n-1 also for negative i.
 long long wrapped(long long i, long long n) { return (i % n + n) % n; }
 
 }  // namespace

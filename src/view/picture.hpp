@@ -1,6 +1,6 @@
-// Pictures as data: grids of labelled, coloured cells, made from a layout (layout_picture.hpp) or a
-// shared-memory access (bank_picture.hpp), and drawn as characters for a terminal, as SVG, or as an HTML
-// page.
+// Pictures as data: grids of labelled, coloured cells, which are written as text for a terminal, as SVG or
+// as an HTML page. layout_picture.hpp makes them from layouts, bank_picture.hpp from accesses to shared
+// memory.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,41 +9,48 @@ namespace zellige::view {
 
 struct Colour {
   unsigned char red = 255, green = 255, blue = 255;
+  /// Returns the colour as "#rrggbb".
   std::string hex() const;
+  /// Returns whether white text is more legible on it than black text.
   bool is_dark() const;
 };
 
-/// One of n colours around a wheel of hues; neighbours differ.
+/// Returns colour i of n around a wheel of hues. Neighbouring colours have different lightness.
 Colour wheel(long long i, int n);
-/// Eight hues, four shades each: the lanes of a warp.
+/// Returns the colour of a thread: one of eight hues in four shades, so that the 32 lanes of a warp differ.
 Colour lane_colour(long long thread);
-/// One of eight greys, by the index modulo 8, as in print_latex.
+/// Returns one of eight greys, by i modulo 8, as CuTe's print_latex does.
 Colour grey(long long i);
-/// From green (the first) to red.
+/// Returns colour i of n from green (0) to red (n - 1).
 Colour heat(int i, int n);
 
+/// One cell of a grid.
 struct Cell {
-  std::string label;  // lines separated by '\n'
+  std::string label;  // may have several lines
+  // Text that is shown under the pointer; SVG only.
   std::string hover = {};
   Colour colour = {};
 };
 
+/// A rectangle of cells with row and column labels.
 struct Grid {
   std::string title;
   int rows = 0, columns = 0;
   std::vector<Cell> cells;                   // row by row
   std::vector<std::string> row_labels = {};  // default: 0, 1, 2, ...
   std::vector<std::string> column_labels = {};
-  int row_step = 0, column_step = 0;  // a heavy line after every N rows or columns; 0: none
-  std::string corner = {};            // above the row labels
-  bool dense = false;                 // on a terminal: one character per cell, no frames
+  int row_step = 0, column_step = 0;  // a heavy line after every this many rows or columns; 0: none
+  std::string corner = {};            // text above the row labels
+  bool dense = false;                 // as text: one character per cell, without frames
 };
 
+/// An entry of a picture's legend.
 struct Legend {
   std::string label;
   Colour colour;
 };
 
+/// A titled list of grids.
 struct Picture {
   std::string title;
   std::vector<std::string> facts = {};  // lines below the title
@@ -51,10 +58,12 @@ struct Picture {
   std::vector<Legend> legend = {};
 };
 
+/// Returns a grid or picture as text for a terminal.
 std::string text(const Grid&);
 std::string text(const Picture&);
+/// Returns the picture as an SVG file.
 std::string svg(const Picture&);
-/// One self-contained page, with the pictures below one another.
+/// Returns an HTML page that contains the pictures, one below another, and needs no other file.
 std::string html(const std::string& title, const std::vector<Picture>&);
 
 }  // namespace zellige::view

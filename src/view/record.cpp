@@ -11,9 +11,12 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
+// Maximum number of elements that print operations show.
 constexpr long long max_printed = 1 << 16;
+// Maximum number of characters of an argument.
 constexpr std::size_t max_text = 1 << 14;
 
+// Returns the number of elements of a layout or tensor.
 long long elements(const Value& x) {
   const Value l = x.is(ValueKind::tensor) ? x[1] : x;
   double n = 1;
@@ -63,6 +66,7 @@ std::string evaluate_record(const std::string& op, const std::vector<std::string
 
 namespace {
 
+// Returns a line as JSON; throws Unreadable if it is none.
 json parsed(const std::string& line) {
   try {
     return graph::parse_json(line, "the line");

@@ -10,6 +10,8 @@ namespace {
 
 constexpr long long max_elements = 1 << 24;
 
+// Returns the layout in elements, without a swizzle if it is equal to a layout. Throws Error if it is no
+// layout or maps to coordinates.
 Value checked(const Value& given) {
   Value v = in_elements(given);
   const Value unswizzled = algebra::innermost(v);
@@ -19,7 +21,7 @@ Value checked(const Value& given) {
       fail("{}: its indices are coordinates, not places in shared memory", to_text(given));
   }
   if (!v.is(ValueKind::composed)) return v;
-  // Every number is static here: an operation on a layout gives one layout, if any.
+  // Every number counts as static here, so that a composed layout becomes one layout if possible.
   Value known = v;
   for (ValueNode& n : known.nodes) n.s = fixed(n.s.v), n.d = fixed(n.d.v);
   Tape t;

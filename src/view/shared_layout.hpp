@@ -1,4 +1,5 @@
-// A layout of shared memory as a function from an element's (colexicographic) index to its byte address.
+// A layout of a tensor in shared memory, for bank conflicts: maps the (colexicographic) index of an element
+// to its byte address.
 #pragma once
 #include <string>
 #include <vector>
@@ -6,23 +7,27 @@
 
 namespace zellige::view {
 
+/// Has the layout's elements numbered 0 to elements() - 1; the first mode is the fastest.
 class SharedLayout {
  public:
-  /// Throws Error if it is not a layout of integers, has negative offsets, or has more than 2^24 elements.
+  /// `element_bits` is the size of an element in bits. Throws Error if the value is not a layout of
+  /// integers, has negative offsets, or has more than 2^24 elements.
   SharedLayout(const Value& layout, int element_bits);
 
-  const Value& value() const { return value_; }            // swizzle o offset o layout, or layout
-  const Value& unswizzled() const { return unswizzled_; }  // without swizzle and offset
+  // The layout with swizzle and offset, if it has them.
+  const Value& value() const { return value_; }
+  const Value& unswizzled() const { return unswizzled_; }  // the layout without swizzle and offset
   int bits() const { return bits_; }
   long long elements() const { return elements_; }
-  long long bytes() const { return bytes_; }  // from 0 through the last element
+  long long bytes() const { return bytes_; }  // from offset 0 through the last element
   int rank() const { return static_cast<int>(extents_.size()); }
   long long extent(int mode) const { return extents_[static_cast<std::size_t>(mode)]; }
-  /// Change of the index for one step along a mode.
+  /// Returns the change of the index for one step along a mode.
   long long step(int mode) const;
-  long long offset(long long index) const { return indexer_(index); }  // in elements
-  /// The byte at which an element starts. Throws Error if it starts inside a byte.
+  long long offset(long long index) const { return indexer_(index); }  // offset of an element, in elements
+  /// Returns the byte address of an element. Throws Error if the element starts inside a byte.
   long long address(long long index) const;
+  /// Returns the layout in CuTe's notation.
   std::string text() const { return to_text(value_); }
 
  private:

@@ -1,5 +1,5 @@
-// Pictures as SVG, and as an HTML page that contains them. Colours are literal, so that any viewer shows
-// them.
+// Writes pictures as SVG, and as an HTML page that contains the SVG. Colours are attributes instead of
+// styles, so that any viewer shows them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,8 +10,10 @@
 namespace zellige::view {
 namespace {
 
+// Sizes in pixels: width of a letter, height of a line, margin of the picture, smallest cell.
 constexpr int letter = 7, line = 14, margin = 12, min_cell = 26;
 
+// Returns text with the characters escaped that XML reserves.
 std::string escaped(const std::string& s) {
   std::string out;
   for (const char c : s) {
@@ -29,6 +31,7 @@ std::string escaped(const std::string& s) {
   return out;
 }
 
+// Sizes of a grid's parts in pixels: cells, the row labels, and what is above the cells.
 struct Measures {
   int cell_width = min_cell, cell_height = min_cell, labels = 24, top = 0;
 };
@@ -44,6 +47,7 @@ int longest_line(const std::string& s) {
   return static_cast<int>(maximum);
 }
 
+// Returns the sizes that the grid's labels need.
 Measures measure(const Grid& g) {
   Measures m;
   for (const Cell& c : g.cells) {
@@ -59,6 +63,7 @@ Measures measure(const Grid& g) {
   return m;
 }
 
+// Writes one picture.
 class SvgWriter {
  public:
   std::string whole(const Picture& p) {
@@ -102,6 +107,7 @@ class SvgWriter {
       from = end + 1;
     }
   }
+  // Writes a grid whose upper end is at y. Returns its lower end.
   int grid(const Grid& g, int y) {
     const Measures m = measure(g);
     const int left = margin + m.labels, top = y + m.top, right = left + g.columns * m.cell_width,
@@ -130,6 +136,7 @@ class SvgWriter {
       stroke(left + c * m.cell_width, top, left + c * m.cell_width, bottom);
     return bottom;
   }
+  // Writes the legend at y. Returns its lower end.
   int legend(const Picture& p, int y) {
     int x = margin;
     for (const Legend& l : p.legend) {
