@@ -13,8 +13,9 @@ using plan::TaskKind;
 
 namespace {
 
-/// Returns whether the items of a loop nest only read memory and write other memory, without conditions.
-/// Their stores can then be delayed after several items' loads.
+/// Returns whether a loop nest only reads memory and writes other memory, without conditions. Its stores
+/// can then be delayed after the loads of several iterations. `items` are the nest's loads, computations
+/// and stores.
 bool reads_and_writes(const plan::KernelPlan& plan, const std::vector<Item>& items) {
   std::set<int> read, written;  // buffers read or written; -1: global memory
   for (const Item& item : items) {
@@ -29,7 +30,7 @@ bool reads_and_writes(const plan::KernelPlan& plan, const std::vector<Item>& ite
   return !read.empty() && std::ranges::none_of(written, [&](int buffer) { return read.contains(buffer); });
 }
 
-/// Returns the name of the register array that holds results of a task before they are stored.
+/// Returns the name of the register array that holds a store's values until they are stored.
 std::string buffer_name(const Item& leave) { return fmt::format("left{}", leave.node); }
 
 }  // namespace
@@ -159,7 +160,8 @@ void KernelText::operand_declaration(const Task& t) {
             fragment_type(plan_.contexts[t.context]), t.node, plan::guards(plan_, t).empty() ? "" : "{}");
 }
 
-/// Emits tasks that share a thread-value layout as one loop nest, with the declarations of their results.
+/// Emits tasks (the work of steps) with the same thread-value layout as one loop nest, with the
+/// declarations of their results.
 void KernelText::nest(const std::vector<int>& tasks) {
   const Context& c = plan_.contexts[plan_.tasks[tasks.front()].context];
   for (int t : tasks)
@@ -181,7 +183,8 @@ void KernelText::nest(const std::vector<int>& tasks) {
   if (!within.empty()) out_.close();
 }
 
-/// Returns the condition that the block's tile is in the output slices that the task stores.
+/// Returns the condition that the block stores its tile of the task's output; only some blocks do
+/// (plan/sliced.hpp).
 Condition KernelText::in_slices(const Task& task) const {
   Condition all;
   for (const plan::Slice& slice : plan::slices(plan_, task)) {
@@ -279,10 +282,10 @@ void KernelText::fragment_nest(const std::vector<int>& tasks) {
   if (some) out_.close();
 }
 
-/// Emits the computation of `many` items, with results in registers, and then their stores. Without this
-/// the compiler could not move a load before an earlier store that may alias it, and each item would wait
-/// for the latency of the preceding one. `each` opens a loop over the items and returns the position,
-/// `close` closes the loop.
+/// Emits the computation of `many` iterations of a nest, with results in registers, and then their stores.
+/// Otherwise the compiler could not move a load before an earlier store that may alias it, and each
+/// iteration would wait for the latency of the preceding one. `each` opens a loop over the iterations and
+/// returns the position in the nest; `close` closes the loop.
 void KernelText::buffer_stores(const std::vector<Item>& items, const Context& c, const char* counter,
                                int many, const std::function<NestAt()>& each,
                                const std::function<void()>& close) {
@@ -304,7 +307,8 @@ void KernelText::buffer_stores(const std::vector<Item>& items, const Context& c,
   close();
 }
 
-/// Emits what a task does with an item's value: a store, an accumulation or an operand.
+/// Emits what a task does with the value that it computed at a position of the nest: a store, an
+/// accumulation, or the assignment to a matmul operand.
 void KernelText::leave(const Item& item, const NestAt& nest) {
   if (keeps_) {
     const std::string r = store_value(values_[item.in[0]], nest.context->vector());

@@ -23,8 +23,8 @@ std::vector<Index> NestAt::index(const std::vector<plan::Place>& places) const {
   return all;
 }
 
-/// Begins a nest: emits the values that are invariant along its loop. Invariant divisors are inverted once,
-/// there.
+/// Emits, before the loop of a nest, the values that are invariant along the loop. Invariant divisors are
+/// inverted once, there. `items` are the nest's loads, computations and stores.
 void KernelText::prepare(const std::vector<Item>& items, const NestAt& nest) {
   values_.assign(items.size(), {});
   of_rows_.assign(items.size(), false);
@@ -44,13 +44,14 @@ void KernelText::prepare(const std::vector<Item>& items, const NestAt& nest) {
   }
 }
 
-/// Emits the values of the other items of the nest, in order.
+/// Emits the nest's loads, computations and stores that are not invariant, in order.
 void KernelText::evaluate(const std::vector<Item>& items, const NestAt& nest) {
   for (std::size_t i = 0; i < items.size(); ++i)
     if (!items[i].invariant) evaluate_one(items, i, nest);
 }
 
-/// Emits item i of a nest at a position, and records the expression of its value.
+/// Emits the load, computation or store items[i] at a position of the nest, and records the expression of
+/// its value for the items that use it.
 void KernelText::evaluate_one(const std::vector<Item>& items, std::size_t i, const NestAt& nest) {
   const Item& item = items[i];
   switch (item.kind) {

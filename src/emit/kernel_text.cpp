@@ -328,7 +328,8 @@ void KernelText::copy(const std::vector<int>& tasks, int distance) {
   if (distance > 0) out_.close();
 }
 
-/// Emits tasks, each list of tasks that share a loop nest as one.
+/// Emits a list of tasks (the work of steps), in order; tasks that can share a loop nest are emitted as one
+/// nest.
 void KernelText::work(const std::vector<int>& tasks) {
   for (const std::vector<int>& together : plan::nests(plan_, tasks)) {
     for (int i : together)

@@ -50,10 +50,11 @@ inline Value value_named(const std::string& name, int vector, const std::string&
   return {fmt::format("{}[{}]", name, one_of(vector)), vector > 1, name, type};
 }
 
-/// A thread's share of the items of a layout, after the loop over them has been opened.
+/// The elements of a thread-value layout that one thread evaluates, after the loop over them has been
+/// opened.
 struct Share {
   Index step;  // number of the current item among this thread's
-  // Number of the current item in the tile.
+  // Expression for the number of the current vector of elements in the tile.
   Index item;
   int open;  // number of braces to close
 };
@@ -142,17 +143,18 @@ class KernelText {
     int within = 0;
     std::int64_t from = 0, to = -1;  // the items [from, to) of the thread; -1: to the last
   };
-  /// Returns the number of steps, counted from the first, in which every thread has an item along the axis.
+  /// Returns the number of steps, counted from the first, in which every thread has an element along the
+  /// axis of its layout.
   static std::int64_t full_steps(const Context&, int axis);
-  /// Calls each(from, to) for the steps along axis 0. If the loop is not unrolled, the steps in which every
-  /// thread has an item are one range, and the remaining ones another.
+  /// Calls each(from, to) for the steps along axis 0 of the layout. If the loop is not unrolled, the steps
+  /// in which every thread has an element are one range, and the remaining steps another.
   static void in_full_steps(const Context&, bool unrolled,
                             const std::function<void(std::int64_t, std::int64_t)>& each);
-  /// Opens the loop over a thread's items along an axis of a layout, one vector per item.
+  /// Opens the loop over a thread's vectors of elements along an axis of a thread-value layout.
   Share share(const Context&, int axis, const Loop&);
   void close(const Share&);
-  /// Emits the coordinates of an item along an axis, and returns them. `type` is their integer type; items
-  /// are counted in vectors.
+  /// Emits the coordinates in the tile of a thread's vector number `item` along an axis, and returns them.
+  /// `type` is their integer type.
   std::vector<Index> coordinate(const char* type, const Index& item, const Context&, int axis);
 
   // evaluate_text.cpp

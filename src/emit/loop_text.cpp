@@ -6,7 +6,8 @@ namespace zellige::emit {
 
 namespace {
 
-/// A digit of the thread's number that moves along an axis: (thread / below % extent) * stride items.
+/// A digit of the thread's number that moves the thread along an axis of its layout, by (thread / below %
+/// extent) * stride elements.
 struct Digit {
   std::int64_t below, extent, stride;
 };

@@ -82,7 +82,8 @@ std::string KernelText::map_name(int node) const {
   return names_.map(name);
 }
 
-/// Emits the declarations of the rings, and of the exchange between the ranks of a cluster.
+/// Emits the declarations of the shared-memory rings, and of the buffers by which the blocks of a cluster
+/// exchange partial results (split-K).
 void KernelText::rings() {
   const plan::Schedule& s = plan_.schedule;
   for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {
@@ -134,8 +135,8 @@ void KernelText::roles() {
   run(s.teardown);
 }
 
-/// Emits an agent's positions in its rings: a producer's next stage to fill; a consumer's next stages to
-/// acquire and to release.
+/// Emits the positions of a warp role in its rings: a producer's next stage to fill; a consumer's next
+/// stages to acquire and to release.
 void KernelText::cursors() {
   const plan::Schedule& s = plan_.schedule;
   for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {
@@ -294,7 +295,7 @@ void KernelText::box(const plan::Step& step, const plan::Copy& copy) {
   out_.close();
 }
 
-/// Returns whether the first wgmma of the node overwrites the accumulators, so that they need not be
+/// Returns whether the first wgmma of matmul `node` overwrites the accumulators, so that they need not be
 /// cleared. If two matmuls of one wgmma group have cleared accumulators, ptxas (CUDA 13.0) inserts fences
 /// and serialises all wgmma of the kernel (its note C7520).
 bool KernelText::overwritten(int node) const {

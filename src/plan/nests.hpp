@@ -5,18 +5,19 @@
 
 namespace zellige::plan {
 
-/// Returns the tasks of steps[first] and of the steps after it that can be emitted together. These are all
-/// loads from global memory or all other work, and run for the same iteration of a pipelined loop (equal
-/// guard_lag). The list ends at the first step that differs, or that has no task, is a matmul or
-/// initialises a loop state.
+/// Returns the tasks (the work of steps) of steps[first] and of the steps after it that the emitter writes
+/// together. These are all loads from global memory or all other work, and run for the same iteration of a
+/// pipelined loop (equal guard_lag). The list ends at the first step that differs, or that has no task, is
+/// a matmul or initialises a loop state.
 std::vector<int> side_by_side(const KernelPlan&, const std::vector<Step>&, std::size_t first);
 
-/// Returns whether the emitter writes the task as a loop over the items of its thread-value layout, so that
-/// tasks with the same layout can share the loop. False for example for matmuls and TMA stores.
+/// Returns whether the emitter writes a task (the work of a step) as a loop over its thread-value layout,
+/// so that tasks with the same layout can share the loop. False for example for matmuls and TMA stores.
 bool in_nest(const KernelPlan&, const Task&);
 
-/// Splits a list of tasks, in order, into nests: runs of tasks that share a loop because they have the same
-/// thread-value layout and store the same slices. A task for which in_nest() is false is a nest by itself.
+/// Splits a list of tasks, in order, into loop nests: adjacent tasks share a loop if they have the same
+/// thread-value layout and store the same output slices. A task for which in_nest() is false is a list by
+/// itself.
 std::vector<std::vector<int>> nests(const KernelPlan&, const std::vector<int>& tasks);
 
 }  // namespace zellige::plan

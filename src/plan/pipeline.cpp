@@ -8,9 +8,9 @@
 namespace zellige::plan {
 namespace {
 
-/// Returns the tasks of a phase in the order in which they are emitted. Tasks that can share a loop nest
-/// become adjacent, so that common values are evaluated once. Reductions over lanes become adjacent as
-/// well, so that no load of one waits for the store of another.
+/// Returns the tasks of a phase (work between two barriers) in the order in which they are emitted. Tasks
+/// that can share a loop nest become adjacent, so that common values are evaluated once. Reductions over
+/// lanes become adjacent as well, so that no load of one waits for the store of another.
 std::vector<int> side_by_side(const KernelPlan& plan, std::vector<int> tasks) {
   std::vector<int> result;
   while (!tasks.empty()) {

@@ -13,8 +13,8 @@
 
 namespace zellige::plan {
 
-/// The order of a kernel's tasks, which are indices into KernelPlan::tasks. The tasks of one phase need no
-/// barrier between them; a barrier separates consecutive phases.
+/// The order of a kernel's tasks (copies, matmuls, loop nests, ...), as indices into KernelPlan::tasks. The
+/// tasks of one phase need no barrier between them; a barrier separates consecutive phases.
 struct Order {
   // Tasks that copy a tile once, before the loop, for all iterations.
   std::vector<int> before;

@@ -48,9 +48,9 @@ class PrecomputeA {
            graph::size(a.shape) / a.shape.back() <= max_rows;
   }
 
-  /// Returns the nodes that move before the loop together with `operand`: everything in the loop that is
-  /// computed from the same tiles. Returns nullopt if one of the nodes cannot move, if another kind of node
-  /// in the loop reads one of them, or if they need more than `max_` bytes.
+  /// Returns the operators that move before the loop together with `operand`: everything in the loop that
+  /// is computed from the same tiles. Returns nullopt if one of them cannot move, if an operator of another
+  /// kind in the loop reads one of them, or if they need more than `max_` bytes.
   std::optional<Made> made_with(int operand) const {
     const std::int64_t k = node(operand).shape.back();
     Made made;
@@ -86,9 +86,9 @@ class PrecomputeA {
     return made;
   }
 
-  /// Returns whether node i can be evaluated for all of K at once: with its last dimension widened from one
-  /// iteration's `k` elements to those of all iterations, it contains the values of all iterations, one
-  /// after another. `rank` is the number of dimensions that the node must have.
+  /// Returns whether operator i can be evaluated for all of K at once. Its last dimension must have the `k`
+  /// elements of one iteration, so that after widening it has those of all iterations in order. `rank` is
+  /// the required number of dimensions.
   bool may_widen(int i, std::int64_t k, std::size_t rank) const {
     const Node& n = node(i);
     if (!inside(i) || n.shape.size() != rank || n.shape.back() != k) return false;
@@ -98,7 +98,7 @@ class PrecomputeA {
            std::ranges::count_if(n.splits, &Split::loop) == 1;
   }
 
-  /// Moves the nodes before the loop and widens them to all of K.
+  /// Moves the operators before the loop and widens their last dimension to all of K.
   void move(const Made& made) {
     for (int i : made.nodes) {
       Node& n = node(i);

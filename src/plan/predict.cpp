@@ -247,8 +247,8 @@ class Prediction {
     return blocks * static_cast<std::uint64_t>(p.grid.count() / p.grid[axis]);
   }
 
-  /// Counts the steps before and after the agents: the initialisation of mbarriers, by one thread, and
-  /// cluster barriers, which count once per cluster. Returns the number of block-wide barriers.
+  /// Counts the steps before and after the code of the warp roles: the initialisation of mbarriers, by one
+  /// thread, and cluster barriers, which count once per cluster. Returns the number of block-wide barriers.
   std::uint64_t outside_agents(const std::vector<Step>& steps) {
     std::uint64_t barriers = 0;
     for (const Step& step : steps)
@@ -272,7 +272,7 @@ class Prediction {
     counts_[Counter::mbarrier_arrive] += blocks_ * fills;
   }
 
-  /// Counts the copies or matrix instructions of one execution of a step's task.
+  /// Counts the copies or matrix instructions of a step, each time that the step is executed.
   void task(const Step& step) {
     std::optional<Counts>& known = of_task_[step.task];
     const Task& t = plan_.tasks[step.task];
@@ -291,8 +291,8 @@ class Prediction {
     if (known) add(counts_, *known, blocks_);
   }
 
-  /// Counts the ordinary shared-memory accesses of tasks that are evaluated in one loop nest. `start`: the
-  /// task initialises a loop state.
+  /// Counts the ordinary shared-memory accesses of tasks (the work of steps) that are evaluated in one loop
+  /// nest. `start`: the task initialises a loop state.
   void shared(const std::vector<int>& tasks, bool start) {
     const auto [entry, fresh] = shared_.try_emplace({tasks.front(), start});
     if (fresh) entry->second = start ? count_start(plan_, tasks.front()) : count_shared(plan_, tasks);

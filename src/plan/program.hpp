@@ -128,7 +128,7 @@ struct BlockProgram {
     nodes.push_back(std::move(node));
     return static_cast<int>(nodes.size()) - 1;
   }
-  /// Returns the nodes that read a node, in order.
+  /// Returns the nodes that have `node` as an operand, in order.
   std::vector<int> consumers(int node) const;
 };
 

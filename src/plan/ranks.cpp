@@ -12,7 +12,8 @@ namespace {
 // Between the offsets of different ranks, so that their shared memories are disjoint.
 constexpr std::int64_t rank_distance = std::int64_t{1} << 40;
 
-/// Builds the flat schedule: tensors and channels of all ranks first, then agents and setup steps.
+/// Builds the flat schedule: tensors and channels (pipelines) of all blocks of the cluster first, then
+/// their warp roles and setup steps.
 class Ranks {
  public:
   explicit Ranks(const Schedule& s) : s_(s), n_(s.ranks) {
@@ -62,8 +63,8 @@ class Ranks {
   }
 
   bool is_exchange(int channel) const { return channel >= 0 && plan::is_exchange(s_.channels[channel]); }
-  /// Returns the number of parts of a tensor. Each rank writes one part if multicast fills the tensor, each
-  /// other rank if the ranks exchange partial results through it.
+  /// Returns the number of parts of a tensor: one per block of the cluster if multicast fills it, one per
+  /// other block if the blocks exchange partial results through it.
   int parts_of(int tensor) const { return split_.count(tensor) ? n_ : sent_.count(tensor) ? n_ - 1 : 1; }
   /// Returns the index of the part that rank `from` writes into the tensor of rank `to`.
   static int part_from(int from, int to) { return from < to ? from : from - 1; }
@@ -98,8 +99,9 @@ class Ranks {
     all_.channels.push_back(std::move(c));
   }
 
-  /// Adds a channel for each ordered pair of different ranks of an exchange. The first channel to a rank
-  /// replaces that rank's own, which channel() added; the others are appended.
+  /// Adds the channels of a split-K exchange: one for each ordered pair of different blocks (ranks) of the
+  /// cluster. The first channel to a block replaces the block's own channel, which channel() added; the
+  /// others are appended.
   void exchange_channels(int index) {
     for (int to = 0; to < n_; ++to)
       for (int from = 0; from < n_; ++from) {
@@ -120,17 +122,17 @@ class Ranks {
       }
   }
 
-  /// Returns the exchange channel through which the other ranks fill the tensor that a step writes; -1 if
-  /// there is none.
+  /// Returns the channel through which the other blocks of the cluster fill the tensor that a step writes;
+  /// -1 if there is none.
   int filled_by(const Step& step) const {
     for (int c = 0; c < static_cast<int>(s_.channels.size()); ++c)
       if (is_exchange(c) && s_.channels[c].tensor == step.writes.front().tensor) return c;
     return -1;
   }
 
-  /// Appends the steps of `rank` for one step of an exchange, once per other rank. A write acquires its
-  /// part of the other rank's tensor and writes it; a release releases that part; an acquire waits for the
-  /// part that the other rank wrote.
+  /// Appends the steps of block `rank` of the cluster for one step of a split-K exchange, once per other
+  /// block. A write acquires its part of the other block's tensor and writes it; a release releases that
+  /// part; an acquire waits for the part that the other block wrote.
   void exchange(std::vector<Step>& result, const Step& step, int index, int rank) {
     for (int other = 0; other < n_; ++other) {
       if (other == rank) continue;

@@ -9,8 +9,8 @@ std::string RegisterProof::describe(int t) const {
   return fmt::format("'{} %{}'", name(task.kind), task.node);
 }
 
-/// Returns the thread-value layout (index of a context) in which a task leaves its values in registers. A
-/// `finish` task leaves one value per row, in the layout of the accumulators' rows.
+/// Returns the index of the thread-value layout (KernelPlan::contexts) in which task t leaves its values in
+/// registers. A `finish` task, which completes a row reduction, leaves one value per row.
 int RegisterProof::left_in(int t) const {
   const Task& task = plan_.tasks[t];
   return task.kind == TaskKind::finish ? plan_.context_of.at(task.node) : task.context;
@@ -200,7 +200,7 @@ bool counts(std::vector<Mode> modes, std::int64_t size) {
   return below >= size;
 }
 
-/// Returns true if a context's layouts prove that every element is in exactly one register: the threads and
+/// Returns true if a thread-value layout provably has every element in exactly one register: threads and
 /// values enumerate the items along each axis, and the items enumerate the coordinates along each
 /// dimension. False is inconclusive.
 bool counts_once(const Context& c) {

@@ -10,27 +10,29 @@
 
 namespace zellige::plan {
 
-/// The proofs for one kernel's plan. Tasks are indices into KernelPlan::tasks, nodes into
-/// BlockProgram::nodes. A pair of layouts is evaluated once.
+/// The proofs for one kernel's plan. Tasks (the work of steps) are indices into KernelPlan::tasks; nodes
+/// (operators) are indices into BlockProgram::nodes. A pair of thread-value layouts is evaluated once.
 class RegisterProof {
  public:
   explicit RegisterProof(const KernelPlan& plan) : plan_(plan), p_(plan.program) {}
 
-  /// Proves that task `writer` left each value of node x in the thread and register in which `reader` reads
-  /// it. With `partial`, sums over a part of K are allowed; otherwise they are rejected.
+  /// Proves that task `writer` left each value of node x (an operator of the kernel) in the thread and
+  /// register in which task `reader` reads it. With `partial`, sums over a part of K are allowed; otherwise
+  /// they are rejected.
   void agree(int writer, int reader, int x, bool partial);
 
-  /// Proves that `reader`, a task over accumulators, finds for each element the value of its row: node x,
-  /// of which `writer` left one value per row in registers.
+  /// Proves that `reader`, a task over accumulators, finds for each element the value of its row: node x
+  /// (an operator of the kernel), of which task `writer` left one value per row in registers.
   void in_lines(int writer, int reader, int x);
 
-  /// Proves that `reader` may read node x of `writer` at the other matrix of its pair (the batch index with
-  /// its lowest bit flipped): the same thread holds this element, too.
+  /// Proves that task `reader` may read node x (an operator of the kernel) of task `writer` in the other
+  /// matrix of a pair, whose batch index differs in the lowest bit: the same thread holds that element,
+  /// too.
   void in_pairs(int writer, int reader, int x);
 
   /// Proves that task t may read buffer b after task w without a barrier: the same thread wrote every
-  /// in-bounds element that a thread reads. `own` states that t reads at its own layout's coordinates;
-  /// otherwise the plan is rejected.
+  /// in-bounds element that a thread reads. `own` states that t reads at its own thread-value layout's
+  /// coordinates; otherwise the plan is rejected.
   void same_thread(int t, int w, int b, bool own) const;
 
   /// Proves that every element of a matmul's result is in the accumulators of exactly one thread, or of one

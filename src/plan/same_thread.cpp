@@ -31,8 +31,8 @@ bool SameThread::operator()(int w, int r, int b) {
   return agreement_[key] = same;
 }
 
-/// Returns the nodes that task t evaluates. A task that stores a node from registers to shared memory
-/// evaluates only this node; other tasks evaluate their node's operands.
+/// Returns the nodes (operators of the kernel) that task t evaluates. A task that stores a node from
+/// registers to shared memory evaluates only this node; other tasks evaluate their node's operands.
 std::vector<int> SameThread::operands_of(const Task& t) const {
   const Node& n = plan_.program.nodes[t.node];
   const bool spills = t.kind == TaskKind::to_shared && n.kind != NodeKind::round && n.kind != NodeKind::store;

@@ -43,14 +43,14 @@ struct Channel {
   int stages = 1;
   int producer = -1;  // index of the agent that fills the stages
   // Indices of the agents that read the stages; a stage is empty when all of them have released it. For
-  // cp.async this is the producer itself.
+  // cp.async the only consumer is the producer itself.
   std::vector<int> consumers;
   Synchronisation by{};
   // Of its mbarriers in shared memory, in bytes: the full barriers of all stages, followed by the empty
   // ones. -1: not placed.
   std::int64_t offset = -1;
 };
-/// Returns whether the agent with this index is a consumer of the channel.
+/// Returns whether the warp role with this index reads the channel's stages.
 bool consumes(const Channel&, int agent);
 /// Returns whether the ranks of a cluster write into each other's shared memory through the channel
 /// (split-K).
@@ -99,7 +99,7 @@ struct Mma {
   bool peeled = false;     // is the first iteration of the loop that follows, taken out of it
   bool pipelined = false;  // uses values that the preceding iteration left in registers
 };
-/// Reads and writes tensors by ordinary instructions of all threads of the agent.
+/// Reads and writes tensors by ordinary instructions of all threads of the warp role.
 struct Compute {
   int channel = -1;   // of wgmma groups, whose accumulators the step reads
   int guard_lag = 0;  // as in Copy
@@ -113,13 +113,13 @@ struct Start {};
 struct Commit {
   int channel = -1;  // whose kind of group; -1: the only kind that the agent starts
 };
-/// Waits until at most `pending` of this agent's groups are incomplete.
+/// Waits until at most `pending` of the warp role's asynchronous groups are incomplete.
 struct WaitGroup {
   int pending = 0;
   // As in Commit.
   int channel = -1;
 };
-/// Synchronises all threads of all agents that have a step with this id.
+/// Synchronises all threads of all warp roles that have a step with this id.
 struct Barrier {
   int id = 0;         // 0: __syncthreads; else a named barrier
   int threads = 0;    // number of threads that a named barrier expects
@@ -178,8 +178,8 @@ struct Loop {
   std::vector<Step> body;
 };
 
-/// One step of an agent: an alternative, the accesses to shared memory, and the kind of access to global
-/// memory.
+/// One step of a warp role: what it does, its accesses to shared memory, and the kind of its accesses to
+/// global memory.
 struct Step {
   std::variant<Copy, Mma, Compute, Start, Sync, Loop> is;
   std::string what = {};  // only for messages and printed schedules
@@ -276,8 +276,8 @@ struct Agent {
   std::vector<Step> steps;
 };
 
-/// Returns whether the agent only fills channels by asynchronous copies, so that one of its threads
-/// suffices.
+/// Returns whether the warp role only fills channels by asynchronous copies (a TMA producer), so that one
+/// of its threads suffices.
 bool fills_only(const Agent&);
 
 /// The schedule of one kernel, for every block of its grid.
@@ -291,7 +291,7 @@ struct Schedule {
   std::vector<Agent> agents;
   std::vector<Channel> channels;
   std::vector<Step> setup, teardown;  // executed by all threads of the block, before and after the agents
-  /// Returns whether there are several agents.
+  /// Returns whether there are several warp roles, such as a producer and a consumer.
   bool warp_specialized() const { return agents.size() > 1; }
 };
 
@@ -308,9 +308,10 @@ std::string print(const Schedule&);
 std::string print(const Schedule&, const Step&, bool in_loop);
 /// Returns a channel as text: "channel ring: sA, 4 stages, producer -> consumer, mbarrier_bytes".
 std::string print(const Schedule&, const Channel&);
-/// Returns an agent without its steps as text: "agent consumer: 8 warps, 232 registers a thread".
+/// Returns a warp role without its steps as text: "agent consumer: 8 warps, 232 registers a thread".
 std::string heading(const Agent&);
-/// Returns an agent's steps as text, one per line, loops indented; line(step, in_loop) prints a step.
+/// Returns a warp role's steps as text, one per line, loops indented. line(step, in_loop) must return the
+/// text of a step.
 std::string print(const Agent&, const std::function<std::string(const Step&, bool in_loop)>& line);
 
 }  // namespace zellige::plan

@@ -181,9 +181,9 @@ class Selection {
           }
   }
 
-  /// Sets the cheapest warp layout (and FMA descriptor) of a matmul as if it were in no chain. A matmul
-  /// takes over the layout of an earlier one with the same shape if that costs no more in registers, so
-  /// that their accumulators agree thread by thread.
+  /// Sets the cheapest distribution of the block's warps (and the FMA descriptor) for a matmul that is in
+  /// no chain. A matmul takes over the distribution of an earlier one of the same shape, if that costs no
+  /// more in registers, so that their accumulators agree thread by thread.
   void alone(int id) {
     const Node& n = program_.nodes[id];
     MatmulChoice& c = plan_.matmuls[id];
@@ -207,8 +207,8 @@ class Selection {
         c.warps = o.warps;
   }
 
-  /// Returns the matmul of which node x is an elementwise function, with the same shape and without another
-  /// kind of node in between; -1 if there is none.
+  /// Returns the matmul of which node x (an operator of the kernel) is an elementwise function of the same
+  /// shape; -1 if there is none.
   int source(int x, const Shape& shape) const {
     std::vector<bool> seen(program_.nodes.size(), false);
     return source(x, shape, seen);
@@ -224,9 +224,9 @@ class Selection {
     return -1;
   }
 
-  /// Returns the matmul whose accumulators, after elementwise nodes and rounding, may stay in registers as
+  /// Returns the matmul whose accumulators, after elementwise work and rounding, may stay in registers as
   /// the A operand of matmul `id`. Returns -1 if there is none, or if that matmul is linked to another
-  /// consumer.
+  /// consumer already.
   int link(int id) const {
     const Node& n = program_.nodes[id];
     const int operand = n.in[0];
@@ -247,9 +247,10 @@ class Selection {
     std::vector<WarpLayout> warps;
   };
 
-  /// Returns the cheapest warp layouts of ids[first .. last] as one chain. The warps of a matmul along N
-  /// are those of the next along K, and sharing K leaves partial results, which a third matmul could not
-  /// read. So chains of three or more distribute warps only over batch and M.
+  /// Returns the cheapest distribution of the block's warps over each of the matmuls ids[first .. last], if
+  /// they form one chain in registers. The warps of a matmul along N are those of the next along K, and
+  /// sharing K leaves partial results, which a third matmul could not read. So chains of three or more
+  /// distribute warps only over batch and M.
   Chain chain(const std::vector<int>& ids, std::size_t first, std::size_t last) const {
     Chain best;
     const MatmulChoice& head = plan_.matmuls.at(ids[first]);

@@ -6,7 +6,8 @@ namespace {
 constexpr int warp = 32;
 
 /// Returns the number of arrivals that complete a phase of the channel's empty mbarriers: one per warp of
-/// its consumers. If ranks exchange data through the channel, one per warp of all other ranks.
+/// its consumers. If the blocks of a cluster exchange partial results through the channel, one per warp of
+/// all other blocks.
 int arrivals(const Schedule& s, const Channel& c) {
   if (is_exchange(c)) return (s.ranks - 1) * s.agents[c.producer].warps;
   int warps = 0;
@@ -14,8 +15,8 @@ int arrivals(const Schedule& s, const Channel& c) {
   return warps;
 }
 
-/// Sets Barrier::threads of all named barriers: the threads of the agents that have a step with the
-/// barrier's id.
+/// Sets Barrier::threads of all named barriers: the number of threads of the warp roles that use the
+/// barrier.
 void count_threads(Schedule& s) {
   const auto names = [](const Agent& agent, int id) {
     return find_step(agent.steps, [id](const Step& x) {

@@ -12,7 +12,7 @@
 
 namespace zellige::plan {
 
-/// Requires a schedule with all agents and channels; call it once.
+/// Requires a schedule with all its warp roles and channels (pipelines). Call it once.
 void set_up(Schedule&);
 
 }  // namespace zellige::plan

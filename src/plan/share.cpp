@@ -7,20 +7,21 @@
 namespace zellige::plan {
 namespace {
 
-/// A coordinate at which a node is evaluated, relative to the root of the evaluation: a hash of the shifts
-/// on the way from the root (0: none), and their number.
+/// A coordinate at which an operator is evaluated, relative to that of the operator (the root) whose
+/// evaluation needs it. `path` is a hash of the shifts by slices and concatenations in between (0: none),
+/// `shifts` their number.
 struct Coordinate {
   std::size_t path = 0;
   int shifts = 0;
   auto operator<=>(const Coordinate&) const = default;
 };
 
-/// Decides which nodes of a program to store.
+/// Decides which values of a program to store. Nodes are the operators of the program.
 class Sharing {
  public:
   explicit Sharing(const BlockProgram& p) : p_(p), stored_(p.nodes.size(), false) {}
 
-  /// Returns, by node, whether its value must be stored.
+  /// Returns, by node, whether its value must be stored in shared memory.
   std::vector<bool> run() {
     store_shifted();
     store_repeated();
@@ -32,9 +33,9 @@ class Sharing {
   // Is evaluated where it is read.
   bool evaluated(int i) const { return inlined(p_.nodes[i].kind) && !stored_[i]; }
 
-  /// Marks nodes that one evaluation needs at too many coordinates. Walks from the results to the loads and
-  /// collects the coordinates at which each node is needed. A rotate at a shifted coordinate is marked as
-  /// well.
+  /// Marks the nodes that one evaluation needs at too many coordinates. Walks from the stores to the loads
+  /// and collects the coordinates at which each node is needed. A rotation at a shifted coordinate is
+  /// marked as well.
   void store_shifted() {
     std::vector<std::set<Coordinate>> at(p_.nodes.size());
     for (int i = size() - 1; i >= 0; --i) {
@@ -65,8 +66,9 @@ class Sharing {
     }
   }
 
-  /// Where a node is evaluated: phase, section, root and shape. Tasks of one phase with one shape share
-  /// values, so the root is -1 for them; a reduction or matmul is a place of its own.
+  /// Where a node is evaluated: (phase between barriers, section of the kernel, root, shape). Elementwise
+  /// work of one phase, section and shape shares values, so its root is -1; a reduction or matmul shares
+  /// none.
   using Place = std::tuple<int, Section, int, Shape>;
 
   void store_repeated() {
@@ -92,7 +94,9 @@ class Sharing {
     }
   }
 
-  /// One more than the phase of the last stored value that the evaluation of these reads.
+  /// Returns an approximate number of the barrier phase in which an operator with the operands `from` can
+  /// be evaluated: one more than that of the last stored value that it reads. `level` is that number by
+  /// stored node.
   int level_of(const std::vector<int>& from, const std::vector<int>& level) const {
     int maximum = 0;
     std::set<int> seen;
@@ -108,7 +112,8 @@ class Sharing {
     return maximum;
   }
 
-  /// The nodes below `from` that this place evaluates for the first time.
+  /// Returns the nodes that a place evaluates for the first time, if it evaluates the operands `from`:
+  /// those, and everything that is evaluated inline for them.
   std::vector<int> newly(const std::vector<int>& from, const Place& place,
                          const std::vector<std::set<Place>>& places) const {
     std::set<int> seen;
@@ -126,7 +131,9 @@ class Sharing {
         std::count_if(cone.begin(), cone.end(), [&](int i) { return !places[i].empty(); }));
   }
 
-  /// The topmost nodes that were evaluated elsewhere: those that a new node, or the root itself, reads.
+  /// Returns the nodes to store next: of the nodes that were evaluated at another place before, those that
+  /// the root or a node evaluated for the first time reads. `operands` are the root's, `cone` is a result
+  /// of newly().
   std::vector<int> frontier(const std::vector<int>& cone, const std::vector<int>& operands,
                             const std::vector<std::set<Place>>& places) const {
     std::set<int> top;

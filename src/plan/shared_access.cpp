@@ -5,7 +5,8 @@ namespace {
 
 using Kind = Item::Kind;
 
-/// Collects the shared-memory accesses of the items of a loop nest.
+/// Collects the shared-memory accesses of a loop nest from its items (the loads, computations and stores
+/// that evaluate() lists).
 class Collection {
  public:
   Collection(const KernelPlan& plan, const Context& c) : plan_(plan), c_(c) {}
@@ -13,7 +14,8 @@ class Collection {
   std::vector<SharedAccess> accesses;
   bool crosses_edge = false;  // an access depends on whether the block's tile is partial
 
-  /// Adds the accesses of an item, or opens or closes a condition for the following items.
+  /// Adds the accesses of an item (a load, computation or store of the nest). A guard or a part of a
+  /// concatenation opens or closes a condition for the items that follow.
   void add(const Item& item) {
     switch (item.kind) {
       case Kind::read_shared:

@@ -22,7 +22,7 @@ struct Branch {
 };
 // Value of SharedAccess::part.
 constexpr int own_part = -1;
-/// A load or store of shared memory by every thread of the nest. If several threads have the same value,
+/// A load or store of shared memory by every thread of a loop nest. If several threads have the same value,
 /// only the first of them stores it.
 struct SharedAccess {
   int buffer = -1;

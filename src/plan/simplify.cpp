@@ -6,7 +6,7 @@
 namespace zellige::plan {
 namespace {
 
-/// Rebuilds a program, node by node.
+/// Rebuilds a block program, operator by operator, with the simplifications.
 class Simplification {
  public:
   explicit Simplification(BlockProgram& p) : p_(p), old_(std::exchange(p.nodes, {})) {}
@@ -21,7 +21,7 @@ class Simplification {
  private:
   Node& node(int i) { return p_.nodes[static_cast<std::size_t>(i)]; }
 
-  /// Adds a node of the old program, simplified, and returns the index of the node that has its value.
+  /// Adds an operator of the old program, simplified, and returns the index of the node that has its value.
   int add(Node n) {
     if (n.kind == NodeKind::round || n.kind == NodeKind::store)
       while (rounds_the_same(n.in[0], n.dtype)) n.in[0] = node(n.in[0]).in[0];
@@ -38,8 +38,8 @@ class Simplification {
     return p_.add(std::move(scale));
   }
 
-  /// Returns whether node x is a cast to this floating-point type, so that rounding its operand has the
-  /// same result.
+  /// Returns whether node x is a cast to the floating-point type `to`, so that rounding the cast's operand
+  /// to `to` has the same result.
   bool rounds_the_same(int x, DType to) {
     const Node& n = node(x);
     return n.kind == NodeKind::map && n.op == OpKind::cast && n.to_dtype == to && !n.saturate &&

@@ -24,8 +24,8 @@ int slices_for(const MatmulChoice& m) {
   return 1;
 }
 
-/// Returns whether the task moves accumulators out of registers immediately: to shared memory, to global
-/// memory, or into a reduction.
+/// Returns whether the task (the work of a step) moves accumulators out of registers immediately: to shared
+/// memory, to global memory, or into a reduction.
 bool leaves_at_once(const Task& t) {
   return t.kind == TaskKind::to_shared || t.kind == TaskKind::reduce ||
          (t.kind == TaskKind::to_global && t.buffer < 0);

@@ -9,7 +9,8 @@ namespace {
 
 // Blocks per cluster, each of which accumulates its part of K.
 constexpr int ranks = 2;
-/// Minimum of iterations per rank: with fewer, the exchange takes longer than it saves.
+/// Minimum of loop iterations per block: with fewer, the exchange of partial results takes longer than
+/// split-K saves.
 constexpr std::int64_t min_iterations = 32;
 
 /// Returns whether all stores are elementwise functions of the matmul's result and of loads, so that each
@@ -28,8 +29,8 @@ bool by_elements(const BlockProgram& p, int product) {
   return true;
 }
 
-/// Returns the buffer into which the other rank writes its accumulators for this rank's columns, 4 floats
-/// per access and thread. `node` is the matmul, `sums` the layout of its accumulators.
+/// Returns the buffer into which the other block of the cluster writes its accumulators for this block's
+/// columns, 4 floats per access and thread. `node` is the matmul, `sums` the layout of its accumulators.
 Buffer partial_sums(const Node& product, int node, const Context& sums) {
   const std::int64_t threads = sums.threads(), values = sums.values() / ranks;
   Buffer b;

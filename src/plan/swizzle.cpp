@@ -107,7 +107,7 @@ class Arrangement {
             static_cast<int>(std::min(at[buffer_.inner], buffer_.padded[buffer_.inner] - 1))};
   }
 
-  /// Returns the accesses of all tasks to the buffer, a few warp-wide instances each.
+  /// Returns the accesses of all tasks of the kernel to the buffer, a few warp-wide instances of each.
   std::vector<AccessPattern> patterns() const {
     std::vector<AccessPattern> result;
     for (const Task& t : plan_.tasks) {

@@ -15,8 +15,9 @@ constexpr int warp_threads = 32;
 // Most bytes that one phase of an mbarrier can count.
 constexpr std::int64_t max_transaction_bytes = (1 << 20) - 1;
 
-/// Runs the events of all agents symbolically and rejects the schedule at the first error. A cell is one
-/// stage of one tensor; a phase is one filling of one stage.
+/// Executes the steps of all warp roles (agents) symbolically, and rejects the schedule at the first error.
+/// A cell is one stage of one tensor, a phase is one filling of a stage, and an event is one execution of a
+/// step.
 class Simulation {
  public:
   /// Requires the flat schedule of all ranks (ranks.hpp).
@@ -36,8 +37,8 @@ class Simulation {
     }
   }
 
-  /// Runs every agent until it must wait, repeatedly, and then checks the end state. Throws Rejected if the
-  /// schedule is wrong.
+  /// Executes every warp role until it must wait, repeatedly, and then checks the end state. Throws
+  /// Rejected if the schedule is wrong.
   void run() {
     for (bool progress = true; progress;) {
       progress = false;
@@ -54,7 +55,7 @@ class Simulation {
   State s;
   std::vector<std::set<int>> barriers_of;  // by agent: the ids of barriers that it uses
 
-  /// Creates the cells, each with the list of cells that share bytes with it.
+  /// Creates the cells (stages of tensors), each with the list of cells that share bytes with it.
   void lay_out_cells() {
     for (std::size_t t = 0; t < s.schedule.tensors.size(); ++t) {
       const SharedTensor& tensor = s.schedule.tensors[t];
@@ -76,7 +77,8 @@ class Simulation {
     }
   }
 
-  /// Returns the channel whose stage the agent has acquired at this step, which is that of its own rank.
+  /// Returns the channel whose stage the warp role has acquired at this step. In a cluster that is the
+  /// channel of its own block.
   static int acquired_channel(const OneOf<Copy, Release> auto& step) {
     return step.acquired_channel >= 0 ? step.acquired_channel : step.channel;
   }
@@ -124,7 +126,7 @@ class Simulation {
       }
   }
 
-  /// Returns the names of the cells that an event writes.
+  /// Returns the names of the stages of tensors that an event (an executed step) writes.
   std::string writes_text(const Event& e) const {
     std::string text;
     for (const Access& w : e.step->writes)
@@ -132,15 +134,15 @@ class Simulation {
     return text;
   }
 
-  /// Returns the cell that an access of an event touches.
+  /// Returns the cell (stage of a tensor) that an access of an executed step touches.
   int cell_of(const Access& a, const Event& e) const {
     return s.first_cell[a.tensor] + stage_of(a, s.schedule.tensors[a.tensor].stages, e.iteration);
   }
 
   // ---- ordering of two accesses ----
 
-  /// Returns whether access x happens before the current step of y's agent, for all threads of y, or for
-  /// the same thread if both accesses are by the same thread.
+  /// Returns whether access x happens before the current step of the warp role of access y. It must do so
+  /// for all threads of that warp role, or for the same thread if both accesses are by the same thread.
   bool ordered(const Touch& x, const Touch& y) const {
     const AgentState& me = s.agents[y.agent];
     if (me.seen[x.component] >= x.value) return true;
@@ -161,8 +163,8 @@ class Simulation {
     report_no_fence(s, write, y);
   }
 
-  /// Checks a read: the cell must have been written, before this step, and not overwritten through another
-  /// tensor.
+  /// Checks a read of one stage of a tensor: the stage must have been written before this step, and not
+  /// overwritten through another tensor that shares bytes with it.
   void read(const Touch& r) {
     Cell& cell = s.cells[r.cell];
     if (cell.overwritten) report_overwritten(s, r);
@@ -177,7 +179,8 @@ class Simulation {
     cell.reads.push_back(r);
   }
 
-  /// Checks a write: all earlier accesses to cells that share a byte must have happened before it.
+  /// Checks a write of one stage of a tensor: all earlier accesses to stages that share a byte with it must
+  /// have happened before.
   void write(const Touch& w) {
     Cell& cell = s.cells[w.cell];
     for (int d : cell.overlapping) {
@@ -201,7 +204,8 @@ class Simulation {
 
   // ---- steps ----
 
-  /// Checks all accesses of an event. They complete when a clock reaches `value` in `component`.
+  /// Checks all accesses of an executed step. They complete when a vector clock reaches `value` in
+  /// `component`.
   void touch(int agent, const Event& e, Via via, int component, std::int64_t value) {
     const Step& step = *e.step;
     for (const bool writes : {false, true}) {
@@ -232,7 +236,7 @@ class Simulation {
     if (const Mma* mma = as<Mma>(*e.step)) me.multiplies[mma->channel] = last;
   }
 
-  /// Starts a TMA load into the stage that the agent has acquired.
+  /// Starts a TMA load into the stage that the warp role has acquired.
   void load_by_tma(int a, const Event& e, const Copy& copy) {
     const Channel& c = s.schedule.channels[copy.channel];
     ChannelState& channel = s.channels[copy.channel];
@@ -246,7 +250,7 @@ class Simulation {
     ++channel.phases[phase].started;
   }
 
-  /// Acquires a channel's next stage. Returns false if the agent must wait.
+  /// Acquires the next stage of channel `of`. Returns false if the warp role must wait.
   bool try_acquire(int a, int of) {
     AgentState& me = s.agents[a];
     const Channel& c = s.schedule.channels[of];
@@ -281,7 +285,7 @@ class Simulation {
                                [&](const auto& c) { return c.second.released >= channel.produced; });
   }
 
-  /// Merges clocks into those of all threads of an agent.
+  /// Merges the vector clocks into those of all threads of a warp role.
   static void learn(AgentState& me, const Clock& own, const Clock& fenced) {
     join(me.seen, own), join(me.own, own);
     join(me.fenced, fenced), join(me.fenced_own, fenced);
@@ -308,9 +312,10 @@ class Simulation {
     mine.released_fenced.push_back(me.fenced_own);
   }
 
-  /// Arrives at a barrier, and waits unless it is an arrive. Returns false if the agent must wait. A round
-  /// ends when each agent that uses the barrier has arrived once. Before an agent arrives again, it must
-  /// know that the preceding round has ended, or its arrival may be counted twice in that round.
+  /// Arrives at a barrier, and waits unless the step is a bar.arrive. Returns false if the warp role must
+  /// wait. A round of the barrier ends when each warp role that uses the barrier has arrived once. Before a
+  /// warp role arrives again, it must know that the preceding round has ended, or its arrival may be
+  /// counted twice in that round.
   bool barrier(int a, const Event& e, const Barrier& at) {
     AgentState& me = s.agents[a];
     const int id = at.id;
@@ -337,7 +342,7 @@ class Simulation {
     ++me.at;
     return true;
   }
-  /// Rejects a named barrier whose thread count is not the number of threads of the agents that use it.
+  /// Rejects a named barrier whose thread count is not the number of threads of the warp roles that use it.
   void check_threads(int a, const Event& e, const Barrier& at) const {
     if (at.id % barriers_per_rank == 0) return;
     int threads = 0;
@@ -348,8 +353,8 @@ class Simulation {
            s.kernel, s.schedule.agents[a].name, at.id % barriers_per_rank, describe(e), at.threads, threads,
            threads);
   }
-  /// Returns whether the agent knows that a round has ended: it has observed an agent that waited in the
-  /// round.
+  /// Returns whether the warp role knows that a round of a barrier has ended: it has observed another one
+  /// that waited in the round.
   bool knows(const AgentState& me, const Round& round) const {
     for (const auto& [agent, value] : round.passed)
       if (me.own[s.component(agent)] >= value) return true;
@@ -365,7 +370,7 @@ class Simulation {
       report_registers(s, last->second, e);
   }
 
-  /// Runs the agent's next event; returns false if the agent must wait, or has ended.
+  /// Executes the next step of warp role `a`. Returns false if the warp role must wait, or has ended.
   bool step(int a) {
     AgentState& me = s.agents[a];
     if (me.at == s.lines[a].size()) return false;
@@ -402,8 +407,8 @@ class Simulation {
     return true;
   }
 
-  /// Returns whether the agent acquires stages of the channel. In a cluster, agents of other ranks only
-  /// release its stages, and read those of their own rank.
+  /// Returns whether the warp role acquires stages of the channel. In a cluster, warp roles of other blocks
+  /// only release the stages, and read those of their own block.
   bool acquires(int agent, int channel) const {
     for (const Event& e : s.lines[agent])
       if (const Release* of = as<Release>(*e.step); of && of->channel == channel && of->acquired_channel >= 0)
@@ -412,7 +417,7 @@ class Simulation {
   }
 
   /// Rejects the schedule unless every phase of a channel's empty mbarriers gets the expected number of
-  /// arrivals: one per warp of every agent that releases the stage.
+  /// arrivals: one per warp of every warp role that releases the stage.
   void check_arrivals(const Channel& c, const ChannelState& channel, int expected) const {
     std::int64_t phases = 0;
     for (const auto& [agent, consumer] : channel.consumers) phases = std::max(phases, consumer.released);
@@ -430,7 +435,7 @@ class Simulation {
   }
 
   /// Checks that at the end no asynchronous operation is in flight, every filled stage has been acquired,
-  /// and every arrival at a barrier had a waiting agent.
+  /// and for every arrival at a barrier a warp role has waited.
   void check_end() const {
     for (const auto& [id, rounds] : s.barriers)
       if (rounds.back().passed.empty())

@@ -11,8 +11,8 @@
 namespace zellige::plan {
 
 /// Throws Rejected if the schedule is wrong, and DoesNotFit if the target lacks what the schedule needs.
-/// The message names agents, steps, tensor and what is missing: "kernel: consumer reads sA[0] in step
-/// 'wgmma' of iteration 3, but ...".
+/// The message names the warp roles, steps and tensor, and what is missing: "kernel: consumer reads sA[0]
+/// in step 'wgmma' of iteration 3, but ...".
 void verify(const Schedule&, const std::string& kernel, const target::Target&);
 
 }  // namespace zellige::plan

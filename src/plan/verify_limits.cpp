@@ -41,7 +41,7 @@ void check_tensors(const Schedule& s, const std::string& kernel) {
   }
 }
 
-/// Rejects channels with invalid agents, tensors or stages.
+/// Rejects channels (pipelines between warp roles) with invalid agents, tensors or stages.
 void check_channels(const Schedule& s, const std::string& kernel) {
   const int agents = static_cast<int>(s.agents.size());
   const int tensors = static_cast<int>(s.tensors.size());
@@ -76,8 +76,8 @@ void check_channels(const Schedule& s, const std::string& kernel) {
   }
 }
 
-/// Rejects a step whose channel does not exist, or that does something for which the channel or the agent
-/// is not meant. `k` is the step's number in the agent.
+/// Rejects a step whose channel does not exist, or that the channel does not allow, such as a load by
+/// another warp role than the channel's producer. `k` is the step's number in the warp role `agent`.
 void check_channel_of(const Schedule& s, const std::string& kernel, int agent, const Step& step, int k) {
   const Agent& a = s.agents[agent];
   const Rejection wrong{kernel, a, step, k};
@@ -114,7 +114,7 @@ void check_channel_of(const Schedule& s, const std::string& kernel, int agent, c
               s.tensors[w.tensor].name, s.tensors[w.tensor].stages, c.name, c.stages);
 }
 
-/// Rejects steps of an agent with invalid tensors, channels, guards, barriers or loops.
+/// Rejects steps of a warp role with invalid tensors, channels, guards, barriers or loops.
 void check_steps(const Schedule& s, const std::string& kernel, int agent) {
   const Agent& a = s.agents[agent];
   int last_loop = -1;
@@ -201,7 +201,8 @@ void check_memory(const Schedule& s, const std::string& kernel, const target::Ta
         kernel, end + mbarriers, end, last, mbarriers, t.name, t.shared_per_block);
 }
 
-/// Checks clusters, threads per block and the number of warps of all agents.
+/// Checks the size of the cluster, the threads per block, and that the warp roles together have all warps
+/// of the block.
 void check_threads(const Schedule& s, const std::string& kernel, const target::Target& t) {
   if (s.ranks > 1 && t.compute_capability < 90)
     does_not_fit("{}: has {} ranks; {} has no clusters, they need sm_90a", kernel, s.ranks, t.name);
@@ -218,7 +219,7 @@ void check_threads(const Schedule& s, const std::string& kernel, const target::T
            s.threads, (s.threads + warp - 1) / warp);
 }
 
-/// Checks the register limits of the agents against the target and against setmaxnreg.
+/// Checks the register limits of the warp roles against the target and against setmaxnreg.
 void check_registers(const Schedule& s, const std::string& kernel, const target::Target& t) {
   const Agent *given = nullptr, *left = nullptr;
   std::int64_t sum = 0;
@@ -259,8 +260,8 @@ void check_registers(const Schedule& s, const std::string& kernel, const target:
   }
 }
 
-/// Checks that the target has the instructions, that TMA's addresses are aligned, and that either all
-/// agents use __syncthreads or none does.
+/// Checks that the target has the instructions, that TMA's addresses are aligned, and that either all warp
+/// roles use __syncthreads or none does.
 void check_instructions(const Schedule& s, const std::string& kernel, const target::Target& t) {
   std::set<int> with_block_barrier;
   for (std::size_t i = 0; i < s.agents.size(); ++i) {
@@ -337,7 +338,7 @@ Groups groups_of(const Schedule& s, const std::string& kernel, const Agent& agen
   return started.empty() ? Groups::cp_async : *started.begin();
 }
 
-/// Returns whether the ranks of a cluster fill the tensor by an exchange.
+/// Returns whether the blocks of a cluster write into each other's copies of the tensor (split-K).
 static bool filled_by_ranks(const Schedule& s, int tensor) {
   return std::ranges::any_of(s.channels,
                              [&](const Channel& c) { return is_exchange(c) && c.tensor == tensor; });

@@ -22,13 +22,13 @@ void check_limits(const Schedule&, const std::string& kernel, const target::Targ
 /// that are never released.
 void check_other_arrivals(const Schedule&, const std::string& kernel);
 
-/// The kinds of asynchronous groups that commit and wait_group count. Each agent has its own groups of each
-/// kind.
+/// The kinds of asynchronous groups that commit and wait_group count. Each warp role has its own groups of
+/// each kind.
 enum class Groups : std::uint8_t { cp_async, wgmma, bulk };
 constexpr int group_kinds = 3;
 
-/// Returns the kind of group that a step starts, commits or waits for. Throws Rejected if the step names no
-/// channel and the agent starts groups of several kinds.
+/// Returns the kind of asynchronous group that a step starts, commits or waits for. Throws Rejected if the
+/// step names no channel and its warp role starts groups of several kinds.
 Groups groups_of(const Schedule&, const std::string& kernel, const Agent&, const Step&);
 
 /// Returns whether a step is a TMA load: a copy that completes on an mbarrier.

@@ -12,20 +12,20 @@
 namespace zellige::plan {
 namespace {
 
-/// What is in a set of registers (accumulators, a state, A fragments or partial results of a reduction):
-/// the result of this task.
+/// The contents of a set of registers (accumulators, a loop state, A fragments or partial results of a
+/// reduction): the task that left them.
 struct RegisterValue {
   int task = -1;
   bool carried = false;  // a loop state, declared before the loop
 };
 
-/// Runs the tasks in the kernel's order, two iterations of each loop, and follows which task left what in
-/// registers.
+/// Executes the tasks (the work of the schedule's steps) in order, two iterations of each loop, and follows
+/// which task left what in registers.
 class Registers {
  public:
   explicit Registers(const KernelPlan& plan) : plan_(plan), p_(plan.program), proof_(plan) {}
 
-  /// Throws Rejected if a task reads registers that do not hold what it expects.
+  /// Throws Rejected if a task reads registers that do not contain what it expects.
   void run() {
     for (std::size_t t = 0; t < plan_.tasks.size(); ++t)
       if (const Task& task = plan_.tasks[t]; task.buffer >= 0 && task.kind != TaskKind::to_global)
@@ -121,7 +121,7 @@ class Registers {
     }
   }
 
-  /// Checks a task's operands and records its result.
+  /// Checks the operands of a task (the work of a step), and records where its result is.
   void task(int t) {
     const Task& task = plan_.tasks[t];
     const Node& n = node(task.node);
@@ -196,7 +196,8 @@ class Registers {
     }
   }
 
-  /// Rejects task t unless it finds the loop state of `node` in the registers in which it was declared.
+  /// Rejects task t unless the loop state of operator `node` is in the registers in which the start of the
+  /// loop declared it.
   void state(int t, const std::map<int, RegisterValue>& found, int node) {
     const auto at = found.find(node);
     if (at == found.end())
@@ -205,8 +206,8 @@ class Registers {
     proof_.agree(at->second.task, t, node, true);
   }
 
-  /// Rejects task t unless it can evaluate node x. `at` is the relation of the coordinates that it reads to
-  /// those of its own thread-value layout: its own, the row's, the pair's, or elsewhere.
+  /// Rejects task t unless it can evaluate node x (an operator of the kernel). `at` relates the coordinates
+  /// that it reads to those of its own thread-value layout: its own, the row's, the pair's, or elsewhere.
   void read(int t, int x, At at) {
     if (!seen_.insert({x, at}).second) return;
     const Node& n = node(x);
@@ -230,8 +231,8 @@ class Registers {
     }
   }
 
-  /// Checks a value that is not computed where it is read: it must be in the task's registers, in registers
-  /// of its rows or pairs, in a buffer, or in global memory.
+  /// Checks a value that task t reads instead of computing it. The value of node x must be in the task's
+  /// registers, in registers of its rows or pairs, in a buffer, or in global memory.
   void leaf(int t, int x, At at) {
     const Task& task = plan_.tasks[t];
     const Node& n = node(x);
@@ -253,8 +254,8 @@ class Registers {
     stored(t, x, at == At::own);
   }
 
-  /// Rejects task t unless node x is in shared memory. If there is no barrier, its threads must have
-  /// written it themselves.
+  /// Rejects task t unless the value of node x is in shared memory. If there is no barrier before t, its
+  /// threads must have written what they read.
   void stored(int t, int x, bool own) const {
     const auto b = plan_.buffer_of.find(x);
     if (b == plan_.buffer_of.end())
@@ -275,8 +276,8 @@ class Registers {
     if (names(task.after_same) && !names(task.after)) proof_.same_thread(t, w->second, b, own);
   }
 
-  /// Returns the task that left node x in registers. Rejects t if there is none, or if x belongs to a
-  /// running maximum that this iteration has not updated.
+  /// Returns the task that left the value of node x in registers. Rejects task t if there is none, or if x
+  /// belongs to a running maximum that this iteration has not updated.
   int left(int t, int x) const {
     const auto found = accumulators_.find(x);
     const int root = node(x).kind == NodeKind::running_diff ? node(x).in[0] : x;
@@ -302,8 +303,8 @@ class Registers {
 
   void in_registers(int t, int x) { proof_.agree(left(t, x), t, x, false); }
 
-  /// Checks a task that stores accumulators to shared memory: the registers hold its own node, and the
-  /// buffer has room for the partial results.
+  /// Checks a task that stores accumulators to shared memory: the registers contain its own node's values,
+  /// and the buffer has room for the partial results.
   void check_stored(int t) {
     const Task& task = plan_.tasks[t];
     proof_.agree(left(t, task.node), t, task.node, true);

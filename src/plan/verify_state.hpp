@@ -53,7 +53,7 @@ struct Cell {
   std::vector<Touch> reads;
 };
 
-/// The state of one agent.
+/// The state of one warp role.
 struct AgentState {
   std::size_t at = 0;  // index of its next event
   Clock seen, own;
@@ -91,7 +91,7 @@ struct ChannelState {
   std::map<int, ConsumerState> consumers;  // by agent
 };
 
-/// One round of a barrier: the agents that have arrived, and their merged clocks.
+/// One round of a barrier: the warp roles that have arrived, and their merged vector clocks.
 struct Round {
   std::set<int> arrived;
   Clock own, fenced;
@@ -109,7 +109,8 @@ struct State {
   std::vector<Cell> cells;
   std::vector<int> first_cell;  // by tensor: index of the cell of stage 0
 
-  /// Returns the clock component of an agent's steps, of its groups of one kind, or of a channel's stages.
+  /// Returns the component of the vector clocks for a warp role's steps, for its asynchronous groups of one
+  /// kind, or for a channel's stages.
   int component(int agent) const { return agent; }
   int component(int agent, Groups g) const {
     return static_cast<int>(agents.size()) + agent * group_kinds + static_cast<int>(g);
@@ -130,7 +131,7 @@ struct State {
 [[noreturn]] void report_arrived_twice(const State&, int agent, const Event&);
 [[noreturn]] void report_left_in_flight(const State&, const Touch&);
 [[noreturn]] void report_registers(const State&, const Touch& wgmma, const Event& reader);
-/// Returns a cell's name in messages: "sA[2]".
+/// Returns the name of a stage of a tensor in messages: "sA[2]".
 std::string cell_name(const State&, int cell);
 
 }  // namespace zellige::plan

@@ -66,15 +66,15 @@ struct Iteration {
   std::int64_t next = -1;  // trip count of the next loop after the enclosing one; -1: none
 };
 
-/// Unrolls the steps of one agent.
+/// Unrolls the steps of one warp role.
 struct Unroller {
   const std::string& kernel;
   const Agent& agent;
   const Shortening& shorten;
   std::vector<Event> line;
 
-  /// Appends the events of the steps. `index` is the number of the first step in the agent. Returns the
-  /// number after the last.
+  /// Appends the executions of the steps to `line`. `index` is the number of the first step in its warp
+  /// role. Returns the number after the last one.
   int run(const std::vector<Step>& steps, int index, const Iteration& in) {
     bool loop_seen = false;
     for (std::size_t k = 0; k < steps.size(); ++k, ++index) {

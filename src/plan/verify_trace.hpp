@@ -18,11 +18,11 @@ struct Event {
   enum class Place : std::uint8_t { no_loop, before_loop, in_loop, after_loop } place{};
 };
 
-/// Returns the events of each agent. Requires that check_structure() passed. Throws DoesNotFit if an agent
-/// has too many.
+/// Returns the executed steps of each warp role, in order. Requires that check_structure() passed. Throws
+/// DoesNotFit if a warp role has too many.
 std::vector<std::vector<Event>> unroll(const Schedule&, const std::string& kernel);
 
-/// Returns an event's name in messages: "step 'mma' of iteration 3".
+/// Returns the name of an executed step in messages: "step 'mma' of iteration 3".
 std::string describe(const Event&);
 
 /// Returns the stage of a tensor that an access touches in an iteration.

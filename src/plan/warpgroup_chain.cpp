@@ -9,8 +9,8 @@
 namespace zellige::plan {
 namespace {
 
-/// The two matmuls of a chain, in attention S = Q K^T (`scores`) and O = P V (`sums`), and the checks that
-/// they can run on warpgroups.
+/// The two matmuls of a loop that are chained in registers, in attention S = Q K^T (`scores`) and O = P V
+/// (`sums`), and the checks that they can run on warpgroups.
 class Chain {
  public:
   Chain(const KernelPlan& plan, const Program& program, const target::Target& target)
@@ -56,7 +56,7 @@ class Chain {
   }
 
  private:
-  /// Returns whether node x is computed elementwise from the first matmul, through nodes of its shape.
+  /// Returns whether node x is computed elementwise from the first matmul, through operators of its shape.
   bool made_of_scores(int x) const {
     const Node& n = p_.nodes[x];
     if (x == scores) return true;

@@ -30,7 +30,8 @@ std::optional<std::string> warpgroup_chain(KernelPlan&, const Program&, const ta
 /// - values with several users that are expensive to recompute (they load data or compute a tanh).
 int accumulators_to_keep_in(const KernelPlan&, int node);
 
-/// Returns whether two matmuls of the kernel are such a chain.
+/// Returns whether the kernel has two matmuls on warpgroups of which the first, in registers, is the A
+/// operand of the second.
 bool has_warpgroup_chain(const KernelPlan&);
 
 }  // namespace zellige::plan

@@ -10,8 +10,8 @@
 namespace zellige::plan {
 namespace {
 
-/// Returns the live nodes that each iteration evaluates, and those that are computed, rather than loaded,
-/// before the loop.
+/// Returns the operators that each iteration evaluates and those that are computed before the loop, loads
+/// excepted. Operators that no store depends on are omitted.
 std::vector<int> inside(const BlockProgram& p) {
   std::vector<bool> live(p.nodes.size(), false);
   std::vector<int> found;
