@@ -28,9 +28,9 @@ Index KernelText::global_start(const plan::Split& s, bool far, const Index& give
   return index * s.tile + offset_of(s);
 }
 
-/// Returns the offset of a split. In a launch of several programs, the begin of the program's part of a
-/// concatenation is an argument instead of a number, so that programs with equal parts have the same
-/// source.
+/// Returns the offset of a split dimension of a tensor. If one launch runs several block programs, each of
+/// which writes a part of a concatenation, the begin of the part is an argument instead of a number.
+/// Programs with equal parts then have the same source.
 Index KernelText::offset_of(const plan::Split& s) const {
   if (!s.of_part) return s.offset;
   return Index::named("part_begin") + (s.offset - block_.part_begin);

@@ -12,8 +12,8 @@
 namespace zellige::emit {
 namespace {
 
-/// Returns the launch of a kernel without its parameters: name, grid, block and shared memory. Several
-/// programs in one launch have the sum of their blocks as grid.
+/// Returns the launch of a kernel without its parameters: name, grid, block and shared memory. If one
+/// launch runs several block programs, its grid is the sum of their blocks.
 KernelLaunch launch_of(std::span<const plan::KernelPlan> programs) {
   const plan::KernelPlan& k = programs[0];
   KernelLaunch launch;

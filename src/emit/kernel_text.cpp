@@ -96,8 +96,8 @@ std::string KernelText::thread_index() const {
   return text;
 }
 
-/// Returns the expression of the block's coordinate along an axis. In a launch of several programs, whose
-/// grid has one dimension, it is computed from the block's number.
+/// Returns the expression of the block's coordinate along a grid axis. If one launch runs several block
+/// programs, its grid has one dimension, and the coordinate is computed from the block's number.
 std::string KernelText::block_index(int axis) const {
   if (!part_) return fmt::format("blockIdx.{}", "xyz"[axis]);
   std::int64_t before = 1, trailing = 1;

@@ -59,7 +59,7 @@ struct Share {
   int open;  // number of braces to close
 };
 
-/// Emits one kernel, or one device function of a launch of several programs.
+/// Emits one kernel, or one device function of a kernel that runs several block programs.
 class KernelText {
  public:
   KernelText(const plan::KernelPlan& plan, const plan::Program& program, Names& names, Text& out);

@@ -13,8 +13,9 @@ namespace zellige::plan {
 /// other name, which is that of a file that the caller reads and passes to state(). An empty string means
 /// `automatic` if the target's costs are measured, else `given`.
 PlanOptions tiling_options(std::string_view tiling, const target::Target&);
-/// Sets the tilings of `json`, the text of a manifest or of a tiling list, in the options, together with
-/// whether the manifest's custom operators were decomposed. `source` names the text in error messages.
+/// Sets the tilings in the options to those of `json`, the text of a manifest or of a list of tilings. Also
+/// sets whether custom operators are written as kernel-level operators before the tilings apply
+/// (`decomposed`). `source` names the text in error messages.
 void state(PlanOptions&, std::string_view json, std::string_view source);
 
 }  // namespace zellige::plan

@@ -21,8 +21,9 @@ struct Plan {
   Rejections rejected;              // plans with other tilings that the verifier rejected (plan/tile.hpp)
 };
 
-/// Which tilings (grids, loops and threads) custom operators get. `given`: those of the graph. `automatic`:
-/// those with the least estimated cost. `fixed`: those of PlanOptions::tiling.
+/// Which tilings (grids, loops and threads) custom operators get; a custom operator is a kernel with an
+/// explicit block graph. `given`: those of the graph. `automatic`: those with the least estimated time.
+/// `fixed`: those of PlanOptions::tiling.
 enum class Tiles : std::uint8_t { given, automatic, fixed };
 
 /// Planner options, for the command line, tests and measurements.

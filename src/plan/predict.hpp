@@ -1,5 +1,6 @@
-// Predicts what one launch of a planned kernel executes, as counters of the emulator, by walking its
-// schedule.
+// Predicts what one launch of a planned kernel executes (barriers, matrix instructions, bank conflicts,
+// ...), by walking the kernel's schedule. The results are counters of the emulator, which runs the emitted
+// source on the CPU.
 //
 //   Counts c = predict(kernel);
 //   c.at(emulate::Counter::barrier)            // 320: over all blocks

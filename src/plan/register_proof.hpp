@@ -1,5 +1,5 @@
-// Proves that values which one task leaves in registers are the ones that another task expects there, by
-// evaluating both thread-value layouts for each thread and value.
+// Proves that the values which one task (a matmul, a loop nest, ...) leaves in registers are those that
+// another task expects there, by evaluating the thread-value layouts of both for each thread and value.
 //
 // Each function proves one way of passing values on, or throws Rejected with the two coordinates that
 // differ. verify_registers.cpp decides which proofs a plan needs.

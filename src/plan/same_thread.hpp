@@ -11,7 +11,7 @@
 
 namespace zellige::plan {
 
-/// A function object that remembers its results by pair of contexts and buffer.
+/// A function object that remembers its results by pair of thread-value layouts and buffer.
 class SameThread {
  public:
   explicit SameThread(const KernelPlan& plan) : plan_(plan) {}

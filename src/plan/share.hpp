@@ -1,13 +1,15 @@
 // Decides which elementwise values are stored in shared memory because they would otherwise be recomputed
 // too often.
 //
-// Elementwise nodes are evaluated where they are read (group.hpp), which suits the few operators around a
-// matmul. But each norm of a chain of norms would repeat the whole beginning of the chain. A value that
-// slices and concatenations read at shifted coordinates would be repeated for each shift, which doubles
-// with every level. So share() adds a float32 `round` after a node, which group stores like any other, if
+// By default, elementwise operators are evaluated where they are read (group.hpp), which suits the few
+// operators around a matmul. But each norm of a chain of norms would repeat the whole beginning of the
+// chain. A value that slices and concatenations read at shifted coordinates would be repeated for each
+// shift, which doubles with every level. So share() adds a float32 `round` after an operator, which is
+// stored like any other `round`, if
 //
-// - one evaluation needs the node at more than `max_coordinates` different coordinates or shifts, or
-// - evaluations in different phases or layouts repeat more than `max_repeats` nodes.
+// - one evaluation needs the operator at more than `max_coordinates` different coordinates or shifts, or
+// - evaluations between different barriers or in different thread-value layouts repeat more than
+//   `max_repeats` operators.
 //
 // The size of the source then grows linearly with the number of operators.
 #pragma once

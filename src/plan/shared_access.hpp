@@ -1,10 +1,10 @@
-// Lists the ordinary loads and stores of shared memory that a loop nest of the generated source executes,
-// with the place of each relative to the nest's coordinate, and its width. Bank conflicts and counters are
-// predicted from this list.
+// Lists the ordinary loads and stores of shared memory that a loop nest of the generated source executes.
+// Each has a width, and a place relative to the coordinate of the loop nest in its tile. Bank conflicts and
+// counters are predicted from this list.
 //
-//   for (const SharedAccess& a : nest_accesses(plan, tasks)) ...   // tasks of one context, evaluated together
+//   for (const SharedAccess& a : nest_accesses(plan, tasks)) ...   // tasks with one thread-value layout, evaluated together
 //
-// Not included are matrix loads and asynchronous copies. The accesses are those of evaluate(), which the
+// Matrix loads and asynchronous copies are not included. The accesses are those of evaluate(), which the
 // emitter prints; tests/predict checks that they equal the emulator's counters.
 #pragma once
 #include <optional>

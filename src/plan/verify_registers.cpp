@@ -349,7 +349,7 @@ class Registers {
     accumulators_[task.node] = {t, false};
   }
 
-  /// Checks the A operand of matmul t in registers.
+  /// Rejects matmul task t unless a preceding task left its A fragments in registers as the instruction expects.
   void fragments(int t) {
     const int operand = node(plan_.tasks[t].node).in[0];
     std::map<int, RegisterValue>& left = pipelined_ ? pipelined_fragments_ : fragments_;

@@ -1,9 +1,10 @@
-// Proves that every value that a task takes from registers is the one that another task left there: in the
-// same thread and register, in the order in which the kernel runs the tasks.
+// Proves that every value that a task of a kernel (a matmul, a loop nest, ...) takes from registers is the
+// one that another task left there: in the same thread and register, in the order in which the kernel runs
+// the tasks.
 //
 // This covers accumulators that become A fragments, fragments and loop states that elementwise tasks read,
-// partial results of reductions, and slices of N. Where a buffer is read without a barrier, it proves that
-// each thread reads only what it wrote.
+// partial results of reductions, and accumulators that are computed one slice of N at a time. Where a
+// buffer is read without a barrier, it proves that each thread reads only what it wrote.
 //
 // The thread-value layouts are evaluated from the instruction descriptors (fragments.hpp), independently of
 // the planner's decisions.

@@ -1,7 +1,7 @@
-// Unrolls a schedule into the verifier's input: one linear list of events per agent, with loops unrolled
-// and guards decided.
+// Unrolls a schedule into the verifier's input: one list of executed steps (events) per warp role, without
+// loops and with all guards (conditions on the iteration) decided.
 //
-// Control flow is static, so the events are known before the simulation. A long loop is shortened to a trip
+// Control flow is static, so the list is known before the simulation. A long loop is shortened to a trip
 // count that is congruent to the real one modulo every number of stages. The shortened loop uses each stage
 // twice and contains the first iterations and the last, guarded ones.
 #pragma once

@@ -18,8 +18,9 @@ using graph::OpKind;
 using graph::Shape;
 using Kind = Relation::Kind;
 
-/// Traverses the operators of both graphs in parallel and derives the relation of every tile. Throws Error
-/// at the first operator whose result would change.
+/// Traverses the operators of the block graph before and after a change of its tiling in parallel, and
+/// derives how each tile after the change relates to the tiles before it: the same, in parts, or partial
+/// sums. Throws Error at the first operator whose result would change.
 class Relating {
  public:
   Relating(const graph::Where& where, const BlockGraph& before, const BlockGraph& after, const Change& change)
@@ -33,7 +34,7 @@ class Relating {
     for (std::size_t i = 0; i < a.size(); ++i) varies_.push_back(a[i] || b[i]);
   }
 
-  /// Returns the outputs of which only totals are unchanged.
+  /// Returns the output tensors that are different but have unchanged totals along a dimension.
   std::map<int, Summed> run() {
     std::map<int, Summed> changed;
     for (std::size_t i = 0; i < before_.ops.size(); ++i) {
@@ -82,7 +83,8 @@ class Relating {
   }
   const Relation& of(std::size_t operand) const { return relations_[op_->inputs[operand]]; }
 
-  /// Returns the relation of an input's tile.
+  /// Returns how an input's tile after the change relates to the tiles before it (same, parts or partial
+  /// sums).
   Relation loaded() const {
     const int tile = op_->outputs[0];
     const bool iterated = op_->loop_dim >= 0 && looped_;
@@ -98,8 +100,8 @@ class Relating {
     return placed();
   }
 
-  /// Returns the relation that the maps (grid axis or loop to dimension) of an input or a mask imply for
-  /// its tile.
+  /// Returns how the tile of an input or a mask relates to the tiles before the change, as implied by its
+  /// maps (which grid axis or loop splits which dimension): the same, or parts.
   Relation placed() const {
     const int tile = op_->outputs[0];
     const bool iterated = op_->loop_dim >= 0 && looped_;
@@ -112,8 +114,9 @@ class Relating {
     return {};
   }
 
-  /// Returns the relation of a mask by index. Its tile must be where the mask's maps say, or must not be
-  /// split along the dimensions that the mask tests.
+  /// Returns how a masked tile (a mask by index) relates to the tiles before the change. Throws Error if
+  /// the tile is split along a dimension that the mask tests, unless the mask's own maps split it in the
+  /// same way.
   Relation masked() const {
     const Relation r = of(0), lies = placed();
     if (op_->inputs.size() > 1) met(op_->inputs);  // throws if they differ
@@ -125,8 +128,8 @@ class Relating {
     refuse("it keeps elements by their position, which would be unknown");
   }
 
-  /// Checks an output. Returns the dimension along which only totals of the tensor are unchanged; nullopt
-  /// if the tensor is the same.
+  /// Checks an output tile. Returns nullopt if the stored tensor is the same as before the change;
+  /// otherwise the dimension along which only its totals are the same.
   std::optional<Summed> stored() const {
     const int tile = op_->inputs[0];
     const Relation r = of(0);
@@ -149,18 +152,20 @@ class Relating {
     return Summed{rank(tile) - 1 - r.back, r.classes};
   }
 
-  /// Returns `same` for partial results that are complete: nothing remains to be added.
+  /// Returns `same` for partial sums to which nothing remains to be added; other relations unchanged.
   static Relation settled(Relation r) {
     if (r.kind == Kind::sums && r.back < 0 && !r.loop && !r.blocks) return {};
     return r;
   }
 
-  /// Returns the relation of a sum, or a contraction, over the dimension along which the tile is in parts.
+  /// Returns the relation of a sum, or contraction, over the dimension along which the operand is in parts:
+  /// partial sums over blocks or iterations.
   Relation summed(const Relation& parts) const {
     return settled({.kind = Kind::sums, .loop = change_.loop || parts.loop, .blocks = change_.axis >= 0});
   }
 
-  /// Returns the relation of the result of the current operator.
+  /// Returns how the result of the current operator relates to the results before the change (same, parts
+  /// or partial sums), from the relations of its operands.
   Relation computed() const {
     bool all_same = true, any_sums = false;
     for (std::size_t i = 0; i < op_->inputs.size(); ++i) {
@@ -196,7 +201,8 @@ class Relating {
     return met(op_->inputs);
   }
 
-  /// Returns the relation of a permuted tile.
+  /// Returns the relation (same, parts or partial sums) of a permuted tile: that of its operand, with the
+  /// dimension renumbered.
   Relation permuted() const {
     Relation r = of(0);
     const std::vector<std::int64_t>& dims = op_->attributes.sizes;  // all_same and sums are handled above
@@ -205,7 +211,8 @@ class Relating {
     return r;
   }
 
-  /// Returns the relation of a matmul with a bias, given that of the matmul without it.
+  /// Returns the relation (same, parts or partial sums) of a matmul with a bias, given that of the matmul
+  /// without it. Throws Error if the bias would be added to partial sums, or is split differently.
   Relation biased(const Relation& product) const {
     const Relation& bias = of(2);
     if (product.kind == Kind::sums) refuse("its bias would be added to each of the partial results");
@@ -221,8 +228,8 @@ class Relating {
     return product;
   }
 
-  /// Returns the relation of a result whose operands are combined elementwise. All must be in parts along
-  /// the same dimension, or have extent 1 there.
+  /// Returns the relation of a result whose operands are combined elementwise: the same, or parts. Throws
+  /// Error unless all operands are in parts along the same dimension or have extent 1 there.
   Relation met(const std::vector<int>& tensors) const {
     Relation r;
     for (int t : tensors) {
@@ -239,7 +246,8 @@ class Relating {
     return r;
   }
 
-  /// Returns the relation of a matmul without a bias.
+  /// Returns the relation of a matmul without a bias: parts if M, N or a batch is in parts, partial sums if
+  /// K of both operands is.
   Relation product() const {
     const int a = op_->inputs[0], b = op_->inputs[1];
     if (rank(a) < 2 || rank(b) < 2) refuse("what becomes of a vector's product is not known here");
@@ -262,7 +270,8 @@ class Relating {
     return parts;
   }
 
-  /// Returns the relation of a sum along `dim` that keeps `to` separate sums.
+  /// Returns the relation of a sum along `dim` that keeps `to` separate sums, each of every `to`-th
+  /// element.
   Relation reduced(int dim, std::int64_t to) const {
     const int x = op_->inputs[0], along = back(x, dim);
     Relation r = of(0);
@@ -283,7 +292,8 @@ class Relating {
     return summed(r);
   }
 
-  /// Returns the relation of an operator on partial results, which must be linear in them.
+  /// Returns the relation (partial sums) of an operator whose operands are partial sums. Throws Error
+  /// unless the operator is linear in them.
   Relation linear() const {
     Relation r;
     int sums = 0;
@@ -328,7 +338,8 @@ class Relating {
     return r;
   }
 
-  /// Returns the relation of an accumulator over the loop.
+  /// Returns the relation of an accumulator over the loop to the one before the change. Throws Error if it
+  /// depends on the number or order of iterations.
   Relation accumulated() const {
     const int x = op_->inputs[0];
     Relation r = of(0);
@@ -364,7 +375,7 @@ class Relating {
         if (common(x, 0) % to != 0)
           refuse("{} accumulators are kept separately, and its tile has {} elements", to,
                  extent(after_, x, 0));
-        // Only if the loop changes is the mean over a row a mean over the same number of elements.
+        // Only a change of the loop leaves the mean over a row a mean over the same number of elements.
         if (mean && change_.axis >= 0)
           refuse("it takes the mean of the dimension of which the tile has a part");
         r = {.kind = Kind::sums, .blocks = change_.axis >= 0};

@@ -38,8 +38,8 @@ struct Relation {
   bool operator==(const Relation&) const = default;
 };
 
-/// A tensor in global memory of which only totals along dimension `dim` are unchanged: `classes` separate
-/// totals, each of every n-th element.
+/// A tensor in global memory that changes in such a way that only totals along dimension `dim` stay the
+/// same. There are `classes` separate totals, each of every `classes`-th element.
 struct Summed {
   int dim = -1;
   std::int64_t classes = 1;

@@ -18,7 +18,7 @@ namespace zellige::retile {
 /// change, sizes do not divide, or the tiling is of other operators.
 graph::KernelGraph retile(const graph::KernelGraph&, const Tiling&);
 
-/// Returns the same, or nullopt in place of an Error.
+/// Returns the retiled graph, or nullopt in the cases in which retile() throws Error.
 std::optional<graph::KernelGraph> proved(const graph::KernelGraph&, const Tiling&);
 
 }  // namespace zellige::retile
