@@ -125,7 +125,9 @@ Value KernelText::named(const Value& v) {
   return {name, false, "", v.type};
 }
 
-/// Returns the condition of a guard: the elements exist in the fragment and in the tensor.
+/// Returns the condition under which the elements at a position of the nest exist, as the guard states it:
+/// in the fragment, if its tiles extend beyond the result, and in the tensor, if the block's tile is
+/// partial.
 Condition KernelText::condition(const Item& guard, const NestAt& nest) const {
   Condition all;
   for (const plan::Guard& g : guard.guards)

@@ -11,7 +11,7 @@ namespace {
 struct Digit {
   std::int64_t below, extent, stride;
 };
-/// Returns the digits of the thread's number that move along the axis. Digits that are contiguous in both
+/// Returns the digits (thread / below % extent) of the thread's number that move the thread along an axis. Digits that are contiguous in both
 /// are merged.
 std::vector<Digit> digits(View threads, int axis) {
   std::vector<Digit> result;

@@ -363,8 +363,8 @@ class Prediction {
   }
 
   /// Counts the shared-memory loads of operand A (side 0) or B (side 1) of an FMA matmul by all warps, for
-  /// the batch at coordinate `at`: each warp along N reads all tiles of A, each warp along M all tiles of
-  /// B.
+  /// the batch at coordinate `at`. Each warp along N reads all tiles of A, and each warp along M all tiles
+  /// of B.
   Counts outer(const Task& t, int side, Shape at) const {
     const Node& n = plan_.program.nodes[t.node];
     const MatmulChoice& m = plan_.matmuls.at(t.node);
@@ -400,8 +400,8 @@ class Prediction {
     return counts;
   }
 
-  /// Returns the counts of one execution of a matmul by one block: matrix instructions, the ldmatrix of A
-  /// by each warp along N and of B by each warp along M, or the loads of an FMA matmul.
+  /// Returns the counts of one execution of a matmul by one block. These are its matrix instructions and
+  /// ldmatrix (of A by each warp along N, of B by each warp along M), or the loads of an FMA matmul.
   Counts multiplied(const Task& t) const {
     const Node& n = plan_.program.nodes[t.node];
     const MatmulChoice& m = plan_.matmuls.at(t.node);

@@ -69,7 +69,8 @@ class Ranks {
   /// Returns the index of the part that rank `from` writes into the tensor of rank `to`.
   static int part_from(int from, int to) { return from < to ? from : from - 1; }
 
-  /// Adds the parts of tensor t of a rank.
+  /// Adds tensor t of block `rank` of the cluster to the flat schedule, split into the parts that different
+  /// blocks write.
   void tensor(int t, int rank) {
     first_[{t, rank}] = static_cast<int>(all_.tensors.size());
     const int parts = parts_of(t);
@@ -84,7 +85,8 @@ class Ranks {
     }
   }
 
-  /// Adds the channel of a rank. A channel that multicast fills is released by the consumers of all ranks.
+  /// Adds the channel of block `rank` of the cluster. A channel that multicast fills is released by the
+  /// consumers of all blocks.
   void channel(int index, int rank) {
     Channel c = s_.channels[index];
     const bool everywhere = shared_.count(index);

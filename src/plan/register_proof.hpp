@@ -26,8 +26,8 @@ class RegisterProof {
   void in_lines(int writer, int reader, int x);
 
   /// Proves that task `reader` may read node x (an operator of the kernel) of task `writer` in the other
-  /// matrix of a pair, whose batch index differs in the lowest bit: the same thread holds that element,
-  /// too.
+  /// matrix of a pair: the same thread holds that element, too. The batch indices of a pair differ in the
+  /// lowest bit.
   void in_pairs(int writer, int reader, int x);
 
   /// Proves that task t may read buffer b after task w without a barrier: the same thread wrote every

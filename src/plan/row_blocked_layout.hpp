@@ -1,6 +1,5 @@
-// Builds thread-value layouts in which each thread stays in one row while it steps along the row, so that
-// values per row (such as a norm's scale) are evaluated once per row, before the loop
-// (plan/invariance.hpp).
+// Builds thread-value layouts in which each thread stays in one row while it steps along the row. Values
+// per row, such as a norm's scale, are then evaluated once, before that loop (plan/invariance.hpp).
 //
 //   row_blocked_layout({16, 224}, 1, 8, 2, 128)   // 8 threads per row: ((8,1,16),(8,4,1),1):((8@0,64@0,1@1),...) in ((8,28),(1,16)):...
 #pragma once

@@ -160,7 +160,7 @@ using Sync = std::variant<Commit, WaitGroup, Barrier, Acquire, Release, Drain, M
                           FenceProxy, GriddepWait, GriddepLaunchDependents, WarpBarrier, ClusterBarrier>;
 
 struct Step;
-/// A loop of steps, a step itself.
+/// A loop over steps. The loop is a step itself.
 struct Loop {
   enum Kind : std::uint8_t {
     iterations,  // the loop of the block graph

@@ -145,7 +145,7 @@ class Selection {
     return best;
   }
 
-  /// Returns whether warps may share K. Their partial results go through shared memory, which is acceptable
+  /// Returns whether warps may share K of a matmul. Their partial results go through shared memory, which is acceptable
   /// once per kernel, but not once per iteration.
   bool may_split_k(const Node& n) const {
     return n.carried || program_.loop == 1 || n.section == Section::after;

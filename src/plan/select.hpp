@@ -1,8 +1,8 @@
-// Instruction selection: chooses for each matmul the instruction (mma.sync, FMA, or the scalar fallback),
-// how the block's warps are distributed over batch, M, N and K, and whether its A operand stays in
+// Instruction selection: chooses mma.sync, FMA or the scalar fallback for each matmul, and how the block's
+// warps are distributed over batch, M, N and K. It also decides whether a matmul's A operand stays in
 // registers as the accumulators of another matmul.
 //
-// WGMMA is chosen later, by warpgroups.hpp.
+// WGMMA is chosen later, by warpgroups.hpp and warpgroup_chain.hpp.
 #pragma once
 #include "plan/kernel_plan.hpp"
 

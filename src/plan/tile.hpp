@@ -1,5 +1,5 @@
-// Chooses the tilings (grids, loops and threads) of custom operators by estimated time, and plans the graph
-// with them.
+// Chooses the tilings (grids, loops and threads) of custom operators, which are kernels given as block
+// graphs, by estimated time, and plans the graph with them.
 //
 //   Tiled t = tile(graph, target, {.tiles = Tiles::automatic});
 //   t.graph                // with the selected tiling: tiles, and partial results between kernels, may differ

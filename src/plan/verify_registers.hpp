@@ -1,6 +1,5 @@
-// Proves that every value that a task of a kernel (a matmul, a loop nest, ...) takes from registers is the
-// one that another task left there: in the same thread and register, in the order in which the kernel runs
-// the tasks.
+// Proves that a kernel's tasks (matmuls, loop nests, ...) find the right values in registers: what a task
+// reads, another task has left in the same thread and register, in the order in which the kernel runs them.
 //
 // This covers accumulators that become A fragments, fragments and loop states that elementwise tasks read,
 // partial results of reductions, and accumulators that are computed one slice of N at a time. Where a

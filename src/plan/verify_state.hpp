@@ -28,7 +28,7 @@ inline void join(Clock& into, const Clock& from) {
     if (from[k] > into[k]) into[k] = from[k];
 }
 
-/// How an access is made.
+/// The operation that makes an access: ordinary instructions, or an asynchronous operation of this kind.
 enum class Via : std::uint8_t { ordinary, cp_async, wgmma, bulk_store, tma_load };
 /// Returns whether the access is by the asynchronous proxy of PTX.
 inline bool in_async_proxy(Via v) { return v == Via::wgmma || v == Via::bulk_store || v == Via::tma_load; }
@@ -84,7 +84,7 @@ struct ConsumerState {
   std::vector<Clock> released_own, released_fenced;
 };
 
-/// The state of one channel.
+/// The state of one channel (pipeline): its phases, and how far the producer and each consumer are.
 struct ChannelState {
   std::vector<Phase> phases;  // all of them, known before the simulation because control flow is static
   std::int64_t produced = 0;  // number of phases that the producer has begun

@@ -22,11 +22,12 @@ namespace zellige::plan {
 /// them.
 std::optional<std::string> warpgroup_chain(KernelPlan&, const Program&, const target::Target&);
 
-/// Returns the first matmul of the chain if the elementwise node `node` between the two matmuls is kept in
-/// registers, in the layout of that matmul's accumulators; -1 if it is evaluated where it is read. Kept are
+/// Returns the first matmul of the chain if the operator `node` between the two matmuls is kept in
+/// registers, in the layout of that matmul's accumulators. Returns -1 if it is evaluated where it is read.
+/// Kept are
 ///
-/// - the second matmul's A operand, because the preceding iteration's matmul is reading the registers
-///   of its own;
+/// - the value of the second matmul's A operand, because the operand's registers are being read by the
+///   second matmul of the preceding iteration;
 /// - values with several users that are expensive to recompute (they load data or compute a tanh).
 int accumulators_to_keep_in(const KernelPlan&, int node);
 

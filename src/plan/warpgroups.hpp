@@ -28,9 +28,9 @@ inline constexpr std::string_view single_tiles = "SM80_16x8x8_F32F16F16F32_TN";
 /// Returns whether a wgmma's N is not a multiple of 16.
 bool of_single_tiles(const Instruction&);
 
-/// Returns whether the accumulators of the wgmma `row`, with the columns of a batch adjacent, are in the
-/// same registers as those of the instruction `separate` for a result of shape `c` over the same warps.
-/// Tasks that read accumulators are written for the latter.
+/// Returns whether two instructions leave a result of shape `c` in the same registers of the same warps:
+/// the wgmma `row`, with the columns of a batch adjacent, and the instruction `separate`. Code that reads
+/// accumulators is written for the latter.
 bool leaves_as(const Instruction& row, const Instruction& separate, const Shape& c, const WarpLayout& warps);
 
 /// Lets clusters of two blocks with vertically adjacent tiles load half of the common B operand each, by

@@ -18,9 +18,9 @@ using graph::OpKind;
 using graph::Shape;
 using Kind = Relation::Kind;
 
-/// Traverses the operators of the block graph before and after a change of its tiling in parallel, and
-/// derives how each tile after the change relates to the tiles before it: the same, in parts, or partial
-/// sums. Throws Error at the first operator whose result would change.
+/// Traverses the operators of a block graph before and after a change of its tiling in parallel. Derives
+/// how each tile relates to those before the change: the same, in parts, or partial sums. Throws Error at
+/// the first operator whose result would change.
 class Relating {
  public:
   Relating(const graph::Where& where, const BlockGraph& before, const BlockGraph& after, const Change& change)

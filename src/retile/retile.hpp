@@ -1,5 +1,6 @@
 // Changes the tiling of a graph (grids, loops and threads of its custom operators), and proves that the
-// graph computes the same.
+// graph computes the same. A custom operator is a kernel given as a block graph: what one thread block does
+// with its tiles.
 //
 //   Tiling t = tiling_of(graph);
 //   t[0].grid.x = 128, t[0].loop = 32;

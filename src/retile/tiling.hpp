@@ -1,14 +1,16 @@
-// The tiling of a graph: grids, loops and threads of its custom operators, and tiles of its standalone
-// matmuls. It does not affect what the graph computes. This file reads and writes tilings; retile.hpp
-// applies them.
+// The tiling of a graph: grids, loops and threads of its custom operators (kernels given as block graphs),
+// and tiles of its standalone matmuls. It does not affect what the graph computes. This file reads and
+// writes tilings; retile.hpp applies them.
 //
 //   Tiling t = tiling_of(graph);          // as the graph has it
 //   t[0].grid.x = 128;
 //   KernelGraph h = retile(graph, t);     // retile.hpp: the same function, or an Error
 //
-// A manifest records the tiling as a JSON list with one entry per custom operator, {"operator": 0, "grid":
-// [128, 1, 1], "block": [128, 1, 1], "loop": 32}, and one per standalone matmul, {"operator": 1, "tile":
-// [64, 16, 64], "threads": 128, "turned": true}. The field "turned" is ProductTile::swap_ab.
+// A manifest records the tiling as a JSON list with one entry per custom operator and per standalone
+// matmul. The field "turned" is ProductTile::swap_ab.
+//
+//   {"operator": 0, "grid": [128, 1, 1], "block": [128, 1, 1], "loop": 32}
+//   {"operator": 1, "tile": [64, 16, 64], "threads": 128, "turned": true}
 #pragma once
 #include <optional>
 #include <string>

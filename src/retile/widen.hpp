@@ -1,5 +1,5 @@
-// Inserts casts into a custom operator after some of its operands or results have become f32 (partial
-// results, see retile.hpp), so that the operator computes the same with the same roundings.
+// Inserts casts into the block graph of a custom operator after some of its operands or results have become
+// f32 (partial results, see retile.hpp), so that the operator computes the same with the same roundings.
 //
 // Inside a block everything is computed in float32, whatever its dtype, so a cast to f32 changes nothing.
 // Operands of a matmul, and values stored in a tensor of a narrower type, are cast back, because the graph

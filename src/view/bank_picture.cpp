@@ -15,7 +15,7 @@ std::string sign(int wavefront) {
   return std::string(1, "123456789abcdefghijklmnopqrstuvwxyz"[std::min(wavefront, 34)]);
 }
 
-// Returns the grid of the lanes [first, last), which one phase serves.
+// Returns the grid (lanes by banks) of the lanes [first, last), which the hardware serves in one phase.
 Grid phase_grid(const plan::BankAccess& a, int first, int last, int phase, int wavefronts) {
   Grid g{.rows = last - first, .columns = banks, .column_step = 8, .corner = "bank", .dense = true};
   g.cells.resize(std::size_t(g.rows) * banks);

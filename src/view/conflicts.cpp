@@ -86,7 +86,8 @@ struct Search {
     }
     return all;
   }
-  // Returns the layout of a choice; nullopt if padding is impossible.
+  // Returns the layout with the swizzle and padding of a choice, if its rows have `row` elements; nullopt if
+  // the rows cannot be padded.
   std::optional<Value> arranged(const plan::SwizzleChoice& c, long long row) const {
     const std::optional<Value> rows = c.shift ? padded(l.unswizzled(), row, c.shift * unit) : l.unswizzled();
     if (!rows || !c.B) return rows;
@@ -94,8 +95,8 @@ struct Search {
     for (long long u = unit; u > 1; u /= 2) ++base;
     return algebra::composed(swizzle_value(c.B, base, c.S), number(0), *rows);
   }
-  // Returns the layout of a choice with its conflicts. Returns nullopt if the layout is impossible or
-  // unchanged.
+  // Returns the layout with the swizzle and padding of a choice, and its bank conflicts. Returns nullopt if
+  // the layout is impossible or unchanged.
   std::optional<Remedy> remedy(const plan::SwizzleChoice& c, long long row) const {
     const std::optional<Value> layout = arranged(c, row);
     if (!layout || (!c.B && !c.shift)) return std::nullopt;
