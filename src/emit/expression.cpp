@@ -301,8 +301,8 @@ Value KernelText::read_global(const Item& item, const NestAt& nest) {
   return joined(parts, item.vector, register_type(n.dtype));
 }
 
-/// Returns the expression of an accumulator of `node` at a position. `other`: of the other matrix of a
-/// batch's pair.
+/// Returns the expression of the accumulator of operator `node` at a position of the nest. `other`: of the
+/// other matrix of a batch's pair.
 std::string KernelText::accumulator(int node, const NestAt& nest, int vector, bool other) const {
   const std::string chunk = other ? fmt::format("{}::other({})", fragment_type(*nest.context), nest.chunk)
                                   : fmt::format("{}", nest.chunk);

@@ -37,7 +37,7 @@ class Names {
   static std::string start(const std::string& program) { return "start_" + program; }
   // The C function of NAME.h.
   static std::string function(const std::string& program) { return "run_" + program; }
-  // A device function of a launch of several programs.
+  // The device function of one block program, if a kernel runs several.
   static std::string part(const std::string& program) { return "part_" + program; }
   /// Returns the name of the function that runs the kernel on the emulator.
   static std::string emulated(const std::string& kernel) { return "emulate_" + kernel; }

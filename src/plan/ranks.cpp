@@ -187,7 +187,7 @@ class Ranks {
     return result;
   }
 
-  /// Returns the steps of a list, loops included, as `rank` executes them.
+  /// Returns the steps of a list, loops included, as block `rank` of the cluster executes them.
   std::vector<Step> steps_of(const std::vector<Step>& steps, int rank) {
     std::vector<Step> result;
     for (const Step& step : steps) {

@@ -14,7 +14,8 @@ namespace zellige::plan {
 /// A named barrier's id in the flat schedule is this times the rank, plus its own id.
 constexpr int barriers_per_rank = 1000;
 
-/// Returns the flat schedule, or the schedule unchanged if it has one rank.
+/// Returns one schedule with the warp roles of all blocks of the cluster; the schedule itself if the
+/// cluster has one block.
 Schedule all_ranks(const Schedule&);
 
 }  // namespace zellige::plan

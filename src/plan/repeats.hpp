@@ -11,10 +11,10 @@
 
 namespace zellige::plan {
 
-/// Makes such a view for the result of a reshape and returns true. Returns false, and changes nothing, in
-/// these cases:
+/// Makes the result of a reshape a view that repeats its operand, and returns true. Returns false, and
+/// changes nothing, in these cases:
 ///
-/// - the reshape merges no repeated dimension;
+/// - the reshape merges no dimension that an expand repeats;
 /// - its result is an output of the graph;
 /// - a user is not a custom operator whose blocks read one index of the merged dimension each.
 bool see_repeated(Program&, const graph::KernelGraph&, const graph::KernelOp& reshape);
@@ -22,8 +22,8 @@ bool see_repeated(Program&, const graph::KernelGraph&, const graph::KernelOp& re
 /// Returns, by dimension, how many consecutive indices of the tensor are the same element: 1 except for
 /// views made by see_repeated().
 Shape repeats(const Program&, int tensor);
-/// Returns the tensor without the repetition, a view that it adds to the program; for other tensors the
-/// tensor itself.
+/// Returns a view of a tensor made by see_repeated() without the repetition, which it adds to the program;
+/// for other tensors the tensor itself.
 int repeated(Program&, int tensor);
 /// Converts a load's split of a repeated dimension, one index per block, to the split of the tensor without
 /// the repetition. `times` is the number of repetitions.

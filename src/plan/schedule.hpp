@@ -235,7 +235,7 @@ auto* as(S& step) {
 
 /// Returns the channel that a step names; -1 if it names none.
 int channel_of(const Step&);
-/// Returns the guard_lag of a copy or computation; 0 for other steps.
+/// Returns how many iterations in advance a copy or computation runs (guard_lag); 0 for other steps.
 int guard_lag_of(const Step&);
 
 /// A step's position in a list: its number in the order of printing, and the number of loops around it.

@@ -30,7 +30,7 @@ class Sharing {
 
  private:
   int size() const { return static_cast<int>(p_.nodes.size()); }
-  // Is evaluated where it is read.
+  // Returns whether node i is evaluated where it is read.
   bool evaluated(int i) const { return inlined(p_.nodes[i].kind) && !stored_[i]; }
 
   /// Marks the nodes that one evaluation needs at too many coordinates. Walks from the stores to the loads
@@ -131,8 +131,8 @@ class Sharing {
         std::count_if(cone.begin(), cone.end(), [&](int i) { return !places[i].empty(); }));
   }
 
-  /// Returns the nodes to store next: of the nodes that were evaluated at another place before, those that
-  /// the root or a node evaluated for the first time reads. `operands` are the root's, `cone` is a result
+  /// Returns the operators to store next. These are, among those that another place evaluated before, the
+  /// ones that the root or a newly evaluated operator reads. `operands` are the root's, `cone` is a result
   /// of newly().
   std::vector<int> frontier(const std::vector<int>& cone, const std::vector<int>& operands,
                             const std::vector<std::set<Place>>& places) const {

@@ -19,7 +19,8 @@ namespace zellige::plan {
 
 constexpr int max_coordinates = 16, max_repeats = 24;
 
-/// Stores nodes by these rules. Renumbers the nodes if it stores one. Runs after lower and before select.
+/// Adds a `round` after each operator whose value must be stored. Renumbers the nodes (operators) if there
+/// is one. Runs after lower and before select.
 void share(BlockProgram&);
 
 /// Undoes share() for the largest stored value, if shared memory cannot hold it: its users recompute it.

@@ -2,7 +2,7 @@
 // Each has a width, and a place relative to the coordinate of the loop nest in its tile. Bank conflicts and
 // counters are predicted from this list.
 //
-//   for (const SharedAccess& a : nest_accesses(plan, tasks)) ...   // tasks with one thread-value layout, evaluated together
+//   for (const SharedAccess& a : nest_accesses(plan, tasks)) ...   // tasks with one thread-value layout
 //
 // Matrix loads and asynchronous copies are not included. The accesses are those of evaluate(), which the
 // emitter prints; tests/predict checks that they equal the emulator's counters.

@@ -22,9 +22,9 @@ struct Slice {
 /// Returns the slices of a store, one per dimension along which the store does not have all tiles. Requires
 /// that it starts at a tile boundary; it may end within a tile. Otherwise the dimension has no slice.
 std::vector<Slice> slices(const BlockProgram&, const Node& store);
-/// Returns the slice of a task's result that is used; a task is the work of a step. For a task that writes
-/// a tile to shared memory, the slice is the union of all stores from that tile, if this is one slice.
-/// Returns an empty list if everything is used, and for other tasks.
+/// Returns which blocks' tiles of a task's result are used; a task is the work of a step. For a task that
+/// writes a tile to shared memory, these are the tiles of all stores from it, if they form one slice.
+/// Returns an empty list if all are used, and for other tasks.
 std::vector<Slice> slices(const KernelPlan&, const Task&);
 
 /// Returns the (store node, buffer) of a store through shared memory whose buffer the store node `another`
@@ -34,7 +34,7 @@ std::vector<Slice> slices(const KernelPlan&, const Task&);
 std::pair<int, int> shared_way_out(const KernelPlan&, const std::vector<std::pair<int, int>>& stores,
                                    int another, int inner);
 
-/// Returns the number of tiles that are in all of the slices, and the number of all tiles.
+/// Returns the number of blocks' tiles that are in all of the slices, and the number of all tiles.
 std::pair<std::int64_t, std::int64_t> tiles_in(const std::vector<Slice>&);
 
 }  // namespace zellige::plan

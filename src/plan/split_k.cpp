@@ -14,7 +14,7 @@ constexpr int ranks = 2;
 constexpr std::int64_t min_iterations = 32;
 
 /// Returns whether all stores are elementwise functions of the matmul's result and of loads, so that each
-/// rank can evaluate them for its own columns.
+/// of the two blocks can evaluate them for its own columns.
 bool by_elements(const BlockProgram& p, int product) {
   std::vector<bool> live(p.nodes.size(), false);
   for (int i = static_cast<int>(p.nodes.size()) - 1; i >= 0; --i) {

@@ -130,7 +130,7 @@ class Arrangement {
     return inside;
   }
 
-  /// Appends the accesses of a task that runs as a loop over its thread-value layout, or as a copy.
+  /// Appends the accesses to the buffer by a task that is a copy or a loop nest.
   void append_swept(const Task& t, std::vector<AccessPattern>& to) const {
     const Context& c = plan_.contexts[t.context];
     const bool product = t.kind == TaskKind::reduce && plan_.program.nodes[t.node].kind == NodeKind::matmul;

@@ -83,7 +83,8 @@ struct Score {
   int degree = 0, worst = -1;
 };
 
-// Evaluates candidates. Equal accesses are evaluated once, also if one is a translate of the other.
+// Evaluates the bank conflicts of candidate layouts. Equal accesses are evaluated once, also if one is a
+// translate of the other.
 class Evaluator {
  public:
   /// Aligned runs of `step` elements stay contiguous in every candidate.

@@ -85,7 +85,7 @@ class Neighbours {
   }
 
   /// Returns the values of one extent for which retile::proved() accepts the tiling, with all other extents
-  /// unchanged: the present value, its multiples and its divisors by 2, 3, 4 and 8.
+  /// unchanged. Candidates are the present value, and that value times or divided by 2, 3, 4 and 8.
   std::vector<std::int64_t> extents(int at) {
     OpTiling own = given_[which_];
     const std::int64_t now = extent(own, at);

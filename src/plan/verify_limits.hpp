@@ -8,8 +8,8 @@
 
 namespace zellige::plan {
 
-/// Throws Rejected unless every index is valid and the numbers and kinds of all steps are possible where
-/// they are.
+/// Throws Rejected unless every index in the schedule is valid, and every step is of a kind and has numbers
+/// that are possible at its place.
 void check_structure(const Schedule&, const std::string& kernel);
 
 /// Checks shared memory, threads, registers, barriers and instructions against the target. Throws

@@ -68,8 +68,8 @@ struct AgentState {
   bool waits = false;  // it has arrived at a barrier and waits there
 };
 
-/// One filling of one stage of an mbarrier channel, with the number of TMA copies into it: in the schedule,
-/// and started so far.
+/// One filling of one stage of an mbarrier channel: the number of TMA copies into the stage that the
+/// schedule has, and that have been started so far.
 struct Phase {
   int copies = 0, started = 0;
   bool by_release = false, released = false;  // the producer arrives by a release; it has done so

@@ -13,7 +13,8 @@ namespace {
 constexpr std::int64_t always_whole = 16;       // trip counts up to this are not shortened
 constexpr std::int64_t max_events = 2'000'000;  // per agent
 
-/// How loops are shortened: the trip count stays congruent modulo `modulus` and at least `minimum`.
+/// How the verifier shortens loops: the new trip count is congruent to the real one modulo `modulus`, and
+/// at least `minimum`.
 struct Shortening {
   std::int64_t modulus = 1, minimum = 0;
   std::int64_t together = -1;  // if >= 0: iterations that every loop drops, so that agents stay in step

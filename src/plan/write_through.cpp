@@ -95,8 +95,8 @@ class WriteThrough {
     make_view(program_, w.tensor, to, shape, w.strides, Shape(shape.size(), 0));
   }
 
-  /// Makes the value of a slice_scatter that works in place a view of the memory that it updates, if
-  /// nothing else needs the value or reads the old contents too late.
+  /// Lets the value that an in-place slice_scatter writes be computed directly in the memory that it
+  /// updates. Does nothing if something else needs the value, or reads the old contents later.
   void into_memory(int op) {
     const KernelOp& scatter = g_.ops[op];
     const int y = scatter.outputs[0], old = scatter.inputs[0];

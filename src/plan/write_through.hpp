@@ -20,11 +20,12 @@ struct WrittenAs {
   graph::Strides strides;  // of the tensor within the output's memory
   int view = -1;           // index of the operator whose result is the output
 };
-/// Returns these tensors, each at most once. Further outputs that are views of the same tensor are copied.
+/// Returns the tensors that can be stored in the memory of an output, each at most once. Further outputs
+/// that are views of the same tensor are copied.
 std::vector<WrittenAs> written_as(const graph::KernelGraph&);
 
-/// Makes views for such tensors and for in-place slice_scatter operators. `order` is the execution order of
-/// the operators. Returns the operators that need no kernel any more.
+/// Makes views for the tensors of written_as() and for in-place slice_scatter operators. `order` is the
+/// execution order of the operators. Returns the operators that therefore need no kernel.
 std::set<int> write_through(Program&, const graph::KernelGraph&, const std::vector<int>& order,
                             const target::Target&);
 

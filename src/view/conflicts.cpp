@@ -66,7 +66,7 @@ struct Search {
             .element_bytes = std::max(1, l.bits() / 8),
             .chunk = 1};
   }
-  // Returns the accesses as (row, column) of such rows.
+  // Returns the accesses to a tensor with rows of `row` elements, as (row, column) of each lane.
   std::vector<plan::AccessPattern> patterns(long long row) const {
     std::vector<plan::AccessPattern> all;
     for (const SharedAccess& a : accesses) {

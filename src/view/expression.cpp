@@ -141,7 +141,7 @@ class Expression : public Parser {
     list.insert(at, given.begin(), given.end());
     return call(name, list, start);
   }
-  // Accepts {} after a type and returns the value.
+  // Parses the optional {} after a type, as in Int<4>{}, and returns the value.
   Value braces(const Value& v) {
     if (next("{")) expect("}");
     return v;

@@ -7,7 +7,8 @@
 
 namespace zellige::view {
 
-/// Has the layout's elements numbered 0 to elements() - 1; the first mode is the fastest.
+/// A layout whose elements are numbered 0 to elements() - 1, the first mode fastest, with the byte address
+/// of each.
 class SharedLayout {
  public:
   /// `element_bits` is the size of an element in bits. Throws Error if the value is not a layout of
